@@ -1,0 +1,65 @@
+/* Circular doubly linked list with the links inside the objects. */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+    struct list *next, *prev;
+};
+
+#define CONTAINER_OF(ptr, type, member) \
+    ((type *)((char *)(ptr)-offsetof(type, member)))
+
+#define LIST_FOR_EACH(it, head) \
+    for (struct list *it = (head)->next; it != (head); it = it->next)
+
+/* Like LIST_FOR_EACH; the body may remove `it`, and nothing else. */
+#define LIST_FOR_EACH_SAFE(it, head)                                  \
+    for (struct list *it = (head)->next, *it##_next = it->next;       \
+         it != (head); it = it##_next, it##_next = it->next)
+
+static inline void
+list_init(struct list *l)
+{
+    l->next = l->prev = l;
+}
+
+static inline bool
+list_is_empty(const struct list *l)
+{
+    return l->next == l;
+}
+
+static inline void
+list_insert_after(struct list *at, struct list *l)
+{
+    l->prev = at;
+    l->next = at->next;
+    at->next->prev = l;
+    at->next = l;
+}
+
+static inline void
+list_push_front(struct list *head, struct list *l)
+{
+    list_insert_after(head, l);
+}
+
+static inline void
+list_push_back(struct list *head, struct list *l)
+{
+    list_insert_after(head->prev, l);
+}
+
+/* Leaves `l` as an empty list: removing it again does nothing. */
+static inline void
+list_remove(struct list *l)
+{
+    l->prev->next = l->next;
+    l->next->prev = l->prev;
+    list_init(l);
+}
+
+#endif
