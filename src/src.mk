@@ -19,13 +19,15 @@ $(ENGINE_LIB):
 # Only src/engine sees the engine's headers.
 compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c
 build/obj/%.o: %.c build/flags
-	@mkdir -p $(@D)
-	$(compile) $(OPT_FLAGS) -Wstack-usage=4096 $< -o $@
+	@mkdir -p $(@D) && echo "  cc $<"
+	$Q$(compile) $(OPT_FLAGS) -Wstack-usage=4096 $< -o $@
 build/san/obj/%.o: %.c build/flags
-	@mkdir -p $(@D)
-	$(compile) $(SAN_FLAGS) $< -o $@
+	@mkdir -p $(@D) && echo "  cc $< (sanitizers)"
+	$Q$(compile) $(SAN_FLAGS) $< -o $@
 build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
+build/sources: FORCE
+	$(call remember,$(LIB) $(CLI) $(unit_src))
 engine_objs := $(foreach v,build/obj build/san/obj, \
   $(patsubst %.c,$v/%.o,$(wildcard src/engine/*.c)))
 $(engine_objs): CPPFLAGS += $(ENGINE_CPPFLAGS)
@@ -38,13 +40,16 @@ link := $(CC) $(if $(SAN),$(SAN_FLAGS)) $(LDFLAGS)
 all: $(B)/libwasmsand.a $(B)/libwasmsand.so $(B)/wasmsand.pc ## program, library
 all: $(if $(CLI),$(B)/wasm-sandbox)
 
-$(B)/libwasmsand.a: $(lib_objs)
-	@rm -f $@
-	$(AR) rcs $@ $^
-$(B)/libwasmsand.so: $(lib_objs) $(ENGINE_LIB)
-	$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL $^ $(LDLIBS) -o $@
+$(B)/libwasmsand.a: $(lib_objs) build/sources
+	@mkdir -p $(@D) && rm -f $@ && echo "  ar $@"
+	$Q$(AR) rcs $@ $(lib_objs)
+$(B)/libwasmsand.so: $(B)/libwasmsand.a $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,$(notdir $(ENGINE_LIB)) \
+	  $(lib_objs) $(ENGINE_LIB) $(LDLIBS) -o $@
 $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
-	$(link) -pie $^ $(LDLIBS) -o $@
+	@echo "  link $@"
+	$Q$(link) -pie $^ $(LDLIBS) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
