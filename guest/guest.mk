@@ -1,6 +1,6 @@
 # The guest's libc and compiler: guest/build-sysroot fills a cache entry for
 # each state of guest/, which guest/bin/wcc and guest/bin/wopt then use.
-sysroot_inputs := $(filter-out %.mk %.md %/LICENSE,$(wildcard guest/*))
+sysroot_inputs := $(filter-out %.md %/LICENSE,$(wildcard guest/*))
 SYSROOT := $(shell tools/cache path sysroot $(sysroot_inputs))
 SYSROOT_LIB := $(SYSROOT)/lib/libc.a
 export WSYS := $(SYSROOT)
