@@ -25,13 +25,13 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc)
 endif
 .DELETE_ON_ERROR:
-FORCE:
 
 # $(call remember,text): the recipe of a file that changes when the text does,
 # so that what things are built with can be a prerequisite of them.
 remember = @mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
 
 all:
+FORCE:
 include src/src.mk guest/guest.mk tests/tests.mk tests/lint.mk bench/bench.mk
 
 try: ## build everything and take a short tour

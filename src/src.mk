@@ -28,8 +28,8 @@ build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
 	$(call remember,$(LIB) $(CLI) $(unit_src))
-engine_objs := $(foreach v,build/obj build/san/obj, \
-  $(patsubst %.c,$v/%.o,$(wildcard src/engine/*.c)))
+engine_objs := $(foreach variant,obj san/obj fuzz/obj, \
+  $(patsubst %.c,build/$(variant)/%.o,$(wildcard src/engine/*.c)))
 $(engine_objs): CPPFLAGS += $(ENGINE_CPPFLAGS)
 $(engine_objs): | $(ENGINE_LIB)
 

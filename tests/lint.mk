@@ -35,7 +35,7 @@ build/lint/%.tidy: build/obj/%.o .clang-tidy
 lint-analyzer: $(lint_src:%.c=build/lint/%.analyzer)
 build/lint/%.analyzer: build/obj/%.o
 	@mkdir -p $(@D)
-	@$(CC) $(lint_flags) -O1 -fanalyzer -c $*.c -o $@
+	@$(CC) $(lint_flags) -O0 -fanalyzer -c $*.c -o $@
 
 lint-cppcheck:
 	@mkdir -p build/lint/cppcheck
