@@ -16,9 +16,9 @@ struct list {
     for (struct list *it = (head)->next; it != (head); it = it->next)
 
 /* Like LIST_FOR_EACH; the body may remove `it`, and nothing else. */
-#define LIST_FOR_EACH_SAFE(it, head)                                  \
-    for (struct list *it = (head)->next, *it##_next = it->next;       \
-         it != (head); it = it##_next, it##_next = it->next)
+#define LIST_FOR_EACH_SAFE(it, head)                                          \
+    for (struct list *it = (head)->next, *it##_next = it->next; it != (head); \
+         it = it##_next, it##_next = it->next)
 
 static inline void
 list_init(struct list *l)

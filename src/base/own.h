@@ -16,10 +16,10 @@
     })
 
 /* Defines fn##p, the form of a destructor that CLEANUP takes. */
-#define DEFINE_CLEANUP(type, fn)   \
+#define DEFINE_CLEANUP(type, fn)      \
     static inline void fn##p(type *p) \
-    {                              \
-        fn(*p);                    \
+    {                                 \
+        fn(*p);                       \
     }
 
 #endif

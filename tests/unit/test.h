@@ -21,26 +21,26 @@ void test_failed_eq(const char *file, int line, const char *what, int64_t got,
 void test_fail_alloc(long nth);
 bool test_alloc_failed(void);
 
-#define TEST(name)                                                \
-    static void name(void);                                       \
+#define TEST(name)                                                 \
+    static void name(void);                                        \
     __attribute__((constructor)) static void register_##name(void) \
-    {                                                             \
-        static struct test t = {__FILE__, #name, name, 0};        \
-        test_register(&t);                                        \
-    }                                                             \
+    {                                                              \
+        static struct test t = {__FILE__, #name, name, 0};         \
+        test_register(&t);                                         \
+    }                                                              \
     static void name(void)
 
 #define CHECK(cond) ((cond) ? (void)0 : test_failed(__FILE__, __LINE__, #cond))
-#define CHECK_EQ(got, want)                                              \
-    do {                                                                 \
-        int64_t got_ = (int64_t)(got), want_ = (int64_t)(want);          \
-        if (got_ != want_)                                               \
-            test_failed_eq(__FILE__, __LINE__, #got, got_, want_);       \
+#define CHECK_EQ(got, want)                                        \
+    do {                                                           \
+        int64_t got_ = (int64_t)(got), want_ = (int64_t)(want);    \
+        if (got_ != want_)                                         \
+            test_failed_eq(__FILE__, __LINE__, #got, got_, want_); \
     } while (0)
 
 /* Runs the body with the 1st, 2nd, ... allocation failing until none fails;
  * in the body `oom` says which. */
-#define EACH_OOM(oom)                                                    \
-    for (long oom = 1; test_fail_alloc(oom), oom > 0;                    \
+#define EACH_OOM(oom)                                 \
+    for (long oom = 1; test_fail_alloc(oom), oom > 0; \
          oom = test_alloc_failed() ? oom + 1 : -1)
 #endif
