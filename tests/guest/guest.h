@@ -51,44 +51,44 @@ guest_fail(const char *file, int line, const char *what, const char *fmt, ...)
 }
 
 /* cond holds. */
-#define CHECK(cond)                                                            \
+#define CHECK(cond) \
     ((cond) ? (void)0 : guest_fail(__FILE__, __LINE__, #cond, "is false"))
 
 /* Two integers are equal. */
-#define CHECK_EQ(got, want)                                                    \
-    do {                                                                       \
-        long long got_ = (long long)(got), want_ = (long long)(want);          \
-        if (got_ != want_)                                                     \
-            guest_fail(__FILE__, __LINE__, #got, "%lld, not %lld", got_,       \
-                       want_);                                                 \
+#define CHECK_EQ(got, want)                                              \
+    do {                                                                 \
+        long long got_ = (long long)(got), want_ = (long long)(want);    \
+        if (got_ != want_)                                               \
+            guest_fail(__FILE__, __LINE__, #got, "%lld, not %lld", got_, \
+                       want_);                                           \
     } while (0)
 
 /* Two strings are equal. */
-#define CHECK_STR(got, want)                                                   \
-    do {                                                                       \
-        const char *got_ = (got), *want_ = (want);                             \
-        if (strcmp(got_, want_) != 0)                                          \
-            guest_fail(__FILE__, __LINE__, #got, "\"%s\", not \"%s\"", got_,   \
-                       want_);                                                 \
+#define CHECK_STR(got, want)                                                 \
+    do {                                                                     \
+        const char *got_ = (got), *want_ = (want);                           \
+        if (strcmp(got_, want_) != 0)                                        \
+            guest_fail(__FILE__, __LINE__, #got, "\"%s\", not \"%s\"", got_, \
+                       want_);                                               \
     } while (0)
 
 /* The call returns -1 with this errno. */
-#define CHECK_ERR(call, err)                                                   \
-    do {                                                                       \
-        errno = 0;                                                             \
-        long long got_ = (long long)(call);                                    \
-        if (got_ != -1 || errno != (err))                                      \
-            guest_fail(__FILE__, __LINE__, #call, "returned %lld, not %s",     \
-                       got_, #err);                                            \
+#define CHECK_ERR(call, err)                                               \
+    do {                                                                   \
+        errno = 0;                                                         \
+        long long got_ = (long long)(call);                                \
+        if (got_ != -1 || errno != (err))                                  \
+            guest_fail(__FILE__, __LINE__, #call, "returned %lld, not %s", \
+                       got_, #err);                                        \
     } while (0)
 
 /* The call does not return -1; its value. */
-#define OK(call)                                                               \
-    ({                                                                         \
-        __typeof__(call) ok_ = (call);                                         \
-        if (ok_ == (__typeof__(ok_))-1)                                        \
-            guest_fail(__FILE__, __LINE__, #call, "failed");                   \
-        ok_;                                                                   \
+#define OK(call)                                             \
+    ({                                                       \
+        __typeof__(call) ok_ = (call);                       \
+        if (ok_ == (__typeof__(ok_))-1)                      \
+            guest_fail(__FILE__, __LINE__, #call, "failed"); \
+        ok_;                                                 \
     })
 
 /* Removes name below dirfd with all it holds, whatever the modes. */
@@ -176,11 +176,11 @@ get(const char *path, char *buf, size_t size)
 }
 
 /* The file holds exactly text (up to 4 KiB). */
-#define CHECK_FILE(path, text)                                                 \
-    do {                                                                       \
-        char text_[4096];                                                      \
-        get(path, text_, sizeof text_);                                        \
-        CHECK_STR(text_, text);                                                \
+#define CHECK_FILE(path, text)          \
+    do {                                \
+        char text_[4096];               \
+        get(path, text_, sizeof text_); \
+        CHECK_STR(text_, text);         \
     } while (0)
 
 static UNUSED struct stat
@@ -223,8 +223,7 @@ wait_exit(pid_t pid)
 
     CHECK_EQ(OK(waitpid(pid, &status, 0)), pid);
     if (!WIFEXITED(status))
-        guest_fail(__FILE__, __LINE__, "child", "status %#x",
-                   (unsigned)status);
+        guest_fail(__FILE__, __LINE__, "child", "status %#x", (unsigned)status);
     return WEXITSTATUS(status);
 }
 
