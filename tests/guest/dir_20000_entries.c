@@ -15,7 +15,10 @@ main(void)
     double start_s = now_s();
     for (int i = 0; i < N; i++) {
         snprintf(name, sizeof name, "entry-%d", i);
-        OK(close(open(name, O_WRONLY | O_CREAT | O_EXCL, 0644)));
+        if (i % 10 == 0) /* some are files, the others links of the first */
+            OK(close(open(name, O_WRONLY | O_CREAT | O_EXCL, 0644)));
+        else
+            OK(link("entry-0", name));
     }
     for (int i = 0; i < N; i++) {
         snprintf(name, sizeof name, "entry-%d", (i * 7919) % N);
