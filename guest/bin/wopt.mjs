@@ -83,7 +83,8 @@ function exportBufferSize(module) {
 // clang emits; the translation to exnref therefore comes last.
 function transform(input, mode) {
   const module = binaryen.readBinary(input, FEATURES)
-  binaryen.setOptimizeLevel(Number(process.env.WASMSAND_OPT ?? 2))
+  const level = Number(process.env.WASMSAND_OPT ?? 2)
+  binaryen.setOptimizeLevel(level)
   binaryen.setShrinkLevel(0)
   binaryen.setDebugInfo(process.env.WASMSAND_NAMES === '1')
   const run = (...passes) => module.runPasses(passes)
@@ -96,7 +97,7 @@ function transform(input, mode) {
     run('asyncify')
     binaryen.clearPassArguments()
   }
-  module.optimize()
+  if (level > 0) module.optimize()
   run('translate-to-exnref')
   if (!module.validate()) throw new Error('the result is not valid')
   const output = module.emitBinary()
