@@ -113,7 +113,8 @@ static void
 refuse(void)
 {
     volatile size_t huge = SIZE_MAX - 15, half = (size_t)PTRDIFF_MAX + 1;
-    void *p = malloc(100), *q = NULL;
+    void *volatile p = malloc(100);
+    void *q = NULL;
 
     CHECK(refused(malloc(huge)));
     CHECK(refused(malloc(half)));
