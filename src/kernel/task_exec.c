@@ -174,29 +174,22 @@ load(struct exec_state *x, OWN struct program **ret)
     return r;
 }
 
-/* The compiled program is remembered in the inode, which other sandboxes may
- * share: the first to come sets it. */
+/* Compiled once: the file system remembers the program. */
 static int
 find_program(struct exec_state *x, OWN struct program **ret)
 {
     struct fs *fs = x->node.mnt->fs;
-    struct program **slot =
+    struct program *p =
         fs->ops->program ? fs->ops->program(fs, x->node.ino) : NULL;
-    struct program *p = slot ? __atomic_load_n(slot, __ATOMIC_ACQUIRE) : NULL;
 
     if (p) {
         *ret = program_get(p);
         return 0;
     }
-    int r = load(x, &p);
-    if (r < 0)
-        return r;
-    *ret = p;
-    struct program *none = NULL;
-    if (slot && __atomic_compare_exchange_n(slot, &none, p, false,
-                                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        (void)program_get(p);
-    return 0;
+    int r = load(x, ret);
+    if (r == 0 && fs->ops->set_program)
+        fs->ops->set_program(fs, x->node.ino, *ret);
+    return r;
 }
 
 /* Follows #! lines to a program. */

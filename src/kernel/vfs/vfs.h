@@ -118,9 +118,12 @@ struct fs_ops {
     /* The open file that a magic link of /proc (fd/N) stands for: borrowed,
      * or NULL. [NULL] */
     struct file *(*file_of)(struct fs *fs, struct task *t, uint64_t ino);
-    /* Where the compiled program of this file is remembered, or NULL. The
-     * slot is emptied by the file system when the content changes. */
-    struct program **(*program)(struct fs *fs, uint64_t ino);
+    /* The compiled program remembered for this file, borrowed, or NULL; and
+     * remembering one, of which a reference is taken. It is forgotten when
+     * the content changes. Files of the root image share theirs with all
+     * sandboxes, on whichever thread. [NULL; nothing is remembered] */
+    struct program *(*program)(struct fs *fs, uint64_t ino);
+    void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
     void (*free)(OWN struct fs *fs);
 };
 
