@@ -265,8 +265,10 @@ open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
     if (tty->is_hung_up)
         return -EIO;
     tty->slaves++;
-    tty->was_opened = true;
-    return file_new(tty->kernel, &tty_slave_ops, tty_get(tty), flags, ret);
+    int r = file_new(tty->kernel, &tty_slave_ops, tty_get(tty), flags, ret);
+    if (r == 0)
+        tty->was_opened = true;
+    return r;
 }
 
 int
