@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct epoll_item;
 struct file;
 struct kernel;
 struct task;
@@ -69,6 +70,7 @@ struct file {
     bool has_pos;      /* reads and writes move pos; pread is allowed */
     uint64_t anon_ino; /* inode number shown for a file without a path */
     struct vnode node; /* held while mnt is not NULL */
+    struct epoll_item *watchers; /* epoll items on this file: epoll.c */
 };
 
 /* Takes obj over, also on failure (then `release` is called on a temporary

@@ -22,12 +22,19 @@ struct tty;
 
 /* --- thread */
 
+/* Something a waiting call has done that must be taken back if the call is
+ * not made again: `drop` runs when the call ends, however it ends. */
+struct call_hold {
+    void (*drop)(OWN struct call_hold *h);
+};
+
 /* What a call keeps from its first try to its last. */
 struct call_state {
     bool is_retry;
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
     uint64_t progress;   /* bytes already transferred */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
+    OWN struct call_hold *hold; /* or NULL */
 };
 
 enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
