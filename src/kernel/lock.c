@@ -38,7 +38,8 @@ struct record {
 struct lock_wait {
     struct call_hold hold;
     struct list link;
-    const void *waiter, *holder;
+    const struct lock_inode *inode;
+    const void *waiter, *holder; /* holder NULL: woken, about to try again */
 };
 
 /* --- inodes */
@@ -102,6 +103,19 @@ inode_find_or_new(struct file *f)
     waitq_init(&n->changed);
     list_push_back(&f->kernel->locks->inodes[n->ino % INODE_BUCKETS], &n->link);
     return n;
+}
+
+/* Something on n was unlocked: all who wait for it try again. */
+static void
+inode_wake(struct kernel *k, struct lock_inode *n)
+{
+    LIST_FOR_EACH(it, &k->locks->waits)
+    {
+        struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
+        if (w->inode == n)
+            w->holder = NULL;
+    }
+    waitq_wake(&n->changed);
 }
 
 static void
@@ -269,7 +283,7 @@ apply(struct task *t, struct lock_inode *n, const void *owner,
         mine->range = want.range;
         insert_sorted(&n->records, mine);
     }
-    waitq_wake(&n->changed);
+    inode_wake(k, n);
     return 0;
 }
 
@@ -331,8 +345,10 @@ wait_begin(struct task *t, struct lock_inode *n, const struct record *holder,
         struct lock_wait *w = malloc(sizeof *w);
         if (!w)
             return -ENOMEM;
-        *w = (struct lock_wait){
-            .hold.drop = wait_drop, .waiter = t, .holder = holder->owner};
+        *w = (struct lock_wait){.hold.drop = wait_drop,
+                                .inode = n,
+                                .waiter = t,
+                                .holder = holder->owner};
         list_push_back(&l->waits, &w->link);
         t->thread->call.hold = &w->hold;
     }
@@ -381,15 +397,21 @@ lock_get(struct task *t, struct file *f, struct record_lock *lock)
     lock->pid = r->pid;
 }
 
-static void
+/* Removes all of the owner's; true if there were any. */
+static bool
 remove_of(struct kernel *k, struct list *records, const void *owner)
 {
+    bool found = false;
+
     LIST_FOR_EACH_SAFE(it, records)
     {
         struct record *r = CONTAINER_OF(it, struct record, link);
-        if (r->owner == owner)
-            record_free(k, r);
+        if (r->owner != owner)
+            continue;
+        record_free(k, r);
+        found = true;
     }
+    return found;
 }
 
 /* As on Linux, a change of kind gives the old lock up first. */
@@ -402,8 +424,8 @@ lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
 
     if (!n)
         return type == LOCK_NONE ? 0 : -ENOLCK;
-    remove_of(t->kernel, &n->flocks, f);
-    waitq_wake(&n->changed);
+    if (remove_of(t->kernel, &n->flocks, f))
+        inode_wake(t->kernel, n);
     if (type == LOCK_NONE) {
         inode_free_unused(n);
         return 0;
@@ -435,8 +457,8 @@ locks_close(struct task *t, struct file *f)
 
     if (!n)
         return;
-    remove_of(t->kernel, &n->records, t);
-    waitq_wake(&n->changed);
+    if (remove_of(t->kernel, &n->records, t))
+        inode_wake(t->kernel, n);
     inode_free_unused(n);
 }
 
@@ -447,9 +469,9 @@ locks_release(struct file *f)
 
     if (!n)
         return;
-    remove_of(f->kernel, &n->records, f);
-    remove_of(f->kernel, &n->flocks, f);
-    waitq_wake(&n->changed);
+    bool had_records = remove_of(f->kernel, &n->records, f);
+    if (remove_of(f->kernel, &n->flocks, f) || had_records)
+        inode_wake(f->kernel, n);
     inode_free_unused(n);
 }
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -215,11 +214,10 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
     struct pipe *p = f->obj;
     size_t room = p->cap - p->used;
 
+    (void)t;
     (void)pos;
-    if (!p->readers) {
-        signal_send_kernel(t, SIGPIPE);
+    if (!p->readers)
         return -EPIPE;
-    }
     if (!room || (len <= PIPE_ATOMIC_BYTES && room < len))
         return -EAGAIN;
     int r = ring_need(p);
