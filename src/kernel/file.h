@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct epoll_item;
 struct file;
 struct kernel;
 struct task;
@@ -72,6 +73,7 @@ struct file {
     struct vnode node; /* held while mnt is not NULL */
     struct vnode dir;  /* where it was found; not held */
     char *name;        /* its name there, or NULL */
+    struct epoll_item *watchers; /* epoll items on this file: epoll.c */
 };
 
 /* Takes obj over, also on failure (then `release` is called on a temporary

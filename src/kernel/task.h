@@ -22,10 +22,10 @@ struct tty;
 
 /* --- thread */
 
-/* An object that a waiting call holds: dropped when the call is over, however
- * it ends. */
+/* Something a waiting call has done that must be taken back if the call is
+ * not made again: `drop` runs when the call ends, however it ends. */
 struct call_hold {
-    void (*drop)(struct call_hold *h);
+    void (*drop)(OWN struct call_hold *h);
 };
 
 /* What a call keeps from its first try to its last. */
@@ -33,8 +33,8 @@ struct call_state {
     bool is_retry;
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
     uint64_t progress;   /* bytes already transferred */
-    struct call_hold *hold;
-    bool restartable; /* an interrupting handler with SA_RESTART restarts */
+    bool restartable;    /* an interrupting handler with SA_RESTART restarts */
+    OWN struct call_hold *hold; /* or NULL */
 };
 
 enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
