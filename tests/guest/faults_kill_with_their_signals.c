@@ -1,7 +1,7 @@
 /* A wild pointer, a division by zero, a trap and endless recursion. */
 #include "proc.h"
 
-static volatile int zero;
+static volatile int zero, seven = 7;
 
 static int
 deeper(volatile char *above)
@@ -20,7 +20,7 @@ fault(const char *how)
     if (strcmp(how, "wild") == 0)
         *wild = 1;
     if (strcmp(how, "divide") == 0)
-        zero = 1 / zero;
+        zero = seven / zero;
     if (strcmp(how, "trap") == 0)
         __builtin_trap();
     if (strcmp(how, "deep") == 0)
