@@ -20,7 +20,8 @@ main(void)
     handle(SIGALRM, note, 0);
     ts.tv_sec += 100;
     tick(20);
-    CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, &left), EINTR);
+    CHECK_EQ(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, &left),
+             EINTR);
     CHECK(left.tv_sec == 5 && left.tv_nsec == 5); /* untouched: absolute */
     ts = (struct timespec){100, 0};
     CHECK_EQ(clock_nanosleep(CLOCK_REALTIME, 0, &ts, &left), EINTR);

@@ -30,7 +30,6 @@ main(void)
          (double)(b.ru_utime.tv_usec + b.ru_stime.tv_usec) / 1e6;
     CHECK(ub - ua > 0.08 && ub - ua < 5);
     CHECK((double)(clock() - c) / CLOCKS_PER_SEC > 0.08);
-    CHECK(b.ru_maxrss > 0);
 
     start = cpu_s();
     sleep_ms(200);

@@ -1,11 +1,10 @@
 /* What each signal does to a process that never touched it. */
 #include "proc.h"
 
-static const int deadly[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGTRAP,
-                             SIGABRT, SIGBUS,  SIGFPE,  SIGKILL,   SIGUSR1,
-                             SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM,   SIGTERM,
-                             SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGSYS,
-                             SIGIO,   SIGPWR,  SIGSTKFLT};
+static const int deadly[] = {
+    SIGHUP,  SIGINT,  SIGQUIT,   SIGILL,  SIGTRAP, SIGABRT, SIGBUS,   SIGFPE,
+    SIGKILL, SIGUSR1, SIGSEGV,   SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,  SIGXCPU,
+    SIGXFSZ, SIGPROF, SIGVTALRM, SIGSYS,  SIGIO,   SIGPWR,  SIGSTKFLT};
 static const int harmless[] = {SIGCHLD, SIGURG, SIGWINCH, SIGCONT};
 
 int

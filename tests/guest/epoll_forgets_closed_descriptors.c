@@ -1,4 +1,4 @@
-/* A watched file leaves epoll when its last descriptor is closed, not before. */
+/* A watched file leaves epoll when its last descriptor closes, not before. */
 #include "proc.h"
 
 #include <sys/epoll.h>

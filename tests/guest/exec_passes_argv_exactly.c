@@ -8,7 +8,8 @@ static char big[LONG + 1];
 int
 main(int argc, char **argv)
 {
-    const char *args[] = {"", "a b", "\xff\x01\n", "", "*?'\"\\", big, "", NULL};
+    const char *args[] = {"",        "a b", "\xff\x01\n", "",
+                          "*?'\"\\", big,   "",           NULL};
     char *none[] = {NULL};
     pid_t pid;
     int i;

@@ -1,5 +1,5 @@
 /* post: fork */
-/* The child has no pending signals, alarms or CPU time, but mask and actions. */
+/* The child has no pending signals, alarm or CPU time, but the mask. */
 #include "proc.h"
 
 #include <sys/times.h>

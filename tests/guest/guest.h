@@ -1,7 +1,11 @@
-/* Guest tests: plain POSIX programs that must behave the same natively and in
- * the sandbox. Exit status 0 passes; a failed check says where and exits 1.
- * Only the process that called tmpdir() removes the directory, so children of
- * any kind may exit as they like. */
+/* Guest tests: plain POSIX programs that must behave the same natively (as
+ * root and as an ordinary user) and in the sandbox (uid 1000, wasm32, musl).
+ * Exit status 0 passes; a failed check says where and exits 1. The runner
+ * gives 20 s, /dev/null as stdin and an empty current directory.
+ *
+ * A program that calls fork() says so in its first three lines with the
+ * comment "post: fork"; others use spawn_self(). Only the process that called
+ * tmpdir() removes the directory, so children may exit as they like. */
 #ifndef GUEST_H
 #define GUEST_H
 

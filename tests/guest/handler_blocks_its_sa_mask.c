@@ -8,7 +8,7 @@ outer(int sig)
     CHECK(!is_blocked(SIGTERM));
     OK(raise(SIGUSR2));
     CHECK_EQ(caught[SIGUSR2], 0); /* waits until we return */
-    mask(SIG_BLOCK, SIGTERM); /* undone by the return */
+    mask(SIG_BLOCK, SIGTERM);     /* undone by the return */
     caught[sig]++;
 }
 

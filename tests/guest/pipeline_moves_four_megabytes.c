@@ -59,7 +59,8 @@ main(int argc, char **argv)
     }
     while ((n = OK(read(in, buf, sizeof buf))) > 0)
         for (i = 0; i < n; i++, done++)
-            CHECK_EQ(buf[i], (unsigned char)(((unsigned)done * 2654435761u >> 24) + 1));
+            CHECK_EQ(buf[i],
+                     (unsigned char)(((unsigned)done * 2654435761u >> 24) + 1));
     CHECK_EQ(done, TOTAL);
     for (i = 0; i < 3; i++)
         CHECK_EQ(wait_exit(pids[i]), 0);

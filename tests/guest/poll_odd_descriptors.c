@@ -20,7 +20,7 @@ main(void)
     pf[4].fd = p[0];
     CHECK_EQ(poll(pf, 5, -1), 3);
     CHECK_EQ(pf[0].revents, POLLNVAL);
-    CHECK_EQ(pf[1].revents, 0); /* negative: skipped, cleared */
+    CHECK_EQ(pf[1].revents, 0);                /* negative: skipped, cleared */
     CHECK_EQ(pf[2].revents, POLLIN | POLLOUT); /* also at the end */
     CHECK_EQ(pf[3].revents, POLLIN | POLLOUT);
     CHECK_EQ(pf[4].revents, 0);

@@ -21,8 +21,8 @@ spawn_argv(const char *const *argv)
 {
     pid_t pid;
 
-    errno = posix_spawn(&pid, "/proc/self/exe", NULL, NULL,
-                        (char *const *)argv, environ);
+    errno = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *const *)argv,
+                        environ);
     CHECK(errno == 0);
     return pid;
 }
@@ -88,8 +88,7 @@ wait_killed(pid_t pid)
     int status = wait_status(pid);
 
     if (!WIFSIGNALED(status))
-        guest_fail(__FILE__, __LINE__, "child", "status %#x",
-                   (unsigned)status);
+        guest_fail(__FILE__, __LINE__, "child", "status %#x", (unsigned)status);
     return WTERMSIG(status);
 }
 
@@ -101,8 +100,7 @@ wait_stopped(pid_t pid)
 
     CHECK_EQ(OK(waitpid(pid, &status, WUNTRACED)), pid);
     if (!WIFSTOPPED(status))
-        guest_fail(__FILE__, __LINE__, "child", "status %#x",
-                   (unsigned)status);
+        guest_fail(__FILE__, __LINE__, "child", "status %#x", (unsigned)status);
     return WSTOPSIG(status);
 }
 

@@ -1,4 +1,4 @@
-/* read on an empty pipe: EINTR for a plain handler, restarted with SA_RESTART. */
+/* read on an empty pipe: EINTR for a plain handler, not with SA_RESTART. */
 #include "proc.h"
 
 static int wfd;

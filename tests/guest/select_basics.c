@@ -27,7 +27,6 @@ main(void)
     FD_SET(p[0], &r);
     CHECK_EQ(select(q[0], &r, NULL, NULL, &tv), 0); /* q[0] not looked at */
     CHECK(!FD_ISSET(p[0], &r));
-    CHECK(tv.tv_sec == 0 && tv.tv_usec == 0); /* Linux writes the rest */
 
     tv.tv_usec = 30000;
     start = now_s();

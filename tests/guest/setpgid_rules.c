@@ -35,7 +35,7 @@ main(int argc, char **argv)
     CHECK_ERR(setpgid(0, -1), EINVAL);
     CHECK_ERR(setpgid(-1, 0), EINVAL); /* the group would be -1 */
     CHECK_ERR(setpgid(-1, getpgrp()), ESRCH);
-    CHECK_ERR(setpgid(0, pid), EPERM); /* no such group */
+    CHECK_ERR(setpgid(0, pid), EPERM);       /* no such group */
     CHECK_ERR(setpgid(getppid(), 0), ESRCH); /* not a child */
     end_child(pid);
     CHECK_ERR(setpgid(pid, 0), ESRCH);

@@ -15,8 +15,10 @@ keep(int sig, siginfo_t *si, void *ctx)
 int
 main(void)
 {
-    static const int send[][2] = {{3, 0}, {1, 1}, {3, 2}, {2, 3}, {1, 4}, {3, 5}};
-    static const int want[][2] = {{1, 1}, {1, 4}, {2, 3}, {3, 0}, {3, 2}, {3, 5}};
+    static const int send[][2] = {{3, 0}, {1, 1}, {3, 2},
+                                  {2, 3}, {1, 4}, {3, 5}};
+    static const int want[][2] = {{1, 1}, {1, 4}, {2, 3},
+                                  {3, 0}, {3, 2}, {3, 5}};
     struct sigaction sa = {.sa_flags = SA_SIGINFO};
     union sigval v;
     sigset_t all;

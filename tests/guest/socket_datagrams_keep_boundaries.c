@@ -1,4 +1,4 @@
-/* Datagrams arrive one by one; what does not fit is cut and MSG_TRUNC says so. */
+/* Datagrams arrive one by one; what does not fit is cut: MSG_TRUNC. */
 #include "net.h"
 
 int
@@ -18,8 +18,8 @@ main(void)
     CHECK_EQ(send(s[0], "end", 3, 0), 3);
     CHECK_EQ(recv(s[1], buf, 4, MSG_PEEK), 3);
     CHECK_EQ(recv(s[1], buf, 4, 0), 3);
-    CHECK_EQ(recv(s[1], buf, 4, 0), 0); /* an empty one, not the end */
-    CHECK_EQ(recv(s[1], buf, 4, 0), 4); /* cut */
+    CHECK_EQ(recv(s[1], buf, 4, 0), 0);         /* an empty one, not the end */
+    CHECK_EQ(recv(s[1], buf, 4, 0), 4);         /* cut */
     CHECK_EQ(recv(s[1], buf, 4, MSG_TRUNC), 6); /* the real length */
     CHECK_EQ(recvmsg(s[1], &m, 0), 4);
     CHECK((m.msg_flags & MSG_TRUNC) != 0);

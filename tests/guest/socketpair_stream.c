@@ -11,7 +11,11 @@ main(void)
 
     OK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s));
     CHECK_EQ(OK(fcntl(s[1], F_GETFD)), FD_CLOEXEC);
-    CHECK(S_ISSOCK(({ struct stat st; OK(fstat(s[0], &st)); st.st_mode; })));
+    CHECK(S_ISSOCK(({
+        struct stat st;
+        OK(fstat(s[0], &st));
+        st.st_mode;
+    })));
     CHECK_EQ(write(s[0], "ab", 2), 2);
     CHECK_EQ(send(s[0], "cd", 2, 0), 2);
     CHECK_EQ(read(s[1], buf, sizeof buf), 4);

@@ -9,8 +9,7 @@ begin(int port)
     int fd = OK(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
 
     CHECK((OK(fcntl(fd, F_GETFL)) & O_NONBLOCK) != 0);
-    if (connect(fd, &a.sa, len) < 0)
-        CHECK(errno == EINPROGRESS || errno == ECONNREFUSED);
+    CHECK_ERR(connect(fd, &a.sa, len), EINPROGRESS);
     return fd;
 }
 
@@ -41,6 +40,8 @@ main(void)
     c = begin(port); /* refused now */
     pf = (struct pollfd){.fd = c, .events = POLLOUT};
     CHECK_EQ(poll(&pf, 1, 5000), 1);
-    CHECK((pf.revents & POLLHUP) != 0);
+    CHECK_EQ(pf.revents, POLLOUT | POLLERR | POLLHUP);
+    CHECK_EQ(option_of(c, SOL_SOCKET, SO_ERROR), ECONNREFUSED);
+    CHECK_EQ(option_of(c, SOL_SOCKET, SO_ERROR), 0); /* told once */
     return 0;
 }

@@ -64,22 +64,22 @@ type(int fd, const char *text)
 }
 
 /* The next bytes are exactly text, in however many pieces. */
-#define EXPECT(fd, text)                                                       \
-    do {                                                                       \
-        char got_text_[256] = "";                                              \
-        size_t done_ = 0, want_len_ = strlen(text);                            \
-        while (done_ < want_len_)                                              \
-            done_ += (size_t)OK(                                               \
-                read(fd, got_text_ + done_, want_len_ - done_));               \
-        CHECK_STR(got_text_, text);                                            \
+#define EXPECT(fd, text)                                                    \
+    do {                                                                    \
+        char got_text_[256] = "";                                           \
+        size_t done_ = 0, want_len_ = strlen(text);                         \
+        while (done_ < want_len_)                                           \
+            done_ +=                                                        \
+                (size_t)OK(read(fd, got_text_ + done_, want_len_ - done_)); \
+        CHECK_STR(got_text_, text);                                         \
     } while (0)
 
 /* One read gives exactly text. */
-#define EXPECT_READ(fd, text)                                                  \
-    do {                                                                       \
-        char got_text_[256] = "";                                              \
-        CHECK_EQ(read(fd, got_text_, 255), strlen(text));                      \
-        CHECK_STR(got_text_, text);                                            \
+#define EXPECT_READ(fd, text)                             \
+    do {                                                  \
+        char got_text_[256] = "";                         \
+        CHECK_EQ(read(fd, got_text_, 255), strlen(text)); \
+        CHECK_STR(got_text_, text);                       \
     } while (0)
 
 static UNUSED int
@@ -99,8 +99,7 @@ start_session(const char *name)
 }
 
 /* Starts this program again in a process group of its own. */
-#define SPAWN_JOB(...)                                                         \
-    spawn_job((const char *[]){"child", __VA_ARGS__, NULL})
+#define SPAWN_JOB(...) spawn_job((const char *[]){"child", __VA_ARGS__, NULL})
 
 static UNUSED pid_t
 spawn_job(const char *const *argv)

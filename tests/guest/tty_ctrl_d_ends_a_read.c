@@ -13,9 +13,10 @@ main(void)
     type(t.master, "part\x04");
     EXPECT_READ(t.slave, "part"); /* without a newline */
     CHECK(!is_readable(t.slave));
-    type(t.master, "a\x04\x04" "b\n");
+    type(t.master, "a\x04\x04"
+                   "b\n");
     EXPECT_READ(t.slave, "a");
     CHECK_EQ(read(t.slave, &c, 1), 0); /* the second one */
-    EXPECT_READ(t.slave, "b\n"); /* the end is not for ever */
+    EXPECT_READ(t.slave, "b\n");       /* the end is not for ever */
     return 0;
 }

@@ -19,7 +19,7 @@ main(void)
     CHECK_EQ(waiting(t.slave), 0);
     type(t.master, "one\ntwo\npart");
     EXPECT(t.master, "one\r\ntwo\r\npart"); /* all of it has arrived */
-    CHECK_EQ(waiting(t.slave), 8); /* whole lines only */
+    CHECK_EQ(waiting(t.slave), 8);          /* whole lines only */
     OK(tcflush(t.slave, TCIFLUSH));
     CHECK_EQ(waiting(t.slave), 0);
     CHECK(!is_readable(t.slave));

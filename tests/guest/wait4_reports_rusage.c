@@ -31,6 +31,5 @@ main(int argc, char **argv)
     CHECK(cpu_s(&ru) > 0.09 && cpu_s(&ru) < 5);
     OK(getrusage(RUSAGE_CHILDREN, &all));
     CHECK(cpu_s(&all) >= cpu_s(&ru));
-    CHECK(ru.ru_maxrss > 0);
     return 0;
 }
