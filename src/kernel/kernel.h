@@ -1,0 +1,124 @@
+/* One sandbox's kernel: everything its processes share. All of it runs on one
+ * OS thread at a time and takes no locks. */
+#ifndef KERNEL_KERNEL_H
+#define KERNEL_KERNEL_H
+
+#include "base/list.h"
+#include "kernel/clock.h"
+#include "kernel/limits.h"
+#include "kernel/machine.h"
+#include "kernel/rng.h"
+#include "kernel/task.h"
+#include "kernel/vfs/vfs.h"
+#include "kernel/wait.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PID_BUCKETS 64
+#define PID_MAX     32768
+
+struct net;   /* socket name spaces: socket.c */
+struct locks; /* file locks: lock.c */
+
+/* Host descriptors that threads wait for; polled by the scheduler. */
+struct host_watch {
+    struct list link; /* in kernel->host_watches while someone waits */
+    int hfd;
+    short events; /* POLLIN, POLLOUT: what is waited for */
+    struct waitq queue;
+};
+
+struct kernel {
+    const struct machine_ops *machine;
+    struct engine *engine;
+
+    struct list tasks; /* all, oldest first */
+    struct list pids[PID_BUCKETS];
+    struct task *init; /* pid 1: adopts and reaps orphans */
+    int32_t last_pid;
+    bool has_wrapped_pids;
+    uint64_t n_forks; /* tasks made so far, for /proc/stat */
+    uint64_t run_tag; /* given to tasks the host starts */
+
+    struct list run_queue;
+    struct thread *running;
+    int64_t turn_ns, look_ns; /* host time: this turn began, last look */
+    int64_t cpu_ns;           /* of all processes so far */
+    unsigned boosts;          /* in a row, see sched.c */
+    struct list dead_threads; /* to be freed by the scheduler */
+    struct list reap_list;    /* tasks to be freed by the scheduler */
+    struct list host_watches;
+    struct pollfd *pollfds; /* of the scheduler */
+    size_t cap_pollfds;
+    int kick_hfd; /* eventfd: wakes an idle scheduler */
+    _Atomic bool kicked;
+
+    struct list mounts; /* the first is the root */
+    uint64_t next_dev, next_anon_ino;
+    struct limits limits;
+    struct clock clock;
+    struct rng rng;
+    struct net *net;
+    struct locks *locks;
+    struct list fifos; /* open FIFOs: fifo.c */
+    struct list ttys;  /* pseudo-terminals: tty.c */
+    char hostname[65];
+    FILE *strace; /* NULL: off */
+};
+
+struct kernel_options {
+    const struct machine_ops *machine;
+    struct engine *engine;
+    const uint64_t *limits; /* LIMIT_COUNT values, or NULL: the defaults */
+    bool is_deterministic;  /* fixed seed and clock */
+    uint64_t seed;
+    int64_t start_ns;     /* real time the virtual clock begins at */
+    const char *hostname; /* NULL: "sandbox" */
+};
+
+/* `root` becomes the root file system: taken over, also on failure. */
+int kernel_new(const struct kernel_options *o, OWN struct fs *root,
+               OWN struct kernel **ret);
+/* Kills everything and frees all. */
+void kernel_free(OWN struct kernel *k);
+
+/* Starts `path` as a new root process (uid 1000, session of its own) with
+ * descriptors 0 to 2. Returns its pid or -errno; `why` says more. */
+struct spawn {
+    const char *path;
+    const char *const *argv, *const *envp; /* NULL-terminated */
+    const char *cwd;
+    OWN struct file *stdio[3]; /* taken over, also on failure */
+    struct tty *ctty;          /* becomes its controlling terminal, or NULL */
+};
+int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
+
+/* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
+int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
+               int64_t deadline_ns);
+/* From any OS thread: makes kernel_run look at `done` soon. */
+void kernel_kick(struct kernel *k);
+/* Kills all tasks whose run_tag is `tag` (0: all). */
+void kernel_kill(struct kernel *k, uint64_t tag, int sig);
+/* Takes the exit status of an ended root process; -EAGAIN while it runs. */
+int kernel_reap(struct kernel *k, int pid, int *ret_status);
+
+/* --- sched.c, for the kernel's own files */
+void sched_queue(struct thread *th);       /* at the end */
+void sched_queue_front(struct thread *th); /* woken, forked, exec'd: sooner */
+void sched_remove(struct thread *th);
+/* Its task has ended: frees it soon, and tells the parent then. */
+void sched_bury(struct thread *th);
+/* Adds the time of the running turn so far to its task. */
+void sched_account(struct kernel *k);
+/* Puts w on the list of polled host descriptors while it has waiters. */
+void host_watch_init(struct host_watch *w, struct kernel *k, int hfd);
+void host_watch_fini(struct host_watch *w);
+/* The events that hold now; adds the queue to pt and asks for `events`. */
+short host_watch_poll(struct host_watch *w, struct kernel *k, short events,
+                      struct poll_table *pt);
+
+#endif

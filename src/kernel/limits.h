@@ -1,0 +1,32 @@
+/* Limits of a sandbox: one row each in limits.def, and one counter. What a
+ * guest can make is charged where it is made and given back where it dies. */
+#ifndef KERNEL_LIMITS_H
+#define KERNEL_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum limit_id {
+#define LIMIT(name, unit, dflt, min, max, at) LIMIT_##name,
+#include "kernel/limits.def"
+#undef LIMIT
+    LIMIT_COUNT
+};
+
+struct limit_info {
+    const char *name, *unit, *at_limit;
+    uint64_t dflt, min, max;
+};
+
+struct limits {
+    uint64_t max[LIMIT_COUNT], used[LIMIT_COUNT];
+    bool was_hit[LIMIT_COUNT]; /* since the flags were last cleared */
+};
+
+const struct limit_info *limit_info(enum limit_id id);
+void limits_init(struct limits *l); /* the defaults */
+/* False, and the limit counts as hit, if it would be passed. */
+bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
+void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);
+
+#endif
