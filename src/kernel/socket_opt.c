@@ -219,7 +219,7 @@ socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
         return r;
     if (len > INT32_MAX || len < sizeof v.i)
         return -EINVAL;
-    r = copy_from_guest(t, &v.i, at,
+    r = copy_from_guest(t, v.time64, at,
                         len < sizeof v.time64 ? len : sizeof v.time64);
     if (r < 0)
         return r;
@@ -312,5 +312,5 @@ socket_getopt(struct socket *s, struct task *t, int level, int name, gaddr at,
     if (r < 0)
         return r;
     *len = *len < v.len ? *len : v.len;
-    return copy_to_guest(t, at, &v.i, *len);
+    return copy_to_guest(t, at, v.time64, *len);
 }
