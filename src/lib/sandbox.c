@@ -100,8 +100,8 @@ static int
 put_program(struct tree *t, const struct wsand_program *p, int64_t now,
             struct wsand_error *err)
 {
-    const void *bytes;
-    size_t len;
+    const void *bytes = NULL;
+    size_t len = 0;
 
     int r = map_file(p->host_path, &bytes, &len);
     if (r < 0)
