@@ -10,7 +10,7 @@ check: ## all tests and lint; ends with `N passed, N failed`
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -80,7 +80,9 @@ e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long'
 e2e-long: $(SANDBOX) $(e2e_programs)
 	@$(pytest) -m long
-.PHONY: e2e e2e-long
+e2e-san:
+	@$(MAKE) SAN=1 e2e
+.PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
