@@ -285,6 +285,9 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
     return 0;
 }
 
+/* The number of the last entry is given out again, so that files that come
+ * and go quickly do not spread over ever new nodes: a reader that has passed
+ * it may miss the new entry, as POSIX allows for what is made meanwhile. */
 void
 dir_remove(struct dir *d, struct dir_entry *owned)
 {
@@ -296,6 +299,8 @@ dir_remove(struct dir *d, struct dir_entry *owned)
     *s = b->slot[--b->n];
     if (!b->n)
         (void)radix_remove(&d->buckets, &plain_ops, index);
+    if (owned->seq + 1 == d->next_seq)
+        d->next_seq--;
     (void)radix_remove(&d->order, &plain_ops, owned->seq);
     if (!--d->n) {
         d->n_buckets = 0;
