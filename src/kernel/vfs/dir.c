@@ -2,6 +2,7 @@
  * safe because a directory and each of its clones change both together. */
 #include "kernel/vfs/dir.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,7 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
     struct dir_entry *e = entry_own(at);
     if (!e)
         return -ENOMEM;
+    assert(s);
     s->entry = e;
     *ret = e;
     return 0;
@@ -296,6 +298,7 @@ dir_remove(struct dir *d, struct dir_entry *owned)
     struct bucket *b = bucket_find(d, index);
     struct bucket_slot *s = bucket_lookup(b, owned->hash, name);
 
+    assert(b && s);
     *s = b->slot[--b->n];
     if (!b->n)
         (void)radix_remove(&d->buckets, &plain_ops, index);

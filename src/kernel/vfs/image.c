@@ -46,7 +46,7 @@ check_end(struct indexer *x)
     int64_t at = archive_read_header_position(x->archive);
 
     if (at < 0 || (uint64_t)at > x->len || x->len - (uint64_t)at < 512 ||
-        memcmp(x->map + at, zeros, 512))
+        memcmp(x->map + at, zeros, 512) != 0)
         return image_refuse(x, "the archive ends without its end mark");
     return 0;
 }

@@ -252,7 +252,7 @@ static int
 add_hardlink(struct indexer *x, const struct place *at, const char *path,
              const char *target)
 {
-    struct place to;
+    struct place to = {0};
 
     int r = find_place(x, target, false, &to);
     if (r < 0)
@@ -279,13 +279,13 @@ image_add_entry(struct indexer *x)
 {
     const char *path = archive_entry_pathname(x->entry);
     const char *hardlink = archive_entry_hardlink(x->entry);
-    struct place at;
-    struct attr a;
+    struct place at = {0};
+    struct attr a = {0};
 
     int r = find_place(x, path, true, &at);
     if (!r)
         r = read_attr(x, path, &a);
-    if (r < 0)
+    if (r)
         return r;
     if (hardlink)
         return add_hardlink(x, &at, path, hardlink);
