@@ -35,6 +35,7 @@ struct machine {
     struct thread *thread;
     uint8_t *base; /* guest memory; valid once the machine has run */
     uint64_t size; /* bytes of it; refresh with ops->refresh after a resume */
+    int32_t status; /* given to sys.next */
 };
 
 /* Why `resume` came back. */

@@ -1,0 +1,133 @@
+/* What a module may import and must export. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int
+import_check(const wasm_importtype_t *type, char *why, size_t why_size)
+{
+    const wasm_name_t *module = wasm_importtype_module(type);
+    const wasm_name_t *name = wasm_importtype_name(type);
+    const struct import *i =
+        import_find(module->data, module->size, name->data, name->size);
+    const wasm_functype_t *function =
+        wasm_externtype_as_functype_const(wasm_importtype_type(type));
+
+    if (i && function && import_has_type(i, function))
+        return 0;
+    (void)snprintf(why, why_size, "%s \"%.*s\" \"%.*s\"",
+                   i ? "wrong type of import" : "unknown import",
+                   (int)(module->size < 64 ? module->size : 64), module->data,
+                   (int)(name->size < 64 ? name->size : 64), name->data);
+    return -ENOEXEC;
+}
+
+static int
+imports_check(const wasmtime_module_t *module, char *why, size_t why_size)
+{
+    wasm_importtype_vec_t v;
+    int r = 0;
+
+    wasmtime_module_imports(module, &v);
+    for (size_t i = 0; i < v.size && !r; i++)
+        r = import_check(v.data[i], why, why_size);
+    wasm_importtype_vec_delete(&v);
+    return r;
+}
+
+/* Kinds of exports that the engine uses. */
+static bool
+is_memory(const wasm_externtype_t *t)
+{
+    return wasm_externtype_as_memorytype_const(t) != NULL;
+}
+
+static bool
+is_entry(const wasm_externtype_t *t)
+{
+    const wasm_functype_t *f = wasm_externtype_as_functype_const(t);
+
+    return f && !wasm_functype_params(f)->size &&
+           !wasm_functype_results(f)->size;
+}
+
+static bool
+is_variable(const wasm_externtype_t *t)
+{
+    const wasm_globaltype_t *g = wasm_externtype_as_globaltype_const(t);
+
+    return g && wasm_globaltype_mutability(g) == WASM_VAR &&
+           valtype_is(wasm_globaltype_content(g), 'i');
+}
+
+enum {
+    HAS_MEMORY = 1,
+    HAS_START = 2,
+    HAS_RESUME = 4,
+    HAS_STACK = 8,
+    HAS_STATE = 16,
+    HAS_DATA = 32,
+    HAS_ALL_FOR_FORK = HAS_STACK | HAS_STATE | HAS_DATA,
+};
+
+static const struct {
+    const char *name;
+    bool (*is_right)(const wasm_externtype_t *t);
+    unsigned flag;
+} exports[] = {
+    {"memory", is_memory, HAS_MEMORY},
+    {"_start", is_entry, HAS_START},
+    {"wasmsand_resume", is_entry, HAS_RESUME},
+    {"__stack_pointer", is_variable, HAS_STACK},
+    {"__asyncify_state", is_variable, HAS_STATE},
+    {"__asyncify_data", is_variable, HAS_DATA},
+};
+
+static unsigned
+export_flag(const wasm_exporttype_t *type)
+{
+    const wasm_name_t *name = wasm_exporttype_name(type);
+
+    for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
+        if (strlen(exports[i].name) == name->size &&
+            !memcmp(exports[i].name, name->data, name->size))
+            return exports[i].is_right(wasm_exporttype_type(type))
+                       ? exports[i].flag
+                       : 0;
+    return 0;
+}
+
+static unsigned
+export_flags(const wasmtime_module_t *module)
+{
+    wasm_exporttype_vec_t v;
+    unsigned flags = 0;
+
+    wasmtime_module_exports(module, &v);
+    for (size_t i = 0; i < v.size; i++)
+        flags |= export_flag(v.data[i]);
+    wasm_exporttype_vec_delete(&v);
+    return flags;
+}
+
+int
+program_check(struct engine_program *p, char *why, size_t why_size)
+{
+    int r = imports_check(p->module, why, why_size);
+    if (r < 0)
+        return r;
+
+    unsigned has = export_flags(p->module);
+    const char *missing = !(has & HAS_MEMORY)  ? "memory"
+                          : !(has & HAS_START) ? "_start"
+                                               : NULL;
+    if (missing) {
+        (void)snprintf(why, why_size, "no %s", missing);
+        return -ENOEXEC;
+    }
+    p->has_resume = has & HAS_RESUME;
+    p->can_fork = (has & HAS_ALL_FOR_FORK) == HAS_ALL_FOR_FORK;
+    return 0;
+}

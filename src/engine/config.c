@@ -1,0 +1,226 @@
+/* The settings of wasmtime, and what fits on this host.
+ *
+ * Memory slots are reserved with 4 GiB each, so that guests' accesses need no
+ * bounds checks and a memory never moves. A machine takes two: its memory, and
+ * the heap for its exceptions.
+ *
+ * Creating a wasmtime engine ends the process if the host cannot provide what
+ * is asked for, so everything that can be missing is looked at before. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define KIB           1024
+#define MIB           (1024 * KIB)
+#define GIB           (UINT64_C(1024) * MIB)
+#define SLOT_BYTES    (4 * GIB + 64 * MIB) /* with its guards */
+#define HOST_STACK    (512 * KIB)          /* for our code on a fiber */
+#define MAPS_PER_SLOT 6 /* of the host's mappings, when it is used */
+
+/* The processors that compiled code runs on, not those of the build host. */
+#if defined(__x86_64__)
+#define TARGET "x86_64-unknown-linux-gnu"
+static const char *const cpu_flags[] = {"has_sse3",   "has_ssse3",
+                                        "has_sse41",  "has_sse42",
+                                        "has_popcnt", "has_cmpxchg16b"};
+#elif defined(__aarch64__)
+#define TARGET "aarch64-unknown-linux-gnu"
+static const char *const cpu_flags[] = {"use_bti"};
+#else
+#error "no baseline chosen for this processor"
+#endif
+
+static bool
+cpu_is_enough(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+#else
+    return true;
+#endif
+}
+
+/* Linux 6.7: asks which pages were written to. */
+static bool
+has_pagemap_scan(void)
+{
+    struct {
+        uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages,
+            inverted, mask, anyof_mask, return_mask;
+    } scan = {.size = sizeof scan};
+    int hfd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+    if (hfd < 0)
+        return false;
+    int r = ioctl(hfd, _IOWR('f', 16, scan), &scan);
+    close(hfd);
+    return r >= 0;
+}
+
+static uint64_t
+max_maps(void)
+{
+    char text[32] = "";
+    unsigned long long n = 65530;
+    int hfd = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+
+    if (hfd < 0)
+        return n;
+    if (read(hfd, text, sizeof text - 1) > 0)
+        (void)sscanf(text, "%llu", &n);
+    close(hfd);
+    return n;
+}
+
+static bool
+address_space_has(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return p != MAP_FAILED && !munmap(p, bytes);
+}
+
+/* The largest pool up to `wanted` that this process can have; 0: none. */
+static uint32_t
+pool_slots(uint32_t wanted, uint64_t stack_bytes)
+{
+    uint64_t by_maps = max_maps() / MAPS_PER_SLOT;
+    uint64_t slot = 2 * SLOT_BYTES + stack_bytes + 8 * TABLE_ELEMENTS + 4 * MIB;
+
+    if (wanted > by_maps)
+        wanted = (uint32_t)by_maps;
+    while (wanted && !address_space_has(wanted * slot + GIB))
+        wanted -= wanted / 8 + 1;
+    return wanted;
+}
+
+static void
+set_features(wasm_config_t *c)
+{
+    wasmtime_config_wasm_exceptions_set(c, true);
+    wasmtime_config_wasm_gc_set(c, false);
+    wasmtime_config_wasm_function_references_set(c, false);
+    wasmtime_config_wasm_memory64_set(c, false);
+    wasmtime_config_wasm_multi_memory_set(c, false);
+    wasmtime_config_wasm_relaxed_simd_set(c, false);
+    wasmtime_config_wasm_wide_arithmetic_set(c, false);
+    wasmtime_config_wasm_custom_page_sizes_set(c, false);
+    wasmtime_config_wasm_stack_switching_set(c, false);
+    wasmtime_config_shared_memory_set(c, false);
+}
+
+static int
+set_compiler(wasm_config_t *c)
+{
+    wasmtime_error_t *error = wasmtime_config_target_set(c, TARGET);
+
+    if (error) {
+        wasmtime_error_delete(error);
+        return -ENOTSUP;
+    }
+    for (size_t i = 0; i < sizeof cpu_flags / sizeof *cpu_flags; i++)
+        wasmtime_config_cranelift_flag_enable(c, cpu_flags[i]);
+    wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
+    wasmtime_config_native_unwind_info_set(c, false);
+    return 0;
+}
+
+static void
+set_pool(wasm_config_t *c, uint32_t slots, size_t keep_bytes, bool has_scan)
+{
+    wasmtime_pooling_allocation_config_t *p =
+        wasmtime_pooling_allocation_config_new();
+
+#define SET(name, value) \
+    wasmtime_pooling_allocation_config_##name##_set(p, value)
+    SET(total_core_instances, slots);
+    SET(total_memories, 2 * slots);
+    SET(total_tables, slots);
+    SET(total_stacks, slots);
+    SET(total_gc_heaps, slots);
+    SET(max_memory_size, 4 * GIB);
+    SET(table_elements, TABLE_ELEMENTS);
+    SET(max_core_instance_size, 4 * MIB);
+    SET(max_unused_warm_slots, slots);
+    SET(linear_memory_keep_resident, keep_bytes);
+    SET(table_keep_resident, 64 * KIB);
+    SET(async_stack_keep_resident, 32 * KIB);
+#undef SET
+    wsand_engine_pagemap_scan(p, has_scan ? WSAND_PAGEMAP_SCAN_AUTO
+                                          : WSAND_PAGEMAP_SCAN_OFF);
+    wasmtime_pooling_allocation_strategy_set(c, p);
+    wasmtime_pooling_allocation_config_delete(p);
+}
+
+static OWN wasm_config_t *
+config_new(const struct engine_options *o, size_t stack_bytes)
+{
+    wasm_config_t *c = wasm_config_new();
+
+    set_features(c);
+    if (set_compiler(c) < 0) {
+        wasm_config_delete(c);
+        return NULL;
+    }
+    wasmtime_config_epoch_interruption_set(c, !o->is_unpreemptive);
+    wasmtime_config_memory_reservation_set(c, 4 * GIB);
+    wasmtime_config_max_wasm_stack_set(c, stack_bytes);
+    wasmtime_config_async_stack_size_set(c, stack_bytes + HOST_STACK);
+    wsand_engine_collector_copying(c);
+    wsand_engine_async_stack_zeroing(c, true);
+    wsand_engine_wasm_backtrace_max_frames(c, 0);
+    return c;
+}
+
+/* Compiled code of one text may be loaded by an engine of the same text. */
+static void
+describe_settings(struct engine *e, const struct engine_options *o)
+{
+    char cpu[80] = "";
+
+    for (size_t i = 0; i < sizeof cpu_flags / sizeof *cpu_flags; i++) {
+        strncat(cpu, " ", sizeof cpu - strlen(cpu) - 1);
+        strncat(cpu, cpu_flags[i], sizeof cpu - strlen(cpu) - 1);
+    }
+    (void)snprintf(e->settings, sizeof e->settings,
+                   "1 wasmtime " WASMTIME_VERSION " " TARGET "%s%s", cpu,
+                   o->is_unpreemptive ? "" : " epochs");
+}
+
+int
+config_apply(struct engine *e, const struct engine_options *o, char *why,
+             size_t why_size)
+{
+    size_t stack_bytes = o->max_stack_bytes ? o->max_stack_bytes : 8 * MIB;
+    bool has_scan = has_pagemap_scan();
+    size_t keep_bytes = has_scan ? 4 * MIB : 256 * KIB;
+    uint32_t wanted = o->max_machines ? o->max_machines : 1024;
+
+    if (!cpu_is_enough()) {
+        (void)snprintf(why, why_size, "this processor lacks SSE4.2 or POPCNT");
+        return -ENOTSUP;
+    }
+    if (o->keep_resident_bytes)
+        keep_bytes = o->keep_resident_bytes;
+    e->max_machines = pool_slots(wanted, stack_bytes + HOST_STACK);
+    if (!e->max_machines) {
+        (void)snprintf(why, why_size, "not enough address space for a pool");
+        return -EAGAIN;
+    }
+    wasm_config_t *c = config_new(o, stack_bytes);
+    if (!c) {
+        (void)snprintf(why, why_size, "the compiler has no target " TARGET);
+        return -ENOTSUP;
+    }
+    set_pool(c, e->max_machines, keep_bytes, has_scan);
+    e->wasm = wasm_engine_new_with_config(c);
+    describe_settings(e, o);
+    return 0;
+}

@@ -1,0 +1,137 @@
+/* An engine's life: configuration, imports, threads, in this order; and back.
+ */
+#include "engine/engine.h"
+
+#include "engine/engine_impl.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void
+engine_interrupt(struct engine *e)
+{
+    wasmtime_engine_increment_epoch(e->wasm);
+}
+
+static const struct machine_ops ops = {
+    .load = program_load,
+    .create = machine_create,
+    .resume = machine_resume,
+    .fork = machine_fork,
+    .fork_return = machine_fork_return,
+    .refresh = machine_refresh,
+    .interrupt = engine_interrupt,
+    .free = machine_free,
+};
+
+const struct machine_ops *
+engine_ops(void)
+{
+    return &ops;
+}
+
+uint32_t
+engine_max_machines(const struct engine *e)
+{
+    return e->max_machines;
+}
+
+uint32_t
+engine_machines(const struct engine *e)
+{
+    return e->machines;
+}
+
+static OWN struct engine *
+engine_alloc(void)
+{
+    struct engine *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->cache_hfd = -1;
+    pthread_mutex_init(&e->programs_lock, NULL);
+    list_init(&e->kept);
+    for (size_t i = 0; i < PROGRAM_BUCKETS; i++)
+        list_init(&e->programs[i]);
+    return e;
+}
+
+/* All but the threads. */
+static void
+engine_release(OWN struct engine *e)
+{
+    if (e->linker)
+        wasmtime_linker_delete(e->linker);
+    if (e->wasm)
+        wasm_engine_delete(e->wasm);
+    if (e->cache_hfd >= 0)
+        close(e->cache_hfd);
+    free(e);
+}
+
+static int
+engine_start_threads(struct engine *e, uint32_t tick_us)
+{
+    int r;
+
+    r = ticker_init(&e->ticker, e->wasm, tick_us ? tick_us : 1000);
+    if (r < 0)
+        return r;
+    r = reaper_init(&e->reaper);
+    if (r < 0)
+        ticker_fini(&e->ticker);
+    return r;
+}
+
+static int
+engine_init(struct engine *e, const struct engine_options *o, char *why,
+            size_t why_size)
+{
+    int r;
+
+    r = config_apply(e, o, why, why_size);
+    if (r < 0)
+        return r;
+    e->is_unpreemptive = o->is_unpreemptive;
+    if (o->cache_dir)
+        e->cache_hfd = code_cache_open(o->cache_dir);
+    e->linker = wasmtime_linker_new(e->wasm);
+    r = imports_define(e->linker);
+    if (r < 0)
+        return r;
+    return engine_start_threads(e, o->tick_us);
+}
+
+int
+engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
+           size_t why_size)
+{
+    struct engine *e = engine_alloc();
+    if (!e)
+        return -ENOMEM;
+
+    int r = engine_init(e, o, why, why_size);
+    if (r < 0) {
+        engine_release(e);
+        return r;
+    }
+    *ret = e;
+    return 0;
+}
+
+void
+engine_free(OWN struct engine *e)
+{
+    if (!e)
+        return;
+    reaper_fini(&e->reaper);
+    ticker_fini(&e->ticker);
+    programs_drop_kept(e);
+    assert(!e->machines);
+    for (size_t i = 0; i < PROGRAM_BUCKETS; i++)
+        assert(list_is_empty(&e->programs[i]));
+    engine_release(e);
+}

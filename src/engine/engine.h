@@ -1,0 +1,47 @@
+/* The engine: compiles programs and runs them as machines, on wasmtime.
+ *
+ * One engine serves any number of kernels on any number of OS threads; a
+ * machine belongs to one kernel and is used by one thread at a time.
+ *
+ * Out-of-bounds accesses, undefined instructions and bad divisions of guests
+ * arrive as SIGSEGV, SIGILL and SIGFPE of the host process. engine_new installs
+ * handlers for these that pass on what is not a guest's to the handlers found
+ * there: a host that has its own installs them before engine_new. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/own.h"
+#include "kernel/machine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 0 and NULL mean the default in brackets. */
+struct engine_options {
+    uint32_t max_machines;      /* that exist at a time [1024]; the engine
+                                 * takes fewer where address space is short */
+    const char *cache_dir;      /* for compiled code of trusted programs, made
+                                 * if missing; not used unless it is private
+                                 * to this user [no cache] */
+    uint32_t tick_us;           /* length of a time slice [1000] */
+    size_t keep_resident_bytes; /* of memory kept by a free slot [4 MiB, or
+                                 * 256 KiB on Linux before 6.7] */
+    size_t max_stack_bytes;     /* native stack of a machine [8 MiB] */
+    bool is_unpreemptive;       /* no epoch checks: machines are never
+                                 * interrupted. For measurements only. */
+};
+
+/* -ENOMEM; -ENOTSUP, -EAGAIN with the reason in `why`, cut to size. */
+int engine_new(const struct engine_options *o, OWN struct engine **ret,
+               char *why, size_t why_size);
+/* After its last machine was freed and its last program was put. */
+void engine_free(OWN struct engine *e); /* NULL is fine */
+
+const struct machine_ops *engine_ops(void);
+
+/* What it could get of max_machines, and how many exist now. */
+uint32_t engine_max_machines(const struct engine *e);
+uint32_t engine_machines(const struct engine *e);
+
+#endif

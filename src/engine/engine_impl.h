@@ -1,0 +1,240 @@
+/* What the files of the engine share.
+ *
+ * Locks, none of which is held while another is taken: engine.programs_lock,
+ * ticker.lock, reaper.lock. */
+#ifndef ENGINE_ENGINE_IMPL_H
+#define ENGINE_ENGINE_IMPL_H
+
+#include "base/blake2b.h"
+#include "base/list.h"
+#include "engine/engine.h"
+#include "engine/limiter.h"
+#include "engine/shim.h"
+#include "kernel/task.h"
+
+#include <pthread.h>
+#include <wasmtime.h>
+
+#define PROGRAM_BUCKETS 64
+/* Elements of a function table: of Go programs, all functions are in it. */
+#define TABLE_ELEMENTS 100000
+
+/* --- ticker.c: ends time slices by incrementing the epoch; sleeps while no
+ * machine runs. */
+struct ticker {
+    pthread_t os_thread;
+    wasm_engine_t *wasm;
+    uint32_t tick_us;
+    _Atomic uint32_t running; /* machines inside resume */
+    _Atomic bool is_parked;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    _Atomic bool stops; /* written under lock */
+};
+
+int ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
+void ticker_fini(struct ticker *t);
+void ticker_unpark(struct ticker *t);
+
+static inline void
+ticker_enter(struct ticker *t)
+{
+    t->running++;
+    if (t->is_parked)
+        ticker_unpark(t);
+}
+
+static inline void
+ticker_leave(struct ticker *t)
+{
+    t->running--;
+}
+
+/* An OS thread that takes no signals. */
+int os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg);
+
+/* --- reaper.c: frees large machines on a thread of its own. */
+struct engine_machine;
+
+struct reaper {
+    pthread_t os_thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct engine_machine *dead; /* by next_dead */
+    bool stops;
+};
+
+int reaper_init(struct reaper *r);
+void reaper_fini(struct reaper *r); /* after all have been freed */
+void reaper_add(struct reaper *r, OWN struct engine_machine *m);
+
+/* --- engine.c, config.c */
+struct engine {
+    wasm_engine_t *wasm;
+    wasmtime_linker_t *linker;
+    uint32_t max_machines;
+    _Atomic uint32_t machines;
+    bool is_unpreemptive;
+    char settings[160]; /* all that compiled code depends on */
+    int cache_hfd;      /* folder of compiled code, or -1 */
+    struct ticker ticker;
+    struct reaper reaper;
+
+    pthread_mutex_t programs_lock;
+    struct list programs[PROGRAM_BUCKETS]; /* by hash; not counted */
+    struct list kept;                      /* counted, the last used first */
+    size_t kept_bytes;                     /* of untrusted ones */
+};
+
+/* Makes e->wasm, e->settings and e->max_machines. */
+int config_apply(struct engine *e, const struct engine_options *o, char *why,
+                 size_t why_size);
+
+/* --- program.c */
+struct engine_program {
+    struct program base;
+    struct engine *engine;
+    OWN wasmtime_module_t *module;
+    OWN wasmtime_instance_pre_t *pre;
+    uint8_t hash[BLAKE2B_BYTES]; /* of the source */
+    size_t bytes;                /* of the source */
+    struct list bucket;          /* in engine->programs */
+    struct list kept;            /* in engine->kept */
+    bool is_trusted, is_kept;
+    bool can_fork;   /* asyncified, exports what fork needs */
+    bool has_resume; /* exports wasmsand_resume */
+};
+
+int program_load(struct engine *e, const struct program_source *src,
+                 OWN struct program **ret, char *why, size_t why_size);
+/* Puts what the engine keeps for later. */
+void programs_drop_kept(struct engine *e);
+
+/* --- check.c: what a module may import and must export.  -ENOEXEC */
+int program_check(struct engine_program *p, char *why, size_t why_size);
+
+/* --- scan.c: facts of a binary that wasmtime does not tell. */
+struct wasm_facts {
+    bool has_start;
+    uint32_t functions;
+};
+
+int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
+
+/* --- code_cache.c: compiled code on disk. Entries are native code: only those
+ * that nobody else can have written are loaded. */
+int code_cache_open(const char *dir); /* a descriptor or -errno */
+/* NULL: no usable entry. */
+OWN wasmtime_module_t *code_cache_find(struct engine *e, const uint8_t *hash);
+/* Best effort: what cannot be stored is compiled again. */
+void code_cache_add(struct engine *e, const uint8_t *hash,
+                    const wasmtime_module_t *module);
+
+/* --- machine.c, fork.c */
+enum fork_state {
+    FORK_NO,
+    FORK_UNWINDS, /* left sys.fork; the frames go to guest memory */
+    FORK_DONE,    /* unwound; the next resume winds up again */
+    FORK_REWINDS, /* on its way back to sys.fork */
+};
+
+/* A suspended function of WASI. */
+struct wasi_call {
+    unsigned row;
+    uint64_t args[9];
+    wasmtime_val_t *result; /* both stay valid until the call goes on */
+    wasm_trap_t **trap;
+};
+
+struct engine_machine {
+    struct machine base;
+    struct engine *engine;
+    OWN struct engine_program *program;
+    OWN wasmtime_store_t *store; /* NULL: never run */
+    wasmtime_context_t *context;
+    OWN wasmtime_call_future_t *future; /* NULL: between two entries */
+    OWN wasm_trap_t *trap;              /* results of the future */
+    OWN wasmtime_error_t *error;
+    wasmtime_instance_t instance;
+    wasmtime_memory_t memory;
+    wasmtime_func_t entry;
+    struct wsand_engine_limiter limiter;
+
+    bool is_instantiated;
+    bool is_waiting; /* suspended in a call that waits */
+    bool is_next;    /* in sys.next: MACHINE_NEXT */
+    enum fork_state fork;
+    int32_t fork_result;
+    struct wasi_call wasi;
+    struct engine_machine *next_dead;
+};
+
+int machine_create(struct engine *e, struct program *p, struct thread *th,
+                   OWN struct machine **ret);
+enum machine_event machine_resume(struct machine *base,
+                                  struct machine_trap *trap);
+void machine_refresh(struct machine *base);
+void machine_free(OWN struct machine *base);
+/* The store of a machine whose future is gone, and the rest. */
+void machine_dispose(OWN struct engine_machine *m);
+/* Makes store and instance at once. -ENOMEM */
+int machine_instantiate(struct engine_machine *m);
+void machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller);
+
+/* In an import. The memory is not known yet while the module starts. */
+static inline struct engine_machine *
+machine_of(wasmtime_caller_t *caller)
+{
+    struct engine_machine *m =
+        wasmtime_context_get_data(wasmtime_caller_context(caller));
+
+    if (__builtin_expect(!m->base.base, 0))
+        machine_find_memory(m, caller);
+    return m;
+}
+
+/* Borrowed by the store: false if there is no such global of type i32. */
+bool machine_global(struct engine_machine *m, const char *name,
+                    wasmtime_global_t *ret);
+/* What an import returns to end the machine's current entry. */
+OWN wasm_trap_t *machine_leave(void);
+
+int machine_fork(struct machine *parent, struct machine *child);
+void machine_fork_return(struct machine *base, int32_t result);
+/* sys.fork is called for the first time. 0: goes on by unwinding. */
+int fork_unwind(struct engine_machine *m);
+/* The unwinding has come to its end, resp. is about to be undone. */
+void fork_unwound(struct engine_machine *m);
+void fork_rewind(struct engine_machine *m);
+/* sys.fork is reached again. */
+int32_t fork_rewound(struct engine_machine *m);
+
+/* --- traps.c. `trap` or `error` is not NULL. */
+void trap_describe(const wasm_trap_t *trap, const wasmtime_error_t *error,
+                   struct machine_trap *ret);
+/* The message of an error on one line, cut to size; consumes it. */
+void error_text(OWN wasmtime_error_t *error, char *buf, size_t size);
+
+/* --- imports.c, imports_sys.c, imports_wasi.c */
+struct import {
+    const char *module, *name;
+    const char *params; /* i: i32, I: i64 */
+    char result;        /* 'i' or 0 */
+    /* One of the two. `row` is passed to it. */
+    wasmtime_func_unchecked_callback_t call;
+    wasmtime_func_async_callback_t suspend;
+    unsigned row;
+};
+
+const struct import *sys_imports(size_t *ret_count);
+const struct import *wasi_imports(size_t *ret_count);
+const struct import *import_find(const char *module, size_t module_len,
+                                 const char *name, size_t name_len);
+/* `letter` as in params. */
+bool valtype_is(const wasm_valtype_t *type, char letter);
+bool import_has_type(const struct import *i, const wasm_functype_t *type);
+int imports_define(wasmtime_linker_t *linker);
+
+#endif

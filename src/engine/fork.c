@@ -1,0 +1,202 @@
+/* fork of a program transformed by Binaryen's asyncify.
+ *
+ * In sys.fork the program's state variable is set to "unwind": its frames go
+ * into a buffer in guest memory, and the entry returns. The child is a new
+ * instance that gets what its memory differs in. With the state "rewind" the
+ * entry is called again in both; they come back to sys.fork, and go on.
+ *
+ * Asyncify's variables are exported globals, set here, because a store with a
+ * suspending import refuses plain calls of functions. Of the other globals
+ * only the stack pointer is copied: compilers for C make no others that change,
+ * nor do they change function tables.
+ *
+ * The program tells its buffer by the globals __asyncify_buffer and
+ * __asyncify_buffer_end. One that does not has its stack at the beginning of
+ * memory, and the free part of it is the buffer. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum asyncify_state { ASYNCIFY_NORMAL, ASYNCIFY_UNWIND, ASYNCIFY_REWIND };
+
+#define PAGE_BYTES      4096u
+#define WASM_PAGE_SHIFT 16
+#define LOW_BUFFER      16u
+#define RED_ZONE        256u /* below the stack pointer: may be in use */
+
+struct fork_buffer {
+    uint32_t at, end;
+    bool stack_is_first; /* in memory: what is below its pointer is free */
+};
+
+static uint32_t
+global_get(struct engine_machine *m, const char *name, uint32_t otherwise)
+{
+    wasmtime_global_t g;
+    wasmtime_val_t v;
+
+    if (!machine_global(m, name, &g))
+        return otherwise;
+    wasmtime_global_get(m->context, &g, &v);
+    return (uint32_t)v.of.i32;
+}
+
+/* The checks of the program guarantee that it can be set. */
+static void
+global_set(struct engine_machine *m, const char *name, uint32_t value)
+{
+    wasmtime_val_t v = {.kind = WASMTIME_I32, .of.i32 = (int32_t)value};
+    wasmtime_global_t g;
+
+    if (!machine_global(m, name, &g))
+        return;
+    wasmtime_error_t *error = wasmtime_global_set(m->context, &g, &v);
+    if (error)
+        wasmtime_error_delete(error);
+}
+
+static struct fork_buffer
+buffer_of(struct engine_machine *m)
+{
+    uint32_t sp = global_get(m, "__stack_pointer", 0);
+    struct fork_buffer b = {
+        .at = global_get(m, "__asyncify_buffer", 0),
+        .end = global_get(m, "__asyncify_buffer_end", 0),
+    };
+
+    if (!b.at || b.end < b.at) {
+        b.at = LOW_BUFFER;
+        b.end = sp > RED_ZONE ? sp - RED_ZONE : 0;
+        b.stack_is_first = true;
+    } else {
+        b.stack_is_first = b.at > sp;
+    }
+    return b;
+}
+
+/* The buffer begins with where to write next, and where it ends. */
+static bool
+buffer_reset(struct engine_machine *m, const struct fork_buffer *b)
+{
+    const uint32_t head[2] = {b->at + sizeof head, b->end};
+
+    machine_refresh(&m->base);
+    if (b->end > m->base.size || b->end < b->at || b->end - b->at < sizeof head)
+        return false;
+    memcpy(m->base.base + b->at, head, sizeof head);
+    return true;
+}
+
+int
+fork_unwind(struct engine_machine *m)
+{
+    /* Not while the module starts: there is no entry to come back through. */
+    if (!m->is_instantiated)
+        return -ENOSYS;
+    int r = thread_may_fork(m->base.thread);
+    if (r < 0)
+        return r;
+
+    struct fork_buffer b = buffer_of(m);
+    if (!buffer_reset(m, &b))
+        return -ENOMEM;
+    global_set(m, "__asyncify_data", b.at);
+    global_set(m, "__asyncify_state", ASYNCIFY_UNWIND);
+    m->fork = FORK_UNWINDS;
+    return 0;
+}
+
+void
+fork_unwound(struct engine_machine *m)
+{
+    global_set(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    m->fork = FORK_DONE;
+}
+
+void
+fork_rewind(struct engine_machine *m)
+{
+    global_set(m, "__asyncify_data", buffer_of(m).at);
+    global_set(m, "__asyncify_state", ASYNCIFY_REWIND);
+    m->fork = FORK_REWINDS;
+}
+
+int32_t
+fork_rewound(struct engine_machine *m)
+{
+    global_set(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    m->fork = FORK_NO;
+    return m->fork_result;
+}
+
+void
+machine_fork_return(struct machine *base, int32_t result)
+{
+    ((struct engine_machine *)base)->fork_result = result;
+}
+
+/* A page is written to only if it differs: a page of a new instance that was
+ * never written to costs nothing, neither now nor when it is freed. Pages from
+ * `fresh` on are known to be zero in the child, and are not even read there. */
+static void
+copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
+           uint64_t fresh)
+{
+    static const uint8_t zero[PAGE_BYTES];
+
+    for (; at < end; at += PAGE_BYTES)
+        if (memcmp(from + at, at < fresh ? to + at : zero, PAGE_BYTES))
+            memcpy(to + at, from + at, PAGE_BYTES);
+}
+
+static int
+grow_to(struct engine_machine *m, uint64_t size)
+{
+    uint64_t old;
+
+    if (m->base.size >= size)
+        return 0;
+    wasmtime_error_t *error = wasmtime_memory_grow(
+        m->context, &m->memory, (size - m->base.size) >> WASM_PAGE_SHIFT, &old);
+    if (error) {
+        wasmtime_error_delete(error);
+        return -ENOMEM;
+    }
+    machine_refresh(&m->base);
+    return 0;
+}
+
+int
+machine_fork(struct machine *parent, struct machine *child)
+{
+    struct engine_machine *p = (struct engine_machine *)parent;
+    struct engine_machine *c = (struct engine_machine *)child;
+    int r;
+
+    if (p->fork != FORK_DONE || c->store)
+        return -EINVAL;
+    r = machine_instantiate(c);
+    if (r < 0)
+        return r;
+    uint64_t fresh = c->base.size;
+    machine_refresh(parent);
+    r = grow_to(c, p->base.size);
+    if (r < 0)
+        return r;
+
+    struct fork_buffer b = buffer_of(p);
+    uint32_t sp = global_get(p, "__stack_pointer", 0);
+    uint64_t from = b.stack_is_first ? sp & ~(PAGE_BYTES - 1) : 0;
+    if (b.stack_is_first && b.at < from) {
+        uint32_t used;
+        memcpy(&used, p->base.base + b.at, sizeof used);
+        copy_pages(c->base.base, p->base.base, 0, used < from ? used : from,
+                   fresh);
+    }
+    copy_pages(c->base.base, p->base.base, from, p->base.size, fresh);
+    global_set(c, "__stack_pointer", sp);
+    c->fork = FORK_DONE;
+    c->fork_result = 0;
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* The functions that programs can import. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool
+is_named(const struct import *i, const char *module, size_t module_len,
+         const char *name, size_t name_len)
+{
+    return strlen(i->module) == module_len && strlen(i->name) == name_len &&
+           !memcmp(i->module, module, module_len) &&
+           !memcmp(i->name, name, name_len);
+}
+
+const struct import *
+import_find(const char *module, size_t module_len, const char *name,
+            size_t name_len)
+{
+    const struct import *(*const sets[])(size_t *) = {sys_imports,
+                                                      wasi_imports};
+
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+        size_t count;
+        const struct import *v = sets[s](&count);
+        for (size_t i = 0; i < count; i++)
+            if (is_named(&v[i], module, module_len, name, name_len))
+                return &v[i];
+    }
+    return NULL;
+}
+
+static wasm_valkind_t
+kind_of(char letter)
+{
+    return letter == 'I' ? WASM_I64 : WASM_I32;
+}
+
+/* By comparing: wasm_valtype_kind ends the process for types it does not know,
+ * which a module can name. */
+bool
+valtype_is(const wasm_valtype_t *type, char letter)
+{
+    wasm_valtype_t *wanted = wasm_valtype_new(kind_of(letter));
+    bool is_equal = wasmtime_wasm_valtype_equal(type, wanted);
+
+    wasm_valtype_delete(wanted);
+    return is_equal;
+}
+
+static bool
+are_types(const wasm_valtype_vec_t *v, const char *letters, size_t count)
+{
+    if (v->size != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!valtype_is(v->data[i], letters[i]))
+            return false;
+    return true;
+}
+
+bool
+import_has_type(const struct import *i, const wasm_functype_t *type)
+{
+    return are_types(wasm_functype_params(type), i->params,
+                     strlen(i->params)) &&
+           are_types(wasm_functype_results(type), &i->result, i->result != 0);
+}
+
+static void
+types_new(wasm_valtype_vec_t *ret, const char *letters, size_t count)
+{
+    wasm_valtype_vec_new_uninitialized(ret, count);
+    for (size_t i = 0; i < count; i++)
+        ret->data[i] = wasm_valtype_new(kind_of(letters[i]));
+}
+
+static int
+import_define(wasmtime_linker_t *linker, const struct import *i)
+{
+    wasm_valtype_vec_t params, results;
+    wasmtime_error_t *error;
+
+    types_new(&params, i->params, strlen(i->params));
+    types_new(&results, &i->result, i->result != 0);
+    wasm_functype_t *type = wasm_functype_new(&params, &results);
+    if (i->suspend)
+        error = wasmtime_linker_define_async_func(
+            linker, i->module, strlen(i->module), i->name, strlen(i->name),
+            type, i->suspend, (void *)i, NULL);
+    else
+        error = wasmtime_linker_define_func_unchecked(
+            linker, i->module, strlen(i->module), i->name, strlen(i->name),
+            type, i->call, (void *)i, NULL);
+    wasm_functype_delete(type);
+    if (!error)
+        return 0;
+    wasmtime_error_delete(error);
+    return -EINVAL;
+}
+
+int
+imports_define(wasmtime_linker_t *linker)
+{
+    const struct import *(*const sets[])(size_t *) = {sys_imports,
+                                                      wasi_imports};
+
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+        size_t count;
+        const struct import *v = sets[s](&count);
+        for (size_t i = 0; i < count; i++) {
+            int r = import_define(linker, &v[i]);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}

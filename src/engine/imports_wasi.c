@@ -1,0 +1,89 @@
+/* wasi_snapshot_preview1, from its table. A function that may wait has to be
+ * suspended inside, since WASI programs have no libc of ours to try again. */
+#include "engine/engine_impl.h"
+
+#include "kernel/wait.h"
+
+static wasm_trap_t *
+wasi_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
+{
+    const struct import *i = env;
+    struct thread *th = machine_of(caller)->base.thread;
+    uint64_t args[9];
+
+    (void)n;
+    for (size_t k = 0; i->params[k]; k++)
+        args[k] = i->params[k] == 'I' ? (uint64_t)v[k].i64
+                                      : (uint64_t)(uint32_t)v[k].i32;
+    int32_t r = thread_wasi(th, i->row, args);
+    if (th->leaving)
+        return machine_leave();
+    if (i->result)
+        v[0].i32 = r;
+    return NULL;
+}
+
+/* Tries the call once in each resume, unless it is known to have to wait. */
+static bool
+wasi_is_over(void *env)
+{
+    struct engine_machine *m = env;
+    struct thread *th = m->base.thread;
+
+    if (m->is_waiting && thread_must_wait(th))
+        return false;
+    m->is_waiting = false;
+    int32_t r = thread_wasi(th, m->wasi.row, m->wasi.args);
+    if (th->leaving) {
+        *m->wasi.trap = machine_leave();
+        return true;
+    }
+    if (r == -EWAIT) {
+        m->is_waiting = thread_must_wait(th);
+        return false;
+    }
+    m->wasi.result->kind = WASMTIME_I32;
+    m->wasi.result->of.i32 = r;
+    return true;
+}
+
+static void
+wasi_suspend(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
+             size_t n_args, wasmtime_val_t *results, size_t n_results,
+             wasm_trap_t **trap, wasmtime_async_continuation_t *ret)
+{
+    const struct import *i = env;
+    struct engine_machine *m = machine_of(caller);
+
+    (void)n_results;
+    m->wasi.row = i->row;
+    m->wasi.result = results;
+    m->wasi.trap = trap;
+    for (size_t k = 0; k < n_args; k++)
+        m->wasi.args[k] = i->params[k] == 'I'
+                              ? (uint64_t)args[k].of.i64
+                              : (uint64_t)(uint32_t)args[k].of.i32;
+    *ret = (wasmtime_async_continuation_t){wasi_is_over, m, NULL};
+}
+
+enum {
+#define WASI(name, params, result, how) ROW_##name,
+#include "kernel/wasi/wasi.def"
+#undef WASI
+};
+
+#define SYNC     .call = wasi_call
+#define SUSPENDS .suspend = wasi_suspend
+#define WASI(name, params, result, how) \
+    {"wasi_snapshot_preview1", #name, params, result, how, .row = ROW_##name},
+static const struct import imports[] = {
+#include "kernel/wasi/wasi.def"
+};
+#undef WASI
+
+const struct import *
+wasi_imports(size_t *ret_count)
+{
+    *ret_count = sizeof imports / sizeof *imports;
+    return imports;
+}

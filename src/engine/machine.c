@@ -1,0 +1,273 @@
+/* A machine's life: created, instantiated by its first resume, entered,
+ * suspended and resumed, freed at any point.
+ *
+ * The native stack of a machine is a fiber inside its future: deleting the
+ * future ends it wherever it is, without running any more of the guest. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGE_BYTES (64u << 20) /* freed by the reaper */
+
+int
+machine_create(struct engine *e, struct program *p, struct thread *th,
+               OWN struct machine **ret)
+{
+    if (e->machines++ >= e->max_machines) {
+        e->machines--;
+        return -EAGAIN;
+    }
+    struct engine_machine *m = calloc(1, sizeof *m);
+    if (!m) {
+        e->machines--;
+        return -ENOMEM;
+    }
+    m->base.ops = engine_ops();
+    m->base.thread = th;
+    m->engine = e;
+    m->program = (struct engine_program *)program_get(p);
+    *ret = &m->base;
+    return 0;
+}
+
+static void
+future_drop(struct engine_machine *m)
+{
+    if (m->future)
+        wasmtime_call_future_delete(m->future);
+    if (m->trap)
+        wasm_trap_delete(m->trap);
+    if (m->error)
+        wasmtime_error_delete(m->error);
+    m->future = NULL;
+    m->trap = NULL;
+    m->error = NULL;
+}
+
+void
+machine_dispose(OWN struct engine_machine *m)
+{
+    struct engine *e = m->engine;
+
+    if (m->store)
+        wasmtime_store_delete(m->store);
+    program_put(&m->program->base);
+    free(m);
+    e->machines--;
+}
+
+void
+machine_free(OWN struct machine *base)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+
+    if (!m)
+        return;
+    future_drop(m);
+    machine_refresh(base);
+    if (m->base.size > LARGE_BYTES)
+        reaper_add(&m->engine->reaper, m);
+    else
+        machine_dispose(m);
+}
+
+static bool
+may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
+{
+    const struct engine_machine *m = env;
+
+    return thread_may_grow(m->base.thread, old_bytes, new_bytes);
+}
+
+/* Begins to instantiate. */
+static void
+machine_open(struct engine_machine *m)
+{
+    m->store = wasmtime_store_new(m->engine->wasm, m, NULL);
+    m->context = wasmtime_store_context(m->store);
+    m->limiter = (struct wsand_engine_limiter){may_grow, m, TABLE_ELEMENTS};
+    wsand_engine_store_limiter(m->store, &m->limiter);
+    if (!m->engine->is_unpreemptive) {
+        wasmtime_context_set_epoch_deadline(m->context, 1);
+        /* Declared to return an error, but returns nothing. */
+        (void)wasmtime_context_epoch_deadline_async_yield_and_update(m->context,
+                                                                     1);
+    }
+    m->future = wasmtime_instance_pre_instantiate_async(
+        m->program->pre, m->context, &m->instance, &m->trap, &m->error);
+}
+
+/* program_check has seen that it is there, and of which kind. */
+static wasmtime_extern_t
+machine_export(struct engine_machine *m, const char *name)
+{
+    wasmtime_extern_t x;
+
+    if (!wasmtime_instance_export_get(m->context, &m->instance, name,
+                                      strlen(name), &x))
+        abort();
+    return x;
+}
+
+bool
+machine_global(struct engine_machine *m, const char *name,
+               wasmtime_global_t *ret)
+{
+    wasmtime_extern_t x;
+    wasmtime_val_t v;
+
+    if (!wasmtime_instance_export_get(m->context, &m->instance, name,
+                                      strlen(name), &x))
+        return false;
+    if (x.kind != WASMTIME_EXTERN_GLOBAL) {
+        wasmtime_extern_delete(&x);
+        return false;
+    }
+    *ret = x.of.global;
+    wasmtime_global_get(m->context, ret, &v);
+    return v.kind == WASMTIME_I32;
+}
+
+static void
+machine_set_memory(struct engine_machine *m, wasmtime_context_t *context,
+                   const wasmtime_memory_t *memory)
+{
+    m->memory = *memory;
+    m->base.base = wasmtime_memory_data(context, memory);
+    m->base.size = wasmtime_memory_data_size(context, memory);
+}
+
+void
+machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller)
+{
+    wasmtime_extern_t x;
+
+    if (wasmtime_caller_export_get(caller, "memory", 6, &x))
+        machine_set_memory(m, wasmtime_caller_context(caller), &x.of.memory);
+}
+
+/* Goes on from `_start`, `wasmsand_resume`, or there back into sys.fork. */
+static void
+machine_enter(struct engine_machine *m)
+{
+    if (m->is_next)
+        m->entry = machine_export(m, "wasmsand_resume").of.func;
+    if (m->fork == FORK_DONE)
+        fork_rewind(m);
+    m->is_next = false;
+    m->future = wasmtime_func_call_async(m->context, &m->entry, NULL, 0, NULL,
+                                         0, &m->trap, &m->error);
+}
+
+static void
+machine_instantiated(struct engine_machine *m)
+{
+    wasmtime_extern_t memory = machine_export(m, "memory");
+
+    future_drop(m);
+    machine_set_memory(m, m->context, &memory.of.memory);
+    m->entry = machine_export(m, "_start").of.func;
+    m->is_instantiated = true;
+}
+
+int
+machine_instantiate(struct engine_machine *m)
+{
+    machine_open(m);
+    /* It has no start function, so there is nothing to wait for. */
+    bool is_done = wasmtime_call_future_poll(m->future);
+    if (!is_done || m->trap || m->error) {
+        future_drop(m);
+        return -ENOMEM;
+    }
+    machine_instantiated(m);
+    return 0;
+}
+
+void
+machine_refresh(struct machine *base)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+
+    if (m->base.base)
+        m->base.size = wasmtime_memory_data_size(m->context, &m->memory);
+}
+
+/* Any trap would do: machine_ended looks at why it was left. */
+OWN wasm_trap_t *
+machine_leave(void)
+{
+    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_INTERRUPT);
+}
+
+static enum machine_event
+machine_trapped(struct engine_machine *m, struct machine_trap *trap)
+{
+    trap_describe(m->trap, m->error, trap);
+    if (m->fork == FORK_UNWINDS && trap->signal == SIGILL) {
+        trap->signal = SIGSEGV;
+        (void)snprintf(trap->reason, sizeof trap->reason,
+                       "stack too deep for fork");
+    }
+    return MACHINE_TRAPPED;
+}
+
+/* The entry has come to its end, one way or the other. */
+static enum machine_event
+machine_ended(struct engine_machine *m, struct machine_trap *trap)
+{
+    enum machine_event event = MACHINE_ENDED;
+
+    if (m->base.thread->leaving) {
+        event = MACHINE_LEFT;
+    } else if (m->is_next) {
+        event = MACHINE_NEXT;
+    } else if (m->trap || m->error) {
+        event = machine_trapped(m, trap);
+    } else if (m->fork == FORK_UNWINDS) {
+        fork_unwound(m);
+        event = MACHINE_FORKS;
+    }
+    future_drop(m);
+    return event;
+}
+
+/* True when the future has come to its end. */
+static bool
+machine_run(struct engine_machine *m)
+{
+    struct engine *e = m->engine;
+
+    /* A slice begins now; the deadline is still that of the last one. */
+    if (!e->is_unpreemptive)
+        wasmtime_context_set_epoch_deadline(m->context, 1);
+    ticker_enter(&e->ticker);
+    bool is_done = wasmtime_call_future_poll(m->future);
+    ticker_leave(&e->ticker);
+    return is_done;
+}
+
+enum machine_event
+machine_resume(struct machine *base, struct machine_trap *trap)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+
+    if (!m->store)
+        machine_open(m);
+    if (!m->is_instantiated) {
+        if (!machine_run(m))
+            return m->is_waiting ? MACHINE_WAITS : MACHINE_YIELDED;
+        if (m->trap || m->error)
+            return machine_ended(m, trap);
+        machine_instantiated(m);
+    }
+    if (!m->future)
+        machine_enter(m);
+    if (!machine_run(m))
+        return m->is_waiting ? MACHINE_WAITS : MACHINE_YIELDED;
+    return machine_ended(m, trap);
+}

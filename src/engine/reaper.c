@@ -1,0 +1,54 @@
+/* Frees machines that hold much memory: giving it back to the host can take
+ * a tenth of a second, in which the kernel's thread does other things. */
+#include "engine/engine_impl.h"
+
+static OWN struct engine_machine *
+reaper_next(struct reaper *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->dead && !r->stops)
+        pthread_cond_wait(&r->wake, &r->lock);
+    struct engine_machine *m = r->dead;
+    if (m)
+        r->dead = m->next_dead;
+    pthread_mutex_unlock(&r->lock);
+    return m;
+}
+
+static void *
+reaper_run(void *arg)
+{
+    struct engine_machine *m;
+
+    while ((m = reaper_next(arg)))
+        machine_dispose(m);
+    return NULL;
+}
+
+int
+reaper_init(struct reaper *r)
+{
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->wake, NULL);
+    return os_thread_start(&r->os_thread, reaper_run, r);
+}
+
+void
+reaper_fini(struct reaper *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stops = true;
+    pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->os_thread, NULL);
+}
+
+void
+reaper_add(struct reaper *r, OWN struct engine_machine *m)
+{
+    pthread_mutex_lock(&r->lock);
+    m->next_dead = r->dead;
+    r->dead = m;
+    pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+}

@@ -1,0 +1,50 @@
+/* Walks the sections of a WebAssembly binary. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+
+#define SECTION_FUNCTION 3
+#define SECTION_START    8
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+/* An unsigned number in LEB128. */
+static int
+take_u32(struct cursor *c, uint32_t *ret)
+{
+    uint32_t value = 0;
+
+    for (unsigned shift = 0; shift < 35 && c->at < c->end; shift += 7) {
+        uint8_t byte = *c->at++;
+        value |= (uint32_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            *ret = value;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+int
+wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
+{
+    struct wasm_facts facts = {0};
+    struct cursor c = {bytes + 8, bytes + len};
+
+    while (c.at < c.end) {
+        uint8_t id = *c.at++;
+        uint32_t size;
+        if (take_u32(&c, &size) < 0 || size > (size_t)(c.end - c.at))
+            return -EINVAL;
+        struct cursor section = {c.at, c.at + size};
+        if (id == SECTION_START)
+            facts.has_start = true;
+        if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)
+            return -EINVAL;
+        c.at += size;
+    }
+    *ret = facts;
+    return 0;
+}

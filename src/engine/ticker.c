@@ -1,0 +1,83 @@
+/* A thread that increments the epoch, so that what runs gives way.
+ *
+ * It parks when it has seen no machine run for a while. The order of the two
+ * atomics makes sure that it is not parked while one runs: resume counts
+ * itself, then looks at is_parked; the ticker sets is_parked, then looks at the
+ * count. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#define IDLE_TICKS 20 /* before it parks */
+
+int
+os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg)
+{
+    sigset_t all, old;
+    int r;
+
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    r = pthread_create(ret, NULL, run, arg);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return -r;
+}
+
+static void
+ticker_park(struct ticker *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->is_parked = true;
+    while (!t->running && !t->stops)
+        pthread_cond_wait(&t->wake, &t->lock);
+    t->is_parked = false;
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void *
+ticker_run(void *arg)
+{
+    struct ticker *t = arg;
+    struct timespec tick = {t->tick_us / 1000000,
+                            (long)(t->tick_us % 1000000) * 1000};
+    unsigned idle = 0;
+
+    while (!t->stops) {
+        nanosleep(&tick, NULL);
+        wasmtime_engine_increment_epoch(t->wasm);
+        idle = t->running ? 0 : idle + 1;
+        if (idle >= IDLE_TICKS)
+            ticker_park(t);
+    }
+    return NULL;
+}
+
+void
+ticker_unpark(struct ticker *t)
+{
+    pthread_mutex_lock(&t->lock);
+    pthread_cond_signal(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+}
+
+int
+ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us)
+{
+    t->wasm = wasm;
+    t->tick_us = tick_us;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->wake, NULL);
+    return os_thread_start(&t->os_thread, ticker_run, t);
+}
+
+void
+ticker_fini(struct ticker *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->stops = true;
+    pthread_cond_signal(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->os_thread, NULL);
+}

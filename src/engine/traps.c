@@ -1,0 +1,106 @@
+/* Traps as the signals that Linux would send for the same mistake. */
+#include "engine/engine_impl.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A call through a bad pointer is a jump to a bad address; one through a
+ * pointer to a function of another type ends as an undefined instruction, as
+ * in native programs with control-flow checks. */
+static const struct {
+    wasmtime_trap_code_t code;
+    int signal;
+    const char *reason;
+} traps[] = {
+    {WASMTIME_TRAP_CODE_STACK_OVERFLOW, SIGSEGV, "stack overflow"},
+    {WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS, SIGSEGV,
+     "out of bounds memory access"},
+    {WASMTIME_TRAP_CODE_HEAP_MISALIGNED, SIGBUS, "misaligned memory access"},
+    {WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS, SIGSEGV,
+     "call of an invalid function pointer"},
+    {WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL, SIGSEGV,
+     "call of a null function pointer"},
+    {WASMTIME_TRAP_CODE_NULL_REFERENCE, SIGSEGV, "null reference"},
+    {WASMTIME_TRAP_CODE_BAD_SIGNATURE, SIGILL,
+     "call of a function with another type"},
+    {WASMTIME_TRAP_CODE_INTEGER_OVERFLOW, SIGFPE, "integer overflow"},
+    {WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO, SIGFPE,
+     "integer division by zero"},
+    {WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER, SIGFPE,
+     "floating-point number out of the range of integers"},
+    {WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED, SIGILL,
+     "unreachable code reached"},
+    {WASMTIME_TRAP_CODE_UNCAUGHT_EXCEPTION, SIGABRT, "uncaught exception"},
+    {WASMTIME_TRAP_CODE_ALLOCATION_TOO_LARGE, SIGKILL,
+     "no memory for an exception"},
+};
+
+/* Copies a message, white space runs as one blank. */
+static void
+flatten(const wasm_name_t *text, char *buf, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text->size && n + 1 < size; i++) {
+        char c = text->data[i];
+        if (!isspace((unsigned char)c))
+            buf[n++] = c;
+        else if (n && buf[n - 1] != ' ')
+            buf[n++] = ' ';
+    }
+    if (size)
+        buf[n] = 0;
+}
+
+static void
+error_copy(const wasmtime_error_t *error, char *buf, size_t size)
+{
+    wasm_name_t text;
+
+    wasmtime_error_message(error, &text);
+    flatten(&text, buf, size);
+    wasm_byte_vec_delete(&text);
+}
+
+void
+error_text(OWN wasmtime_error_t *error, char *buf, size_t size)
+{
+    error_copy(error, buf, size);
+    wasmtime_error_delete(error);
+}
+
+/* Errors that are no traps: exceptions that nobody caught, and what wasmtime
+ * could not provide. */
+static void
+error_describe(const wasmtime_error_t *error, struct machine_trap *ret)
+{
+    error_copy(error, ret->reason, sizeof ret->reason);
+    ret->signal = SIGKILL;
+    if (!strstr(ret->reason, "thrown Wasm exception"))
+        return;
+    ret->signal = SIGABRT;
+    (void)snprintf(ret->reason, sizeof ret->reason, "uncaught exception");
+}
+
+void
+trap_describe(const wasm_trap_t *trap, const wasmtime_error_t *error,
+              struct machine_trap *ret)
+{
+    wasmtime_trap_code_t code = UINT8_MAX;
+
+    if (!trap) {
+        error_describe(error, ret);
+        return;
+    }
+    (void)wasmtime_trap_code(trap, &code);
+    ret->signal = SIGKILL;
+    (void)snprintf(ret->reason, sizeof ret->reason, "trap %d", code);
+    for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
+        if (traps[i].code != code)
+            continue;
+        ret->signal = traps[i].signal;
+        (void)snprintf(ret->reason, sizeof ret->reason, "%s", traps[i].reason);
+    }
+}
