@@ -86,11 +86,16 @@ struct sock_family {
     int (*autobind)(struct socket *s);
     /* Gives the name up. */
     void (*unbind)(struct socket *s);
-    /* The socket of the same type that addr names; -ECONNREFUSED, ... */
-    int (*find)(struct socket *s, struct task *t, const struct sock_addr *addr,
+    /* The socket of the same type that addr names; -ECONNREFUSED, ... A
+     * wildcard in addr is replaced by what it stands for. */
+    int (*find)(struct socket *s, struct task *t, struct sock_addr *addr,
                 struct socket **ret);
-    /* How getsockname and getpeername show the missing name. */
-    void (*no_name)(const struct socket *s, struct sock_addr *ret);
+    /* s has a remote address now: choose the local one. */
+    void (*connected)(struct socket *s);
+    /* The address of an end of a connection, as a socket of `domain` shows
+     * it. */
+    void (*view)(const struct sock_addr *addr, int domain,
+                 struct sock_addr *ret);
 };
 
 extern const struct sock_family unix_family, inet_family;
@@ -160,11 +165,9 @@ int socket_take_error(struct socket *s);
 
 int socket_listen(struct socket *s, struct task *t, int backlog);
 int socket_connect(struct socket *s, struct task *t, bool may_wait,
-                   const struct sock_addr *addr, struct waitq **ret_wait);
+                   struct sock_addr *addr, struct waitq **ret_wait);
 /* The next connection, taken off the queue. */
 int socket_accept(struct socket *s, OWN struct socket **ret);
-/* Puts it back as the next one. */
-void socket_unaccept(struct socket *s, OWN struct socket *conn);
 int socket_shutdown(struct socket *s, int how);
 /* The listener is going away. */
 void socket_listen_end(struct socket *s);
