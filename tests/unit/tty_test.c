@@ -604,11 +604,9 @@ TEST(tty_background_group_without_parent_gets_eio)
     struct session s = session_new();
     char c;
 
-    s.job->parent->pgid = s.job->pgid; /* nobody outside the group */
-    s.p.tty = s.job->ctty;
-    CHECK_EQ(fake_read(s.p.slave, s.job, &c, 1), -EAGAIN);
-    int32_t other = s.leader->sid;
-    (void)other;
+    s.leader->pgid = s.job->pgid; /* nobody outside the group any more */
+    CHECK_EQ(fake_read(s.p.slave, s.job, &c, 1), -EIO);
+    CHECK(!s.job->is_stopped);
     pair_free(&s.p);
 }
 
