@@ -20,7 +20,7 @@ LDLIBS := -larchive -lpthread -ldl -lm
 # Recipes show a short line of their own; V=1 shows the commands.
 Q := $(if $(V),,@)
 
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc)
 endif
@@ -38,7 +38,7 @@ try: ## build everything and take a short tour
 	@tools/setup
 	@[ -e $(ENGINE_LIB) ] || echo 'The first build takes about 10 minutes' \
 	  'on two cores (the engine 5, the rest 5); later ones take seconds.'
-	@$(MAKE) --no-print-directory all examples
+	@$(MAKE) all examples
 	@tools/tour
 
 clean: ## remove build/ (the cache outside the clone stays)

@@ -13,7 +13,7 @@ ENGINE_LIB := $(ENGINE)/lib/libwasmtime_engine.a
 ENGINE_CPPFLAGS := -isystem $(ENGINE)/include
 $(ENGINE_LIB):
 	@tools/cache get engine $(engine_inputs) -- \
-	  tools/progress 'engine' $(engine_crate)/build-engine
+	  tools/progress engine $(engine_crate)/build-engine >/dev/null
 
 # Two variants of each object: build/obj to be used, build/san/obj to be tested.
 # Only src/engine sees the engine's headers.

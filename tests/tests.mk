@@ -28,29 +28,33 @@ unit: build/unit ## unit tests
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
-guest_src := $(wildcard tests/guest/*.c)
-native_tests := $(guest_src:tests/guest/%.c=build/guest-tests/native/%)
-inside_tests := $(guest_src:tests/guest/%.c=build/guest-tests/%.wasm)
-build/guest-tests/native/%: tests/guest/%.c
+guest_src := $(wildcard tests/guest/*.c guest/tests/*.c)
+guest_names := $(notdir $(guest_src:.c=))
+native_tests := $(guest_names:%=build/guest-tests/native/%)
+linked_tests := $(guest_names:%=build/guest-tests/raw/%.wasm)
+vpath %.c tests/guest guest/tests
+build/guest-tests/native/%: %.c
 	@mkdir -p $(@D) && echo "  cc $< (native)"
-	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -MMD -MP $< -o $@ -lpthread -lm -lutil
-build/guest-tests/%.wasm: tests/guest/%.c build/guest-flags | $(SYSROOT_LIB)
-	$(compile_guest)
+	$Q$(CC) -O1 -D_GNU_SOURCE -w -MMD -MP $< -o $@ -lpthread -lm -lutil
+build/guest-tests/raw/%.wasm: %.c build/guest-flags | $(SYSROOT_LIB)
+	@mkdir -p $(@D) && echo "  wcc $<"
+	$Q$(wcc) -O1 -w $< -o $@
 native-tests: $(native_tests)
-inside-tests: $(inside_tests)
+linked-tests: $(linked_tests)
 guest-native: ## guest tests on the host
 	-@$(MAKE) -k native-tests
 	@tests/run-guest native
 guest-inside: $(SANDBOX) ## guest tests in the sandbox
-	-@$(MAKE) -k inside-tests
+	-@$(MAKE) -k linked-tests
+	@tests/wopt-tests $(guest_src)
 	@tests/run-guest $(SANDBOX)
 guest-san:
 	@$(MAKE) SAN=1 guest-inside
-.PHONY: native-tests inside-tests guest-native guest-inside guest-san
--include $(native_tests:=.d) $(inside_tests:.wasm=.d)
+.PHONY: native-tests linked-tests guest-native guest-inside guest-san
+-include $(native_tests:=.d) $(linked_tests:.wasm=.d)
 
-# End to end: Python against the program, with C programs of its own, built
-# for our libc (tests/e2e), for WASI (tests/wasi) or both.
+# End to end: Python against the program, with programs of its own, for our
+# libc (tests/e2e) and for WASI (tests/wasi).
 e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c tests/wasi/*.c)) \
   $(patsubst %.go,build/%.wasm,$(wildcard tests/wasi/*.go))
 build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)

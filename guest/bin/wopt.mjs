@@ -41,6 +41,15 @@ function binaryenDir() {
   return found ?? die(`the npm package binaryen ${VERSION} is not in the cache`)
 }
 
+// What Binaryen says on standard error. A function name that asyncify does not
+// know is only a warning there, but a program that fails silently.
+const complaints = []
+const sayError = console.error
+console.error = (...words) => {
+  complaints.push(words.join(' '))
+  sayError(...words)
+}
+
 const dir = path.resolve(binaryenDir())
 const { default: binaryen } = await import(
   pathToFileURL(path.join(dir, 'index.js')).href
@@ -99,7 +108,8 @@ function transform(input, mode) {
   }
   if (level > 0) module.optimize()
   run('translate-to-exnref')
-  if (!module.validate()) throw new Error('the result is not valid')
+  if (!module.validate()) die('the result is not valid')
+  if (complaints.some((text) => text.startsWith('warning:'))) process.exit(1)
   const output = module.emitBinary()
   module.dispose()
   return output

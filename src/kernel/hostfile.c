@@ -36,6 +36,7 @@ struct hostfile {
     int hfd;
     enum way way;
     bool is_tty;
+    bool rd_short, wr_short; /* the last transfer wanted more */
     struct host_watch rd, wr;
 };
 
@@ -104,7 +105,7 @@ static int64_t
 hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
               uint64_t *pos)
 {
-    const struct hostfile *h = f->obj;
+    struct hostfile *h = f->obj;
     int64_t n;
 
     (void)t;
@@ -114,6 +115,7 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
         n = pos && pos != &f->pos ? pread(h->hfd, buf, len, (off_t)*pos)
                                   : read_host(h, buf, len);
     while (n < 0 && errno == EINTR);
+    h->rd_short = n < 0;
     if (n < 0)
         return -errno;
     if (pos)
@@ -161,7 +163,7 @@ static int64_t
 hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
                uint64_t *pos)
 {
-    const struct hostfile *h = f->obj;
+    struct hostfile *h = f->obj;
     int64_t n;
 
     if (len > TRANSFER_MAX)
@@ -170,6 +172,7 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
         n = pos && pos != &f->pos ? pwrite(h->hfd, buf, len, (off_t)*pos)
                                   : write_host(h, buf, len);
     while (n < 0 && errno == EINTR);
+    h->wr_short = n < (int64_t)len;
     if (n < 0 && errno == EPIPE && t)
         signal_send_kernel(t, SIGPIPE);
     if (n < 0)
@@ -205,19 +208,21 @@ stay_in_queue(struct poll_table *pt, struct waitq *q)
     (void)q;
 }
 
-/* The host is asked to tell only what does not hold now, so that a reader is
- * not woken again and again because it could write. */
+/* The host is asked to tell what does not hold now, and what a transfer just
+ * missed: that may have come in between. All the rest would wake a reader
+ * again and again because it could write. */
 static short
-watch(struct hostfile *h, struct host_watch *w, short events,
+watch(struct hostfile *h, struct host_watch *w, short events, bool *missed,
       struct poll_table *pt)
 {
     struct poll_table rearm = {stay_in_queue};
     short now = host_watch_poll(w, h->kernel, events, NULL);
 
-    if (pt && pt->add)
-        poll_wait(pt, &w->queue);
-    if (!now && !waitq_is_empty(&w->queue))
+    poll_wait(pt, &w->queue);
+    if ((!now || *missed) && !waitq_is_empty(&w->queue)) {
+        *missed = false;
         now = host_watch_poll(w, h->kernel, events, &rearm);
+    }
     return now;
 }
 
@@ -230,9 +235,9 @@ hostfile_poll(struct file *f, struct poll_table *pt)
     if (h->way == WAY_DIRECT)
         return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
     if (file_is_readable(f))
-        events |= watch(h, &h->rd, POLLIN, pt);
+        events |= watch(h, &h->rd, POLLIN, &h->rd_short, pt);
     if (file_is_writable(f))
-        events |= watch(h, &h->wr, POLLOUT, pt);
+        events |= watch(h, &h->wr, POLLOUT, &h->wr_short, pt);
     if (events & POLLIN)
         events |= POLLRDNORM;
     if (events & POLLOUT)

@@ -41,13 +41,10 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
     int r;
     const char *p = guest_path(t, path, &r);
 
+    *ret = (struct at){t->kernel, t, base, p};
     if (!p)
         return r;
-    if (!*p)
-        return -ENOENT;
-    r = base_of(t, dirfd, p, base);
-    *ret = (struct at){t->kernel, t, base, p};
-    return r;
+    return *p ? base_of(t, dirfd, p, base) : -ENOENT;
 }
 
 /* The inode of a path; with AT_EMPTY_PATH and "", that of dirfd itself. */

@@ -39,8 +39,8 @@ tty_check_job(struct tty *tty, struct task *t, int sig)
         return -EIO;
     signal_group(tty->kernel, t->pgid, sig);
     /* Ready at once: the call is made again when the task goes on. */
-    if (t->thread && !t->is_zombie)
-        thread_wake(t->thread);
+    if (t->thread)
+        t->thread->is_ready = true;
     return -EWAIT;
 }
 

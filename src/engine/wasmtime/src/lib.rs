@@ -1,12 +1,12 @@
 //! wasmtime's C API, and the settings that it has in Rust but not in C.
 //! The C side of these functions is `src/engine/shim.h`.
 
+mod limiter;
+
 use std::num::NonZeroUsize;
 
+use wasmtime_c_api::wasmtime::{Collector, Config, Enabled, Inlining, PoolingAllocationConfig};
 pub use wasmtime_c_api::*;
-use wasmtime_c_api::wasmtime::{
-    Collector, Config, Enabled, Inlining, PoolingAllocationConfig,
-};
 
 // Both C types are `repr(C)` structs whose only field is the Rust type, and
 // that field is private: a cast is the way in.

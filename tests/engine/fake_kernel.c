@@ -1,0 +1,211 @@
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wasmtime.h>
+
+/* --- what the kernel offers */
+
+struct program *
+program_get(struct program *p)
+{
+    p->refs++;
+    return p;
+}
+
+void
+program_put(OWN struct program *p)
+{
+    if (p && !--p->refs)
+        p->free(p);
+}
+
+static struct fake *
+fake_of(struct thread *th)
+{
+    return (struct fake *)th;
+}
+
+static int32_t
+fake_peek(struct fake *f, uint32_t at)
+{
+    if (at >= f->machine->size)
+        f->machine->ops->refresh(f->machine);
+    return at < f->machine->size ? f->machine->base[at] : -EFAULT;
+}
+
+int32_t
+thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
+{
+    struct fake *f = fake_of(th);
+
+    switch (nr) {
+    case CALL_EXIT:
+        f->status = (int)a[0];
+        th->leaving = LEAVE_EXIT;
+        return 0;
+    case CALL_LOG:
+        if (f->n_log < FAKE_LOG)
+            f->log[f->n_log++] = (int32_t)a[0];
+        return 0;
+    case CALL_WAIT:
+        f->must_wait = true;
+        return -EWAIT;
+    case CALL_PEEK:
+        return fake_peek(f, a[0]);
+    default:
+        return (int32_t)(a[0] + a[1] + a[2] + a[3] + a[4] + a[5]);
+    }
+}
+
+bool
+thread_must_wait(struct thread *th)
+{
+    fake_of(th)->waits++;
+    return fake_of(th)->must_wait;
+}
+
+uint32_t
+thread_args_size(struct thread *th)
+{
+    (void)th;
+    return 16;
+}
+
+void
+thread_args_get(struct thread *th, gaddr at, uint32_t size)
+{
+    memset(fake_of(th)->machine->base + at, 'a', size);
+}
+
+void
+thread_sigword(struct thread *th, gaddr at)
+{
+    fake_of(th)->machine->base[at] = 1;
+}
+
+int32_t
+thread_signext(struct thread *th, gaddr at)
+{
+    (void)th;
+    return (int32_t)at + 1;
+}
+
+int
+thread_may_fork(struct thread *th)
+{
+    return fake_of(th)->may_fork;
+}
+
+bool
+thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
+{
+    struct fake *f = fake_of(th);
+
+    if (f->memory + (new_bytes - old_bytes) > f->memory_limit)
+        return false;
+    f->memory += new_bytes - old_bytes;
+    return true;
+}
+
+int32_t
+thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
+{
+    struct fake *f = fake_of(th);
+
+    f->wasi_row = row;
+    memcpy(f->wasi_args, args, sizeof f->wasi_args);
+    if (f->wasi_result == -EWAIT)
+        f->must_wait = true;
+    if (f->wasi_result == -EPIPE)
+        th->leaving = LEAVE_EXIT;
+    return f->wasi_result;
+}
+
+/* --- for the tests */
+
+struct engine *
+fake_engine(uint32_t max_machines, const char *cache_dir)
+{
+    struct engine_options o = {.max_machines = max_machines,
+                               .cache_dir = cache_dir};
+    struct engine *e;
+    char why[200] = "";
+
+    int r = engine_new(&o, &e, why, sizeof why);
+    if (!r)
+        return e;
+    fprintf(stderr, "no engine: %s (%s)\n", why, strerror(-r));
+    exit(2);
+}
+
+OWN struct program *
+fake_program(struct engine *e, const char *wat, bool is_trusted, char *why,
+             size_t why_size)
+{
+    struct program *p = NULL;
+    wasm_byte_vec_t wasm;
+    char unused[200];
+
+    wasmtime_error_t *error = wasmtime_wat2wasm(wat, strlen(wat), &wasm);
+    if (error) {
+        wasm_name_t text;
+        wasmtime_error_message(error, &text);
+        fprintf(stderr, "%.*s\n", (int)text.size, text.data);
+        exit(2);
+    }
+    struct program_source src = {(const uint8_t *)wasm.data, wasm.size, "test",
+                                 is_trusted};
+    int r = engine_ops()->load(e, &src, &p, why ? why : unused,
+                               why ? why_size : sizeof unused);
+    wasm_byte_vec_delete(&wasm);
+    return r ? NULL : p;
+}
+
+int
+fake_init(struct fake *f, struct engine *e, struct program *p)
+{
+    *f = (struct fake){.engine = e, .memory_limit = UINT64_C(1) << 30};
+    int r = engine_ops()->create(e, p, &f->thread, &f->machine);
+    f->thread.machine = f->machine;
+    return r;
+}
+
+void
+fake_open(struct fake *f, struct engine *e, const char *wat)
+{
+    char why[200] = "";
+    struct program *p = fake_program(e, wat, false, why, sizeof why);
+
+    if (!p || fake_init(f, e, p) < 0) {
+        fprintf(stderr, "no machine: %s\n", why);
+        exit(2);
+    }
+    program_put(p);
+}
+
+void
+fake_fini(struct fake *f)
+{
+    engine_ops()->free(f->machine);
+    f->machine = NULL;
+}
+
+enum machine_event
+fake_resume(struct fake *f)
+{
+    return engine_ops()->resume(f->machine, &f->trap);
+}
+
+enum machine_event
+fake_run(struct fake *f)
+{
+    enum machine_event event;
+
+    do
+        event = fake_resume(f);
+    while (event == MACHINE_YIELDED);
+    return event;
+}

@@ -1,0 +1,60 @@
+/* The kernel's side of machine.h for tests of the engine: one thread whose
+ * system calls do what the test says. */
+#ifndef FAKE_KERNEL_H
+#define FAKE_KERNEL_H
+
+#include "engine/engine.h"
+#include "kernel/task.h"
+
+/* System calls of the fake; other numbers return the sum of the arguments. */
+enum { CALL_EXIT = 1, CALL_LOG = 2, CALL_WAIT = 3, CALL_PEEK = 4 };
+
+#define FAKE_LOG 16
+
+struct fake {
+    struct thread thread;
+    struct engine *engine;
+    struct machine *machine;
+    struct machine_trap trap;
+    int status;            /* of CALL_EXIT and proc_exit */
+    int32_t log[FAKE_LOG]; /* of CALL_LOG */
+    size_t n_log;
+    bool must_wait;        /* set by CALL_WAIT */
+    unsigned waits;        /* how often it was asked */
+    uint64_t memory_limit; /* of all growth */
+    uint64_t memory;
+    int may_fork;      /* the answer */
+    unsigned wasi_row; /* of the last call */
+    uint64_t wasi_args[9];
+    int32_t wasi_result;
+};
+
+/* An engine of its own, with few slots. Never NULL. */
+struct engine *fake_engine(uint32_t max_machines, const char *cache_dir);
+/* Compiles text; NULL if it is refused (`why` may be NULL). */
+OWN struct program *fake_program(struct engine *e, const char *wat,
+                                 bool is_trusted, char *why, size_t why_size);
+/* A machine of p that has not run. */
+int fake_init(struct fake *f, struct engine *e, struct program *p);
+void fake_fini(struct fake *f);
+/* Both in one; the program is p's only use. */
+void fake_open(struct fake *f, struct engine *e, const char *wat);
+
+enum machine_event fake_resume(struct fake *f);
+/* Resumes while its slices end. */
+enum machine_event fake_run(struct fake *f);
+
+#define SYS_IMPORTS                                                            \
+    "(import \"sys\" \"call\" (func $call (param i32 i32 i32 i32 i32 i32 i32)" \
+    " (result i32)))"                                                          \
+    "(import \"sys\" \"wait\" (func $wait))"
+/* A call with one argument whose result is dropped. */
+#define CALL1(nr, arg)                                            \
+    "(drop (call $call (i32.const " #nr ") " arg " (i32.const 0)" \
+    " (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)))"
+#define MEMORY "(memory (export \"memory\") 1)"
+/* A whole program from the body of _start. */
+#define PROGRAM(body) \
+    "(module " SYS_IMPORTS MEMORY "(func (export \"_start\") " body "))"
+
+#endif

@@ -1,0 +1,364 @@
+#include "fake_kernel.h"
+
+#include "../unit/test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- what is refused, and why */
+
+static void
+check_refused(const char *wat, const char *reason)
+{
+    struct engine *e = fake_engine(1, NULL);
+    char why[200] = "";
+
+    CHECK(!fake_program(e, wat, false, why, sizeof why));
+    if (!strstr(why, reason))
+        test_failed(__FILE__, __LINE__, why);
+    engine_free(e);
+}
+
+TEST(unknown_imports_are_named)
+{
+    check_refused("(module (import \"env\" \"foo\" (func)) " MEMORY
+                  "(func (export \"_start\")))",
+                  "unknown import \"env\" \"foo\"");
+    check_refused("(module (import \"sys\" \"calls\" (func)) " MEMORY
+                  "(func (export \"_start\")))",
+                  "unknown import \"sys\" \"calls\"");
+    check_refused("(module (import \"env\" \"memory\" (memory 1))"
+                  "(func (export \"_start\")))",
+                  "unknown import \"env\" \"memory\"");
+}
+
+TEST(imports_of_another_type_are_named)
+{
+    check_refused("(module (import \"sys\" \"wait\" (func (param i32))) " MEMORY
+                  "(func (export \"_start\")))",
+                  "wrong type of import \"sys\" \"wait\"");
+    check_refused("(module (import \"sys\" \"wait\" (global i32)) " MEMORY
+                  "(func (export \"_start\")))",
+                  "wrong type of import \"sys\" \"wait\"");
+    /* Types for which wasm_valtype_kind ends the process. */
+    check_refused(
+        "(module (import \"sys\" \"sigword\" (func (param v128)))" MEMORY
+        "(func (export \"_start\")))",
+        "wrong type of import \"sys\" \"sigword\"");
+    check_refused(
+        "(module (import \"sys\" \"sigword\" (func (param exnref)))" MEMORY
+        "(func (export \"_start\")))",
+        "wrong type of import \"sys\" \"sigword\"");
+    check_refused("(module (import \"wasi_snapshot_preview1\" \"fd_seek\""
+                  " (func (param i32 i32 i32 i32) (result i32)))" MEMORY
+                  "(func (export \"_start\")))",
+                  "wrong type of import \"wasi_snapshot_preview1\" "
+                  "\"fd_seek\"");
+}
+
+TEST(missing_exports_are_named)
+{
+    check_refused("(module (func (export \"_start\")))", "no memory");
+    check_refused("(module " MEMORY "(func (export \"_initialize\")))",
+                  "no _start");
+    check_refused("(module " MEMORY "(func (export \"_start\") (param i32)))",
+                  "no _start");
+    check_refused("(module (memory 1) (global (export \"memory\") v128"
+                  " (v128.const i64x2 0 0)) (func (export \"_start\")))",
+                  "no memory");
+}
+
+TEST(features_that_are_off_are_refused)
+{
+    check_refused("(module (memory (export \"memory\") i64 1)"
+                  "(func (export \"_start\")))",
+                  "memory64");
+    check_refused("(module (memory (export \"memory\") 1) (memory 1)"
+                  "(func (export \"_start\")))",
+                  "memor");
+    check_refused("(module (memory (export \"memory\") 1 1 shared)"
+                  "(func (export \"_start\")))",
+                  "shared");
+    check_refused(
+        "(module (type (struct))" MEMORY "(func (export \"_start\")))", "gc");
+}
+
+TEST(bytes_that_are_no_module_are_refused)
+{
+    static const char *const bytes[] = {"", "\0asm", "#!/bin/sh\n",
+                                        "\177ELF..."};
+    struct engine *e = fake_engine(1, NULL);
+
+    for (size_t i = 0; i < 4; i++) {
+        struct program_source src = {(const uint8_t *)bytes[i], i * 2 + 4, "x",
+                                     true};
+        struct program *p;
+        char why[100] = "";
+        CHECK_EQ(engine_ops()->load(e, &src, &p, why, sizeof why), -ENOEXEC);
+        CHECK(!strcmp(why, "not a WebAssembly module"));
+    }
+    engine_free(e);
+}
+
+TEST(the_same_content_is_the_same_program)
+{
+    struct engine *e = fake_engine(1, NULL);
+    struct program *a = fake_program(e, PROGRAM(""), false, NULL, 0);
+    struct program *b = fake_program(e, PROGRAM(""), false, NULL, 0);
+    struct program *c = fake_program(e, PROGRAM("nop"), false, NULL, 0);
+
+    CHECK(a == b);
+    CHECK(a != c);
+    program_put(a);
+    program_put(b);
+    program_put(c);
+    engine_free(e);
+}
+
+/* --- the cache on disk */
+
+#define CACHED PROGRAM("(loop) " CALL1(2, "(i32.const 77)"))
+
+static char dir[] = "/tmp/wasmsand-cache-XXXXXX";
+
+/* The path of the only entry; "" if there is none. */
+static const char *
+entry_path(void)
+{
+    static char path[400];
+    DIR *d = opendir(dir);
+
+    path[0] = 0;
+    for (struct dirent *it; d && (it = readdir(d));)
+        if (it->d_name[0] != '.')
+            snprintf(path, sizeof path, "%s/%s", dir, it->d_name);
+    if (d)
+        closedir(d);
+    return path;
+}
+
+static void
+cache_make(void)
+{
+    strcpy(dir + sizeof dir - 7, "XXXXXX");
+    CHECK(mkdtemp(dir) != NULL);
+}
+
+static void
+cache_remove(void)
+{
+    while (entry_path()[0])
+        unlink(entry_path());
+    rmdir(dir);
+}
+
+/* Loads in an engine of its own and runs. */
+static bool
+loads(bool is_trusted)
+{
+    struct engine *e = fake_engine(1, dir);
+    struct program *p = fake_program(e, CACHED, is_trusted, NULL, 0);
+    struct fake f;
+
+    bool is_right = p && !fake_init(&f, e, p) &&
+                    fake_run(&f) == MACHINE_ENDED && f.log[0] == 77;
+    fake_fini(&f);
+    program_put(p);
+    engine_free(e);
+    return is_right;
+}
+
+static struct stat
+entry_stat(void)
+{
+    struct stat st = {0};
+
+    (void)stat(entry_path(), &st);
+    return st;
+}
+
+TEST(trusted_code_is_cached_and_found_again)
+{
+    cache_make();
+    CHECK(loads(true));
+    struct stat a = entry_stat();
+    CHECK(a.st_size > 0);
+    CHECK_EQ(a.st_mode & 0777, 0600);
+    CHECK(loads(true));
+    CHECK_EQ(entry_stat().st_ino, a.st_ino);
+    cache_remove();
+}
+
+TEST(untrusted_code_is_not_cached)
+{
+    cache_make();
+    CHECK(loads(false));
+    CHECK(!entry_path()[0]);
+    cache_remove();
+}
+
+TEST(an_entry_that_others_can_write_is_replaced)
+{
+    cache_make();
+    CHECK(loads(true));
+    struct stat a = entry_stat();
+    chmod(entry_path(), 0620);
+    CHECK(loads(true));
+    CHECK(entry_stat().st_ino != a.st_ino);
+    CHECK_EQ(entry_stat().st_mode & 0777, 0600);
+    cache_remove();
+}
+
+TEST(an_entry_of_another_owner_is_replaced)
+{
+    if (geteuid() != 0)
+        return;
+    cache_make();
+    CHECK(loads(true));
+    CHECK_EQ(chown(entry_path(), 12345, 12345), 0);
+    CHECK(loads(true));
+    CHECK_EQ(entry_stat().st_uid, 0);
+    cache_remove();
+}
+
+TEST(an_entry_that_is_a_link_is_replaced)
+{
+    char name[400], target[] = "/tmp/wasmsand-target-XXXXXX";
+
+    cache_make();
+    CHECK(loads(true));
+    close(mkstemp(target));
+    snprintf(name, sizeof name, "%s", entry_path());
+    CHECK_EQ(rename(name, target), 0);
+    CHECK_EQ(symlink(target, name), 0);
+    CHECK(loads(true));
+    struct stat st;
+    CHECK_EQ(lstat(name, &st), 0);
+    CHECK(S_ISREG(st.st_mode));
+    unlink(target);
+    cache_remove();
+}
+
+TEST(an_entry_cut_short_is_replaced)
+{
+    cache_make();
+    CHECK(loads(true));
+    off_t whole = entry_stat().st_size;
+    static const int parts[] = {0, 1, 10, 50, 90, 99};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        CHECK_EQ(truncate(entry_path(), whole * parts[i] / 100), 0);
+        CHECK(loads(true));
+        CHECK_EQ(entry_stat().st_size, whole);
+    }
+    cache_remove();
+}
+
+TEST(a_folder_that_is_not_private_is_not_used)
+{
+    cache_make();
+    chmod(dir, 0755);
+    CHECK(loads(true));
+    CHECK(!entry_path()[0]);
+    cache_remove();
+}
+
+TEST(other_settings_have_entries_of_their_own)
+{
+    struct engine_options o = {
+        .max_machines = 1, .cache_dir = dir, .is_unpreemptive = true};
+    struct engine *e;
+    char why[100];
+
+    cache_make();
+    CHECK(loads(true));
+    struct stat a = entry_stat();
+    CHECK_EQ(engine_new(&o, &e, why, sizeof why), 0);
+    struct program *p = fake_program(e, CACHED, true, NULL, 0);
+    CHECK(p != NULL);
+    program_put(p);
+    engine_free(e);
+    unlink(entry_path());
+    CHECK(entry_path()[0]);
+    (void)a;
+    cache_remove();
+}
+
+/* --- the host's limits */
+
+/* In a child process, where nothing can be compiled: the compiler's threads
+ * are not there. */
+static int
+engine_under(uint64_t bytes)
+{
+    struct engine_options o = {.max_machines = 1000};
+    struct rlimit limit = {bytes, bytes};
+    struct engine *e;
+    char why[100] = "";
+
+    setrlimit(RLIMIT_AS, &limit);
+    int r = engine_new(&o, &e, why, sizeof why);
+    if (r < 0)
+        return r == -EAGAIN && why[0] ? 2 : 3;
+    return engine_max_machines(e) < 1000 ? 0 : 4;
+}
+
+static int
+status_of_engine_under(uint64_t bytes)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(engine_under(bytes));
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+TEST(the_pool_shrinks_to_the_address_space)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+    CHECK_EQ(status_of_engine_under(UINT64_C(200) << 30), 0);
+    CHECK_EQ(status_of_engine_under(UINT64_C(1) << 30), 2 << 8);
+#else
+    (void)status_of_engine_under;
+#endif
+}
+
+TEST(allocation_failure_in_the_engine_is_an_error)
+{
+    EACH_OOM(oom)
+    {
+        struct engine_options o = {.max_machines = 1};
+        struct engine *e = NULL;
+        char why[100];
+        int r = engine_new(&o, &e, why, sizeof why);
+        CHECK(!r == (e != NULL));
+        CHECK(!r || r == -ENOMEM);
+        engine_free(e);
+    }
+}
+
+TEST(allocation_failure_in_a_machine_is_an_error)
+{
+    struct engine *e = fake_engine(2, NULL);
+
+    EACH_OOM(oom)
+    {
+        struct program *p = fake_program(e, PROGRAM("nop nop"), false, NULL, 0);
+        struct fake f = {0};
+        if (p && !fake_init(&f, e, p))
+            CHECK_EQ(fake_run(&f), MACHINE_ENDED);
+        fake_fini(&f);
+        program_put(p);
+    }
+    CHECK_EQ(engine_machines(e), 0);
+    engine_free(e);
+}
