@@ -144,6 +144,12 @@ main(int argc, char **argv)
     printf("%-44s %8s / %8s\n", "engine alone", "best", "median");
     bench(e, "a call", LOOP(1000000, CALL1(20, "(i32.const 1)")), 1e6, run_once,
           20, "ns", 1);
+    bench(e, "the least import",
+          "(module (import \"sys\" \"args_size\" (func $f (result i32)))" MEMORY
+          "(func (export \"_start\") (local $i i32) (loop $l (drop (call $f))"
+          "(br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i)"
+          " (i32.const 1))) (i32.const 1000000))))))",
+          1e6, run_once, 20, "ns", 1);
     bench(e, "wait that suspends, and resume",
           LOOP(100000, CALL1(3, "(i32.const 0)") "(call $wait)"), 1e5, run_once,
           20, "ns", 1);

@@ -479,3 +479,46 @@ TEST(arguments_and_signals_reach_the_kernel)
     CHECK_EQ(f.log[2], 1);
     CHECK_EQ(f.log[3], 301);
 }
+
+/* --- threads */
+
+#define BUSY                                                                 \
+    PROGRAM(                                                                 \
+        "(memory.fill (i32.const 0) (i32.const 1) (i32.const 60000))" CALL1( \
+            3, "(i32.const 0)") "(call $wait)" CALL1(1, "(i32.const 3)"))
+
+/* A kernel of its own; returns how many machines went wrong. */
+static void *
+kernel_run_many(void *arg)
+{
+    struct engine *e = arg;
+    intptr_t wrong = 0;
+
+    for (int i = 0; i < 300; i++) {
+        struct program *p = fake_program(e, BUSY, false, NULL, 0);
+        struct fake f;
+        wrong += !p || fake_init(&f, e, p) < 0;
+        wrong += fake_run(&f) != MACHINE_WAITS;
+        f.must_wait = false;
+        wrong += i % 2 && fake_run(&f) != MACHINE_LEFT;
+        fake_fini(&f);
+        program_put(p);
+    }
+    return (void *)wrong;
+}
+
+TEST(kernels_on_several_threads_share_an_engine)
+{
+    struct engine *e = fake_engine(4, NULL);
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, kernel_run_many, e), 0);
+    for (int i = 0; i < 4; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        CHECK(!wrong);
+    }
+    CHECK_EQ(engine_machines(e), 0);
+    engine_free(e);
+}
