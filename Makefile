@@ -1,23 +1,51 @@
-# wasmsand: `make help` lists the targets.
-B := build
+# wasmsand. `make help` lists the targets. src/src.mk builds the program and
+# the library; the other folders have a fragment like it.
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+# SAN=1 builds and tests with the address and undefined-behaviour sanitizers.
+B := build$(if $(SAN),/san)
+
 CC := gcc
+CLANG := clang-14
+CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
+CFLAGS := -std=gnu11 -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer
 WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wstrict-prototypes \
   -Wmissing-prototypes -Wformat=2 -Wconversion -Wno-sign-conversion -Werror
-CFLAGS := -std=gnu11 -O2 -g -fvisibility=hidden -fno-omit-frame-pointer
-CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
+OPT_FLAGS := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+  -ffunction-sections -fdata-sections
 SAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,--wrap=strdup,--wrap=strndup
+LDFLAGS := -Wl,--gc-sections -Wl,-z,relro,-z,now
+LDLIBS := -larchive -lpthread -ldl -lm
 
-KERNEL := $(wildcard src/base/*.c src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
-UNIT := $(wildcard tests/unit/*.c)
+# Recipes show a short line of their own; V=1 shows the commands.
+Q := $(if $(V),,@)
 
-unit_objs := $(patsubst %.c,$(B)/san/%.o,$(KERNEL) $(UNIT))
-$(B)/san/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -c $< -o $@
-$(B)/unit: $(unit_objs)
-	$(CC) $(SAN_FLAGS) $(WRAP) $^ -o $@ -larchive
-unit: $(B)/unit
-	$(B)/unit
-.PHONY: unit
--include $(unit_objs:.o=.d)
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+  MAKEFLAGS += -j$(shell nproc)
+endif
+.DELETE_ON_ERROR:
+
+# $(call remember,text): the recipe of a file that changes when the text does,
+# so that what things are built with can be a prerequisite of them.
+remember = @mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
+
+all:
+FORCE:
+include src/src.mk guest/guest.mk tests/tests.mk tests/lint.mk bench/bench.mk
+
+try: ## build everything and take a short tour
+	@tools/setup
+	@[ -e $(ENGINE_LIB) ] || echo 'The first build takes about 10 minutes' \
+	  'on two cores (the engine 5, the rest 5); later ones take seconds.'
+	@$(MAKE) all examples
+	@tools/tour
+
+clean: ## remove build/ (the cache outside the clone stays)
+	rm -rf build
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' \
+	  $(MAKEFILE_LIST)
+	@echo 'SAN=1        any of these with sanitizers: make SAN=1 check'
+.PHONY: all try clean help FORCE

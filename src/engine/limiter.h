@@ -1,5 +1,5 @@
-/* A say in the growth of guests, which wasmtime's C API lacks; limiter.rs
- * implements it. */
+/* A say in the growth of guests, which wasmtime's C API lacks;
+ * src/engine/wasmtime/src/limiter.rs implements it. */
 #ifndef ENGINE_LIMITER_H
 #define ENGINE_LIMITER_H
 

@@ -1,4 +1,4 @@
-/* Clocks, timers and randomness of one sandbox.
+/* Clocks and timers of one sandbox.
  *
  * With a fixed clock, time is virtual: it starts at the given moment, stands
  * still while processes run, and jumps to the next timer when all sleep. */
@@ -33,6 +33,11 @@ void clock_init(struct clock *c, bool is_virtual, int64_t start_ns);
 void clock_fini(struct clock *c);
 int64_t clock_mono_ns(const struct clock *c); /* since the sandbox began */
 int64_t clock_real_ns(const struct clock *c);
+int64_t
+host_mono_ns(void); /* the host's own clock, also beside a virtual one */
+
+/* The deadline `ns` from now; NS_NEVER stays. */
+int64_t clock_after(const struct clock *c, int64_t ns);
 
 /* Room for one more timer must exist: -ENOMEM. Restarts a running one. */
 int timer_start(struct clock *c, struct timer *t, int64_t deadline_ns);
@@ -48,13 +53,5 @@ void clock_fire(struct clock *c);
 int64_t clock_next_ns(const struct clock *c);
 /* Virtual clocks: jump to `ns`. */
 void clock_jump(struct clock *c, int64_t ns);
-
-/* Random bytes: the host's, or a generator with a fixed seed. */
-struct rng {
-    bool is_seeded;
-    uint64_t state[4];
-};
-void rng_init(struct rng *r, bool is_seeded, uint64_t seed);
-void rng_fill(struct rng *r, void *buf, size_t len);
 
 #endif

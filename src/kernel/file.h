@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct epoll_item;
 struct file;
 struct kernel;
 struct task;
@@ -29,7 +30,8 @@ struct file_ops {
 
     /* Transfer up to len bytes at *pos (and advance it); pos is NULL for
      * files without positions. Short counts are fine; 0 on read is the end.
-     * -EAGAIN: nothing can be transferred now. len is never 0. [EINVAL] */
+     * -EAGAIN: nothing can be transferred now. len is never 0. A write that
+     * gives -EPIPE has sent SIGPIPE to t. [EINVAL] */
     int64_t (*read)(struct file *f, struct task *t, void *buf, size_t len,
                     uint64_t *pos);
     int64_t (*write)(struct file *f, struct task *t, const void *buf,
@@ -69,6 +71,9 @@ struct file {
     bool has_pos;      /* reads and writes move pos; pread is allowed */
     uint64_t anon_ino; /* inode number shown for a file without a path */
     struct vnode node; /* held while mnt is not NULL */
+    struct vnode dir;  /* where it was found; not held */
+    char *name;        /* its name there, or NULL */
+    struct epoll_item *watchers; /* epoll items on this file: epoll.c */
 };
 
 /* Takes obj over, also on failure (then `release` is called on a temporary

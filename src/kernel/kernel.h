@@ -7,6 +7,7 @@
 #include "kernel/clock.h"
 #include "kernel/limits.h"
 #include "kernel/machine.h"
+#include "kernel/rng.h"
 #include "kernel/task.h"
 #include "kernel/vfs/vfs.h"
 #include "kernel/wait.h"
@@ -35,14 +36,22 @@ struct kernel {
 
     struct list tasks; /* all, oldest first */
     struct list pids[PID_BUCKETS];
+    struct task *init; /* pid 1: adopts and reaps orphans */
     int32_t last_pid;
+    bool has_wrapped_pids;
+    uint64_t n_forks; /* tasks made so far, for /proc/stat */
     uint64_t run_tag; /* given to tasks the host starts */
 
     struct list run_queue;
     struct thread *running;
+    int64_t turn_ns, look_ns; /* host time: this turn began, last look */
+    int64_t cpu_ns;           /* of all processes so far */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */
+    struct list reap_list;    /* tasks to be freed by the scheduler */
     struct list host_watches;
+    struct pollfd *pollfds; /* of the scheduler */
+    size_t cap_pollfds;
     int kick_hfd; /* eventfd: wakes an idle scheduler */
     _Atomic bool kicked;
 
@@ -86,9 +95,8 @@ struct spawn {
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 
-/* Runs processes until `done` says true, `deadline_ns` (monotonic, of the
- * kernel's clock) has passed: -ETIMEDOUT, or nothing can ever run again:
- * -EDEADLK. Time in `done` counts as idle. */
+/* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
 /* From any OS thread: makes kernel_run look at `done` soon. */
@@ -102,6 +110,10 @@ int kernel_reap(struct kernel *k, int pid, int *ret_status);
 void sched_queue(struct thread *th);       /* at the end */
 void sched_queue_front(struct thread *th); /* woken, forked, exec'd: sooner */
 void sched_remove(struct thread *th);
+/* Its task has ended: frees it soon, and tells the parent then. */
+void sched_bury(struct thread *th);
+/* Adds the time of the running turn so far to its task. */
+void sched_account(struct kernel *k);
 /* Puts w on the list of polled host descriptors while it has waiters. */
 void host_watch_init(struct host_watch *w, struct kernel *k, int hfd);
 void host_watch_fini(struct host_watch *w);

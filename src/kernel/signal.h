@@ -53,6 +53,7 @@ struct signals {
     struct list queue;   /* of struct sigqueue, oldest first */
     uint64_t saved_mask; /* before sigsuspend, ppoll, pselect */
     bool has_saved_mask;
+    uint64_t wait_set;    /* sigtimedwait: wake the thread for these too */
     gaddr word;           /* address of the guest's signal word; 0: none */
     struct list watchers; /* struct sigwatch: signalfds of this task */
 };
@@ -79,6 +80,14 @@ void signal_send_kernel(struct task *t, int sig);
 int signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si);
 
 void signals_set_mask(struct task *t, uint64_t mask);
+/* Sets a mask for the length of one call (sigsuspend, ppoll, pselect); the
+ * old one comes back when the call is over, or after the handler. Further
+ * tries of the same call change nothing. */
+void signals_swap_mask(struct task *t, uint64_t mask);
+/* The action of sig became "ignore": what is pending of it goes. */
+void signal_forget_ignored(struct task *t, int sig);
+/* Shows in the guest's signal word whether a handler is due. */
+void signal_update_word(struct task *t);
 /* Is a signal with a handler deliverable? */
 bool signal_is_due(const struct task *t);
 /* The lowest pending signal in `set`, taken off the queue; 0: none. */

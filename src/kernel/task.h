@@ -22,12 +22,19 @@ struct tty;
 
 /* --- thread */
 
+/* Something a waiting call has done that must be taken back if the call is
+ * not made again: `drop` runs when the call ends, however it ends. */
+struct call_hold {
+    void (*drop)(OWN struct call_hold *h);
+};
+
 /* What a call keeps from its first try to its last. */
 struct call_state {
     bool is_retry;
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
     uint64_t progress;   /* bytes already transferred */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
+    OWN struct call_hold *hold; /* or NULL */
 };
 
 enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
@@ -40,13 +47,22 @@ struct thread {
     enum leave leaving; /* set in a call: this machine is done */
     bool is_waiting;    /* in sys.wait, or about to be */
     bool is_ready;      /* woken since its last call */
+    bool is_yielding;   /* ready, but behind all others */
     bool is_stopped;    /* by a stop signal */
     struct list run;    /* place in the run queue */
     struct call_state call;
-    struct timer timer;            /* deadline of the call it waits in */
-    struct thread_waiter *waiters; /* n_waiters in use, cap allocated */
-    size_t n_waiters, cap_waiters;
+    bool vfork_gone;    /* its vfork child was killed: tell libc */
+    struct timer timer; /* deadline of the call it waits in */
+    struct thread_waiter *busy, *spare; /* its places in wait queues */
 };
+
+/* Takes the program over, also on failure. The thread is not queued. */
+int thread_new(struct task *owner, OWN struct program *p,
+               OWN struct thread **ret);
+/* Frees it with its machine; never from within its own resume. */
+void thread_free(OWN struct thread *th);
+/* Frees its machine and gives the memory back to the limits. */
+void thread_drop_machine(struct thread *th);
 
 /* --- task */
 
@@ -77,23 +93,32 @@ struct usage {
     uint64_t max_memory, switches, syscalls;
 };
 
+/* Fires when a task has used so much CPU time; at_ns 0: not running. */
+struct cpu_timer {
+    int64_t at_ns, interval_ns;
+};
+
 struct task {
     struct kernel *kernel;
     struct list link;    /* in kernel->tasks */
     struct list hash;    /* in kernel->pids */
     struct task *parent; /* NULL: init itself or a root process */
     struct list children, sibling;
+    struct list reap; /* in kernel->reap_list: nobody wants its status */
     int32_t pid, pgid, sid;
     uint64_t run_tag; /* the run that started it (inherited) */
-    bool is_zombie, is_stopped, is_detached, did_exec;
+    bool is_zombie, is_stopped, did_exec;
+    bool is_host_child; /* its status is for kernel_reap */
     /* For wait4: unreported stop or continue. */
     bool has_stop_event, has_cont_event;
     int exit_status; /* as wait4 reports it */
     int stop_signal;
+    char trap[120];            /* why its machine trapped, "" if it did not */
     struct waitq child_events; /* its children ended, stopped, went on */
 
-    struct thread *thread;     /* NULL once it is gone */
-    struct task *vfork_parent; /* set while it borrows its thread */
+    struct thread *thread;            /* NULL once it is gone */
+    OWN struct program *next_program; /* between execve and its start */
+    struct task *vfork_parent;        /* set while it borrows its thread */
 
     struct fd_table fds;
     struct vnode cwd, root;
@@ -102,7 +127,9 @@ struct task {
     struct signals sig;
     struct rlimit_k rlimits[RLIMIT_COUNT];
     struct args args;
-    struct vnode exe; /* held; mnt NULL: none */
+    struct vnode exe;     /* held; mnt NULL: none */
+    struct vnode exe_dir; /* where it was found; not held */
+    char exe_name[NAME_BYTES_MAX + 1];
     char comm[16];
     int nice, pdeath_signal;
     struct tty *ctty;      /* controlling terminal, counted by the tty */
@@ -111,6 +138,7 @@ struct task {
     struct usage usage, children_usage;
     struct timer itimer_real;
     int64_t itimer_interval_ns;
+    struct cpu_timer cpu_timers[2]; /* ITIMER_VIRTUAL, ITIMER_PROF */
     struct list posix_timers;
 };
 
@@ -121,6 +149,9 @@ int copy_to_guest(struct task *t, gaddr a, const void *src, size_t len);
 /* Direct access for the length of one operation; NULL outside. Must not be
  * kept across a wait or a call into the engine. len may be 0. */
 void *guest_ptr(struct task *t, gaddr a, uint64_t len);
+/* A path in guest memory, for the length of one operation; NULL and *err
+ * -EFAULT or -ENAMETOOLONG. */
+const char *guest_path(struct task *t, gaddr a, int *err);
 /* A NUL-terminated string of at most size-1 bytes. Returns its length;
  * -EFAULT, -ENAMETOOLONG. */
 int64_t guest_string(struct task *t, gaddr a, char *buf, size_t size);
@@ -133,8 +164,15 @@ struct file *fd_find(struct task *t, int fd);
 int fd_install(struct task *t, OWN struct file *f, int min, bool cloexec);
 int fd_install_pair(struct task *t, OWN struct file *a, OWN struct file *b,
                     bool cloexec, int32_t ret[2]);
+/* The descriptor that fd_install would use; no file is there yet. */
+int fd_reserve(struct task *t, int min);
+/* Makes fd refer to f, closing what it was. Takes f over. */
+int fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec);
 int fd_close(struct task *t, int fd);
 void fd_close_pair(struct task *t, const int32_t fds[2]);
+
+int fd_table_copy(struct fd_table *to, const struct fd_table *from);
+void fd_close_all(struct task *t, bool only_cloexec);
 
 /* --- waiting (thread.c) */
 
@@ -151,15 +189,61 @@ void thread_poll_init(struct thread_poll *tp, struct thread *th);
 bool thread_deadline(struct thread *th, int64_t deadline_ns);
 /* Ends a wait: the thread's call is made again. */
 void thread_wake(struct thread *th);
+/* Lets the others run first; the call should return -EWAIT. */
+void thread_yield(struct thread *th);
+/* Forgets what it waited for. */
+void thread_unwait(struct thread *th);
 /* Wait until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
 int thread_wait_file(struct thread *th, struct file *f);
 
-/* --- life (task*.c) */
+/* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
+/* A child of `parent` with copies of all it inherits, or for NULL the init
+ * task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
+/* Frees a task without a thread: after its status was taken. */
+void task_reap(struct task *t);
 struct task *task_find(struct kernel *k, int pid);
-/* The task ends with a wait4 status. Its thread, when it owns it, is dropped
+/* The task ends with a wait4 status. Its thread, when it owns it, is freed
  * by the scheduler; after that the parent is told. */
 void task_exit(struct task *t, int status);
+/* Tells the parent of a zombie; frees it when nobody wants its status. */
+void task_notify(struct task *t);
+/* Stop by, or go on after, a signal; tells the parent. */
+void task_stop(struct task *t, int sig);
+void task_continue(struct task *t);
+/* After MACHINE_FORKS. */
+void task_fork(struct thread *th);
+/* The vfork child of th is done with it: the parent goes on. */
+void task_vfork_done(struct thread *th);
+/* Has no member of the process group a parent in another group of the same
+ * session? */
+bool task_group_is_orphaned(struct kernel *k, int pgid);
+
+/* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
+void rusage_to_guest(const struct usage *u, int32_t out[18]);
+
+/* --- args.c */
+/* Copies argv and envp (NULL-terminated host arrays). -E2BIG, -ENOMEM. */
+int args_set(struct args *a, const char *const *argv, const char *const *envp,
+             const char *exe);
+int args_copy(struct args *to, const struct args *from);
+void args_fini(struct args *a);
+
+/* --- task_exec.c */
+struct exec {
+    const char *path;
+    const struct vnode *base;
+    const char *const *argv, *const *envp;
+    char *why; /* of -ENOEXEC */
+    size_t why_size;
+};
+/* Makes t run another program: resolves it, #! included, and replaces its
+ * arguments. On success *ret is the program to start, and nothing of t but
+ * its arguments and exe has changed. */
+int exec_prepare(struct task *t, const struct exec *e,
+                 OWN struct program **ret);
+/* What of t an exec resets: handlers, close-on-exec files, ... */
+void exec_commit(struct task *t);
 
 #endif

@@ -115,9 +115,15 @@ struct fs_ops {
      * a path. [readlink decides] */
     int (*follow)(struct fs *fs, struct task *t, uint64_t ino,
                   struct vnode *ret);
-    /* Where the compiled program of this file is remembered, or NULL. The
-     * slot is emptied by the file system when the content changes. */
-    struct program **(*program)(struct fs *fs, uint64_t ino);
+    /* The open file that a magic link of /proc (fd/N) stands for: borrowed,
+     * or NULL. [NULL] */
+    struct file *(*file_of)(struct fs *fs, struct task *t, uint64_t ino);
+    /* The compiled program remembered for this file, borrowed, or NULL; and
+     * remembering one, of which a reference is taken. It is forgotten when
+     * the content changes. Files of the root image share theirs with all
+     * sandboxes, on whichever thread. [NULL; nothing is remembered] */
+    struct program *(*program)(struct fs *fs, uint64_t ino);
+    void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
     void (*free)(OWN struct fs *fs);
 };
 
@@ -134,7 +140,7 @@ struct mount {
     OWN struct fs *fs;
     struct mount *parent; /* NULL for the root */
     uint64_t at;          /* inode number in parent->fs it covers */
-    bool read_only;
+    bool read_only, has_submounts;
     char *path;   /* as in /proc/mounts */
     char *source; /* as in /proc/mounts */
 };
@@ -156,10 +162,15 @@ vnode_is_same(const struct vnode *a, const struct vnode *b)
 {
     return a->mnt == b->mnt && a->ino == b->ino;
 }
-/* The absolute path of a directory, or of `name` in it, NUL-terminated.
- * Returns its length without the NUL; -ENOENT if it was removed, -ERANGE. */
-int64_t vnode_path(struct task *t, const struct vnode *dir, char *buf,
+/* The absolute path of a directory, NUL-terminated. Returns its length
+ * without the NUL; -ENOENT if it was removed, -ERANGE. */
+int64_t vnode_path(struct kernel *k, const struct vnode *dir, char *buf,
                    size_t size);
+/* The path of `name` in `dir`, with " (deleted)" after it when that does not
+ * lead to `node` any more. For /proc. */
+int64_t vnode_path_in(struct kernel *k, const struct vnode *dir,
+                      const char *name, const struct vnode *node, char *buf,
+                      size_t size);
 
 /* --- path.c: from a path to an inode */
 
@@ -194,9 +205,29 @@ struct cred {
 int vfs_access(const struct cred *c, const struct attr *a, int want);
 int vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret);
 /* Opens as open(2) does, with `mode` for O_CREAT (umask already applied).
- * The result's node is held. */
+ * The result's node is held. -EWAIT: a FIFO waits for its other end. */
 int vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
              const char *path, uint32_t flags, uint32_t mode,
              OWN struct file **ret);
+
+/* The rest take t's rights (NULL: root's, and the owner of what is made is
+ * then a->uid, a->gid). */
+struct at {
+    struct kernel *k;
+    struct task *t;
+    const struct vnode *base;
+    const char *path;
+};
+/* A directory, FIFO, socket or empty file: `mode` with its type. */
+int vfs_make(const struct at *at, uint32_t mode);
+int vfs_symlink(const struct at *at, const char *target);
+int vfs_link(const struct at *from, const struct at *to, unsigned walk_flags);
+int vfs_link_node(const struct vnode *node, const struct at *to);
+int vfs_unlink(const struct at *at, int flags);
+int vfs_rename(const struct at *from, const struct at *to, unsigned flags);
+/* chmod, chown, truncate, utimens. ATTR_*; `now` says the times are
+ * UTIME_NOW, for which write permission is enough. */
+int vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
+                  unsigned what, bool now);
 
 #endif

@@ -1,0 +1,14 @@
+# Measurements: bench/x.c is built natively and for the sandbox; bench/run
+# compares the two.
+bench_src := $(wildcard bench/*.c)
+bench_native := $(bench_src:%.c=build/%)
+bench_inside := $(bench_src:%.c=build/%.wasm)
+build/bench/%: bench/%.c
+	@mkdir -p $(@D) && echo "  cc $< (native)"
+	$Q$(CC) -O2 -D_GNU_SOURCE -MMD -MP $< -o $@ -lm
+build/bench/%.wasm: bench/%.c build/guest-flags | $(SYSROOT_LIB)
+	$(compile_guest)
+bench: all $(bench_native) $(bench_inside) ## measurements against native
+	@bench/run $(B)/wasm-sandbox
+.PHONY: bench
+-include $(bench_native:=.d) $(bench_inside:.wasm=.d)

@@ -1,0 +1,32 @@
+# The guest's libc and compiler: guest/build-sysroot fills a cache entry for
+# each state of its inputs, which guest/bin/wcc and guest/bin/wopt then use.
+sysroot_inputs := $(addprefix guest/,build-sysroot sources.tsv musl bin/fetch \
+  bin/wcc)
+SYSROOT := $(shell tools/cache path sysroot $(sysroot_inputs))
+SYSROOT_LIB := $(SYSROOT)/lib/libc.a
+NPM := $(shell tools/cache path npm tools/npm)
+export WASMSAND_SYSROOT := $(SYSROOT)
+export WASMSAND_BINARYEN := $(NPM)/node_modules/binaryen
+
+$(SYSROOT_LIB):
+	@tools/cache get sysroot $(sysroot_inputs) -- \
+	  tools/progress 'guest libc' guest/build-sysroot >/dev/null
+
+# How a C file becomes a program for the sandbox; /* post: MODE */ among its
+# first lines chooses what wopt does to it.
+wcc = guest/bin/wcc -D_GNU_SOURCE -MMD -MP -MT $@ -MF $(@:.wasm=.d)
+define compile_guest
+@mkdir -p $(@D) && echo "  wcc $<"
+$Q$(wcc) -O2 $< -o $@.raw
+$Qguest/bin/wopt $(or $(shell sed -n '1,5s|.*/\* post: \([a-z]*\) \*/.*|\1|p' $<),plain) $@.raw $@
+@rm $@.raw
+endef
+build/guest-flags: FORCE
+	$(call remember,$(SYSROOT) $(NPM) $(shell cat guest/bin/wopt* | sha256sum))
+
+build/examples/%.wasm: examples/%.c build/guest-flags | $(SYSROOT_LIB)
+	$(compile_guest)
+examples := $(patsubst %.c,build/%.wasm,$(wildcard examples/*.c))
+examples: $(examples) ## the programs of the tour
+.PHONY: examples
+-include $(examples:.wasm=.d)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program may want from the sandbox beyond POSIX. */
+#ifndef _WASMSAND_H
+#define _WASMSAND_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define __WASMSAND_SYS(name) \
+    __attribute__((__import_module__("sys"), __import_name__(name)))
+
+/* For a resident program (a shell, a pre-initialised interpreter): reports the
+ * exit status of the last command and gives the memory to the host. The host
+ * goes on in the exported function wasmsand_resume, once for each command, on a
+ * stack as deep as that of the call; frames above it are abandoned, so this
+ * returns only in a program that is rewound by asyncify. */
+__WASMSAND_SYS("next") int wasmsand_next(int status);
+
+/* The argument block of the process, laid out as at process entry on Linux
+ * (argc, argv, 0, envp, 0, auxv, strings) with pointers right for `block`. For
+ * wasmsand_resume: in a process started from a template it is not the one that
+ * main got. */
+__WASMSAND_SYS("args_size") size_t wasmsand_args_size(void);
+__WASMSAND_SYS("args_get") void wasmsand_args_get(void *block, size_t size);
+
+/* Signal handlers run inside system calls. A loop that makes none calls
+ * wasmsand_poll() now and then: one load when no signal waits. */
+extern volatile int __wsig_pending;
+void __wsig_poll(void);
+
+static __inline void
+wasmsand_poll(void)
+{
+    if (__builtin_expect(__wsig_pending, 0))
+        __wsig_poll();
+}
+
+/* At file level, in a program that calls fork with deep stacks: the memory that
+ * asyncify unwinds the stack into, in place of libc's 64 KiB. */
+/* clang-format off */
+#define WASMSAND_FORK_BUFFER(bytes)                                            \
+    __asm__(".section .bss.__asyncify_buffer,\"\",@\n"                         \
+            ".p2align 4\n"                                                     \
+            __WASMSAND_BSS(__asyncify_buffer, bytes)                           \
+            __WASMSAND_BSS(__asyncify_buffer_end, 16))
+#define __WASMSAND_BSS(name, bytes)                                            \
+    ".globl " #name "\n"                                                       \
+    ".export_name " #name ", " #name "\n"                                      \
+    #name ":\n"                                                                \
+    ".skip " #bytes "\n"                                                       \
+    ".size " #name ", " #bytes "\n"
+/* clang-format on */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* malloc for a single thread.
+ *
+ * Every block has a 4-byte header in front of its 16-byte aligned payload.
+ * Blocks up to 64 KiB belong to size classes: steps of 16 bytes up to 512, then
+ * four to each power of two. malloc takes the first of the class's list, or
+ * cuts a block off the one fresh area that all classes share, so that a small
+ * process touches few pages: those are what fork copies and what a resident
+ * shell keeps. free puts the block back at the front of the list. Small blocks
+ * are never split, merged or given back. Larger ones are mappings of their own.
+ *
+ * The header holds the class, or LARGE, or ALIGNED with the distance to the
+ * payload whose header counts.
+ *
+ * All public names are weak aliases, so that a program may bring its own. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "libc.h"
+
+#define CLASSES   60
+#define MAX_SMALL 65536u /* the last class's blocks, header included */
+#define MAX_BYTES 0x7fff0000u
+#define LARGE     0x100u
+#define ALIGNED   0x80000000u
+#define AREA      65536u
+#define PAGE      4096u
+#define LEAD      16u /* of a large block: from the mapping to the payload */
+
+#define HEADER(p)      (((uint32_t *)(p))[-1])
+#define LARGE_BYTES(p) (((uint32_t *)(p))[-2]) /* size of the mapping */
+#define LIKELY(x)      __builtin_expect(!!(x), 1)
+
+struct block {
+    struct block *next;
+};
+
+static struct block *list[CLASSES];
+
+/* The fresh area: payload address of the next block, and its end. A block
+ * starts 4 bytes before its payload and so ends 4 bytes before the next. */
+static char *fresh, *fresh_end;
+
+/* Whether the block given last was never used before and so is still zero. */
+static int was_zero;
+
+/* `size` is with header. */
+static inline unsigned
+class_of(uint32_t size)
+{
+    unsigned log;
+
+    if (LIKELY(size <= 512))
+        return (size - 1) >> 4;
+    log = 31 - (unsigned)__builtin_clz(size - 1);
+    return 32 + (log - 9) * 4 + ((size - 1) >> (log - 2) & 3);
+}
+
+static inline uint32_t
+class_size(unsigned class)
+{
+    unsigned log, quarter;
+
+    if (LIKELY(class < 32))
+        return (class + 1) << 4;
+    log = (class - 32) / 4 + 9;
+    quarter = (class - 32) & 3;
+    return (1u << log) + ((quarter + 1) << (log - 2));
+}
+
+static inline void
+put(void *p, unsigned class)
+{
+    struct block *b = p;
+
+    b->next = list[class];
+    list[class] = b;
+}
+
+/* The rest of the fresh area becomes free blocks. */
+static void
+use_up_fresh(void)
+{
+    while (fresh && fresh_end - fresh >= 16) {
+        uint32_t left = (uint32_t)(fresh_end - fresh);
+        unsigned class = class_of(left < MAX_SMALL ? left : MAX_SMALL);
+
+        if (class_size(class) > left)
+            class --;
+        HEADER(fresh) = class;
+        put(fresh, class);
+        fresh += class_size(class);
+    }
+}
+
+static void *
+map(size_t n)
+{
+    void *p = __mmap(0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static int
+more_fresh(uint32_t size)
+{
+    size_t want = (size + 16 + AREA - 1) & -AREA;
+    char *p = map(want);
+
+    if (!p)
+        return -1;
+    if (p == fresh_end) {
+        fresh_end += want;
+        return 0;
+    }
+    use_up_fresh();
+    fresh = p + 16;
+    fresh_end = p + want;
+    return 0;
+}
+
+static void *
+malloc_large(size_t n)
+{
+    uint32_t want = (n + LEAD + PAGE - 1) & -PAGE;
+    char *p = map(want);
+
+    if (!p)
+        return NULL;
+    p += LEAD;
+    LARGE_BYTES(p) = want;
+    HEADER(p) = LARGE;
+    was_zero = 1;
+    return p;
+}
+
+static __attribute__((noinline)) void *
+malloc_slow(size_t n)
+{
+    uint32_t size = n + 4;
+    unsigned class;
+    char *p;
+
+    if (n > MAX_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (size > MAX_SMALL)
+        return malloc_large(n);
+    class = class_of(size);
+    if (list[class]) {
+        p = (char *)list[class];
+        list[class] = list[class]->next;
+        was_zero = 0;
+        return p;
+    }
+    size = class_size(class);
+    if ((!fresh || (uint32_t)(fresh_end - fresh) < size) && more_fresh(size))
+        return NULL;
+    p = fresh;
+    fresh += size;
+    HEADER(p) = class;
+    was_zero = 1;
+    return p;
+}
+
+void *
+__libc_malloc(size_t n)
+{
+    if (LIKELY(n <= 508)) {
+        unsigned class = (n + 3) >> 4;
+        struct block *b = list[class];
+
+        if (LIKELY(b != NULL)) {
+            list[class] = b->next;
+            return b;
+        }
+    }
+    return malloc_slow(n);
+}
+
+void
+__libc_free(void *p)
+{
+    uint32_t header;
+    int error;
+
+    if (!p)
+        return;
+    header = HEADER(p);
+    if (header & ALIGNED) {
+        p = (char *)p - (header & ~ALIGNED);
+        header = HEADER(p);
+    }
+    if (LIKELY(header < CLASSES)) {
+        put(p, header);
+        return;
+    }
+    if (header != LARGE) /* not ours, or overwritten */
+        __builtin_trap();
+    error = errno;
+    __munmap((char *)p - LEAD, LARGE_BYTES(p));
+    errno = error;
+}
+
+size_t
+__libc_usable_size(void *p)
+{
+    uint32_t header, distance = 0;
+
+    if (!p)
+        return 0;
+    header = HEADER(p);
+    if (header & ALIGNED) {
+        distance = header & ~ALIGNED;
+        p = (char *)p - distance;
+        header = HEADER(p);
+    }
+    if (header == LARGE)
+        return LARGE_BYTES(p) - LEAD - distance;
+    return class_size(header) - 4 - distance;
+}
+
+void *
+__libc_calloc(size_t a, size_t b)
+{
+    size_t n;
+    void *p;
+
+    if (__builtin_mul_overflow(a, b, &n)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    was_zero = 0;
+    p = __libc_malloc(n);
+    if (p && !was_zero)
+        memset(p, 0, n);
+    return p;
+}
+
+/* Resizes a block that is a mapping; NULL with errno. */
+static void *
+realloc_large(char *p, size_t n)
+{
+    uint32_t want = (n + LEAD + PAGE - 1) & -PAGE;
+
+    if (want == LARGE_BYTES(p))
+        return p;
+    p = __mremap(p - LEAD, LARGE_BYTES(p), want, MREMAP_MAYMOVE);
+    if (p == MAP_FAILED)
+        return NULL;
+    p += LEAD;
+    LARGE_BYTES(p) = want;
+    return p;
+}
+
+/* Grows the block that was cut off the fresh area last. */
+static int
+grow_in_place(char *p, size_t n)
+{
+    unsigned class = HEADER(p), wanted;
+    uint32_t more;
+
+    if (class >= CLASSES || p + class_size(class) != fresh || n + 4 > MAX_SMALL)
+        return -1;
+    wanted = class_of(n + 4);
+    more = class_size(wanted) - class_size(class);
+    if ((uint32_t)(fresh_end - fresh) < more)
+        return -1;
+    fresh += more;
+    HEADER(p) = wanted;
+    return 0;
+}
+
+void *
+__libc_realloc(void *p, size_t n)
+{
+    size_t old = __libc_usable_size(p);
+    void *q;
+
+    if (!p)
+        return __libc_malloc(n);
+    if (n > MAX_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (HEADER(p) == LARGE && n > MAX_SMALL / 2)
+        return realloc_large(p, n);
+    if (n <= old && (n >= old / 2 || old <= 128)) /* not worth a copy */
+        return p;
+    if (n > old && !grow_in_place(p, n))
+        return p;
+
+    q = __libc_malloc(n);
+    if (!q)
+        return NULL;
+    memcpy(q, p, n < old ? n : old);
+    __libc_free(p);
+    return q;
+}
+
+void *
+__libc_aligned_alloc(size_t align, size_t n)
+{
+    char *p, *q;
+
+    if (!align || align & (align - 1)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (align <= 16)
+        return __libc_malloc(n);
+    if (n > MAX_BYTES || align > MAX_BYTES / 2 || n + align > MAX_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    p = __libc_malloc(n + align - 16);
+    if (!p)
+        return NULL;
+    q = (char *)(((uintptr_t)p + align - 1) & -align);
+    if (q != p)
+        HEADER(q) = ALIGNED | (uint32_t)(q - p);
+    return q;
+}
+
+static int
+posix_memalign_(void **ret_p, size_t align, size_t n)
+{
+    int error = errno;
+    void *p;
+
+    if (align < sizeof(void *) || align & (align - 1))
+        return EINVAL;
+    p = __libc_aligned_alloc(align, n);
+    errno = error;
+    if (!p)
+        return ENOMEM;
+    *ret_p = p;
+    return 0;
+}
+
+static void *
+reallocarray_(void *p, size_t a, size_t b)
+{
+    size_t n;
+
+    if (__builtin_mul_overflow(a, b, &n)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __libc_realloc(p, n);
+}
+
+weak_alias(__libc_malloc, malloc);
+weak_alias(__libc_malloc, __libc_malloc_impl);
+weak_alias(__libc_free, free);
+weak_alias(__libc_calloc, calloc);
+weak_alias(__libc_realloc, realloc);
+weak_alias(__libc_usable_size, malloc_usable_size);
+weak_alias(__libc_aligned_alloc, aligned_alloc);
+weak_alias(__libc_aligned_alloc, memalign);
+weak_alias(posix_memalign_, posix_memalign);
+weak_alias(reallocarray_, reallocarray);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Page allocator over the one linear memory. Its state is in guest memory, so
+ * fork and snapshots carry it along and the host knows nothing of it.
+ *
+ * Two bits for each page from the start of the heap up: mapped, and content of
+ * a file. The table begins as 512 static bytes (8 MiB of heap) and moves into
+ * pages of its own, doubling, when the heap outgrows it: a small process has
+ * nothing more to copy at fork.
+ *
+ * Invariants: pages from `top` up were never handed out, and read as zero;
+ * every page below `hint` is mapped. */
+#include <string.h>
+#include "pages.h"
+
+#define PER_WORD     32u
+#define STATIC_WORDS 64u
+
+/* Below the last 64 KiB of the address space, so that no end address is 0. */
+#define LAST_PAGE 0xffff0u
+
+struct word {
+    uint32_t mapped;
+    uint32_t file;
+};
+
+extern unsigned char __heap_base[];
+uintptr_t __wheap_start; /* set at process entry, past the argument block */
+
+static struct word small_table[STATIC_WORDS];
+static struct word *table;
+static unsigned words; /* in the table */
+static unsigned base;  /* the page of the table's first bit */
+static unsigned first, hint, top;
+
+static void
+init(void)
+{
+    uintptr_t start = __wheap_start ? __wheap_start : (uintptr_t)__heap_base;
+
+    table = small_table;
+    words = STATIC_WORDS;
+    first = hint = top = PAGES(start);
+    base = first;
+}
+
+static struct word *
+word_of(unsigned i)
+{
+    return &table[(i - base) / PER_WORD];
+}
+
+static uint32_t
+bit_of(unsigned i)
+{
+    return 1u << (i - base) % PER_WORD;
+}
+
+static int
+is_mapped(unsigned i)
+{
+    if (i < first)
+        return i != 0;
+    return i < top && word_of(i)->mapped & bit_of(i);
+}
+
+static void
+set_mapped(unsigned i, unsigned n, int on)
+{
+    for (; n; i++, n--) {
+        struct word *w = word_of(i);
+        uint32_t bit = bit_of(i);
+
+        w->mapped = on ? w->mapped | bit : w->mapped & ~bit;
+        w->file &= ~bit;
+    }
+}
+
+/* Makes the memory reach up to page `end`. */
+static int
+grow_to(unsigned end)
+{
+    unsigned have = (unsigned)__builtin_wasm_memory_size(0) * 16;
+
+    if (end <= have)
+        return 0;
+    if (end > LAST_PAGE)
+        return -1;
+    return __builtin_wasm_memory_grow(0, (end - have + 15) / 16) == -1ul ? -1
+                                                                         : 0;
+}
+
+/* Makes the table reach up to page `end`. A larger one is put behind all pages
+ * in use and those about to be used, and describes itself too. */
+static int
+cover(unsigned end)
+{
+    unsigned more = words, place, n;
+    struct word *bigger, *old = table;
+
+    if (end <= base + words * PER_WORD)
+        return 0;
+    place = end > top ? end : top;
+    do {
+        more *= 2;
+        n = PAGES(more * sizeof *table);
+    } while (base + more * PER_WORD < place + n);
+    if (grow_to(place + n))
+        return -1;
+
+    bigger = (struct word *)PAGE_PTR(place);
+    memcpy(bigger, table, words * sizeof *table);
+    n = PAGES(words * sizeof *table);
+    table = bigger;
+    words = more;
+    top = place + PAGES(more * sizeof *table);
+    set_mapped(place, top - place, 1);
+    if (old != small_table)
+        __wpages_release(PAGE_OF(old), n);
+    return 0;
+}
+
+unsigned
+__wpages_find(unsigned n)
+{
+    unsigned run = 0, i;
+
+    if (!table)
+        init();
+    for (i = hint; i < top; i++) {
+        int at_word = (i - base) % PER_WORD == 0;
+        uint32_t mapped = word_of(i)->mapped;
+
+        if (at_word && mapped == ~0u) {
+            run = 0;
+            i += PER_WORD - 1;
+        } else if (at_word && !mapped && run + PER_WORD < n &&
+                   i + PER_WORD <= top) {
+            run += PER_WORD;
+            i += PER_WORD - 1;
+        } else if (mapped & bit_of(i)) {
+            run = 0;
+        } else if (++run == n) {
+            return i + 1 - n;
+        }
+    }
+    return n > LAST_PAGE - (top - run) ? 0 : top - run;
+}
+
+int
+__wpages_claim(unsigned i, unsigned n)
+{
+    unsigned used_up_to, end = i + n;
+
+    if (!table)
+        init();
+    used_up_to = end < top ? end : top;
+    if (grow_to(end) || cover(end))
+        return -1;
+    if (i < used_up_to)
+        memset(PAGE_PTR(i), 0, (used_up_to - i) * PAGE_BYTES);
+    if (end > top)
+        top = end;
+    if (i < first) { /* over the program's own data */
+        n = end > first ? end - first : 0;
+        i = first;
+    }
+    set_mapped(i, n, 1);
+    if (i <= hint && hint < end)
+        hint = end;
+    return 0;
+}
+
+void
+__wpages_release(unsigned i, unsigned n)
+{
+    unsigned end = i + n;
+
+    if (!table)
+        init();
+    if (i < first)
+        i = first;
+    if (end > top)
+        end = top;
+    if (i >= end)
+        return;
+    set_mapped(i, end - i, 0);
+    if (i < hint)
+        hint = i;
+}
+
+void
+__wpages_set_file(unsigned i, unsigned n)
+{
+    for (; n; i++, n--)
+        if (i >= first)
+            word_of(i)->file |= bit_of(i);
+}
+
+int
+__wpages_is_file(unsigned i)
+{
+    return i >= first && i < top && word_of(i)->file & bit_of(i);
+}
+
+int
+__wpages_all_mapped(unsigned i, unsigned n)
+{
+    if (!table)
+        init();
+    for (; n; i++, n--)
+        if (!is_mapped(i))
+            return 0;
+    return 1;
+}
+
+int
+__wpages_none_mapped(unsigned i, unsigned n)
+{
+    if (!table)
+        init();
+    for (; n && i < top; i++, n--)
+        if (is_mapped(i))
+            return 0;
+    return 1;
+}
+
+int
+__wpages_in_space(const void *addr, size_t len)
+{
+    return len <= LAST_PAGE * PAGE_BYTES &&
+           (uintptr_t)addr <= LAST_PAGE * PAGE_BYTES - len;
+}

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+/* A macro; see siglongjmp.c. */

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+/* Not needed; see siglongjmp.c. */

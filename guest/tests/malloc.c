@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Random use of the allocator: contents survive, blocks do not overlap,
+ * alignment and zeroing hold, impossible sizes fail. */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <malloc.h>
+#include <string.h>
+#include "check.h"
+
+#define SLOTS  1500
+#define ROUNDS 300000
+
+static struct slot {
+    unsigned char *p;
+    size_t n;
+    unsigned char fill;
+} slots[SLOTS];
+
+static size_t
+random_size(void)
+{
+    unsigned k = random32() % 100;
+
+    if (k < 70)
+        return random32() % 200;
+    if (k < 90)
+        return random32() % 3000;
+    if (k < 98)
+        return random32() % 70000;
+    return random32() % 400000;
+}
+
+static void
+check_filled(const unsigned char *p, size_t n, unsigned char fill)
+{
+    for (size_t i = 0; i < n; i++)
+        CHECK(p[i] == fill);
+}
+
+static void
+drop(struct slot *s)
+{
+    check_filled(s->p, s->n, s->fill);
+    free(s->p);
+    s->p = NULL;
+    s->n = 0;
+}
+
+static void
+replace_aligned(struct slot *s, size_t n)
+{
+    size_t align = (size_t)1 << random32() % 14;
+
+    drop(s);
+    s->p = memalign(align, n);
+    CHECK(((uintptr_t)s->p & (align - 1)) == 0);
+}
+
+static void
+replace(struct slot *s, size_t n)
+{
+    switch (random32() % 7) {
+    case 0:
+    case 1:
+    case 2:
+        drop(s);
+        s->p = malloc(n);
+        break;
+    case 3:
+        drop(s);
+        s->p = calloc(1, n);
+        CHECK(s->p);
+        check_filled(s->p, n, 0);
+        break;
+    case 4:
+        replace_aligned(s, n);
+        break;
+    default:
+        s->p = realloc(s->p, n ? n : 1);
+        CHECK(s->p);
+        check_filled(s->p, n < s->n ? n : s->n, s->fill);
+    }
+    CHECK(s->p);
+    CHECK(((uintptr_t)s->p & 15) == 0);
+    CHECK(malloc_usable_size(s->p) >= n);
+    s->n = random32() % 4 ? n : malloc_usable_size(s->p);
+    s->fill = (unsigned char)random32();
+    memset(s->p, s->fill, s->n);
+}
+
+static void
+grow_step_by_step(void)
+{
+    char *p = malloc(1);
+
+    for (size_t n = 1; n < 300000; n += 7) {
+        p = realloc(p, n);
+        CHECK(p);
+        p[n - 1] = 1;
+        CHECK(n < 8 || p[n - 8] == 1);
+    }
+    free(p);
+}
+
+/* A compiler may take it that malloc succeeds where nobody looks. */
+static int
+refused(void *volatile p)
+{
+    return p == NULL && errno == ENOMEM;
+}
+
+static void
+refuse(void)
+{
+    volatile size_t huge = SIZE_MAX - 15, half = (size_t)PTRDIFF_MAX + 1;
+    void *volatile p = malloc(100);
+    void *q = NULL;
+
+    CHECK(refused(malloc(huge)));
+    CHECK(refused(malloc(half)));
+    CHECK(refused(calloc(huge / 2, 16)));
+    CHECK(refused(realloc(p, huge)));
+    CHECK(refused(memalign(4096, huge)));
+    CHECK(posix_memalign(&q, 3, 8) == EINVAL);
+    CHECK(posix_memalign(&q, 4096, 100000) == 0);
+    CHECK(((uintptr_t)q & 4095) == 0);
+    free(p);
+    free(q);
+    free(NULL);
+}
+
+static void
+free_keeps_errno(void)
+{
+    void *p = malloc(200000);
+
+    errno = 77;
+    free(p);
+    CHECK(errno == 77);
+}
+
+int
+main(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct slot *s = &slots[random32() % SLOTS];
+
+        if (random32() % 8 == 0)
+            drop(s);
+        else
+            replace(s, random_size());
+    }
+    for (int i = 0; i < SLOTS; i++)
+        drop(&slots[i]);
+    grow_step_by_step();
+    refuse();
+    free_keeps_errno();
+    return 0;
+}

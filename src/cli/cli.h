@@ -1,0 +1,13 @@
+/* Sub-commands of wasm-sandbox. Exit status 2: the command line is wrong. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+enum { EXIT_USAGE = 2, EXIT_TIMEOUT = 124, EXIT_CANNOT_RUN = 126 };
+
+/* argv[0] is the name of the sub-command. */
+int cmd_exec(int argc, char **argv);
+
+/* "wasm-sandbox: ..." on stderr, with a newline. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

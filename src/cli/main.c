@@ -1,0 +1,63 @@
+/* wasm-sandbox: the command line. */
+#include "cli/cli.h"
+
+#include "wasmsand.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"exec", cmd_exec, "run one program in a fresh sandbox"},
+};
+
+void
+complain(const char *format, ...)
+{
+    va_list args;
+
+    fputs("wasm-sandbox: ", stderr);
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+static void
+print_help(void)
+{
+    printf("usage: wasm-sandbox COMMAND [OPTION]... [ARG]...\n"
+           "A computer for untrusted programs.\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    printf("\n  --help     this text; COMMAND --help: its options\n"
+           "  --version  the version\n");
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(word, commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        print_help();
+        return 0;
+    }
+    if (!strcmp(word, "--version")) {
+        printf("wasm-sandbox %s\n", wsand_version());
+        return 0;
+    }
+    if (!*word)
+        complain("no command; see wasm-sandbox --help");
+    else
+        complain("unknown %s '%s'; see wasm-sandbox --help",
+                 *word == '-' ? "option" : "command", word);
+    return EXIT_USAGE;
+}

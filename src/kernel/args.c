@@ -1,0 +1,154 @@
+/* Program arguments and environment, and the block they reach a program in:
+ * argc, argv, envp and auxv as Linux lays them out at process entry. */
+#include "kernel/kernel.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ARGS_BYTES_MAX = 512 << 10, /* they live on the guest's stack */
+    ARG_BYTES_MAX = 128 << 10,
+    AUXV_WORDS = 22,
+};
+
+static int
+count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
+{
+    uint32_t n = 0;
+
+    for (; v[n]; n++) {
+        size_t len = strlen(v[n]) + 1;
+        if (len > ARG_BYTES_MAX)
+            return -E2BIG;
+        *bytes += len;
+        if (*bytes + 4 * n > ARGS_BYTES_MAX)
+            return -E2BIG;
+    }
+    *ret_n = n;
+    return 0;
+}
+
+static char *
+put_strings(char *p, const char *const *v)
+{
+    for (; *v; v++)
+        p = stpcpy(p, *v) + 1;
+    return p;
+}
+
+int
+args_set(struct args *a, const char *const *argv, const char *const *envp,
+         const char *exe)
+{
+    struct args n = {0};
+    size_t bytes = 0;
+
+    int r = count_strings(argv, &n.argc, &bytes);
+    if (r == 0)
+        r = count_strings(envp, &n.envc, &bytes);
+    if (r < 0)
+        return r;
+    n.len = bytes;
+    n.strings = malloc(bytes + 1);
+    n.exe = strdup(exe);
+    if (!n.strings || !n.exe) {
+        args_fini(&n);
+        return -ENOMEM;
+    }
+    (void)put_strings(put_strings(n.strings, argv), envp);
+    args_fini(a);
+    *a = n;
+    return 0;
+}
+
+int
+args_copy(struct args *to, const struct args *from)
+{
+    *to = (struct args){.argc = from->argc, .envc = from->envc};
+    if (!from->strings)
+        return 0;
+    to->strings = malloc(from->len + 1);
+    to->exe = strdup(from->exe);
+    if (!to->strings || !to->exe) {
+        args_fini(to);
+        return -ENOMEM;
+    }
+    memcpy(to->strings, from->strings, from->len);
+    to->len = from->len;
+    return 0;
+}
+
+void
+args_fini(struct args *a)
+{
+    free(a->strings);
+    free(a->exe);
+    *a = (struct args){0};
+}
+
+/* --- the entry block */
+
+static size_t
+words_of(const struct args *a)
+{
+    return 1 + a->argc + 1 + a->envc + 1 + AUXV_WORDS;
+}
+
+uint32_t
+thread_args_size(struct thread *th)
+{
+    const struct args *a = &th->owner->args;
+    size_t exe = a->exe ? strlen(a->exe) + 1 : 1;
+
+    return (uint32_t)(4 * words_of(a) + a->len + exe + 16);
+}
+
+/* Writes n pointers and a 0 from the strings at *s, whose guest address is
+ * *at; both move on. */
+static uint32_t *
+put_pointers(uint32_t *w, uint32_t n, const char **s, gaddr *at)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t len = (uint32_t)strlen(*s) + 1;
+        *w++ = *at;
+        *at += len;
+        *s += len;
+    }
+    *w++ = 0;
+    return w;
+}
+
+void
+thread_args_get(struct thread *th, gaddr at, uint32_t size)
+{
+    struct task *t = th->owner;
+    const struct args *a = &t->args;
+    uint8_t *block = guest_ptr(t, at, size);
+    gaddr s = at + (gaddr)(4 * words_of(a));
+    const char *from = a->strings;
+
+    if (!block || size < thread_args_size(th) || at % 4)
+        return;
+    uint32_t *w = (uint32_t *)(void *)block;
+    memcpy(block + (s - at), a->strings, a->len);
+    *w++ = a->argc;
+    w = put_pointers(w, a->argc, &from, &s);
+    w = put_pointers(w, a->envc, &from, &s);
+    gaddr random = s, exe = s + 16;
+    rng_fill(&th->kernel->rng, block + (random - at), 16);
+    strcpy((char *)block + (exe - at), a->exe);
+    const uint32_t auxv[AUXV_WORDS] = {AT_PAGESZ, 4096,
+                                       AT_CLKTCK, 100,
+                                       AT_UID,    t->cred.uid,
+                                       AT_EUID,   t->cred.uid,
+                                       AT_GID,    t->cred.gid,
+                                       AT_EGID,   t->cred.gid,
+                                       AT_SECURE, 0,
+                                       AT_RANDOM, random,
+                                       AT_EXECFN, exe,
+                                       AT_HWCAP,  0,
+                                       AT_NULL,   0};
+    memcpy(w, auxv, sizeof auxv);
+}

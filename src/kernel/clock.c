@@ -1,0 +1,156 @@
+/* Clocks, and timers in a binary heap. */
+#include "kernel/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int64_t
+host_ns(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+int64_t
+host_mono_ns(void)
+{
+    return host_ns(CLOCK_MONOTONIC);
+}
+
+void
+clock_init(struct clock *c, bool is_virtual, int64_t start_ns)
+{
+    *c = (struct clock){.is_virtual = is_virtual, .real_base_ns = start_ns};
+    c->boot_ns = host_mono_ns();
+}
+
+void
+clock_fini(struct clock *c)
+{
+    free(c->heap);
+    c->heap = NULL;
+    c->n_timers = c->cap = 0;
+}
+
+int64_t
+clock_mono_ns(const struct clock *c)
+{
+    return c->is_virtual ? c->virtual_ns : host_mono_ns() - c->boot_ns;
+}
+
+int64_t
+clock_real_ns(const struct clock *c)
+{
+    return c->is_virtual ? c->real_base_ns + c->virtual_ns
+                         : host_ns(CLOCK_REALTIME);
+}
+
+int64_t
+clock_after(const struct clock *c, int64_t ns)
+{
+    int64_t deadline;
+
+    if (__builtin_add_overflow(clock_mono_ns(c), ns, &deadline))
+        return NS_NEVER;
+    return deadline;
+}
+
+void
+clock_jump(struct clock *c, int64_t ns)
+{
+    if (ns > c->virtual_ns)
+        c->virtual_ns = ns;
+}
+
+int64_t
+clock_next_ns(const struct clock *c)
+{
+    return c->n_timers ? c->heap[0]->deadline_ns : NS_NEVER;
+}
+
+static void
+place(struct clock *c, size_t i, struct timer *t)
+{
+    c->heap[i] = t;
+    t->index = i + 1;
+}
+
+static void
+sift_up(struct clock *c, size_t i, struct timer *t)
+{
+    while (i > 0) {
+        size_t up = (i - 1) / 2;
+        if (c->heap[up]->deadline_ns <= t->deadline_ns)
+            break;
+        place(c, i, c->heap[up]);
+        i = up;
+    }
+    place(c, i, t);
+}
+
+static void
+sift_down(struct clock *c, size_t i, struct timer *t)
+{
+    for (;;) {
+        size_t down = 2 * i + 1;
+        if (down >= c->n_timers)
+            break;
+        if (down + 1 < c->n_timers &&
+            c->heap[down + 1]->deadline_ns < c->heap[down]->deadline_ns)
+            down++;
+        if (c->heap[down]->deadline_ns >= t->deadline_ns)
+            break;
+        place(c, i, c->heap[down]);
+        i = down;
+    }
+    place(c, i, t);
+}
+
+void
+timer_stop(struct clock *c, struct timer *t)
+{
+    if (!t->index)
+        return;
+    size_t i = t->index - 1;
+    struct timer *last = c->heap[--c->n_timers];
+    t->index = 0;
+    if (last == t)
+        return;
+    if (i > 0 && c->heap[(i - 1) / 2]->deadline_ns > last->deadline_ns)
+        sift_up(c, i, last);
+    else
+        sift_down(c, i, last);
+}
+
+int
+timer_start(struct clock *c, struct timer *t, int64_t deadline_ns)
+{
+    timer_stop(c, t);
+    if (c->n_timers == c->cap) {
+        size_t cap = c->cap ? 2 * c->cap : 16;
+        struct timer **heap = realloc(c->heap, cap * sizeof *heap);
+        if (!heap)
+            return -ENOMEM;
+        c->heap = heap;
+        c->cap = cap;
+    }
+    t->deadline_ns = deadline_ns;
+    sift_up(c, c->n_timers++, t);
+    return 0;
+}
+
+void
+clock_fire(struct clock *c)
+{
+    if (!c->n_timers)
+        return;
+    int64_t now = clock_mono_ns(c);
+    while (c->n_timers && c->heap[0]->deadline_ns <= now) {
+        struct timer *t = c->heap[0];
+        timer_stop(c, t);
+        t->fire(t);
+    }
+}

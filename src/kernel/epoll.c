@@ -1,0 +1,413 @@
+/* Sets of watched files.
+ *
+ * An item has a waiter on each queue of its file that stays there; a wake-up
+ * puts the item on the ready list and wakes the set. Whether the file really
+ * is ready is asked when events are collected. Items do not hold their files:
+ * file_put takes them away through epoll_forget. */
+#include "kernel/epoll.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+enum { NESTING_MAX = 5 };
+
+#define ALWAYS_REPORTED ((uint32_t)EPOLLERR | (uint32_t)EPOLLHUP)
+#define BEHAVIOUR                                                         \
+    ((uint32_t)EPOLLET | (uint32_t)EPOLLONESHOT | (uint32_t)EPOLLWAKEUP | \
+     (uint32_t)EPOLLEXCLUSIVE)
+
+struct epoll {
+    struct kernel *kernel;
+    struct file *file;
+    struct list items, ready;
+    struct waitq changed;
+    /* On the lists of even and odd levels of a nesting check. */
+    struct epoll *next[2];
+    bool is_visited[2];
+};
+
+struct epoll_item {
+    struct epoll *ep;
+    struct file *file;
+    int fd;
+    struct epoll_event_k event;
+    struct list link;            /* in ep->items */
+    struct list ready;           /* in ep->ready, or alone */
+    struct epoll_item *next;     /* in file->watchers */
+    struct item_waiter *waiters; /* one for each queue of the file */
+};
+
+struct item_waiter {
+    struct waiter w;
+    struct epoll_item *item;
+    struct item_waiter *next;
+};
+
+static void *
+charged_alloc(struct kernel *k, size_t size)
+{
+    if (!limits_charge(&k->limits, LIMIT_memory, size))
+        return NULL;
+    void *p = calloc(1, size);
+    if (!p)
+        limits_uncharge(&k->limits, LIMIT_memory, size);
+    return p;
+}
+
+static void
+charged_free(struct kernel *k, OWN void *p, size_t size)
+{
+    free(p);
+    limits_uncharge(&k->limits, LIMIT_memory, size);
+}
+
+/* --- items */
+
+static void
+item_make_ready(struct epoll_item *item)
+{
+    if (!(item->event.events & ~BEHAVIOUR))
+        return; /* disarmed by EPOLLONESHOT */
+    if (list_is_empty(&item->ready))
+        list_push_back(&item->ep->ready, &item->ready);
+    waitq_wake(&item->ep->changed);
+}
+
+static void
+on_wake(struct waiter *w)
+{
+    item_make_ready(CONTAINER_OF(w, struct item_waiter, w)->item);
+}
+
+struct item_table {
+    struct poll_table pt;
+    struct epoll_item *item;
+    bool failed;
+};
+
+static void
+item_table_add(struct poll_table *pt, struct waitq *q)
+{
+    struct item_table *table = CONTAINER_OF(pt, struct item_table, pt);
+    struct epoll_item *item = table->item;
+    struct item_waiter *w = charged_alloc(item->ep->kernel, sizeof *w);
+
+    if (!w) {
+        table->failed = true;
+        return;
+    }
+    w->w.wake = on_wake;
+    w->w.stays = true;
+    w->item = item;
+    w->next = item->waiters;
+    item->waiters = w;
+    waitq_add(q, &w->w);
+}
+
+static short
+item_events(const struct epoll_item *item)
+{
+    return (short)(file_poll(item->file, NULL) &
+                   (short)(item->event.events & ~BEHAVIOUR));
+}
+
+static void
+item_free(OWN struct epoll_item *item)
+{
+    struct kernel *k = item->ep->kernel;
+    struct epoll_item **at = &item->file->watchers;
+
+    while (*at != item)
+        at = &(*at)->next;
+    *at = item->next;
+    while (item->waiters) {
+        struct item_waiter *w = item->waiters;
+        item->waiters = w->next;
+        waiter_remove(&w->w);
+        charged_free(k, w, sizeof *w);
+    }
+    list_remove(&item->link);
+    list_remove(&item->ready);
+    charged_free(k, item, sizeof *item);
+}
+
+static struct epoll_item *
+item_find(const struct epoll *ep, const struct file *f, int fd)
+{
+    struct epoll_item *item = f->watchers;
+
+    while (item && (item->ep != ep || item->fd != fd))
+        item = item->next;
+    return item;
+}
+
+void
+epoll_forget(struct file *f)
+{
+    while (f->watchers)
+        item_free(f->watchers);
+}
+
+/* --- nesting */
+
+static const struct file_ops epoll_ops;
+
+struct level {
+    struct epoll *first;
+    unsigned parity;
+};
+
+static void
+visit(struct level *level, struct epoll *ep)
+{
+    if (ep->is_visited[level->parity])
+        return;
+    ep->is_visited[level->parity] = true;
+    ep->next[level->parity] = level->first;
+    level->first = ep;
+}
+
+/* Adds the sets that ep watches, or those that watch it. */
+static void
+visit_neighbours(struct level *level, const struct epoll *ep, bool down)
+{
+    if (down) {
+        LIST_FOR_EACH(it, &ep->items)
+        {
+            struct epoll_item *item = CONTAINER_OF(it, struct epoll_item, link);
+            if (item->file->ops == &epoll_ops)
+                visit(level, item->file->obj);
+        }
+        return;
+    }
+    for (struct epoll_item *i = ep->file->watchers; i; i = i->next)
+        visit(level, i->ep);
+}
+
+/* How many sets deep the nesting is from ep on; -ELOOP if it leads to
+ * `target`. Goes level by level: each set is looked at once for each level,
+ * whatever the number of paths to it. */
+static int
+nesting(struct epoll *ep, const struct epoll *target, bool down)
+{
+    struct level level = {0};
+    int depth = 0;
+    bool loops = false;
+
+    visit(&level, ep);
+    while (level.first) {
+        struct level next = {.parity = !level.parity};
+        depth++;
+        for (struct epoll *e = level.first; e; e = e->next[level.parity]) {
+            e->is_visited[level.parity] = false;
+            loops |= e == target;
+            if (depth <= NESTING_MAX && !loops)
+                visit_neighbours(&next, e, down);
+        }
+        level = next;
+    }
+    return loops ? -ELOOP : depth;
+}
+
+static int
+check_nesting(struct epoll *ep, struct file *f)
+{
+    if (f->ops != &epoll_ops)
+        return 0;
+    int below = nesting(f->obj, ep, true);
+    int above = nesting(ep, NULL, false);
+
+    return below < 0 || below + above > NESTING_MAX ? -ELOOP : 0;
+}
+
+/* --- changing the set */
+
+bool
+epoll_is(const struct file *f)
+{
+    return f->ops == &epoll_ops;
+}
+
+/* What epoll_ctl checks whatever the operation. */
+static int
+check_pair(const struct file *ep, const struct file *f)
+{
+    if (!f->ops->poll)
+        return -EPERM;
+    return ep == f || !epoll_is(ep) ? -EINVAL : 0;
+}
+
+static int
+item_new(struct epoll *ep, struct file *f, int fd,
+         const struct epoll_event_k *ev, struct epoll_item **ret)
+{
+    struct epoll_item *item = charged_alloc(ep->kernel, sizeof *item);
+
+    if (!item)
+        return -ENOMEM;
+    *item = (struct epoll_item){
+        .ep = ep, .file = f, .fd = fd, .event = *ev, .next = f->watchers};
+    item->event.events |= ALWAYS_REPORTED;
+    f->watchers = item;
+    list_push_back(&ep->items, &item->link);
+    list_init(&item->ready);
+    struct item_table table = {.pt.add = item_table_add, .item = item};
+    (void)file_poll(f, &table.pt);
+    if (table.failed) {
+        item_free(item);
+        return -ENOMEM;
+    }
+    *ret = item;
+    return 0;
+}
+
+int
+epoll_add(struct file *epf, struct file *f, int fd,
+          const struct epoll_event_k *ev)
+{
+    struct epoll_item *item;
+    int r = check_pair(epf, f);
+
+    if (r < 0)
+        return r;
+    struct epoll *ep = epf->obj;
+    if (ev->events & EPOLLEXCLUSIVE && epoll_is(f))
+        return -EINVAL;
+    r = check_nesting(ep, f);
+    if (r < 0)
+        return r;
+    if (item_find(ep, f, fd))
+        return -EEXIST;
+    r = item_new(ep, f, fd, ev, &item);
+    if (r < 0)
+        return r;
+    if (item_events(item))
+        item_make_ready(item);
+    return 0;
+}
+
+int
+epoll_modify(struct file *epf, struct file *f, int fd,
+             const struct epoll_event_k *ev)
+{
+    int r = check_pair(epf, f);
+
+    if (r < 0)
+        return r;
+    if (ev->events & EPOLLEXCLUSIVE)
+        return -EINVAL;
+    struct epoll_item *item = item_find(epf->obj, f, fd);
+    if (!item)
+        return -ENOENT;
+    item->event = *ev;
+    item->event.events |= ALWAYS_REPORTED;
+    if (item_events(item))
+        item_make_ready(item);
+    return 0;
+}
+
+int
+epoll_remove(struct file *epf, struct file *f, int fd)
+{
+    int r = check_pair(epf, f);
+
+    if (r < 0)
+        return r;
+    struct epoll_item *item = item_find(epf->obj, f, fd);
+    if (!item)
+        return -ENOENT;
+    item_free(item);
+    return 0;
+}
+
+/* --- events */
+
+/* Reports one ready item; false if it is not ready after all. Level-triggered
+ * ones go to the end of the ready list, so that all have their turn. */
+static bool
+item_report(struct epoll_item *item, struct epoll_event_k *out)
+{
+    short events = item_events(item);
+
+    list_remove(&item->ready);
+    if (!events)
+        return false;
+    *out = (struct epoll_event_k){.events = (uint16_t)events,
+                                  .data = item->event.data};
+    if (item->event.events & EPOLLONESHOT)
+        item->event.events &= BEHAVIOUR;
+    else if (!(item->event.events & EPOLLET))
+        list_push_back(&item->ep->ready, &item->ready);
+    return true;
+}
+
+size_t
+epoll_collect(struct file *epf, struct epoll_event_k *out, size_t max)
+{
+    struct epoll *ep = epf->obj;
+    struct list *last = ep->ready.prev;
+    size_t n = 0;
+
+    while (n < max && !list_is_empty(&ep->ready)) {
+        struct list *it = ep->ready.next;
+        if (item_report(CONTAINER_OF(it, struct epoll_item, ready), out + n))
+            n++;
+        if (it == last)
+            break;
+    }
+    return n;
+}
+
+static short
+epoll_poll(struct file *f, struct poll_table *pt)
+{
+    struct epoll *ep = f->obj;
+
+    poll_wait(pt, &ep->changed);
+    while (!list_is_empty(&ep->ready)) {
+        struct epoll_item *item =
+            CONTAINER_OF(ep->ready.next, struct epoll_item, ready);
+        if (item_events(item))
+            return POLLIN | POLLRDNORM;
+        list_remove(&item->ready);
+    }
+    return 0;
+}
+
+static void
+epoll_release(struct file *f)
+{
+    struct epoll *ep = f->obj;
+
+    while (!list_is_empty(&ep->items))
+        item_free(CONTAINER_OF(ep->items.next, struct epoll_item, link));
+    waitq_fini(&ep->changed);
+    free(ep);
+}
+
+static const struct file_ops epoll_ops = {
+    .kind = "anon_inode:[eventpoll]",
+    .poll = epoll_poll,
+    .release = epoll_release,
+};
+
+int
+epoll_new(struct kernel *k, OWN struct file **ret)
+{
+    struct epoll *ep = malloc(sizeof *ep);
+
+    if (!ep)
+        return -ENOMEM;
+    *ep = (struct epoll){.kernel = k};
+    list_init(&ep->items);
+    list_init(&ep->ready);
+    waitq_init(&ep->changed);
+    int r = file_new(k, &epoll_ops, ep, O_RDWR, ret);
+    if (r == 0)
+        ep->file = *ret;
+    return r;
+}

@@ -1,0 +1,17 @@
+/* Event counters as files: eventfd(2). */
+#ifndef KERNEL_EVENTFD_H
+#define KERNEL_EVENTFD_H
+
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct file;
+struct kernel;
+
+/* flags: O_NONBLOCK. With is_semaphore a read takes one, else all. */
+int eventfd_new(struct kernel *k, uint64_t count, bool is_semaphore,
+                uint32_t flags, OWN struct file **ret);
+
+#endif

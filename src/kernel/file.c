@@ -1,0 +1,98 @@
+/* Open files: references and what all kinds have in common. */
+#include "kernel/file.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+int
+file_new(struct kernel *k, const struct file_ops *ops, OWN void *obj,
+         uint32_t flags, OWN struct file **ret)
+{
+    bool charged = limits_charge(&k->limits, LIMIT_open_files, 1);
+    struct file *f = charged ? calloc(1, sizeof *f) : NULL;
+
+    if (!f) {
+        struct file dying = {.ops = ops, .kernel = k, .obj = obj};
+        if (charged)
+            limits_uncharge(&k->limits, LIMIT_open_files, 1);
+        if (ops->release)
+            ops->release(&dying);
+        return charged ? -ENOMEM : -ENFILE;
+    }
+    *f = (struct file){
+        .ops = ops, .kernel = k, .obj = obj, .refs = 1, .flags = flags};
+    f->anon_ino = ++k->next_anon_ino;
+    *ret = f;
+    return 0;
+}
+
+void
+file_set_node(struct file *f, const struct vnode *node)
+{
+    vnode_hold(node);
+    f->node = *node;
+}
+
+struct file *
+file_get(struct file *f)
+{
+    f->refs++;
+    return f;
+}
+
+void
+file_put(OWN struct file *f)
+{
+    if (!f || --f->refs)
+        return;
+    if (f->ops->release)
+        f->ops->release(f);
+    if (f->node.mnt)
+        vnode_release(&f->node);
+    limits_uncharge(&f->kernel->limits, LIMIT_open_files, 1);
+    free(f->name);
+    free(f);
+}
+
+bool
+file_is_readable(const struct file *f)
+{
+    uint32_t mode = f->flags & O_ACCMODE;
+
+    return !(f->flags & O_PATH) && (mode == O_RDONLY || mode == O_RDWR);
+}
+
+bool
+file_is_writable(const struct file *f)
+{
+    uint32_t mode = f->flags & O_ACCMODE;
+
+    return !(f->flags & O_PATH) && (mode == O_WRONLY || mode == O_RDWR);
+}
+
+short
+file_poll(struct file *f, struct poll_table *pt)
+{
+    if (!f->ops->poll)
+        return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+    return f->ops->poll(f, pt);
+}
+
+int
+file_getattr(struct file *f, struct attr *ret)
+{
+    if (f->ops->getattr)
+        return f->ops->getattr(f, ret);
+    if (f->node.mnt)
+        return vnode_getattr(NULL, &f->node, ret);
+    *ret = (struct attr){.ino = f->anon_ino,
+                         .mode = 0600,
+                         .nlink = 1,
+                         .uid = 1000,
+                         .gid = 1000,
+                         .blksize = 4096};
+    return 0;
+}

@@ -1,0 +1,376 @@
+/* Open files over descriptors of the host.
+ *
+ * The descriptor is often shared with other processes, whose view of it must
+ * not change: O_NONBLOCK is never set on it. Pipes and terminals are opened
+ * again where that is possible, which gives them flags of their own; sockets
+ * have MSG_DONTWAIT; what is left is asked with poll before each transfer. */
+#include "kernel/hostfile.h"
+
+#include "kernel/kernel.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRANSFER_MAX = 1 << 20, GUEST_ID = 1000, NOBODY_ID = 65534 };
+
+enum way {
+    WAY_DIRECT,   /* never blocks: a regular file */
+    WAY_NONBLOCK, /* opened again with O_NONBLOCK */
+    WAY_SOCKET,
+    WAY_ASK, /* poll first; write at most what surely fits */
+};
+
+struct hostfile {
+    struct kernel *kernel;
+    int hfd;
+    enum way way;
+    bool is_tty;
+    bool rd_short, wr_short; /* the last transfer wanted more */
+    struct host_watch rd, wr;
+};
+
+/* --- attributes */
+
+static int64_t
+ns_of(const struct timespec *ts)
+{
+    return (int64_t)ts->tv_sec * NS_PER_S + ts->tv_nsec;
+}
+
+void
+hostfile_attr(const struct stat *st, struct attr *ret)
+{
+    *ret = (struct attr){
+        .ino = st->st_ino,
+        .rdev = st->st_rdev,
+        .size = (uint64_t)st->st_size,
+        .blocks = (uint64_t)st->st_blocks,
+        .mode = st->st_mode,
+        .nlink = (uint32_t)st->st_nlink,
+        .uid = st->st_uid == geteuid() ? GUEST_ID : NOBODY_ID,
+        .gid = st->st_gid == getegid() ? GUEST_ID : NOBODY_ID,
+        .blksize = (uint32_t)st->st_blksize,
+        .atime_ns = ns_of(&st->st_atim),
+        .mtime_ns = ns_of(&st->st_mtim),
+        .ctime_ns = ns_of(&st->st_ctim),
+    };
+}
+
+static int
+hostfile_getattr(struct file *f, struct attr *ret)
+{
+    const struct hostfile *h = f->obj;
+    struct stat st;
+
+    if (fstat(h->hfd, &st) < 0)
+        return -errno;
+    hostfile_attr(&st, ret);
+    return 0;
+}
+
+/* --- transfers */
+
+static bool
+is_ready(const struct hostfile *h, short events)
+{
+    struct pollfd p = {.fd = h->hfd, .events = events};
+
+    return poll(&p, 1, 0) > 0;
+}
+
+static int64_t
+read_host(const struct hostfile *h, void *buf, size_t len)
+{
+    if (h->way == WAY_SOCKET)
+        return recv(h->hfd, buf, len, MSG_DONTWAIT);
+    if (h->way == WAY_ASK && !is_ready(h, POLLIN)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return read(h->hfd, buf, len);
+}
+
+static int64_t
+hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
+              uint64_t *pos)
+{
+    struct hostfile *h = f->obj;
+    int64_t n;
+
+    (void)t;
+    if (len > TRANSFER_MAX)
+        len = TRANSFER_MAX;
+    do
+        n = pos && pos != &f->pos ? pread(h->hfd, buf, len, (off_t)*pos)
+                                  : read_host(h, buf, len);
+    while (n < 0 && errno == EINTR);
+    h->rd_short = n < 0;
+    if (n < 0)
+        return -errno;
+    if (pos)
+        *pos += (uint64_t)n;
+    return n;
+}
+
+/* write() that leaves no SIGPIPE behind in this process. */
+static int64_t
+write_quietly(int hfd, const void *buf, size_t len)
+{
+    static const struct timespec no_wait;
+    sigset_t pipe_set, pending, old;
+
+    sigemptyset(&pipe_set);
+    sigaddset(&pipe_set, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
+    int64_t n = write(hfd, buf, len);
+    int err = errno;
+    if (n < 0 && err == EPIPE && !sigismember(&pending, SIGPIPE))
+        (void)sigtimedwait(&pipe_set, NULL, &no_wait);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = err;
+    return n;
+}
+
+static int64_t
+write_host(const struct hostfile *h, const void *buf, size_t len)
+{
+    if (h->way == WAY_SOCKET)
+        return send(h->hfd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (h->way == WAY_DIRECT)
+        return write(h->hfd, buf, len);
+    if (h->way == WAY_ASK && !is_ready(h, POLLOUT)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (h->way == WAY_ASK && len > PIPE_BUF)
+        len = PIPE_BUF;
+    return write_quietly(h->hfd, buf, len);
+}
+
+static int64_t
+hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
+               uint64_t *pos)
+{
+    struct hostfile *h = f->obj;
+    int64_t n;
+
+    if (len > TRANSFER_MAX)
+        len = TRANSFER_MAX;
+    do
+        n = pos && pos != &f->pos ? pwrite(h->hfd, buf, len, (off_t)*pos)
+                                  : write_host(h, buf, len);
+    while (n < 0 && errno == EINTR);
+    h->wr_short = n < (int64_t)len;
+    if (n < 0 && errno == EPIPE && t)
+        signal_send_kernel(t, SIGPIPE);
+    if (n < 0)
+        return -errno;
+    if (pos)
+        *pos += (uint64_t)n;
+    return n;
+}
+
+static int64_t
+hostfile_seek(struct file *f, int64_t offset, int whence)
+{
+    const struct hostfile *h = f->obj;
+    off_t at = lseek(h->hfd, offset, whence);
+
+    return at < 0 ? -errno : at;
+}
+
+static int
+hostfile_truncate(struct file *f, uint64_t size)
+{
+    const struct hostfile *h = f->obj;
+
+    return ftruncate(h->hfd, (off_t)size) < 0 ? -errno : 0;
+}
+
+/* --- readiness */
+
+static void
+stay_in_queue(struct poll_table *pt, struct waitq *q)
+{
+    (void)pt;
+    (void)q;
+}
+
+/* The host is asked to tell what does not hold now, and what a transfer just
+ * missed: that may have come in between. All the rest would wake a reader
+ * again and again because it could write. */
+static short
+watch(struct hostfile *h, struct host_watch *w, short events, bool *missed,
+      struct poll_table *pt)
+{
+    struct poll_table rearm = {stay_in_queue};
+    short now = host_watch_poll(w, h->kernel, events, NULL);
+
+    poll_wait(pt, &w->queue);
+    if ((!now || *missed) && !waitq_is_empty(&w->queue)) {
+        *missed = false;
+        now = host_watch_poll(w, h->kernel, events, &rearm);
+    }
+    return now;
+}
+
+static short
+hostfile_poll(struct file *f, struct poll_table *pt)
+{
+    struct hostfile *h = f->obj;
+    short events = 0;
+
+    if (h->way == WAY_DIRECT)
+        return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
+    if (file_is_readable(f))
+        events |= watch(h, &h->rd, POLLIN, &h->rd_short, pt);
+    if (file_is_writable(f))
+        events |= watch(h, &h->wr, POLLOUT, &h->wr_short, pt);
+    if (events & POLLIN)
+        events |= POLLRDNORM;
+    if (events & POLLOUT)
+        events |= POLLWRNORM;
+    return events;
+}
+
+/* --- ioctl */
+
+/* What the guest may ask, and the bytes of the answer. */
+static const struct {
+    uint32_t cmd;
+    size_t size;
+    bool needs_tty;
+} questions[] = {
+    {TCGETS, sizeof(struct tty_termios), true},
+    {TIOCGWINSZ, sizeof(struct tty_winsize), true},
+    {FIONREAD, sizeof(int32_t), false},
+};
+
+static int64_t
+hostfile_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+{
+    const struct hostfile *h = f->obj;
+    uint8_t answer[64];
+
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        if (questions[i].cmd != cmd)
+            continue;
+        if (questions[i].needs_tty && !h->is_tty)
+            return -ENOTTY;
+        if (ioctl(h->hfd, cmd, answer) < 0)
+            return -errno;
+        return copy_to_guest(t, arg, answer, questions[i].size);
+    }
+    return h->is_tty && (cmd >> 8) == 'T' ? -EPERM : -ENOTTY;
+}
+
+/* --- life */
+
+static void
+hostfile_free(struct hostfile *h)
+{
+    if (!h)
+        return;
+    host_watch_fini(&h->rd);
+    host_watch_fini(&h->wr);
+    (void)close(h->hfd);
+    free(h);
+}
+
+static void
+hostfile_release(struct file *f)
+{
+    hostfile_free(f->obj);
+}
+
+static const struct file_ops stream_ops = {
+    .kind = "host",
+    .read = hostfile_read,
+    .write = hostfile_write,
+    .poll = hostfile_poll,
+    .getattr = hostfile_getattr,
+    .ioctl = hostfile_ioctl,
+    .release = hostfile_release,
+};
+
+static const struct file_ops regular_ops = {
+    .kind = "host",
+    .read = hostfile_read,
+    .write = hostfile_write,
+    .poll = hostfile_poll,
+    .seek = hostfile_seek,
+    .getattr = hostfile_getattr,
+    .ioctl = hostfile_ioctl,
+    .truncate = hostfile_truncate,
+    .release = hostfile_release,
+};
+
+/* An open description of our own for the same pipe or terminal, or -1. */
+static int
+reopen_nonblock(int hfd, uint32_t flags)
+{
+    char path[32];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
+    return open(path,
+                (int)(flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int
+open_host(struct hostfile *h, int hfd, uint32_t flags)
+{
+    struct stat st;
+
+    h->hfd = -1;
+    if (fstat(hfd, &st) < 0)
+        return -errno;
+    h->is_tty = S_ISCHR(st.st_mode) && isatty(hfd);
+    if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) || S_ISDIR(st.st_mode))
+        h->way = WAY_DIRECT;
+    else if (S_ISSOCK(st.st_mode))
+        h->way = WAY_SOCKET;
+    else
+        h->way = WAY_ASK;
+    if (h->way == WAY_ASK) {
+        h->hfd = reopen_nonblock(hfd, flags);
+        if (h->hfd >= 0)
+            h->way = WAY_NONBLOCK;
+    }
+    if (h->hfd < 0)
+        h->hfd = fcntl(hfd, F_DUPFD_CLOEXEC, 0);
+    return h->hfd < 0 ? -errno : 0;
+}
+
+int
+hostfile_new(struct kernel *k, int hfd, uint32_t flags, OWN struct file **ret)
+{
+    struct hostfile *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return -ENOMEM;
+    int r = open_host(h, hfd, flags);
+    if (r < 0) {
+        free(h);
+        return r;
+    }
+    h->kernel = k;
+    host_watch_init(&h->rd, k, h->hfd);
+    host_watch_init(&h->wr, k, h->hfd);
+    bool has_pos = h->way == WAY_DIRECT;
+    r = file_new(k, has_pos ? &regular_ops : &stream_ops, h, flags, ret);
+    if (r == 0)
+        (*ret)->has_pos = has_pos;
+    return r;
+}

@@ -1,0 +1,351 @@
+/* AF_INET and AF_INET6 names: the loopback addresses of the sandbox.
+ *
+ * Inside, an address is always IPv6: IPv4 ones are mapped (::ffff:a.b.c.d),
+ * and so is the IPv4 wildcard, which thus differs from the IPv6 one. */
+#include "kernel/kernel.h"
+#include "kernel/socket.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    PORT_FIRST = 32768,
+    PORT_LAST = 60999,
+    SIN6_BYTES_MIN = 24, /* without the scope, as RFC 2133 had it */
+};
+
+struct endpoint {
+    struct in6_addr ip;
+    uint16_t port; /* in host order */
+};
+
+static void
+map_v4(uint32_t net_order, struct in6_addr *ret)
+{
+    *ret = (struct in6_addr){0};
+    ret->s6_addr[10] = ret->s6_addr[11] = 0xff;
+    memcpy(ret->s6_addr + 12, &net_order, sizeof net_order);
+}
+
+static struct endpoint
+endpoint_of(const struct sock_addr *a)
+{
+    struct endpoint e = {0};
+
+    if (a->sa.sa_family == AF_INET) {
+        map_v4(a->in.sin_addr.s_addr, &e.ip);
+        e.port = ntohs(a->in.sin_port);
+    } else {
+        e.ip = a->in6.sin6_addr;
+        e.port = ntohs(a->in6.sin6_port);
+    }
+    return e;
+}
+
+static bool
+is_v4(const struct in6_addr *ip)
+{
+    return IN6_IS_ADDR_V4MAPPED(ip);
+}
+
+static bool
+is_wildcard(const struct in6_addr *ip)
+{
+    struct in6_addr any4;
+
+    map_v4(0, &any4);
+    return IN6_IS_ADDR_UNSPECIFIED(ip) || IN6_ARE_ADDR_EQUAL(ip, &any4);
+}
+
+static bool
+is_loopback(const struct in6_addr *ip)
+{
+    return is_v4(ip) ? ip->s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(ip);
+}
+
+/* The loopback address of the same kind as ip. */
+static struct in6_addr
+loopback_like(const struct in6_addr *ip)
+{
+    struct in6_addr lo = IN6ADDR_LOOPBACK_INIT;
+
+    if (is_v4(ip))
+        map_v4(htonl(INADDR_LOOPBACK), &lo);
+    return lo;
+}
+
+/* e as an address of `domain`. */
+static void
+show(const struct endpoint *e, int domain, struct sock_addr *ret)
+{
+    *ret = (struct sock_addr){0};
+    if (domain == AF_INET6) {
+        ret->len = sizeof ret->in6;
+        ret->in6.sin6_family = AF_INET6;
+        ret->in6.sin6_port = htons(e->port);
+        ret->in6.sin6_addr = e->ip;
+        return;
+    }
+    ret->len = sizeof ret->in;
+    ret->in.sin_family = AF_INET;
+    ret->in.sin_port = htons(e->port);
+    memcpy(&ret->in.sin_addr, e->ip.s6_addr + 12, sizeof ret->in.sin_addr);
+}
+
+static void
+inet_view(const struct sock_addr *addr, int domain, struct sock_addr *ret)
+{
+    struct endpoint e = endpoint_of(addr);
+
+    if (is_wildcard(&e.ip))
+        e.ip = loopback_like(&e.ip);
+    show(&e, domain, ret);
+}
+
+/* Is addr one that s can use at all? */
+static int
+check_address(const struct socket *s, const struct sock_addr *addr)
+{
+    size_t need =
+        s->domain == AF_INET ? sizeof addr->in : (size_t)SIN6_BYTES_MIN;
+
+    if (addr->len < sizeof addr->sa.sa_family)
+        return -EINVAL;
+    if (addr->sa.sa_family != s->domain)
+        return addr->len < need ? -EINVAL : -EAFNOSUPPORT;
+    return addr->len < need ? -EINVAL : 0;
+}
+
+/* --- ports */
+
+static struct list *
+bucket_of(struct net *n, uint16_t port)
+{
+    return &n->ports[port % NET_BUCKETS];
+}
+
+/* Can a datagram or connection for one of the addresses also be meant for the
+ * other? */
+static bool
+collides(const struct socket *a, const struct socket *b)
+{
+    struct endpoint x = endpoint_of(&a->local), y = endpoint_of(&b->local);
+    bool x_all = IN6_IS_ADDR_UNSPECIFIED(&x.ip) && !a->v6only;
+    bool y_all = IN6_IS_ADDR_UNSPECIFIED(&y.ip) && !b->v6only;
+
+    if (x.port != y.port || a->type != b->type)
+        return false;
+    if (is_v4(&x.ip) != is_v4(&y.ip))
+        return x_all || y_all;
+    return is_wildcard(&x.ip) || is_wildcard(&y.ip) ||
+           IN6_ARE_ADDR_EQUAL(&x.ip, &y.ip);
+}
+
+static bool
+may_share(const struct socket *a, const struct socket *b)
+{
+    if (a->reuse_port && b->reuse_port)
+        return true;
+    if (!a->reuse_addr || !b->reuse_addr)
+        return false;
+    return a->state != SOCK_LISTENING && b->state != SOCK_LISTENING;
+}
+
+static bool
+is_port_taken(const struct socket *s, uint16_t port)
+{
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, port))
+    {
+        struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        if (other != s && collides(s, other) && !may_share(s, other))
+            return true;
+    }
+    return false;
+}
+
+static void
+set_port(struct socket *s, uint16_t port)
+{
+    if (s->domain == AF_INET)
+        s->local.in.sin_port = htons(port);
+    else
+        s->local.in6.sin6_port = htons(port);
+}
+
+/* Gives s->local a free port of the ephemeral range. */
+static int
+choose_port(struct socket *s)
+{
+    struct net *n = s->kernel->net;
+    uint32_t range = PORT_LAST - PORT_FIRST + 1;
+
+    for (uint32_t i = 0; i < range; i++) {
+        uint16_t port = (uint16_t)(PORT_FIRST + n->next_port++ % range);
+        set_port(s, port);
+        if (!is_port_taken(s, port))
+            return 0;
+    }
+    return -EADDRINUSE;
+}
+
+/* Takes the name in s->local, with a port of our choice for 0. */
+static int
+take_name(struct socket *s)
+{
+    struct endpoint e = endpoint_of(&s->local);
+    int r = 0;
+
+    if (!e.port)
+        r = choose_port(s);
+    else if (is_port_taken(s, e.port))
+        r = -EADDRINUSE;
+    if (r < 0) {
+        s->local = (struct sock_addr){0};
+        return r;
+    }
+    e = endpoint_of(&s->local);
+    s->is_bound = true;
+    list_push_back(bucket_of(s->kernel->net, e.port), &s->bound);
+    return 0;
+}
+
+static int
+inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
+{
+    struct endpoint e;
+    int r = check_address(s, addr);
+
+    (void)t;
+    if (r < 0)
+        return r;
+    e = endpoint_of(addr);
+    if (s->is_bound)
+        return -EINVAL;
+    if (!is_wildcard(&e.ip) && !is_loopback(&e.ip))
+        return -EADDRNOTAVAIL;
+    if (s->domain == AF_INET6 && s->v6only && is_v4(&e.ip))
+        return -EINVAL;
+    if (e.port && e.port < IPPORT_RESERVED && t->cred.uid != 0)
+        return -EACCES;
+    show(&e, s->domain, &s->local);
+    return take_name(s);
+}
+
+static int
+inet_autobind(struct socket *s)
+{
+    struct endpoint any = {0};
+
+    if (s->is_bound)
+        return 0;
+    if (s->domain == AF_INET)
+        map_v4(0, &any.ip);
+    show(&any, s->domain, &s->local);
+    return take_name(s);
+}
+
+static void
+inet_unbind(struct socket *s)
+{
+    list_remove(&s->bound);
+    s->is_bound = false;
+}
+
+/* --- finding */
+
+/* How well s is meant by something sent to `to`: 0 is not at all. */
+static int
+score(const struct socket *s, const struct endpoint *to,
+      const struct endpoint *from)
+{
+    struct endpoint own = endpoint_of(&s->local);
+    int points = 1;
+
+    if (own.port != to->port)
+        return 0;
+    if (IN6_IS_ADDR_UNSPECIFIED(&own.ip)) {
+        if (is_v4(&to->ip) && s->v6only)
+            return 0;
+    } else if (is_wildcard(&own.ip)) {
+        if (!is_v4(&to->ip))
+            return 0;
+    } else if (IN6_ARE_ADDR_EQUAL(&own.ip, &to->ip)) {
+        points = 2;
+    } else {
+        return 0;
+    }
+    if (s->type == SOCK_STREAM)
+        return s->state == SOCK_LISTENING ? points : 0;
+    if (s->state != SOCK_CONNECTED)
+        return points;
+    struct endpoint peer = endpoint_of(&s->remote);
+    bool is_peer =
+        peer.port == from->port && IN6_ARE_ADDR_EQUAL(&peer.ip, &from->ip);
+    return is_peer ? points + 2 : 0;
+}
+
+/* Where something that s sends to `to` comes from. */
+static struct endpoint
+source_of(const struct socket *s, const struct endpoint *to)
+{
+    struct endpoint from = {.ip = loopback_like(&to->ip)};
+
+    if (!s->is_bound)
+        return from;
+    struct endpoint own = endpoint_of(&s->local);
+    from.port = own.port;
+    if (!is_wildcard(&own.ip))
+        from.ip = own.ip;
+    return from;
+}
+
+static int
+inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
+          struct socket **ret)
+{
+    struct socket *best = NULL;
+    int best_score = 0;
+    int r = check_address(s, addr);
+
+    (void)t;
+    if (r < 0)
+        return r;
+    inet_view(addr, s->domain, addr);
+    struct endpoint to = endpoint_of(addr), from = source_of(s, &to);
+    if (!is_loopback(&to.ip) || (s->v6only && is_v4(&to.ip)))
+        return -ENETUNREACH;
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, to.port))
+    {
+        struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        int points = other->type == s->type ? score(other, &to, &from) : 0;
+        if (points > best_score) {
+            best = other;
+            best_score = points;
+        }
+    }
+    *ret = best;
+    return best ? 0 : -ECONNREFUSED;
+}
+
+/* A wildcard becomes the address that the remote one is reached from. */
+static void
+inet_connected(struct socket *s)
+{
+    struct endpoint own = endpoint_of(&s->local);
+    struct endpoint remote = endpoint_of(&s->remote);
+
+    if (!is_wildcard(&own.ip))
+        return;
+    own.ip = loopback_like(&remote.ip);
+    show(&own, s->domain, &s->local);
+}
+
+const struct sock_family inet_family = {
+    .domain = AF_INET,
+    .bind = inet_bind,
+    .autobind = inet_autobind,
+    .unbind = inet_unbind,
+    .find = inet_find,
+    .connected = inet_connected,
+    .view = inet_view,
+};

@@ -1,0 +1,229 @@
+/* A sandbox's kernel: its making, its root processes, its end. */
+#include "kernel/kernel.h"
+
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static void
+init_lists(struct kernel *k)
+{
+    list_init(&k->tasks);
+    for (int i = 0; i < PID_BUCKETS; i++)
+        list_init(&k->pids[i]);
+    list_init(&k->run_queue);
+    list_init(&k->dead_threads);
+    list_init(&k->reap_list);
+    list_init(&k->host_watches);
+    list_init(&k->mounts);
+    list_init(&k->fifos);
+    list_init(&k->ttys);
+}
+
+static void
+init_limits(struct kernel *k, const uint64_t *max)
+{
+    limits_init(&k->limits);
+    if (max)
+        memcpy(k->limits.max, max, sizeof k->limits.max);
+}
+
+int
+kernel_new(const struct kernel_options *o, OWN struct fs *root,
+           OWN struct kernel **ret)
+{
+    struct kernel *k = calloc(1, sizeof *k);
+
+    if (!k) {
+        root->ops->free(root);
+        return -ENOMEM;
+    }
+    init_lists(k);
+    k->machine = o->machine;
+    k->engine = o->engine;
+    init_limits(k, o->limits);
+    clock_init(&k->clock, o->is_deterministic, o->start_ns);
+    rng_init(&k->rng, o->is_deterministic, o->seed);
+    strncpy(k->hostname, o->hostname ? o->hostname : "sandbox",
+            sizeof k->hostname - 1);
+    root->kernel = k;
+    root->dev = ++k->next_dev;
+    k->kick_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int r = k->kick_hfd < 0 ? -errno : 0;
+    if (r < 0)
+        root->ops->free(root);
+    else
+        r = mount_add(k, "/", "root", root, false);
+    if (r == 0)
+        r = task_new(k, NULL, &k->init);
+    if (r < 0) {
+        kernel_free(k);
+        return r;
+    }
+    *ret = k;
+    return 0;
+}
+
+static bool
+has_no_tasks(void *arg)
+{
+    struct kernel *k = arg;
+
+    return list_is_empty(&k->init->children);
+}
+
+static void
+end_all(struct kernel *k)
+{
+    kernel_kill(k, 0, SIGKILL);
+    LIST_FOR_EACH(it, &k->tasks)
+    CONTAINER_OF(it, struct task, link)->is_host_child = false;
+    LIST_FOR_EACH_SAFE(it, &k->init->children)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, sibling);
+        if (t->is_zombie && !t->thread && list_is_empty(&t->reap))
+            list_push_back(&k->reap_list, &t->reap);
+    }
+    (void)kernel_run(k, has_no_tasks, k, NS_NEVER);
+    task_exit(k->init, 0);
+    task_reap(k->init);
+}
+
+void
+kernel_free(OWN struct kernel *k)
+{
+    if (!k)
+        return;
+    if (k->init)
+        end_all(k);
+    kernel_free_net(k);
+    kernel_free_locks(k);
+    mount_free_all(k);
+    clock_fini(&k->clock);
+    free(k->pollfds);
+    if (k->kick_hfd >= 0)
+        close(k->kick_hfd);
+    free(k);
+}
+
+/* --- root processes */
+
+static int
+install_stdio(struct task *t, struct spawn *s)
+{
+    int r = 0;
+
+    for (int i = 0; i < 3; i++) {
+        struct file *f = STEAL(s->stdio[i]);
+        if (!f)
+            continue;
+        if (r < 0)
+            file_put(f);
+        else
+            r = fd_replace(t, i, f, false);
+    }
+    return r < 0 ? r : 0;
+}
+
+static int
+enter_cwd(struct task *t, const char *path)
+{
+    struct walk w;
+
+    if (!path)
+        return 0;
+    int r = path_walk(t->kernel, t, &t->cwd, path, WALK_DIRECTORY, &w);
+    if (r < 0)
+        return r;
+    vnode_hold(&w.node);
+    vnode_release(&t->cwd);
+    t->cwd = w.node;
+    return 0;
+}
+
+static int
+start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
+{
+    struct exec e = {.path = s->path,
+                     .base = &t->cwd,
+                     .argv = s->argv,
+                     .envp = s->envp,
+                     .why = why,
+                     .why_size = why_size};
+    struct program *p;
+    struct thread *th;
+
+    int r = enter_cwd(t, s->cwd);
+    if (r == 0)
+        r = exec_prepare(t, &e, &p);
+    if (r < 0)
+        return r;
+    exec_commit(t);
+    r = thread_new(t, p, &th);
+    if (r < 0)
+        return r;
+    if (s->ctty)
+        r = tty_set_session(s->ctty, t);
+    sched_queue(th);
+    return r;
+}
+
+int
+kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
+{
+    struct task *t;
+
+    if (why_size)
+        why[0] = 0;
+    int r = task_new(k, k->init, &t);
+    if (r < 0) {
+        for (int i = 0; i < 3; i++)
+            file_put(STEAL(s->stdio[i]));
+        return r;
+    }
+    t->is_host_child = true;
+    t->sid = t->pgid = t->pid;
+    t->run_tag = k->run_tag;
+    r = install_stdio(t, s);
+    if (r == 0)
+        r = start_program(t, s, why, why_size);
+    if (r < 0) {
+        thread_free(STEAL(t->thread));
+        task_exit(t, 0);
+        task_reap(t);
+        return r;
+    }
+    return t->pid;
+}
+
+void
+kernel_kill(struct kernel *k, uint64_t tag, int sig)
+{
+    struct siginfo_k si = {.signo = sig, .code = SI_KERNEL};
+
+    LIST_FOR_EACH_SAFE(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t != k->init && (!tag || t->run_tag == tag))
+            (void)signal_send(t, &si);
+    }
+}
+
+int
+kernel_reap(struct kernel *k, int pid, int *ret_status)
+{
+    struct task *t = task_find(k, pid);
+
+    if (!t || !t->is_host_child)
+        return -ECHILD;
+    if (!t->is_zombie || t->thread)
+        return -EAGAIN;
+    *ret_status = t->exit_status;
+    task_reap(t);
+    return 0;
+}

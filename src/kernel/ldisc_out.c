@@ -1,0 +1,184 @@
+/* The way of bytes to the master: output processing, echo, flow control. */
+#include "kernel/tty_impl.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <termios.h>
+
+/* The most bytes one character can become: a tab. */
+enum { EXPANSION_MAX = 8 };
+
+static size_t
+out_used(const struct tty *tty)
+{
+    return (size_t)(tty->out_head - tty->out_tail);
+}
+
+/* Room for what programs write; echo may use the rest. */
+static size_t
+write_room(const struct tty *tty)
+{
+    size_t max = TTY_OUT_BYTES - TTY_ECHO_BYTES;
+
+    return out_used(tty) < max ? max - out_used(tty) : 0;
+}
+
+static void
+put_bytes(struct tty *tty, const uint8_t *s, size_t len)
+{
+    size_t at = tty->out_head % TTY_OUT_BYTES;
+    size_t first = TTY_OUT_BYTES - at < len ? TTY_OUT_BYTES - at : len;
+
+    memcpy(tty->out + at, s, first);
+    memcpy(tty->out, s + first, len - first);
+    tty->out_head += len;
+}
+
+void
+ldisc_put_raw(struct tty *tty, const char *s, size_t len)
+{
+    if (len > TTY_OUT_BYTES - out_used(tty))
+        return;
+    put_bytes(tty, (const uint8_t *)s, len);
+    waitq_wake(&tty->master_queue);
+}
+
+bool
+ldisc_is_control(uint8_t c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+static bool
+is_continuation(const struct tty *tty, uint8_t c)
+{
+    return (tty->tio.iflag & IUTF8) && (c & 0xc0) == 0x80;
+}
+
+uint32_t
+ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c)
+{
+    if (c == '\t')
+        return (col | 7) + 1;
+    if (c == '\r')
+        return 0;
+    if (c == '\b')
+        return col ? col - 1 : 0;
+    return col + (!ldisc_is_control(c) && !is_continuation(tty, c));
+}
+
+static size_t
+expand_newline(struct tty *tty, uint8_t *out)
+{
+    uint32_t flags = tty->tio.oflag;
+    size_t n = 0;
+
+    if (flags & (ONLCR | ONLRET))
+        tty->column = tty->canon_column = 0;
+    if (flags & ONLCR)
+        out[n++] = '\r';
+    out[n++] = '\n';
+    return n;
+}
+
+static size_t
+expand_return(struct tty *tty, uint8_t *out)
+{
+    uint32_t flags = tty->tio.oflag;
+
+    if ((flags & ONOCR) && !tty->column)
+        return 0;
+    out[0] = flags & OCRNL ? '\n' : '\r';
+    if (!(flags & OCRNL) || (flags & ONLRET))
+        tty->column = tty->canon_column = 0;
+    return 1;
+}
+
+/* What c becomes on its way out; at most EXPANSION_MAX bytes. */
+static size_t
+expand(struct tty *tty, uint8_t c, uint8_t *out)
+{
+    uint32_t col = tty->column;
+
+    if (!(tty->tio.oflag & OPOST)) {
+        out[0] = c;
+        return 1;
+    }
+    if (c == '\n')
+        return expand_newline(tty, out);
+    if (c == '\r')
+        return expand_return(tty, out);
+    if (tty->tio.oflag & OLCUC)
+        c = (uint8_t)toupper(c);
+    tty->column = ldisc_column_after(tty, col, c);
+    if (c == '\t' && (tty->tio.oflag & TABDLY) == XTABS) {
+        memset(out, ' ', tty->column - col);
+        return tty->column - col;
+    }
+    out[0] = c;
+    return 1;
+}
+
+bool
+ldisc_can_write(const struct tty *tty)
+{
+    return !tty->is_stopped && write_room(tty) >= EXPANSION_MAX;
+}
+
+size_t
+ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
+{
+    uint8_t out[EXPANSION_MAX];
+    size_t n = 0;
+
+    if (!(tty->tio.oflag & OPOST) && ldisc_can_write(tty)) {
+        n = len < write_room(tty) ? len : write_room(tty);
+        put_bytes(tty, buf, n);
+    }
+    for (; n < len && ldisc_can_write(tty); n++) {
+        size_t k = expand(tty, buf[n], out);
+        put_bytes(tty, out, k);
+    }
+    if (n)
+        waitq_wake(&tty->master_queue);
+    return n;
+}
+
+void
+ldisc_echo_plain(struct tty *tty, uint8_t c)
+{
+    uint8_t out[EXPANSION_MAX];
+    size_t n = expand(tty, c, out);
+
+    ldisc_put_raw(tty, (const char *)out, n);
+}
+
+void
+ldisc_echo(struct tty *tty, uint8_t c)
+{
+    bool caret = (tty->tio.lflag & ECHOCTL) && ldisc_is_control(c);
+
+    if (!caret || c == '\t') {
+        ldisc_echo_plain(tty, c);
+        return;
+    }
+    ldisc_put_raw(tty, (char[]){'^', (char)(c ^ 0100)}, 2);
+    tty->column += 2;
+}
+
+void
+ldisc_flush_output(struct tty *tty)
+{
+    tty->out_tail = tty->out_head;
+    waitq_wake(&tty->slave_queue);
+}
+
+void
+ldisc_set_stopped(struct tty *tty, bool is_stopped)
+{
+    if (tty->is_stopped == is_stopped)
+        return;
+    tty->is_stopped = is_stopped;
+    if (!is_stopped)
+        waitq_wake(&tty->slave_queue);
+}

@@ -1,0 +1,40 @@
+/* Limits: charging and the table behind limits.def. */
+#include "kernel/limits.h"
+
+static const struct limit_info infos[LIMIT_COUNT] = {
+#define LIMIT(name, unit, dflt, min, max, at) \
+    [LIMIT_##name] = {#name, #unit, at, dflt, min, max},
+#include "kernel/limits.def"
+#undef LIMIT
+};
+
+const struct limit_info *
+limit_info(enum limit_id id)
+{
+    return &infos[id];
+}
+
+void
+limits_init(struct limits *l)
+{
+    *l = (struct limits){0};
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        l->max[i] = infos[i].dflt;
+}
+
+bool
+limits_charge(struct limits *l, enum limit_id id, uint64_t n)
+{
+    if (n > l->max[id] || l->used[id] > l->max[id] - n) {
+        l->was_hit[id] = true;
+        return false;
+    }
+    l->used[id] += n;
+    return true;
+}
+
+void
+limits_uncharge(struct limits *l, enum limit_id id, uint64_t n)
+{
+    l->used[id] -= n;
+}

@@ -1,0 +1,482 @@
+/* File locks.
+ *
+ * The records of an inode are kept sorted by their first byte; those of one
+ * owner never overlap, and touching ones of one type are one record. An
+ * inode without records has no struct lock_inode. */
+#include "kernel/lock.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { INODE_BUCKETS = 64 };
+
+struct locks {
+    struct list inodes[INODE_BUCKETS];
+    struct list waits; /* struct lock_wait: who waits for whose POSIX lock */
+};
+
+struct lock_inode {
+    struct list link;
+    const struct fs *fs; /* NULL: a file without a path */
+    uint64_t ino;
+    struct list records, flocks;
+    struct waitq changed;
+};
+
+/* One record lock, or one flock (of the whole file). */
+struct record {
+    struct list link;
+    const void *owner; /* struct task or struct file: never followed */
+    int32_t pid;       /* -1 if it belongs to an open file */
+    enum lock_type type;
+    struct lock_range range;
+};
+
+/* A task that waits for a POSIX lock. */
+struct lock_wait {
+    struct call_hold hold;
+    struct list link;
+    const struct lock_inode *inode;
+    const void *waiter, *holder; /* holder NULL: woken, about to try again */
+};
+
+/* --- inodes */
+
+static int
+locks_need(struct kernel *k)
+{
+    if (k->locks)
+        return 0;
+    struct locks *l = malloc(sizeof *l);
+    if (!l)
+        return -ENOMEM;
+    for (int i = 0; i < INODE_BUCKETS; i++)
+        list_init(&l->inodes[i]);
+    list_init(&l->waits);
+    k->locks = l;
+    return 0;
+}
+
+static const struct fs *
+fs_of(const struct file *f)
+{
+    return f->node.mnt ? f->node.mnt->fs : NULL;
+}
+
+static uint64_t
+ino_of(const struct file *f)
+{
+    return f->node.mnt ? f->node.ino : f->anon_ino;
+}
+
+static struct lock_inode *
+inode_find(const struct file *f)
+{
+    struct locks *l = f->kernel->locks;
+
+    if (!l)
+        return NULL;
+    LIST_FOR_EACH(it, &l->inodes[ino_of(f) % INODE_BUCKETS])
+    {
+        struct lock_inode *n = CONTAINER_OF(it, struct lock_inode, link);
+        if (n->ino == ino_of(f) && n->fs == fs_of(f))
+            return n;
+    }
+    return NULL;
+}
+
+static struct lock_inode *
+inode_find_or_new(struct file *f)
+{
+    struct lock_inode *n = inode_find(f);
+
+    if (n || locks_need(f->kernel) < 0)
+        return n;
+    n = malloc(sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (struct lock_inode){.fs = fs_of(f), .ino = ino_of(f)};
+    list_init(&n->records);
+    list_init(&n->flocks);
+    waitq_init(&n->changed);
+    list_push_back(&f->kernel->locks->inodes[n->ino % INODE_BUCKETS], &n->link);
+    return n;
+}
+
+/* Something on n was unlocked: all who wait for it try again. */
+static void
+inode_wake(struct kernel *k, struct lock_inode *n)
+{
+    LIST_FOR_EACH(it, &k->locks->waits)
+    {
+        struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
+        if (w->inode == n)
+            w->holder = NULL;
+    }
+    waitq_wake(&n->changed);
+}
+
+static void
+inode_free_unused(struct lock_inode *n)
+{
+    if (!list_is_empty(&n->records) || !list_is_empty(&n->flocks))
+        return;
+    waitq_fini(&n->changed);
+    list_remove(&n->link);
+    free(n);
+}
+
+/* --- records */
+
+static struct record *
+record_new(struct kernel *k)
+{
+    if (!limits_charge(&k->limits, LIMIT_locks, 1))
+        return NULL;
+    struct record *r = malloc(sizeof *r);
+    if (!r) {
+        limits_uncharge(&k->limits, LIMIT_locks, 1);
+        return NULL;
+    }
+    list_init(&r->link);
+    return r;
+}
+
+static void
+record_free(struct kernel *k, OWN struct record *r)
+{
+    if (!r)
+        return;
+    list_remove(&r->link);
+    limits_uncharge(&k->limits, LIMIT_locks, 1);
+    free(r);
+}
+
+static bool
+overlaps(struct lock_range a, struct lock_range b)
+{
+    return a.first <= b.last && b.first <= a.last;
+}
+
+/* Overlapping, or one begins right after the other. */
+static bool
+touches(struct lock_range a, struct lock_range b)
+{
+    bool a_before = a.last != INT64_MAX && a.last + 1 == b.first;
+    bool b_before = b.last != INT64_MAX && b.last + 1 == a.first;
+
+    return overlaps(a, b) || a_before || b_before;
+}
+
+static struct record *
+find_conflict(const struct list *records, const void *owner,
+              enum lock_type type, struct lock_range range)
+{
+    LIST_FOR_EACH(it, records)
+    {
+        struct record *r = CONTAINER_OF(it, struct record, link);
+        bool excludes = type == LOCK_WRITE || r->type == LOCK_WRITE;
+        if (r->owner != owner && excludes && overlaps(r->range, range))
+            return r;
+    }
+    return NULL;
+}
+
+static void
+insert_sorted(struct list *records, struct record *r)
+{
+    struct list *at = records->prev;
+
+    while (at != records &&
+           CONTAINER_OF(at, struct record, link)->range.first > r->range.first)
+        at = at->prev;
+    list_insert_after(at, &r->link);
+}
+
+/* Cuts `hole` out of r. Uses *spare for the part after it, if both ends
+ * remain. */
+static void
+cut(struct kernel *k, struct record *r, struct lock_range hole,
+    struct record **spare)
+{
+    struct lock_range old = r->range;
+    bool has_head = old.first<hole.first, has_tail = old.last> hole.last;
+
+    if (!has_head && !has_tail) {
+        record_free(k, r);
+        return;
+    }
+    if (has_head)
+        r->range.last = hole.first - 1;
+    else
+        r->range.first = hole.last + 1;
+    if (!has_head || !has_tail)
+        return;
+    struct record *tail = STEAL(*spare);
+    tail->owner = r->owner;
+    tail->pid = r->pid;
+    tail->type = r->type;
+    tail->range = (struct lock_range){hole.last + 1, old.last};
+    list_insert_after(&r->link, &tail->link);
+}
+
+/* Makes room for `want` of this owner: records it touches of the same type
+ * are swallowed (its range grows), others are cut. */
+static void
+carve(struct kernel *k, struct lock_inode *n, const void *owner,
+      struct record_lock *want, struct record **spare)
+{
+    LIST_FOR_EACH_SAFE(it, &n->records)
+    {
+        struct record *r = CONTAINER_OF(it, struct record, link);
+        if (r->owner != owner || !touches(r->range, want->range))
+            continue;
+        if (r->type == want->type) {
+            if (r->range.first < want->range.first)
+                want->range.first = r->range.first;
+            if (r->range.last > want->range.last)
+                want->range.last = r->range.last;
+            record_free(k, r);
+        } else if (overlaps(r->range, want->range)) {
+            cut(k, r, want->range, spare);
+        }
+    }
+}
+
+/* Is one of the owner's records cut in two? */
+static bool
+splits(const struct lock_inode *n, const void *owner,
+       const struct record_lock *want)
+{
+    LIST_FOR_EACH(it, &n->records)
+    {
+        struct record *r = CONTAINER_OF(it, struct record, link);
+        if (r->owner == owner && r->type != want->type &&
+            r->range.first < want->range.first &&
+            r->range.last > want->range.last)
+            return true;
+    }
+    return false;
+}
+
+static int
+apply(struct task *t, struct lock_inode *n, const void *owner,
+      struct record_lock want)
+{
+    struct kernel *k = t->kernel;
+    bool adds = want.type != LOCK_NONE, cuts = splits(n, owner, &want);
+    struct record *mine = adds ? record_new(k) : NULL;
+    struct record *spare = cuts ? record_new(k) : NULL;
+
+    if ((adds && !mine) || (cuts && !spare)) {
+        record_free(k, mine);
+        record_free(k, spare);
+        return -ENOLCK;
+    }
+    carve(k, n, owner, &want, &spare);
+    if (mine) {
+        mine->owner = owner;
+        mine->pid = want.is_ofd ? -1 : t->pid;
+        mine->type = want.type;
+        mine->range = want.range;
+        insert_sorted(&n->records, mine);
+    }
+    inode_wake(k, n);
+    return 0;
+}
+
+/* --- waiting */
+
+static void
+wait_drop(OWN struct call_hold *h)
+{
+    struct lock_wait *w = CONTAINER_OF(h, struct lock_wait, hold);
+
+    list_remove(&w->link);
+    free(w);
+}
+
+/* Ends the wait of an earlier try. */
+static void
+wait_end(struct thread *th)
+{
+    struct call_hold *h = th->call.hold;
+
+    if (!h || h->drop != wait_drop)
+        return;
+    th->call.hold = NULL;
+    wait_drop(h);
+}
+
+/* Whose POSIX lock `waiter` waits for, or NULL. */
+static const void *
+waits_for(const struct locks *l, const void *waiter)
+{
+    LIST_FOR_EACH(it, &l->waits)
+    {
+        struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
+        if (w->waiter == waiter)
+            return w->holder;
+    }
+    return NULL;
+}
+
+/* Would t, by waiting for `holder`, wait for itself? */
+static bool
+is_deadlock(const struct locks *l, const struct task *t, const void *holder)
+{
+    while (holder && holder != t)
+        holder = waits_for(l, holder);
+    return holder == t;
+}
+
+static int
+wait_begin(struct task *t, struct lock_inode *n, const struct record *holder,
+           bool is_ofd)
+{
+    struct locks *l = t->kernel->locks;
+    bool is_posix = !is_ofd && holder->pid >= 0;
+
+    if (is_posix && is_deadlock(l, t, holder->owner))
+        return -EDEADLK;
+    if (is_posix) {
+        struct lock_wait *w = malloc(sizeof *w);
+        if (!w)
+            return -ENOMEM;
+        *w = (struct lock_wait){.hold.drop = wait_drop,
+                                .inode = n,
+                                .waiter = t,
+                                .holder = holder->owner};
+        list_push_back(&l->waits, &w->link);
+        t->thread->call.hold = &w->hold;
+    }
+    t->thread->call.restartable = true;
+    thread_wait_on(t->thread, &n->changed);
+    return -EWAIT;
+}
+
+/* --- what the rest of the kernel calls */
+
+int
+lock_set(struct task *t, struct file *f, const struct record_lock *want,
+         bool waits)
+{
+    const void *owner = want->is_ofd ? (const void *)f : (const void *)t;
+    struct record *other = NULL;
+
+    wait_end(t->thread);
+    struct lock_inode *n =
+        want->type == LOCK_NONE ? inode_find(f) : inode_find_or_new(f);
+    if (!n)
+        return want->type == LOCK_NONE ? 0 : -ENOLCK;
+    if (want->type != LOCK_NONE)
+        other = find_conflict(&n->records, owner, want->type, want->range);
+    if (other)
+        return waits ? wait_begin(t, n, other, want->is_ofd) : -EAGAIN;
+    int r = apply(t, n, owner, *want);
+    inode_free_unused(n);
+    return r;
+}
+
+void
+lock_get(struct task *t, struct file *f, struct record_lock *lock)
+{
+    const void *owner = lock->is_ofd ? (const void *)f : (const void *)t;
+    struct lock_inode *n = inode_find(f);
+    struct record *r =
+        n ? find_conflict(&n->records, owner, lock->type, lock->range) : NULL;
+
+    if (!r) {
+        lock->type = LOCK_NONE;
+        return;
+    }
+    lock->type = r->type;
+    lock->range = r->range;
+    lock->pid = r->pid;
+}
+
+/* Removes all of the owner's; true if there were any. */
+static bool
+remove_of(struct kernel *k, struct list *records, const void *owner)
+{
+    bool found = false;
+
+    LIST_FOR_EACH_SAFE(it, records)
+    {
+        struct record *r = CONTAINER_OF(it, struct record, link);
+        if (r->owner != owner)
+            continue;
+        record_free(k, r);
+        found = true;
+    }
+    return found;
+}
+
+/* As on Linux, a change of kind gives the old lock up first. */
+int
+lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
+{
+    const struct lock_range all = {0, INT64_MAX};
+    struct lock_inode *n =
+        type == LOCK_NONE ? inode_find(f) : inode_find_or_new(f);
+
+    if (!n)
+        return type == LOCK_NONE ? 0 : -ENOLCK;
+    if (remove_of(t->kernel, &n->flocks, f))
+        inode_wake(t->kernel, n);
+    if (type == LOCK_NONE) {
+        inode_free_unused(n);
+        return 0;
+    }
+    if (find_conflict(&n->flocks, f, type, all)) {
+        if (!waits)
+            return -EAGAIN;
+        t->thread->call.restartable = true;
+        thread_wait_on(t->thread, &n->changed);
+        return -EWAIT;
+    }
+    struct record *r = record_new(t->kernel);
+    if (!r) {
+        inode_free_unused(n);
+        return -ENOLCK;
+    }
+    r->owner = f;
+    r->pid = -1;
+    r->type = type;
+    r->range = all;
+    list_push_back(&n->flocks, &r->link);
+    return 0;
+}
+
+void
+locks_close(struct task *t, struct file *f)
+{
+    struct lock_inode *n = inode_find(f);
+
+    if (!n)
+        return;
+    if (remove_of(t->kernel, &n->records, t))
+        inode_wake(t->kernel, n);
+    inode_free_unused(n);
+}
+
+void
+locks_release(struct file *f)
+{
+    struct lock_inode *n = inode_find(f);
+
+    if (!n)
+        return;
+    bool had_records = remove_of(f->kernel, &n->records, f);
+    if (remove_of(f->kernel, &n->flocks, f) || had_records)
+        inode_wake(f->kernel, n);
+    inode_free_unused(n);
+}
+
+void
+locks_free(OWN struct locks *l)
+{
+    free(l);
+}

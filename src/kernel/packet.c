@@ -1,0 +1,80 @@
+/* Messages in flight. */
+#include "kernel/packet.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+size_t
+packet_cost(const struct packet *p)
+{
+    return sizeof *p + p->cap;
+}
+
+int
+packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
+{
+    size_t size = sizeof(struct packet) + cap;
+
+    if (!limits_charge(&k->limits, LIMIT_memory, size))
+        return -ENOMEM;
+    struct packet *p = malloc(size);
+    if (!p) {
+        limits_uncharge(&k->limits, LIMIT_memory, size);
+        return -ENOMEM;
+    }
+    *p = (struct packet){.kernel = k, .cap = cap};
+    list_init(&p->link);
+    *ret = p;
+    return 0;
+}
+
+static void
+packet_release(OWN struct packet *p)
+{
+    limits_uncharge(&p->kernel->limits, LIMIT_memory, sizeof *p + p->cap);
+    free(p);
+}
+
+void
+scm_fini(struct scm *c)
+{
+    for (size_t i = 0; i < c->n_files; i++)
+        file_put(c->files[i]);
+    free(c->files);
+    c->files = NULL;
+    c->n_files = 0;
+}
+
+void
+packet_free(OWN struct packet *p)
+{
+    struct net *n;
+
+    if (!p)
+        return;
+    list_remove(&p->link);
+    if (!p->scm.n_files) {
+        packet_release(p);
+        return;
+    }
+    n = p->kernel->net;
+    list_push_back(&n->garbage, &p->link);
+    net_collect(n);
+}
+
+void
+net_collect(struct net *n)
+{
+    if (n->is_collecting)
+        return;
+    n->is_collecting = true;
+    while (!list_is_empty(&n->garbage)) {
+        struct packet *p = CONTAINER_OF(n->garbage.next, struct packet, link);
+        list_remove(&p->link);
+        scm_fini(&p->scm);
+        packet_release(p);
+    }
+    n->is_collecting = false;
+}

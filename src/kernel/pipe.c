@@ -1,0 +1,388 @@
+/* Pipes.
+ *
+ * Waking: a reader sleeps only on an empty ring and a writer only on one with
+ * less than PIPE_ATOMIC_BYTES free, and a woken thread does not run before
+ * the waker sleeps. So one wake-up per direction moves a whole ring. */
+#include "kernel/pipe.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static const struct file_ops read_ops, write_ops, both_ops;
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- the ring */
+
+static int
+ring_need(struct pipe *p)
+{
+    struct limits *l = &p->kernel->limits;
+
+    if (p->ring)
+        return 0;
+    if (!limits_charge(l, LIMIT_memory, p->cap))
+        return -ENOMEM;
+    p->ring = malloc(p->cap);
+    if (p->ring)
+        return 0;
+    limits_uncharge(l, LIMIT_memory, p->cap);
+    return -ENOMEM;
+}
+
+static void
+ring_take(struct pipe *p, uint8_t *to, size_t n)
+{
+    size_t first = min_size(n, p->cap - p->head);
+
+    memcpy(to, p->ring + p->head, first);
+    memcpy(to + first, p->ring, n - first);
+    p->used -= n;
+    p->head = p->used ? (p->head + n) % p->cap : 0;
+}
+
+static void
+ring_add(struct pipe *p, const uint8_t *from, size_t n)
+{
+    size_t tail = (p->head + p->used) % p->cap;
+    size_t first = min_size(n, p->cap - tail);
+
+    memcpy(p->ring + tail, from, first);
+    memcpy(p->ring, from + first, n - first);
+    p->used += n;
+}
+
+static bool
+has_room(const struct pipe *p)
+{
+    return p->cap - p->used >= PIPE_ATOMIC_BYTES;
+}
+
+/* --- life */
+
+void
+pipe_init(struct pipe *p, struct kernel *k)
+{
+    *p = (struct pipe){.kernel = k};
+    p->cap = k->limits.max[LIMIT_pipe];
+    if (p->cap < PIPE_ATOMIC_BYTES)
+        p->cap = PIPE_ATOMIC_BYTES;
+    waitq_init(&p->readable);
+    waitq_init(&p->writable);
+}
+
+void
+pipe_fini(struct pipe *p)
+{
+    waitq_fini(&p->readable);
+    waitq_fini(&p->writable);
+    if (!p->ring)
+        return;
+    free(p->ring);
+    limits_uncharge(&p->kernel->limits, LIMIT_memory, p->cap);
+}
+
+static void
+free_anonymous(OWN struct pipe *p)
+{
+    pipe_fini(p);
+    free(p);
+}
+
+static void
+free_unused(struct pipe *p)
+{
+    if (!p->readers && !p->writers)
+        p->free(p);
+}
+
+void
+pipe_drop_reader(struct pipe *p)
+{
+    if (--p->readers == 0)
+        waitq_wake(&p->writable);
+    free_unused(p);
+}
+
+void
+pipe_drop_writer(struct pipe *p)
+{
+    if (--p->writers == 0)
+        waitq_wake(&p->readable);
+    free_unused(p);
+}
+
+static void
+release_reader(struct file *f)
+{
+    pipe_drop_reader(f->obj);
+}
+
+static void
+release_writer(struct file *f)
+{
+    pipe_drop_writer(f->obj);
+}
+
+static void
+release_both(struct file *f)
+{
+    struct pipe *p = f->obj;
+
+    if (--p->readers == 0)
+        waitq_wake(&p->writable);
+    pipe_drop_writer(p);
+}
+
+int
+pipe_file_new(struct pipe *p, uint32_t flags, OWN struct file **ret)
+{
+    uint32_t mode = flags & O_ACCMODE;
+    uint32_t opens = p->writer_opens;
+    const struct file_ops *ops = mode == O_RDONLY   ? &read_ops
+                                 : mode == O_WRONLY ? &write_ops
+                                                    : &both_ops;
+    int r = file_new(p->kernel, ops, p, flags, ret);
+
+    /* A reader that was let in without a writer is not hung up before one
+     * has come and gone: see poll_read. */
+    if (r == 0)
+        (*ret)->pos = flags & O_NONBLOCK && !p->writers ? opens : UINT64_MAX;
+    return r;
+}
+
+int
+pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
+         OWN struct file **ret_wr)
+{
+    struct pipe *p = flags & O_DIRECT ? NULL : malloc(sizeof *p);
+    struct file *rd, *wr;
+
+    if (!p)
+        return flags & O_DIRECT ? -EINVAL : -ENOMEM;
+    pipe_init(p, k);
+    p->free = free_anonymous;
+    p->readers = p->writers = 1;
+    p->reader_opens = p->writer_opens = 1;
+    int r = pipe_file_new(p, O_RDONLY | flags, &rd);
+    if (r < 0) {
+        pipe_drop_writer(p);
+        return r;
+    }
+    r = pipe_file_new(p, O_WRONLY | flags, &wr);
+    if (r < 0) {
+        file_put(rd);
+        return r;
+    }
+    wr->anon_ino = rd->anon_ino;
+    *ret_rd = rd;
+    *ret_wr = wr;
+    return 0;
+}
+
+/* --- operations */
+
+static int64_t
+pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    struct pipe *p = f->obj;
+    size_t n = min_size(len, p->used);
+
+    (void)t;
+    (void)pos;
+    if (!n)
+        return p->writers ? -EAGAIN : 0;
+    ring_take(p, buf, n);
+    if (has_room(p))
+        waitq_wake(&p->writable);
+    return (int64_t)n;
+}
+
+static int64_t
+pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
+           uint64_t *pos)
+{
+    struct pipe *p = f->obj;
+    size_t room = p->cap - p->used;
+
+    (void)t;
+    (void)pos;
+    if (!p->readers)
+        return -EPIPE;
+    if (!room || (len <= PIPE_ATOMIC_BYTES && room < len))
+        return -EAGAIN;
+    int r = ring_need(p);
+    if (r < 0)
+        return r;
+    size_t n = min_size(len, room);
+    ring_add(p, buf, n);
+    waitq_wake(&p->readable);
+    return (int64_t)n;
+}
+
+static short
+poll_read(struct file *f, struct poll_table *pt)
+{
+    struct pipe *p = f->obj;
+    short events = 0;
+
+    poll_wait(pt, &p->readable);
+    if (p->used)
+        events |= POLLIN | POLLRDNORM;
+    if (!p->writers && f->pos != p->writer_opens)
+        events |= POLLHUP;
+    return events;
+}
+
+static short
+poll_write(struct file *f, struct poll_table *pt)
+{
+    struct pipe *p = f->obj;
+    short events = 0;
+
+    poll_wait(pt, &p->writable);
+    if (has_room(p))
+        events |= POLLOUT | POLLWRNORM;
+    if (!p->readers)
+        events |= POLLERR;
+    return events;
+}
+
+static short
+poll_both(struct file *f, struct poll_table *pt)
+{
+    return (short)(poll_read(f, pt) | poll_write(f, pt));
+}
+
+static int64_t
+pipe_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+{
+    struct pipe *p = f->obj;
+    int32_t n = (int32_t)p->used;
+
+    return cmd == FIONREAD ? copy_to_guest(t, arg, &n, sizeof n) : -ENOTTY;
+}
+
+static int
+pipe_getattr(struct file *f, struct attr *ret)
+{
+    if (f->node.mnt)
+        return vnode_getattr(NULL, &f->node, ret);
+    int64_t now = clock_real_ns(&f->kernel->clock);
+    *ret = (struct attr){.ino = f->anon_ino,
+                         .mode = S_IFIFO | 0600,
+                         .nlink = 1,
+                         .uid = 1000,
+                         .gid = 1000,
+                         .blksize = 4096,
+                         .atime_ns = now,
+                         .mtime_ns = now,
+                         .ctime_ns = now};
+    return 0;
+}
+
+static const struct file_ops read_ops = {
+    .kind = "pipe",
+    .read = pipe_read,
+    .poll = poll_read,
+    .getattr = pipe_getattr,
+    .ioctl = pipe_ioctl,
+    .release = release_reader,
+};
+
+static const struct file_ops write_ops = {
+    .kind = "pipe",
+    .write = pipe_write,
+    .poll = poll_write,
+    .getattr = pipe_getattr,
+    .ioctl = pipe_ioctl,
+    .release = release_writer,
+};
+
+static const struct file_ops both_ops = {
+    .kind = "pipe",
+    .read = pipe_read,
+    .write = pipe_write,
+    .poll = poll_both,
+    .getattr = pipe_getattr,
+    .ioctl = pipe_ioctl,
+    .release = release_both,
+};
+
+/* --- size */
+
+static struct pipe *
+pipe_of(struct file *f)
+{
+    const struct file_ops *ops = f->ops;
+
+    return ops == &read_ops || ops == &write_ops || ops == &both_ops ? f->obj
+                                                                     : NULL;
+}
+
+int64_t
+pipe_get_size(struct file *f)
+{
+    struct pipe *p = pipe_of(f);
+
+    return p ? (int64_t)p->cap : -EBADF;
+}
+
+/* Moves what the pipe holds to a new ring of `cap` bytes. */
+static int
+ring_resize(struct pipe *p, size_t cap)
+{
+    struct limits *l = &p->kernel->limits;
+    size_t used = p->used;
+
+    if (!p->ring) {
+        p->cap = cap;
+        return 0;
+    }
+    if (!limits_charge(l, LIMIT_memory, cap))
+        return -ENOMEM;
+    uint8_t *ring = malloc(cap);
+    if (!ring) {
+        limits_uncharge(l, LIMIT_memory, cap);
+        return -ENOMEM;
+    }
+    ring_take(p, ring, used);
+    free(p->ring);
+    limits_uncharge(l, LIMIT_memory, p->cap);
+    p->ring = ring;
+    p->cap = cap;
+    p->head = 0;
+    p->used = used;
+    return 0;
+}
+
+int64_t
+pipe_set_size(struct file *f, uint32_t bytes)
+{
+    struct pipe *p = pipe_of(f);
+    size_t cap = PIPE_ATOMIC_BYTES;
+
+    if (!p)
+        return -EBADF;
+    if (bytes > PIPE_BYTES_MAX)
+        return bytes > INT32_MAX ? -EINVAL : -EPERM;
+    while (cap < bytes)
+        cap *= 2;
+    if (cap < p->used)
+        return -EBUSY;
+    int r = ring_resize(p, cap);
+    if (r < 0)
+        return r;
+    if (has_room(p))
+        waitq_wake(&p->writable);
+    return (int64_t)cap;
+}

@@ -1,0 +1,29 @@
+/* Waiting for several files: poll, select and their variants. */
+#ifndef KERNEL_POLL_H
+#define KERNEL_POLL_H
+
+#include "kernel/machine.h"
+
+#include <stdint.h>
+
+struct task;
+
+/* The time at which a call that may take `timeout_ns` is over: NS_NEVER for
+ * a negative one. */
+int64_t poll_deadline(const struct task *t, int64_t timeout_ns);
+
+/* poll(2) on `n` struct pollfd at `at`: how many have events, 0 after the
+ * deadline, -EWAIT, -EFAULT, -EINVAL. */
+int64_t poll_wait_fds(struct task *t, gaddr at, uint32_t n,
+                      int64_t deadline_ns);
+
+/* select(2) on the sets (of 32-bit words) at sets[0] to [2] (0: none). */
+int64_t poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
+                       int64_t deadline_ns);
+
+/* Sets the signal mask for the length of this call, at its first try. */
+void poll_mask_begin(struct task *t, uint64_t mask);
+/* Takes it back, unless the call waits and r is -EWAIT. Returns r. */
+int64_t poll_mask_end(struct task *t, int64_t r);
+
+#endif

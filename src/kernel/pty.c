@@ -1,0 +1,215 @@
+/* Pseudo-terminals: the master's side of a terminal. */
+#include "kernel/kernel.h"
+#include "kernel/tty_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+static const struct tty_termios default_termios = {
+    .iflag = ICRNL | IXON,
+    .oflag = OPOST | ONLCR,
+    .cflag = B38400 | CS8 | CREAD,
+    .lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
+    .cc =
+        {
+            [VINTR] = 3,
+            [VQUIT] = 28,
+            [VERASE] = 127,
+            [VKILL] = 21,
+            [VEOF] = 4,
+            [VMIN] = 1,
+            [VSTART] = 17,
+            [VSTOP] = 19,
+            [VSUSP] = 26,
+            [VREPRINT] = 18,
+            [VDISCARD] = 15,
+            [VWERASE] = 23,
+            [VLNEXT] = 22,
+        },
+};
+
+static void
+on_gap(struct timer *timer)
+{
+    struct tty *tty = CONTAINER_OF(timer, struct tty, between);
+
+    waitq_wake(&tty->slave_queue);
+}
+
+static int
+free_index(struct kernel *k)
+{
+    for (unsigned i = 0; i < TTY_MAX; i++)
+        if (!tty_find(k, i))
+            return (int)i;
+    return -ENOSPC;
+}
+
+static int
+tty_new(struct kernel *k, OWN struct tty **ret)
+{
+    int index = free_index(k);
+
+    if (index < 0)
+        return index;
+    struct tty *tty = calloc(1, sizeof *tty);
+    if (!tty)
+        return -ENOMEM;
+    tty->kernel = k;
+    tty->refs = 1;
+    tty->index = (unsigned)index;
+    tty->uid = 1000;
+    tty->gid = 5; /* "tty", as devpts is mounted everywhere */
+    tty->mode = 0620;
+    tty->has_master = true;
+    tty->tio = default_termios;
+    tty->between.fire = on_gap;
+    waitq_init(&tty->slave_queue);
+    waitq_init(&tty->master_queue);
+    list_push_back(&k->ttys, &tty->link);
+    *ret = tty;
+    return 0;
+}
+
+/* --- the master as a file */
+
+static bool
+slave_is_gone(const struct tty *tty)
+{
+    return tty->was_opened && !tty->slaves;
+}
+
+static size_t
+take_output(struct tty *tty, uint8_t *buf, size_t len)
+{
+    size_t have = (size_t)(tty->out_head - tty->out_tail);
+    size_t n = have < len ? have : len, at = tty->out_tail % TTY_OUT_BYTES;
+    size_t first = TTY_OUT_BYTES - at < n ? TTY_OUT_BYTES - at : n;
+
+    memcpy(buf, tty->out + at, first);
+    memcpy(buf + first, tty->out, n - first);
+    tty->out_tail += n;
+    waitq_wake(&tty->slave_queue);
+    return n;
+}
+
+static int64_t
+master_read(struct file *f, struct task *t, void *buf, size_t len,
+            uint64_t *pos)
+{
+    struct tty *tty = f->obj;
+    uint8_t *p = buf;
+
+    (void)t;
+    (void)pos;
+    if (tty->out_head == tty->out_tail)
+        return slave_is_gone(tty) ? -EIO : -EAGAIN;
+    if (!tty->is_packet)
+        return (int64_t)take_output(tty, p, len);
+    p[0] = TIOCPKT_DATA;
+    return len == 1 ? 1 : 1 + (int64_t)take_output(tty, p + 1, len - 1);
+}
+
+static int64_t
+master_write(struct file *f, struct task *t, const void *buf, size_t len,
+             uint64_t *pos)
+{
+    CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
+    const uint8_t *p = buf;
+    size_t n = 0;
+
+    (void)t;
+    (void)pos;
+    /* A typed signal can end the writer, which closes the master, but buf
+     * stays: machines are freed by the scheduler. */
+    while (n < len && !tty->is_hung_up && ldisc_has_room(tty, p[n]))
+        ldisc_receive(tty, p[n++]);
+    return n ? (int64_t)n : -EAGAIN;
+}
+
+static short
+master_poll(struct file *f, struct poll_table *pt)
+{
+    struct tty *tty = f->obj;
+    short events = 0;
+
+    poll_wait(pt, &tty->master_queue);
+    if (tty->out_head != tty->out_tail)
+        events |= POLLIN | POLLRDNORM;
+    if (slave_is_gone(tty))
+        events |= POLLHUP;
+    if (ldisc_has_room(tty, 0))
+        events |= POLLOUT | POLLWRNORM;
+    return events;
+}
+
+static int64_t
+master_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+{
+    CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
+
+    return tty_ioctl(tty, f, t, cmd, arg);
+}
+
+static void
+master_release(struct file *f)
+{
+    struct tty *tty = f->obj;
+
+    tty->has_master = false;
+    tty_hangup(tty);
+    tty_put(tty);
+}
+
+const struct file_ops tty_master_ops = {
+    .kind = "ptmx",
+    .read = master_read,
+    .write = master_write,
+    .poll = master_poll,
+    .ioctl = master_ioctl,
+    .release = master_release,
+};
+
+/* --- making pairs */
+
+static int
+new_pair(struct kernel *k, uint32_t flags, OWN struct file **ret_master,
+         struct tty **ret_slave)
+{
+    struct tty *tty;
+    int r = tty_new(k, &tty);
+
+    if (r < 0)
+        return r;
+    r = file_new(k, &tty_master_ops, tty, flags, ret_master);
+    if (r < 0)
+        return r;
+    *ret_slave = tty;
+    return 0;
+}
+
+int
+pty_new_pair(struct kernel *k, OWN struct file **ret_master,
+             struct tty **ret_slave)
+{
+    return new_pair(k, O_RDWR, ret_master, ret_slave);
+}
+
+int
+pty_open_master(struct kernel *k, struct task *t, uint32_t flags,
+                OWN struct file **ret)
+{
+    struct tty *tty;
+    int r = new_pair(k, flags, ret, &tty);
+
+    if (r < 0)
+        return r;
+    tty->is_locked = true;
+    if (t)
+        tty->uid = t->cred.uid;
+    return 0;
+}

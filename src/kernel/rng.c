@@ -1,0 +1,74 @@
+/* Random bytes: the host's, or xoshiro256** with a fixed seed. */
+#include "kernel/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static uint64_t
+splitmix(uint64_t *x)
+{
+    uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint64_t
+rotl(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+static uint64_t
+rng_next(struct rng *r)
+{
+    uint64_t *s = r->state, result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotl(s[3], 45);
+    return result;
+}
+
+void
+rng_init(struct rng *r, bool is_seeded, uint64_t seed)
+{
+    r->is_seeded = is_seeded;
+    for (int i = 0; i < 4; i++)
+        r->state[i] = splitmix(&seed);
+}
+
+static void
+fill_from_host(uint8_t *p, size_t len)
+{
+    while (len) {
+        ssize_t n = getrandom(p, len < 256 ? len : 256, 0);
+        if (n < 0)
+            abort(); /* a host without randomness cannot be trusted */
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+void
+rng_fill(struct rng *r, void *buf, size_t len)
+{
+    uint8_t *p = buf;
+
+    if (!r->is_seeded) {
+        fill_from_host(p, len);
+        return;
+    }
+    while (len) {
+        uint64_t x = rng_next(r);
+        size_t n = len < sizeof x ? len : sizeof x;
+        memcpy(p, &x, n);
+        p += n;
+        len -= n;
+    }
+}

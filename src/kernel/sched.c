@@ -1,0 +1,352 @@
+/* The scheduler: which thread runs next, timers, host descriptors, sleep.
+ *
+ * A thread that was woken, forked or exec'd goes to the head of the queue, so
+ * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
+ * in a row, so that the neighbours run too. */
+#include "kernel/kernel.h"
+#include "kernel/timers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BOOSTS_MAX = 64, TURNS_PER_LOOK = 64 };
+
+void
+sched_queue(struct thread *th)
+{
+    if (list_is_empty(&th->run) && !th->is_stopped)
+        list_push_back(&th->kernel->run_queue, &th->run);
+}
+
+void
+sched_queue_front(struct thread *th)
+{
+    struct kernel *k = th->kernel;
+
+    if (!list_is_empty(&th->run) || th->is_stopped)
+        return;
+    if (list_is_empty(&k->run_queue) || ++k->boosts <= BOOSTS_MAX) {
+        list_push_front(&k->run_queue, &th->run);
+        return;
+    }
+    k->boosts = 0;
+    list_push_back(&k->run_queue, &th->run);
+}
+
+void
+sched_remove(struct thread *th)
+{
+    list_remove(&th->run);
+}
+
+void
+sched_bury(struct thread *th)
+{
+    thread_unwait(th);
+    sched_remove(th);
+    th->leaving = LEAVE_EXIT;
+    if (th != th->kernel->running)
+        list_push_back(&th->kernel->dead_threads, &th->run);
+}
+
+static void
+free_dead(struct kernel *k)
+{
+    while (!list_is_empty(&k->dead_threads)) {
+        struct thread *th =
+            CONTAINER_OF(k->dead_threads.next, struct thread, run);
+        struct task *t = th->owner;
+        t->thread = NULL;
+        thread_free(th);
+        task_notify(t);
+    }
+    while (!list_is_empty(&k->reap_list))
+        task_reap(CONTAINER_OF(k->reap_list.next, struct task, reap));
+}
+
+/* --- running one thread */
+
+static void
+restart_after_exec(struct thread *th)
+{
+    struct kernel *k = th->kernel;
+    struct program *p = program_get(th->owner->next_program);
+
+    program_put(STEAL(th->owner->next_program));
+    thread_drop_machine(th);
+    th->leaving = LEAVE_NO;
+    th->program = p;
+    int r = k->machine->create(k->engine, p, th, &th->machine);
+    if (r < 0) {
+        task_exit(th->owner, SIGKILL);
+        return;
+    }
+    sched_queue_front(th);
+}
+
+static void
+on_left(struct thread *th)
+{
+    if (th->leaving == LEAVE_EXEC)
+        restart_after_exec(th);
+    else
+        list_push_back(&th->kernel->dead_threads, &th->run);
+}
+
+static void
+on_trap(struct thread *th, const struct machine_trap *trap)
+{
+    struct kernel *k = th->kernel;
+    struct task *t = th->owner;
+
+    memcpy(t->trap, trap->reason, sizeof t->trap);
+    k->running = NULL;
+    if (th->task != t) {
+        struct task *child = th->task;
+        task_vfork_done(th);
+        task_exit(child, trap->signal);
+        task_notify(child);
+    }
+    task_exit(t, trap->signal);
+}
+
+static void
+on_event(struct thread *th, enum machine_event e,
+         const struct machine_trap *trap)
+{
+    if (th->leaving) {
+        on_left(th);
+        return;
+    }
+    switch (e) {
+    case MACHINE_WAITS:
+        if (th->is_yielding) {
+            th->is_ready = true;
+            th->is_yielding = false;
+            sched_queue(th);
+        } else if (th->is_ready) {
+            sched_queue_front(th);
+        }
+        break;
+    case MACHINE_YIELDED:
+        sched_queue(th);
+        break;
+    case MACHINE_FORKS:
+        task_fork(th);
+        break;
+    case MACHINE_TRAPPED:
+        on_trap(th, trap);
+        break;
+    case MACHINE_NEXT:
+    case MACHINE_LEFT:
+    case MACHINE_ENDED:
+        task_exit(th->owner, 0);
+        break;
+    }
+}
+
+/* Time is read once a turn: its end is the beginning of the next. */
+void
+sched_account(struct kernel *k)
+{
+    int64_t now = host_mono_ns();
+
+    if (k->running) {
+        k->running->owner->usage.cpu_ns += now - k->turn_ns;
+        k->cpu_ns += now - k->turn_ns;
+    }
+    k->turn_ns = now;
+}
+
+static void
+run_thread(struct kernel *k, struct thread *th)
+{
+    struct machine_trap trap = {0};
+
+    sched_remove(th);
+    th->is_waiting = false;
+    k->running = th;
+    enum machine_event e = k->machine->resume(th->machine, &trap);
+    sched_account(k);
+    k->running = NULL;
+    th->owner->usage.switches++;
+    timers_check_cpu(th->owner);
+    on_event(th, e, &trap);
+    free_dead(k);
+}
+
+/* --- host descriptors */
+
+void
+host_watch_init(struct host_watch *w, struct kernel *k, int hfd)
+{
+    (void)k;
+    *w = (struct host_watch){.hfd = hfd};
+    list_init(&w->link);
+    waitq_init(&w->queue);
+}
+
+void
+host_watch_fini(struct host_watch *w)
+{
+    list_remove(&w->link);
+    waitq_fini(&w->queue);
+}
+
+short
+host_watch_poll(struct host_watch *w, struct kernel *k, short events,
+                struct poll_table *pt)
+{
+    struct pollfd p = {.fd = w->hfd, .events = events};
+
+    (void)poll(&p, 1, 0);
+    if (pt && pt->add) {
+        poll_wait(pt, &w->queue);
+        w->events |= events;
+        if (list_is_empty(&w->link))
+            list_push_back(&k->host_watches, &w->link);
+    }
+    return p.revents;
+}
+
+static size_t
+fill_pollfds(struct kernel *k)
+{
+    size_t n = 1;
+
+    LIST_FOR_EACH(it, &k->host_watches)
+    n++;
+    if (n > k->cap_pollfds) {
+        struct pollfd *p = realloc(k->pollfds, n * sizeof *p);
+        if (!p)
+            return 0;
+        k->pollfds = p;
+        k->cap_pollfds = n;
+    }
+    n = 0;
+    k->pollfds[n++] = (struct pollfd){.fd = k->kick_hfd, .events = POLLIN};
+    LIST_FOR_EACH(it, &k->host_watches)
+    {
+        struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
+        k->pollfds[n++] = (struct pollfd){.fd = w->hfd, .events = w->events};
+    }
+    return n;
+}
+
+static void
+wake_watches(struct kernel *k)
+{
+    struct pollfd *p = k->pollfds + 1;
+
+    LIST_FOR_EACH_SAFE(it, &k->host_watches)
+    {
+        struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
+        if (!(p++)->revents)
+            continue;
+        w->events = 0;
+        list_remove(&w->link);
+        waitq_wake(&w->queue);
+    }
+}
+
+/* Looks at the host's descriptors, sleeping at most until `until_ns` of the
+ * host's monotonic time. */
+static void
+poll_host(struct kernel *k, int64_t until_ns)
+{
+    struct timespec ts, *timeout = &ts;
+    int64_t wait_ns = until_ns == NS_NEVER ? 0 : until_ns - host_mono_ns();
+
+    ts.tv_sec = wait_ns > 0 ? wait_ns / NS_PER_S : 0;
+    ts.tv_nsec = wait_ns > 0 ? wait_ns % NS_PER_S : 0;
+    if (until_ns == NS_NEVER)
+        timeout = NULL;
+    size_t n = fill_pollfds(k);
+    if (!n || ppoll(k->pollfds, n, timeout, NULL) <= 0)
+        return;
+    if (k->pollfds[0].revents) {
+        uint64_t count;
+        (void)!read(k->kick_hfd, &count, sizeof count);
+    }
+    wake_watches(k);
+}
+
+void
+kernel_kick(struct kernel *k)
+{
+    uint64_t one = 1;
+
+    atomic_store(&k->kicked, true);
+    (void)!write(k->kick_hfd, &one, sizeof one);
+    k->machine->interrupt(k->engine);
+}
+
+/* --- the loop */
+
+/* Nothing is runnable: sleep until a timer, a host descriptor or a kick. */
+static void
+idle(struct kernel *k, int64_t deadline_ns)
+{
+    int64_t next = clock_next_ns(&k->clock);
+
+    if (k->clock.is_virtual && next != NS_NEVER) {
+        clock_jump(&k->clock, next);
+        return;
+    }
+    if (deadline_ns < next)
+        next = deadline_ns;
+    if (next != NS_NEVER)
+        next += k->clock.boot_ns;
+    poll_host(k, next);
+}
+
+/* Timers and host descriptors get their turn beside runnable threads. */
+static void
+look_around(struct kernel *k)
+{
+    clock_fire(&k->clock);
+    if (!list_is_empty(&k->host_watches))
+        poll_host(k, 0);
+}
+
+static bool
+is_past(const struct kernel *k, int64_t deadline_ns)
+{
+    return deadline_ns != NS_NEVER &&
+           host_mono_ns() - k->clock.boot_ns >= deadline_ns;
+}
+
+int
+kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
+           int64_t deadline_ns)
+{
+    free_dead(k);
+    k->turn_ns = host_mono_ns();
+    for (unsigned turn = 1; !done(arg); turn++) {
+        bool is_idle = list_is_empty(&k->run_queue);
+        if (is_idle || turn % TURNS_PER_LOOK == 0 ||
+            k->turn_ns - k->look_ns > NS_PER_MS) {
+            k->look_ns = k->turn_ns;
+            look_around(k);
+            free_dead(k);
+            if (is_past(k, deadline_ns))
+                return -ETIMEDOUT;
+            is_idle = list_is_empty(&k->run_queue);
+        }
+        if (!is_idle) {
+            run_thread(k, CONTAINER_OF(k->run_queue.next, struct thread, run));
+            continue;
+        }
+        if (done(arg))
+            break;
+        idle(k, deadline_ns);
+        k->turn_ns = host_mono_ns();
+    }
+    return 0;
+}

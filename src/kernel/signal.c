@@ -1,0 +1,384 @@
+/* Signals: queues, masks, default actions, delivery to guest handlers. */
+#include "kernel/signal.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNMASKABLE (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP))
+#define STOPS \
+    (SIG_BIT(SIGSTOP) | SIG_BIT(SIGTSTP) | SIG_BIT(SIGTTIN) | SIG_BIT(SIGTTOU))
+#define IGNORED_BY_DEFAULT \
+    (SIG_BIT(SIGCHLD) | SIG_BIT(SIGURG) | SIG_BIT(SIGWINCH) | SIG_BIT(SIGCONT))
+enum { FIRST_REALTIME = 32 };
+
+struct sigqueue {
+    struct list link;
+    struct siginfo_k info;
+};
+
+void
+signals_init(struct signals *s)
+{
+    *s = (struct signals){0};
+    list_init(&s->queue);
+    list_init(&s->watchers);
+}
+
+static void
+queue_drop(struct signals *s, struct kernel *k, uint64_t set)
+{
+    LIST_FOR_EACH_SAFE(it, &s->queue)
+    {
+        struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
+        if (!(set & SIG_BIT(q->info.signo)))
+            continue;
+        list_remove(&q->link);
+        limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
+        free(q);
+    }
+    s->pending &= ~set;
+}
+
+void
+signals_fini(struct signals *s, struct kernel *k)
+{
+    queue_drop(s, k, ~UINT64_C(0));
+    while (!list_is_empty(&s->watchers))
+        list_remove(s->watchers.next);
+}
+
+void
+signals_copy(struct signals *to, const struct signals *from)
+{
+    signals_init(to);
+    memcpy(to->action, from->action, sizeof to->action);
+    to->mask = from->has_saved_mask ? from->saved_mask : from->mask;
+    to->word = from->word;
+}
+
+void
+signals_exec(struct signals *s)
+{
+    for (int sig = 1; sig <= NSIG_MAX; sig++) {
+        bool ignored = s->action[sig].handler == GUEST_SIG_IGN;
+        s->action[sig] = (struct sigaction_k){0};
+        if (ignored)
+            s->action[sig].handler = GUEST_SIG_IGN;
+    }
+    s->word = 0;
+    s->has_saved_mask = false;
+}
+
+/* --- what a signal would do to a task */
+
+static bool
+is_ignored(const struct task *t, int sig)
+{
+    uint32_t h = t->sig.action[sig].handler;
+
+    if (h == GUEST_SIG_DFL)
+        return IGNORED_BY_DEFAULT & SIG_BIT(sig);
+    return h == GUEST_SIG_IGN;
+}
+
+static bool
+has_handler(const struct task *t, int sig)
+{
+    return t->sig.action[sig].handler > GUEST_SIG_IGN;
+}
+
+/* The default action: unmasked, no handler, not ignored. */
+static void
+act_by_default(struct task *t, int sig)
+{
+    if (!(STOPS & SIG_BIT(sig))) {
+        task_exit(t, sig);
+        if (!t->thread)
+            task_notify(t);
+        return;
+    }
+    if (sig != SIGSTOP && task_group_is_orphaned(t->kernel, t->pgid))
+        return;
+    task_stop(t, sig);
+}
+
+bool
+signal_is_due(const struct task *t)
+{
+    return t->sig.pending & ~t->sig.mask;
+}
+
+void
+signal_update_word(struct task *t)
+{
+    struct thread *th = t->thread;
+
+    if (!t->sig.word || !th || th->task != t || !th->machine->base)
+        return;
+    int32_t due = signal_is_due(t);
+    (void)copy_to_guest(t, t->sig.word, &due, sizeof due);
+}
+
+/* --- sending */
+
+static int
+enqueue(struct task *t, const struct siginfo_k *info)
+{
+    struct signals *s = &t->sig;
+    int sig = info->signo;
+    bool coalesces = sig < FIRST_REALTIME;
+
+    if (coalesces && s->pending & SIG_BIT(sig))
+        return 0;
+    bool charged = limits_charge(&t->kernel->limits, LIMIT_sigqueue, 1);
+    struct sigqueue *q = charged ? malloc(sizeof *q) : NULL;
+    if (q) {
+        q->info = *info;
+        list_push_back(&s->queue, &q->link);
+    } else {
+        if (charged)
+            limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
+        if (!coalesces)
+            return -EAGAIN;
+    }
+    s->pending |= SIG_BIT(sig);
+    return 0;
+}
+
+static void
+tell_watchers(struct task *t, int sig)
+{
+    LIST_FOR_EACH_SAFE(it, &t->sig.watchers)
+    {
+        struct sigwatch *w = CONTAINER_OF(it, struct sigwatch, link);
+        w->notify(w, sig);
+    }
+}
+
+/* Stop signals and SIGCONT cancel each other, delivered or not. */
+static void
+before_send(struct task *t, int sig)
+{
+    if (STOPS & SIG_BIT(sig))
+        queue_drop(&t->sig, t->kernel, SIG_BIT(SIGCONT));
+    if (sig == SIGCONT)
+        queue_drop(&t->sig, t->kernel, STOPS);
+    if (t->is_stopped && (sig == SIGCONT || sig == SIGKILL))
+        task_continue(t);
+}
+
+int
+signal_send(struct task *t, const struct siginfo_k *info)
+{
+    int sig = info->signo;
+    bool blocked = t->sig.mask & SIG_BIT(sig) & ~UNMASKABLE;
+
+    if (t->is_zombie || !t->thread)
+        return 0;
+    before_send(t, sig);
+    if (!blocked && is_ignored(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)))
+        return 0;
+    if (!blocked && !has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig))) {
+        act_by_default(t, sig);
+        return 0;
+    }
+    int r = enqueue(t, info);
+    if (r < 0)
+        return r;
+    tell_watchers(t, sig);
+    signal_update_word(t);
+    if (t->thread->task == t && (!blocked || t->sig.wait_set & SIG_BIT(sig)))
+        thread_wake(t->thread);
+    return 0;
+}
+
+void
+signal_send_kernel(struct task *t, int sig)
+{
+    struct siginfo_k si = {.signo = sig, .code = SI_KERNEL};
+
+    (void)signal_send(t, &si);
+}
+
+int
+signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
+{
+    int r = -ESRCH;
+
+    LIST_FOR_EACH_SAFE(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->pgid != pgid)
+            continue;
+        r = 0;
+        if (si->signo)
+            (void)signal_send(t, si);
+    }
+    return r;
+}
+
+/* --- masks and taking */
+
+void
+signals_set_mask(struct task *t, uint64_t mask)
+{
+    struct signals *s = &t->sig;
+
+    s->mask = mask & ~UNMASKABLE;
+    uint64_t due = s->pending & ~s->mask;
+    for (; due && !t->is_zombie; due &= due - 1) {
+        int sig = __builtin_ctzll(due) + 1;
+        if (has_handler(t, sig))
+            continue;
+        queue_drop(s, t->kernel, SIG_BIT(sig));
+        if (!is_ignored(t, sig))
+            act_by_default(t, sig);
+    }
+    if (!t->is_zombie)
+        signal_update_word(t);
+}
+
+void
+signals_swap_mask(struct task *t, uint64_t mask)
+{
+    struct signals *s = &t->sig;
+
+    if (t->thread->call.is_retry)
+        return;
+    s->saved_mask = s->mask;
+    s->has_saved_mask = true;
+    signals_set_mask(t, mask);
+}
+
+void
+signal_forget_ignored(struct task *t, int sig)
+{
+    if (is_ignored(t, sig))
+        queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
+    signal_update_word(t);
+}
+
+int
+signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
+{
+    uint64_t due = t->sig.pending & set;
+    struct sigqueue *found = NULL;
+    bool more = false;
+
+    if (!due)
+        return 0;
+    int sig = __builtin_ctzll(due) + 1;
+    LIST_FOR_EACH(it, &t->sig.queue)
+    {
+        struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
+        if (q->info.signo != sig)
+            continue;
+        more = found != NULL;
+        if (more)
+            break;
+        found = q;
+    }
+    *ret = found ? found->info : (struct siginfo_k){.signo = sig};
+    if (found) {
+        list_remove(&found->link);
+        limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
+        free(found);
+    }
+    if (!more)
+        t->sig.pending &= ~SIG_BIT(sig);
+    signal_update_word(t);
+    return sig;
+}
+
+int
+signal_interrupt(const struct task *t, bool restartable)
+{
+    uint64_t due = t->sig.pending & ~t->sig.mask;
+    int sig = due ? __builtin_ctzll(due) + 1 : 0;
+
+    return restartable && (t->sig.action[sig].flags & GSA_RESTART) ? -ERESTART
+                                                                   : -EINTR;
+}
+
+/* --- the guest's view */
+
+static void
+put32(uint8_t *out, size_t at, uint32_t v)
+{
+    memcpy(out + at, &v, sizeof v);
+}
+
+/* The 32-bit siginfo_t: three words, then a union by the kind of signal. */
+void
+siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128])
+{
+    memset(out, 0, 128);
+    put32(out, 0, (uint32_t)si->signo);
+    put32(out, 4, (uint32_t)si->errnum);
+    put32(out, 8, (uint32_t)si->code);
+    if (si->code == SI_TIMER) {
+        put32(out, 12, (uint32_t)si->timerid);
+        put32(out, 16, (uint32_t)si->overrun);
+        put32(out, 20, si->value);
+    } else if (si->code > 0 && si->signo == SIGCHLD) {
+        put32(out, 12, (uint32_t)si->pid);
+        put32(out, 16, si->uid);
+        put32(out, 20, (uint32_t)si->status);
+        put32(out, 24, (uint32_t)(si->utime_ms / 10));
+        put32(out, 28, (uint32_t)(si->stime_ms / 10));
+    } else if (si->code > 0 && si->addr) {
+        put32(out, 12, si->addr);
+    } else {
+        put32(out, 12, (uint32_t)si->pid);
+        put32(out, 16, si->uid);
+        put32(out, 20, si->value);
+    }
+}
+
+void
+thread_sigword(struct thread *th, gaddr at)
+{
+    th->owner->sig.word = at;
+    signal_update_word(th->owner);
+}
+
+/* What signext hands over; see guest/musl. */
+struct guest_signal {
+    int32_t sig;
+    uint32_t handler, flags, old_mask[2];
+    uint8_t info[128];
+};
+
+int32_t
+thread_signext(struct thread *th, gaddr at)
+{
+    struct task *t = th->task;
+    struct signals *s = &t->sig;
+    struct guest_signal g;
+    struct siginfo_k si;
+
+    int sig = signal_take(t, ~s->mask, &si);
+    if (!sig)
+        return 0;
+    struct sigaction_k *act = &s->action[sig];
+    uint64_t old = s->has_saved_mask ? s->saved_mask : s->mask;
+    s->has_saved_mask = false;
+    g = (struct guest_signal){
+        .sig = sig,
+        .handler = act->handler,
+        .flags = act->flags,
+        .old_mask = {(uint32_t)old, (uint32_t)(old >> 32)}};
+    siginfo_to_guest(&si, g.info);
+    uint64_t mask = s->mask | act->mask;
+    if (!(act->flags & GSA_NODEFER))
+        mask |= SIG_BIT(sig);
+    if (act->flags & GSA_RESETHAND)
+        *act = (struct sigaction_k){0};
+    s->mask = mask & ~UNMASKABLE;
+    signal_update_word(t);
+    return copy_to_guest(t, at, &g, sizeof g) < 0 ? 0 : 1;
+}

@@ -1,0 +1,18 @@
+/* Signals as files: signalfd(2). A read takes the signals of the task that
+ * reads, whoever made the file. */
+#ifndef KERNEL_SIGNALFD_H
+#define KERNEL_SIGNALFD_H
+
+#include "base/own.h"
+
+#include <stdint.h>
+
+struct file;
+struct task;
+
+int signalfd_new(struct task *t, uint64_t set, uint32_t flags,
+                 OWN struct file **ret);
+/* Changes which signals it takes; -EINVAL if f is no signalfd. */
+int signalfd_set(struct file *f, uint64_t set);
+
+#endif

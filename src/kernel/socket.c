@@ -1,0 +1,320 @@
+/* Sockets: life, files, peers, poll. */
+#include "kernel/socket.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+bool
+socket_is_stream(const struct socket *s)
+{
+    return s->type == SOCK_STREAM;
+}
+
+bool
+socket_is_inet(const struct socket *s)
+{
+    return s->domain != AF_UNIX;
+}
+
+/* --- which kinds there are */
+
+static int
+check_inet(int type, int *protocol)
+{
+    int own = type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+
+    if (type == SOCK_RAW)
+        return -EPERM;
+    if (type != SOCK_STREAM && type != SOCK_DGRAM)
+        return -ESOCKTNOSUPPORT;
+    if (*protocol && *protocol != own)
+        return -EPROTONOSUPPORT;
+    *protocol = own;
+    return 0;
+}
+
+static int
+check_unix(int *type, int protocol)
+{
+    if (protocol && protocol != PF_UNIX)
+        return -EPROTONOSUPPORT;
+    if (*type == SOCK_RAW)
+        *type = SOCK_DGRAM; /* as Linux does */
+    if (*type != SOCK_STREAM && *type != SOCK_DGRAM && *type != SOCK_SEQPACKET)
+        return -ESOCKTNOSUPPORT;
+    return 0;
+}
+
+static int
+check_kind(int domain, int *type, int *protocol)
+{
+    if (domain == AF_INET || domain == AF_INET6)
+        return check_inet(*type, protocol);
+    if (domain != AF_UNIX)
+        return -EAFNOSUPPORT;
+    int r = check_unix(type, *protocol);
+    *protocol = 0;
+    return r;
+}
+
+/* --- life */
+
+static void
+init_lists(struct socket *s)
+{
+    list_init(&s->all);
+    list_init(&s->peers);
+    list_init(&s->peer_link);
+    list_init(&s->queue);
+    list_init(&s->pending);
+    list_init(&s->stalled);
+    list_init(&s->listen_link);
+    list_init(&s->bound);
+    waitq_init(&s->events);
+    waitq_init(&s->room);
+}
+
+int
+socket_new(struct kernel *k, int domain, int type, int protocol,
+           OWN struct socket **ret)
+{
+    int r = check_kind(domain, &type, &protocol);
+
+    if (r < 0)
+        return r;
+    struct net *net = net_need(k);
+    if (!net || !limits_charge(&k->limits, LIMIT_memory, sizeof **ret))
+        return -ENOMEM;
+    struct socket *s = malloc(sizeof *s);
+    if (!s) {
+        limits_uncharge(&k->limits, LIMIT_memory, sizeof *s);
+        return -ENOMEM;
+    }
+    *s = (struct socket){
+        .kernel = k,
+        .family = domain == AF_UNIX ? &unix_family : &inet_family,
+        .domain = domain,
+        .type = type,
+        .protocol = protocol,
+        .sndbuf = SOCKET_BUFFER_BYTES,
+        .rcvbuf = SOCKET_BUFFER_BYTES,
+    };
+    init_lists(s);
+    list_push_back(&net->sockets, &s->all);
+    *ret = s;
+    return 0;
+}
+
+void
+socket_set_cred(struct socket *s, const struct task *t)
+{
+    s->cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
+}
+
+void
+socket_join(struct socket *a, struct socket *b)
+{
+    a->peer = b;
+    list_remove(&a->peer_link);
+    list_push_back(&b->peers, &a->peer_link);
+    a->state = SOCK_CONNECTED;
+}
+
+void
+socket_leave_peer(struct socket *s)
+{
+    list_remove(&s->peer_link);
+    s->peer = NULL;
+}
+
+/* s, the peer of p, goes away. */
+static void
+lose_peer(struct socket *p, bool had_data)
+{
+    socket_leave_peer(p);
+    if (p->type != SOCK_DGRAM) {
+        p->shut |= socket_is_inet(p) ? SHUT_BIT_RD : SHUT_BITS;
+        if (had_data) {
+            p->shut = SHUT_BITS;
+            p->error = ECONNRESET;
+        }
+    }
+    waitq_wake(&p->events);
+}
+
+void
+socket_free(OWN struct socket *s)
+{
+    bool has_data;
+
+    if (!s)
+        return;
+    has_data = !list_is_empty(&s->queue);
+    socket_listen_end(s);
+    socket_leave_peer(s);
+    while (!list_is_empty(&s->peers))
+        lose_peer(CONTAINER_OF(s->peers.next, struct socket, peer_link),
+                  has_data);
+    s->family->unbind(s);
+    list_remove(&s->listen_link);
+    socket_drop_queue(s);
+    waitq_fini(&s->events);
+    waitq_fini(&s->room);
+    list_remove(&s->all);
+    limits_uncharge(&s->kernel->limits, LIMIT_memory, sizeof *s);
+    free(s);
+}
+
+int
+socket_take_error(struct socket *s)
+{
+    int e = s->error;
+
+    s->error = 0;
+    return -e;
+}
+
+/* --- files */
+
+static int64_t
+socket_file_read(struct file *f, struct task *t, void *buf, size_t len,
+                 uint64_t *pos)
+{
+    struct socket *s = f->obj;
+    struct sock_msg m = {.len = len};
+
+    (void)pos;
+    iov_init_buf(&m.data, buf, len);
+    int64_t r = socket_recv(s, t, &m);
+    scm_fini(&m.scm);
+    if (r == -EAGAIN && s->rcvtimeo_ns)
+        (void)thread_deadline(t->thread, clock_mono_ns(&f->kernel->clock) +
+                                             s->rcvtimeo_ns);
+    return r;
+}
+
+static int64_t
+socket_file_write(struct file *f, struct task *t, const void *buf, size_t len,
+                  uint64_t *pos)
+{
+    struct socket *s = f->obj;
+    struct sock_msg m = {.len = len};
+
+    (void)pos;
+    /* A message to send is only read. */
+    iov_init_buf(&m.data, (void *)(uintptr_t)buf, len);
+    socket_set_cred(s, t);
+    m.scm.cred = s->cred;
+    int64_t r = socket_send(s, t, &m);
+    if (r == -EAGAIN && s->sndtimeo_ns)
+        (void)thread_deadline(t->thread, clock_mono_ns(&f->kernel->clock) +
+                                             s->sndtimeo_ns);
+    return r;
+}
+
+static short
+poll_connection(struct socket *s)
+{
+    short events = 0;
+
+    if (s->state == SOCK_IDLE)
+        events |= POLLOUT | POLLWRNORM | POLLHUP;
+    if (s->shut & SHUT_BIT_RD)
+        events |= POLLIN | POLLRDNORM | POLLRDHUP;
+    if (s->shut == SHUT_BITS)
+        events |= POLLHUP;
+    return events;
+}
+
+static short
+socket_poll(struct file *f, struct poll_table *pt)
+{
+    struct socket *s = f->obj;
+    short events = s->error ? POLLERR : 0;
+
+    poll_wait(pt, &s->events);
+    if (s->state == SOCK_CONNECTING)
+        return events;
+    if (!list_is_empty(&s->queue) || !list_is_empty(&s->pending))
+        events |= POLLIN | POLLRDNORM;
+    if (s->state == SOCK_LISTENING)
+        return events;
+    if (s->type != SOCK_DGRAM)
+        events |= poll_connection(s);
+    if (s->error)
+        events |= POLLIN | POLLRDNORM;
+    if (socket_has_room(s))
+        events |= POLLOUT | POLLWRNORM;
+    else
+        s->wants_room = true;
+    return events;
+}
+
+static int64_t
+socket_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+{
+    struct socket *s = f->obj;
+    int32_t n;
+
+    if (cmd != FIONREAD && cmd != TIOCOUTQ)
+        return -ENOTTY;
+    if (s->state == SOCK_LISTENING)
+        return -EINVAL;
+    if (cmd == FIONREAD)
+        n = (int32_t)socket_readable(s);
+    else
+        n = s->peer ? (int32_t)socket_readable(s->peer) : 0;
+    return copy_to_guest(t, arg, &n, sizeof n);
+}
+
+static int
+socket_getattr(struct file *f, struct attr *ret)
+{
+    *ret = (struct attr){.ino = f->anon_ino,
+                         .mode = S_IFSOCK | 0777,
+                         .nlink = 1,
+                         .uid = 1000,
+                         .gid = 1000,
+                         .blksize = 4096};
+    return 0;
+}
+
+static void
+socket_release(struct file *f)
+{
+    socket_free(f->obj);
+}
+
+static const struct file_ops socket_ops = {
+    .kind = "socket",
+    .read = socket_file_read,
+    .write = socket_file_write,
+    .poll = socket_poll,
+    .getattr = socket_getattr,
+    .ioctl = socket_ioctl,
+    .release = socket_release,
+};
+
+int
+socket_file_new(OWN struct socket *s, uint32_t flags, OWN struct file **ret)
+{
+    return file_new(s->kernel, &socket_ops, s, O_RDWR | flags, ret);
+}
+
+int
+socket_find(struct task *t, int fd, struct file **ret_file, struct socket **ret)
+{
+    struct file *f = fd_find(t, fd);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    if (f->ops != &socket_ops)
+        return -ENOTSOCK;
+    *ret_file = f;
+    *ret = f->obj;
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* Sockets: what all families share. Everything stays inside the sandbox.
+ *
+ * A socket belongs to its file, or before accept to its listener. Connected
+ * sockets know each other by `peer`; `peers` of a socket are all that have it
+ * as their peer, so that none is left with a pointer to a freed one. What a
+ * socket has received waits in its own queue. */
+#ifndef KERNEL_SOCKET_H
+#define KERNEL_SOCKET_H
+
+#include "base/list.h"
+#include "base/own.h"
+#include "kernel/iov.h"
+#include "kernel/vfs/vfs.h"
+#include "kernel/wait.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct file;
+struct kernel;
+struct net;
+struct socket;
+struct task;
+
+#define SOCKET_BUFFER_BYTES     212992
+#define SOCKET_BUFFER_BYTES_MIN 4608
+#define SOCKET_BUFFER_BYTES_MAX (4 << 20)
+#define SCM_FILES_MAX           253
+
+/* An address; layouts are the guest's as well. */
+struct sock_addr {
+    uint32_t len; /* 0: none */
+    union {
+        struct sockaddr sa;
+        struct sockaddr_un un;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+        uint8_t bytes[128];
+    };
+};
+
+struct sock_cred {
+    int32_t pid;
+    uint32_t uid, gid;
+};
+
+/* Ancillary data. */
+struct scm {
+    struct file **files; /* n_files references, allocated */
+    size_t n_files;
+    struct sock_cred cred;
+};
+void scm_fini(struct scm *c);
+
+/* One message to send or to receive. */
+struct sock_msg {
+    struct iov data;
+    size_t len;
+    int flags;     /* MSG_*, in */
+    int out_flags; /* MSG_TRUNC, MSG_CTRUNC, out */
+    /* Destination (len 0: the peer), or where it came from. */
+    struct sock_addr name;
+    struct scm scm;
+    /* After -EAGAIN: the queue that is woken when it is worth trying again. */
+    struct waitq *wait;
+};
+
+enum sock_state {
+    SOCK_IDLE,
+    SOCK_LISTENING,
+    SOCK_CONNECTING, /* waits for room in a listener's backlog */
+    SOCK_CONNECTED,  /* also after the peer has gone */
+};
+
+enum { SHUT_BIT_RD = 1, SHUT_BIT_WR = 2, SHUT_BITS = 3 };
+
+struct sock_family {
+    int domain;
+    /* Binds s to addr. */
+    int (*bind)(struct socket *s, struct task *t, const struct sock_addr *addr);
+    /* Gives s a name of the system's choice if it has none. */
+    int (*autobind)(struct socket *s);
+    /* Gives the name up. */
+    void (*unbind)(struct socket *s);
+    /* The socket of the same type that addr names; -ECONNREFUSED, ... A
+     * wildcard in addr is replaced by what it stands for. */
+    int (*find)(struct socket *s, struct task *t, struct sock_addr *addr,
+                struct socket **ret);
+    /* s has a remote address now: choose the local one. */
+    void (*connected)(struct socket *s);
+    /* The address of an end of a connection, as a socket of `domain` shows
+     * it. */
+    void (*view)(const struct sock_addr *addr, int domain,
+                 struct sock_addr *ret);
+};
+
+extern const struct sock_family unix_family, inet_family;
+
+struct socket {
+    struct kernel *kernel;
+    const struct sock_family *family;
+    struct list all; /* in net->sockets */
+    int domain, type, protocol;
+    enum sock_state state;
+    unsigned shut;  /* SHUT_BIT_* */
+    int error;      /* positive errno, for SO_ERROR and the next call */
+    bool was_async; /* a non-blocking connect is not reported yet */
+    struct waitq events;
+
+    struct socket *peer;
+    struct list peers, peer_link;
+
+    struct list queue; /* struct packet */
+    size_t queued;     /* bytes charged for it */
+    struct waitq room; /* someone wants to put more into it */
+    bool wants_room;   /* we found no room at the peer */
+
+    /* Listeners: connections to accept, and sockets that wait for a place. */
+    struct list pending, stalled, listen_link;
+    struct socket *listener;
+    size_t n_pending, backlog;
+
+    /* Names. */
+    struct list bound; /* in a bucket of net, while bound */
+    bool is_bound;
+    struct sock_addr local, remote;
+    struct vnode node; /* a unix socket in a file system; held */
+    struct sock_cred cred, peer_cred;
+
+    /* Options. */
+    size_t sndbuf, rcvbuf;
+    int64_t rcvtimeo_ns, sndtimeo_ns; /* 0: none */
+    bool reuse_addr, reuse_port, keepalive, broadcast, passcred, v6only;
+    bool nodelay, oobinline;
+    struct linger linger;
+};
+
+/* --- socket.c */
+
+int socket_new(struct kernel *k, int domain, int type, int protocol,
+               OWN struct socket **ret);
+void socket_free(OWN struct socket *s);
+DEFINE_CLEANUP(struct socket *, socket_free)
+/* Takes s over, also on failure. flags: O_NONBLOCK. */
+int socket_file_new(OWN struct socket *s, uint32_t flags,
+                    OWN struct file **ret);
+/* -ENOTSOCK, -EBADF. */
+int socket_find(struct task *t, int fd, struct file **ret_file,
+                struct socket **ret);
+bool socket_is_stream(const struct socket *s);
+bool socket_is_inet(const struct socket *s);
+/* Makes b the peer of a, and a connected. */
+void socket_join(struct socket *a, struct socket *b);
+void socket_leave_peer(struct socket *s);
+void socket_set_cred(struct socket *s, const struct task *t);
+/* Takes the pending error: negative errno, or 0. */
+int socket_take_error(struct socket *s);
+
+/* --- socket_connect.c. -EAGAIN when they would have to wait; *ret_wait is
+ * the queue to wait on. */
+
+int socket_listen(struct socket *s, struct task *t, int backlog);
+int socket_connect(struct socket *s, struct task *t, bool may_wait,
+                   struct sock_addr *addr, struct waitq **ret_wait);
+/* The next connection, taken off the queue. */
+int socket_accept(struct socket *s, OWN struct socket **ret);
+int socket_shutdown(struct socket *s, int how);
+/* The listener is going away. */
+void socket_listen_end(struct socket *s);
+
+/* --- socket_io.c */
+
+int64_t socket_send(struct socket *s, struct task *t, struct sock_msg *m);
+int64_t socket_recv(struct socket *s, struct task *t, struct sock_msg *m);
+/* Is there room to send to the peer? */
+bool socket_has_room(const struct socket *s);
+/* The bytes that a read would give (FIONREAD). */
+size_t socket_readable(const struct socket *s);
+void socket_drop_queue(struct socket *s);
+
+/* --- socket_opt.c */
+
+int socket_setopt(struct socket *s, struct task *t, int level, int name,
+                  gaddr at, uint32_t len);
+int socket_getopt(struct socket *s, struct task *t, int level, int name,
+                  gaddr at, uint32_t *len);
+
+/* --- the name spaces of one sandbox (net.c) */
+
+enum { NET_BUCKETS = 256 };
+
+struct net {
+    struct list sockets;
+    struct list names[NET_BUCKETS]; /* bound unix sockets */
+    struct list ports[NET_BUCKETS]; /* bound inet sockets */
+    uint32_t next_port, next_name;
+    struct list garbage; /* packets whose files are to be put */
+    bool is_collecting;
+};
+
+/* The kernel's, made at first use; NULL: out of memory. */
+struct net *net_need(struct kernel *k);
+/* Frees it, with files that are only referred to by messages in each other's
+ * queues. All tasks are gone. NULL is fine. */
+void net_free(OWN struct net *n);
+
+#endif

@@ -1,0 +1,280 @@
+/* Sockets: listening, connecting, accepting, shutting down. */
+#include "kernel/kernel.h"
+#include "kernel/socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { BACKLOG_MAX = 4096 };
+
+int
+socket_listen(struct socket *s, struct task *t, int backlog)
+{
+    if (s->type == SOCK_DGRAM)
+        return -EOPNOTSUPP;
+    if (s->state != SOCK_IDLE && s->state != SOCK_LISTENING)
+        return -EINVAL;
+    if (!s->is_bound && !socket_is_inet(s))
+        return -EINVAL;
+    int r = s->family->autobind(s);
+    if (r < 0)
+        return r;
+    s->backlog =
+        backlog < 0 || backlog > BACKLOG_MAX ? BACKLOG_MAX : (size_t)backlog;
+    s->state = SOCK_LISTENING;
+    socket_set_cred(s, t);
+    return 0;
+}
+
+/* --- connecting */
+
+/* The other end of s, as `listener` will accept it. */
+static int
+server_end_new(struct socket *s, struct socket *listener,
+               OWN struct socket **ret)
+{
+    struct socket *c;
+
+    int r = socket_new(s->kernel, listener->domain, listener->type,
+                       listener->protocol, &c);
+    if (r < 0)
+        return r;
+    if (!socket_is_inet(s))
+        s->remote = listener->local;
+    s->family->view(&s->remote, c->domain, &c->local);
+    s->family->view(&s->local, c->domain, &c->remote);
+    c->sndbuf = listener->sndbuf;
+    c->rcvbuf = listener->rcvbuf;
+    c->rcvtimeo_ns = listener->rcvtimeo_ns;
+    c->sndtimeo_ns = listener->sndtimeo_ns;
+    c->passcred = listener->passcred;
+    c->keepalive = listener->keepalive;
+    c->nodelay = listener->nodelay;
+    c->linger = listener->linger;
+    c->v6only = listener->v6only;
+    c->cred = listener->cred;
+    c->peer_cred = s->cred;
+    *ret = c;
+    return 0;
+}
+
+static int
+establish(struct socket *s, struct socket *listener)
+{
+    struct socket *c;
+
+    int r = server_end_new(s, listener, &c);
+    if (r < 0)
+        return r;
+    s->peer_cred = listener->cred;
+    s->shut = 0;
+    socket_join(s, c);
+    socket_join(c, s);
+    list_push_back(&listener->pending, &c->listen_link);
+    listener->n_pending++;
+    waitq_wake(&listener->events);
+    return 0;
+}
+
+static bool
+is_full(const struct socket *listener)
+{
+    return listener->n_pending > listener->backlog;
+}
+
+/* A connection was accepted: the first socket that waits for a place has
+ * one now. */
+static void
+admit_stalled(struct socket *listener)
+{
+    waitq_wake(&listener->room);
+    if (list_is_empty(&listener->stalled) || is_full(listener))
+        return;
+    struct socket *s =
+        CONTAINER_OF(listener->stalled.next, struct socket, listen_link);
+    list_remove(&s->listen_link);
+    int r = establish(s, listener);
+    if (r < 0) {
+        s->state = SOCK_IDLE;
+        s->error = -r;
+    }
+    waitq_wake(&s->events);
+}
+
+static int
+connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
+{
+    struct socket *to = NULL;
+
+    if (addr->sa.sa_family == AF_UNSPEC) {
+        socket_leave_peer(s);
+        s->state = SOCK_IDLE;
+        s->remote.len = 0;
+        return 0;
+    }
+    int r = s->family->find(s, t, addr, &to);
+    /* UDP finds out when it sends. */
+    if (r < 0 && !(r == -ECONNREFUSED && socket_is_inet(s)))
+        return r;
+    r = socket_is_inet(s) ? s->family->autobind(s) : 0;
+    if (r < 0)
+        return r;
+    socket_leave_peer(s);
+    if (to && !socket_is_inet(s))
+        socket_join(s, to);
+    s->state = SOCK_CONNECTED;
+    s->remote = *addr;
+    s->family->connected(s);
+    return 0;
+}
+
+/* What a second connect on the same socket says. */
+static int
+connect_again(struct socket *s)
+{
+    if (s->was_async && s->state == SOCK_CONNECTED) {
+        s->was_async = false;
+        return 0;
+    }
+    if (s->state == SOCK_CONNECTING)
+        return -EALREADY;
+    if (s->state == SOCK_LISTENING && !socket_is_inet(s))
+        return -EINVAL;
+    return -EISCONN;
+}
+
+/* TCP without waiting: the outcome is told later. */
+static int
+connect_async(struct socket *s, struct socket *listener, int r)
+{
+    s->was_async = true;
+    if (r == -EAGAIN) {
+        s->state = SOCK_CONNECTING;
+        list_push_back(&listener->stalled, &s->listen_link);
+    } else if (r < 0) {
+        s->error = -r;
+        s->was_async = false;
+    }
+    return -EINPROGRESS;
+}
+
+/* Binds s where that is missing and connects it to the listener, if `found`
+ * says that there is one. */
+static int
+connect_found(struct socket *s, const struct sock_addr *addr,
+              struct socket *listener, int found)
+{
+    int r = socket_is_inet(s) ? s->family->autobind(s) : 0;
+
+    if (r < 0)
+        return r;
+    s->remote = *addr;
+    s->family->connected(s);
+    if (found < 0)
+        return found;
+    return is_full(listener) ? -EAGAIN : establish(s, listener);
+}
+
+int
+socket_connect(struct socket *s, struct task *t, bool may_wait,
+               struct sock_addr *addr, struct waitq **ret_wait)
+{
+    struct socket *listener = NULL;
+
+    if (s->type == SOCK_DGRAM)
+        return connect_dgram(s, t, addr);
+    if (s->state != SOCK_IDLE)
+        return connect_again(s);
+    int r = socket_take_error(s);
+    if (r < 0)
+        return r;
+    socket_set_cred(s, t);
+    r = s->family->find(s, t, addr, &listener);
+    if (r == 0 && listener->state != SOCK_LISTENING)
+        r = -ECONNREFUSED;
+    if (r < 0 && (r != -ECONNREFUSED || !socket_is_inet(s)))
+        return r;
+    r = connect_found(s, addr, listener, r);
+    bool is_outcome = r == 0 || r == -EAGAIN || r == -ECONNREFUSED;
+    if (!may_wait && socket_is_inet(s) && is_outcome)
+        return connect_async(s, listener, r);
+    if (r == -EAGAIN)
+        *ret_wait = &listener->room;
+    return r;
+}
+
+/* --- accepting */
+
+int
+socket_accept(struct socket *s, OWN struct socket **ret)
+{
+    if (s->type == SOCK_DGRAM)
+        return -EOPNOTSUPP;
+    if (s->state != SOCK_LISTENING)
+        return -EINVAL;
+    if (list_is_empty(&s->pending))
+        return -EAGAIN;
+    struct socket *c =
+        CONTAINER_OF(s->pending.next, struct socket, listen_link);
+    list_remove(&c->listen_link);
+    s->n_pending--;
+    admit_stalled(s);
+    *ret = c;
+    return 0;
+}
+
+void
+socket_listen_end(struct socket *s)
+{
+    while (!list_is_empty(&s->stalled)) {
+        struct socket *c =
+            CONTAINER_OF(s->stalled.next, struct socket, listen_link);
+        list_remove(&c->listen_link);
+        c->state = SOCK_IDLE;
+        c->error = ECONNREFUSED;
+        waitq_wake(&c->events);
+    }
+    while (!list_is_empty(&s->pending)) {
+        struct socket *c =
+            CONTAINER_OF(s->pending.next, struct socket, listen_link);
+        list_remove(&c->listen_link);
+        if (c->peer)
+            c->peer->error = ECONNRESET;
+        socket_free(c);
+    }
+    s->n_pending = 0;
+}
+
+/* --- shutting down */
+
+int
+socket_shutdown(struct socket *s, int how)
+{
+    unsigned bits = (unsigned)how + 1;
+
+    if (how < SHUT_RD || how > SHUT_RDWR)
+        return -EINVAL;
+    if (s->state == SOCK_LISTENING) {
+        s->shut |= bits;
+        if (bits & SHUT_BIT_RD && socket_is_inet(s)) {
+            socket_listen_end(s);
+            s->state = SOCK_IDLE;
+        }
+        waitq_wake(&s->events);
+        return 0;
+    }
+    if (s->state != SOCK_CONNECTED &&
+        (socket_is_inet(s) || s->type != SOCK_DGRAM))
+        return -ENOTCONN;
+    s->shut |= bits;
+    waitq_wake(&s->events);
+    struct socket *p = s->peer;
+    if (s->type == SOCK_DGRAM || !p)
+        return 0;
+    if (bits & SHUT_BIT_WR)
+        p->shut |= SHUT_BIT_RD;
+    if (bits & SHUT_BIT_RD && !socket_is_inet(s))
+        p->shut |= SHUT_BIT_WR;
+    waitq_wake(&p->events);
+    return 0;
+}

@@ -1,0 +1,423 @@
+/* Sockets: sending and receiving.
+ *
+ * A message goes straight into the queue of its receiver. Streams fill the
+ * last packet up; datagrams and records are one packet each. */
+#include "kernel/kernel.h"
+#include "kernel/packet.h"
+#include "kernel/socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STREAM_PACKET_MIN = 2048,
+    STREAM_PACKET_MAX = 64 << 10,
+    UDP_BYTES_MAX = 65507,
+};
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- room */
+
+/* How much of s's messages the queue of `to` takes. */
+static size_t
+limit_of(const struct socket *s, const struct socket *to)
+{
+    if (s->type == SOCK_DGRAM)
+        return to->rcvbuf;
+    return socket_is_inet(s) ? s->sndbuf + to->rcvbuf : s->sndbuf;
+}
+
+bool
+socket_has_room(const struct socket *s)
+{
+    const struct socket *p = s->peer;
+
+    return !p || list_is_empty(&p->queue) ||
+           p->queued * 3 <= limit_of(s, p) * 2;
+}
+
+/* The queue of s got shorter: tells those who wait for that. */
+static void
+wake_senders(struct socket *s)
+{
+    waitq_wake(&s->room);
+    LIST_FOR_EACH(it, &s->peers)
+    {
+        struct socket *p = CONTAINER_OF(it, struct socket, peer_link);
+        if (!p->wants_room || !socket_has_room(p))
+            continue;
+        p->wants_room = false;
+        waitq_wake(&p->events);
+    }
+}
+
+static void
+enqueue(struct socket *to, OWN struct packet *p)
+{
+    list_push_back(&to->queue, &p->link);
+    to->queued += packet_cost(p);
+}
+
+static void
+dequeue(struct socket *s, struct packet *p)
+{
+    s->queued -= packet_cost(p);
+    packet_free(p);
+}
+
+void
+socket_drop_queue(struct socket *s)
+{
+    while (!list_is_empty(&s->queue))
+        dequeue(s, CONTAINER_OF(s->queue.next, struct packet, link));
+}
+
+size_t
+socket_readable(const struct socket *s)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &s->queue)
+    {
+        n += packet_len(CONTAINER_OF(it, struct packet, link));
+        if (!socket_is_stream(s))
+            break;
+    }
+    return n;
+}
+
+/* --- sending */
+
+static bool
+is_same_cred(const struct sock_cred *a, const struct sock_cred *b)
+{
+    return a->pid == b->pid && a->uid == b->uid && a->gid == b->gid;
+}
+
+/* A packet with room for len bytes and what m has besides data. */
+static int
+packet_for(struct socket *to, struct sock_msg *m, size_t len,
+           OWN struct packet **ret)
+{
+    struct packet *p;
+
+    int r = packet_new(to->kernel, len + m->scm.n_files * sizeof(struct file *),
+                       &p);
+    if (r < 0)
+        return r;
+    p->scm = m->scm;
+    m->scm.files = NULL;
+    m->scm.n_files = 0;
+    *ret = p;
+    return 0;
+}
+
+/* Puts bytes into the last packet of the queue, if they may join it. */
+static size_t
+fill_last(struct socket *to, struct sock_msg *m, size_t len)
+{
+    if (list_is_empty(&to->queue) || m->scm.n_files)
+        return 0;
+    struct packet *p = CONTAINER_OF(to->queue.prev, struct packet, link);
+    if (p->scm.n_files || !is_same_cred(&p->scm.cred, &m->scm.cred))
+        return 0;
+    size_t n = min_size(len, p->cap - p->end);
+    iov_copy_from(&m->data, p->data + p->end, n);
+    p->end += n;
+    return n;
+}
+
+static int64_t
+add_packet(struct socket *to, struct sock_msg *m, size_t len)
+{
+    struct packet *p;
+
+    len = min_size(len, STREAM_PACKET_MAX);
+    int r = packet_for(to, m, len < STREAM_PACKET_MIN ? STREAM_PACKET_MIN : len,
+                       &p);
+    if (r < 0)
+        return r;
+    iov_copy_from(&m->data, p->data, len);
+    p->end = len;
+    enqueue(to, p);
+    return (int64_t)len;
+}
+
+static int64_t
+fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
+{
+    size_t limit = limit_of(s, to);
+    size_t sent = fill_last(to, m, m->len);
+
+    while (sent < m->len && to->queued < limit) {
+        int64_t n = add_packet(to, m, m->len - sent);
+        if (n < 0)
+            return sent ? (int64_t)sent : n;
+        sent += (size_t)n;
+    }
+    if (sent < m->len)
+        s->wants_room = true;
+    if (!sent)
+        return -EAGAIN;
+    waitq_wake(&to->events);
+    return (int64_t)sent;
+}
+
+/* May a connection be written to? */
+static int
+check_connected(struct socket *s)
+{
+    if (s->error && socket_is_inet(s))
+        return socket_take_error(s);
+    if (s->shut & SHUT_BIT_WR)
+        return -EPIPE;
+    if (s->state == SOCK_CONNECTING)
+        return -EAGAIN;
+    if (s->state != SOCK_CONNECTED)
+        return socket_is_inet(s) ? -EPIPE : -ENOTCONN;
+    return 0;
+}
+
+static int64_t
+send_stream(struct socket *s, struct sock_msg *m)
+{
+    int r = check_connected(s);
+
+    if (r < 0)
+        return r;
+    if (m->name.len && !socket_is_inet(s))
+        return -EISCONN;
+    if (!s->peer) {
+        /* TCP: the first bytes after the other end is gone get a reset. */
+        s->shut = SHUT_BITS;
+        s->error = EPIPE;
+        return (int64_t)m->len;
+    }
+    return m->len ? fill_stream(s, s->peer, m) : 0;
+}
+
+/* One whole packet to `to`; -EAGAIN if it has no room for it now. */
+static int64_t
+send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
+{
+    size_t cost = sizeof(struct packet) + m->len;
+    struct packet *p;
+
+    if (!list_is_empty(&to->queue) && to->queued + cost > limit_of(s, to)) {
+        s->wants_room = true;
+        m->wait = to == s->peer ? &s->events : &to->room;
+        return -EAGAIN;
+    }
+    int r = packet_for(to, m, m->len, &p);
+    if (r < 0)
+        return r;
+    iov_copy_from(&m->data, p->data, m->len);
+    p->end = m->len;
+    if (s->type == SOCK_DGRAM)
+        s->family->view(&s->local, to->domain, &p->from);
+    enqueue(to, p);
+    waitq_wake(&to->events);
+    return (int64_t)m->len;
+}
+
+static int64_t
+send_record(struct socket *s, struct sock_msg *m)
+{
+    int r = check_connected(s);
+
+    if (r < 0)
+        return r;
+    if (m->name.len)
+        return -EISCONN;
+    if (m->len > s->sndbuf)
+        return -EMSGSIZE;
+    return send_packet(s, s->peer, m);
+}
+
+static int64_t
+send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
+{
+    struct socket *to = s->peer;
+
+    if (m->len > s->sndbuf)
+        return -EMSGSIZE;
+    if (s->shut & SHUT_BIT_WR)
+        return -EPIPE;
+    if (!m->name.len && !to) {
+        bool was = s->state == SOCK_CONNECTED;
+        s->state = SOCK_IDLE;
+        return was ? -ECONNREFUSED : -ENOTCONN;
+    }
+    int r = m->name.len ? s->family->find(s, t, &m->name, &to) : 0;
+    if (r < 0)
+        return r;
+    if (to->peer && to->peer != s)
+        return -EPERM;
+    if (to->shut & SHUT_BIT_RD)
+        return -EPIPE;
+    return send_packet(s, to, m);
+}
+
+/* UDP: what finds no receiver, or no room, is lost. */
+static int64_t
+send_udp(struct socket *s, struct task *t, struct sock_msg *m)
+{
+    bool has_name = m->name.len;
+    struct sock_addr *addr = has_name ? &m->name : &s->remote;
+    struct socket *to = NULL;
+
+    if (s->error)
+        return socket_take_error(s);
+    if (s->shut & SHUT_BIT_WR)
+        return -EPIPE;
+    if (!addr->len)
+        return -EDESTADDRREQ;
+    if (m->len > UDP_BYTES_MAX)
+        return -EMSGSIZE;
+    int r = s->family->autobind(s);
+    if (r == 0)
+        r = s->family->find(s, t, addr, &to);
+    if (r == -ECONNREFUSED) {
+        if (!has_name)
+            s->error = ECONNREFUSED;
+        waitq_wake(&s->events);
+        return (int64_t)m->len;
+    }
+    if (r < 0)
+        return r;
+    int64_t n = send_packet(s, to, m);
+    return n == -EAGAIN ? (int64_t)m->len : n;
+}
+
+int64_t
+socket_send(struct socket *s, struct task *t, struct sock_msg *m)
+{
+    m->wait = &s->events;
+    if (m->flags & MSG_OOB)
+        return -EOPNOTSUPP;
+    if (socket_is_stream(s))
+        return send_stream(s, m);
+    if (s->type == SOCK_SEQPACKET)
+        return send_record(s, m);
+    return socket_is_inet(s) ? send_udp(s, t, m) : send_unix_dgram(s, t, m);
+}
+
+/* --- receiving */
+
+/* Gives the ancillary data of p to m; a look (MSG_PEEK) gets copies. */
+static int
+take_scm(struct packet *p, struct sock_msg *m)
+{
+    size_t n = p->scm.n_files;
+
+    m->scm.cred = p->scm.cred;
+    if (!n)
+        return 0;
+    if (!(m->flags & MSG_PEEK)) {
+        m->scm = p->scm;
+        p->scm.files = NULL;
+        p->scm.n_files = 0;
+        return 0;
+    }
+    m->scm.files = malloc(n * sizeof *m->scm.files);
+    if (!m->scm.files)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        m->scm.files[i] = file_get(p->scm.files[i]);
+    m->scm.n_files = n;
+    return 0;
+}
+
+/* Can bytes of p follow others in one read? */
+static bool
+may_join(const struct socket *s, const struct packet *p,
+         const struct sock_msg *m)
+{
+    if (m->scm.n_files || p->scm.n_files)
+        return false;
+    return !s->passcred || is_same_cred(&p->scm.cred, &m->scm.cred);
+}
+
+static int64_t
+take_stream(struct socket *s, struct sock_msg *m)
+{
+    bool peeks = m->flags & MSG_PEEK;
+    size_t got = 0;
+
+    LIST_FOR_EACH_SAFE(it, &s->queue)
+    {
+        struct packet *p = CONTAINER_OF(it, struct packet, link);
+        if (got == m->len || (got && !may_join(s, p, m)))
+            break;
+        int r = got ? 0 : take_scm(p, m);
+        if (r < 0)
+            return r;
+        size_t n = min_size(m->len - got, packet_len(p));
+        if (!(m->flags & MSG_TRUNC))
+            iov_copy_to(&m->data, p->data + p->start, n);
+        got += n;
+        if (peeks)
+            continue;
+        p->start += n;
+        if (!packet_len(p))
+            dequeue(s, p);
+    }
+    if (!peeks)
+        wake_senders(s);
+    return (int64_t)got;
+}
+
+static int64_t
+take_packet(struct socket *s, struct sock_msg *m)
+{
+    struct packet *p = CONTAINER_OF(s->queue.next, struct packet, link);
+    size_t len = packet_len(p), n = min_size(len, m->len);
+
+    int r = take_scm(p, m);
+    if (r < 0)
+        return r;
+    iov_copy_to(&m->data, p->data, n);
+    m->name = p->from;
+    if (n < len)
+        m->out_flags |= MSG_TRUNC;
+    if (!(m->flags & MSG_PEEK)) {
+        dequeue(s, p);
+        wake_senders(s);
+    }
+    return m->flags & MSG_TRUNC ? (int64_t)len : (int64_t)n;
+}
+
+/* There is nothing in the queue: why? */
+static int
+why_empty(struct socket *s)
+{
+    bool is_dgram = s->type == SOCK_DGRAM;
+
+    if (s->error)
+        return socket_take_error(s);
+    if (s->shut & SHUT_BIT_RD)
+        return 0;
+    if (is_dgram || s->state == SOCK_CONNECTED || s->state == SOCK_CONNECTING)
+        return -EAGAIN;
+    if (socket_is_inet(s) || s->type == SOCK_SEQPACKET)
+        return -ENOTCONN;
+    return -EINVAL;
+}
+
+int64_t
+socket_recv(struct socket *s, struct task *t, struct sock_msg *m)
+{
+    (void)t;
+    m->wait = &s->events;
+    if (m->flags & MSG_OOB)
+        return socket_is_inet(s) ? -EINVAL : -EOPNOTSUPP;
+    if (list_is_empty(&s->queue))
+        return why_empty(s);
+    return socket_is_stream(s) ? take_stream(s, m) : take_packet(s, m);
+}

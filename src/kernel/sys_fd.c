@@ -1,0 +1,151 @@
+/* System calls on descriptors: dup, close, fcntl, ioctl. */
+#include "kernel/kernel.h"
+#include "kernel/lock.h"
+#include "kernel/pipe.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+/* Status flags that F_SETFL changes. */
+#define SETFL (O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME)
+/* A 32-bit program shows that it can open large files. */
+enum { GUEST_O_LARGEFILE = 0100000 };
+
+int64_t
+sys_close(struct task *t, const union sysarg *a)
+{
+    return fd_close(t, a[0].i);
+}
+
+/* close_range(first, last, flags) */
+int64_t
+sys_close_range(struct task *t, const union sysarg *a)
+{
+    enum { UNSHARE = 2, CLOEXEC = 4 };
+
+    if (a[0].u > a[1].u || a[2].u & ~(uint32_t)(UNSHARE | CLOEXEC))
+        return -EINVAL;
+    for (size_t i = a[0].u; i <= a[1].u && i < t->fds.cap; i++) {
+        if (!t->fds.v[i].file)
+            continue;
+        if (a[2].u & CLOEXEC)
+            t->fds.v[i].cloexec = true;
+        else
+            (void)fd_close(t, (int)i);
+    }
+    return 0;
+}
+
+int64_t
+sys_dup(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    return f ? fd_install(t, file_get(f), 0, false) : -EBADF;
+}
+
+/* dup3(old, new, flags) */
+int64_t
+sys_dup3(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (a[2].u & ~(uint32_t)O_CLOEXEC || a[0].i == a[1].i)
+        return -EINVAL;
+    if (!f || a[1].u >= t->rlimits[RLIMIT_NOFILE].cur)
+        return -EBADF;
+    return fd_replace(t, a[1].i, file_get(f), a[2].u & O_CLOEXEC);
+}
+
+static int64_t
+dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
+{
+    if (min >= t->rlimits[RLIMIT_NOFILE].cur)
+        return -EINVAL;
+    return fd_install(t, file_get(f), (int)min, cloexec);
+}
+
+static bool
+is_allowed_on_path(uint32_t cmd)
+{
+    return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC || cmd == F_GETFD ||
+           cmd == F_SETFD || cmd == F_GETFL;
+}
+
+/* fcntl64(fd, cmd, arg) */
+int64_t
+sys_fcntl64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    uint32_t cmd = a[1].u;
+
+    if (!f || (f->flags & O_PATH && !is_allowed_on_path(cmd)))
+        return -EBADF;
+    switch (cmd) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        return dup_from(t, f, a[2].u, cmd == F_DUPFD_CLOEXEC);
+    case F_GETFD:
+        return t->fds.v[a[0].i].cloexec ? FD_CLOEXEC : 0;
+    case F_SETFD:
+        t->fds.v[a[0].i].cloexec = a[2].u & FD_CLOEXEC;
+        return 0;
+    case F_GETFL:
+        return (int64_t)(f->flags |
+                         (f->flags & O_PATH ? 0 : GUEST_O_LARGEFILE));
+    case F_SETFL:
+        f->flags = (f->flags & ~(uint32_t)SETFL) | (a[2].u & SETFL);
+        return 0;
+    case F_SETPIPE_SZ:
+        return pipe_set_size(f, a[2].u);
+    case F_GETPIPE_SZ:
+        return pipe_get_size(f);
+    case F_GETOWN:
+    case F_SETOWN:
+    case F_SETSIG:
+    case F_GETSIG:
+        return 0;
+    default:
+        return lock_fcntl(t, f, cmd, a[2].addr);
+    }
+}
+
+static int
+set_nonblocking(struct task *t, struct file *f, gaddr arg)
+{
+    int32_t on;
+
+    int r = copy_from_guest(t, &on, arg, sizeof on);
+    if (r < 0)
+        return r;
+    if (on)
+        f->flags |= O_NONBLOCK;
+    else
+        f->flags &= ~(uint32_t)O_NONBLOCK;
+    return 0;
+}
+
+/* ioctl(fd, cmd, arg) */
+int64_t
+sys_ioctl(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    switch (a[1].u) {
+    case FIOCLEX:
+    case FIONCLEX:
+        t->fds.v[a[0].i].cloexec = a[1].u == FIOCLEX;
+        return 0;
+    case FIONBIO:
+        return set_nonblocking(t, f, a[2].addr);
+    default:
+        if (!f->ops->ioctl)
+            return -ENOTTY;
+        return f->ops->ioctl(f, t, a[1].u, a[2].u);
+    }
+}

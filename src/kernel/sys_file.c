@@ -1,0 +1,379 @@
+/* System calls on open files: reading, writing, positions, sizes. */
+#include "kernel/abi.h"
+#include "kernel/io.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* read(fd, buf, len) */
+int64_t
+sys_read(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    struct io io = {.buf = a[1].addr, .len = a[2].u};
+
+    return f ? io_read(t, f, &io) : -EBADF;
+}
+
+int64_t
+sys_write(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    struct io io = {.buf = a[1].addr, .len = a[2].u};
+
+    return f ? io_write(t, f, &io) : -EBADF;
+}
+
+typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
+
+/* fd, iov, count: an empty array is no transfer, a negative count an error. */
+static int64_t
+vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
+{
+    struct file *f = fd_find(t, a[0].i);
+    struct io io = {.iov = a[1].addr, .count = a[2].u, .pos = pos};
+
+    if (!f)
+        return -EBADF;
+    if (a[2].i < 0)
+        return -EINVAL;
+    if (a[2].i == 0) {
+        io = (struct io){.buf = 0, .len = 0, .pos = pos};
+        return fn(t, f, &io);
+    }
+    if (!io.iov)
+        return -EFAULT;
+    return fn(t, f, &io);
+}
+
+int64_t
+sys_readv(struct task *t, const union sysarg *a)
+{
+    return vectored(t, a, NULL, io_read);
+}
+
+int64_t
+sys_writev(struct task *t, const union sysarg *a)
+{
+    return vectored(t, a, NULL, io_write);
+}
+
+/* Is f a file with positions? 0, -EBADF, -ESPIPE, -EINVAL. */
+static int
+check_pos(const struct file *f, int64_t pos)
+{
+    if (!f)
+        return -EBADF;
+    if (pos < 0)
+        return -EINVAL;
+    if (f->flags & O_PATH)
+        return -EBADF;
+    return f->has_pos ? 0 : -ESPIPE;
+}
+
+/* pread64(fd, buf, len, pos) */
+int64_t
+sys_pread64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    uint64_t pos = sysarg_u64(a + 3);
+    struct io io = {.buf = a[1].addr, .len = a[2].u, .pos = &pos};
+    int r = check_pos(f, (int64_t)pos);
+
+    return r < 0 ? r : io_read(t, f, &io);
+}
+
+int64_t
+sys_pwrite64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    uint64_t pos = sysarg_u64(a + 3);
+    struct io io = {.buf = a[1].addr, .len = a[2].u, .pos = &pos};
+    int r = check_pos(f, (int64_t)pos);
+
+    return r < 0 ? r : io_write(t, f, &io);
+}
+
+/* preadv(fd, iov, count, pos) */
+int64_t
+sys_preadv(struct task *t, const union sysarg *a)
+{
+    uint64_t pos = sysarg_u64(a + 3);
+    int r = check_pos(fd_find(t, a[0].i), (int64_t)pos);
+
+    return r < 0 ? r : vectored(t, a, &pos, io_read);
+}
+
+int64_t
+sys_pwritev(struct task *t, const union sysarg *a)
+{
+    uint64_t pos = sysarg_u64(a + 3);
+    int r = check_pos(fd_find(t, a[0].i), (int64_t)pos);
+
+    return r < 0 ? r : vectored(t, a, &pos, io_write);
+}
+
+/* --- positions and sizes */
+
+/* _llseek(fd, high, low, result, whence) */
+int64_t
+sys__llseek(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    int64_t offset = (int64_t)((uint64_t)a[1].u << 32 | a[2].u);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    if (a[4].u > SEEK_HOLE)
+        return -EINVAL;
+    if (!f->ops->seek)
+        return -ESPIPE;
+    int64_t pos = f->ops->seek(f, offset, a[4].i);
+    if (pos < 0)
+        return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
+    f->pos = (uint64_t)pos;
+    return copy_to_guest(t, a[3].addr, &pos, sizeof pos);
+}
+
+static int
+check_size(struct task *t, int64_t size)
+{
+    if (size < 0)
+        return -EINVAL;
+    if ((uint64_t)size <= t->rlimits[RLIMIT_FSIZE].cur)
+        return 0;
+    signal_send_kernel(t, SIGXFSZ);
+    return -EFBIG;
+}
+
+/* ftruncate64(fd, size) */
+int64_t
+sys_ftruncate64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    int64_t size = (int64_t)sysarg_u64(a + 1);
+
+    if (size < 0)
+        return -EINVAL;
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    if (!file_is_writable(f) || !f->ops->truncate)
+        return -EINVAL;
+    int r = check_size(t, size);
+    return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
+}
+
+/* truncate64(path, size) */
+int64_t
+sys_truncate64(struct task *t, const union sysarg *a)
+{
+    int64_t size = (int64_t)sysarg_u64(a + 1);
+    struct attr attr, set = {.size = (uint64_t)size};
+    struct walk w;
+    int r;
+    const char *path = guest_path(t, a[0].addr, &r);
+
+    if (!path)
+        return r;
+    if (size < 0)
+        return -EINVAL;
+    r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    if (r == 0)
+        r = vnode_getattr(t, &w.node, &attr);
+    if (r < 0)
+        return r;
+    if (S_ISDIR(attr.mode))
+        return -EISDIR;
+    if (!S_ISREG(attr.mode))
+        return -EINVAL;
+    r = vfs_access(&t->cred, &attr, W_OK);
+    if (r == 0)
+        r = check_size(t, size);
+    return r < 0 ? r : vnode_setattr(t, &w.node, &set, ATTR_SIZE, false);
+}
+
+/* fallocate(fd, mode, offset, len) */
+int64_t
+sys_fallocate(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    int64_t off = (int64_t)sysarg_u64(a + 2), len = (int64_t)sysarg_u64(a + 4);
+    int64_t end;
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    if (off < 0 || len <= 0)
+        return -EINVAL;
+    if (a[1].u & ~(uint32_t)(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
+        return -EOPNOTSUPP;
+    if (!file_is_writable(f))
+        return -EBADF;
+    if (!f->ops->fallocate)
+        return f->has_pos ? -ENODEV : -ESPIPE;
+    if (__builtin_add_overflow(off, len, &end))
+        return -EFBIG;
+    int r = a[1].u & FALLOC_FL_KEEP_SIZE ? 0 : check_size(t, end);
+    return r < 0 ? r
+                 : f->ops->fallocate(f, a[1].i, (uint64_t)off, (uint64_t)len);
+}
+
+/* --- copies within the kernel */
+
+enum { COPY_BYTES = 256 << 10 };
+
+/* Moves up to len bytes from `in` at *in_pos to `out` at *out_pos. */
+static int64_t
+copy_between(struct task *t, struct file *in, uint64_t *in_pos,
+             struct file *out, uint64_t *out_pos, size_t len)
+{
+    size_t max = len < COPY_BYTES ? len : COPY_BYTES;
+    uint64_t from = in_pos ? *in_pos : 0;
+    char *buf = malloc(max ? max : 1);
+
+    if (!buf)
+        return -ENOMEM;
+    int64_t n = max ? in->ops->read(in, t, buf, max, in_pos ? &from : NULL) : 0;
+    int64_t w = 0;
+    if (n > 0)
+        w = out->ops->write(out, t, buf, (size_t)n, out_pos);
+    free(buf);
+    if (n <= 0)
+        return n;
+    if (w > 0 && in_pos)
+        *in_pos += (uint64_t)w;
+    return w;
+}
+
+static int64_t
+wait_or_again(struct task *t, struct file *f, int64_t r)
+{
+    if (r != -EAGAIN || f->flags & O_NONBLOCK)
+        return r;
+    t->thread->call.restartable = true;
+    return thread_wait_file(t->thread, f);
+}
+
+static int
+get_pos(struct task *t, gaddr a, uint64_t *pos)
+{
+    int r = copy_from_guest(t, pos, a, sizeof *pos);
+
+    return r < 0 ? r : (int64_t)*pos < 0 ? -EINVAL : 0;
+}
+
+/* sendfile64(out, in, offset, count) */
+int64_t
+sys_sendfile64(struct task *t, const union sysarg *a)
+{
+    struct file *out = fd_find(t, a[0].i), *in = fd_find(t, a[1].i);
+    uint64_t pos = 0;
+
+    if (!out || !in || !file_is_readable(in) || !file_is_writable(out))
+        return -EBADF;
+    if (!in->has_pos || !in->ops->read || !out->ops->write)
+        return a[2].addr ? -ESPIPE : -EINVAL;
+    if (out->flags & O_APPEND)
+        return -EINVAL;
+    int r = a[2].addr ? get_pos(t, a[2].addr, &pos) : 0;
+    if (r < 0)
+        return r;
+    int64_t n = copy_between(t, in, a[2].addr ? &pos : &in->pos, out,
+                             out->has_pos ? &out->pos : NULL, a[3].u);
+    if (n < 0)
+        return wait_or_again(t, out, n);
+    if (a[2].addr)
+        r = copy_to_guest(t, a[2].addr, &pos, sizeof pos);
+    return r < 0 ? r : n;
+}
+
+static bool
+is_regular(struct file *f)
+{
+    struct attr a;
+
+    return file_getattr(f, &a) == 0 && S_ISREG(a.mode);
+}
+
+/* copy_file_range(in, in_off, out, out_off, len, flags) */
+int64_t
+sys_copy_file_range(struct task *t, const union sysarg *a)
+{
+    struct file *in = fd_find(t, a[0].i), *out = fd_find(t, a[2].i);
+    uint64_t in_pos, out_pos;
+    int r = 0;
+
+    if (!in || !out || !file_is_readable(in) || !file_is_writable(out) ||
+        out->flags & O_APPEND)
+        return -EBADF;
+    if (a[5].u || !is_regular(in) || !is_regular(out))
+        return -EINVAL;
+    if (a[1].addr)
+        r = get_pos(t, a[1].addr, &in_pos);
+    if (r == 0 && a[3].addr)
+        r = get_pos(t, a[3].addr, &out_pos);
+    if (r < 0)
+        return r;
+    int64_t n = copy_between(t, in, a[1].addr ? &in_pos : &in->pos, out,
+                             a[3].addr ? &out_pos : &out->pos, a[4].u);
+    if (n > 0 && a[1].addr)
+        r = copy_to_guest(t, a[1].addr, &in_pos, sizeof in_pos);
+    if (n > 0 && r == 0 && a[3].addr)
+        r = copy_to_guest(t, a[3].addr, &out_pos, sizeof out_pos);
+    return r < 0 ? r : n;
+}
+
+/* fsync and its kin: memory is as durable as it gets. */
+int64_t
+sys_fsync(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    return f->has_pos ? 0 : -EINVAL;
+}
+
+int64_t
+sys_fdatasync(struct task *t, const union sysarg *a)
+{
+    return sys_fsync(t, a);
+}
+
+int64_t
+sys_sync(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return 0;
+}
+
+int64_t
+sys_syncfs(struct task *t, const union sysarg *a)
+{
+    return fd_find(t, a[0].i) ? 0 : -EBADF;
+}
+
+/* fadvise64_64, readahead: advice. */
+int64_t
+sys_fadvise64_64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    return f->has_pos ? 0 : -ESPIPE;
+}
+
+/* Programs fall back to read and write. */
+int64_t
+sys_splice(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EINVAL;
+}

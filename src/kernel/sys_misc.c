@@ -1,0 +1,160 @@
+/* System calls about the system, and those that have nothing to do. */
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { CPUS = 1 };
+
+/* uname(buf): six fields of 65 bytes. */
+int64_t
+sys_uname(struct task *t, const union sysarg *a)
+{
+    const char *fields[6] = {"Linux",          t->kernel->hostname,
+                             "6.1.0-wasmsand", "#1 wasmsand",
+                             "wasm32",         "(none)"};
+    char out[6][65] = {0};
+
+    for (int i = 0; i < 6; i++)
+        strncpy(out[i], fields[i], sizeof out[i] - 1);
+    return copy_to_guest(t, a[0].addr, out, sizeof out);
+}
+
+int64_t
+sys_sethostname(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EPERM;
+}
+
+static uint64_t
+memory_left(const struct kernel *k)
+{
+    return k->limits.max[LIMIT_memory] - k->limits.used[LIMIT_memory];
+}
+
+/* sysinfo(info): sort and others size their buffers by it. */
+int64_t
+sys_sysinfo(struct task *t, const union sysarg *a)
+{
+    struct kernel *k = t->kernel;
+    struct {
+        uint32_t uptime, loads[3];
+        uint32_t totalram, freeram, sharedram, bufferram, totalswap, freeswap;
+        uint16_t procs, pad;
+        uint32_t totalhigh, freehigh, unit;
+        uint8_t reserved[256];
+    } out = {.unit = 4096};
+
+    _Static_assert(sizeof out == 312, "struct sysinfo of the guest");
+    out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S);
+    out.totalram = (uint32_t)(k->limits.max[LIMIT_memory] / 4096);
+    out.freeram = (uint32_t)(memory_left(k) / 4096);
+    out.procs = (uint16_t)k->limits.used[LIMIT_processes];
+    return copy_to_guest(t, a[0].addr, &out, sizeof out);
+}
+
+/* getrandom(buf, len, flags) */
+int64_t
+sys_getrandom(struct task *t, const union sysarg *a)
+{
+    enum { MAX = 1 << 20 };
+    uint32_t len = a[1].u < MAX ? a[1].u : MAX;
+
+    if (a[2].u & ~(uint32_t)(GRND_NONBLOCK | GRND_RANDOM | 4))
+        return -EINVAL;
+    void *p = guest_ptr(t, a[0].addr, len);
+    if (!p)
+        return -EFAULT;
+    rng_fill(&t->kernel->rng, p, len);
+    return len;
+}
+
+int64_t
+sys_sched_yield(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    if (t->thread->call.is_retry)
+        return 0;
+    thread_yield(t->thread);
+    return -EWAIT;
+}
+
+/* sched_getaffinity(pid, size, mask) */
+int64_t
+sys_sched_getaffinity(struct task *t, const union sysarg *a)
+{
+    uint32_t mask[2] = {(1u << CPUS) - 1, 0};
+
+    if (a[1].u < sizeof mask || a[1].u % 4)
+        return -EINVAL;
+    if (a[0].i && !task_find(t->kernel, a[0].i))
+        return -ESRCH;
+    int r = copy_to_guest(t, a[2].addr, mask, sizeof mask);
+    return r < 0 ? r : (int64_t)sizeof mask;
+}
+
+int64_t
+sys_getcpu(struct task *t, const union sysarg *a)
+{
+    uint32_t zero = 0;
+
+    for (int i = 0; i < 2; i++)
+        if (a[i].addr && copy_to_guest(t, a[i].addr, &zero, 4) < 0)
+            return -EFAULT;
+    return 0;
+}
+
+/* sched_getparam(pid, param): priority 0 */
+int64_t
+sys_sched_getparam(struct task *t, const union sysarg *a)
+{
+    int32_t zero = 0;
+
+    return copy_to_guest(t, a[1].addr, &zero, sizeof zero);
+}
+
+/* The libc keeps memory maps itself; gnulib asks which pages exist. */
+int64_t
+sys_mincore(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -ENOMEM;
+}
+
+/* futex(addr, op, value): nobody else can be waiting. */
+int64_t
+sys_futex(struct task *t, const union sysarg *a)
+{
+    enum { WAIT = 0, WAKE = 1, OP_MASK = 127 };
+    uint32_t now;
+
+    if ((a[1].u & OP_MASK) != WAIT)
+        return 0;
+    int r = copy_from_guest(t, &now, a[0].addr, sizeof now);
+    return r < 0 ? r : -EAGAIN;
+}
+
+/* A call that is accepted and has nothing to do here. */
+int64_t
+sys_nothing(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return 0;
+}
+
+int64_t
+sys_not_permitted(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EPERM;
+}
+
+int64_t
+sys_not_supported(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EOPNOTSUPP;
+}

@@ -1,0 +1,644 @@
+/* System calls on paths. */
+#include "kernel/abi.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+#include "kernel/vfs/dirfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { SYMLINK_TARGET_MAX = 4095 };
+
+/* The directory that a relative path starts from. 0, -EBADF, -ENOTDIR. */
+static int
+base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
+{
+    struct attr a;
+
+    *ret = t->cwd;
+    if (*path == '/' || dirfd == AT_FDCWD)
+        return 0;
+    struct file *f = fd_find(t, dirfd);
+    if (!f)
+        return -EBADF;
+    int r = f->node.mnt ? vnode_getattr(t, &f->node, &a) : -ENOTDIR;
+    if (r < 0)
+        return r;
+    *ret = f->node;
+    return *path && !S_ISDIR(a.mode) ? -ENOTDIR : 0;
+}
+
+/* A path argument with its directory. `base` must outlive the result. */
+static int
+get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
+       struct at *ret)
+{
+    int r;
+    const char *p = guest_path(t, path, &r);
+
+    *ret = (struct at){t->kernel, t, base, p};
+    if (!p)
+        return r;
+    return *p ? base_of(t, dirfd, p, base) : -ENOENT;
+}
+
+/* The inode of a path; with AT_EMPTY_PATH and "", that of dirfd itself. */
+static int
+find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+          struct vnode *ret)
+{
+    unsigned wf = at_flags & AT_SYMLINK_NOFOLLOW ? WALK_NOFOLLOW : 0;
+    struct vnode base;
+    struct walk w;
+    int r;
+    const char *p = guest_path(t, path, &r);
+
+    if (!p)
+        return r;
+    if (!*p && !(at_flags & AT_EMPTY_PATH))
+        return -ENOENT;
+    r = base_of(t, dirfd, p, &base);
+    if (r < 0)
+        return r;
+    if (!*p) {
+        *ret = base;
+        return 0;
+    }
+    r = path_walk(t->kernel, t, &base, p, wf, &w);
+    if (r == 0)
+        *ret = w.node;
+    return r;
+}
+
+/* --- open and the working directory */
+
+/* openat(dirfd, path, flags, mode) */
+int64_t
+sys_openat(struct task *t, const union sysarg *a)
+{
+    uint32_t flags = a[2].u, mode = a[3].u & 07777 & ~t->umask;
+    struct vnode base;
+    struct file *f;
+    struct at at;
+
+    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    if (r < 0)
+        return r;
+    if ((flags & O_ACCMODE) == O_ACCMODE && !(flags & O_PATH))
+        return -EINVAL;
+    int fd = fd_reserve(t, 0);
+    if (fd < 0)
+        return fd;
+    t->thread->call.restartable = true;
+    r = vfs_open(t->kernel, t, &base, at.path, flags, mode, &f);
+    return r < 0 ? r : fd_install(t, f, 0, flags & O_CLOEXEC);
+}
+
+/* openat2(dirfd, path, how, size): resolve flags are not offered. */
+int64_t
+sys_openat2(struct task *t, const union sysarg *a)
+{
+    struct {
+        uint64_t flags, mode, resolve;
+    } how;
+
+    if (a[3].u < sizeof how)
+        return -EINVAL;
+    int r = copy_from_guest(t, &how, a[2].addr, sizeof how);
+    if (r < 0)
+        return r;
+    if (how.resolve || how.flags >> 32 || how.mode & ~UINT64_C(07777))
+        return -EINVAL;
+    union sysarg b[4] = {a[0], a[1]};
+    b[2].u = (uint32_t)how.flags;
+    b[3].u = (uint32_t)how.mode;
+    return sys_openat(t, b);
+}
+
+static int
+set_cwd(struct task *t, const struct vnode *v)
+{
+    struct attr a;
+
+    int r = vnode_getattr(t, v, &a);
+    if (r < 0)
+        return r;
+    if (!S_ISDIR(a.mode))
+        return -ENOTDIR;
+    r = vfs_access(&t->cred, &a, X_OK);
+    if (r < 0)
+        return r;
+    vnode_hold(v);
+    vnode_release(&t->cwd);
+    t->cwd = *v;
+    return 0;
+}
+
+int64_t
+sys_chdir(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+
+    return r < 0 ? r : set_cwd(t, &v);
+}
+
+int64_t
+sys_fchdir(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f)
+        return -EBADF;
+    return f->node.mnt ? set_cwd(t, &f->node) : -ENOTDIR;
+}
+
+/* getcwd(buf, size): the length with the NUL. */
+int64_t
+sys_getcwd(struct task *t, const union sysarg *a)
+{
+    size_t size = a[1].u < PATH_BYTES_MAX ? a[1].u : PATH_BYTES_MAX;
+    char *buf = guest_ptr(t, a[0].addr, size);
+
+    if (!size)
+        return -ERANGE;
+    if (!buf)
+        return -EFAULT;
+    int64_t n = vnode_path(t->kernel, &t->cwd, buf, size);
+    return n < 0 ? n : n + 1;
+}
+
+int64_t
+sys_chroot(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+
+    return r < 0 ? r : -EPERM;
+}
+
+/* --- making and removing names */
+
+/* mknodat(dirfd, path, mode, dev) */
+int64_t
+sys_mknodat(struct task *t, const union sysarg *a)
+{
+    uint32_t mode = a[2].u & ~t->umask;
+    struct vnode base;
+    struct at at;
+
+    switch (a[2].u & S_IFMT) {
+    case 0:
+        mode |= S_IFREG;
+        break;
+    case S_IFREG:
+    case S_IFIFO:
+    case S_IFSOCK:
+        break;
+    case S_IFCHR:
+    case S_IFBLK:
+    case S_IFDIR:
+        return -EPERM;
+    default:
+        return -EINVAL;
+    }
+    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    return r < 0 ? r : vfs_make(&at, mode);
+}
+
+int64_t
+sys_mkdirat(struct task *t, const union sysarg *a)
+{
+    struct vnode base;
+    struct at at;
+    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+
+    return r < 0 ? r : vfs_make(&at, S_IFDIR | (a[2].u & 01777 & ~t->umask));
+}
+
+int64_t
+sys_unlinkat(struct task *t, const union sysarg *a)
+{
+    struct vnode base;
+    struct at at;
+
+    if (a[2].u & ~(uint32_t)AT_REMOVEDIR)
+        return -EINVAL;
+    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    return r < 0 ? r : vfs_unlink(&at, a[2].u ? UNLINK_DIR : 0);
+}
+
+/* symlinkat(target, dirfd, path) */
+int64_t
+sys_symlinkat(struct task *t, const union sysarg *a)
+{
+    struct vnode base;
+    struct at at;
+    int r;
+    const char *target = guest_path(t, a[0].addr, &r);
+
+    if (!target)
+        return r;
+    r = get_at(t, a[1].i, a[2].addr, &base, &at);
+    return r < 0 ? r : vfs_symlink(&at, target);
+}
+
+/* linkat(dirfd, path, dirfd2, path2, flags) */
+int64_t
+sys_linkat(struct task *t, const union sysarg *a)
+{
+    uint32_t flags = a[4].u;
+    struct vnode from, base;
+    struct at to;
+
+    if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    uint32_t at_flags = flags & AT_EMPTY_PATH;
+    if (!(flags & AT_SYMLINK_FOLLOW))
+        at_flags |= AT_SYMLINK_NOFOLLOW;
+    int r = find_node(t, a[0].i, a[1].addr, at_flags, &from);
+    if (r == 0)
+        r = get_at(t, a[2].i, a[3].addr, &base, &to);
+    return r < 0 ? r : vfs_link_node(&from, &to);
+}
+
+static int64_t
+rename_at(struct task *t, const union sysarg *a, uint32_t flags)
+{
+    struct vnode from_base, to_base;
+    struct at from, to;
+
+    int r = get_at(t, a[0].i, a[1].addr, &from_base, &from);
+    if (r == 0)
+        r = get_at(t, a[2].i, a[3].addr, &to_base, &to);
+    return r < 0 ? r : vfs_rename(&from, &to, flags);
+}
+
+int64_t
+sys_renameat(struct task *t, const union sysarg *a)
+{
+    return rename_at(t, a, 0);
+}
+
+int64_t
+sys_renameat2(struct task *t, const union sysarg *a)
+{
+    return rename_at(t, a, a[4].u);
+}
+
+/* readlinkat(dirfd, path, buf, size) */
+int64_t
+sys_readlinkat(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    struct attr attr;
+
+    if (a[3].i <= 0)
+        return -EINVAL;
+    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
+                      &v);
+    if (r == 0)
+        r = vnode_getattr(t, &v, &attr);
+    if (r < 0)
+        return r;
+    struct fs *fs = v.mnt->fs;
+    if (!S_ISLNK(attr.mode) || !fs->ops->readlink)
+        return -EINVAL;
+    size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
+    char *buf = guest_ptr(t, a[2].addr, size);
+    return buf ? fs->ops->readlink(fs, t, v.ino, buf, size) : -EFAULT;
+}
+
+/* --- attributes */
+
+static int
+put_stat(struct task *t, gaddr to, uint64_t dev, const struct attr *a)
+{
+    struct abi_stat s;
+
+    abi_fill_stat(&s, dev, a);
+    return copy_to_guest(t, to, &s, sizeof s);
+}
+
+static int64_t
+stat_file(struct task *t, struct file *f, gaddr to)
+{
+    struct attr attr;
+
+    int r = file_getattr(f, &attr);
+    return r < 0
+               ? r
+               : put_stat(t, to, f->node.mnt ? f->node.mnt->fs->dev : 0, &attr);
+}
+
+/* fstatat64(dirfd, path, buf, flags) */
+int64_t
+sys_fstatat64(struct task *t, const union sysarg *a)
+{
+    const uint32_t known =
+        AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
+    struct vnode v;
+    struct attr attr;
+    int r;
+    const char *path = guest_path(t, a[1].addr, &r);
+
+    if (a[3].u & ~known)
+        return -EINVAL;
+    if (path && !*path && a[3].u & AT_EMPTY_PATH && a[0].i != AT_FDCWD) {
+        struct file *f = fd_find(t, a[0].i);
+        return f ? stat_file(t, f, a[2].addr) : -EBADF;
+    }
+    r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
+    if (r == 0)
+        r = vnode_getattr(t, &v, &attr);
+    return r < 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
+}
+
+int64_t
+sys_fstat64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    return f ? stat_file(t, f, a[1].addr) : -EBADF;
+}
+
+static int
+access_node(struct task *t, const struct vnode *v, int want)
+{
+    struct attr attr;
+
+    int r = vnode_getattr(t, v, &attr);
+    if (r < 0)
+        return r;
+    if (want & W_OK && v->mnt->read_only && !S_ISCHR(attr.mode))
+        return -EROFS;
+    return vfs_access(&t->cred, &attr, want);
+}
+
+/* faccessat2(dirfd, path, mode, flags) */
+int64_t
+sys_faccessat2(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+
+    if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
+        a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    int r = find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
+    return r < 0 ? r : access_node(t, &v, a[2].i);
+}
+
+int64_t
+sys_faccessat(struct task *t, const union sysarg *a)
+{
+    union sysarg b[4] = {a[0], a[1], a[2]};
+
+    return sys_faccessat2(t, b);
+}
+
+static int64_t
+chmod_node(struct task *t, const struct vnode *v, uint32_t mode)
+{
+    struct attr old, set = {0};
+
+    int r = vnode_getattr(t, v, &old);
+    if (r < 0)
+        return r;
+    if (S_ISLNK(old.mode))
+        return -EOPNOTSUPP;
+    set.mode = (old.mode & S_IFMT) | (mode & 07777);
+    return vnode_setattr(t, v, &set, ATTR_MODE, false);
+}
+
+int64_t
+sys_fchmodat(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = find_node(t, a[0].i, a[1].addr, 0, &v);
+
+    return r < 0 ? r : chmod_node(t, &v, a[2].u);
+}
+
+/* The inode of a descriptor that may change its attributes. */
+static int
+node_of_fd(struct task *t, int fd, struct vnode *ret)
+{
+    struct file *f = fd_find(t, fd);
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    if (!f->node.mnt)
+        return -EPERM;
+    *ret = f->node;
+    return 0;
+}
+
+int64_t
+sys_fchmod(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = node_of_fd(t, a[0].i, &v);
+
+    return r < 0 ? r : chmod_node(t, &v, a[1].u);
+}
+
+static int64_t
+chown_node(struct task *t, const struct vnode *v, uint32_t uid, uint32_t gid)
+{
+    struct attr set = {.uid = uid, .gid = gid};
+    unsigned what =
+        (uid != UINT32_MAX ? ATTR_UID : 0) | (gid != UINT32_MAX ? ATTR_GID : 0);
+
+    return vnode_setattr(t, v, &set, what, false);
+}
+
+/* fchownat(dirfd, path, uid, gid, flags) */
+int64_t
+sys_fchownat(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+
+    if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    int r = find_node(t, a[0].i, a[1].addr, a[4].u, &v);
+    return r < 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
+}
+
+int64_t
+sys_fchown(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = node_of_fd(t, a[0].i, &v);
+
+    return r < 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
+}
+
+/* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
+static int
+one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
+         bool *ret_now)
+{
+    struct abi_timespec ts;
+
+    int r = copy_from_guest(t, &ts, a, sizeof ts);
+    if (r < 0)
+        return r;
+    *ret_now = ts.nsec == UTIME_NOW;
+    *ret_set = ts.nsec != UTIME_OMIT;
+    *ret = now;
+    if (*ret_now || !*ret_set)
+        return 0;
+    if (ts.nsec < 0 || ts.nsec >= NS_PER_S)
+        return -EINVAL;
+    if (__builtin_mul_overflow(ts.sec, NS_PER_S, ret))
+        return -EINVAL;
+    *ret += ts.nsec;
+    return 0;
+}
+
+static int
+get_times(struct task *t, gaddr times, struct attr *set, unsigned *what,
+          bool *now)
+{
+    int64_t ns = clock_real_ns(&t->kernel->clock);
+    bool a_set = true, m_set = true, a_now = true, m_now = true;
+    int r = 0;
+
+    set->atime_ns = set->mtime_ns = ns;
+    if (times)
+        r = one_time(t, times, ns, &set->atime_ns, &a_set, &a_now);
+    if (r == 0 && times)
+        r = one_time(t, times + 16, ns, &set->mtime_ns, &m_set, &m_now);
+    *what = (a_set ? ATTR_ATIME : 0) | (m_set ? ATTR_MTIME : 0);
+    *now = a_now && m_now;
+    return r;
+}
+
+/* utimensat(dirfd, path or NULL, times or NULL, flags) */
+int64_t
+sys_utimensat(struct task *t, const union sysarg *a)
+{
+    struct attr set = {0};
+    struct vnode v;
+    unsigned what;
+    bool now;
+
+    int r = get_times(t, a[2].addr, &set, &what, &now);
+    if (r < 0)
+        return r;
+    if (a[3].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    if (a[1].addr)
+        r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
+    else
+        r = node_of_fd(t, a[0].i, &v);
+    if (r < 0 || !what)
+        return r;
+    return vnode_setattr(t, &v, &set, what, now);
+}
+
+/* --- directories and file systems */
+
+struct getdents {
+    struct dir_emit emit;
+    struct file *f;
+    uint8_t *buf;
+    size_t used, size;
+};
+
+/* struct linux_dirent64, records of a multiple of 8 bytes. */
+static bool
+put_dirent(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+           unsigned dtype, uint64_t cookie)
+{
+    struct getdents *g = CONTAINER_OF(e, struct getdents, emit);
+    size_t size = (19 + len + 1 + 7) & ~(size_t)7;
+    uint8_t *p = g->buf + g->used;
+
+    if (g->size - g->used < size)
+        return false;
+    memset(p, 0, size);
+    memcpy(p, &ino, 8);
+    memcpy(p + 8, &cookie, 8);
+    memcpy(p + 16, &(uint16_t){(uint16_t)size}, 2);
+    p[18] = (uint8_t)dtype;
+    memcpy(p + 19, name, len);
+    g->used += size;
+    g->f->pos = cookie;
+    return true;
+}
+
+/* getdents64(fd, buf, size) */
+int64_t
+sys_getdents64(struct task *t, const union sysarg *a)
+{
+    enum { MAX = 1 << 20 };
+    struct file *f = fd_find(t, a[0].i);
+    size_t size = a[2].u < MAX ? a[2].u : MAX;
+    struct getdents g = {.emit.entry = put_dirent, .f = f, .size = size};
+
+    if (!f || f->flags & O_PATH)
+        return -EBADF;
+    g.buf = guest_ptr(t, a[1].addr, size);
+    if (!g.buf)
+        return -EFAULT;
+    uint64_t before = f->pos;
+    int r = dirfile_read(f, t, &g.emit);
+    if (r < 0)
+        return r;
+    if (g.used || f->pos != before)
+        return (int64_t)g.used;
+    return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f, t) ? -EINVAL : 0;
+}
+
+static int64_t
+put_statfs(struct task *t, const struct mount *m, uint32_t size, gaddr to)
+{
+    struct fs_stat st = {.bsize = 4096};
+    struct abi_statfs out = {0};
+
+    if (size != sizeof out)
+        return -EINVAL;
+    if (m->fs->ops->statfs) {
+        int r = m->fs->ops->statfs(m->fs, &st);
+        if (r < 0)
+            return r;
+    }
+    out.type = (uint32_t)st.type;
+    out.bsize = out.frsize = (uint32_t)st.bsize;
+    out.blocks = st.blocks;
+    out.bfree = out.bavail = st.blocks_free;
+    out.files = st.files;
+    out.ffree = st.files_free;
+    out.namelen = NAME_BYTES_MAX;
+    out.flags = m->read_only ? ST_RDONLY : 0;
+    out.fsid[0] = (int32_t)m->fs->dev;
+    return copy_to_guest(t, to, &out, sizeof out);
+}
+
+/* statfs64(path, size, buf) */
+int64_t
+sys_statfs64(struct task *t, const union sysarg *a)
+{
+    struct vnode v;
+    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+
+    return r < 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
+}
+
+int64_t
+sys_fstatfs64(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f)
+        return -EBADF;
+    struct mount *root =
+        CONTAINER_OF(t->kernel->mounts.next, struct mount, link);
+    return put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u, a[2].addr);
+}

@@ -1,0 +1,462 @@
+/* System calls on processes: life, identity, groups, limits. */
+#include "kernel/exec.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* --- exit, exec */
+
+int64_t
+sys_exit_group(struct task *t, const union sysarg *a)
+{
+    struct thread *th = t->thread;
+    int status = (a[0].i & 0xff) << 8;
+
+    if (th->owner != t) {
+        task_vfork_done(th);
+        task_exit(t, status);
+        task_notify(t);
+        return 0;
+    }
+    task_exit(t, status);
+    return 0;
+}
+
+int64_t
+sys_exit(struct task *t, const union sysarg *a)
+{
+    return sys_exit_group(t, a);
+}
+
+/* execve(path, argv, envp) */
+int64_t
+sys_execve(struct task *t, const union sysarg *a)
+{
+    int r;
+    const char *path = guest_path(t, a[0].addr, &r);
+
+    if (!path)
+        return r;
+    return exec_from_guest(t, &t->cwd, path, a[1].addr, a[2].addr);
+}
+
+/* execveat(dirfd, path, argv, envp, flags) */
+int64_t
+sys_execveat(struct task *t, const union sysarg *a)
+{
+    int r;
+    const char *path = guest_path(t, a[1].addr, &r);
+
+    if (!path)
+        return r;
+    if (a[4].u & ~(uint32_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+        return -EINVAL;
+    if (a[0].i == AT_FDCWD || *path == '/')
+        return exec_from_guest(t, &t->cwd, path, a[2].addr, a[3].addr);
+    struct file *f = fd_find(t, a[0].i);
+    if (!f)
+        return -EBADF;
+    if (!f->node.mnt)
+        return -EACCES;
+    if (*path)
+        return exec_from_guest(t, &f->node, path, a[2].addr, a[3].addr);
+    if (!(a[4].u & AT_EMPTY_PATH))
+        return -ENOENT;
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", a[0].i);
+    return exec_from_guest(t, &t->cwd, name, a[2].addr, a[3].addr);
+}
+
+/* Threads are for a later day; fork has an import of its own. */
+int64_t
+sys_clone(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EAGAIN;
+}
+
+/* --- identity */
+
+int64_t
+sys_getpid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->pid;
+}
+
+int64_t
+sys_gettid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->pid;
+}
+
+int64_t
+sys_set_tid_address(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->pid;
+}
+
+int64_t
+sys_getppid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->parent ? t->parent->pid : 0;
+}
+
+int64_t
+sys_getuid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.uid;
+}
+
+int64_t
+sys_getgid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.gid;
+}
+
+static int64_t
+put_three(struct task *t, const union sysarg *a, uint32_t id)
+{
+    for (int i = 0; i < 3; i++) {
+        int r = copy_to_guest(t, a[i].addr, &id, sizeof id);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int64_t
+sys_getresuid(struct task *t, const union sysarg *a)
+{
+    return put_three(t, a, t->cred.uid);
+}
+
+int64_t
+sys_getresgid(struct task *t, const union sysarg *a)
+{
+    return put_three(t, a, t->cred.gid);
+}
+
+/* All ids of a task are the same, so the only change allowed is none. */
+static int64_t
+may_become(const union sysarg *a, int n, uint32_t id)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i].u != id && a[i].u != UINT32_MAX)
+            return -EPERM;
+    return 0;
+}
+
+int64_t
+sys_setuid(struct task *t, const union sysarg *a)
+{
+    return a[0].u == UINT32_MAX ? -EINVAL : may_become(a, 1, t->cred.uid);
+}
+
+int64_t
+sys_setgid(struct task *t, const union sysarg *a)
+{
+    return a[0].u == UINT32_MAX ? -EINVAL : may_become(a, 1, t->cred.gid);
+}
+
+int64_t
+sys_setreuid(struct task *t, const union sysarg *a)
+{
+    return may_become(a, 2, t->cred.uid);
+}
+
+int64_t
+sys_setregid(struct task *t, const union sysarg *a)
+{
+    return may_become(a, 2, t->cred.gid);
+}
+
+int64_t
+sys_setresuid(struct task *t, const union sysarg *a)
+{
+    return may_become(a, 3, t->cred.uid);
+}
+
+int64_t
+sys_setresgid(struct task *t, const union sysarg *a)
+{
+    return may_become(a, 3, t->cred.gid);
+}
+
+/* getgroups(size, list): the one group. */
+int64_t
+sys_getgroups(struct task *t, const union sysarg *a)
+{
+    if (a[0].i < 0)
+        return -EINVAL;
+    if (a[0].i == 0)
+        return 1;
+    int r = copy_to_guest(t, a[1].addr, &t->cred.gid, 4);
+    return r < 0 ? r : 1;
+}
+
+int64_t
+sys_setgroups(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EPERM;
+}
+
+int64_t
+sys_umask(struct task *t, const union sysarg *a)
+{
+    uint32_t old = t->umask;
+
+    t->umask = a[0].u & 0777;
+    return old;
+}
+
+/* --- groups and sessions */
+
+static struct task *
+self_or(struct task *t, int pid)
+{
+    return pid == 0 ? t : task_find(t->kernel, pid);
+}
+
+static bool
+session_has_group(struct kernel *k, int sid, int pgid)
+{
+    LIST_FOR_EACH(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->pgid == pgid && t->sid == sid)
+            return true;
+    }
+    return false;
+}
+
+/* setpgid(pid, pgid) */
+int64_t
+sys_setpgid(struct task *t, const union sysarg *a)
+{
+    struct task *of = self_or(t, a[0].i);
+    int pgid = a[1].i ? a[1].i : of ? of->pid : 0;
+
+    if (a[1].i < 0)
+        return -EINVAL;
+    if (!of || (of != t && of->parent != t))
+        return -ESRCH;
+    if (of->sid != t->sid)
+        return -EPERM;
+    if (of != t && of->did_exec)
+        return -EACCES;
+    if (of->sid == of->pid)
+        return -EPERM;
+    if (pgid != of->pid && !session_has_group(t->kernel, t->sid, pgid))
+        return -EPERM;
+    of->pgid = pgid;
+    return 0;
+}
+
+int64_t
+sys_getpgid(struct task *t, const union sysarg *a)
+{
+    struct task *of = self_or(t, a[0].i);
+
+    return of ? of->pgid : -ESRCH;
+}
+
+int64_t
+sys_getsid(struct task *t, const union sysarg *a)
+{
+    struct task *of = self_or(t, a[0].i);
+
+    return of ? of->sid : -ESRCH;
+}
+
+int64_t
+sys_setsid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    LIST_FOR_EACH(it, &t->kernel->tasks)
+    if (CONTAINER_OF(it, struct task, link)->pgid == t->pid)
+        return -EPERM;
+    t->sid = t->pgid = t->pid;
+    tty_put(STEAL(t->ctty));
+    return t->pid;
+}
+
+/* --- priorities: kept, without effect */
+
+static int64_t
+each_of(struct task *t, int which, int who, int (*fn)(struct task *, int *),
+        int *arg)
+{
+    int64_t r = -ESRCH;
+
+    if (which < PRIO_PROCESS || which > PRIO_USER)
+        return -EINVAL;
+    LIST_FOR_EACH(it, &t->kernel->tasks)
+    {
+        struct task *of = CONTAINER_OF(it, struct task, link);
+        bool is_meant = which == PRIO_PROCESS ? of->pid == (who ? who : t->pid)
+                        : which == PRIO_PGRP ? of->pgid == (who ? who : t->pgid)
+                                             : of != t->kernel->init;
+        if (is_meant)
+            r = fn(of, arg);
+        if (r < 0 && r != -ESRCH)
+            return r;
+    }
+    return r;
+}
+
+static int
+highest_priority(struct task *t, int *best)
+{
+    if (20 - t->nice > *best)
+        *best = 20 - t->nice;
+    return 0;
+}
+
+static int
+set_nice(struct task *t, int *nice)
+{
+    if (*nice < t->nice)
+        return -EACCES;
+    t->nice = *nice;
+    return 0;
+}
+
+int64_t
+sys_getpriority(struct task *t, const union sysarg *a)
+{
+    int best = 0;
+    int64_t r = each_of(t, a[0].i, a[1].i, highest_priority, &best);
+
+    return r < 0 ? r : best;
+}
+
+int64_t
+sys_setpriority(struct task *t, const union sysarg *a)
+{
+    int nice = a[2].i < -20 ? -20 : a[2].i > 19 ? 19 : a[2].i;
+
+    return each_of(t, a[0].i, a[1].i, set_nice, &nice);
+}
+
+/* --- limits and usage */
+
+/* prlimit64(pid, resource, new, old) */
+int64_t
+sys_prlimit64(struct task *t, const union sysarg *a)
+{
+    struct task *of = self_or(t, a[0].i);
+    struct rlimit_k set;
+
+    if (!of)
+        return -ESRCH;
+    if (a[1].u >= RLIMIT_COUNT)
+        return -EINVAL;
+    struct rlimit_k *rl = &of->rlimits[a[1].u], old = *rl;
+    if (a[2].addr) {
+        int r = copy_from_guest(t, &set, a[2].addr, sizeof set);
+        if (r < 0)
+            return r;
+        if (set.cur > set.max)
+            return -EINVAL;
+        if (set.max > rl->max)
+            return -EPERM;
+        *rl = set;
+    }
+    return a[3].addr ? copy_to_guest(t, a[3].addr, &old, sizeof old) : 0;
+}
+
+/* getrusage(who, usage) */
+int64_t
+sys_getrusage(struct task *t, const union sysarg *a)
+{
+    int32_t ru[18];
+
+    if (a[0].i != RUSAGE_SELF && a[0].i != RUSAGE_CHILDREN &&
+        a[0].i != RUSAGE_THREAD)
+        return -EINVAL;
+    sched_account(t->kernel);
+    rusage_to_guest(a[0].i == RUSAGE_CHILDREN ? &t->children_usage : &t->usage,
+                    ru);
+    return copy_to_guest(t, a[1].addr, ru, sizeof ru);
+}
+
+/* times(buf): clock ticks of 10 ms. */
+int64_t
+sys_times(struct task *t, const union sysarg *a)
+{
+    enum { NS_PER_TICK = 10000000 };
+
+    sched_account(t->kernel);
+    int32_t out[4] = {(int32_t)(t->usage.cpu_ns / NS_PER_TICK), 0,
+                      (int32_t)(t->children_usage.cpu_ns / NS_PER_TICK), 0};
+    if (a[0].addr) {
+        int r = copy_to_guest(t, a[0].addr, out, sizeof out);
+        if (r < 0)
+            return r;
+    }
+    return (int32_t)(clock_mono_ns(&t->kernel->clock) / NS_PER_TICK &
+                     INT32_MAX);
+}
+
+/* --- prctl */
+
+static int64_t
+set_name(struct task *t, gaddr a)
+{
+    char name[sizeof t->comm];
+
+    int64_t n = guest_string(t, a, name, sizeof name);
+    if (n == -ENAMETOOLONG)
+        n = copy_from_guest(t, name, a, sizeof name);
+    if (n < 0)
+        return n;
+    name[sizeof name - 1] = 0;
+    memset(t->comm, 0, sizeof t->comm);
+    strcpy(t->comm, name);
+    return 0;
+}
+
+int64_t
+sys_prctl(struct task *t, const union sysarg *a)
+{
+    int32_t sig = t->pdeath_signal;
+
+    switch (a[0].i) {
+    case PR_SET_NAME:
+        return set_name(t, a[1].addr);
+    case PR_GET_NAME:
+        return copy_to_guest(t, a[1].addr, t->comm, sizeof t->comm);
+    case PR_SET_PDEATHSIG:
+        if (a[1].u > NSIG_MAX)
+            return -EINVAL;
+        t->pdeath_signal = a[1].i;
+        return 0;
+    case PR_GET_PDEATHSIG:
+        return copy_to_guest(t, a[1].addr, &sig, sizeof sig);
+    case PR_GET_DUMPABLE:
+    case PR_SET_DUMPABLE:
+    case PR_SET_KEEPCAPS:
+    case PR_GET_KEEPCAPS:
+        return 0;
+    case PR_SET_NO_NEW_PRIVS:
+        return a[1].u == 1 ? 0 : -EINVAL;
+    case PR_GET_NO_NEW_PRIVS:
+        return 1;
+    default:
+        return -EINVAL;
+    }
+}

@@ -1,0 +1,255 @@
+/* System calls on signals. */
+#include "kernel/abi.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+enum { SIGSET_BYTES = 8 };
+
+static bool
+is_signal(int sig)
+{
+    return sig >= 1 && sig <= NSIG_MAX;
+}
+
+/* --- sending */
+
+static struct siginfo_k
+info_from(const struct task *t, int sig, int code)
+{
+    return (struct siginfo_k){
+        .signo = sig, .code = code, .pid = t->pid, .uid = t->cred.uid};
+}
+
+static int64_t
+kill_all(struct task *t, const struct siginfo_k *si)
+{
+    int64_t r = -ESRCH;
+
+    LIST_FOR_EACH_SAFE(it, &t->kernel->tasks)
+    {
+        struct task *to = CONTAINER_OF(it, struct task, link);
+        if (to == t || to == t->kernel->init)
+            continue;
+        r = 0;
+        if (si->signo)
+            (void)signal_send(to, si);
+    }
+    return r;
+}
+
+/* kill(pid, sig) */
+int64_t
+sys_kill(struct task *t, const union sysarg *a)
+{
+    int pid = a[0].i, sig = a[1].i;
+    struct siginfo_k si = info_from(t, sig, SI_USER);
+
+    if (sig < 0 || sig > NSIG_MAX)
+        return -EINVAL;
+    if (pid == INT32_MIN)
+        return -ESRCH;
+    if (pid == -1)
+        return kill_all(t, &si);
+    if (pid <= 0)
+        return signal_send_group(t->kernel, pid ? -pid : t->pgid, &si);
+    struct task *to = task_find(t->kernel, pid);
+    if (!to)
+        return -ESRCH;
+    if (to == t->kernel->init)
+        return -EPERM;
+    return sig ? signal_send(to, &si) : 0;
+}
+
+static int64_t
+send_to_thread(struct task *t, int pid, int sig)
+{
+    struct siginfo_k si = info_from(t, sig, SI_TKILL);
+    struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
+
+    if (pid <= 0 || sig < 0 || sig > NSIG_MAX)
+        return -EINVAL;
+    if (!to)
+        return -ESRCH;
+    return sig ? signal_send(to, &si) : 0;
+}
+
+int64_t
+sys_tkill(struct task *t, const union sysarg *a)
+{
+    return send_to_thread(t, a[0].i, a[1].i);
+}
+
+/* tgkill(tgid, tid, sig) */
+int64_t
+sys_tgkill(struct task *t, const union sysarg *a)
+{
+    if (a[0].i <= 0 || a[1].i <= 0)
+        return -EINVAL;
+    return a[0].i == a[1].i ? send_to_thread(t, a[1].i, a[2].i) : -ESRCH;
+}
+
+/* rt_sigqueueinfo(pid, sig, siginfo) */
+int64_t
+sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
+{
+    struct siginfo_k si = info_from(t, a[1].i, 0);
+    struct task *to = task_find(t->kernel, a[0].i);
+    int32_t in[6];
+
+    int r = copy_from_guest(t, in, a[2].addr, sizeof in);
+    if (r < 0)
+        return r;
+    si.code = in[2];
+    si.value = (uint32_t)in[5];
+    if (to != t && (si.code >= 0 || si.code == SI_TKILL))
+        return -EPERM;
+    if (a[1].i < 0 || a[1].i > NSIG_MAX)
+        return -EINVAL;
+    if (!to)
+        return -ESRCH;
+    return a[1].i ? signal_send(to, &si) : 0;
+}
+
+/* --- actions and masks */
+
+static int
+set_action(struct task *t, int sig, gaddr from)
+{
+    struct abi_sigaction in;
+    struct sigaction_k *act = &t->sig.action[sig];
+
+    int r = copy_from_guest(t, &in, from, sizeof in);
+    if (r < 0)
+        return r;
+    if (sig == SIGKILL || sig == SIGSTOP)
+        return -EINVAL;
+    act->handler = in.handler;
+    act->flags = in.flags;
+    act->mask = in.mask[0] | (uint64_t)in.mask[1] << 32;
+    if (act->handler <= GUEST_SIG_IGN)
+        signal_forget_ignored(t, sig);
+    return 0;
+}
+
+/* rt_sigaction(sig, new, old, size) */
+int64_t
+sys_rt_sigaction(struct task *t, const union sysarg *a)
+{
+    int sig = a[0].i;
+    struct abi_sigaction out = {0};
+
+    if (a[3].u != SIGSET_BYTES || !is_signal(sig))
+        return -EINVAL;
+    const struct sigaction_k *act = &t->sig.action[sig];
+    out.handler = act->handler;
+    out.flags = act->flags;
+    out.mask[0] = (uint32_t)act->mask;
+    out.mask[1] = (uint32_t)(act->mask >> 32);
+    int r = a[1].addr ? set_action(t, sig, a[1].addr) : 0;
+    if (r < 0 || !a[2].addr)
+        return r;
+    return copy_to_guest(t, a[2].addr, &out, sizeof out);
+}
+
+/* rt_sigprocmask(how, set, old, size) */
+int64_t
+sys_rt_sigprocmask(struct task *t, const union sysarg *a)
+{
+    uint64_t old = t->sig.mask, set;
+
+    if (a[3].u != SIGSET_BYTES)
+        return -EINVAL;
+    if (a[1].addr) {
+        int r = copy_from_guest(t, &set, a[1].addr, sizeof set);
+        if (r < 0)
+            return r;
+        if (a[0].u > SIG_SETMASK)
+            return -EINVAL;
+        signals_set_mask(t, a[0].u == SIG_BLOCK     ? old | set
+                            : a[0].u == SIG_UNBLOCK ? old & ~set
+                                                    : set);
+    }
+    return a[2].addr ? copy_to_guest(t, a[2].addr, &old, sizeof old) : 0;
+}
+
+int64_t
+sys_rt_sigpending(struct task *t, const union sysarg *a)
+{
+    uint64_t set = t->sig.pending & t->sig.mask;
+
+    if (a[1].u > SIGSET_BYTES)
+        return -EINVAL;
+    return copy_to_guest(t, a[0].addr, &set, a[1].u);
+}
+
+/* --- waiting */
+
+/* rt_sigsuspend(mask, size): the mask holds until a handler has run. */
+int64_t
+sys_rt_sigsuspend(struct task *t, const union sysarg *a)
+{
+    uint64_t mask;
+
+    if (a[1].u != SIGSET_BYTES)
+        return -EINVAL;
+    int r = copy_from_guest(t, &mask, a[0].addr, sizeof mask);
+    if (r < 0)
+        return r;
+    signals_swap_mask(t, mask);
+    return -EWAIT;
+}
+
+/* rt_sigtimedwait(set, info, timeout, size) */
+int64_t
+sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
+{
+    const uint64_t never = SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP);
+    struct siginfo_k si;
+    uint64_t set;
+    int64_t ns = NS_NEVER;
+    uint8_t out[128];
+
+    if (a[3].u != SIGSET_BYTES)
+        return -EINVAL;
+    int r = copy_from_guest(t, &set, a[0].addr, sizeof set);
+    if (r == 0 && a[2].addr)
+        r = abi_get_time(t, a[2].addr, &ns);
+    if (r < 0)
+        return r;
+    t->sig.wait_set = 0;
+    int sig = signal_take(t, set & ~never, &si);
+    if (sig) {
+        siginfo_to_guest(&si, out);
+        r = a[1].addr ? copy_to_guest(t, a[1].addr, out, sizeof out) : 0;
+        return r < 0 ? r : sig;
+    }
+    if (thread_deadline(t->thread, clock_after(&t->kernel->clock, ns)))
+        return -EAGAIN;
+    t->sig.wait_set = set & ~never;
+    return -EWAIT;
+}
+
+/* sigaltstack(new, old): handlers run on the program's own stack. */
+int64_t
+sys_sigaltstack(struct task *t, const union sysarg *a)
+{
+    uint32_t ss[3], none[3] = {0, SS_DISABLE, 0};
+
+    if (a[0].addr) {
+        int r = copy_from_guest(t, ss, a[0].addr, sizeof ss);
+        if (r < 0)
+            return r;
+    }
+    return a[1].addr ? copy_to_guest(t, a[1].addr, none, sizeof none) : 0;
+}
+
+int64_t
+sys_restart_syscall(struct task *t, const union sysarg *a)
+{
+    (void)t, (void)a;
+    return -EINTR;
+}

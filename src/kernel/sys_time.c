@@ -1,0 +1,110 @@
+/* System calls on clocks and sleeping. */
+#include "kernel/abi.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+
+static int
+clock_now(struct task *t, int id, int64_t *ret)
+{
+    const struct clock *c = &t->kernel->clock;
+
+    switch (id) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_TAI:
+        *ret = clock_real_ns(c);
+        return 0;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+        *ret = clock_mono_ns(c);
+        return 0;
+    case CLOCK_PROCESS_CPUTIME_ID:
+    case CLOCK_THREAD_CPUTIME_ID:
+        sched_account(t->kernel);
+        *ret = c->is_virtual ? c->virtual_ns : t->usage.cpu_ns;
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+/* clock_gettime(clock, time) */
+int64_t
+sys_clock_gettime(struct task *t, const union sysarg *a)
+{
+    int64_t ns;
+    int r = clock_now(t, a[0].i, &ns);
+
+    return r < 0 ? r : abi_put_time(t, a[1].addr, ns);
+}
+
+int64_t
+sys_clock_getres(struct task *t, const union sysarg *a)
+{
+    int64_t ns;
+    int r = clock_now(t, a[0].i, &ns);
+
+    if (r < 0 || !a[1].addr)
+        return r;
+    return abi_put_time(t, a[1].addr, 1);
+}
+
+int64_t
+sys_clock_settime(struct task *t, const union sysarg *a)
+{
+    int64_t ns;
+    int r = clock_now(t, a[0].i, &ns);
+
+    return r < 0 ? r : -EPERM;
+}
+
+/* What is left of a relative sleep that a handler ends. */
+static int64_t
+put_left(struct task *t, gaddr to)
+{
+    int64_t left =
+        t->thread->call.deadline_ns - clock_mono_ns(&t->kernel->clock);
+
+    return to ? abi_put_time(t, to, left > 0 ? left : 0) : 0;
+}
+
+/* clock_nanosleep(clock, flags, time, left) */
+int64_t
+sys_clock_nanosleep(struct task *t, const union sysarg *a)
+{
+    struct clock *c = &t->kernel->clock;
+    int64_t ns, now;
+    bool absolute = a[1].u & TIMER_ABSTIME;
+
+    int r = clock_now(t, a[0].i, &now);
+    if (a[0].i == CLOCK_THREAD_CPUTIME_ID)
+        return -EINVAL;
+    if (r == 0)
+        r = abi_get_time(t, a[2].addr, &ns);
+    if (r < 0)
+        return r;
+    int64_t left = !absolute ? ns : ns > now ? ns - now : 0;
+    if (thread_deadline(t->thread, clock_after(c, left)))
+        return 0;
+    if (!absolute && signal_is_due(t)) {
+        r = (int)put_left(t, a[3].addr);
+        return r < 0 ? r : -EINTR;
+    }
+    return -EWAIT;
+}
+
+/* gettimeofday(tv, tz): 32-bit times, unused by the libc. */
+int64_t
+sys_gettimeofday(struct task *t, const union sysarg *a)
+{
+    int64_t us = clock_real_ns(&t->kernel->clock) / 1000;
+    int32_t out[2] = {(int32_t)(us / 1000000), (int32_t)(us % 1000000)};
+
+    return a[0].addr ? copy_to_guest(t, a[0].addr, out, sizeof out) : 0;
+}

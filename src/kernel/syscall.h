@@ -1,0 +1,50 @@
+/* System calls: one row each in syscalls.def, one handler each in sys_*.c. */
+#ifndef KERNEL_SYSCALL_H
+#define KERNEL_SYSCALL_H
+
+#include "kernel/machine.h"
+
+#include <stdint.h>
+
+struct task;
+
+/* An argument, as the handler wants to see it. */
+union sysarg {
+    int32_t i;
+    uint32_t u;
+    gaddr addr;
+};
+
+static inline uint64_t
+sysarg_u64(const union sysarg *a)
+{
+    return a[0].u | (uint64_t)a[1].u << 32;
+}
+
+/* >= 0, -errno, or -EWAIT after putting the thread on wait queues. */
+typedef int64_t syscall_fn(struct task *t, const union sysarg *a);
+
+enum support {
+    FULL,    /* as Linux */
+    PARTIAL, /* the row says what is missing */
+    ACCEPTED /* succeeds (or fails as the row says) without effect */
+};
+
+struct syscall_row {
+    const char *name, *args, *missing;
+    syscall_fn *fn;
+    enum support support;
+};
+
+#define SYSCALL_MAX 1080
+
+/* NULL: no such call. */
+const struct syscall_row *syscall_row(uint32_t nr);
+
+#define SYSCALL(nr, name, args, support, missing) syscall_fn sys_##name;
+#include "kernel/syscalls.def"
+#undef SYSCALL
+/* Shared by rows that name them with SYSCALL_AS. */
+syscall_fn sys_nothing, sys_not_permitted, sys_not_supported;
+
+#endif

@@ -1,0 +1,224 @@
+/* Tasks: making them, finding them, groups and sessions. */
+#include "kernel/task.h"
+
+#include "kernel/kernel.h"
+#include "kernel/timers.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { PID_FIRST_REUSED = 2 };
+
+struct task *
+task_find(struct kernel *k, int pid)
+{
+    struct list *bucket = &k->pids[(unsigned)pid % PID_BUCKETS];
+
+    LIST_FOR_EACH(it, bucket)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, hash);
+        if (t->pid == pid)
+            return t;
+    }
+    return NULL;
+}
+
+/* A number is taken while a task, a group or a session has it. */
+static bool
+pid_is_taken(struct kernel *k, int pid)
+{
+    LIST_FOR_EACH(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->pid == pid || t->pgid == pid || t->sid == pid)
+            return true;
+    }
+    return false;
+}
+
+static int
+new_pid(struct kernel *k)
+{
+    int pid = k->last_pid;
+    bool wrapped = k->has_wrapped_pids;
+
+    do {
+        if (++pid >= PID_MAX) {
+            pid = PID_FIRST_REUSED;
+            wrapped = true;
+        }
+    } while (wrapped && pid_is_taken(k, pid));
+    k->has_wrapped_pids = wrapped;
+    return k->last_pid = pid;
+}
+
+static void
+init_rlimits(struct task *t)
+{
+    struct kernel *k = t->kernel;
+    uint64_t fds = k->limits.max[LIMIT_fds];
+
+    for (int i = 0; i < RLIMIT_COUNT; i++)
+        t->rlimits[i] = (struct rlimit_k){RLIM_INFINITY, RLIM_INFINITY};
+    t->rlimits[RLIMIT_NOFILE] = (struct rlimit_k){fds, fds};
+    t->rlimits[RLIMIT_STACK].cur = 8 << 20;
+    t->rlimits[RLIMIT_CORE].cur = 0;
+    t->rlimits[RLIMIT_NPROC] = (struct rlimit_k){
+        k->limits.max[LIMIT_processes], k->limits.max[LIMIT_processes]};
+    t->rlimits[RLIMIT_SIGPENDING] = (struct rlimit_k){
+        k->limits.max[LIMIT_sigqueue], k->limits.max[LIMIT_sigqueue]};
+    t->rlimits[RLIMIT_NICE] = (struct rlimit_k){0, 0};
+    t->rlimits[RLIMIT_RTPRIO] = (struct rlimit_k){0, 0};
+}
+
+static void
+init_first(struct task *t)
+{
+    struct mount *root =
+        CONTAINER_OF(t->kernel->mounts.next, struct mount, link);
+
+    signals_init(&t->sig);
+    init_rlimits(t);
+    t->umask = 022;
+    t->cred = (struct cred){1000, 1000};
+    t->root = t->cwd = (struct vnode){root, root->fs->root};
+    strcpy(t->comm, "init");
+}
+
+static int
+inherit(struct task *t, const struct task *parent)
+{
+    signals_copy(&t->sig, &parent->sig);
+    memcpy(t->rlimits, parent->rlimits, sizeof t->rlimits);
+    memcpy(t->comm, parent->comm, sizeof t->comm);
+    t->umask = parent->umask;
+    t->cred = parent->cred;
+    t->cwd = parent->cwd;
+    t->root = parent->root;
+    t->exe = parent->exe;
+    t->exe_dir = parent->exe_dir;
+    memcpy(t->exe_name, parent->exe_name, sizeof t->exe_name);
+    t->nice = parent->nice;
+    t->pgid = parent->pgid;
+    t->sid = parent->sid;
+    t->run_tag = parent->run_tag;
+    t->ctty = parent->ctty;
+    int r = fd_table_copy(&t->fds, &parent->fds);
+    return r < 0 ? r : args_copy(&t->args, &parent->args);
+}
+
+static void
+hold_places(struct task *t)
+{
+    vnode_hold(&t->cwd);
+    vnode_hold(&t->root);
+    if (t->exe.mnt)
+        vnode_hold(&t->exe);
+    if (t->ctty)
+        tty_get(t->ctty);
+}
+
+static void
+link_task(struct task *t, struct task *parent)
+{
+    struct kernel *k = t->kernel;
+
+    t->pid = new_pid(k);
+    if (!parent)
+        t->pgid = t->sid = t->pid;
+    else
+        list_push_back(&parent->children, &t->sibling);
+    t->parent = parent;
+    list_push_back(&k->tasks, &t->link);
+    list_push_back(&k->pids[(unsigned)t->pid % PID_BUCKETS], &t->hash);
+}
+
+static void
+task_init(struct task *t, struct kernel *k)
+{
+    t->kernel = k;
+    list_init(&t->link);
+    list_init(&t->hash);
+    list_init(&t->children);
+    list_init(&t->sibling);
+    list_init(&t->reap);
+    list_init(&t->posix_timers);
+    waitq_init(&t->child_events);
+    timers_init(t);
+    t->start_ns = clock_mono_ns(&k->clock);
+}
+
+int
+task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
+{
+    if (parent && !limits_charge(&k->limits, LIMIT_processes, 1))
+        return -EAGAIN;
+    struct task *t = calloc(1, sizeof *t);
+    int r = t ? 0 : -ENOMEM;
+    if (t) {
+        task_init(t, k);
+        if (parent)
+            r = inherit(t, parent);
+        else
+            init_first(t);
+    }
+    if (r < 0) {
+        if (t) {
+            fd_close_all(t, false);
+            args_fini(&t->args);
+        }
+        free(t);
+        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        return r;
+    }
+    hold_places(t);
+    link_task(t, parent);
+    k->n_forks++;
+    *ret = t;
+    return 0;
+}
+
+void
+task_reap(struct task *t)
+{
+    struct kernel *k = t->kernel;
+
+    if (t->parent) {
+        struct usage *u = &t->parent->children_usage;
+        u->cpu_ns += t->usage.cpu_ns + t->children_usage.cpu_ns;
+        if (t->usage.max_memory > u->max_memory)
+            u->max_memory = t->usage.max_memory;
+        limits_uncharge(&k->limits, LIMIT_processes, 1);
+    }
+    list_remove(&t->link);
+    list_remove(&t->hash);
+    list_remove(&t->sibling);
+    list_remove(&t->reap);
+    waitq_fini(&t->child_events);
+    signals_fini(&t->sig, k);
+    args_fini(&t->args);
+    free(t);
+}
+
+/* --- groups */
+
+static bool
+links_group_outside(const struct task *t, int pgid)
+{
+    const struct task *p = t->parent;
+
+    return t->pgid == pgid && !t->is_zombie && p && p->pgid != pgid &&
+           p->sid == t->sid;
+}
+
+bool
+task_group_is_orphaned(struct kernel *k, int pgid)
+{
+    LIST_FOR_EACH(it, &k->tasks)
+    if (links_group_outside(CONTAINER_OF(it, struct task, link), pgid))
+        return false;
+    return true;
+}

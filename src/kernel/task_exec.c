@@ -1,0 +1,381 @@
+/* exec: from a path to a program, with #! lines. */
+#include "kernel/exec.h"
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    INTERPRETERS_MAX = 5,
+    SHEBANG_BYTES = 256,
+    PROGRAM_BYTES_MAX = 256 << 20,
+};
+
+/* Where an exec stands: the path it has come to and the arguments so far. */
+struct exec_state {
+    struct task *t;
+    const struct exec *e;
+    char path[PATH_BYTES_MAX];
+    struct walk walk;
+    struct vnode node;
+    struct attr attr;
+    const char **argv; /* owned array of borrowed strings */
+    size_t argc;
+    char line[INTERPRETERS_MAX][SHEBANG_BYTES + 1];
+    char names[INTERPRETERS_MAX][PATH_BYTES_MAX];
+};
+
+static void
+exec_state_free(struct exec_state *x)
+{
+    if (x)
+        free(x->argv);
+    free(x);
+}
+DEFINE_CLEANUP(struct exec_state *, exec_state_free)
+
+static struct exec_state *
+exec_state_new(struct task *t, const struct exec *e)
+{
+    struct exec_state *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return NULL;
+    x->t = t;
+    x->e = e;
+    while (e->argv[x->argc])
+        x->argc++;
+    x->argv = calloc(x->argc + 1 + 2 * INTERPRETERS_MAX + 1, sizeof *x->argv);
+    if (!x->argv) {
+        exec_state_free(x);
+        return NULL;
+    }
+    memcpy(x->argv, e->argv, x->argc * sizeof *x->argv);
+    return x;
+}
+
+static int
+find_file(struct exec_state *x, const struct vnode *base)
+{
+    struct task *t = x->t;
+
+    int r = path_walk(t->kernel, t, base, x->path, 0, &x->walk);
+    if (r < 0)
+        return r;
+    x->node = x->walk.node;
+    r = vnode_getattr(t, &x->node, &x->attr);
+    if (r < 0)
+        return r;
+    if (!S_ISREG(x->attr.mode))
+        return -EACCES;
+    return vfs_access(&t->cred, &x->attr, X_OK);
+}
+
+/* Reads up to len bytes of the file from its start; the count. */
+static int64_t
+read_file(struct exec_state *x, void *buf, size_t len)
+{
+    struct fs *fs = x->node.mnt->fs;
+    struct file *f;
+    uint64_t pos = 0;
+
+    int r = fs->ops->open(fs, x->t, x->node.ino, O_RDONLY, &f);
+    if (r < 0)
+        return r;
+    while (pos < len) {
+        int64_t n = f->ops->read(f, x->t, (char *)buf + pos, len - pos, &pos);
+        if (n < 0)
+            r = (int)n;
+        if (n <= 0)
+            break;
+    }
+    file_put(f);
+    return r < 0 ? r : (int64_t)pos;
+}
+
+/* "#!interpreter [one argument]": the words of a line, cut in place. */
+static int
+parse_shebang(char *line, char **ret_interp, char **ret_arg)
+{
+    char *end = strchr(line, '\n');
+
+    if (end)
+        *end = 0;
+    else if (strlen(line) >= SHEBANG_BYTES)
+        return -ENOEXEC;
+    for (end = line + strlen(line); end > line + 2; end--)
+        if (end[-1] != ' ' && end[-1] != '\t')
+            break;
+    *end = 0;
+    char *interp = line + 2 + strspn(line + 2, " \t");
+    char *arg = interp + strcspn(interp, " \t");
+    if (*arg) {
+        *arg++ = 0;
+        arg += strspn(arg, " \t");
+    }
+    if (!*interp)
+        return -ENOEXEC;
+    *ret_interp = interp;
+    *ret_arg = *arg ? arg : NULL;
+    return 0;
+}
+
+/* argv becomes: interpreter, its argument, the script, the old argv[1]... */
+static int
+interpret(struct exec_state *x, int hop)
+{
+    char *interp, *arg;
+
+    int r = parse_shebang(x->line[hop], &interp, &arg);
+    if (r < 0)
+        return r;
+    if (strlen(interp) >= sizeof x->path)
+        return -ENAMETOOLONG;
+    strcpy(x->names[hop], x->path);
+    size_t more = arg ? 2 : 1;
+    size_t old = x->argc ? x->argc - 1 : 0;
+    memmove(x->argv + 1 + more, x->argv + 1, old * sizeof *x->argv);
+    x->argv[0] = interp;
+    if (arg)
+        x->argv[1] = arg;
+    x->argv[more] = x->names[hop];
+    x->argc = 1 + more + old;
+    strcpy(x->path, interp);
+    return 0;
+}
+
+static int
+load(struct exec_state *x, OWN struct program **ret)
+{
+    struct kernel *k = x->t->kernel;
+    size_t len = (size_t)x->attr.size;
+    char why[160] = "";
+
+    if (x->attr.size > PROGRAM_BYTES_MAX)
+        return -ENOEXEC;
+    uint8_t *bytes = malloc(len ? len : 1);
+    if (!bytes)
+        return -ENOMEM;
+    int64_t n = read_file(x, bytes, len);
+    struct program_source src = {.bytes = bytes,
+                                 .len = n < 0 ? 0 : (size_t)n,
+                                 .name = x->path,
+                                 .is_trusted = x->attr.uid == 0};
+    int r = n < 0 ? (int)n
+                  : k->machine->load(k->engine, &src, ret, why, sizeof why);
+    free(bytes);
+    if (x->e->why && r < 0 && why[0])
+        strncat(x->e->why, why, x->e->why_size - 1);
+    return r;
+}
+
+/* Compiled once: the file system remembers the program. */
+static int
+find_program(struct exec_state *x, OWN struct program **ret)
+{
+    struct fs *fs = x->node.mnt->fs;
+    struct program *p =
+        fs->ops->program ? fs->ops->program(fs, x->node.ino) : NULL;
+
+    if (p) {
+        *ret = program_get(p);
+        return 0;
+    }
+    int r = load(x, ret);
+    if (r == 0 && fs->ops->set_program)
+        fs->ops->set_program(fs, x->node.ino, *ret);
+    return r;
+}
+
+/* Follows #! lines to a program. */
+static int
+resolve(struct exec_state *x)
+{
+    const struct vnode *base = x->e->base;
+
+    for (int hop = 0;; hop++) {
+        char head[SHEBANG_BYTES + 1];
+        int r = find_file(x, base);
+        if (r < 0)
+            return r;
+        int64_t n = read_file(x, head, SHEBANG_BYTES);
+        if (n < 0)
+            return (int)n;
+        if (n < 2 || head[0] != '#' || head[1] != '!')
+            return 0;
+        if (hop == INTERPRETERS_MAX)
+            return -ELOOP;
+        head[n] = 0;
+        memcpy(x->line[hop], head, (size_t)n + 1);
+        r = interpret(x, hop);
+        if (r < 0)
+            return r;
+        base = &x->t->cwd;
+    }
+}
+
+static void
+set_comm(struct task *t, const char *path)
+{
+    const char *base = strrchr(path, '/');
+
+    memset(t->comm, 0, sizeof t->comm);
+    strncpy(t->comm, base ? base + 1 : path, sizeof t->comm - 1);
+}
+
+int
+exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
+{
+    CLEANUP(exec_state_freep) struct exec_state *x = exec_state_new(t, e);
+    struct program *p;
+
+    if (!x)
+        return -ENOMEM;
+    if (strlen(e->path) >= sizeof x->path)
+        return -ENAMETOOLONG;
+    strcpy(x->path, e->path);
+    int r = resolve(x);
+    if (r == 0)
+        r = find_program(x, &p);
+    if (r < 0)
+        return r;
+    r = args_set(&t->args, x->argv, e->envp, e->path);
+    if (r < 0) {
+        program_put(p);
+        return r;
+    }
+    vnode_hold(&x->node);
+    if (t->exe.mnt)
+        vnode_release(&t->exe);
+    t->exe = x->node;
+    t->exe_dir = x->walk.dir;
+    memcpy(t->exe_name, x->walk.name, sizeof t->exe_name);
+    set_comm(t, e->path);
+    *ret = p;
+    return 0;
+}
+
+void
+exec_commit(struct task *t)
+{
+    signals_exec(&t->sig);
+    fd_close_all(t, true);
+    t->did_exec = true;
+    t->vfork_parent = NULL;
+}
+
+/* --- execve(2) */
+
+/* Strings of a guest array, NULL-terminated; owned array and strings. */
+struct strings {
+    char **v;
+    size_t n;
+};
+
+static void
+strings_fini(struct strings *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->v[i]);
+    free(s->v);
+}
+
+enum { STRINGS_MAX = 128 << 10, STRING_BYTES_MAX = 128 << 10 };
+
+static int
+copy_string(struct task *t, gaddr a, char **ret)
+{
+    const char *p = guest_ptr(t, a, 1);
+
+    if (!p)
+        return -EFAULT;
+    uint64_t left = t->thread->machine->size - a;
+    size_t max = left < STRING_BYTES_MAX ? (size_t)left : STRING_BYTES_MAX;
+    if (!memchr(p, 0, max))
+        return max == STRING_BYTES_MAX ? -E2BIG : -EFAULT;
+    *ret = strdup(p);
+    return *ret ? 0 : -ENOMEM;
+}
+
+static int
+strings_from_guest(struct task *t, gaddr array, struct strings *s)
+{
+    size_t cap = 16;
+    gaddr a = 0;
+
+    s->n = 0;
+    s->v = calloc(cap, sizeof *s->v);
+    if (!s->v)
+        return -ENOMEM;
+    if (!array)
+        return 0;
+    for (size_t i = 0;; i++) {
+        int r = copy_from_guest(t, &a, array + (gaddr)(4 * i), 4);
+        if (r < 0 || !a)
+            return r;
+        if (i >= STRINGS_MAX)
+            return -E2BIG;
+        if (i + 1 == cap) {
+            char **v = realloc(s->v, 2 * cap * sizeof *v);
+            if (!v)
+                return -ENOMEM;
+            s->v = v;
+            cap *= 2;
+        }
+        r = copy_string(t, a, &s->v[i]);
+        if (r < 0)
+            return r;
+        s->n = i + 1;
+        s->v[s->n] = NULL;
+    }
+}
+
+/* After a successful exec_prepare: in its own image, or as a vfork child. */
+static int
+start(struct task *t, OWN struct program *p)
+{
+    struct thread *th = t->thread, *own;
+
+    if (th->owner == t) {
+        exec_commit(t);
+        t->next_program = p;
+        th->leaving = LEAVE_EXEC;
+        return 0;
+    }
+    task_vfork_done(th);
+    exec_commit(t);
+    int r = thread_new(t, p, &own);
+    if (r < 0) {
+        task_exit(t, SIGKILL);
+        task_notify(t);
+        return 0;
+    }
+    sched_queue_front(own);
+    return 0;
+}
+
+int64_t
+exec_from_guest(struct task *t, const struct vnode *base, const char *path,
+                gaddr argv, gaddr envp)
+{
+    CLEANUP(strings_fini) struct strings args = {0};
+    CLEANUP(strings_fini) struct strings env = {0};
+    struct program *p;
+
+    int r = strings_from_guest(t, argv, &args);
+    if (r == 0)
+        r = strings_from_guest(t, envp, &env);
+    if (r < 0)
+        return r;
+    struct exec e = {.path = path,
+                     .base = base,
+                     .argv = (const char *const *)args.v,
+                     .envp = (const char *const *)env.v};
+    r = exec_prepare(t, &e, &p);
+    return r < 0 ? r : start(t, p);
+}

@@ -1,0 +1,189 @@
+/* The end of a task: exit, stop, continue, and who is told. */
+#include "kernel/kernel.h"
+#include "kernel/timers.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* --- telling the parent */
+
+static struct siginfo_k
+child_info(const struct task *t, int code, int status)
+{
+    return (struct siginfo_k){.signo = SIGCHLD,
+                              .code = code,
+                              .pid = t->pid,
+                              .uid = t->cred.uid,
+                              .status = status,
+                              .utime_ms = t->usage.cpu_ns / NS_PER_MS};
+}
+
+static bool
+is_unwanted(const struct task *t)
+{
+    const struct sigaction_k *a = &t->parent->sig.action[SIGCHLD];
+
+    if (t->parent == t->kernel->init)
+        return !t->is_host_child;
+    return a->handler == GUEST_SIG_IGN || a->flags & GSA_NOCLDWAIT;
+}
+
+void
+task_notify(struct task *t)
+{
+    int sig = t->exit_status & 0x7f;
+    struct siginfo_k si = child_info(t, sig ? CLD_KILLED : CLD_EXITED,
+                                     sig ? sig : t->exit_status >> 8 & 0xff);
+
+    if (!t->parent)
+        return;
+    if (is_unwanted(t) && list_is_empty(&t->reap))
+        list_push_back(&t->kernel->reap_list, &t->reap);
+    (void)signal_send(t->parent, &si);
+    waitq_wake(&t->parent->child_events);
+}
+
+static void
+notify_stop(struct task *t, int code, int sig)
+{
+    struct siginfo_k si = child_info(t, code, sig);
+
+    if (!t->parent)
+        return;
+    if (!(t->parent->sig.action[SIGCHLD].flags & GSA_NOCLDSTOP))
+        (void)signal_send(t->parent, &si);
+    waitq_wake(&t->parent->child_events);
+}
+
+void
+task_stop(struct task *t, int sig)
+{
+    if (t->is_stopped)
+        return;
+    t->is_stopped = true;
+    t->stop_signal = sig;
+    t->has_stop_event = true;
+    t->has_cont_event = false;
+    if (t->thread && t->thread->task == t) {
+        t->thread->is_stopped = true;
+        sched_remove(t->thread);
+        if (t->thread == t->kernel->running)
+            t->kernel->machine->interrupt(t->kernel->engine);
+    }
+    notify_stop(t, CLD_STOPPED, sig);
+}
+
+void
+task_continue(struct task *t)
+{
+    struct thread *th = t->thread;
+
+    t->is_stopped = t->has_stop_event = false;
+    t->has_cont_event = true;
+    if (th && th->task == t) {
+        th->is_stopped = false;
+        if (th != t->kernel->running && (th->is_ready || !th->is_waiting))
+            sched_queue(th);
+    }
+    notify_stop(t, CLD_CONTINUED, SIGCONT);
+}
+
+/* --- exit */
+
+/* A group that loses its last link to its session and has stopped members is
+ * hung up and continued. */
+static void
+hang_up_if_orphaned(struct kernel *k, int pgid)
+{
+    bool has_stopped = false;
+    struct siginfo_k hup = {.signo = SIGHUP, .code = SI_KERNEL};
+    struct siginfo_k cont = {.signo = SIGCONT, .code = SI_KERNEL};
+
+    LIST_FOR_EACH(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        has_stopped |= t->pgid == pgid && t->is_stopped && !t->is_zombie;
+    }
+    if (!has_stopped || !task_group_is_orphaned(k, pgid))
+        return;
+    (void)signal_send_group(k, pgid, &hup);
+    (void)signal_send_group(k, pgid, &cont);
+}
+
+static void
+give_child_to_init(struct task *child)
+{
+    struct task *init = child->kernel->init;
+    int sig = child->pdeath_signal;
+
+    list_remove(&child->sibling);
+    child->parent = init;
+    list_push_back(&init->children, &child->sibling);
+    if (child->is_zombie && !child->thread && list_is_empty(&child->reap))
+        list_push_back(&child->kernel->reap_list, &child->reap);
+    if (sig && !child->is_zombie)
+        signal_send_kernel(child, sig);
+}
+
+static void
+give_up_places(struct task *t)
+{
+    vnode_release(&t->cwd);
+    vnode_release(&t->root);
+    if (t->exe.mnt)
+        vnode_release(&t->exe);
+    t->exe.mnt = NULL;
+    if (t->ctty) {
+        if (t->sid == t->pid)
+            tty_session_leader_exit(t);
+        tty_put(STEAL(t->ctty));
+    }
+}
+
+/* Its thread, if it has one of its own, is freed by the scheduler. */
+static void
+give_up_thread(struct task *t)
+{
+    struct thread *th = t->thread;
+
+    if (!th)
+        return;
+    if (th->owner != t) {
+        th->vfork_gone = true;
+        th->leaving = LEAVE_NO;
+        task_vfork_done(th);
+        thread_wake(th);
+        return;
+    }
+    if (th->task != t) {
+        struct task *child = th->task;
+        task_vfork_done(th);
+        task_exit(child, SIGKILL);
+        task_notify(child);
+    }
+    sched_bury(th);
+}
+
+void
+task_exit(struct task *t, int status)
+{
+    struct kernel *k = t->kernel;
+
+    if (t->is_zombie)
+        return;
+    t->is_zombie = true;
+    t->is_stopped = false;
+    t->exit_status = status;
+    timers_fini(t);
+    give_up_thread(t);
+    fd_close_all(t, false);
+    give_up_places(t);
+    program_put(STEAL(t->next_program));
+    while (!list_is_empty(&t->children)) {
+        struct task *child =
+            CONTAINER_OF(t->children.next, struct task, sibling);
+        give_child_to_init(child);
+        hang_up_if_orphaned(k, child->pgid);
+    }
+}

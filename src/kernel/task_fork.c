@@ -1,0 +1,92 @@
+/* fork and vfork. */
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+
+int
+thread_may_fork(struct thread *th)
+{
+    struct limits *l = &th->kernel->limits;
+
+    if (th->task != th->owner)
+        return -ENOSYS;
+    if (l->used[LIMIT_processes] >= l->max[LIMIT_processes]) {
+        l->was_hit[LIMIT_processes] = true;
+        return -EAGAIN;
+    }
+    return 0;
+}
+
+/* The child, ready to run, or -errno. */
+static int
+fork_child(struct thread *th, struct thread **ret)
+{
+    struct kernel *k = th->kernel;
+    struct thread *copy;
+    struct task *child;
+
+    int r = task_new(k, th->owner, &child);
+    if (r < 0)
+        return r;
+    r = thread_new(child, program_get(th->program), &copy);
+    if (r == 0)
+        r = k->machine->fork(th->machine, copy->machine);
+    if (r < 0) {
+        thread_free(STEAL(child->thread));
+        task_exit(child, 0);
+        task_reap(child);
+        return r;
+    }
+    *ret = copy;
+    return 0;
+}
+
+void
+task_fork(struct thread *th)
+{
+    const struct machine_ops *m = th->kernel->machine;
+    struct thread *copy;
+
+    int r = fork_child(th, &copy);
+    if (r < 0) {
+        m->fork_return(th->machine, r);
+        sched_queue_front(th);
+        return;
+    }
+    m->fork_return(copy->machine, 0);
+    m->fork_return(th->machine, copy->owner->pid);
+    signal_update_word(copy->owner);
+    /* The parent first: it often only goes on to wait. */
+    sched_queue_front(copy);
+    sched_queue_front(th);
+}
+
+int64_t
+sys_vfork(struct task *t, const union sysarg *a)
+{
+    struct thread *th = t->thread;
+    struct task *child;
+
+    (void)a;
+    if (t->vfork_parent)
+        return -EAGAIN;
+    int r = task_new(t->kernel, t, &child);
+    if (r < 0)
+        return r;
+    child->thread = th;
+    child->vfork_parent = t;
+    th->task = child;
+    return child->pid;
+}
+
+void
+task_vfork_done(struct thread *th)
+{
+    struct task *child = th->task;
+
+    th->task = child->vfork_parent;
+    child->vfork_parent = NULL;
+    child->thread = NULL;
+    signal_update_word(th->task);
+}

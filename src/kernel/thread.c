@@ -1,0 +1,351 @@
+/* Threads: waiting and waking, guest memory, the way into a system call. */
+#include "kernel/kernel.h"
+#include "kernel/strace.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* One place of a thread in a wait queue. */
+struct thread_waiter {
+    struct waiter w;
+    struct thread *thread;
+    struct thread_waiter *next;
+};
+
+static void
+on_deadline(struct timer *timer)
+{
+    thread_wake(CONTAINER_OF(timer, struct thread, timer));
+}
+
+int
+thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
+{
+    struct kernel *k = owner->kernel;
+    struct thread *th = calloc(1, sizeof *th);
+
+    if (!th) {
+        program_put(p);
+        return -ENOMEM;
+    }
+    th->kernel = k;
+    th->owner = th->task = owner;
+    th->program = p;
+    th->timer.fire = on_deadline;
+    list_init(&th->run);
+    int r = k->machine->create(k->engine, p, th, &th->machine);
+    if (r < 0) {
+        thread_free(th);
+        return r;
+    }
+    owner->thread = th;
+    *ret = th;
+    return 0;
+}
+
+void
+thread_drop_machine(struct thread *th)
+{
+    struct task *t = th->owner;
+
+    th->kernel->machine->free(STEAL(th->machine));
+    program_put(STEAL(th->program));
+    limits_uncharge(&th->kernel->limits, LIMIT_memory, t->memory_bytes);
+    t->memory_bytes = 0;
+}
+
+static void
+free_waiters(struct thread_waiter *w)
+{
+    while (w) {
+        struct thread_waiter *next = w->next;
+        free(w);
+        w = next;
+    }
+}
+
+static void
+forget_call(struct thread *th)
+{
+    struct call_hold *h = th->call.hold;
+
+    th->call = (struct call_state){0};
+    if (h)
+        h->drop(h);
+}
+
+void
+thread_free(OWN struct thread *th)
+{
+    if (!th)
+        return;
+    forget_call(th);
+    thread_unwait(th);
+    sched_remove(th);
+    thread_drop_machine(th);
+    free_waiters(th->spare);
+    free(th);
+}
+
+/* --- waiting */
+
+static void
+on_wake(struct waiter *w)
+{
+    thread_wake(CONTAINER_OF(w, struct thread_waiter, w)->thread);
+}
+
+static struct thread_waiter *
+take_waiter(struct thread *th)
+{
+    struct thread_waiter *w = th->spare;
+
+    if (w)
+        th->spare = w->next;
+    else
+        w = malloc(sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct thread_waiter){.w.wake = on_wake, .thread = th};
+    w->next = th->busy;
+    th->busy = w;
+    return w;
+}
+
+void
+thread_wait_on(struct thread *th, struct waitq *q)
+{
+    struct thread_waiter *w = take_waiter(th);
+
+    if (w)
+        waitq_add(q, &w->w);
+    else
+        th->is_ready = true; /* out of memory: try again instead */
+}
+
+static void
+thread_poll_add(struct poll_table *pt, struct waitq *q)
+{
+    thread_wait_on(CONTAINER_OF(pt, struct thread_poll, pt)->thread, q);
+}
+
+void
+thread_poll_init(struct thread_poll *tp, struct thread *th)
+{
+    tp->pt.add = thread_poll_add;
+    tp->thread = th;
+}
+
+int
+thread_wait_file(struct thread *th, struct file *f)
+{
+    struct thread_poll tp;
+
+    thread_poll_init(&tp, th);
+    (void)file_poll(f, &tp.pt);
+    return -EWAIT;
+}
+
+void
+thread_unwait(struct thread *th)
+{
+    struct thread_waiter *w;
+
+    while ((w = th->busy)) {
+        th->busy = w->next;
+        waiter_remove(&w->w);
+        w->next = th->spare;
+        th->spare = w;
+    }
+    timer_stop(&th->kernel->clock, &th->timer);
+}
+
+bool
+thread_deadline(struct thread *th, int64_t deadline_ns)
+{
+    struct clock *c = &th->kernel->clock;
+    struct call_state *call = &th->call;
+
+    if (!call->deadline_ns)
+        call->deadline_ns = deadline_ns > 0 ? deadline_ns : 1;
+    if (call->deadline_ns == NS_NEVER)
+        return false;
+    if (clock_mono_ns(c) >= call->deadline_ns)
+        return true;
+    if (timer_start(c, &th->timer, call->deadline_ns) < 0)
+        th->is_ready = true; /* out of memory: look at the clock again */
+    return false;
+}
+
+void
+thread_wake(struct thread *th)
+{
+    thread_unwait(th);
+    th->is_ready = true;
+    if (th->is_waiting && !th->is_stopped)
+        sched_queue_front(th);
+}
+
+void
+thread_yield(struct thread *th)
+{
+    th->is_yielding = true;
+}
+
+bool
+thread_must_wait(struct thread *th)
+{
+    th->is_waiting = true;
+    return !th->is_ready || th->is_yielding;
+}
+
+/* --- guest memory */
+
+void *
+guest_ptr(struct task *t, gaddr a, uint64_t len)
+{
+    struct machine *m = t->thread->machine;
+
+    if (a + len > m->size) {
+        m->ops->refresh(m);
+        if (a + len > m->size)
+            return NULL;
+    }
+    return m->base + a;
+}
+
+int
+copy_from_guest(struct task *t, void *dst, gaddr a, size_t len)
+{
+    const void *p = guest_ptr(t, a, len);
+
+    if (!p)
+        return -EFAULT;
+    memcpy(dst, p, len);
+    return 0;
+}
+
+int
+copy_to_guest(struct task *t, gaddr a, const void *src, size_t len)
+{
+    void *p = guest_ptr(t, a, len);
+
+    if (!p)
+        return -EFAULT;
+    memcpy(p, src, len);
+    return 0;
+}
+
+int64_t
+guest_string(struct task *t, gaddr a, char *buf, size_t size)
+{
+    const char *p = guest_ptr(t, a, 1);
+
+    if (!p)
+        return -EFAULT;
+    uint64_t left = t->thread->machine->size - a;
+    size_t max = left < size ? (size_t)left : size;
+    const char *end = memchr(p, 0, max);
+    if (!end)
+        return max == size ? -ENAMETOOLONG : -EFAULT;
+    size_t len = (size_t)(end - p);
+    memcpy(buf, p, len + 1);
+    return (int64_t)len;
+}
+
+const char *
+guest_path(struct task *t, gaddr a, int *err)
+{
+    const char *p = guest_ptr(t, a, 1);
+
+    *err = -EFAULT;
+    if (!p)
+        return NULL;
+    uint64_t left = t->thread->machine->size - a;
+    if (memchr(p, 0, left < PATH_BYTES_MAX ? (size_t)left : PATH_BYTES_MAX))
+        return p;
+    if (left >= PATH_BYTES_MAX)
+        *err = -ENAMETOOLONG;
+    return NULL;
+}
+
+bool
+thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
+{
+    struct task *t = th->owner;
+    uint64_t more = new_bytes - old_bytes;
+
+    if (new_bytes > t->rlimits[RLIMIT_AS].cur ||
+        !limits_charge(&th->kernel->limits, LIMIT_memory, more))
+        return false;
+    t->memory_bytes += more;
+    if (t->memory_bytes > t->usage.max_memory)
+        t->usage.max_memory = t->memory_bytes;
+    return true;
+}
+
+/* --- calls */
+
+static void
+begin_call(struct thread *th)
+{
+    if (th->busy || timer_is_running(&th->timer))
+        thread_unwait(th);
+    th->is_ready = th->is_waiting = false;
+    th->call.restartable = false;
+}
+
+/* What the call of task t, which gave r, answers. The call may have made the
+ * thread another task's (vfork, exec, exit). */
+static int64_t
+end_call(struct thread *th, struct task *t, int64_t r)
+{
+    if (th->task != t || th->leaving) {
+        forget_call(th);
+        if (!th->vfork_gone)
+            return r;
+        th->vfork_gone = false;
+        return -EVFORKGONE;
+    }
+    if (r == -EWAIT && !signal_is_due(t)) {
+        th->call.is_retry = true;
+        return r;
+    }
+    if (r == -EWAIT) {
+        thread_unwait(th);
+        r = th->call.progress ? (int64_t)th->call.progress
+                              : signal_interrupt(t, th->call.restartable);
+    }
+    if (t->sig.has_saved_mask && !signal_is_due(t)) {
+        t->sig.has_saved_mask = false;
+        signals_set_mask(t, t->sig.saved_mask);
+    }
+    forget_call(th);
+    return r;
+}
+
+int32_t
+thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
+{
+    const struct syscall_row *row = syscall_row(nr);
+    struct task *t = th->task;
+
+    if (th->vfork_gone) {
+        th->vfork_gone = false;
+        forget_call(th);
+        return -EVFORKGONE;
+    }
+    begin_call(th);
+    t->usage.syscalls++;
+    FILE *strace = th->kernel->strace;
+    if (strace)
+        strace_enter(strace, t, nr, row, a);
+    int64_t r = row ? row->fn(t, (const union sysarg *)a) : -ENOSYS;
+    r = end_call(th, t, r);
+    if (strace)
+        strace_exit(strace, r);
+    return (int32_t)r;
+}

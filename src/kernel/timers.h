@@ -1,0 +1,12 @@
+/* Timers of a task: alarm, setitimer, timer_create, and limits on CPU time. */
+#ifndef KERNEL_TIMERS_H
+#define KERNEL_TIMERS_H
+
+struct task;
+
+void timers_init(struct task *t);
+void timers_fini(struct task *t);
+/* After a turn: signals for CPU timers and RLIMIT_CPU that are due. */
+void timers_check_cpu(struct task *t);
+
+#endif

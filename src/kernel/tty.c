@@ -1,0 +1,297 @@
+/* Terminals: the object, its slave side as an open file, its attributes. */
+#include "kernel/tty.h"
+
+#include "kernel/kernel.h"
+#include "kernel/tty_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <termios.h>
+
+enum { PTS_MAJOR = 136, TENTH_NS = 100000000 };
+
+struct tty *
+tty_get(struct tty *tty)
+{
+    tty->refs++;
+    return tty;
+}
+
+void
+tty_put(OWN struct tty *tty)
+{
+    if (!tty || --tty->refs)
+        return;
+    list_remove(&tty->link);
+    timer_stop(&tty->kernel->clock, &tty->between);
+    waitq_fini(&tty->slave_queue);
+    waitq_fini(&tty->master_queue);
+    free(tty);
+}
+
+struct tty *
+tty_find(struct kernel *k, unsigned index)
+{
+    LIST_FOR_EACH(it, &k->ttys)
+    {
+        struct tty *tty = CONTAINER_OF(it, struct tty, link);
+        if (tty->index == index)
+            return tty;
+    }
+    return NULL;
+}
+
+int
+tty_next_index(struct kernel *k, unsigned from)
+{
+    for (unsigned i = from; i < TTY_MAX; i++)
+        if (tty_find(k, i))
+            return (int)i;
+    return -1;
+}
+
+unsigned
+tty_index(const struct tty *tty)
+{
+    return tty->index;
+}
+
+uint64_t
+tty_rdev(const struct tty *tty)
+{
+    return makedev(PTS_MAJOR, tty->index);
+}
+
+int32_t
+tty_foreground(const struct tty *tty)
+{
+    return tty->pgid;
+}
+
+void
+tty_getattr(const struct tty *tty, struct attr *ret)
+{
+    ret->mode = S_IFCHR | tty->mode;
+    ret->uid = tty->uid;
+    ret->gid = tty->gid;
+    ret->rdev = tty_rdev(tty);
+}
+
+int
+tty_setattr(struct tty *tty, const struct attr *a, unsigned what)
+{
+    if (what & ATTR_SIZE)
+        return -EINVAL;
+    if (what & ATTR_MODE)
+        tty->mode = a->mode & 07777;
+    if (what & ATTR_UID)
+        tty->uid = a->uid;
+    if (what & ATTR_GID)
+        tty->gid = a->gid;
+    return 0;
+}
+
+/* --- settings */
+
+void
+tty_get_termios(const struct tty *tty, struct tty_termios *ret)
+{
+    *ret = tty->tio;
+}
+
+void
+tty_set_termios(struct tty *tty, const struct tty_termios *tio)
+{
+    uint32_t changed = tty->tio.lflag ^ tio->lflag;
+    bool lost_ixon = (tty->tio.iflag & IXON) && !(tio->iflag & IXON);
+
+    tty->tio = *tio;
+    if (changed & ICANON)
+        ldisc_mode_changed(tty);
+    if (lost_ixon)
+        ldisc_set_stopped(tty, false);
+    waitq_wake(&tty->slave_queue);
+}
+
+void
+tty_set_winsize(struct tty *tty, const struct tty_winsize *ws)
+{
+    if (!memcmp(&tty->winsize, ws, sizeof *ws))
+        return;
+    tty->winsize = *ws;
+    tty_signal_foreground(tty, SIGWINCH);
+}
+
+/* --- reading */
+
+/* Raw mode with VMIN: is what there is enough, or has the time between bytes
+ * passed? Starts the timer that will say so. */
+static bool
+is_enough(struct tty *tty, size_t len)
+{
+    size_t have = ldisc_available(tty), min = tty->tio.cc[VMIN];
+    int64_t gap_ns = (int64_t)tty->tio.cc[VTIME] * TENTH_NS;
+    struct clock *clock = &tty->kernel->clock;
+
+    if (have >= (min < len ? min : len))
+        return true;
+    if (!have || !gap_ns)
+        return false;
+    int64_t until_ns = tty->last_input_ns + gap_ns;
+    return clock_mono_ns(clock) >= until_ns ||
+           timer_start(clock, &tty->between, until_ns) < 0;
+}
+
+/* 0: a read may take what there is (also nothing); -EAGAIN: it waits. */
+static int
+check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
+{
+    bool is_raw = !(tty->tio.lflag & ICANON);
+    int64_t time_ns = (int64_t)tty->tio.cc[VTIME] * TENTH_NS;
+
+    if (is_raw && tty->tio.cc[VMIN]) {
+        if ((f->flags & O_NONBLOCK) && ldisc_available(tty))
+            return 0;
+        return is_enough(tty, len) ? 0 : -EAGAIN;
+    }
+    if (ldisc_available(tty) || (is_raw && !time_ns))
+        return 0;
+    if (!is_raw || (f->flags & O_NONBLOCK) || !t || !t->thread)
+        return -EAGAIN;
+    int64_t now = clock_mono_ns(&tty->kernel->clock);
+    return thread_deadline(t->thread, now + time_ns) ? 0 : -EAGAIN;
+}
+
+static int64_t
+slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
+    bool is_eof;
+
+    (void)pos;
+    if (tty->is_hung_up)
+        return 0;
+    int r = tty_check_job(tty, t, SIGTTIN);
+    if (r < 0)
+        return r;
+    r = check_input(tty, f, t, len);
+    if (r < 0)
+        return r;
+    return (int64_t)ldisc_take(tty, buf, len, &is_eof);
+}
+
+/* --- writing, polling */
+
+static int64_t
+slave_write(struct file *f, struct task *t, const void *buf, size_t len,
+            uint64_t *pos)
+{
+    CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
+
+    (void)pos;
+    if (tty->is_hung_up)
+        return -EIO;
+    if (tty->tio.lflag & TOSTOP) {
+        int r = tty_check_job(tty, t, SIGTTOU);
+        if (r < 0)
+            return r;
+    }
+    size_t n = ldisc_write(tty, buf, len);
+    return n ? (int64_t)n : -EAGAIN;
+}
+
+static bool
+has_input(const struct tty *tty)
+{
+    size_t min = 1;
+
+    if (!(tty->tio.lflag & ICANON) && !tty->tio.cc[VTIME] && tty->tio.cc[VMIN])
+        min = tty->tio.cc[VMIN];
+    return ldisc_available(tty) >= min;
+}
+
+static short
+slave_poll(struct file *f, struct poll_table *pt)
+{
+    struct tty *tty = f->obj;
+    short events = 0;
+
+    poll_wait(pt, &tty->slave_queue);
+    if (tty->is_hung_up)
+        return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLERR | POLLHUP;
+    if (has_input(tty))
+        events |= POLLIN | POLLRDNORM;
+    if (ldisc_can_write(tty))
+        events |= POLLOUT | POLLWRNORM;
+    return events;
+}
+
+static int64_t
+slave_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+{
+    CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
+
+    return tty_ioctl(tty, f, t, cmd, arg);
+}
+
+static void
+slave_release(struct file *f)
+{
+    struct tty *tty = f->obj;
+
+    if (--tty->slaves == 0)
+        waitq_wake(&tty->master_queue);
+    tty_put(tty);
+}
+
+const struct file_ops tty_slave_ops = {
+    .kind = "tty",
+    .read = slave_read,
+    .write = slave_write,
+    .poll = slave_poll,
+    .ioctl = slave_ioctl,
+    .release = slave_release,
+};
+
+/* --- opening */
+
+static int
+open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
+{
+    if (tty->is_hung_up)
+        return -EIO;
+    tty->slaves++;
+    int r = file_new(tty->kernel, &tty_slave_ops, tty_get(tty), flags, ret);
+    if (r == 0)
+        tty->was_opened = true;
+    return r;
+}
+
+int
+tty_open(struct tty *tty, struct task *t, uint32_t flags, OWN struct file **ret)
+{
+    if (tty->is_locked)
+        return -EIO;
+    int r = open_slave(tty, flags, ret);
+    if (r < 0)
+        return r;
+    bool acquires = t && !(flags & O_NOCTTY) && file_is_readable(*ret) &&
+                    t->pid == t->sid && !t->ctty && !tty->sid;
+    if (acquires)
+        (void)tty_set_session(tty, t);
+    return 0;
+}
+
+int
+tty_open_current(struct kernel *k, struct task *t, uint32_t flags,
+                 OWN struct file **ret)
+{
+    (void)k;
+    if (!t || !t->ctty)
+        return -ENXIO;
+    return open_slave(t->ctty, flags, ret);
+}

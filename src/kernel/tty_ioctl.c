@@ -1,0 +1,278 @@
+/* ioctls of terminals: one row each. */
+#include "kernel/kernel.h"
+#include "kernel/tty_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+struct call {
+    struct tty *tty;
+    struct file *file;
+    struct task *task;
+    uint32_t cmd, arg;
+};
+
+static bool
+is_master(const struct call *c)
+{
+    return c->file->ops == &tty_master_ops;
+}
+
+static int
+put_int(const struct call *c, int32_t value)
+{
+    return copy_to_guest(c->task, c->arg, &value, sizeof value);
+}
+
+static int
+get_int(const struct call *c, int32_t *ret)
+{
+    return copy_from_guest(c->task, ret, c->arg, sizeof *ret);
+}
+
+/* --- settings */
+
+static int64_t
+get_settings(const struct call *c)
+{
+    return copy_to_guest(c->task, c->arg, &c->tty->tio, sizeof c->tty->tio);
+}
+
+/* TCSETS, TCSETSW, TCSETSF: now, after output (which is with the master at
+ * once), and dropping unread input too. */
+static int64_t
+set_settings(const struct call *c)
+{
+    struct tty_termios tio;
+    int r = tty_check_job(c->tty, c->task, SIGTTOU);
+
+    if (r < 0)
+        return r;
+    r = copy_from_guest(c->task, &tio, c->arg, sizeof tio);
+    if (r < 0)
+        return r;
+    if (c->cmd == TCSETSF)
+        ldisc_flush_input(c->tty);
+    tty_set_termios(c->tty, &tio);
+    return 0;
+}
+
+static int64_t
+get_winsize(const struct call *c)
+{
+    return copy_to_guest(c->task, c->arg, &c->tty->winsize,
+                         sizeof c->tty->winsize);
+}
+
+static int64_t
+set_winsize(const struct call *c)
+{
+    struct tty_winsize ws;
+    int r = copy_from_guest(c->task, &ws, c->arg, sizeof ws);
+
+    if (r < 0)
+        return r;
+    tty_set_winsize(c->tty, &ws);
+    return 0;
+}
+
+static int64_t
+get_discipline(const struct call *c)
+{
+    return put_int(c, 0);
+}
+
+static int64_t
+set_discipline(const struct call *c)
+{
+    int32_t n;
+    int r = get_int(c, &n);
+
+    if (r < 0)
+        return r;
+    return n == 0 ? 0 : -EINVAL;
+}
+
+/* --- buffers and flow */
+
+static int64_t
+send_break(const struct call *c)
+{
+    return tty_check_job(c->tty, c->task, SIGTTOU);
+}
+
+static int64_t
+control_flow(const struct call *c)
+{
+    struct tty *tty = c->tty;
+    int r = tty_check_job(tty, c->task, SIGTTOU);
+
+    if (r < 0)
+        return r;
+    switch (c->arg) {
+    case TCOOFF:
+    case TCOON:
+        ldisc_set_stopped(tty, c->arg == TCOOFF);
+        return 0;
+    case TCIOFF:
+        ldisc_put_raw(tty, (char[]){(char)tty->tio.cc[VSTOP]}, 1);
+        return 0;
+    case TCION:
+        ldisc_put_raw(tty, (char[]){(char)tty->tio.cc[VSTART]}, 1);
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+static int64_t
+flush(const struct call *c)
+{
+    int r = tty_check_job(c->tty, c->task, SIGTTOU);
+
+    if (r < 0)
+        return r;
+    if (c->arg > TCIOFLUSH)
+        return -EINVAL;
+    /* What the slave receives, the master sends. */
+    uint32_t in = is_master(c) ? TCOFLUSH : TCIFLUSH;
+    if (c->arg == in || c->arg == TCIOFLUSH)
+        ldisc_flush_input(c->tty);
+    if (c->arg != in)
+        ldisc_flush_output(c->tty);
+    return 0;
+}
+
+static int64_t
+count_input(const struct call *c)
+{
+    const struct tty *tty = c->tty;
+    size_t n = is_master(c) ? (size_t)(tty->out_head - tty->out_tail)
+                            : ldisc_available(tty);
+
+    return put_int(c, (int32_t)n);
+}
+
+/* What was written is with the master at once. */
+static int64_t
+count_output(const struct call *c)
+{
+    return put_int(c, 0);
+}
+
+static int64_t
+refuse_typing(const struct call *c)
+{
+    (void)c;
+    return -EPERM;
+}
+
+static int64_t
+accept(const struct call *c)
+{
+    (void)c;
+    return 0;
+}
+
+static int64_t
+session(const struct call *c)
+{
+    return tty_ioctl_session(c->tty, c->file, c->task, c->cmd, c->arg);
+}
+
+/* --- the master only */
+
+static int64_t
+get_number(const struct call *c)
+{
+    return put_int(c, (int32_t)c->tty->index);
+}
+
+static int64_t
+set_lock(const struct call *c)
+{
+    int32_t on;
+    int r = get_int(c, &on);
+
+    if (r < 0)
+        return r;
+    c->tty->is_locked = on != 0;
+    return 0;
+}
+
+static int64_t
+get_lock(const struct call *c)
+{
+    return put_int(c, c->tty->is_locked);
+}
+
+static int64_t
+set_packet(const struct call *c)
+{
+    int32_t on;
+    int r = get_int(c, &on);
+
+    if (r < 0)
+        return r;
+    c->tty->is_packet = on != 0;
+    return 0;
+}
+
+static int64_t
+get_packet(const struct call *c)
+{
+    return put_int(c, c->tty->is_packet);
+}
+
+static int64_t
+open_peer(const struct call *c)
+{
+    struct file *slave;
+    int r = tty_open(c->tty, c->task, c->arg & ~(uint32_t)O_CLOEXEC, &slave);
+
+    if (r < 0)
+        return r;
+    return fd_install(c->task, slave, 0, c->arg & O_CLOEXEC);
+}
+
+enum side { BOTH, MASTER };
+
+struct row {
+    uint32_t cmd;
+    enum side side;
+    int64_t (*fn)(const struct call *c);
+};
+
+static const struct row rows[] = {
+    {TCGETS, BOTH, get_settings},     {TCSETS, BOTH, set_settings},
+    {TCSETSW, BOTH, set_settings},    {TCSETSF, BOTH, set_settings},
+    {TIOCGWINSZ, BOTH, get_winsize},  {TIOCSWINSZ, BOTH, set_winsize},
+    {TIOCGETD, BOTH, get_discipline}, {TIOCSETD, BOTH, set_discipline},
+    {TCSBRK, BOTH, send_break},       {TCSBRKP, BOTH, send_break},
+    {TCXONC, BOTH, control_flow},     {TCFLSH, BOTH, flush},
+    {TIOCINQ, BOTH, count_input},     {TIOCOUTQ, BOTH, count_output},
+    {TIOCSTI, BOTH, refuse_typing},   {TIOCEXCL, BOTH, accept},
+    {TIOCNXCL, BOTH, accept},         {TIOCSCTTY, BOTH, session},
+    {TIOCNOTTY, BOTH, session},       {TIOCGPGRP, BOTH, session},
+    {TIOCSPGRP, BOTH, session},       {TIOCGSID, BOTH, session},
+    {TIOCGPTN, MASTER, get_number},   {TIOCSPTLCK, MASTER, set_lock},
+    {TIOCGPTLCK, MASTER, get_lock},   {TIOCPKT, MASTER, set_packet},
+    {TIOCGPKT, MASTER, get_packet},   {TIOCGPTPEER, MASTER, open_peer},
+};
+
+int64_t
+tty_ioctl(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
+          uint32_t arg)
+{
+    struct call c = {tty, f, t, cmd, arg};
+
+    if (tty->is_hung_up)
+        return cmd == TIOCSPGRP ? -ENOTTY : -EIO;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].cmd == cmd && (rows[i].side == BOTH || is_master(&c)))
+            return rows[i].fn(&c);
+    return -ENOTTY;
+}

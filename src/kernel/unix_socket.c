@@ -1,0 +1,250 @@
+/* AF_UNIX names: in the file system, abstract, or chosen by the system.
+ *
+ * A name in the file system is an inode of type S_IFSOCK, made by bind; the
+ * socket is found by that inode, and held to it until it is freed. */
+#include "kernel/kernel.h"
+#include "kernel/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_AT = offsetof(struct sockaddr_un, sun_path) };
+
+static bool
+is_abstract(const struct sock_addr *a)
+{
+    return !a->un.sun_path[0];
+}
+
+/* The path as a string: what the guest gave may have no NUL. */
+static void
+copy_path(const struct sock_addr *a, char *path, size_t size)
+{
+    size_t max = a->len - PATH_AT;
+    size_t len = strnlen(a->un.sun_path, max < size ? max : size - 1);
+
+    memcpy(path, a->un.sun_path, len);
+    path[len] = 0;
+}
+
+static struct list *
+bucket_of_name(struct net *n, const struct sock_addr *a)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = PATH_AT; i < a->len; i++)
+        h = (h ^ a->bytes[i]) * 16777619u;
+    return &n->names[h % NET_BUCKETS];
+}
+
+static struct list *
+bucket_of_node(struct net *n, const struct vnode *v)
+{
+    return &n->names[v->ino % NET_BUCKETS];
+}
+
+static struct socket *
+find_abstract(struct net *n, const struct sock_addr *a)
+{
+    LIST_FOR_EACH(it, bucket_of_name(n, a))
+    {
+        struct socket *s = CONTAINER_OF(it, struct socket, bound);
+        if (!s->node.mnt && s->local.len == a->len &&
+            memcmp(s->local.bytes, a->bytes, a->len) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static struct socket *
+find_node(struct net *n, const struct vnode *v)
+{
+    LIST_FOR_EACH(it, bucket_of_node(n, v))
+    {
+        struct socket *s = CONTAINER_OF(it, struct socket, bound);
+        if (s->node.mnt && s->node.ino == v->ino &&
+            s->node.mnt->fs == v->mnt->fs)
+            return s;
+    }
+    return NULL;
+}
+
+/* --- binding */
+
+/* Makes the inode; the walk w ended at its missing name. */
+static int
+make_inode(struct task *t, const struct walk *w, struct vnode *ret)
+{
+    struct fs *fs = w->dir.mnt->fs;
+    struct attr dir, a = {.mode = S_IFSOCK | (0777 & ~t->umask),
+                          .uid = t->cred.uid,
+                          .gid = t->cred.gid};
+
+    int r = vnode_getattr(t, &w->dir, &dir);
+    if (r == 0)
+        r = vfs_access(&t->cred, &dir, W_OK | X_OK);
+    if (r < 0)
+        return r;
+    if (w->dir.mnt->read_only || !fs->ops->create)
+        return -EROFS;
+    ret->mnt = w->dir.mnt;
+    struct name name = {w->name, w->len};
+    return fs->ops->create(fs, w->dir.ino, name, &a, &ret->ino);
+}
+
+static int
+bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
+{
+    char path[sizeof addr->un.sun_path + 1];
+    struct walk w;
+    struct vnode node;
+
+    copy_path(addr, path, sizeof path);
+    int r =
+        path_walk(t->kernel, t, &t->cwd, path, WALK_PARENT | WALK_NOFOLLOW, &w);
+    if (r < 0)
+        return r;
+    if (w.node.mnt || !w.len)
+        return -EADDRINUSE;
+    if (w.slash)
+        return -ENOENT;
+    r = make_inode(t, &w, &node);
+    if (r < 0)
+        return r == -EEXIST ? -EADDRINUSE : r;
+    vnode_hold(&node);
+    s->node = node;
+    s->local = *addr;
+    s->local.len = (uint32_t)(PATH_AT + strlen(path) + 1);
+    s->local.bytes[s->local.len - 1] = 0;
+    list_push_back(bucket_of_node(s->kernel->net, &node), &s->bound);
+    return 0;
+}
+
+static int
+unix_autobind(struct socket *s)
+{
+    struct net *n = s->kernel->net;
+    struct sock_addr a = {.un.sun_family = AF_UNIX};
+    char name[8];
+
+    if (s->is_bound)
+        return 0;
+    do {
+        (void)snprintf(name, sizeof name, "%05x", n->next_name++ & 0xfffff);
+        memcpy(a.un.sun_path + 1, name, 5);
+        a.len = PATH_AT + 6;
+    } while (find_abstract(n, &a));
+    s->local = a;
+    s->is_bound = true;
+    list_push_back(bucket_of_name(n, &a), &s->bound);
+    return 0;
+}
+
+static int
+unix_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
+{
+    int r = 0;
+
+    if (addr->len < PATH_AT || addr->un.sun_family != AF_UNIX ||
+        addr->len > sizeof addr->un)
+        return -EINVAL;
+    if (s->is_bound)
+        return -EINVAL;
+    if (addr->len == PATH_AT)
+        return unix_autobind(s);
+    if (!is_abstract(addr)) {
+        r = bind_path(s, t, addr);
+    } else if (find_abstract(s->kernel->net, addr)) {
+        r = -EADDRINUSE;
+    } else {
+        s->local = *addr;
+        list_push_back(bucket_of_name(s->kernel->net, addr), &s->bound);
+    }
+    s->is_bound = r == 0;
+    return r;
+}
+
+static void
+unix_unbind(struct socket *s)
+{
+    list_remove(&s->bound);
+    if (s->node.mnt)
+        vnode_release(&s->node);
+    s->node.mnt = NULL;
+    s->is_bound = false;
+}
+
+/* --- finding */
+
+static int
+find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
+          struct socket **ret)
+{
+    char path[sizeof addr->un.sun_path + 1];
+    struct walk w;
+    struct attr a;
+
+    copy_path(addr, path, sizeof path);
+    int r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    if (r < 0)
+        return r;
+    r = vnode_getattr(t, &w.node, &a);
+    if (r == 0)
+        r = vfs_access(&t->cred, &a, W_OK);
+    if (r < 0)
+        return r;
+    *ret = S_ISSOCK(a.mode) ? find_node(s->kernel->net, &w.node) : NULL;
+    return 0;
+}
+
+static int
+unix_find(struct socket *s, struct task *t, struct sock_addr *addr,
+          struct socket **ret)
+{
+    struct socket *found = NULL;
+    int r = 0;
+
+    if (addr->len <= PATH_AT || addr->len > sizeof addr->un ||
+        addr->un.sun_family != AF_UNIX)
+        return -EINVAL;
+    if (is_abstract(addr))
+        found = find_abstract(s->kernel->net, addr);
+    else
+        r = find_path(s, t, addr, &found);
+    if (r < 0)
+        return r;
+    if (!found)
+        return -ECONNREFUSED;
+    if (found->type != s->type)
+        return -EPROTOTYPE;
+    *ret = found;
+    return 0;
+}
+
+static void
+unix_connected(struct socket *s)
+{
+    if (s->peer)
+        s->remote = s->peer->local;
+}
+
+static void
+unix_view(const struct sock_addr *addr, int domain, struct sock_addr *ret)
+{
+    (void)domain;
+    *ret = *addr;
+}
+
+const struct sock_family unix_family = {
+    .domain = AF_UNIX,
+    .bind = unix_bind,
+    .autobind = unix_autobind,
+    .unbind = unix_unbind,
+    .find = unix_find,
+    .connected = unix_connected,
+    .view = unix_view,
+};

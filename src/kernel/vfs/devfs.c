@@ -1,0 +1,375 @@
+/* /dev: one row per entry; terminals are found by number in pts/.
+ *
+ * Inode numbers: the row plus one (the root is row 0), PTS_INO + N for
+ * /dev/pts/N. */
+#include "kernel/vfs/devfs.h"
+
+#include "kernel/file.h"
+#include "kernel/kernel.h"
+#include "kernel/tty.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+enum { PTS_INO = 1000, TTY_GID = 5, CHUNK_MAX = 1 << 20 };
+
+/* --- the devices */
+
+static int64_t
+read_null(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    (void)f;
+    (void)t;
+    (void)buf;
+    (void)len;
+    (void)pos;
+    return 0;
+}
+
+static int64_t
+write_null(struct file *f, struct task *t, const void *buf, size_t len,
+           uint64_t *pos)
+{
+    (void)f;
+    (void)t;
+    (void)buf;
+    (void)pos;
+    return (int64_t)len;
+}
+
+static int64_t
+read_zero(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
+
+    (void)f;
+    (void)t;
+    (void)pos;
+    memset(buf, 0, n);
+    return (int64_t)n;
+}
+
+static int64_t
+write_full(struct file *f, struct task *t, const void *buf, size_t len,
+           uint64_t *pos)
+{
+    (void)f;
+    (void)t;
+    (void)buf;
+    (void)len;
+    (void)pos;
+    return -ENOSPC;
+}
+
+static int64_t
+read_random(struct file *f, struct task *t, void *buf, size_t len,
+            uint64_t *pos)
+{
+    size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
+
+    (void)t;
+    (void)pos;
+    rng_fill(&f->kernel->rng, buf, n);
+    return (int64_t)n;
+}
+
+static int64_t
+seek_nowhere(struct file *f, int64_t offset, int whence)
+{
+    (void)f;
+    (void)offset;
+    (void)whence;
+    return 0;
+}
+
+static const struct file_ops null_ops = {
+    .kind = "null",
+    .read = read_null,
+    .write = write_null,
+    .seek = seek_nowhere,
+};
+static const struct file_ops zero_ops = {
+    .kind = "zero",
+    .read = read_zero,
+    .write = write_null,
+    .seek = seek_nowhere,
+};
+static const struct file_ops full_ops = {
+    .kind = "full",
+    .read = read_zero,
+    .write = write_full,
+    .seek = seek_nowhere,
+};
+static const struct file_ops random_ops = {
+    .kind = "random",
+    .read = read_random,
+    .write = write_null,
+    .seek = seek_nowhere,
+};
+
+/* --- the table */
+
+typedef int open_fn(struct kernel *k, struct task *t, uint32_t flags,
+                    OWN struct file **ret);
+
+struct row {
+    const char *name;
+    uint32_t mode; /* with the type */
+    unsigned major, minor;
+    const struct file_ops *ops; /* of a plain device; else `open` */
+    open_fn *open;
+    const char *target; /* of a symbolic link */
+};
+
+enum { ROW_ROOT, ROW_PTS, ROW_SHM, ROW_FIRST = 1 };
+
+static const struct row rows[] = {
+    [ROW_ROOT] = {"", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
+    [ROW_PTS] = {"pts", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
+    [ROW_SHM] = {"shm", S_IFDIR | 01777, 0, 0, NULL, NULL, NULL},
+    {"null", S_IFCHR | 0666, 1, 3, &null_ops, NULL, NULL},
+    {"zero", S_IFCHR | 0666, 1, 5, &zero_ops, NULL, NULL},
+    {"full", S_IFCHR | 0666, 1, 7, &full_ops, NULL, NULL},
+    {"random", S_IFCHR | 0666, 1, 8, &random_ops, NULL, NULL},
+    {"urandom", S_IFCHR | 0666, 1, 9, &random_ops, NULL, NULL},
+    {"tty", S_IFCHR | 0666, 5, 0, NULL, tty_open_current, NULL},
+    {"ptmx", S_IFCHR | 0666, 5, 2, NULL, pty_open_master, NULL},
+    {"fd", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd"},
+    {"stdin", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/0"},
+    {"stdout", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/1"},
+    {"stderr", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/2"},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+struct devfs {
+    struct fs fs;
+    int64_t born_ns;
+};
+
+static uint64_t
+ino_of_row(size_t row)
+{
+    return row + 1;
+}
+
+/* NULL: a terminal, or no such inode. */
+static const struct row *
+row_of(uint64_t ino)
+{
+    return ino >= 1 && ino <= ROW_COUNT ? &rows[ino - 1] : NULL;
+}
+
+static struct tty *
+tty_of(struct fs *fs, uint64_t ino)
+{
+    return ino >= PTS_INO ? tty_find(fs->kernel, (unsigned)(ino - PTS_INO))
+                          : NULL;
+}
+
+/* --- operations */
+
+static int
+lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
+{
+    unsigned n = 0;
+
+    if (name.len > 3 || (name.s[0] == '0' && name.len > 1))
+        return -ENOENT;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.s[i] < '0' || name.s[i] > '9')
+            return -ENOENT;
+        n = n * 10 + (unsigned)(name.s[i] - '0');
+    }
+    if (!tty_find(fs->kernel, n))
+        return -ENOENT;
+    *ret_ino = PTS_INO + n;
+    return 0;
+}
+
+static int
+devfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
+             uint64_t *ret_ino)
+{
+    (void)t;
+    if (dir == ino_of_row(ROW_PTS))
+        return lookup_pts(fs, name, ret_ino);
+    if (dir != fs->root)
+        return -ENOENT;
+    for (size_t i = ROW_FIRST; i < ROW_COUNT; i++) {
+        if (strlen(rows[i].name) != name.len ||
+            memcmp(rows[i].name, name.s, name.len))
+            continue;
+        *ret_ino = ino_of_row(i);
+        return 0;
+    }
+    return -ENOENT;
+}
+
+static int
+devfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+{
+    (void)t;
+    (void)dir;
+    *ret_ino = fs->root;
+    return 0;
+}
+
+static uint32_t
+link_count(const struct row *row)
+{
+    if (!S_ISDIR(row->mode))
+        return 1;
+    return row == &rows[ROW_ROOT] ? 4 : 2;
+}
+
+static int
+devfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+{
+    const struct row *row = row_of(ino);
+    const struct tty *tty = tty_of(fs, ino);
+    int64_t born = ((const struct devfs *)fs)->born_ns;
+
+    (void)t;
+    if (!row && !tty)
+        return -ENOENT;
+    *ret = (struct attr){.ino = ino, .nlink = 1, .blksize = 4096};
+    ret->atime_ns = ret->mtime_ns = ret->ctime_ns = born;
+    if (tty) {
+        tty_getattr(tty, ret);
+        return 0;
+    }
+    ret->mode = row->mode;
+    ret->nlink = link_count(row);
+    ret->size = row->target ? strlen(row->target) : 0;
+    ret->rdev = makedev(row->major, row->minor);
+    ret->gid = row->open == tty_open_current ? TTY_GID : 0;
+    return 0;
+}
+
+/* The owner may change a terminal; times of devices are not kept. */
+static int
+devfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
+{
+    struct tty *tty = tty_of(fs, ino);
+
+    if (tty)
+        return tty_setattr(tty, a, what);
+    if (what & ATTR_SIZE)
+        return -EINVAL;
+    return what & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0;
+}
+
+static int64_t
+devfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+               size_t size)
+{
+    const struct row *row = row_of(ino);
+
+    (void)fs;
+    (void)t;
+    if (!row || !row->target)
+        return -EINVAL;
+    size_t len = strlen(row->target);
+    size_t n = len < size ? len : size;
+    memcpy(buf, row->target, n);
+    return (int64_t)n;
+}
+
+static int
+readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
+{
+    char name[16];
+    int n = (int)cookie;
+
+    while (n >= 0 && (n = tty_next_index(fs->kernel, (unsigned)n)) >= 0) {
+        int len = snprintf(name, sizeof name, "%d", n);
+        if (!emit->entry(emit, name, (size_t)len, PTS_INO + (uint64_t)n, DT_CHR,
+                         (uint64_t)n + 1))
+            return 0;
+        n++;
+    }
+    return 0;
+}
+
+/* A cookie is the number of the row that was given last. */
+static int
+devfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+              struct dir_emit *emit)
+{
+    (void)t;
+    if (ino == ino_of_row(ROW_PTS))
+        return cookie < PTS_INO ? readdir_pts(fs, cookie, emit) : 0;
+    if (ino != fs->root)
+        return 0;
+    for (size_t i = cookie + ROW_FIRST; i < ROW_COUNT; i++)
+        if (!emit->entry(emit, rows[i].name, strlen(rows[i].name),
+                         ino_of_row(i), IFTODT(rows[i].mode), i))
+            return 0;
+    return 0;
+}
+
+static int
+devfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+           OWN struct file **ret)
+{
+    const struct row *row = row_of(ino);
+    struct tty *tty = tty_of(fs, ino);
+
+    if (tty)
+        return tty_open(tty, t, flags, ret);
+    if (row && row->open)
+        return row->open(fs->kernel, t, flags, ret);
+    if (!row || !row->ops)
+        return -ENXIO;
+    int r = file_new(fs->kernel, row->ops, NULL, flags, ret);
+    if (r == 0)
+        (*ret)->has_pos = true;
+    return r;
+}
+
+static int
+devfs_statfs(struct fs *fs, struct fs_stat *ret)
+{
+    (void)fs;
+    *ret = (struct fs_stat){.type = 0x01021994, .bsize = 4096};
+    return 0;
+}
+
+static void
+devfs_free(OWN struct fs *fs)
+{
+    free(fs);
+}
+
+static const struct fs_ops devfs_ops = {
+    .name = "devtmpfs",
+    .lookup = devfs_lookup,
+    .parent = devfs_parent,
+    .getattr = devfs_getattr,
+    .setattr = devfs_setattr,
+    .readlink = devfs_readlink,
+    .readdir = devfs_readdir,
+    .open = devfs_open,
+    .statfs = devfs_statfs,
+    .free = devfs_free,
+};
+
+int
+devfs_new(struct kernel *k, OWN struct fs **ret)
+{
+    struct devfs *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return -ENOMEM;
+    d->fs = (struct fs){.ops = &devfs_ops,
+                        .kernel = k,
+                        .dev = ++k->next_dev,
+                        .root = ino_of_row(ROW_ROOT)};
+    d->born_ns = clock_real_ns(&k->clock);
+    *ret = &d->fs;
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* /dev: the character devices of a sandbox, its terminals in pts/, and the
+ * links to open files. */
+#ifndef KERNEL_VFS_DEVFS_H
+#define KERNEL_VFS_DEVFS_H
+
+#include "base/own.h"
+#include "kernel/vfs/vfs.h"
+
+struct kernel;
+
+/* pts/ and shm/ are empty directories of it: terminals appear in the first,
+ * a tmpfs can be mounted on the second. */
+int devfs_new(struct kernel *k, OWN struct fs **ret);
+
+#endif

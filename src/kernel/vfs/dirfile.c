@@ -1,0 +1,94 @@
+/* Open directories: a position and the entries from there on.
+ *
+ * Position 0 is ".", 1 is "..", and p + 2 is the file system's position p. */
+#include "kernel/vfs/dirfile.h"
+
+#include "kernel/kernel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
+enum { DOTS = 2 };
+
+static int64_t
+dirfile_read_bytes(struct file *f, struct task *t, void *buf, size_t len,
+                   uint64_t *pos)
+{
+    (void)f, (void)t, (void)buf, (void)len, (void)pos;
+    return -EISDIR;
+}
+
+static int64_t
+dirfile_seek(struct file *f, int64_t offset, int whence)
+{
+    if (whence == SEEK_CUR)
+        offset += (int64_t)f->pos;
+    else if (whence != SEEK_SET)
+        return -EINVAL;
+    return offset;
+}
+
+static const struct file_ops dirfile_ops = {
+    .read = dirfile_read_bytes,
+    .seek = dirfile_seek,
+};
+
+int
+dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret)
+{
+    int r = file_new(k, &dirfile_ops, NULL, flags, ret);
+
+    if (r == 0)
+        (*ret)->has_pos = true;
+    return r;
+}
+
+/* Shifts the file system's positions by DOTS. */
+struct shifted {
+    struct dir_emit emit, *to;
+};
+
+static bool
+emit_shifted(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+             unsigned dtype, uint64_t cookie)
+{
+    struct dir_emit *to = CONTAINER_OF(e, struct shifted, emit)->to;
+
+    return to->entry(to, name, len, ino, dtype, cookie + DOTS);
+}
+
+int
+dirfile_read(struct file *f, struct task *t, struct dir_emit *emit)
+{
+    struct shifted s = {.emit.entry = emit_shifted, .to = emit};
+    uint64_t up = f->node.ino;
+
+    if (f->ops != &dirfile_ops)
+        return -ENOTDIR;
+    struct fs *fs = f->node.mnt->fs;
+    if (f->pos == 0 && !emit->entry(emit, ".", 1, f->node.ino, DT_DIR, 1))
+        return 0;
+    (void)fs->ops->parent(fs, t, f->node.ino, &up);
+    if (f->pos <= 1 && !emit->entry(emit, "..", 2, up, DT_DIR, DOTS))
+        return 0;
+    uint64_t from = f->pos > DOTS ? f->pos - DOTS : 0;
+    return fs->ops->readdir(fs, t, f->node.ino, from, &s.emit);
+}
+
+static bool
+refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+       unsigned dtype, uint64_t cookie)
+{
+    (void)name, (void)len, (void)ino, (void)dtype, (void)cookie;
+    e->entry = NULL;
+    return false;
+}
+
+bool
+dirfile_has_more(struct file *f, struct task *t)
+{
+    struct dir_emit e = {refuse};
+
+    return dirfile_read(f, t, &e) == 0 && !e.entry;
+}

@@ -1,0 +1,21 @@
+/* Open directories. */
+#ifndef KERNEL_VFS_DIRFILE_H
+#define KERNEL_VFS_DIRFILE_H
+
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dir_emit;
+struct file;
+struct kernel;
+struct task;
+
+int dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret);
+/* Emits entries, "." and ".." first, from the file's position on. */
+int dirfile_read(struct file *f, struct task *t, struct dir_emit *emit);
+/* Is there an entry at or after the file's position? */
+bool dirfile_has_more(struct file *f, struct task *t);
+
+#endif

@@ -1,0 +1,510 @@
+/* Host folders: the operations on names. */
+#include "kernel/vfs/hostfs.h"
+
+#include "kernel/hostfile.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/hostfs_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct hostfs *
+hostfs_of(struct fs *fs)
+{
+    return CONTAINER_OF(fs, struct hostfs, fs);
+}
+
+/* A directory and a name in it, ready for the host's *at calls. */
+struct spot {
+    struct hostfs *h;
+    struct hostnode *dir;
+    struct hostname name;
+};
+
+static int
+spot_init(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
+{
+    s->h = hostfs_of(fs);
+    s->dir = hostnode_find(s->h, dir);
+    if (!s->dir)
+        return -ENOENT;
+    return hostname_set(&s->name, name);
+}
+
+/* As spot_init, for a change: its directory's descriptor, or -errno. */
+static int
+spot_init_write(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
+{
+    int r = spot_init(s, fs, dir, name);
+
+    if (r < 0)
+        return r;
+    return s->h->read_only ? -EROFS : hostnode_dir_hfd(s->h, s->dir);
+}
+
+/* --- finding */
+
+static int
+hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
+              uint64_t *ret_ino)
+{
+    struct spot s;
+    struct hostnode *n;
+
+    (void)t;
+    int r = spot_init(&s, fs, dir, name);
+    if (r == 0)
+        r = hostnode_look_up(s.h, s.dir, s.name.s, &n);
+    if (r == 0)
+        *ret_ino = n->ino;
+    return r;
+}
+
+static int
+hostfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+{
+    const struct hostnode *n = hostnode_find(hostfs_of(fs), dir);
+
+    (void)t;
+    if (!n)
+        return -ENOENT;
+    *ret_ino = n->parent ? n->parent->ino : fs->root;
+    return 0;
+}
+
+static int
+hostfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+{
+    struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
+    struct stat st;
+
+    (void)t;
+    if (!n)
+        return -ENOENT;
+    int r = hostnode_stat(hostfs_of(fs), n, &st);
+    if (r < 0)
+        return r;
+    hostfile_attr(&st, ret);
+    ret->ino = ino;
+    return 0;
+}
+
+static int64_t
+hostfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+                size_t size)
+{
+    struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
+
+    (void)t;
+    if (!n || !n->parent || !n->name)
+        return n ? -EINVAL : -ENOENT;
+    int dir = hostnode_dir_hfd(hostfs_of(fs), n->parent);
+    if (dir < 0)
+        return dir;
+    ssize_t len = readlinkat(dir, n->name, buf, size);
+    return len < 0 ? -errno : len;
+}
+
+/* --- reading directories */
+
+/* struct linux_dirent64. */
+struct dent {
+    uint64_t ino;
+    int64_t off;
+    uint16_t reclen;
+    uint8_t type;
+    char name[];
+};
+
+/* The number of a directory entry; where something is mounted on it, the host
+ * gives that of what lies below. */
+static uint64_t
+dent_ino(struct hostfs *h, const struct hostnode *dir, int hfd,
+         const struct dent *d, uint8_t *type)
+{
+    struct stat st;
+
+    if (*type != DT_DIR && *type != DT_UNKNOWN)
+        return hostfs_ino(h, dir->dev, d->ino);
+    if (fstatat(hfd, d->name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+        return hostfs_ino(h, dir->dev, d->ino);
+    *type = (uint8_t)IFTODT(st.st_mode);
+    return hostfs_ino(h, st.st_dev, st.st_ino);
+}
+
+static bool
+is_dots(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Emits what is in h->dents; false when the taker is full. */
+static bool
+emit_dents(struct hostfs *h, const struct hostnode *dir, int hfd, size_t len,
+           struct dir_emit *emit)
+{
+    for (size_t at = 0; at < len;) {
+        const struct dent *d = (const void *)(h->dents + at);
+        uint8_t type = d->type;
+        at += d->reclen;
+        if (is_dots(d->name))
+            continue;
+        uint64_t ino = dent_ino(h, dir, hfd, d, &type);
+        if (!emit->entry(emit, d->name, strlen(d->name), ino, type,
+                         (uint64_t)d->off))
+            return false;
+    }
+    return true;
+}
+
+static int
+hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+               struct dir_emit *emit)
+{
+    struct hostfs *h = hostfs_of(fs);
+    struct hostnode *dir = hostnode_find(h, ino);
+    long n = 0;
+
+    (void)t;
+    if (!dir)
+        return -ENOENT;
+    int path_hfd = hostnode_dir_hfd(h, dir);
+    if (path_hfd < 0)
+        return path_hfd;
+    int hfd = host_open(path_hfd, ".", O_RDONLY | O_DIRECTORY, 0);
+    if (hfd < 0)
+        return hfd;
+    if (cookie && lseek(hfd, (off_t)cookie, SEEK_SET) < 0)
+        n = -1;
+    while (n >= 0) {
+        n = syscall(SYS_getdents64, hfd, h->dents, HOSTFS_DENTS_BYTES);
+        if (n <= 0 || !emit_dents(h, dir, hfd, (size_t)n, emit))
+            break;
+    }
+    int r = n < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r;
+}
+
+/* --- making */
+
+static void
+keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
+{
+    if (h->fresh_hfd >= 0)
+        (void)close(h->fresh_hfd);
+    h->fresh_hfd = hfd;
+    h->fresh_ino = ino;
+}
+
+static int
+create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
+{
+    const uint64_t flags = O_CREAT | O_EXCL | O_RDWR | O_NONBLOCK;
+    int hfd = host_open(dir, s->name.s, flags, 0600);
+
+    if (hfd < 0)
+        return hfd;
+    int r = fchmod(hfd, mode & 0777) < 0 ? -errno : 0;
+    if (r == 0)
+        r = hostnode_look_up(s->h, s->dir, s->name.s, ret);
+    if (r < 0)
+        (void)close(hfd);
+    else
+        keep_fresh(s->h, (*ret)->ino, hfd);
+    return r;
+}
+
+static int
+create_dir(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
+{
+    if (mkdirat(dir, s->name.s, 0700) < 0)
+        return -errno;
+    int r = hostnode_look_up(s->h, s->dir, s->name.s, ret);
+    return r < 0 ? r : hostnode_chmod(s->h, *ret, mode);
+}
+
+static int
+hostfs_create(struct fs *fs, uint64_t dir, struct name name,
+              const struct attr *a, uint64_t *ret_ino)
+{
+    struct hostnode *n;
+    struct spot s;
+
+    int hfd = spot_init_write(&s, fs, dir, name);
+    if (hfd < 0)
+        return hfd;
+    int r = -EPERM;
+    if (S_ISREG(a->mode))
+        r = create_file(&s, hfd, a->mode, &n);
+    else if (S_ISDIR(a->mode))
+        r = create_dir(&s, hfd, a->mode, &n);
+    if (r == 0)
+        *ret_ino = n->ino;
+    return r;
+}
+
+static int
+hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
+               const char *target, size_t len, const struct attr *a)
+{
+    struct spot s;
+
+    (void)a;
+    int hfd = spot_init_write(&s, fs, dir, name);
+    if (hfd < 0)
+        return hfd;
+    char *text = strndup(target, len);
+    if (!text)
+        return -ENOMEM;
+    int r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
+    free(text);
+    return r;
+}
+
+/* A descriptor of a directory that stays good while others are opened. */
+static int
+hold_dir_hfd(struct hostfs *h, struct hostnode *dir)
+{
+    int hfd = hostnode_dir_hfd(h, dir);
+
+    if (hfd < 0)
+        return hfd;
+    hfd = fcntl(hfd, F_DUPFD_CLOEXEC, 0);
+    return hfd < 0 ? -ENFILE : hfd;
+}
+
+static int
+hostfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
+{
+    struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
+    struct spot s;
+
+    int to = spot_init_write(&s, fs, dir, name);
+    if (to < 0)
+        return to;
+    if (!n || !n->parent || !n->name)
+        return -ENOENT;
+    int from = hold_dir_hfd(s.h, n->parent);
+    if (from < 0)
+        return from;
+    to = hostnode_dir_hfd(s.h, s.dir);
+    int r = to;
+    if (to >= 0)
+        r = linkat(from, n->name, to, s.name.s, 0) < 0 ? -errno : 0;
+    (void)close(from);
+    return r;
+}
+
+/* --- removing and renaming */
+
+static int
+hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
+{
+    struct spot s;
+
+    int hfd = spot_init_write(&s, fs, dir, name);
+    if (hfd < 0)
+        return hfd;
+    struct hostnode *n = hostnode_at(s.h, s.dir, s.name.s);
+    int how = flags & UNLINK_DIR ? AT_REMOVEDIR : 0;
+    if (unlinkat(hfd, s.name.s, how) < 0)
+        return -errno;
+    if (n)
+        hostnode_forget_name(n);
+    return 0;
+}
+
+/* The nodes known at the two places follow the files. */
+static void
+move_nodes(struct spot *from, struct spot *to, unsigned flags,
+           struct hostnode *moved, struct hostnode *other)
+{
+    struct hostnode *n;
+
+    if (moved)
+        hostnode_forget_name(moved);
+    if (other)
+        hostnode_forget_name(other);
+    (void)hostnode_look_up(to->h, to->dir, to->name.s, &n);
+    if (flags & RENAME_EXCHANGE)
+        (void)hostnode_look_up(from->h, from->dir, from->name.s, &n);
+}
+
+static int
+rename_on_host(struct spot *from, struct spot *to, unsigned flags)
+{
+    int hfd = hold_dir_hfd(from->h, from->dir);
+
+    if (hfd < 0)
+        return hfd;
+    int hfd2 = hostnode_dir_hfd(to->h, to->dir);
+    int r = hfd2;
+    if (hfd2 >= 0)
+        r = renameat2(hfd, from->name.s, hfd2, to->name.s, flags) < 0 ? -errno
+                                                                      : 0;
+    (void)close(hfd);
+    return r;
+}
+
+static int
+hostfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
+              struct name name2, unsigned flags)
+{
+    struct spot from, to;
+
+    int r = spot_init_write(&from, fs, dir, name);
+    if (r >= 0)
+        r = spot_init_write(&to, fs, dir2, name2);
+    if (r < 0)
+        return r;
+    struct hostnode *moved = hostnode_at(from.h, from.dir, from.name.s);
+    struct hostnode *other = hostnode_at(to.h, to.dir, to.name.s);
+    r = rename_on_host(&from, &to, flags);
+    if (r == 0 && (moved != other || !moved))
+        move_nodes(&from, &to, flags, moved, other);
+    return r;
+}
+
+static int
+hostfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
+{
+    struct hostfs *h = hostfs_of(fs);
+    struct hostnode *n = hostnode_find(h, ino);
+
+    if (h->read_only)
+        return -EROFS;
+    return n ? hostnode_setattr(h, n, a, what) : -ENOENT;
+}
+
+/* --- the rest */
+
+static int
+hostfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+            OWN struct file **ret)
+{
+    struct hostfs *h = hostfs_of(fs);
+    struct hostnode *n = hostnode_find(h, ino);
+
+    (void)t;
+    return n ? hostopen_new(h, n, flags, ret) : -ENOENT;
+}
+
+static void
+hostfs_hold(struct fs *fs, uint64_t ino)
+{
+    struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
+
+    if (n)
+        hostnode_hold(hostfs_of(fs), n);
+}
+
+static void
+hostfs_release(struct fs *fs, uint64_t ino)
+{
+    struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
+
+    if (n && n->holds)
+        hostnode_release(hostfs_of(fs), n);
+}
+
+static int
+hostfs_statfs(struct fs *fs, struct fs_stat *ret)
+{
+    struct statfs st;
+
+    if (fstatfs(hostfs_of(fs)->root->dir_hfd, &st) < 0)
+        return -errno;
+    *ret = (struct fs_stat){.type = (uint64_t)st.f_type,
+                            .blocks = st.f_blocks,
+                            .blocks_free = st.f_bavail,
+                            .files = st.f_files,
+                            .files_free = st.f_ffree,
+                            .bsize = (uint64_t)st.f_bsize};
+    return 0;
+}
+
+static void
+hostfs_free(OWN struct fs *fs)
+{
+    struct hostfs *h = hostfs_of(fs);
+
+    if (h->fresh_hfd >= 0)
+        (void)close(h->fresh_hfd);
+    hostnode_free_all(h);
+    free(h->dents);
+    free(h);
+}
+
+static const struct fs_ops hostfs_ops = {
+    .name = "hostfs",
+    .lookup = hostfs_lookup,
+    .parent = hostfs_parent,
+    .getattr = hostfs_getattr,
+    .setattr = hostfs_setattr,
+    .create = hostfs_create,
+    .symlink = hostfs_symlink,
+    .link = hostfs_link,
+    .unlink = hostfs_unlink,
+    .rename = hostfs_rename,
+    .readlink = hostfs_readlink,
+    .readdir = hostfs_readdir,
+    .open = hostfs_open,
+    .hold = hostfs_hold,
+    .release = hostfs_release,
+    .statfs = hostfs_statfs,
+    .free = hostfs_free,
+};
+
+static struct hostfs *
+hostfs_alloc(struct kernel *k, bool read_only)
+{
+    struct hostfs *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->dents = malloc(HOSTFS_DENTS_BYTES);
+    if (!h->dents) {
+        free(h);
+        return NULL;
+    }
+    h->fs = (struct fs){.ops = &hostfs_ops, .kernel = k, .dev = ++k->next_dev};
+    h->read_only = read_only;
+    h->fresh_hfd = -1;
+    list_init(&h->idle);
+    list_init(&h->fds);
+    for (size_t i = 0; i < HOSTFS_BUCKETS; i++)
+        list_init(&h->buckets[i]);
+    return h;
+}
+
+int
+hostfs_new(struct kernel *k, OWN int dir_hfd, bool read_only,
+           OWN struct fs **ret)
+{
+    int root_hfd = host_open(dir_hfd, ".", O_PATH | O_DIRECTORY, 0);
+
+    (void)close(dir_hfd);
+    if (root_hfd < 0)
+        return root_hfd;
+    struct hostfs *h = hostfs_alloc(k, read_only);
+    if (!h) {
+        (void)close(root_hfd);
+        return -ENOMEM;
+    }
+    int r = hostnode_new_root(h, root_hfd);
+    if (r < 0) {
+        hostfs_free(&h->fs);
+        return r;
+    }
+    h->fs.root = h->root->ino;
+    *ret = &h->fs;
+    return 0;
+}

@@ -1,0 +1,141 @@
+/* Changing the attributes of host files. */
+#include "kernel/clock.h"
+#include "kernel/hostfile.h"
+#include "kernel/vfs/hostfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* since Linux 6.6 */
+#endif
+
+/* chmod through an open descriptor, for hosts without fchmodat2: needs the
+ * right to read or write the file. */
+static int
+chmod_by_opening(struct hostfs *h, struct hostnode *n, mode_t mode)
+{
+    int hfd = hostnode_open(h, n, O_RDONLY | O_NONBLOCK);
+
+    if (hfd == -EACCES)
+        hfd = hostnode_open(h, n, O_WRONLY | O_NONBLOCK);
+    if (hfd < 0)
+        return hfd;
+    int r = fchmod(hfd, mode) < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r;
+}
+
+/* Only through a descriptor of the very inode: a name could have become a
+ * link to somewhere else by now. */
+int
+hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
+{
+    struct stat st;
+    int r = hostnode_stat(h, n, &st);
+
+    if (r < 0)
+        return r;
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return S_ISLNK(st.st_mode) ? -EOPNOTSUPP : -EPERM;
+    mode_t bits = mode & (S_ISDIR(st.st_mode) ? 01777 : 0777);
+    if (!list_is_empty(&n->files)) {
+        int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
+        return fchmod(hfd, bits) < 0 ? -errno : 0;
+    }
+    int hfd = hostnode_open(h, n, O_PATH);
+    if (hfd < 0)
+        return hfd;
+    r = syscall(SYS_fchmodat2, hfd, "", bits, AT_EMPTY_PATH) < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r == -ENOSYS || r == -EPERM ? chmod_by_opening(h, n, bits) : r;
+}
+
+/* Owners stay; to set the one that is shown already is no change. */
+static int
+check_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
+            unsigned what)
+{
+    struct attr now;
+    struct stat st;
+    int r = hostnode_stat(h, n, &st);
+
+    if (r < 0)
+        return r;
+    hostfile_attr(&st, &now);
+    if ((what & ATTR_UID && a->uid != now.uid) ||
+        (what & ATTR_GID && a->gid != now.gid))
+        return -EPERM;
+    return 0;
+}
+
+static int
+set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
+{
+    struct stat st;
+    int r = hostnode_stat(h, n, &st);
+
+    if (r < 0)
+        return r;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    int hfd = hostnode_open(h, n, O_WRONLY | O_NONBLOCK);
+    if (hfd < 0)
+        return hfd;
+    r = ftruncate(hfd, (off_t)size) < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r;
+}
+
+static struct timespec
+time_of(int64_t ns, bool is_set)
+{
+    if (!is_set)
+        return (struct timespec){.tv_nsec = UTIME_OMIT};
+    int64_t s = ns / NS_PER_S, rest = ns % NS_PER_S;
+    if (rest < 0) {
+        s--;
+        rest += NS_PER_S;
+    }
+    return (struct timespec){.tv_sec = s, .tv_nsec = rest};
+}
+
+static int
+set_times(struct hostfs *h, struct hostnode *n, const struct attr *a,
+          unsigned what)
+{
+    struct timespec ts[2] = {time_of(a->atime_ns, what & ATTR_ATIME),
+                             time_of(a->mtime_ns, what & ATTR_MTIME)};
+
+    if (!list_is_empty(&n->files)) {
+        int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
+        return futimens(hfd, ts) < 0 ? -errno : 0;
+    }
+    bool is_root = n == h->root;
+    if (!is_root && (!n->parent || !n->name))
+        return -ENOENT;
+    int dir = hostnode_dir_hfd(h, is_root ? n : n->parent);
+    if (dir < 0)
+        return dir;
+    const char *name = is_root ? "." : n->name;
+    return utimensat(dir, name, ts, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+int
+hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
+                 unsigned what)
+{
+    int r = 0;
+
+    if (what & (ATTR_UID | ATTR_GID))
+        r = check_owner(h, n, a, what);
+    if (r == 0 && what & ATTR_SIZE)
+        r = set_size(h, n, a->size);
+    if (r == 0 && what & ATTR_MODE)
+        r = hostnode_chmod(h, n, a->mode);
+    if (r == 0 && what & (ATTR_ATIME | ATTR_MTIME))
+        r = set_times(h, n, a, what);
+    return r;
+}

@@ -1,0 +1,198 @@
+/* Open regular files of a host folder. */
+#include "kernel/hostfile.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/hostfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { TRANSFER_MAX = 1 << 20 };
+
+static int64_t
+hostopen_read(struct file *f, struct task *t, void *buf, size_t len,
+              uint64_t *pos)
+{
+    const struct hostopen *o = f->obj;
+    size_t max = len < TRANSFER_MAX ? len : TRANSFER_MAX;
+    ssize_t n = pread(o->hfd, buf, max, (off_t)*pos);
+
+    (void)t;
+    if (n < 0)
+        return -errno;
+    *pos += (uint64_t)n;
+    return n;
+}
+
+static int64_t
+hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
+               uint64_t *pos)
+{
+    const struct hostopen *o = f->obj;
+    struct iovec v = {(void *)buf, len < TRANSFER_MAX ? len : TRANSFER_MAX};
+    int how = f->flags & O_APPEND ? RWF_APPEND : 0;
+    ssize_t n = pwritev2(o->hfd, &v, 1, (off_t)*pos, how);
+
+    (void)t;
+    if (n < 0)
+        return -errno;
+    *pos += (uint64_t)n;
+    return n;
+}
+
+static int64_t
+hostopen_seek(struct file *f, int64_t offset, int whence)
+{
+    const struct hostopen *o = f->obj;
+
+    if (whence == SEEK_CUR) {
+        if (__builtin_add_overflow(offset, (int64_t)f->pos, &offset))
+            return -EOVERFLOW;
+        whence = SEEK_SET;
+    }
+    off_t at = lseek(o->hfd, offset, whence);
+    return at < 0 ? -errno : at;
+}
+
+static int
+hostopen_getattr(struct file *f, struct attr *ret)
+{
+    const struct hostopen *o = f->obj;
+    struct stat st;
+
+    if (fstat(o->hfd, &st) < 0)
+        return -errno;
+    hostfile_attr(&st, ret);
+    ret->ino = o->node->ino;
+    return 0;
+}
+
+static int
+hostopen_truncate(struct file *f, uint64_t size)
+{
+    const struct hostopen *o = f->obj;
+
+    return ftruncate(o->hfd, (off_t)size) < 0 ? -errno : 0;
+}
+
+static int
+hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
+{
+    const struct hostopen *o = f->obj;
+
+    return fallocate(o->hfd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+}
+
+static void
+hostopen_release(struct file *f)
+{
+    struct hostopen *o = f->obj;
+
+    (void)close(o->hfd);
+    list_remove(&o->link);
+    hostnode_release(o->fs, o->node);
+    free(o);
+}
+
+static const struct file_ops hostopen_ops = {
+    .read = hostopen_read,
+    .write = hostopen_write,
+    .seek = hostopen_seek,
+    .getattr = hostopen_getattr,
+    .truncate = hostopen_truncate,
+    .fallocate = hostopen_fallocate,
+    .release = hostopen_release,
+};
+
+/* --- opening */
+
+/* A file that was just made stays open: its mode may forbid what its maker
+ * is allowed this once. */
+static int
+take_fresh(struct hostfs *h, const struct hostnode *n)
+{
+    if (h->fresh_hfd < 0 || h->fresh_ino != n->ino)
+        return -1;
+    int hfd = h->fresh_hfd;
+    h->fresh_hfd = -1;
+    return hfd;
+}
+
+/* A file without a name is reached through one that has it open. */
+static int
+open_nameless(const struct hostnode *n, uint32_t access)
+{
+    LIST_FOR_EACH(it, &n->files)
+    {
+        const struct hostopen *o = CONTAINER_OF(it, struct hostopen, link);
+        if (o->access != access && o->access != O_RDWR)
+            continue;
+        int hfd = fcntl(o->hfd, F_DUPFD_CLOEXEC, 0);
+        return hfd < 0 ? -errno : hfd;
+    }
+    return list_is_empty(&n->files) ? -ENOENT : -EACCES;
+}
+
+static int
+open_data(struct hostfs *h, struct hostnode *n, uint32_t access)
+{
+    int hfd = take_fresh(h, n);
+
+    if (hfd >= 0)
+        return hfd;
+    if (!n->name)
+        return open_nameless(n, access);
+    return hostnode_open(h, n, access | O_NONBLOCK);
+}
+
+/* Its kind is looked at before it is opened, as opening a device can do
+ * things, and after, as the name may lead elsewhere by then. */
+static int
+open_regular(struct hostfs *h, struct hostnode *n, uint32_t access)
+{
+    struct stat st;
+    int r = hostnode_stat(h, n, &st);
+
+    if (r < 0)
+        return r;
+    if (!S_ISREG(st.st_mode))
+        return -EACCES;
+    int hfd = open_data(h, n, access);
+    if (hfd < 0)
+        return hfd;
+    if (fstat(hfd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        (void)close(hfd);
+        return -EACCES;
+    }
+    return hfd;
+}
+
+int
+hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,
+             OWN struct file **ret)
+{
+    uint32_t access = flags & O_ACCMODE;
+
+    if (h->read_only && (access != O_RDONLY || flags & O_TRUNC))
+        return -EROFS;
+    struct hostopen *o = calloc(1, sizeof *o);
+    if (!o)
+        return -ENOMEM;
+    o->fs = h;
+    o->access = access;
+    o->hfd = open_regular(h, n, access);
+    if (o->hfd < 0) {
+        int r = o->hfd;
+        free(o);
+        return r;
+    }
+    o->node = n;
+    hostnode_hold(h, n);
+    list_push_back(&n->files, &o->link);
+    int r = file_new(h->fs.kernel, &hostopen_ops, o, flags, ret);
+    if (r == 0)
+        (*ret)->has_pos = true;
+    return r;
+}

@@ -1,0 +1,105 @@
+/* struct hostfs, for the files that make it up: hostfs.c, hostfs_node.c,
+ * hostfs_attr.c, hostfs_file.c.
+ *
+ * A node is a host inode that the guest has seen, with the name under which
+ * it was seen last. Names are looked up on the host one at a time, relative
+ * to a descriptor of their directory; a path is never given to the host. A
+ * node found again by its name must be the same inode, else it is gone. */
+#ifndef KERNEL_VFS_HOSTFS_IMPL_H
+#define KERNEL_VFS_HOSTFS_IMPL_H
+
+#include "base/list.h"
+#include "kernel/file.h"
+#include "kernel/vfs/vfs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+enum {
+    HOSTFS_BUCKETS = 1024,
+    HOSTFS_DIR_HFDS = 256, /* directories kept open */
+    HOSTFS_IDLE = 8192,    /* nodes kept that nobody holds */
+    HOSTFS_NODES = 65536,  /* nodes in all */
+    HOSTFS_DENTS_BYTES = 32768,
+};
+
+struct hostnode {
+    struct list hash, idle, fds; /* in hostfs; fds while dir_hfd >= 0 */
+    struct list files;           /* open files: struct hostopen */
+    struct hostnode *parent;     /* NULL for the root */
+    struct hostnode *down;       /* scratch of hostfs_dir_hfd */
+    uint64_t ino;
+    dev_t dev;
+    ino_t host_ino;
+    uint32_t holds, children;
+    int dir_hfd; /* O_PATH, or -1 */
+    char *name;  /* in parent; NULL: it has no name any more */
+};
+
+/* An open regular file. */
+struct hostopen {
+    struct list link;
+    struct hostfs *fs;
+    struct hostnode *node; /* held */
+    int hfd;
+    uint32_t access; /* O_RDONLY, O_WRONLY, O_RDWR */
+};
+
+struct hostfs {
+    struct fs fs;
+    bool read_only;
+    struct hostnode *root;
+    struct list buckets[HOSTFS_BUCKETS];
+    struct list idle, fds; /* the oldest first */
+    size_t n_nodes, n_idle, n_fds;
+    uint64_t fresh_ino; /* just made, and still open as fresh_hfd */
+    int fresh_hfd;      /* or -1 */
+    uint8_t *dents;     /* HOSTFS_DENTS_BYTES */
+};
+
+/* A name as the host takes it. */
+struct hostname {
+    char s[NAME_BYTES_MAX + 1];
+};
+
+/* --- hostfs_node.c */
+
+/* -EACCES for anything but a plain name. */
+int hostname_set(struct hostname *n, struct name name);
+/* openat2 that stays beneath dir_hfd and follows no link. */
+int host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode);
+/* Borrowed, or NULL. */
+struct hostnode *hostnode_find(struct hostfs *h, uint64_t ino);
+/* The node of what `name` in `dir` is, known or new. */
+int hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
+                     struct hostnode **ret);
+/* What is known to be at that name, or NULL. */
+struct hostnode *hostnode_at(struct hostfs *h, struct hostnode *dir,
+                             const char *name);
+/* Its name was removed. */
+void hostnode_forget_name(struct hostnode *n);
+bool hostnode_is(const struct hostnode *n, const struct stat *st);
+void hostnode_hold(struct hostfs *h, struct hostnode *n);
+void hostnode_release(struct hostfs *h, struct hostnode *n);
+int hostnode_new_root(struct hostfs *h, OWN int hfd);
+void hostnode_free_all(struct hostfs *h);
+/* An O_PATH descriptor of a directory, borrowed until the next call. */
+int hostnode_dir_hfd(struct hostfs *h, struct hostnode *n);
+/* A new descriptor of the inode itself. */
+int hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags);
+int hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret);
+/* The inode number that the guest sees. */
+uint64_t hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino);
+
+/* --- hostfs_attr.c */
+int hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
+                     unsigned what);
+int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);
+
+/* --- hostfs_file.c */
+int hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,
+                 OWN struct file **ret);
+
+#endif

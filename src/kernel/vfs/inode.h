@@ -1,0 +1,56 @@
+/* Inodes of a tree: structurally shared, so changed only after tree_own. */
+#ifndef KERNEL_VFS_INODE_H
+#define KERNEL_VFS_INODE_H
+
+#include "kernel/vfs/chunk.h"
+#include "kernel/vfs/dir.h"
+#include "kernel/vfs/radix.h"
+
+#include <sys/stat.h>
+
+struct program;
+
+struct inode {
+    struct shared ref;
+    /* Set at most once while the inode is shared, by whichever thread. */
+    _Atomic(struct program *) program;
+
+    uint32_t mode, nlink, uid, gid;
+    uint32_t free_units; /* of the inode quota that it does not pay for */
+    bool is_linkable;    /* made without a name, and may be given one */
+    uint64_t size;       /* of files and symbolic links */
+    uint64_t blocks;     /* chunks present */
+    uint64_t charged;    /* those of them that cost quota */
+    int64_t atime_ns, mtime_ns, ctime_ns;
+    union {
+        struct radix chunks; /* content of files, target of links */
+        struct {
+            struct dir dir;
+            uint64_t parent;
+        };
+    };
+};
+
+extern const struct radix_ops inode_ops;
+extern const struct radix_ops content_ops; /* of inode.chunks */
+
+struct inode *inode_new(uint32_t mode, int64_t now_ns);
+struct inode *inode_copy(const struct inode *from);
+
+static inline bool
+inode_is_dir(const struct inode *i)
+{
+    return S_ISDIR(i->mode);
+}
+
+/* What it takes of the inode quota. Each further name of a file counts as an
+ * inode, since it takes memory like one. */
+uint64_t inode_units(const struct inode *i);
+uint64_t inode_cost(const struct inode *i);
+
+/* The content was changed: times, set-id bits, compiled program. */
+void inode_touch_content(struct inode *i, int64_t now_ns);
+/* The entries of a directory were changed. */
+void inode_touch_dir(struct inode *i, int64_t now_ns);
+
+#endif

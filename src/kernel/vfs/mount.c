@@ -1,0 +1,237 @@
+/* The tree of mounts, and paths of directories in it. */
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+vnode_hold(const struct vnode *v)
+{
+    struct fs *fs = v->mnt->fs;
+
+    if (fs->ops->hold)
+        fs->ops->hold(fs, v->ino);
+}
+
+void
+vnode_release(const struct vnode *v)
+{
+    struct fs *fs = v->mnt->fs;
+
+    if (fs->ops->release)
+        fs->ops->release(fs, v->ino);
+}
+
+static struct mount *
+mounted_on(struct kernel *k, const struct vnode *v)
+{
+    struct mount *top = NULL;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        if (m->parent == v->mnt && m->at == v->ino)
+            top = m;
+    }
+    return top;
+}
+
+void
+mount_cross(struct kernel *k, struct vnode *v)
+{
+    struct mount *m;
+
+    while (v->mnt->has_submounts && (m = mounted_on(k, v)))
+        *v = (struct vnode){m, m->fs->root};
+}
+
+static void
+mount_free(struct mount *m)
+{
+    if (!m)
+        return;
+    if (m->fs)
+        m->fs->ops->free(m->fs);
+    free(m->path);
+    free(m->source);
+    free(m);
+}
+DEFINE_CLEANUP(struct mount *, mount_free)
+
+void
+mount_free_all(struct kernel *k)
+{
+    while (!list_is_empty(&k->mounts)) {
+        struct mount *m = CONTAINER_OF(k->mounts.prev, struct mount, link);
+        list_remove(&m->link);
+        if (m->parent && m->parent->fs->ops->release)
+            m->parent->fs->ops->release(m->parent->fs, m->at);
+        mount_free(m);
+    }
+}
+
+/* The directory to mount on, made where it is missing. */
+static int
+find_mount_point(struct kernel *k, const char *path, struct vnode *ret)
+{
+    struct mount *root = CONTAINER_OF(k->mounts.next, struct mount, link);
+    struct vnode top = {root, root->fs->root};
+    char buf[512];
+    struct walk w;
+
+    if (strlen(path) >= sizeof buf)
+        return -ENAMETOOLONG;
+    for (const char *end = path; end;) {
+        end = strchr(end + 1, '/');
+        size_t len = end ? (size_t)(end - path) : strlen(path);
+        memcpy(buf, path, len);
+        buf[len] = 0;
+        struct at at = {k, NULL, &top, buf};
+        int r = vfs_make(&at, S_IFDIR | 0755);
+        if (r < 0 && r != -EEXIST)
+            return r;
+    }
+    int r = path_walk(k, NULL, &top, path, WALK_DIRECTORY, &w);
+    if (r == 0)
+        *ret = w.node;
+    return r;
+}
+
+int
+mount_add(struct kernel *k, const char *path, const char *source,
+          OWN struct fs *fs, bool read_only)
+{
+    CLEANUP(mount_freep) struct mount *m = calloc(1, sizeof *m);
+    struct vnode at = {0};
+
+    if (!m) {
+        fs->ops->free(fs);
+        return -ENOMEM;
+    }
+    m->fs = fs;
+    m->read_only = read_only;
+    m->path = strdup(path);
+    m->source = strdup(source);
+    if (!m->path || !m->source)
+        return -ENOMEM;
+    if (!list_is_empty(&k->mounts)) {
+        int r = find_mount_point(k, path, &at);
+        if (r < 0)
+            return r;
+        vnode_hold(&at);
+        at.mnt->has_submounts = true;
+    }
+    m->parent = at.mnt;
+    m->at = at.ino;
+    list_push_back(&k->mounts, &m->link);
+    m = NULL;
+    return 0;
+}
+
+/* --- paths of directories */
+
+struct find_name {
+    struct dir_emit emit;
+    uint64_t ino;
+    char name[NAME_BYTES_MAX + 1];
+    bool found;
+};
+
+static bool
+is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+            unsigned dtype, uint64_t cookie)
+{
+    struct find_name *f = CONTAINER_OF(e, struct find_name, emit);
+
+    (void)dtype;
+    (void)cookie;
+    if (ino != f->ino)
+        return true;
+    memcpy(f->name, name, len);
+    f->name[len] = 0;
+    f->found = true;
+    return false;
+}
+
+/* Goes up from *v; its name in the new *v goes to f->name. */
+static int
+go_up(struct vnode *v, struct find_name *f)
+{
+    while (v->ino == v->mnt->fs->root && v->mnt->parent)
+        *v = (struct vnode){v->mnt->parent, v->mnt->at};
+    struct fs *fs = v->mnt->fs;
+    uint64_t up;
+    int r = fs->ops->parent(fs, NULL, v->ino, &up);
+    if (r < 0)
+        return r;
+    f->ino = v->ino;
+    f->found = false;
+    r = fs->ops->readdir(fs, NULL, up, 0, &f->emit);
+    if (r < 0)
+        return r;
+    v->ino = up;
+    return f->found ? 0 : -ENOENT;
+}
+
+static bool
+is_top(const struct vnode *v)
+{
+    return !v->mnt->parent && v->ino == v->mnt->fs->root;
+}
+
+int64_t
+vnode_path(struct kernel *k, const struct vnode *dir, char *buf, size_t size)
+{
+    struct find_name f = {.emit.entry = is_the_name};
+    struct vnode v = *dir;
+    size_t at = size;
+
+    (void)k;
+    if (size < 2)
+        return -ERANGE;
+    buf[--at] = 0;
+    if (is_top(&v))
+        buf[--at] = '/';
+    while (!is_top(&v)) {
+        int r = go_up(&v, &f);
+        if (r < 0)
+            return r;
+        size_t len = strlen(f.name);
+        if (len + 1 > at)
+            return -ERANGE;
+        at -= len;
+        memcpy(buf + at, f.name, len);
+        buf[--at] = '/';
+    }
+    memmove(buf, buf + at, size - at);
+    return (int64_t)(size - at - 1);
+}
+
+int64_t
+vnode_path_in(struct kernel *k, const struct vnode *dir, const char *name,
+              const struct vnode *node, char *buf, size_t size)
+{
+    static const char deleted[] = " (deleted)";
+    struct fs *fs = dir->mnt->fs;
+    struct name n = {name, strlen(name)};
+    uint64_t ino = 0;
+
+    int64_t len = vnode_path(k, dir, buf, size);
+    if (len < 0)
+        return len;
+    if (len + n.len + 1 + sizeof deleted > size)
+        return -ERANGE;
+    if (n.len && buf[len - 1] != '/')
+        buf[len++] = '/';
+    memcpy(buf + len, name, n.len + 1);
+    len += (int64_t)n.len;
+    struct vnode now = {dir->mnt, 0};
+    bool there = !n.len || fs->ops->lookup(fs, NULL, dir->ino, n, &ino) == 0;
+    now.ino = n.len ? ino : dir->ino;
+    mount_cross(k, &now);
+    if (there && vnode_is_same(&now, node))
+        return len;
+    memcpy(buf + len, deleted, sizeof deleted);
+    return len + (int64_t)sizeof deleted - 1;
+}

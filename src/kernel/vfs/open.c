@@ -1,0 +1,288 @@
+/* open(2): from a path to an open file. */
+#include "kernel/fifo.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/dirfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Flags that only open itself looks at, and F_GETFL does not show. */
+#define OPEN_ONLY (O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)
+
+struct opening {
+    struct kernel *k;
+    struct task *t;
+    uint32_t flags, mode;
+    struct walk w;
+    struct attr attr;
+    bool created;
+};
+
+static int
+access_wanted(uint32_t flags)
+{
+    static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
+    int r = want[flags & O_ACCMODE];
+
+    return flags & O_TRUNC ? r | W_OK : r;
+}
+
+static int
+create_missing(struct opening *o)
+{
+    struct vnode *dir = &o->w.dir;
+    struct fs *fs = dir->mnt->fs;
+    struct attr d, a = {.mode = S_IFREG | (o->mode & 07777)};
+
+    if (o->w.slash)
+        return -EISDIR;
+    if (dir->mnt->read_only || !fs->ops->create)
+        return -EROFS;
+    int r = vnode_getattr(o->t, dir, &d);
+    if (r == 0 && o->t)
+        r = vfs_access(&o->t->cred, &d, W_OK | X_OK);
+    if (r < 0)
+        return r;
+    a.uid = o->t ? o->t->cred.uid : 0;
+    a.gid = d.mode & S_ISGID ? d.gid : o->t ? o->t->cred.gid : 0;
+    uint64_t ino;
+    struct name n = {o->w.name, o->w.len};
+    r = fs->ops->create(fs, dir->ino, n, &a, &ino);
+    if (r < 0)
+        return r;
+    o->w.node = (struct vnode){dir->mnt, ino};
+    o->created = true;
+    return 0;
+}
+
+/* What may be opened how, in Linux's order of checks. */
+static int
+check_found(struct opening *o)
+{
+    uint32_t mode = o->attr.mode;
+    int want = access_wanted(o->flags);
+
+    if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+        return -EEXIST;
+    if (o->flags & O_CREAT && S_ISDIR(mode))
+        return -EISDIR;
+    if (S_ISLNK(mode))
+        return o->flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+    if (o->flags & O_DIRECTORY && !S_ISDIR(mode))
+        return -ENOTDIR;
+    if (S_ISDIR(mode) && want & W_OK)
+        return -EISDIR;
+    if (want & W_OK && o->w.node.mnt->read_only && !S_ISFIFO(mode) &&
+        !S_ISCHR(mode))
+        return -EROFS;
+    if (o->t) {
+        int r = vfs_access(&o->t->cred, &o->attr, want);
+        if (r < 0)
+            return r;
+        if (o->flags & O_NOATIME && o->t->cred.uid != o->attr.uid &&
+            o->t->cred.uid != 0)
+            return -EPERM;
+    }
+    return S_ISSOCK(mode) ? -ENXIO : 0;
+}
+
+static int
+open_node(struct opening *o, OWN struct file **ret)
+{
+    struct vnode *v = &o->w.node;
+    struct fs *fs = v->mnt->fs;
+    uint32_t flags = o->flags & ~(uint32_t)OPEN_ONLY;
+
+    if (S_ISDIR(o->attr.mode))
+        return dirfile_new(o->k, flags, ret);
+    if (S_ISFIFO(o->attr.mode))
+        return fifo_open(o->k, o->t, v, flags, ret);
+    if (!fs->ops->open)
+        return -ENXIO;
+    return fs->ops->open(fs, o->t, v->ino, o->flags, ret);
+}
+
+static int
+truncate_node(struct opening *o)
+{
+    struct vnode *v = &o->w.node;
+    struct attr a = {0};
+
+    if (!(o->flags & O_TRUNC) || o->created || !S_ISREG(o->attr.mode))
+        return 0;
+    return v->mnt->fs->ops->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
+}
+
+/* Notes where f was found; its node is held from now on. */
+static int
+place(struct opening *o, OWN struct file *f, OWN struct file **ret)
+{
+    if (!f->node.mnt)
+        file_set_node(f, &o->w.node);
+    f->flags &= ~(uint32_t)OPEN_ONLY;
+    f->dir = o->w.dir;
+    f->name = strdup(o->w.name);
+    if (!f->name) {
+        file_put(f);
+        return -ENOMEM;
+    }
+    *ret = f;
+    return 0;
+}
+
+static int
+finish_open(struct opening *o, OWN struct file **ret)
+{
+    struct file *f;
+    int r = 0;
+
+    if (!o->created)
+        r = check_found(o);
+    if (r == 0)
+        r = open_node(o, &f);
+    if (r < 0)
+        return r;
+    r = truncate_node(o);
+    if (r < 0) {
+        file_put(f);
+        return r;
+    }
+    return place(o, f, ret);
+}
+
+/* --- the special kinds of open */
+
+static const struct file_ops path_ops = {0};
+
+static int
+open_path(struct opening *o, OWN struct file **ret)
+{
+    const uint32_t kept = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+    struct file *f;
+
+    if (S_ISLNK(o->attr.mode) && o->flags & O_DIRECTORY)
+        return -ENOTDIR;
+    if (o->flags & O_DIRECTORY && !S_ISDIR(o->attr.mode))
+        return -ENOTDIR;
+    int r = file_new(o->k, &path_ops, NULL, o->flags & kept, &f);
+    return r < 0 ? r : place(o, f, ret);
+}
+
+static int
+open_tmpfile(struct opening *o, OWN struct file **ret)
+{
+    struct vnode *dir = &o->w.node;
+    struct fs *fs = dir->mnt->fs;
+    struct attr a = {.mode = S_IFREG | (o->mode & 07777)};
+
+    if (!S_ISDIR(o->attr.mode))
+        return -ENOTDIR;
+    if (!(access_wanted(o->flags) & W_OK))
+        return -EINVAL;
+    if (dir->mnt->read_only)
+        return -EROFS;
+    int r = o->t ? vfs_access(&o->t->cred, &o->attr, W_OK | X_OK) : 0;
+    if (r < 0)
+        return r;
+    if (!fs->ops->tmpfile)
+        return -EOPNOTSUPP;
+    a.uid = o->t ? o->t->cred.uid : 0;
+    a.gid = o->t ? o->t->cred.gid : 0;
+    uint64_t ino;
+    r = fs->ops->tmpfile(fs, &a, &ino);
+    if (r < 0)
+        return r;
+    struct vnode v = {dir->mnt, ino};
+    struct file *f;
+    o->flags &= ~(uint32_t)O_TMPFILE;
+    r = fs->ops->open(fs, o->t, ino, o->flags, &f);
+    if (r == 0) {
+        o->w.node = v;
+        r = place(o, f, ret);
+    }
+    vnode_release(&v);
+    return r;
+}
+
+/* A pipe, socket or other file without a path, through /proc/<pid>/fd: the
+ * same open file again. */
+static int
+reopen(struct opening *o, OWN struct file **ret)
+{
+    struct vnode *v = &o->w.node;
+    struct fs *fs = v->mnt->fs;
+    struct file *f =
+        fs->ops->file_of ? fs->ops->file_of(fs, o->t, v->ino) : NULL;
+    int want = access_wanted(o->flags);
+
+    if (!f || f->node.mnt)
+        return -ELOOP;
+    if ((want & R_OK && !file_is_readable(f)) ||
+        (want & W_OK && !file_is_writable(f)))
+        return -EACCES;
+    *ret = file_get(f);
+    return 0;
+}
+
+static unsigned
+walk_flags(uint32_t flags)
+{
+    unsigned w = 0;
+
+    if (flags & O_CREAT)
+        w |= WALK_PARENT;
+    if (flags & O_NOFOLLOW ||
+        (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+        w |= WALK_NOFOLLOW;
+    return w;
+}
+
+/* Finds the node, or its place. 1: *ret is open already. */
+static int
+find(struct opening *o, const struct vnode *base, const char *path,
+     OWN struct file **ret)
+{
+    unsigned wf = walk_flags(o->flags);
+
+    int r = path_walk(o->k, o->t, base, path, wf, &o->w);
+    if (r == -ENXIO && !(wf & WALK_NOFOLLOW)) {
+        r = path_walk(o->k, o->t, base, path, wf | WALK_NOFOLLOW, &o->w);
+        if (r == 0)
+            r = reopen(o, ret);
+        return r < 0 ? r : 1;
+    }
+    if (r == -ENOTDIR && o->flags & O_CREAT && path[strlen(path) - 1] == '/')
+        return -EISDIR;
+    return r;
+}
+
+int
+vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
+         const char *path, uint32_t flags, uint32_t mode, OWN struct file **ret)
+{
+    struct opening o = {.k = k, .t = t, .flags = flags, .mode = mode};
+
+    if (flags & O_PATH)
+        o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if ((flags & O_TMPFILE) == O_TMPFILE && flags & O_CREAT)
+        return -EINVAL;
+    int r = find(&o, base, path, ret);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    if (!o.w.node.mnt) {
+        r = create_missing(&o);
+        if (r < 0)
+            return r;
+    }
+    r = vnode_getattr(t, &o.w.node, &o.attr);
+    if (r < 0)
+        return r;
+    if (o.flags & O_PATH)
+        return open_path(&o, ret);
+    if ((o.flags & O_TMPFILE) == O_TMPFILE)
+        return open_tmpfile(&o, ret);
+    return finish_open(&o, ret);
+}

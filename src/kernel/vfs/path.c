@@ -1,0 +1,224 @@
+/* Path resolution. */
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A walk on its way. */
+struct cursor {
+    struct kernel *k;
+    struct task *t;
+    unsigned flags;
+    struct vnode at; /* where it is */
+    struct attr attr;
+    const char *rest; /* what is left of the path */
+    char *buf;        /* holds `rest` once a link was followed */
+    int links;
+    struct walk *ret;
+};
+
+static int
+step_into(struct cursor *c, const struct vnode *v)
+{
+    c->at = *v;
+    return vnode_getattr(c->t, v, &c->attr);
+}
+
+static int
+go_to_root(struct cursor *c)
+{
+    struct mount *m = CONTAINER_OF(c->k->mounts.next, struct mount, link);
+    struct vnode root = c->t ? c->t->root : (struct vnode){m, m->fs->root};
+
+    return step_into(c, &root);
+}
+
+static int
+may_search(const struct cursor *c)
+{
+    if (!S_ISDIR(c->attr.mode))
+        return -ENOTDIR;
+    return c->t ? vfs_access(&c->t->cred, &c->attr, X_OK) : 0;
+}
+
+static int
+step_up(struct cursor *c)
+{
+    struct vnode v = c->at;
+
+    if (c->t && vnode_is_same(&v, &c->t->root))
+        return 0;
+    while (v.ino == v.mnt->fs->root && v.mnt->parent)
+        v = (struct vnode){v.mnt->parent, v.mnt->at};
+    int r = v.mnt->fs->ops->parent(v.mnt->fs, c->t, v.ino, &v.ino);
+    return r < 0 ? r : step_into(c, &v);
+}
+
+/* Puts the target of the link at *v before what is left of the path. */
+static int
+expand_link(struct cursor *c, const struct vnode *v)
+{
+    struct fs *fs = v->mnt->fs;
+    size_t rest = strlen(c->rest) + 1;
+
+    if (!fs->ops->readlink)
+        return -EINVAL;
+    char *buf = malloc(PATH_BYTES_MAX + rest);
+    if (!buf)
+        return -ENOMEM;
+    int64_t n = fs->ops->readlink(fs, c->t, v->ino, buf, PATH_BYTES_MAX - 1);
+    if (n <= 0) {
+        free(buf);
+        return n < 0 ? (int)n : -ENOENT;
+    }
+    memcpy(buf + n, c->rest, rest);
+    free(c->buf);
+    c->buf = buf;
+    c->rest = buf;
+    return *buf == '/' ? go_to_root(c) : 0;
+}
+
+static int
+follow_link(struct cursor *c, const struct vnode *v)
+{
+    struct fs *fs = v->mnt->fs;
+    struct vnode to;
+
+    if (++c->links > SYMLINKS_MAX)
+        return -ELOOP;
+    if (fs->ops->follow) {
+        int r = fs->ops->follow(fs, c->t, v->ino, &to);
+        if (r == 0)
+            return step_into(c, &to);
+        if (r != -EINVAL)
+            return r;
+    }
+    return expand_link(c, v);
+}
+
+static struct name
+take_name(struct cursor *c)
+{
+    struct name n = {c->rest, strcspn(c->rest, "/")};
+
+    c->rest += n.len;
+    return n;
+}
+
+static bool
+only_slashes(const char *s)
+{
+    return s[strspn(s, "/")] == 0;
+}
+
+/* The last name leads to *v, or to nothing (v NULL) in the directory. */
+static void
+finish(struct cursor *c, struct name n, const struct vnode *v)
+{
+    struct walk *w = c->ret;
+
+    w->dir = c->at;
+    memcpy(w->name, n.s, n.len);
+    w->name[n.len] = 0;
+    w->len = n.len;
+    w->slash = *c->rest == '/';
+    w->node = v ? *v : (struct vnode){0};
+}
+
+static int
+missing(struct cursor *c, struct name n)
+{
+    if (!(c->flags & WALK_PARENT) || !only_slashes(c->rest))
+        return -ENOENT;
+    finish(c, n, NULL);
+    return 1;
+}
+
+/* A name other than "." and "..". 1: the walk is done. */
+static int
+step_name(struct cursor *c, struct name n)
+{
+    struct fs *fs = c->at.mnt->fs;
+    struct vnode v = {c->at.mnt, 0};
+    struct attr attr;
+
+    if (n.len > NAME_BYTES_MAX)
+        return -ENAMETOOLONG;
+    int r = fs->ops->lookup(fs, c->t, c->at.ino, n, &v.ino);
+    if (r == -ENOENT)
+        return missing(c, n);
+    if (r < 0)
+        return r;
+    mount_cross(c->k, &v);
+    r = vnode_getattr(c->t, &v, &attr);
+    if (r < 0)
+        return r;
+    bool last = only_slashes(c->rest);
+    if (S_ISLNK(attr.mode) &&
+        (!last || *c->rest || !(c->flags & WALK_NOFOLLOW)))
+        return follow_link(c, &v);
+    if (last) {
+        finish(c, n, &v);
+        if ((*c->rest || c->flags & WALK_DIRECTORY) && !S_ISDIR(attr.mode))
+            return -ENOTDIR;
+        return 1;
+    }
+    c->at = v;
+    c->attr = attr;
+    return 0;
+}
+
+static bool
+is_dot(struct name n)
+{
+    return n.len == 1 && n.s[0] == '.';
+}
+
+static bool
+is_dot_dot(struct name n)
+{
+    return n.len == 2 && n.s[0] == '.' && n.s[1] == '.';
+}
+
+/* 1: done. */
+static int
+step(struct cursor *c)
+{
+    c->rest += strspn(c->rest, "/");
+    if (!*c->rest) { /* ends in a slash, "." or "..", or is the root */
+        c->ret->dir = c->ret->node = c->at;
+        c->ret->len = 0;
+        c->ret->slash = true;
+        if (c->flags & WALK_DIRECTORY && !S_ISDIR(c->attr.mode))
+            return -ENOTDIR;
+        return 1;
+    }
+    int r = may_search(c);
+    if (r < 0)
+        return r;
+    struct name n = take_name(c);
+    if (is_dot(n))
+        return 0;
+    return is_dot_dot(n) ? step_up(c) : step_name(c, n);
+}
+
+int
+path_walk(struct kernel *k, struct task *t, const struct vnode *base,
+          const char *path, unsigned flags, struct walk *ret)
+{
+    struct cursor c = {.k = k, .t = t, .flags = flags, .rest = path};
+    int r;
+
+    if (!*path)
+        return -ENOENT;
+    c.ret = ret;
+    ret->name[0] = 0;
+    r = *path == '/' ? go_to_root(&c) : step_into(&c, base);
+    while (r == 0)
+        r = step(&c);
+    free(c.buf);
+    return r < 0 ? r : 0;
+}

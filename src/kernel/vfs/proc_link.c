@@ -1,0 +1,182 @@
+/* Links of /proc: to the reader itself, to directories and open files of a
+ * process; and what is known about its descriptors. */
+#include "kernel/file.h"
+#include "kernel/vfs/procfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t
+give(char *buf, size_t size, const char *text, size_t len)
+{
+    size_t n = len < size ? len : size;
+
+    memcpy(buf, text, n);
+    return (int64_t)n;
+}
+
+int64_t
+proc_self(const struct proc_ask *a, char *buf, size_t size)
+{
+    char text[16];
+
+    if (!a->reader)
+        return -ENOENT;
+    int n = snprintf(text, sizeof text, "%d", a->reader->pid);
+    return give(buf, size, text, (size_t)n);
+}
+
+int64_t
+proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
+{
+    char text[40];
+
+    if (!a->reader)
+        return -ENOENT;
+    int pid = a->reader->pid;
+    int n = snprintf(text, sizeof text, "%d/task/%d", pid, pid);
+    return give(buf, size, text, (size_t)n);
+}
+
+/* The path of a directory, or of a name in one. */
+static int64_t
+give_path(const struct proc_ask *a, const struct vnode *dir, const char *name,
+          const struct vnode *node, char *buf, size_t size)
+{
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len =
+        name ? vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX)
+             : vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
+    if (len == -ERANGE)
+        len = -ENAMETOOLONG;
+    if (len >= 0)
+        len = give(buf, size, path, (size_t)len);
+    free(path);
+    return len;
+}
+
+/* A zombie has no places any more. */
+static int
+follow_place(const struct proc_ask *a, const struct vnode *v, struct vnode *ret)
+{
+    if (a->of->is_zombie || !v->mnt)
+        return -ENOENT;
+    *ret = *v;
+    return 0;
+}
+
+int64_t
+proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
+{
+    static const char deleted[] = "(deleted)";
+
+    if (a->of->is_zombie || !a->of->cwd.mnt)
+        return -ENOENT;
+    int64_t n = give_path(a, &a->of->cwd, NULL, NULL, buf, size);
+    return n == -ENOENT ? give(buf, size, deleted, sizeof deleted - 1) : n;
+}
+
+int
+proc_cwd_follow(const struct proc_ask *a, struct vnode *ret)
+{
+    return follow_place(a, &a->of->cwd, ret);
+}
+
+int64_t
+proc_root_link(const struct proc_ask *a, char *buf, size_t size)
+{
+    if (a->of->is_zombie || !a->of->root.mnt)
+        return -ENOENT;
+    return give_path(a, &a->of->root, NULL, NULL, buf, size);
+}
+
+int
+proc_root_follow(const struct proc_ask *a, struct vnode *ret)
+{
+    return follow_place(a, &a->of->root, ret);
+}
+
+int64_t
+proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
+{
+    const struct task *t = a->of;
+
+    if (t->is_zombie || !t->exe.mnt)
+        return -ENOENT;
+    return give_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
+}
+
+int
+proc_exe_follow(const struct proc_ask *a, struct vnode *ret)
+{
+    return follow_place(a, &a->of->exe, ret);
+}
+
+/* --- descriptors */
+
+/* "pipe:[12]"; kinds with a colon of their own are shown as they are. */
+static int64_t
+give_kind(const struct file *f, char *buf, size_t size)
+{
+    const char *kind = f->ops->kind ? f->ops->kind : "anon_inode";
+    char text[80];
+
+    int n = strchr(kind, ':') ? snprintf(text, sizeof text, "%s", kind)
+                              : snprintf(text, sizeof text, "%s:[%llu]", kind,
+                                         (unsigned long long)f->anon_ino);
+    return give(buf, size, text, (size_t)n);
+}
+
+int64_t
+proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
+{
+    struct file *f = fd_find(a->of, a->fd);
+
+    if (!f)
+        return -ENOENT;
+    if (!f->node.mnt)
+        return give_kind(f, buf, size);
+    if (f->name && f->dir.mnt)
+        return give_path(a, &f->dir, f->name, &f->node, buf, size);
+    return give_path(a, &f->node, NULL, NULL, buf, size);
+}
+
+int
+proc_fd_follow(const struct proc_ask *a, struct vnode *ret)
+{
+    const struct file *f = fd_find(a->of, a->fd);
+
+    if (!f)
+        return -ENOENT;
+    if (!f->node.mnt)
+        return -ENXIO;
+    *ret = f->node;
+    return 0;
+}
+
+int
+proc_fdinfo(const struct proc_ask *a, struct buf *b)
+{
+    struct file *f = fd_find(a->of, a->fd);
+    struct attr attr;
+
+    if (!f)
+        return -ENOENT;
+    int r = file_getattr(f, &attr);
+    if (r < 0)
+        return r;
+    unsigned flags = f->flags;
+    if (a->of->fds.v[a->fd].cloexec)
+        flags |= O_CLOEXEC;
+    int id = f->node.mnt ? proc_mount_id(a->kernel, f->node.mnt) : 0;
+    buf_printf(b, "pos:\t%llu\nflags:\t0%o\nmnt_id:\t%d\nino:\t%llu\n",
+               (unsigned long long)f->pos, flags, id,
+               (unsigned long long)attr.ino);
+    return 0;
+}

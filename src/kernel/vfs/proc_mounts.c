@@ -1,0 +1,97 @@
+/* Files of /proc about mounts and file systems. */
+#include "kernel/vfs/procfs_impl.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+enum { FIRST_ID = 20 };
+
+int
+proc_mount_id(const struct kernel *k, const struct mount *m)
+{
+    int id = FIRST_ID;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        if (CONTAINER_OF(it, struct mount, link) == m)
+            return id;
+        id++;
+    }
+    return 0;
+}
+
+/* Spaces and the like as octal escapes, so that fields stay apart. */
+static void
+put_escaped(struct buf *b, const char *s)
+{
+    for (; *s; s++)
+        if (strchr(" \t\n\\#", *s))
+            buf_printf(b, "\\%03o", (unsigned)*s);
+        else
+            buf_add(b, s, 1);
+}
+
+static const char *
+options_of(const struct mount *m)
+{
+    return m->read_only ? "ro" : "rw";
+}
+
+int
+proc_mounts(const struct proc_ask *a, struct buf *b)
+{
+    LIST_FOR_EACH(it, &a->kernel->mounts)
+    {
+        const struct mount *m = CONTAINER_OF(it, struct mount, link);
+        put_escaped(b, m->source);
+        buf_puts(b, " ");
+        put_escaped(b, m->path);
+        buf_printf(b, " %s %s,relatime 0 0\n", m->fs->ops->name, options_of(m));
+    }
+    return 0;
+}
+
+int
+proc_mountinfo(const struct proc_ask *a, struct buf *b)
+{
+    const struct kernel *k = a->kernel;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        const struct mount *m = CONTAINER_OF(it, struct mount, link);
+        int parent = m->parent ? proc_mount_id(k, m->parent) : 1;
+        buf_printf(b, "%d %d %u:%u / ", proc_mount_id(k, m), parent,
+                   major(m->fs->dev), minor(m->fs->dev));
+        put_escaped(b, m->path);
+        buf_printf(b, " %s,relatime - %s ", options_of(m), m->fs->ops->name);
+        put_escaped(b, m->source);
+        buf_printf(b, " %s\n", options_of(m));
+    }
+    return 0;
+}
+
+static bool
+was_listed(const struct kernel *k, const struct mount *m)
+{
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        const struct mount *other = CONTAINER_OF(it, struct mount, link);
+        if (other == m)
+            return false;
+        if (!strcmp(other->fs->ops->name, m->fs->ops->name))
+            return true;
+    }
+    return false;
+}
+
+int
+proc_filesystems(const struct proc_ask *a, struct buf *b)
+{
+    LIST_FOR_EACH(it, &a->kernel->mounts)
+    {
+        const struct mount *m = CONTAINER_OF(it, struct mount, link);
+        if (!was_listed(a->kernel, m))
+            buf_printf(b, "nodev\t%s\n", m->fs->ops->name);
+    }
+    return 0;
+}

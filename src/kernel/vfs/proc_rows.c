@@ -1,0 +1,119 @@
+/* The table of /proc: one row per entry. */
+#include "kernel/vfs/procfs_impl.h"
+
+#define D(name, in, is)                                      \
+    {                                                        \
+        name, in, S_IFDIR | 0555, is, NULL, NULL, NULL, NULL \
+    }
+#define F(name, in, mode, gen)                                      \
+    {                                                               \
+        name, in, S_IFREG | (mode), DIR_NONE, NULL, gen, NULL, NULL \
+    }
+#define T(name, in, text)                                          \
+    {                                                              \
+        name, in, S_IFREG | 0444, DIR_NONE, text, NULL, NULL, NULL \
+    }
+#define L(name, in, link, follow)                                    \
+    {                                                                \
+        name, in, S_IFLNK | 0777, DIR_NONE, NULL, NULL, link, follow \
+    }
+
+#define NET_DEV                                                                \
+    "Inter-|   Receive                                                |  "     \
+    "Transmit\n"                                                               \
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes " \
+    "   packets errs drop fifo colls carrier compressed\n"                     \
+    "    lo:       0       0    0    0    0     0          0         0       " \
+    " "                                                                        \
+    "0       0    0    0    0     0       0          0\n"
+#define VMSTAT                                                               \
+    "nr_free_pages 0\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n" \
+    "pgmajfault 0\n"
+#define SWAPS "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+
+/* clang-format off */
+const struct proc_row proc_rows[] = {
+    [PROC_ROOT] = D("", DIR_NONE, DIR_ROOT),
+    [PROC_PID] = D(NULL, DIR_ROOT, DIR_PID),
+    [PROC_TID] = D(NULL, DIR_TASK, DIR_TID),
+    [PROC_FD] = L(NULL, DIR_FD, proc_fd_link, proc_fd_follow),
+    [PROC_FDINFO] = F(NULL, DIR_FDINFO, 0400, proc_fdinfo),
+
+    L("self", DIR_ROOT, proc_self, NULL),
+    L("thread-self", DIR_ROOT, proc_thread_self, NULL),
+    D("sys", DIR_ROOT, DIR_SYS),
+    D("net", DIR_ROOT, DIR_NET),
+    T("cmdline", DIR_ROOT, "wasmsand\n"),
+    F("cpuinfo", DIR_ROOT, 0444, proc_cpuinfo),
+    F("filesystems", DIR_ROOT, 0444, proc_filesystems),
+    F("loadavg", DIR_ROOT, 0444, proc_loadavg),
+    F("meminfo", DIR_ROOT, 0444, proc_meminfo),
+    F("mounts", DIR_ROOT, 0444, proc_mounts),
+    F("stat", DIR_ROOT, 0444, proc_stat),
+    T("swaps", DIR_ROOT, SWAPS),
+    F("uptime", DIR_ROOT, 0444, proc_uptime),
+    F("version", DIR_ROOT, 0444, proc_version),
+    T("vmstat", DIR_ROOT, VMSTAT),
+
+    T("dev", DIR_NET, NET_DEV),
+
+    D("fs", DIR_SYS, DIR_SYS_FS),
+    D("kernel", DIR_SYS, DIR_SYS_KERNEL),
+    D("net", DIR_SYS, DIR_SYS_NET),
+    D("vm", DIR_SYS, DIR_SYS_VM),
+    F("file-max", DIR_SYS_FS, 0444, proc_file_max),
+    F("file-nr", DIR_SYS_FS, 0444, proc_file_nr),
+    T("nr_open", DIR_SYS_FS, "1048576\n"),
+    T("pipe-max-size", DIR_SYS_FS, "1048576\n"),
+    T("cap_last_cap", DIR_SYS_KERNEL, "40\n"),
+    T("domainname", DIR_SYS_KERNEL, "(none)\n"),
+    F("hostname", DIR_SYS_KERNEL, 0444, proc_hostname),
+    T("ngroups_max", DIR_SYS_KERNEL, "65536\n"),
+    F("osrelease", DIR_SYS_KERNEL, 0444, proc_osrelease),
+    T("ostype", DIR_SYS_KERNEL, "Linux\n"),
+    T("overflowgid", DIR_SYS_KERNEL, "65534\n"),
+    T("overflowuid", DIR_SYS_KERNEL, "65534\n"),
+    T("pid_max", DIR_SYS_KERNEL, "32768\n"),
+    D("random", DIR_SYS_KERNEL, DIR_SYS_RANDOM),
+    F("threads-max", DIR_SYS_KERNEL, 0444, proc_threads_max),
+    F("boot_id", DIR_SYS_RANDOM, 0444, proc_boot_id),
+    T("entropy_avail", DIR_SYS_RANDOM, "256\n"),
+    T("poolsize", DIR_SYS_RANDOM, "256\n"),
+    F("uuid", DIR_SYS_RANDOM, 0444, proc_uuid),
+    D("core", DIR_SYS_NET, DIR_SYS_NET_CORE),
+    T("somaxconn", DIR_SYS_NET_CORE, "4096\n"),
+    T("max_map_count", DIR_SYS_VM, "65530\n"),
+    T("overcommit_memory", DIR_SYS_VM, "0\n"),
+    T("swappiness", DIR_SYS_VM, "60\n"),
+
+    T("cgroup", DIR_PID, "0::/\n"),
+    F("cmdline", DIR_PID, 0444, proc_pid_cmdline),
+    F("comm", DIR_PID, 0444, proc_pid_comm),
+    L("cwd", DIR_PID, proc_cwd_link, proc_cwd_follow),
+    F("environ", DIR_PID, 0400, proc_pid_environ),
+    L("exe", DIR_PID, proc_exe_link, proc_exe_follow),
+    D("fd", DIR_PID, DIR_FD),
+    D("fdinfo", DIR_PID, DIR_FDINFO),
+    F("io", DIR_PID, 0400, proc_pid_io),
+    F("limits", DIR_PID, 0444, proc_pid_limits),
+    T("loginuid", DIR_PID, "4294967295"),
+    F("maps", DIR_PID, 0444, proc_pid_maps),
+    F("mountinfo", DIR_PID, 0444, proc_mountinfo),
+    F("mounts", DIR_PID, 0444, proc_mounts),
+    T("oom_score", DIR_PID, "0\n"),
+    T("oom_score_adj", DIR_PID, "0\n"),
+    L("root", DIR_PID, proc_root_link, proc_root_follow),
+    F("stat", DIR_PID, 0444, proc_pid_stat),
+    F("statm", DIR_PID, 0444, proc_pid_statm),
+    F("status", DIR_PID, 0444, proc_pid_status),
+    D("task", DIR_PID, DIR_TASK),
+    T("wchan", DIR_PID, "0"),
+
+    F("cmdline", DIR_TID, 0444, proc_pid_cmdline),
+    F("comm", DIR_TID, 0444, proc_pid_comm),
+    F("stat", DIR_TID, 0444, proc_pid_stat),
+    F("statm", DIR_TID, 0444, proc_pid_statm),
+    F("status", DIR_TID, 0444, proc_pid_status),
+};
+/* clang-format on */
+const size_t proc_row_count = sizeof proc_rows / sizeof *proc_rows;

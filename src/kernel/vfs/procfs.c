@@ -1,0 +1,425 @@
+/* /proc: from the table to a file system.
+ *
+ * An inode number says all: the process (0: the system), the row, and in
+ * fd/ and fdinfo/ the descriptor. */
+#include "kernel/vfs/procfs.h"
+
+#include "kernel/file.h"
+#include "kernel/vfs/procfs_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONTENT_MAX = 1 << 20, NUMBERS_FROM = 1000 };
+
+struct place {
+    int32_t pid;
+    size_t row;
+    int fd;
+};
+
+static uint64_t
+ino_of(struct place p)
+{
+    return (uint64_t)p.pid << 40 | (uint64_t)p.row << 32 | (uint32_t)p.fd;
+}
+
+/* -ENOENT when the process, or the descriptor, is gone. */
+static int
+decode(struct fs *fs, struct task *t, uint64_t ino, struct place *p,
+       struct proc_ask *a)
+{
+    p->pid = (int32_t)(ino >> 40);
+    p->row = ino >> 32 & 0xff;
+    p->fd = (int)(ino & INT32_MAX);
+    if (p->row < PROC_ROOT || p->row >= proc_row_count)
+        return -ENOENT;
+    *a = (struct proc_ask){.procfs = (struct procfs *)fs,
+                           .kernel = fs->kernel,
+                           .reader = t,
+                           .fd = p->fd};
+    a->of = p->pid ? task_find(fs->kernel, p->pid) : NULL;
+    if (p->pid && !a->of)
+        return -ENOENT;
+    bool is_fd = p->row == PROC_FD || p->row == PROC_FDINFO;
+    return is_fd && !fd_find(a->of, p->fd) ? -ENOENT : 0;
+}
+
+static size_t
+row_of_dir(enum proc_dir dir)
+{
+    for (size_t i = PROC_ROOT; i < proc_row_count; i++)
+        if (proc_rows[i].is == dir)
+            return i;
+    return PROC_ROOT;
+}
+
+/* --- lookup */
+
+static int
+parse_number(struct name name)
+{
+    int n = 0;
+
+    if (name.len > 6 || (name.s[0] == '0' && name.len > 1))
+        return -1;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.s[i] < '0' || name.s[i] > '9')
+            return -1;
+        n = n * 10 + (name.s[i] - '0');
+    }
+    return n;
+}
+
+/* The place of entry n in a directory of numbered entries; false: none. */
+static bool
+find_number(const struct proc_ask *a, const struct place *dir, int n,
+            struct place *ret)
+{
+    switch (proc_rows[dir->row].is) {
+    case DIR_ROOT:
+        *ret = (struct place){n, PROC_PID, 0};
+        return n > 0 && task_find(a->kernel, n);
+    case DIR_TASK:
+        *ret = (struct place){dir->pid, PROC_TID, 0};
+        return n == dir->pid;
+    case DIR_FD:
+        *ret = (struct place){dir->pid, PROC_FD, n};
+        return fd_find(a->of, n);
+    case DIR_FDINFO:
+        *ret = (struct place){dir->pid, PROC_FDINFO, n};
+        return fd_find(a->of, n);
+    default:
+        return false;
+    }
+}
+
+static int
+procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
+              uint64_t *ret_ino)
+{
+    struct place at, found;
+    struct proc_ask a;
+
+    int r = decode(fs, t, dir, &at, &a);
+    if (r < 0)
+        return r;
+    int n = parse_number(name);
+    if (n >= 0) {
+        if (!find_number(&a, &at, n, &found))
+            return -ENOENT;
+        *ret_ino = ino_of(found);
+        return 0;
+    }
+    for (size_t i = PROC_ROOT; i < proc_row_count; i++) {
+        const struct proc_row *row = &proc_rows[i];
+        if (row->in != proc_rows[at.row].is || !row->name ||
+            strlen(row->name) != name.len ||
+            memcmp(row->name, name.s, name.len))
+            continue;
+        *ret_ino = ino_of((struct place){at.pid, i, 0});
+        return 0;
+    }
+    return -ENOENT;
+}
+
+static int
+procfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, dir, &at, &a);
+    if (r < 0)
+        return r;
+    enum proc_dir up = proc_rows[at.row].in;
+    bool is_top = up == DIR_ROOT || up == DIR_NONE;
+    *ret_ino = ino_of((struct place){is_top ? 0 : at.pid, row_of_dir(up), 0});
+    return 0;
+}
+
+/* --- attributes */
+
+/* A link in fd/ shows how its file may be used. */
+static uint32_t
+fd_link_mode(const struct file *f)
+{
+    uint32_t mode = S_IFLNK | S_IXUSR;
+
+    if (file_is_readable(f))
+        mode |= S_IRUSR;
+    if (file_is_writable(f))
+        mode |= S_IWUSR;
+    return mode;
+}
+
+static int
+procfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, ino, &at, &a);
+    if (r < 0)
+        return r;
+    const struct proc_row *row = &proc_rows[at.row];
+    int64_t now = clock_real_ns(&fs->kernel->clock);
+    *ret = (struct attr){.ino = ino,
+                         .mode = row->mode,
+                         .nlink = S_ISDIR(row->mode) ? 2 : 1,
+                         .blksize = 4096};
+    if (row->is == DIR_FD || row->is == DIR_FDINFO)
+        ret->mode = S_IFDIR | 0500;
+    if (at.row == PROC_FD) {
+        ret->mode = fd_link_mode(fd_find(a.of, at.fd));
+        ret->size = 64;
+    }
+    if (a.of) {
+        ret->uid = a.of->cred.uid;
+        ret->gid = a.of->cred.gid;
+        now += a.of->start_ns - clock_mono_ns(&fs->kernel->clock);
+    }
+    ret->atime_ns = ret->mtime_ns = ret->ctime_ns = now;
+    return 0;
+}
+
+/* --- links */
+
+static int64_t
+procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+                size_t size)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, ino, &at, &a);
+    if (r < 0)
+        return r;
+    const struct proc_row *row = &proc_rows[at.row];
+    return row->link ? row->link(&a, buf, size) : -EINVAL;
+}
+
+static int
+procfs_follow(struct fs *fs, struct task *t, uint64_t ino, struct vnode *ret)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, ino, &at, &a);
+    if (r < 0)
+        return r;
+    const struct proc_row *row = &proc_rows[at.row];
+    return row->follow ? row->follow(&a, ret) : -EINVAL;
+}
+
+static struct file *
+procfs_file_of(struct fs *fs, struct task *t, uint64_t ino)
+{
+    struct place at;
+    struct proc_ask a;
+
+    if (decode(fs, t, ino, &at, &a) < 0 || at.row != PROC_FD)
+        return NULL;
+    return fd_find(a.of, at.fd);
+}
+
+/* --- reading directories */
+
+static int
+highest_number(const struct proc_ask *a, const struct place *dir)
+{
+    switch (proc_rows[dir->row].is) {
+    case DIR_ROOT:
+        return a->kernel->has_wrapped_pids ? PID_MAX : a->kernel->last_pid;
+    case DIR_TASK:
+        return dir->pid;
+    case DIR_FD:
+    case DIR_FDINFO:
+        return (int)a->of->fds.cap;
+    default:
+        return -1;
+    }
+}
+
+/* Entry n has the position NUMBERS_FROM + n + 1 after it. */
+static int
+readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
+                struct dir_emit *emit)
+{
+    int max = highest_number(a, dir);
+    struct place p;
+    char name[16];
+
+    for (int n = from; n <= max; n++) {
+        if (!find_number(a, dir, n, &p))
+            continue;
+        int len = snprintf(name, sizeof name, "%d", n);
+        if (!emit->entry(emit, name, (size_t)len, ino_of(p),
+                         IFTODT(proc_rows[p.row].mode),
+                         NUMBERS_FROM + (uint64_t)n + 1))
+            return 0;
+    }
+    return 0;
+}
+
+static int
+procfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+               struct dir_emit *emit)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, ino, &at, &a);
+    if (r < 0)
+        return r;
+    if (cookie > NUMBERS_FROM + INT32_MAX / 2)
+        return 0;
+    for (size_t i = cookie + PROC_ROOT; i < proc_row_count; i++) {
+        const struct proc_row *row = &proc_rows[i];
+        if (row->in != proc_rows[at.row].is || !row->name)
+            continue;
+        if (!emit->entry(emit, row->name, strlen(row->name),
+                         ino_of((struct place){at.pid, i, 0}),
+                         IFTODT(row->mode), i))
+            return 0;
+    }
+    int from = cookie > NUMBERS_FROM ? (int)(cookie - NUMBERS_FROM) : 0;
+    return readdir_numbers(&a, &at, from, emit);
+}
+
+/* --- open files */
+
+static int64_t
+content_read(struct file *f, struct task *t, void *buf, size_t len,
+             uint64_t *pos)
+{
+    const struct buf *b = f->obj;
+
+    (void)t;
+    if (*pos >= b->len)
+        return 0;
+    size_t left = b->len - (size_t)*pos;
+    size_t n = left < len ? left : len;
+    memcpy(buf, b->p + *pos, n);
+    *pos += n;
+    return (int64_t)n;
+}
+
+static int64_t
+content_seek(struct file *f, int64_t offset, int whence)
+{
+    if (whence == SEEK_CUR)
+        offset += (int64_t)f->pos;
+    else if (whence != SEEK_SET)
+        return -EINVAL;
+    return offset < 0 ? -EINVAL : offset;
+}
+
+static void
+content_release(struct file *f)
+{
+    struct buf *b = f->obj;
+
+    buf_fini(b);
+    free(b);
+}
+
+static const struct file_ops content_ops = {
+    .read = content_read,
+    .seek = content_seek,
+    .release = content_release,
+};
+
+static int
+generate(const struct proc_row *row, const struct proc_ask *a, struct buf *b)
+{
+    int r = 0;
+
+    buf_init(b, CONTENT_MAX);
+    if (row->text)
+        buf_puts(b, row->text);
+    else
+        r = row->gen(a, b);
+    return r < 0 ? r : b->error;
+}
+
+static int
+procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+            OWN struct file **ret)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(fs, t, ino, &at, &a);
+    if (r < 0)
+        return r;
+    const struct proc_row *row = &proc_rows[at.row];
+    if (!row->text && !row->gen)
+        return -ELOOP;
+    if ((flags & O_ACCMODE) != O_RDONLY)
+        return -EACCES;
+    struct buf *b = malloc(sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    r = generate(row, &a, b);
+    if (r < 0) {
+        buf_fini(b);
+        free(b);
+        return r;
+    }
+    r = file_new(fs->kernel, &content_ops, b, flags, ret);
+    if (r == 0)
+        (*ret)->has_pos = true;
+    return r;
+}
+
+/* --- the file system */
+
+static int
+procfs_statfs(struct fs *fs, struct fs_stat *ret)
+{
+    (void)fs;
+    *ret = (struct fs_stat){.type = 0x9fa0, .bsize = 4096};
+    return 0;
+}
+
+static void
+procfs_free(OWN struct fs *fs)
+{
+    free(fs);
+}
+
+static const struct fs_ops procfs_ops = {
+    .name = "proc",
+    .lookup = procfs_lookup,
+    .parent = procfs_parent,
+    .getattr = procfs_getattr,
+    .readlink = procfs_readlink,
+    .follow = procfs_follow,
+    .file_of = procfs_file_of,
+    .readdir = procfs_readdir,
+    .open = procfs_open,
+    .statfs = procfs_statfs,
+    .free = procfs_free,
+};
+
+int
+procfs_new(struct kernel *k, OWN struct fs **ret)
+{
+    struct procfs *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return -ENOMEM;
+    p->fs = (struct fs){.ops = &procfs_ops,
+                        .kernel = k,
+                        .dev = ++k->next_dev,
+                        .root = ino_of((struct place){0, PROC_ROOT, 0})};
+    rng_fill(&k->rng, p->boot_id, sizeof p->boot_id);
+    *ret = &p->fs;
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* /proc: what ps, top, free and language runtimes ask about the system. */
+#ifndef KERNEL_VFS_PROCFS_H
+#define KERNEL_VFS_PROCFS_H
+
+#include "base/own.h"
+#include "kernel/vfs/vfs.h"
+
+struct kernel;
+
+/* The content of a file is made when it is opened, and stays the same for
+ * that open file. With a virtual clock, times of use are constants. */
+int procfs_new(struct kernel *k, OWN struct fs **ret);
+
+#endif

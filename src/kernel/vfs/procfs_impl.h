@@ -1,0 +1,90 @@
+/* The table of /proc and its generators, for the proc*.c files. */
+#ifndef KERNEL_VFS_PROCFS_IMPL_H
+#define KERNEL_VFS_PROCFS_IMPL_H
+
+#include "base/buf.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/vfs.h"
+
+#include <stdint.h>
+
+struct procfs {
+    struct fs fs;
+    uint8_t boot_id[16];
+};
+
+/* Whom and what a file is about. */
+struct proc_ask {
+    struct procfs *procfs;
+    struct kernel *kernel;
+    struct task *reader; /* may be NULL */
+    struct task *of;     /* NULL for files about the system */
+    int fd;              /* in fd/ and fdinfo/ */
+};
+
+/* Writes the content. 0 or -errno; b->error is looked at by the caller. */
+typedef int proc_gen(const struct proc_ask *a, struct buf *b);
+/* The text of a link, at most size bytes: its length or -errno. */
+typedef int64_t proc_link(const struct proc_ask *a, char *buf, size_t size);
+/* Where a magic link leads. -ENXIO: to an open file without a path. */
+typedef int proc_follow(const struct proc_ask *a, struct vnode *ret);
+
+enum proc_dir {
+    DIR_NONE,
+    DIR_ROOT,
+    DIR_SYS,
+    DIR_SYS_KERNEL,
+    DIR_SYS_RANDOM,
+    DIR_SYS_VM,
+    DIR_SYS_FS,
+    DIR_SYS_NET,
+    DIR_SYS_NET_CORE,
+    DIR_NET,
+    DIR_PID,
+    DIR_FD,
+    DIR_FDINFO,
+    DIR_TASK,
+    DIR_TID,
+};
+
+/* One entry. Rows without a name stand for numbered entries. */
+struct proc_row {
+    const char *name;
+    enum proc_dir in;
+    uint32_t mode;    /* with the type */
+    enum proc_dir is; /* of a directory */
+    const char *text; /* constant content; else `gen` */
+    proc_gen *gen;
+    proc_link *link;
+    proc_follow *follow;
+};
+
+enum { PROC_ROOT = 1, PROC_PID, PROC_TID, PROC_FD, PROC_FDINFO };
+extern const struct proc_row proc_rows[];
+extern const size_t proc_row_count;
+
+/* proc_pid.c */
+proc_gen proc_pid_stat, proc_pid_status, proc_pid_statm, proc_pid_cmdline,
+    proc_pid_environ, proc_pid_comm, proc_pid_limits, proc_pid_maps,
+    proc_pid_io;
+char proc_task_state(const struct task *t);
+/* Clock ticks of 10 ms; 0 in a deterministic sandbox. */
+int64_t proc_ticks(const struct kernel *k, int64_t cpu_ns);
+
+/* proc_link.c */
+proc_link proc_self, proc_thread_self, proc_cwd_link, proc_root_link,
+    proc_exe_link, proc_fd_link;
+proc_follow proc_cwd_follow, proc_root_follow, proc_exe_follow, proc_fd_follow;
+proc_gen proc_fdinfo;
+
+/* proc_system.c */
+proc_gen proc_meminfo, proc_cpuinfo, proc_uptime, proc_loadavg, proc_version,
+    proc_stat, proc_hostname, proc_osrelease, proc_uuid, proc_boot_id,
+    proc_file_max, proc_file_nr, proc_threads_max;
+
+/* proc_mounts.c */
+proc_gen proc_mounts, proc_mountinfo, proc_filesystems;
+/* The number of a mount in mountinfo and fdinfo; 0: unknown. */
+int proc_mount_id(const struct kernel *k, const struct mount *m);
+
+#endif

@@ -1,0 +1,273 @@
+/* The file system in memory: its inode operations. */
+#include "kernel/vfs/tmpfs.h"
+
+#include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs_impl.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+
+int64_t
+tmpfs_now(const struct tmpfs *m)
+{
+    return m->fs.kernel ? clock_real_ns(&m->fs.kernel->clock) : 0;
+}
+
+int64_t
+tmpfs_note(struct tmpfs *m, int64_t r)
+{
+    struct tree *t = &m->tree;
+
+    if (!t->hit_bytes && !t->hit_inodes)
+        return r;
+    if (m->fs.kernel) {
+        struct limits *l = &m->fs.kernel->limits;
+        l->was_hit[LIMIT_file_bytes] |= t->hit_bytes;
+        l->was_hit[LIMIT_files] |= t->hit_inodes;
+    }
+    t->hit_bytes = t->hit_inodes = false;
+    return r;
+}
+
+static int
+tmpfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
+             uint64_t *ret_ino)
+{
+    (void)t;
+    return tree_lookup(&tmpfs_of(fs)->tree, dir, name, ret_ino);
+}
+
+static int
+tmpfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+{
+    (void)t;
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, dir);
+    if (!i)
+        return -ESTALE;
+    if (!inode_is_dir(i))
+        return -ENOTDIR;
+    if (!tree_find(&tmpfs_of(fs)->tree, i->parent))
+        return -ENOENT;
+    *ret_ino = i->parent;
+    return 0;
+}
+
+static int
+tmpfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+{
+    (void)t;
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+    if (!i)
+        return -ESTALE;
+    inode_getattr(i, ino, ret);
+    return 0;
+}
+
+static int
+tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return (int)tmpfs_note(m,
+                           tree_setattr(&m->tree, ino, a, what, tmpfs_now(m)));
+}
+
+static int
+tmpfs_create(struct fs *fs, uint64_t dir, struct name name,
+             const struct attr *a, uint64_t *ret_ino)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return (int)tmpfs_note(
+        m, tree_create(&m->tree, dir, name, a, tmpfs_now(m), ret_ino));
+}
+
+static int
+tmpfs_tmpfile(struct fs *fs, const struct attr *a, uint64_t *ret_ino)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return (int)tmpfs_note(m, tree_tmpfile(&m->tree, a, tmpfs_now(m), ret_ino));
+}
+
+static int
+tmpfs_symlink(struct fs *fs, uint64_t dir, struct name name, const char *target,
+              size_t len, const struct attr *a)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+    uint64_t ino;
+
+    return (int)tmpfs_note(m, tree_symlink(&m->tree, dir, name, target, len, a,
+                                           tmpfs_now(m), &ino));
+}
+
+static int
+tmpfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return (int)tmpfs_note(m,
+                           tree_link(&m->tree, dir, name, ino, tmpfs_now(m)));
+}
+
+static int
+tmpfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return tree_unlink(&m->tree, dir, name, flags, tmpfs_now(m));
+}
+
+static int
+tmpfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
+             struct name name2, unsigned flags)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return tree_rename(&m->tree, dir, name, dir2, name2, flags, tmpfs_now(m));
+}
+
+static int64_t
+tmpfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+               size_t size)
+{
+    (void)t;
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+    if (!i)
+        return -ESTALE;
+    if (!S_ISLNK(i->mode))
+        return -EINVAL;
+    return inode_read(i, 0, buf, size);
+}
+
+static int
+tmpfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+              struct dir_emit *emit)
+{
+    (void)t;
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+    const struct dir_entry *e;
+
+    if (!i)
+        return -ESTALE;
+    if (!inode_is_dir(i))
+        return -ENOTDIR;
+    for (; (e = dir_next(&i->dir, &cookie)); cookie++)
+        if (!emit->entry(emit, e->name, e->len, e->ino, e->type, e->seq + 1))
+            break;
+    return 0;
+}
+
+static void
+tmpfs_hold(struct fs *fs, uint64_t ino)
+{
+    tree_hold(&tmpfs_of(fs)->tree, ino);
+}
+
+static void
+tmpfs_release(struct fs *fs, uint64_t ino)
+{
+    tree_release(&tmpfs_of(fs)->tree, ino);
+}
+
+static uint64_t
+left_of(uint64_t max, uint64_t used)
+{
+    return max > used ? max - used : 0;
+}
+
+static int
+tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
+{
+    const struct tree *t = &tmpfs_of(fs)->tree;
+
+    *ret = (struct fs_stat){
+        .type = TMPFS_MAGIC,
+        .bsize = CHUNK_BYTES,
+        .blocks = t->max.bytes / CHUNK_BYTES,
+        .blocks_free = left_of(t->max.bytes, t->used.bytes) / CHUNK_BYTES,
+        .files = t->max.inodes,
+        .files_free = left_of(t->max.inodes, t->used.inodes),
+    };
+    return 0;
+}
+
+static struct program *
+tmpfs_program(struct fs *fs, uint64_t ino)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+
+    return i ? atomic_load_explicit(&i->program, memory_order_acquire) : NULL;
+}
+
+/* Not a change of the inode: all clones that share it may use the program. */
+static void
+tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
+{
+    struct inode *i =
+        (struct inode *)radix_find(&tmpfs_of(fs)->tree.inodes, ino);
+    struct program *none = NULL;
+
+    if (!i || !S_ISREG(i->mode))
+        return;
+    p = program_get(p);
+    if (!atomic_compare_exchange_strong(&i->program, &none, p))
+        program_put(p);
+}
+
+static void
+tmpfs_free(OWN struct fs *fs)
+{
+    tree_fini(&tmpfs_of(fs)->tree);
+    free(fs);
+}
+
+static const struct fs_ops tmpfs_ops = {
+    .name = "tmpfs",
+    .lookup = tmpfs_lookup,
+    .parent = tmpfs_parent,
+    .getattr = tmpfs_getattr,
+    .setattr = tmpfs_setattr,
+    .create = tmpfs_create,
+    .tmpfile = tmpfs_tmpfile,
+    .symlink = tmpfs_symlink,
+    .link = tmpfs_link,
+    .unlink = tmpfs_unlink,
+    .rename = tmpfs_rename,
+    .readlink = tmpfs_readlink,
+    .readdir = tmpfs_readdir,
+    .open = tmpfs_open,
+    .hold = tmpfs_hold,
+    .release = tmpfs_release,
+    .statfs = tmpfs_statfs,
+    .program = tmpfs_program,
+    .set_program = tmpfs_set_program,
+    .free = tmpfs_free,
+};
+
+int
+tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
+          uint64_t max_inodes, OWN struct fs **ret)
+{
+    const struct quota max = {max_bytes, max_inodes};
+    struct tmpfs *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    m->fs = (struct fs){.ops = &tmpfs_ops, .kernel = k, .root = TREE_ROOT};
+    int r = from ? tree_clone(from, &m->tree)
+                 : tree_init(&m->tree, &max, tmpfs_now(m));
+    if (r < 0) {
+        free(m);
+        return r;
+    }
+    m->tree.max = max;
+    *ret = &m->fs;
+    return 0;
+}
+
+struct tree *
+tmpfs_tree(struct fs *fs)
+{
+    return &tmpfs_of(fs)->tree;
+}

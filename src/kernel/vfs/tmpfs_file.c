@@ -1,0 +1,151 @@
+/* Open regular files of the file system in memory. */
+#include "kernel/file.h"
+#include "kernel/vfs/tmpfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct tmpfs_file {
+    struct tmpfs *fs;
+    uint64_t ino;
+};
+
+static const struct inode *
+inode_of(const struct file *f)
+{
+    const struct tmpfs_file *o = f->obj;
+
+    return tree_find(&o->fs->tree, o->ino);
+}
+
+static int64_t
+tmpfs_file_read(struct file *f, struct task *t, void *buf, size_t len,
+                uint64_t *pos)
+{
+    (void)t;
+    const struct inode *i = inode_of(f);
+    if (!i)
+        return -ESTALE;
+    int64_t n = inode_read(i, *pos, buf, len);
+    *pos += (uint64_t)n;
+    return n;
+}
+
+static int64_t
+tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
+                 uint64_t *pos)
+{
+    (void)t;
+    struct tmpfs_file *o = f->obj;
+    const struct inode *i = inode_of(f);
+    if (!i)
+        return -ESTALE;
+    uint64_t at = f->flags & O_APPEND ? i->size : *pos;
+    int64_t n =
+        tree_write(&o->fs->tree, o->ino, at, buf, len, tmpfs_now(o->fs));
+    if (n > 0)
+        *pos = at + (uint64_t)n;
+    return tmpfs_note(o->fs, n);
+}
+
+static int64_t
+tmpfs_file_seek(struct file *f, int64_t offset, int whence)
+{
+    const struct inode *i = inode_of(f);
+    int64_t base = 0, pos;
+
+    if (!i)
+        return -ESTALE;
+    if (whence == SEEK_DATA || whence == SEEK_HOLE)
+        return offset < 0 ? -ENXIO : inode_seek(i, (uint64_t)offset, whence);
+    if (whence == SEEK_CUR)
+        base = (int64_t)f->pos;
+    else if (whence == SEEK_END)
+        base = (int64_t)i->size;
+    else if (whence != SEEK_SET)
+        return -EINVAL;
+    if (__builtin_add_overflow(base, offset, &pos))
+        return -EOVERFLOW;
+    return pos < 0 ? -EINVAL : pos;
+}
+
+static int
+tmpfs_file_getattr(struct file *f, struct attr *ret)
+{
+    const struct tmpfs_file *o = f->obj;
+    const struct inode *i = inode_of(f);
+    if (!i)
+        return -ESTALE;
+    inode_getattr(i, o->ino, ret);
+    return 0;
+}
+
+static int
+tmpfs_file_truncate(struct file *f, uint64_t size)
+{
+    struct tmpfs_file *o = f->obj;
+
+    return tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs));
+}
+
+static int
+tmpfs_file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
+{
+    struct tmpfs_file *o = f->obj;
+    struct tree *tree = &o->fs->tree;
+    int64_t now = tmpfs_now(o->fs);
+    int r;
+
+    if (!len)
+        return -EINVAL;
+    if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
+        r = tree_punch(tree, o->ino, off, len, now);
+    else if (mode == 0 || mode == FALLOC_FL_KEEP_SIZE)
+        r = tree_allocate(tree, o->ino, off, len, mode != 0, now);
+    else
+        return -EOPNOTSUPP;
+    return (int)tmpfs_note(o->fs, r);
+}
+
+static void
+tmpfs_file_release(struct file *f)
+{
+    free(f->obj);
+}
+
+static const struct file_ops tmpfs_file_ops = {
+    .kind = "tmpfs",
+    .read = tmpfs_file_read,
+    .write = tmpfs_file_write,
+    .seek = tmpfs_file_seek,
+    .getattr = tmpfs_file_getattr,
+    .truncate = tmpfs_file_truncate,
+    .fallocate = tmpfs_file_fallocate,
+    .release = tmpfs_file_release,
+};
+
+int
+tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+           OWN struct file **ret)
+{
+    (void)t;
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+    if (!i)
+        return -ESTALE;
+    if (!S_ISREG(i->mode))
+        return -ENXIO;
+    struct tmpfs_file *o = malloc(sizeof *o);
+    if (!o)
+        return -ENOMEM;
+    *o = (struct tmpfs_file){tmpfs_of(fs), ino};
+    struct file *f;
+    int r = file_new(fs->kernel, &tmpfs_file_ops, o, flags, &f);
+    if (r < 0)
+        return r;
+    f->has_pos = true;
+    *ret = f;
+    return 0;
+}

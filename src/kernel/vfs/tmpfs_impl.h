@@ -1,0 +1,24 @@
+/* What tmpfs.c and tmpfs_file.c share. */
+#ifndef KERNEL_VFS_TMPFS_IMPL_H
+#define KERNEL_VFS_TMPFS_IMPL_H
+
+#include "kernel/vfs/tmpfs.h"
+
+struct tmpfs {
+    struct fs fs;
+    struct tree tree;
+};
+
+static inline struct tmpfs *
+tmpfs_of(struct fs *fs)
+{
+    return (struct tmpfs *)fs;
+}
+
+int64_t tmpfs_now(const struct tmpfs *m);
+/* Passes r on; tells the kernel's limits if a quota was hit. */
+int64_t tmpfs_note(struct tmpfs *m, int64_t r);
+int tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+               OWN struct file **ret);
+
+#endif

@@ -1,0 +1,300 @@
+/* The inode table of a tree, its quotas and holds. */
+#include "kernel/vfs/tree.h"
+
+#include "kernel/vfs/tree_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int
+tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
+{
+    struct inode *root = inode_new(S_IFDIR | 0755, now_ns);
+    if (!root)
+        return -ENOMEM;
+    *t = (struct tree){.next_ino = TREE_ROOT + 1, .max = *max};
+    root->parent = TREE_ROOT;
+    root->free_units = 1;
+    return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref);
+}
+
+void
+tree_fini(struct tree *t)
+{
+    radix_fini(&t->inodes, &inode_ops);
+    holds_fini(&t->holds);
+}
+
+static int
+drop_orphans(struct tree *t, const struct holds *h)
+{
+    for (size_t i = 0; h->n_orphans && i < h->cap; i++) {
+        if (!h->v[i].ino || !h->v[i].is_orphan)
+            continue;
+        int r = tree_evict(t, h->v[i].ino);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int
+tree_clone(const struct tree *from, struct tree *ret)
+{
+    struct tree t = *from;
+
+    t.holds = (struct holds){0};
+    t.hit_bytes = t.hit_inodes = false;
+    radix_clone(&from->inodes, &t.inodes);
+    int r = drop_orphans(&t, &from->holds);
+    if (r < 0) {
+        tree_fini(&t);
+        return r;
+    }
+    *ret = t;
+    return 0;
+}
+
+static uint64_t
+content_recount(const struct inode *i)
+{
+    uint64_t n = 0, key = 0;
+    struct shared *s;
+
+    for (; (s = radix_next(&i->chunks, &key)); key++)
+        n += !((struct chunk *)s)->is_free;
+    return n;
+}
+
+void
+tree_recount(const struct tree *t, struct quota *ret)
+{
+    struct quota q = {0};
+    uint64_t ino = 0;
+    struct shared *s;
+
+    for (; (s = radix_next(&t->inodes, &ino)); ino++) {
+        const struct inode *i = (const struct inode *)s;
+        q.inodes += inode_cost(i);
+        if (!inode_is_dir(i))
+            q.bytes += content_recount(i) * CHUNK_BYTES;
+    }
+    *ret = q;
+}
+
+static void
+content_make_free(struct inode *i)
+{
+    uint64_t key = 0;
+    struct shared *s;
+
+    for (; (s = radix_next(&i->chunks, &key)); key++)
+        ((struct chunk *)s)->is_free = true;
+    i->charged = 0;
+}
+
+void
+tree_make_free(struct tree *t)
+{
+    uint64_t ino = 0;
+    struct shared *s;
+
+    for (; (s = radix_next(&t->inodes, &ino)); ino++) {
+        struct inode *i = (struct inode *)s;
+        i->free_units = (uint32_t)inode_units(i);
+        if (!inode_is_dir(i))
+            content_make_free(i);
+    }
+    t->used = (struct quota){0};
+}
+
+int
+tree_own(struct tree *t, uint64_t ino, struct inode **ret)
+{
+    if (!radix_find(&t->inodes, ino))
+        return -ESTALE;
+    struct shared **at = radix_slot(&t->inodes, &inode_ops, ino);
+    if (!at)
+        return -ENOMEM;
+    struct inode *i = (struct inode *)*at;
+    if (!shared_is_single(&i->ref)) {
+        struct inode *copy = inode_copy(i);
+        if (!copy)
+            return -ENOMEM;
+        *at = &copy->ref;
+        if (shared_put(&i->ref))
+            inode_ops.free(&i->ref);
+        i = copy;
+    }
+    *ret = i;
+    return 0;
+}
+
+int
+tree_charge_blocks(struct tree *t, uint64_t n)
+{
+    uint64_t left =
+        t->max.bytes > t->used.bytes ? t->max.bytes - t->used.bytes : 0;
+    if (n > left / CHUNK_BYTES) {
+        t->hit_bytes = true;
+        return -ENOSPC;
+    }
+    t->used.bytes += n * CHUNK_BYTES;
+    return 0;
+}
+
+void
+tree_uncharge_blocks(struct tree *t, uint64_t n)
+{
+    t->used.bytes -= n * CHUNK_BYTES;
+}
+
+static int
+charge_inode(struct tree *t)
+{
+    if (t->used.inodes >= t->max.inodes) {
+        t->hit_inodes = true;
+        return -ENOSPC;
+    }
+    t->used.inodes++;
+    return 0;
+}
+
+int
+tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
+         struct inode **ret, uint64_t *ret_ino)
+{
+    int r = charge_inode(t);
+    if (r < 0)
+        return r;
+    struct inode *i = inode_new(a->mode, now_ns);
+    if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref) < 0) {
+        t->used.inodes--;
+        return -ENOMEM;
+    }
+    i->uid = a->uid;
+    i->gid = a->gid;
+    *ret_ino = t->next_ino++;
+    *ret = i;
+    return 0;
+}
+
+int
+tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
+{
+    uint64_t before = inode_cost(i);
+    uint32_t old = i->nlink;
+
+    i->nlink = nlink;
+    uint64_t after = inode_cost(i);
+    if (after > before && charge_inode(t) < 0) {
+        i->nlink = old;
+        return -ENOSPC;
+    }
+    if (after < before)
+        t->used.inodes -= before - after;
+    return 0;
+}
+
+int
+tree_evict(struct tree *t, uint64_t ino)
+{
+    const struct inode *i = tree_find(t, ino);
+    if (!i)
+        return 0;
+    uint64_t cost = inode_cost(i), charged = i->charged;
+    int r = radix_remove(&t->inodes, &inode_ops, ino);
+    if (r < 0)
+        return r;
+    t->used.inodes -= cost;
+    tree_uncharge_blocks(t, charged);
+    return 0;
+}
+
+void
+tree_forget(struct tree *t, uint64_t ino)
+{
+    struct hold *h = holds_find(&t->holds, ino);
+
+    if (!h) {
+        (void)tree_evict(t, ino);
+        return;
+    }
+    t->holds.n_orphans += !h->is_orphan;
+    h->is_orphan = true;
+}
+
+void
+tree_hold(struct tree *t, uint64_t ino)
+{
+    (void)holds_add(&t->holds, ino);
+}
+
+/* An orphan that cannot be removed for want of memory stays noted, so that
+ * clones still leave it out. */
+void
+tree_release(struct tree *t, uint64_t ino)
+{
+    struct hold *h = holds_find(&t->holds, ino);
+
+    if (!h || !h->n || --h->n)
+        return;
+    if (!h->is_orphan || !tree_evict(t, ino))
+        holds_remove(&t->holds, h);
+}
+
+static void
+set_owner(struct inode *i, const struct attr *a, unsigned what)
+{
+    if (what & ATTR_UID)
+        i->uid = a->uid;
+    if (what & ATTR_GID)
+        i->gid = a->gid;
+    if (!(what & (ATTR_UID | ATTR_GID)) || !S_ISREG(i->mode))
+        return;
+    i->mode &= ~(uint32_t)S_ISUID;
+    if (i->mode & S_IXGRP)
+        i->mode &= ~(uint32_t)S_ISGID;
+}
+
+int
+tree_setattr(struct tree *t, uint64_t ino, const struct attr *a, unsigned what,
+             int64_t now_ns)
+{
+    struct inode *i;
+    int r = tree_own(t, ino, &i);
+    if (r < 0)
+        return r;
+    if (what & ATTR_SIZE) {
+        r = tree_truncate(t, ino, a->size, now_ns);
+        if (r < 0)
+            return r;
+    }
+    set_owner(i, a, what);
+    if (what & ATTR_MODE)
+        i->mode = (i->mode & S_IFMT) | (a->mode & 07777);
+    if (what & ATTR_ATIME)
+        i->atime_ns = a->atime_ns;
+    if (what & ATTR_MTIME)
+        i->mtime_ns = a->mtime_ns;
+    i->ctime_ns = now_ns;
+    return 0;
+}
+
+void
+inode_getattr(const struct inode *i, uint64_t ino, struct attr *ret)
+{
+    *ret = (struct attr){
+        .ino = ino,
+        .size = inode_is_dir(i) ? (i->dir.n + 2) * UINT64_C(20) : i->size,
+        .blocks = i->blocks * (CHUNK_BYTES / 512),
+        .mode = i->mode,
+        .nlink = i->nlink,
+        .uid = i->uid,
+        .gid = i->gid,
+        .blksize = CHUNK_BYTES,
+        .atime_ns = i->atime_ns,
+        .mtime_ns = i->mtime_ns,
+        .ctime_ns = i->ctime_ns,
+    };
+}

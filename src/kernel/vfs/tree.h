@@ -1,0 +1,105 @@
+/* The state of a file system in memory: a value that can be cloned.
+ *
+ * An inode table (inode number -> inode), quotas and holds. A clone shares
+ * everything and costs a few stores; what either changes later is copied.
+ * One thread uses a tree at a time; clones may be used by different ones.
+ *
+ * Quota. Bytes: each file and symbolic link is charged 4 KiB for each block
+ * (chunk) that is present, whether shared with a clone or not; holes cost
+ * nothing, allocated blocks cost even if never written. Inodes: one for each
+ * inode and one for each further name of a file. Files of the root image
+ * cost nothing; a block of theirs that is written costs from then on. */
+#ifndef KERNEL_VFS_TREE_H
+#define KERNEL_VFS_TREE_H
+
+#include "kernel/vfs/holds.h"
+#include "kernel/vfs/inode.h"
+
+#define TREE_ROOT       UINT64_C(1)
+#define FILE_BYTES_MAX  (UINT64_C(1) << 48)
+#define LINK_TARGET_MAX 4095
+
+struct quota {
+    uint64_t bytes, inodes;
+};
+
+struct tree {
+    struct radix inodes;
+    uint64_t next_ino;
+    struct quota used, max;
+    bool hit_bytes, hit_inodes; /* the quota refused something */
+    struct holds holds;
+};
+
+/* An empty root directory (0755, root's, free of charge). -ENOMEM. */
+int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
+/* A tree that is all zero is fine. */
+void tree_fini(struct tree *t);
+/* The same files with nothing held: what has no name is not in the clone.
+ * -ENOMEM, only if there is such. */
+int tree_clone(const struct tree *from, struct tree *ret);
+/* What `used` should be, counted anew: for tests. */
+void tree_recount(const struct tree *t, struct quota *ret);
+/* All that is in a tree that was never cloned costs nothing from now on. */
+void tree_make_free(struct tree *t);
+
+/* Borrowed until the next change, or NULL. */
+static inline const struct inode *
+tree_find(const struct tree *t, uint64_t ino)
+{
+    return (const struct inode *)radix_find(&t->inodes, ino);
+}
+
+/* The inode, to be changed: stays valid until it is removed or the tree is
+ * cloned. -ESTALE: there is none, -ENOMEM. */
+int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
+
+/* A held inode lives on without a name. If there is no memory to note a
+ * hold, the inode may go with its last name: its users get -ESTALE then. */
+void tree_hold(struct tree *t, uint64_t ino);
+void tree_release(struct tree *t, uint64_t ino);
+
+/* What `what` names, as in struct fs_ops. */
+int tree_setattr(struct tree *t, uint64_t ino, const struct attr *a,
+                 unsigned what, int64_t now_ns);
+void inode_getattr(const struct inode *i, uint64_t ino, struct attr *ret);
+
+/* --- tree_name.c: as the members of struct fs_ops */
+
+int tree_lookup(const struct tree *t, uint64_t dir, struct name name,
+                uint64_t *ret_ino);
+int tree_create(struct tree *t, uint64_t dir, struct name name,
+                const struct attr *a, int64_t now_ns, uint64_t *ret_ino);
+int tree_tmpfile(struct tree *t, const struct attr *a, int64_t now_ns,
+                 uint64_t *ret_ino);
+int tree_symlink(struct tree *t, uint64_t dir, struct name name,
+                 const char *target, size_t len, const struct attr *a,
+                 int64_t now_ns, uint64_t *ret_ino);
+int tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
+              int64_t now_ns);
+int tree_unlink(struct tree *t, uint64_t dir, struct name name, int flags,
+                int64_t now_ns);
+
+/* --- tree_rename.c */
+
+int tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
+                struct name name2, unsigned flags, int64_t now_ns);
+
+/* --- tree_data.c: contents of files. -EFBIG beyond FILE_BYTES_MAX, -ENOSPC,
+ * -ENOMEM. */
+
+/* Bytes read, 0 at the end. */
+int64_t inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len);
+/* Bytes written, fewer than len if an error came after some. */
+int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
+                   size_t len, int64_t now_ns);
+int tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns);
+/* Makes all blocks of a range present. Nothing on -ENOSPC. */
+int tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
+                  bool keep_size, int64_t now_ns);
+int tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
+               int64_t now_ns);
+/* SEEK_DATA and SEEK_HOLE from pos. -ENXIO. */
+int64_t inode_seek(const struct inode *i, uint64_t pos, int whence);
+
+#endif

@@ -1,0 +1,285 @@
+/* Operations on paths, with permissions and read-only mounts. */
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int
+vfs_access(const struct cred *c, const struct attr *a, int want)
+{
+    uint32_t bits = a->mode;
+
+    if (c->uid == 0)
+        return want & X_OK && !S_ISDIR(a->mode) && !(a->mode & 0111) ? -EACCES
+                                                                     : 0;
+    if (c->uid == a->uid)
+        bits >>= 6;
+    else if (c->gid == a->gid)
+        bits >>= 3;
+    return (uint32_t)want & ~bits & 7 ? -EACCES : 0;
+}
+
+int
+vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret)
+{
+    return v->mnt->fs->ops->getattr(v->mnt->fs, t, v->ino, ret);
+}
+
+static bool
+is_root(const struct task *t)
+{
+    return !t || t->cred.uid == 0;
+}
+
+/* --- changing attributes */
+
+static int
+may_set(struct task *t, const struct attr *old, const struct attr *a,
+        unsigned what, bool now)
+{
+    bool owner = is_root(t) || t->cred.uid == old->uid;
+
+    if (what & ATTR_MODE && !owner)
+        return -EPERM;
+    if (what & ATTR_UID && !is_root(t) && (!owner || a->uid != old->uid))
+        return -EPERM;
+    if (what & ATTR_GID && !is_root(t) &&
+        (!owner || (a->gid != old->gid && a->gid != t->cred.gid)))
+        return -EPERM;
+    if (what & (ATTR_ATIME | ATTR_MTIME) && !owner) {
+        if (!now)
+            return -EPERM;
+        return vfs_access(&t->cred, old, W_OK);
+    }
+    return 0;
+}
+
+/* chown by anybody but root takes the set-id bits away. */
+static unsigned
+drop_set_ids(struct task *t, const struct attr *old, struct attr *a,
+             unsigned what)
+{
+    if (!(what & (ATTR_UID | ATTR_GID)) || what & ATTR_MODE ||
+        !S_ISREG(old->mode) || is_root(t) || !(old->mode & 06000))
+        return what;
+    a->mode = old->mode & ~(uint32_t)S_ISUID;
+    if (old->mode & 010)
+        a->mode &= ~(uint32_t)S_ISGID;
+    return what | ATTR_MODE;
+}
+
+int
+vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
+              unsigned what, bool now)
+{
+    struct fs *fs = v->mnt->fs;
+    struct attr old, set = *a;
+
+    if (v->mnt->read_only || !fs->ops->setattr)
+        return -EROFS;
+    int r = vnode_getattr(t, v, &old);
+    if (r == 0)
+        r = may_set(t, &old, a, what, now);
+    if (r < 0)
+        return r;
+    if (what & ATTR_MODE && !is_root(t) && !S_ISDIR(old.mode) &&
+        old.gid != t->cred.gid)
+        set.mode &= ~(uint32_t)S_ISGID;
+    return fs->ops->setattr(fs, v->ino, &set,
+                            drop_set_ids(t, &old, &set, what));
+}
+
+/* --- making and removing names */
+
+static int
+may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
+{
+    int r = vnode_getattr(t, dir, ret_dir);
+
+    if (r < 0)
+        return r;
+    if (dir->mnt->read_only)
+        return -EROFS;
+    return is_root(t) ? 0 : vfs_access(&t->cred, ret_dir, W_OK | X_OK);
+}
+
+static struct attr
+new_attr(const struct task *t, const struct attr *dir, uint32_t mode)
+{
+    struct attr a = {
+        .mode = mode, .uid = t ? t->cred.uid : 0, .gid = t ? t->cred.gid : 0};
+
+    if (dir->mode & S_ISGID) {
+        a.gid = dir->gid;
+        if (S_ISDIR(mode))
+            a.mode |= S_ISGID;
+    }
+    return a;
+}
+
+/* Walks to a name that must not exist, in a directory that may be written. */
+static int
+find_free_name(const struct at *at, bool is_dir, struct walk *w,
+               struct attr *ret_dir)
+{
+    int r = path_walk(at->k, at->t, at->base, at->path,
+                      WALK_PARENT | WALK_NOFOLLOW, w);
+
+    if (r < 0)
+        return r == -ENOTDIR && w->node.mnt && w->len ? -EEXIST : r;
+    if (w->node.mnt)
+        return -EEXIST;
+    if (w->slash && !is_dir)
+        return -ENOENT;
+    return may_write_dir(at->t, &w->dir, ret_dir);
+}
+
+static struct name
+walk_name(const struct walk *w)
+{
+    return (struct name){w->name, w->len};
+}
+
+int
+vfs_make(const struct at *at, uint32_t mode)
+{
+    struct attr dir, a;
+    struct walk w;
+    uint64_t ino;
+
+    int r = find_free_name(at, S_ISDIR(mode), &w, &dir);
+    if (r < 0)
+        return r;
+    struct fs *fs = w.dir.mnt->fs;
+    if (!fs->ops->create)
+        return -EROFS;
+    a = new_attr(at->t, &dir, mode);
+    return fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
+}
+
+int
+vfs_symlink(const struct at *at, const char *target)
+{
+    struct attr dir, a;
+    struct walk w;
+
+    int r = *target ? find_free_name(at, false, &w, &dir) : -ENOENT;
+    if (r < 0)
+        return r;
+    struct fs *fs = w.dir.mnt->fs;
+    if (!fs->ops->symlink)
+        return -EROFS;
+    a = new_attr(at->t, &dir, S_IFLNK | 0777);
+    return fs->ops->symlink(fs, w.dir.ino, walk_name(&w), target,
+                            strlen(target), &a);
+}
+
+int
+vfs_link_node(const struct vnode *node, const struct at *to)
+{
+    struct attr dir, a;
+    struct walk w;
+
+    int r = find_free_name(to, false, &w, &dir);
+    if (r < 0)
+        return r;
+    if (w.dir.mnt != node->mnt)
+        return -EXDEV;
+    r = vnode_getattr(to->t, node, &a);
+    if (r < 0)
+        return r;
+    if (S_ISDIR(a.mode))
+        return -EPERM;
+    struct fs *fs = w.dir.mnt->fs;
+    if (!fs->ops->link)
+        return -EPERM;
+    return fs->ops->link(fs, w.dir.ino, walk_name(&w), node->ino);
+}
+
+int
+vfs_link(const struct at *from, const struct at *to, unsigned walk_flags)
+{
+    struct walk w;
+
+    int r = path_walk(from->k, from->t, from->base, from->path, walk_flags, &w);
+    return r < 0 ? r : vfs_link_node(&w.node, to);
+}
+
+/* In a sticky directory only the owner of the entry or of the directory may
+ * take it away. */
+static int
+may_remove(struct task *t, const struct attr *dir, const struct vnode *node)
+{
+    struct attr a;
+
+    if (is_root(t) || !(dir->mode & S_ISVTX))
+        return 0;
+    int r = vnode_getattr(t, node, &a);
+    if (r < 0)
+        return r;
+    return t->cred.uid == a.uid || t->cred.uid == dir->uid ? 0 : -EPERM;
+}
+
+static bool
+is_mount_point(const struct walk *w)
+{
+    return w->node.mnt && w->node.mnt != w->dir.mnt;
+}
+
+static int
+check_unlink(const struct walk *w, const struct attr *a, bool rmdir)
+{
+    if (rmdir)
+        return S_ISDIR(a->mode) ? 0 : -ENOTDIR;
+    if (S_ISDIR(a->mode))
+        return -EISDIR;
+    return w->slash ? -ENOTDIR : 0;
+}
+
+/* How the path ends when it names no entry: "/", "." or "..". */
+static int
+unnamed_errno(const char *path, bool rmdir)
+{
+    size_t len = strlen(path);
+
+    while (len && path[len - 1] == '/')
+        len--;
+    if (!rmdir)
+        return -EISDIR;
+    if (!len)
+        return -EBUSY;
+    if (len >= 2 && path[len - 1] == '.' && path[len - 2] == '.')
+        return -ENOTEMPTY;
+    return path[len - 1] == '.' ? -EINVAL : -EBUSY;
+}
+
+int
+vfs_unlink(const struct at *at, int flags)
+{
+    bool rmdir = flags & UNLINK_DIR;
+    struct attr dir, a;
+    struct walk w;
+
+    int r = path_walk(at->k, at->t, at->base, at->path, WALK_NOFOLLOW, &w);
+    if (r < 0)
+        return r;
+    if (!w.len)
+        return unnamed_errno(at->path, rmdir);
+    r = may_write_dir(at->t, &w.dir, &dir);
+    if (r == 0)
+        r = may_remove(at->t, &dir, &w.node);
+    if (r == 0)
+        r = vnode_getattr(at->t, &w.node, &a);
+    if (r == 0)
+        r = check_unlink(&w, &a, rmdir);
+    if (r < 0)
+        return r;
+    if (is_mount_point(&w))
+        return -EBUSY;
+    struct fs *fs = w.dir.mnt->fs;
+    if (!fs->ops->unlink)
+        return -EROFS;
+    return fs->ops->unlink(fs, w.dir.ino, walk_name(&w), flags);
+}

@@ -1,0 +1,146 @@
+/* wsand_exec: one program, with the host's descriptors. */
+#include "lib/lib.h"
+
+#include "kernel/hostfile.h"
+#include "kernel/kernel.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A program on its way. */
+struct running {
+    struct wsand_sandbox *sb;
+    struct terminal *term; /* NULL: no terminal */
+    int pid;
+};
+
+static void
+terminal_freep(struct terminal **term)
+{
+    terminal_free(*term);
+}
+
+/* The sandbox's end of the host's descriptor i. */
+static int
+open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
+           struct terminal *term, OWN struct file **ret)
+{
+    uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
+
+    if (term && isatty(x->stdio[i]))
+        return tty_open(terminal_tty(term), NULL, O_RDWR, ret);
+    return hostfile_new(k, x->stdio[i], flags, ret);
+}
+
+static int
+start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
+{
+    struct kernel *k = run->sb->kernel;
+    char why[160] = "";
+    struct spawn s = {.path = x->path,
+                      .argv = x->argv,
+                      .envp = x->envp,
+                      .cwd = x->cwd ? x->cwd : "/",
+                      .ctty = run->term ? terminal_tty(run->term) : NULL};
+    int r = 0;
+
+    k->run_tag++;
+    for (int i = 0; r == 0 && i < 3; i++)
+        r = open_stdio(k, x, i, run->term, &s.stdio[i]);
+    if (r < 0) {
+        for (int i = 0; i < 3; i++)
+            file_put(s.stdio[i]);
+        return error_errno(err, -r, "standard input or output");
+    }
+    run->pid = kernel_spawn(k, &s, why, sizeof why);
+    if (run->pid >= 0)
+        return 0;
+    if (why[0])
+        return error_set(err, -run->pid, "%s: %s", x->path, why);
+    return error_errno(err, -run->pid, "%s", x->path);
+}
+
+/* Between turns: what other threads and signal handlers have asked for. */
+static bool
+has_ended(void *arg)
+{
+    struct running *run = arg;
+    struct wsand_sandbox *sb = run->sb;
+    struct kernel *k = sb->kernel;
+
+    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
+        atomic_store(&k->kicked, false);
+        int sig = atomic_exchange(&sb->pending_signal, 0);
+        if (sig)
+            kernel_kill(k, k->run_tag, sig);
+        if (atomic_exchange(&sb->window_changed, false) && run->term)
+            terminal_resize(run->term);
+    }
+    struct task *t = task_find(k, run->pid);
+    return !t || (t->is_zombie && !t->thread);
+}
+
+static void
+fill_result(struct kernel *k, int pid, struct wsand_result *ret)
+{
+    struct task *t = task_find(k, pid);
+    int status = 0;
+
+    memcpy(ret->reason, t->trap, sizeof ret->reason);
+    (void)kernel_reap(k, pid, &status);
+    ret->signal = status & 0x7f;
+    ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
+}
+
+int
+wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
+           struct wsand_result *ret, struct wsand_error *err)
+{
+    CLEANUP(terminal_freep) struct terminal *term = NULL;
+    struct kernel *k = sb->kernel;
+    struct running run = {.sb = sb};
+
+    if (x->size < sizeof *x)
+        return error_set(err, EINVAL, "wsand_exec.size is %zu", x->size);
+    if (isatty(x->stdio[0])) {
+        int r = terminal_new(k, x->stdio[0], &term);
+        if (r < 0)
+            return error_errno(err, -r, "terminal");
+    }
+    run.term = term;
+    int r = start(&run, x, err);
+    if (r < 0)
+        return r;
+    *ret = (struct wsand_result){0};
+    int64_t timeout = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
+                          ? host_mono_ns() - k->clock.boot_ns +
+                                (int64_t)x->timeout_ms * NS_PER_MS
+                          : NS_NEVER;
+    r = kernel_run(k, has_ended, &run, timeout);
+    if (r == -ETIMEDOUT) {
+        ret->timed_out = true;
+        kernel_kill(k, k->run_tag, SIGKILL);
+        (void)kernel_run(k, has_ended, &run, NS_NEVER);
+    }
+    fill_result(k, run.pid, ret);
+    return 0;
+}
+
+void
+wsand_signal(struct wsand_sandbox *sb, int sig)
+{
+    atomic_store(&sb->pending_signal, sig);
+    kernel_kick(sb->kernel);
+}
+
+void
+wsand_window_changed(struct wsand_sandbox *sb)
+{
+    atomic_store(&sb->window_changed, true);
+    kernel_kick(sb->kernel);
+}

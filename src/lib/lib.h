@@ -1,0 +1,50 @@
+/* What the files of the library share. */
+#ifndef LIB_LIB_H
+#define LIB_LIB_H
+
+#include "wasmsand.h"
+
+#include "base/own.h"
+
+#include <stdio.h>
+
+struct engine;
+struct kernel;
+struct tree;
+
+struct wsand_runtime {
+    struct engine *engine;
+};
+
+struct wsand_sandbox {
+    struct wsand_runtime *runtime;
+    struct kernel *kernel;
+    FILE *strace;
+    _Atomic int pending_signal;
+    _Atomic bool window_changed;
+};
+
+/* Fills *err, if there is one, and returns -errnum. */
+int error_set(struct wsand_error *err, int errnum, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, with the text of errnum after the message. */
+int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* skeleton.c: the folders and files of a sandbox without a root image. */
+int skeleton_fill(struct tree *t, int64_t now_ns);
+/* Makes the folders that `path` needs and puts a file there, root's. */
+int skeleton_put_file(struct tree *t, const char *path, const void *data,
+                      size_t len, uint32_t mode, int64_t now_ns);
+
+/* terminal.c: a terminal of the sandbox connected to one of the host. */
+struct file;
+struct terminal;
+/* Puts the host's terminal into raw mode. */
+int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
+/* Shows what is left of the output and puts the host's terminal back. */
+void terminal_free(OWN struct terminal *term);
+struct tty *terminal_tty(struct terminal *term);
+void terminal_resize(struct terminal *term);
+
+#endif

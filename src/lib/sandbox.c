@@ -1,0 +1,259 @@
+/* Sandboxes: a kernel with its file systems, limits and options. */
+#include "lib/lib.h"
+
+#include "engine/engine.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/devfs.h"
+#include "kernel/vfs/hostfs.h"
+#include "kernel/vfs/procfs.h"
+#include "kernel/vfs/tmpfs.h"
+#include "kernel/vfs/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t
+now_ns(const struct wsand_options *o)
+{
+    struct timespec ts;
+
+    if (o->is_deterministic)
+        return o->clock_ns;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* --- limits */
+
+static int
+set_limit(uint64_t *max, enum limit_id id, uint64_t value,
+          struct wsand_error *err)
+{
+    const struct limit_info *info = limit_info(id);
+
+    if (!value)
+        return 0;
+    if (value < info->min || value > info->max)
+        return error_set(err, EINVAL,
+                         "limit %s: %llu is not between %llu and %llu %s",
+                         info->name, (unsigned long long)value,
+                         (unsigned long long)info->min,
+                         (unsigned long long)info->max, info->unit);
+    max[id] = value;
+    return 0;
+}
+
+static int
+get_limits(const struct wsand_options *o, uint64_t *max,
+           struct wsand_error *err)
+{
+    const struct {
+        enum limit_id id;
+        uint64_t value;
+    } given[] = {
+        {LIMIT_memory, o->memory_bytes}, {LIMIT_file_bytes, o->file_bytes},
+        {LIMIT_files, o->files},         {LIMIT_processes, o->processes},
+        {LIMIT_cpu, o->cpu_ms},
+    };
+    int r = 0;
+
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        max[i] = limit_info((enum limit_id)i)->dflt;
+    for (size_t i = 0; r == 0 && i < sizeof given / sizeof *given; i++)
+        r = set_limit(max, given[i].id, given[i].value, err);
+    return r;
+}
+
+/* --- the root file system */
+
+/* Maps a host file; an empty one gives NULL. */
+static int
+map_file(const char *path, const void **ret, size_t *ret_len)
+{
+    struct stat st;
+    int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+    if (hfd < 0)
+        return -errno;
+    int r = fstat(hfd, &st) < 0 ? -errno : 0;
+    if (r == 0 && !S_ISREG(st.st_mode))
+        r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+    const void *map = NULL;
+    if (r == 0 && st.st_size > 0) {
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, hfd, 0);
+        if (map == MAP_FAILED)
+            r = -errno;
+    }
+    close(hfd);
+    if (r < 0)
+        return r;
+    *ret = map;
+    *ret_len = (size_t)st.st_size;
+    return 0;
+}
+
+static int
+put_program(struct tree *t, const struct wsand_program *p, int64_t now,
+            struct wsand_error *err)
+{
+    const void *bytes = NULL;
+    size_t len = 0;
+
+    int r = map_file(p->host_path, &bytes, &len);
+    if (r < 0)
+        return error_errno(err, -r, "%s", p->host_path);
+    r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
+    if (bytes)
+        munmap((void *)bytes, len);
+    return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
+}
+
+static int
+make_root(const struct wsand_options *o, const uint64_t *max,
+          OWN struct fs **ret, struct wsand_error *err)
+{
+    const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
+    CLEANUP(tree_fini) struct tree t = {0};
+    int64_t now = now_ns(o);
+
+    int r = tree_init(&t, &unlimited, now);
+    if (r == 0)
+        r = skeleton_fill(&t, now);
+    if (r < 0)
+        return error_errno(err, -r, "cannot make the file system");
+    for (size_t i = 0; i < o->n_programs; i++) {
+        r = put_program(&t, &o->programs[i], now, err);
+        if (r < 0)
+            return r;
+    }
+    tree_make_free(&t);
+    r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
+    return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
+}
+
+/* --- mounts */
+
+static int
+mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
+             OWN struct fs *fs, bool read_only, struct wsand_error *err)
+{
+    if (r == 0)
+        r = mount_add(k, path, source, fs, read_only);
+    return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
+}
+
+static int
+mount_system(struct kernel *k, struct wsand_error *err)
+{
+    struct fs *dev = NULL, *proc = NULL;
+
+    int r = devfs_new(k, &dev);
+    r = mount_new_fs(k, "/dev", "dev", r, dev, false, err);
+    if (r < 0)
+        return r;
+    r = procfs_new(k, &proc);
+    return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
+}
+
+static int
+mount_host(struct kernel *k, const struct wsand_mount *m,
+           struct wsand_error *err)
+{
+    struct fs *fs = NULL;
+
+    if (m->guest_path[0] != '/')
+        return error_set(err, EINVAL, "mount %s: not an absolute path",
+                         m->guest_path);
+    int hfd = open(m->host_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (hfd < 0)
+        return error_errno(err, errno, "mount %s", m->host_path);
+    int r = hostfs_new(k, hfd, !m->is_writable, &fs);
+    return mount_new_fs(k, m->guest_path, m->host_path, r, fs, !m->is_writable,
+                        err);
+}
+
+static int
+mount_all(struct kernel *k, const struct wsand_options *o,
+          struct wsand_error *err)
+{
+    int r = mount_system(k, err);
+
+    for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
+        r = mount_host(k, &o->mounts[i], err);
+    return r;
+}
+
+/* --- life */
+
+static int
+open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
+{
+    if (!hfd)
+        return 0;
+    int own = dup(hfd);
+    sb->strace = own < 0 ? NULL : fdopen(own, "w");
+    if (!sb->strace)
+        return error_errno(err, errno, "strace");
+    setvbuf(sb->strace, NULL, _IOLBF, 0);
+    sb->kernel->strace = sb->strace;
+    return 0;
+}
+
+static int
+fill_sandbox(struct wsand_sandbox *sb, const struct wsand_options *o,
+             struct wsand_error *err)
+{
+    uint64_t max[LIMIT_COUNT];
+    struct kernel_options ko = {.machine = engine_ops(),
+                                .engine = sb->runtime->engine,
+                                .limits = max,
+                                .is_deterministic = o->is_deterministic,
+                                .seed = o->seed,
+                                .start_ns = o->clock_ns};
+    struct fs *root;
+
+    int r = get_limits(o, max, err);
+    if (r == 0)
+        r = make_root(o, max, &root, err);
+    if (r < 0)
+        return r;
+    r = kernel_new(&ko, root, &sb->kernel);
+    if (r < 0)
+        return error_errno(err, -r, "cannot make the sandbox");
+    r = mount_all(sb->kernel, o, err);
+    return r < 0 ? r : open_strace(sb, o->strace_fd, err);
+}
+
+int
+wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
+                  struct wsand_sandbox **ret, struct wsand_error *err)
+{
+    if (o->size < sizeof *o)
+        return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
+    struct wsand_sandbox *sb = calloc(1, sizeof *sb);
+    if (!sb)
+        return error_set(err, ENOMEM, "out of memory");
+    sb->runtime = rt;
+    int r = fill_sandbox(sb, o, err);
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return r;
+    }
+    *ret = sb;
+    return 0;
+}
+
+void
+wsand_sandbox_free(struct wsand_sandbox *sb)
+{
+    if (!sb)
+        return;
+    kernel_free(sb->kernel);
+    if (sb->strace)
+        fclose(sb->strace);
+    free(sb);
+}

@@ -1,0 +1,96 @@
+/* A tree with the usual folders, from skeleton.def. */
+#include "lib/lib.h"
+
+#include "kernel/vfs/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { ROOT_INO = 1 };
+
+static int
+find_or_make_dir(struct tree *t, uint64_t *dir, struct name name,
+                 int64_t now_ns)
+{
+    struct attr a = {.mode = S_IFDIR | 0755};
+    uint64_t up = *dir;
+
+    int r = tree_lookup(t, up, name, dir);
+    return r == -ENOENT ? tree_create(t, up, name, &a, now_ns, dir) : r;
+}
+
+/* The folder of the last name of `path`, made where it is missing. */
+static int
+parent_of(struct tree *t, const char *path, int64_t now_ns, uint64_t *ret_dir,
+          struct name *ret_name)
+{
+    uint64_t dir = ROOT_INO;
+    int r = 0;
+
+    for (;;) {
+        path += strspn(path, "/");
+        struct name n = {path, strcspn(path, "/")};
+        path += n.len;
+        if (!n.len || n.len > NAME_BYTES_MAX)
+            return -EINVAL;
+        if (!*path) {
+            *ret_dir = dir;
+            *ret_name = n;
+            return r;
+        }
+        r = find_or_make_dir(t, &dir, n, now_ns);
+        if (r < 0)
+            return r;
+    }
+}
+
+static int
+put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
+        int64_t now_ns)
+{
+    struct attr a = {.mode = S_IFDIR | mode, .uid = uid, .gid = uid};
+    struct name n;
+    uint64_t dir, ino;
+
+    int r = parent_of(t, path, now_ns, &dir, &n);
+    return r < 0 ? r : tree_create(t, dir, n, &a, now_ns, &ino);
+}
+
+int
+skeleton_put_file(struct tree *t, const char *path, const void *data,
+                  size_t len, uint32_t mode, int64_t now_ns)
+{
+    struct attr a = {.mode = S_IFREG | mode};
+    struct name n;
+    uint64_t dir, ino;
+
+    int r = parent_of(t, path, now_ns, &dir, &n);
+    if (r == 0)
+        r = tree_create(t, dir, n, &a, now_ns, &ino);
+    for (size_t done = 0; r == 0 && done < len;) {
+        int64_t w = tree_write(t, ino, done, (const char *)data + done,
+                               len - done, now_ns);
+        if (w < 0)
+            r = (int)w;
+        else
+            done += (size_t)w;
+    }
+    return r;
+}
+
+int
+skeleton_fill(struct tree *t, int64_t now_ns)
+{
+    int r = 0;
+
+#define DIR(path, mode, uid) \
+    if (r == 0)              \
+        r = put_dir(t, path, mode, uid, now_ns);
+#define FILE_(path, text) \
+    if (r == 0)           \
+        r = skeleton_put_file(t, path, text, sizeof text - 1, 0644, now_ns);
+#include "lib/skeleton.def"
+#undef DIR
+#undef FILE_
+    return r;
+}

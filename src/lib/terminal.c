@@ -1,0 +1,230 @@
+/* A terminal of the sandbox connected to one of the host: bytes typed there
+ * go to the master of a pseudo-terminal, what the programs print comes back.
+ * The line discipline is the sandbox's, so that ^C and job control work
+ * inside. */
+#include "lib/lib.h"
+
+#include "kernel/kernel.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { WAITERS = 4, BUF_BYTES = 4096 };
+
+struct terminal_waiter {
+    struct waiter w;
+    struct terminal *term;
+};
+
+struct terminal {
+    struct kernel *kernel;
+    struct file *master;
+    struct tty *tty;
+    int hfd;
+    bool is_raw, host_ended;
+    struct termios saved;
+    struct host_watch watch;
+    struct terminal_waiter waiters[WAITERS];
+    size_t n_waiters;
+    struct poll_table pt;
+    char out[BUF_BYTES], in[BUF_BYTES]; /* not yet passed on */
+    size_t n_out, n_in;
+};
+
+static void pump(struct terminal *term);
+
+static void
+on_wake(struct waiter *w)
+{
+    pump(CONTAINER_OF(w, struct terminal_waiter, w)->term);
+}
+
+static void
+add_waiter(struct poll_table *pt, struct waitq *q)
+{
+    struct terminal *term = CONTAINER_OF(pt, struct terminal, pt);
+
+    if (term->n_waiters < WAITERS)
+        waitq_add(q, &term->waiters[term->n_waiters++].w);
+}
+
+static void
+forget_waiters(struct terminal *term)
+{
+    for (size_t i = 0; i < term->n_waiters; i++)
+        waiter_remove(&term->waiters[i].w);
+    term->n_waiters = 0;
+}
+
+static short
+host_ready(int hfd, short events)
+{
+    struct pollfd p = {.fd = hfd, .events = events};
+
+    return poll(&p, 1, 0) == 1 ? p.revents : 0;
+}
+
+static void
+take(char *buf, size_t *len, size_t n)
+{
+    memmove(buf, buf + n, *len - n);
+    *len -= n;
+}
+
+/* From the programs to the screen. True: something moved. */
+static bool
+pump_out(struct terminal *term)
+{
+    bool moved = false;
+
+    if (!term->n_out) {
+        int64_t n = term->master->ops->read(term->master, NULL, term->out,
+                                            sizeof term->out, NULL);
+        if (n > 0)
+            term->n_out = (size_t)n;
+    }
+    if (term->n_out && host_ready(term->hfd, POLLOUT)) {
+        ssize_t n = write(term->hfd, term->out, term->n_out);
+        if (n > 0) {
+            take(term->out, &term->n_out, (size_t)n);
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+/* From the keyboard to the programs. */
+static bool
+pump_in(struct terminal *term)
+{
+    if (!term->n_in && !term->host_ended && host_ready(term->hfd, POLLIN)) {
+        ssize_t n = read(term->hfd, term->in, sizeof term->in);
+        if (n > 0)
+            term->n_in = (size_t)n;
+        else
+            term->host_ended = n == 0 || errno != EINTR;
+    }
+    if (!term->n_in)
+        return false;
+    int64_t n = term->master->ops->write(term->master, NULL, term->in,
+                                         term->n_in, NULL);
+    if (n <= 0)
+        return false;
+    take(term->in, &term->n_in, (size_t)n);
+    return true;
+}
+
+/* Moves what can be moved, then waits for more. */
+static void
+pump(struct terminal *term)
+{
+    short events = 0;
+
+    forget_waiters(term);
+    while (pump_in(term) | pump_out(term))
+        ;
+    if (!term->n_in && !term->host_ended)
+        events |= POLLIN;
+    if (term->n_out)
+        events |= POLLOUT;
+    (void)file_poll(term->master, &term->pt);
+    if (events)
+        (void)host_watch_poll(&term->watch, term->kernel, events, &term->pt);
+}
+
+static int
+make_raw(struct terminal *term)
+{
+    struct termios raw;
+
+    if (tcgetattr(term->hfd, &term->saved) < 0)
+        return -errno;
+    raw = term->saved;
+    cfmakeraw(&raw);
+    if (tcsetattr(term->hfd, TCSADRAIN, &raw) < 0)
+        return -errno;
+    term->is_raw = true;
+    return 0;
+}
+
+void
+terminal_resize(struct terminal *term)
+{
+    struct winsize ws;
+
+    if (ioctl(term->hfd, TIOCGWINSZ, &ws) < 0)
+        return;
+    struct tty_winsize to = {ws.ws_row, ws.ws_col, ws.ws_xpixel, ws.ws_ypixel};
+    tty_set_winsize(term->tty, &to);
+}
+
+int
+terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
+{
+    struct terminal *term = calloc(1, sizeof *term);
+
+    if (!term)
+        return -ENOMEM;
+    term->kernel = k;
+    term->hfd = hfd;
+    term->pt.add = add_waiter;
+    for (size_t i = 0; i < WAITERS; i++) {
+        term->waiters[i].w.wake = on_wake;
+        term->waiters[i].term = term;
+        list_init(&term->waiters[i].w.link);
+    }
+    host_watch_init(&term->watch, k, hfd);
+    int r = pty_new_pair(k, &term->master, &term->tty);
+    if (r == 0)
+        r = make_raw(term);
+    if (r < 0) {
+        terminal_free(term);
+        return r;
+    }
+    terminal_resize(term);
+    pump(term);
+    *ret = term;
+    return 0;
+}
+
+/* What was printed last is still on its way. */
+static void
+drain(struct terminal *term)
+{
+    enum { PATIENCE_MS = 1000 };
+
+    while (pump_out(term) || term->n_out) {
+        struct pollfd p = {.fd = term->hfd, .events = POLLOUT};
+        if (term->n_out && poll(&p, 1, PATIENCE_MS) != 1)
+            break;
+    }
+}
+
+void
+terminal_free(OWN struct terminal *term)
+{
+    if (!term)
+        return;
+    if (term->master) {
+        forget_waiters(term);
+        drain(term);
+        file_put(term->master);
+    }
+    host_watch_fini(&term->watch);
+    if (term->is_raw)
+        (void)tcsetattr(term->hfd, TCSADRAIN, &term->saved);
+    free(term);
+}
+
+struct tty *
+terminal_tty(struct terminal *term)
+{
+    return term->tty;
+}

@@ -1,0 +1,66 @@
+# The engine, the library and the program.
+BASE := $(wildcard src/base/*.c)
+KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
+LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
+CLI := $(wildcard src/cli/*.c)
+
+# The engine is built once for each state of its inputs, into the cache.
+engine_crate := src/engine/wasmtime
+engine_inputs := $(addprefix $(engine_crate)/,Cargo.toml Cargo.lock src \
+  build-engine) "=$(shell rustc --version)"
+ENGINE := $(shell tools/cache path engine $(engine_inputs))
+ENGINE_LIB := $(ENGINE)/lib/libwasmtime_engine.a
+ENGINE_CPPFLAGS := -isystem $(ENGINE)/include
+$(ENGINE_LIB):
+	@tools/cache get engine $(engine_inputs) -- \
+	  tools/progress engine $(engine_crate)/build-engine >/dev/null
+
+# Two variants of each object: build/obj to be used, build/san/obj to be tested.
+# Only src/engine sees the engine's headers.
+compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c
+build/obj/%.o: %.c build/flags
+	@mkdir -p $(@D) && echo "  cc $<"
+	$Q$(compile) $(OPT_FLAGS) -Wstack-usage=4096 $< -o $@
+build/san/obj/%.o: %.c build/flags
+	@mkdir -p $(@D) && echo "  cc $< (sanitizers)"
+	$Q$(compile) $(SAN_FLAGS) $< -o $@
+build/flags: FORCE
+	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
+build/sources: FORCE
+	$(call remember,$(LIB) $(CLI) $(unit_src))
+engine_objs := $(foreach variant,obj san/obj fuzz/obj, \
+  $(patsubst %.c,build/$(variant)/%.o,$(wildcard src/engine/*.c)))
+$(engine_objs): CPPFLAGS += $(ENGINE_CPPFLAGS)
+$(engine_objs): | $(ENGINE_LIB)
+
+lib_objs := $(LIB:%.c=$(B)/obj/%.o)
+cli_objs := $(CLI:%.c=$(B)/obj/%.o)
+link := $(CC) $(if $(SAN),$(SAN_FLAGS)) $(LDFLAGS)
+
+all: $(B)/libwasmsand.a $(B)/libwasmsand.so $(B)/wasmsand.pc ## program, library
+all: $(if $(CLI),$(B)/wasm-sandbox)
+
+$(B)/libwasmsand.a: $(lib_objs) build/sources
+	@mkdir -p $(@D) && rm -f $@ && echo "  ar $@"
+	$Q$(AR) rcs $@ $(lib_objs)
+$(B)/libwasmsand.so: $(B)/libwasmsand.a $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,$(notdir $(ENGINE_LIB)) \
+	  $(lib_objs) $(ENGINE_LIB) $(LDLIBS) -o $@
+$(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(link) -pie $^ $(LDLIBS) -o $@
+$(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
+	@mkdir -p $(@D)
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
+
+install: all ## install under DESTDIR and PREFIX (/usr/local)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig)
+	install $(B)/wasm-sandbox $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 include/wasmsand.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(B)/libwasmsand.a $(ENGINE_LIB) $(DESTDIR)$(PREFIX)/lib/
+	install $(B)/libwasmsand.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(B)/wasmsand.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+.PHONY: install
+
+-include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) $(CLI)))

@@ -1,0 +1,37 @@
+/* post: fork */
+/* A handler may fork: both processes return from it and go on. */
+#include "proc.h"
+
+static volatile pid_t pid = -1;
+
+static void
+split(int sig)
+{
+    caught[sig]++;
+    pid = OK(fork());
+}
+
+int
+main(void)
+{
+    volatile int local = 5;
+    pid_t parent = getpid();
+    int p[2];
+    char c;
+
+    OK(pipe(p));
+    handle(SIGALRM, split, 0);
+    alarm(1);
+    CHECK_ERR(read(p[0], &c, 1), EINTR); /* in both */
+    CHECK_EQ(local, 5);
+    CHECK_EQ(caught[SIGALRM], 1);
+    CHECK(!is_blocked(SIGALRM));
+    if (pid == 0) {
+        CHECK_EQ(getppid(), parent);
+        say(p[1], 'c');
+        _exit(7);
+    }
+    CHECK_EQ(hear(p[0]), 'c');
+    CHECK_EQ(wait_exit(pid), 7);
+    return 0;
+}

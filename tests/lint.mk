@@ -1,0 +1,44 @@
+# Static checks, one suite for each tool. A checked file leaves a stamp; it is
+# checked again when it, or a header it uses, changes: then its object is new.
+lint_src := $(LIB) $(CLI)
+lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
+  lint-cppcheck lint-analyzer
+
+lint: ## all static checks
+	+@tools/check $(lint_suites)
+.PHONY: lint $(lint_suites)
+
+lint-format:
+	@find src include tests/unit -name '*.[ch]' -print0 | \
+	  xargs -0 clang-format-14 --dry-run -Werror
+
+lint-layers:
+	@tools/check-layers
+
+lint-state: build/libwasmsand.a
+	@tools/check-state $<
+
+lint_flags = $(CPPFLAGS) $(ENGINE_CPPFLAGS) $(CFLAGS) $(WARN)
+lint-clang: $(lint_src:%.c=build/lint/%.clang)
+build/lint/%.clang: build/obj/%.o
+	@mkdir -p $(@D)
+	@$(CLANG) $(lint_flags) -fsyntax-only $*.c
+	@touch $@
+
+lint-tidy: $(lint_src:%.c=build/lint/%.tidy)
+build/lint/%.tidy: build/obj/%.o .clang-tidy
+	@mkdir -p $(@D)
+	@echo clang-tidy $*.c
+	@clang-tidy-14 --quiet $*.c -- $(lint_flags) 2>$@.err || { cat $@.err; exit 1; }
+	@touch $@
+
+lint-analyzer: $(lint_src:%.c=build/lint/%.analyzer)
+build/lint/%.analyzer: build/obj/%.o
+	@mkdir -p $(@D)
+	@$(CC) $(lint_flags) -O0 -fanalyzer -c $*.c -o $@
+
+lint-cppcheck:
+	@mkdir -p build/lint/cppcheck
+	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
+	  --enable=warning,performance,portability -j$(shell nproc) \
+	  --cppcheck-build-dir=build/lint/cppcheck -D_GNU_SOURCE -Iinclude -Isrc src

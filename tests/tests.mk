@@ -1,0 +1,97 @@
+# The tests. A suite is a target that ends with `N passed, N failed`, or that
+# just succeeds or fails; tools/check runs suites and adds up their results.
+SANDBOX := $(B)/wasm-sandbox
+inside_suites := $(if $(CLI),guest-inside $(if $(SAN),,guest-san) e2e)
+
+check: ## all tests and lint; ends with `N passed, N failed`
+	@tools/setup
+	+@tools/check all $(lint_suites) unit guest-native $(inside_suites) fuzz-short
+quick: ## the gate for a commit, under two minutes
+	+@tools/check all lint-format lint-layers unit $(if $(CLI),guest-inside)
+check-long: ## what does not fit into check
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long) fuzz
+.PHONY: check quick check-long
+
+# Unit tests: base and kernel in one binary, always with sanitizers. The
+# wrapped allocator counts live objects and fails on demand.
+unit_src := $(wildcard tests/unit/*.c)
+unit_objs := $(patsubst %.c,build/san/obj/%.o,$(BASE) $(KERNEL) $(unit_src))
+wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
+  -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
+build/unit: $(unit_objs) build/sources
+	@echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $(wrap) $(unit_objs) $(LDLIBS) -o $@
+unit: build/unit ## unit tests
+	build/unit
+.PHONY: unit
+-include $(unit_src:%.c=build/san/obj/%.d)
+
+# Guest tests: each program passes natively and in the sandbox. One that does
+# not compile is a failure of that test only, hence -k and the ignored status.
+guest_src := $(wildcard tests/guest/*.c guest/tests/*.c)
+guest_names := $(notdir $(guest_src:.c=))
+native_tests := $(guest_names:%=build/guest-tests/native/%)
+linked_tests := $(guest_names:%=build/guest-tests/raw/%.wasm)
+vpath %.c tests/guest guest/tests
+build/guest-tests/native/%: %.c
+	@mkdir -p $(@D) && echo "  cc $< (native)"
+	$Q$(CC) -O1 -D_GNU_SOURCE -w -MMD -MP $< -o $@ -lpthread -lm -lutil
+build/guest-tests/raw/%.wasm: %.c build/guest-flags | $(SYSROOT_LIB)
+	@mkdir -p $(@D) && echo "  wcc $<"
+	$Q$(wcc) -O1 -w $< -o $@
+native-tests: $(native_tests)
+linked-tests: $(linked_tests)
+guest-native: ## guest tests on the host
+	-@$(MAKE) -k native-tests
+	@tests/run-guest native
+guest-inside: $(SANDBOX) ## guest tests in the sandbox
+	-@$(MAKE) -k linked-tests
+	@tests/wopt-tests $(guest_src)
+	@tests/run-guest $(SANDBOX)
+guest-san:
+	@$(MAKE) SAN=1 guest-inside
+.PHONY: native-tests linked-tests guest-native guest-inside guest-san
+-include $(native_tests:=.d) $(linked_tests:.wasm=.d)
+
+# End to end: Python against the program, with programs of its own, for our
+# libc (tests/e2e) and for WASI (tests/wasi).
+e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c tests/wasi/*.c)) \
+  $(patsubst %.go,build/%.wasm,$(wildcard tests/wasi/*.go))
+build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
+	$(compile_guest)
+build/tests/wasi/%.wasm: tests/wasi/%.c
+	@mkdir -p $(@D) && echo "  cc $< (WASI)"
+	$Qclang-19 --target=wasm32-wasi -O2 -MMD -MP -MT $@ -MF $(@:.wasm=.d) $< -o $@
+build/tests/wasi/%.wasm: tests/wasi/%.go
+	@mkdir -p $(@D) && echo "  go $<"
+	$QGOOS=wasip1 GOARCH=wasm go build -o $@ $<
+pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
+  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider tests/e2e
+e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
+	@$(pytest) -m 'not long'
+e2e-long: $(SANDBOX) $(e2e_programs)
+	@$(pytest) -m long
+.PHONY: e2e e2e-long
+-include $(e2e_programs:.wasm=.d)
+
+# Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
+FUZZ_S ?= 60
+fuzz_src := $(wildcard tests/fuzz/*.c)
+fuzz_programs := $(fuzz_src:tests/fuzz/%.c=build/fuzz/%)
+fuzz_objs := $(LIB:%.c=build/fuzz/obj/%.o)
+fuzz_flags := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+fuzz_compile = $(CLANG) $(CPPFLAGS) $(CFLAGS) $(WARN) $(fuzz_flags) \
+  -fsanitize=fuzzer-no-link -MMD -MP -c
+build/fuzz/obj/%.o: %.c build/flags
+	@mkdir -p $(@D) && echo "  cc $< (fuzz)"
+	$Q$(fuzz_compile) $< -o $@
+build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o $(fuzz_objs) $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $^ $(LDLIBS) -o $@
+fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
+	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)
+fuzz-short: $(fuzz_programs)
+	@tests/run-fuzz 3 $(fuzz_programs)
+.PHONY: fuzz fuzz-short
+.SECONDARY:
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src))

@@ -1,0 +1,248 @@
+/* The persistent radix tree. */
+#include "kernel/vfs/radix.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leaf {
+    struct shared ref;
+    uint64_t value;
+};
+
+static void
+leaf_free(struct shared *s)
+{
+    free(s);
+}
+
+static const struct radix_ops ops = {leaf_free};
+
+static struct shared *
+leaf_new(uint64_t value)
+{
+    struct leaf *l = malloc(sizeof *l);
+    if (!l)
+        return NULL;
+    shared_init(&l->ref);
+    l->value = value;
+    return &l->ref;
+}
+
+static int
+put(struct radix *r, uint64_t key, uint64_t value)
+{
+    struct shared *l = leaf_new(value);
+    return l ? radix_set(r, &ops, key, l) : -ENOMEM;
+}
+
+static uint64_t
+value_of(const struct radix *r, uint64_t key)
+{
+    struct leaf *l = (struct leaf *)radix_find(r, key);
+    return l ? l->value : 0;
+}
+
+static uint64_t
+next_of(const struct radix *r, uint64_t key)
+{
+    return radix_next(r, &key) ? key : UINT64_MAX;
+}
+
+TEST(radix_key_zero_needs_no_node)
+{
+    struct radix r = {0};
+
+    CHECK(!radix_find(&r, 0));
+    CHECK_EQ(put(&r, 0, 7), 0);
+    CHECK_EQ(r.height, 0);
+    CHECK_EQ(value_of(&r, 0), 7);
+    CHECK(!radix_find(&r, 1));
+    CHECK_EQ(radix_remove(&r, &ops, 0), 0);
+    CHECK(radix_is_empty(&r));
+}
+
+TEST(radix_holds_the_largest_key)
+{
+    struct radix r = {0};
+
+    CHECK_EQ(put(&r, 0, 1), 0);
+    CHECK_EQ(put(&r, UINT64_MAX, 2), 0);
+    CHECK_EQ(value_of(&r, 0), 1);
+    CHECK_EQ(value_of(&r, UINT64_MAX), 2);
+    CHECK_EQ(next_of(&r, 1), UINT64_MAX);
+    CHECK_EQ(radix_remove(&r, &ops, UINT64_MAX), 0);
+    CHECK_EQ(r.height, 0);
+    CHECK_EQ(next_of(&r, 1), UINT64_MAX);
+    CHECK(!radix_find(&r, UINT64_MAX));
+    radix_fini(&r, &ops);
+}
+
+TEST(radix_next_skips_what_is_missing)
+{
+    static const uint64_t keys[] = {3, 63, 64, 4095, 4096, 1u << 20};
+    struct radix r = {0};
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < 6; i++)
+        CHECK_EQ(put(&r, keys[i], i), 0);
+    for (size_t i = 0; i < 6; i++, key++) {
+        CHECK(radix_next(&r, &key) != NULL);
+        CHECK_EQ(key, keys[i]);
+    }
+    CHECK(!radix_next(&r, &key));
+    radix_fini(&r, &ops);
+}
+
+TEST(radix_slot_left_empty_is_given_back)
+{
+    struct radix r = {0};
+
+    CHECK(*radix_slot(&r, &ops, 100000) == NULL);
+    CHECK_EQ(next_of(&r, 0), UINT64_MAX);
+    CHECK_EQ(radix_remove(&r, &ops, 100000), 0);
+    CHECK(radix_is_empty(&r));
+    CHECK_EQ(r.height, 0);
+}
+
+TEST(radix_clones_do_not_see_each_others_changes)
+{
+    struct radix a = {0}, b;
+
+    for (uint64_t i = 0; i < 1000; i++)
+        CHECK_EQ(put(&a, i, i + 1), 0);
+    radix_clone(&a, &b);
+    CHECK_EQ(put(&a, 5, 100), 0);
+    CHECK_EQ(radix_remove(&b, &ops, 6), 0);
+    CHECK_EQ(put(&b, 5000, 200), 0);
+    CHECK_EQ(value_of(&a, 5), 100);
+    CHECK_EQ(value_of(&b, 5), 6);
+    CHECK_EQ(value_of(&a, 6), 7);
+    CHECK_EQ(value_of(&b, 6), 0);
+    CHECK_EQ(value_of(&a, 5000), 0);
+    radix_fini(&a, &ops);
+    CHECK_EQ(value_of(&b, 7), 8);
+    CHECK_EQ(value_of(&b, 5000), 200);
+    radix_fini(&b, &ops);
+}
+
+TEST(radix_change_after_a_clone_copies_one_path)
+{
+    struct radix a = {0}, b;
+
+    for (uint64_t i = 0; i < 10000; i++)
+        CHECK_EQ(put(&a, i, i), 0);
+    radix_clone(&a, &b);
+    struct shared *same = radix_find(&a, 9000);
+    CHECK_EQ(put(&b, 1, 5), 0);
+    CHECK(radix_find(&b, 9000) == same);
+    CHECK(shared_is_single(same)); /* through one node that both share */
+    radix_fini(&a, &ops);
+    radix_fini(&b, &ops);
+}
+
+TEST(radix_cut_drops_the_rest)
+{
+    struct radix a = {0}, b;
+
+    for (uint64_t i = 0; i < 9000; i++)
+        CHECK_EQ(put(&a, i, i + 1), 0);
+    radix_clone(&a, &b);
+    CHECK_EQ(radix_cut(&a, &ops, 100000000), 0);
+    CHECK_EQ(radix_cut(&a, &ops, 4161), 0);
+    CHECK_EQ(value_of(&a, 4160), 4161);
+    CHECK_EQ(next_of(&a, 4161), UINT64_MAX);
+    CHECK_EQ(value_of(&b, 8999), 9000);
+    CHECK_EQ(radix_cut(&a, &ops, 1), 0);
+    CHECK_EQ(a.height, 0);
+    CHECK_EQ(radix_cut(&a, &ops, 0), 0);
+    CHECK(radix_is_empty(&a));
+    radix_fini(&b, &ops);
+}
+
+TEST(radix_survives_each_allocation_failure)
+{
+    EACH_OOM(oom)
+    {
+        struct radix a = {0}, b;
+        bool ok = !put(&a, 1, 1) && !put(&a, 70, 2);
+        radix_clone(&a, &b);
+        int r = put(&b, 1u << 20, 3);
+        CHECK(r == 0 || !radix_find(&b, 1u << 20));
+        int cut = radix_cut(&a, &ops, 2);
+        CHECK(cut == 0 || value_of(&a, 70) == 2 || !ok);
+        int rm = radix_remove(&b, &ops, 1);
+        CHECK(rm == 0 || value_of(&b, 1) == 1 || !ok);
+        CHECK(!ok || value_of(&b, 70) == 2);
+        radix_fini(&a, &ops);
+        radix_fini(&b, &ops);
+    }
+}
+
+/* A few keys that are close together and far apart. */
+#define KEYS 64
+static uint64_t
+key_number(unsigned i)
+{
+    return (uint64_t)(i % 8) << (8 * (i / 8));
+}
+
+struct model {
+    struct radix r;
+    uint64_t value[KEYS]; /* 0: missing */
+};
+
+static void
+model_check(const struct model *m)
+{
+    for (unsigned i = 0; i < KEYS; i++)
+        if (i % 8 || !i)
+            CHECK_EQ(value_of(&m->r, key_number(i)), m->value[i]);
+    uint64_t n = 0, want = 0, key = 0;
+    for (; radix_next(&m->r, &key) && key < UINT64_MAX; key++)
+        n++;
+    for (unsigned i = 0; i < KEYS; i++)
+        want += m->value[i] != 0;
+    CHECK_EQ(n, want);
+}
+
+static void
+model_cut(struct model *m, uint64_t key)
+{
+    CHECK_EQ(radix_cut(&m->r, &ops, key), 0);
+    for (unsigned i = 0; i < KEYS; i++)
+        if (key_number(i) >= key)
+            m->value[i] = 0;
+}
+
+TEST(radix_agrees_with_a_model_through_random_clones)
+{
+    struct model m[4];
+    unsigned seed = 1;
+
+    memset(m, 0, sizeof m);
+    for (uint64_t step = 1; step <= 20000; step++) {
+        struct model *a = &m[rand_r(&seed) % 4], *b = &m[rand_r(&seed) % 4];
+        unsigned i = (unsigned)rand_r(&seed) % KEYS, what = rand_r(&seed) % 16;
+        if (i && i % 8 == 0)
+            continue;
+        if (what < 8) {
+            CHECK_EQ(put(&a->r, key_number(i), step), 0);
+            a->value[i] = step;
+        } else if (what < 14) {
+            CHECK_EQ(radix_remove(&a->r, &ops, key_number(i)), 0);
+            a->value[i] = 0;
+        } else if (what == 14) {
+            model_cut(a, key_number(i));
+        } else if (a != b) {
+            radix_fini(&b->r, &ops);
+            *b = *a;
+            radix_clone(&a->r, &b->r);
+        }
+        if (step % 16 == 0)
+            model_check(a);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        radix_fini(&m[i].r, &ops);
+}
