@@ -166,6 +166,8 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
     struct hostfile *h = f->obj;
     int64_t n;
 
+    (void)t;
+
     if (len > TRANSFER_MAX)
         len = TRANSFER_MAX;
     do
