@@ -22,6 +22,14 @@ poll_deadline(const struct task *t, int64_t timeout_ns)
     return timeout_ns > NS_NEVER - now ? NS_NEVER : now + timeout_ns;
 }
 
+/* A timeout of 0 never waits, also where the clock stands still. */
+bool
+poll_is_over(struct task *t, int64_t deadline_ns)
+{
+    return deadline_ns <= clock_mono_ns(&t->kernel->clock) ||
+           thread_deadline(t->thread, deadline_ns);
+}
+
 void
 poll_mask_begin(struct task *t, uint64_t mask)
 {
@@ -86,7 +94,7 @@ poll_wait_fds(struct task *t, gaddr at, uint32_t n, int64_t deadline_ns)
     if (!fds)
         return -EFAULT;
     int64_t found = poll_all(t, fds, n, NULL);
-    if (found || thread_deadline(t->thread, deadline_ns))
+    if (found || poll_is_over(t, deadline_ns))
         return found;
     thread_poll_init(&tp, t->thread);
     (void)poll_all(t, fds, n, &tp.pt);
@@ -186,7 +194,7 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
     int64_t found = select_count(t, &s, NULL);
     if (found < 0)
         return found;
-    if (found || thread_deadline(t->thread, deadline_ns)) {
+    if (found || poll_is_over(t, deadline_ns)) {
         select_store(t, &s);
         return found;
     }
