@@ -126,7 +126,7 @@ struct socket {
 
     /* Names. */
     struct list bound; /* in a bucket of net, while bound */
-    bool is_bound;
+    bool is_bound, is_autobound;
     struct sock_addr local, remote;
     struct vnode node; /* a unix socket in a file system; held */
     struct sock_cred cred, peer_cred;
