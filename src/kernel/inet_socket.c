@@ -326,8 +326,10 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
             best_score = points;
         }
     }
+    if (!best)
+        return -ECONNREFUSED;
     *ret = best;
-    return best ? 0 : -ECONNREFUSED;
+    return 0;
 }
 
 /* A wildcard becomes the address that the remote one is reached from. */

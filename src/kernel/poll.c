@@ -168,7 +168,7 @@ select_store(struct task *t, const struct fd_sets *s)
         unsigned in = sets_of(s, fd);
         unsigned gone = in & ~(in ? select_one(t, fd, in, NULL) : 0);
         for (int i = 0; gone; i++, gone >>= 1)
-            if (gone & 1)
+            if (gone & 1 && s->set[i])
                 s->set[i][fd / 8] &= (uint8_t) ~(1u << fd % 8);
     }
 }
@@ -186,7 +186,7 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
         s.n = (int32_t)t->fds.cap;
     for (int i = 0; i < 3; i++) {
         s.set[i] = sets[i]
-                       ? guest_ptr(t, sets[i], ((uint32_t)s.n + 31) / 32 * 4)
+                       ? guest_ptr(t, sets[i], ((uint64_t)s.n + 31) / 32 * 4)
                        : NULL;
         if (sets[i] && !s.set[i])
             return -EFAULT;

@@ -23,6 +23,7 @@
 struct file;
 struct kernel;
 struct net;
+struct packet;
 struct socket;
 struct task;
 
@@ -198,7 +199,7 @@ struct net {
     struct list names[NET_BUCKETS]; /* bound unix sockets */
     struct list ports[NET_BUCKETS]; /* bound inet sockets */
     uint32_t next_port, next_name;
-    struct list garbage; /* packets whose files are to be put */
+    struct packet *garbage; /* those whose files are to be put */
     bool is_collecting;
 };
 
