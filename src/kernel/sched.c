@@ -174,9 +174,9 @@ run_thread(struct kernel *k, struct thread *th)
     k->running = th;
     enum machine_event e = k->machine->resume(th->machine, &trap);
     sched_account(k);
-    k->running = NULL;
     th->owner->usage.switches++;
-    timers_check_cpu(th->owner);
+    timers_check_cpu(th->owner); /* may end it, as its own call would */
+    k->running = NULL;
     on_event(th, e, &trap);
     free_dead(k);
 }

@@ -168,10 +168,13 @@ connect_found(struct socket *s, const struct sock_addr *addr,
 
     if (r < 0)
         return r;
+    if (found < 0) {
+        if (s->is_autobound)
+            s->family->unbind(s);
+        return found;
+    }
     s->remote = *addr;
     s->family->connected(s);
-    if (found < 0)
-        return found;
     return is_full(listener) ? -EAGAIN : establish(s, listener);
 }
 
