@@ -159,8 +159,12 @@ node_free(struct hostfs *h, struct hostnode *n)
 static void
 trim_idle(struct hostfs *h)
 {
-    while (h->n_idle > HOSTFS_IDLE)
-        node_free(h, CONTAINER_OF(h->idle.next, struct hostnode, idle));
+    while (h->n_idle > HOSTFS_IDLE) {
+        struct hostnode *n = CONTAINER_OF(h->idle.next, struct hostnode, idle);
+        list_remove(&n->idle);
+        h->n_idle--;
+        node_free(h, n);
+    }
 }
 
 void
