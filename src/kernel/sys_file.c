@@ -69,11 +69,9 @@ sys_writev(struct task *t, const union sysarg *a)
 static int
 check_pos(const struct file *f, int64_t pos)
 {
-    if (!f)
-        return -EBADF;
     if (pos < 0)
         return -EINVAL;
-    if (f->flags & O_PATH)
+    if (!f || f->flags & O_PATH)
         return -EBADF;
     return f->has_pos ? 0 : -ESPIPE;
 }
@@ -320,8 +318,12 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
         r = get_pos(t, a[3].addr, &out_pos);
     if (r < 0)
         return r;
-    int64_t n = copy_between(t, in, a[1].addr ? &in_pos : &in->pos, out,
-                             a[3].addr ? &out_pos : &out->pos, a[4].u);
+    uint64_t *from = a[1].addr ? &in_pos : &in->pos;
+    uint64_t *to = a[3].addr ? &out_pos : &out->pos;
+    if (vnode_is_same(&in->node, &out->node) && *from < *to + a[4].u &&
+        *to < *from + a[4].u)
+        return -EINVAL;
+    int64_t n = copy_between(t, in, from, out, to, a[4].u);
     if (n > 0 && a[1].addr)
         r = copy_to_guest(t, a[1].addr, &in_pos, sizeof in_pos);
     if (n > 0 && r == 0 && a[3].addr)
@@ -359,7 +361,7 @@ sys_syncfs(struct task *t, const union sysarg *a)
     return fd_find(t, a[0].i) ? 0 : -EBADF;
 }
 
-/* fadvise64_64, readahead: advice. */
+/* fadvise64_64(fd, offset, len, advice) */
 int64_t
 sys_fadvise64_64(struct task *t, const union sysarg *a)
 {
@@ -367,7 +369,19 @@ sys_fadvise64_64(struct task *t, const union sysarg *a)
 
     if (!f || f->flags & O_PATH)
         return -EBADF;
-    return f->has_pos ? 0 : -ESPIPE;
+    if (!f->has_pos)
+        return -ESPIPE;
+    return a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : 0;
+}
+
+int64_t
+sys_readahead(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f || !file_is_readable(f))
+        return -EBADF;
+    return f->has_pos ? 0 : -EINVAL;
 }
 
 /* Programs fall back to read and write. */

@@ -2,6 +2,7 @@
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
+#include "kernel/timers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,12 +51,14 @@ exec_state_new(struct task *t, const struct exec *e)
     x->e = e;
     while (e->argv[x->argc])
         x->argc++;
-    x->argv = calloc(x->argc + 1 + 2 * INTERPRETERS_MAX + 1, sizeof *x->argv);
+    x->argv = calloc(x->argc + 2 + 2 * INTERPRETERS_MAX, sizeof *x->argv);
     if (!x->argv) {
         exec_state_free(x);
         return NULL;
     }
     memcpy(x->argv, e->argv, x->argc * sizeof *x->argv);
+    if (!x->argc)
+        x->argv[x->argc++] = "";
     return x;
 }
 
@@ -264,6 +267,7 @@ void
 exec_commit(struct task *t)
 {
     signals_exec(&t->sig);
+    timers_exec(t);
     fd_close_all(t, true);
     t->did_exec = true;
     t->vfork_parent = NULL;
