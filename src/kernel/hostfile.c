@@ -167,7 +167,6 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
     int64_t n;
 
     (void)t;
-
     if (len > TRANSFER_MAX)
         len = TRANSFER_MAX;
     do
