@@ -1,6 +1,7 @@
 /* System calls about the system, and those that have nothing to do. */
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
+#include "kernel/version.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,9 +13,9 @@ enum { CPUS = 1 };
 int64_t
 sys_uname(struct task *t, const union sysarg *a)
 {
-    const char *fields[6] = {"Linux",          t->kernel->hostname,
-                             "6.1.0-wasmsand", "#1 wasmsand",
-                             "wasm32",         "(none)"};
+    const char *fields[6] = {KERNEL_SYSNAME, t->kernel->hostname,
+                             KERNEL_RELEASE, KERNEL_VERSION,
+                             KERNEL_MACHINE, "(none)"};
     char out[6][65] = {0};
 
     for (int i = 0; i < 6; i++)

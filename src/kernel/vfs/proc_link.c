@@ -95,26 +95,44 @@ current_name(const struct vnode *dir, const char *name,
     return r == 0 && f.found ? buf : name;
 }
 
-/* The path of a directory, or of a name in one. */
+/* Gives what is in `path`, which is freed; len may be -errno. */
 static int64_t
-give_path(const struct proc_ask *a, const struct vnode *dir, const char *name,
-          const struct vnode *node, char *buf, size_t size)
+give_path(char *buf, size_t size, OWN char *path, int64_t len)
 {
-    char *path = malloc(PATH_BYTES_MAX + NAME_BYTES_MAX + 1);
-
-    if (!path)
-        return -ENOMEM;
-    if (name)
-        name = current_name(dir, name, node, path + PATH_BYTES_MAX);
-    int64_t len =
-        name ? vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX)
-             : vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
     if (len == -ERANGE)
         len = -ENAMETOOLONG;
     if (len >= 0)
         len = give(buf, size, path, (size_t)len);
     free(path);
     return len;
+}
+
+static int64_t
+give_dir_path(const struct proc_ask *a, const struct vnode *dir, char *buf,
+              size_t size)
+{
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len = vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
+    return give_path(buf, size, path, len);
+}
+
+/* The path of `node`, which was found as `name` in `dir`. */
+static int64_t
+give_file_path(const struct proc_ask *a, const struct vnode *dir,
+               const char *name, const struct vnode *node, char *buf,
+               size_t size)
+{
+    char *path = malloc(PATH_BYTES_MAX + NAME_BYTES_MAX + 1);
+
+    if (!path)
+        return -ENOMEM;
+    name = current_name(dir, name, node, path + PATH_BYTES_MAX);
+    int64_t len =
+        vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX);
+    return give_path(buf, size, path, len);
 }
 
 /* A zombie has no places any more. */
@@ -134,7 +152,7 @@ proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (a->of->is_zombie || !a->of->cwd.mnt)
         return -ENOENT;
-    int64_t n = give_path(a, &a->of->cwd, NULL, NULL, buf, size);
+    int64_t n = give_dir_path(a, &a->of->cwd, buf, size);
     return n == -ENOENT ? give(buf, size, deleted, sizeof deleted - 1) : n;
 }
 
@@ -149,7 +167,7 @@ proc_root_link(const struct proc_ask *a, char *buf, size_t size)
 {
     if (a->of->is_zombie || !a->of->root.mnt)
         return -ENOENT;
-    return give_path(a, &a->of->root, NULL, NULL, buf, size);
+    return give_dir_path(a, &a->of->root, buf, size);
 }
 
 int
@@ -165,7 +183,7 @@ proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (t->is_zombie || !t->exe.mnt)
         return -ENOENT;
-    return give_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
+    return give_file_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
 }
 
 int
@@ -199,8 +217,8 @@ proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
     if (!f->node.mnt)
         return give_kind(f, buf, size);
     if (f->name && f->dir.mnt)
-        return give_path(a, &f->dir, f->name, &f->node, buf, size);
-    return give_path(a, &f->node, NULL, NULL, buf, size);
+        return give_file_path(a, &f->dir, f->name, &f->node, buf, size);
+    return give_dir_path(a, &f->node, buf, size);
 }
 
 int
