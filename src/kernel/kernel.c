@@ -189,7 +189,9 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
         return r;
     }
     t->is_host_child = true;
-    t->sid = t->pgid = t->pid;
+    t->pgid = t->pid;
+    if (s->ctty)
+        t->sid = t->pid;
     t->run_tag = k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)

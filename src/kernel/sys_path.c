@@ -306,8 +306,8 @@ sys_readlinkat(struct task *t, const union sysarg *a)
 
     if (a[3].i <= 0)
         return -EINVAL;
-    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
-                      &v);
+    uint32_t empty = a[0].i == AT_FDCWD ? 0 : AT_EMPTY_PATH;
+    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
     if (r == 0)
         r = vnode_getattr(t, &v, &attr);
     if (r < 0)
