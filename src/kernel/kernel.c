@@ -142,9 +142,7 @@ enter_cwd(struct task *t, const char *path)
     int r = path_walk(t->kernel, t, &t->cwd, path, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
-    vnode_hold(&w.node);
-    vnode_release(&t->cwd);
-    t->cwd = w.node;
+    task_set_cwd(t, &w.node, &w.dir, w.name);
     return 0;
 }
 
