@@ -2,6 +2,7 @@
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
+#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,6 +266,7 @@ exec_commit(struct task *t)
 {
     signals_exec(&t->sig);
     fd_close_all(t, true);
+    wasi_free(STEAL(t->wasi));
     t->did_exec = true;
     t->vfork_parent = NULL;
 }

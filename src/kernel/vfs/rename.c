@@ -14,8 +14,8 @@ struct rename_end {
 static int
 find_end(const struct at *at, unsigned flags, struct rename_end *e)
 {
-    int r = path_walk(at->k, at->t, at->base, at->path, WALK_NOFOLLOW | flags,
-                      &e->w);
+    int r = path_walk(at->k, at->t, at->base, at->path,
+                      WALK_NOFOLLOW | flags | at->walk, &e->w);
 
     if (r < 0)
         return r;
