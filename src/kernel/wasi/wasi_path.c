@@ -5,22 +5,23 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* A path argument, copied into one of the two buffers. */
-static int
-get_path(struct task *t, int which, uint64_t at, uint64_t len, const char **ret)
+/* A path argument, copied into one of the two buffers; NULL and *err. */
+static const char *
+get_path(struct task *t, int which, const uint64_t *path, int *err)
 {
     char *buf = t->wasi->path[which];
+    uint64_t len = path[1];
 
-    if (len >= PATH_BYTES_MAX)
-        return -ENAMETOOLONG;
-    int r = copy_from_guest(t, buf, (gaddr)at, (size_t)len);
-    if (r < 0)
-        return r;
+    *err = len < PATH_BYTES_MAX
+               ? copy_from_guest(t, buf, (gaddr)path[0], (size_t)len)
+               : -ENAMETOOLONG;
+    if (*err < 0)
+        return NULL;
     buf[len] = 0;
-    if (strlen(buf) != len)
-        return -EINVAL;
-    *ret = buf;
-    return 0;
+    if (strlen(buf) == len)
+        return buf;
+    *err = -EINVAL;
+    return NULL;
 }
 
 /* A path beneath the directory `fd`, which must have the rights `need`. */
@@ -30,7 +31,6 @@ get_at(struct task *t, int which, uint64_t fd, uint64_t need,
 {
     struct file *f;
     struct attr a;
-    const char *p;
 
     int r = wasi_file(t, fd, 0, &f);
     if (r < 0)
@@ -40,9 +40,10 @@ get_at(struct task *t, int which, uint64_t fd, uint64_t need,
         r = -ENOTDIR;
     if (r == 0)
         r = wasi_file(t, fd, need, &f);
-    if (r == 0)
-        r = get_path(t, which, path[0], path[1], &p);
     if (r < 0)
+        return r;
+    const char *p = get_path(t, which, path, &r);
+    if (!p)
         return r;
     *ret = (struct at){.k = t->kernel,
                        .t = t,
@@ -226,13 +227,13 @@ wasi_path_rename(struct task *t, const uint64_t *a)
 int64_t
 wasi_path_symlink(struct task *t, const uint64_t *a)
 {
-    const char *target;
     struct at at;
 
     int r = get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
-    if (r == 0)
-        r = get_path(t, 1, a[0], a[1], &target);
     if (r < 0)
+        return r;
+    const char *target = get_path(t, 1, a, &r);
+    if (!target)
         return r;
     if (*target == '/' && !vnode_is_same(at.base, &t->root))
         return -EPERM;
