@@ -16,7 +16,7 @@ $(ENGINE_LIB):
 	  tools/progress engine $(engine_crate)/build-engine >/dev/null
 
 # Two variants of each object: build/obj to be used, build/san/obj to be tested.
-# Only src/engine sees the engine's headers.
+# Of src/, only engine sees the engine's headers.
 compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c
 build/obj/%.o: %.c build/flags
 	@mkdir -p $(@D) && echo "  cc $<"
@@ -27,11 +27,12 @@ build/san/obj/%.o: %.c build/flags
 build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
-	$(call remember,$(LIB) $(CLI) $(unit_src))
-engine_objs := $(foreach variant,obj san/obj fuzz/obj, \
-  $(patsubst %.c,build/$(variant)/%.o,$(wildcard src/engine/*.c)))
-$(engine_objs): CPPFLAGS += $(ENGINE_CPPFLAGS)
-$(engine_objs): | $(ENGINE_LIB)
+	$(call remember,$(LIB) $(CLI) $(unit_src) $(engine_unit_src))
+engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
+  build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
+  tests/fuzz/*.c bench/engine/*.c)))
+$(engine_users): CPPFLAGS += $(ENGINE_CPPFLAGS)
+$(engine_users): | $(ENGINE_LIB)
 
 lib_objs := $(LIB:%.c=$(B)/obj/%.o)
 cli_objs := $(CLI:%.c=$(B)/obj/%.o)

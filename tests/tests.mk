@@ -5,26 +5,35 @@ inside_suites := $(if $(CLI),guest-inside $(if $(SAN),,guest-san) e2e)
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all $(lint_suites) unit guest-native $(inside_suites) fuzz-short
+	+@tools/check all $(lint_suites) unit unit-engine guest-native \
+	  $(inside_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
-	+@tools/check all lint-format lint-layers unit $(if $(CLI),guest-inside)
+	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
 .PHONY: check quick check-long
 
-# Unit tests: base and kernel in one binary, always with sanitizers. The
-# wrapped allocator counts live objects and fails on demand.
+# Unit tests: base and kernel in one program, the engine over a fake kernel in
+# another, always with sanitizers. The allocator that counts live objects and
+# fails on demand is wrapped around our objects alone, so they are joined first.
 unit_src := $(wildcard tests/unit/*.c)
-unit_objs := $(patsubst %.c,build/san/obj/%.o,$(BASE) $(KERNEL) $(unit_src))
+engine_unit_src := $(wildcard tests/engine/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
-build/unit: $(unit_objs) build/sources
+san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
+build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
+build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
+  $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
+build/unit.o build/unit-engine.o:
+	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
+build/unit-engine: $(ENGINE_LIB)
+build/unit build/unit-engine: build/%: build/%.o
 	@echo "  link $@"
-	$Q$(CC) $(SAN_FLAGS) $(wrap) $(unit_objs) $(LDLIBS) -o $@
-unit: build/unit ## unit tests
-	build/unit
-.PHONY: unit
--include $(unit_src:%.c=build/san/obj/%.d)
+	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
+unit unit-engine: %: build/% ## unit tests
+	build/$@
+.PHONY: unit unit-engine
+-include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(engine_unit_src))
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -71,27 +80,33 @@ e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long'
 e2e-long: $(SANDBOX) $(e2e_programs)
 	@$(pytest) -m long
-.PHONY: e2e e2e-long
+e2e-san:
+	@$(MAKE) SAN=1 e2e
+.PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60
 fuzz_src := $(wildcard tests/fuzz/*.c)
 fuzz_programs := $(fuzz_src:tests/fuzz/%.c=build/fuzz/%)
-fuzz_objs := $(LIB:%.c=build/fuzz/obj/%.o)
 fuzz_flags := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = $(CLANG) $(CPPFLAGS) $(CFLAGS) $(WARN) $(fuzz_flags) \
   -fsanitize=fuzzer-no-link -MMD -MP -c
 build/fuzz/obj/%.o: %.c build/flags
 	@mkdir -p $(@D) && echo "  cc $< (fuzz)"
 	$Q$(fuzz_compile) $< -o $@
-build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o $(fuzz_objs) $(ENGINE_LIB)
+build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
+	@rm -f $@
+	$Q$(AR) rcs $@ $(filter %.o,$^)
+build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
+build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
-	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $^ $(LDLIBS) -o $@
+	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections \
+	  $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
 fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
 	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)
 fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src))
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) $(engine_unit_src))

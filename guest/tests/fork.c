@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* post: fork */
 /* fork: a copy of memory, stack and setjmp points; many levels, in loops and
- * under frames of other functions. (wopt's mode: fork.) */
+ * under frames of other functions. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <string.h>

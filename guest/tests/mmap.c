@@ -217,6 +217,34 @@ many(void)
             CHECK(munmap(maps[i], pages[i] * PAGE) == 0);
 }
 
+/* Running out of memory is an error like any other. In the sandbox only: there
+ * the address space ends soon. */
+static void
+exhaust(void)
+{
+#ifdef __wasm__
+    static char *maps[64];
+    const size_t len = 128 << 20;
+    int n = 0;
+
+    while (n < 64) {
+        maps[n] = mmap(NULL, len, RW, ANON, -1, 0);
+        if (maps[n] == MAP_FAILED)
+            break;
+        n++;
+    }
+    CHECK(n < 64 && errno == ENOMEM);
+    void *volatile big = malloc(len);
+    CHECK(!big && errno == ENOMEM);
+    for (int i = 0; i < n; i++)
+        CHECK(munmap(maps[i], len) == 0);
+    CHECK(munmap(anon(PAGE), PAGE) == 0);
+    big = malloc(100);
+    CHECK(big);
+    free(big);
+#endif
+}
+
 int
 main(void)
 {
@@ -229,5 +257,6 @@ main(void)
     file();
     advice();
     many();
+    exhaust();
     return 0;
 }

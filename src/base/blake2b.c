@@ -46,10 +46,10 @@ mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
 static inline void
 round_of(uint64_t v[16], const uint64_t m[16], const uint8_t s[16])
 {
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         mix(&v[i], &v[i + 4], &v[i + 8], &v[i + 12], m[s[2 * i]],
             m[s[2 * i + 1]]);
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         mix(&v[i], &v[(i + 1) % 4 + 4], &v[(i + 2) % 4 + 8],
             &v[(i + 3) % 4 + 12], m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
 }

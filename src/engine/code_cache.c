@@ -66,7 +66,7 @@ entry_name(const struct engine *e, const uint8_t *hash, char name[NAME_SIZE])
     blake2b_end(&b, key);
     for (size_t i = 0; i < sizeof key; i++)
         (void)snprintf(name + 2 * i, 3, "%02x", key[i]);
-    (void)strcpy(name + 2 * sizeof key, ".code");
+    memcpy(name + 2 * sizeof key, ".code", sizeof ".code");
 }
 
 static bool

@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KIB           1024
+#define KIB           UINT64_C(1024)
 #define MIB           (1024 * KIB)
-#define GIB           (UINT64_C(1024) * MIB)
+#define GIB           (1024 * MIB)
 #define SLOT_BYTES    (4 * GIB + 64 * MIB) /* with its guards */
 #define HOST_STACK    (512 * KIB)          /* for our code on a fiber */
 #define MAPS_PER_SLOT 6 /* of the host's mappings, when it is used */
@@ -92,7 +92,8 @@ static uint32_t
 pool_slots(uint32_t wanted, uint64_t stack_bytes)
 {
     uint64_t by_maps = max_maps() / MAPS_PER_SLOT;
-    uint64_t slot = 2 * SLOT_BYTES + stack_bytes + 8 * TABLE_ELEMENTS + 4 * MIB;
+    uint64_t slot =
+        2 * SLOT_BYTES + stack_bytes + UINT64_C(8) * TABLE_ELEMENTS + 4 * MIB;
 
     if (wanted > by_maps)
         wanted = (uint32_t)by_maps;

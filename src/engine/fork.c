@@ -146,7 +146,7 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
     static const uint8_t zero[PAGE_BYTES];
 
     for (; at < end; at += PAGE_BYTES)
-        if (memcmp(from + at, at < fresh ? to + at : zero, PAGE_BYTES))
+        if (memcmp(from + at, at < fresh ? to + at : zero, PAGE_BYTES) != 0)
             memcpy(to + at, from + at, PAGE_BYTES);
 }
 

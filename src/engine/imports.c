@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+typedef const struct import *import_set(size_t *ret_count);
+
+static import_set *const sets[] = {sys_imports, wasi_imports};
+
 static bool
 is_named(const struct import *i, const char *module, size_t module_len,
          const char *name, size_t name_len)
@@ -17,9 +21,6 @@ const struct import *
 import_find(const char *module, size_t module_len, const char *name,
             size_t name_len)
 {
-    const struct import *(*const sets[])(size_t *) = {sys_imports,
-                                                      wasi_imports};
-
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         size_t count;
         const struct import *v = sets[s](&count);
@@ -102,9 +103,6 @@ import_define(wasmtime_linker_t *linker, const struct import *i)
 int
 imports_define(wasmtime_linker_t *linker)
 {
-    const struct import *(*const sets[])(size_t *) = {sys_imports,
-                                                      wasi_imports};
-
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         size_t count;
         const struct import *v = sets[s](&count);

@@ -13,24 +13,36 @@
 
 #define LARGE_BYTES (64u << 20) /* freed by the reaper */
 
-int
-machine_create(struct engine *e, struct program *p, struct thread *th,
-               OWN struct machine **ret)
+static OWN struct machine *
+machine_new(struct engine *e, struct program *p, struct thread *th)
 {
-    if (e->machines++ >= e->max_machines) {
-        e->machines--;
-        return -EAGAIN;
-    }
     struct engine_machine *m = calloc(1, sizeof *m);
-    if (!m) {
-        e->machines--;
-        return -ENOMEM;
-    }
+
+    if (!m)
+        return NULL;
     m->base.ops = engine_ops();
     m->base.thread = th;
     m->engine = e;
     m->program = (struct engine_program *)program_get(p);
-    *ret = &m->base;
+    return (struct machine *)m;
+}
+
+int
+machine_create(struct engine *e, struct program *p, struct thread *th,
+               OWN struct machine **ret)
+{
+    struct machine *m = NULL;
+    int r = -EAGAIN;
+
+    if (e->machines++ < e->max_machines) {
+        m = machine_new(e, p, th);
+        r = m ? 0 : -ENOMEM;
+    }
+    if (r < 0) {
+        e->machines--;
+        return r;
+    }
+    *ret = m;
     return 0;
 }
 
@@ -166,9 +178,8 @@ machine_enter(struct engine_machine *m)
 static void
 machine_instantiated(struct engine_machine *m)
 {
-    wasmtime_extern_t memory = machine_export(m, "memory");
-
     future_drop(m);
+    wasmtime_extern_t memory = machine_export(m, "memory");
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;

@@ -63,7 +63,7 @@ programs_find(struct engine *e, const uint8_t *hash)
     {
         struct engine_program *p =
             CONTAINER_OF(it, struct engine_program, bucket);
-        if (memcmp(p->hash, hash, sizeof p->hash) || !program_try_get(p))
+        if (memcmp(p->hash, hash, sizeof p->hash) != 0 || !program_try_get(p))
             continue;
         if (p->is_kept) {
             list_remove(&p->kept);
@@ -101,29 +101,34 @@ programs_excess(struct engine *e)
     return NULL;
 }
 
+/* With programs_lock held: enters p, with a reference of the engine. */
+static void
+programs_keep(struct engine *e, struct engine_program *p)
+{
+    list_push_front(&e->programs[p->hash[0] % PROGRAM_BUCKETS], &p->bucket);
+    list_push_front(&e->kept, &p->kept);
+    (void)program_get(&p->base);
+    p->is_kept = true;
+    if (!p->is_trusted)
+        e->kept_bytes += p->bytes;
+}
+
 /* Enters p, or drops it in favour of one that another thread has entered
  * meanwhile. */
 static OWN struct engine_program *
 programs_add(struct engine *e, OWN struct engine_program *p)
 {
+    struct engine_program *other, *dropped = p;
+
     pthread_mutex_lock(&e->programs_lock);
-    CLEANUP(engine_program_putp)
-    struct engine_program *other = programs_find(e, p->hash);
-    CLEANUP(engine_program_putp) struct engine_program *excess = NULL;
+    other = programs_find(e, p->hash);
     if (!other) {
-        list_push_front(&e->programs[p->hash[0] % PROGRAM_BUCKETS], &p->bucket);
-        (void)program_get(&p->base);
-        p->is_kept = true;
-        list_push_front(&e->kept, &p->kept);
-        if (!p->is_trusted)
-            e->kept_bytes += p->bytes;
-        excess = programs_excess(e);
+        programs_keep(e, p);
+        dropped = programs_excess(e);
     }
     pthread_mutex_unlock(&e->programs_lock);
-    if (!other)
-        return p;
-    engine_program_put(p);
-    return STEAL(other);
+    engine_program_put(dropped);
+    return other ? other : p;
 }
 
 void
@@ -145,7 +150,7 @@ static int
 source_check(const struct program_source *src, struct wasm_facts *ret,
              char *why, size_t why_size)
 {
-    if (src->len < 8 || memcmp(src->bytes, "\0asm", 4))
+    if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
         return refuse(why, why_size, "not a WebAssembly module");
     if (wasm_scan(src->bytes, src->len, ret) < 0)
         return refuse(why, why_size, "damaged WebAssembly module");

@@ -1,7 +1,9 @@
 /* Open files: references and what all kinds have in common. */
 #include "kernel/file.h"
 
+#include "kernel/epoll.h"
 #include "kernel/kernel.h"
+#include "kernel/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,6 +50,8 @@ file_put(OWN struct file *f)
 {
     if (!f || --f->refs)
         return;
+    epoll_forget(f);
+    locks_release(f);
     if (f->ops->release)
         f->ops->release(f);
     if (f->node.mnt)

@@ -111,10 +111,14 @@ read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
     return (int64_t)moved;
 }
 
+/* By its flags, or because a time limit that f has set is over. */
 static bool
-is_nonblocking(const struct file *f)
+must_not_wait(const struct task *t, const struct file *f)
 {
-    return f->flags & O_NONBLOCK;
+    int64_t deadline = t->thread->call.deadline_ns;
+
+    return f->flags & O_NONBLOCK ||
+           (deadline && clock_mono_ns(&t->kernel->clock) >= deadline);
 }
 
 /* A long transfer goes on in another call, made at once. */
@@ -145,7 +149,7 @@ io_read(struct task *t, struct file *f, const struct io *io)
     }
     t->thread->call.restartable = true;
     int64_t n = read_step(t, f, io, done, pos);
-    if (n == -EAGAIN && !is_nonblocking(f))
+    if (n == -EAGAIN && !must_not_wait(t, f))
         return thread_wait_file(t->thread, f);
     if (n < 0)
         return done ? (int64_t)done : n;
@@ -245,7 +249,7 @@ static int64_t
 after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
             uint64_t total)
 {
-    if (n == -EAGAIN && !is_nonblocking(f)) {
+    if (n == -EAGAIN && !must_not_wait(t, f)) {
         t->thread->call.progress = done;
         return thread_wait_file(t->thread, f);
     }
@@ -256,7 +260,7 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
         return (int64_t)done;
     if (f->has_pos)
         return n == IO_STEP_BYTES ? again_at_once(t, done) : (int64_t)done;
-    if (is_nonblocking(f))
+    if (must_not_wait(t, f))
         return (int64_t)done;
     t->thread->call.progress = done;
     return thread_wait_file(t->thread, f);

@@ -1,6 +1,8 @@
 /* A sandbox's kernel: its making, its root processes, its end. */
 #include "kernel/kernel.h"
 
+#include "kernel/lock.h"
+#include "kernel/socket.h"
 #include "kernel/tty.h"
 
 #include <errno.h>
@@ -101,8 +103,8 @@ kernel_free(OWN struct kernel *k)
         return;
     if (k->init)
         end_all(k);
-    kernel_free_net(k);
-    kernel_free_locks(k);
+    net_free(k->net);
+    locks_free(k->locks);
     mount_free_all(k);
     clock_fini(&k->clock);
     free(k->pollfds);

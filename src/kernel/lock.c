@@ -177,7 +177,7 @@ find_conflict(const struct list *records, const void *owner,
     LIST_FOR_EACH(it, records)
     {
         struct record *r = CONTAINER_OF(it, struct record, link);
-        bool excludes = type == LOCK_WRITE || r->type == LOCK_WRITE;
+        bool excludes = type == LOCKED_WRITE || r->type == LOCKED_WRITE;
         if (r->owner != owner && excludes && overlaps(r->range, range))
             return r;
     }
@@ -266,7 +266,7 @@ apply(struct task *t, struct lock_inode *n, const void *owner,
       struct record_lock want)
 {
     struct kernel *k = t->kernel;
-    bool adds = want.type != LOCK_NONE, cuts = splits(n, owner, &want);
+    bool adds = want.type != LOCKED_NOT, cuts = splits(n, owner, &want);
     struct record *mine = adds ? record_new(k) : NULL;
     struct record *spare = cuts ? record_new(k) : NULL;
 
@@ -368,10 +368,10 @@ lock_set(struct task *t, struct file *f, const struct record_lock *want,
 
     wait_end(t->thread);
     struct lock_inode *n =
-        want->type == LOCK_NONE ? inode_find(f) : inode_find_or_new(f);
+        want->type == LOCKED_NOT ? inode_find(f) : inode_find_or_new(f);
     if (!n)
-        return want->type == LOCK_NONE ? 0 : -ENOLCK;
-    if (want->type != LOCK_NONE)
+        return want->type == LOCKED_NOT ? 0 : -ENOLCK;
+    if (want->type != LOCKED_NOT)
         other = find_conflict(&n->records, owner, want->type, want->range);
     if (other)
         return waits ? wait_begin(t, n, other, want->is_ofd) : -EAGAIN;
@@ -389,7 +389,7 @@ lock_get(struct task *t, struct file *f, struct record_lock *lock)
         n ? find_conflict(&n->records, owner, lock->type, lock->range) : NULL;
 
     if (!r) {
-        lock->type = LOCK_NONE;
+        lock->type = LOCKED_NOT;
         return;
     }
     lock->type = r->type;
@@ -420,13 +420,13 @@ lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
 {
     const struct lock_range all = {0, INT64_MAX};
     struct lock_inode *n =
-        type == LOCK_NONE ? inode_find(f) : inode_find_or_new(f);
+        type == LOCKED_NOT ? inode_find(f) : inode_find_or_new(f);
 
     if (!n)
-        return type == LOCK_NONE ? 0 : -ENOLCK;
+        return type == LOCKED_NOT ? 0 : -ENOLCK;
     if (remove_of(t->kernel, &n->flocks, f))
         inode_wake(t->kernel, n);
-    if (type == LOCK_NONE) {
+    if (type == LOCKED_NOT) {
         inode_free_unused(n);
         return 0;
     }

@@ -4,6 +4,7 @@
 #define KERNEL_LOCK_H
 
 #include "base/own.h"
+#include "kernel/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@ struct kernel;
 struct locks;
 struct task;
 
-enum lock_type { LOCK_NONE, LOCK_READ, LOCK_WRITE };
+enum lock_type { LOCKED_NOT, LOCKED_READ, LOCKED_WRITE };
 
 /* A range of bytes, both ends included; INT64_MAX: to the end of the file. */
 struct lock_range {
@@ -28,13 +29,17 @@ struct record_lock {
     int32_t pid; /* of the holder, -1 for an open file (found only) */
 };
 
-/* Sets, changes or (LOCK_NONE) removes a record lock of t on f. -EAGAIN if
+/* Sets, changes or (LOCKED_NOT) removes a record lock of t on f. -EAGAIN if
  * another holds a conflicting one; with `waits`, -EWAIT or -EDEADLK instead.
  * -ENOLCK at the limit. */
 int lock_set(struct task *t, struct file *f, const struct record_lock *want,
              bool waits);
-/* The first lock that conflicts with *lock, or type LOCK_NONE. */
+/* The first lock that conflicts with *lock, or type LOCKED_NOT. */
 void lock_get(struct task *t, struct file *f, struct record_lock *lock);
+
+/* F_GETLK, F_SETLK, F_SETLKW and their OFD variants on the struct flock at
+ * `at`; -EINVAL for other commands. */
+int64_t lock_fcntl(struct task *t, struct file *f, uint32_t cmd, gaddr at);
 
 /* flock: the lock of the open file f; errors as above. */
 int lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits);
@@ -45,6 +50,7 @@ void locks_close(struct task *t, struct file *f);
 /* The last reference to f is gone: its flock and OFD locks end. */
 void locks_release(struct file *f);
 
+/* All files are gone. NULL is fine. */
 void locks_free(OWN struct locks *l);
 
 #endif

@@ -180,6 +180,17 @@ socket_take_error(struct socket *s)
 
 /* --- files */
 
+/* io.c is about to wait: not for longer than the socket's own time limit. */
+static void
+limit_wait(struct task *t, int64_t timeout_ns)
+{
+    if (!timeout_ns)
+        return;
+    int64_t now = clock_mono_ns(&t->kernel->clock);
+    (void)thread_deadline(t->thread, now + timeout_ns);
+    t->thread->call.restartable = false;
+}
+
 static int64_t
 socket_file_read(struct file *f, struct task *t, void *buf, size_t len,
                  uint64_t *pos)
@@ -191,9 +202,8 @@ socket_file_read(struct file *f, struct task *t, void *buf, size_t len,
     iov_init_buf(&m.data, buf, len);
     int64_t r = socket_recv(s, t, &m);
     scm_fini(&m.scm);
-    if (r == -EAGAIN && s->rcvtimeo_ns)
-        (void)thread_deadline(t->thread, clock_mono_ns(&f->kernel->clock) +
-                                             s->rcvtimeo_ns);
+    if (r == -EAGAIN)
+        limit_wait(t, s->rcvtimeo_ns);
     return r;
 }
 
@@ -210,9 +220,8 @@ socket_file_write(struct file *f, struct task *t, const void *buf, size_t len,
     socket_set_cred(s, t);
     m.scm.cred = s->cred;
     int64_t r = socket_send(s, t, &m);
-    if (r == -EAGAIN && s->sndtimeo_ns)
-        (void)thread_deadline(t->thread, clock_mono_ns(&f->kernel->clock) +
-                                             s->sndtimeo_ns);
+    if (r == -EAGAIN)
+        limit_wait(t, s->sndtimeo_ns);
     return r;
 }
 

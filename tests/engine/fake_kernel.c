@@ -28,12 +28,21 @@ fake_of(struct thread *th)
     return (struct fake *)th;
 }
 
+/* NULL outside of guest memory. */
+static uint8_t *
+fake_ptr(struct fake *f, uint32_t at, uint32_t len)
+{
+    if ((uint64_t)at + len > f->machine->size)
+        f->machine->ops->refresh(f->machine);
+    return (uint64_t)at + len > f->machine->size ? NULL : f->machine->base + at;
+}
+
 static int32_t
 fake_peek(struct fake *f, uint32_t at)
 {
-    if (at >= f->machine->size)
-        f->machine->ops->refresh(f->machine);
-    return at < f->machine->size ? f->machine->base[at] : -EFAULT;
+    const uint8_t *p = fake_ptr(f, at, 1);
+
+    return p ? *p : -EFAULT;
 }
 
 int32_t
@@ -77,13 +86,19 @@ thread_args_size(struct thread *th)
 void
 thread_args_get(struct thread *th, gaddr at, uint32_t size)
 {
-    memset(fake_of(th)->machine->base + at, 'a', size);
+    uint8_t *p = fake_ptr(fake_of(th), at, size);
+
+    if (p)
+        memset(p, 'a', size);
 }
 
 void
 thread_sigword(struct thread *th, gaddr at)
 {
-    fake_of(th)->machine->base[at] = 1;
+    uint8_t *p = fake_ptr(fake_of(th), at, 1);
+
+    if (p)
+        *p = 1;
 }
 
 int32_t

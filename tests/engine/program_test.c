@@ -93,12 +93,11 @@ TEST(features_that_are_off_are_refused)
 
 TEST(bytes_that_are_no_module_are_refused)
 {
-    static const char *const bytes[] = {"", "\0asm", "#!/bin/sh\n",
-                                        "\177ELF..."};
+    static const char bytes[][8] = {"", "\0asm", "#!/bin/", "\177ELF"};
     struct engine *e = fake_engine(1, NULL);
 
     for (size_t i = 0; i < 4; i++) {
-        struct program_source src = {(const uint8_t *)bytes[i], i * 2 + 4, "x",
+        struct program_source src = {(const uint8_t *)bytes[i], i * 2, "x",
                                      true};
         struct program *p;
         char why[100] = "";
@@ -279,7 +278,6 @@ TEST(other_settings_have_entries_of_their_own)
 
     cache_make();
     CHECK(loads(true));
-    struct stat a = entry_stat();
     CHECK_EQ(engine_new(&o, &e, why, sizeof why), 0);
     struct program *p = fake_program(e, CACHED, true, NULL, 0);
     CHECK(p != NULL);
@@ -287,7 +285,6 @@ TEST(other_settings_have_entries_of_their_own)
     engine_free(e);
     unlink(entry_path());
     CHECK(entry_path()[0]);
-    (void)a;
     cache_remove();
 }
 

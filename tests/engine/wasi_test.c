@@ -86,10 +86,10 @@ TEST(suspending_functions_try_again_when_woken)
 
     fake_open(&f, e, PREAD);
     f.wasi_result = -EWAIT;
-    CHECK_EQ(fake_resume(&f), MACHINE_WAITS);
-    CHECK_EQ(fake_resume(&f), MACHINE_WAITS);
+    CHECK_EQ(fake_run(&f), MACHINE_WAITS);
+    CHECK_EQ(fake_run(&f), MACHINE_WAITS);
     f.must_wait = false; /* woken, and has to wait once more */
-    CHECK_EQ(fake_resume(&f), MACHINE_WAITS);
+    CHECK_EQ(fake_run(&f), MACHINE_WAITS);
     f.must_wait = false;
     f.wasi_result = 6;
     CHECK_EQ(fake_run(&f), MACHINE_ENDED);
@@ -107,7 +107,7 @@ TEST(suspending_functions_that_need_not_wait_do_not)
     struct fake f;
 
     fake_open(&f, e, PREAD);
-    CHECK_EQ(fake_resume(&f), MACHINE_ENDED);
+    CHECK_EQ(fake_run(&f), MACHINE_ENDED);
     CHECK_EQ(f.waits, 0);
     fake_fini(&f);
     engine_free(e);
@@ -141,7 +141,7 @@ TEST(a_process_can_be_killed_in_a_function)
 
     fake_open(&f, e, PREAD);
     f.wasi_result = -EWAIT;
-    CHECK_EQ(fake_resume(&f), MACHINE_WAITS);
+    CHECK_EQ(fake_run(&f), MACHINE_WAITS);
     fake_fini(&f);
     CHECK_EQ(engine_machines(e), 0);
     engine_free(e);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static struct test *tests;
-static long live, countdown, failures;
+static _Atomic long live; /* tests may have threads */
+static long countdown, failures;
 static bool alloc_failed;
 
 void *__real_malloc(size_t n);

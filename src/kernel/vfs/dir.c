@@ -2,6 +2,7 @@
  * safe because a directory and each of its clones change both together. */
 #include "kernel/vfs/dir.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,11 +281,15 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
     struct dir_entry *e = entry_own(at);
     if (!e)
         return -ENOMEM;
+    assert(s);
     s->entry = e;
     *ret = e;
     return 0;
 }
 
+/* The number of the last entry is given out again, so that files that come
+ * and go quickly do not spread over ever new nodes: a reader that has passed
+ * it may miss the new entry, as POSIX allows for what is made meanwhile. */
 void
 dir_remove(struct dir *d, struct dir_entry *owned)
 {
@@ -293,9 +298,12 @@ dir_remove(struct dir *d, struct dir_entry *owned)
     struct bucket *b = bucket_find(d, index);
     struct bucket_slot *s = bucket_lookup(b, owned->hash, name);
 
+    assert(b && s);
     *s = b->slot[--b->n];
     if (!b->n)
         (void)radix_remove(&d->buckets, &plain_ops, index);
+    if (owned->seq + 1 == d->next_seq)
+        d->next_seq--;
     (void)radix_remove(&d->order, &plain_ops, owned->seq);
     if (!--d->n) {
         d->n_buckets = 0;

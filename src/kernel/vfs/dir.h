@@ -1,8 +1,9 @@
 /* Directories: persistent maps from names to inode numbers.
  *
- * Each entry has a sequence number, larger than those before it, which is
- * its readdir position. Names are found by linear hashing. After a clone, a
- * change copies O(log n). "." and ".." are not stored. */
+ * Each entry has a sequence number, larger than those of the entries that
+ * were there before it, which is its readdir position. Names are found by
+ * linear hashing. After a clone, a change copies O(log n). "." and ".." are not
+ * stored. */
 #ifndef KERNEL_VFS_DIR_H
 #define KERNEL_VFS_DIR_H
 

@@ -113,14 +113,12 @@ set_times(struct hostfs *h, struct hostnode *n, const struct attr *a,
         int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
         return futimens(hfd, ts) < 0 ? -errno : 0;
     }
-    bool is_root = n == h->root;
-    if (!is_root && (!n->parent || !n->name))
-        return -ENOENT;
-    int dir = hostnode_dir_hfd(h, is_root ? n : n->parent);
-    if (dir < 0)
-        return dir;
-    const char *name = is_root ? "." : n->name;
-    return utimensat(dir, name, ts, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    int hfd = hostnode_open(h, n, O_PATH);
+    if (hfd < 0)
+        return hfd;
+    int r = utimensat(hfd, "", ts, AT_EMPTY_PATH) < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r;
 }
 
 int

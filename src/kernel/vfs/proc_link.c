@@ -41,15 +41,71 @@ proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
     return give(buf, size, text, (size_t)n);
 }
 
+int64_t
+proc_mounts_link(const struct proc_ask *a, char *buf, size_t size)
+{
+    static const char text[] = "self/mounts";
+
+    (void)a;
+    return give(buf, size, text, sizeof text - 1);
+}
+
+/* --- paths */
+
+struct find_name {
+    struct dir_emit emit;
+    uint64_t ino;
+    char *name; /* NAME_BYTES_MAX + 1 */
+    bool found;
+};
+
+static bool
+is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+            unsigned dtype, uint64_t cookie)
+{
+    struct find_name *f = CONTAINER_OF(e, struct find_name, emit);
+
+    (void)dtype;
+    (void)cookie;
+    if (ino != f->ino || len > NAME_BYTES_MAX)
+        return true;
+    memcpy(f->name, name, len);
+    f->name[len] = 0;
+    f->found = true;
+    return false;
+}
+
+/* The name that `node` has in `dir` now, if it is not the one it was found
+ * by: it may have been renamed. */
+static const char *
+current_name(const struct vnode *dir, const char *name,
+             const struct vnode *node, char *buf)
+{
+    struct find_name f = {
+        .emit.entry = is_the_name, .ino = node->ino, .name = buf};
+    struct fs *fs = dir->mnt->fs;
+    uint64_t ino;
+
+    if (dir->mnt != node->mnt || !*name)
+        return name;
+    struct name n = {name, strlen(name)};
+    if (fs->ops->lookup(fs, NULL, dir->ino, n, &ino) == 0 && ino == node->ino)
+        return name;
+    int r = fs->ops->readdir(fs, NULL, dir->ino, 0, &f.emit);
+    return r == 0 && f.found ? buf : name;
+}
+
 /* The path of a directory, or of a name in one. */
 static int64_t
 give_path(const struct proc_ask *a, const struct vnode *dir, const char *name,
           const struct vnode *node, char *buf, size_t size)
 {
-    char *path = malloc(PATH_BYTES_MAX);
+    char *path = malloc(PATH_BYTES_MAX + NAME_BYTES_MAX + 1);
 
     if (!path)
         return -ENOMEM;
+    if (name)
+        name = current_name(dir, name, node, path + PATH_BYTES_MAX);
     int64_t len =
         name ? vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX)
              : vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);

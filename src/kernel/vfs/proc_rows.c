@@ -48,7 +48,7 @@ const struct proc_row proc_rows[] = {
     F("filesystems", DIR_ROOT, 0444, proc_filesystems),
     F("loadavg", DIR_ROOT, 0444, proc_loadavg),
     F("meminfo", DIR_ROOT, 0444, proc_meminfo),
-    F("mounts", DIR_ROOT, 0444, proc_mounts),
+    L("mounts", DIR_ROOT, proc_mounts_link, NULL),
     F("stat", DIR_ROOT, 0444, proc_stat),
     T("swaps", DIR_ROOT, SWAPS),
     F("uptime", DIR_ROOT, 0444, proc_uptime),

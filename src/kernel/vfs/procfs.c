@@ -294,18 +294,58 @@ procfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
 
 /* --- open files */
 
+/* The content is made when the file is opened, and again when it is read
+ * from the start again: ps and top keep files open and rewind them. */
+struct content {
+    struct fs *fs;
+    uint64_t ino;
+    int64_t start_ns; /* of the process: its number may be used again */
+    bool is_made, is_fresh;
+    struct buf buf;
+};
+
+static int
+generate(struct content *c, struct task *reader)
+{
+    struct place at;
+    struct proc_ask a;
+
+    int r = decode(c->fs, reader, c->ino, &at, &a);
+    if (r == 0 && a.of && c->is_made && a.of->start_ns != c->start_ns)
+        r = -ENOENT;
+    if (r < 0)
+        return r;
+    const struct proc_row *row = &proc_rows[at.row];
+    if (!row->text && !row->gen)
+        return -ELOOP;
+    c->start_ns = a.of ? a.of->start_ns : 0;
+    c->is_fresh = !c->is_made && !a.of; /* a process may end until the read */
+    c->is_made = true;
+    buf_fini(&c->buf);
+    if (row->text)
+        buf_puts(&c->buf, row->text);
+    else
+        r = row->gen(&a, &c->buf);
+    return r < 0 ? r : c->buf.error;
+}
+
 static int64_t
 content_read(struct file *f, struct task *t, void *buf, size_t len,
              uint64_t *pos)
 {
-    const struct buf *b = f->obj;
+    struct content *c = f->obj;
 
-    (void)t;
-    if (*pos >= b->len)
+    if (*pos == 0 && !c->is_fresh) {
+        int r = generate(c, t);
+        if (r < 0)
+            return r == -ENOENT ? -ESRCH : r;
+    }
+    c->is_fresh = false;
+    if (*pos >= c->buf.len)
         return 0;
-    size_t left = b->len - (size_t)*pos;
+    size_t left = c->buf.len - (size_t)*pos;
     size_t n = left < len ? left : len;
-    memcpy(buf, b->p + *pos, n);
+    memcpy(buf, c->buf.p + *pos, n);
     *pos += n;
     return (int64_t)n;
 }
@@ -321,12 +361,16 @@ content_seek(struct file *f, int64_t offset, int whence)
 }
 
 static void
+content_free(OWN struct content *c)
+{
+    buf_fini(&c->buf);
+    free(c);
+}
+
+static void
 content_release(struct file *f)
 {
-    struct buf *b = f->obj;
-
-    buf_fini(b);
-    free(b);
+    content_free(f->obj);
 }
 
 static const struct file_ops content_ops = {
@@ -336,49 +380,37 @@ static const struct file_ops content_ops = {
 };
 
 static int
-generate(const struct proc_row *row, const struct proc_ask *a, struct buf *b)
-{
-    int r = 0;
-
-    buf_init(b, CONTENT_MAX);
-    if (row->text)
-        buf_puts(b, row->text);
-    else
-        r = row->gen(a, b);
-    return r < 0 ? r : b->error;
-}
-
-static int
 procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
             OWN struct file **ret)
 {
-    struct place at;
-    struct proc_ask a;
-
-    int r = decode(fs, t, ino, &at, &a);
-    if (r < 0)
-        return r;
-    const struct proc_row *row = &proc_rows[at.row];
-    if (!row->text && !row->gen)
-        return -ELOOP;
     if ((flags & O_ACCMODE) != O_RDONLY)
         return -EACCES;
-    struct buf *b = malloc(sizeof *b);
-    if (!b)
+    struct content *c = malloc(sizeof *c);
+    if (!c)
         return -ENOMEM;
-    r = generate(row, &a, b);
+    *c = (struct content){.fs = fs, .ino = ino};
+    buf_init(&c->buf, CONTENT_MAX);
+    int r = generate(c, t);
     if (r < 0) {
-        buf_fini(b);
-        free(b);
+        content_free(c);
         return r;
     }
-    r = file_new(fs->kernel, &content_ops, b, flags, ret);
+    r = file_new(fs->kernel, &content_ops, c, flags, ret);
     if (r == 0)
         (*ret)->has_pos = true;
     return r;
 }
 
 /* --- the file system */
+
+static int
+procfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
+{
+    (void)fs;
+    (void)ino;
+    (void)a;
+    return what & ATTR_SIZE ? -EACCES : -EPERM;
+}
 
 static int
 procfs_statfs(struct fs *fs, struct fs_stat *ret)
@@ -399,6 +431,7 @@ static const struct fs_ops procfs_ops = {
     .lookup = procfs_lookup,
     .parent = procfs_parent,
     .getattr = procfs_getattr,
+    .setattr = procfs_setattr,
     .readlink = procfs_readlink,
     .follow = procfs_follow,
     .file_of = procfs_file_of,

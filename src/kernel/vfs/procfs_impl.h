@@ -72,8 +72,8 @@ char proc_task_state(const struct task *t);
 int64_t proc_ticks(const struct kernel *k, int64_t cpu_ns);
 
 /* proc_link.c */
-proc_link proc_self, proc_thread_self, proc_cwd_link, proc_root_link,
-    proc_exe_link, proc_fd_link;
+proc_link proc_self, proc_thread_self, proc_mounts_link, proc_cwd_link,
+    proc_root_link, proc_exe_link, proc_fd_link;
 proc_follow proc_cwd_follow, proc_root_follow, proc_exe_follow, proc_fd_follow;
 proc_gen proc_fdinfo;
 

@@ -211,6 +211,8 @@ tree_evict(struct tree *t, uint64_t ino)
     return 0;
 }
 
+/* The last inode number is used again if nobody can know it: files that come
+ * and go quickly do not spread over ever new nodes. */
 void
 tree_forget(struct tree *t, uint64_t ino)
 {
@@ -218,6 +220,7 @@ tree_forget(struct tree *t, uint64_t ino)
 
     if (!h) {
         (void)tree_evict(t, ino);
+        t->next_ino -= ino + 1 == t->next_ino;
         return;
     }
     t->holds.n_orphans += !h->is_orphan;

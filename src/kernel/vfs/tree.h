@@ -93,6 +93,10 @@ int64_t inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len);
 /* Bytes written, fewer than len if an error came after some. */
 int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
                    size_t len, int64_t now_ns);
+/* Like a write of all of it at `pos`, a multiple of CHUNK_BYTES, but without
+ * a copy: `data` must outlive the tree and all its clones. Times stay. */
+int tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
+             size_t len);
 int tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns);
 /* Makes all blocks of a range present. Nothing on -ENOSPC. */
 int tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,

@@ -94,6 +94,45 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     return (int64_t)done;
 }
 
+static int
+map_chunk(struct tree *t, struct inode *i, uint64_t key, const void *data,
+          size_t len)
+{
+    const struct chunk *old = chunk_at(i, key);
+    bool is_new = !old, pays = !old || old->is_free;
+
+    if (pays && tree_charge_blocks(t, 1) < 0)
+        return -ENOSPC;
+    struct chunk *c = chunk_new_foreign(data, len);
+    if (!c || radix_set(&i->chunks, &content_ops, key, &c->ref) < 0) {
+        if (pays)
+            tree_uncharge_blocks(t, 1);
+        return -ENOMEM;
+    }
+    i->blocks += is_new;
+    i->charged += pays;
+    return 0;
+}
+
+int
+tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
+         size_t len)
+{
+    struct inode *i;
+
+    if (pos > FILE_BYTES_MAX || len > FILE_BYTES_MAX - pos)
+        return -EFBIG;
+    int r = tree_own(t, ino, &i);
+    for (size_t done = 0; !r && done < len; done += CHUNK_BYTES) {
+        size_t n = (size_t)min_u64(CHUNK_BYTES, len - done);
+        r = map_chunk(t, i, (pos + done) / CHUNK_BYTES,
+                      (const char *)data + done, n);
+    }
+    if (!r && pos + len > i->size)
+        i->size = pos + len;
+    return r;
+}
+
 /* Makes a part of the chunk `key` read as zeros. */
 static int
 zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,

@@ -205,7 +205,7 @@ tree_unlink(struct tree *t, uint64_t dir, struct name name, int flags,
         r = tree_own(t, ino, &i);
     if (!r)
         r = dir_own(&d->dir, name, &e);
-    if (r < 0)
+    if (r)
         return r;
 
     dir_remove(&d->dir, e);

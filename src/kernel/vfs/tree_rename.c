@@ -38,7 +38,7 @@ static int
 side_own(struct tree *t, struct side *s)
 {
     int r = tree_own(t, s->dir, &s->parent);
-    if (r < 0 || !s->ino)
+    if (r || !s->ino)
         return r;
     return tree_own(t, s->ino, &s->inode);
 }
@@ -109,7 +109,7 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
     int r = dir_own(&from->parent->dir, from->name, &a);
     if (!r)
         r = dir_own(&to->parent->dir, to->name, &b);
-    if (r < 0)
+    if (r)
         return r;
     a->ino = to->ino;
     a->type = to->type;
@@ -159,12 +159,12 @@ tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
         r = side_find(t, &to);
     if (!r)
         r = check_rename(t, &from, &to, flags);
-    if (r < 0 || from.ino == to.ino)
+    if (r || from.ino == to.ino)
         return r;
     r = side_own(t, &from);
     if (!r)
         r = side_own(t, &to);
-    if (r < 0)
+    if (r)
         return r;
 
     r = flags & RENAME_EXCHANGE ? exchange(&from, &to, now_ns)

@@ -7,7 +7,8 @@
  * cuts a block off the one fresh area that all classes share, so that a small
  * process touches few pages: those are what fork copies and what a resident
  * shell keeps. free puts the block back at the front of the list. Small blocks
- * are never split, merged or given back. Larger ones are mappings of their own.
+ * are never split, merged or given back. Larger ones are pages of their own,
+ * not from mmap: that would zero pages that were used before.
  *
  * The header holds the class, or LARGE, or ALIGNED with the distance to the
  * payload whose header counts.
@@ -19,8 +20,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "libc.h"
+#include "../../mman/wasm32/pages.h"
 
 #define CLASSES   60
 #define MAX_SMALL 65536u /* the last class's blocks, header included */
@@ -28,11 +29,10 @@
 #define LARGE     0x100u
 #define ALIGNED   0x80000000u
 #define AREA      65536u
-#define PAGE      4096u
-#define LEAD      16u /* of a large block: from the mapping to the payload */
+#define LEAD      16u /* of a large block: from its first page to the payload */
 
 #define HEADER(p)      (((uint32_t *)(p))[-1])
-#define LARGE_BYTES(p) (((uint32_t *)(p))[-2]) /* size of the mapping */
+#define LARGE_BYTES(p) (((uint32_t *)(p))[-2]) /* all its pages */
 #define LIKELY(x)      __builtin_expect(!!(x), 1)
 
 struct block {
@@ -97,19 +97,24 @@ use_up_fresh(void)
     }
 }
 
+/* bytes is a multiple of the page size. */
 static void *
-map(size_t n)
+take_pages(uint32_t bytes, int *ret_dirty)
 {
-    void *p = __mmap(0, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    unsigned n = PAGES(bytes), i = __wpages_find(n);
+
+    if (!i || __wpages_claim(i, n, ret_dirty)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return PAGE_PTR(i);
 }
 
 static int
 more_fresh(uint32_t size)
 {
-    size_t want = (size + 16 + AREA - 1) & -AREA;
-    char *p = map(want);
+    uint32_t want = (size + 16 + AREA - 1) & -AREA;
+    char *p = take_pages(want, NULL);
 
     if (!p)
         return -1;
@@ -123,18 +128,25 @@ more_fresh(uint32_t size)
     return 0;
 }
 
+static inline uint32_t
+large_bytes(size_t n)
+{
+    return (n + LEAD + PAGE_BYTES - 1) & -PAGE_BYTES;
+}
+
 static void *
 malloc_large(size_t n)
 {
-    uint32_t want = (n + LEAD + PAGE - 1) & -PAGE;
-    char *p = map(want);
+    uint32_t bytes = large_bytes(n);
+    int dirty;
+    char *p = take_pages(bytes, &dirty);
 
     if (!p)
         return NULL;
     p += LEAD;
-    LARGE_BYTES(p) = want;
+    LARGE_BYTES(p) = bytes;
     HEADER(p) = LARGE;
-    was_zero = 1;
+    was_zero = !dirty;
     return p;
 }
 
@@ -187,7 +199,6 @@ void
 __libc_free(void *p)
 {
     uint32_t header;
-    int error;
 
     if (!p)
         return;
@@ -202,9 +213,7 @@ __libc_free(void *p)
     }
     if (header != LARGE) /* not ours, or overwritten */
         __builtin_trap();
-    error = errno;
-    __munmap((char *)p - LEAD, LARGE_BYTES(p));
-    errno = error;
+    __wpages_release(PAGE_OF(p), PAGES(LARGE_BYTES(p)));
 }
 
 size_t
@@ -242,19 +251,27 @@ __libc_calloc(size_t a, size_t b)
     return p;
 }
 
-/* Resizes a block that is a mapping; NULL with errno. */
+/* Resizes a large block; NULL with errno. */
 static void *
 realloc_large(char *p, size_t n)
 {
-    uint32_t want = (n + LEAD + PAGE - 1) & -PAGE;
+    uint32_t old = LARGE_BYTES(p), new = large_bytes(n);
+    unsigned end = PAGE_OF(p) + PAGES(old);
+    int dirty;
+    char *q;
 
-    if (want == LARGE_BYTES(p))
-        return p;
-    p = __mremap(p - LEAD, LARGE_BYTES(p), want, MREMAP_MAYMOVE);
-    if (p == MAP_FAILED)
-        return NULL;
-    p += LEAD;
-    LARGE_BYTES(p) = want;
+    if (new < old) {
+        __wpages_release(PAGE_OF(p) + PAGES(new), PAGES(old - new));
+    } else if (new > old && (!__wpages_none_mapped(end, PAGES(new - old)) ||
+                             __wpages_claim(end, PAGES(new - old), &dirty))) {
+        q = take_pages(new, &dirty);
+        if (!q)
+            return NULL;
+        memcpy(q, p - LEAD, old);
+        __wpages_release(PAGE_OF(p), PAGES(old));
+        p = q + LEAD;
+    }
+    LARGE_BYTES(p) = new;
     return p;
 }
 

@@ -112,7 +112,7 @@ __mmap(void *start, size_t len, int prot, int flags, int fd, off_t off)
         return fail(error);
 
     i = flags & FIXED ? PAGE_OF(start) : __wpages_find(n);
-    if (!i || __wpages_claim(i, n))
+    if (!i || __wpages_claim(i, n, NULL))
         return fail(ENOMEM);
     if (anonymous)
         return PAGE_PTR(i);

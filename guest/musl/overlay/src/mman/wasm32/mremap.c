@@ -20,7 +20,7 @@ move(unsigned from, unsigned n, unsigned to, unsigned m)
 {
     unsigned keep = n < m ? n : m, k;
 
-    if (!to || __wpages_claim(to, m))
+    if (!to || __wpages_claim(to, m, NULL))
         return fail(ENOMEM);
     memcpy(PAGE_PTR(to), PAGE_PTR(from), (size_t)keep * PAGE_BYTES);
     for (k = 0; k < keep; k++)
@@ -76,7 +76,7 @@ __mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
         return old;
     }
     if (__wpages_in_space(old, new_len) && __wpages_none_mapped(i + n, m - n) &&
-        !__wpages_claim(i + n, m - n))
+        !__wpages_claim(i + n, m - n, NULL))
         return old;
     if (!(flags & MREMAP_MAYMOVE))
         return fail(ENOMEM);

@@ -147,7 +147,7 @@ __wpages_find(unsigned n)
 }
 
 int
-__wpages_claim(unsigned i, unsigned n)
+__wpages_claim(unsigned i, unsigned n, int *ret_dirty)
 {
     unsigned used_up_to, end = i + n;
 
@@ -156,7 +156,9 @@ __wpages_claim(unsigned i, unsigned n)
     used_up_to = end < top ? end : top;
     if (grow_to(end) || cover(end))
         return -1;
-    if (i < used_up_to)
+    if (ret_dirty)
+        *ret_dirty = i < used_up_to;
+    else if (i < used_up_to)
         memset(PAGE_PTR(i), 0, (used_up_to - i) * PAGE_BYTES);
     if (end > top)
         top = end;

@@ -17,9 +17,11 @@
 /* The first of n free pages in a row, or 0 when the address space is full. */
 hidden unsigned __wpages_find(unsigned n);
 
-/* Maps pages [i, i + n), zeroed, growing the memory where needed. What was
- * mapped there is replaced. -1: no memory, and nothing has changed. */
-hidden int __wpages_claim(unsigned i, unsigned n);
+/* Maps pages [i, i + n), growing the memory where needed. What was mapped there
+ * is replaced. The pages are zeroed, unless ret_dirty is given: it then tells
+ * whether some were used before and hold what they held. -1: no memory, and
+ * nothing has changed. */
+hidden int __wpages_claim(unsigned i, unsigned n, int *ret_dirty);
 
 /* Unmaps pages [i, i + n), mapped or not. */
 hidden void __wpages_release(unsigned i, unsigned n);

@@ -1,0 +1,331 @@
+/* System calls that send and receive messages on sockets.
+ *
+ * A stream call that moved a part and waits keeps the count in the thread's
+ * progress; recvmmsg and sendmmsg keep the number of messages there. */
+#include "kernel/abi.h"
+#include "kernel/kernel.h"
+#include "kernel/msg.h"
+#include "kernel/poll.h"
+#include "kernel/socket.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+enum { MMSG_MAX = 1024 };
+
+/* struct mmsghdr */
+struct guest_mmsghdr {
+    struct guest_msghdr hdr;
+    uint32_t len;
+};
+
+/* One message call. */
+struct call {
+    struct task *task;
+    struct file *file;
+    struct socket *socket;
+    int flags;
+    int64_t timeout_ns; /* 0: none */
+    bool is_one_of_many;
+};
+
+static int
+call_init(struct call *c, struct task *t, int fd, uint32_t flags)
+{
+    *c = (struct call){.task = t, .flags = (int)flags};
+    return socket_find(t, fd, &c->file, &c->socket);
+}
+
+static bool
+is_nonblocking(const struct call *c)
+{
+    return c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT;
+}
+
+/* After a part of `done` bytes: waits on q for more, or answers with it. */
+static int64_t
+wait_for_more(struct call *c, size_t done, struct waitq *q)
+{
+    struct thread *th = c->task->thread;
+    int64_t limit = c->timeout_ns ? c->timeout_ns : -1;
+    int64_t now = done && !c->is_one_of_many ? (int64_t)done : -EAGAIN;
+
+    if (is_nonblocking(c) || thread_deadline(th, poll_deadline(c->task, limit)))
+        return now;
+    if (!c->is_one_of_many)
+        th->call.progress = done;
+    th->call.restartable = !c->timeout_ns;
+    thread_wait_on(th, q);
+    return -EWAIT;
+}
+
+/* --- sending */
+
+static int64_t
+send_failed(struct call *c, size_t done, int64_t r)
+{
+    if (done)
+        return (int64_t)done;
+    if (r == -EPIPE && socket_is_stream(c->socket) &&
+        !(c->flags & MSG_NOSIGNAL))
+        signal_send_kernel(c->task, SIGPIPE);
+    return r;
+}
+
+static int64_t
+send_msg(struct call *c, struct sock_msg *m)
+{
+    bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
+    size_t done = keeps_progress ? (size_t)c->task->thread->call.progress : 0;
+
+    m->flags = c->flags;
+    iov_skip(&m->data, done);
+    m->len -= done;
+    int64_t r = socket_send(c->socket, c->task, m);
+    scm_fini(&m->scm);
+    if (r == -EAGAIN)
+        return wait_for_more(c, done, m->wait);
+    if (r < 0)
+        return send_failed(c, done, r);
+    done += (size_t)r;
+    if (!keeps_progress || (size_t)r == m->len)
+        return (int64_t)done;
+    return wait_for_more(c, done, m->wait);
+}
+
+/* sendto(fd, buf, len, flags, address, length) */
+int64_t
+sys_sendto(struct task *t, const union sysarg *a)
+{
+    struct sock_msg m = {.len = a[2].u};
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[3].u);
+    if (r < 0)
+        return r;
+    void *buf = guest_ptr(t, a[1].addr, a[2].u);
+    if (!buf || a[2].u > INT32_MAX)
+        return -EFAULT;
+    iov_init_buf(&m.data, buf, a[2].u);
+    if (a[4].addr)
+        r = sock_addr_from_guest(t, a[4].addr, a[5].u, &m.name);
+    if (r < 0)
+        return r;
+    c.timeout_ns = c.socket->sndtimeo_ns;
+    m.scm.cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
+    return send_msg(&c, &m);
+}
+
+/* The message whose header is at `at`, to be sent. */
+static int64_t
+send_header(struct call *c, gaddr at)
+{
+    struct task *t = c->task;
+    struct guest_msghdr h;
+    struct sock_msg m = {0};
+
+    int r = copy_from_guest(t, &h, at, sizeof h);
+    if (r < 0)
+        return r;
+    int64_t len = iov_init_guest(&m.data, t, h.iov, h.iovlen);
+    if (len < 0)
+        return len;
+    m.len = (size_t)len;
+    if (h.name && h.namelen)
+        r = sock_addr_from_guest(t, h.name, h.namelen, &m.name);
+    /* Files go with the first byte: later tries have none. */
+    if (r == 0 && t->thread->call.progress && !c->is_one_of_many)
+        h.controllen = 0;
+    if (r == 0)
+        r = scm_from_guest(t, c->socket, &h, &m.scm);
+    return r < 0 ? r : send_msg(c, &m);
+}
+
+/* sendmsg(fd, header, flags) */
+int64_t
+sys_sendmsg(struct task *t, const union sysarg *a)
+{
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[2].u);
+    if (r < 0)
+        return r;
+    c.timeout_ns = c.socket->sndtimeo_ns;
+    return send_header(&c, a[1].addr);
+}
+
+/* --- receiving */
+
+static bool
+wants_more(const struct call *c, const struct sock_msg *m, int64_t got)
+{
+    return c->flags & MSG_WAITALL && !(c->flags & MSG_PEEK) &&
+           !c->is_one_of_many && socket_is_stream(c->socket) && got > 0 &&
+           (size_t)got < m->len && !m->scm.n_files;
+}
+
+static int64_t
+recv_msg(struct call *c, struct sock_msg *m)
+{
+    bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
+    size_t done = keeps_progress ? (size_t)c->task->thread->call.progress : 0;
+
+    m->flags = c->flags;
+    iov_skip(&m->data, done);
+    m->len -= done;
+    if (!m->len && socket_is_stream(c->socket))
+        return (int64_t)done;
+    int64_t r = socket_recv(c->socket, c->task, m);
+    if (r == -EAGAIN)
+        return wait_for_more(c, done, m->wait);
+    if (r < 0)
+        return done ? (int64_t)done : r;
+    done += (size_t)r;
+    if (wants_more(c, m, r))
+        return wait_for_more(c, done, m->wait);
+    return (int64_t)done;
+}
+
+/* recvfrom(fd, buf, len, flags, address, &length) */
+int64_t
+sys_recvfrom(struct task *t, const union sysarg *a)
+{
+    struct sock_msg m = {.len = a[2].u};
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[3].u);
+    if (r < 0)
+        return r;
+    void *buf = guest_ptr(t, a[1].addr, a[2].u);
+    if (!buf || a[2].u > INT32_MAX)
+        return -EFAULT;
+    iov_init_buf(&m.data, buf, a[2].u);
+    c.timeout_ns = c.socket->rcvtimeo_ns;
+    int64_t n = recv_msg(&c, &m);
+    scm_fini(&m.scm);
+    if (n < 0 || !a[4].addr)
+        return n;
+    r = sock_addr_answer(t, a[4].addr, a[5].addr, &m.name);
+    return r < 0 ? r : n;
+}
+
+/* Tells the guest what came besides the data. */
+static int
+answer_header(struct call *c, struct sock_msg *m, struct guest_msghdr *h,
+              gaddr at)
+{
+    struct task *t = c->task;
+    int r = 0;
+
+    if (h->name)
+        r = sock_addr_to_guest(t, h->name, &h->namelen, &m->name);
+    if (r < 0) {
+        scm_fini(&m->scm);
+        return r;
+    }
+    h->flags = (uint32_t)m->out_flags;
+    if (scm_to_guest(t, c->socket, &m->scm, h, c->flags & MSG_CMSG_CLOEXEC))
+        h->flags |= MSG_CTRUNC;
+    if (c->flags & MSG_CMSG_CLOEXEC)
+        h->flags |= MSG_CMSG_CLOEXEC;
+    return copy_to_guest(t, at, h, sizeof *h);
+}
+
+static int64_t
+recv_header(struct call *c, gaddr at)
+{
+    struct guest_msghdr h;
+    struct sock_msg m = {0};
+
+    int r = copy_from_guest(c->task, &h, at, sizeof h);
+    if (r < 0)
+        return r;
+    int64_t len = iov_init_guest(&m.data, c->task, h.iov, h.iovlen);
+    if (len < 0)
+        return len;
+    m.len = (size_t)len;
+    int64_t n = recv_msg(c, &m);
+    if (n < 0) {
+        scm_fini(&m.scm);
+        return n;
+    }
+    r = answer_header(c, &m, &h, at);
+    return r < 0 ? r : n;
+}
+
+/* recvmsg(fd, header, flags) */
+int64_t
+sys_recvmsg(struct task *t, const union sysarg *a)
+{
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[2].u);
+    if (r < 0)
+        return r;
+    c.timeout_ns = c.socket->rcvtimeo_ns;
+    return recv_header(&c, a[1].addr);
+}
+
+/* --- many messages in one call */
+
+static int64_t
+do_many(struct call *c, gaddr at, uint32_t n,
+        int64_t (*one)(struct call *c, gaddr at))
+{
+    struct call_state *state = &c->task->thread->call;
+    uint32_t i = (uint32_t)state->progress;
+
+    c->is_one_of_many = true;
+    for (n = n < MMSG_MAX ? n : MMSG_MAX; i < n; i++) {
+        gaddr hdr = at + i * (uint32_t)sizeof(struct guest_mmsghdr);
+        state->progress = i;
+        int64_t r = one(c, hdr);
+        if (r == -EWAIT)
+            return r;
+        if (r < 0)
+            return i ? (int64_t)i : r;
+        uint32_t len = (uint32_t)r;
+        r = copy_to_guest(c->task,
+                          hdr + (gaddr)offsetof(struct guest_mmsghdr, len),
+                          &len, sizeof len);
+        if (r < 0)
+            return i ? (int64_t)i : r;
+        if (c->flags & MSG_WAITFORONE)
+            c->flags |= MSG_DONTWAIT;
+    }
+    return i;
+}
+
+/* sendmmsg(fd, headers, n, flags) */
+int64_t
+sys_sendmmsg(struct task *t, const union sysarg *a)
+{
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[3].u);
+    if (r < 0)
+        return r;
+    c.timeout_ns = c.socket->sndtimeo_ns;
+    return do_many(&c, a[1].addr, a[2].u, send_header);
+}
+
+/* recvmmsg(fd, headers, n, flags, timeout) */
+int64_t
+sys_recvmmsg(struct task *t, const union sysarg *a)
+{
+    struct call c;
+
+    int r = call_init(&c, t, a[0].i, a[3].u);
+    if (r < 0)
+        return r;
+    c.timeout_ns = c.socket->rcvtimeo_ns;
+    if (a[4].addr) {
+        r = abi_get_time(t, a[4].addr, &c.timeout_ns);
+        if (r < 0)
+            return r;
+        c.timeout_ns += c.timeout_ns == 0; /* 0 would be no timeout */
+    }
+    return do_many(&c, a[1].addr, a[2].u, recv_header);
+}

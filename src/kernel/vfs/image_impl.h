@@ -1,0 +1,27 @@
+/* What image.c and image_entry.c share: a run of the indexer. */
+#ifndef KERNEL_VFS_IMAGE_IMPL_H
+#define KERNEL_VFS_IMAGE_IMPL_H
+
+#include "kernel/vfs/image.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+struct indexer {
+    const uint8_t *map;
+    size_t len;
+    struct archive *archive;
+    struct archive_entry *entry;
+    struct tree *tree;
+    struct image_error *err;
+};
+
+/* Sets *err for the entry that the archive is at. Returns -EINVAL. */
+int image_refuse(struct indexer *x, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same with the reason libarchive gives; or -ENOMEM. */
+int image_refuse_archive(struct indexer *x);
+/* Puts x->entry, with its content, into the tree. */
+int image_add_entry(struct indexer *x);
+
+#endif

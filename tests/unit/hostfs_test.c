@@ -1,0 +1,576 @@
+/* Host folders. */
+#include "kernel/vfs/hostfs.h"
+
+#include "fake.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A host folder, mounted at /h, with a file beside it that no guest may see:
+ * <top>/secret and <top>/in. */
+struct folder {
+    char top[64], in[80];
+    struct kernel *k;
+    struct fs *fs;
+    struct task *t;
+};
+
+static void
+put_file(const char *dir, const char *name, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    int hfd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    CHECK(hfd >= 0);
+    CHECK_EQ(write(hfd, text, strlen(text)), strlen(text));
+    (void)close(hfd);
+}
+
+static const char *
+host_path(const struct folder *f, const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", f->in, name);
+    return path;
+}
+
+static void
+folder_init(struct folder *f, bool read_only)
+{
+    strcpy(f->top, "/tmp/hostfs_test.XXXXXX");
+    CHECK(mkdtemp(f->top) != NULL);
+    snprintf(f->in, sizeof f->in, "%s/in", f->top);
+    CHECK_EQ(mkdir(f->in, 0755), 0);
+    put_file(f->top, "secret", "secret");
+    put_file(f->in, "file", "content");
+    f->k = fake_kernel();
+    f->t = fake_task(f->k, NULL);
+    int hfd = open(f->in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_EQ(hostfs_new(f->k, hfd, read_only, &f->fs), 0);
+    CHECK_EQ(fake_mount(f->k, "/h", f->fs), 0);
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void
+folder_free(struct folder *f)
+{
+    kernel_free(f->k);
+    (void)nftw(f->top, remove_one, 64, FTW_DEPTH | FTW_PHYS);
+}
+
+static int
+open_error(struct folder *f, const char *path, uint32_t flags)
+{
+    int err;
+    struct file *file = fake_open(f->k, f->t, path, flags, &err);
+
+    file_put(file);
+    return err;
+}
+
+static bool
+has_text(struct folder *f, const char *path, const char *text)
+{
+    struct file *file = fake_open(f->k, f->t, path, O_RDONLY, NULL);
+    bool same = file && fake_reads(file, f->t, text);
+
+    file_put(file);
+    return same;
+}
+
+static struct at
+at(struct folder *f, const char *path)
+{
+    static struct vnode base;
+    struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
+
+    base = (struct vnode){root, root->fs->root};
+    return (struct at){f->k, f->t, &base, path};
+}
+
+static int
+rename_in(struct folder *f, const char *from, const char *to, unsigned flags)
+{
+    struct at a = at(f, from), b = at(f, to);
+
+    return vfs_rename(&a, &b, flags);
+}
+
+static int
+make_dir(struct folder *f, const char *path, uint32_t mode)
+{
+    struct at a = at(f, path);
+
+    return vfs_make(&a, S_IFDIR | mode);
+}
+
+static int
+remove_name(struct folder *f, const char *path, int flags)
+{
+    struct at a = at(f, path);
+
+    return vfs_unlink(&a, flags);
+}
+
+/* --- reading and writing */
+
+TEST(hostfs_files_are_read_and_written)
+{
+    struct folder f;
+    struct attr a;
+
+    folder_init(&f, false);
+    CHECK(has_text(&f, "/h/file", "content"));
+    struct file *file =
+        fake_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT | O_EXCL, NULL);
+    CHECK(file != NULL);
+    CHECK_EQ(fake_write(file, f.t, "hello"), 5);
+    CHECK_EQ(file->ops->seek(file, 0, SEEK_END), 5);
+    CHECK_EQ(file_getattr(file, &a), 0);
+    CHECK_EQ(a.size, 5);
+    CHECK_EQ(a.mode, S_IFREG | 0644);
+    CHECK_EQ(a.uid, 1000);
+    CHECK_EQ(file->ops->truncate(file, 2), 0);
+    file_put(file);
+    CHECK(has_text(&f, "/h/new", "he"));
+    CHECK_EQ(open_error(&f, "/h/new", O_RDWR | O_CREAT | O_EXCL), -EEXIST);
+    CHECK_EQ(open_error(&f, "/h/new", O_RDWR | O_TRUNC), 0);
+    CHECK(has_text(&f, "/h/new", ""));
+    folder_free(&f);
+}
+
+TEST(hostfs_append_goes_to_the_end_whoever_else_writes)
+{
+    struct folder f;
+
+    folder_init(&f, false);
+    struct file *file =
+        fake_open(f.k, f.t, "/h/file", O_WRONLY | O_APPEND, NULL);
+    put_file(f.in, "file", "longer content");
+    CHECK_EQ(fake_write(file, f.t, "!"), 1);
+    file_put(file);
+    CHECK(has_text(&f, "/h/file", "longer content!"));
+    folder_free(&f);
+}
+
+TEST(hostfs_maker_may_write_what_its_mode_forbids)
+{
+    struct folder f;
+    struct file *file = NULL;
+
+    folder_init(&f, false);
+    struct at a = at(&f, "/h/ro");
+    CHECK_EQ(vfs_open(f.k, f.t, a.base, a.path, O_RDWR | O_CREAT, 0444, &file),
+             0);
+    CHECK_EQ(fake_write(file, f.t, "x"), 1);
+    file_put(file);
+    CHECK_EQ(open_error(&f, "/h/ro", O_WRONLY), -EACCES);
+    folder_free(&f);
+}
+
+TEST(hostfs_read_only_refuses_all_changes)
+{
+    struct folder f;
+    struct fs *fs;
+    uint64_t ino;
+    struct attr a = {.mode = S_IFREG | 0644};
+    struct name name = {"file", 4}, other = {"x", 1};
+
+    folder_init(&f, true);
+    fs = f.fs;
+    CHECK_EQ(fs->ops->lookup(fs, NULL, fs->root, name, &ino), 0);
+    CHECK_EQ(fs->ops->create(fs, fs->root, other, &a, &ino), -EROFS);
+    CHECK_EQ(fs->ops->unlink(fs, fs->root, name, 0), -EROFS);
+    CHECK_EQ(fs->ops->rename(fs, fs->root, name, fs->root, other, 0), -EROFS);
+    CHECK_EQ(fs->ops->link(fs, fs->root, other, ino), -EROFS);
+    CHECK_EQ(fs->ops->symlink(fs, fs->root, other, "t", 1, &a), -EROFS);
+    CHECK_EQ(fs->ops->setattr(fs, ino, &a, ATTR_MODE), -EROFS);
+    CHECK_EQ(open_error(&f, "/h/file", O_RDWR), -EROFS);
+    CHECK(has_text(&f, "/h/file", "content"));
+    folder_free(&f);
+}
+
+/* --- staying inside */
+
+TEST(hostfs_names_with_slashes_and_dots_never_reach_the_host)
+{
+    struct folder f;
+    const char *bad[] = {"..", ".", "../secret", "in/../../secret", "/etc", ""};
+    uint64_t ino;
+
+    folder_init(&f, false);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct name n = {bad[i], strlen(bad[i])};
+        CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), -EACCES);
+        CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, n, 0), -EACCES);
+    }
+    CHECK_EQ(f.fs->ops->parent(f.fs, NULL, f.fs->root, &ino), 0);
+    CHECK_EQ(ino, f.fs->root);
+    CHECK_EQ(open_error(&f, "/h/../secret", O_RDONLY), -ENOENT);
+    CHECK_EQ(open_error(&f, "/h/../../../../etc/passwd", O_RDONLY), -ENOENT);
+    folder_free(&f);
+}
+
+TEST(hostfs_links_lead_through_the_sandbox_only)
+{
+    struct folder f;
+    char target[80];
+    struct file *file;
+
+    folder_init(&f, false);
+    snprintf(target, sizeof target, "%s/secret", f.top);
+    CHECK_EQ(symlink(target, host_path(&f, "absolute")), 0);
+    CHECK_EQ(symlink("../secret", host_path(&f, "relative")), 0);
+    CHECK_EQ(symlink("/etc", host_path(&f, "dir")), 0);
+    CHECK_EQ(symlink("file", host_path(&f, "good")), 0);
+    CHECK_EQ(open_error(&f, "/h/absolute", O_RDONLY), -ENOENT);
+    CHECK_EQ(open_error(&f, "/h/relative", O_RDONLY), -ENOENT);
+    CHECK_EQ(open_error(&f, "/h/dir/passwd", O_RDONLY), -ENOENT);
+    CHECK(has_text(&f, "/h/good", "content"));
+    /* In the sandbox the same paths mean other files. */
+    file = fake_open(f.k, NULL, "/secret", O_WRONLY | O_CREAT, NULL);
+    CHECK_EQ(fake_write(file, NULL, "mine"), 4);
+    file_put(file);
+    CHECK(has_text(&f, "/h/relative", "mine"));
+    folder_free(&f);
+}
+
+TEST(hostfs_directory_swapped_for_a_link_is_not_followed)
+{
+    struct folder f;
+    char top[80], moved[80];
+
+    folder_init(&f, false);
+    snprintf(top, sizeof top, "%s", host_path(&f, "d"));
+    snprintf(moved, sizeof moved, "%s", host_path(&f, "moved"));
+    CHECK_EQ(mkdir(top, 0755), 0);
+    put_file(top, "secret", "inner");
+    CHECK(has_text(&f, "/h/d/secret", "inner"));
+    CHECK_EQ(rename(top, moved), 0);
+    CHECK_EQ(symlink("..", top), 0);
+    CHECK(!has_text(&f, "/h/d/secret", "secret"));
+    CHECK_EQ(open_error(&f, "/h/d/secret", O_RDONLY), -ENOENT);
+    CHECK(has_text(&f, "/h/moved/secret", "inner"));
+    folder_free(&f);
+}
+
+/* The guest holds inode numbers; what they stood for is swapped on the host
+ * before each operation. */
+TEST(hostfs_file_swapped_for_a_link_is_not_touched)
+{
+    struct folder f;
+    struct stat st;
+    char secret[80], aside[80];
+    uint64_t ino;
+    struct name name = {"file", 4};
+    struct attr a = {.mode = 0600, .size = 0};
+    struct file *file;
+
+    folder_init(&f, false);
+    snprintf(secret, sizeof secret, "%s/secret", f.top);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, name, &ino), 0);
+    snprintf(aside, sizeof aside, "%s/aside", f.top);
+    CHECK_EQ(symlink("../secret", aside), 0);
+    CHECK_EQ(rename(aside, host_path(&f, "file")), 0);
+    CHECK(f.fs->ops->open(f.fs, NULL, ino, O_RDWR, &file) < 0);
+    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE) < 0);
+    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_SIZE) < 0);
+    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MTIME) < 0);
+    CHECK_EQ(stat(secret, &st), 0);
+    CHECK_EQ(st.st_mode & 0777, 0644);
+    CHECK_EQ(st.st_size, 6);
+    CHECK(st.st_mtime != 0);
+    CHECK_EQ(lstat(host_path(&f, "file"), &st), 0);
+    CHECK(st.st_mtime != 0);
+    folder_free(&f);
+}
+
+TEST(hostfs_devices_and_sockets_are_never_opened)
+{
+    struct folder f;
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+    folder_init(&f, false);
+    if (mknod(host_path(&f, "null"), S_IFCHR | 0666, makedev(1, 3)) == 0)
+        CHECK_EQ(open_error(&f, "/h/null", O_RDWR), -EACCES);
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    strcpy(un.sun_path, host_path(&f, "sock"));
+    CHECK_EQ(bind(s, (const struct sockaddr *)&un, sizeof un), 0);
+    CHECK_EQ(open_error(&f, "/h/sock", O_RDWR), -ENXIO);
+    (void)close(s);
+    struct attr a = {.mode = S_IFIFO | 0666};
+    struct name n = {"fifo", 4};
+    uint64_t ino;
+    CHECK_EQ(f.fs->ops->create(f.fs, f.fs->root, n, &a, &ino), -EPERM);
+    folder_free(&f);
+}
+
+/* --- names */
+
+TEST(hostfs_names_are_made_moved_and_removed)
+{
+    struct folder f;
+
+    folder_init(&f, false);
+    CHECK_EQ(make_dir(&f, "/h/d", 0750), 0);
+    CHECK_EQ(make_dir(&f, "/h/d", 0755), -EEXIST);
+    CHECK_EQ(rename_in(&f, "/h/file", "/h/d/file", 0), 0);
+    CHECK(has_text(&f, "/h/d/file", "content"));
+    CHECK_EQ(open_error(&f, "/h/file", O_RDONLY), -ENOENT);
+    CHECK_EQ(remove_name(&f, "/h/d", UNLINK_DIR), -ENOTEMPTY);
+    CHECK_EQ(rename_in(&f, "/h/d", "/h/e", 0), 0);
+    CHECK(has_text(&f, "/h/e/file", "content"));
+    CHECK_EQ(rename_in(&f, "/h/e", "/h/e/sub", 0), -EINVAL);
+    put_file(f.in, "b", "other");
+    CHECK_EQ(rename_in(&f, "/h/b", "/h/e/file", RENAME_NOREPLACE), -EEXIST);
+    CHECK_EQ(rename_in(&f, "/h/b", "/h/e/file", RENAME_EXCHANGE), 0);
+    CHECK(has_text(&f, "/h/b", "content"));
+    CHECK(has_text(&f, "/h/e/file", "other"));
+    CHECK_EQ(remove_name(&f, "/h/e/file", 0), 0);
+    CHECK_EQ(remove_name(&f, "/h/e", UNLINK_DIR), 0);
+    struct stat st;
+    CHECK(stat(host_path(&f, "e"), &st) < 0);
+    folder_free(&f);
+}
+
+TEST(hostfs_hard_links_are_one_inode)
+{
+    struct folder f;
+    struct attr a;
+    uint64_t one, two;
+    struct name n1 = {"file", 4}, n2 = {"link", 4};
+
+    folder_init(&f, false);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n1, &one), 0);
+    CHECK_EQ(f.fs->ops->link(f.fs, f.fs->root, n2, one), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n2, &two), 0);
+    CHECK_EQ(one, two);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, one, &a), 0);
+    CHECK_EQ(a.nlink, 2);
+    CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, n2, 0), 0);
+    CHECK(has_text(&f, "/h/file", "content"));
+    folder_free(&f);
+}
+
+TEST(hostfs_open_file_outlives_its_name)
+{
+    struct folder f;
+    struct attr a;
+
+    folder_init(&f, false);
+    struct file *file = fake_open(f.k, f.t, "/h/file", O_RDWR, NULL);
+    struct file *again;
+    CHECK_EQ(remove_name(&f, "/h/file", 0), 0);
+    CHECK_EQ(file_getattr(file, &a), 0);
+    CHECK_EQ(a.nlink, 0);
+    CHECK(fake_reads(file, f.t, "content"));
+    a.mode = 0600;
+    CHECK_EQ(f.fs->ops->setattr(f.fs, a.ino, &a, ATTR_MODE), 0);
+    CHECK_EQ(f.fs->ops->open(f.fs, NULL, a.ino, O_RDONLY, &again), 0);
+    CHECK(fake_reads(again, f.t, "content"));
+    file_put(again);
+    file_put(file);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, a.ino, &a), -ENOENT);
+    folder_free(&f);
+}
+
+TEST(hostfs_modes_have_no_set_id_bits_and_owners_stay)
+{
+    struct folder f;
+    struct stat st;
+    uint64_t ino;
+    struct name n = {"file", 4};
+    struct attr a = {.mode = 06755, .uid = 0, .mtime_ns = 5 * NS_PER_S + 7};
+
+    folder_init(&f, false);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), 0);
+    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE | ATTR_MTIME), 0);
+    CHECK_EQ(stat(host_path(&f, "file"), &st), 0);
+    CHECK_EQ(st.st_mode & 07777, 0755);
+    CHECK_EQ(st.st_mtim.tv_sec, 5);
+    CHECK_EQ(st.st_mtim.tv_nsec, 7);
+    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_UID), -EPERM);
+    a.uid = 1000;
+    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_UID), 0);
+    a.mode = 0; /* also without the right to open it */
+    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE), 0);
+    a.mode = 0640;
+    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE), 0);
+    folder_free(&f);
+}
+
+/* --- directories */
+
+struct names {
+    struct dir_emit emit;
+    int count, room;
+    uint64_t cookie;
+};
+
+static bool
+count_names(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+            unsigned dtype, uint64_t cookie)
+{
+    struct names *n = CONTAINER_OF(e, struct names, emit);
+
+    (void)dtype;
+    CHECK(ino != 0 && len == strlen(name));
+    if (!n->room--)
+        return false;
+    n->count++;
+    n->cookie = cookie;
+    return true;
+}
+
+TEST(hostfs_directories_are_read_in_pieces)
+{
+    struct folder f;
+    struct names n = {.emit.entry = count_names};
+    char name[16];
+
+    folder_init(&f, false);
+    for (int i = 0; i < 99; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        put_file(f.in, name, "");
+    }
+    for (int i = 0; i < 20; i++) {
+        n.room = 7;
+        CHECK_EQ(f.fs->ops->readdir(f.fs, NULL, f.fs->root, n.cookie, &n.emit),
+                 0);
+    }
+    CHECK_EQ(n.count, 100);
+    folder_free(&f);
+}
+
+TEST(hostfs_deep_trees_use_few_descriptors)
+{
+    enum { DEPTH = 600 };
+    struct folder f;
+    uint64_t ino[DEPTH + 1];
+    struct name d = {"d", 1}, x = {"x", 1};
+    struct attr a = {.mode = S_IFDIR | 0755};
+
+    folder_init(&f, false);
+    int before = fake_count_hfds();
+    ino[0] = f.fs->root;
+    for (int i = 0; i < DEPTH; i++)
+        CHECK_EQ(f.fs->ops->create(f.fs, ino[i], d, &a, &ino[i + 1]), 0);
+    CHECK(fake_count_hfds() - before <= 256);
+    a.mode = S_IFREG | 0644;
+    CHECK_EQ(f.fs->ops->create(f.fs, ino[10], x, &a, &(uint64_t){0}), 0);
+    CHECK_EQ(f.fs->ops->rename(f.fs, ino[10], x, ino[DEPTH], x, 0), 0);
+    CHECK_EQ(f.fs->ops->rename(f.fs, ino[DEPTH], x, ino[5], x, 0), 0);
+    CHECK_EQ(f.fs->ops->unlink(f.fs, ino[5], x, 0), 0);
+    folder_free(&f);
+}
+
+TEST(hostfs_host_moving_directories_about_makes_no_circle)
+{
+    struct folder f;
+    char a[96], b[96], b2[96], a2[120];
+    struct name na = {"a", 1}, nb = {"b", 1};
+    uint64_t ia, ib, in;
+
+    folder_init(&f, false);
+    snprintf(a, sizeof a, "%s/a", f.in);
+    snprintf(b, sizeof b, "%s/a/b", f.in);
+    snprintf(b2, sizeof b2, "%s/b", f.in);
+    snprintf(a2, sizeof a2, "%s/b/a", f.in);
+    CHECK_EQ(mkdir(a, 0755), 0);
+    CHECK_EQ(mkdir(b, 0755), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, na, &ia), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ia, nb, &ib), 0);
+    f.fs->ops->hold(f.fs, ib);
+    CHECK_EQ(
+        f.fs->ops->readdir(f.fs, NULL, ib, 0, &(struct dir_emit){count_names}),
+        0);
+    CHECK_EQ(rename(b, b2), 0);
+    CHECK_EQ(rename(a, a2), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ib, na, &in), -ELOOP);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, nb, &in), 0);
+    CHECK_EQ(in, ib);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ib, na, &in), 0);
+    f.fs->ops->release(f.fs, ib);
+    folder_free(&f);
+}
+
+TEST(hostfs_many_names_are_forgotten_again)
+{
+    struct folder f;
+    uint64_t ino, first = 0;
+    struct attr a;
+    char name[16];
+
+    folder_init(&f, false);
+    for (int i = 0; i < 8300; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        put_file(f.in, name, "");
+        struct name n = {name, strlen(name)};
+        CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), 0);
+        first = first ? first : ino;
+    }
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, ino, &a), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, first, &a), -ENOENT);
+    CHECK(has_text(&f, "/h/f0", ""));
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, first, &a), 0);
+    folder_free(&f);
+}
+
+TEST(hostfs_new_gives_up_cleanly)
+{
+    struct kernel *k = fake_kernel();
+    int before = fake_count_hfds();
+
+    EACH_OOM(oom)
+    {
+        struct fs *fs = NULL;
+        int hfd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r = hostfs_new(k, hfd, true, &fs);
+        CHECK(r == 0 || r == -ENOMEM);
+        if (fs)
+            fs->ops->free(fs);
+    }
+    int file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+    struct fs *none;
+    CHECK_EQ(hostfs_new(k, file, true, &none), -ENOTDIR);
+    CHECK_EQ(fake_count_hfds(), before);
+    kernel_free(k);
+}
+
+TEST(hostfs_operations_survive_lack_of_memory)
+{
+    struct folder f;
+
+    folder_init(&f, false);
+    EACH_OOM(oom)
+    {
+        int err;
+        struct file *file =
+            fake_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, &err);
+        CHECK(file || err == -ENOMEM || err == -EEXIST);
+        file_put(file);
+        int r = rename_in(&f, "/h/new", "/h/newer", 0);
+        CHECK(r == 0 || r == -ENOMEM || r == -ENOENT);
+    }
+    folder_free(&f);
+}
