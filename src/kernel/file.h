@@ -31,7 +31,7 @@ struct file_ops {
     /* Transfer up to len bytes at *pos (and advance it); pos is NULL for
      * files without positions. Short counts are fine; 0 on read is the end.
      * -EAGAIN: nothing can be transferred now. len is never 0. A write that
-     * gives -EPIPE has sent SIGPIPE to t. [EINVAL] */
+     * gives -EPIPE costs the caller a SIGPIPE. [EINVAL] */
     int64_t (*read)(struct file *f, struct task *t, void *buf, size_t len,
                     uint64_t *pos);
     int64_t (*write)(struct file *f, struct task *t, const void *buf,

@@ -166,6 +166,8 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
     struct hostfile *h = f->obj;
     int64_t n;
 
+    (void)t;
+
     if (len > TRANSFER_MAX)
         len = TRANSFER_MAX;
     do
@@ -173,8 +175,6 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
                                   : write_host(h, buf, len);
     while (n < 0 && errno == EINTR);
     h->wr_short = n < (int64_t)len;
-    if (n < 0 && errno == EPIPE && t)
-        signal_send_kernel(t, SIGPIPE);
     if (n < 0)
         return -errno;
     if (pos)

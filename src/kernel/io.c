@@ -253,6 +253,8 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
         t->thread->call.progress = done;
         return thread_wait_file(t->thread, f);
     }
+    if (n == -EPIPE)
+        signal_send_kernel(t, SIGPIPE);
     if (n < 0)
         return done ? (int64_t)done : n;
     done += (uint64_t)n;

@@ -18,11 +18,9 @@ is_open(const struct file *f)
 int
 io_check_pos(const struct file *f, int64_t pos)
 {
-    if (!f)
-        return -EBADF;
     if (pos < 0)
         return -EINVAL;
-    if (f->flags & O_PATH)
+    if (!is_open(f))
         return -EBADF;
     return f->has_pos ? 0 : -ESPIPE;
 }

@@ -33,8 +33,8 @@ void program_put(OWN struct program *p); /* NULL is fine */
 struct machine {
     const struct machine_ops *ops;
     struct thread *thread;
-    uint8_t *base; /* guest memory; valid once the machine has run */
-    uint64_t size; /* bytes of it; refresh with ops->refresh after a resume */
+    uint8_t *base;  /* guest memory; valid once the machine has run */
+    uint64_t size;  /* bytes of it; refresh with ops->refresh after a resume */
     int32_t status; /* given to sys.next */
 };
 
@@ -89,7 +89,7 @@ struct machine_ops {
 
 /* --- called by the engine, within resume */
 
-/* A system call of the sys ABI: >= 0, -errno, -EWAIT, -ERESTART. When it
+/* A system call of the sys ABI: >= 0, -errno, -EWAIT, -ERESTARTSYS. When it
  * sets thread->leaving, the machine must not go on: resume returns
  * MACHINE_LEFT. */
 int32_t thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6]);

@@ -196,6 +196,21 @@ signal_send(struct task *t, const struct siginfo_k *info)
     return 0;
 }
 
+bool
+signal_add_overrun(struct task *t, int timerid, int missed)
+{
+    LIST_FOR_EACH(it, &t->sig.queue)
+    {
+        struct siginfo_k *si = &CONTAINER_OF(it, struct sigqueue, link)->info;
+        if (si->code != SI_TIMER || si->timerid != timerid)
+            continue;
+        if (si->overrun < INT32_MAX - missed)
+            si->overrun += missed;
+        return true;
+    }
+    return false;
+}
+
 void
 signal_send_kernel(struct task *t, int sig)
 {
@@ -300,8 +315,9 @@ signal_interrupt(const struct task *t, bool restartable)
     uint64_t due = t->sig.pending & ~t->sig.mask;
     int sig = due ? __builtin_ctzll(due) + 1 : 0;
 
-    return restartable && (t->sig.action[sig].flags & GSA_RESTART) ? -ERESTART
-                                                                   : -EINTR;
+    return restartable && (t->sig.action[sig].flags & GSA_RESTART)
+               ? -ERESTARTSYS
+               : -EINTR;
 }
 
 /* --- the guest's view */

@@ -74,6 +74,9 @@ void signals_exec(struct signals *s);
 /* Sends info->signo to t; never fails for plain signals, -EAGAIN when a
  * queued (real-time, sigqueue) one finds the queue full. */
 int signal_send(struct task *t, const struct siginfo_k *info);
+/* Is a signal of the POSIX timer `timerid` still pending? Then it notes that
+ * the timer fired `missed` more times. */
+bool signal_add_overrun(struct task *t, int timerid, int missed);
 /* From the kernel itself (SIGPIPE, SIGCHLD without details, ...). */
 void signal_send_kernel(struct task *t, int sig);
 /* To every task of the process group; 0 or -ESRCH. */
@@ -92,7 +95,8 @@ void signal_update_word(struct task *t);
 bool signal_is_due(const struct task *t);
 /* The lowest pending signal in `set`, taken off the queue; 0: none. */
 int signal_take(struct task *t, uint64_t set, struct siginfo_k *ret);
-/* -EINTR or -ERESTART, for a call that would sleep while a handler is due. */
+/* -EINTR or -ERESTARTSYS, for a call that would sleep while a handler is due.
+ */
 int signal_interrupt(const struct task *t, bool restartable);
 /* siginfo_t as the guest lays it out. */
 void siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128]);

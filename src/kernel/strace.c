@@ -89,7 +89,7 @@ strace_exit(FILE *out, int64_t result)
 {
     if (result == -EWAIT)
         fputs(" = ? (waits)\n", out);
-    else if (result == -ERESTART)
+    else if (result == -ERESTARTSYS)
         fputs(" = ? (restarts)\n", out);
     else if (result < 0 && strerrorname_np((int)-result))
         fprintf(out, " = -1 %s\n", strerrorname_np((int)-result));

@@ -128,6 +128,21 @@ set_nonblocking(struct task *t, struct file *f, gaddr arg)
     return 0;
 }
 
+/* What is left of a regular file after its position. */
+static int64_t
+bytes_left(struct task *t, struct file *f, gaddr arg)
+{
+    struct attr a;
+
+    int r = file_getattr(f, &a);
+    if (r < 0)
+        return r;
+    if (!S_ISREG(a.mode))
+        return -ENOTTY;
+    int32_t left = (int32_t)(a.size - f->pos);
+    return copy_to_guest(t, arg, &left, sizeof left);
+}
+
 /* ioctl(fd, cmd, arg) */
 int64_t
 sys_ioctl(struct task *t, const union sysarg *a)
@@ -144,8 +159,8 @@ sys_ioctl(struct task *t, const union sysarg *a)
     case FIONBIO:
         return set_nonblocking(t, f, a[2].addr);
     default:
-        if (!f->ops->ioctl)
-            return -ENOTTY;
-        return f->ops->ioctl(f, t, a[1].u, a[2].u);
+        if (f->ops->ioctl)
+            return f->ops->ioctl(f, t, a[1].u, a[2].u);
+        return a[1].u == FIONREAD ? bytes_left(t, f, a[2].addr) : -ENOTTY;
     }
 }

@@ -257,8 +257,12 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
         r = get_pos(t, a[3].addr, &out_pos);
     if (r < 0)
         return r;
-    int64_t n = copy_between(t, in, a[1].addr ? &in_pos : &in->pos, out,
-                             a[3].addr ? &out_pos : &out->pos, a[4].u);
+    uint64_t *from = a[1].addr ? &in_pos : &in->pos;
+    uint64_t *to = a[3].addr ? &out_pos : &out->pos;
+    if (vnode_is_same(&in->node, &out->node) && *from < *to + a[4].u &&
+        *to < *from + a[4].u)
+        return -EINVAL;
+    int64_t n = copy_between(t, in, from, out, to, a[4].u);
     if (n > 0 && a[1].addr)
         r = copy_to_guest(t, a[1].addr, &in_pos, sizeof in_pos);
     if (n > 0 && r == 0 && a[3].addr)
@@ -292,11 +296,23 @@ sys_syncfs(struct task *t, const union sysarg *a)
     return fd_find(t, a[0].i) ? 0 : -EBADF;
 }
 
-/* fadvise64_64, readahead: advice. */
+/* fadvise64_64(fd, offset, len, advice) */
 int64_t
 sys_fadvise64_64(struct task *t, const union sysarg *a)
 {
-    return io_advise(fd_find(t, a[0].i));
+    int r = io_advise(fd_find(t, a[0].i));
+
+    return r == 0 && a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : r;
+}
+
+int64_t
+sys_readahead(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    if (!f || !file_is_readable(f))
+        return -EBADF;
+    return f->has_pos ? 0 : -EINVAL;
 }
 
 /* Programs fall back to read and write. */

@@ -49,7 +49,7 @@ sys_sysinfo(struct task *t, const union sysarg *a)
     } out = {.unit = 4096};
 
     _Static_assert(sizeof out == 312, "struct sysinfo of the guest");
-    out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S);
+    out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S) + 1;
     out.totalram = (uint32_t)(k->limits.max[LIMIT_memory] / 4096);
     out.freeram = (uint32_t)(memory_left(k) / 4096);
     out.procs = (uint16_t)k->limits.used[LIMIT_processes];

@@ -170,6 +170,8 @@ sys_getcwd(struct task *t, const union sysarg *a)
     if (!buf)
         return -EFAULT;
     int64_t n = vnode_path(t->kernel, &t->cwd, buf, size);
+    if (n == -ERANGE && size == PATH_BYTES_MAX)
+        return -ENAMETOOLONG;
     return n < 0 ? n : n + 1;
 }
 
@@ -189,9 +191,12 @@ int64_t
 sys_mknodat(struct task *t, const union sysarg *a)
 {
     uint32_t mode = a[2].u & ~t->umask;
-    struct vnode base;
+    struct vnode base, found;
     struct at at;
 
+    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    if (r < 0)
+        return r;
     switch (a[2].u & S_IFMT) {
     case 0:
         mode |= S_IFREG;
@@ -202,13 +207,14 @@ sys_mknodat(struct task *t, const union sysarg *a)
         break;
     case S_IFCHR:
     case S_IFBLK:
+        r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW, &found);
+        return r == 0 ? -EEXIST : r == -ENOENT ? -EPERM : r;
     case S_IFDIR:
         return -EPERM;
     default:
         return -EINVAL;
     }
-    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
-    return r < 0 ? r : vfs_make(&at, mode);
+    return vfs_make(&at, mode);
 }
 
 int64_t

@@ -248,9 +248,9 @@ int64_t
 sys_setpgid(struct task *t, const union sysarg *a)
 {
     struct task *of = self_or(t, a[0].i);
-    int pgid = a[1].i ? a[1].i : of ? of->pid : 0;
+    int pgid = a[1].i ? a[1].i : a[0].i ? a[0].i : t->pid;
 
-    if (a[1].i < 0)
+    if (pgid < 0)
         return -EINVAL;
     if (!of || (of != t && of->parent != t))
         return -ESRCH;

@@ -48,17 +48,15 @@ sys_kill(struct task *t, const union sysarg *a)
     int pid = a[0].i, sig = a[1].i;
     struct siginfo_k si = info_from(t, sig, SI_USER);
 
+    struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
+    if (pid == INT32_MIN || (pid > 0 && !to))
+        return -ESRCH;
     if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
-    if (pid == INT32_MIN)
-        return -ESRCH;
     if (pid == -1)
         return kill_all(t, &si);
     if (pid <= 0)
         return signal_send_group(t->kernel, pid ? -pid : t->pgid, &si);
-    struct task *to = task_find(t->kernel, pid);
-    if (!to)
-        return -ESRCH;
     if (to == t->kernel->init)
         return -EPERM;
     return sig ? signal_send(to, &si) : 0;

@@ -2,6 +2,7 @@
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
+#include "kernel/timers.h"
 #include "kernel/wasi/wasi.h"
 
 #include <errno.h>
@@ -51,12 +52,14 @@ exec_state_new(struct task *t, const struct exec *e)
     x->e = e;
     while (e->argv[x->argc])
         x->argc++;
-    x->argv = calloc(x->argc + 1 + 2 * INTERPRETERS_MAX + 1, sizeof *x->argv);
+    x->argv = calloc(x->argc + 2 + 2 * INTERPRETERS_MAX, sizeof *x->argv);
     if (!x->argv) {
         exec_state_free(x);
         return NULL;
     }
     memcpy(x->argv, e->argv, x->argc * sizeof *x->argv);
+    if (!x->argc)
+        x->argv[x->argc++] = "";
     return x;
 }
 
@@ -265,6 +268,7 @@ void
 exec_commit(struct task *t)
 {
     signals_exec(&t->sig);
+    timers_exec(t);
     fd_close_all(t, true);
     wasi_free(STEAL(t->wasi));
     t->did_exec = true;

@@ -116,15 +116,17 @@ static void
 give_child_to_init(struct task *child)
 {
     struct task *init = child->kernel->init;
-    int sig = child->pdeath_signal;
+    struct siginfo_k si = {.signo = child->pdeath_signal,
+                           .pid = child->parent->pid,
+                           .uid = child->parent->cred.uid};
 
     list_remove(&child->sibling);
     child->parent = init;
     list_push_back(&init->children, &child->sibling);
     if (child->is_zombie && !child->thread && list_is_empty(&child->reap))
         list_push_back(&child->kernel->reap_list, &child->reap);
-    if (sig && !child->is_zombie)
-        signal_send_kernel(child, sig);
+    if (si.signo && !child->is_zombie)
+        (void)signal_send(child, &si);
 }
 
 static void

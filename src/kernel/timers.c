@@ -211,18 +211,19 @@ on_posix_timer(struct timer *timer)
     struct task *t = pt->task;
     struct clock *c = &t->kernel->clock;
 
-    pt->overrun = 0;
+    int missed = 0;
     if (pt->interval_ns)
         (void)timer_start(c, timer,
                           next_period(timer->deadline_ns, pt->interval_ns,
-                                      clock_mono_ns(c), &pt->overrun));
+                                      clock_mono_ns(c), &missed));
+    if (pt->notify == SIGEV_NONE || signal_add_overrun(t, pt->id, missed + 1))
+        return;
     struct siginfo_k si = {.signo = pt->sig,
                            .code = SI_TIMER,
                            .timerid = pt->id,
-                           .overrun = pt->overrun,
+                           .overrun = missed,
                            .value = pt->value};
-    if (pt->notify != SIGEV_NONE)
-        (void)signal_send(t, &si);
+    (void)signal_send(t, &si);
 }
 
 static void
@@ -240,6 +241,12 @@ void
 timers_fini(struct task *t)
 {
     timer_stop(&t->kernel->clock, &t->itimer_real);
+    timers_exec(t);
+}
+
+void
+timers_exec(struct task *t)
+{
     while (!list_is_empty(&t->posix_timers))
         posix_timer_free(
             CONTAINER_OF(t->posix_timers.next, struct posix_timer, link));

@@ -6,6 +6,8 @@ struct task;
 
 void timers_init(struct task *t);
 void timers_fini(struct task *t);
+/* An exec keeps alarms and deletes what timer_create made. */
+void timers_exec(struct task *t);
 /* After a turn: signals for CPU timers and RLIMIT_CPU that are due. */
 void timers_check_cpu(struct task *t);
 

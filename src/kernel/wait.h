@@ -13,7 +13,7 @@
 /* Never seen by programs: "wait, then make the same call again". */
 #define EWAIT 4095
 /* "run the handlers, then make the same call again" (SA_RESTART). */
-#define ERESTART 512
+#define ERESTARTSYS 512
 /* The vfork child that made this call is gone: go on as its parent. */
 #define EVFORKGONE 4094
 

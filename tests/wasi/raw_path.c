@@ -27,7 +27,7 @@ test_open(void)
     IS(path_open(dir, 0, P("a\0b"), 3, 0, R_READ, 0, 0, P(&fd)), INVAL);
     IS(open_in(99, "f", 0, R_READ, &fd), BADF);
     IS(open_in(0, "f", 0, R_READ, &fd), NOTDIR);
-    OK(open_in(dir, "f", TRUNC, R_WRITE, &fd));
+    OK(open_in(dir, "f", TRUNC, R_WRITE | R_FSTAT, &fd));
     OK(fd_filestat_get(fd, P(&st)));
     CHECK(st.size == 0);
     OK(fd_close(fd));

@@ -67,6 +67,10 @@ dirfile_read(struct file *f, struct task *t, struct dir_emit *emit)
     if (f->ops != &dirfile_ops)
         return -ENOTDIR;
     struct fs *fs = f->node.mnt->fs;
+    struct attr a;
+    int r = vnode_getattr(t, &f->node, &a);
+    if (r < 0 || a.nlink == 0)
+        return r < 0 ? r : -ENOENT;
     if (f->pos == 0 && !emit->entry(emit, ".", 1, f->node.ino, DT_DIR, 1))
         return 0;
     (void)fs->ops->parent(fs, t, f->node.ino, &up);

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,30 +209,42 @@ vnode_path(struct kernel *k, const struct vnode *dir, char *buf, size_t size)
     return (int64_t)(size - at - 1);
 }
 
+/* The name that leads from dir to node now: `name`, or another if it was
+ * renamed. False: none does. */
+static bool
+find_name(struct kernel *k, const struct vnode *dir, const char *name,
+          const struct vnode *node, struct find_name *f)
+{
+    struct fs *fs = dir->mnt->fs;
+    struct name n = {name, strlen(name)};
+    struct vnode now = {dir->mnt, dir->ino};
+
+    memcpy(f->name, name, n.len + 1);
+    if (n.len && fs->ops->lookup(fs, NULL, dir->ino, n, &now.ino) < 0)
+        now.ino = 0;
+    mount_cross(k, &now);
+    if (vnode_is_same(&now, node))
+        return true;
+    f->ino = node->ino;
+    f->found = false;
+    if (node->mnt == dir->mnt)
+        (void)fs->ops->readdir(fs, NULL, dir->ino, 0, &f->emit);
+    return f->found;
+}
+
 int64_t
 vnode_path_in(struct kernel *k, const struct vnode *dir, const char *name,
               const struct vnode *node, char *buf, size_t size)
 {
-    static const char deleted[] = " (deleted)";
-    struct fs *fs = dir->mnt->fs;
-    struct name n = {name, strlen(name)};
-    uint64_t ino = 0;
+    struct find_name f = {.emit.entry = is_the_name};
+    bool found = find_name(k, dir, name, node, &f);
 
     int64_t len = vnode_path(k, dir, buf, size);
     if (len < 0)
         return len;
-    if (len + n.len + 1 + sizeof deleted > size)
-        return -ERANGE;
-    if (n.len && buf[len - 1] != '/')
-        buf[len++] = '/';
-    memcpy(buf + len, name, n.len + 1);
-    len += (int64_t)n.len;
-    struct vnode now = {dir->mnt, 0};
-    bool there = !n.len || fs->ops->lookup(fs, NULL, dir->ino, n, &ino) == 0;
-    now.ino = n.len ? ino : dir->ino;
-    mount_cross(k, &now);
-    if (there && vnode_is_same(&now, node))
-        return len;
-    memcpy(buf + len, deleted, sizeof deleted);
-    return len + (int64_t)sizeof deleted - 1;
+    int n = snprintf(buf + len, size - (size_t)len, "%s%s%s",
+                     f.name[0] && len > 1 ? "/" : "", f.name,
+                     found ? "" : " (deleted)");
+    len += n;
+    return (size_t)len < size ? len : -ERANGE;
 }

@@ -39,7 +39,9 @@ create_missing(struct opening *o)
 
     if (o->w.slash)
         return -EISDIR;
-    if (dir->mnt->read_only || !fs->ops->create)
+    if (!fs->ops->create)
+        return -ENOENT;
+    if (dir->mnt->read_only)
         return -EROFS;
     int r = vnode_getattr(o->t, dir, &d);
     if (r == 0 && o->t)

@@ -152,6 +152,13 @@ missing(struct cursor *c, struct name n)
     return 1;
 }
 
+/* Is a symbolic link at the end what the walk is for? */
+static bool
+is_result(const struct cursor *c)
+{
+    return c->flags & WALK_NAME || (c->flags & WALK_NOFOLLOW && !*c->rest);
+}
+
 /* A name other than "." and "..". 1: the walk is done. */
 static int
 step_name(struct cursor *c, struct name n)
@@ -172,11 +179,12 @@ step_name(struct cursor *c, struct name n)
     if (r < 0)
         return r;
     bool last = only_slashes(c->rest);
-    if (S_ISLNK(attr.mode) &&
-        (!last || *c->rest || !(c->flags & WALK_NOFOLLOW)))
+    if (S_ISLNK(attr.mode) && (!last || !is_result(c)))
         return follow_link(c, &v);
     if (last) {
         finish(c, n, &v);
+        if (c->flags & WALK_NAME)
+            return 1;
         if ((*c->rest || c->flags & WALK_DIRECTORY) && !S_ISDIR(attr.mode))
             return -ENOTDIR;
         return 1;

@@ -11,16 +11,15 @@ struct rename_end {
     struct attr dir, node;
 };
 
+/* Linux looks at both directories before it looks for the names. */
 static int
-find_end(const struct at *at, unsigned flags, struct rename_end *e)
+find_end(const struct at *at, struct rename_end *e)
 {
     int r = path_walk(at->k, at->t, at->base, at->path,
-                      WALK_NOFOLLOW | flags | at->walk, &e->w);
+                      WALK_NAME | WALK_PARENT | at->walk, &e->w);
 
     if (r < 0)
         return r;
-    if (!e->w.len)
-        return -EBUSY;
     r = vnode_getattr(at->t, &e->w.dir, &e->dir);
     if (r < 0 || !e->w.node.mnt)
         return r;
@@ -73,6 +72,56 @@ covers_mount(const struct rename_end *e)
     return e->w.node.mnt && e->w.node.mnt != e->w.dir.mnt;
 }
 
+/* Is `node` the directory `dir` or above it, in the same mount? */
+static bool
+is_above(const struct vnode *node, const struct vnode *dir)
+{
+    struct fs *fs = dir->mnt->fs;
+    uint64_t at = dir->ino, up;
+
+    while (at != node->ino && at != fs->root) {
+        if (fs->ops->parent(fs, NULL, at, &up) < 0)
+            return false;
+        at = up;
+    }
+    return at == node->ino;
+}
+
+static int
+check_names(const struct rename_end *a, const struct rename_end *b,
+            unsigned flags)
+{
+    bool exchange = flags & RENAME_EXCHANGE;
+
+    if (!a->w.len)
+        return -EBUSY;
+    if (!b->w.len)
+        return flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
+    if (!a->w.node.mnt || (exchange && !b->w.node.mnt))
+        return -ENOENT;
+    if (b->w.node.mnt && flags & RENAME_NOREPLACE)
+        return -EEXIST;
+    if (covers_mount(a) || covers_mount(b))
+        return -EBUSY;
+    if (S_ISDIR(a->node.mode) && is_above(&a->w.node, &b->w.dir))
+        return -EINVAL;
+    if (b->w.node.mnt && S_ISDIR(b->node.mode) &&
+        is_above(&b->w.node, &a->w.dir))
+        return exchange ? -EINVAL : -ENOTEMPTY;
+    return 0;
+}
+
+static int
+check_rights(struct task *t, const struct rename_end *a,
+             const struct rename_end *b)
+{
+    int r = may_change(t, a);
+
+    if (r == 0)
+        r = may_change(t, b);
+    return r < 0 ? r : may_move(t, a, b);
+}
+
 int
 vfs_rename(const struct at *from, const struct at *to, unsigned flags)
 {
@@ -81,25 +130,19 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
         return -EINVAL;
-    int r = find_end(from, 0, &a);
+    int r = find_end(from, &a);
     if (r == 0)
-        r = find_end(to, flags & RENAME_EXCHANGE ? 0 : WALK_PARENT, &b);
+        r = find_end(to, &b);
     if (r < 0)
         return r;
     if (a.w.dir.mnt != b.w.dir.mnt)
         return -EXDEV;
-    if (b.w.node.mnt && flags & RENAME_NOREPLACE)
-        return -EEXIST;
-    if (covers_mount(&a) || covers_mount(&b))
-        return -EBUSY;
     struct fs *fs = a.w.dir.mnt->fs;
-    if (a.w.dir.mnt->read_only || !fs->ops->rename)
-        return -EROFS;
-    r = may_change(from->t, &a);
+    r = check_names(&a, &b, flags);
+    if (r == 0 && (a.w.dir.mnt->read_only || !fs->ops->rename))
+        r = -EROFS;
     if (r == 0)
-        r = may_change(to->t, &b);
-    if (r == 0)
-        r = may_move(from->t, &a, &b);
+        r = check_rights(from->t, &a, &b);
     if (r == 0)
         r = check_kinds(&a, &b, flags);
     if (r < 0)

@@ -61,8 +61,8 @@ static unsigned
 drop_set_ids(struct task *t, const struct attr *old, struct attr *a,
              unsigned what)
 {
-    if (!(what & (ATTR_UID | ATTR_GID)) || what & ATTR_MODE ||
-        !S_ISREG(old->mode) || is_root(t) || !(old->mode & 06000))
+    if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) ||
+        is_root(t) || !(old->mode & 06000))
         return what;
     a->mode = old->mode & ~(uint32_t)S_ISUID;
     if (old->mode & 010)
@@ -125,13 +125,13 @@ find_free_name(const struct at *at, bool is_dir, struct walk *w,
                struct attr *ret_dir)
 {
     int r = path_walk(at->k, at->t, at->base, at->path,
-                      WALK_PARENT | WALK_NOFOLLOW | at->walk, w);
+                      WALK_PARENT | WALK_NAME | at->walk, w);
 
     if (r < 0)
-        return r == -ENOTDIR && w->node.mnt && w->len ? -EEXIST : r;
+        return r;
     if (w->node.mnt)
         return -EEXIST;
-    if (w->slash && !is_dir)
+    if ((w->slash && !is_dir) || !w->dir.mnt->fs->ops->create)
         return -ENOENT;
     return may_write_dir(at->t, &w->dir, ret_dir);
 }
@@ -153,8 +153,6 @@ vfs_make(const struct at *at, uint32_t mode)
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
-    if (!fs->ops->create)
-        return -EROFS;
     a = new_attr(at->t, &dir, mode);
     return fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
 }
@@ -277,8 +275,8 @@ vfs_unlink(const struct at *at, int flags)
     struct attr dir, a;
     struct walk w;
 
-    int r = path_walk(at->k, at->t, at->base, at->path,
-                      WALK_NOFOLLOW | at->walk, &w);
+    int r =
+        path_walk(at->k, at->t, at->base, at->path, WALK_NAME | at->walk, &w);
     if (r < 0)
         return r;
     if (!w.len)

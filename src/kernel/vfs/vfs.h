@@ -175,10 +175,13 @@ int64_t vnode_path_in(struct kernel *k, const struct vnode *dir,
 /* --- path.c: from a path to an inode */
 
 enum {
-    WALK_NOFOLLOW = 1,  /* a symbolic link at the end is the result */
+    WALK_NOFOLLOW = 1,  /* a symbolic link at the end is the result, unless a
+                         * slash follows it */
+    WALK_NAME = 8,      /* the last name is the result, whatever it is and
+                         * even if a slash follows it */
     WALK_PARENT = 2,    /* the last name may be missing */
     WALK_DIRECTORY = 4, /* the result must be a directory */
-    WALK_BENEATH = 8,   /* -EPERM where the path leaves the base: absolute
+    WALK_BENEATH = 16,  /* -EPERM where the path leaves the base: absolute
                          * paths, ".." above it, links to elsewhere */
 };
 

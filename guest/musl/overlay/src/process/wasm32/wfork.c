@@ -4,8 +4,9 @@
  * the stack into.
  *
  * The buffer's bounds are exported as __asyncify_buffer and
- * __asyncify_buffer_end, for the host. A program with deep stacks brings its own, larger one
- * (WASMSAND_FORK_BUFFER in <wasmsand.h>); this one is then left out. */
+ * __asyncify_buffer_end, for the host. A program with deep stacks brings its
+ * own, larger one (WASMSAND_FORK_BUFFER in <wasmsand.h>); this one is then left
+ * out. */
 #include "wsys.h"
 
 SYS_IMPORT("fork") long __wfork_call(void);
