@@ -41,7 +41,7 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
     int r;
     const char *p = guest_path(t, path, &r);
 
-    *ret = (struct at){t->kernel, t, base, p};
+    *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
     if (!p)
         return r;
     return *p ? base_of(t, dirfd, p, base) : -ENOENT;
@@ -95,7 +95,7 @@ sys_openat(struct task *t, const union sysarg *a)
     if (fd < 0)
         return fd;
     t->thread->call.restartable = true;
-    r = vfs_open(t->kernel, t, &base, at.path, flags, mode, &f);
+    r = vfs_open_at(&at, flags, mode, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & O_CLOEXEC);
 }
 
@@ -306,22 +306,16 @@ int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
     struct vnode v;
-    struct attr attr;
 
     if (a[3].i <= 0)
         return -EINVAL;
     uint32_t empty = a[0].i == AT_FDCWD ? 0 : AT_EMPTY_PATH;
     int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
     if (r < 0)
         return r;
-    struct fs *fs = v.mnt->fs;
-    if (!S_ISLNK(attr.mode) || !fs->ops->readlink)
-        return -EINVAL;
     size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
     char *buf = guest_ptr(t, a[2].addr, size);
-    return buf ? fs->ops->readlink(fs, t, v.ino, buf, size) : -EFAULT;
+    return buf ? vnode_readlink(t, &v, buf, size) : -EFAULT;
 }
 
 /* --- attributes */

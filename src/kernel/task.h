@@ -19,6 +19,7 @@
 
 struct kernel;
 struct tty;
+struct wasi;
 
 /* --- thread */
 
@@ -142,6 +143,7 @@ struct task {
     int64_t itimer_interval_ns;
     struct cpu_timer cpu_timers[2]; /* ITIMER_VIRTUAL, ITIMER_PROF */
     struct list posix_timers;
+    OWN struct wasi *wasi; /* of a WASI program, after its first call */
 };
 
 /* --- guest memory: checked copies. -EFAULT outside of it. */
@@ -224,6 +226,9 @@ void task_vfork_done(struct thread *th);
 /* Has no member of the process group a parent in another group of the same
  * session? */
 bool task_group_is_orphaned(struct kernel *k, int pgid);
+
+/* A clock as t sees it, by its CLOCK_* number: -EINVAL (sys_time.c). */
+int task_clock_ns(struct task *t, int id, int64_t *ret);
 
 /* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
