@@ -102,6 +102,7 @@ socket_new(struct kernel *k, int domain, int type, int protocol,
         .protocol = protocol,
         .sndbuf = SOCKET_BUFFER_BYTES,
         .rcvbuf = SOCKET_BUFFER_BYTES,
+        .peer_cred = {0, UINT32_MAX, UINT32_MAX},
     };
     init_lists(s);
     list_push_back(&net->sockets, &s->all);

@@ -29,7 +29,7 @@ struct task;
 
 #define SOCKET_BUFFER_BYTES     212992
 #define SOCKET_BUFFER_BYTES_MIN 4608
-#define SOCKET_BUFFER_BYTES_MAX (4 << 20)
+#define SOCKET_BUFFER_BYTES_MAX 425984
 #define SCM_FILES_MAX           253
 
 /* An address; layouts are the guest's as well. */

@@ -216,7 +216,7 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     if (s->state != SOCK_LISTENING)
         return -EINVAL;
     if (list_is_empty(&s->pending))
-        return -EAGAIN;
+        return s->shut & SHUT_BIT_RD ? -EINVAL : -EAGAIN;
     struct socket *c =
         CONTAINER_OF(s->pending.next, struct socket, listen_link);
     list_remove(&c->listen_link);
