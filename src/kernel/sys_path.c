@@ -182,7 +182,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
 int64_t
 sys_chroot(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
     return r < 0 ? r : -EPERM;
@@ -263,7 +263,7 @@ int64_t
 sys_linkat(struct task *t, const union sysarg *a)
 {
     uint32_t flags = a[4].u;
-    struct vnode from, base;
+    struct vnode from = {0}, base;
     struct at to;
 
     if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
@@ -305,7 +305,7 @@ sys_renameat2(struct task *t, const union sysarg *a)
 int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
 
     if (a[3].i <= 0)
         return -EINVAL;
@@ -346,7 +346,7 @@ sys_fstatat64(struct task *t, const union sysarg *a)
 {
     const uint32_t known =
         AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
-    struct vnode v;
+    struct vnode v = {0};
     struct attr attr;
     int r;
     const char *path = guest_path(t, a[1].addr, &r);
@@ -388,7 +388,7 @@ access_node(struct task *t, const struct vnode *v, int want)
 int64_t
 sys_faccessat2(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
 
     if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
@@ -422,7 +422,7 @@ chmod_node(struct task *t, const struct vnode *v, uint32_t mode)
 int64_t
 sys_fchmodat(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
     int r = find_node(t, a[0].i, a[1].addr, 0, &v);
 
     return r < 0 ? r : chmod_node(t, &v, a[2].u);
@@ -445,7 +445,7 @@ node_of_fd(struct task *t, int fd, struct vnode *ret)
 int64_t
 sys_fchmod(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
     int r = node_of_fd(t, a[0].i, &v);
 
     return r < 0 ? r : chmod_node(t, &v, a[1].u);
@@ -465,7 +465,7 @@ chown_node(struct task *t, const struct vnode *v, uint32_t uid, uint32_t gid)
 int64_t
 sys_fchownat(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
 
     if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
@@ -476,7 +476,7 @@ sys_fchownat(struct task *t, const union sysarg *a)
 int64_t
 sys_fchown(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
     int r = node_of_fd(t, a[0].i, &v);
 
     return r < 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
@@ -528,7 +528,7 @@ int64_t
 sys_utimensat(struct task *t, const union sysarg *a)
 {
     struct attr set = {0};
-    struct vnode v;
+    struct vnode v = {0};
     unsigned what;
     bool now;
 
@@ -629,7 +629,7 @@ put_statfs(struct task *t, const struct mount *m, uint32_t size, gaddr to)
 int64_t
 sys_statfs64(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct vnode v = {0};
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
     return r < 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);

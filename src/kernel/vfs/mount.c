@@ -126,7 +126,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
     m->parent = at.mnt;
     m->at = at.ino;
     list_push_back(&k->mounts, &m->link);
-    m = NULL;
+    m = NULL; /* the list has it */
     return 0;
 }
 

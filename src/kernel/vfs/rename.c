@@ -125,7 +125,7 @@ check_rights(struct task *t, const struct rename_end *a,
 int
 vfs_rename(const struct at *from, const struct at *to, unsigned flags)
 {
-    struct rename_end a, b;
+    struct rename_end a, b = {0};
 
     if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
