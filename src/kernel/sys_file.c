@@ -230,12 +230,15 @@ sys_sendfile64(struct task *t, const union sysarg *a)
     return r < 0 ? r : n;
 }
 
-static bool
-is_regular(struct file *f)
+static int
+check_regular(struct file *f)
 {
     struct attr a;
 
-    return file_getattr(f, &a) == 0 && S_ISREG(a.mode);
+    int r = file_getattr(f, &a);
+    if (r < 0 || S_ISREG(a.mode))
+        return r;
+    return S_ISDIR(a.mode) ? -EISDIR : -EINVAL;
 }
 
 /* copy_file_range(in, in_off, out, out_off, len, flags) */
@@ -249,9 +252,12 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
     if (!in || !out || !file_is_readable(in) || !file_is_writable(out) ||
         out->flags & O_APPEND)
         return -EBADF;
-    if (a[5].u || !is_regular(in) || !is_regular(out))
+    if (a[5].u)
         return -EINVAL;
-    if (a[1].addr)
+    r = check_regular(in);
+    if (r == 0)
+        r = check_regular(out);
+    if (r == 0 && a[1].addr)
         r = get_pos(t, a[1].addr, &in_pos);
     if (r == 0 && a[3].addr)
         r = get_pos(t, a[3].addr, &out_pos);

@@ -123,6 +123,8 @@ struct task {
 
     struct fd_table fds;
     struct vnode cwd, root;
+    struct vnode cwd_dir; /* where cwd was found, for when it is removed */
+    char cwd_name[NAME_BYTES_MAX + 1];
     uint32_t umask;
     struct cred cred;
     struct signals sig;
@@ -206,6 +208,9 @@ int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
 /* Frees a task without a thread: after its status was taken. */
 void task_reap(struct task *t);
 struct task *task_find(struct kernel *k, int pid);
+/* Makes `v` the working directory; it was found as `name` in `dir`. */
+void task_set_cwd(struct task *t, const struct vnode *v,
+                  const struct vnode *dir, const char *name);
 /* The task ends with a wait4 status. Its thread, when it owns it, is freed
  * by the scheduler; after that the parent is told. */
 void task_exit(struct task *t, int status);

@@ -23,7 +23,7 @@ system_init(struct system *s)
 {
     struct fs *fs;
 
-    s->k = fake_kernel();
+    s->k = world_new();
     CHECK_EQ(procfs_new(s->k, &fs), 0);
     CHECK_EQ(fake_mount(s->k, "/proc", fs), 0);
     CHECK_EQ(devfs_new(s->k, &fs), 0);

@@ -194,7 +194,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     a.uid = o->t ? o->t->cred.uid : 0;
     a.gid = o->t ? o->t->cred.gid : 0;
     uint64_t ino;
-    r = fs->ops->tmpfile(fs, &a, &ino);
+    r = fs->ops->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
         return r;
     struct vnode v = {dir->mnt, ino};

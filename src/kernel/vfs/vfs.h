@@ -87,8 +87,10 @@ struct fs_ops {
      * -EEXIST if the name is there. [EROFS] */
     int (*create)(struct fs *fs, uint64_t dir, struct name name,
                   const struct attr *a, uint64_t *ret_ino);
-    /* A regular file without a name (O_TMPFILE), held once. [EOPNOTSUPP] */
-    int (*tmpfile)(struct fs *fs, const struct attr *a, uint64_t *ret_ino);
+    /* A regular file without a name (O_TMPFILE), held once; is_linkable:
+     * it may get one. [EOPNOTSUPP] */
+    int (*tmpfile)(struct fs *fs, const struct attr *a, bool is_linkable,
+                   uint64_t *ret_ino);
     int (*symlink)(struct fs *fs, uint64_t dir, struct name name,
                    const char *target, size_t len, const struct attr *a);
     int (*link)(struct fs *fs, uint64_t dir, struct name name, uint64_t ino);
