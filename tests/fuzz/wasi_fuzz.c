@@ -1,60 +1,151 @@
-/* Fuzzes WASI arguments: the input is a list of calls, with arguments that are
- * mostly plausible descriptors, addresses and lengths. */
+/* Fuzzes WASI arguments: random calls, mostly with plausible arguments. The
+ * input chooses the first of them; a generator goes on from there. */
 #include "kernel/kernel.h"
 
 #include "../unit/world.h"
 #include "../unit/world_wasi.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { CALLS = 200 };
+
 struct input {
     const uint8_t *p;
     size_t left;
+    uint64_t random;
 };
+
+static uint8_t
+take_byte(struct input *in)
+{
+    if (in->left) {
+        in->left--;
+        in->random += *in->p;
+        return *in->p++;
+    }
+    in->random = in->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint8_t)(in->random >> 56);
+}
 
 static uint64_t
 take(struct input *in, size_t bytes)
 {
     uint64_t v = 0;
-    size_t n = bytes < in->left ? bytes : in->left;
 
-    memcpy(&v, in->p, n);
-    in->p += n;
-    in->left -= n;
+    while (bytes--)
+        v = v << 8 | take_byte(in);
     return v;
 }
 
 /* Where prepare() has put something useful. */
 enum { PATHS = 4096, PATH_STEP = 32, IOVS = 8192, SUBS = 12288, FREE = 16384 };
 
-static uint64_t
-take_arg(struct input *in)
-{
-    enum { FD, LENGTH, PATH, STRUCTURE, PLACE, EDGE, WORD, LONG };
+/* What the arguments are: d a descriptor, s a path and its length, v iovecs
+ * and their count, p a place for results, b a buffer and its length, n a small
+ * number, w a large one, r rights. */
+static const char *const kinds[WASI_ROWS] = {
+    [ROW_args_get] = "pp",
+    [ROW_args_sizes_get] = "pp",
+    [ROW_environ_get] = "pp",
+    [ROW_environ_sizes_get] = "pp",
+    [ROW_clock_res_get] = "np",
+    [ROW_clock_time_get] = "nwp",
+    [ROW_fd_advise] = "dwwn",
+    [ROW_fd_allocate] = "dnn",
+    [ROW_fd_close] = "d",
+    [ROW_fd_datasync] = "d",
+    [ROW_fd_fdstat_get] = "dp",
+    [ROW_fd_fdstat_set_flags] = "dn",
+    [ROW_fd_fdstat_set_rights] = "drr",
+    [ROW_fd_filestat_get] = "dp",
+    [ROW_fd_filestat_set_size] = "dn",
+    [ROW_fd_filestat_set_times] = "dwwn",
+    [ROW_fd_pread] = "dvnp",
+    [ROW_fd_prestat_get] = "dp",
+    [ROW_fd_prestat_dir_name] = "db",
+    [ROW_fd_pwrite] = "dvnp",
+    [ROW_fd_read] = "dvp",
+    [ROW_fd_readdir] = "dbnp",
+    [ROW_fd_renumber] = "dd",
+    [ROW_fd_seek] = "dwnp",
+    [ROW_fd_sync] = "d",
+    [ROW_fd_tell] = "dp",
+    [ROW_fd_write] = "dvp",
+    [ROW_path_create_directory] = "ds",
+    [ROW_path_filestat_get] = "dnsp",
+    [ROW_path_filestat_set_times] = "dnswwn",
+    [ROW_path_link] = "dnsds",
+    [ROW_path_open] = "dnsnrrnp",
+    [ROW_path_readlink] = "dsbp",
+    [ROW_path_remove_directory] = "ds",
+    [ROW_path_rename] = "dsds",
+    [ROW_path_symlink] = "sds",
+    [ROW_path_unlink_file] = "ds",
+    [ROW_poll_oneoff] = "upnp",
+    [ROW_proc_exit] = "n",
+    [ROW_proc_raise] = "n",
+    [ROW_sched_yield] = "",
+    [ROW_random_get] = "b",
+    [ROW_sock_accept] = "dnp",
+    [ROW_sock_recv] = "dvnpp",
+    [ROW_sock_send] = "dvnp",
+    [ROW_sock_shutdown] = "dn",
+};
 
-    switch (take(in, 1) % 8) {
-    case FD:
-        return take(in, 1) % 16;
-    case LENGTH:
-        return take(in, 1) % 64;
-    case PATH:
-        return PATHS + take(in, 1) % 16 * PATH_STEP;
-    case STRUCTURE:
-        return take(in, 1) & 1 ? IOVS : SUBS;
-    case PLACE:
-        return FREE + take(in, 2);
-    case EDGE:
-        return WORLD_MEMORY_BYTES - take(in, 1) % 64;
-    case WORD:
-        return take(in, 4);
+/* Fills one argument, or two; returns how many. */
+static int
+take_kind(struct input *in, struct task *t, char kind, uint64_t *a)
+{
+    switch (kind) {
+    case 'd':
+        a[0] = take(in, 1) % 16;
+        return 1;
+    case 's':
+        a[0] = PATHS + take(in, 1) % 16 * PATH_STEP;
+        a[1] = strlen(world_at(t, (uint32_t)a[0]));
+        return 2;
+    case 'v':
+        a[0] = IOVS + take(in, 1) % 6 * 8;
+        a[1] = take(in, 1) % 3;
+        return 2;
+    case 'u':
+        a[0] = SUBS + take(in, 1) % 6 * 48;
+        return 1;
+    case 'b':
+        a[1] = take(in, 1);
+        /* fall through */
+    case 'p':
+        a[0] = FREE + take(in, 2);
+        return kind == 'b' ? 2 : 1;
+    case 'r':
+        a[0] = take(in, 1) % 2 ? UINT64_MAX : take(in, 4);
+        return 1;
+    case 'w':
+        a[0] = take(in, 8);
+        return 1;
     default:
-        return take(in, 8);
+        a[0] = take(in, 1) % 4 ? take(in, 1) % 5 : take(in, 2);
+        return 1;
     }
+}
+
+/* The arguments of a call; now and then one of them is anything. */
+static void
+take_args(struct input *in, struct task *t, unsigned row, uint64_t *a)
+{
+    int n = 0;
+
+    for (const char *kind = kinds[row]; *kind; kind++)
+        n += take_kind(in, t, *kind, a + n);
+    if (n && take(in, 1) % 8 == 0)
+        a[take(in, 1) % (unsigned)n] =
+            take(in, 1) % 2 ? take(in, 8) : WORLD_MEMORY_BYTES - take(in, 1);
 }
 
 static void
@@ -106,8 +197,8 @@ prepare(struct kernel *k)
         abort();
     put_paths(t);
     put_structures(t);
-    (void)SYS(t, NR_SOCKETPAIR, AF_UNIX, SOCK_STREAM, 0, FREE);
-    (void)SYS(t, NR_PIPE2, FREE, 0);
+    (void)SYS(t, NR_SOCKETPAIR, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, FREE);
+    (void)SYS(t, NR_PIPE2, FREE, O_NONBLOCK);
     (void)SYS(t, NR_SOCKETPAIR, AF_UNIX, SOCK_DGRAM, 0, FREE);
     return t;
 }
@@ -132,19 +223,21 @@ call(struct task *t, unsigned row, const uint64_t *args)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {data, size};
+    struct input in = {data, size, 1};
     struct kernel *k = world_new();
     struct task *t = prepare(k);
-    bool goes_on = true;
 
-    while (in.left && goes_on) {
-        uint64_t args[WASI_ARGS_MAX];
-        unsigned row = (unsigned)(take(&in, 1) % WASI_ROWS);
-        bool is_rare = row == ROW_proc_exit || row == ROW_proc_raise;
-        for (int i = 0; i < WASI_ARGS_MAX; i++)
-            args[i] = take_arg(&in);
-        if (!is_rare || take(&in, 1) == 7)
-            goes_on = call(t, row, args);
+    for (int i = 0; i < CALLS; i++) {
+        uint64_t args[WASI_ARGS_MAX] = {0};
+        unsigned row = (unsigned)take(&in, 1) % WASI_ROWS;
+        bool ends = row == ROW_proc_exit || row == ROW_proc_raise;
+        take_args(&in, t, row, args);
+        if (ends && take(&in, 1) != 7)
+            continue;
+        if (!call(t, row, args))
+            break;
+        put_paths(t);
+        put_structures(t);
     }
     kernel_free(k);
     return 0;
