@@ -59,7 +59,7 @@ find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     const char *p = guest_path(t, path, &r);
 
     if (!p)
-        return r;
+        return r < 0 ? r : -EFAULT;
     if (!*p && !(at_flags & AT_EMPTY_PATH))
         return -ENOENT;
     r = base_of(t, dirfd, p, &base);
@@ -182,7 +182,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
 int64_t
 sys_chroot(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
     return r < 0 ? r : -EPERM;
@@ -263,7 +263,7 @@ int64_t
 sys_linkat(struct task *t, const union sysarg *a)
 {
     uint32_t flags = a[4].u;
-    struct vnode from = {0}, base;
+    struct vnode from, base;
     struct at to;
 
     if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
@@ -274,7 +274,7 @@ sys_linkat(struct task *t, const union sysarg *a)
     int r = find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
         r = get_at(t, a[2].i, a[3].addr, &base, &to);
-    return r < 0 ? r : vfs_link_node(&from, &to);
+    return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
 static int64_t
@@ -305,7 +305,7 @@ sys_renameat2(struct task *t, const union sysarg *a)
 int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
 
     if (a[3].i <= 0)
         return -EINVAL;
@@ -346,7 +346,7 @@ sys_fstatat64(struct task *t, const union sysarg *a)
 {
     const uint32_t known =
         AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
-    struct vnode v = {0};
+    struct vnode v;
     struct attr attr;
     int r;
     const char *path = guest_path(t, a[1].addr, &r);
@@ -358,9 +358,10 @@ sys_fstatat64(struct task *t, const union sysarg *a)
         return f ? stat_file(t, f, a[2].addr) : -EBADF;
     }
     r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
-    return r < 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
+    if (r != 0)
+        return r;
+    r = vnode_getattr(t, &v, &attr);
+    return r != 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
 }
 
 int64_t
@@ -388,13 +389,13 @@ access_node(struct task *t, const struct vnode *v, int want)
 int64_t
 sys_faccessat2(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
 
     if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
-    return r < 0 ? r : access_node(t, &v, a[2].i);
+    return r != 0 ? r : access_node(t, &v, a[2].i);
 }
 
 int64_t
@@ -422,10 +423,10 @@ chmod_node(struct task *t, const struct vnode *v, uint32_t mode)
 int64_t
 sys_fchmodat(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
     int r = find_node(t, a[0].i, a[1].addr, 0, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[2].u);
+    return r != 0 ? r : chmod_node(t, &v, a[2].u);
 }
 
 /* The inode of a descriptor that may change its attributes. */
@@ -445,10 +446,10 @@ node_of_fd(struct task *t, int fd, struct vnode *ret)
 int64_t
 sys_fchmod(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[1].u);
+    return r != 0 ? r : chmod_node(t, &v, a[1].u);
 }
 
 static int64_t
@@ -465,21 +466,21 @@ chown_node(struct task *t, const struct vnode *v, uint32_t uid, uint32_t gid)
 int64_t
 sys_fchownat(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
 
     if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[4].u, &v);
-    return r < 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
+    return r != 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
 }
 
 int64_t
 sys_fchown(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
+    return r != 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
 }
 
 /* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
@@ -528,7 +529,7 @@ int64_t
 sys_utimensat(struct task *t, const union sysarg *a)
 {
     struct attr set = {0};
-    struct vnode v = {0};
+    struct vnode v;
     unsigned what;
     bool now;
 
@@ -629,10 +630,10 @@ put_statfs(struct task *t, const struct mount *m, uint32_t size, gaddr to)
 int64_t
 sys_statfs64(struct task *t, const union sysarg *a)
 {
-    struct vnode v = {0};
+    struct vnode v;
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
-    return r < 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
+    return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }
 
 int64_t
