@@ -35,6 +35,7 @@ static const char help[] =
     "  --fs-limit BYTES         bytes in files\n"
     "  --file-count N           number of files\n"
     "  --processes N            number of processes\n"
+    "  --seed N                 repeatable: fixed random numbers and clock\n"
     "  --strace                 print system calls on standard error\n"
     "  --help                   this text\n";
 
@@ -47,6 +48,7 @@ static const struct option options[] = {
     {"fs-limit", required_argument, NULL, 'f'},
     {"file-count", required_argument, NULL, 'n'},
     {"processes", required_argument, NULL, 'p'},
+    {"seed", required_argument, NULL, 'S'},
     {"strace", no_argument, NULL, 's'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -141,6 +143,10 @@ parse_option(struct request *q, int c, char *arg)
         return parse_number("file-count", arg, 1, &o->files);
     case 'p':
         return parse_number("processes", arg, 1, &o->processes);
+    case 'S':
+        o->is_deterministic = true;
+        o->clock_ns = INT64_C(1735689600) * 1000000000; /* 2025-01-01 */
+        return parse_number("seed", arg, 1, &o->seed);
     case 's':
         o->strace_fd = 2;
         return true;
