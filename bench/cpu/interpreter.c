@@ -3,11 +3,11 @@
 
 enum op { PUSH, ADD, MUL, XOR, LOAD, STORE, LESS, JUMP_IF, HALT };
 
-/* s = i = 0; do { s = s * 31 ^ i; i += 1; } while (i < 300000); */
+/* s = i = 0; do { s = s * 31 ^ i; i += 1; } while (i < 60000); */
 static const uint32_t code[] = {
-    LOAD, 0,    PUSH,   31,   MUL,     LOAD, 1,     XOR, STORE,
-    0,    LOAD, 1,      PUSH, 1,       ADD,  STORE, 1,   LOAD,
-    1,    PUSH, 300000, LESS, JUMP_IF, 0,    HALT,
+    LOAD, 0,    PUSH,  31,   MUL,     LOAD, 1,     XOR, STORE,
+    0,    LOAD, 1,     PUSH, 1,       ADD,  STORE, 1,   LOAD,
+    1,    PUSH, 60000, LESS, JUMP_IF, 0,    HALT,
 };
 
 static uint32_t

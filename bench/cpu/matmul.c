@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { N = 200 };
+enum { N = 120 };
 
 static double a[N][N], b[N][N], c[N][N];
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { BODIES = 5, STEPS = 60000 };
+enum { BODIES = 5, STEPS = 8000 };
 
 struct body {
     double at[3], speed[3], mass;

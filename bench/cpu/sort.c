@@ -1,7 +1,7 @@
 /* Quicksort that compares through a pointer. */
 #include "kernels.h"
 
-enum { N = 30000, SMALL = 12 };
+enum { N = 8000, SMALL = 12 };
 
 typedef int compare(const void *a, const void *b);
 

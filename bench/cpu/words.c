@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, WORDS = 40000, DISTINCT = 4000 };
+enum { BUCKETS = 4096, WORDS = 15000, DISTINCT = 3000 };
 
 struct word {
     struct word *next;
