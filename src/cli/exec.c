@@ -34,7 +34,7 @@ static const char help[] =
     "  --timeout-ms N           end the program after N ms (status 124)\n"
     "  --fs-limit BYTES         bytes in files\n"
     "  --file-count N           number of files\n"
-    "  --processes N            number of processes\n"
+    "  --processes N            number of processes [64]\n"
     "  --seed N                 repeatable: fixed random numbers and clock\n"
     "  --strace                 print system calls on standard error\n"
     "  --help                   this text\n";
@@ -250,7 +250,10 @@ status_of(const struct request *q, const struct wsand_result *res)
 static int
 run(struct request *q)
 {
-    struct wsand_runtime_options ro = {.size = sizeof ro};
+    /* Address space for all, twice: what has ended may still be on its way
+     * out. A pool that is no larger makes the start short. */
+    struct wsand_runtime_options ro = {
+        .size = sizeof ro, .max_processes = 2 * (uint32_t)q->sandbox.processes};
     struct wsand_runtime *rt = NULL;
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {0};
@@ -278,7 +281,7 @@ int
 cmd_exec(int argc, char **argv)
 {
     static struct request q = {
-        .sandbox.size = sizeof q.sandbox,
+        .sandbox = {.size = sizeof q.sandbox, .processes = 64},
         .exec = {.size = sizeof q.exec, .stdio = {0, 1, 2}},
         .env = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/user",
                 "USER=user", "LANG=C.UTF-8", "SHELL=/bin/sh"},
