@@ -95,7 +95,7 @@ on_left(struct thread *th)
 {
     if (th->leaving == LEAVE_EXEC)
         restart_after_exec(th);
-    else
+    else if (list_is_empty(&th->run)) /* else it is among the dead already */
         list_push_back(&th->kernel->dead_threads, &th->run);
 }
 

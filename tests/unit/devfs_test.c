@@ -13,7 +13,7 @@
 static struct kernel *
 kernel_with_dev(void)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct fs *fs;
 
     CHECK_EQ(devfs_new(k, &fs), 0);
@@ -85,7 +85,7 @@ TEST(devfs_terminals_come_and_go_in_pts)
     CHECK_EQ(err, -ENOENT);
     CHECK(!fake_open(k, t, "/dev/pts/0", O_RDWR, &err));
     CHECK_EQ(err, -EIO); /* locked */
-    memcpy(fake_memory(t, 64), &zero, sizeof zero);
+    memcpy(world_at(t, 64), &zero, sizeof zero);
     CHECK_EQ(m->ops->ioctl(m, t, 0x40045431 /* TIOCSPTLCK */, 64), 0);
     struct file *s = fake_open(k, t, "/dev/pts/0", O_RDWR, NULL);
     struct attr a;
@@ -125,7 +125,7 @@ note_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 
 TEST(devfs_lists_all_in_pieces)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct names n = {.emit.entry = note_name};
     struct fs *fs;
 
@@ -142,7 +142,7 @@ TEST(devfs_lists_all_in_pieces)
 
 TEST(devfs_links_and_refusals)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct fs *fs;
     uint64_t ino;
     char buf[64];
@@ -161,7 +161,7 @@ TEST(devfs_links_and_refusals)
 
 TEST(devfs_new_survives_lack_of_memory)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
 
     EACH_OOM(oom)
     {

@@ -55,7 +55,7 @@ folder_init(struct folder *f, bool read_only)
     CHECK_EQ(mkdir(f->in, 0755), 0);
     put_file(f->top, "secret", "secret");
     put_file(f->in, "file", "content");
-    f->k = fake_kernel();
+    f->k = world_new();
     f->t = fake_task(f->k, NULL);
     int hfd = open(f->in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK_EQ(hostfs_new(f->k, hfd, read_only, &f->fs), 0);
@@ -105,7 +105,7 @@ at(struct folder *f, const char *path)
     struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
 
     base = (struct vnode){root, root->fs->root};
-    return (struct at){f->k, f->t, &base, path};
+    return (struct at){.k = f->k, .t = f->t, .base = &base, .path = path};
 }
 
 static int
@@ -538,7 +538,7 @@ TEST(hostfs_many_names_are_forgotten_again)
 
 TEST(hostfs_new_gives_up_cleanly)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     int before = fake_count_hfds();
 
     EACH_OOM(oom)

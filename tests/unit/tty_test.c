@@ -22,7 +22,7 @@ struct pair {
 static struct pair
 pair_new(void)
 {
-    struct pair p = {.k = fake_kernel()};
+    struct pair p = {.k = world_new()};
 
     p.t = fake_task(p.k, NULL);
     CHECK_EQ(pty_new_pair(p.k, &p.master, &p.tty), 0);
@@ -98,9 +98,9 @@ control(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 static int64_t
 control_int(struct file *f, struct task *t, uint32_t cmd, int32_t *value)
 {
-    memcpy(fake_memory(t, 1024), value, sizeof *value);
+    memcpy(world_at(t, 1024), value, sizeof *value);
     int64_t r = control(f, t, cmd, 1024);
-    memcpy(value, fake_memory(t, 1024), sizeof *value);
+    memcpy(value, world_at(t, 1024), sizeof *value);
     return r;
 }
 
@@ -424,7 +424,7 @@ TEST(tty_mode_change_keeps_what_was_typed)
 
 TEST(pty_is_locked_numbered_and_found)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct task *t = fake_task(k, NULL);
     struct file *m, *m2, *s;
     int32_t n = -1, zero = 0;
@@ -491,7 +491,7 @@ TEST(pty_packet_mode_marks_data)
 
 TEST(pty_number_is_limited)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct file *m[65] = {0};
     struct tty *tty;
     int n = 0;
@@ -507,7 +507,7 @@ TEST(pty_number_is_limited)
 
 TEST(pty_constructors_survive_lack_of_memory)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
 
     EACH_OOM(oom)
     {
@@ -689,7 +689,7 @@ TEST(tty_window_size_is_told_once)
     struct tty_winsize ws = {25, 80, 0, 0}, got;
 
     s.leader->sig.action[SIGWINCH].handler = 100;
-    memcpy(fake_memory(s.leader, 64), &ws, sizeof ws);
+    memcpy(world_at(s.leader, 64), &ws, sizeof ws);
     CHECK_EQ(control(s.p.slave, s.leader, TIOCSWINSZ, 64), 0);
     CHECK(s.leader->sig.pending & SIG_BIT(SIGWINCH));
     struct siginfo_k si;
@@ -697,7 +697,7 @@ TEST(tty_window_size_is_told_once)
     tty_set_winsize(s.p.tty, &ws);
     CHECK_EQ(s.leader->sig.pending, 0);
     CHECK_EQ(control(s.p.master, s.leader, TIOCGWINSZ, 128), 0);
-    memcpy(&got, fake_memory(s.leader, 128), sizeof got);
+    memcpy(&got, world_at(s.leader, 128), sizeof got);
     CHECK_EQ(got.cols, 80);
     pair_free(&s.p);
 }
@@ -706,20 +706,20 @@ TEST(tty_ioctls_carry_the_kernels_termios)
 {
     struct pair p = pair_new();
     struct tty_termios tio;
-    uint8_t *guard = fake_memory(p.t, 256 + 36);
+    uint8_t *guard = world_at(p.t, 256 + 36);
 
     CHECK_EQ(sizeof tio, 36);
     *guard = 0x5a;
     CHECK_EQ(control(p.slave, p.t, TCGETS, 256), 0);
     CHECK_EQ(*guard, 0x5a);
-    memcpy(&tio, fake_memory(p.t, 256), sizeof tio);
+    memcpy(&tio, world_at(p.t, 256), sizeof tio);
     CHECK(tio.lflag & ICANON);
     type(&p, "unread\n");
     tio.lflag &= ~(uint32_t)ECHO;
-    memcpy(fake_memory(p.t, 256), &tio, sizeof tio);
+    memcpy(world_at(p.t, 256), &tio, sizeof tio);
     CHECK_EQ(control(p.slave, p.t, TCSETSF, 256), 0);
     WAITS(p.slave);
-    CHECK_EQ(control(p.slave, p.t, TCGETS, FAKE_MEMORY_BYTES - 8), -EFAULT);
+    CHECK_EQ(control(p.slave, p.t, TCGETS, WORLD_MEMORY_BYTES - 8), -EFAULT);
     CHECK_EQ(control(p.slave, p.t, TIOCSTI, 256), -EPERM);
     CHECK_EQ(control(p.slave, p.t, TCFLSH, 77), -EINVAL);
     CHECK_EQ(control(p.slave, p.t, 0x1234, 0), -ENOTTY);
