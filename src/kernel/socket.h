@@ -203,6 +203,8 @@ struct net {
     uint32_t next_port, next_name;
     struct packet *garbage; /* those whose files are to be put */
     bool is_collecting;
+    struct packet *spare; /* see packet.h */
+    size_t n_spare;
 };
 
 /* The kernel's, made at first use; NULL: out of memory. */
