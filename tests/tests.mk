@@ -108,6 +108,7 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
+build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,world.o world_wasi.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections \

@@ -82,7 +82,7 @@ parse_mount(struct request *q, char *s)
         return false;
     }
     if (!guest || guest == s || guest[1] != '/' ||
-        (mode && strcmp(mode, ":rw") && strcmp(mode, ":ro"))) {
+        (mode && strcmp(mode, ":rw") != 0 && strcmp(mode, ":ro") != 0)) {
         complain("--mount: '%s' is not HOST:/GUEST[:rw]", s);
         return false;
     }
@@ -278,8 +278,8 @@ cmd_exec(int argc, char **argv)
                 "USER=user", "LANG=C.UTF-8", "SHELL=/bin/sh"},
         .n_env = 5,
     };
+    static char term_env[64];
     const char *term = getenv("TERM");
-    char term_env[64];
 
     if (term && (size_t)snprintf(term_env, sizeof term_env, "TERM=%s", term) <
                     sizeof term_env)

@@ -96,7 +96,7 @@ int wasi_install(struct task *t, OWN struct file *f, const struct rights *max);
 
 /* --- preopen.c */
 
-/* Opens the directories that a program starts with. */
+/* Opens the directories that a program starts with, or none. */
 int preopen_all(struct task *t);
 
 /* --- wasi_fd.c */
