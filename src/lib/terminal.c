@@ -128,7 +128,7 @@ pump(struct terminal *term)
     short events = 0;
 
     forget_waiters(term);
-    while (pump_in(term) | pump_out(term))
+    while ((int)pump_in(term) | (int)pump_out(term))
         ;
     if (!term->n_in && !term->host_ended)
         events |= POLLIN;

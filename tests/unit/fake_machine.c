@@ -92,6 +92,7 @@ fake_fork(struct machine *parent, struct machine *child)
     to->run = from->run;
     to->arg = from->arg;
     to->turns = from->turns;
+    memcpy(to->words, from->words, sizeof to->words);
     return 0;
 }
 
