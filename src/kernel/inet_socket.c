@@ -241,14 +241,17 @@ inet_autobind(struct socket *s)
     if (s->domain == AF_INET)
         map_v4(0, &any.ip);
     show(&any, s->domain, &s->local);
-    return take_name(s);
+    int r = take_name(s);
+    s->is_autobound = r == 0;
+    return r;
 }
 
 static void
 inet_unbind(struct socket *s)
 {
     list_remove(&s->bound);
-    s->is_bound = false;
+    s->local = (struct sock_addr){0};
+    s->is_bound = s->is_autobound = false;
 }
 
 /* --- finding */
@@ -323,8 +326,10 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
             best_score = points;
         }
     }
+    if (!best)
+        return -ECONNREFUSED;
     *ret = best;
-    return best ? 0 : -ECONNREFUSED;
+    return 0;
 }
 
 /* A wildcard becomes the address that the remote one is reached from. */

@@ -60,7 +60,8 @@ packet_free(OWN struct packet *p)
         return;
     }
     n = p->kernel->net;
-    list_push_back(&n->garbage, &p->link);
+    p->next = n->garbage;
+    n->garbage = p;
     net_collect(n);
 }
 
@@ -70,9 +71,9 @@ net_collect(struct net *n)
     if (n->is_collecting)
         return;
     n->is_collecting = true;
-    while (!list_is_empty(&n->garbage)) {
-        struct packet *p = CONTAINER_OF(n->garbage.next, struct packet, link);
-        list_remove(&p->link);
+    while (n->garbage) {
+        struct packet *p = n->garbage;
+        n->garbage = p->next;
         scm_fini(&p->scm);
         packet_release(p);
     }

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct packet {
-    struct list link; /* in socket->queue or net->garbage */
+    struct list link;    /* in socket->queue */
+    struct packet *next; /* in net->garbage */
     struct kernel *kernel;
     struct scm scm;
     struct sock_addr from; /* of datagrams */

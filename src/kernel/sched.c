@@ -95,7 +95,7 @@ on_left(struct thread *th)
 {
     if (th->leaving == LEAVE_EXEC)
         restart_after_exec(th);
-    else
+    else if (list_is_empty(&th->run)) /* else it is among the dead already */
         list_push_back(&th->kernel->dead_threads, &th->run);
 }
 
@@ -174,9 +174,9 @@ run_thread(struct kernel *k, struct thread *th)
     k->running = th;
     enum machine_event e = k->machine->resume(th->machine, &trap);
     sched_account(k);
-    k->running = NULL;
     th->owner->usage.switches++;
-    timers_check_cpu(th->owner);
+    timers_check_cpu(th->owner); /* may end it, as its own call would */
+    k->running = NULL;
     on_event(th, e, &trap);
     free_dead(k);
 }

@@ -168,10 +168,13 @@ connect_found(struct socket *s, const struct sock_addr *addr,
 
     if (r < 0)
         return r;
+    if (found < 0) {
+        if (s->is_autobound)
+            s->family->unbind(s);
+        return found;
+    }
     s->remote = *addr;
     s->family->connected(s);
-    if (found < 0)
-        return found;
     return is_full(listener) ? -EAGAIN : establish(s, listener);
 }
 
@@ -213,7 +216,7 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     if (s->state != SOCK_LISTENING)
         return -EINVAL;
     if (list_is_empty(&s->pending))
-        return -EAGAIN;
+        return s->shut & SHUT_BIT_RD ? -EINVAL : -EAGAIN;
     struct socket *c =
         CONTAINER_OF(s->pending.next, struct socket, listen_link);
     list_remove(&c->listen_link);

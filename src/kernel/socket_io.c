@@ -283,14 +283,14 @@ send_udp(struct socket *s, struct task *t, struct sock_msg *m)
     int r = s->family->autobind(s);
     if (r == 0)
         r = s->family->find(s, t, addr, &to);
-    if (r == -ECONNREFUSED) {
+    if (r < 0 && r != -ECONNREFUSED)
+        return r;
+    if (!to) {
         if (!has_name)
             s->error = ECONNREFUSED;
         waitq_wake(&s->events);
         return (int64_t)m->len;
     }
-    if (r < 0)
-        return r;
     int64_t n = send_packet(s, to, m);
     return n == -EAGAIN ? (int64_t)m->len : n;
 }

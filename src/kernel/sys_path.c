@@ -41,7 +41,7 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
     int r;
     const char *p = guest_path(t, path, &r);
 
-    *ret = (struct at){t->kernel, t, base, p};
+    *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
     if (!p)
         return r;
     return *p ? base_of(t, dirfd, p, base) : -ENOENT;
@@ -95,7 +95,7 @@ sys_openat(struct task *t, const union sysarg *a)
     if (fd < 0)
         return fd;
     t->thread->call.restartable = true;
-    r = vfs_open(t->kernel, t, &base, at.path, flags, mode, &f);
+    r = vfs_open_at(&at, flags, mode, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & O_CLOEXEC);
 }
 
@@ -121,7 +121,8 @@ sys_openat2(struct task *t, const union sysarg *a)
 }
 
 static int
-set_cwd(struct task *t, const struct vnode *v)
+set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
+        const char *name)
 {
     struct attr a;
 
@@ -131,21 +132,22 @@ set_cwd(struct task *t, const struct vnode *v)
     if (!S_ISDIR(a.mode))
         return -ENOTDIR;
     r = vfs_access(&t->cred, &a, X_OK);
-    if (r < 0)
-        return r;
-    vnode_hold(v);
-    vnode_release(&t->cwd);
-    t->cwd = *v;
-    return 0;
+    if (r == 0)
+        task_set_cwd(t, v, dir, name);
+    return r;
 }
 
 int64_t
 sys_chdir(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
-    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+    struct walk w;
+    int r;
+    const char *path = guest_path(t, a[0].addr, &r);
 
-    return r < 0 ? r : set_cwd(t, &v);
+    if (!path)
+        return r;
+    r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    return r < 0 ? r : set_cwd(t, &w.node, &w.dir, w.name);
 }
 
 int64_t
@@ -155,7 +157,9 @@ sys_fchdir(struct task *t, const union sysarg *a)
 
     if (!f)
         return -EBADF;
-    return f->node.mnt ? set_cwd(t, &f->node) : -ENOTDIR;
+    if (!f->node.mnt)
+        return -ENOTDIR;
+    return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
 }
 
 /* getcwd(buf, size): the length with the NUL. */
@@ -302,22 +306,16 @@ int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
     struct vnode v;
-    struct attr attr;
 
     if (a[3].i <= 0)
         return -EINVAL;
-    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
-                      &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
+    uint32_t empty = a[0].i == AT_FDCWD ? 0 : AT_EMPTY_PATH;
+    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
     if (r < 0)
         return r;
-    struct fs *fs = v.mnt->fs;
-    if (!S_ISLNK(attr.mode) || !fs->ops->readlink)
-        return -EINVAL;
     size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
     char *buf = guest_ptr(t, a[2].addr, size);
-    return buf ? fs->ops->readlink(fs, t, v.ino, buf, size) : -EFAULT;
+    return buf ? vnode_readlink(t, &v, buf, size) : -EFAULT;
 }
 
 /* --- attributes */

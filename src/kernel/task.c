@@ -97,6 +97,8 @@ inherit(struct task *t, const struct task *parent)
     t->umask = parent->umask;
     t->cred = parent->cred;
     t->cwd = parent->cwd;
+    t->cwd_dir = parent->cwd_dir;
+    memcpy(t->cwd_name, parent->cwd_name, sizeof t->cwd_name);
     t->root = parent->root;
     t->exe = parent->exe;
     t->exe_dir = parent->exe_dir;
@@ -201,6 +203,17 @@ task_reap(struct task *t)
     signals_fini(&t->sig, k);
     args_fini(&t->args);
     free(t);
+}
+
+void
+task_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
+             const char *name)
+{
+    vnode_hold(v);
+    vnode_release(&t->cwd);
+    t->cwd = *v;
+    t->cwd_dir = *dir;
+    strncpy(t->cwd_name, name, sizeof t->cwd_name - 1);
 }
 
 /* --- groups */

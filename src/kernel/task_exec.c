@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
+#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -269,6 +270,7 @@ exec_commit(struct task *t)
     signals_exec(&t->sig);
     timers_exec(t);
     fd_close_all(t, true);
+    wasi_free(STEAL(t->wasi));
     t->did_exec = true;
     t->vfork_parent = NULL;
 }

@@ -264,6 +264,15 @@ posix_timer_find(struct task *t, int id)
     return NULL;
 }
 
+void
+timers_delivered(struct task *t, int timerid, int overrun)
+{
+    struct posix_timer *pt = posix_timer_find(t, timerid);
+
+    if (pt)
+        pt->overrun = overrun;
+}
+
 static bool
 is_timer_clock(int id)
 {

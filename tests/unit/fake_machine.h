@@ -12,7 +12,8 @@ struct fake_machine;
 typedef enum machine_event fake_run(struct fake_machine *m,
                                     struct machine_trap *trap);
 
-/* The kernel's `engine`, owned by the test. */
+/* The kernel's `engine`, owned by the test. Without one, machines wait for
+ * ever and their memory is not charged. */
 struct engine {
     fake_run *run; /* of new machines; NULL: they wait for ever */
     void *arg;

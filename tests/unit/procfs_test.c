@@ -202,8 +202,8 @@ TEST(procfs_finds_the_new_name_of_a_renamed_file)
     CHECK_EQ(fd_install(s.t, f, 0, false), 0);
     root = CONTAINER_OF(s.k->mounts.next, struct mount, link);
     struct vnode base = {root, root->fs->root};
-    struct at from = {s.k, NULL, &base, "/old"};
-    struct at to = {s.k, NULL, &base, "/new"};
+    struct at from = {.k = s.k, .base = &base, .path = "/old"};
+    struct at to = {.k = s.k, .base = &base, .path = "/new"};
     CHECK_EQ(vfs_rename(&from, &to, 0), 0);
     CHECK(!strcmp(link_text(&s, "/proc/self/fd/0"), "/new"));
     CHECK_EQ(vfs_unlink(&to, 0), 0);

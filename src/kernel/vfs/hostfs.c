@@ -56,7 +56,7 @@ hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
               uint64_t *ret_ino)
 {
     struct spot s;
-    struct hostnode *n;
+    struct hostnode *n = NULL;
 
     (void)t;
     int r = spot_init(&s, fs, dir, name);
@@ -215,10 +215,10 @@ create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
     int r = fchmod(hfd, mode & 0777) < 0 ? -errno : 0;
     if (r == 0)
         r = hostnode_look_up(s->h, s->dir, s->name.s, ret);
-    if (r < 0)
-        (void)close(hfd);
-    else
+    if (*ret)
         keep_fresh(s->h, (*ret)->ino, hfd);
+    else
+        (void)close(hfd);
     return r;
 }
 
@@ -235,7 +235,7 @@ static int
 hostfs_create(struct fs *fs, uint64_t dir, struct name name,
               const struct attr *a, uint64_t *ret_ino)
 {
-    struct hostnode *n;
+    struct hostnode *n = NULL;
     struct spot s;
 
     int hfd = spot_init_write(&s, fs, dir, name);
@@ -246,7 +246,7 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
         r = create_file(&s, hfd, a->mode, &n);
     else if (S_ISDIR(a->mode))
         r = create_dir(&s, hfd, a->mode, &n);
-    if (r == 0)
+    if (r == 0 && n)
         *ret_ino = n->ino;
     return r;
 }
@@ -327,7 +327,7 @@ static void
 move_nodes(struct spot *from, struct spot *to, unsigned flags,
            struct hostnode *moved, struct hostnode *other)
 {
-    struct hostnode *n;
+    struct hostnode *n = NULL;
 
     if (moved)
         hostnode_forget_name(moved);

@@ -156,10 +156,11 @@ node_free(struct hostfs *h, struct hostnode *n)
     free(n);
 }
 
+/* Called for each node that becomes idle: one goes when one comes. */
 static void
 trim_idle(struct hostfs *h)
 {
-    while (h->n_idle > HOSTFS_IDLE)
+    if (h->n_idle > HOSTFS_IDLE)
         node_free(h, CONTAINER_OF(h->idle.next, struct hostnode, idle));
 }
 

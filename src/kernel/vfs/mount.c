@@ -88,7 +88,7 @@ find_mount_point(struct kernel *k, const char *path, struct vnode *ret)
         size_t len = end ? (size_t)(end - path) : strlen(path);
         memcpy(buf, path, len);
         buf[len] = 0;
-        struct at at = {k, NULL, &top, buf};
+        struct at at = {.k = k, .base = &top, .path = buf};
         int r = vfs_make(&at, S_IFDIR | 0755);
         if (r < 0 && r != -EEXIST)
             return r;

@@ -15,8 +15,8 @@ struct rename_end {
 static int
 find_end(const struct at *at, struct rename_end *e)
 {
-    int r = path_walk(at->k, at->t, at->base, at->path, WALK_NAME | WALK_PARENT,
-                      &e->w);
+    int r = path_walk(at->k, at->t, at->base, at->path,
+                      WALK_NAME | WALK_PARENT | at->walk, &e->w);
 
     if (r < 0)
         return r;
