@@ -58,7 +58,7 @@ fake_create(struct engine *e, struct program *p, struct thread *th,
     uint8_t *memory = m ? calloc(1, size) : NULL;
 
     (void)p;
-    if (!memory || !thread_may_grow(th, 0, size)) {
+    if (!memory || (e && !thread_may_grow(th, 0, size))) {
         free(memory);
         free(m);
         return -ENOMEM;
@@ -92,6 +92,7 @@ fake_fork(struct machine *parent, struct machine *child)
     to->run = from->run;
     to->arg = from->arg;
     to->turns = from->turns;
+    memcpy(to->words, from->words, sizeof to->words);
     return 0;
 }
 

@@ -12,7 +12,8 @@ struct fake_machine;
 typedef enum machine_event fake_run(struct fake_machine *m,
                                     struct machine_trap *trap);
 
-/* The kernel's `engine`, owned by the test. */
+/* The kernel's `engine`, owned by the test. Without one, machines wait for
+ * ever and their memory is not charged. */
 struct engine {
     fake_run *run; /* of new machines; NULL: they wait for ever */
     void *arg;
@@ -28,6 +29,7 @@ struct fake_machine {
     void *arg;
     long turns; /* resumed so often, this time included */
     int32_t fork_result;
+    uint32_t words[8]; /* the script's own; a fork copies them */
 };
 
 extern const struct machine_ops fake_ops;

@@ -384,11 +384,12 @@ TEST(tty_raw_read_ends_after_a_gap_between_bytes)
     WAITS(p.slave);
     type(&p, "ab");
     WAITS(p.slave);
-    world_sleep_ns(p.k, 100 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 100 * NS_PER_MS);
     type(&p, "c");
-    world_sleep_ns(p.k, 150 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 250 * NS_PER_MS);
     WAITS(p.slave);
-    world_sleep_ns(p.k, 50 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 300 * NS_PER_MS);
+    clock_fire(&p.k->clock);
     READS("abc");
     pair_free(&p);
 }
@@ -400,7 +401,7 @@ TEST(tty_raw_read_ends_after_vtime_without_vmin)
 
     set_raw(&p, 0, 1);
     CHECK_EQ(world_read(p.slave, p.t, &c, 1), -EAGAIN);
-    world_sleep_ns(p.k, 100 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 100 * NS_PER_MS);
     CHECK_EQ(world_read(p.slave, p.t, &c, 1), 0);
     pair_free(&p);
 }
