@@ -108,7 +108,10 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
-build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,world.o world_wasi.o)
+build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
+  world.o world_wasi.o)
+build/fuzz/path_fuzz build/fuzz/syscall_fuzz: \
+  $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o world.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections \
@@ -119,4 +122,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) $(engine_unit_src))
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) \
+  $(engine_unit_src) $(unit_src))

@@ -34,7 +34,8 @@ static const char help[] =
     "  --timeout-ms N           end the program after N ms (status 124)\n"
     "  --fs-limit BYTES         bytes in files\n"
     "  --file-count N           number of files\n"
-    "  --processes N            number of processes\n"
+    "  --processes N            number of processes [64]\n"
+    "  --seed N                 repeatable: fixed random numbers and clock\n"
     "  --strace                 print system calls on standard error\n"
     "  --help                   this text\n";
 
@@ -47,6 +48,7 @@ static const struct option options[] = {
     {"fs-limit", required_argument, NULL, 'f'},
     {"file-count", required_argument, NULL, 'n'},
     {"processes", required_argument, NULL, 'p'},
+    {"seed", required_argument, NULL, 'S'},
     {"strace", no_argument, NULL, 's'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -82,7 +84,7 @@ parse_mount(struct request *q, char *s)
         return false;
     }
     if (!guest || guest == s || guest[1] != '/' ||
-        (mode && strcmp(mode, ":rw") && strcmp(mode, ":ro"))) {
+        (mode && strcmp(mode, ":rw") != 0 && strcmp(mode, ":ro") != 0)) {
         complain("--mount: '%s' is not HOST:/GUEST[:rw]", s);
         return false;
     }
@@ -141,6 +143,10 @@ parse_option(struct request *q, int c, char *arg)
         return parse_number("file-count", arg, 1, &o->files);
     case 'p':
         return parse_number("processes", arg, 1, &o->processes);
+    case 'S':
+        o->is_deterministic = true;
+        o->clock_ns = INT64_C(1735689600) * 1000000000; /* 2025-01-01 */
+        return parse_number("seed", arg, 1, &o->seed);
     case 's':
         o->strace_fd = 2;
         return true;
@@ -244,7 +250,10 @@ status_of(const struct request *q, const struct wsand_result *res)
 static int
 run(struct request *q)
 {
-    struct wsand_runtime_options ro = {.size = sizeof ro};
+    /* Address space for all, twice: what has ended may still be on its way
+     * out. A pool that is no larger makes the start short. */
+    struct wsand_runtime_options ro = {
+        .size = sizeof ro, .max_processes = 2 * (uint32_t)q->sandbox.processes};
     struct wsand_runtime *rt = NULL;
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {0};
@@ -272,14 +281,14 @@ int
 cmd_exec(int argc, char **argv)
 {
     static struct request q = {
-        .sandbox.size = sizeof q.sandbox,
+        .sandbox = {.size = sizeof q.sandbox, .processes = 64},
         .exec = {.size = sizeof q.exec, .stdio = {0, 1, 2}},
         .env = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/user",
                 "USER=user", "LANG=C.UTF-8", "SHELL=/bin/sh"},
         .n_env = 5,
     };
+    static char term_env[64];
     const char *term = getenv("TERM");
-    char term_env[64];
 
     if (term && (size_t)snprintf(term_env, sizeof term_env, "TERM=%s", term) <
                     sizeof term_env)

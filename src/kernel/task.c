@@ -10,7 +10,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { PID_FIRST_REUSED = 2 };
+enum {
+    PID_FIRST_REUSED = 2,
+    /* What a process costs the host beside its memory: records, the used part
+     * of its native stack. Charged to the memory limit. */
+    PROCESS_FEE_BYTES = 64 << 10,
+};
 
 struct task *
 task_find(struct kernel *k, int pid)
@@ -153,13 +158,32 @@ task_init(struct task *t, struct kernel *k)
     t->start_ns = clock_mono_ns(&k->clock);
 }
 
+static int
+charge_process(struct kernel *k)
+{
+    if (!limits_charge(&k->limits, LIMIT_processes, 1))
+        return -EAGAIN;
+    if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
+        return 0;
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    return -ENOMEM;
+}
+
+static void
+uncharge_process(struct kernel *k)
+{
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    limits_uncharge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES);
+}
+
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    if (parent && !limits_charge(&k->limits, LIMIT_processes, 1))
-        return -EAGAIN;
+    int r = parent ? charge_process(k) : 0;
+    if (r < 0)
+        return r;
     struct task *t = calloc(1, sizeof *t);
-    int r = t ? 0 : -ENOMEM;
+    r = t ? 0 : -ENOMEM;
     if (t) {
         task_init(t, k);
         if (parent)
@@ -173,7 +197,8 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
             args_fini(&t->args);
         }
         free(t);
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        if (parent)
+            uncharge_process(k);
         return r;
     }
     hold_places(t);
@@ -193,7 +218,7 @@ task_reap(struct task *t)
         u->cpu_ns += t->usage.cpu_ns + t->children_usage.cpu_ns;
         if (t->usage.max_memory > u->max_memory)
             u->max_memory = t->usage.max_memory;
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        uncharge_process(k);
     }
     list_remove(&t->link);
     list_remove(&t->hash);

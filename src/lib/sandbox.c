@@ -214,7 +214,7 @@ fill_sandbox(struct wsand_sandbox *sb, const struct wsand_options *o,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
                                 .start_ns = o->clock_ns};
-    struct fs *root;
+    struct fs *root = NULL;
 
     int r = get_limits(o, max, err);
     if (r == 0)

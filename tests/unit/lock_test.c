@@ -21,7 +21,7 @@ static int
 open_file(struct task *t, const char *path)
 {
     strcpy(world_at(t, PATH), path);
-    return SYS(t, NR_OPENAT, AT_FDCWD, PATH, O_CREAT | O_RDWR, 0600);
+    return SYS(t, NR_openat, AT_FDCWD, PATH, O_CREAT | O_RDWR, 0600);
 }
 
 static int32_t
@@ -31,7 +31,7 @@ lock(struct task *t, int fd, uint32_t cmd, int16_t type, int64_t start,
     struct guest_flock fl = {.type = type, .start = start, .len = len};
 
     memcpy(world_at(t, FL), &fl, sizeof fl);
-    return SYS(t, NR_FCNTL, fd, cmd, FL);
+    return SYS(t, NR_fcntl64, fd, cmd, FL);
 }
 
 /* What conflicts with a write lock of t on one byte: its holder, or 0. */
@@ -68,7 +68,7 @@ TEST(lock_ranges_split_and_merge)
     CHECK_EQ(lock(b, 0, 13, F_RDLCK, 10, 10), 0);
     CHECK_EQ(lock(b, 0, 13, F_RDLCK, 9, 1), -EAGAIN);
     CHECK_EQ(lock(a, 0, 13, F_UNLCK, 0, 0), 0);
-    CHECK_EQ(SYS(b, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(b, NR_close, 0), 0);
     CHECK_EQ(k->limits.used[LIMIT_locks], 0);
     kernel_free(k);
 }
@@ -83,7 +83,7 @@ TEST(lock_any_close_ends_posix_locks)
     CHECK_EQ(open_file(b, "/f"), 0);
     CHECK_EQ(lock(a, 0, 6, F_WRLCK, 0, 0), 0);
     CHECK_EQ(lock(b, 0, 7, F_WRLCK, 5, 5), -EWAIT);
-    CHECK_EQ(SYS(a, NR_CLOSE, 1), 0);
+    CHECK_EQ(SYS(a, NR_close, 1), 0);
     CHECK(world_is_woken(b));
     CHECK_EQ(lock(b, 0, 7, F_WRLCK, 5, 5), 0);
     kernel_free(k);
@@ -133,14 +133,14 @@ TEST(lock_ofd_belongs_to_the_open_file)
 
     CHECK_EQ(open_file(a, "/f"), 0);
     CHECK_EQ(open_file(a, "/f"), 1);
-    CHECK_EQ(SYS(a, NR_DUP, 0), 2);
+    CHECK_EQ(SYS(a, NR_dup, 0), 2);
     CHECK_EQ(lock(a, 0, 37, F_WRLCK, 0, 10), 0);
     CHECK_EQ(lock(a, 1, 37, F_WRLCK, 5, 1), -EAGAIN);
     CHECK_EQ(lock(a, 2, 37, F_WRLCK, 5, 1), 0);
-    CHECK_EQ(SYS(a, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(a, NR_close, 0), 0);
     CHECK_EQ(lock(a, 1, 37, F_WRLCK, 5, 1), -EAGAIN);
     CHECK_EQ(holder(a, 1, 5), -1);
-    CHECK_EQ(SYS(a, NR_CLOSE, 2), 0);
+    CHECK_EQ(SYS(a, NR_close, 2), 0);
     CHECK_EQ(lock(a, 1, 37, F_WRLCK, 5, 1), 0);
     kernel_free(k);
 }
@@ -153,19 +153,19 @@ TEST(lock_flock_belongs_to_the_open_file)
     CHECK_EQ(open_file(a, "/f"), 0);
     CHECK_EQ(open_file(b, "/f"), 0);
     CHECK_EQ(open_file(c, "/f"), 0);
-    CHECK_EQ(SYS(a, NR_FLOCK, 0, LOCK_SH), 0);
-    CHECK_EQ(SYS(b, NR_FLOCK, 0, LOCK_SH), 0);
-    CHECK_EQ(SYS(b, NR_FLOCK, 0, LOCK_EX | LOCK_NB), -EAGAIN);
-    CHECK_EQ(SYS(b, NR_FLOCK, 0, LOCK_EX), -EWAIT);
-    CHECK_EQ(SYS(c, NR_FLOCK, 0, LOCK_EX), -EWAIT);
+    CHECK_EQ(SYS(a, NR_flock, 0, LOCK_SH), 0);
+    CHECK_EQ(SYS(b, NR_flock, 0, LOCK_SH), 0);
+    CHECK_EQ(SYS(b, NR_flock, 0, LOCK_EX | LOCK_NB), -EAGAIN);
+    CHECK_EQ(SYS(b, NR_flock, 0, LOCK_EX), -EWAIT);
+    CHECK_EQ(SYS(c, NR_flock, 0, LOCK_EX), -EWAIT);
     CHECK(!world_is_woken(b)); /* a new waiter disturbs nobody */
-    CHECK_EQ(SYS(a, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(a, NR_close, 0), 0);
     CHECK(world_is_woken(b) && world_is_woken(c));
-    CHECK_EQ(SYS(b, NR_FLOCK, 0, LOCK_EX), 0);
-    CHECK_EQ(SYS(c, NR_FLOCK, 0, LOCK_EX), -EWAIT);
-    CHECK_EQ(SYS(b, NR_FLOCK, 0, LOCK_UN), 0);
-    CHECK_EQ(SYS(c, NR_FLOCK, 0, LOCK_EX), 0);
-    CHECK_EQ(SYS(c, NR_FLOCK, 0, 77), -EINVAL);
+    CHECK_EQ(SYS(b, NR_flock, 0, LOCK_EX), 0);
+    CHECK_EQ(SYS(c, NR_flock, 0, LOCK_EX), -EWAIT);
+    CHECK_EQ(SYS(b, NR_flock, 0, LOCK_UN), 0);
+    CHECK_EQ(SYS(c, NR_flock, 0, LOCK_EX), 0);
+    CHECK_EQ(SYS(c, NR_flock, 0, 77), -EINVAL);
     kernel_free(k);
 }
 

@@ -72,7 +72,7 @@ task_with_pair(struct kernel *k, uint32_t type)
     struct task *t = world_task(k);
 
     CHECK_EQ(world_wasi_args(t), 0);
-    CHECK_EQ(SYS(t, NR_SOCKETPAIR, AF_UNIX, type, 0, FDS), 0);
+    CHECK_EQ(SYS(t, NR_socketpair, AF_UNIX, type, 0, FDS), 0);
     CHECK_EQ(number_at(t, FDS), 0);
     CHECK_EQ(number_at(t, FDS + 4), 1);
     return t;
@@ -167,20 +167,20 @@ TEST(wasi_accepts_connections)
     CHECK_EQ(world_wasi_args(t), 0);
     memcpy(world_at(t, BUF), address, len);
     memcpy(world_at(client, BUF), address, len);
-    CHECK_EQ(SYS(t, NR_SOCKET, AF_UNIX, SOCK_STREAM), 0);
-    CHECK_EQ(SYS(t, NR_BIND, 0, BUF, len), 0);
-    CHECK_EQ(SYS(t, NR_LISTEN, 0, 5), 0);
+    CHECK_EQ(SYS(t, NR_socket, AF_UNIX, SOCK_STREAM), 0);
+    CHECK_EQ(SYS(t, NR_bind, 0, BUF, len), 0);
+    CHECK_EQ(SYS(t, NR_listen, 0, 5), 0);
     CHECK_EQ(WASI_CALL(t, sock_accept, 0, FDFLAG_APPEND, FDS), WASI_EINVAL);
     CHECK_EQ(WASI_CALL(t, sock_accept, 0, 0, UINT32_MAX), WASI_EFAULT);
     CHECK_EQ(WASI_CALL(t, sock_accept, 0, 0, FDS), -EWAIT);
-    CHECK_EQ(SYS(client, NR_SOCKET, AF_UNIX, SOCK_STREAM), 0);
-    CHECK_EQ(SYS(client, NR_CONNECT, 0, BUF, len), 0);
+    CHECK_EQ(SYS(client, NR_socket, AF_UNIX, SOCK_STREAM), 0);
+    CHECK_EQ(SYS(client, NR_connect, 0, BUF, len), 0);
     CHECK(world_is_woken(t));
     CHECK_EQ(WASI_CALL(t, sock_accept, 0, FDFLAG_NONBLOCK, FDS), 0);
     uint32_t fd = number_at(t, FDS);
     CHECK_EQ(receive(t, fd, 4, 0), WASI_EAGAIN);
     memcpy(world_at(client, BUF), "hey", 3);
-    CHECK_EQ(SYS(client, NR_WRITE, 0, BUF, 3), 3);
+    CHECK_EQ(SYS(client, NR_write, 0, BUF, 3), 3);
     CHECK_EQ(receive(t, fd, 4, 0), 0);
     CHECK(received(t, "hey"));
     CHECK_EQ(receive(t, 0, 4, 0), WASI_EINVAL);
@@ -247,7 +247,7 @@ TEST(wasi_poll_is_woken_by_files)
     subscribe_fd(t, 1, 2, 1);
     CHECK_EQ(WASI_CALL(t, poll_oneoff, SUBS, EVENTS, 2, COUNT), -EWAIT);
     memcpy(world_at(other, BUF), "four", 4);
-    CHECK_EQ(SYS(other, NR_WRITE, 0, BUF, 4), 4);
+    CHECK_EQ(SYS(other, NR_write, 0, BUF, 4), 4);
     CHECK(world_is_woken(t));
     CHECK_EQ(WASI_CALL(t, poll_oneoff, SUBS, EVENTS, 2, COUNT), 0);
     CHECK_EQ(number_at(t, COUNT), 1);
@@ -256,7 +256,7 @@ TEST(wasi_poll_is_woken_by_files)
     CHECK_EQ(e.type, EVENT_FD_READ);
     CHECK_EQ(e.nbytes, 4);
     CHECK_EQ(e.flags, 0);
-    CHECK_EQ(SYS(other, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(other, NR_close, 0), 0);
     CHECK_EQ(WASI_CALL(t, fd_close, 0), 0);
     CHECK_EQ(WASI_CALL(t, poll_oneoff, SUBS, EVENTS, 2, COUNT), 0);
     CHECK_EQ(event_at(t, 0).flags, EVENT_FD_HANGUP);
@@ -271,7 +271,7 @@ TEST(wasi_preopens_begin_at_3_whatever_was_inherited)
     struct task *t = task_with_pair(k, SOCK_STREAM);
 
     for (uint32_t i = 2; i < 5; i++)
-        CHECK_EQ(SYS(t, NR_DUP, 0), i);
+        CHECK_EQ(SYS(t, NR_dup, 0), i);
     struct file *inherited = fd_find(t, 3);
     CHECK_EQ(WASI_CALL(t, fd_prestat_get, 3, BUF), 0);
     CHECK_EQ(WASI_CALL(t, fd_prestat_get, 4, BUF), WASI_EBADF);
@@ -288,8 +288,8 @@ TEST(wasi_rights_do_not_outlive_a_descriptor)
 
     CHECK_EQ(WASI_CALL(t, fd_fdstat_set_rights, 0, 0, 0), 0);
     CHECK_EQ(send_text(t, 0, "x"), WASI_ENOTCAPABLE);
-    CHECK_EQ(SYS(t, NR_CLOSE, 0), 0);
-    CHECK_EQ(SYS(t, NR_DUP, 1), 0);
+    CHECK_EQ(SYS(t, NR_close, 0), 0);
+    CHECK_EQ(SYS(t, NR_dup, 1), 0);
     CHECK_EQ(WASI_CALL(t, fd_fdstat_get, 0, BUF), 0);
     struct wasi_fdstat s;
     memcpy(&s, world_at(t, BUF), sizeof s);
