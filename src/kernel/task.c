@@ -10,12 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum {
-    PID_FIRST_REUSED = 2,
-    /* What a process costs the host beside its memory: records, the used part
-     * of its native stack. Charged to the memory limit. */
-    PROCESS_FEE_BYTES = 64 << 10,
-};
+enum { PID_FIRST_REUSED = 2 };
 
 struct task *
 task_find(struct kernel *k, int pid)

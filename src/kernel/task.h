@@ -202,6 +202,10 @@ int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
+/* What a process costs the host beside its memory (records, the used part of
+ * its native stack): charged to the memory limit. */
+enum { PROCESS_FEE_BYTES = 64 << 10 };
+
 /* A child of `parent` with copies of all it inherits, or for NULL the init
  * task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
