@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
+    {"freeze", cmd_freeze, "write a program that starts initialised"},
 };
 
 void

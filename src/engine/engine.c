@@ -23,6 +23,10 @@ static const struct machine_ops ops = {
     .fork_return = machine_fork_return,
     .refresh = machine_refresh,
     .interrupt = engine_interrupt,
+    .prepare = machine_prepare,
+    .grow = machine_grow,
+    .freeze = machine_freeze,
+    .note = program_note,
     .free = machine_free,
 };
 

@@ -4,6 +4,7 @@
  * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
  * in a row, so that the neighbours run too. */
 #include "kernel/kernel.h"
+#include "kernel/resident.h"
 #include "kernel/timers.h"
 
 #include <errno.h>
@@ -156,6 +157,11 @@ on_event(struct thread *th, enum machine_event e,
         on_trap(th, trap);
         break;
     case MACHINE_NEXT:
+        if (th->owner->resident && th->task == th->owner)
+            resident_on_next(th->owner, th->machine->status);
+        else
+            task_exit(th->owner, 0);
+        break;
     case MACHINE_LEFT:
     case MACHINE_ENDED:
         task_exit(th->owner, 0);

@@ -119,6 +119,7 @@ struct task {
 
     struct thread *thread;            /* NULL once it is gone */
     OWN struct program *next_program; /* between execve and its start */
+    struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
     struct fd_table fds;

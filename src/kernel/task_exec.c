@@ -373,6 +373,8 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
     CLEANUP(strings_fini) struct strings env = {0};
     struct program *p = NULL;
 
+    if (t->resident)
+        return -EPERM; /* it runs programs as its children */
     int r = strings_from_guest(t, argv, &args);
     if (r == 0)
         r = strings_from_guest(t, envp, &env);
