@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
+#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +47,8 @@ exec_state_init(struct exec_state *x, struct task *t, const struct exec *e)
     x->path = e->path;
     while (e->argv[x->argc])
         x->argc++;
-    x->argv = calloc(x->argc + 2 + 2 * INTERPRETERS_MAX, sizeof *x->argv);
+    x->argv =
+        calloc(x->argc + 2 + 2 * (size_t)INTERPRETERS_MAX, sizeof *x->argv);
     if (!x->argv)
         return -ENOMEM;
     memcpy(x->argv, e->argv, x->argc * sizeof *x->argv);
@@ -225,7 +227,7 @@ int
 exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 {
     CLEANUP(exec_state_fini) struct exec_state x = {0};
-    struct program *p;
+    struct program *p = NULL;
 
     if (strlen(e->path) >= PATH_BYTES_MAX)
         return -ENAMETOOLONG;
@@ -258,6 +260,7 @@ exec_commit(struct task *t)
     signals_exec(&t->sig);
     timers_exec(t);
     fd_close_all(t, true);
+    wasi_free(STEAL(t->wasi));
     t->did_exec = true;
     t->vfork_parent = NULL;
 }
@@ -358,7 +361,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
 {
     CLEANUP(strings_fini) struct strings args = {0};
     CLEANUP(strings_fini) struct strings env = {0};
-    struct program *p;
+    struct program *p = NULL;
 
     int r = strings_from_guest(t, argv, &args);
     if (r == 0)

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 #include "kernel/timers.h"
 #include "kernel/tty.h"
+#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -180,6 +181,7 @@ task_exit(struct task *t, int status)
     timers_fini(t);
     give_up_thread(t);
     fd_close_all(t, false);
+    wasi_free(STEAL(t->wasi));
     give_up_places(t);
     program_put(STEAL(t->next_program));
     while (!list_is_empty(&t->children)) {
