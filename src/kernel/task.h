@@ -237,6 +237,10 @@ int task_clock_ns(struct task *t, int id, int64_t *ret);
 /* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
 
+/* --- wasi/: what a task keeps for the WASI ABI (rights of descriptors, names
+ * of preopens). Made by the first call of a program; gone with exec. */
+void wasi_free(OWN struct wasi *w); /* NULL is fine */
+
 /* --- args.c */
 /* Copies argv and envp (NULL-terminated host arrays). -E2BIG, -ENOMEM. */
 int args_set(struct args *a, const char *const *argv, const char *const *envp,

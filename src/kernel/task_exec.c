@@ -3,7 +3,6 @@
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
-#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <fcntl.h>

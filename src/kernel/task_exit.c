@@ -2,7 +2,6 @@
 #include "kernel/kernel.h"
 #include "kernel/timers.h"
 #include "kernel/tty.h"
-#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -145,7 +145,7 @@ take_args(struct input *in, struct task *t, unsigned row, uint64_t *a)
         n += take_kind(in, t, *kind, a + n);
     if (n && take(in, 1) % 8 == 0)
         a[take(in, 1) % (unsigned)n] =
-            take(in, 1) % 2 ? take(in, 8) : WORLD_MEMORY_BYTES - take(in, 1);
+            take(in, 1) % 2 ? take(in, 8) : FAKE_MEMORY_BYTES - take(in, 1);
 }
 
 static void
@@ -174,7 +174,7 @@ put_structures(struct task *t)
                              512,
                              FREE,
                              70000,
-                             WORLD_MEMORY_BYTES - 8,
+                             FAKE_MEMORY_BYTES - 8,
                              16};
     uint32_t *subs = world_at(t, SUBS);
 
@@ -197,9 +197,9 @@ prepare(struct kernel *k)
         abort();
     put_paths(t);
     put_structures(t);
-    (void)SYS(t, NR_SOCKETPAIR, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, FREE);
-    (void)SYS(t, NR_PIPE2, FREE, O_NONBLOCK);
-    (void)SYS(t, NR_SOCKETPAIR, AF_UNIX, SOCK_DGRAM, 0, FREE);
+    (void)SYS(t, NR_socketpair, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, FREE);
+    (void)SYS(t, NR_pipe2, FREE, O_NONBLOCK);
+    (void)SYS(t, NR_socketpair, AF_UNIX, SOCK_DGRAM, 0, FREE);
     return t;
 }
 

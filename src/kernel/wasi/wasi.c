@@ -1,6 +1,4 @@
 /* The way into a WASI function, and its answer. */
-#include "kernel/wasi/wasi.h"
-
 #include "kernel/syscall.h"
 #include "kernel/wasi/wasi_impl.h"
 

@@ -3,7 +3,6 @@
 #define KERNEL_WASI_WASI_IMPL_H
 
 #include "kernel/kernel.h"
-#include "kernel/wasi/wasi.h"
 #include "kernel/wasi/wasi_abi.h"
 
 #include <stdbool.h>
