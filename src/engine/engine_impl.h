@@ -71,6 +71,24 @@ int reaper_init(struct reaper *r);
 void reaper_fini(struct reaper *r); /* after all have been freed */
 void reaper_add(struct reaper *r, OWN struct engine_machine *m);
 
+/* --- pagemap.c: which pages of our own memory were written to. */
+struct pagemap {
+    int hfd; /* -1: the host cannot tell */
+    int pid; /* of the process it tells about: not that of a child of ours */
+};
+
+#define PAGE_RANGES 64
+struct page_range { /* as Linux fills it in: addresses of ours */
+    uint64_t start, end, categories;
+};
+
+void pagemap_init(struct pagemap *p);
+void pagemap_fini(struct pagemap *p);
+/* The first ranges in *at to end of pages that are no longer as they were
+ * mapped; moves *at behind what was looked at. Their number, or -errno. */
+int pagemap_written(const struct pagemap *p, const uint8_t **at,
+                    const uint8_t *end, struct page_range ret[PAGE_RANGES]);
+
 /* --- engine.c, config.c */
 struct engine {
     wasm_engine_t *wasm;
@@ -80,6 +98,7 @@ struct engine {
     bool is_unpreemptive;
     char settings[160]; /* all that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
+    struct pagemap pagemap;
     struct ticker ticker;
     struct reaper reaper;
 

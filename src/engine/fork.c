@@ -123,6 +123,29 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
             memcpy(to + at, from + at, PAGE_BYTES);
 }
 
+/* The same, but only of pages that the parent has written to, where the host
+ * can tell which. */
+static void
+copy_written(struct engine_machine *c, const struct engine_machine *p,
+             uint64_t from, uint64_t fresh)
+{
+    const uint8_t *base = p->base.base, *at = base + from;
+    struct page_range v[PAGE_RANGES];
+
+    while (at < base + p->base.size) {
+        int n =
+            pagemap_written(&p->engine->pagemap, &at, base + p->base.size, v);
+        if (n < 0) {
+            copy_pages(c->base.base, base, (uint64_t)(at - base), p->base.size,
+                       fresh);
+            return;
+        }
+        for (int i = 0; i < n; i++)
+            copy_pages(c->base.base, base, v[i].start - (uintptr_t)base,
+                       v[i].end - (uintptr_t)base, fresh);
+    }
+}
+
 int
 machine_fork(struct machine *parent, struct machine *child)
 {
@@ -150,7 +173,7 @@ machine_fork(struct machine *parent, struct machine *child)
         copy_pages(c->base.base, p->base.base, 0, used < from ? used : from,
                    fresh);
     }
-    copy_pages(c->base.base, p->base.base, from, p->base.size, fresh);
+    copy_written(c, p, from, fresh);
     machine_set_u32(c, "__stack_pointer", sp);
     if (p->is_resumed)
         machine_enter_resume(c);
