@@ -43,6 +43,9 @@ struct wsand_runtime_options {
      * folder, "": none. */
     const char *cache_dir;
     uint32_t max_processes; /* of all sandboxes together [1024] */
+    /* The file system that sandboxes start with: a plain tar (ustar with PAX
+     * extensions), mapped once and shared. NULL: a few folders only. */
+    const char *root_image;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,

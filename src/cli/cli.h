@@ -6,6 +6,7 @@ enum { EXIT_USAGE = 2, EXIT_TIMEOUT = 124, EXIT_CANNOT_RUN = 126 };
 
 /* argv[0] is the name of the sub-command. */
 int cmd_exec(int argc, char **argv);
+int cmd_shell(int argc, char **argv);
 
 /* "wasm-sandbox: ..." on stderr, with a newline. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

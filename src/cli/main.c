@@ -13,6 +13,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
+    {"shell", cmd_shell, "run bash in a fresh sandbox"},
 };
 
 void

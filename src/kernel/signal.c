@@ -2,6 +2,7 @@
 #include "kernel/signal.h"
 
 #include "kernel/kernel.h"
+#include "kernel/timers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -303,6 +304,8 @@ signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
         limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
         free(found);
     }
+    if (ret->code == SI_TIMER)
+        timers_delivered(t, ret->timerid, ret->overrun);
     if (!more)
         t->sig.pending &= ~SIG_BIT(sig);
     signal_update_word(t);

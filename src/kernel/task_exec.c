@@ -51,7 +51,8 @@ exec_state_new(struct task *t, const struct exec *e)
     x->e = e;
     while (e->argv[x->argc])
         x->argc++;
-    x->argv = calloc(x->argc + 2 + 2 * INTERPRETERS_MAX, sizeof *x->argv);
+    x->argv =
+        calloc(x->argc + 2 + 2 * (size_t)INTERPRETERS_MAX, sizeof *x->argv);
     if (!x->argv) {
         exec_state_free(x);
         return NULL;
@@ -139,7 +140,7 @@ interpret(struct exec_state *x, int hop)
         return r;
     if (strlen(interp) >= sizeof x->path)
         return -ENAMETOOLONG;
-    strcpy(x->names[hop], x->path);
+    memcpy(x->names[hop], x->path, strlen(x->path) + 1);
     size_t more = arg ? 2 : 1;
     size_t old = x->argc ? x->argc - 1 : 0;
     memmove(x->argv + 1 + more, x->argv + 1, old * sizeof *x->argv);
@@ -148,7 +149,7 @@ interpret(struct exec_state *x, int hop)
         x->argv[1] = arg;
     x->argv[more] = x->names[hop];
     x->argc = 1 + more + old;
-    strcpy(x->path, interp);
+    memcpy(x->path, interp, strlen(interp) + 1);
     return 0;
 }
 
@@ -235,13 +236,13 @@ int
 exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 {
     CLEANUP(exec_state_freep) struct exec_state *x = exec_state_new(t, e);
-    struct program *p;
+    struct program *p = NULL;
 
     if (!x)
         return -ENOMEM;
     if (strlen(e->path) >= sizeof x->path)
         return -ENAMETOOLONG;
-    strcpy(x->path, e->path);
+    memcpy(x->path, e->path, strlen(e->path) + 1);
     int r = resolve(x);
     if (r == 0)
         r = find_program(x, &p);
@@ -269,6 +270,7 @@ exec_commit(struct task *t)
     signals_exec(&t->sig);
     timers_exec(t);
     fd_close_all(t, true);
+    wasi_free(STEAL(t->wasi));
     t->did_exec = true;
     t->vfork_parent = NULL;
 }
@@ -369,7 +371,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
 {
     CLEANUP(strings_fini) struct strings args = {0};
     CLEANUP(strings_fini) struct strings env = {0};
-    struct program *p;
+    struct program *p = NULL;
 
     int r = strings_from_guest(t, argv, &args);
     if (r == 0)

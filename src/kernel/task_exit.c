@@ -180,6 +180,7 @@ task_exit(struct task *t, int status)
     timers_fini(t);
     give_up_thread(t);
     fd_close_all(t, false);
+    wasi_free(STEAL(t->wasi));
     give_up_places(t);
     program_put(STEAL(t->next_program));
     while (!list_is_empty(&t->children)) {

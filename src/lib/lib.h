@@ -9,11 +9,15 @@
 #include <stdio.h>
 
 struct engine;
+struct image;
 struct kernel;
 struct tree;
 
 struct wsand_runtime {
     struct engine *engine;
+    struct image *image; /* NULL: none */
+    const void *image_map;
+    size_t image_len;
 };
 
 struct wsand_sandbox {
@@ -30,6 +34,11 @@ int error_set(struct wsand_error *err, int errnum, const char *format, ...)
 /* The same, with the text of errnum after the message. */
 int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* hostmap.c: maps a host file for reading; an empty one gives NULL. -EISDIR,
+ * -EINVAL for what is no regular file, or what open and mmap give. */
+int host_map(const char *path, const void **ret, size_t *ret_len);
+void host_unmap(const void *map, size_t len);
 
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);

@@ -5,6 +5,7 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/devfs.h"
 #include "kernel/vfs/hostfs.h"
+#include "kernel/vfs/image.h"
 #include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "kernel/vfs/tree.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,32 +70,6 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
-/* Maps a host file; an empty one gives NULL. */
-static int
-map_file(const char *path, const void **ret, size_t *ret_len)
-{
-    struct stat st;
-    int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-    if (hfd < 0)
-        return -errno;
-    int r = fstat(hfd, &st) < 0 ? -errno : 0;
-    if (r == 0 && !S_ISREG(st.st_mode))
-        r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    const void *map = NULL;
-    if (r == 0 && st.st_size > 0) {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, hfd, 0);
-        if (map == MAP_FAILED)
-            r = -errno;
-    }
-    close(hfd);
-    if (r < 0)
-        return r;
-    *ret = map;
-    *ret_len = (size_t)st.st_size;
-    return 0;
-}
-
 static int
 put_program(struct tree *t, const struct wsand_program *p, int64_t now,
             struct wsand_error *err)
@@ -103,34 +77,53 @@ put_program(struct tree *t, const struct wsand_program *p, int64_t now,
     const void *bytes = NULL;
     size_t len = 0;
 
-    int r = map_file(p->host_path, &bytes, &len);
+    int r = host_map(p->host_path, &bytes, &len);
     if (r < 0)
         return error_errno(err, -r, "%s", p->host_path);
     r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
-    if (bytes)
-        munmap((void *)bytes, len);
+    host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
 }
 
+/* The tree that the sandbox starts with, free of charge but for programs put
+ * into an image. */
 static int
-make_root(const struct wsand_options *o, const uint64_t *max,
-          OWN struct fs **ret, struct wsand_error *err)
+make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
+          struct tree *ret, struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
-    CLEANUP(tree_fini) struct tree t = {0};
     int64_t now = now_ns(o);
+    int r;
 
-    int r = tree_init(&t, &unlimited, now);
-    if (r == 0)
-        r = skeleton_fill(&t, now);
+    if (rt->image) {
+        r = tree_clone(image_tree(rt->image), ret);
+        ret->max = unlimited;
+    } else {
+        r = tree_init(ret, &unlimited, now);
+        if (r == 0)
+            r = skeleton_fill(ret, now);
+    }
     if (r < 0)
         return error_errno(err, -r, "cannot make the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(&t, &o->programs[i], now, err);
+        r = put_program(ret, &o->programs[i], now, err);
         if (r < 0)
             return r;
     }
-    tree_make_free(&t);
+    if (!rt->image)
+        tree_make_free(ret);
+    return 0;
+}
+
+static int
+make_root(struct wsand_runtime *rt, const struct wsand_options *o,
+          const uint64_t *max, OWN struct fs **ret, struct wsand_error *err)
+{
+    CLEANUP(tree_fini) struct tree t = {0};
+
+    int r = make_tree(rt, o, &t, err);
+    if (r < 0)
+        return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
     return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
 }
@@ -214,11 +207,11 @@ fill_sandbox(struct wsand_sandbox *sb, const struct wsand_options *o,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
                                 .start_ns = o->clock_ns};
-    struct fs *root;
+    struct fs *root = NULL;
 
     int r = get_limits(o, max, err);
     if (r == 0)
-        r = make_root(o, max, &root, err);
+        r = make_root(sb->runtime, o, max, &root, err);
     if (r < 0)
         return r;
     r = kernel_new(&ko, root, &sb->kernel);

@@ -128,8 +128,11 @@ pump(struct terminal *term)
     short events = 0;
 
     forget_waiters(term);
-    while (pump_in(term) | pump_out(term))
-        ;
+    bool moved = true;
+    while (moved) {
+        moved = pump_in(term);
+        moved |= pump_out(term);
+    }
     if (!term->n_in && !term->host_ended)
         events |= POLLIN;
     if (term->n_out)
