@@ -60,9 +60,11 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
     run->pid = kernel_spawn(k, &s, why, sizeof why);
     if (run->pid >= 0)
         return 0;
-    if (why[0])
-        return error_set(err, -run->pid, "%s: %s", x->path, why);
-    return error_errno(err, -run->pid, "%s", x->path);
+    if (s.culprit != s.path)
+        return error_errno(err, -run->pid, "working folder %s", s.culprit);
+    r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
+               : error_errno(err, -run->pid, "%s", x->path);
+    return error_of_program(err, r);
 }
 
 /* Between turns: what other threads and signal handlers have asked for. */

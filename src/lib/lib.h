@@ -39,6 +39,8 @@ int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
  * -EINVAL for what is no regular file, or what open and mmap give. */
 int host_map(const char *path, const void **ret, size_t *ret_len);
 void host_unmap(const void *map, size_t len);
+/* Marks *err as one of the program, and returns r. */
+int error_of_program(struct wsand_error *err, int r);
 
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
