@@ -24,7 +24,7 @@ struct wsand_sandbox {
     struct wsand_runtime *runtime;
     struct kernel *kernel;
     FILE *strace;
-    _Atomic int pending_signal;
+    _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed;
 };
 
@@ -57,5 +57,7 @@ int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
 void terminal_resize(struct terminal *term);
+/* Between the turns of the programs: moves bytes, if there are any. */
+void terminal_turn(struct terminal *term);
 
 #endif
