@@ -30,6 +30,7 @@ struct wsand_sandbox;
 struct wsand_error {
     int errnum;        /* as in errno.h, positive */
     char message[256]; /* names what was wrong */
+    bool is_program;   /* it is the program that cannot be run */
 };
 
 /* "0.1.0" */

@@ -53,7 +53,7 @@ cmd_exec(int argc, char **argv)
     if (q.root && argv[rest][0] == '/')
         q.exec.path = argv[rest];
     else if (!place_program(&q, argv[rest]))
-        return EXIT_USAGE;
+        return *argv[rest] ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND;
     q.exec.argv = (const char *const *)argv + rest;
     return request_run(&q, argv[rest]);
 }

@@ -3,10 +3,13 @@
 
 #include "wasmsand.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FREE_BYTES_KEPT = 64 << 20 };
 
@@ -43,9 +46,24 @@ print_help(void)
            "  --version  the version\n");
 }
 
+/* What we open must not get the number of a standard stream that is closed:
+ * programs would be given it. */
+static bool
+fill_standard_streams(void)
+{
+    int hfd;
+
+    do
+        hfd = open("/dev/null", O_RDWR);
+    while (hfd >= 0 && hfd <= 2);
+    return hfd > 2 && !close(hfd);
+}
+
 int
 main(int argc, char **argv)
 {
+    if (!fill_standard_streams())
+        return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 
     /* The memory of a file that is gone will be another's: giving it back to

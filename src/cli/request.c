@@ -48,7 +48,7 @@ parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
 
     errno = 0;
     unsigned long long n = strtoull(s, &end, 10);
-    if (!*s || *s == '-' || *end || errno || n > UINT64_MAX / scale || !n) {
+    if (*s < '0' || *s > '9' || *end || errno || n > UINT64_MAX / scale || !n) {
         complain("--%s: '%s' is not a positive number", name, s);
         return false;
     }
@@ -183,6 +183,17 @@ is_known(const char *word)
     return false;
 }
 
+/* getopt names a letter in optopt; of a long option, argv has the text. */
+static void
+complain_of_unknown(char **argv)
+{
+    const char letter[] = {'-', (char)optopt, 0};
+    bool is_long = !optopt || !strncmp(argv[optind - 1], "--", 2);
+
+    complain("%s: unknown option '%s'; see wasm-sandbox %s --help", argv[0],
+             is_long ? argv[optind - 1] : letter, argv[0]);
+}
+
 int
 request_parse(struct request *q, int argc, char **argv, const char *help,
               bool stop_at_unknown, int *ret_rest)
@@ -202,8 +213,7 @@ request_parse(struct request *q, int argc, char **argv, const char *help,
         if (c == ':')
             complain("%s: %s needs a value", argv[0], argv[optind - 1]);
         else if (c == '?')
-            complain("%s: unknown option '%s'; see wasm-sandbox %s --help",
-                     argv[0], argv[optind - 1], argv[0]);
+            complain_of_unknown(argv);
         if (c == ':' || c == '?' || !parse_option(q, c, optarg))
             return EXIT_USAGE;
     }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 /* Signal handlers have no argument: the sandbox that runs now. */
 static struct wsand_sandbox *current;
@@ -45,6 +46,23 @@ status_of(const struct request *q, const char *name,
     return res->signal ? 128 + res->signal : res->exit_code;
 }
 
+/* Says what was wrong; the exit status. The library knows the program by its
+ * path in the sandbox, the user by `name`. */
+static int
+explain(const struct request *q, const char *name,
+        const struct wsand_error *err)
+{
+    size_t len = strlen(q->exec.path);
+
+    if (!strncmp(err->message, q->exec.path, len) && err->message[len] == ':')
+        complain("%s%s", name, err->message + len);
+    else
+        complain("%s", err->message);
+    if (!err->is_program)
+        return EXIT_USAGE;
+    return err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
 int
 request_run(struct request *q, const char *name)
 {
@@ -58,7 +76,6 @@ request_run(struct request *q, const char *name)
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {0};
     struct wsand_error err = {0};
-    int status = EXIT_USAGE;
 
     int r = wsand_runtime_new(&ro, &rt, &err);
     if (r == 0)
@@ -66,12 +83,8 @@ request_run(struct request *q, const char *name)
     if (r == 0) {
         forward_signals(sb);
         r = wsand_exec(sb, &q->exec, &res, &err);
-        status = r == 0 ? status_of(q, name, &res) : EXIT_CANNOT_RUN;
     }
-    if (r < 0)
-        complain("%s", err.message);
-    if (r == -ENOEXEC || r == -ENOENT)
-        status = EXIT_USAGE;
+    int status = r == 0 ? status_of(q, name, &res) : explain(q, name, &err);
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);
     return status;

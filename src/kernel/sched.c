@@ -371,7 +371,8 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         }
         if (done(arg))
             break;
-        idle(k, deadline_ns);
+        if (list_is_empty(&k->run_queue))
+            idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
     return 0;

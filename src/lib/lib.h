@@ -36,7 +36,7 @@ struct wsand_sandbox {
     struct wsand_options options; /* with copies of mounts, without programs */
     struct shell *shell;          /* NULL: not used yet */
     FILE *strace;
-    _Atomic int pending_signal;
+    _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed;
 };
 
@@ -51,6 +51,8 @@ int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
  * -EINVAL for what is no regular file, or what open and mmap give. */
 int host_map(const char *path, const void **ret, size_t *ret_len);
 void host_unmap(const void *map, size_t len);
+/* Marks *err as one of the program, and returns r. */
+int error_of_program(struct wsand_error *err, int r);
 
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
@@ -75,5 +77,7 @@ int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
 void terminal_resize(struct terminal *term);
+/* Between the turns of the programs: moves bytes, if there are any. */
+void terminal_turn(struct terminal *term);
 
 #endif

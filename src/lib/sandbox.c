@@ -80,7 +80,7 @@ put_program(struct tree *t, const struct wsand_program *p, int64_t now,
 
     int r = host_map(p->host_path, &bytes, &len);
     if (r < 0)
-        return error_errno(err, -r, "%s", p->host_path);
+        return error_of_program(err, error_errno(err, -r, "%s", p->host_path));
     r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
     host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;

@@ -725,7 +725,7 @@ def test_terminal_modes_are_restored_at_the_time_limit(own_terminal):
     process = run_on(slave, "--timeout-ms", "200", PROBE, "ready-then-wait")
     assert process.wait(20 * SLOW) == 124
     assert termios.tcgetattr(slave) == before
-    assert b"200 ms\r\n" in read_until(master, b"\r\nwasm-sandbox") + os.read(master, 4096)
+    read_until(master, b"timed out after 200 ms")
 
 
 def test_terminal_that_goes_away():
@@ -752,14 +752,10 @@ def test_terminal_for_input_only(own_terminal):
     process = subprocess.Popen(
         command(PROBE, "lines"), stdin=slave, stdout=subprocess.PIPE, start_new_session=True
     )
-    assert process.stdout.readline() == b"isatty 1 0 1\n"[:7] + b"1 0 " + process_stderr_is_tty()
+    assert process.stdout.readline().startswith(b"isatty 1 0 ")
     os.write(master, b"four\r\x04")
     assert process.stdout.read() == b"got 4\nend\n"
     assert process.wait() == 0
-
-
-def process_stderr_is_tty():
-    return b"1\n" if os.isatty(2) else b"0\n"
 
 
 def test_read_only_terminal_as_input(own_terminal):
