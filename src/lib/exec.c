@@ -67,8 +67,8 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
     return error_of_program(err, r);
 }
 
-static void
-send_pending(struct wsand_sandbox *sb)
+void
+sandbox_send_pending(struct wsand_sandbox *sb)
 {
     uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
 
@@ -87,7 +87,7 @@ has_ended(void *arg)
 
     if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
         atomic_store(&k->kicked, false);
-        send_pending(sb);
+        sandbox_send_pending(sb);
         if (atomic_exchange(&sb->window_changed, false) && run->term)
             terminal_resize(run->term);
     }

@@ -63,9 +63,7 @@ is_over(void *arg)
 
     if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
         atomic_store(&k->kicked, false);
-        int sig = atomic_exchange(&sb->pending_signal, 0);
-        if (sig)
-            kernel_kill(k, k->run_tag, sig);
+        sandbox_send_pending(sb);
     }
     return sh->res->is_parked && (!sh->res->is_dead || !sh->res->task->thread);
 }
