@@ -126,8 +126,8 @@ on_signal(int sig)
 static int
 cmd_await_signal(int argc, char **argv)
 {
-    static const int sigs[] = {SIGINT,  SIGTERM, SIGHUP,
-                               SIGUSR1, SIGUSR2, SIGQUIT, SIGWINCH};
+    static const int sigs[] = {SIGINT,  SIGTERM, SIGHUP,  SIGUSR1,
+                               SIGUSR2, SIGQUIT, SIGWINCH};
     struct sigaction sa = {.sa_handler = on_signal};
     sigset_t set, old;
 
