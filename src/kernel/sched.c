@@ -301,8 +301,8 @@ idle(struct kernel *k, int64_t deadline_ns)
     }
     if (deadline_ns < next)
         next = deadline_ns;
-    if (next != NS_NEVER)
-        next += k->clock.boot_ns;
+    if (__builtin_add_overflow(next, k->clock.boot_ns, &next))
+        next = NS_NEVER;
     poll_host(k, next);
 }
 
