@@ -1,7 +1,7 @@
 # The guest's libc and compiler: guest/build-sysroot fills a cache entry for
 # each state of its inputs, which guest/bin/wcc and guest/bin/wopt then use.
-sysroot_inputs := $(addprefix guest/,build-sysroot sources.tsv musl bin/fetch \
-  bin/wcc)
+sysroot_inputs := $(addprefix guest/,build-sysroot musl bin/fetch bin/wcc) \
+  =$(shell grep '^musl' guest/sources.tsv | sha256sum | cut -c1-16)
 SYSROOT := $(shell tools/cache path sysroot $(sysroot_inputs))
 SYSROOT_LIB := $(SYSROOT)/lib/libc.a
 NPM := $(shell tools/cache path npm tools/npm)
@@ -11,6 +11,17 @@ export WASMSAND_BINARYEN := $(NPM)/node_modules/binaryen
 $(SYSROOT_LIB):
 	@tools/cache get sysroot $(sysroot_inputs) -- \
 	  tools/progress 'guest libc' guest/build-sysroot >/dev/null
+
+# For the scripts of guest/bin, when they are not called by make.
+guest-env: | $(SYSROOT_LIB)
+	@echo "WASMSAND_SYSROOT=$(SYSROOT) WASMSAND_BINARYEN=$(WASMSAND_BINARYEN)"
+
+packages: | $(SYSROOT_LIB) ## the programs of the root image
+	@guest/bin/build-packages
+
+rootfs: packages ## the root image, build/share/wasmsand/root.tar
+	@guest/bin/build-rootfs build/share/wasmsand/root.tar
+.PHONY: guest-env packages rootfs
 
 # How a C file becomes a program for the sandbox; /* post: MODE */ among its
 # first lines chooses what wopt does to it.

@@ -108,6 +108,8 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
+build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
+  world.o world_wasi.o)
 build/fuzz/path_fuzz build/fuzz/syscall_fuzz: \
   $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o world.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)

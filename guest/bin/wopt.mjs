@@ -88,6 +88,14 @@ function exportBufferSize(module) {
   module.addGlobalExport('__asyncify_buffer_size', '__asyncify_buffer_size')
 }
 
+function checkImports(module) {
+  for (let i = 0; i < module.getNumFunctions(); i++) {
+    const info = binaryen.getFunctionInfo(module.getFunctionByIndex(i))
+    if (info.module && info.module !== 'sys')
+      die(`imports ${info.module}.${info.base}, which the sandbox does not have`)
+  }
+}
+
 // Asyncify only knows the legacy form of exception handling, which is also what
 // clang emits; the translation to exnref therefore comes last.
 function transform(input, mode) {
@@ -98,6 +106,7 @@ function transform(input, mode) {
   binaryen.setDebugInfo(process.env.WASMSAND_NAMES === '1')
   const run = (...passes) => module.runPasses(passes)
 
+  checkImports(module)
   run('strip-dwarf', 'strip-producers', 'strip-target-features')
   if (mode === 'forkcast') run('fpcast-emu')
   if (mode !== 'plain') {

@@ -1,7 +1,8 @@
 /* Clocks and timers of one sandbox.
  *
- * With a fixed clock, time is virtual: it starts at the given moment, stands
- * still while processes run, and jumps to the next timer when all sleep. */
+ * With a fixed clock, time is virtual: it starts at the given moment, moves on
+ * by a microsecond each time a process asks for it, and jumps to the next timer
+ * when all sleep. */
 #ifndef KERNEL_CLOCK_H
 #define KERNEL_CLOCK_H
 

@@ -246,6 +246,25 @@ inet_autobind(struct socket *s)
     return r;
 }
 
+/* Sockets may share a port, but only one of them may listen. */
+static int
+inet_listen(struct socket *s)
+{
+    int r = inet_autobind(s);
+
+    if (r < 0)
+        return r;
+    struct endpoint own = endpoint_of(&s->local);
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, own.port))
+    {
+        struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        if (other != s && other->state == SOCK_LISTENING &&
+            collides(s, other) && !may_share(s, other))
+            return -EADDRINUSE;
+    }
+    return 0;
+}
+
 static void
 inet_unbind(struct socket *s)
 {
@@ -349,6 +368,7 @@ const struct sock_family inet_family = {
     .domain = AF_INET,
     .bind = inet_bind,
     .autobind = inet_autobind,
+    .listen = inet_listen,
     .unbind = inet_unbind,
     .find = inet_find,
     .connected = inet_connected,

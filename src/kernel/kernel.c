@@ -158,9 +158,12 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     struct program *p;
     struct thread *th;
 
+    s->culprit = s->cwd;
     int r = enter_cwd(t, s->cwd);
-    if (r == 0)
-        r = exec_prepare(t, &e, &p);
+    if (r < 0)
+        return r;
+    s->culprit = s->path;
+    r = exec_prepare(t, &e, &p);
     if (r < 0)
         return r;
     exec_commit(t);
@@ -178,6 +181,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
 {
     struct task *t;
 
+    s->culprit = s->path;
     if (why_size)
         why[0] = 0;
     int r = task_new(k, k->init, &t);

@@ -93,6 +93,7 @@ struct spawn {
     const char *cwd;
     OWN struct file *stdio[3]; /* taken over, also on failure */
     struct tty *ctty;          /* becomes its controlling terminal, or NULL */
+    const char *culprit;       /* set on failure: path or cwd */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 

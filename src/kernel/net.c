@@ -35,5 +35,6 @@ net_free(OWN struct net *n)
     socket_drop_queue(CONTAINER_OF(it, struct socket, all));
     n->is_collecting = false;
     net_collect(n);
+    net_drop_spare(n);
     free(n);
 }

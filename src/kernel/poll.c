@@ -13,6 +13,10 @@
 #define WRITE_EVENTS (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
 #define OTHER_EVENTS POLLPRI
 
+/* select looks at no descriptor beyond the table, which on Linux has at least
+ * so many places. */
+enum { FDS_SEEN_MIN = 64 };
+
 int64_t
 poll_deadline(const struct task *t, int64_t timeout_ns)
 {
@@ -182,8 +186,9 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
 
     if (n < 0)
         return -EINVAL;
-    if ((size_t)n > t->fds.cap)
-        s.n = (int32_t)t->fds.cap;
+    size_t cap = t->fds.cap < FDS_SEEN_MIN ? FDS_SEEN_MIN : t->fds.cap;
+    if ((size_t)n > cap)
+        s.n = (int32_t)cap;
     for (int i = 0; i < 3; i++) {
         s.set[i] = sets[i]
                        ? guest_ptr(t, sets[i], ((uint64_t)s.n + 31) / 32 * 4)

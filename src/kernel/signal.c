@@ -190,7 +190,7 @@ signal_send(struct task *t, const struct siginfo_k *info)
     int sig = info->signo;
     bool blocked = t->sig.mask & SIG_BIT(sig) & ~UNMASKABLE;
 
-    if (t->is_zombie || !t->thread)
+    if (t->is_zombie || (!t->thread && !t->resident))
         return 0;
     before_send(t, sig);
     if (t->is_zombie)
@@ -206,7 +206,8 @@ signal_send(struct task *t, const struct siginfo_k *info)
         return r;
     tell_watchers(t, sig);
     signal_update_word(t);
-    if (t->thread->task == t && (!blocked || t->sig.wait_set & SIG_BIT(sig)))
+    if (t->thread && t->thread->task == t &&
+        (!blocked || t->sig.wait_set & SIG_BIT(sig)))
         thread_wake(t->thread);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "kernel/socket.h"
 
 #include "kernel/kernel.h"
+#include "kernel/packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,6 +175,8 @@ socket_free(OWN struct socket *s)
     waitq_fini(&s->events);
     waitq_fini(&s->room);
     list_remove(&s->all);
+    if (list_is_empty(&s->kernel->net->sockets))
+        net_drop_spare(s->kernel->net);
     limits_uncharge(&s->kernel->limits, LIMIT_memory, sizeof *s);
     free(s);
 }

@@ -85,6 +85,8 @@ struct sock_family {
     int (*bind)(struct socket *s, struct task *t, const struct sock_addr *addr);
     /* Gives s a name of the system's choice if it has none. */
     int (*autobind)(struct socket *s);
+    /* Makes sure that connections can be made to s by its name. */
+    int (*listen)(struct socket *s);
     /* Gives the name up. */
     void (*unbind)(struct socket *s);
     /* The socket of the same type that addr names; -ECONNREFUSED, ... A
@@ -201,6 +203,8 @@ struct net {
     uint32_t next_port, next_name;
     struct packet *garbage; /* those whose files are to be put */
     bool is_collecting;
+    struct packet *spare; /* see packet.h */
+    size_t n_spare;
 };
 
 /* The kernel's, made at first use; NULL: out of memory. */

@@ -14,9 +14,7 @@ socket_listen(struct socket *s, struct task *t, int backlog)
         return -EOPNOTSUPP;
     if (s->state != SOCK_IDLE && s->state != SOCK_LISTENING)
         return -EINVAL;
-    if (!s->is_bound && !socket_is_inet(s))
-        return -EINVAL;
-    int r = s->family->autobind(s);
+    int r = s->family->listen(s);
     if (r < 0)
         return r;
     s->backlog =
@@ -153,6 +151,7 @@ connect_async(struct socket *s, struct socket *listener, int r)
         list_push_back(&listener->stalled, &s->listen_link);
     } else if (r < 0) {
         s->error = -r;
+        s->shut = SHUT_BITS;
         s->was_async = false;
     }
     return -EINPROGRESS;
@@ -269,9 +268,12 @@ socket_shutdown(struct socket *s, int how)
     if (s->state != SOCK_CONNECTED &&
         (socket_is_inet(s) || s->type != SOCK_DGRAM))
         return -ENOTCONN;
+    struct socket *p = s->peer;
+    if (s->type != SOCK_DGRAM && socket_is_inet(s) && s->shut & SHUT_BIT_WR &&
+        (!p || p->shut & SHUT_BIT_WR))
+        return -ENOTCONN;
     s->shut |= bits;
     waitq_wake(&s->events);
-    struct socket *p = s->peer;
     if (s->type == SOCK_DGRAM || !p)
         return 0;
     if (bits & SHUT_BIT_WR)

@@ -12,7 +12,7 @@
 
 enum {
     STREAM_PACKET_MIN = 2048,
-    STREAM_PACKET_MAX = 64 << 10,
+    STREAM_PACKET_LARGE = 8 << 10, /* what is longer gets the largest size */
     UDP_BYTES_MAX = 65507,
 };
 
@@ -138,9 +138,11 @@ add_packet(struct socket *to, struct sock_msg *m, size_t len)
 {
     struct packet *p;
 
-    len = min_size(len, STREAM_PACKET_MAX);
-    int r = packet_for(to, m, len < STREAM_PACKET_MIN ? STREAM_PACKET_MIN : len,
-                       &p);
+    size_t cap = len < STREAM_PACKET_MIN     ? STREAM_PACKET_MIN
+                 : len > STREAM_PACKET_LARGE ? PACKET_KEPT_BYTES
+                                             : len;
+    len = min_size(len, cap);
+    int r = packet_for(to, m, cap, &p);
     if (r < 0)
         return r;
     iov_copy_from(&m->data, p->data, len);

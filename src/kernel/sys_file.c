@@ -129,7 +129,7 @@ int64_t
 sys_truncate64(struct task *t, const union sysarg *a)
 {
     int64_t size = (int64_t)sysarg_u64(a + 1);
-    struct attr attr, set = {.size = (uint64_t)size};
+    struct attr attr = {0}, set = {.size = (uint64_t)size};
     struct walk w;
     int r;
     const char *path = guest_path(t, a[0].addr, &r);
@@ -246,7 +246,7 @@ int64_t
 sys_copy_file_range(struct task *t, const union sysarg *a)
 {
     struct file *in = fd_find(t, a[0].i), *out = fd_find(t, a[2].i);
-    uint64_t in_pos, out_pos;
+    uint64_t in_pos = 0, out_pos = 0;
     int r = 0;
 
     if (!in || !out || !file_is_readable(in) || !file_is_writable(out) ||

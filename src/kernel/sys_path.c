@@ -59,7 +59,7 @@ find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     const char *p = guest_path(t, path, &r);
 
     if (!p)
-        return r;
+        return r < 0 ? r : -EFAULT;
     if (!*p && !(at_flags & AT_EMPTY_PATH))
         return -ENOENT;
     r = base_of(t, dirfd, p, &base);
@@ -274,7 +274,7 @@ sys_linkat(struct task *t, const union sysarg *a)
     int r = find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
         r = get_at(t, a[2].i, a[3].addr, &base, &to);
-    return r < 0 ? r : vfs_link_node(&from, &to);
+    return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
 static int64_t
@@ -358,9 +358,10 @@ sys_fstatat64(struct task *t, const union sysarg *a)
         return f ? stat_file(t, f, a[2].addr) : -EBADF;
     }
     r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
-    return r < 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
+    if (r != 0)
+        return r;
+    r = vnode_getattr(t, &v, &attr);
+    return r != 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
 }
 
 int64_t
@@ -394,7 +395,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
-    return r < 0 ? r : access_node(t, &v, a[2].i);
+    return r != 0 ? r : access_node(t, &v, a[2].i);
 }
 
 int64_t
@@ -425,7 +426,7 @@ sys_fchmodat(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = find_node(t, a[0].i, a[1].addr, 0, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[2].u);
+    return r != 0 ? r : chmod_node(t, &v, a[2].u);
 }
 
 /* The inode of a descriptor that may change its attributes. */
@@ -448,7 +449,7 @@ sys_fchmod(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[1].u);
+    return r != 0 ? r : chmod_node(t, &v, a[1].u);
 }
 
 static int64_t
@@ -470,7 +471,7 @@ sys_fchownat(struct task *t, const union sysarg *a)
     if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[4].u, &v);
-    return r < 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
+    return r != 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
 }
 
 int64_t
@@ -479,7 +480,7 @@ sys_fchown(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
+    return r != 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
 }
 
 /* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
@@ -632,7 +633,7 @@ sys_statfs64(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
-    return r < 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
+    return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }
 
 int64_t

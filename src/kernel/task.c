@@ -153,13 +153,32 @@ task_init(struct task *t, struct kernel *k)
     t->start_ns = clock_mono_ns(&k->clock);
 }
 
+static int
+charge_process(struct kernel *k)
+{
+    if (!limits_charge(&k->limits, LIMIT_processes, 1))
+        return -EAGAIN;
+    if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
+        return 0;
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    return -ENOMEM;
+}
+
+static void
+uncharge_process(struct kernel *k)
+{
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    limits_uncharge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES);
+}
+
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    if (parent && !limits_charge(&k->limits, LIMIT_processes, 1))
-        return -EAGAIN;
+    int r = parent ? charge_process(k) : 0;
+    if (r < 0)
+        return r;
     struct task *t = calloc(1, sizeof *t);
-    int r = t ? 0 : -ENOMEM;
+    r = t ? 0 : -ENOMEM;
     if (t) {
         task_init(t, k);
         if (parent)
@@ -174,7 +193,7 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
         }
         free(t);
         if (parent)
-            limits_uncharge(&k->limits, LIMIT_processes, 1);
+            uncharge_process(k);
         return r;
     }
     hold_places(t);
@@ -194,7 +213,7 @@ task_reap(struct task *t)
         u->cpu_ns += t->usage.cpu_ns + t->children_usage.cpu_ns;
         if (t->usage.max_memory > u->max_memory)
             u->max_memory = t->usage.max_memory;
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        uncharge_process(k);
     }
     list_remove(&t->link);
     list_remove(&t->hash);

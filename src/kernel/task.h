@@ -120,6 +120,7 @@ struct task {
 
     struct thread *thread;            /* NULL once it is gone */
     OWN struct program *next_program; /* between execve and its start */
+    struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
     struct fd_table fds;
@@ -203,6 +204,10 @@ int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
+/* What a process costs the host beside its memory (records, the used part of
+ * its native stack): charged to the memory limit. */
+enum { PROCESS_FEE_BYTES = 64 << 10 };
+
 /* A child of `parent` with copies of all it inherits, or for NULL the init
  * task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
@@ -235,6 +240,10 @@ int task_clock_ns(struct task *t, int id, int64_t *ret);
 
 /* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
+
+/* --- wasi/: what a task keeps for the WASI ABI (rights of descriptors, names
+ * of preopens). Made by the first call of a program; gone with exec. */
+void wasi_free(OWN struct wasi *w); /* NULL is fine */
 
 /* --- args.c */
 /* Copies argv and envp (NULL-terminated host arrays). -E2BIG, -ENOMEM. */

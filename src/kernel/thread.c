@@ -199,7 +199,7 @@ bool
 thread_must_wait(struct thread *th)
 {
     th->is_waiting = true;
-    return !th->is_ready || th->is_yielding;
+    return !th->is_ready || th->is_yielding || th->is_stopped;
 }
 
 /* --- guest memory */

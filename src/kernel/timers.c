@@ -350,7 +350,7 @@ sys_timer_settime(struct task *t, const union sysarg *a)
 {
     struct posix_timer *pt = posix_timer_find(t, a[0].i);
     struct clock *c = &t->kernel->clock;
-    int64_t interval, value;
+    int64_t interval = 0, value = 0;
 
     if (!pt || !a[2].addr)
         return -EINVAL;

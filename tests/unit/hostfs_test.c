@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +107,7 @@ at(struct folder *f, const char *path)
     struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
 
     base = (struct vnode){root, root->fs->root};
-    return (struct at){.k = f->k, .t = f->t, .base = &base, .path = path};
+    return (struct at){f->k, f->t, &base, path, 0};
 }
 
 static int
@@ -305,6 +307,73 @@ TEST(hostfs_file_swapped_for_a_link_is_not_touched)
     folder_free(&f);
 }
 
+/* Swaps the directory d and a link to the folder's parent, again and again. */
+struct swapper {
+    const struct folder *f;
+    _Atomic bool done;
+};
+
+static void *
+swap_until_done(void *arg)
+{
+    struct swapper *s = arg;
+    char d[96], link[96];
+
+    snprintf(d, sizeof d, "%s/d", s->f->in);
+    snprintf(link, sizeof link, "%s/link", s->f->in);
+    while (!s->done)
+        (void)renameat2(AT_FDCWD, d, AT_FDCWD, link, RENAME_EXCHANGE);
+    return NULL;
+}
+
+static void
+attack(struct folder *f)
+{
+    struct attr a = {.mode = 0600, .mtime_ns = NS_PER_S};
+    struct at at_secret = at(f, "/h/d/secret");
+    struct walk w;
+
+    CHECK(!has_text(f, "/h/d/secret", "secret"));
+    (void)open_error(f, "/h/d/secret", O_WRONLY | O_TRUNC);
+    (void)open_error(f, "/h/d/new", O_WRONLY | O_CREAT);
+    (void)rename_in(f, "/h/d/secret", "/h/d/moved", 0);
+    (void)rename_in(f, "/h/d/moved", "/h/d/secret", 0);
+    (void)remove_name(f, "/h/d/new", 0);
+    if (path_walk(f->k, f->t, at_secret.base, at_secret.path, 0, &w) == 0)
+        (void)f->fs->ops->setattr(f->fs, w.node.ino, &a,
+                                  ATTR_MODE | ATTR_MTIME | ATTR_SIZE);
+}
+
+TEST(hostfs_races_with_the_host_never_leave_the_folder)
+{
+    struct folder f;
+    struct swapper s = {.f = &f};
+    struct stat st;
+    pthread_t thread;
+    char path[96];
+
+    folder_init(&f, false);
+    snprintf(path, sizeof path, "%s/d", f.in);
+    CHECK_EQ(mkdir(path, 0755), 0);
+    put_file(path, "secret", "inner");
+    CHECK_EQ(symlink("..", host_path(&f, "link")), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, swap_until_done, &s), 0);
+    for (int i = 0; i < 1000; i++)
+        attack(&f);
+    s.done = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    snprintf(path, sizeof path, "%s/secret", f.top);
+    CHECK_EQ(stat(path, &st), 0);
+    CHECK_EQ(st.st_size, 6);
+    CHECK_EQ(st.st_mode & 0777, 0644);
+    CHECK(st.st_mtime > 1);
+    snprintf(path, sizeof path, "%s/new", f.top);
+    CHECK(stat(path, &st) < 0);
+    snprintf(path, sizeof path, "%s/moved", f.top);
+    CHECK(stat(path, &st) < 0);
+    folder_free(&f);
+}
+
 TEST(hostfs_devices_and_sockets_are_never_opened)
 {
     struct folder f;
@@ -435,6 +504,7 @@ count_names(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 
     (void)dtype;
     CHECK(ino != 0 && len == strlen(name));
+    CHECK(cookie < INT32_MAX - 2); /* a long of 32-bit programs */
     if (!n->room--)
         return false;
     n->count++;
@@ -459,6 +529,24 @@ TEST(hostfs_directories_are_read_in_pieces)
                  0);
     }
     CHECK_EQ(n.count, 100);
+    folder_free(&f);
+}
+
+TEST(hostfs_removed_directory_stays_for_who_holds_it)
+{
+    struct folder f;
+    struct name d = {"d", 1};
+    struct attr a = {.mode = S_IFDIR | 0755};
+    uint64_t ino;
+
+    folder_init(&f, false);
+    CHECK_EQ(f.fs->ops->create(f.fs, f.fs->root, d, &a, &ino), 0);
+    f.fs->ops->hold(f.fs, ino);
+    CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, d, UNLINK_DIR), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, ino, &a), 0);
+    CHECK_EQ(a.nlink, 0);
+    CHECK_EQ(f.fs->ops->create(f.fs, ino, d, &a, &ino), -ENOENT);
+    f.fs->ops->release(f.fs, ino);
     folder_free(&f);
 }
 

@@ -34,7 +34,7 @@ TEST(pipe_moves_bytes_in_order)
     for (int i = 0; i < 30000; i++) {
         CHECK_EQ(SYS(t, NR_write, p[1], BUF, 5), 5);
         if (i == 0)
-            CHECK_EQ(k->limits.used[LIMIT_memory], CAP);
+            CHECK_EQ(world_memory(k), CAP);
         memset(world_at(t, 2 * BUF), 0, 5);
         CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, BUF), 5);
         CHECK(memcmp(world_at(t, 2 * BUF), "hello", 5) == 0);
@@ -138,7 +138,7 @@ TEST(pipe_size_changes_and_keeps_what_it_holds)
     CHECK_EQ(SYS(t, NR_write, p[1], BUF, 14000), 14000);
     CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 4096), -EBUSY);
     CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 30000), 32768);
-    CHECK_EQ(k->limits.used[LIMIT_memory], 32768);
+    CHECK_EQ(world_memory(k), 32768);
     CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 2 << 20), -EPERM);
     CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 10000), 10000);
     CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 14000), 14000);

@@ -30,12 +30,22 @@ spin(struct fake_machine *m, struct machine_trap *trap)
     return MACHINE_YIELDED;
 }
 
-/* Sleeps for a second at its first turn, and counts its turns. */
+/* Is ready in sys.wait, and uses up its slice. */
+static enum machine_event
+wait_and_spin(struct fake_machine *m, struct machine_trap *trap)
+{
+    (void)trap;
+    m->machine.thread->is_ready = true;
+    (void)thread_must_wait(m->machine.thread);
+    return MACHINE_YIELDED;
+}
+
+/* Sleeps for 20 ms, or a bit more than a second of virtual time. */
 static enum machine_event
 nap(struct fake_machine *m, struct machine_trap *trap)
 {
-    const int64_t ts[2] = {1, 0};
     struct thread *th = m->machine.thread;
+    const int64_t ts[2] = {th->kernel->clock.is_virtual, 20 * NS_PER_MS};
 
     (void)trap;
     memcpy(m->machine.base + AT, ts, sizeof ts);
@@ -69,7 +79,7 @@ never(void *arg)
 
 TEST(sched_busy_threads_take_turns)
 {
-    struct kernel *k = world_new();
+    struct kernel *k = world_new_live(NULL);
     struct task *t[3];
     int left = 300;
 
@@ -101,9 +111,37 @@ TEST(sched_woken_threads_go_first_but_not_for_ever)
     kernel_free(k);
 }
 
-TEST(sched_stopped_threads_do_not_run)
+TEST(sched_virtual_time_keeps_slices_of_the_host_out)
 {
     struct kernel *k = world_new();
+    struct task *t = runnable(k, spin), *u = runnable(k, spin);
+    int left = 100;
+
+    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->turns, 100);
+    CHECK_EQ(fake_of(u->thread)->turns, 0);
+    CHECK_EQ(t->usage.cpu_ns, 0);
+    kernel_free(k);
+}
+
+TEST(sched_thread_woken_while_it_runs_is_queued_once)
+{
+    struct kernel *k = world_new();
+    struct task *t = runnable(k, spin);
+    int left = 3;
+
+    t->rlimits[RLIMIT_CPU] = (struct rlimit_k){0, RLIM_INFINITY};
+    t->sig.action[SIGXCPU].handler = 100;
+    fake_of(t->thread)->run = wait_and_spin;
+    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK(k->run_queue.next == &t->thread->run);
+    CHECK(k->run_queue.prev == &t->thread->run);
+    kernel_free(k);
+}
+
+TEST(sched_stopped_threads_do_not_run)
+{
+    struct kernel *k = world_new_live(NULL);
     struct task *t = runnable(k, spin), *u = runnable(k, spin);
     struct siginfo_k stop = {.signo = SIGSTOP}, cont = {.signo = SIGCONT};
     int left = 50;
@@ -126,25 +164,23 @@ TEST(sched_virtual_time_jumps_when_all_sleep)
 
     t->is_host_child = true;
     CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
-    CHECK_EQ(clock_mono_ns(&k->clock), CLOCK_START_NS + NS_PER_S);
+    CHECK(clock_mono_ns(&k->clock) >= CLOCK_START_NS + NS_PER_S);
+    CHECK(clock_mono_ns(&k->clock) <
+          CLOCK_START_NS + NS_PER_S + 21 * NS_PER_MS);
     CHECK_EQ(t->usage.switches, 2);
     kernel_free(k);
 }
 
 TEST(sched_timers_fire_beside_busy_threads)
 {
-    struct kernel *k = world_new();
+    struct kernel *k = world_new_live(NULL);
     struct task *t = runnable(k, nap);
+    int64_t begin = clock_mono_ns(&k->clock);
 
     runnable(k, spin);
     t->is_host_child = true;
-    int left = 10;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK(!t->is_zombie);
-    clock_jump(&k->clock, CLOCK_START_NS + NS_PER_S);
-    left = 200;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK(t->is_zombie);
+    CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
+    CHECK(clock_mono_ns(&k->clock) >= begin + 20 * NS_PER_MS);
     kernel_free(k);
 }
 

@@ -303,7 +303,7 @@ TEST(socket_chain_in_flight_is_dropped_without_recursion)
 {
     struct kernel *k = world_new();
     struct task *t = world_task(k);
-    uint64_t before = k->limits.used[LIMIT_memory];
+    uint64_t before = world_memory(k);
 
     k->limits.max[LIMIT_memory] = UINT64_C(1) << 32;
     pair(t, SOCK_STREAM);
@@ -324,7 +324,7 @@ TEST(socket_chain_in_flight_is_dropped_without_recursion)
     CHECK_EQ(SYS(t, NR_close, 0), 0);
     CHECK_EQ(SYS(t, NR_close, 1), 0);
     CHECK_EQ(k->limits.used[LIMIT_open_files], 0);
-    CHECK_EQ(k->limits.used[LIMIT_memory], before);
+    CHECK_EQ(world_memory(k), before);
     kernel_free(k);
 }
 
@@ -386,6 +386,6 @@ TEST(socket_survives_failing_allocations)
         fd_close_all(t, false);
     }
     CHECK_EQ(k->limits.used[LIMIT_open_files], 0);
-    CHECK_EQ(k->limits.used[LIMIT_memory], 0);
+    CHECK_EQ(world_memory(k), 0);
     kernel_free(k);
 }

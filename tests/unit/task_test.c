@@ -296,7 +296,8 @@ TEST(task_fork_that_the_engine_refuses_leaves_nothing)
     task_fork(t->thread);
     CHECK_EQ(fake_of(t->thread)->fork_result, -ENOMEM);
     CHECK_EQ(k->limits.used[LIMIT_processes], 1);
-    CHECK_EQ(k->limits.used[LIMIT_memory], FAKE_MEMORY_BYTES);
+    CHECK_EQ(k->limits.used[LIMIT_memory],
+             FAKE_MEMORY_BYTES + PROCESS_FEE_BYTES);
     kernel_free(k);
 }
 
@@ -306,7 +307,7 @@ TEST(task_fork_beyond_the_memory_limit_fails)
     struct kernel *k = world_new_on(&e);
     struct task *t = world_task(k);
 
-    k->limits.max[LIMIT_memory] = FAKE_MEMORY_BYTES + 1000;
+    k->limits.max[LIMIT_memory] = 2 * FAKE_MEMORY_BYTES;
     task_fork(t->thread);
     CHECK_EQ(fake_of(t->thread)->fork_result, -ENOMEM);
     CHECK(k->limits.was_hit[LIMIT_memory]);

@@ -264,3 +264,10 @@ world_count_hfds(void)
         (void)closedir(d);
     return n;
 }
+
+uint64_t
+world_memory(const struct kernel *k)
+{
+    return k->limits.used[LIMIT_memory] -
+           k->limits.used[LIMIT_processes] * PROCESS_FEE_BYTES;
+}

@@ -42,6 +42,8 @@ void *world_at(struct task *t, gaddr at);
 /* Puts a string into guest memory; returns `at`. */
 gaddr world_str(struct task *t, gaddr at, const char *s);
 /* Moves the clock on and fires what is due. */
+/* Memory charged for more than the processes themselves. */
+uint64_t world_memory(const struct kernel *k);
 void world_sleep_ns(struct kernel *k, int64_t ns);
 
 /* One transfer through the file's operations, as read and write do. */

@@ -118,7 +118,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
         return -ENOMEM;
     if (!list_is_empty(&k->mounts)) {
         int r = find_mount_point(k, path, &at);
-        if (r < 0)
+        if (r != 0)
             return r;
         vnode_hold(&at);
         at.mnt->has_submounts = true;
@@ -126,7 +126,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
     m->parent = at.mnt;
     m->at = at.ino;
     list_push_back(&k->mounts, &m->link);
-    m = NULL;
+    m = NULL; /* the list has it */
     return 0;
 }
 

@@ -94,11 +94,10 @@ measure(const struct kernel *k, int64_t *ret_busy_ns, int64_t *ret_idle_ns)
     *ret_idle_ns = up > busy ? up - busy : 0;
 }
 
-/* Rounded up: a system that answers is up for some time. */
 static void
 put_seconds(struct buf *b, int64_t ns, const char *after)
 {
-    int64_t cs = (ns + TICK_NS - 1) / TICK_NS;
+    int64_t cs = ns / TICK_NS;
 
     buf_printf(b, "%lld.%02lld%s", (long long)(cs / CS_PER_S),
                (long long)(cs % CS_PER_S), after);

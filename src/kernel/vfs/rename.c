@@ -133,7 +133,7 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     int r = find_end(from, &a);
     if (r == 0)
         r = find_end(to, &b);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (a.w.dir.mnt != b.w.dir.mnt)
         return -EXDEV;

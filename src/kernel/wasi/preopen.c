@@ -56,7 +56,7 @@ preopen(struct task *t, int fd, const char *path, const char *name)
 
     int r = vfs_open(t->kernel, t, &t->cwd, path, O_DIRECTORY, 0, &f);
     if (r < 0)
-        return 0;
+        return r == -ENOMEM || r == -ENFILE ? r : 0;
     r = install(t, fd, f, name);
     return r < 0 ? r : 1;
 }
@@ -98,8 +98,8 @@ preopen_top(struct task *t, int next)
     return r < 0 ? r : top.err;
 }
 
-int
-preopen_all(struct task *t)
+static int
+preopen_each(struct task *t)
 {
     int next = PREOPEN_FIRST;
 
@@ -109,4 +109,15 @@ preopen_all(struct task *t)
     next += r;
     r = preopen(t, next, ".", ".");
     return r < 0 ? r : preopen_top(t, next + r);
+}
+
+int
+preopen_all(struct task *t)
+{
+    int r = preopen_each(t);
+
+    for (size_t i = 0; r < 0 && i < t->wasi->cap; i++)
+        if (t->wasi->fds[i].preopen)
+            (void)fd_close(t, (int)i);
+    return r;
 }

@@ -191,7 +191,7 @@ wasi_fd_filestat_get(struct task *t, const uint64_t *a)
     int r = wasi_file(t, a[0], RIGHT_FD_FILESTAT_GET, &f);
     if (r == 0)
         r = file_getattr(f, &attr);
-    if (r < 0)
+    if (r != 0)
         return r;
     uint64_t dev = f->node.mnt ? f->node.mnt->fs->dev : 0;
     return wasi_put_filestat(t, (gaddr)a[1], dev, &attr);
@@ -230,7 +230,7 @@ wasi_fd_filestat_set_times(struct task *t, const uint64_t *a)
     int r = wasi_file(t, a[0], RIGHT_FD_FILESTAT_SET_TIMES, &f);
     if (r == 0)
         r = wasi_get_times(t, a + 1, &set);
-    if (r < 0 || !set.what)
+    if (r != 0 || !set.what)
         return r;
     if (!f->node.mnt)
         return -EPERM;

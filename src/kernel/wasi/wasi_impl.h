@@ -3,7 +3,6 @@
 #define KERNEL_WASI_WASI_IMPL_H
 
 #include "kernel/kernel.h"
-#include "kernel/wasi/wasi.h"
 #include "kernel/wasi/wasi_abi.h"
 
 #include <stdbool.h>
@@ -96,7 +95,7 @@ int wasi_install(struct task *t, OWN struct file *f, const struct rights *max);
 
 /* --- preopen.c */
 
-/* Opens the directories that a program starts with. */
+/* Opens the directories that a program starts with, or none. */
 int preopen_all(struct task *t);
 
 /* --- wasi_fd.c */

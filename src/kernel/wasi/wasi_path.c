@@ -280,7 +280,8 @@ wasi_path_filestat_get(struct task *t, const uint64_t *a)
         r = find_node(&at, lookup_walk(a[1]), &v);
     if (r == 0)
         r = vnode_getattr(t, &v, &attr);
-    return r < 0 ? r : wasi_put_filestat(t, (gaddr)a[4], v.mnt->fs->dev, &attr);
+    return r != 0 ? r
+                  : wasi_put_filestat(t, (gaddr)a[4], v.mnt->fs->dev, &attr);
 }
 
 /* path_filestat_set_times(dirfd, lookup, path, len, atim, mtim, fst_flags) */
@@ -298,7 +299,7 @@ wasi_path_filestat_set_times(struct task *t, const uint64_t *a)
         r = wasi_get_times(t, a + 4, &set);
     if (r == 0)
         r = find_node(&at, lookup_walk(a[1]), &v);
-    if (r < 0 || !set.what)
+    if (r != 0 || !set.what)
         return r;
     return vnode_setattr(t, &v, &set.attr, set.what, set.now);
 }

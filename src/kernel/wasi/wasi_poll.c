@@ -160,7 +160,8 @@ wait_for_any(struct oneoff *o)
     thread_poll_init(&tp, o->t->thread);
     o->pt = &tp.pt;
     int r = look_at_all(o);
-    return r < 0 ? r : -EWAIT;
+    o->pt = NULL;
+    return r < 0 || o->found ? r : -EWAIT;
 }
 
 /* poll_oneoff(in, out, n, &n_events) */

@@ -49,8 +49,9 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
         r = -EINVAL;
     if (r == 0)
         r = wasi_check(t, a[2], sizeof(uint32_t));
-    if (r == 0)
-        r = fd_reserve(t, 0);
+    if (r != 0)
+        return r;
+    r = fd_reserve(t, 0);
     if (r < 0)
         return r;
     uint64_t inherited = rights_get(t, (int)a[0], g.file).inheriting;
@@ -59,7 +60,7 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
         return wait_or_again(t, &g, g.socket->rcvtimeo_ns);
     if (r == 0)
         r = socket_file_new(conn, wasi_open_flags((uint32_t)a[1]), &f);
-    if (r < 0)
+    if (r != 0)
         return r;
     int fd = wasi_install(t, f, &(struct rights){inherited, inherited});
     return fd < 0 ? fd : copy_to_guest(t, (gaddr)a[2], &fd, sizeof fd);

@@ -1,0 +1,4 @@
+# For interactive shells.
+[ -n "${PS1-}" ] || return
+shopt -s checkwinsize
+PS1='\u@\h:\w\$ '
