@@ -33,7 +33,7 @@
 extern int indirection_level, parse_and_execute_level, loop_level;
 extern int continuing, breaking, funcnest, executing_list;
 extern int comsub_ignore_return, return_catch_flag, wait_intr_flag;
-extern int last_command_exit_value, line_number, executing, expand_aliases;
+extern int line_number, executing, expand_aliases;
 extern int subshell_environment;
 extern time_t shell_start_time;
 extern struct timeval shellstart;
