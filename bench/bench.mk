@@ -1,20 +1,42 @@
-# Measurements: bench/x.c is built natively and for the sandbox; bench/run
-# compares the two. bench/engine measures the engine over a fake kernel.
+# Measurements: bench/x.c and the kernels of bench/cpu are built natively and
+# for the sandbox; bench/host measures from outside, bench/engine the engine
+# over a fake kernel. bench/run compares.
 bench_src := $(wildcard bench/*.c)
-bench_native := $(bench_src:%.c=build/%)
-bench_inside := $(bench_src:%.c=build/%.wasm)
+bench_native := $(bench_src:%.c=build/%) build/bench/cpu
+bench_inside := $(bench_src:%.c=build/%.wasm) build/bench/cpu.wasm
 build/bench/%: bench/%.c
 	@mkdir -p $(@D) && echo "  cc $< (native)"
 	$Q$(CC) -O2 -D_GNU_SOURCE -MMD -MP $< -o $@ -lm
 build/bench/%.wasm: bench/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
+
+cpu_src := $(wildcard bench/cpu/*.c)
+cpu_inputs := $(cpu_src) $(wildcard bench/cpu/*.h bench/cpu/*.def) bench/bench.h
+build/bench/cpu: $(cpu_inputs)
+	@mkdir -p $(@D) && echo "  cc $@ (native)"
+	$Q$(CC) -O2 -D_GNU_SOURCE $(cpu_src) -o $@ -lm
+build/bench/cpu.wasm: $(cpu_inputs) build/guest-flags | $(SYSROOT_LIB)
+	@mkdir -p $(@D) && echo "  wcc $@"
+	$Qguest/bin/wcc -O2 -D_GNU_SOURCE $(cpu_src) -o $@.raw
+	$Qguest/bin/wopt plain $@.raw $@
+	@rm $@.raw
+
 bench_engine_src := $(BASE) $(wildcard src/engine/*.c bench/engine/*.c) \
   tests/engine/fake_kernel.c
 build/bench/engine: $(bench_engine_src:%.c=build/obj/%.o) $(ENGINE_LIB)
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(link) $^ $(LDLIBS) -o $@
-bench: all build/bench/engine $(bench_native) $(bench_inside) ## measurements against native
+bench_host_src := $(wildcard bench/host/*.c)
+build/bench/host: $(bench_host_src:%.c=build/obj/%.o) build/libwasmsand.a \
+  $(ENGINE_LIB)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) $^ $(LDLIBS) -o $@
+
+bench-programs: all examples build/bench/engine build/bench/host \
+  $(bench_native) $(bench_inside)
+bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
-	@bench/run $(B)/wasm-sandbox
-.PHONY: bench
--include $(bench_native:=.d) $(bench_inside:.wasm=.d)
+	@bench/run
+.PHONY: bench bench-programs
+-include $(bench_native:=.d) $(bench_inside:.wasm=.d) \
+  $(patsubst %.c,build/obj/%.d,$(bench_host_src) $(bench_engine_src))

@@ -1,7 +1,7 @@
 # The tests. A suite is a target that ends with `N passed, N failed`, or that
 # just succeeds or fails; tools/check runs suites and adds up their results.
 SANDBOX := $(B)/wasm-sandbox
-inside_suites := $(if $(CLI),guest-inside $(if $(SAN),,guest-san) e2e)
+inside_suites := $(if $(CLI),guest-inside wasi $(if $(SAN),,guest-san) e2e)
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
@@ -62,18 +62,27 @@ guest-san:
 .PHONY: native-tests linked-tests guest-native guest-inside guest-san
 -include $(native_tests:=.d) $(linked_tests:.wasm=.d)
 
-# End to end: Python against the program, with programs of its own, for our
-# libc (tests/e2e) and for WASI (tests/wasi).
-e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c tests/wasi/*.c)) \
-  $(patsubst %.go,build/%.wasm,$(wildcard tests/wasi/*.go))
-build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
-	$(compile_guest)
-build/tests/wasi/%.wasm: tests/wasi/%.c
+# WASI tests: C with Debian's wasi-libc, and Go.
+wasi_tests := $(patsubst tests/wasi/%,build/wasi-tests/%.wasm, \
+  $(wildcard tests/wasi/*.c tests/wasi/*.go))
+build/wasi-tests/%.c.wasm: tests/wasi/%.c
 	@mkdir -p $(@D) && echo "  cc $< (WASI)"
-	$Qclang-19 --target=wasm32-wasi -O2 -MMD -MP -MT $@ -MF $(@:.wasm=.d) $< -o $@
-build/tests/wasi/%.wasm: tests/wasi/%.go
+	$Qclang-19 --target=wasm32-wasi -O1 -Wall -Wno-pointer-to-int-cast \
+	  -MMD -MP -MT $@ -MF $(@:.wasm=.d) $< -o $@
+build/wasi-tests/%.go.wasm: tests/wasi/%.go
 	@mkdir -p $(@D) && echo "  go $<"
 	$QGOOS=wasip1 GOARCH=wasm go build -o $@ $<
+wasi-tests: $(wasi_tests)
+wasi: $(SANDBOX) ## WASI programs in the sandbox
+	-@$(MAKE) -k wasi-tests
+	@tests/run-wasi $(SANDBOX)
+.PHONY: wasi-tests wasi
+-include $(wasi_tests:.wasm=.d)
+
+# End to end: Python against the program, with programs of its own.
+e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c))
+build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
+	$(compile_guest)
 pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
   /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider tests/e2e
 e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
@@ -99,6 +108,10 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
+build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
+  world.o world_wasi.o)
+build/fuzz/path_fuzz build/fuzz/syscall_fuzz: \
+  $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o world.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections \
@@ -109,4 +122,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) $(engine_unit_src))
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) \
+  $(engine_unit_src) $(unit_src))

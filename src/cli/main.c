@@ -3,9 +3,15 @@
 
 #include "wasmsand.h"
 
+#include <fcntl.h>
+#include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { FREE_BYTES_KEPT = 64 << 20 };
 
 static const struct {
     const char *name;
@@ -13,6 +19,8 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
+    {"shell", cmd_shell, "run bash in a fresh sandbox"},
+    {"freeze", cmd_freeze, "write a program that starts initialised"},
 };
 
 void
@@ -38,11 +46,29 @@ print_help(void)
            "  --version  the version\n");
 }
 
+/* What we open must not get the number of a standard stream that is closed:
+ * programs would be given it. */
+static bool
+fill_standard_streams(void)
+{
+    int hfd;
+
+    do
+        hfd = open("/dev/null", O_RDWR);
+    while (hfd >= 0 && hfd <= 2);
+    return hfd > 2 && !close(hfd);
+}
+
 int
 main(int argc, char **argv)
 {
+    if (!fill_standard_streams())
+        return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 
+    /* The memory of a file that is gone will be another's: giving it back to
+     * the host in between costs more than all the writing. */
+    (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);

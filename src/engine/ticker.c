@@ -36,16 +36,31 @@ ticker_park(struct ticker *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* For the length of a tick, or until it is stopped. */
+static void
+ticker_sleep(struct ticker *t)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(t->tick_us % 1000000) * 1000;
+    until.tv_sec += t->tick_us / 1000000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&t->lock);
+    if (!t->stops)
+        (void)pthread_cond_clockwait(&t->wake, &t->lock, CLOCK_MONOTONIC,
+                                     &until);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void *
 ticker_run(void *arg)
 {
     struct ticker *t = arg;
-    struct timespec tick = {t->tick_us / 1000000,
-                            (long)(t->tick_us % 1000000) * 1000};
     unsigned idle = 0;
 
     while (!t->stops) {
-        nanosleep(&tick, NULL);
+        ticker_sleep(t);
         wasmtime_engine_increment_epoch(t->wasm);
         idle = t->running ? 0 : idle + 1;
         if (idle >= IDLE_TICKS)

@@ -23,7 +23,7 @@ count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
         if (len > ARG_BYTES_MAX)
             return -E2BIG;
         *bytes += len;
-        if (*bytes + 4 * n > ARGS_BYTES_MAX)
+        if (*bytes + 4 * (size_t)n > ARGS_BYTES_MAX)
             return -E2BIG;
     }
     *ret_n = n;
@@ -138,7 +138,7 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     w = put_pointers(w, a->envc, &from, &s);
     gaddr random = s, exe = s + 16;
     rng_fill(&th->kernel->rng, block + (random - at), 16);
-    strcpy((char *)block + (exe - at), a->exe);
+    memcpy(block + (exe - at), a->exe, strlen(a->exe) + 1);
     const uint32_t auxv[AUXV_WORDS] = {AT_PAGESZ, 4096,
                                        AT_CLKTCK, 100,
                                        AT_UID,    t->cred.uid,

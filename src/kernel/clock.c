@@ -23,8 +23,10 @@ host_mono_ns(void)
 void
 clock_init(struct clock *c, bool is_virtual, int64_t start_ns)
 {
-    *c = (struct clock){.is_virtual = is_virtual, .real_base_ns = start_ns};
-    c->boot_ns = host_mono_ns();
+    *c = (struct clock){.is_virtual = is_virtual,
+                        .virtual_ns = CLOCK_START_NS,
+                        .real_base_ns = start_ns - CLOCK_START_NS};
+    c->boot_ns = host_mono_ns() - CLOCK_START_NS;
 }
 
 void

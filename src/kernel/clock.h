@@ -1,7 +1,8 @@
 /* Clocks and timers of one sandbox.
  *
- * With a fixed clock, time is virtual: it starts at the given moment, stands
- * still while processes run, and jumps to the next timer when all sleep. */
+ * With a fixed clock, time is virtual: it starts at the given moment, moves on
+ * by a microsecond each time a process asks for it, and jumps to the next timer
+ * when all sleep. */
 #ifndef KERNEL_CLOCK_H
 #define KERNEL_CLOCK_H
 
@@ -12,6 +13,8 @@
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 #define NS_NEVER  INT64_MAX
+/* A sandbox begins so long after its boot: programs expect an uptime. */
+#define CLOCK_START_NS NS_PER_S
 
 struct clock {
     bool is_virtual;

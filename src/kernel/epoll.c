@@ -115,15 +115,12 @@ item_events(const struct epoll_item *item)
                    (short)(item->event.events & ~BEHAVIOUR));
 }
 
+/* Frees an item that its file no longer knows. */
 static void
 item_free(OWN struct epoll_item *item)
 {
     struct kernel *k = item->ep->kernel;
-    struct epoll_item **at = &item->file->watchers;
 
-    while (*at != item)
-        at = &(*at)->next;
-    *at = item->next;
     while (item->waiters) {
         struct item_waiter *w = item->waiters;
         item->waiters = w->next;
@@ -133,6 +130,17 @@ item_free(OWN struct epoll_item *item)
     list_remove(&item->link);
     list_remove(&item->ready);
     charged_free(k, item, sizeof *item);
+}
+
+static void
+item_remove(OWN struct epoll_item *item)
+{
+    struct epoll_item **at = &item->file->watchers;
+
+    while (*at != item)
+        at = &(*at)->next;
+    *at = item->next;
+    item_free(item);
 }
 
 static struct epoll_item *
@@ -148,8 +156,11 @@ item_find(const struct epoll *ep, const struct file *f, int fd)
 void
 epoll_forget(struct file *f)
 {
-    while (f->watchers)
-        item_free(f->watchers);
+    while (f->watchers) {
+        struct epoll_item *item = f->watchers;
+        f->watchers = item->next;
+        item_free(item);
+    }
 }
 
 /* --- nesting */
@@ -258,7 +269,7 @@ item_new(struct epoll *ep, struct file *f, int fd,
     struct item_table table = {.pt.add = item_table_add, .item = item};
     (void)file_poll(f, &table.pt);
     if (table.failed) {
-        item_free(item);
+        item_remove(item);
         return -ENOMEM;
     }
     *ret = item;
@@ -320,7 +331,7 @@ epoll_remove(struct file *epf, struct file *f, int fd)
     struct epoll_item *item = item_find(epf->obj, f, fd);
     if (!item)
         return -ENOENT;
-    item_free(item);
+    item_remove(item);
     return 0;
 }
 
@@ -383,8 +394,8 @@ epoll_release(struct file *f)
 {
     struct epoll *ep = f->obj;
 
-    while (!list_is_empty(&ep->items))
-        item_free(CONTAINER_OF(ep->items.next, struct epoll_item, link));
+    LIST_FOR_EACH_SAFE(it, &ep->items)
+    item_remove(CONTAINER_OF(it, struct epoll_item, link));
     waitq_fini(&ep->changed);
     free(ep);
 }

@@ -167,7 +167,6 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
     int64_t n;
 
     (void)t;
-
     if (len > TRANSFER_MAX)
         len = TRANSFER_MAX;
     do
@@ -235,9 +234,9 @@ hostfile_poll(struct file *f, struct poll_table *pt)
     if (h->way == WAY_DIRECT)
         return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
     if (file_is_readable(f))
-        events |= watch(h, &h->rd, POLLIN, &h->rd_short, pt);
+        events = (short)(events | watch(h, &h->rd, POLLIN, &h->rd_short, pt));
     if (file_is_writable(f))
-        events |= watch(h, &h->wr, POLLOUT, &h->wr_short, pt);
+        events = (short)(events | watch(h, &h->wr, POLLOUT, &h->wr_short, pt));
     if (events & POLLIN)
         events |= POLLRDNORM;
     if (events & POLLOUT)

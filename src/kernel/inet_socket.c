@@ -241,14 +241,36 @@ inet_autobind(struct socket *s)
     if (s->domain == AF_INET)
         map_v4(0, &any.ip);
     show(&any, s->domain, &s->local);
-    return take_name(s);
+    int r = take_name(s);
+    s->is_autobound = r == 0;
+    return r;
+}
+
+/* Sockets may share a port, but only one of them may listen. */
+static int
+inet_listen(struct socket *s)
+{
+    int r = inet_autobind(s);
+
+    if (r < 0)
+        return r;
+    struct endpoint own = endpoint_of(&s->local);
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, own.port))
+    {
+        struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        if (other != s && other->state == SOCK_LISTENING &&
+            collides(s, other) && !may_share(s, other))
+            return -EADDRINUSE;
+    }
+    return 0;
 }
 
 static void
 inet_unbind(struct socket *s)
 {
     list_remove(&s->bound);
-    s->is_bound = false;
+    s->local = (struct sock_addr){0};
+    s->is_bound = s->is_autobound = false;
 }
 
 /* --- finding */
@@ -323,8 +345,10 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
             best_score = points;
         }
     }
+    if (!best)
+        return -ECONNREFUSED;
     *ret = best;
-    return best ? 0 : -ECONNREFUSED;
+    return 0;
 }
 
 /* A wildcard becomes the address that the remote one is reached from. */
@@ -344,6 +368,7 @@ const struct sock_family inet_family = {
     .domain = AF_INET,
     .bind = inet_bind,
     .autobind = inet_autobind,
+    .listen = inet_listen,
     .unbind = inet_unbind,
     .find = inet_find,
     .connected = inet_connected,

@@ -65,7 +65,8 @@ check_segments(struct task *t, const struct io *io)
     return (int64_t)total;
 }
 
-/* Finds the piece `done` bytes into the transfer. */
+/* Finds the piece `done` bytes into the transfer. A read may have written
+ * over the iovecs: what is no memory then is the end. */
 static void *
 piece_at(struct task *t, const struct io *io, uint64_t done, size_t *ret_len)
 {
@@ -74,8 +75,9 @@ piece_at(struct task *t, const struct io *io, uint64_t done, size_t *ret_len)
     for (uint32_t i = 0; i < count_of(io); i++) {
         (void)get_segment(t, io, i, &s);
         if (done < s.len) {
-            *ret_len = (size_t)(s.len - done);
-            return guest_ptr(t, s.addr + (gaddr)done, *ret_len);
+            void *p = guest_ptr(t, s.addr + (gaddr)done, s.len - done);
+            *ret_len = p ? (size_t)(s.len - done) : 0;
+            return p;
         }
         done -= s.len;
     }

@@ -142,9 +142,7 @@ enter_cwd(struct task *t, const char *path)
     int r = path_walk(t->kernel, t, &t->cwd, path, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
-    vnode_hold(&w.node);
-    vnode_release(&t->cwd);
-    t->cwd = w.node;
+    task_set_cwd(t, &w.node, &w.dir, w.name);
     return 0;
 }
 
@@ -160,9 +158,12 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     struct program *p;
     struct thread *th;
 
+    s->culprit = s->cwd;
     int r = enter_cwd(t, s->cwd);
-    if (r == 0)
-        r = exec_prepare(t, &e, &p);
+    if (r < 0)
+        return r;
+    s->culprit = s->path;
+    r = exec_prepare(t, &e, &p);
     if (r < 0)
         return r;
     exec_commit(t);
@@ -180,6 +181,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
 {
     struct task *t;
 
+    s->culprit = s->path;
     if (why_size)
         why[0] = 0;
     int r = task_new(k, k->init, &t);
@@ -189,7 +191,9 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
         return r;
     }
     t->is_host_child = true;
-    t->sid = t->pgid = t->pid;
+    t->pgid = t->pid;
+    if (s->ctty)
+        t->sid = t->pid;
     t->run_tag = k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)

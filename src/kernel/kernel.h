@@ -84,14 +84,16 @@ int kernel_new(const struct kernel_options *o, OWN struct fs *root,
 /* Kills everything and frees all. */
 void kernel_free(OWN struct kernel *k);
 
-/* Starts `path` as a new root process (uid 1000, session of its own) with
- * descriptors 0 to 2. Returns its pid or -errno; `why` says more. */
+/* Starts `path` as a new root process (uid 1000, in a process group of its
+ * own; with a terminal, in a session of its own) with descriptors 0 to 2.
+ * Returns its pid or -errno; `why` says more. */
 struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
     OWN struct file *stdio[3]; /* taken over, also on failure */
     struct tty *ctty;          /* becomes its controlling terminal, or NULL */
+    const char *culprit;       /* set on failure: path or cwd */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 

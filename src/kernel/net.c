@@ -15,7 +15,6 @@ net_need(struct kernel *k)
         return NULL;
     *n = (struct net){0};
     list_init(&n->sockets);
-    list_init(&n->garbage);
     for (int i = 0; i < NET_BUCKETS; i++) {
         list_init(&n->names[i]);
         list_init(&n->ports[i]);
@@ -36,5 +35,6 @@ net_free(OWN struct net *n)
     socket_drop_queue(CONTAINER_OF(it, struct socket, all));
     n->is_collecting = false;
     net_collect(n);
+    net_drop_spare(n);
     free(n);
 }

@@ -6,10 +6,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { SPARE_MAX = 4 };
+
 size_t
 packet_cost(const struct packet *p)
 {
     return sizeof *p + p->cap;
+}
+
+static struct packet *
+take_spare(struct net *n, size_t cap)
+{
+    struct packet *p = cap == PACKET_KEPT_BYTES ? n->spare : NULL;
+
+    if (!p)
+        return NULL;
+    n->spare = p->next;
+    n->n_spare--;
+    return p;
 }
 
 int
@@ -19,7 +33,9 @@ packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
 
     if (!limits_charge(&k->limits, LIMIT_memory, size))
         return -ENOMEM;
-    struct packet *p = malloc(size);
+    struct packet *p = take_spare(k->net, cap);
+    if (!p)
+        p = malloc(size);
     if (!p) {
         limits_uncharge(&k->limits, LIMIT_memory, size);
         return -ENOMEM;
@@ -33,8 +49,27 @@ packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
 static void
 packet_release(OWN struct packet *p)
 {
+    struct net *n = p->kernel->net;
+
     limits_uncharge(&p->kernel->limits, LIMIT_memory, sizeof *p + p->cap);
-    free(p);
+    if (p->cap != PACKET_KEPT_BYTES || n->n_spare == SPARE_MAX) {
+        free(p);
+        return;
+    }
+    p->next = n->spare;
+    n->spare = p;
+    n->n_spare++;
+}
+
+void
+net_drop_spare(struct net *n)
+{
+    while (n->spare) {
+        struct packet *p = n->spare;
+        n->spare = p->next;
+        free(p);
+    }
+    n->n_spare = 0;
 }
 
 void
@@ -60,7 +95,8 @@ packet_free(OWN struct packet *p)
         return;
     }
     n = p->kernel->net;
-    list_push_back(&n->garbage, &p->link);
+    p->next = n->garbage;
+    n->garbage = p;
     net_collect(n);
 }
 
@@ -70,9 +106,9 @@ net_collect(struct net *n)
     if (n->is_collecting)
         return;
     n->is_collecting = true;
-    while (!list_is_empty(&n->garbage)) {
-        struct packet *p = CONTAINER_OF(n->garbage.next, struct packet, link);
-        list_remove(&p->link);
+    while (n->garbage) {
+        struct packet *p = n->garbage;
+        n->garbage = p->next;
         scm_fini(&p->scm);
         packet_release(p);
     }

@@ -9,8 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Large packets of streams have this size, and a few of them are kept for
+ * reuse while there are sockets: the allocator would give such memory back to
+ * the host each time, and page faults cost more than copying. */
+#define PACKET_KEPT_BYTES (64u << 10)
+
 struct packet {
-    struct list link; /* in socket->queue or net->garbage */
+    struct list link;    /* in socket->queue */
+    struct packet *next; /* in net->garbage or net->spare */
     struct kernel *kernel;
     struct scm scm;
     struct sock_addr from; /* of datagrams */
@@ -35,5 +41,7 @@ packet_len(const struct packet *p)
 
 /* Puts the files of dropped packets. */
 void net_collect(struct net *n);
+/* Frees the packets kept for reuse. */
+void net_drop_spare(struct net *n);
 
 #endif

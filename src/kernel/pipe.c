@@ -201,8 +201,9 @@ pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     (void)pos;
     if (!n)
         return p->writers ? -EAGAIN : 0;
+    bool had_room = has_room(p);
     ring_take(p, buf, n);
-    if (has_room(p))
+    if (!had_room && has_room(p))
         waitq_wake(&p->writable);
     return (int64_t)n;
 }

@@ -13,6 +13,10 @@
 #define WRITE_EVENTS (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
 #define OTHER_EVENTS POLLPRI
 
+/* select looks at no descriptor beyond the table, which on Linux has at least
+ * so many places. */
+enum { FDS_SEEN_MIN = 64 };
+
 int64_t
 poll_deadline(const struct task *t, int64_t timeout_ns)
 {
@@ -20,6 +24,14 @@ poll_deadline(const struct task *t, int64_t timeout_ns)
         return NS_NEVER;
     int64_t now = clock_mono_ns(&t->kernel->clock);
     return timeout_ns > NS_NEVER - now ? NS_NEVER : now + timeout_ns;
+}
+
+/* A timeout of 0 never waits, also where the clock stands still. */
+bool
+poll_is_over(struct task *t, int64_t deadline_ns)
+{
+    return deadline_ns <= clock_mono_ns(&t->kernel->clock) ||
+           thread_deadline(t->thread, deadline_ns);
 }
 
 void
@@ -86,7 +98,7 @@ poll_wait_fds(struct task *t, gaddr at, uint32_t n, int64_t deadline_ns)
     if (!fds)
         return -EFAULT;
     int64_t found = poll_all(t, fds, n, NULL);
-    if (found || thread_deadline(t->thread, deadline_ns))
+    if (found || poll_is_over(t, deadline_ns))
         return found;
     thread_poll_init(&tp, t->thread);
     (void)poll_all(t, fds, n, &tp.pt);
@@ -160,7 +172,7 @@ select_store(struct task *t, const struct fd_sets *s)
         unsigned in = sets_of(s, fd);
         unsigned gone = in & ~(in ? select_one(t, fd, in, NULL) : 0);
         for (int i = 0; gone; i++, gone >>= 1)
-            if (gone & 1)
+            if (gone & 1 && s->set[i])
                 s->set[i][fd / 8] &= (uint8_t) ~(1u << fd % 8);
     }
 }
@@ -174,11 +186,12 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
 
     if (n < 0)
         return -EINVAL;
-    if ((size_t)n > t->fds.cap)
-        s.n = (int32_t)t->fds.cap;
+    size_t cap = t->fds.cap < FDS_SEEN_MIN ? FDS_SEEN_MIN : t->fds.cap;
+    if ((size_t)n > cap)
+        s.n = (int32_t)cap;
     for (int i = 0; i < 3; i++) {
         s.set[i] = sets[i]
-                       ? guest_ptr(t, sets[i], ((uint32_t)s.n + 31) / 32 * 4)
+                       ? guest_ptr(t, sets[i], ((uint64_t)s.n + 31) / 32 * 4)
                        : NULL;
         if (sets[i] && !s.set[i])
             return -EFAULT;
@@ -186,7 +199,7 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
     int64_t found = select_count(t, &s, NULL);
     if (found < 0)
         return found;
-    if (found || thread_deadline(t->thread, deadline_ns)) {
+    if (found || poll_is_over(t, deadline_ns)) {
         select_store(t, &s);
         return found;
     }

@@ -4,6 +4,7 @@
 
 #include "kernel/machine.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct task;
@@ -11,6 +12,9 @@ struct task;
 /* The time at which a call that may take `timeout_ns` is over: NS_NEVER for
  * a negative one. */
 int64_t poll_deadline(const struct task *t, int64_t timeout_ns);
+
+/* Is it over? If not, the thread is woken when it is. */
+bool poll_is_over(struct task *t, int64_t deadline_ns);
 
 /* poll(2) on `n` struct pollfd at `at`: how many have events, 0 after the
  * deadline, -EWAIT, -EFAULT, -EINVAL. */

@@ -4,6 +4,7 @@
  * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
  * in a row, so that the neighbours run too. */
 #include "kernel/kernel.h"
+#include "kernel/resident.h"
 #include "kernel/timers.h"
 
 #include <errno.h>
@@ -22,6 +23,15 @@ sched_queue(struct thread *th)
 {
     if (list_is_empty(&th->run) && !th->is_stopped)
         list_push_back(&th->kernel->run_queue, &th->run);
+}
+
+/* A slice ends by the host's time, which must not decide who runs next where
+ * runs are to be repeatable: the same thread goes on. */
+static void
+sched_queue_again(struct thread *th)
+{
+    if (!th->is_stopped)
+        list_push_front(&th->kernel->run_queue, &th->run);
 }
 
 void
@@ -95,7 +105,7 @@ on_left(struct thread *th)
 {
     if (th->leaving == LEAVE_EXEC)
         restart_after_exec(th);
-    else
+    else if (list_is_empty(&th->run)) /* else it is among the dead already */
         list_push_back(&th->kernel->dead_threads, &th->run);
 }
 
@@ -135,7 +145,10 @@ on_event(struct thread *th, enum machine_event e,
         }
         break;
     case MACHINE_YIELDED:
-        sched_queue(th);
+        if (th->kernel->clock.is_virtual)
+            sched_queue_again(th);
+        else
+            sched_queue(th);
         break;
     case MACHINE_FORKS:
         task_fork(th);
@@ -144,6 +157,11 @@ on_event(struct thread *th, enum machine_event e,
         on_trap(th, trap);
         break;
     case MACHINE_NEXT:
+        if (th->owner->resident && th->task == th->owner)
+            resident_on_next(th->owner, th->machine->status);
+        else
+            task_exit(th->owner, 0);
+        break;
     case MACHINE_LEFT:
     case MACHINE_ENDED:
         task_exit(th->owner, 0);
@@ -158,8 +176,9 @@ sched_account(struct kernel *k)
     int64_t now = host_mono_ns();
 
     if (k->running) {
-        k->running->owner->usage.cpu_ns += now - k->turn_ns;
         k->cpu_ns += now - k->turn_ns;
+        if (!k->clock.is_virtual)
+            k->running->owner->usage.cpu_ns += now - k->turn_ns;
     }
     k->turn_ns = now;
 }
@@ -174,9 +193,9 @@ run_thread(struct kernel *k, struct thread *th)
     k->running = th;
     enum machine_event e = k->machine->resume(th->machine, &trap);
     sched_account(k);
-    k->running = NULL;
     th->owner->usage.switches++;
-    timers_check_cpu(th->owner);
+    timers_check_cpu(th->owner); /* may end it, as its own call would */
+    k->running = NULL;
     on_event(th, e, &trap);
     free_dead(k);
 }
@@ -310,7 +329,14 @@ idle(struct kernel *k, int64_t deadline_ns)
 static void
 look_around(struct kernel *k)
 {
+    uint64_t cpu_ms = k->limits.max[LIMIT_cpu];
+
     clock_fire(&k->clock);
+    if (cpu_ms && (uint64_t)(k->cpu_ns / NS_PER_MS) >= cpu_ms &&
+        !k->limits.was_hit[LIMIT_cpu]) {
+        k->limits.was_hit[LIMIT_cpu] = true;
+        kernel_kill(k, 0, SIGKILL);
+    }
     if (!list_is_empty(&k->host_watches))
         poll_host(k, 0);
 }
@@ -345,7 +371,8 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         }
         if (done(arg))
             break;
-        idle(k, deadline_ns);
+        if (list_is_empty(&k->run_queue))
+            idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
     return 0;

@@ -2,6 +2,7 @@
 #include "kernel/signal.h"
 
 #include "kernel/kernel.h"
+#include "kernel/timers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -177,7 +178,7 @@ signal_send(struct task *t, const struct siginfo_k *info)
     int sig = info->signo;
     bool blocked = t->sig.mask & SIG_BIT(sig) & ~UNMASKABLE;
 
-    if (t->is_zombie || !t->thread)
+    if (t->is_zombie || (!t->thread && !t->resident))
         return 0;
     before_send(t, sig);
     if (!blocked && is_ignored(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)))
@@ -191,7 +192,8 @@ signal_send(struct task *t, const struct siginfo_k *info)
         return r;
     tell_watchers(t, sig);
     signal_update_word(t);
-    if (t->thread->task == t && (!blocked || t->sig.wait_set & SIG_BIT(sig)))
+    if (t->thread && t->thread->task == t &&
+        (!blocked || t->sig.wait_set & SIG_BIT(sig)))
         thread_wake(t->thread);
     return 0;
 }
@@ -303,6 +305,8 @@ signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
         limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
         free(found);
     }
+    if (ret->code == SI_TIMER)
+        timers_delivered(t, ret->timerid, ret->overrun);
     if (!more)
         t->sig.pending &= ~SIG_BIT(sig);
     signal_update_word(t);

@@ -2,6 +2,7 @@
 #include "kernel/socket.h"
 
 #include "kernel/kernel.h"
+#include "kernel/packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,7 @@ socket_new(struct kernel *k, int domain, int type, int protocol,
         .protocol = protocol,
         .sndbuf = SOCKET_BUFFER_BYTES,
         .rcvbuf = SOCKET_BUFFER_BYTES,
+        .peer_cred = {0, UINT32_MAX, UINT32_MAX},
     };
     init_lists(s);
     list_push_back(&net->sockets, &s->all);
@@ -131,14 +133,24 @@ socket_leave_peer(struct socket *s)
     s->peer = NULL;
 }
 
-/* s, the peer of p, goes away. */
+/* Does the end of s reset its connection? If it leaves something unread, or
+ * a TCP socket is told to. */
+static bool
+is_reset(const struct socket *s)
+{
+    if (!list_is_empty(&s->queue))
+        return true;
+    return socket_is_inet(s) && s->linger.l_onoff && !s->linger.l_linger;
+}
+
+/* The peer of p goes away. */
 static void
-lose_peer(struct socket *p, bool had_data)
+lose_peer(struct socket *p, bool resets)
 {
     socket_leave_peer(p);
     if (p->type != SOCK_DGRAM) {
         p->shut |= socket_is_inet(p) ? SHUT_BIT_RD : SHUT_BITS;
-        if (had_data) {
+        if (resets) {
             p->shut = SHUT_BITS;
             p->error = ECONNRESET;
         }
@@ -149,22 +161,22 @@ lose_peer(struct socket *p, bool had_data)
 void
 socket_free(OWN struct socket *s)
 {
-    bool has_data;
-
     if (!s)
         return;
-    has_data = !list_is_empty(&s->queue);
+    bool resets = is_reset(s);
     socket_listen_end(s);
     socket_leave_peer(s);
     while (!list_is_empty(&s->peers))
         lose_peer(CONTAINER_OF(s->peers.next, struct socket, peer_link),
-                  has_data);
+                  resets);
     s->family->unbind(s);
     list_remove(&s->listen_link);
     socket_drop_queue(s);
     waitq_fini(&s->events);
     waitq_fini(&s->room);
     list_remove(&s->all);
+    if (list_is_empty(&s->kernel->net->sockets))
+        net_drop_spare(s->kernel->net);
     limits_uncharge(&s->kernel->limits, LIMIT_memory, sizeof *s);
     free(s);
 }

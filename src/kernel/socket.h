@@ -23,12 +23,13 @@
 struct file;
 struct kernel;
 struct net;
+struct packet;
 struct socket;
 struct task;
 
 #define SOCKET_BUFFER_BYTES     212992
 #define SOCKET_BUFFER_BYTES_MIN 4608
-#define SOCKET_BUFFER_BYTES_MAX (4 << 20)
+#define SOCKET_BUFFER_BYTES_MAX 425984
 #define SCM_FILES_MAX           253
 
 /* An address; layouts are the guest's as well. */
@@ -84,6 +85,8 @@ struct sock_family {
     int (*bind)(struct socket *s, struct task *t, const struct sock_addr *addr);
     /* Gives s a name of the system's choice if it has none. */
     int (*autobind)(struct socket *s);
+    /* Makes sure that connections can be made to s by its name. */
+    int (*listen)(struct socket *s);
     /* Gives the name up. */
     void (*unbind)(struct socket *s);
     /* The socket of the same type that addr names; -ECONNREFUSED, ... A
@@ -126,7 +129,7 @@ struct socket {
 
     /* Names. */
     struct list bound; /* in a bucket of net, while bound */
-    bool is_bound;
+    bool is_bound, is_autobound;
     struct sock_addr local, remote;
     struct vnode node; /* a unix socket in a file system; held */
     struct sock_cred cred, peer_cred;
@@ -198,8 +201,10 @@ struct net {
     struct list names[NET_BUCKETS]; /* bound unix sockets */
     struct list ports[NET_BUCKETS]; /* bound inet sockets */
     uint32_t next_port, next_name;
-    struct list garbage; /* packets whose files are to be put */
+    struct packet *garbage; /* those whose files are to be put */
     bool is_collecting;
+    struct packet *spare; /* see packet.h */
+    size_t n_spare;
 };
 
 /* The kernel's, made at first use; NULL: out of memory. */

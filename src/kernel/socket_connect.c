@@ -14,9 +14,7 @@ socket_listen(struct socket *s, struct task *t, int backlog)
         return -EOPNOTSUPP;
     if (s->state != SOCK_IDLE && s->state != SOCK_LISTENING)
         return -EINVAL;
-    if (!s->is_bound && !socket_is_inet(s))
-        return -EINVAL;
-    int r = s->family->autobind(s);
+    int r = s->family->listen(s);
     if (r < 0)
         return r;
     s->backlog =
@@ -153,6 +151,7 @@ connect_async(struct socket *s, struct socket *listener, int r)
         list_push_back(&listener->stalled, &s->listen_link);
     } else if (r < 0) {
         s->error = -r;
+        s->shut = SHUT_BITS;
         s->was_async = false;
     }
     return -EINPROGRESS;
@@ -168,10 +167,13 @@ connect_found(struct socket *s, const struct sock_addr *addr,
 
     if (r < 0)
         return r;
+    if (found < 0) {
+        if (s->is_autobound)
+            s->family->unbind(s);
+        return found;
+    }
     s->remote = *addr;
     s->family->connected(s);
-    if (found < 0)
-        return found;
     return is_full(listener) ? -EAGAIN : establish(s, listener);
 }
 
@@ -213,7 +215,7 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     if (s->state != SOCK_LISTENING)
         return -EINVAL;
     if (list_is_empty(&s->pending))
-        return -EAGAIN;
+        return s->shut & SHUT_BIT_RD ? -EINVAL : -EAGAIN;
     struct socket *c =
         CONTAINER_OF(s->pending.next, struct socket, listen_link);
     list_remove(&c->listen_link);
@@ -266,9 +268,12 @@ socket_shutdown(struct socket *s, int how)
     if (s->state != SOCK_CONNECTED &&
         (socket_is_inet(s) || s->type != SOCK_DGRAM))
         return -ENOTCONN;
+    struct socket *p = s->peer;
+    if (s->type != SOCK_DGRAM && socket_is_inet(s) && s->shut & SHUT_BIT_WR &&
+        (!p || p->shut & SHUT_BIT_WR))
+        return -ENOTCONN;
     s->shut |= bits;
     waitq_wake(&s->events);
-    struct socket *p = s->peer;
     if (s->type == SOCK_DGRAM || !p)
         return 0;
     if (bits & SHUT_BIT_WR)

@@ -12,7 +12,7 @@
 
 enum {
     STREAM_PACKET_MIN = 2048,
-    STREAM_PACKET_MAX = 64 << 10,
+    STREAM_PACKET_LARGE = 8 << 10, /* what is longer gets the largest size */
     UDP_BYTES_MAX = 65507,
 };
 
@@ -138,9 +138,11 @@ add_packet(struct socket *to, struct sock_msg *m, size_t len)
 {
     struct packet *p;
 
-    len = min_size(len, STREAM_PACKET_MAX);
-    int r = packet_for(to, m, len < STREAM_PACKET_MIN ? STREAM_PACKET_MIN : len,
-                       &p);
+    size_t cap = len < STREAM_PACKET_MIN     ? STREAM_PACKET_MIN
+                 : len > STREAM_PACKET_LARGE ? PACKET_KEPT_BYTES
+                                             : len;
+    len = min_size(len, cap);
+    int r = packet_for(to, m, cap, &p);
     if (r < 0)
         return r;
     iov_copy_from(&m->data, p->data, len);
@@ -283,14 +285,14 @@ send_udp(struct socket *s, struct task *t, struct sock_msg *m)
     int r = s->family->autobind(s);
     if (r == 0)
         r = s->family->find(s, t, addr, &to);
-    if (r == -ECONNREFUSED) {
+    if (r < 0 && r != -ECONNREFUSED)
+        return r;
+    if (!to) {
         if (!has_name)
             s->error = ECONNREFUSED;
         waitq_wake(&s->events);
         return (int64_t)m->len;
     }
-    if (r < 0)
-        return r;
     int64_t n = send_packet(s, to, m);
     return n == -EAGAIN ? (int64_t)m->len : n;
 }

@@ -102,8 +102,9 @@ fixed_of(const struct socket *s, int level, int name)
     return NULL;
 }
 
+/* `unknown` is what Linux says to a level that is not one of the socket's. */
 static int
-check_level(const struct socket *s, int level)
+check_level(const struct socket *s, int level, int unknown)
 {
     if (level == SOL_SOCKET)
         return 0;
@@ -112,7 +113,7 @@ check_level(const struct socket *s, int level)
     bool is_own = level == IPPROTO_IP ||
                   (level == IPPROTO_IPV6 && s->domain == AF_INET6) ||
                   (level == IPPROTO_TCP && s->protocol == IPPROTO_TCP);
-    return is_own ? 0 : -ENOPROTOOPT;
+    return is_own ? 0 : unknown;
 }
 
 /* --- timeouts */
@@ -213,7 +214,7 @@ socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t len)
 {
     struct optval v = {.len = len};
-    int r = check_level(s, level);
+    int r = check_level(s, level, -ENOPROTOOPT);
 
     if (r < 0)
         return r;
@@ -302,7 +303,7 @@ socket_getopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t *len)
 {
     struct optval v = {.len = sizeof v.i};
-    int r = check_level(s, level);
+    int r = check_level(s, level, -EOPNOTSUPP);
 
     if (r < 0)
         return r;

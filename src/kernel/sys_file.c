@@ -6,10 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* read(fd, buf, len) */
@@ -65,17 +62,6 @@ sys_writev(struct task *t, const union sysarg *a)
     return vectored(t, a, NULL, io_write);
 }
 
-/* Is f a file with positions? 0, -EBADF, -ESPIPE, -EINVAL. */
-static int
-check_pos(const struct file *f, int64_t pos)
-{
-    if (pos < 0)
-        return -EINVAL;
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    return f->has_pos ? 0 : -ESPIPE;
-}
-
 /* pread64(fd, buf, len, pos) */
 int64_t
 sys_pread64(struct task *t, const union sysarg *a)
@@ -83,7 +69,7 @@ sys_pread64(struct task *t, const union sysarg *a)
     struct file *f = fd_find(t, a[0].i);
     uint64_t pos = sysarg_u64(a + 3);
     struct io io = {.buf = a[1].addr, .len = a[2].u, .pos = &pos};
-    int r = check_pos(f, (int64_t)pos);
+    int r = io_check_pos(f, (int64_t)pos);
 
     return r < 0 ? r : io_read(t, f, &io);
 }
@@ -94,7 +80,7 @@ sys_pwrite64(struct task *t, const union sysarg *a)
     struct file *f = fd_find(t, a[0].i);
     uint64_t pos = sysarg_u64(a + 3);
     struct io io = {.buf = a[1].addr, .len = a[2].u, .pos = &pos};
-    int r = check_pos(f, (int64_t)pos);
+    int r = io_check_pos(f, (int64_t)pos);
 
     return r < 0 ? r : io_write(t, f, &io);
 }
@@ -104,7 +90,7 @@ int64_t
 sys_preadv(struct task *t, const union sysarg *a)
 {
     uint64_t pos = sysarg_u64(a + 3);
-    int r = check_pos(fd_find(t, a[0].i), (int64_t)pos);
+    int r = io_check_pos(fd_find(t, a[0].i), (int64_t)pos);
 
     return r < 0 ? r : vectored(t, a, &pos, io_read);
 }
@@ -113,7 +99,7 @@ int64_t
 sys_pwritev(struct task *t, const union sysarg *a)
 {
     uint64_t pos = sysarg_u64(a + 3);
-    int r = check_pos(fd_find(t, a[0].i), (int64_t)pos);
+    int r = io_check_pos(fd_find(t, a[0].i), (int64_t)pos);
 
     return r < 0 ? r : vectored(t, a, &pos, io_write);
 }
@@ -126,46 +112,16 @@ sys__llseek(struct task *t, const union sysarg *a)
 {
     struct file *f = fd_find(t, a[0].i);
     int64_t offset = (int64_t)((uint64_t)a[1].u << 32 | a[2].u);
+    int64_t pos = f ? io_seek(f, offset, a[4].i) : -EBADF;
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    if (a[4].u > SEEK_HOLE)
-        return -EINVAL;
-    if (!f->ops->seek)
-        return -ESPIPE;
-    int64_t pos = f->ops->seek(f, offset, a[4].i);
-    if (pos < 0)
-        return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
-    f->pos = (uint64_t)pos;
-    return copy_to_guest(t, a[3].addr, &pos, sizeof pos);
-}
-
-static int
-check_size(struct task *t, int64_t size)
-{
-    if (size < 0)
-        return -EINVAL;
-    if ((uint64_t)size <= t->rlimits[RLIMIT_FSIZE].cur)
-        return 0;
-    signal_send_kernel(t, SIGXFSZ);
-    return -EFBIG;
+    return pos < 0 ? pos : copy_to_guest(t, a[3].addr, &pos, sizeof pos);
 }
 
 /* ftruncate64(fd, size) */
 int64_t
 sys_ftruncate64(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
-    int64_t size = (int64_t)sysarg_u64(a + 1);
-
-    if (size < 0)
-        return -EINVAL;
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    if (!file_is_writable(f) || !f->ops->truncate)
-        return -EINVAL;
-    int r = check_size(t, size);
-    return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
+    return io_truncate(t, fd_find(t, a[0].i), (int64_t)sysarg_u64(a + 1));
 }
 
 /* truncate64(path, size) */
@@ -173,7 +129,7 @@ int64_t
 sys_truncate64(struct task *t, const union sysarg *a)
 {
     int64_t size = (int64_t)sysarg_u64(a + 1);
-    struct attr attr, set = {.size = (uint64_t)size};
+    struct attr attr = {0}, set = {.size = (uint64_t)size};
     struct walk w;
     int r;
     const char *path = guest_path(t, a[0].addr, &r);
@@ -193,7 +149,7 @@ sys_truncate64(struct task *t, const union sysarg *a)
         return -EINVAL;
     r = vfs_access(&t->cred, &attr, W_OK);
     if (r == 0)
-        r = check_size(t, size);
+        r = io_check_size(t, size);
     return r < 0 ? r : vnode_setattr(t, &w.node, &set, ATTR_SIZE, false);
 }
 
@@ -201,25 +157,8 @@ sys_truncate64(struct task *t, const union sysarg *a)
 int64_t
 sys_fallocate(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
-    int64_t off = (int64_t)sysarg_u64(a + 2), len = (int64_t)sysarg_u64(a + 4);
-    int64_t end;
-
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    if (off < 0 || len <= 0)
-        return -EINVAL;
-    if (a[1].u & ~(uint32_t)(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
-        return -EOPNOTSUPP;
-    if (!file_is_writable(f))
-        return -EBADF;
-    if (!f->ops->fallocate)
-        return f->has_pos ? -ENODEV : -ESPIPE;
-    if (__builtin_add_overflow(off, len, &end))
-        return -EFBIG;
-    int r = a[1].u & FALLOC_FL_KEEP_SIZE ? 0 : check_size(t, end);
-    return r < 0 ? r
-                 : f->ops->fallocate(f, a[1].i, (uint64_t)off, (uint64_t)len);
+    return io_allocate(t, fd_find(t, a[0].i), a[1].u,
+                       (int64_t)sysarg_u64(a + 2), (int64_t)sysarg_u64(a + 4));
 }
 
 /* --- copies within the kernel */
@@ -291,12 +230,15 @@ sys_sendfile64(struct task *t, const union sysarg *a)
     return r < 0 ? r : n;
 }
 
-static bool
-is_regular(struct file *f)
+static int
+check_regular(struct file *f)
 {
     struct attr a;
 
-    return file_getattr(f, &a) == 0 && S_ISREG(a.mode);
+    int r = file_getattr(f, &a);
+    if (r < 0 || S_ISREG(a.mode))
+        return r;
+    return S_ISDIR(a.mode) ? -EISDIR : -EINVAL;
 }
 
 /* copy_file_range(in, in_off, out, out_off, len, flags) */
@@ -304,15 +246,18 @@ int64_t
 sys_copy_file_range(struct task *t, const union sysarg *a)
 {
     struct file *in = fd_find(t, a[0].i), *out = fd_find(t, a[2].i);
-    uint64_t in_pos, out_pos;
+    uint64_t in_pos = 0, out_pos = 0;
     int r = 0;
 
     if (!in || !out || !file_is_readable(in) || !file_is_writable(out) ||
         out->flags & O_APPEND)
         return -EBADF;
-    if (a[5].u || !is_regular(in) || !is_regular(out))
+    if (a[5].u)
         return -EINVAL;
-    if (a[1].addr)
+    r = check_regular(in);
+    if (r == 0)
+        r = check_regular(out);
+    if (r == 0 && a[1].addr)
         r = get_pos(t, a[1].addr, &in_pos);
     if (r == 0 && a[3].addr)
         r = get_pos(t, a[3].addr, &out_pos);
@@ -335,11 +280,7 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
 int64_t
 sys_fsync(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
-
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    return f->has_pos ? 0 : -EINVAL;
+    return io_sync(fd_find(t, a[0].i));
 }
 
 int64_t
@@ -365,13 +306,9 @@ sys_syncfs(struct task *t, const union sysarg *a)
 int64_t
 sys_fadvise64_64(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    int r = io_advise(fd_find(t, a[0].i));
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    if (!f->has_pos)
-        return -ESPIPE;
-    return a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : 0;
+    return r == 0 && a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : r;
 }
 
 int64_t

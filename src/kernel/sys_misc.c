@@ -1,8 +1,10 @@
 /* System calls about the system, and those that have nothing to do. */
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
+#include "kernel/version.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -12,9 +14,9 @@ enum { CPUS = 1 };
 int64_t
 sys_uname(struct task *t, const union sysarg *a)
 {
-    const char *fields[6] = {"Linux",          t->kernel->hostname,
-                             "6.1.0-wasmsand", "#1 wasmsand",
-                             "wasm32",         "(none)"};
+    const char *fields[6] = {KERNEL_SYSNAME, t->kernel->hostname,
+                             KERNEL_RELEASE, KERNEL_VERSION,
+                             KERNEL_MACHINE, "(none)"};
     char out[6][65] = {0};
 
     for (int i = 0; i < 6; i++)
@@ -49,7 +51,7 @@ sys_sysinfo(struct task *t, const union sysarg *a)
     } out = {.unit = 4096};
 
     _Static_assert(sizeof out == 312, "struct sysinfo of the guest");
-    out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S) + 1;
+    out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S);
     out.totalram = (uint32_t)(k->limits.max[LIMIT_memory] / 4096);
     out.freeram = (uint32_t)(memory_left(k) / 4096);
     out.procs = (uint16_t)k->limits.used[LIMIT_processes];
@@ -105,6 +107,32 @@ sys_getcpu(struct task *t, const union sysarg *a)
         if (a[i].addr && copy_to_guest(t, a[i].addr, &zero, 4) < 0)
             return -EFAULT;
     return 0;
+}
+
+/* The highest (lowest) priority of a policy: only real-time ones have any. */
+static int64_t
+priority_of(int policy, int realtime)
+{
+    if (policy == SCHED_FIFO || policy == SCHED_RR)
+        return realtime;
+    return policy == SCHED_OTHER || policy == SCHED_BATCH ||
+                   policy == SCHED_IDLE
+               ? 0
+               : -EINVAL;
+}
+
+int64_t
+sys_sched_get_priority_max(struct task *t, const union sysarg *a)
+{
+    (void)t;
+    return priority_of(a[0].i, 99);
+}
+
+int64_t
+sys_sched_get_priority_min(struct task *t, const union sysarg *a)
+{
+    (void)t;
+    return priority_of(a[0].i, 1);
 }
 
 /* sched_getparam(pid, param): priority 0 */

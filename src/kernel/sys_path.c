@@ -41,7 +41,7 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
     int r;
     const char *p = guest_path(t, path, &r);
 
-    *ret = (struct at){t->kernel, t, base, p};
+    *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
     if (!p)
         return r;
     return *p ? base_of(t, dirfd, p, base) : -ENOENT;
@@ -59,7 +59,7 @@ find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     const char *p = guest_path(t, path, &r);
 
     if (!p)
-        return r;
+        return r < 0 ? r : -EFAULT;
     if (!*p && !(at_flags & AT_EMPTY_PATH))
         return -ENOENT;
     r = base_of(t, dirfd, p, &base);
@@ -95,7 +95,7 @@ sys_openat(struct task *t, const union sysarg *a)
     if (fd < 0)
         return fd;
     t->thread->call.restartable = true;
-    r = vfs_open(t->kernel, t, &base, at.path, flags, mode, &f);
+    r = vfs_open_at(&at, flags, mode, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & O_CLOEXEC);
 }
 
@@ -121,7 +121,8 @@ sys_openat2(struct task *t, const union sysarg *a)
 }
 
 static int
-set_cwd(struct task *t, const struct vnode *v)
+set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
+        const char *name)
 {
     struct attr a;
 
@@ -131,21 +132,22 @@ set_cwd(struct task *t, const struct vnode *v)
     if (!S_ISDIR(a.mode))
         return -ENOTDIR;
     r = vfs_access(&t->cred, &a, X_OK);
-    if (r < 0)
-        return r;
-    vnode_hold(v);
-    vnode_release(&t->cwd);
-    t->cwd = *v;
-    return 0;
+    if (r == 0)
+        task_set_cwd(t, v, dir, name);
+    return r;
 }
 
 int64_t
 sys_chdir(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
-    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+    struct walk w;
+    int r;
+    const char *path = guest_path(t, a[0].addr, &r);
 
-    return r < 0 ? r : set_cwd(t, &v);
+    if (!path)
+        return r;
+    r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    return r < 0 ? r : set_cwd(t, &w.node, &w.dir, w.name);
 }
 
 int64_t
@@ -155,7 +157,9 @@ sys_fchdir(struct task *t, const union sysarg *a)
 
     if (!f)
         return -EBADF;
-    return f->node.mnt ? set_cwd(t, &f->node) : -ENOTDIR;
+    if (!f->node.mnt)
+        return -ENOTDIR;
+    return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
 }
 
 /* getcwd(buf, size): the length with the NUL. */
@@ -270,7 +274,7 @@ sys_linkat(struct task *t, const union sysarg *a)
     int r = find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
         r = get_at(t, a[2].i, a[3].addr, &base, &to);
-    return r < 0 ? r : vfs_link_node(&from, &to);
+    return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
 static int64_t
@@ -302,22 +306,16 @@ int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
     struct vnode v;
-    struct attr attr;
 
     if (a[3].i <= 0)
         return -EINVAL;
-    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
-                      &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
+    uint32_t empty = a[0].i == AT_FDCWD ? 0 : AT_EMPTY_PATH;
+    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
     if (r < 0)
         return r;
-    struct fs *fs = v.mnt->fs;
-    if (!S_ISLNK(attr.mode) || !fs->ops->readlink)
-        return -EINVAL;
     size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
     char *buf = guest_ptr(t, a[2].addr, size);
-    return buf ? fs->ops->readlink(fs, t, v.ino, buf, size) : -EFAULT;
+    return buf ? vnode_readlink(t, &v, buf, size) : -EFAULT;
 }
 
 /* --- attributes */
@@ -360,9 +358,10 @@ sys_fstatat64(struct task *t, const union sysarg *a)
         return f ? stat_file(t, f, a[2].addr) : -EBADF;
     }
     r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
-    if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
-    return r < 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
+    if (r != 0)
+        return r;
+    r = vnode_getattr(t, &v, &attr);
+    return r != 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
 }
 
 int64_t
@@ -396,7 +395,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
-    return r < 0 ? r : access_node(t, &v, a[2].i);
+    return r != 0 ? r : access_node(t, &v, a[2].i);
 }
 
 int64_t
@@ -427,7 +426,7 @@ sys_fchmodat(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = find_node(t, a[0].i, a[1].addr, 0, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[2].u);
+    return r != 0 ? r : chmod_node(t, &v, a[2].u);
 }
 
 /* The inode of a descriptor that may change its attributes. */
@@ -450,7 +449,7 @@ sys_fchmod(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chmod_node(t, &v, a[1].u);
+    return r != 0 ? r : chmod_node(t, &v, a[1].u);
 }
 
 static int64_t
@@ -472,7 +471,7 @@ sys_fchownat(struct task *t, const union sysarg *a)
     if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = find_node(t, a[0].i, a[1].addr, a[4].u, &v);
-    return r < 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
+    return r != 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
 }
 
 int64_t
@@ -481,7 +480,7 @@ sys_fchown(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = node_of_fd(t, a[0].i, &v);
 
-    return r < 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
+    return r != 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
 }
 
 /* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
@@ -634,7 +633,7 @@ sys_statfs64(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
-    return r < 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
+    return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }
 
 int64_t

@@ -133,7 +133,7 @@ wait_events(struct task *t, struct file *ep, gaddr at, uint32_t max,
 {
     int64_t n = collect(t, ep, at, max);
 
-    if (n || thread_deadline(t->thread, deadline))
+    if (n || poll_is_over(t, deadline))
         return n;
     return thread_wait_file(t->thread, ep);
 }

@@ -426,7 +426,7 @@ set_name(struct task *t, gaddr a)
         return n;
     name[sizeof name - 1] = 0;
     memset(t->comm, 0, sizeof t->comm);
-    strcpy(t->comm, name);
+    memcpy(t->comm, name, strlen(name));
     return 0;
 }
 

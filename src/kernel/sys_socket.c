@@ -60,10 +60,10 @@ sys_socket(struct task *t, const union sysarg *a)
     if (type & ~(uint32_t)(TYPE_FLAGS | 0xf))
         return -EINVAL;
     int r = socket_new(t->kernel, a[0].i, (int)(type & 0xf), a[2].i, &s);
-    if (r == 0) {
-        socket_set_cred(s, t);
-        r = socket_file_new(s, type & SOCK_NONBLOCK, &f);
-    }
+    if (r < 0)
+        return r;
+    socket_set_cred(s, t);
+    r = socket_file_new(s, type & SOCK_NONBLOCK, &f);
     return r < 0 ? r : fd_install(t, f, 0, type & SOCK_CLOEXEC);
 }
 
@@ -201,7 +201,7 @@ int64_t
 sys_connect(struct task *t, const union sysarg *a)
 {
     struct waitq *wait = NULL;
-    struct sock_addr addr;
+    struct sock_addr addr = {0};
     struct target g;
 
     int r = target_find(t, a[0].i, &g);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct task;
+struct thread;
 
 /* An argument, as the handler wants to see it. */
 union sysarg {
@@ -37,6 +38,12 @@ struct syscall_row {
 };
 
 #define SYSCALL_MAX 1080
+
+/* Before and after each try of a call, of either ABI (thread.c). What the call
+ * of task t, which gave r, answers; it may have made the thread another
+ * task's (vfork, exec, exit). */
+void call_begin(struct thread *th);
+int64_t call_end(struct thread *th, struct task *t, int64_t r);
 
 /* NULL: no such call. */
 const struct syscall_row *syscall_row(uint32_t nr);

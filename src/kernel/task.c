@@ -97,6 +97,8 @@ inherit(struct task *t, const struct task *parent)
     t->umask = parent->umask;
     t->cred = parent->cred;
     t->cwd = parent->cwd;
+    t->cwd_dir = parent->cwd_dir;
+    memcpy(t->cwd_name, parent->cwd_name, sizeof t->cwd_name);
     t->root = parent->root;
     t->exe = parent->exe;
     t->exe_dir = parent->exe_dir;
@@ -151,13 +153,32 @@ task_init(struct task *t, struct kernel *k)
     t->start_ns = clock_mono_ns(&k->clock);
 }
 
+static int
+charge_process(struct kernel *k)
+{
+    if (!limits_charge(&k->limits, LIMIT_processes, 1))
+        return -EAGAIN;
+    if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
+        return 0;
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    return -ENOMEM;
+}
+
+static void
+uncharge_process(struct kernel *k)
+{
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    limits_uncharge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES);
+}
+
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    if (parent && !limits_charge(&k->limits, LIMIT_processes, 1))
-        return -EAGAIN;
+    int r = parent ? charge_process(k) : 0;
+    if (r < 0)
+        return r;
     struct task *t = calloc(1, sizeof *t);
-    int r = t ? 0 : -ENOMEM;
+    r = t ? 0 : -ENOMEM;
     if (t) {
         task_init(t, k);
         if (parent)
@@ -171,7 +192,8 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
             args_fini(&t->args);
         }
         free(t);
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        if (parent)
+            uncharge_process(k);
         return r;
     }
     hold_places(t);
@@ -191,7 +213,7 @@ task_reap(struct task *t)
         u->cpu_ns += t->usage.cpu_ns + t->children_usage.cpu_ns;
         if (t->usage.max_memory > u->max_memory)
             u->max_memory = t->usage.max_memory;
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        uncharge_process(k);
     }
     list_remove(&t->link);
     list_remove(&t->hash);
@@ -201,6 +223,17 @@ task_reap(struct task *t)
     signals_fini(&t->sig, k);
     args_fini(&t->args);
     free(t);
+}
+
+void
+task_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
+             const char *name)
+{
+    vnode_hold(v);
+    vnode_release(&t->cwd);
+    t->cwd = *v;
+    t->cwd_dir = *dir;
+    strncpy(t->cwd_name, name, sizeof t->cwd_name - 1);
 }
 
 /* --- groups */

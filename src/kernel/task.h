@@ -19,6 +19,7 @@
 
 struct kernel;
 struct tty;
+struct wasi;
 
 /* --- thread */
 
@@ -118,10 +119,13 @@ struct task {
 
     struct thread *thread;            /* NULL once it is gone */
     OWN struct program *next_program; /* between execve and its start */
+    struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
     struct fd_table fds;
     struct vnode cwd, root;
+    struct vnode cwd_dir; /* where cwd was found, for when it is removed */
+    char cwd_name[NAME_BYTES_MAX + 1];
     uint32_t umask;
     struct cred cred;
     struct signals sig;
@@ -140,6 +144,7 @@ struct task {
     int64_t itimer_interval_ns;
     struct cpu_timer cpu_timers[2]; /* ITIMER_VIRTUAL, ITIMER_PROF */
     struct list posix_timers;
+    OWN struct wasi *wasi; /* of a WASI program, after its first call */
 };
 
 /* --- guest memory: checked copies. -EFAULT outside of it. */
@@ -198,12 +203,19 @@ int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
+/* What a process costs the host beside its memory (records, the used part of
+ * its native stack): charged to the memory limit. */
+enum { PROCESS_FEE_BYTES = 64 << 10 };
+
 /* A child of `parent` with copies of all it inherits, or for NULL the init
  * task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
 /* Frees a task without a thread: after its status was taken. */
 void task_reap(struct task *t);
 struct task *task_find(struct kernel *k, int pid);
+/* Makes `v` the working directory; it was found as `name` in `dir`. */
+void task_set_cwd(struct task *t, const struct vnode *v,
+                  const struct vnode *dir, const char *name);
 /* The task ends with a wait4 status. Its thread, when it owns it, is freed
  * by the scheduler; after that the parent is told. */
 void task_exit(struct task *t, int status);
@@ -220,8 +232,15 @@ void task_vfork_done(struct thread *th);
  * session? */
 bool task_group_is_orphaned(struct kernel *k, int pgid);
 
+/* A clock as t sees it, by its CLOCK_* number: -EINVAL (sys_time.c). */
+int task_clock_ns(struct task *t, int id, int64_t *ret);
+
 /* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
+
+/* --- wasi/: what a task keeps for the WASI ABI (rights of descriptors, names
+ * of preopens). Made by the first call of a program; gone with exec. */
+void wasi_free(OWN struct wasi *w); /* NULL is fine */
 
 /* --- args.c */
 /* Copies argv and envp (NULL-terminated host arrays). -E2BIG, -ENOMEM. */

@@ -199,7 +199,7 @@ bool
 thread_must_wait(struct thread *th)
 {
     th->is_waiting = true;
-    return !th->is_ready || th->is_yielding;
+    return !th->is_ready || th->is_yielding || th->is_stopped;
 }
 
 /* --- guest memory */
@@ -289,8 +289,8 @@ thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
 
 /* --- calls */
 
-static void
-begin_call(struct thread *th)
+void
+call_begin(struct thread *th)
 {
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
@@ -298,10 +298,8 @@ begin_call(struct thread *th)
     th->call.restartable = false;
 }
 
-/* What the call of task t, which gave r, answers. The call may have made the
- * thread another task's (vfork, exec, exit). */
-static int64_t
-end_call(struct thread *th, struct task *t, int64_t r)
+int64_t
+call_end(struct thread *th, struct task *t, int64_t r)
 {
     if (th->task != t || th->leaving) {
         forget_call(th);
@@ -338,13 +336,13 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
         forget_call(th);
         return -EVFORKGONE;
     }
-    begin_call(th);
+    call_begin(th);
     t->usage.syscalls++;
     FILE *strace = th->kernel->strace;
     if (strace)
         strace_enter(strace, t, nr, row, a);
     int64_t r = row ? row->fn(t, (const union sysarg *)a) : -ENOSYS;
-    r = end_call(th, t, r);
+    r = call_end(th, t, r);
     if (strace)
         strace_exit(strace, r);
     return (int32_t)r;

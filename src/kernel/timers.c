@@ -264,6 +264,15 @@ posix_timer_find(struct task *t, int id)
     return NULL;
 }
 
+void
+timers_delivered(struct task *t, int timerid, int overrun)
+{
+    struct posix_timer *pt = posix_timer_find(t, timerid);
+
+    if (pt)
+        pt->overrun = overrun;
+}
+
 static bool
 is_timer_clock(int id)
 {
@@ -337,7 +346,7 @@ sys_timer_settime(struct task *t, const union sysarg *a)
 {
     struct posix_timer *pt = posix_timer_find(t, a[0].i);
     struct clock *c = &t->kernel->clock;
-    int64_t interval, value;
+    int64_t interval = 0, value = 0;
 
     if (!pt || !a[2].addr)
         return -EINVAL;

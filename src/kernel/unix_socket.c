@@ -112,6 +112,8 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
         return -EADDRINUSE;
     if (w.slash)
         return -ENOENT;
+    if (s->is_bound)
+        return -EINVAL;
     r = make_inode(t, &w, &node);
     if (r < 0)
         return r == -EEXIST ? -EADDRINUSE : r;
@@ -152,20 +154,26 @@ unix_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
     if (addr->len < PATH_AT || addr->un.sun_family != AF_UNIX ||
         addr->len > sizeof addr->un)
         return -EINVAL;
-    if (s->is_bound)
-        return -EINVAL;
     if (addr->len == PATH_AT)
-        return unix_autobind(s);
+        return s->is_bound ? -EINVAL : unix_autobind(s);
     if (!is_abstract(addr)) {
         r = bind_path(s, t, addr);
+    } else if (s->is_bound) {
+        r = -EINVAL;
     } else if (find_abstract(s->kernel->net, addr)) {
         r = -EADDRINUSE;
     } else {
         s->local = *addr;
         list_push_back(bucket_of_name(s->kernel->net, addr), &s->bound);
     }
-    s->is_bound = r == 0;
+    s->is_bound |= r == 0;
     return r;
+}
+
+static int
+unix_listen(struct socket *s)
+{
+    return s->is_bound ? 0 : -EINVAL;
 }
 
 static void
@@ -243,6 +251,7 @@ const struct sock_family unix_family = {
     .domain = AF_UNIX,
     .bind = unix_bind,
     .autobind = unix_autobind,
+    .listen = unix_listen,
     .unbind = unix_unbind,
     .find = unix_find,
     .connected = unix_connected,

@@ -5,7 +5,7 @@
 
 #define KERNEL_SYSNAME "Linux"
 #define KERNEL_RELEASE "6.1.0-wasmsand"
-#define KERNEL_VERSION "#1 SMP"
+#define KERNEL_VERSION "#1 wasmsand"
 #define KERNEL_MACHINE "wasm32"
 
 #endif

@@ -11,6 +11,7 @@ error_set(struct wsand_error *err, int errnum, const char *format, ...)
 
     if (err) {
         err->errnum = errnum;
+        err->is_program = false;
         va_start(args, format);
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
@@ -25,6 +26,7 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
 
     if (err) {
         err->errnum = errnum;
+        err->is_program = false;
         va_start(args, format);
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
@@ -33,4 +35,12 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
                        strerrordesc_np(errnum));
     }
     return -errnum;
+}
+
+int
+error_of_program(struct wsand_error *err, int r)
+{
+    if (err)
+        err->is_program = true;
+    return r;
 }

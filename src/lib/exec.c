@@ -60,9 +60,21 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
     run->pid = kernel_spawn(k, &s, why, sizeof why);
     if (run->pid >= 0)
         return 0;
-    if (why[0])
-        return error_set(err, -run->pid, "%s: %s", x->path, why);
-    return error_errno(err, -run->pid, "%s", x->path);
+    if (s.culprit != s.path)
+        return error_errno(err, -run->pid, "working folder %s", s.culprit);
+    r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
+               : error_errno(err, -run->pid, "%s", x->path);
+    return error_of_program(err, r);
+}
+
+static void
+send_pending(struct wsand_sandbox *sb)
+{
+    uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
+
+    for (int sig = 1; sig < 64; sig++)
+        if (pending & UINT64_C(1) << sig)
+            kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
 }
 
 /* Between turns: what other threads and signal handlers have asked for. */
@@ -75,12 +87,12 @@ has_ended(void *arg)
 
     if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
         atomic_store(&k->kicked, false);
-        int sig = atomic_exchange(&sb->pending_signal, 0);
-        if (sig)
-            kernel_kill(k, k->run_tag, sig);
+        send_pending(sb);
         if (atomic_exchange(&sb->window_changed, false) && run->term)
             terminal_resize(run->term);
     }
+    if (run->term)
+        terminal_turn(run->term);
     struct task *t = task_find(k, run->pid);
     return !t || (t->is_zombie && !t->thread);
 }
@@ -134,7 +146,9 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
 void
 wsand_signal(struct wsand_sandbox *sb, int sig)
 {
-    atomic_store(&sb->pending_signal, sig);
+    if (sig <= 0 || sig >= 64)
+        return;
+    atomic_fetch_or(&sb->pending_signals, UINT64_C(1) << sig);
     kernel_kick(sb->kernel);
 }
 

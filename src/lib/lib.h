@@ -6,21 +6,37 @@
 
 #include "base/own.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 struct engine;
+struct image;
 struct kernel;
 struct tree;
 
+/* The shell that sandboxes start with (shell.c), made at its first use. */
+struct shell_image {
+    pthread_mutex_t lock;
+    struct program *program;
+    uint8_t *memory; /* of an instance that has not run, from live_from on */
+    uint64_t size, live_from;
+};
+
 struct wsand_runtime {
     struct engine *engine;
+    struct shell_image shell;
+    struct image *image; /* NULL: none */
+    const void *image_map;
+    size_t image_len;
 };
 
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
     struct kernel *kernel;
+    struct wsand_options options; /* with copies of mounts, without programs */
+    struct shell *shell;          /* NULL: not used yet */
     FILE *strace;
-    _Atomic int pending_signal;
+    _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed;
 };
 
@@ -31,11 +47,26 @@ int error_set(struct wsand_error *err, int errnum, const char *format, ...)
 int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* hostmap.c: maps a host file for reading; an empty one gives NULL. -EISDIR,
+ * -EINVAL for what is no regular file, or what open and mmap give. */
+int host_map(const char *path, const void **ret, size_t *ret_len);
+void host_unmap(const void *map, size_t len);
+/* Marks *err as one of the program, and returns r. */
+int error_of_program(struct wsand_error *err, int r);
+
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Makes the folders that `path` needs and puts a file there, root's. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
                       size_t len, uint32_t mode, int64_t now_ns);
+
+/* shell.c */
+struct shell;
+void shell_image_fini(struct shell_image *si);
+void shell_free(OWN struct shell *sh); /* NULL is fine */
+/* A shell in kernel k with the state of `from`, which is checkpointed. */
+int shell_copy(struct wsand_sandbox *sb, const struct shell *from,
+               OWN struct shell **ret);
 
 /* terminal.c: a terminal of the sandbox connected to one of the host. */
 struct file;
@@ -46,5 +77,7 @@ int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
 void terminal_resize(struct terminal *term);
+/* Between the turns of the programs: moves bytes, if there are any. */
+void terminal_turn(struct terminal *term);
 
 #endif

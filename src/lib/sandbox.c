@@ -5,6 +5,7 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/devfs.h"
 #include "kernel/vfs/hostfs.h"
+#include "kernel/vfs/image.h"
 #include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "kernel/vfs/tree.h"
@@ -12,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,32 +71,6 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
-/* Maps a host file; an empty one gives NULL. */
-static int
-map_file(const char *path, const void **ret, size_t *ret_len)
-{
-    struct stat st;
-    int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-    if (hfd < 0)
-        return -errno;
-    int r = fstat(hfd, &st) < 0 ? -errno : 0;
-    if (r == 0 && !S_ISREG(st.st_mode))
-        r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    const void *map = NULL;
-    if (r == 0 && st.st_size > 0) {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, hfd, 0);
-        if (map == MAP_FAILED)
-            r = -errno;
-    }
-    close(hfd);
-    if (r < 0)
-        return r;
-    *ret = map;
-    *ret_len = (size_t)st.st_size;
-    return 0;
-}
-
 static int
 put_program(struct tree *t, const struct wsand_program *p, int64_t now,
             struct wsand_error *err)
@@ -103,34 +78,53 @@ put_program(struct tree *t, const struct wsand_program *p, int64_t now,
     const void *bytes = NULL;
     size_t len = 0;
 
-    int r = map_file(p->host_path, &bytes, &len);
+    int r = host_map(p->host_path, &bytes, &len);
     if (r < 0)
-        return error_errno(err, -r, "%s", p->host_path);
+        return error_of_program(err, error_errno(err, -r, "%s", p->host_path));
     r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
-    if (bytes)
-        munmap((void *)bytes, len);
+    host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
 }
 
+/* The tree that the sandbox starts with, free of charge but for programs put
+ * into an image. */
 static int
-make_root(const struct wsand_options *o, const uint64_t *max,
-          OWN struct fs **ret, struct wsand_error *err)
+make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
+          struct tree *ret, struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
-    CLEANUP(tree_fini) struct tree t = {0};
     int64_t now = now_ns(o);
+    int r;
 
-    int r = tree_init(&t, &unlimited, now);
-    if (r == 0)
-        r = skeleton_fill(&t, now);
+    if (rt->image) {
+        r = tree_clone(image_tree(rt->image), ret);
+        ret->max = unlimited;
+    } else {
+        r = tree_init(ret, &unlimited, now);
+        if (r == 0)
+            r = skeleton_fill(ret, now);
+    }
     if (r < 0)
         return error_errno(err, -r, "cannot make the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(&t, &o->programs[i], now, err);
+        r = put_program(ret, &o->programs[i], now, err);
         if (r < 0)
             return r;
     }
-    tree_make_free(&t);
+    if (!rt->image)
+        tree_make_free(ret);
+    return 0;
+}
+
+static int
+make_root(struct wsand_runtime *rt, const struct wsand_options *o,
+          const uint64_t *max, OWN struct fs **ret, struct wsand_error *err)
+{
+    CLEANUP(tree_fini) struct tree t = {0};
+
+    int r = make_tree(rt, o, &t, err);
+    if (r < 0)
+        return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
     return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
 }
@@ -203,42 +197,133 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
+/* Takes root over. */
 static int
-fill_sandbox(struct wsand_sandbox *sb, const struct wsand_options *o,
+fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
              struct wsand_error *err)
 {
-    uint64_t max[LIMIT_COUNT];
+    const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.machine = engine_ops(),
                                 .engine = sb->runtime->engine,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
                                 .start_ns = o->clock_ns};
-    struct fs *root;
 
-    int r = get_limits(o, max, err);
-    if (r == 0)
-        r = make_root(o, max, &root, err);
-    if (r < 0)
-        return r;
-    r = kernel_new(&ko, root, &sb->kernel);
+    int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
     r = mount_all(sb->kernel, o, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
+static void
+mounts_free(struct wsand_mount *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)v[i].host_path);
+        free((char *)v[i].guest_path);
+    }
+    free(v);
+}
+
+/* The options, with the sandbox's own copies of the mounts. */
+static int
+copy_options(struct wsand_sandbox *sb, const struct wsand_options *o)
+{
+    struct wsand_mount *v = calloc(o->n_mounts + 1, sizeof *v);
+
+    if (!v)
+        return -ENOMEM;
+    sb->options = *o;
+    sb->options.mounts = v;
+    sb->options.programs = NULL;
+    sb->options.n_programs = 0;
+    for (size_t i = 0; i < o->n_mounts; i++) {
+        v[i] = (struct wsand_mount){strdup(o->mounts[i].host_path),
+                                    strdup(o->mounts[i].guest_path),
+                                    o->mounts[i].is_writable};
+        if (!v[i].host_path || !v[i].guest_path)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int
+sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
+              OWN struct wsand_sandbox **ret, struct wsand_error *err)
+{
+    struct wsand_sandbox *sb = calloc(1, sizeof *sb);
+
+    if (sb)
+        sb->runtime = rt;
+    if (!sb || copy_options(sb, o) < 0) {
+        wsand_sandbox_free(sb);
+        return error_set(err, ENOMEM, "out of memory");
+    }
+    *ret = sb;
+    return 0;
+}
+
 int
 wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
                   struct wsand_sandbox **ret, struct wsand_error *err)
 {
+    uint64_t max[LIMIT_COUNT];
+    struct wsand_sandbox *sb = NULL;
+    struct fs *root = NULL;
+
     if (o->size < sizeof *o)
         return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
-    struct wsand_sandbox *sb = calloc(1, sizeof *sb);
-    if (!sb)
-        return error_set(err, ENOMEM, "out of memory");
-    sb->runtime = rt;
-    int r = fill_sandbox(sb, o, err);
+    int r = get_limits(o, max, err);
+    if (r == 0)
+        r = sandbox_alloc(rt, o, &sb, err);
+    if (r == 0)
+        r = make_root(rt, o, max, &root, err);
+    if (r == 0)
+        r = fill_sandbox(sb, max, root, err);
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return r;
+    }
+    *ret = sb;
+    return 0;
+}
+
+/* A clone of the root file system, with the same limits. */
+static int
+clone_root(struct wsand_sandbox *from, OWN struct fs **ret)
+{
+    struct kernel *k = from->kernel;
+    struct mount *m = CONTAINER_OF(k->mounts.next, struct mount, link);
+
+    return tmpfs_new(NULL, tmpfs_tree(m->fs), k->limits.max[LIMIT_file_bytes],
+                     k->limits.max[LIMIT_files], ret);
+}
+
+int
+wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
+           struct wsand_error *err)
+{
+    struct wsand_sandbox *sb = NULL;
+    struct fs *root = NULL;
+
+    int r = wsand_checkpoint(from, err);
+    if (r == 0)
+        r = sandbox_alloc(from->runtime, &from->options, &sb, err);
+    if (r < 0)
+        return r;
+    r = clone_root(from, &root);
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return error_errno(err, -r, "cannot copy the file system");
+    }
+    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
+    if (r == 0 && from->shell) {
+        r = shell_copy(sb, from->shell, &sb->shell);
+        if (r < 0)
+            r = error_errno(err, -r, "cannot copy the shell");
+    }
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
@@ -252,8 +337,11 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    shell_free(sb->shell);
     kernel_free(sb->kernel);
     if (sb->strace)
         fclose(sb->strace);
+    mounts_free((struct wsand_mount *)sb->options.mounts,
+                sb->options.mounts ? sb->options.n_mounts : 0);
     free(sb);
 }

@@ -1,7 +1,10 @@
 /* A terminal of the sandbox connected to one of the host: bytes typed there
  * go to the master of a pseudo-terminal, what the programs print comes back.
  * The line discipline is the sandbox's, so that ^C and job control work
- * inside. */
+ * inside.
+ *
+ * Bytes are moved between the turns of the programs only: a typed ^C can end
+ * one, which must not be in the middle of a call on the terminal. */
 #include "lib/lib.h"
 
 #include "kernel/kernel.h"
@@ -10,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,7 +32,9 @@ struct terminal {
     struct file *master;
     struct tty *tty;
     int hfd;
-    bool is_raw, host_ended;
+    bool is_raw;
+    bool is_due;     /* something can be moved */
+    bool host_ended; /* the host's terminal is gone */
     struct termios saved;
     struct host_watch watch;
     struct terminal_waiter waiters[WAITERS];
@@ -38,12 +44,10 @@ struct terminal {
     size_t n_out, n_in;
 };
 
-static void pump(struct terminal *term);
-
 static void
 on_wake(struct waiter *w)
 {
-    pump(CONTAINER_OF(w, struct terminal_waiter, w)->term);
+    CONTAINER_OF(w, struct terminal_waiter, w)->term->is_due = true;
 }
 
 static void
@@ -92,6 +96,10 @@ pump_out(struct terminal *term)
     }
     if (term->n_out && host_ready(term->hfd, POLLOUT)) {
         ssize_t n = write(term->hfd, term->out, term->n_out);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            term->host_ended = true;
+            n = (ssize_t)term->n_out; /* nobody will see it */
+        }
         if (n > 0) {
             take(term->out, &term->n_out, (size_t)n);
             moved = true;
@@ -109,7 +117,7 @@ pump_in(struct terminal *term)
         if (n > 0)
             term->n_in = (size_t)n;
         else
-            term->host_ended = n == 0 || errno != EINTR;
+            term->host_ended = n == 0 || (errno != EINTR && errno != EAGAIN);
     }
     if (!term->n_in)
         return false;
@@ -127,9 +135,13 @@ pump(struct terminal *term)
 {
     short events = 0;
 
+    term->is_due = false;
     forget_waiters(term);
-    while (pump_in(term) | pump_out(term))
-        ;
+    bool moved = true;
+    while (moved) {
+        moved = pump_in(term);
+        moved |= pump_out(term);
+    }
     if (!term->n_in && !term->host_ended)
         events |= POLLIN;
     if (term->n_out)
@@ -137,6 +149,28 @@ pump(struct terminal *term)
     (void)file_poll(term->master, &term->pt);
     if (events)
         (void)host_watch_poll(&term->watch, term->kernel, events, &term->pt);
+}
+
+void
+terminal_turn(struct terminal *term)
+{
+    if (!term->is_due)
+        return;
+    pump(term);
+    if (term->host_ended)
+        tty_hangup(term->tty);
+}
+
+/* A description of our own, for both directions, that never makes us wait;
+ * else the given one. */
+static int
+open_again(int hfd)
+{
+    char path[32];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
+    int own = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return own < 0 ? fcntl(hfd, F_DUPFD_CLOEXEC, 0) : own;
 }
 
 static int
@@ -173,15 +207,17 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
     if (!term)
         return -ENOMEM;
     term->kernel = k;
-    term->hfd = hfd;
+    term->hfd = open_again(hfd);
     term->pt.add = add_waiter;
     for (size_t i = 0; i < WAITERS; i++) {
         term->waiters[i].w.wake = on_wake;
         term->waiters[i].term = term;
         list_init(&term->waiters[i].w.link);
     }
-    host_watch_init(&term->watch, k, hfd);
-    int r = pty_new_pair(k, &term->master, &term->tty);
+    host_watch_init(&term->watch, k, term->hfd);
+    int r = term->hfd < 0 ? -EMFILE : 0;
+    if (r == 0)
+        r = pty_new_pair(k, &term->master, &term->tty);
     if (r == 0)
         r = make_raw(term);
     if (r < 0) {
@@ -220,6 +256,8 @@ terminal_free(OWN struct terminal *term)
     host_watch_fini(&term->watch);
     if (term->is_raw)
         (void)tcsetattr(term->hfd, TCSADRAIN, &term->saved);
+    if (term->hfd >= 0)
+        close(term->hfd);
     free(term);
 }
 

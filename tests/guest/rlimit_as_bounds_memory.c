@@ -9,7 +9,7 @@ int
 main(void)
 {
     struct rlimit rl;
-    void *p;
+    void *volatile p; /* or the compiler takes malloc for successful */
 
     OK(getrlimit(RLIMIT_AS, &rl));
     rl.rlim_cur = 64 << 20;
@@ -23,7 +23,7 @@ main(void)
     CHECK_EQ(errno, ENOMEM);
     p = OK(mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    memset(p, 1, 1 << 20);
+    memset((void *)p, 1, 1 << 20);
     OK(munmap(p, 1 << 20));
     p = malloc(100000);
     CHECK(p != NULL);

@@ -1,9 +1,9 @@
 /* /dev. */
 #include "kernel/vfs/devfs.h"
 
-#include "fake.h"
 #include "kernel/tty.h"
 #include "test.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,18 +13,18 @@
 static struct kernel *
 kernel_with_dev(void)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct fs *fs;
 
     CHECK_EQ(devfs_new(k, &fs), 0);
-    CHECK_EQ(fake_mount(k, "/dev", fs), 0);
+    CHECK_EQ(world_mount(k, "/dev", fs), 0);
     return k;
 }
 
 static uint64_t
 rdev_of(struct kernel *k, const char *path)
 {
-    struct file *f = fake_open(k, NULL, path, O_RDONLY, NULL);
+    struct file *f = world_open(k, NULL, path, O_RDONLY, NULL);
     struct attr a = {0};
 
     CHECK(f && file_getattr(f, &a) == 0 && S_ISCHR(a.mode));
@@ -49,22 +49,22 @@ TEST(devfs_devices_read_and_write_as_they_should)
 {
     struct kernel *k = kernel_with_dev();
     char buf[4] = "xxx", again[4];
-    struct file *f = fake_open(k, NULL, "/dev/null", O_RDWR, NULL);
+    struct file *f = world_open(k, NULL, "/dev/null", O_RDWR, NULL);
 
-    CHECK_EQ(fake_write(f, NULL, "gone"), 4);
-    CHECK_EQ(fake_read(f, NULL, buf, 4), 0);
+    CHECK_EQ(world_write(f, NULL, "gone"), 4);
+    CHECK_EQ(world_read(f, NULL, buf, 4), 0);
     CHECK_EQ(f->ops->seek(f, 5, SEEK_END), 0);
     file_put(f);
-    f = fake_open(k, NULL, "/dev/zero", O_RDWR, NULL);
-    CHECK_EQ(fake_read(f, NULL, buf, 4), 4);
+    f = world_open(k, NULL, "/dev/zero", O_RDWR, NULL);
+    CHECK_EQ(world_read(f, NULL, buf, 4), 4);
     CHECK(!memcmp(buf, "\0\0\0\0", 4));
     file_put(f);
-    f = fake_open(k, NULL, "/dev/full", O_RDWR, NULL);
-    CHECK_EQ(fake_write(f, NULL, "x"), -ENOSPC);
+    f = world_open(k, NULL, "/dev/full", O_RDWR, NULL);
+    CHECK_EQ(world_write(f, NULL, "x"), -ENOSPC);
     file_put(f);
-    f = fake_open(k, NULL, "/dev/urandom", O_RDONLY, NULL);
-    CHECK_EQ(fake_read(f, NULL, buf, 4), 4);
-    CHECK_EQ(fake_read(f, NULL, again, 4), 4);
+    f = world_open(k, NULL, "/dev/urandom", O_RDONLY, NULL);
+    CHECK_EQ(world_read(f, NULL, buf, 4), 4);
+    CHECK_EQ(world_read(f, NULL, again, 4), 4);
     CHECK(memcmp(buf, again, 4));
     file_put(f);
     kernel_free(k);
@@ -73,28 +73,28 @@ TEST(devfs_devices_read_and_write_as_they_should)
 TEST(devfs_terminals_come_and_go_in_pts)
 {
     struct kernel *k = kernel_with_dev();
-    struct task *t = fake_task(k, NULL);
+    struct task *t = world_child(k, NULL);
     int err, zero = 0;
 
-    CHECK(!fake_open(k, t, "/dev/tty", O_RDWR, &err));
+    CHECK(!world_open(k, t, "/dev/tty", O_RDWR, &err));
     CHECK_EQ(err, -ENXIO);
-    CHECK(!fake_open(k, t, "/dev/pts/0", O_RDWR, &err));
+    CHECK(!world_open(k, t, "/dev/pts/0", O_RDWR, &err));
     CHECK_EQ(err, -ENOENT);
-    struct file *m = fake_open(k, t, "/dev/ptmx", O_RDWR, NULL);
-    CHECK(!fake_open(k, t, "/dev/pts/00", O_RDWR, &err));
+    struct file *m = world_open(k, t, "/dev/ptmx", O_RDWR, NULL);
+    CHECK(!world_open(k, t, "/dev/pts/00", O_RDWR, &err));
     CHECK_EQ(err, -ENOENT);
-    CHECK(!fake_open(k, t, "/dev/pts/0", O_RDWR, &err));
+    CHECK(!world_open(k, t, "/dev/pts/0", O_RDWR, &err));
     CHECK_EQ(err, -EIO); /* locked */
-    memcpy(fake_memory(t, 64), &zero, sizeof zero);
+    memcpy(world_at(t, 64), &zero, sizeof zero);
     CHECK_EQ(m->ops->ioctl(m, t, 0x40045431 /* TIOCSPTLCK */, 64), 0);
-    struct file *s = fake_open(k, t, "/dev/pts/0", O_RDWR, NULL);
+    struct file *s = world_open(k, t, "/dev/pts/0", O_RDWR, NULL);
     struct attr a;
     CHECK(s && file_getattr(s, &a) == 0);
     CHECK_EQ(a.rdev, makedev(136, 0));
     CHECK_EQ(a.mode, S_IFCHR | 0620);
     CHECK_EQ(a.uid, 1000);
     file_put(m);
-    CHECK(!fake_open(k, t, "/dev/pts/0", O_RDWR, &err));
+    CHECK(!world_open(k, t, "/dev/pts/0", O_RDWR, &err));
     CHECK_EQ(err, -ENOENT);
     file_put(s);
     kernel_free(k);
@@ -125,7 +125,7 @@ note_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 
 TEST(devfs_lists_all_in_pieces)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct names n = {.emit.entry = note_name};
     struct fs *fs;
 
@@ -142,7 +142,7 @@ TEST(devfs_lists_all_in_pieces)
 
 TEST(devfs_links_and_refusals)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct fs *fs;
     uint64_t ino;
     char buf[64];
@@ -161,7 +161,7 @@ TEST(devfs_links_and_refusals)
 
 TEST(devfs_new_survives_lack_of_memory)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
 
     EACH_OOM(oom)
     {

@@ -1,113 +1,26 @@
-/* The kernel of unit tests. */
+/* Helpers for tests of file systems and terminals. */
 #include "fake.h"
 
 #include "kernel/tty.h"
-#include "kernel/vfs/tmpfs.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct fake_machine {
-    struct machine machine;
-    uint8_t memory[FAKE_MEMORY_BYTES];
-};
-
-static const struct machine_ops fake_ops;
-
-static int
-fake_create(struct engine *e, struct program *p, struct thread *th,
-            OWN struct machine **ret)
-{
-    struct fake_machine *m = calloc(1, sizeof *m);
-
-    (void)e;
-    (void)p;
-    if (!m)
-        return -ENOMEM;
-    m->machine = (struct machine){
-        .ops = &fake_ops,
-        .thread = th,
-        .base = m->memory,
-        .size = sizeof m->memory,
-    };
-    *ret = &m->machine;
-    return 0;
-}
-
-static enum machine_event
-fake_resume(struct machine *m, struct machine_trap *trap)
-{
-    (void)m;
-    (void)trap;
-    return MACHINE_WAITS;
-}
-
-static void
-fake_refresh(struct machine *m)
-{
-    (void)m;
-}
-
-static void
-fake_interrupt(struct engine *e)
-{
-    (void)e;
-}
-
-static void
-fake_free(OWN struct machine *m)
-{
-    free(m);
-}
-
-static const struct machine_ops fake_ops = {
-    .create = fake_create,
-    .resume = fake_resume,
-    .refresh = fake_refresh,
-    .interrupt = fake_interrupt,
-    .free = fake_free,
-};
-
-static void
-fake_program_free(struct program *p)
-{
-    free(p);
-}
-
-struct kernel *
-fake_kernel(void)
-{
-    struct kernel_options o = {.machine = &fake_ops, .is_deterministic = true};
-    struct kernel *k = NULL;
-    struct fs *root;
-
-    if (tmpfs_new(NULL, NULL, 1 << 20, 1000, &root) < 0)
-        return NULL;
-    return kernel_new(&o, root, &k) < 0 ? NULL : k;
-}
 
 struct task *
 fake_task(struct kernel *k, struct task *parent)
 {
-    struct program *p = calloc(1, sizeof *p);
-    struct thread *th;
-    struct task *t;
+    struct task *t = world_task(k);
 
-    if (!p)
-        return NULL;
-    *p = (struct program){.refs = 1, .free = fake_program_free};
-    if (task_new(k, parent ? parent : k->init, &t) < 0) {
-        program_put(p);
-        return NULL;
-    }
-    if (thread_new(t, p, &th) == 0)
+    if (!parent)
         return t;
-    task_exit(t, 0);
-    task_reap(t);
-    return NULL;
+    list_remove(&t->sibling);
+    list_push_back(&parent->children, &t->sibling);
+    t->parent = parent;
+    t->pgid = parent->pgid;
+    t->sid = parent->sid;
+    if (parent->ctty)
+        t->ctty = tty_get(parent->ctty);
+    return t;
 }
 
 void
@@ -121,12 +34,6 @@ int
 fake_mount(struct kernel *k, const char *path, OWN struct fs *fs)
 {
     return mount_add(k, path, fs->ops->name, fs, false);
-}
-
-void *
-fake_memory(struct task *t, gaddr at)
-{
-    return t->thread->machine->base + at;
 }
 
 int64_t

@@ -1,24 +1,16 @@
-/* A kernel for unit tests: an empty root file system, and processes whose
- * machines have memory but never run. */
+/* Helpers for tests of file systems and terminals, which call operations
+ * without system calls. */
 #ifndef FAKE_H
 #define FAKE_H
 
-#include "kernel/kernel.h"
+#include "world.h"
 
-enum { FAKE_MEMORY_BYTES = 65536 };
-
-/* With a virtual clock. NULL: out of memory. End with kernel_free. */
-struct kernel *fake_kernel(void);
-/* A child of `parent` (NULL: of init), leading no session of its own. Ends
- * with the kernel. NULL: out of memory. */
+/* A child of `parent` (NULL: of init). Ends with the kernel. */
 struct task *fake_task(struct kernel *k, struct task *parent);
 /* t becomes the leader of a new session. */
 void fake_setsid(struct task *t);
 /* Mounts fs, or returns -errno. */
 int fake_mount(struct kernel *k, const char *path, OWN struct fs *fs);
-
-/* Guest memory of t at `at`. */
-void *fake_memory(struct task *t, gaddr at);
 
 /* One transfer through the file's operations, as read and write do. */
 int64_t fake_read(struct file *f, struct task *t, void *buf, size_t len);

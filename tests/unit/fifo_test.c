@@ -12,14 +12,14 @@ static void
 make_fifo(struct task *t)
 {
     strcpy(world_at(t, PATH), "/f");
-    CHECK_EQ(SYS(t, NR_MKNODAT, AT_FDCWD, PATH, S_IFIFO | 0600, 0), 0);
+    CHECK_EQ(SYS(t, NR_mknodat, AT_FDCWD, PATH, S_IFIFO | 0600, 0), 0);
 }
 
 static int32_t
 open_fifo(struct task *t, uint32_t flags)
 {
     strcpy(world_at(t, PATH), "/f");
-    return SYS(t, NR_OPENAT, AT_FDCWD, PATH, flags, 0);
+    return SYS(t, NR_openat, AT_FDCWD, PATH, flags, 0);
 }
 
 TEST(fifo_reader_and_writer_meet)
@@ -32,8 +32,8 @@ TEST(fifo_reader_and_writer_meet)
     CHECK_EQ(open_fifo(wr, O_WRONLY), 0);
     CHECK(world_is_woken(rd));
     CHECK_EQ(open_fifo(rd, O_RDONLY), 0);
-    CHECK_EQ(SYS(wr, NR_WRITE, 0, BUF, 3), 3);
-    CHECK_EQ(SYS(rd, NR_READ, 0, BUF, 10), 3);
+    CHECK_EQ(SYS(wr, NR_write, 0, BUF, 3), 3);
+    CHECK_EQ(SYS(rd, NR_read, 0, BUF, 10), 3);
     kernel_free(k);
 }
 
@@ -45,12 +45,12 @@ TEST(fifo_writer_that_left_is_still_met)
     make_fifo(rd);
     CHECK_EQ(open_fifo(rd, O_RDONLY), -EWAIT);
     CHECK_EQ(open_fifo(wr, O_WRONLY), 0);
-    CHECK_EQ(SYS(wr, NR_WRITE, 0, BUF, 3), 3);
-    CHECK_EQ(SYS(wr, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(wr, NR_write, 0, BUF, 3), 3);
+    CHECK_EQ(SYS(wr, NR_close, 0), 0);
     CHECK_EQ(open_fifo(rd, O_RDONLY), 0);
-    CHECK_EQ(SYS(rd, NR_READ, 0, BUF, 10), 3);
-    CHECK_EQ(SYS(rd, NR_READ, 0, BUF, 10), 0);
-    CHECK_EQ(SYS(rd, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(rd, NR_read, 0, BUF, 10), 3);
+    CHECK_EQ(SYS(rd, NR_read, 0, BUF, 10), 0);
+    CHECK_EQ(SYS(rd, NR_close, 0), 0);
     CHECK(list_is_empty(&k->fifos));
     kernel_free(k);
 }
@@ -66,9 +66,9 @@ TEST(fifo_nonblocking_opens_do_not_wait)
     CHECK_EQ(open_fifo(t, O_RDONLY | O_NONBLOCK), 0);
     CHECK_EQ(file_poll(fd_find(t, 0), NULL), 0);
     CHECK_EQ(open_fifo(t, O_WRONLY | O_NONBLOCK), 1);
-    CHECK_EQ(SYS(t, NR_CLOSE, 1), 0);
+    CHECK_EQ(SYS(t, NR_close, 1), 0);
     CHECK_EQ(file_poll(fd_find(t, 0), NULL), POLLHUP);
-    CHECK_EQ(SYS(t, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(t, NR_close, 0), 0);
     CHECK_EQ(open_fifo(t, O_RDWR), 0);
     kernel_free(k);
 }
@@ -81,7 +81,7 @@ TEST(fifo_killed_opener_is_not_counted)
     make_fifo(rd);
     CHECK_EQ(open_fifo(rd, O_RDONLY), -EWAIT);
     CHECK_EQ(open_fifo(wr, O_WRONLY | O_NONBLOCK), 0);
-    CHECK_EQ(SYS(wr, NR_CLOSE, 0), 0);
+    CHECK_EQ(SYS(wr, NR_close, 0), 0);
     thread_free(STEAL(rd->thread));
     CHECK(list_is_empty(&k->fifos));
     CHECK_EQ(open_fifo(wr, O_WRONLY | O_NONBLOCK), -ENXIO);
@@ -116,7 +116,7 @@ TEST(fifo_open_survives_failing_allocations)
     {
         int32_t fd = open_fifo(t, O_RDWR);
         if (fd >= 0)
-            CHECK_EQ(SYS(t, NR_CLOSE, fd), 0);
+            CHECK_EQ(SYS(t, NR_close, fd), 0);
         CHECK(list_is_empty(&k->fifos));
     }
     EACH_OOM(oom)

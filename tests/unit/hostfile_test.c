@@ -1,8 +1,8 @@
 /* Open files over host descriptors. */
 #include "kernel/hostfile.h"
 
-#include "fake.h"
 #include "test.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,19 +36,19 @@ temporary_file(void)
 
 TEST(hostfile_pipe_never_blocks_and_keeps_flags_of_others)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     int p[2];
 
     CHECK_EQ(pipe(p), 0);
     struct file *rd = wrap(k, p[0], O_RDONLY), *wr = wrap(k, p[1], O_WRONLY);
     char buf[16];
-    CHECK_EQ(fake_read(rd, NULL, buf, sizeof buf), -EAGAIN);
+    CHECK_EQ(world_read(rd, NULL, buf, sizeof buf), -EAGAIN);
     CHECK_EQ(fcntl(p[0], F_GETFL) & O_NONBLOCK, 0);
-    CHECK_EQ(fake_write(wr, NULL, "hello"), 5);
-    CHECK(fake_reads(rd, NULL, "hello"));
-    while (fake_write(wr, NULL, "0123456789abcdef0123456789abcdef") > 0)
+    CHECK_EQ(world_write(wr, NULL, "hello"), 5);
+    CHECK(world_reads(rd, NULL, "hello"));
+    while (world_write(wr, NULL, "0123456789abcdef0123456789abcdef") > 0)
         ;
-    CHECK_EQ(fake_write(wr, NULL, "x"), -EAGAIN);
+    CHECK_EQ(world_write(wr, NULL, "x"), -EAGAIN);
     CHECK_EQ(fcntl(p[1], F_GETFL) & O_NONBLOCK, 0);
     file_put(rd);
     file_put(wr);
@@ -57,25 +57,23 @@ TEST(hostfile_pipe_never_blocks_and_keeps_flags_of_others)
     kernel_free(k);
 }
 
-TEST(hostfile_broken_pipe_signals_the_guest_only)
+TEST(hostfile_broken_pipe_is_an_error_and_no_signal_here)
 {
-    struct kernel *k = fake_kernel();
-    struct task *t = fake_task(k, NULL);
+    struct kernel *k = world_new();
+    struct task *t = world_child(k, NULL);
     int p[2], s[2];
 
-    t->sig.action[SIGPIPE].handler = 100;
     CHECK_EQ(pipe(p), 0);
     struct file *wr = wrap(k, p[1], O_WRONLY);
     (void)close(p[0]);
-    CHECK_EQ(fake_write(wr, t, "x"), -EPIPE);
-    CHECK(t->sig.pending & SIG_BIT(SIGPIPE));
+    CHECK_EQ(world_write(wr, t, "x"), -EPIPE);
     file_put(wr);
     (void)close(p[1]);
 
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
     wr = wrap(k, s[1], O_RDWR);
     (void)close(s[0]);
-    CHECK_EQ(fake_write(wr, t, "x"), -EPIPE);
+    CHECK_EQ(world_write(wr, t, "x"), -EPIPE);
     file_put(wr);
     (void)close(s[1]);
     kernel_free(k);
@@ -83,17 +81,17 @@ TEST(hostfile_broken_pipe_signals_the_guest_only)
 
 TEST(hostfile_socket_never_blocks)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     int s[2];
     char c;
 
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
     struct file *f = wrap(k, s[0], O_RDWR);
-    CHECK_EQ(fake_read(f, NULL, &c, 1), -EAGAIN);
+    CHECK_EQ(world_read(f, NULL, &c, 1), -EAGAIN);
     CHECK_EQ(write(s[1], "y", 1), 1);
-    CHECK(fake_reads(f, NULL, "y"));
+    CHECK(world_reads(f, NULL, "y"));
     (void)close(s[1]);
-    CHECK_EQ(fake_read(f, NULL, &c, 1), 0);
+    CHECK_EQ(world_read(f, NULL, &c, 1), 0);
     file_put(f);
     (void)close(s[0]);
     kernel_free(k);
@@ -101,7 +99,7 @@ TEST(hostfile_socket_never_blocks)
 
 TEST(hostfile_regular_file_shares_its_offset)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     int hfd = temporary_file();
     struct file *f = wrap(k, hfd, O_RDWR);
     struct attr a;
@@ -109,7 +107,7 @@ TEST(hostfile_regular_file_shares_its_offset)
     char buf[8];
 
     CHECK_EQ(write(hfd, "before ", 7), 7);
-    CHECK_EQ(fake_write(f, NULL, "inside "), 7);
+    CHECK_EQ(world_write(f, NULL, "inside "), 7);
     CHECK_EQ(write(hfd, "after", 5), 5);
     CHECK_EQ(f->ops->read(f, NULL, buf, 6, &pos), 6); /* pread */
     CHECK(!memcmp(buf, "before", 6));
@@ -128,19 +126,19 @@ TEST(hostfile_regular_file_shares_its_offset)
 
 TEST(hostfile_terminal_answers_questions_only)
 {
-    struct kernel *k = fake_kernel();
-    struct task *t = fake_task(k, NULL);
+    struct kernel *k = world_new();
+    struct task *t = world_child(k, NULL);
     struct winsize ws = {.ws_row = 12, .ws_col = 34};
     int m, s, p[2];
 
     CHECK_EQ(openpty(&m, &s, NULL, NULL, &ws), 0);
     struct file *f = wrap(k, s, O_RDWR);
     CHECK_EQ(f->ops->ioctl(f, t, TIOCGWINSZ, 64), 0);
-    CHECK(!memcmp(fake_memory(t, 64), &ws, sizeof ws));
+    CHECK(!memcmp(world_at(t, 64), &ws, sizeof ws));
     CHECK_EQ(f->ops->ioctl(f, t, TCGETS, 64), 0);
     CHECK_EQ(f->ops->ioctl(f, t, TCSETS, 64), -EPERM);
     CHECK_EQ(f->ops->ioctl(f, t, TIOCSTI, 64), -EPERM);
-    CHECK_EQ(fake_read(f, NULL, &(char){0}, 1), -EAGAIN);
+    CHECK_EQ(world_read(f, NULL, &(char){0}, 1), -EAGAIN);
     file_put(f);
     (void)close(m);
     (void)close(s);
@@ -150,7 +148,7 @@ TEST(hostfile_terminal_answers_questions_only)
     CHECK_EQ(f->ops->ioctl(f, t, TCGETS, 64), -ENOTTY);
     CHECK_EQ(write(p[1], "abc", 3), 3);
     CHECK_EQ(f->ops->ioctl(f, t, FIONREAD, 64), 0);
-    CHECK_EQ(*(int32_t *)fake_memory(t, 64), 3);
+    CHECK_EQ(*(int32_t *)world_at(t, 64), 3);
     file_put(f);
     (void)close(p[0]);
     (void)close(p[1]);
@@ -170,14 +168,14 @@ count_watches(struct kernel *k)
 
 TEST(hostfile_reader_is_not_woken_because_it_could_write)
 {
-    struct kernel *k = fake_kernel();
-    struct task *t = fake_task(k, NULL);
+    struct kernel *k = world_new();
+    struct task *t = world_child(k, NULL);
     int s[2];
     char c;
 
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
     struct file *f = wrap(k, s[0], O_RDWR);
-    CHECK_EQ(fake_read(f, t, &c, 1), -EAGAIN);
+    CHECK_EQ(world_read(f, t, &c, 1), -EAGAIN);
     CHECK_EQ(thread_wait_file(t->thread, f), -EWAIT);
     CHECK_EQ(count_watches(k), 1); /* for input only */
     thread_unwait(t->thread);
@@ -192,14 +190,14 @@ TEST(hostfile_reader_is_not_woken_because_it_could_write)
 
 TEST(hostfile_waits_also_for_what_came_in_between)
 {
-    struct kernel *k = fake_kernel();
-    struct task *t = fake_task(k, NULL);
+    struct kernel *k = world_new();
+    struct task *t = world_child(k, NULL);
     int p[2];
     char c;
 
     CHECK_EQ(pipe(p), 0);
     struct file *f = wrap(k, p[0], O_RDONLY);
-    CHECK_EQ(fake_read(f, t, &c, 1), -EAGAIN);
+    CHECK_EQ(world_read(f, t, &c, 1), -EAGAIN);
     CHECK_EQ(write(p[1], "x", 1), 1);
     CHECK_EQ(thread_wait_file(t->thread, f), -EWAIT);
     CHECK_EQ(count_watches(k), 1);
@@ -212,8 +210,8 @@ TEST(hostfile_waits_also_for_what_came_in_between)
 
 TEST(hostfile_new_gives_up_cleanly)
 {
-    struct kernel *k = fake_kernel();
-    int hfd = temporary_file(), before = fake_count_hfds();
+    struct kernel *k = world_new();
+    int hfd = temporary_file(), before = world_count_hfds();
     struct file *none;
 
     CHECK_EQ(hostfile_new(k, 9999, O_RDONLY, &none), -EBADF);
@@ -224,7 +222,7 @@ TEST(hostfile_new_gives_up_cleanly)
         CHECK(r == 0 || r == -ENOMEM);
         file_put(f);
     }
-    CHECK_EQ(fake_count_hfds(), before);
+    CHECK_EQ(world_count_hfds(), before);
     (void)close(hfd);
     kernel_free(k);
 }

@@ -1,12 +1,14 @@
 /* Host folders. */
 #include "kernel/vfs/hostfs.h"
 
-#include "fake.h"
 #include "test.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +57,11 @@ folder_init(struct folder *f, bool read_only)
     CHECK_EQ(mkdir(f->in, 0755), 0);
     put_file(f->top, "secret", "secret");
     put_file(f->in, "file", "content");
-    f->k = fake_kernel();
-    f->t = fake_task(f->k, NULL);
+    f->k = world_new();
+    f->t = world_child(f->k, NULL);
     int hfd = open(f->in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK_EQ(hostfs_new(f->k, hfd, read_only, &f->fs), 0);
-    CHECK_EQ(fake_mount(f->k, "/h", f->fs), 0);
+    CHECK_EQ(world_mount(f->k, "/h", f->fs), 0);
 }
 
 static int
@@ -82,7 +84,7 @@ static int
 open_error(struct folder *f, const char *path, uint32_t flags)
 {
     int err;
-    struct file *file = fake_open(f->k, f->t, path, flags, &err);
+    struct file *file = world_open(f->k, f->t, path, flags, &err);
 
     file_put(file);
     return err;
@@ -91,8 +93,8 @@ open_error(struct folder *f, const char *path, uint32_t flags)
 static bool
 has_text(struct folder *f, const char *path, const char *text)
 {
-    struct file *file = fake_open(f->k, f->t, path, O_RDONLY, NULL);
-    bool same = file && fake_reads(file, f->t, text);
+    struct file *file = world_open(f->k, f->t, path, O_RDONLY, NULL);
+    bool same = file && world_reads(file, f->t, text);
 
     file_put(file);
     return same;
@@ -105,7 +107,7 @@ at(struct folder *f, const char *path)
     struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
 
     base = (struct vnode){root, root->fs->root};
-    return (struct at){f->k, f->t, &base, path};
+    return (struct at){f->k, f->t, &base, path, 0};
 }
 
 static int
@@ -142,9 +144,9 @@ TEST(hostfs_files_are_read_and_written)
     folder_init(&f, false);
     CHECK(has_text(&f, "/h/file", "content"));
     struct file *file =
-        fake_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT | O_EXCL, NULL);
+        world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT | O_EXCL, NULL);
     CHECK(file != NULL);
-    CHECK_EQ(fake_write(file, f.t, "hello"), 5);
+    CHECK_EQ(world_write(file, f.t, "hello"), 5);
     CHECK_EQ(file->ops->seek(file, 0, SEEK_END), 5);
     CHECK_EQ(file_getattr(file, &a), 0);
     CHECK_EQ(a.size, 5);
@@ -165,9 +167,9 @@ TEST(hostfs_append_goes_to_the_end_whoever_else_writes)
 
     folder_init(&f, false);
     struct file *file =
-        fake_open(f.k, f.t, "/h/file", O_WRONLY | O_APPEND, NULL);
+        world_open(f.k, f.t, "/h/file", O_WRONLY | O_APPEND, NULL);
     put_file(f.in, "file", "longer content");
-    CHECK_EQ(fake_write(file, f.t, "!"), 1);
+    CHECK_EQ(world_write(file, f.t, "!"), 1);
     file_put(file);
     CHECK(has_text(&f, "/h/file", "longer content!"));
     folder_free(&f);
@@ -182,7 +184,7 @@ TEST(hostfs_maker_may_write_what_its_mode_forbids)
     struct at a = at(&f, "/h/ro");
     CHECK_EQ(vfs_open(f.k, f.t, a.base, a.path, O_RDWR | O_CREAT, 0444, &file),
              0);
-    CHECK_EQ(fake_write(file, f.t, "x"), 1);
+    CHECK_EQ(world_write(file, f.t, "x"), 1);
     file_put(file);
     CHECK_EQ(open_error(&f, "/h/ro", O_WRONLY), -EACCES);
     folder_free(&f);
@@ -248,8 +250,8 @@ TEST(hostfs_links_lead_through_the_sandbox_only)
     CHECK_EQ(open_error(&f, "/h/dir/passwd", O_RDONLY), -ENOENT);
     CHECK(has_text(&f, "/h/good", "content"));
     /* In the sandbox the same paths mean other files. */
-    file = fake_open(f.k, NULL, "/secret", O_WRONLY | O_CREAT, NULL);
-    CHECK_EQ(fake_write(file, NULL, "mine"), 4);
+    file = world_open(f.k, NULL, "/secret", O_WRONLY | O_CREAT, NULL);
+    CHECK_EQ(world_write(file, NULL, "mine"), 4);
     file_put(file);
     CHECK(has_text(&f, "/h/relative", "mine"));
     folder_free(&f);
@@ -302,6 +304,73 @@ TEST(hostfs_file_swapped_for_a_link_is_not_touched)
     CHECK(st.st_mtime != 0);
     CHECK_EQ(lstat(host_path(&f, "file"), &st), 0);
     CHECK(st.st_mtime != 0);
+    folder_free(&f);
+}
+
+/* Swaps the directory d and a link to the folder's parent, again and again. */
+struct swapper {
+    const struct folder *f;
+    _Atomic bool done;
+};
+
+static void *
+swap_until_done(void *arg)
+{
+    struct swapper *s = arg;
+    char d[96], link[96];
+
+    snprintf(d, sizeof d, "%s/d", s->f->in);
+    snprintf(link, sizeof link, "%s/link", s->f->in);
+    while (!s->done)
+        (void)renameat2(AT_FDCWD, d, AT_FDCWD, link, RENAME_EXCHANGE);
+    return NULL;
+}
+
+static void
+attack(struct folder *f)
+{
+    struct attr a = {.mode = 0600, .mtime_ns = NS_PER_S};
+    struct at at_secret = at(f, "/h/d/secret");
+    struct walk w;
+
+    CHECK(!has_text(f, "/h/d/secret", "secret"));
+    (void)open_error(f, "/h/d/secret", O_WRONLY | O_TRUNC);
+    (void)open_error(f, "/h/d/new", O_WRONLY | O_CREAT);
+    (void)rename_in(f, "/h/d/secret", "/h/d/moved", 0);
+    (void)rename_in(f, "/h/d/moved", "/h/d/secret", 0);
+    (void)remove_name(f, "/h/d/new", 0);
+    if (path_walk(f->k, f->t, at_secret.base, at_secret.path, 0, &w) == 0)
+        (void)f->fs->ops->setattr(f->fs, w.node.ino, &a,
+                                  ATTR_MODE | ATTR_MTIME | ATTR_SIZE);
+}
+
+TEST(hostfs_races_with_the_host_never_leave_the_folder)
+{
+    struct folder f;
+    struct swapper s = {.f = &f};
+    struct stat st;
+    pthread_t thread;
+    char path[96];
+
+    folder_init(&f, false);
+    snprintf(path, sizeof path, "%s/d", f.in);
+    CHECK_EQ(mkdir(path, 0755), 0);
+    put_file(path, "secret", "inner");
+    CHECK_EQ(symlink("..", host_path(&f, "link")), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, swap_until_done, &s), 0);
+    for (int i = 0; i < 1000; i++)
+        attack(&f);
+    s.done = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    snprintf(path, sizeof path, "%s/secret", f.top);
+    CHECK_EQ(stat(path, &st), 0);
+    CHECK_EQ(st.st_size, 6);
+    CHECK_EQ(st.st_mode & 0777, 0644);
+    CHECK(st.st_mtime > 1);
+    snprintf(path, sizeof path, "%s/new", f.top);
+    CHECK(stat(path, &st) < 0);
+    snprintf(path, sizeof path, "%s/moved", f.top);
+    CHECK(stat(path, &st) < 0);
     folder_free(&f);
 }
 
@@ -378,16 +447,16 @@ TEST(hostfs_open_file_outlives_its_name)
     struct attr a;
 
     folder_init(&f, false);
-    struct file *file = fake_open(f.k, f.t, "/h/file", O_RDWR, NULL);
+    struct file *file = world_open(f.k, f.t, "/h/file", O_RDWR, NULL);
     struct file *again;
     CHECK_EQ(remove_name(&f, "/h/file", 0), 0);
     CHECK_EQ(file_getattr(file, &a), 0);
     CHECK_EQ(a.nlink, 0);
-    CHECK(fake_reads(file, f.t, "content"));
+    CHECK(world_reads(file, f.t, "content"));
     a.mode = 0600;
     CHECK_EQ(f.fs->ops->setattr(f.fs, a.ino, &a, ATTR_MODE), 0);
     CHECK_EQ(f.fs->ops->open(f.fs, NULL, a.ino, O_RDONLY, &again), 0);
-    CHECK(fake_reads(again, f.t, "content"));
+    CHECK(world_reads(again, f.t, "content"));
     file_put(again);
     file_put(file);
     CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, a.ino, &a), -ENOENT);
@@ -435,6 +504,7 @@ count_names(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 
     (void)dtype;
     CHECK(ino != 0 && len == strlen(name));
+    CHECK(cookie < INT32_MAX - 2); /* a long of 32-bit programs */
     if (!n->room--)
         return false;
     n->count++;
@@ -462,6 +532,24 @@ TEST(hostfs_directories_are_read_in_pieces)
     folder_free(&f);
 }
 
+TEST(hostfs_removed_directory_stays_for_who_holds_it)
+{
+    struct folder f;
+    struct name d = {"d", 1};
+    struct attr a = {.mode = S_IFDIR | 0755};
+    uint64_t ino;
+
+    folder_init(&f, false);
+    CHECK_EQ(f.fs->ops->create(f.fs, f.fs->root, d, &a, &ino), 0);
+    f.fs->ops->hold(f.fs, ino);
+    CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, d, UNLINK_DIR), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, ino, &a), 0);
+    CHECK_EQ(a.nlink, 0);
+    CHECK_EQ(f.fs->ops->create(f.fs, ino, d, &a, &ino), -ENOENT);
+    f.fs->ops->release(f.fs, ino);
+    folder_free(&f);
+}
+
 TEST(hostfs_deep_trees_use_few_descriptors)
 {
     enum { DEPTH = 600 };
@@ -471,11 +559,11 @@ TEST(hostfs_deep_trees_use_few_descriptors)
     struct attr a = {.mode = S_IFDIR | 0755};
 
     folder_init(&f, false);
-    int before = fake_count_hfds();
+    int before = world_count_hfds();
     ino[0] = f.fs->root;
     for (int i = 0; i < DEPTH; i++)
         CHECK_EQ(f.fs->ops->create(f.fs, ino[i], d, &a, &ino[i + 1]), 0);
-    CHECK(fake_count_hfds() - before <= 256);
+    CHECK(world_count_hfds() - before <= 256);
     a.mode = S_IFREG | 0644;
     CHECK_EQ(f.fs->ops->create(f.fs, ino[10], x, &a, &(uint64_t){0}), 0);
     CHECK_EQ(f.fs->ops->rename(f.fs, ino[10], x, ino[DEPTH], x, 0), 0);
@@ -538,8 +626,8 @@ TEST(hostfs_many_names_are_forgotten_again)
 
 TEST(hostfs_new_gives_up_cleanly)
 {
-    struct kernel *k = fake_kernel();
-    int before = fake_count_hfds();
+    struct kernel *k = world_new();
+    int before = world_count_hfds();
 
     EACH_OOM(oom)
     {
@@ -553,7 +641,7 @@ TEST(hostfs_new_gives_up_cleanly)
     int file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
     struct fs *none;
     CHECK_EQ(hostfs_new(k, file, true, &none), -ENOTDIR);
-    CHECK_EQ(fake_count_hfds(), before);
+    CHECK_EQ(world_count_hfds(), before);
     kernel_free(k);
 }
 
@@ -566,7 +654,7 @@ TEST(hostfs_operations_survive_lack_of_memory)
     {
         int err;
         struct file *file =
-            fake_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, &err);
+            world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, &err);
         CHECK(file || err == -ENOMEM || err == -EEXIST);
         file_put(file);
         int r = rename_in(&f, "/h/new", "/h/newer", 0);

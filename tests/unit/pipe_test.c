@@ -13,7 +13,7 @@ enum { BUF = 4096, FDS = 64, CAP = 65536 };
 static void
 make_pipe(struct task *t, uint32_t flags, int32_t fds[2])
 {
-    CHECK_EQ(SYS(t, NR_PIPE2, FDS, flags), 0);
+    CHECK_EQ(SYS(t, NR_pipe2, FDS, flags), 0);
     memcpy(fds, world_at(t, FDS), 2 * sizeof *fds);
 }
 
@@ -32,11 +32,11 @@ TEST(pipe_moves_bytes_in_order)
     make_pipe(t, 0, p);
     memcpy(world_at(t, BUF), "hello", 5);
     for (int i = 0; i < 30000; i++) {
-        CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 5), 5);
+        CHECK_EQ(SYS(t, NR_write, p[1], BUF, 5), 5);
         if (i == 0)
-            CHECK_EQ(k->limits.used[LIMIT_memory], CAP);
+            CHECK_EQ(world_memory(k), CAP);
         memset(world_at(t, 2 * BUF), 0, 5);
-        CHECK_EQ(SYS(t, NR_READ, p[0], 2 * BUF, BUF), 5);
+        CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, BUF), 5);
         CHECK(memcmp(world_at(t, 2 * BUF), "hello", 5) == 0);
     }
     kernel_free(k);
@@ -49,17 +49,17 @@ TEST(pipe_read_waits_for_a_writer_and_ends_with_it)
     int32_t p[2];
 
     make_pipe(t, 0, p);
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 10), -EWAIT);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 10), -EWAIT);
     CHECK(!world_is_woken(t));
     struct task *w = t;
     struct file *f = fd_find(w, p[1]);
     CHECK_EQ(f->ops->write(f, w, "abc", 3, NULL), 3);
     CHECK(world_is_woken(t));
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 10), 3);
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 10), -EWAIT);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 10), 3);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 10), -EWAIT);
     CHECK_EQ(fd_close(t, p[1]), 0);
     CHECK(world_is_woken(t));
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 10), 0);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 10), 0);
     CHECK_EQ(poll_fd(t, p[0]), POLLHUP);
     kernel_free(k);
 }
@@ -72,9 +72,9 @@ TEST(pipe_write_without_reader_is_epipe)
 
     make_pipe(t, 0, p);
     t->sig.action[13].handler = GUEST_SIG_IGN;
-    CHECK_EQ(SYS(t, NR_CLOSE, p[0]), 0);
+    CHECK_EQ(SYS(t, NR_close, p[0]), 0);
     CHECK(poll_fd(t, p[1]) & POLLERR);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 1), -EPIPE);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 1), -EPIPE);
     kernel_free(k);
 }
 
@@ -85,14 +85,14 @@ TEST(pipe_small_writes_are_atomic_and_large_ones_partial)
     int32_t p[2];
 
     make_pipe(t, O_NONBLOCK, p);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, CAP - 100), CAP - 100);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, CAP - 100), CAP - 100);
     CHECK(!(poll_fd(t, p[1]) & POLLOUT));
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 101), -EAGAIN);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 5000), 100);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 5000), -EAGAIN);
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 4095), 4095);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 101), -EAGAIN);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 5000), 100);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 5000), -EAGAIN);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 4095), 4095);
     CHECK(!(poll_fd(t, p[1]) & POLLOUT));
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 1), 1);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 1), 1);
     CHECK(poll_fd(t, p[1]) & POLLOUT);
     kernel_free(k);
 }
@@ -111,7 +111,7 @@ TEST(pipe_blocking_write_continues_where_it_was)
         src[i] = (uint8_t)(i * 7 + i / 251);
     size_t n = 0;
     int32_t r;
-    while ((r = SYS(w, NR_WRITE, p[1], BUF, sizeof got)) == -EWAIT) {
+    while ((r = SYS(w, NR_write, p[1], BUF, sizeof got)) == -EWAIT) {
         int64_t part = rd->ops->read(rd, w, got + n, sizeof got - n, NULL);
         CHECK(part > 0);
         n += (size_t)part;
@@ -131,17 +131,17 @@ TEST(pipe_size_changes_and_keeps_what_it_holds)
     int32_t p[2];
 
     make_pipe(t, O_NONBLOCK, p);
-    CHECK_EQ(SYS(t, NR_FCNTL, p[0], F_GETPIPE_SZ), CAP);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 60000), 60000);
-    CHECK_EQ(SYS(t, NR_READ, p[0], BUF, 50000), 50000);
+    CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_GETPIPE_SZ), CAP);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 60000), 60000);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 50000), 50000);
     memcpy(world_at(t, BUF), "wrapped around", 14);
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 14000), 14000);
-    CHECK_EQ(SYS(t, NR_FCNTL, p[0], F_SETPIPE_SZ, 4096), -EBUSY);
-    CHECK_EQ(SYS(t, NR_FCNTL, p[0], F_SETPIPE_SZ, 30000), 32768);
-    CHECK_EQ(k->limits.used[LIMIT_memory], 32768);
-    CHECK_EQ(SYS(t, NR_FCNTL, p[0], F_SETPIPE_SZ, 2 << 20), -EPERM);
-    CHECK_EQ(SYS(t, NR_READ, p[0], 2 * BUF, 10000), 10000);
-    CHECK_EQ(SYS(t, NR_READ, p[0], 2 * BUF, 14000), 14000);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 14000), 14000);
+    CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 4096), -EBUSY);
+    CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 30000), 32768);
+    CHECK_EQ(world_memory(k), 32768);
+    CHECK_EQ(SYS(t, NR_fcntl64, p[0], F_SETPIPE_SZ, 2 << 20), -EPERM);
+    CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 10000), 10000);
+    CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 14000), 14000);
     CHECK(memcmp(world_at(t, 2 * BUF), "wrapped around", 14) == 0);
     CHECK_EQ(pipe_get_size(fd_find(t, p[0])), 32768);
     kernel_free(k);
@@ -155,7 +155,7 @@ TEST(pipe_at_the_memory_limit_gives_enomem)
 
     make_pipe(t, 0, p);
     k->limits.max[LIMIT_memory] = 1000;
-    CHECK_EQ(SYS(t, NR_WRITE, p[1], BUF, 1), -ENOMEM);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 1), -ENOMEM);
     CHECK(k->limits.was_hit[LIMIT_memory]);
     kernel_free(k);
 }

@@ -1,10 +1,10 @@
 /* /proc. */
 #include "kernel/vfs/procfs.h"
 
-#include "fake.h"
 #include "kernel/tty.h"
 #include "kernel/vfs/devfs.h"
 #include "test.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +23,12 @@ system_init(struct system *s)
 {
     struct fs *fs;
 
-    s->k = fake_kernel();
+    s->k = world_new();
     CHECK_EQ(procfs_new(s->k, &fs), 0);
-    CHECK_EQ(fake_mount(s->k, "/proc", fs), 0);
+    CHECK_EQ(world_mount(s->k, "/proc", fs), 0);
     CHECK_EQ(devfs_new(s->k, &fs), 0);
-    CHECK_EQ(fake_mount(s->k, "/dev", fs), 0);
-    s->t = fake_task(s->k, NULL);
+    CHECK_EQ(world_mount(s->k, "/dev", fs), 0);
+    s->t = world_child(s->k, NULL);
     strcpy(s->t->comm, "a) b");
 }
 
@@ -36,12 +36,12 @@ system_init(struct system *s)
 static const char *
 slurp(struct system *s, const char *path)
 {
-    struct file *f = fake_open(s->k, s->t, path, O_RDONLY, NULL);
+    struct file *f = world_open(s->k, s->t, path, O_RDONLY, NULL);
     size_t len = 0;
     int64_t n;
 
-    while (f && (n = fake_read(f, s->t, s->text + len,
-                               sizeof s->text - 1 - len)) > 0)
+    while (f && (n = world_read(f, s->t, s->text + len,
+                                sizeof s->text - 1 - len)) > 0)
         len += (size_t)n;
     s->text[len] = 0;
     file_put(f);
@@ -173,7 +173,7 @@ TEST(procfs_descriptors_have_links_and_can_be_reopened)
     int err;
 
     system_init(&s);
-    struct file *null = fake_open(s.k, NULL, "/dev/null", O_WRONLY, NULL);
+    struct file *null = world_open(s.k, NULL, "/dev/null", O_WRONLY, NULL);
     CHECK_EQ(fd_install(s.t, null, 0, false), 0);
     CHECK_EQ(pty_new_pair(s.k, &master, &tty), 0);
     uint64_t ino = master->anon_ino;
@@ -181,9 +181,9 @@ TEST(procfs_descriptors_have_links_and_can_be_reopened)
     CHECK(!strcmp(link_text(&s, "/proc/self/fd/0"), "/dev/null"));
     snprintf(want, sizeof want, "ptmx:[%llu]", (unsigned long long)ino);
     CHECK(!strcmp(link_text(&s, "/proc/self/fd/1"), want));
-    struct file *same = fake_open(s.k, s.t, "/proc/self/fd/1", O_RDWR, NULL);
+    struct file *same = world_open(s.k, s.t, "/proc/self/fd/1", O_RDWR, NULL);
     CHECK(same == master);
-    CHECK(!fake_open(s.k, s.t, "/proc/self/fd/2", O_RDWR, &err));
+    CHECK(!world_open(s.k, s.t, "/proc/self/fd/2", O_RDWR, &err));
     CHECK_EQ(err, -ENOENT);
     CHECK(strstr(slurp(&s, "/proc/self/fdinfo/1"), "flags:\t02000002\n"));
     file_put(same);
@@ -198,12 +198,12 @@ TEST(procfs_finds_the_new_name_of_a_renamed_file)
 
     system_init(&s);
     struct file *f =
-        fake_open(s.k, NULL, "/old", O_RDWR | O_CREAT | O_EXCL, NULL);
+        world_open(s.k, NULL, "/old", O_RDWR | O_CREAT | O_EXCL, NULL);
     CHECK_EQ(fd_install(s.t, f, 0, false), 0);
     root = CONTAINER_OF(s.k->mounts.next, struct mount, link);
     struct vnode base = {root, root->fs->root};
-    struct at from = {s.k, NULL, &base, "/old"};
-    struct at to = {s.k, NULL, &base, "/new"};
+    struct at from = {.k = s.k, .base = &base, .path = "/old"};
+    struct at to = {.k = s.k, .base = &base, .path = "/new"};
     CHECK_EQ(vfs_rename(&from, &to, 0), 0);
     CHECK(!strcmp(link_text(&s, "/proc/self/fd/0"), "/new"));
     CHECK_EQ(vfs_unlink(&to, 0), 0);
@@ -219,14 +219,14 @@ TEST(procfs_files_of_a_gone_process_fail)
     int err;
 
     system_init(&s);
-    other = fake_task(s.k, NULL);
+    other = world_child(s.k, NULL);
     snprintf(path, sizeof path, "/proc/%d/stat", other->pid);
-    struct file *f = fake_open(s.k, s.t, path, O_RDONLY, NULL);
+    struct file *f = world_open(s.k, s.t, path, O_RDONLY, NULL);
     thread_free(STEAL(other->thread));
     task_exit(other, 0);
     task_reap(other);
-    CHECK_EQ(fake_read(f, s.t, buf, sizeof buf), -ESRCH);
-    CHECK(!fake_open(s.k, s.t, path, O_RDONLY, &err));
+    CHECK_EQ(world_read(f, s.t, buf, sizeof buf), -ESRCH);
+    CHECK(!world_open(s.k, s.t, path, O_RDONLY, &err));
     CHECK_EQ(err, -ENOENT);
     file_put(f);
     kernel_free(s.k);
@@ -238,12 +238,12 @@ TEST(procfs_content_is_made_anew_after_a_rewind)
     char buf[64];
 
     system_init(&s);
-    struct file *f = fake_open(s.k, s.t, "/proc/loadavg", O_RDONLY, NULL);
-    CHECK(fake_reads(f, s.t, "0.00 0.00 0.00 0/2 2\n"));
-    (void)fake_task(s.k, NULL);
+    struct file *f = world_open(s.k, s.t, "/proc/loadavg", O_RDONLY, NULL);
+    CHECK(world_reads(f, s.t, "0.00 0.00 0.00 0/2 2\n"));
+    (void)world_child(s.k, NULL);
     f->pos = (uint64_t)f->ops->seek(f, 0, SEEK_SET);
-    CHECK_EQ(fake_read(f, s.t, buf, 5), 5);
-    CHECK(fake_reads(f, s.t, "0.00 0.00 0/3 3\n"));
+    CHECK_EQ(world_read(f, s.t, buf, 5), 5);
+    CHECK(world_reads(f, s.t, "0.00 0.00 0/3 3\n"));
     file_put(f);
     kernel_free(s.k);
 }
@@ -302,7 +302,7 @@ TEST(procfs_new_and_open_survive_lack_of_memory)
     {
         int err;
         struct file *f =
-            fake_open(s.k, s.t, "/proc/self/status", O_RDONLY, &err);
+            world_open(s.k, s.t, "/proc/self/status", O_RDONLY, &err);
         CHECK(f || err == -ENOMEM);
         file_put(f);
     }

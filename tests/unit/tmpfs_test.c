@@ -339,7 +339,7 @@ TEST(tmpfs_survives_each_allocation_failure)
         fake_kernel(&k);
         if (tmpfs_new(&k, NULL, 1 << 20, 100, &fs) < 0)
             continue;
-        if (!fs->ops->tmpfile(fs, &file_attr, &ino)) {
+        if (!fs->ops->tmpfile(fs, &file_attr, true, &ino)) {
             (void)fs->ops->open(fs, NULL, ino, O_RDWR, &f);
             fs->ops->release(fs, ino);
         }

@@ -124,7 +124,7 @@ random_hold(struct world *w, unsigned *seed)
         tree_release(&w->t, *h);
         *h = 0;
     } else if (dice(seed, 4) == 0) {
-        (void)tree_tmpfile(&w->t, FILE_ATTR, 1, h);
+        (void)tree_tmpfile(&w->t, FILE_ATTR, true, 1, h);
     } else {
         *h = any_ino(&w->t, seed);
         tree_hold(&w->t, *h);

@@ -159,8 +159,8 @@ TEST(tree_file_without_a_name_can_be_given_one)
     uint64_t f, g;
 
     CHECK_EQ(tree_init(&t, &big, 0), 0);
-    CHECK_EQ(tree_tmpfile(&t, FILE_ATTR, 1, &f), 0);
-    CHECK_EQ(tree_tmpfile(&t, FILE_ATTR, 1, &g), 0);
+    CHECK_EQ(tree_tmpfile(&t, FILE_ATTR, true, 1, &f), 0);
+    CHECK_EQ(tree_tmpfile(&t, FILE_ATTR, true, 1, &g), 0);
     CHECK_EQ(nlink_of(&t, f), 0);
     CHECK_EQ(tree_link(&t, TREE_ROOT, name_of("f"), f, 1), 0);
     CHECK_EQ(t.used.inodes, 2);
@@ -463,7 +463,7 @@ TEST(tree_survives_each_allocation_failure)
         (void)tree_symlink(&t, TREE_ROOT, name_of("l"), "f", 1, FILE_ATTR, 1,
                            &l);
         (void)tree_write(&t, f, 4090, "0123456789", 10, 1);
-        (void)tree_tmpfile(&t, FILE_ATTR, 1, &l);
+        (void)tree_tmpfile(&t, FILE_ATTR, true, 1, &l);
         int r = tree_clone(&t, &c);
         (void)tree_punch(&c, f, 4092, 2, 1);
         (void)tree_allocate(&c, f, 0, 100000, false, 1);

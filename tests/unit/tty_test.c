@@ -1,8 +1,8 @@
 /* Terminals: line discipline, pseudo-terminals, job control. */
 #include "kernel/tty.h"
 
-#include "fake.h"
 #include "test.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@ struct pair {
 static struct pair
 pair_new(void)
 {
-    struct pair p = {.k = fake_kernel()};
+    struct pair p = {.k = world_new()};
 
-    p.t = fake_task(p.k, NULL);
+    p.t = world_child(p.k, NULL);
     CHECK_EQ(pty_new_pair(p.k, &p.master, &p.tty), 0);
     CHECK_EQ(tty_open(p.tty, NULL, O_RDWR, &p.slave), 0);
     return p;
@@ -85,7 +85,7 @@ set_raw(struct pair *p, uint8_t min, uint8_t time)
 static void
 type(struct pair *p, const char *text)
 {
-    CHECK_EQ(fake_write(p->master, NULL, text), strlen(text));
+    CHECK_EQ(world_write(p->master, NULL, text), strlen(text));
 }
 
 static int64_t
@@ -98,15 +98,15 @@ control(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 static int64_t
 control_int(struct file *f, struct task *t, uint32_t cmd, int32_t *value)
 {
-    memcpy(fake_memory(t, 1024), value, sizeof *value);
+    memcpy(world_at(t, 1024), value, sizeof *value);
     int64_t r = control(f, t, cmd, 1024);
-    memcpy(value, fake_memory(t, 1024), sizeof *value);
+    memcpy(value, world_at(t, 1024), sizeof *value);
     return r;
 }
 
-#define READS(text)  CHECK(fake_reads(p.slave, NULL, text))
-#define SHOWS(text)  CHECK(fake_reads(p.master, NULL, text))
-#define WAITS(f)     CHECK_EQ(fake_read(f, NULL, (char[9]){0}, 9), -EAGAIN)
+#define READS(text)  CHECK(world_reads(p.slave, NULL, text))
+#define SHOWS(text)  CHECK(world_reads(p.master, NULL, text))
+#define WAITS(f)     CHECK_EQ(world_read(f, NULL, (char[9]){0}, 9), -EAGAIN)
 #define POLLS(f, ev) CHECK_EQ((f)->ops->poll(f, NULL) & (ev), ev)
 
 /* --- canonical mode */
@@ -131,7 +131,7 @@ TEST(tty_short_read_leaves_the_rest_of_the_line)
     char buf[3];
 
     type(&p, "abcdef\n");
-    CHECK_EQ(fake_read(p.slave, NULL, buf, 3), 3);
+    CHECK_EQ(world_read(p.slave, NULL, buf, 3), 3);
     READS("def\n");
     pair_free(&p);
 }
@@ -146,7 +146,7 @@ TEST(tty_end_of_file_ends_a_read_once)
     READS("");
     READS("part");
     /* The mark right after a full buffer goes with it. */
-    CHECK_EQ(fake_read(p.slave, NULL, buf, 4), 4);
+    CHECK_EQ(world_read(p.slave, NULL, buf, 4), 4);
     READS("");
     READS("z\n");
     pair_free(&p);
@@ -199,7 +199,7 @@ TEST(tty_cuts_a_line_that_is_too_long_and_can_end_it)
     for (int i = 0; i < 500; i++)
         type(&p, "0123456789");
     type(&p, "\n");
-    n = fake_read(p.slave, NULL, buf, sizeof buf);
+    n = world_read(p.slave, NULL, buf, sizeof buf);
     CHECK_EQ(n, 4096);
     CHECK_EQ(buf[n - 1], '\n');
     pair_free(&p);
@@ -214,9 +214,9 @@ TEST(tty_full_of_lines_makes_the_master_wait)
     memset(text, '\n', sizeof text);
     CHECK_EQ(p.master->ops->write(p.master, NULL, text, sizeof text, NULL),
              4095);
-    CHECK_EQ(fake_write(p.master, NULL, "x"), -EAGAIN);
+    CHECK_EQ(world_write(p.master, NULL, "x"), -EAGAIN);
     CHECK_EQ(p.master->ops->poll(p.master, NULL) & POLLOUT, 0);
-    CHECK_EQ(fake_write(p.master, NULL, "\x03"), 1); /* flushes */
+    CHECK_EQ(world_write(p.master, NULL, "\x03"), 1); /* flushes */
     WAITS(p.slave);
     POLLS(p.master, POLLOUT);
     pair_free(&p);
@@ -261,7 +261,7 @@ TEST(tty_rubs_out_a_tab_to_where_it_began)
 {
     struct pair p = pair_new();
 
-    CHECK_EQ(fake_write(p.slave, NULL, "$ "), 2); /* a prompt */
+    CHECK_EQ(world_write(p.slave, NULL, "$ "), 2); /* a prompt */
     type(&p, "a\t\x7f");
     SHOWS("$ a\t\b\b\b\b\b");
     pair_free(&p);
@@ -302,19 +302,19 @@ TEST(tty_processes_output)
 {
     struct pair p = pair_new();
 
-    CHECK_EQ(fake_write(p.slave, NULL, "a\nb\r\n"), 5);
+    CHECK_EQ(world_write(p.slave, NULL, "a\nb\r\n"), 5);
     SHOWS("a\r\nb\r\r\n");
     set_oflag(&p, OPOST | OCRNL);
-    CHECK_EQ(fake_write(p.slave, NULL, "a\rb\n"), 4);
+    CHECK_EQ(world_write(p.slave, NULL, "a\rb\n"), 4);
     SHOWS("a\nb\n");
     set_oflag(&p, OPOST | ONLCR | XTABS);
-    CHECK_EQ(fake_write(p.slave, NULL, "\nab\tc"), 5);
+    CHECK_EQ(world_write(p.slave, NULL, "\nab\tc"), 5);
     SHOWS("\r\nab      c");
     set_oflag(&p, OPOST | ONOCR | ONLCR);
-    CHECK_EQ(fake_write(p.slave, NULL, "\n\rx\r"), 4);
+    CHECK_EQ(world_write(p.slave, NULL, "\n\rx\r"), 4);
     SHOWS("\r\nx\r");
     set_oflag(&p, ONLCR);
-    CHECK_EQ(fake_write(p.slave, NULL, "a\n"), 2);
+    CHECK_EQ(world_write(p.slave, NULL, "a\n"), 2);
     SHOWS("a\n");
     pair_free(&p);
 }
@@ -328,11 +328,11 @@ TEST(tty_full_output_makes_the_writer_wait)
     memset(text, 'x', sizeof text);
     n = p.slave->ops->write(p.slave, NULL, text, sizeof text, NULL);
     CHECK(n > 4096 && n < 10000);
-    CHECK_EQ(fake_write(p.slave, NULL, "y"), -EAGAIN);
+    CHECK_EQ(world_write(p.slave, NULL, "y"), -EAGAIN);
     CHECK_EQ(p.slave->ops->poll(p.slave, NULL) & POLLOUT, 0);
     type(&p, "echo"); /* has room of its own */
-    CHECK_EQ(fake_read(p.master, NULL, text, sizeof text), n + 4);
-    CHECK_EQ(fake_write(p.slave, NULL, "y"), 1);
+    CHECK_EQ(world_read(p.master, NULL, text, sizeof text), n + 4);
+    CHECK_EQ(world_write(p.slave, NULL, "y"), 1);
     pair_free(&p);
 }
 
@@ -341,18 +341,18 @@ TEST(tty_stop_and_start_characters_hold_output)
     struct pair p = pair_new();
 
     type(&p, "\x13");
-    CHECK_EQ(fake_write(p.slave, NULL, "x"), -EAGAIN);
+    CHECK_EQ(world_write(p.slave, NULL, "x"), -EAGAIN);
     WAITS(p.master);
     type(&p, "\x11");
-    CHECK_EQ(fake_write(p.slave, NULL, "x"), 1);
+    CHECK_EQ(world_write(p.slave, NULL, "x"), 1);
     SHOWS("x");
     set_iflag(&p, IXANY);
     type(&p, "\x13");
     type(&p, "a");
-    CHECK_EQ(fake_write(p.slave, NULL, "x"), 1);
+    CHECK_EQ(world_write(p.slave, NULL, "x"), 1);
     type(&p, "\x13");
     set_raw(&p, 1, 0); /* without IXON nothing holds it */
-    CHECK_EQ(fake_write(p.slave, NULL, "x"), 1);
+    CHECK_EQ(world_write(p.slave, NULL, "x"), 1);
     pair_free(&p);
 }
 
@@ -367,7 +367,7 @@ TEST(tty_raw_read_waits_for_vmin_bytes)
     type(&p, "ab");
     WAITS(p.slave);
     CHECK_EQ(p.slave->ops->poll(p.slave, NULL) & POLLIN, 0);
-    CHECK_EQ(fake_read(p.slave, NULL, &c, 1), 1); /* as much as it asks for */
+    CHECK_EQ(world_read(p.slave, NULL, &c, 1), 1); /* as much as it asks for */
     type(&p, "cd");
     POLLS(p.slave, POLLIN);
     READS("bcd");
@@ -384,11 +384,11 @@ TEST(tty_raw_read_ends_after_a_gap_between_bytes)
     WAITS(p.slave);
     type(&p, "ab");
     WAITS(p.slave);
-    clock_jump(&p.k->clock, 100 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 100 * NS_PER_MS);
     type(&p, "c");
-    clock_jump(&p.k->clock, 250 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 250 * NS_PER_MS);
     WAITS(p.slave);
-    clock_jump(&p.k->clock, 300 * NS_PER_MS);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 300 * NS_PER_MS);
     clock_fire(&p.k->clock);
     READS("abc");
     pair_free(&p);
@@ -400,9 +400,9 @@ TEST(tty_raw_read_ends_after_vtime_without_vmin)
     char c;
 
     set_raw(&p, 0, 1);
-    CHECK_EQ(fake_read(p.slave, p.t, &c, 1), -EAGAIN);
-    clock_jump(&p.k->clock, 100 * NS_PER_MS);
-    CHECK_EQ(fake_read(p.slave, p.t, &c, 1), 0);
+    CHECK_EQ(world_read(p.slave, p.t, &c, 1), -EAGAIN);
+    clock_jump(&p.k->clock, CLOCK_START_NS + 100 * NS_PER_MS);
+    CHECK_EQ(world_read(p.slave, p.t, &c, 1), 0);
     pair_free(&p);
 }
 
@@ -424,8 +424,8 @@ TEST(tty_mode_change_keeps_what_was_typed)
 
 TEST(pty_is_locked_numbered_and_found)
 {
-    struct kernel *k = fake_kernel();
-    struct task *t = fake_task(k, NULL);
+    struct kernel *k = world_new();
+    struct task *t = world_child(k, NULL);
     struct file *m, *m2, *s;
     int32_t n = -1, zero = 0;
 
@@ -450,10 +450,10 @@ TEST(pty_master_sees_the_last_slave_close)
     struct pair p = pair_new();
     char c;
 
-    CHECK_EQ(fake_write(p.slave, NULL, "bye"), 3);
+    CHECK_EQ(world_write(p.slave, NULL, "bye"), 3);
     file_put(p.slave);
     SHOWS("bye");
-    CHECK_EQ(fake_read(p.master, NULL, &c, 1), -EIO);
+    CHECK_EQ(world_read(p.master, NULL, &c, 1), -EIO);
     POLLS(p.master, POLLHUP);
     CHECK_EQ(tty_open(p.tty, NULL, O_RDWR, &p.slave), 0);
     WAITS(p.master);
@@ -469,7 +469,7 @@ TEST(pty_slave_hangs_up_with_the_master)
     file_put(p.master);
     p.master = NULL;
     READS("");
-    CHECK_EQ(fake_write(p.slave, NULL, "x"), -EIO);
+    CHECK_EQ(world_write(p.slave, NULL, "x"), -EIO);
     POLLS(p.slave, POLLHUP | POLLERR | POLLIN);
     CHECK_EQ(control_int(p.slave, p.t, TIOCINQ, &n), -EIO);
     CHECK(!tty_find(p.k, 0));
@@ -483,15 +483,15 @@ TEST(pty_packet_mode_marks_data)
     char buf[8];
 
     CHECK_EQ(control_int(p.master, p.t, TIOCPKT, &on), 0);
-    CHECK_EQ(fake_write(p.slave, NULL, "hi"), 2);
-    CHECK_EQ(fake_read(p.master, NULL, buf, sizeof buf), 3);
+    CHECK_EQ(world_write(p.slave, NULL, "hi"), 2);
+    CHECK_EQ(world_read(p.master, NULL, buf, sizeof buf), 3);
     CHECK(!memcmp(buf, "\0hi", 3));
     pair_free(&p);
 }
 
 TEST(pty_number_is_limited)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
     struct file *m[65] = {0};
     struct tty *tty;
     int n = 0;
@@ -507,7 +507,7 @@ TEST(pty_number_is_limited)
 
 TEST(pty_constructors_survive_lack_of_memory)
 {
-    struct kernel *k = fake_kernel();
+    struct kernel *k = world_new();
 
     EACH_OOM(oom)
     {
@@ -538,9 +538,9 @@ session_new(void)
     struct session s = {.p = pair_new()};
 
     s.leader = s.p.t;
-    fake_setsid(s.leader);
+    world_setsid(s.leader);
     CHECK_EQ(tty_set_session(s.p.tty, s.leader), 0);
-    s.job = fake_task(s.p.k, s.leader);
+    s.job = world_child(s.p.k, s.leader);
     s.job->pgid = s.job->pid;
     return s;
 }
@@ -576,12 +576,12 @@ TEST(tty_background_read_stops_the_group)
     char c;
 
     type(&s.p, "x\n");
-    CHECK_EQ(fake_read(s.p.slave, s.job, &c, 1), -EWAIT);
+    CHECK_EQ(world_read(s.p.slave, s.job, &c, 1), -EWAIT);
     CHECK(is_stopped_by(s.job, SIGTTIN));
     task_continue(s.job);
     s.job->sig.action[SIGTTIN].handler = GUEST_SIG_IGN;
-    CHECK_EQ(fake_read(s.p.slave, s.job, &c, 1), -EIO);
-    CHECK_EQ(fake_read(s.p.slave, s.leader, &c, 1), 1);
+    CHECK_EQ(world_read(s.p.slave, s.job, &c, 1), -EIO);
+    CHECK_EQ(world_read(s.p.slave, s.leader, &c, 1), 1);
     pair_free(&s.p);
 }
 
@@ -589,13 +589,13 @@ TEST(tty_background_write_stops_only_with_tostop)
 {
     struct session s = session_new();
 
-    CHECK_EQ(fake_write(s.p.slave, s.job, "x"), 1);
+    CHECK_EQ(world_write(s.p.slave, s.job, "x"), 1);
     set_flags(&s.p, 0, TOSTOP);
-    CHECK_EQ(fake_write(s.p.slave, s.job, "x"), -EWAIT);
+    CHECK_EQ(world_write(s.p.slave, s.job, "x"), -EWAIT);
     CHECK(is_stopped_by(s.job, SIGTTOU));
     task_continue(s.job);
     s.job->sig.mask = SIG_BIT(SIGTTOU);
-    CHECK_EQ(fake_write(s.p.slave, s.job, "x"), 1);
+    CHECK_EQ(world_write(s.p.slave, s.job, "x"), 1);
     pair_free(&s.p);
 }
 
@@ -605,7 +605,7 @@ TEST(tty_background_group_without_parent_gets_eio)
     char c;
 
     s.leader->pgid = s.job->pgid; /* nobody outside the group any more */
-    CHECK_EQ(fake_read(s.p.slave, s.job, &c, 1), -EIO);
+    CHECK_EQ(world_read(s.p.slave, s.job, &c, 1), -EIO);
     CHECK(!s.job->is_stopped);
     pair_free(&s.p);
 }
@@ -614,9 +614,9 @@ TEST(tty_foreground_group_is_checked)
 {
     struct session s = session_new();
     int32_t bad = -1, none = 9999, alien, pgid = 0;
-    struct task *other = fake_task(s.p.k, NULL);
+    struct task *other = world_child(s.p.k, NULL);
 
-    fake_setsid(other);
+    world_setsid(other);
     alien = other->pgid;
     CHECK_EQ(control_int(s.p.slave, s.leader, TIOCSPGRP, &bad), -EINVAL);
     CHECK_EQ(control_int(s.p.slave, s.leader, TIOCSPGRP, &none), -ESRCH);
@@ -636,7 +636,7 @@ TEST(tty_opened_by_a_leader_becomes_controlling)
     struct file *f, *cur;
 
     CHECK_EQ(tty_open_current(p.k, p.t, O_RDWR, &cur), -ENXIO);
-    fake_setsid(p.t);
+    world_setsid(p.t);
     CHECK_EQ(tty_open(p.tty, p.t, O_RDWR | O_NOCTTY, &f), 0);
     CHECK(!p.t->ctty);
     file_put(f);
@@ -644,7 +644,7 @@ TEST(tty_opened_by_a_leader_becomes_controlling)
     CHECK(p.t->ctty == p.tty);
     CHECK_EQ(tty_foreground(p.tty), p.t->pgid);
     CHECK_EQ(tty_open_current(p.k, p.t, O_RDWR, &cur), 0);
-    CHECK_EQ(fake_write(cur, p.t, "x"), 1);
+    CHECK_EQ(world_write(cur, p.t, "x"), 1);
     p.t->sig.action[SIGHUP].handler = GUEST_SIG_IGN;
     CHECK_EQ(control(f, p.t, TIOCNOTTY, 0), 0);
     CHECK(!p.t->ctty);
@@ -689,7 +689,7 @@ TEST(tty_window_size_is_told_once)
     struct tty_winsize ws = {25, 80, 0, 0}, got;
 
     s.leader->sig.action[SIGWINCH].handler = 100;
-    memcpy(fake_memory(s.leader, 64), &ws, sizeof ws);
+    memcpy(world_at(s.leader, 64), &ws, sizeof ws);
     CHECK_EQ(control(s.p.slave, s.leader, TIOCSWINSZ, 64), 0);
     CHECK(s.leader->sig.pending & SIG_BIT(SIGWINCH));
     struct siginfo_k si;
@@ -697,7 +697,7 @@ TEST(tty_window_size_is_told_once)
     tty_set_winsize(s.p.tty, &ws);
     CHECK_EQ(s.leader->sig.pending, 0);
     CHECK_EQ(control(s.p.master, s.leader, TIOCGWINSZ, 128), 0);
-    memcpy(&got, fake_memory(s.leader, 128), sizeof got);
+    memcpy(&got, world_at(s.leader, 128), sizeof got);
     CHECK_EQ(got.cols, 80);
     pair_free(&s.p);
 }
@@ -706,17 +706,17 @@ TEST(tty_ioctls_carry_the_kernels_termios)
 {
     struct pair p = pair_new();
     struct tty_termios tio;
-    uint8_t *guard = fake_memory(p.t, 256 + 36);
+    uint8_t *guard = world_at(p.t, 256 + 36);
 
     CHECK_EQ(sizeof tio, 36);
     *guard = 0x5a;
     CHECK_EQ(control(p.slave, p.t, TCGETS, 256), 0);
     CHECK_EQ(*guard, 0x5a);
-    memcpy(&tio, fake_memory(p.t, 256), sizeof tio);
+    memcpy(&tio, world_at(p.t, 256), sizeof tio);
     CHECK(tio.lflag & ICANON);
     type(&p, "unread\n");
     tio.lflag &= ~(uint32_t)ECHO;
-    memcpy(fake_memory(p.t, 256), &tio, sizeof tio);
+    memcpy(world_at(p.t, 256), &tio, sizeof tio);
     CHECK_EQ(control(p.slave, p.t, TCSETSF, 256), 0);
     WAITS(p.slave);
     CHECK_EQ(control(p.slave, p.t, TCGETS, FAKE_MEMORY_BYTES - 8), -EFAULT);

@@ -1,107 +1,168 @@
-/* A kernel with tasks on machines that never run. */
+/* A kernel for unit tests, and processes in it. */
 #include "world.h"
 
+#include "kernel/tty.h"
+#include "kernel/vfs/devfs.h"
+#include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct machine_ops ops;
-
-static int
-machine_create(struct engine *e, struct program *p, struct thread *th,
-               OWN struct machine **ret)
+static struct kernel *
+new_kernel(const struct kernel_options *o)
 {
-    struct machine *m = calloc(1, sizeof *m);
+    struct attr a = {.mode = S_IFDIR | 0777, .uid = 1000, .gid = 1000};
+    struct kernel *k = NULL;
+    struct fs *root;
 
-    (void)e;
-    (void)p;
-    if (!m)
-        return -ENOMEM;
-    m->ops = &ops;
-    m->thread = th;
-    m->base = calloc(1, WORLD_MEMORY_BYTES);
-    m->size = WORLD_MEMORY_BYTES;
-    *ret = m;
-    return 0;
-}
-
-static void
-machine_free(OWN struct machine *m)
-{
-    if (!m)
-        return;
-    free(m->base);
-    free(m);
-}
-
-static void
-machine_refresh(struct machine *m)
-{
-    (void)m;
-}
-
-static void
-machine_interrupt(struct engine *e)
-{
-    (void)e;
-}
-
-static const struct machine_ops ops = {
-    .create = machine_create,
-    .free = machine_free,
-    .refresh = machine_refresh,
-    .interrupt = machine_interrupt,
-};
-
-static void
-program_free(struct program *p)
-{
-    free(p);
+    if (tmpfs_new(NULL, NULL, 4 << 20, 1000, &root) < 0)
+        return NULL;
+    if (root->ops->setattr(root, root->root, &a,
+                           ATTR_MODE | ATTR_UID | ATTR_GID) < 0) {
+        root->ops->free(root);
+        return NULL;
+    }
+    return kernel_new(o, root, &k) < 0 ? NULL : k;
 }
 
 struct kernel *
 world_new(void)
 {
-    const struct kernel_options o = {
-        .machine = &ops, .is_deterministic = true, .start_ns = 1000 * NS_PER_S};
-    struct kernel *k = NULL;
-    struct fs *root;
+    return world_new_on(NULL);
+}
 
-    if (tmpfs_new(NULL, NULL, 1 << 20, 1000, &root) < 0)
+struct kernel *
+world_new_on(struct engine *e)
+{
+    const struct kernel_options o = {.machine = &fake_ops,
+                                     .engine = e,
+                                     .is_deterministic = true,
+                                     .start_ns = 1000 * NS_PER_S};
+
+    return new_kernel(&o);
+}
+
+struct kernel *
+world_new_live(struct engine *e)
+{
+    const struct kernel_options o = {.machine = &fake_ops, .engine = e};
+
+    return new_kernel(&o);
+}
+
+int
+world_mount(struct kernel *k, const char *path, OWN struct fs *fs)
+{
+    return mount_add(k, path, fs->ops->name, fs, false);
+}
+
+int
+world_mount_system(struct kernel *k)
+{
+    struct fs *fs;
+
+    int r = devfs_new(k, &fs);
+    if (r == 0)
+        r = world_mount(k, "/dev", fs);
+    if (r == 0)
+        r = procfs_new(k, &fs);
+    return r < 0 ? r : world_mount(k, "/proc", fs);
+}
+
+struct vnode
+world_root(struct kernel *k)
+{
+    struct mount *m = CONTAINER_OF(k->mounts.next, struct mount, link);
+
+    return (struct vnode){m, m->fs->root};
+}
+
+/* --- tasks */
+
+struct task *
+world_child(struct kernel *k, struct task *parent)
+{
+    struct program *p = fake_program_new();
+    struct thread *th;
+    struct task *t;
+
+    if (!p)
         return NULL;
-    struct attr a = {.mode = S_IFDIR | 0777, .uid = 1000, .gid = 1000};
-    (void)root->ops->setattr(root, root->root, &a,
-                             ATTR_MODE | ATTR_UID | ATTR_GID);
-    (void)kernel_new(&o, root, &k);
-    return k;
+    if (task_new(k, parent ? parent : k->init, &t) < 0) {
+        program_put(p);
+        return NULL;
+    }
+    if (thread_new(t, p, &th) == 0)
+        return t;
+    task_exit(t, 0);
+    task_reap(t);
+    return NULL;
 }
 
 struct task *
 world_task(struct kernel *k)
 {
-    struct program *p = calloc(1, sizeof *p);
-    struct thread *th;
-    struct task *t;
-
-    p->refs = 1;
-    p->free = program_free;
-    if (task_new(k, k->init, &t) < 0 || thread_new(t, p, &th) < 0)
-        abort();
-    return t;
+    return world_child(k, NULL);
 }
+
+void
+world_setsid(struct task *t)
+{
+    t->sid = t->pgid = t->pid;
+    tty_put(STEAL(t->ctty));
+}
+
+static bool
+counts_down(void *arg)
+{
+    int *left = arg;
+
+    return (*left)-- <= 0;
+}
+
+void
+world_run(struct kernel *k)
+{
+    int left = 0;
+
+    LIST_FOR_EACH(it, &k->run_queue)
+    left++;
+    (void)kernel_run(k, counts_down, &left, NS_NEVER);
+}
+
+static bool
+is_empty(void *arg)
+{
+    struct kernel *k = arg;
+
+    return list_is_empty(&k->init->children);
+}
+
+void
+world_run_all(struct kernel *k)
+{
+    (void)kernel_run(k, is_empty, k, NS_NEVER);
+}
+
+/* --- calls */
 
 int32_t
 world_call(struct task *t, uint32_t nr, const uint32_t args[6])
 {
     struct kernel *k = t->kernel;
+    struct thread *th = t->thread;
 
-    k->running = t->thread;
-    int32_t r = thread_syscall(t->thread, nr, args);
+    k->running = th;
+    int32_t r = thread_syscall(th, nr, args);
     if (r == -EWAIT)
-        (void)thread_must_wait(t->thread);
+        (void)thread_must_wait(th);
     k->running = NULL;
+    if (th->leaving == LEAVE_EXIT && list_is_empty(&th->run))
+        list_push_back(&k->dead_threads, &th->run);
     return r;
 }
 
@@ -112,9 +173,16 @@ world_is_woken(const struct task *t)
 }
 
 void *
-world_at(struct task *t, uint32_t at)
+world_at(struct task *t, gaddr at)
 {
     return t->thread->machine->base + at;
+}
+
+gaddr
+world_str(struct task *t, gaddr at, const char *s)
+{
+    strcpy(world_at(t, at), s);
+    return at;
 }
 
 void
@@ -122,4 +190,84 @@ world_sleep_ns(struct kernel *k, int64_t ns)
 {
     clock_jump(&k->clock, clock_mono_ns(&k->clock) + ns);
     clock_fire(&k->clock);
+}
+
+/* --- files */
+
+int64_t
+world_read(struct file *f, struct task *t, void *buf, size_t len)
+{
+    return f->ops->read(f, t, buf, len, f->has_pos ? &f->pos : NULL);
+}
+
+int64_t
+world_write(struct file *f, struct task *t, const char *text)
+{
+    return f->ops->write(f, t, text, strlen(text), f->has_pos ? &f->pos : NULL);
+}
+
+bool
+world_reads(struct file *f, struct task *t, const char *text)
+{
+    char buf[512];
+    int64_t n = world_read(f, t, buf, sizeof buf);
+
+    return n == (int64_t)strlen(text) && !memcmp(buf, text, (size_t)n);
+}
+
+struct file *
+world_open(struct kernel *k, struct task *t, const char *path, uint32_t flags,
+           int *ret_error)
+{
+    struct vnode base = world_root(k);
+    struct file *f = NULL;
+    int r = vfs_open(k, t, &base, path, flags, 0644, &f);
+
+    if (ret_error)
+        *ret_error = r;
+    return r < 0 ? NULL : f;
+}
+
+int
+world_make(struct kernel *k, struct task *t, const char *path, uint32_t mode)
+{
+    struct vnode base = world_root(k);
+    struct at at = {k, t, &base, path, 0};
+
+    return vfs_make(&at, mode);
+}
+
+int
+world_file(struct kernel *k, const char *path, const char *text)
+{
+    int r;
+    struct file *f = world_open(k, NULL, path, O_WRONLY | O_CREAT, &r);
+
+    if (!f)
+        return r;
+    struct attr a = {.mode = S_IFREG | 0755};
+    int64_t n = world_write(f, NULL, text);
+    r = vnode_setattr(NULL, &f->node, &a, ATTR_MODE, false);
+    file_put(f);
+    return n < 0 ? (int)n : r;
+}
+
+int
+world_count_hfds(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        (void)closedir(d);
+    return n;
+}
+
+uint64_t
+world_memory(const struct kernel *k)
+{
+    return k->limits.used[LIMIT_memory] -
+           k->limits.used[LIMIT_processes] * PROCESS_FEE_BYTES;
 }

@@ -1,64 +1,73 @@
-/* A kernel with tasks that make system calls, on machines that never run. */
+/* A kernel for unit tests, and processes in it. */
 #ifndef WORLD_H
 #define WORLD_H
 
+#include "fake_machine.h"
 #include "kernel/kernel.h"
 #include "test.h"
-
-#include <stdint.h>
-
-enum { WORLD_MEMORY_BYTES = 1 << 20 };
 
 /* A kernel with a file system in memory and a virtual clock; NULL if out of
  * memory. End it with kernel_free. */
 struct kernel *world_new(void);
-/* A task with guest memory, which can make calls. */
+/* The same over an engine of the test. */
+struct kernel *world_new_on(struct engine *e);
+/* The same with a real clock. */
+struct kernel *world_new_live(struct engine *e);
+/* Mounts fs, or returns -errno. */
+int world_mount(struct kernel *k, const char *path, OWN struct fs *fs);
+/* /dev and /proc; 0 or -errno. */
+int world_mount_system(struct kernel *k);
+/* The root directory. */
+struct vnode world_root(struct kernel *k);
+
+/* A child of `parent` (NULL: of init) with guest memory, which can make
+ * calls. It is not queued to run, and ends with the kernel. NULL: out of
+ * memory. */
+struct task *world_child(struct kernel *k, struct task *parent);
 struct task *world_task(struct kernel *k);
+/* t becomes the leader of a new session. */
+void world_setsid(struct task *t);
+/* Runs what is runnable, once each, without sleeping. */
+void world_run(struct kernel *k);
+/* Runs until no task but init is left. */
+void world_run_all(struct kernel *k);
+
 /* Makes a call as the task would; up to six arguments. */
 #define SYS(t, nr, ...) world_call(t, nr, (const uint32_t[6]){__VA_ARGS__})
 int32_t world_call(struct task *t, uint32_t nr, const uint32_t args[6]);
 /* Has the wait of the task ended? */
 bool world_is_woken(const struct task *t);
 /* Guest memory at `at`. */
-void *world_at(struct task *t, uint32_t at);
+void *world_at(struct task *t, gaddr at);
+/* Puts a string into guest memory; returns `at`. */
+gaddr world_str(struct task *t, gaddr at, const char *s);
 /* Moves the clock on and fires what is due. */
+/* Memory charged for more than the processes themselves. */
+uint64_t world_memory(const struct kernel *k);
 void world_sleep_ns(struct kernel *k, int64_t ns);
 
-/* Call numbers. */
+/* One transfer through the file's operations, as read and write do. */
+int64_t world_read(struct file *f, struct task *t, void *buf, size_t len);
+int64_t world_write(struct file *f, struct task *t, const char *text);
+/* Does one read give exactly text? */
+bool world_reads(struct file *f, struct task *t, const char *text);
+/* Opens `path` as t (NULL: root), or returns -errno in *ret_error. */
+struct file *world_open(struct kernel *k, struct task *t, const char *path,
+                        uint32_t flags, int *ret_error);
+/* Makes a file (mode with its type) as t (NULL: root); 0 or -errno. */
+int world_make(struct kernel *k, struct task *t, const char *path,
+               uint32_t mode);
+/* A regular file with this content, 0755. */
+int world_file(struct kernel *k, const char *path, const char *text);
+/* Open descriptors of this process. */
+int world_count_hfds(void);
+
+/* Call numbers: NR_dup, ... */
 enum {
-    NR_EVENTFD2 = 19,
-    NR_EPOLL_CREATE1 = 20,
-    NR_EPOLL_CTL = 21,
-    NR_EPOLL_PWAIT = 22,
-    NR_DUP = 23,
-    NR_FCNTL = 25,
-    NR_FLOCK = 32,
-    NR_MKNODAT = 33,
-    NR_UNLINKAT = 35,
-    NR_OPENAT = 56,
-    NR_CLOSE = 57,
-    NR_PIPE2 = 59,
-    NR_READ = 63,
-    NR_WRITE = 64,
-    NR_SIGNALFD4 = 74,
-    NR_TIMERFD_CREATE = 85,
-    NR_SOCKET = 198,
-    NR_SOCKETPAIR = 199,
-    NR_BIND = 200,
-    NR_LISTEN = 201,
-    NR_ACCEPT = 202,
-    NR_CONNECT = 203,
-    NR_GETSOCKNAME = 204,
-    NR_SENDTO = 206,
-    NR_RECVFROM = 207,
-    NR_SETSOCKOPT = 208,
-    NR_GETSOCKOPT = 209,
-    NR_SHUTDOWN = 210,
-    NR_SENDMSG = 211,
-    NR_RECVMSG = 212,
-    NR_TIMERFD_GETTIME = 410,
-    NR_TIMERFD_SETTIME = 411,
-    NR_PPOLL = 414,
+#define SYSCALL(nr, name, args, support, missing)        NR_##name = (nr),
+#define SYSCALL_AS(nr, name, fn, args, support, missing) NR_##name = (nr),
+#include "kernel/syscalls.def"
+#undef SYSCALL
 };
 
 #endif

@@ -201,7 +201,7 @@ devfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
         return -ENOENT;
     for (size_t i = ROW_FIRST; i < ROW_COUNT; i++) {
         if (strlen(rows[i].name) != name.len ||
-            memcmp(rows[i].name, name.s, name.len))
+            memcmp(rows[i].name, name.s, name.len) != 0)
             continue;
         *ret_ino = ino_of_row(i);
         return 0;
@@ -370,6 +370,6 @@ devfs_new(struct kernel *k, OWN struct fs **ret)
                         .dev = ++k->next_dev,
                         .root = ino_of_row(ROW_ROOT)};
     d->born_ns = clock_real_ns(&k->clock);
-    *ret = &d->fs;
+    *ret = (struct fs *)d;
     return 0;
 }

@@ -5,14 +5,12 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/hostfs_impl.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct hostfs *
@@ -56,7 +54,7 @@ hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
               uint64_t *ret_ino)
 {
     struct spot s;
-    struct hostnode *n;
+    struct hostnode *n = NULL;
 
     (void)t;
     int r = spot_init(&s, fs, dir, name);
@@ -112,87 +110,6 @@ hostfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
     return len < 0 ? -errno : len;
 }
 
-/* --- reading directories */
-
-/* struct linux_dirent64. */
-struct dent {
-    uint64_t ino;
-    int64_t off;
-    uint16_t reclen;
-    uint8_t type;
-    char name[];
-};
-
-/* The number of a directory entry; where something is mounted on it, the host
- * gives that of what lies below. */
-static uint64_t
-dent_ino(struct hostfs *h, const struct hostnode *dir, int hfd,
-         const struct dent *d, uint8_t *type)
-{
-    struct stat st;
-
-    if (*type != DT_DIR && *type != DT_UNKNOWN)
-        return hostfs_ino(h, dir->dev, d->ino);
-    if (fstatat(hfd, d->name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
-        return hostfs_ino(h, dir->dev, d->ino);
-    *type = (uint8_t)IFTODT(st.st_mode);
-    return hostfs_ino(h, st.st_dev, st.st_ino);
-}
-
-static bool
-is_dots(const char *name)
-{
-    return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
-/* Emits what is in h->dents; false when the taker is full. */
-static bool
-emit_dents(struct hostfs *h, const struct hostnode *dir, int hfd, size_t len,
-           struct dir_emit *emit)
-{
-    for (size_t at = 0; at < len;) {
-        const struct dent *d = (const void *)(h->dents + at);
-        uint8_t type = d->type;
-        at += d->reclen;
-        if (is_dots(d->name))
-            continue;
-        uint64_t ino = dent_ino(h, dir, hfd, d, &type);
-        if (!emit->entry(emit, d->name, strlen(d->name), ino, type,
-                         (uint64_t)d->off))
-            return false;
-    }
-    return true;
-}
-
-static int
-hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
-               struct dir_emit *emit)
-{
-    struct hostfs *h = hostfs_of(fs);
-    struct hostnode *dir = hostnode_find(h, ino);
-    long n = 0;
-
-    (void)t;
-    if (!dir)
-        return -ENOENT;
-    int path_hfd = hostnode_dir_hfd(h, dir);
-    if (path_hfd < 0)
-        return path_hfd;
-    int hfd = host_open(path_hfd, ".", O_RDONLY | O_DIRECTORY, 0);
-    if (hfd < 0)
-        return hfd;
-    if (cookie && lseek(hfd, (off_t)cookie, SEEK_SET) < 0)
-        n = -1;
-    while (n >= 0) {
-        n = syscall(SYS_getdents64, hfd, h->dents, HOSTFS_DENTS_BYTES);
-        if (n <= 0 || !emit_dents(h, dir, hfd, (size_t)n, emit))
-            break;
-    }
-    int r = n < 0 ? -errno : 0;
-    (void)close(hfd);
-    return r;
-}
-
 /* --- making */
 
 static void
@@ -215,10 +132,10 @@ create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
     int r = fchmod(hfd, mode & 0777) < 0 ? -errno : 0;
     if (r == 0)
         r = hostnode_look_up(s->h, s->dir, s->name.s, ret);
-    if (r < 0)
-        (void)close(hfd);
-    else
+    if (*ret)
         keep_fresh(s->h, (*ret)->ino, hfd);
+    else
+        (void)close(hfd);
     return r;
 }
 
@@ -235,7 +152,7 @@ static int
 hostfs_create(struct fs *fs, uint64_t dir, struct name name,
               const struct attr *a, uint64_t *ret_ino)
 {
-    struct hostnode *n;
+    struct hostnode *n = NULL;
     struct spot s;
 
     int hfd = spot_init_write(&s, fs, dir, name);
@@ -246,7 +163,7 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
         r = create_file(&s, hfd, a->mode, &n);
     else if (S_ISDIR(a->mode))
         r = create_dir(&s, hfd, a->mode, &n);
-    if (r == 0)
+    if (r == 0 && n)
         *ret_ino = n->ino;
     return r;
 }
@@ -315,6 +232,10 @@ hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
         return hfd;
     struct hostnode *n = hostnode_at(s.h, s.dir, s.name.s);
     int how = flags & UNLINK_DIR ? AT_REMOVEDIR : 0;
+    hostnode_keep(s.h, n);
+    hfd = hostnode_dir_hfd(s.h, s.dir);
+    if (hfd < 0)
+        return hfd;
     if (unlinkat(hfd, s.name.s, how) < 0)
         return -errno;
     if (n)
@@ -327,7 +248,7 @@ static void
 move_nodes(struct spot *from, struct spot *to, unsigned flags,
            struct hostnode *moved, struct hostnode *other)
 {
-    struct hostnode *n;
+    struct hostnode *n = NULL;
 
     if (moved)
         hostnode_forget_name(moved);
@@ -367,6 +288,7 @@ hostfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
         return r;
     struct hostnode *moved = hostnode_at(from.h, from.dir, from.name.s);
     struct hostnode *other = hostnode_at(to.h, to.dir, to.name.s);
+    hostnode_keep(to.h, other);
     r = rename_on_host(&from, &to, flags);
     if (r == 0 && (moved != other || !moved))
         move_nodes(&from, &to, flags, moved, other);

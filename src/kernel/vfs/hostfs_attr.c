@@ -53,10 +53,10 @@ hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
     return r == -ENOSYS || r == -EPERM ? chmod_by_opening(h, n, bits) : r;
 }
 
-/* Owners stay; to set the one that is shown already is no change. */
+/* Owners stay; to set the one that is shown already changes ctime. */
 static int
-check_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
-            unsigned what)
+set_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
+          unsigned what)
 {
     struct attr now;
     struct stat st;
@@ -68,7 +68,16 @@ check_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
     if ((what & ATTR_UID && a->uid != now.uid) ||
         (what & ATTR_GID && a->gid != now.gid))
         return -EPERM;
-    return 0;
+    if (!list_is_empty(&n->files)) {
+        int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
+        return fchown(hfd, (uid_t)-1, (gid_t)-1) < 0 ? -errno : 0;
+    }
+    int hfd = hostnode_open(h, n, O_PATH);
+    if (hfd < 0)
+        return hfd;
+    r = fchownat(hfd, "", (uid_t)-1, (gid_t)-1, AT_EMPTY_PATH) < 0 ? -errno : 0;
+    (void)close(hfd);
+    return r;
 }
 
 static int
@@ -128,7 +137,7 @@ hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
     int r = 0;
 
     if (what & (ATTR_UID | ATTR_GID))
-        r = check_owner(h, n, a, what);
+        r = set_owner(h, n, a, what);
     if (r == 0 && what & ATTR_SIZE)
         r = set_size(h, n, a->size);
     if (r == 0 && what & ATTR_MODE)

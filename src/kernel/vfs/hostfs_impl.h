@@ -1,5 +1,5 @@
 /* struct hostfs, for the files that make it up: hostfs.c, hostfs_node.c,
- * hostfs_attr.c, hostfs_file.c.
+ * hostfs_dir.c, hostfs_cookie.c, hostfs_attr.c, hostfs_file.c.
  *
  * A node is a host inode that the guest has seen, with the name under which
  * it was seen last. Names are looked up on the host one at a time, relative
@@ -34,8 +34,10 @@ struct hostnode {
     dev_t dev;
     ino_t host_ino;
     uint32_t holds, children;
-    int dir_hfd; /* O_PATH, or -1 */
-    char *name;  /* in parent; NULL: it has no name any more */
+    int dir_hfd;      /* O_PATH, or -1 */
+    int64_t *offsets; /* positions that were given out */
+    size_t n_offsets, cap_offsets;
+    char *name; /* in parent; NULL: it has no name any more */
 };
 
 /* An open regular file. */
@@ -54,6 +56,7 @@ struct hostfs {
     struct list buckets[HOSTFS_BUCKETS];
     struct list idle, fds; /* the oldest first */
     size_t n_nodes, n_idle, n_fds;
+    size_t n_offsets;   /* of all nodes */
     uint64_t fresh_ino; /* just made, and still open as fresh_hfd */
     int fresh_hfd;      /* or -1 */
     uint8_t *dents;     /* HOSTFS_DENTS_BYTES */
@@ -92,6 +95,22 @@ int hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags);
 int hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret);
 /* The inode number that the guest sees. */
 uint64_t hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino);
+
+/* n (or NULL) is about to lose its name: if it is held, it stays reachable as
+ * long as there is a descriptor to spare. */
+void hostnode_keep(struct hostfs *h, struct hostnode *n);
+
+/* --- hostfs_dir.c */
+int hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+                   struct dir_emit *emit);
+
+/* --- hostfs_cookie.c */
+/* The host's position for a cookie; -1: it was forgotten. */
+int64_t hostnode_offset(const struct hostnode *dir, uint64_t cookie);
+/* The cookie for a host's position, which comes after the cookie `last`. */
+int hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
+                    int64_t off, uint64_t *ret);
+void hostnode_forget_offsets(struct hostfs *h, struct hostnode *n);
 
 /* --- hostfs_attr.c */
 int hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,

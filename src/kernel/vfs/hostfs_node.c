@@ -149,6 +149,7 @@ node_free(struct hostfs *h, struct hostnode *n)
 {
     take_off_idle(h, n);
     drop_dir_hfd(h, n);
+    hostnode_forget_offsets(h, n);
     list_remove(&n->hash);
     set_parent(h, n, NULL);
     h->n_nodes--;
@@ -156,10 +157,11 @@ node_free(struct hostfs *h, struct hostnode *n)
     free(n);
 }
 
+/* Called for each node that becomes idle: one goes when one comes. */
 static void
 trim_idle(struct hostfs *h)
 {
-    while (h->n_idle > HOSTFS_IDLE)
+    if (h->n_idle > HOSTFS_IDLE)
         node_free(h, CONTAINER_OF(h->idle.next, struct hostnode, idle));
 }
 
@@ -309,6 +311,16 @@ hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags)
         return -ENOENT;
     }
     return hfd;
+}
+
+void
+hostnode_keep(struct hostfs *h, struct hostnode *n)
+{
+    if (!n || !n->holds || n->dir_hfd >= 0 || !list_is_empty(&n->files))
+        return;
+    int hfd = hostnode_open(h, n, O_PATH);
+    if (hfd >= 0)
+        keep_dir_hfd(h, n, hfd);
 }
 
 int

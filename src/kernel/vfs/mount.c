@@ -88,7 +88,7 @@ find_mount_point(struct kernel *k, const char *path, struct vnode *ret)
         size_t len = end ? (size_t)(end - path) : strlen(path);
         memcpy(buf, path, len);
         buf[len] = 0;
-        struct at at = {k, NULL, &top, buf};
+        struct at at = {.k = k, .base = &top, .path = buf};
         int r = vfs_make(&at, S_IFDIR | 0755);
         if (r < 0 && r != -EEXIST)
             return r;
@@ -118,7 +118,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
         return -ENOMEM;
     if (!list_is_empty(&k->mounts)) {
         int r = find_mount_point(k, path, &at);
-        if (r < 0)
+        if (r != 0)
             return r;
         vnode_hold(&at);
         at.mnt->has_submounts = true;
@@ -126,7 +126,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
     m->parent = at.mnt;
     m->at = at.ino;
     list_push_back(&k->mounts, &m->link);
-    m = NULL;
+    m = NULL; /* the list has it */
     return 0;
 }
 

@@ -194,7 +194,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     a.uid = o->t ? o->t->cred.uid : 0;
     a.gid = o->t ? o->t->cred.gid : 0;
     uint64_t ino;
-    r = fs->ops->tmpfile(fs, &a, &ino);
+    r = fs->ops->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
         return r;
     struct vnode v = {dir->mnt, ino};
@@ -244,10 +244,11 @@ walk_flags(uint32_t flags)
 
 /* Finds the node, or its place. 1: *ret is open already. */
 static int
-find(struct opening *o, const struct vnode *base, const char *path,
-     OWN struct file **ret)
+find(struct opening *o, const struct at *at, OWN struct file **ret)
 {
-    unsigned wf = walk_flags(o->flags);
+    unsigned wf = walk_flags(o->flags) | at->walk;
+    const struct vnode *base = at->base;
+    const char *path = at->path;
 
     int r = path_walk(o->k, o->t, base, path, wf, &o->w);
     if (r == -ENXIO && !(wf & WALK_NOFOLLOW)) {
@@ -262,16 +263,16 @@ find(struct opening *o, const struct vnode *base, const char *path,
 }
 
 int
-vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
-         const char *path, uint32_t flags, uint32_t mode, OWN struct file **ret)
+vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
+            OWN struct file **ret)
 {
-    struct opening o = {.k = k, .t = t, .flags = flags, .mode = mode};
+    struct opening o = {.k = at->k, .t = at->t, .flags = flags, .mode = mode};
 
     if (flags & O_PATH)
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if ((flags & O_TMPFILE) == O_TMPFILE && flags & O_CREAT)
         return -EINVAL;
-    int r = find(&o, base, path, ret);
+    int r = find(&o, at, ret);
     if (r != 0)
         return r < 0 ? r : 0;
     if (!o.w.node.mnt) {
@@ -279,7 +280,7 @@ vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
         if (r < 0)
             return r;
     }
-    r = vnode_getattr(t, &o.w.node, &o.attr);
+    r = vnode_getattr(o.t, &o.w.node, &o.attr);
     if (r < 0)
         return r;
     if (o.flags & O_PATH)
@@ -287,4 +288,13 @@ vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
     if ((o.flags & O_TMPFILE) == O_TMPFILE)
         return open_tmpfile(&o, ret);
     return finish_open(&o, ret);
+}
+
+int
+vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
+         const char *path, uint32_t flags, uint32_t mode, OWN struct file **ret)
+{
+    struct at at = {.k = k, .t = t, .base = base, .path = path};
+
+    return vfs_open_at(&at, flags, mode, ret);
 }

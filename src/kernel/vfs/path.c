@@ -12,6 +12,7 @@ struct cursor {
     struct kernel *k;
     struct task *t;
     unsigned flags;
+    const struct vnode *base;
     struct vnode at; /* where it is */
     struct attr attr;
     const char *rest; /* what is left of the path */
@@ -36,6 +37,14 @@ go_to_root(struct cursor *c)
     return step_into(c, &root);
 }
 
+/* May links lead anywhere? Outside of the root there is nothing. */
+static bool
+is_unbound(const struct cursor *c)
+{
+    return !(c->flags & WALK_BENEATH) ||
+           (c->t && vnode_is_same(c->base, &c->t->root));
+}
+
 static int
 may_search(const struct cursor *c)
 {
@@ -49,6 +58,8 @@ step_up(struct cursor *c)
 {
     struct vnode v = c->at;
 
+    if (c->flags & WALK_BENEATH && vnode_is_same(&v, c->base))
+        return -EPERM;
     if (c->t && vnode_is_same(&v, &c->t->root))
         return 0;
     while (v.ino == v.mnt->fs->root && v.mnt->parent)
@@ -78,7 +89,9 @@ expand_link(struct cursor *c, const struct vnode *v)
     free(c->buf);
     c->buf = buf;
     c->rest = buf;
-    return *buf == '/' ? go_to_root(c) : 0;
+    if (*buf != '/')
+        return 0;
+    return is_unbound(c) ? go_to_root(c) : -EPERM;
 }
 
 static int
@@ -91,6 +104,8 @@ follow_link(struct cursor *c, const struct vnode *v)
         return -ELOOP;
     if (fs->ops->follow) {
         int r = fs->ops->follow(fs, c->t, v->ino, &to);
+        if (r != -EINVAL && !is_unbound(c))
+            return -EPERM;
         if (r == 0)
             return step_into(c, &to);
         if (r != -EINVAL)
@@ -217,11 +232,14 @@ int
 path_walk(struct kernel *k, struct task *t, const struct vnode *base,
           const char *path, unsigned flags, struct walk *ret)
 {
-    struct cursor c = {.k = k, .t = t, .flags = flags, .rest = path};
+    struct cursor c = {
+        .k = k, .t = t, .flags = flags, .base = base, .rest = path};
     int r;
 
     if (!*path)
         return -ENOENT;
+    if (*path == '/' && flags & WALK_BENEATH)
+        return -EPERM;
     c.ret = ret;
     ret->name[0] = 0;
     r = *path == '/' ? go_to_root(&c) : step_into(&c, base);

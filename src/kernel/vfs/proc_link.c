@@ -52,69 +52,43 @@ proc_mounts_link(const struct proc_ask *a, char *buf, size_t size)
 
 /* --- paths */
 
-struct find_name {
-    struct dir_emit emit;
-    uint64_t ino;
-    char *name; /* NAME_BYTES_MAX + 1 */
-    bool found;
-};
-
-static bool
-is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-            unsigned dtype, uint64_t cookie)
-{
-    struct find_name *f = CONTAINER_OF(e, struct find_name, emit);
-
-    (void)dtype;
-    (void)cookie;
-    if (ino != f->ino || len > NAME_BYTES_MAX)
-        return true;
-    memcpy(f->name, name, len);
-    f->name[len] = 0;
-    f->found = true;
-    return false;
-}
-
-/* The name that `node` has in `dir` now, if it is not the one it was found
- * by: it may have been renamed. */
-static const char *
-current_name(const struct vnode *dir, const char *name,
-             const struct vnode *node, char *buf)
-{
-    struct find_name f = {
-        .emit.entry = is_the_name, .ino = node->ino, .name = buf};
-    struct fs *fs = dir->mnt->fs;
-    uint64_t ino;
-
-    if (dir->mnt != node->mnt || !*name)
-        return name;
-    struct name n = {name, strlen(name)};
-    if (fs->ops->lookup(fs, NULL, dir->ino, n, &ino) == 0 && ino == node->ino)
-        return name;
-    int r = fs->ops->readdir(fs, NULL, dir->ino, 0, &f.emit);
-    return r == 0 && f.found ? buf : name;
-}
-
-/* The path of a directory, or of a name in one. */
+/* Gives what is in `path`, which is freed; len may be -errno. */
 static int64_t
-give_path(const struct proc_ask *a, const struct vnode *dir, const char *name,
-          const struct vnode *node, char *buf, size_t size)
+give_path(char *buf, size_t size, OWN char *path, int64_t len)
 {
-    char *path = malloc(PATH_BYTES_MAX + NAME_BYTES_MAX + 1);
-
-    if (!path)
-        return -ENOMEM;
-    if (name)
-        name = current_name(dir, name, node, path + PATH_BYTES_MAX);
-    int64_t len =
-        name ? vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX)
-             : vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
     if (len == -ERANGE)
         len = -ENAMETOOLONG;
     if (len >= 0)
         len = give(buf, size, path, (size_t)len);
     free(path);
     return len;
+}
+
+static int64_t
+give_dir_path(const struct proc_ask *a, const struct vnode *dir, char *buf,
+              size_t size)
+{
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len = vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
+    return give_path(buf, size, path, len);
+}
+
+/* The path of `node`, which was found as `name` in `dir`. */
+static int64_t
+give_file_path(const struct proc_ask *a, const struct vnode *dir,
+               const char *name, const struct vnode *node, char *buf,
+               size_t size)
+{
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len =
+        vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX);
+    return give_path(buf, size, path, len);
 }
 
 /* A zombie has no places any more. */
@@ -130,12 +104,14 @@ follow_place(const struct proc_ask *a, const struct vnode *v, struct vnode *ret)
 int64_t
 proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
 {
-    static const char deleted[] = "(deleted)";
+    const struct task *of = a->of;
 
-    if (a->of->is_zombie || !a->of->cwd.mnt)
+    if (of->is_zombie || !of->cwd.mnt)
         return -ENOENT;
-    int64_t n = give_path(a, &a->of->cwd, NULL, NULL, buf, size);
-    return n == -ENOENT ? give(buf, size, deleted, sizeof deleted - 1) : n;
+    int64_t n = give_dir_path(a, &of->cwd, buf, size);
+    if (n != -ENOENT || !of->cwd_dir.mnt)
+        return n;
+    return give_file_path(a, &of->cwd_dir, of->cwd_name, &of->cwd, buf, size);
 }
 
 int
@@ -149,7 +125,7 @@ proc_root_link(const struct proc_ask *a, char *buf, size_t size)
 {
     if (a->of->is_zombie || !a->of->root.mnt)
         return -ENOENT;
-    return give_path(a, &a->of->root, NULL, NULL, buf, size);
+    return give_dir_path(a, &a->of->root, buf, size);
 }
 
 int
@@ -165,7 +141,7 @@ proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (t->is_zombie || !t->exe.mnt)
         return -ENOENT;
-    return give_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
+    return give_file_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
 }
 
 int
@@ -199,8 +175,8 @@ proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
     if (!f->node.mnt)
         return give_kind(f, buf, size);
     if (f->name && f->dir.mnt)
-        return give_path(a, &f->dir, f->name, &f->node, buf, size);
-    return give_path(a, &f->node, NULL, NULL, buf, size);
+        return give_file_path(a, &f->dir, f->name, &f->node, buf, size);
+    return give_dir_path(a, &f->node, buf, size);
 }
 
 int

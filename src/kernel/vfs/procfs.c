@@ -120,7 +120,7 @@ procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
         const struct proc_row *row = &proc_rows[i];
         if (row->in != proc_rows[at.row].is || !row->name ||
             strlen(row->name) != name.len ||
-            memcmp(row->name, name.s, name.len))
+            memcmp(row->name, name.s, name.len) != 0)
             continue;
         *ret_ino = ino_of((struct place){at.pid, i, 0});
         return 0;
@@ -240,7 +240,7 @@ highest_number(const struct proc_ask *a, const struct place *dir)
         return dir->pid;
     case DIR_FD:
     case DIR_FDINFO:
-        return (int)a->of->fds.cap;
+        return a->of ? (int)a->of->fds.cap : -1;
     default:
         return -1;
     }

@@ -15,8 +15,8 @@ struct rename_end {
 static int
 find_end(const struct at *at, struct rename_end *e)
 {
-    int r = path_walk(at->k, at->t, at->base, at->path, WALK_NAME | WALK_PARENT,
-                      &e->w);
+    int r = path_walk(at->k, at->t, at->base, at->path,
+                      WALK_NAME | WALK_PARENT | at->walk, &e->w);
 
     if (r < 0)
         return r;
@@ -133,7 +133,7 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     int r = find_end(from, &a);
     if (r == 0)
         r = find_end(to, &b);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (a.w.dir.mnt != b.w.dir.mnt)
         return -EXDEV;

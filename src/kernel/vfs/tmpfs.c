@@ -84,11 +84,13 @@ tmpfs_create(struct fs *fs, uint64_t dir, struct name name,
 }
 
 static int
-tmpfs_tmpfile(struct fs *fs, const struct attr *a, uint64_t *ret_ino)
+tmpfs_tmpfile(struct fs *fs, const struct attr *a, bool is_linkable,
+              uint64_t *ret_ino)
 {
     struct tmpfs *m = tmpfs_of(fs);
 
-    return (int)tmpfs_note(m, tree_tmpfile(&m->tree, a, tmpfs_now(m), ret_ino));
+    return (int)tmpfs_note(
+        m, tree_tmpfile(&m->tree, a, is_linkable, tmpfs_now(m), ret_ino));
 }
 
 static int

@@ -70,8 +70,8 @@ int tree_lookup(const struct tree *t, uint64_t dir, struct name name,
                 uint64_t *ret_ino);
 int tree_create(struct tree *t, uint64_t dir, struct name name,
                 const struct attr *a, int64_t now_ns, uint64_t *ret_ino);
-int tree_tmpfile(struct tree *t, const struct attr *a, int64_t now_ns,
-                 uint64_t *ret_ino);
+int tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
+                 int64_t now_ns, uint64_t *ret_ino);
 int tree_symlink(struct tree *t, uint64_t dir, struct name name,
                  const char *target, size_t len, const struct attr *a,
                  int64_t now_ns, uint64_t *ret_ino);

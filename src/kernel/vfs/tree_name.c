@@ -75,8 +75,8 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
 }
 
 int
-tree_tmpfile(struct tree *t, const struct attr *a, int64_t now_ns,
-             uint64_t *ret_ino)
+tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
+             int64_t now_ns, uint64_t *ret_ino)
 {
     struct inode *i;
     uint64_t ino;
@@ -89,7 +89,7 @@ tree_tmpfile(struct tree *t, const struct attr *a, int64_t now_ns,
         return -ENOMEM;
     }
     i->nlink = 0;
-    i->is_linkable = true;
+    i->is_linkable = is_linkable;
     tree_forget(t, ino);
     *ret_ino = ino;
     return 0;

@@ -124,8 +124,8 @@ static int
 find_free_name(const struct at *at, bool is_dir, struct walk *w,
                struct attr *ret_dir)
 {
-    int r =
-        path_walk(at->k, at->t, at->base, at->path, WALK_PARENT | WALK_NAME, w);
+    int r = path_walk(at->k, at->t, at->base, at->path,
+                      WALK_PARENT | WALK_NAME | at->walk, w);
 
     if (r < 0)
         return r;
@@ -201,8 +201,23 @@ vfs_link(const struct at *from, const struct at *to, unsigned walk_flags)
 {
     struct walk w;
 
-    int r = path_walk(from->k, from->t, from->base, from->path, walk_flags, &w);
+    int r = path_walk(from->k, from->t, from->base, from->path,
+                      walk_flags | from->walk, &w);
     return r < 0 ? r : vfs_link_node(&w.node, to);
+}
+
+int64_t
+vnode_readlink(struct task *t, const struct vnode *v, char *buf, size_t size)
+{
+    struct fs *fs = v->mnt->fs;
+    struct attr a;
+
+    int r = vnode_getattr(t, v, &a);
+    if (r < 0)
+        return r;
+    if (!S_ISLNK(a.mode) || !fs->ops->readlink)
+        return -EINVAL;
+    return fs->ops->readlink(fs, t, v->ino, buf, size);
 }
 
 /* In a sticky directory only the owner of the entry or of the directory may
@@ -260,7 +275,8 @@ vfs_unlink(const struct at *at, int flags)
     struct attr dir, a;
     struct walk w;
 
-    int r = path_walk(at->k, at->t, at->base, at->path, WALK_NAME, &w);
+    int r =
+        path_walk(at->k, at->t, at->base, at->path, WALK_NAME | at->walk, &w);
     if (r < 0)
         return r;
     if (!w.len)

@@ -87,8 +87,10 @@ struct fs_ops {
      * -EEXIST if the name is there. [EROFS] */
     int (*create)(struct fs *fs, uint64_t dir, struct name name,
                   const struct attr *a, uint64_t *ret_ino);
-    /* A regular file without a name (O_TMPFILE), held once. [EOPNOTSUPP] */
-    int (*tmpfile)(struct fs *fs, const struct attr *a, uint64_t *ret_ino);
+    /* A regular file without a name (O_TMPFILE), held once; is_linkable:
+     * it may get one. [EOPNOTSUPP] */
+    int (*tmpfile)(struct fs *fs, const struct attr *a, bool is_linkable,
+                   uint64_t *ret_ino);
     int (*symlink)(struct fs *fs, uint64_t dir, struct name name,
                    const char *target, size_t len, const struct attr *a);
     int (*link)(struct fs *fs, uint64_t dir, struct name name, uint64_t ino);
@@ -181,6 +183,8 @@ enum {
                          * even if a slash follows it */
     WALK_PARENT = 2,    /* the last name may be missing */
     WALK_DIRECTORY = 4, /* the result must be a directory */
+    WALK_BENEATH = 16,  /* -EPERM where the path leaves the base: absolute
+                         * paths, ".." above it, links to elsewhere */
 };
 
 struct walk {
@@ -220,7 +224,11 @@ struct at {
     struct task *t;
     const struct vnode *base;
     const char *path;
+    unsigned walk; /* WALK_BENEATH, or 0 */
 };
+/* vfs_open from there. */
+int vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
+                OWN struct file **ret);
 /* A directory, FIFO, socket or empty file: `mode` with its type. */
 int vfs_make(const struct at *at, uint32_t mode);
 int vfs_symlink(const struct at *at, const char *target);
@@ -228,6 +236,10 @@ int vfs_link(const struct at *from, const struct at *to, unsigned walk_flags);
 int vfs_link_node(const struct vnode *node, const struct at *to);
 int vfs_unlink(const struct at *at, int flags);
 int vfs_rename(const struct at *from, const struct at *to, unsigned flags);
+/* The target of a symbolic link: its bytes, at most size. -EINVAL: it is
+ * none. */
+int64_t vnode_readlink(struct task *t, const struct vnode *v, char *buf,
+                       size_t size);
 /* chmod, chown, truncate, utimens. ATTR_*; `now` says the times are
  * UTIME_NOW, for which write permission is enough. */
 int vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,

@@ -1,0 +1,222 @@
+/* Options that sub-commands share. */
+#include "cli/request.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char request_options_help[] =
+    "  --root IMAGE             root file system: a tar\n"
+    "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw\n"
+    "  --env K=V                set an environment variable\n"
+    "  --cwd DIR                working folder in the sandbox\n"
+    "  --memory-limit MB        memory of all processes together\n"
+    "  --timeout-ms N           end the program after N ms (status 124)\n"
+    "  --fs-limit BYTES         bytes in files\n"
+    "  --file-count N           number of files\n"
+    "  --processes N            number of processes [64]\n"
+    "  --seed N                 repeatable: fixed random numbers and clock\n"
+    "  --strace                 print system calls on standard error\n"
+    "  --help                   this text\n";
+
+static const struct option options[] = {
+    {"mount", required_argument, NULL, 'm'},
+    {"env", required_argument, NULL, 'e'},
+    {"cwd", required_argument, NULL, 'c'},
+    {"memory-limit", required_argument, NULL, 'M'},
+    {"timeout-ms", required_argument, NULL, 't'},
+    {"fs-limit", required_argument, NULL, 'f'},
+    {"file-count", required_argument, NULL, 'n'},
+    {"processes", required_argument, NULL, 'p'},
+    {"seed", required_argument, NULL, 'S'},
+    {"strace", no_argument, NULL, 's'},
+    {"root", required_argument, NULL, 'r'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+/* --- options */
+
+static bool
+parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long n = strtoull(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || errno || n > UINT64_MAX / scale || !n) {
+        complain("--%s: '%s' is not a positive number", name, s);
+        return false;
+    }
+    *ret = n * scale;
+    return true;
+}
+
+/* HOST:GUEST[:rw], cut in place. */
+static bool
+parse_mount(struct request *q, char *s)
+{
+    struct wsand_mount *m = &q->mounts[q->sandbox.n_mounts];
+    char *guest = strchr(s, ':');
+    char *mode = guest ? strchr(guest + 1, ':') : NULL;
+
+    if (q->sandbox.n_mounts == LIST_MAX) {
+        complain("--mount: more than %d", LIST_MAX);
+        return false;
+    }
+    if (!guest || guest == s || guest[1] != '/' ||
+        (mode && strcmp(mode, ":rw") != 0 && strcmp(mode, ":ro") != 0)) {
+        complain("--mount: '%s' is not HOST:/GUEST[:rw]", s);
+        return false;
+    }
+    *guest = 0;
+    if (mode)
+        *mode = 0;
+    *m = (struct wsand_mount){s, guest + 1, mode && !strcmp(mode + 1, "rw")};
+    q->sandbox.n_mounts++;
+    return true;
+}
+
+/* A later value of the same variable replaces an earlier one. */
+static bool
+set_env(struct request *q, const char *s)
+{
+    const char *eq = strchr(s, '=');
+    size_t len = eq ? (size_t)(eq - s) + 1 : 0;
+
+    if (!eq || eq == s) {
+        complain("--env: '%s' is not NAME=VALUE", s);
+        return false;
+    }
+    for (size_t i = 0; i < q->n_env; i++)
+        if (!strncmp(q->env[i], s, len)) {
+            q->env[i] = s;
+            return true;
+        }
+    if (q->n_env + 1 == sizeof q->env / sizeof *q->env) {
+        complain("--env: too many variables");
+        return false;
+    }
+    q->env[q->n_env++] = s;
+    return true;
+}
+
+static bool
+parse_option(struct request *q, int c, char *arg)
+{
+    struct wsand_options *o = &q->sandbox;
+
+    switch (c) {
+    case 'm':
+        return parse_mount(q, arg);
+    case 'e':
+        return set_env(q, arg);
+    case 'c':
+        q->exec.cwd = arg;
+        return true;
+    case 'M':
+        return parse_number("memory-limit", arg, 1 << 20, &o->memory_bytes);
+    case 't':
+        return parse_number("timeout-ms", arg, 1, &q->exec.timeout_ms);
+    case 'f':
+        return parse_number("fs-limit", arg, 1, &o->file_bytes);
+    case 'n':
+        return parse_number("file-count", arg, 1, &o->files);
+    case 'p':
+        return parse_number("processes", arg, 1, &o->processes);
+    case 'S':
+        o->is_deterministic = true;
+        o->clock_ns = INT64_C(1735689600) * 1000000000; /* 2025-01-01 */
+        return parse_number("seed", arg, 1, &o->seed);
+    case 'r':
+        q->root = arg;
+        return true;
+    case 's':
+        o->strace_fd = 2;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void
+request_init(struct request *q)
+{
+    static const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                      "HOME=/home/user",
+                                      "USER=user",
+                                      "LOGNAME=user",
+                                      "LANG=C.UTF-8",
+                                      "SHELL=/bin/bash"};
+    const char *term = getenv("TERM");
+
+    *q = (struct request){
+        .sandbox = {.size = sizeof q->sandbox, .processes = 64},
+        .exec = {.size = sizeof q->exec, .stdio = {0, 1, 2}}};
+    for (size_t i = 0; i < sizeof env / sizeof *env; i++)
+        q->env[q->n_env++] = env[i];
+    if (term && strlen(term) < sizeof q->term - 5) {
+        (void)snprintf(q->term, sizeof q->term, "TERM=%s", term);
+        q->env[q->n_env++] = q->term;
+    }
+    q->sandbox.mounts = q->mounts;
+    q->exec.envp = q->env;
+}
+
+/* Is this one of ours? A word of another command line follows the first that
+ * is not. */
+static bool
+is_known(const char *word)
+{
+    size_t len = strcspn(word, "=");
+
+    if (strncmp(word, "--", 2) != 0)
+        return false;
+    for (const struct option *o = options; o->name; o++)
+        if (strlen(o->name) == len - 2 &&
+            strncmp(o->name, word + 2, len - 2) == 0)
+            return true;
+    return false;
+}
+
+/* getopt names a letter in optopt; of a long option, argv has the text. */
+static void
+complain_of_unknown(char **argv)
+{
+    const char letter[] = {'-', (char)optopt, 0};
+    bool is_long = !optopt || !strncmp(argv[optind - 1], "--", 2);
+
+    complain("%s: unknown option '%s'; see wasm-sandbox %s --help", argv[0],
+             is_long ? argv[optind - 1] : letter, argv[0]);
+}
+
+int
+request_parse(struct request *q, int argc, char **argv, const char *help,
+              bool stop_at_unknown, int *ret_rest)
+{
+    int c;
+
+    opterr = 0;
+    optind = 1;
+    while (!stop_at_unknown || (optind < argc && is_known(argv[optind]))) {
+        c = getopt_long(argc, argv, "+:h", options, NULL);
+        if (c == -1)
+            break;
+        if (c == 'h') {
+            printf("%s%s", help, request_options_help);
+            return 0;
+        }
+        if (c == ':')
+            complain("%s: %s needs a value", argv[0], argv[optind - 1]);
+        else if (c == '?')
+            complain_of_unknown(argv);
+        if (c == ':' || c == '?' || !parse_option(q, c, optarg))
+            return EXIT_USAGE;
+    }
+    *ret_rest = optind;
+    return -1;
+}

@@ -1,0 +1,39 @@
+/* What to run in a fresh sandbox, and how: the options that sub-commands
+ * share. */
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "wasmsand.h"
+
+#include <stdbool.h>
+
+enum { LIST_MAX = 64, NAME_MAX_BYTES = 255 };
+
+struct request {
+    const char *root; /* root image, or NULL */
+    struct wsand_options sandbox;
+    struct wsand_exec exec;
+    struct wsand_mount mounts[LIST_MAX];
+    struct wsand_program program;
+    const char *env[LIST_MAX + 8];
+    size_t n_env;
+    char guest_path[NAME_MAX_BYTES + 16];
+    char term[64];
+};
+
+/* The text of the shared options, for --help. */
+extern const char request_options_help[];
+
+void request_init(struct request *q);
+/* Takes the options at the start of argv; *ret_rest is the index of the first
+ * other word. -1: go on; else the exit status, and what was wrong was said.
+ * `help` is printed for --help. With `stop_at_unknown`, an unknown option is
+ * the first of the other words. */
+int request_parse(struct request *q, int argc, char **argv, const char *help,
+                  bool stop_at_unknown, int *ret_rest);
+/* Commands from standard input for a resident shell (resident.c). */
+int resident_session(struct request *q);
+/* The exit status of the program, or our own. `name` is for messages. */
+int request_run(struct request *q, const char *name);
+
+#endif

@@ -1,0 +1,91 @@
+/* Runs what a request asks for. */
+#include "cli/cli.h"
+#include "cli/request.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* Signal handlers have no argument: the sandbox that runs now. */
+static struct wsand_sandbox *current;
+
+static void
+on_signal(int sig)
+{
+    if (sig == SIGWINCH)
+        wsand_window_changed(current);
+    else
+        wsand_signal(current, sig);
+}
+
+static void
+forward_signals(struct wsand_sandbox *sb)
+{
+    static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGUSR1, SIGUSR2, SIGWINCH};
+    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    current = sb;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        (void)sigaction(signals[i], &act, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+/* The exit status of a result, with a line on stderr where it needs one. */
+static int
+status_of(const struct request *q, const char *name,
+          const struct wsand_result *res)
+{
+    if (res->timed_out) {
+        complain("%s: timed out after %llu ms", name,
+                 (unsigned long long)q->exec.timeout_ms);
+        return EXIT_TIMEOUT;
+    }
+    if (res->reason[0])
+        complain("%s: %s", name, res->reason);
+    return res->signal ? 128 + res->signal : res->exit_code;
+}
+
+/* Says what was wrong; the exit status. The library knows the program by its
+ * path in the sandbox, the user by `name`. */
+static int
+explain(const struct request *q, const char *name,
+        const struct wsand_error *err)
+{
+    size_t len = strlen(q->exec.path);
+
+    if (!strncmp(err->message, q->exec.path, len) && err->message[len] == ':')
+        complain("%s%s", name, err->message + len);
+    else
+        complain("%s", err->message);
+    if (!err->is_program)
+        return EXIT_USAGE;
+    return err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+int
+request_run(struct request *q, const char *name)
+{
+    /* Address space for all, twice: what has ended may still be on its way
+     * out. A pool that is no larger makes the start short. */
+    struct wsand_runtime_options ro = {.size = sizeof ro,
+                                       .root_image = q->root,
+                                       .max_processes =
+                                           2 * (uint32_t)q->sandbox.processes};
+    struct wsand_runtime *rt = NULL;
+    struct wsand_sandbox *sb = NULL;
+    struct wsand_result res = {0};
+    struct wsand_error err = {0};
+
+    int r = wsand_runtime_new(&ro, &rt, &err);
+    if (r == 0)
+        r = wsand_sandbox_new(rt, &q->sandbox, &sb, &err);
+    if (r == 0) {
+        forward_signals(sb);
+        r = wsand_exec(sb, &q->exec, &res, &err);
+    }
+    int status = r == 0 ? status_of(q, name, &res) : explain(q, name, &err);
+    wsand_sandbox_free(sb);
+    wsand_runtime_free(rt);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* Positions and sizes of open files, for both guest ABIs. */
+#include "kernel/io.h"
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static bool
+is_open(const struct file *f)
+{
+    return f && !(f->flags & O_PATH);
+}
+
+int
+io_check_pos(const struct file *f, int64_t pos)
+{
+    if (pos < 0)
+        return -EINVAL;
+    if (!is_open(f))
+        return -EBADF;
+    return f->has_pos ? 0 : -ESPIPE;
+}
+
+int64_t
+io_seek(struct file *f, int64_t offset, int whence)
+{
+    if (!is_open(f))
+        return -EBADF;
+    if (whence < 0 || whence > SEEK_HOLE)
+        return -EINVAL;
+    if (!f->ops->seek)
+        return -ESPIPE;
+    int64_t pos = f->ops->seek(f, offset, whence);
+    if (pos < 0)
+        return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
+    f->pos = (uint64_t)pos;
+    return pos;
+}
+
+int
+io_check_size(struct task *t, int64_t size)
+{
+    if (size < 0)
+        return -EINVAL;
+    if ((uint64_t)size <= t->rlimits[RLIMIT_FSIZE].cur)
+        return 0;
+    signal_send_kernel(t, SIGXFSZ);
+    return -EFBIG;
+}
+
+int
+io_truncate(struct task *t, struct file *f, int64_t size)
+{
+    if (size < 0)
+        return -EINVAL;
+    if (!is_open(f))
+        return -EBADF;
+    if (!file_is_writable(f) || !f->ops->truncate)
+        return -EINVAL;
+    int r = io_check_size(t, size);
+    return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
+}
+
+int
+io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
+            int64_t len)
+{
+    int64_t end;
+
+    if (!is_open(f))
+        return -EBADF;
+    if (offset < 0 || len <= 0)
+        return -EINVAL;
+    if (mode & ~(uint32_t)(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE))
+        return -EOPNOTSUPP;
+    if (!file_is_writable(f))
+        return -EBADF;
+    if (!f->ops->fallocate)
+        return f->has_pos ? -ENODEV : -ESPIPE;
+    if (__builtin_add_overflow(offset, len, &end))
+        return -EFBIG;
+    int r = mode & FALLOC_FL_KEEP_SIZE ? 0 : io_check_size(t, end);
+    return r < 0 ? r
+                 : f->ops->fallocate(f, (int)mode, (uint64_t)offset,
+                                     (uint64_t)len);
+}
+
+/* Memory is as durable as it gets. */
+int
+io_sync(const struct file *f)
+{
+    if (!is_open(f))
+        return -EBADF;
+    return f->has_pos ? 0 : -EINVAL;
+}
+
+int
+io_advise(const struct file *f)
+{
+    if (!is_open(f))
+        return -EBADF;
+    return f->has_pos ? 0 : -ESPIPE;
+}

@@ -1,0 +1,71 @@
+/* Positions in directories of a host folder.
+ *
+ * The host's positions can take all 63 bits, while programs of 32 bits keep
+ * them in a long. So positions that fit are used as they are, and others are
+ * numbered in the order in which they are given out, from COOKIE_BASE on; a
+ * node remembers them until it is forgotten. */
+#include "kernel/vfs/hostfs_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { COOKIE_BASE = 1 << 30, COOKIES_MAX = 1 << 22, COOKIES_FIRST = 64 };
+
+int64_t
+hostnode_offset(const struct hostnode *dir, uint64_t cookie)
+{
+    if (cookie < COOKIE_BASE)
+        return (int64_t)cookie;
+    uint64_t i = cookie - COOKIE_BASE;
+    return i < dir->n_offsets ? dir->offsets[i] : -1;
+}
+
+/* Room for one more. */
+static int
+grow_offsets(struct hostfs *h, struct hostnode *dir)
+{
+    size_t cap = dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
+    size_t more = cap - dir->cap_offsets;
+
+    if (dir->n_offsets < dir->cap_offsets)
+        return 0;
+    if (more > COOKIES_MAX - h->n_offsets)
+        return -ENOMEM;
+    int64_t *p = realloc(dir->offsets, cap * sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    dir->offsets = p;
+    dir->cap_offsets = cap;
+    h->n_offsets += more;
+    return 0;
+}
+
+void
+hostnode_forget_offsets(struct hostfs *h, struct hostnode *n)
+{
+    h->n_offsets -= n->cap_offsets;
+    free(n->offsets);
+    n->offsets = NULL;
+    n->n_offsets = n->cap_offsets = 0;
+}
+
+/* A directory read again gives the same cookies again. */
+int
+hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
+                int64_t off, uint64_t *ret)
+{
+    if (off >= 0 && off < COOKIE_BASE) {
+        *ret = (uint64_t)off;
+        return 0;
+    }
+    uint64_t next = last < COOKIE_BASE ? 0 : last + 1 - COOKIE_BASE;
+    if (next >= dir->n_offsets || dir->offsets[next] != off) {
+        int r = grow_offsets(h, dir);
+        if (r < 0)
+            return r;
+        next = dir->n_offsets++;
+        dir->offsets[next] = off;
+    }
+    *ret = COOKIE_BASE + next;
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* The way into a WASI function, and its answer. */
+#include "kernel/syscall.h"
+#include "kernel/wasi/wasi_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct wasi_row {
+    const char *name, *params;
+    wasi_fn *fn;
+};
+
+#define WASI(name, params, result, how) {#name, params, wasi_##name},
+static const struct wasi_row rows[] = {
+#include "kernel/wasi/wasi.def"
+};
+#undef WASI
+
+#define ERRNO(name, number) [name] = number,
+static const uint8_t numbers[] = {
+#include "kernel/wasi/errno.def"
+};
+#undef ERRNO
+
+#define ERRNO(name, number) [number] = #name,
+static const char *const names[] = {
+#include "kernel/wasi/errno.def"
+};
+#undef ERRNO
+
+uint16_t
+wasi_errno(int64_t r)
+{
+    size_t e = r < 0 ? (size_t)-r : 0;
+
+    if (!e)
+        return 0;
+    return e < sizeof numbers && numbers[e] ? numbers[e] : numbers[EIO];
+}
+
+void
+wasi_free(OWN struct wasi *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->cap; i++)
+        free(w->fds[i].preopen);
+    free(w->fds);
+    free(w);
+}
+
+static int
+need_wasi(struct task *t)
+{
+    if (t->wasi)
+        return 0;
+    t->wasi = calloc(1, sizeof *t->wasi);
+    int r = t->wasi ? preopen_all(t) : -ENOMEM;
+    if (r < 0)
+        wasi_free(STEAL(t->wasi));
+    return r;
+}
+
+/* --- strace */
+
+static void
+trace_enter(FILE *out, const struct task *t, const struct wasi_row *row,
+            const uint64_t *a)
+{
+    enum { SMALL = 4096 }; /* larger 32-bit numbers are mostly addresses */
+
+    fprintf(out, "[%d] %s(", t->pid, row->name);
+    for (size_t i = 0; row->params[i]; i++) {
+        const char *comma = i ? ", " : "";
+        if (row->params[i] == 'I' || a[i] < SMALL)
+            fprintf(out, "%s%lld", comma, (long long)a[i]);
+        else
+            fprintf(out, "%s0x%llx", comma, (unsigned long long)a[i]);
+    }
+    fputc(')', out);
+}
+
+static void
+trace_exit(FILE *out, int64_t r)
+{
+    if (r == -EWAIT)
+        fputs(" = ? (waits)\n", out);
+    else if (r < 0)
+        fprintf(out, " = %u %s\n", wasi_errno(r), names[wasi_errno(r)]);
+    else
+        fputs(" = 0\n", out);
+}
+
+int32_t
+thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
+{
+    FILE *strace = th->kernel->strace;
+    struct task *t = th->task;
+
+    call_begin(th);
+    t->usage.syscalls++;
+    if (strace)
+        trace_enter(strace, t, &rows[row], args);
+    int64_t r = need_wasi(t);
+    if (r == 0 || rows[row].fn == wasi_proc_exit)
+        r = rows[row].fn(t, args);
+    r = call_end(th, t, r);
+    if (strace)
+        trace_exit(strace, r);
+    return r == -EWAIT ? -EWAIT : wasi_errno(r);
+}

@@ -1,0 +1,305 @@
+/* Functions on paths: relative to a directory, which they do not leave. */
+#include "kernel/wasi/wasi_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* A path argument, copied into one of the two buffers; NULL and *err. */
+static const char *
+get_path(struct task *t, int which, const uint64_t *path, int *err)
+{
+    char *buf = t->wasi->path[which];
+    uint64_t len = path[1];
+
+    *err = len < PATH_BYTES_MAX
+               ? copy_from_guest(t, buf, (gaddr)path[0], (size_t)len)
+               : -ENAMETOOLONG;
+    if (*err < 0)
+        return NULL;
+    buf[len] = 0;
+    if (strlen(buf) == len)
+        return buf;
+    *err = -EINVAL;
+    return NULL;
+}
+
+/* A path beneath the directory `fd`, which must have the rights `need`. */
+static int
+get_at(struct task *t, int which, uint64_t fd, uint64_t need,
+       const uint64_t *path, struct at *ret)
+{
+    struct file *f;
+    struct attr a;
+
+    int r = wasi_file(t, fd, 0, &f);
+    if (r < 0)
+        return r;
+    r = f->node.mnt ? vnode_getattr(t, &f->node, &a) : -ENOTDIR;
+    if (r == 0 && !S_ISDIR(a.mode))
+        r = -ENOTDIR;
+    if (r == 0)
+        r = wasi_file(t, fd, need, &f);
+    if (r < 0)
+        return r;
+    const char *p = get_path(t, which, path, &r);
+    if (!p)
+        return r;
+    *ret = (struct at){.k = t->kernel,
+                       .t = t,
+                       .base = &f->node,
+                       .path = p,
+                       .walk = WALK_BENEATH};
+    return 0;
+}
+
+static int
+check_lookup(uint64_t flags)
+{
+    return flags & ~(uint64_t)LOOKUP_SYMLINK_FOLLOW ? -EINVAL : 0;
+}
+
+static unsigned
+lookup_walk(uint64_t flags)
+{
+    return flags & LOOKUP_SYMLINK_FOLLOW ? 0 : WALK_NOFOLLOW;
+}
+
+static int
+find_node(const struct at *at, unsigned walk, struct vnode *ret)
+{
+    struct walk w;
+
+    int r = path_walk(at->k, at->t, at->base, at->path, walk | at->walk, &w);
+    if (r == 0)
+        *ret = w.node;
+    return r;
+}
+
+/* --- open */
+
+struct open_args {
+    uint32_t oflags, fdflags;
+    struct rights rights;
+};
+
+/* The rights on the directory that an open takes. */
+static uint64_t
+rights_to_open(const struct open_args *o)
+{
+    uint64_t need = RIGHT_PATH_OPEN;
+
+    if (o->oflags & OFLAG_CREAT)
+        need |= RIGHT_PATH_CREATE_FILE;
+    if (o->oflags & OFLAG_TRUNC)
+        need |= RIGHT_PATH_FILESTAT_SET_SIZE;
+    return need;
+}
+
+static int
+check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
+{
+    const uint32_t making = OFLAG_CREAT | OFLAG_EXCL | OFLAG_TRUNC;
+    struct file *dir;
+
+    if (o->oflags & ~(uint32_t)OFLAGS_ALL ||
+        o->fdflags & ~(uint32_t)FDFLAGS_ALL)
+        return -EINVAL;
+    if (o->oflags & OFLAG_DIRECTORY && o->oflags & making)
+        return -EINVAL;
+    int r = wasi_file(t, dirfd, rights_to_open(o), &dir);
+    if (r < 0)
+        return r;
+    uint64_t can = rights_get(t, (int)dirfd, dir).inheriting;
+    if ((o->rights.base | o->rights.inheriting) & ~can)
+        return -ENOTCAPABLE;
+    return 0;
+}
+
+static uint32_t
+flags_of_open(const struct open_args *o, bool follow)
+{
+    const uint64_t reads = RIGHT_FD_READ | RIGHT_FD_READDIR;
+    const uint64_t writes = RIGHT_FD_WRITE | RIGHT_FD_ALLOCATE;
+    uint32_t flags = wasi_open_flags(o->fdflags);
+
+    if (o->oflags & OFLAG_DIRECTORY)
+        flags |= O_DIRECTORY;
+    else if (o->rights.base & writes)
+        flags |= o->rights.base & reads ? O_RDWR : O_WRONLY;
+    flags |= o->oflags & OFLAG_CREAT ? O_CREAT : 0;
+    flags |= o->oflags & OFLAG_EXCL ? O_EXCL : 0;
+    flags |= o->oflags & OFLAG_TRUNC ? O_TRUNC : 0;
+    return follow ? flags : flags | O_NOFOLLOW;
+}
+
+/* path_open(dirfd, lookup, path, len, oflags, base, inheriting, fdflags,
+ *           &fd) */
+int64_t
+wasi_path_open(struct task *t, const uint64_t *a)
+{
+    const struct open_args o = {
+        .oflags = (uint32_t)a[4],
+        .fdflags = (uint32_t)a[7],
+        .rights = {a[5] & RIGHTS_ALL, a[6] & RIGHTS_ALL}};
+    struct file *f;
+    struct at at;
+
+    int r = get_at(t, 0, a[0], 0, a + 2, &at);
+    if (r == 0)
+        r = check_lookup(a[1]);
+    if (r == 0)
+        r = check_open(t, a[0], &o);
+    if (r == 0)
+        r = wasi_check(t, a[8], sizeof(uint32_t));
+    if (r == 0)
+        r = fd_reserve(t, 0);
+    if (r < 0)
+        return r;
+    uint32_t flags = flags_of_open(&o, a[1] & LOOKUP_SYMLINK_FOLLOW);
+    r = vfs_open_at(&at, flags, 0666 & ~t->umask, &f);
+    if (r < 0)
+        return r;
+    int fd = wasi_install(t, f, &o.rights);
+    return fd < 0 ? fd : copy_to_guest(t, (gaddr)a[8], &fd, sizeof fd);
+}
+
+/* --- making and removing names */
+
+/* path_create_directory(dirfd, path, len) */
+int64_t
+wasi_path_create_directory(struct task *t, const uint64_t *a)
+{
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_CREATE_DIRECTORY, a + 1, &at);
+    return r < 0 ? r : vfs_make(&at, S_IFDIR | (0777 & ~t->umask));
+}
+
+/* path_remove_directory(dirfd, path, len) */
+int64_t
+wasi_path_remove_directory(struct task *t, const uint64_t *a)
+{
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_REMOVE_DIRECTORY, a + 1, &at);
+    return r < 0 ? r : vfs_unlink(&at, UNLINK_DIR);
+}
+
+/* path_unlink_file(dirfd, path, len) */
+int64_t
+wasi_path_unlink_file(struct task *t, const uint64_t *a)
+{
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_UNLINK_FILE, a + 1, &at);
+    return r < 0 ? r : vfs_unlink(&at, 0);
+}
+
+/* path_link(dirfd, lookup, path, len, dirfd2, path2, len2) */
+int64_t
+wasi_path_link(struct task *t, const uint64_t *a)
+{
+    struct at from, to;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_LINK_SOURCE, a + 2, &from);
+    if (r == 0)
+        r = check_lookup(a[1]);
+    if (r == 0)
+        r = get_at(t, 1, a[4], RIGHT_PATH_LINK_TARGET, a + 5, &to);
+    return r < 0 ? r : vfs_link(&from, &to, lookup_walk(a[1]));
+}
+
+/* path_rename(dirfd, path, len, dirfd2, path2, len2) */
+int64_t
+wasi_path_rename(struct task *t, const uint64_t *a)
+{
+    struct at from, to;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_RENAME_SOURCE, a + 1, &from);
+    if (r == 0)
+        r = get_at(t, 1, a[3], RIGHT_PATH_RENAME_TARGET, a + 4, &to);
+    return r < 0 ? r : vfs_rename(&from, &to, 0);
+}
+
+/* path_symlink(target, len, dirfd, path, len): an absolute target would lead
+ * out of every directory but the root. */
+int64_t
+wasi_path_symlink(struct task *t, const uint64_t *a)
+{
+    struct at at;
+
+    int r = get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
+    if (r < 0)
+        return r;
+    const char *target = get_path(t, 1, a, &r);
+    if (!target)
+        return r;
+    if (*target == '/' && !vnode_is_same(at.base, &t->root))
+        return -EPERM;
+    return vfs_symlink(&at, target);
+}
+
+/* --- reading and changing what is there */
+
+/* path_readlink(dirfd, path, len, buf, size, &used) */
+int64_t
+wasi_path_readlink(struct task *t, const uint64_t *a)
+{
+    size_t size = a[4] < PATH_BYTES_MAX ? (size_t)a[4] : PATH_BYTES_MAX;
+    struct vnode v;
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_READLINK, a + 1, &at);
+    if (r == 0)
+        r = find_node(&at, WALK_NOFOLLOW, &v);
+    if (r < 0)
+        return r;
+    char *buf = guest_ptr(t, (gaddr)a[3], a[4]);
+    if (!buf || wasi_check(t, a[5], sizeof(uint32_t)) < 0)
+        return -EFAULT;
+    int64_t n = vnode_readlink(t, &v, buf, size);
+    if (n < 0)
+        return n;
+    return copy_to_guest(t, (gaddr)a[5], &(uint32_t){(uint32_t)n},
+                         sizeof(uint32_t));
+}
+
+/* path_filestat_get(dirfd, lookup, path, len, &stat) */
+int64_t
+wasi_path_filestat_get(struct task *t, const uint64_t *a)
+{
+    struct attr attr;
+    struct vnode v;
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_GET, a + 2, &at);
+    if (r == 0)
+        r = check_lookup(a[1]);
+    if (r == 0)
+        r = find_node(&at, lookup_walk(a[1]), &v);
+    if (r == 0)
+        r = vnode_getattr(t, &v, &attr);
+    return r != 0 ? r
+                  : wasi_put_filestat(t, (gaddr)a[4], v.mnt->fs->dev, &attr);
+}
+
+/* path_filestat_set_times(dirfd, lookup, path, len, atim, mtim, fst_flags) */
+int64_t
+wasi_path_filestat_set_times(struct task *t, const uint64_t *a)
+{
+    struct set_times set;
+    struct vnode v;
+    struct at at;
+
+    int r = get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_SET_TIMES, a + 2, &at);
+    if (r == 0)
+        r = check_lookup(a[1]);
+    if (r == 0)
+        r = wasi_get_times(t, a + 4, &set);
+    if (r == 0)
+        r = find_node(&at, lookup_walk(a[1]), &v);
+    if (r != 0 || !set.what)
+        return r;
+    return vnode_setattr(t, &v, &set.attr, set.what, set.now);
+}

@@ -1,0 +1,187 @@
+/* poll_oneoff: waiting for clocks and files at once.
+ *
+ * Each try looks at all subscriptions first, and only if none has an event
+ * puts the thread on their queues. Times are counted from the first try. */
+#include "kernel/wasi/wasi_impl.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+enum { SUBSCRIPTIONS_MAX = 4096 };
+
+struct oneoff {
+    struct task *t;
+    gaddr in, out;
+    uint32_t n, found;
+    int64_t now_ns;
+    int64_t next_ns;       /* the earliest clock that has not struck */
+    struct poll_table *pt; /* NULL: only look */
+};
+
+static int
+put_event(struct oneoff *o, const struct wasi_event *e)
+{
+    gaddr to = o->out + o->found++ * (uint32_t)sizeof *e;
+
+    return copy_to_guest(o->t, to, e, sizeof *e);
+}
+
+/* --- clocks */
+
+static int64_t
+saturating_add(int64_t a, uint64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? NS_NEVER : sum;
+}
+
+/* When the clock of s strikes, by the monotonic clock. */
+static int
+deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
+            int64_t *ret)
+{
+    const struct wasi *w = o->t->wasi;
+    bool is_real = s->clock.id == CLOCK_REALTIME;
+
+    if (s->clock.id > CLOCK_THREAD_CPUTIME_ID ||
+        s->clock.flags & ~SUBCLOCK_ABSTIME)
+        return -EINVAL;
+    if (!is_real && s->clock.id != CLOCK_MONOTONIC)
+        return -EOPNOTSUPP;
+    if (!(s->clock.flags & SUBCLOCK_ABSTIME))
+        *ret = saturating_add(w->poll_mono_ns, s->clock.timeout);
+    else
+        *ret = saturating_add(is_real ? w->poll_mono_ns - w->poll_real_ns : 0,
+                              s->clock.timeout);
+    return 0;
+}
+
+static int
+look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
+{
+    struct wasi_event e = {.userdata = s->userdata, .type = EVENT_CLOCK};
+    int64_t deadline;
+
+    int r = deadline_of(o, s, &deadline);
+    if (r < 0)
+        return r;
+    if (deadline <= o->now_ns)
+        return put_event(o, &e);
+    if (deadline < o->next_ns)
+        o->next_ns = deadline;
+    return 0;
+}
+
+/* --- files */
+
+/* How much can be read, as far as the file knows; FIONREAD answers into the
+ * guest's memory, where the event will be. */
+static uint64_t
+readable_bytes(struct oneoff *o, struct file *f)
+{
+    gaddr at = o->out + o->found * (uint32_t)sizeof(struct wasi_event);
+    struct attr a;
+    int32_t n;
+
+    if (f->has_pos && file_getattr(f, &a) == 0)
+        return a.size > f->pos ? a.size - f->pos : 0;
+    if (!f->ops->ioctl || f->ops->ioctl(f, o->t, FIONREAD, at) < 0 ||
+        copy_from_guest(o->t, &n, at, sizeof n) < 0)
+        return 1;
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static int
+look_at_file(struct oneoff *o, const struct wasi_subscription *s)
+{
+    bool reads = s->tag == EVENT_FD_READ;
+    short wanted = reads ? POLLIN | POLLRDNORM : POLLOUT | POLLWRNORM;
+    struct wasi_event e = {.userdata = s->userdata, .type = s->tag};
+    struct file *f;
+
+    int r = wasi_file(o->t, s->fd, RIGHT_POLL_FD_READWRITE, &f);
+    if (r < 0) {
+        e.error = wasi_errno(r);
+        return put_event(o, &e);
+    }
+    short events = file_poll(f, o->pt);
+    if (!(events & (wanted | POLLERR | POLLHUP)))
+        return 0;
+    if (events & POLLHUP)
+        e.flags = EVENT_FD_HANGUP;
+    e.nbytes = reads ? readable_bytes(o, f) : 1;
+    return put_event(o, &e);
+}
+
+/* --- all of them */
+
+static int
+look_at_all(struct oneoff *o)
+{
+    int r = 0;
+
+    o->found = 0;
+    o->next_ns = NS_NEVER;
+    for (uint32_t i = 0; i < o->n && r == 0; i++) {
+        struct wasi_subscription s;
+        gaddr at = o->in + i * (uint32_t)sizeof s;
+        r = copy_from_guest(o->t, &s, at, sizeof s);
+        if (r < 0)
+            break;
+        if (s.tag == EVENT_CLOCK)
+            r = look_at_clock(o, &s);
+        else
+            r = s.tag <= EVENT_FD_WRITE ? look_at_file(o, &s) : -EINVAL;
+    }
+    return r;
+}
+
+static void
+remember_start(struct task *t)
+{
+    if (t->thread->call.is_retry)
+        return;
+    t->wasi->poll_mono_ns = clock_mono_ns(&t->kernel->clock);
+    t->wasi->poll_real_ns = clock_real_ns(&t->kernel->clock);
+}
+
+/* Nothing has happened yet: waits, unless time has passed meanwhile. */
+static int
+wait_for_any(struct oneoff *o)
+{
+    struct thread_poll tp;
+
+    if (thread_deadline(o->t->thread, o->next_ns)) {
+        o->now_ns = o->next_ns;
+        return look_at_all(o);
+    }
+    thread_poll_init(&tp, o->t->thread);
+    o->pt = &tp.pt;
+    int r = look_at_all(o);
+    o->pt = NULL;
+    return r < 0 || o->found ? r : -EWAIT;
+}
+
+/* poll_oneoff(in, out, n, &n_events) */
+int64_t
+wasi_poll_oneoff(struct task *t, const uint64_t *a)
+{
+    struct oneoff o = {
+        .t = t, .in = (gaddr)a[0], .out = (gaddr)a[1], .n = (uint32_t)a[2]};
+
+    if (!o.n || o.n > SUBSCRIPTIONS_MAX)
+        return -EINVAL;
+    int r = wasi_check(t, a[1], (uint64_t)o.n * sizeof(struct wasi_event));
+    if (r == 0)
+        r = wasi_check(t, a[3], sizeof o.found);
+    if (r < 0)
+        return r;
+    remember_start(t);
+    o.now_ns = clock_mono_ns(&t->kernel->clock);
+    r = look_at_all(&o);
+    if (r == 0 && !o.found)
+        r = wait_for_any(&o);
+    return r < 0 ? r : copy_to_guest(t, (gaddr)a[3], &o.found, sizeof o.found);
+}
