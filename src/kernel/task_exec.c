@@ -96,6 +96,15 @@ read_file(struct exec_state *x, void *buf, size_t len)
     return r < 0 ? r : (int64_t)pos;
 }
 
+/* Of a line that does not fit, the interpreter must. */
+static bool
+is_cut_short(const char *line)
+{
+    const char *interp = line + 2 + strspn(line + 2, " \t");
+
+    return strlen(line) >= SHEBANG_BYTES && !strpbrk(interp, " \t");
+}
+
 /* "#!interpreter [one argument]": the words of a line, cut in place. */
 static int
 parse_shebang(char *line, char **ret_interp, char **ret_arg)
@@ -104,7 +113,7 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
 
     if (end)
         *end = 0;
-    else if (strlen(line) >= SHEBANG_BYTES)
+    else if (is_cut_short(line))
         return -ENOEXEC;
     for (end = line + strlen(line); end > line + 2; end--)
         if (end[-1] != ' ' && end[-1] != '\t')
