@@ -119,6 +119,7 @@ int program_check(struct engine_program *p, char *why, size_t why_size);
 struct wasm_facts {
     bool has_start;
     uint32_t functions;
+    uint64_t cost; /* of compiling: the sum of the squares of function sizes */
 };
 
 int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
