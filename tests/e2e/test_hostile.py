@@ -182,7 +182,6 @@ def check_host(host):
         "own_links",
         "hard_links",
         "through_proc",
-        "special_files",
         "read_only",
         "host_descriptors",
         "host_identity",
@@ -191,6 +190,14 @@ def check_host(host):
 )
 def test_escape(host, name):
     check(escape(host, name), ended=[DONE], limit_mb=100)
+    check_host(host)
+
+
+def test_special_files_of_the_host(host):
+    fifo = os.open(host / "inside/fifo", os.O_RDONLY | os.O_NONBLOCK)
+    check(escape(host, "special_files"), ended=[DONE], limit_mb=100)
+    assert os.read(fifo, 10) == b""
+    os.close(fifo)
     check_host(host)
 
 
