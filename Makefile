@@ -15,7 +15,9 @@ OPT_FLAGS := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
   -ffunction-sections -fdata-sections
 SAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 LDFLAGS := -Wl,--gc-sections -Wl,-z,relro,-z,now
-LDLIBS := -larchive -lpthread -ldl -lm
+# libarchive's tar reader without the libraries of all its other formats, which
+# would take longer to load than a program takes to run.
+LDLIBS := -l:libarchive.a -lpthread -ldl -lm
 
 # Recipes show a short line of their own; V=1 shows the commands.
 Q := $(if $(V),,@)

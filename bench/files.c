@@ -6,22 +6,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 4096, BLOCKS = 1024, NAMES = 1000, STATS = 2000 };
+enum { BLOCK = 4096, BLOCKS = 1024, LARGE = 2048, NAMES = 1000, STATS = 2000 };
 
 static const char deep[] = "a/b/c/d/e/f";
 static char block[BLOCK];
 
 static void
-write_file(void)
+write_blocks(int n)
 {
     int fd = open("data", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     NEED(fd >= 0);
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < n; i++) {
         block[0] = (char)i;
         NEED(write(fd, block, BLOCK) == BLOCK);
     }
     NEED(close(fd) == 0);
+}
+
+static void
+write_file(void)
+{
+    write_blocks(BLOCKS);
+}
+
+/* Once: into memory that was not in use before. */
+static void
+write_large(void)
+{
+    int64_t start = now_ns();
+
+    write_blocks(LARGE);
+    report("first write", (double)BLOCK * LARGE / (double)(now_ns() - start),
+           "GB/s");
+    NEED(unlink("data") == 0);
 }
 
 static void
@@ -93,6 +111,7 @@ main(int argc, char **argv)
 
     NEED(chdir(argc > 1 ? argv[1] : "/tmp") == 0);
     NEED(mkdtemp(dir) && chdir(dir) == 0);
+    write_large();
     double bytes = (double)BLOCK * BLOCKS;
     double gb_s = 2 * bytes / best_ns(write_and_read, 1);
     report("write+read", gb_s, "GB/s");

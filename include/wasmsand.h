@@ -117,6 +117,55 @@ struct wsand_result {
  * be started. */
 WSAND_API int wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
                          struct wsand_result *ret, struct wsand_error *err);
+/* --- the shell */
+
+/* A sandbox with a root image has one resident bash: what a command changes
+ * (folder, variables, functions, options, traps) is there for the next. */
+struct wsand_run {
+    size_t size; /* sizeof(struct wsand_run) */
+    const char *command;
+    size_t command_len;
+    const void *input; /* standard input; NULL: empty */
+    size_t input_len;
+    uint64_t timeout_ms;               /* 0: none */
+    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: 1 MiB */
+};
+
+/* A command's result. The bytes are freed by wsand_output_free. */
+struct wsand_output {
+    int exit_code; /* 128 + n after signal n, 124 after the time limit */
+    bool timed_out;
+    char *out, *err; /* may be NULL when the length is 0 */
+    size_t out_len, err_len;
+    uint64_t out_dropped, err_dropped; /* bytes past the limits */
+    /* What background processes of earlier commands wrote since the last
+     * run, at most 64 KiB, the newest. */
+    char *background;
+    size_t background_len;
+    uint64_t time_us;
+};
+
+/* Runs a command to its end. A command that is killed leaves the shell as the
+ * one before left it. -ENOEXEC: there is no root image, or no shell in it. */
+WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
+                        struct wsand_output *ret, struct wsand_error *err);
+WSAND_API void wsand_output_free(struct wsand_output *out);
+/* Notes the state that a command left, so that the next need not do it first:
+ * to be called after the answer was given. */
+WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
+                               struct wsand_error *err);
+/* Runs background processes until hfd can be read (or at its end). */
+WSAND_API void wsand_idle(struct wsand_sandbox *sb, int hfd);
+/* A copy of the sandbox between commands: files, shell, working folder, open
+ * files; no other processes. The cost does not depend on what it holds. */
+WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
+                         struct wsand_error *err);
+
+/* Starts a program that offers to be resident (a shell) and writes it to hfd
+ * as a program that begins initialised: for building root images. */
+WSAND_API int wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *x,
+                           int hfd, struct wsand_error *err);
+
 /* Sends a signal to all processes of the program that runs now. */
 WSAND_API void wsand_signal(struct wsand_sandbox *sb, int sig);
 /* The host's terminal has another size: tell the program's. */

@@ -2,18 +2,21 @@
 # checked again when it, or a header it uses, changes: then its object is new.
 lint_src := $(LIB) $(CLI)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
-  lint-cppcheck lint-analyzer
+  lint-cppcheck lint-analyzer lint-docs
 
 lint: ## all static checks
 	+@tools/check $(lint_suites)
 .PHONY: lint $(lint_suites)
 
 lint-format:
-	@find src include tests/unit -name '*.[ch]' -print0 | \
+	@find src include tests/unit bench -name '*.[ch]' -print0 | \
 	  xargs -0 clang-format-14 --dry-run -Werror
 
 lint-layers:
 	@tools/check-layers
+
+lint-docs:
+	@tools/gen-docs --check
 
 lint-state: build/libwasmsand.a
 	@tools/check-state $<

@@ -8,7 +8,7 @@
 /* A runtime and a sandbox with one program in it, as /bin/program. Ends the
  * process if there is none to be had. */
 struct host {
-    struct wsand_runtime runtime;
+    struct wsand_runtime runtime; /* without a root image */
     struct wsand_sandbox *sandbox;
 };
 void host_init(struct host *h, const char *program, bool is_unpreemptive);

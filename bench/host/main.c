@@ -31,6 +31,7 @@ host_init(struct host *h, const char *program, bool is_unpreemptive)
     struct wsand_error err = {0};
     char why[160] = "";
 
+    *h = (struct host){0};
     if (engine_new(&eo, &h->runtime.engine, why, sizeof why) < 0 ||
         wsand_sandbox_new(&h->runtime, &o, &h->sandbox, &err) < 0) {
         fprintf(stderr, "%s%s\n", why, err.message);

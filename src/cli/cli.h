@@ -13,6 +13,7 @@ enum {
 /* argv[0] is the name of the sub-command. */
 int cmd_exec(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
+int cmd_freeze(int argc, char **argv);
 
 /* "wasm-sandbox: ..." on stderr, with a newline. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

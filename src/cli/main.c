@@ -4,11 +4,14 @@
 #include "wasmsand.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { FREE_BYTES_KEPT = 64 << 20 };
 
 static const struct {
     const char *name;
@@ -17,6 +20,7 @@ static const struct {
 } commands[] = {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
+    {"freeze", cmd_freeze, "write a program that starts initialised"},
 };
 
 /* Names from a module or a command line could control the terminal. */
@@ -72,6 +76,9 @@ main(int argc, char **argv)
         return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 
+    /* The memory of a file that is gone will be another's: giving it back to
+     * the host in between costs more than all the writing. */
+    (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);

@@ -31,6 +31,8 @@ void request_init(struct request *q);
  * the first of the other words. */
 int request_parse(struct request *q, int argc, char **argv, const char *help,
                   bool stop_at_unknown, int *ret_rest);
+/* Commands from standard input for a resident shell (resident.c). */
+int resident_session(struct request *q);
 /* The exit status of the program, or our own. `name` is for messages. */
 int request_run(struct request *q, const char *name);
 

@@ -15,7 +15,9 @@ static const char help[] =
     "gets\n"
     "an interactive shell; -c COMMAND, a script of the sandbox, or a script "
     "on\n"
-    "standard input work as usual.\n\n";
+    "standard input work as usual. With --resident after the options, each "
+    "line\n"
+    "of standard input is a command of one shell that stays.\n\n";
 
 /* share/wasmsand/root.tar beside this program, or where it is installed. */
 static bool
@@ -62,6 +64,8 @@ cmd_shell(int argc, char **argv)
                  "IMAGE names one");
         return EXIT_USAGE;
     }
+    if (argc - rest == 1 && !strcmp(argv[rest], "--resident"))
+        return resident_session(&q);
     q.exec.path = "/bin/bash";
     argv[rest - 1] = (char[]){"bash"};
     q.exec.argv = (const char *const *)argv + rest - 1;

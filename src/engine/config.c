@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -44,23 +43,6 @@ cpu_is_enough(void)
 #else
     return true;
 #endif
-}
-
-/* Linux 6.7: asks which pages were written to. */
-static bool
-has_pagemap_scan(void)
-{
-    struct {
-        uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages,
-            inverted, mask, anyof_mask, return_mask;
-    } scan = {.size = sizeof scan};
-    int hfd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-
-    if (hfd < 0)
-        return false;
-    int r = ioctl(hfd, _IOWR('f', 16, scan), &scan);
-    close(hfd);
-    return r >= 0;
 }
 
 static uint64_t
@@ -200,7 +182,7 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
              size_t why_size)
 {
     size_t stack_bytes = o->max_stack_bytes ? o->max_stack_bytes : 8 * MIB;
-    bool has_scan = has_pagemap_scan();
+    bool has_scan = e->pagemap.hfd >= 0;
     size_t keep_bytes = has_scan ? 4 * MIB : 256 * KIB;
     uint32_t wanted = o->max_machines ? o->max_machines : 1024;
 

@@ -23,6 +23,10 @@ static const struct machine_ops ops = {
     .fork_return = machine_fork_return,
     .refresh = machine_refresh,
     .interrupt = engine_interrupt,
+    .prepare = machine_prepare,
+    .grow = machine_grow,
+    .freeze = machine_freeze,
+    .note = program_note,
     .free = machine_free,
 };
 
@@ -52,6 +56,7 @@ engine_alloc(void)
     if (!e)
         return NULL;
     e->cache_hfd = -1;
+    pagemap_init(&e->pagemap);
     pthread_mutex_init(&e->programs_lock, NULL);
     list_init(&e->kept);
     for (size_t i = 0; i < PROGRAM_BUCKETS; i++)
@@ -69,6 +74,7 @@ engine_release(OWN struct engine *e)
         wasm_engine_delete(e->wasm);
     if (e->cache_hfd >= 0)
         close(e->cache_hfd);
+    pagemap_fini(&e->pagemap);
     free(e);
 }
 

@@ -16,6 +16,7 @@
 #include <wasmtime.h>
 
 #define PROGRAM_BUCKETS 64
+#define WASM_PAGE_SHIFT 16
 /* Elements of a function table: of Go programs, all functions are in it. */
 #define TABLE_ELEMENTS 100000
 
@@ -70,6 +71,24 @@ int reaper_init(struct reaper *r);
 void reaper_fini(struct reaper *r); /* after all have been freed */
 void reaper_add(struct reaper *r, OWN struct engine_machine *m);
 
+/* --- pagemap.c: which pages of our own memory were written to. */
+struct pagemap {
+    int hfd; /* -1: the host cannot tell */
+    int pid; /* of the process it tells about: not that of a child of ours */
+};
+
+#define PAGE_RANGES 64
+struct page_range { /* as Linux fills it in: addresses of ours */
+    uint64_t start, end, categories;
+};
+
+void pagemap_init(struct pagemap *p);
+void pagemap_fini(struct pagemap *p);
+/* The first ranges in *at to end of pages that are no longer as they were
+ * mapped; moves *at behind what was looked at. Their number, or -errno. */
+int pagemap_written(const struct pagemap *p, const uint8_t **at,
+                    const uint8_t *end, struct page_range ret[PAGE_RANGES]);
+
 /* --- engine.c, config.c */
 struct engine {
     wasm_engine_t *wasm;
@@ -79,6 +98,7 @@ struct engine {
     bool is_unpreemptive;
     char settings[160]; /* all that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
+    struct pagemap pagemap;
     struct ticker ticker;
     struct reaper reaper;
 
@@ -103,12 +123,15 @@ struct engine_program {
     struct list bucket;          /* in engine->programs */
     struct list kept;            /* in engine->kept */
     bool is_trusted, is_kept;
+    OWN uint8_t *note; /* of a frozen program, else NULL */
+    size_t note_len;
     bool can_fork;   /* asyncified, exports what fork needs */
     bool has_resume; /* exports wasmsand_resume */
 };
 
 int program_load(struct engine *e, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
+const void *program_note(struct program *base, size_t *ret_len);
 /* Puts what the engine keeps for later. */
 void programs_drop_kept(struct engine *e);
 
@@ -120,9 +143,17 @@ struct wasm_facts {
     bool has_start;
     uint32_t functions;
     uint64_t cost; /* of compiling: the sum of the squares of function sizes */
+    const uint8_t *note; /* of a frozen program (freeze.c), else NULL */
+    size_t note_len;
 };
 
 int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
+
+/* --- freeze.c: programs that begin where another has come to. */
+#define FREEZE_SECTION "wasmsand.frozen"
+int machine_freeze(struct machine *base, const struct program_source *src,
+                   const void *note, size_t note_len, OWN uint8_t **ret,
+                   size_t *ret_len);
 
 /* --- code_cache.c: compiled code on disk. Entries are native code: only those
  * that nobody else can have written are loaded. */
@@ -164,8 +195,10 @@ struct engine_machine {
     struct wsand_engine_limiter limiter;
 
     bool is_instantiated;
-    bool is_waiting; /* suspended in a call that waits */
-    bool is_next;    /* in sys.next: MACHINE_NEXT */
+    bool is_waiting;  /* suspended in a call that waits */
+    bool is_next;     /* in sys.next, or a frozen program that begins there */
+    bool is_resumed;  /* its entry is wasmsand_resume */
+    uint32_t next_sp; /* stack pointer at the first sys.next; 0: not yet */
     enum fork_state fork;
     int32_t fork_result;
     struct wasi_call wasi;
@@ -199,6 +232,15 @@ machine_of(wasmtime_caller_t *caller)
 /* Borrowed by the store: false if there is no such global of type i32. */
 bool machine_global(struct engine_machine *m, const char *name,
                     wasmtime_global_t *ret);
+/* The value of a global, or `otherwise` if there is none such. */
+uint32_t machine_get_u32(struct engine_machine *m, const char *name,
+                         uint32_t otherwise);
+void machine_set_u32(struct engine_machine *m, const char *name,
+                     uint32_t value);
+int machine_grow(struct machine *base, uint64_t size);
+int machine_prepare(struct machine *base);
+/* Makes wasmsand_resume its entry. */
+void machine_enter_resume(struct engine_machine *m);
 /* What an import returns to end the machine's current entry. */
 OWN wasm_trap_t *machine_leave(void);
 

@@ -20,49 +20,22 @@
 
 enum asyncify_state { ASYNCIFY_NORMAL, ASYNCIFY_UNWIND, ASYNCIFY_REWIND };
 
-#define PAGE_BYTES      4096u
-#define WASM_PAGE_SHIFT 16
-#define LOW_BUFFER      16u
-#define RED_ZONE        256u /* below the stack pointer: may be in use */
+#define PAGE_BYTES 4096u
+#define LOW_BUFFER 16u
+#define RED_ZONE   256u /* below the stack pointer: may be in use */
 
 struct fork_buffer {
     uint32_t at, end;
     bool stack_is_first; /* in memory: what is below its pointer is free */
 };
 
-static uint32_t
-global_get(struct engine_machine *m, const char *name, uint32_t otherwise)
-{
-    wasmtime_global_t g;
-    wasmtime_val_t v;
-
-    if (!machine_global(m, name, &g))
-        return otherwise;
-    wasmtime_global_get(m->context, &g, &v);
-    return (uint32_t)v.of.i32;
-}
-
-/* The checks of the program guarantee that it can be set. */
-static void
-global_set(struct engine_machine *m, const char *name, uint32_t value)
-{
-    wasmtime_val_t v = {.kind = WASMTIME_I32, .of.i32 = (int32_t)value};
-    wasmtime_global_t g;
-
-    if (!machine_global(m, name, &g))
-        return;
-    wasmtime_error_t *error = wasmtime_global_set(m->context, &g, &v);
-    if (error)
-        wasmtime_error_delete(error);
-}
-
 static struct fork_buffer
 buffer_of(struct engine_machine *m)
 {
-    uint32_t sp = global_get(m, "__stack_pointer", 0);
+    uint32_t sp = machine_get_u32(m, "__stack_pointer", 0);
     struct fork_buffer b = {
-        .at = global_get(m, "__asyncify_buffer", 0),
-        .end = global_get(m, "__asyncify_buffer_end", 0),
+        .at = machine_get_u32(m, "__asyncify_buffer", 0),
+        .end = machine_get_u32(m, "__asyncify_buffer_end", 0),
     };
 
     if (!b.at || b.end < b.at) {
@@ -101,8 +74,8 @@ fork_unwind(struct engine_machine *m)
     struct fork_buffer b = buffer_of(m);
     if (!buffer_reset(m, &b))
         return -ENOMEM;
-    global_set(m, "__asyncify_data", b.at);
-    global_set(m, "__asyncify_state", ASYNCIFY_UNWIND);
+    machine_set_u32(m, "__asyncify_data", b.at);
+    machine_set_u32(m, "__asyncify_state", ASYNCIFY_UNWIND);
     m->fork = FORK_UNWINDS;
     return 0;
 }
@@ -110,22 +83,22 @@ fork_unwind(struct engine_machine *m)
 void
 fork_unwound(struct engine_machine *m)
 {
-    global_set(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    machine_set_u32(m, "__asyncify_state", ASYNCIFY_NORMAL);
     m->fork = FORK_DONE;
 }
 
 void
 fork_rewind(struct engine_machine *m)
 {
-    global_set(m, "__asyncify_data", buffer_of(m).at);
-    global_set(m, "__asyncify_state", ASYNCIFY_REWIND);
+    machine_set_u32(m, "__asyncify_data", buffer_of(m).at);
+    machine_set_u32(m, "__asyncify_state", ASYNCIFY_REWIND);
     m->fork = FORK_REWINDS;
 }
 
 int32_t
 fork_rewound(struct engine_machine *m)
 {
-    global_set(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    machine_set_u32(m, "__asyncify_state", ASYNCIFY_NORMAL);
     m->fork = FORK_NO;
     return m->fork_result;
 }
@@ -150,21 +123,27 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
             memcpy(to + at, from + at, PAGE_BYTES);
 }
 
-static int
-grow_to(struct engine_machine *m, uint64_t size)
+/* The same, but only of pages that the parent has written to, where the host
+ * can tell which. */
+static void
+copy_written(struct engine_machine *c, const struct engine_machine *p,
+             uint64_t from, uint64_t fresh)
 {
-    uint64_t old;
+    const uint8_t *base = p->base.base, *at = base + from;
+    struct page_range v[PAGE_RANGES];
 
-    if (m->base.size >= size)
-        return 0;
-    wasmtime_error_t *error = wasmtime_memory_grow(
-        m->context, &m->memory, (size - m->base.size) >> WASM_PAGE_SHIFT, &old);
-    if (error) {
-        wasmtime_error_delete(error);
-        return -ENOMEM;
+    while (at < base + p->base.size) {
+        int n =
+            pagemap_written(&p->engine->pagemap, &at, base + p->base.size, v);
+        if (n < 0) {
+            copy_pages(c->base.base, base, (uint64_t)(at - base), p->base.size,
+                       fresh);
+            return;
+        }
+        for (int i = 0; i < n; i++)
+            copy_pages(c->base.base, base, v[i].start - (uintptr_t)base,
+                       v[i].end - (uintptr_t)base, fresh);
     }
-    machine_refresh(&m->base);
-    return 0;
 }
 
 int
@@ -181,12 +160,12 @@ machine_fork(struct machine *parent, struct machine *child)
         return r;
     uint64_t fresh = c->base.size;
     machine_refresh(parent);
-    r = grow_to(c, p->base.size);
+    r = machine_grow(child, p->base.size);
     if (r < 0)
         return r;
 
     struct fork_buffer b = buffer_of(p);
-    uint32_t sp = global_get(p, "__stack_pointer", 0);
+    uint32_t sp = machine_get_u32(p, "__stack_pointer", 0);
     uint64_t from = b.stack_is_first ? sp & ~(PAGE_BYTES - 1) : 0;
     if (b.stack_is_first && b.at < from) {
         uint32_t used;
@@ -194,8 +173,12 @@ machine_fork(struct machine *parent, struct machine *child)
         copy_pages(c->base.base, p->base.base, 0, used < from ? used : from,
                    fresh);
     }
-    copy_pages(c->base.base, p->base.base, from, p->base.size, fresh);
-    global_set(c, "__stack_pointer", sp);
+    copy_written(c, p, from, fresh);
+    machine_set_u32(c, "__stack_pointer", sp);
+    if (p->is_resumed)
+        machine_enter_resume(c);
+    c->is_next = false;
+    c->next_sp = p->next_sp;
     c->fork = FORK_DONE;
     c->fork_result = 0;
     return 0;

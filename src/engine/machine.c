@@ -144,6 +144,50 @@ machine_global(struct engine_machine *m, const char *name,
     return v.kind == WASMTIME_I32;
 }
 
+uint32_t
+machine_get_u32(struct engine_machine *m, const char *name, uint32_t otherwise)
+{
+    wasmtime_global_t g;
+    wasmtime_val_t v;
+
+    if (!machine_global(m, name, &g))
+        return otherwise;
+    wasmtime_global_get(m->context, &g, &v);
+    return (uint32_t)v.of.i32;
+}
+
+/* The checks of the program guarantee that it can be set. */
+void
+machine_set_u32(struct engine_machine *m, const char *name, uint32_t value)
+{
+    wasmtime_val_t v = {.kind = WASMTIME_I32, .of.i32 = (int32_t)value};
+    wasmtime_global_t g;
+
+    if (!machine_global(m, name, &g))
+        return;
+    wasmtime_error_t *error = wasmtime_global_set(m->context, &g, &v);
+    if (error)
+        wasmtime_error_delete(error);
+}
+
+int
+machine_grow(struct machine *base, uint64_t size)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+    uint64_t old;
+
+    if (m->base.size >= size)
+        return 0;
+    wasmtime_error_t *error = wasmtime_memory_grow(
+        m->context, &m->memory, (size - m->base.size) >> WASM_PAGE_SHIFT, &old);
+    if (error) {
+        wasmtime_error_delete(error);
+        return -ENOMEM;
+    }
+    machine_refresh(&m->base);
+    return 0;
+}
+
 static void
 machine_set_memory(struct engine_machine *m, wasmtime_context_t *context,
                    const wasmtime_memory_t *memory)
@@ -162,12 +206,22 @@ machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller)
         machine_set_memory(m, wasmtime_caller_context(caller), &x.of.memory);
 }
 
-/* Goes on from `_start`, `wasmsand_resume`, or there back into sys.fork. */
+void
+machine_enter_resume(struct engine_machine *m)
+{
+    m->entry = machine_export(m, "wasmsand_resume").of.func;
+    m->is_resumed = true;
+}
+
+/* Goes on from `_start`, `wasmsand_resume`, or there back into sys.fork. What
+ * was on the stack at the first sys.next stays there. */
 static void
 machine_enter(struct engine_machine *m)
 {
-    if (m->is_next)
-        m->entry = machine_export(m, "wasmsand_resume").of.func;
+    if (m->is_next) {
+        machine_enter_resume(m);
+        machine_set_u32(m, "__stack_pointer", m->next_sp);
+    }
     if (m->fork == FORK_DONE)
         fork_rewind(m);
     m->is_next = false;
@@ -183,6 +237,19 @@ machine_instantiated(struct engine_machine *m)
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;
+    if (m->program->note) {
+        m->is_next = true;
+        m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
+        m->base.live_from = m->next_sp;
+    }
+}
+
+int
+machine_prepare(struct machine *base)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+
+    return m->store ? 0 : machine_instantiate(m);
 }
 
 int

@@ -30,6 +30,7 @@ program_free(struct program *base)
         wasmtime_instance_pre_delete(p->pre);
     if (p->module)
         wasmtime_module_delete(p->module);
+    free(p->note);
     free(p);
 }
 
@@ -203,6 +204,29 @@ program_link(struct engine_program *p, struct engine *e, char *why,
     return -ENOEXEC;
 }
 
+/* Only trusted programs may begin in the middle. */
+static int
+program_take_note(struct engine_program *p, const struct wasm_facts *facts)
+{
+    if (!facts->note || !p->is_trusted || !p->has_resume)
+        return 0;
+    p->note = malloc(facts->note_len + 1);
+    if (!p->note)
+        return -ENOMEM;
+    memcpy(p->note, facts->note, facts->note_len);
+    p->note_len = facts->note_len;
+    return 0;
+}
+
+const void *
+program_note(struct program *base, size_t *ret_len)
+{
+    struct engine_program *p = (struct engine_program *)base;
+
+    *ret_len = p->note_len;
+    return p->note;
+}
+
 static int
 program_new(struct engine *e, const struct program_source *src,
             const uint8_t *hash, OWN struct engine_program **ret, char *why,
@@ -230,6 +254,9 @@ program_new(struct engine *e, const struct program_source *src,
     if (r < 0)
         return r;
     r = program_link(p, e, why, why_size);
+    if (r < 0)
+        return r;
+    r = program_take_note(p, &facts);
     if (r < 0)
         return r;
     /* A child of fork is instantiated anew: it must not start twice. */

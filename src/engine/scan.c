@@ -2,7 +2,9 @@
 #include "engine/engine_impl.h"
 
 #include <errno.h>
+#include <string.h>
 
+#define SECTION_CUSTOM   0
 #define SECTION_FUNCTION 3
 #define SECTION_START    8
 #define SECTION_CODE     10
@@ -46,6 +48,20 @@ add_costs(struct cursor *code, uint64_t *ret)
     return 0;
 }
 
+/* The content of a custom section of the name of frozen programs. */
+static void
+find_note(struct cursor c, struct wasm_facts *facts)
+{
+    static const char name[] = FREEZE_SECTION;
+    uint32_t len;
+
+    if (take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
+        (size_t)(c.end - c.at) < len || memcmp(c.at, name, len) != 0)
+        return;
+    facts->note = c.at + len;
+    facts->note_len = (size_t)(c.end - facts->note);
+}
+
 int
 wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
 {
@@ -58,6 +74,8 @@ wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
         if (take_u32(&c, &size) < 0 || size > (size_t)(c.end - c.at))
             return -EINVAL;
         struct cursor section = {c.at, c.at + size};
+        if (id == SECTION_CUSTOM)
+            find_note(section, &facts);
         if (id == SECTION_START)
             facts.has_start = true;
         if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)

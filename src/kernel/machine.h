@@ -33,9 +33,10 @@ void program_put(OWN struct program *p); /* NULL is fine */
 struct machine {
     const struct machine_ops *ops;
     struct thread *thread;
-    uint8_t *base;  /* guest memory; valid once the machine has run */
-    uint64_t size;  /* bytes of it; refresh with ops->refresh after a resume */
-    int32_t status; /* given to sys.next */
+    uint8_t *base; /* guest memory; valid once the machine has run */
+    uint64_t size; /* bytes of it; refresh with ops->refresh after a resume */
+    uint64_t live_from; /* in sys.next: nothing below is in use (dead stack) */
+    int32_t status;     /* given to sys.next */
 };
 
 /* Why `resume` came back. */
@@ -83,6 +84,18 @@ struct machine_ops {
     /* Ends the current slice of whichever machine of this kernel runs now.
      * May be called from any OS thread or signal handler. */
     void (*interrupt)(struct engine *e);
+    /* Makes the instance without entering it, so that memory can be laid
+     * in; makes its memory larger. -ENOMEM. */
+    int (*prepare)(struct machine *m);
+    int (*grow)(struct machine *m, uint64_t bytes);
+    /* After MACHINE_NEXT: a module, made from the source of m's program, that
+     * begins where m is now, with the memory of m as its data. `note` comes
+     * back from `note`. -EINVAL: the source is not one we can rewrite. */
+    int (*freeze)(struct machine *m, const struct program_source *src,
+                  const void *note, size_t note_len, OWN uint8_t **ret,
+                  size_t *ret_len);
+    /* The note of a frozen program, or NULL. */
+    const void *(*note)(struct program *p, size_t *ret_len);
     /* Never from within its own resume. NULL is fine. */
     void (*free)(OWN struct machine *m);
 };
@@ -95,7 +108,8 @@ struct machine_ops {
 int32_t thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6]);
 /* sys.wait: false if the thread is ready to go on at once. */
 bool thread_must_wait(struct thread *th);
-/* sys.args_size, args_get, sigword, signext. */
+/* sys.args_size, args_get, sigword, signext; the last may set
+ * thread->leaving. */
 uint32_t thread_args_size(struct thread *th);
 void thread_args_get(struct thread *th, gaddr at, uint32_t size);
 void thread_sigword(struct thread *th, gaddr at);

@@ -4,6 +4,7 @@
  * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
  * in a row, so that the neighbours run too. */
 #include "kernel/kernel.h"
+#include "kernel/resident.h"
 #include "kernel/timers.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ sched_queue(struct thread *th)
 static void
 sched_queue_again(struct thread *th)
 {
-    if (!th->is_stopped)
+    if (list_is_empty(&th->run) && !th->is_stopped)
         list_push_front(&th->kernel->run_queue, &th->run);
 }
 
@@ -156,6 +157,11 @@ on_event(struct thread *th, enum machine_event e,
         on_trap(th, trap);
         break;
     case MACHINE_NEXT:
+        if (th->owner->resident && th->task == th->owner)
+            resident_on_next(th->owner, th->machine->status);
+        else
+            task_exit(th->owner, 0);
+        break;
     case MACHINE_LEFT:
     case MACHINE_ENDED:
         task_exit(th->owner, 0);
@@ -314,8 +320,8 @@ idle(struct kernel *k, int64_t deadline_ns)
     }
     if (deadline_ns < next)
         next = deadline_ns;
-    if (next != NS_NEVER)
-        next += k->clock.boot_ns;
+    if (__builtin_add_overflow(next, k->clock.boot_ns, &next))
+        next = NS_NEVER;
     poll_host(k, next);
 }
 

@@ -22,46 +22,39 @@ enum {
 struct exec_state {
     struct task *t;
     const struct exec *e;
-    char path[PATH_BYTES_MAX];
+    const char *path; /* of e, or in a line */
     struct walk walk;
     struct vnode node;
     struct attr attr;
     const char **argv; /* owned array of borrowed strings */
     size_t argc;
-    char line[INTERPRETERS_MAX][SHEBANG_BYTES + 1];
-    char names[INTERPRETERS_MAX][PATH_BYTES_MAX];
+    char *lines[INTERPRETERS_MAX]; /* owned: the #! lines so far */
 };
 
 static void
-exec_state_free(struct exec_state *x)
+exec_state_fini(struct exec_state *x)
 {
-    if (x)
-        free(x->argv);
-    free(x);
+    for (int i = 0; i < INTERPRETERS_MAX; i++)
+        free(x->lines[i]);
+    free(x->argv);
 }
-DEFINE_CLEANUP(struct exec_state *, exec_state_free)
 
-static struct exec_state *
-exec_state_new(struct task *t, const struct exec *e)
+static int
+exec_state_init(struct exec_state *x, struct task *t, const struct exec *e)
 {
-    struct exec_state *x = calloc(1, sizeof *x);
-
-    if (!x)
-        return NULL;
     x->t = t;
     x->e = e;
+    x->path = e->path;
     while (e->argv[x->argc])
         x->argc++;
     x->argv =
         calloc(x->argc + 2 + 2 * (size_t)INTERPRETERS_MAX, sizeof *x->argv);
-    if (!x->argv) {
-        exec_state_free(x);
-        return NULL;
-    }
+    if (!x->argv)
+        return -ENOMEM;
     memcpy(x->argv, e->argv, x->argc * sizeof *x->argv);
     if (!x->argc)
         x->argv[x->argc++] = "";
-    return x;
+    return 0;
 }
 
 static int
@@ -103,6 +96,15 @@ read_file(struct exec_state *x, void *buf, size_t len)
     return r < 0 ? r : (int64_t)pos;
 }
 
+/* Of a line that does not fit, the interpreter must. */
+static bool
+is_cut_short(const char *line)
+{
+    const char *interp = line + 2 + strspn(line + 2, " \t");
+
+    return strlen(line) >= SHEBANG_BYTES && !strpbrk(interp, " \t");
+}
+
 /* "#!interpreter [one argument]": the words of a line, cut in place. */
 static int
 parse_shebang(char *line, char **ret_interp, char **ret_arg)
@@ -111,7 +113,7 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
 
     if (end)
         *end = 0;
-    else if (strlen(line) >= SHEBANG_BYTES)
+    else if (is_cut_short(line))
         return -ENOEXEC;
     for (end = line + strlen(line); end > line + 2; end--)
         if (end[-1] != ' ' && end[-1] != '\t')
@@ -132,25 +134,22 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
 
 /* argv becomes: interpreter, its argument, the script, the old argv[1]... */
 static int
-interpret(struct exec_state *x, int hop)
+interpret(struct exec_state *x, char *line)
 {
     char *interp, *arg;
 
-    int r = parse_shebang(x->line[hop], &interp, &arg);
+    int r = parse_shebang(line, &interp, &arg);
     if (r < 0)
         return r;
-    if (strlen(interp) >= sizeof x->path)
-        return -ENAMETOOLONG;
-    memcpy(x->names[hop], x->path, strlen(x->path) + 1);
     size_t more = arg ? 2 : 1;
     size_t old = x->argc ? x->argc - 1 : 0;
     memmove(x->argv + 1 + more, x->argv + 1, old * sizeof *x->argv);
     x->argv[0] = interp;
     if (arg)
         x->argv[1] = arg;
-    x->argv[more] = x->names[hop];
+    x->argv[more] = x->path;
     x->argc = 1 + more + old;
-    memcpy(x->path, interp, strlen(interp) + 1);
+    x->path = interp;
     return 0;
 }
 
@@ -217,8 +216,8 @@ resolve(struct exec_state *x)
         if (hop == INTERPRETERS_MAX)
             return -ELOOP;
         head[n] = 0;
-        memcpy(x->line[hop], head, (size_t)n + 1);
-        r = interpret(x, hop);
+        x->lines[hop] = strdup(head);
+        r = x->lines[hop] ? interpret(x, x->lines[hop]) : -ENOMEM;
         if (r < 0)
             return r;
         base = &x->t->cwd;
@@ -237,30 +236,29 @@ set_comm(struct task *t, const char *path)
 int
 exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 {
-    CLEANUP(exec_state_freep) struct exec_state *x = exec_state_new(t, e);
+    CLEANUP(exec_state_fini) struct exec_state x = {0};
     struct program *p = NULL;
 
-    if (!x)
-        return -ENOMEM;
-    if (strlen(e->path) >= sizeof x->path)
+    if (strlen(e->path) >= PATH_BYTES_MAX)
         return -ENAMETOOLONG;
-    memcpy(x->path, e->path, strlen(e->path) + 1);
-    int r = resolve(x);
+    int r = exec_state_init(&x, t, e);
     if (r == 0)
-        r = find_program(x, &p);
+        r = resolve(&x);
+    if (r == 0)
+        r = find_program(&x, &p);
     if (r < 0)
         return r;
-    r = args_set(&t->args, x->argv, e->envp, e->path);
+    r = args_set(&t->args, x.argv, e->envp, e->path);
     if (r < 0) {
         program_put(p);
         return r;
     }
-    vnode_hold(&x->node);
+    vnode_hold(&x.node);
     if (t->exe.mnt)
         vnode_release(&t->exe);
-    t->exe = x->node;
-    t->exe_dir = x->walk.dir;
-    memcpy(t->exe_name, x->walk.name, sizeof t->exe_name);
+    t->exe = x.node;
+    t->exe_dir = x.walk.dir;
+    memcpy(t->exe_name, x.walk.name, sizeof t->exe_name);
     set_comm(t, e->path);
     *ret = p;
     return 0;
@@ -386,6 +384,8 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
     CLEANUP(strings_fini) struct strings env = {0};
     struct program *p = NULL;
 
+    if (t->resident)
+        return -EPERM; /* it runs programs as its children */
     int r = strings_from_guest(t, argv, &args);
     if (r == 0)
         r = strings_from_guest(t, envp, &env);

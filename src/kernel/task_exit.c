@@ -1,5 +1,6 @@
 /* The end of a task: exit, stop, continue, and who is told. */
 #include "kernel/kernel.h"
+#include "kernel/resident.h"
 #include "kernel/timers.h"
 #include "kernel/tty.h"
 
@@ -36,7 +37,7 @@ task_notify(struct task *t)
     struct siginfo_k si = child_info(t, sig ? CLD_KILLED : CLD_EXITED,
                                      sig ? sig : t->exit_status >> 8 & 0xff);
 
-    if (!t->parent)
+    if (!t->parent || t->resident)
         return;
     if (is_unwanted(t) && list_is_empty(&t->reap))
         list_push_back(&t->kernel->reap_list, &t->reap);
@@ -172,6 +173,10 @@ task_exit(struct task *t, int status)
 {
     struct kernel *k = t->kernel;
 
+    if (t->resident) {
+        resident_on_exit(t, status);
+        return;
+    }
     if (t->is_zombie)
         return;
     t->is_zombie = true;
@@ -186,7 +191,11 @@ task_exit(struct task *t, int status)
     while (!list_is_empty(&t->children)) {
         struct task *child =
             CONTAINER_OF(t->children.next, struct task, sibling);
+        bool was_link = task_links_group(child);
         give_child_to_init(child);
-        hang_up_if_orphaned(k, child->pgid);
+        if (was_link)
+            hang_up_if_orphaned(k, child->pgid);
     }
+    if (task_links_group(t))
+        hang_up_if_orphaned(k, t->pgid);
 }

@@ -6,6 +6,7 @@
 
 #include "base/own.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 struct engine;
@@ -13,8 +14,17 @@ struct image;
 struct kernel;
 struct tree;
 
+/* The shell that sandboxes start with (shell.c), made at its first use. */
+struct shell_image {
+    pthread_mutex_t lock;
+    struct program *program;
+    uint8_t *memory; /* of an instance that has not run, from live_from on */
+    uint64_t size, live_from;
+};
+
 struct wsand_runtime {
     struct engine *engine;
+    struct shell_image shell;
     struct image *image; /* NULL: none */
     const void *image_map;
     size_t image_len;
@@ -23,10 +33,15 @@ struct wsand_runtime {
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
     struct kernel *kernel;
+    struct wsand_options options; /* with copies of mounts, without programs */
+    struct shell *shell;          /* NULL: not used yet */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed;
 };
+
+/* Sends what wsand_signal has asked for to the current run. */
+void sandbox_send_pending(struct wsand_sandbox *sb);
 
 /* Fills *err, if there is one, and returns -errnum. */
 int error_set(struct wsand_error *err, int errnum, const char *format, ...)
@@ -47,6 +62,14 @@ int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Makes the folders that `path` needs and puts a file there, root's. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
                       size_t len, uint32_t mode, int64_t now_ns);
+
+/* shell.c */
+struct shell;
+void shell_image_fini(struct shell_image *si);
+void shell_free(OWN struct shell *sh); /* NULL is fine */
+/* A shell in kernel k with the state of `from`, which is checkpointed. */
+int shell_copy(struct wsand_sandbox *sb, const struct shell *from,
+               OWN struct shell **ret);
 
 /* terminal.c: a terminal of the sandbox connected to one of the host. */
 struct file;

@@ -84,6 +84,7 @@ wsand_runtime_new(const struct wsand_runtime_options *o,
     struct wsand_runtime *rt = calloc(1, sizeof *rt);
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
+    (void)pthread_mutex_init(&rt->shell.lock, NULL);
     int r = open_image(rt, o->root_image, err);
     if (r == 0)
         r = start_engine(rt, o, err);
@@ -100,6 +101,7 @@ wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
+    shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);
     host_unmap(rt->image_map, rt->image_len);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,42 +197,133 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
+/* Takes root over. */
 static int
-fill_sandbox(struct wsand_sandbox *sb, const struct wsand_options *o,
+fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
              struct wsand_error *err)
 {
-    uint64_t max[LIMIT_COUNT];
+    const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.machine = engine_ops(),
                                 .engine = sb->runtime->engine,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
                                 .start_ns = o->clock_ns};
-    struct fs *root = NULL;
 
-    int r = get_limits(o, max, err);
-    if (r == 0)
-        r = make_root(sb->runtime, o, max, &root, err);
-    if (r < 0)
-        return r;
-    r = kernel_new(&ko, root, &sb->kernel);
+    int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
     r = mount_all(sb->kernel, o, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
+static void
+mounts_free(struct wsand_mount *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)v[i].host_path);
+        free((char *)v[i].guest_path);
+    }
+    free(v);
+}
+
+/* The options, with the sandbox's own copies of the mounts. */
+static int
+copy_options(struct wsand_sandbox *sb, const struct wsand_options *o)
+{
+    struct wsand_mount *v = calloc(o->n_mounts + 1, sizeof *v);
+
+    if (!v)
+        return -ENOMEM;
+    sb->options = *o;
+    sb->options.mounts = v;
+    sb->options.programs = NULL;
+    sb->options.n_programs = 0;
+    for (size_t i = 0; i < o->n_mounts; i++) {
+        v[i] = (struct wsand_mount){strdup(o->mounts[i].host_path),
+                                    strdup(o->mounts[i].guest_path),
+                                    o->mounts[i].is_writable};
+        if (!v[i].host_path || !v[i].guest_path)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int
+sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
+              OWN struct wsand_sandbox **ret, struct wsand_error *err)
+{
+    struct wsand_sandbox *sb = calloc(1, sizeof *sb);
+
+    if (sb)
+        sb->runtime = rt;
+    if (!sb || copy_options(sb, o) < 0) {
+        wsand_sandbox_free(sb);
+        return error_set(err, ENOMEM, "out of memory");
+    }
+    *ret = sb;
+    return 0;
+}
+
 int
 wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
                   struct wsand_sandbox **ret, struct wsand_error *err)
 {
+    uint64_t max[LIMIT_COUNT];
+    struct wsand_sandbox *sb = NULL;
+    struct fs *root = NULL;
+
     if (o->size < sizeof *o)
         return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
-    struct wsand_sandbox *sb = calloc(1, sizeof *sb);
-    if (!sb)
-        return error_set(err, ENOMEM, "out of memory");
-    sb->runtime = rt;
-    int r = fill_sandbox(sb, o, err);
+    int r = get_limits(o, max, err);
+    if (r == 0)
+        r = sandbox_alloc(rt, o, &sb, err);
+    if (r == 0)
+        r = make_root(rt, o, max, &root, err);
+    if (r == 0)
+        r = fill_sandbox(sb, max, root, err);
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return r;
+    }
+    *ret = sb;
+    return 0;
+}
+
+/* A clone of the root file system, with the same limits. */
+static int
+clone_root(struct wsand_sandbox *from, OWN struct fs **ret)
+{
+    struct kernel *k = from->kernel;
+    struct mount *m = CONTAINER_OF(k->mounts.next, struct mount, link);
+
+    return tmpfs_new(NULL, tmpfs_tree(m->fs), k->limits.max[LIMIT_file_bytes],
+                     k->limits.max[LIMIT_files], ret);
+}
+
+int
+wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
+           struct wsand_error *err)
+{
+    struct wsand_sandbox *sb = NULL;
+    struct fs *root = NULL;
+
+    int r = wsand_checkpoint(from, err);
+    if (r == 0)
+        r = sandbox_alloc(from->runtime, &from->options, &sb, err);
+    if (r < 0)
+        return r;
+    r = clone_root(from, &root);
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return error_errno(err, -r, "cannot copy the file system");
+    }
+    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
+    if (r == 0 && from->shell) {
+        r = shell_copy(sb, from->shell, &sb->shell);
+        if (r < 0)
+            r = error_errno(err, -r, "cannot copy the shell");
+    }
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
@@ -245,8 +337,11 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    shell_free(sb->shell);
     kernel_free(sb->kernel);
     if (sb->strace)
         fclose(sb->strace);
+    mounts_free((struct wsand_mount *)sb->options.mounts,
+                sb->options.mounts ? sb->options.n_mounts : 0);
     free(sb);
 }

@@ -1,5 +1,7 @@
 #include "fake_kernel.h"
 
+#include "engine/engine_impl.h"
+
 #include "../unit/test.h"
 
 #include <errno.h>
@@ -56,9 +58,8 @@
     "(global.set $sp (i32.const 65000))"
 
 static void
-check_child_of(const char *wat)
+check_child_in(OWN struct engine *e, const char *wat)
 {
-    struct engine *e = fake_engine(4, NULL);
     struct program *p = fake_program(e, wat, false, NULL, 0);
     const struct machine_ops *ops = engine_ops();
     struct fake parent, child;
@@ -88,12 +89,20 @@ check_child_of(const char *wat)
 
 TEST(fork_copies_memory_and_goes_on_in_both)
 {
-    check_child_of(FORKER(HIGH_BUFFER, CHANGES));
+    check_child_in(fake_engine(4, NULL), FORKER(HIGH_BUFFER, CHANGES));
 }
 
 TEST(fork_without_a_buffer_uses_the_free_stack)
 {
-    check_child_of(FORKER("", CHANGES));
+    check_child_in(fake_engine(4, NULL), FORKER("", CHANGES));
+}
+
+TEST(fork_on_a_host_that_does_not_tell_written_pages)
+{
+    struct engine *e = fake_engine(4, NULL);
+
+    pagemap_fini(&e->pagemap);
+    check_child_in(e, FORKER(HIGH_BUFFER, CHANGES));
 }
 
 TEST(fork_can_be_repeated)

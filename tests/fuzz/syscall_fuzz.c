@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +23,7 @@ enum {
     STRING_BYTES = 64,
     WORDS_AT = 0x4000, /* structs are read from and written to here */
     CALLS_PER_TURN = 32,
+    MORE_BYTES = 4096,
     ROWS = 256,
 };
 
@@ -77,9 +80,14 @@ static const char *const strings[] = {
 enum { N_STRINGS = sizeof strings / sizeof *strings };
 _Static_assert(STRINGS_AT + N_STRINGS * STRING_BYTES <= WORDS_AT, "overlap");
 
+/* The bytes of the input, and then as many as MORE_BYTES that follow from
+ * them: short inputs make many calls too. */
 struct input {
     const uint8_t *p;
-    size_t left;
+    size_t size, left;
+    uint64_t state;
+    unsigned idle_turns;
+    bool give_up; /* waiting calls are not made again */
     uint32_t rows[ROWS];
     uint32_t n_rows;
 };
@@ -99,7 +107,13 @@ take(struct input *in)
     if (!in->left)
         return 0;
     in->left--;
-    return *in->p++;
+    if (in->size) {
+        in->size--;
+        in->state = (in->state ^ *in->p) * UINT64_C(0x100000001b3);
+        return *in->p++;
+    }
+    in->state = in->state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(in->state >> 56);
 }
 
 static uint32_t
@@ -226,6 +240,34 @@ plant(struct fake_machine *m)
                             : 0;
 }
 
+/* A program begins with handlers and with open files of all kinds. */
+static void
+begin(struct thread *th)
+{
+    static const uint32_t calls[][7] = {
+        {NR_pipe2, WORDS_AT, O_NONBLOCK},
+        {NR_socketpair, AF_UNIX, SOCK_STREAM, 0, WORDS_AT},
+        {NR_socketpair, AF_UNIX, SOCK_DGRAM, 0, WORDS_AT},
+        {NR_eventfd2, 1, 0},
+        {NR_epoll_create1, 0},
+        {NR_timerfd_create, CLOCK_MONOTONIC, 0},
+        {NR_openat, (uint32_t)AT_FDCWD, STRINGS_AT + 6 * STRING_BYTES, O_RDWR},
+        {NR_openat, (uint32_t)AT_FDCWD, STRINGS_AT + 7 * STRING_BYTES, 0},
+        {NR_openat, (uint32_t)AT_FDCWD, STRINGS_AT + 25 * STRING_BYTES, O_RDWR},
+        {NR_socket, AF_INET, SOCK_STREAM, 0},
+    };
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        (void)thread_syscall(th, calls[i][0], calls[i] + 1);
+    for (uint32_t sig = 1; sig <= NSIG_MAX; sig++) {
+        struct sigaction_k act = {.handler = 100, .mask = sig};
+        act.flags = sig % 2 ? GSA_RESTART : sig % 5 ? 0 : GSA_RESETHAND;
+        if (sig % 3 && sig != SIGKILL && sig != SIGSTOP)
+            th->task->sig.action[sig] = act;
+    }
+    plant((struct fake_machine *)th->machine);
+}
+
 static int32_t
 make_call(struct fake_machine *m)
 {
@@ -243,9 +285,13 @@ make_call(struct fake_machine *m)
 static int32_t
 next_call(struct fake_machine *m, struct input *in)
 {
-    if (m->words[0] && take(in) < 224)
+    if (m->words[0] && !in->give_up && take(in) < 224)
         return make_call(m);
+    in->give_up = false;
     uint32_t nr = in->rows[take(in) % in->n_rows];
+    if ((nr == NR_exit || nr == NR_exit_group || nr == NR_kill) &&
+        take(in) < 200)
+        nr = NR_openat;
     const struct syscall_row *row = syscall_row(nr);
     m->words[1] = nr;
     fill_args(in, row ? row->args : "xxxxxx", m->words + 2);
@@ -298,8 +344,10 @@ run(struct fake_machine *m, struct machine_trap *trap)
     struct thread *th = m->machine.thread;
     struct input *in = m->arg;
 
-    if (m->turns == 1)
+    if (m->turns == 1) {
         plant(m);
+        begin(th);
+    }
     for (int i = 0; i < CALLS_PER_TURN && in->left; i++) {
         uint32_t what = m->words[0] ? 255 : take(in);
         enum machine_event e =
@@ -352,7 +400,8 @@ make_world(struct engine *e)
     return k;
 }
 
-static void
+/* False: an earlier process has broken the file system for it. */
+static bool
 spawn(struct kernel *k)
 {
     static const char *const argv[] = {"/prog", "x", NULL};
@@ -361,17 +410,20 @@ spawn(struct kernel *k)
 
     for (int i = 0; i < 3; i++)
         s.stdio[i] = world_open(k, NULL, "/dev/null", O_RDWR, NULL);
-    if (kernel_spawn(k, &s, NULL, 0) < 0)
-        abort();
+    return kernel_spawn(k, &s, NULL, 0) >= 0;
 }
 
-/* Nothing can run, and no timer will change that. */
+/* Nothing can run, and no timer changes that; one that nobody waits for may
+ * fire for ever. */
 static bool
 is_stuck(void *arg)
 {
     struct kernel *k = arg;
+    struct input *in = k->engine->arg;
 
-    return list_is_empty(&k->run_queue) && clock_next_ns(&k->clock) == NS_NEVER;
+    in->idle_turns = list_is_empty(&k->run_queue) ? in->idle_turns + 1 : 0;
+    return in->idle_turns > 100 ||
+           (in->idle_turns && clock_next_ns(&k->clock) == NS_NEVER);
 }
 
 static bool
@@ -383,6 +435,25 @@ is_alone(void *arg)
     LIST_FOR_EACH_SAFE(it, &k->init->children)
     (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid, &status);
     return list_is_empty(&k->init->children);
+}
+
+/* Something happens when nothing else would: all waits end, or a signal. */
+static void
+stir(struct kernel *k, struct input *in)
+{
+    uint32_t b = take(in);
+
+    if (b >= 192) {
+        kernel_kill(k, 0, (int)(1 + b % NSIG_MAX));
+        return;
+    }
+    in->give_up = true;
+    LIST_FOR_EACH(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->thread && !t->is_zombie)
+            thread_wake(t->thread);
+    }
 }
 
 static void
@@ -409,17 +480,18 @@ find_rows(struct input *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {.p = data, .left = size};
+    struct input in = {.p = data, .size = size, .left = size + MORE_BYTES};
     struct engine e = {.run = run, .arg = &in, .memory_bytes = MEMORY_BYTES};
     struct kernel *k = make_world(&e);
 
     find_rows(&in);
     n_inputs++;
     while (in.left) {
-        if (is_alone(k))
-            spawn(k);
+        if (is_alone(k) && !spawn(k))
+            break;
+        in.idle_turns = 0;
         (void)kernel_run(k, is_stuck, k, NS_NEVER);
-        kernel_kill(k, 0, (int)(1 + take(&in) % NSIG_MAX));
+        stir(k, &in);
     }
     kernel_kill(k, 0, SIGKILL);
     (void)kernel_run(k, is_alone, k, NS_NEVER);

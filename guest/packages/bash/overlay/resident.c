@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command loop of the resident shell.
+ *
+ * Started with WASMSAND_RESIDENT in its environment, the shell initialises
+ * itself and gives its memory to the host in sys.next, which never comes back.
+ * Each command enters through wasmsand_resume: it asks the kernel for the text,
+ * executes it, and gives itself up again with the status. What would end the
+ * shell ends only the command. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bashansi.h"
+#include "shell.h"
+#include "flags.h"
+#include "trap.h"
+#include "execute_cmd.h"
+#include "jobs.h"
+#include "builtins/common.h"
+
+#include <wasmsand.h>
+
+#include <sys/syscall.h>
+
+#define SYS_SHELL_COMMAND 1000
+#define COMMAND_IS_FRESH (1 << 30)
+
+extern int indirection_level, parse_and_execute_level, loop_level;
+extern int continuing, breaking, funcnest, executing_list;
+extern int comsub_ignore_return, return_catch_flag, wait_intr_flag;
+extern int line_number, executing, expand_aliases;
+extern int subshell_environment;
+extern time_t shell_start_time;
+extern struct timeval shellstart;
+extern procenv_t top_level;
+extern void seedrand PARAMS((void));
+extern void seedrand32 PARAMS((void));
+
+static int is_resident;
+
+/* What must differ from sandbox to sandbox. */
+static void
+start_afresh (void)
+{
+  seedrand ();
+  seedrand32 ();
+  gettimeofday (&shellstart, 0);
+  shell_start_time = shellstart.tv_sec;
+}
+
+/* After a jump out of the middle of a command. */
+static void
+clean_up (void)
+{
+  while (parse_and_execute_level)
+    parse_and_execute_cleanup (-1);
+  reset_local_contexts ();
+  run_unwind_protects ();
+  loop_level = continuing = breaking = funcnest = 0;
+  executing_list = comsub_ignore_return = return_catch_flag = 0;
+  wait_intr_flag = 0;
+  indirection_level = 1;
+  restore_sigmask ();
+  reset_parser ();
+}
+
+/* exit, set -e and fatal errors: EXIT traps run, once. */
+static void
+end_by_exit (int code)
+{
+  if (code == DISCARD && last_command_exit_value == 0)
+    last_command_exit_value = EXECUTION_FAILURE;
+  clean_up ();
+  if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
+    {
+      last_command_exit_value = run_exit_trap ();
+      clean_up ();
+      restore_default_signal (EXIT_TRAP);
+    }
+}
+
+static void
+run_command (char *text)
+{
+  volatile int code = setjmp_nosigs (top_level);
+
+  if (code != NOT_JUMPED)
+    {
+      if (subshell_environment)
+	exit_shell (last_command_exit_value);
+      end_by_exit (code);
+      return;
+    }
+  line_number = 0;
+  executing = 1;
+  last_command_exit_value
+    = parse_and_execute (text, "bash", SEVAL_NOHIST | SEVAL_RESETLINE);
+}
+
+static char *
+next_command (void)
+{
+  long n = syscall (SYS_SHELL_COMMAND, 0, 0);
+  char *text;
+
+  if (n < 0)
+    exit_shell (EXECUTION_FAILURE);
+  if (n & COMMAND_IS_FRESH)
+    start_afresh ();
+  n &= COMMAND_IS_FRESH - 1;
+  text = xmalloc (n + 1);
+  syscall (SYS_SHELL_COMMAND, text, n);
+  text[n] = '\0';
+  return text;
+}
+
+__attribute__ ((export_name ("wasmsand_resume"))) void
+wasmsand_resume (void)
+{
+  run_command (next_command ());
+  executing = 0;
+  fflush (stdout);
+  fflush (stderr);
+  wasmsand_next (last_command_exit_value);
+}
+
+/* In place of reader_loop. Returns only in a shell that is not resident. */
+int
+resident_loop (void)
+{
+  if (getenv ("WASMSAND_RESIDENT") == 0)
+    return 0;
+  unbind_variable ("WASMSAND_RESIDENT");
+  is_resident = expand_aliases = 1;
+  indirection_level = 1;
+  wasmsand_next (0);
+  return 0;
+}
+
+/* `exec command` in the resident shell itself: the command runs as a child,
+ * and its end is the end of the command. */
+int
+resident_execve (char *command, char **args, char **env)
+{
+  pid_t pid;
+  int status;
+
+  if (!is_resident || subshell_environment)
+    return shell_execve (command, args, env);
+  fflush (stdout);
+  fflush (stderr);
+  pid = fork ();
+  if (pid == 0)
+    {
+      subshell_environment |= SUBSHELL_PAREN;
+      exit (shell_execve (command, args, env));
+    }
+  if (pid < 0)
+    return EXECUTION_FAILURE;
+  while (waitpid (pid, &status, 0) < 0)
+    ;
+  last_command_exit_value
+    = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
+  jump_to_top_level (FORCE_EOF);
+  return 0;
+}

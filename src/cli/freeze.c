@@ -1,0 +1,70 @@
+/* wasm-sandbox freeze: pre-initialised programs for root images. */
+#include "cli/cli.h"
+#include "cli/request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: wasm-sandbox freeze --root IMAGE [OPTION]... /PROGRAM OUT.wasm\n"
+    "Starts a program that offers to be resident and writes it, initialised,\n"
+    "as a program of its own. For building root images.\n\n";
+
+static int
+freeze(struct request *q, int hfd)
+{
+    struct wsand_runtime_options ro = {.size = sizeof ro,
+                                       .root_image = q->root};
+    struct wsand_runtime *rt = NULL;
+    struct wsand_sandbox *sb = NULL;
+    struct wsand_error err = {0};
+
+    int r = wsand_runtime_new(&ro, &rt, &err);
+    if (r == 0)
+        r = wsand_sandbox_new(rt, &q->sandbox, &sb, &err);
+    if (r == 0)
+        r = wsand_freeze(sb, &q->exec, hfd, &err);
+    if (r < 0)
+        complain("%s", err.message);
+    wsand_sandbox_free(sb);
+    wsand_runtime_free(rt);
+    return r < 0 ? EXIT_USAGE : 0;
+}
+
+int
+cmd_freeze(int argc, char **argv)
+{
+    struct request q;
+    int rest;
+
+    request_init(&q);
+    q.exec.cwd = "/home/user";
+    q.env[q.n_env++] = "WASMSAND_RESIDENT=1";
+    int status = request_parse(&q, argc, argv, help, false, &rest);
+    if (status >= 0)
+        return status;
+    if (!q.root || argc - rest != 2) {
+        complain("freeze: --root IMAGE, a program and a file to write; see "
+                 "wasm-sandbox freeze --help");
+        return EXIT_USAGE;
+    }
+    const char *name = strrchr(argv[rest], '/');
+    const char *const program_argv[] = {name ? name + 1 : argv[rest], NULL};
+    q.exec.path = argv[rest];
+    q.exec.argv = program_argv;
+    int hfd =
+        open(argv[rest + 1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (hfd < 0) {
+        complain("%s: %s", argv[rest + 1], strerror(errno));
+        return EXIT_USAGE;
+    }
+    status = freeze(&q, hfd);
+    if (close(hfd) < 0 && status == 0)
+        status = EXIT_USAGE;
+    if (status)
+        (void)unlink(argv[rest + 1]);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* wasm-sandbox shell --resident: one command a line on standard input, for
+ * tests and measurements. The answer to each:
+ *
+ *   status STATUS STDOUT-BYTES STDERR-BYTES BACKGROUND-BYTES MICROSECONDS
+ *   the three texts, one after the other, and a newline
+ *
+ * "\n" in a line stands for a newline, "\\" for a backslash. A line that begins
+ * with ":fork" makes a copy of the sandbox and goes on in it, ":back" returns
+ * to the one before; ":timeout MS" limits the following commands. */
+#include "cli/cli.h"
+#include "cli/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SANDBOXES_MAX = 64 };
+
+struct session {
+    struct wsand_sandbox *stack[SANDBOXES_MAX];
+    size_t depth; /* of the current one */
+    uint64_t timeout_ms;
+};
+
+static void
+unescape(char *s)
+{
+    char *to = s;
+
+    for (; *s; s++) {
+        if (*s == '\\' && (s[1] == 'n' || s[1] == '\\')) {
+            s++;
+            *to++ = *s == 'n' ? '\n' : '\\';
+        } else {
+            *to++ = *s;
+        }
+    }
+    *to = 0;
+}
+
+static void
+answer(const struct wsand_output *o)
+{
+    printf("status %d %zu %zu %zu %llu\n", o->exit_code, o->out_len, o->err_len,
+           o->background_len, (unsigned long long)o->time_us);
+    (void)fwrite(o->out, 1, o->out_len, stdout);
+    (void)fwrite(o->err, 1, o->err_len, stdout);
+    (void)fwrite(o->background, 1, o->background_len, stdout);
+    putchar('\n');
+    (void)fflush(stdout);
+}
+
+static int
+run_line(struct session *s, const char *line, struct wsand_error *err)
+{
+    struct wsand_sandbox *sb = s->stack[s->depth];
+    struct wsand_run run = {.size = sizeof run,
+                            .command = line,
+                            .command_len = strlen(line),
+                            .timeout_ms = s->timeout_ms};
+    struct wsand_output out;
+
+    int r = wsand_run(sb, &run, &out, err);
+    if (r < 0)
+        return r;
+    answer(&out);
+    wsand_output_free(&out);
+    return wsand_checkpoint(sb, err);
+}
+
+static int
+fork_sandbox(struct session *s, struct wsand_error *err)
+{
+    if (s->depth + 1 == SANDBOXES_MAX) {
+        complain("shell: more than %d sandboxes", SANDBOXES_MAX);
+        return 0;
+    }
+    int r = wsand_fork(s->stack[s->depth], &s->stack[s->depth + 1], err);
+    if (r == 0)
+        s->depth++;
+    return r;
+}
+
+static int
+do_line(struct session *s, char *line, struct wsand_error *err)
+{
+    if (!strcmp(line, ":fork"))
+        return fork_sandbox(s, err);
+    if (!strcmp(line, ":back")) {
+        if (s->depth)
+            wsand_sandbox_free(s->stack[s->depth--]);
+        return 0;
+    }
+    if (!strncmp(line, ":timeout ", 9)) {
+        s->timeout_ms = strtoull(line + 9, NULL, 10);
+        return 0;
+    }
+    unescape(line);
+    return run_line(s, line, err);
+}
+
+int
+resident_session(struct request *q)
+{
+    struct wsand_runtime_options ro = {.size = sizeof ro,
+                                       .root_image = q->root};
+    struct wsand_runtime *rt = NULL;
+    struct session s = {.timeout_ms = q->exec.timeout_ms};
+    struct wsand_error err = {0};
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t len;
+
+    setvbuf(stdin, NULL, _IONBF, 0);
+    int r = wsand_runtime_new(&ro, &rt, &err);
+    if (r == 0)
+        r = wsand_sandbox_new(rt, &q->sandbox, &s.stack[0], &err);
+    while (r == 0) {
+        wsand_idle(s.stack[s.depth], STDIN_FILENO);
+        len = getline(&line, &cap, stdin);
+        if (len < 0)
+            break;
+        if (len && line[len - 1] == '\n')
+            line[len - 1] = 0;
+        r = do_line(&s, line, &err);
+    }
+    free(line);
+    if (r < 0)
+        complain("%s", err.message);
+    do
+        wsand_sandbox_free(s.stack[s.depth]);
+    while (s.depth--);
+    wsand_runtime_free(rt);
+    return r < 0 ? EXIT_USAGE : 0;
+}

@@ -1,0 +1,325 @@
+/* Freezing: a program that has run up to sys.next becomes a module of its own.
+ *
+ * Its memory becomes data segments (runs of pages that are not zero, without
+ * the dead part of the stack), the stack pointer and the size of the memory
+ * become the initial ones; all else is the old module. Instances of it begin
+ * in wasmsand_resume, and the engine shares their untouched pages. */
+#include "engine/engine_impl.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum section {
+    SECTION_CUSTOM = 0,
+    SECTION_MEMORY = 5,
+    SECTION_GLOBAL = 6,
+    SECTION_EXPORT = 7,
+    SECTION_DATA = 11,
+    SECTION_DATA_COUNT = 12,
+};
+
+enum { PAGE = 4096, I32_CONST = 0x41, END = 0x0b, EXPORT_GLOBAL = 3 };
+
+/* Of the new module; a frozen bash takes 3 MB. */
+#define MODULE_BYTES_MAX (256u << 20)
+
+struct reader {
+    const uint8_t *at, *end;
+    bool is_bad;
+};
+
+static uint64_t
+take_leb(struct reader *r)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
+        uint8_t byte = *r->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return value;
+    }
+    r->is_bad = true;
+    return 0;
+}
+
+static uint8_t
+take_byte(struct reader *r)
+{
+    if (r->at < r->end)
+        return *r->at++;
+    r->is_bad = true;
+    return 0;
+}
+
+static void
+put_byte(struct buf *b, unsigned byte)
+{
+    uint8_t x = (uint8_t)byte;
+
+    buf_add(b, &x, 1);
+}
+
+static void
+put_uleb(struct buf *b, uint64_t v)
+{
+    do {
+        put_byte(b, (v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+        v >>= 7;
+    } while (v);
+}
+
+static void
+put_sleb(struct buf *b, int64_t v)
+{
+    for (;;) {
+        unsigned byte = v & 0x7f;
+        v >>= 7;
+        bool last = (v == 0 && !(byte & 0x40)) || (v == -1 && byte & 0x40);
+        put_byte(b, byte | (last ? 0 : 0x80));
+        if (last)
+            return;
+    }
+}
+
+static void
+put_section(struct buf *out, unsigned id, const struct buf *body)
+{
+    put_byte(out, id);
+    put_uleb(out, body->len);
+    buf_add(out, body->p, body->len);
+}
+
+/* --- data */
+
+static bool
+page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
+{
+    static const uint8_t zero[PAGE];
+
+    return at + PAGE > sp && memcmp(m->base.base + at, zero, PAGE) != 0;
+}
+
+/* Returns the number of segments. */
+static uint32_t
+put_segments(struct buf *out, const struct engine_machine *m, uint32_t sp)
+{
+    uint32_t n = 0;
+
+    for (uint64_t at = 0; at < m->base.size;) {
+        uint64_t end = at;
+        while (end < m->base.size && page_is_live(m, end, sp))
+            end += PAGE;
+        if (end > at) {
+            put_byte(out, 0); /* active, memory 0 */
+            put_byte(out, I32_CONST);
+            put_sleb(out, (int32_t)at);
+            put_byte(out, END);
+            put_uleb(out, end - at);
+            buf_add(out, m->base.base + at, end - at);
+            n++;
+        }
+        at = end + PAGE;
+    }
+    return n;
+}
+
+/* --- the other sections */
+
+/* The index of the exported global __stack_pointer. */
+static uint64_t
+find_stack_pointer(struct reader r)
+{
+    static const char name[] = "__stack_pointer";
+
+    for (uint64_t n = take_leb(&r); n && !r.is_bad; n--) {
+        uint64_t len = take_leb(&r);
+        if (len > (uint64_t)(r.end - r.at))
+            break;
+        bool found =
+            len == sizeof name - 1 && memcmp(r.at, name, sizeof name - 1) == 0;
+        r.at += len;
+        uint8_t kind = take_byte(&r);
+        uint64_t index = take_leb(&r);
+        if (found && kind == EXPORT_GLOBAL)
+            return index;
+    }
+    return UINT64_MAX;
+}
+
+static int
+put_memory(struct buf *out, struct reader r, uint64_t bytes)
+{
+    CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
+
+    if (take_leb(&r) != 1)
+        return -EINVAL;
+    uint8_t flags = take_byte(&r);
+    (void)take_leb(&r);
+    if (r.is_bad)
+        return -EINVAL;
+    put_byte(&body, 1);
+    put_byte(&body, flags);
+    put_uleb(&body, bytes >> WASM_PAGE_SHIFT);
+    buf_add(&body, r.at, (size_t)(r.end - r.at));
+    put_section(out, SECTION_MEMORY, &body);
+    return body.error;
+}
+
+/* Copies the globals, all of which begin with a constant i32; the one of the
+ * stack pointer gets another. */
+static int
+put_globals(struct buf *out, struct reader r, uint64_t sp_index, uint32_t sp)
+{
+    CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
+    uint64_t n = take_leb(&r);
+
+    put_uleb(&body, n);
+    for (uint64_t i = 0; i < n && !r.is_bad; i++) {
+        const uint8_t *start = r.at;
+        (void)take_byte(&r);
+        (void)take_byte(&r);
+        if (take_byte(&r) != I32_CONST)
+            return -EINVAL;
+        (void)take_leb(&r);
+        if (take_byte(&r) != END)
+            return -EINVAL;
+        if (i != sp_index) {
+            buf_add(&body, start, (size_t)(r.at - start));
+            continue;
+        }
+        buf_add(&body, start, 3);
+        put_sleb(&body, (int32_t)sp);
+        put_byte(&body, END);
+    }
+    if (r.is_bad || sp_index >= n)
+        return -EINVAL;
+    put_section(out, SECTION_GLOBAL, &body);
+    return body.error;
+}
+
+struct freezing {
+    struct engine_machine *m;
+    struct buf *out;
+    struct buf segments;
+    uint32_t n_segments;
+    uint64_t sp_index;
+};
+
+static int
+put_data(struct freezing *f)
+{
+    CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
+
+    put_uleb(&body, f->n_segments);
+    buf_add(&body, f->segments.p, f->segments.len);
+    put_section(f->out, SECTION_DATA, &body);
+    return body.error;
+}
+
+static int
+put_data_count(struct freezing *f)
+{
+    CLEANUP(buf_fini) struct buf body = {.max = 16};
+
+    put_uleb(&body, f->n_segments);
+    put_section(f->out, SECTION_DATA_COUNT, &body);
+    return body.error;
+}
+
+static int
+rewrite(struct freezing *f, uint8_t id, const uint8_t *start, struct reader r)
+{
+    switch (id) {
+    case SECTION_CUSTOM:
+        return 0;
+    case SECTION_MEMORY:
+        return put_memory(f->out, r, f->m->base.size);
+    case SECTION_GLOBAL:
+        return put_globals(f->out, r, f->sp_index, f->m->next_sp);
+    case SECTION_DATA_COUNT:
+        return put_data_count(f);
+    case SECTION_DATA:
+        return put_data(f);
+    default:
+        buf_add(f->out, start, (size_t)(r.end - start));
+        return 0;
+    }
+}
+
+typedef int section_fn(struct freezing *f, uint8_t id, const uint8_t *start,
+                       struct reader r);
+
+static int
+each_section(struct freezing *f, const struct program_source *src,
+             section_fn *fn)
+{
+    struct reader all = {src->bytes + 8, src->bytes + src->len, false};
+
+    while (all.at < all.end) {
+        const uint8_t *start = all.at;
+        uint8_t id = take_byte(&all);
+        uint64_t len = take_leb(&all);
+        if (all.is_bad || len > (uint64_t)(all.end - all.at))
+            return -EINVAL;
+        int r = fn(f, id, start, (struct reader){all.at, all.at + len, false});
+        if (r < 0)
+            return r;
+        all.at += len;
+    }
+    return 0;
+}
+
+static int
+look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
+                struct reader r)
+{
+    (void)start;
+    if (id == SECTION_EXPORT)
+        f->sp_index = find_stack_pointer(r);
+    return 0;
+}
+
+static void
+put_note(struct buf *out, const void *note, size_t len)
+{
+    static const char name[] = FREEZE_SECTION;
+    CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
+
+    put_uleb(&body, sizeof name - 1);
+    buf_add(&body, name, sizeof name - 1);
+    buf_add(&body, note, len);
+    put_section(out, SECTION_CUSTOM, &body);
+}
+
+int
+machine_freeze(struct machine *base, const struct program_source *src,
+               const void *note, size_t note_len, OWN uint8_t **ret,
+               size_t *ret_len)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+    CLEANUP(buf_fini) struct buf out = {.max = MODULE_BYTES_MAX};
+    struct freezing f = {.m = m, .out = &out, .sp_index = UINT64_MAX};
+
+    if (!m->is_next || src->len < 8)
+        return -EINVAL;
+    machine_refresh(base);
+    f.segments.max = MODULE_BYTES_MAX;
+    f.n_segments = put_segments(&f.segments, m, m->next_sp);
+    int r = each_section(&f, src, look_at_exports);
+    buf_add(&out, src->bytes, 8);
+    if (r == 0)
+        r = each_section(&f, src, rewrite);
+    put_note(&out, note, note_len);
+    if (r == 0 && (out.error || f.segments.error))
+        r = -ENOMEM;
+    buf_fini(&f.segments);
+    if (r < 0)
+        return r;
+    *ret_len = out.len;
+    *ret = (uint8_t *)buf_steal(&out);
+    return 0;
+}

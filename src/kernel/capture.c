@@ -1,0 +1,185 @@
+/* Captured output and given input. */
+#include "kernel/capture.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+OWN struct capture *
+capture_new(size_t max, bool is_ring)
+{
+    struct capture *c = calloc(1, sizeof *c);
+
+    if (c)
+        *c = (struct capture){.refs = 1, .max = max, .is_ring = is_ring};
+    return c;
+}
+
+struct capture *
+capture_get(struct capture *c)
+{
+    c->refs++;
+    return c;
+}
+
+void
+capture_put(OWN struct capture *c)
+{
+    if (!c || --c->refs)
+        return;
+    capture_put(c->later);
+    free(c->data);
+    free(c);
+}
+
+void
+capture_close(struct capture *c, struct capture *later)
+{
+    c->later = capture_get(later);
+}
+
+OWN char *
+capture_take(struct capture *c, size_t *ret_len)
+{
+    char *data = c->data;
+
+    *ret_len = c->len;
+    c->data = NULL;
+    c->len = c->cap = 0;
+    return data;
+}
+
+/* Room for n more bytes; false: no memory. */
+static bool
+reserve(struct capture *c, size_t n)
+{
+    size_t cap = c->cap ? c->cap : 256;
+
+    while (cap < c->len + n)
+        cap *= 2;
+    if (cap == c->cap)
+        return true;
+    char *data = realloc(c->data, cap);
+    if (!data)
+        return false;
+    c->data = data;
+    c->cap = cap;
+    return true;
+}
+
+/* A ring gives up its oldest bytes, half of them at a time. */
+static void
+make_room(struct capture *c, size_t n)
+{
+    if (!c->is_ring || c->len + n <= c->max)
+        return;
+    size_t gone = c->max / 2 > n ? c->max / 2 : c->len;
+    gone = gone < c->len ? gone : c->len;
+    memmove(c->data, c->data + gone, c->len - gone);
+    c->len -= gone;
+    c->dropped += gone;
+}
+
+static void
+capture_add(struct capture *c, const char *p, size_t len)
+{
+    while (c->later)
+        c = c->later;
+    make_room(c, len);
+    size_t n = c->max - c->len < len ? c->max - c->len : len;
+    if (n && !reserve(c, n))
+        n = 0;
+    if (n)
+        memcpy(c->data + c->len, p, n);
+    c->len += n;
+    c->dropped += len - n;
+}
+
+static int64_t
+capture_write(struct file *f, struct task *t, const void *buf, size_t len,
+              uint64_t *pos)
+{
+    (void)t, (void)pos;
+    capture_add(f->obj, buf, len);
+    return (int64_t)len;
+}
+
+static int
+capture_getattr(struct file *f, struct attr *ret)
+{
+    *ret = (struct attr){.ino = f->anon_ino,
+                         .mode = S_IFIFO | 0600,
+                         .nlink = 1,
+                         .uid = 1000,
+                         .gid = 1000,
+                         .blksize = 4096};
+    return 0;
+}
+
+static void
+capture_release(struct file *f)
+{
+    capture_put(f->obj);
+}
+
+static const struct file_ops capture_ops = {
+    .kind = "pipe",
+    .write = capture_write,
+    .getattr = capture_getattr,
+    .release = capture_release,
+};
+
+int
+capture_open(struct kernel *k, struct capture *c, OWN struct file **ret)
+{
+    return file_new(k, &capture_ops, capture_get(c), O_WRONLY, ret);
+}
+
+/* --- input */
+
+struct input {
+    size_t len, at;
+    char data[];
+};
+
+static int64_t
+input_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    struct input *in = f->obj;
+    size_t n = in->len - in->at < len ? in->len - in->at : len;
+
+    (void)t, (void)pos;
+    memcpy(buf, in->data + in->at, n);
+    in->at += n;
+    return (int64_t)n;
+}
+
+static void
+input_release(struct file *f)
+{
+    free(f->obj);
+}
+
+static const struct file_ops input_ops = {
+    .kind = "pipe",
+    .read = input_read,
+    .getattr = capture_getattr,
+    .release = input_release,
+};
+
+int
+input_open(struct kernel *k, const void *data, size_t len,
+           OWN struct file **ret)
+{
+    struct input *in = malloc(sizeof *in + len);
+
+    if (!in)
+        return -ENOMEM;
+    in->len = len;
+    in->at = 0;
+    memcpy(in->data, data, len);
+    return file_new(k, &input_ops, in, O_RDONLY, ret);
+}

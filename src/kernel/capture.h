@@ -1,0 +1,41 @@
+/* Files of the host's making: where the output of a command goes, and where
+ * its input comes from. */
+#ifndef KERNEL_CAPTURE_H
+#define KERNEL_CAPTURE_H
+
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct file;
+struct kernel;
+
+/* What was written to a file, up to a limit; the rest is counted and thrown
+ * away, so that a command that prints too much runs on. */
+struct capture {
+    uint32_t refs;
+    char *data;
+    size_t len, cap, max;
+    uint64_t dropped;      /* bytes past max */
+    struct capture *later; /* where writes go after capture_close, or NULL */
+    bool is_ring;          /* keeps the newest bytes instead of the oldest */
+};
+
+/* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
+OWN struct capture *capture_new(size_t max, bool is_ring);
+struct capture *capture_get(struct capture *c);
+void capture_put(OWN struct capture *c); /* NULL is fine */
+/* What is written from now on goes to `later` (a reference is taken). */
+void capture_close(struct capture *c, struct capture *later);
+/* Takes the bytes; the caller frees them. NULL and 0 when there are none. */
+OWN char *capture_take(struct capture *c, size_t *ret_len);
+
+/* A file that writes to c. */
+int capture_open(struct kernel *k, struct capture *c, OWN struct file **ret);
+/* A file to be read from, over a copy of the bytes. */
+int input_open(struct kernel *k, const void *data, size_t len,
+               OWN struct file **ret);
+
+#endif

@@ -1,0 +1,168 @@
+/* Resident programs. */
+#include "kernel/resident.h"
+
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+resident_get_state(const struct task *t, struct resident_state *ret)
+{
+    memcpy(ret->action, t->sig.action, sizeof ret->action);
+    ret->mask = t->sig.mask;
+    ret->word = t->sig.word;
+    ret->umask = t->umask;
+}
+
+void
+resident_set_state(struct task *t, const struct resident_state *s)
+{
+    memcpy(t->sig.action, s->action, sizeof t->sig.action);
+    t->sig.mask = s->mask;
+    t->sig.word = s->word;
+    t->sig.has_saved_mask = false;
+    t->umask = s->umask;
+}
+
+static int
+set_up(struct resident *r, struct program *p, const char *path)
+{
+    struct kernel *k = r->task->kernel;
+    const char *const argv[] = {path, NULL}, *const envp[] = {NULL};
+    struct resident_state s;
+    size_t len;
+    const void *note = k->machine->note(p, &len);
+
+    if (!note || len != sizeof s)
+        return -ENOEXEC;
+    memcpy(&s, note, sizeof s);
+    resident_set_state(r->task, &s);
+    const char *base = strrchr(path, '/');
+    strncpy(r->task->comm, base ? base + 1 : path, sizeof r->task->comm - 1);
+    return args_set(&r->task->args, argv, envp, path);
+}
+
+int
+resident_new(struct kernel *k, OWN struct program *p, const char *path,
+             OWN struct resident **ret)
+{
+    struct resident *res = calloc(1, sizeof *res);
+    int r = res ? task_new(k, k->init, &res->task) : -ENOMEM;
+
+    if (r == 0) {
+        res->task->resident = res;
+        res->task->is_host_child = true;
+        res->task->pgid = res->task->pid;
+        res->is_parked = res->is_dead = res->is_fresh = true;
+        r = set_up(res, p, path);
+    }
+    program_put(p);
+    if (r < 0) {
+        resident_free(res);
+        return r;
+    }
+    *ret = res;
+    return 0;
+}
+
+void
+resident_free(OWN struct resident *r)
+{
+    if (!r)
+        return;
+    if (r->task) {
+        resident_freeze(r);
+        r->task->resident = NULL;
+        task_exit(r->task, 0);
+        task_reap(r->task);
+    }
+    free(r);
+}
+
+int
+resident_thaw(struct resident *r, OWN struct program *p, uint64_t size)
+{
+    struct kernel *k = r->task->kernel;
+    struct thread *th;
+
+    int e = thread_new(r->task, p, &th);
+    if (e < 0)
+        return e;
+    e = k->machine->prepare(th->machine);
+    if (e == 0)
+        e = k->machine->grow(th->machine, size);
+    if (e < 0) {
+        resident_freeze(r);
+        return e;
+    }
+    r->is_dead = false;
+    return 0;
+}
+
+void
+resident_freeze(struct resident *r)
+{
+    thread_free(STEAL(r->task->thread));
+    r->is_dead = true;
+}
+
+void
+resident_run(struct resident *r, const char *command, size_t len)
+{
+    struct thread *th = r->task->thread;
+
+    r->command = command;
+    r->len = len;
+    r->is_parked = false;
+    r->status = 0;
+    th->is_ready = th->is_waiting = false;
+    th->leaving = LEAVE_NO;
+    signal_update_word(r->task);
+    sched_queue_front(th);
+}
+
+void
+resident_on_next(struct task *t, int32_t status)
+{
+    t->resident->is_parked = true;
+    t->resident->status = status;
+    t->resident->is_fresh = false;
+}
+
+/* The machine of the running thread is dropped by the scheduler, which then
+ * calls task_notify; any other at once. */
+void
+resident_on_exit(struct task *t, int status)
+{
+    struct resident *r = t->resident;
+    int sig = status & 0x7f;
+
+    if (r->is_parked)
+        return;
+    r->is_parked = r->is_dead = true;
+    r->status = sig ? 128 + sig : status >> 8 & 0xff;
+    t->is_stopped = false;
+    if (t->thread)
+        sched_bury(t->thread);
+}
+
+/* shell_command(buf, size): the text of the command, without a NUL. Without
+ * buf: its length, with bit 30 set when random numbers must be seeded anew. */
+int64_t
+sys_shell_command(struct task *t, const union sysarg *a)
+{
+    enum { FRESH = 1 << 30 };
+    struct resident *r = t->resident;
+
+    if (!r)
+        return -ENOSYS;
+    if (!a[0].addr)
+        return (int64_t)r->len | (r->is_fresh ? FRESH : 0);
+    size_t n = a[1].u < r->len ? a[1].u : r->len;
+    int e = copy_to_guest(t, a[0].addr, r->command, n);
+    return e < 0 ? e : (int64_t)n;
+}

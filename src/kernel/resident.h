@@ -1,0 +1,63 @@
+/* A resident program: one task that serves command after command.
+ *
+ * It gives itself up in sys.next, with the status of its last command; then it
+ * is parked: nothing but memory and the state of its task. The next command
+ * enters it through wasmsand_resume, where it asks for the text. What would end
+ * another task only ends its command: the task stays, without a machine, and
+ * its owner puts the last state back. */
+#ifndef KERNEL_RESIDENT_H
+#define KERNEL_RESIDENT_H
+
+#include "base/own.h"
+#include "kernel/task.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel;
+struct program;
+
+struct resident {
+    struct task *task;
+    bool is_parked; /* no command is running */
+    bool is_dead;   /* parked, and its memory is gone */
+    int status;     /* of the last command: exit status, or 128 + signal */
+    const char *command;
+    size_t len;
+    bool is_fresh; /* a new or forked sandbox: reseed what must differ */
+};
+
+/* What of a task a resident program depends on, beside its memory. */
+struct resident_state {
+    struct sigaction_k action[NSIG_MAX + 1];
+    uint64_t mask;
+    gaddr word;
+    uint32_t umask;
+};
+
+/* A parked task, child of init, that will run the frozen program p (taken
+ * over, also on failure). -ENOEXEC: p is not frozen, or by another version. */
+int resident_new(struct kernel *k, OWN struct program *p, const char *path,
+                 OWN struct resident **ret);
+void resident_free(OWN struct resident *r); /* ends the task; NULL is fine */
+
+/* Runs `command`, which must stay until it is parked again. It needs a
+ * machine: see resident_thaw. */
+void resident_run(struct resident *r, const char *command, size_t len);
+/* Makes a machine of program p (taken over) where there is none: its memory
+ * is the program's own, `size` bytes of it. */
+int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);
+/* Gives the machine up; the task stays. */
+void resident_freeze(struct resident *r);
+
+void resident_get_state(const struct task *t, struct resident_state *ret);
+void resident_set_state(struct task *t, const struct resident_state *s);
+
+/* --- for the kernel */
+/* Its machine has come to sys.next. */
+void resident_on_next(struct task *t, int32_t status);
+/* Instead of task_exit. */
+void resident_on_exit(struct task *t, int status);
+
+#endif

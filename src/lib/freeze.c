@@ -1,0 +1,109 @@
+/* wsand_freeze: from a program that gives itself up in sys.next to a module
+ * that begins there. Used when root images are built. */
+#include "lib/lib.h"
+
+#include "engine/engine.h"
+#include "kernel/kernel.h"
+#include "kernel/resident.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool
+is_over(void *arg)
+{
+    struct resident *r = arg;
+
+    return r->is_parked || r->task->is_zombie;
+}
+
+/* The content of the program's file, read as the program itself would. */
+static int
+read_program(struct task *t, uint8_t **ret, size_t *ret_len)
+{
+    struct fs *fs = t->exe.mnt->fs;
+    struct attr a = {0};
+    struct file *f;
+    uint64_t pos = 0;
+    int64_t n = 1;
+
+    int r = vnode_getattr(t, &t->exe, &a);
+    if (r == 0)
+        r = fs->ops->open(fs, t, t->exe.ino, O_RDONLY, &f);
+    if (r != 0)
+        return r;
+    uint8_t *bytes = malloc(a.size ? a.size : 1);
+    while (bytes && n > 0 && pos < a.size)
+        n = f->ops->read(f, t, bytes + pos, a.size - pos, &pos);
+    file_put(f);
+    *ret = bytes;
+    *ret_len = pos;
+    return bytes ? 0 : -ENOMEM;
+}
+
+static int
+write_all(int hfd, const uint8_t *p, size_t len)
+{
+    while (len) {
+        ssize_t n = write(hfd, p, len);
+        if (n < 0)
+            return -errno;
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static int
+freeze_parked(struct kernel *k, struct task *t, int hfd)
+{
+    struct resident_state state;
+    uint8_t *bytes = NULL, *frozen = NULL;
+    size_t len = 0, frozen_len = 0;
+
+    int r = read_program(t, &bytes, &len);
+    if (r < 0)
+        return r;
+    resident_get_state(t, &state);
+    struct program_source src = {bytes, len, t->args.exe, true};
+    r = k->machine->freeze(t->thread->machine, &src, &state, sizeof state,
+                           &frozen, &frozen_len);
+    if (r == 0)
+        r = write_all(hfd, frozen, frozen_len);
+    free(bytes);
+    free(frozen);
+    return r;
+}
+
+static int
+open_null(struct kernel *k, OWN struct file **ret)
+{
+    return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
+}
+
+int
+wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *x, int hfd,
+             struct wsand_error *err)
+{
+    struct kernel *k = sb->kernel;
+    char why[160] = "";
+    struct resident res = {0};
+    struct spawn s = {
+        .path = x->path, .argv = x->argv, .envp = x->envp, .cwd = x->cwd};
+    int r = 0;
+
+    for (int i = 0; r == 0 && i < 3; i++)
+        r = open_null(k, &s.stdio[i]);
+    int pid = r < 0 ? r : kernel_spawn(k, &s, why, sizeof why);
+    if (pid < 0)
+        return error_errno(err, -pid, "%s: %s", x->path, why);
+    res.task = task_find(k, pid);
+    res.task->resident = &res;
+    (void)kernel_run(k, is_over, &res, NS_NEVER);
+    r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
+                                      : -ENOEXEC;
+    res.task->resident = NULL;
+    return r < 0 ? error_errno(err, -r, "%s does not freeze", x->path) : 0;
+}

@@ -1,0 +1,353 @@
+/* The resident shell of a sandbox: commands, checkpoints, copies.
+ *
+ * Its state is memory (pages) and what its task has: signal actions, umask,
+ * working folder, open files. Both are noted at a checkpoint, and put back
+ * after a command was killed. */
+#include "lib/shell.h"
+
+#include "engine/engine.h"
+#include "kernel/capture.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/image.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
+#define SHELL_HOME "/home/user"
+enum { STDIO_FDS = 3, BACKGROUND_BYTES = 64 << 10 };
+
+/* --- the image that all shells of a runtime share */
+
+/* The inode of a file of the root image; 0: there is none. */
+static uint64_t
+image_find(const struct tree *t, const char *path)
+{
+    uint64_t ino = 1;
+
+    while (*path) {
+        path += strspn(path, "/");
+        struct name n = {path, strcspn(path, "/")};
+        if (tree_lookup(t, ino, n, &ino) < 0)
+            return 0;
+        path += n.len;
+    }
+    return ino;
+}
+
+static int
+load_program(struct wsand_runtime *rt, OWN struct program **ret)
+{
+    const struct tree *t = image_tree(rt->image);
+    const struct inode *i = tree_find(t, image_find(t, SHELL_PATH));
+    char why[160];
+    struct attr a;
+
+    if (!i)
+        return -ENOEXEC;
+    inode_getattr(i, 0, &a);
+    uint8_t *bytes = malloc(a.size ? a.size : 1);
+    if (!bytes)
+        return -ENOMEM;
+    uint64_t len = 0;
+    int64_t n = 1;
+    for (; n > 0 && len < a.size; len += (uint64_t)n)
+        n = inode_read(i, len, bytes + len, a.size - len);
+    struct program_source src = {bytes, a.size, SHELL_PATH, true};
+    int r = engine_ops()->load(rt->engine, &src, ret, why, sizeof why);
+    free(bytes);
+    return r;
+}
+
+/* With the lock held. */
+static int
+image_program(struct wsand_runtime *rt, OWN struct program **ret)
+{
+    int r = rt->shell.program ? 0 : load_program(rt, &rt->shell.program);
+
+    if (r == 0)
+        *ret = program_get(rt->shell.program);
+    return r;
+}
+
+/* Notes the memory of a machine that has not run. */
+static int
+image_note(struct shell_image *si, const struct machine *m)
+{
+    uint64_t first = m->live_from / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
+
+    if (si->memory)
+        return 0;
+    si->memory = malloc(m->size - first);
+    if (!si->memory)
+        return -ENOMEM;
+    memcpy(si->memory, m->base + first, m->size - first);
+    si->live_from = m->live_from;
+    si->size = m->size;
+    return 0;
+}
+
+void
+shell_image_fini(struct shell_image *si)
+{
+    program_put(si->program);
+    free(si->memory);
+    pthread_mutex_destroy(&si->lock);
+}
+
+/* --- a shell's life */
+
+static void
+saved_fini(struct saved *s)
+{
+    for (size_t i = 0; i < s->fds.cap; i++)
+        file_put(s->fds.v[i].file);
+    free(s->fds.v);
+    if (s->cwd.mnt)
+        vnode_release(&s->cwd);
+    *s = (struct saved){0};
+}
+
+static void
+shell_fini(struct shell *sh)
+{
+    saved_fini(&sh->saved);
+    resident_free(sh->res);
+    shell_pages_fini(&sh->pages);
+    capture_put(sh->background);
+}
+
+void
+shell_free(OWN struct shell *sh)
+{
+    if (!sh)
+        return;
+    shell_fini(sh);
+    free(sh);
+}
+DEFINE_CLEANUP(struct shell *, shell_free)
+
+static int
+save_task(struct saved *s, struct task *t)
+{
+    struct saved now = {0};
+
+    int r = fd_table_copy(&now.fds, &t->fds);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < STDIO_FDS && i < now.fds.cap; i++) {
+        file_put(STEAL(now.fds.v[i].file));
+        now.fds.v[i].cloexec = false;
+    }
+    resident_get_state(t, &now.state);
+    now.cwd = t->cwd;
+    vnode_hold(&now.cwd);
+    saved_fini(s);
+    *s = now;
+    return 0;
+}
+
+/* The folder that the shell was frozen in. */
+static int
+enter_home(struct task *t)
+{
+    struct walk w;
+
+    int r = path_walk(t->kernel, t, &t->root, SHELL_HOME, WALK_DIRECTORY, &w);
+    if (r == 0)
+        task_set_cwd(t, &w.node, &w.dir, w.name);
+    return r;
+}
+
+static int
+shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
+{
+    struct wsand_runtime *rt = sb->runtime;
+    CLEANUP(shell_freep) struct shell *sh = calloc(1, sizeof *sh);
+    struct program *p;
+
+    if (!sh)
+        return -ENOMEM;
+    if (!rt->image)
+        return -ENOEXEC;
+    sh->sb = sb;
+    sh->background = capture_new(BACKGROUND_BYTES, true);
+    if (!sh->background)
+        return -ENOMEM;
+    pthread_mutex_lock(&rt->shell.lock);
+    int r = image_program(rt, &p);
+    pthread_mutex_unlock(&rt->shell.lock);
+    if (r == 0)
+        r = resident_new(sb->kernel, p, "/bin/bash", &sh->res);
+    if (r == 0)
+        r = enter_home(sh->res->task);
+    if (r == 0)
+        r = save_task(&sh->saved, sh->res->task);
+    if (r < 0)
+        return r;
+    sh->is_clean = true;
+    *ret = STEAL(sh);
+    return 0;
+}
+
+/* --- thaw, checkpoint, roll back */
+
+int
+shell_thaw(struct shell *sh)
+{
+    struct wsand_runtime *rt = sh->sb->runtime;
+    struct shell_image *si = &rt->shell;
+
+    if (!sh->res->is_dead)
+        return 0;
+    int r = resident_thaw(sh->res, program_get(si->program), sh->pages.size);
+    if (r < 0)
+        return r;
+    struct machine *m = sh->res->task->thread->machine;
+    pthread_mutex_lock(&si->lock);
+    r = image_note(si, m);
+    pthread_mutex_unlock(&si->lock);
+    if (r < 0)
+        return r;
+    shell_pages_lay(&sh->pages, m->base);
+    return 0;
+}
+
+int
+shell_checkpoint(struct shell *sh)
+{
+    if (sh->is_clean || sh->res->is_dead)
+        return 0;
+    struct task *t = sh->res->task;
+    struct machine *m = t->thread->machine;
+    m->ops->refresh(m);
+    int r = save_task(&sh->saved, t);
+    if (r == 0)
+        r = shell_pages_take(&sh->pages, &sh->sb->runtime->shell, m->base,
+                             m->size);
+    if (r == 0)
+        sh->is_clean = true;
+    return r;
+}
+
+void
+shell_roll_back(struct shell *sh)
+{
+    struct task *t = sh->res->task;
+    struct saved *s = &sh->saved;
+
+    sh->is_clean = true;
+    for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
+        (void)fd_close(t, (int)i);
+    for (size_t i = STDIO_FDS; i < s->fds.cap; i++)
+        if (s->fds.v[i].file)
+            (void)fd_replace(t, (int)i, file_get(s->fds.v[i].file),
+                             s->fds.v[i].cloexec);
+    resident_set_state(t, &s->state);
+    task_set_cwd(t, &s->cwd, &s->cwd, "");
+}
+
+int
+shell_get(struct wsand_sandbox *sb, struct shell **ret)
+{
+    int r = sb->shell ? 0 : shell_new(sb, &sb->shell);
+
+    if (r == 0)
+        *ret = sb->shell;
+    return r;
+}
+
+int
+wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
+
+    return r < 0 ? error_errno(err, -r, "cannot note the shell's state") : 0;
+}
+
+/* --- copies */
+
+static struct vnode
+same_node(struct kernel *k, const struct vnode *v, struct kernel *of)
+{
+    struct list *at = k->mounts.next;
+
+    for (struct list *m = of->mounts.next; m != &of->mounts; m = m->next) {
+        if (CONTAINER_OF(m, struct mount, link) == v->mnt)
+            return (struct vnode){CONTAINER_OF(at, struct mount, link), v->ino};
+        at = at->next;
+    }
+    return (struct vnode){0};
+}
+
+/* An open file of the copy in place of f; what has no path is /dev/null. */
+static int
+copy_file(struct shell *to, const struct shell *from, const struct file *f,
+          OWN struct file **ret)
+{
+    struct kernel *k = to->sb->kernel;
+    struct attr a = {0};
+    struct vnode v = {0};
+
+    if (f->node.mnt) {
+        v = same_node(k, &f->node, from->sb->kernel);
+        if (vnode_getattr(NULL, &v, &a) < 0 || !S_ISREG(a.mode))
+            v.mnt = NULL;
+    }
+    if (!v.mnt)
+        return vfs_open(k, NULL, &to->res->task->root, "/dev/null", O_RDWR, 0,
+                        ret);
+    int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, f->flags, ret);
+    if (r == 0 && !(*ret)->node.mnt)
+        file_set_node(*ret, &v);
+    if (r == 0)
+        (*ret)->pos = f->pos;
+    return r;
+}
+
+static int
+copy_files(struct shell *to, const struct shell *from)
+{
+    struct task *t = to->res->task;
+    int r = 0;
+
+    for (size_t i = STDIO_FDS; r >= 0 && i < from->saved.fds.cap; i++) {
+        const struct fd_entry *e = &from->saved.fds.v[i];
+        struct file *f;
+        if (!e->file)
+            continue;
+        r = copy_file(to, from, e->file, &f);
+        if (r == 0)
+            r = fd_replace(t, (int)i, f, e->cloexec);
+    }
+    return r < 0 ? r : 0;
+}
+
+int
+shell_copy(struct wsand_sandbox *sb, const struct shell *from,
+           OWN struct shell **ret)
+{
+    CLEANUP(shell_freep) struct shell *sh = NULL;
+
+    int r = shell_new(sb, &sh);
+    if (r < 0)
+        return r;
+    r = shell_pages_copy(&sh->pages, &from->pages);
+    if (r == 0)
+        r = copy_files(sh, from);
+    if (r < 0)
+        return r;
+    resident_set_state(sh->res->task, &from->saved.state);
+    struct vnode cwd =
+        same_node(sb->kernel, &from->saved.cwd, from->sb->kernel);
+    task_set_cwd(sh->res->task, &cwd, &cwd, "");
+    r = save_task(&sh->saved, sh->res->task);
+    sh->is_clean = true;
+    if (r == 0)
+        *ret = STEAL(sh);
+    return r;
+}
