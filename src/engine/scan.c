@@ -30,20 +30,6 @@ take_u32(struct cursor *c, uint32_t *ret)
     return -EINVAL;
 }
 
-/* The content of a custom section of the name of frozen programs. */
-static void
-find_note(struct cursor c, struct wasm_facts *facts)
-{
-    static const char name[] = FREEZE_SECTION;
-    uint32_t len;
-
-    if (take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
-        (size_t)(c.end - c.at) < len || memcmp(c.at, name, len) != 0)
-        return;
-    facts->note = c.at + len;
-    facts->note_len = (size_t)(c.end - facts->note);
-}
-
 /* The compiler takes time in proportion to the square of a function's size. */
 static int
 add_costs(struct cursor *code, uint64_t *ret)
@@ -60,6 +46,20 @@ add_costs(struct cursor *code, uint64_t *ret)
         *ret = *ret > UINT64_MAX - cost ? UINT64_MAX : *ret + cost;
     }
     return 0;
+}
+
+/* The content of a custom section of the name of frozen programs. */
+static void
+find_note(struct cursor c, struct wasm_facts *facts)
+{
+    static const char name[] = FREEZE_SECTION;
+    uint32_t len;
+
+    if (take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
+        (size_t)(c.end - c.at) < len || memcmp(c.at, name, len) != 0)
+        return;
+    facts->note = c.at + len;
+    facts->note_len = (size_t)(c.end - facts->note);
 }
 
 int
