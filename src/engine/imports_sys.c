@@ -49,9 +49,11 @@ static wasm_trap_t *
 sys_signext(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
             size_t n)
 {
+    struct thread *th = machine_of(caller)->base.thread;
+
     (void)env, (void)n;
-    v[0].i32 = thread_signext(machine_of(caller)->base.thread, (gaddr)v[0].i32);
-    return NULL;
+    v[0].i32 = thread_signext(th, (gaddr)v[0].i32);
+    return th->leaving ? machine_leave() : NULL;
 }
 
 static wasm_trap_t *

@@ -46,8 +46,13 @@ clock_mono_ns(const struct clock *c)
 int64_t
 clock_real_ns(const struct clock *c)
 {
-    return c->is_virtual ? c->real_base_ns + c->virtual_ns
-                         : host_ns(CLOCK_REALTIME);
+    int64_t ns;
+
+    if (!c->is_virtual)
+        return host_ns(CLOCK_REALTIME);
+    if (__builtin_add_overflow(c->real_base_ns, c->virtual_ns, &ns))
+        return NS_NEVER;
+    return ns;
 }
 
 int64_t

@@ -283,6 +283,8 @@ io_write(struct task *t, struct file *f, const struct io *io)
     int64_t total = check_segments(t, io);
     if (total <= 0)
         return total;
+    if (done >= (uint64_t)total) /* the guest made its iovecs shorter */
+        return total;
     if (io->pos) {
         own_pos = *io->pos + done;
         pos = &own_pos;

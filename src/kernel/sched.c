@@ -30,7 +30,7 @@ sched_queue(struct thread *th)
 static void
 sched_queue_again(struct thread *th)
 {
-    if (!th->is_stopped)
+    if (list_is_empty(&th->run) && !th->is_stopped)
         list_push_front(&th->kernel->run_queue, &th->run);
 }
 
@@ -320,8 +320,8 @@ idle(struct kernel *k, int64_t deadline_ns)
     }
     if (deadline_ns < next)
         next = deadline_ns;
-    if (next != NS_NEVER)
-        next += k->clock.boot_ns;
+    if (__builtin_add_overflow(next, k->clock.boot_ns, &next))
+        next = NS_NEVER;
     poll_host(k, next);
 }
 

@@ -160,7 +160,8 @@ tell_watchers(struct task *t, int sig)
     }
 }
 
-/* Stop signals and SIGCONT cancel each other, delivered or not. */
+/* Stop signals and SIGCONT cancel each other, delivered or not. What came
+ * while the task was stopped acts when it goes on. */
 static void
 before_send(struct task *t, int sig)
 {
@@ -168,8 +169,19 @@ before_send(struct task *t, int sig)
         queue_drop(&t->sig, t->kernel, SIG_BIT(SIGCONT));
     if (sig == SIGCONT)
         queue_drop(&t->sig, t->kernel, STOPS);
-    if (t->is_stopped && (sig == SIGCONT || sig == SIGKILL))
-        task_continue(t);
+    if (!t->is_stopped || (sig != SIGCONT && sig != SIGKILL))
+        return;
+    task_continue(t);
+    if (sig == SIGCONT)
+        signals_act(t);
+}
+
+/* May a default action be taken now? A stopped task dies only by SIGKILL. */
+static bool
+acts_now(const struct task *t, int sig)
+{
+    return !has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)) &&
+           (!t->is_stopped || STOPS & SIG_BIT(sig));
 }
 
 int
@@ -181,9 +193,11 @@ signal_send(struct task *t, const struct siginfo_k *info)
     if (t->is_zombie || (!t->thread && !t->resident))
         return 0;
     before_send(t, sig);
+    if (t->is_zombie)
+        return 0;
     if (!blocked && is_ignored(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)))
         return 0;
-    if (!blocked && !has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig))) {
+    if (!blocked && acts_now(t, sig)) {
         act_by_default(t, sig);
         return 0;
     }
@@ -241,12 +255,11 @@ signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
 /* --- masks and taking */
 
 void
-signals_set_mask(struct task *t, uint64_t mask)
+signals_act(struct task *t)
 {
     struct signals *s = &t->sig;
-
-    s->mask = mask & ~UNMASKABLE;
     uint64_t due = s->pending & ~s->mask;
+
     for (; due && !t->is_zombie; due &= due - 1) {
         int sig = __builtin_ctzll(due) + 1;
         if (has_handler(t, sig))
@@ -257,6 +270,13 @@ signals_set_mask(struct task *t, uint64_t mask)
     }
     if (!t->is_zombie)
         signal_update_word(t);
+}
+
+void
+signals_set_mask(struct task *t, uint64_t mask)
+{
+    t->sig.mask = mask & ~UNMASKABLE;
+    signals_act(t);
 }
 
 void
@@ -276,7 +296,7 @@ signal_forget_ignored(struct task *t, int sig)
 {
     if (is_ignored(t, sig))
         queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
-    signal_update_word(t);
+    signals_act(t);
 }
 
 int
@@ -381,6 +401,9 @@ thread_signext(struct thread *th, gaddr at)
     struct guest_signal g;
     struct siginfo_k si;
 
+    signals_act(t);
+    if (t->is_zombie)
+        return 0;
     int sig = signal_take(t, ~s->mask, &si);
     if (!sig)
         return 0;
@@ -398,7 +421,7 @@ thread_signext(struct thread *th, gaddr at)
         mask |= SIG_BIT(sig);
     if (act->flags & GSA_RESETHAND)
         *act = (struct sigaction_k){0};
-    s->mask = mask & ~UNMASKABLE;
-    signal_update_word(t);
-    return copy_to_guest(t, at, &g, sizeof g) < 0 ? 0 : 1;
+    int r = copy_to_guest(t, at, &g, sizeof g);
+    signals_set_mask(t, mask);
+    return r < 0 ? 0 : 1;
 }

@@ -83,11 +83,14 @@ void signal_send_kernel(struct task *t, int sig);
 int signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si);
 
 void signals_set_mask(struct task *t, uint64_t mask);
+/* Acts on what is pending, unmasked and without a handler. */
+void signals_act(struct task *t);
 /* Sets a mask for the length of one call (sigsuspend, ppoll, pselect); the
  * old one comes back when the call is over, or after the handler. Further
  * tries of the same call change nothing. */
 void signals_swap_mask(struct task *t, uint64_t mask);
-/* The action of sig became "ignore": what is pending of it goes. */
+/* The action of sig became the default or "ignore": what is pending of it
+ * acts or goes. */
 void signal_forget_ignored(struct task *t, int sig);
 /* Shows in the guest's signal word whether a handler is due. */
 void signal_update_word(struct task *t);

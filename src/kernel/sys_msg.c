@@ -74,11 +74,23 @@ send_failed(struct call *c, size_t done, int64_t r)
     return r;
 }
 
+/* The bytes that earlier tries of this call have moved; the guest may have
+ * made its iovecs shorter since. */
+static size_t
+progress_of(const struct call *c, const struct sock_msg *m)
+{
+    uint64_t done = c->task->thread->call.progress;
+
+    if (c->is_one_of_many || !socket_is_stream(c->socket))
+        return 0;
+    return done < m->len ? (size_t)done : m->len;
+}
+
 static int64_t
 send_msg(struct call *c, struct sock_msg *m)
 {
     bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
-    size_t done = keeps_progress ? (size_t)c->task->thread->call.progress : 0;
+    size_t done = progress_of(c, m);
 
     m->flags = c->flags;
     iov_skip(&m->data, done);
@@ -169,8 +181,7 @@ wants_more(const struct call *c, const struct sock_msg *m, int64_t got)
 static int64_t
 recv_msg(struct call *c, struct sock_msg *m)
 {
-    bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
-    size_t done = keeps_progress ? (size_t)c->task->thread->call.progress : 0;
+    size_t done = progress_of(c, m);
 
     m->flags = c->flags;
     iov_skip(&m->data, done);

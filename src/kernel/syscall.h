@@ -39,10 +39,11 @@ struct syscall_row {
 
 #define SYSCALL_MAX 1080
 
-/* Before and after each try of a call, of either ABI (thread.c). What the call
- * of task t, which gave r, answers; it may have made the thread another
- * task's (vfork, exec, exit). */
-void call_begin(struct thread *th);
+/* Before and after each try of a call, of either ABI (thread.c): its number,
+ * or CALL_WASI and its row. What the call of task t, which gave r, answers; it
+ * may have made the thread another task's (vfork, exec, exit). */
+#define CALL_WASI (UINT32_C(1) << 31)
+void call_begin(struct thread *th, uint32_t nr);
 int64_t call_end(struct thread *th, struct task *t, int64_t r);
 
 /* NULL: no such call. */

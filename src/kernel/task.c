@@ -238,20 +238,24 @@ task_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
 
 /* --- groups */
 
-static bool
-links_group_outside(const struct task *t, int pgid)
+/* Init adopts orphans without becoming a link of their group. */
+bool
+task_links_group(const struct task *t)
 {
     const struct task *p = t->parent;
 
-    return t->pgid == pgid && !t->is_zombie && p && p->pgid != pgid &&
-           p->sid == t->sid;
+    return p && (p != t->kernel->init || t->is_host_child) &&
+           p->pgid != t->pgid && p->sid == t->sid;
 }
 
 bool
 task_group_is_orphaned(struct kernel *k, int pgid)
 {
     LIST_FOR_EACH(it, &k->tasks)
-    if (links_group_outside(CONTAINER_OF(it, struct task, link), pgid))
-        return false;
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->pgid == pgid && !t->is_zombie && task_links_group(t))
+            return false;
+    }
     return true;
 }

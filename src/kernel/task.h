@@ -32,6 +32,7 @@ struct call_hold {
 /* What a call keeps from its first try to its last. */
 struct call_state {
     bool is_retry;
+    uint32_t nr; /* of the call: a guest need not make the same one again */
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
     uint64_t progress;   /* bytes already transferred */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
@@ -228,6 +229,8 @@ void task_continue(struct task *t);
 void task_fork(struct thread *th);
 /* The vfork child of th is done with it: the parent goes on. */
 void task_vfork_done(struct thread *th);
+/* Is its parent in another process group of the same session? */
+bool task_links_group(const struct task *t);
 /* Has no member of the process group a parent in another group of the same
  * session? */
 bool task_group_is_orphaned(struct kernel *k, int pgid);

@@ -15,6 +15,7 @@ enum {
     INTERPRETERS_MAX = 5,
     SHEBANG_BYTES = 256,
     PROGRAM_BYTES_MAX = 256 << 20,
+    UNTRUSTED_BYTES_MAX = 16 << 20, /* the engine takes no more */
 };
 
 /* Where an exec stands: the path it has come to and the arguments so far. */
@@ -95,6 +96,15 @@ read_file(struct exec_state *x, void *buf, size_t len)
     return r < 0 ? r : (int64_t)pos;
 }
 
+/* Of a line that does not fit, the interpreter must. */
+static bool
+is_cut_short(const char *line)
+{
+    const char *interp = line + 2 + strspn(line + 2, " \t");
+
+    return strlen(line) >= SHEBANG_BYTES && !strpbrk(interp, " \t");
+}
+
 /* "#!interpreter [one argument]": the words of a line, cut in place. */
 static int
 parse_shebang(char *line, char **ret_interp, char **ret_arg)
@@ -103,7 +113,7 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
 
     if (end)
         *end = 0;
-    else if (strlen(line) >= SHEBANG_BYTES)
+    else if (is_cut_short(line))
         return -ENOEXEC;
     for (end = line + strlen(line); end > line + 2; end--)
         if (end[-1] != ' ' && end[-1] != '\t')
@@ -148,9 +158,10 @@ load(struct exec_state *x, OWN struct program **ret)
 {
     struct kernel *k = x->t->kernel;
     size_t len = (size_t)x->attr.size;
+    bool is_trusted = x->attr.uid == 0;
     char why[160] = "";
 
-    if (x->attr.size > PROGRAM_BYTES_MAX)
+    if (x->attr.size > (is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX))
         return -ENOEXEC;
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
@@ -159,7 +170,7 @@ load(struct exec_state *x, OWN struct program **ret)
     struct program_source src = {.bytes = bytes,
                                  .len = n < 0 ? 0 : (size_t)n,
                                  .name = x->path,
-                                 .is_trusted = x->attr.uid == 0};
+                                 .is_trusted = is_trusted};
     int r = n < 0 ? (int)n
                   : k->machine->load(k->engine, &src, ret, why, sizeof why);
     free(bytes);
@@ -270,6 +281,7 @@ exec_commit(struct task *t)
 struct strings {
     char **v;
     size_t n;
+    size_t bytes;
 };
 
 static void
@@ -280,7 +292,12 @@ strings_fini(struct strings *s)
     free(s->v);
 }
 
-enum { STRINGS_MAX = 128 << 10, STRING_BYTES_MAX = 128 << 10 };
+/* All of them together are bounded again, exactly, by args_set. */
+enum {
+    STRINGS_MAX = 128 << 10,
+    STRING_BYTES_MAX = 128 << 10,
+    STRINGS_BYTES_MAX = 1 << 20,
+};
 
 static int
 copy_string(struct task *t, gaddr a, char **ret)
@@ -325,8 +342,13 @@ strings_from_guest(struct task *t, gaddr array, struct strings *s)
         r = copy_string(t, a, &s->v[i]);
         if (r < 0)
             return r;
+        s->bytes += strlen(s->v[i]) + 1;
+        if (s->bytes > STRINGS_BYTES_MAX)
+            r = -E2BIG;
         s->n = i + 1;
         s->v[s->n] = NULL;
+        if (r < 0)
+            return r;
     }
 }
 

@@ -191,7 +191,11 @@ task_exit(struct task *t, int status)
     while (!list_is_empty(&t->children)) {
         struct task *child =
             CONTAINER_OF(t->children.next, struct task, sibling);
+        bool was_link = task_links_group(child);
         give_child_to_init(child);
-        hang_up_if_orphaned(k, child->pgid);
+        if (was_link)
+            hang_up_if_orphaned(k, child->pgid);
     }
+    if (task_links_group(t))
+        hang_up_if_orphaned(k, t->pgid);
 }

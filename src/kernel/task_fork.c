@@ -88,5 +88,8 @@ task_vfork_done(struct thread *th)
     th->task = child->vfork_parent;
     child->vfork_parent = NULL;
     child->thread = NULL;
+    th->is_stopped = th->task->is_stopped; /* it was the child's */
+    if (th->is_stopped)
+        sched_remove(th);
     signal_update_word(th->task);
 }

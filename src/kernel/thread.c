@@ -290,8 +290,11 @@ thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
 /* --- calls */
 
 void
-call_begin(struct thread *th)
+call_begin(struct thread *th, uint32_t nr)
 {
+    if (th->call.is_retry && th->call.nr != nr)
+        forget_call(th);
+    th->call.nr = nr;
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
     th->is_ready = th->is_waiting = false;
@@ -317,6 +320,10 @@ call_end(struct thread *th, struct task *t, int64_t r)
         r = th->call.progress ? (int64_t)th->call.progress
                               : signal_interrupt(t, th->call.restartable);
     }
+    if (t->sig.wait_set) {
+        t->sig.wait_set = 0;
+        signals_act(t);
+    }
     if (t->sig.has_saved_mask && !signal_is_due(t)) {
         t->sig.has_saved_mask = false;
         signals_set_mask(t, t->sig.saved_mask);
@@ -336,7 +343,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
         forget_call(th);
         return -EVFORKGONE;
     }
-    call_begin(th);
+    call_begin(th, nr);
     t->usage.syscalls++;
     FILE *strace = th->kernel->strace;
     if (strace)

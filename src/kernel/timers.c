@@ -24,15 +24,19 @@ struct posix_timer {
     int64_t interval_ns;
 };
 
-/* The first multiple of `interval` after `deadline` that is in the future,
- * and how many were passed. */
+/* The first multiple of `interval` after `deadline` that is in the future
+ * (NS_NEVER: none can be told), and how many were passed. */
 static int64_t
 next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
 {
     int64_t n = now >= deadline ? (now - deadline) / interval + 1 : 1;
 
     *ret_passed = n - 1 < INT_MAX ? (int)(n - 1) : INT_MAX;
-    return deadline + n * interval;
+    int64_t next;
+    if (__builtin_mul_overflow(n, interval, &next) ||
+        __builtin_add_overflow(deadline, next, &next))
+        return NS_NEVER;
+    return next;
 }
 
 /* --- setitimer */

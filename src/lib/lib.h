@@ -40,6 +40,9 @@ struct wsand_sandbox {
     _Atomic bool window_changed;
 };
 
+/* Sends what wsand_signal has asked for to the current run. */
+void sandbox_send_pending(struct wsand_sandbox *sb);
+
 /* Fills *err, if there is one, and returns -errnum. */
 int error_set(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -34,6 +34,15 @@ set_fd(struct task *t, int fd, int r, OWN struct file *f)
 }
 
 static int
+open_capture(struct task *t, int fd, struct capture *c)
+{
+    struct file *f = NULL;
+    int r = capture_open(t->kernel, c, &f);
+
+    return set_fd(t, fd, r, f);
+}
+
+static int
 set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
 {
     struct kernel *k = t->kernel;
@@ -48,9 +57,9 @@ set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
     int r = input_open(k, run->input ? run->input : "", run->input_len, &f);
     r = set_fd(t, 0, r, f);
     if (r == 0)
-        r = set_fd(t, 1, capture_open(k, o->out, &f), f);
+        r = open_capture(t, 1, o->out);
     if (r == 0)
-        r = set_fd(t, 2, capture_open(k, o->err, &f), f);
+        r = open_capture(t, 2, o->err);
     return r;
 }
 
@@ -63,9 +72,7 @@ is_over(void *arg)
 
     if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
         atomic_store(&k->kicked, false);
-        int sig = atomic_exchange(&sb->pending_signal, 0);
-        if (sig)
-            kernel_kill(k, k->run_tag, sig);
+        sandbox_send_pending(sb);
     }
     return sh->res->is_parked && (!sh->res->is_dead || !sh->res->task->thread);
 }

@@ -97,7 +97,7 @@ thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
     FILE *strace = th->kernel->strace;
     struct task *t = th->task;
 
-    call_begin(th);
+    call_begin(th, CALL_WASI | row);
     t->usage.syscalls++;
     if (strace)
         trace_enter(strace, t, &rows[row], args);

@@ -1,0 +1,181 @@
+/* A kernel's life: making, root processes, the end. */
+#include "world.h"
+
+#include "kernel/vfs/tmpfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char *const argv[] = {"prog", "x", NULL};
+static const char *const envp[] = {NULL};
+
+static enum machine_event
+end(struct fake_machine *m, struct machine_trap *trap)
+{
+    const uint32_t args[6] = {7};
+
+    (void)trap;
+    (void)thread_syscall(m->machine.thread, NR_exit_group, args);
+    return MACHINE_LEFT;
+}
+
+static struct kernel *
+with_program(struct engine *e)
+{
+    struct kernel *k = world_new_on(e);
+
+    CHECK_EQ(world_file(k, "/prog", FAKE_PROGRAM), 0);
+    return k;
+}
+
+static bool
+is_reaped(void *arg)
+{
+    int *pid_and_status = ((void **)arg)[1];
+    struct kernel *k = ((void **)arg)[0];
+
+    return kernel_reap(k, pid_and_status[0], &pid_and_status[1]) == 0;
+}
+
+TEST(kernel_new_survives_failing_allocations)
+{
+    int hfds = world_count_hfds();
+
+    EACH_OOM(oom)
+    {
+        struct kernel *k = world_new();
+        CHECK(k || test_alloc_failed());
+        kernel_free(k);
+        CHECK_EQ(world_count_hfds(), hfds);
+    }
+    kernel_free(NULL);
+}
+
+TEST(kernel_limits_and_options_are_taken_over)
+{
+    uint64_t max[LIMIT_COUNT] = {0};
+    struct kernel *k;
+    struct fs *root;
+    struct kernel_options o = {.machine = &fake_ops,
+                               .limits = max,
+                               .is_deterministic = true,
+                               .start_ns = 42,
+                               .hostname = "box"};
+
+    max[LIMIT_processes] = 3;
+    CHECK_EQ(tmpfs_new(NULL, NULL, 1000, 10, &root), 0);
+    CHECK_EQ(kernel_new(&o, root, &k), 0);
+    CHECK_EQ(k->limits.max[LIMIT_processes], 3);
+    CHECK_EQ(clock_real_ns(&k->clock), 42);
+    CHECK(!strcmp(k->hostname, "box"));
+    CHECK_EQ(k->init->pid, 1);
+    kernel_free(k);
+}
+
+TEST(kernel_spawn_runs_a_program_to_its_end)
+{
+    struct engine e = {.run = end};
+    struct kernel *k = with_program(&e);
+    struct spawn s = {.path = "prog", .argv = argv, .envp = envp, .cwd = "/"};
+    int pid_and_status[2];
+    void *arg[] = {k, pid_and_status};
+
+    s.stdio[1] = world_open(k, NULL, "/prog", O_RDONLY, NULL);
+    int pid = pid_and_status[0] = kernel_spawn(k, &s, NULL, 0);
+    CHECK(pid > 1);
+    CHECK(!s.stdio[1]);
+    struct task *t = task_find(k, pid);
+    CHECK(!fd_find(t, 0) && fd_find(t, 1) && !fd_find(t, 2));
+    CHECK_EQ(kernel_reap(k, pid, &pid_and_status[1]), -EAGAIN);
+    CHECK_EQ(kernel_run(k, is_reaped, arg, NS_NEVER), 0);
+    CHECK_EQ(WEXITSTATUS(pid_and_status[1]), 7);
+    CHECK_EQ(kernel_reap(k, pid, &pid_and_status[1]), -ECHILD);
+    CHECK_EQ(kernel_reap(k, 1, &pid_and_status[1]), -ECHILD);
+    kernel_free(k);
+}
+
+TEST(kernel_spawn_survives_failing_allocations)
+{
+    EACH_OOM(oom)
+    {
+        test_fail_alloc(0);
+        struct engine e = {0};
+        struct kernel *k = with_program(&e);
+        struct spawn s = {
+            .path = "/prog", .argv = argv, .envp = envp, .cwd = "/"};
+        char why[100];
+        for (int i = 0; i < 3; i++)
+            s.stdio[i] = world_open(k, NULL, "/prog", O_RDONLY, NULL);
+        test_fail_alloc(oom);
+        int pid = kernel_spawn(k, &s, why, sizeof why);
+        bool failed = test_alloc_failed();
+        CHECK_EQ(pid == -ENOMEM, failed);
+        CHECK_EQ(k->limits.used[LIMIT_processes], !failed);
+        CHECK_EQ(k->limits.used[LIMIT_open_files], failed ? 0 : 3);
+        if (failed)
+            CHECK_EQ(k->limits.used[LIMIT_memory], 0);
+        kernel_free(k);
+        if (!failed)
+            break;
+    }
+}
+
+TEST(kernel_spawn_says_why_it_failed)
+{
+    struct kernel *k = with_program(NULL);
+    struct spawn s = {.path = "/gone", .argv = argv, .envp = envp, .cwd = "/"};
+    char why[100];
+
+    CHECK_EQ(kernel_spawn(k, &s, why, sizeof why), -ENOENT);
+    CHECK(!strcmp(s.culprit, "/gone"));
+    s.path = "/prog";
+    s.cwd = "/prog";
+    CHECK_EQ(kernel_spawn(k, &s, why, sizeof why), -ENOTDIR);
+    s.cwd = "/";
+    CHECK_EQ(world_file(k, "/text", "text"), 0);
+    s.path = "/text";
+    CHECK_EQ(kernel_spawn(k, &s, why, sizeof why), -ENOEXEC);
+    CHECK(!strcmp(why, "/text: not a program"));
+    k->limits.max[LIMIT_processes] = 0;
+    s.stdio[0] = world_open(k, NULL, "/prog", O_RDONLY, NULL);
+    CHECK_EQ(kernel_spawn(k, &s, why, sizeof why), -EAGAIN);
+    CHECK_EQ(k->limits.used[LIMIT_open_files], 0);
+    kernel_free(k);
+}
+
+TEST(kernel_kill_chooses_by_run)
+{
+    struct kernel *k = world_new();
+    struct task *a = world_task(k), *b = world_task(k);
+
+    a->run_tag = 1;
+    b->run_tag = 2;
+    struct task *c = world_child(k, b);
+    kernel_kill(k, 2, SIGKILL);
+    CHECK(!a->is_zombie && b->is_zombie && c->is_zombie);
+    kernel_kill(k, 0, SIGTERM);
+    CHECK(a->is_zombie);
+    kernel_free(k);
+}
+
+TEST(kernel_free_ends_whatever_is_going_on)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k), *u = world_task(k);
+    struct siginfo_k stop = {.signo = SIGSTOP};
+
+    CHECK_EQ(SYS(t, NR_rt_sigsuspend, 256, 8), -EWAIT);
+    CHECK_EQ(signal_send(u, &stop), 0);
+    struct task *v = world_task(k);
+    CHECK(SYS(v, NR_vfork) > 0);
+    struct task *w = world_task(k);
+    CHECK_EQ(SYS(w, NR_pipe2, 256, 0), 0);
+    CHECK_EQ(SYS(w, NR_read, 0, 256, 1), -EWAIT);
+    struct task *z = world_task(k);
+    z->is_host_child = true;
+    task_exit(z, 0);
+    kernel_free(k);
+}
