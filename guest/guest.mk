@@ -19,7 +19,7 @@ guest-env: | $(SYSROOT_LIB)
 packages: | $(SYSROOT_LIB) ## the programs of the root image
 	@guest/bin/build-packages
 
-rootfs: packages build/wasm-sandbox ## the root image, build/share/wasmsand/root.tar
+rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image, build/share/wasmsand/root.tar
 	@guest/bin/build-rootfs build/share/wasmsand/root.tar build/wasm-sandbox
 .PHONY: guest-env packages rootfs
 
