@@ -54,6 +54,17 @@ unit-lib-shell: $(B)/unit-lib-shell
 .PHONY: unit-lib unit-lib-shell
 -include $(patsubst %.c,$(B)/obj/%.d,$(wildcard tests/lib/*.c tests/lib/shell/*.c))
 
+# The examples, which use nothing but the public header.
+c_examples := $(patsubst %.c,$(B)/%,$(wildcard examples/c/*.c))
+$(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE_LIB)
+	@mkdir -p $(@D) && echo "  cc $<"
+	$Q$(CC) -std=gnu11 -g -O2 -Iinclude $(WARN) $(if $(SAN),$(SAN_FLAGS)) $(LDFLAGS) \
+	  $< $(filter %.a,$^) $(LDLIBS) -o $@
+examples: $(c_examples)
+examples-c: $(c_examples)
+	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
+.PHONY: examples-c
+
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
 guest_src := $(wildcard tests/guest/*.c guest/tests/*.c)
