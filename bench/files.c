@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 4096, BLOCKS = 1024, LARGE = 16384, NAMES = 1000, STATS = 2000 };
+enum { BLOCK = 4096, BLOCKS = 1024, LARGE = 2048, NAMES = 1000, STATS = 2000 };
 
 static const char deep[] = "a/b/c/d/e/f";
 static char block[BLOCK];

@@ -2,7 +2,7 @@
 # checked again when it, or a header it uses, changes: then its object is new.
 lint_src := $(LIB) $(CLI)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
-  lint-cppcheck lint-analyzer
+  lint-cppcheck lint-analyzer lint-docs
 
 lint: ## all static checks
 	+@tools/check $(lint_suites)
@@ -14,6 +14,9 @@ lint-format:
 
 lint-layers:
 	@tools/check-layers
+
+lint-docs:
+	@tools/gen-docs --check
 
 lint-state: build/libwasmsand.a
 	@tools/check-state $<

@@ -23,16 +23,26 @@ static const struct {
     {"freeze", cmd_freeze, "write a program that starts initialised"},
 };
 
+/* Names from a module or a command line could control the terminal. */
+static void
+replace_controls(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            *s = '?';
+}
+
 void
 complain(const char *format, ...)
 {
+    char line[2048];
     va_list args;
 
-    fputs("wasm-sandbox: ", stderr);
     va_start(args, format);
-    (void)vfprintf(stderr, format, args);
+    (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    replace_controls(line);
+    fprintf(stderr, "wasm-sandbox: %s\n", line);
 }
 
 static void

@@ -142,6 +142,7 @@ int program_check(struct engine_program *p, char *why, size_t why_size);
 struct wasm_facts {
     bool has_start;
     uint32_t functions;
+    uint64_t cost; /* of compiling: the sum of the squares of function sizes */
     const uint8_t *note; /* of a frozen program (freeze.c), else NULL */
     size_t note_len;
 };

@@ -13,6 +13,7 @@
 
 #define MAX_UNTRUSTED_BYTES     (16u << 20)
 #define MAX_UNTRUSTED_FUNCTIONS 50000
+#define MAX_UNTRUSTED_COST      UINT64_C(400000000000) /* some 20 s */
 #define MAX_KEPT_BYTES          (64u << 20) /* of untrusted sources */
 
 static void
@@ -161,6 +162,8 @@ source_check(const struct program_source *src, struct wasm_facts *ret,
         return refuse(why, why_size, "module of more than 16 MiB");
     if (ret->functions > MAX_UNTRUSTED_FUNCTIONS)
         return refuse(why, why_size, "module of more than 50000 functions");
+    if (ret->cost > MAX_UNTRUSTED_COST)
+        return refuse(why, why_size, "module with too large functions");
     return 0;
 }
 

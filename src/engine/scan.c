@@ -7,6 +7,7 @@
 #define SECTION_CUSTOM   0
 #define SECTION_FUNCTION 3
 #define SECTION_START    8
+#define SECTION_CODE     10
 
 struct cursor {
     const uint8_t *at, *end;
@@ -27,6 +28,24 @@ take_u32(struct cursor *c, uint32_t *ret)
         }
     }
     return -EINVAL;
+}
+
+/* The compiler takes time in proportion to the square of a function's size. */
+static int
+add_costs(struct cursor *code, uint64_t *ret)
+{
+    uint32_t count, size;
+
+    if (take_u32(code, &count) < 0)
+        return -EINVAL;
+    for (; count; count--) {
+        if (take_u32(code, &size) < 0 || size > (size_t)(code->end - code->at))
+            return -EINVAL;
+        code->at += size;
+        uint64_t cost = (uint64_t)size * size;
+        *ret = *ret > UINT64_MAX - cost ? UINT64_MAX : *ret + cost;
+    }
+    return 0;
 }
 
 /* The content of a custom section of the name of frozen programs. */
@@ -60,6 +79,8 @@ wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
         if (id == SECTION_START)
             facts.has_start = true;
         if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)
+            return -EINVAL;
+        if (id == SECTION_CODE && add_costs(&section, &facts.cost) < 0)
             return -EINVAL;
         c.at += size;
     }

@@ -37,7 +37,7 @@ struct epoll_item {
     struct epoll_event_k event;
     struct list link;            /* in ep->items */
     struct list ready;           /* in ep->ready, or alone */
-    struct epoll_item *next;     /* in file->watchers */
+    struct list watch;           /* in file->watchers */
     struct item_waiter *waiters; /* one for each queue of the file */
 };
 
@@ -115,7 +115,6 @@ item_events(const struct epoll_item *item)
                    (short)(item->event.events & ~BEHAVIOUR));
 }
 
-/* Frees an item that its file no longer knows. */
 static void
 item_free(OWN struct epoll_item *item)
 {
@@ -127,40 +126,35 @@ item_free(OWN struct epoll_item *item)
         waiter_remove(&w->w);
         charged_free(k, w, sizeof *w);
     }
+    list_remove(&item->watch);
     list_remove(&item->link);
     list_remove(&item->ready);
     charged_free(k, item, sizeof *item);
 }
 
-static void
-item_remove(OWN struct epoll_item *item)
-{
-    struct epoll_item **at = &item->file->watchers;
-
-    while (*at != item)
-        at = &(*at)->next;
-    *at = item->next;
-    item_free(item);
-}
-
+/* It is in both lists, of which one can be very long. */
 static struct epoll_item *
 item_find(const struct epoll *ep, const struct file *f, int fd)
 {
-    struct epoll_item *item = f->watchers;
+    const struct list *mine = ep->items.next, *its = f->watchers.next;
 
-    while (item && (item->ep != ep || item->fd != fd))
-        item = item->next;
-    return item;
+    for (; mine != &ep->items && its != &f->watchers;
+         mine = mine->next, its = its->next) {
+        struct epoll_item *a = CONTAINER_OF(mine, struct epoll_item, link);
+        struct epoll_item *b = CONTAINER_OF(its, struct epoll_item, watch);
+        if (a->file == f && a->fd == fd)
+            return a;
+        if (b->ep == ep && b->fd == fd)
+            return b;
+    }
+    return NULL;
 }
 
 void
 epoll_forget(struct file *f)
 {
-    while (f->watchers) {
-        struct epoll_item *item = f->watchers;
-        f->watchers = item->next;
-        item_free(item);
-    }
+    while (!list_is_empty(&f->watchers))
+        item_free(CONTAINER_OF(f->watchers.next, struct epoll_item, watch));
 }
 
 /* --- nesting */
@@ -195,8 +189,8 @@ visit_neighbours(struct level *level, const struct epoll *ep, bool down)
         }
         return;
     }
-    for (struct epoll_item *i = ep->file->watchers; i; i = i->next)
-        visit(level, i->ep);
+    LIST_FOR_EACH(it, &ep->file->watchers)
+    visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
 }
 
 /* How many sets deep the nesting is from ep on; -ELOOP if it leads to
@@ -260,16 +254,15 @@ item_new(struct epoll *ep, struct file *f, int fd,
 
     if (!item)
         return -ENOMEM;
-    *item = (struct epoll_item){
-        .ep = ep, .file = f, .fd = fd, .event = *ev, .next = f->watchers};
+    *item = (struct epoll_item){.ep = ep, .file = f, .fd = fd, .event = *ev};
     item->event.events |= ALWAYS_REPORTED;
-    f->watchers = item;
+    list_push_back(&f->watchers, &item->watch);
     list_push_back(&ep->items, &item->link);
     list_init(&item->ready);
     struct item_table table = {.pt.add = item_table_add, .item = item};
     (void)file_poll(f, &table.pt);
     if (table.failed) {
-        item_remove(item);
+        item_free(item);
         return -ENOMEM;
     }
     *ret = item;
@@ -331,7 +324,7 @@ epoll_remove(struct file *epf, struct file *f, int fd)
     struct epoll_item *item = item_find(epf->obj, f, fd);
     if (!item)
         return -ENOENT;
-    item_remove(item);
+    item_free(item);
     return 0;
 }
 
@@ -395,7 +388,7 @@ epoll_release(struct file *f)
     struct epoll *ep = f->obj;
 
     LIST_FOR_EACH_SAFE(it, &ep->items)
-    item_remove(CONTAINER_OF(it, struct epoll_item, link));
+    item_free(CONTAINER_OF(it, struct epoll_item, link));
     waitq_fini(&ep->changed);
     free(ep);
 }

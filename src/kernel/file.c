@@ -26,6 +26,7 @@ file_new(struct kernel *k, const struct file_ops *ops, OWN void *obj,
     }
     *f = (struct file){
         .ops = ops, .kernel = k, .obj = obj, .refs = 1, .flags = flags};
+    list_init(&f->watchers);
     f->anon_ino = ++k->next_anon_ino;
     *ret = f;
     return 0;

@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct epoll_item;
 struct file;
 struct kernel;
 struct task;
@@ -68,12 +67,12 @@ struct file {
     uint32_t refs;
     uint32_t flags; /* O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, ... */
     uint64_t pos;
-    bool has_pos;      /* reads and writes move pos; pread is allowed */
-    uint64_t anon_ino; /* inode number shown for a file without a path */
-    struct vnode node; /* held while mnt is not NULL */
-    struct vnode dir;  /* where it was found; not held */
-    char *name;        /* its name there, or NULL */
-    struct epoll_item *watchers; /* epoll items on this file: epoll.c */
+    bool has_pos;         /* reads and writes move pos; pread is allowed */
+    uint64_t anon_ino;    /* inode number shown for a file without a path */
+    struct vnode node;    /* held while mnt is not NULL */
+    struct vnode dir;     /* where it was found; not held */
+    char *name;           /* its name there, or NULL */
+    struct list watchers; /* epoll items on this file: epoll.c */
 };
 
 /* Takes obj over, also on failure (then `release` is called on a temporary

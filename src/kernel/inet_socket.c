@@ -157,6 +157,10 @@ is_port_taken(const struct socket *s, uint16_t port)
     LIST_FOR_EACH(it, bucket_of(s->kernel->net, port))
     {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        /* At the same place in both kinds of addresses; a bucket can be long.
+         */
+        if (other->local.in.sin_port != htons(port))
+            continue;
         if (other != s && collides(s, other) && !may_share(s, other))
             return true;
     }

@@ -1,4 +1,5 @@
 /* System calls on paths. */
+#include "kernel/sys_path.h"
 #include "kernel/abi.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
@@ -47,10 +48,9 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
     return *p ? base_of(t, dirfd, p, base) : -ENOENT;
 }
 
-/* The inode of a path; with AT_EMPTY_PATH and "", that of dirfd itself. */
-static int
-find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
-          struct vnode *ret)
+int
+sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+              struct vnode *ret)
 {
     unsigned wf = at_flags & AT_SYMLINK_NOFOLLOW ? WALK_NOFOLLOW : 0;
     struct vnode base;
@@ -183,7 +183,7 @@ int64_t
 sys_chroot(struct task *t, const union sysarg *a)
 {
     struct vnode v;
-    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+    int r = sys_find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
     return r < 0 ? r : -EPERM;
 }
@@ -211,7 +211,7 @@ sys_mknodat(struct task *t, const union sysarg *a)
         break;
     case S_IFCHR:
     case S_IFBLK:
-        r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW, &found);
+        r = sys_find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW, &found);
         return r == 0 ? -EEXIST : r == -ENOENT ? -EPERM : r;
     case S_IFDIR:
         return -EPERM;
@@ -271,7 +271,7 @@ sys_linkat(struct task *t, const union sysarg *a)
     uint32_t at_flags = flags & AT_EMPTY_PATH;
     if (!(flags & AT_SYMLINK_FOLLOW))
         at_flags |= AT_SYMLINK_NOFOLLOW;
-    int r = find_node(t, a[0].i, a[1].addr, at_flags, &from);
+    int r = sys_find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
         r = get_at(t, a[2].i, a[3].addr, &base, &to);
     return r != 0 ? r : vfs_link_node(&from, &to);
@@ -310,241 +310,13 @@ sys_readlinkat(struct task *t, const union sysarg *a)
     if (a[3].i <= 0)
         return -EINVAL;
     uint32_t empty = a[0].i == AT_FDCWD ? 0 : AT_EMPTY_PATH;
-    int r = find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
+    int r =
+        sys_find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW | empty, &v);
     if (r < 0)
         return r;
     size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
     char *buf = guest_ptr(t, a[2].addr, size);
     return buf ? vnode_readlink(t, &v, buf, size) : -EFAULT;
-}
-
-/* --- attributes */
-
-static int
-put_stat(struct task *t, gaddr to, uint64_t dev, const struct attr *a)
-{
-    struct abi_stat s;
-
-    abi_fill_stat(&s, dev, a);
-    return copy_to_guest(t, to, &s, sizeof s);
-}
-
-static int64_t
-stat_file(struct task *t, struct file *f, gaddr to)
-{
-    struct attr attr;
-
-    int r = file_getattr(f, &attr);
-    return r < 0
-               ? r
-               : put_stat(t, to, f->node.mnt ? f->node.mnt->fs->dev : 0, &attr);
-}
-
-/* fstatat64(dirfd, path, buf, flags) */
-int64_t
-sys_fstatat64(struct task *t, const union sysarg *a)
-{
-    const uint32_t known =
-        AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
-    struct vnode v;
-    struct attr attr;
-    int r;
-    const char *path = guest_path(t, a[1].addr, &r);
-
-    if (a[3].u & ~known)
-        return -EINVAL;
-    if (path && !*path && a[3].u & AT_EMPTY_PATH && a[0].i != AT_FDCWD) {
-        struct file *f = fd_find(t, a[0].i);
-        return f ? stat_file(t, f, a[2].addr) : -EBADF;
-    }
-    r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
-    if (r != 0)
-        return r;
-    r = vnode_getattr(t, &v, &attr);
-    return r != 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
-}
-
-int64_t
-sys_fstat64(struct task *t, const union sysarg *a)
-{
-    struct file *f = fd_find(t, a[0].i);
-
-    return f ? stat_file(t, f, a[1].addr) : -EBADF;
-}
-
-static int
-access_node(struct task *t, const struct vnode *v, int want)
-{
-    struct attr attr;
-
-    int r = vnode_getattr(t, v, &attr);
-    if (r < 0)
-        return r;
-    if (want & W_OK && v->mnt->read_only && !S_ISCHR(attr.mode))
-        return -EROFS;
-    return vfs_access(&t->cred, &attr, want);
-}
-
-/* faccessat2(dirfd, path, mode, flags) */
-int64_t
-sys_faccessat2(struct task *t, const union sysarg *a)
-{
-    struct vnode v;
-
-    if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
-        a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
-    int r = find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
-    return r != 0 ? r : access_node(t, &v, a[2].i);
-}
-
-int64_t
-sys_faccessat(struct task *t, const union sysarg *a)
-{
-    union sysarg b[4] = {a[0], a[1], a[2]};
-
-    return sys_faccessat2(t, b);
-}
-
-static int64_t
-chmod_node(struct task *t, const struct vnode *v, uint32_t mode)
-{
-    struct attr old, set = {0};
-
-    int r = vnode_getattr(t, v, &old);
-    if (r < 0)
-        return r;
-    if (S_ISLNK(old.mode))
-        return -EOPNOTSUPP;
-    set.mode = (old.mode & S_IFMT) | (mode & 07777);
-    return vnode_setattr(t, v, &set, ATTR_MODE, false);
-}
-
-int64_t
-sys_fchmodat(struct task *t, const union sysarg *a)
-{
-    struct vnode v;
-    int r = find_node(t, a[0].i, a[1].addr, 0, &v);
-
-    return r != 0 ? r : chmod_node(t, &v, a[2].u);
-}
-
-/* The inode of a descriptor that may change its attributes. */
-static int
-node_of_fd(struct task *t, int fd, struct vnode *ret)
-{
-    struct file *f = fd_find(t, fd);
-
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
-    if (!f->node.mnt)
-        return -EPERM;
-    *ret = f->node;
-    return 0;
-}
-
-int64_t
-sys_fchmod(struct task *t, const union sysarg *a)
-{
-    struct vnode v;
-    int r = node_of_fd(t, a[0].i, &v);
-
-    return r != 0 ? r : chmod_node(t, &v, a[1].u);
-}
-
-static int64_t
-chown_node(struct task *t, const struct vnode *v, uint32_t uid, uint32_t gid)
-{
-    struct attr set = {.uid = uid, .gid = gid};
-    unsigned what =
-        (uid != UINT32_MAX ? ATTR_UID : 0) | (gid != UINT32_MAX ? ATTR_GID : 0);
-
-    return vnode_setattr(t, v, &set, what, false);
-}
-
-/* fchownat(dirfd, path, uid, gid, flags) */
-int64_t
-sys_fchownat(struct task *t, const union sysarg *a)
-{
-    struct vnode v;
-
-    if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
-    int r = find_node(t, a[0].i, a[1].addr, a[4].u, &v);
-    return r != 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
-}
-
-int64_t
-sys_fchown(struct task *t, const union sysarg *a)
-{
-    struct vnode v;
-    int r = node_of_fd(t, a[0].i, &v);
-
-    return r != 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
-}
-
-/* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
-static int
-one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
-         bool *ret_now)
-{
-    struct abi_timespec ts;
-
-    int r = copy_from_guest(t, &ts, a, sizeof ts);
-    if (r < 0)
-        return r;
-    *ret_now = ts.nsec == UTIME_NOW;
-    *ret_set = ts.nsec != UTIME_OMIT;
-    *ret = now;
-    if (*ret_now || !*ret_set)
-        return 0;
-    if (ts.nsec < 0 || ts.nsec >= NS_PER_S)
-        return -EINVAL;
-    if (__builtin_mul_overflow(ts.sec, NS_PER_S, ret))
-        return -EINVAL;
-    *ret += ts.nsec;
-    return 0;
-}
-
-static int
-get_times(struct task *t, gaddr times, struct attr *set, unsigned *what,
-          bool *now)
-{
-    int64_t ns = clock_real_ns(&t->kernel->clock);
-    bool a_set = true, m_set = true, a_now = true, m_now = true;
-    int r = 0;
-
-    set->atime_ns = set->mtime_ns = ns;
-    if (times)
-        r = one_time(t, times, ns, &set->atime_ns, &a_set, &a_now);
-    if (r == 0 && times)
-        r = one_time(t, times + 16, ns, &set->mtime_ns, &m_set, &m_now);
-    *what = (a_set ? ATTR_ATIME : 0) | (m_set ? ATTR_MTIME : 0);
-    *now = a_now && m_now;
-    return r;
-}
-
-/* utimensat(dirfd, path or NULL, times or NULL, flags) */
-int64_t
-sys_utimensat(struct task *t, const union sysarg *a)
-{
-    struct attr set = {0};
-    struct vnode v;
-    unsigned what;
-    bool now;
-
-    int r = get_times(t, a[2].addr, &set, &what, &now);
-    if (r < 0)
-        return r;
-    if (a[3].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
-    if (a[1].addr)
-        r = find_node(t, a[0].i, a[1].addr, a[3].u, &v);
-    else
-        r = node_of_fd(t, a[0].i, &v);
-    if (r < 0 || !what)
-        return r;
-    return vnode_setattr(t, &v, &set, what, now);
 }
 
 /* --- directories and file systems */
@@ -631,7 +403,7 @@ int64_t
 sys_statfs64(struct task *t, const union sysarg *a)
 {
     struct vnode v;
-    int r = find_node(t, AT_FDCWD, a[0].addr, 0, &v);
+    int r = sys_find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
     return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }

@@ -15,6 +15,7 @@ enum {
     INTERPRETERS_MAX = 5,
     SHEBANG_BYTES = 256,
     PROGRAM_BYTES_MAX = 256 << 20,
+    UNTRUSTED_BYTES_MAX = 16 << 20, /* the engine takes no more */
 };
 
 /* Where an exec stands: the path it has come to and the arguments so far. */
@@ -157,9 +158,10 @@ load(struct exec_state *x, OWN struct program **ret)
 {
     struct kernel *k = x->t->kernel;
     size_t len = (size_t)x->attr.size;
+    bool is_trusted = x->attr.uid == 0;
     char why[160] = "";
 
-    if (x->attr.size > PROGRAM_BYTES_MAX)
+    if (x->attr.size > (is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX))
         return -ENOEXEC;
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
@@ -168,7 +170,7 @@ load(struct exec_state *x, OWN struct program **ret)
     struct program_source src = {.bytes = bytes,
                                  .len = n < 0 ? 0 : (size_t)n,
                                  .name = x->path,
-                                 .is_trusted = x->attr.uid == 0};
+                                 .is_trusted = is_trusted};
     int r = n < 0 ? (int)n
                   : k->machine->load(k->engine, &src, ret, why, sizeof why);
     free(bytes);
@@ -279,6 +281,7 @@ exec_commit(struct task *t)
 struct strings {
     char **v;
     size_t n;
+    size_t bytes;
 };
 
 static void
@@ -289,7 +292,12 @@ strings_fini(struct strings *s)
     free(s->v);
 }
 
-enum { STRINGS_MAX = 128 << 10, STRING_BYTES_MAX = 128 << 10 };
+/* All of them together are bounded again, exactly, by args_set. */
+enum {
+    STRINGS_MAX = 128 << 10,
+    STRING_BYTES_MAX = 128 << 10,
+    STRINGS_BYTES_MAX = 1 << 20,
+};
 
 static int
 copy_string(struct task *t, gaddr a, char **ret)
@@ -334,8 +342,13 @@ strings_from_guest(struct task *t, gaddr array, struct strings *s)
         r = copy_string(t, a, &s->v[i]);
         if (r < 0)
             return r;
+        s->bytes += strlen(s->v[i]) + 1;
+        if (s->bytes > STRINGS_BYTES_MAX)
+            r = -E2BIG;
         s->n = i + 1;
         s->v[s->n] = NULL;
+        if (r < 0)
+            return r;
     }
 }
 

@@ -34,6 +34,15 @@ set_fd(struct task *t, int fd, int r, OWN struct file *f)
 }
 
 static int
+open_capture(struct task *t, int fd, struct capture *c)
+{
+    struct file *f = NULL;
+    int r = capture_open(t->kernel, c, &f);
+
+    return set_fd(t, fd, r, f);
+}
+
+static int
 set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
 {
     struct kernel *k = t->kernel;
@@ -48,9 +57,9 @@ set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
     int r = input_open(k, run->input ? run->input : "", run->input_len, &f);
     r = set_fd(t, 0, r, f);
     if (r == 0)
-        r = set_fd(t, 1, capture_open(k, o->out, &f), f);
+        r = open_capture(t, 1, o->out);
     if (r == 0)
-        r = set_fd(t, 2, capture_open(k, o->err, &f), f);
+        r = open_capture(t, 2, o->err);
     return r;
 }
 

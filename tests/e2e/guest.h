@@ -22,6 +22,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
@@ -37,8 +38,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SELF      "/proc/self/exe"
-#define BOMB      "/tmp/bomb" /* what attacks leave behind */
+#define SELF "/proc/self/exe"
+#define BOMB "/tmp/bomb" /* what attacks leave behind */
 
 #define CHECK(cond)                                                           \
     do                                                                        \
@@ -81,6 +82,7 @@ strerrorname(int err)
         NAME(EMFILE)
         NAME(ENFILE)
         NAME(ENOENT)
+        NAME(ENOEXEC)
         NAME(ENOMEM)
         NAME(ENOSPC)
         NAME(ENOTDIR)

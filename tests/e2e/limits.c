@@ -144,9 +144,9 @@ mmap_until_refused(void)
         total += 1 << 22;
     }
     CHECK(errno == ENOMEM);
-    FAILS(mmap(NULL, 0xfffff000u, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-               0),
-          ENOMEM);
+    FAILS(
+        mmap(NULL, 0xfffff000u, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+        ENOMEM);
 }
 
 /* Many processes, each growing as far as it can. */
@@ -790,7 +790,10 @@ native_recursion(void)
 }
 
 static const struct attack attacks[] = {
-#define ATTACK(name) {#name, name}
+#define ATTACK(name) \
+    {                \
+#name, name  \
+    }
     ATTACK(fork_bomb),
     ATTACK(vfork_bomb),
     ATTACK(exec_loop),

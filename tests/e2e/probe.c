@@ -126,8 +126,8 @@ on_signal(int sig)
 static int
 cmd_await_signal(int argc, char **argv)
 {
-    static const int sigs[] = {SIGINT,  SIGTERM, SIGHUP,
-                               SIGUSR1, SIGUSR2, SIGQUIT, SIGWINCH};
+    static const int sigs[] = {SIGINT,  SIGTERM, SIGHUP,  SIGUSR1,
+                               SIGUSR2, SIGQUIT, SIGWINCH};
     struct sigaction sa = {.sa_handler = on_signal};
     sigset_t set, old;
 
@@ -307,6 +307,15 @@ cmd_fork_count(int argc, char **argv)
 }
 
 static int
+cmd_exec_file(int argc, char **argv)
+{
+    (void)argc;
+    execve(argv[1], argv + 1, environ);
+    printf("%s\n", strerrorname(errno));
+    return 1;
+}
+
+static int
 cmd_stdin_kind(int argc, char **argv)
 {
     char c;
@@ -343,6 +352,7 @@ static const struct {
     {"fill-file", cmd_fill_file},
     {"grow-memory", cmd_grow_memory},
     {"fork-count", cmd_fork_count},
+    {"exec-file", cmd_exec_file},
     {"stdin-kind", cmd_stdin_kind},
 };
 

@@ -122,7 +122,7 @@ TEST(epoll_set_that_ends_leaves_the_files_alone)
     CHECK_EQ(ctl(t, 0, EPOLL_CTL_ADD, 1, EPOLLIN), 0);
     CHECK_EQ(SYS(t, NR_close, 0), 0);
     CHECK_EQ(SYS(t, NR_write, 2, BUF, 1), 1);
-    CHECK(!fd_find(t, 1)->watchers);
+    CHECK(list_is_empty(&fd_find(t, 1)->watchers));
     CHECK_EQ(world_memory(k), 65536); /* the pipe's ring */
     kernel_free(k);
 }
@@ -196,7 +196,7 @@ TEST(epoll_survives_failing_allocations)
             continue;
         (void)epoll_add(ep, fd_find(t, 1), 1, &ev);
         file_put(ep);
-        CHECK(!fd_find(t, 1)->watchers);
+        CHECK(list_is_empty(&fd_find(t, 1)->watchers));
     }
     CHECK_EQ(world_memory(k), 0);
     kernel_free(k);
