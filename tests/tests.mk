@@ -53,15 +53,17 @@ linked-tests: $(linked_tests)
 guest-native: ## guest tests on the host
 	-@$(MAKE) -k native-tests
 	@tests/run-guest native
-guest-inside: $(SANDBOX) ## guest tests in the sandbox
+inside-tests:
 	-@$(MAKE) -k linked-tests
 	@tests/wopt-tests $(guest_src)
+guest-inside: $(SANDBOX) inside-tests ## guest tests in the sandbox
 	@tests/run-guest $(SANDBOX)
 guest-san:
 	@$(MAKE) SAN=1 guest-inside
-guest-calls: $(SANDBOX) ## which system calls the guest tests make
+guest-calls: $(SANDBOX) inside-tests ## which system calls the guest tests make
 	@tests/check-syscalls $(SANDBOX)
-.PHONY: native-tests linked-tests guest-native guest-inside guest-san guest-calls
+.PHONY: native-tests linked-tests guest-native inside-tests guest-inside \
+  guest-san guest-calls
 -include $(native_tests:=.d) $(linked_tests:.wasm=.d)
 
 # WASI tests: C with Debian's wasi-libc, and Go.
