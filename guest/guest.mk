@@ -19,8 +19,8 @@ guest-env: | $(SYSROOT_LIB)
 packages: | $(SYSROOT_LIB) ## the programs of the root image
 	@guest/bin/build-packages
 
-rootfs: packages ## the root image, build/share/wasmsand/root.tar
-	@guest/bin/build-rootfs build/share/wasmsand/root.tar
+rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image, build/share/wasmsand/root.tar
+	@guest/bin/build-rootfs build/share/wasmsand/root.tar build/wasm-sandbox
 .PHONY: guest-env packages rootfs
 
 # How a C file becomes a program for the sandbox; /* post: MODE */ among its

@@ -84,15 +84,24 @@ e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c))
 build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
 pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
-  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider tests/e2e
+  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
 e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
-	@$(pytest) -m 'not long'
+	@$(pytest) -m 'not long' tests/e2e
 e2e-long: $(SANDBOX) $(e2e_programs)
-	@$(pytest) -m long
+	@$(pytest) -m long tests/e2e
 e2e-san:
 	@$(MAKE) SAN=1 e2e
 .PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
+
+# The programs of the root image, from outside and from inside.
+check-userland: rootfs ## builds the root image and tests it
+	+@tools/check userland userland-programs
+userland: $(SANDBOX)
+	@$(pytest) tests/userland
+userland-programs: $(SANDBOX)
+	@$(SANDBOX) shell -s <tests/userland/programs.sh
+.PHONY: check-userland userland userland-programs
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

@@ -33,7 +33,7 @@
 extern int indirection_level, parse_and_execute_level, loop_level;
 extern int continuing, breaking, funcnest, executing_list;
 extern int comsub_ignore_return, return_catch_flag, wait_intr_flag;
-extern int line_number, executing, expand_aliases;
+extern int line_number, executing, expand_aliases, expaliases_flag;
 extern int subshell_environment;
 extern time_t shell_start_time;
 extern struct timeval shellstart;
@@ -136,7 +136,7 @@ resident_loop (void)
   if (getenv ("WASMSAND_RESIDENT") == 0)
     return 0;
   unbind_variable ("WASMSAND_RESIDENT");
-  is_resident = expand_aliases = 1;
+  is_resident = expand_aliases = expaliases_flag = 1;
   indirection_level = 1;
   wasmsand_next (0);
   return 0;

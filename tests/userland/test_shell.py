@@ -1,0 +1,83 @@
+"""bash and the tools of the root image, as scripts use them."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import ROOT, SANDBOX
+
+COMMANDS = [
+    ("printf '3\\n1\\n2\\n' | cat | sort -n", "1\n2\n3\n"),
+    ("echo $(echo x $(echo y $(echo z)))", "x y z\n"),
+    ("(exit 3); echo $?; (cd /tmp; y=1); echo [$y]", "3\n[]\n"),
+    ("sleep 0.05 & wait; (exit 7) & wait $!; echo $?", "7\n"),
+    ("(sleep 0.1; echo 1) & (sleep 0.02; echo 2) & wait", "2\n1\n"),
+    ("cat <<EOF\nline $((6*7))\nEOF", "line 42\n"),
+    ("s=0; while read l; do s=$((s+l)); done < <(seq 10); echo $s", "55\n"),
+    ("(while :; do :; done) & kill -9 $!; wait $! 2>/dev/null; echo $?", "137\n"),
+    ("yes | head -n 1; yes | true; echo ${PIPESTATUS[0]}", "y\n141\n"),
+    ("printf 'ab\\ncd\\n' | grep -n b | sed s/a/X/ | awk -F: '{print $2, $1}'", "Xb 1\n"),
+    ("head -c 10000000 /dev/zero | cat | wc -c", "10000000\n"),
+    ("seq 100000 | awk '{s+=$1}END{printf \"%d\\n\",s}'", "5000050000\n"),
+    ("env -i X=foo /bin/printenv X", "foo\n"),
+    ("timeout 0.1 sleep 5; echo $?", "124\n"),
+    ("mkdir -p /tmp/d; touch /tmp/d/a.txt; find /tmp/d -name '*.txt' -exec echo {} \\;",
+     "/tmp/d/a.txt\n"),
+    ("seq 3 | xargs -n 2 echo", "1 2\n3\n"),
+    ("cd /tmp; mkdir q; echo hi >q/x; tar czf a.tgz q; rm -r q; tar xzf a.tgz; cat q/x",
+     "hi\n"),
+    ("f() { [ $1 -eq 0 ] || f $(($1-1)); }; f 500; echo deep", "deep\n"),
+    ("for i in {1..50}; do (exit $i); done; echo $?", "50\n"),
+    ("printf 'a\\nb\\n' > /tmp/1; printf 'a\\nc\\n' > /tmp/2; diff /tmp/1 /tmp/2",
+     "2c2\n< b\n---\n> c\n"),
+    ("printf '%5s|\\n' é; echo -n é | wc -m", "   é|\n1\n"),
+    ("id -un; echo $HOME; echo ~; pwd", "user\n/home/user\n/home/user\n/home/user\n"),
+    ("echo hello | gzip | gzip -d; echo hello | md5sum",
+     "hello\nb1946ac92492d2347c6235b4d2611184  -\n"),
+]
+
+
+@pytest.mark.parametrize("command,expected", COMMANDS)
+def test_command(shell, command, expected):
+    done = shell(command)
+    assert (done.stdout, done.stderr) == (expected, "")
+
+
+def test_exit_statuses(shell):
+    assert shell("exit 42").returncode == 42
+    assert shell("nope").returncode == 127
+    assert shell("kill -TERM $$").returncode == 143
+    assert shell("if").returncode == 2
+
+
+def test_script_on_stdin():
+    done = subprocess.run([SANDBOX, "shell", "--root", ROOT], input="echo $((1+1))\n",
+                          capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "2\n"
+
+
+def test_system_folders_are_not_writable(shell):
+    done = shell("touch /usr/x; touch /etc/x; touch /workspace/x && echo fine")
+    assert done.stdout == "fine\n"
+    assert done.stderr.count("Permission denied") == 2
+
+
+def test_fork_bomb_leaves_the_shell(shell):
+    done = shell(":(){ :|:& };: 2>/dev/null; sleep 0.3; echo still here")
+    assert done.stdout.endswith("still here\n")
+
+
+def test_program_from_the_image():
+    done = subprocess.run([SANDBOX, "exec", "--root", ROOT, "/bin/ls", "-d", "/tmp"],
+                          capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "/tmp\n"
+
+
+@pytest.mark.parametrize("content", [b"", b"not a tar", b"\0" * 511, os.urandom(4096)])
+def test_bad_root_image(tmp_path, content):
+    image = tmp_path / "root.tar"
+    image.write_bytes(content)
+    done = subprocess.run([SANDBOX, "shell", "--root", str(image), "-c", "true"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert str(image) in done.stderr and done.stderr.count("\n") == 1
