@@ -166,8 +166,8 @@ mount_host(struct kernel *k, const struct wsand_mount *m,
     if (hfd < 0)
         return error_errno(err, errno, "mount %s", m->host_path);
     int r = hostfs_new(k, hfd, !m->is_writable, &fs);
-    return mount_new_fs(k, m->guest_path, m->host_path, r, fs, !m->is_writable,
-                        err);
+    /* Where it lies on the host is not the guest's business. */
+    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
 }
 
 static int
