@@ -371,7 +371,8 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         }
         if (done(arg))
             break;
-        if (list_is_empty(&k->run_queue))
+        /* What was asked for there may have ended or woken someone. */
+        if (list_is_empty(&k->run_queue) && list_is_empty(&k->dead_threads))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
