@@ -397,7 +397,9 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         }
         if (done(arg))
             break;
-        idle(k, deadline_ns);
+        /* What was asked for there may have ended or woken someone. */
+        if (!sched_next(k, turn) && list_is_empty(&k->dead_threads))
+            idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
     return 0;
