@@ -105,7 +105,7 @@ start(struct wsand_sandbox *sb, const struct wsand_run *run, struct outputs *o,
         r = shell_thaw(sh);
     if (r == 0)
         r = set_stdio(sh->res->task, run, o);
-    if (r < 0)
+    if (r != 0)
         return r;
     sh->res->task->run_tag = ++sb->kernel->run_tag;
     sh->is_clean = false;
@@ -126,7 +126,7 @@ wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
     if (run->size < sizeof *run)
         return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
     int r = start(sb, run, &o, &sh);
-    if (r < 0)
+    if (r != 0)
         return error_errno(err, -r, "cannot run a command");
     *ret = (struct wsand_output){0};
     int64_t deadline =
