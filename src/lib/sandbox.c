@@ -58,7 +58,7 @@ get_limits(const struct wsand_options *o, uint64_t *max,
     } given[] = {
         {LIMIT_memory, o->memory_bytes}, {LIMIT_file_bytes, o->file_bytes},
         {LIMIT_files, o->files},         {LIMIT_processes, o->processes},
-        {LIMIT_cpu, o->cpu_ms},
+        {LIMIT_cpu, o->cpu_ms},          {LIMIT_output, o->output_bytes},
     };
     int r = 0;
 
