@@ -1,6 +1,7 @@
 /* exec: from a path to a program, with #! lines. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
+#include "kernel/strace.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
 
@@ -158,7 +159,7 @@ load(struct exec_state *x, OWN struct program **ret)
 {
     struct kernel *k = x->t->kernel;
     size_t len = (size_t)x->attr.size;
-    bool is_trusted = x->attr.uid == 0;
+    bool is_trusted = x->attr.uid == 0 && !(x->attr.mode & (S_IWGRP | S_IWOTH));
     char why[160] = "";
 
     if (x->attr.size > (is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX))
@@ -170,12 +171,15 @@ load(struct exec_state *x, OWN struct program **ret)
     struct program_source src = {.bytes = bytes,
                                  .len = n < 0 ? 0 : (size_t)n,
                                  .name = x->path,
-                                 .is_trusted = is_trusted};
+                                 .is_trusted = is_trusted,
+                                 .deadline_ns = k->deadline_ns};
     int r = n < 0 ? (int)n
                   : k->machine->load(k->engine, &src, ret, why, sizeof why);
     free(bytes);
-    if (x->e->why && r < 0 && why[0])
+    if (r < 0 && why[0] && x->e->why)
         strncat(x->e->why, why, x->e->why_size - 1);
+    else if (r < 0 && why[0] && k->strace)
+        strace_reason(k->strace, why);
     return r;
 }
 
