@@ -83,6 +83,9 @@ static const int allowed[] = {
     SYS_write,      SYS_munmap, SYS_mremap,        SYS_madvise,
     SYS_brk,        SYS_futex,  SYS_clock_gettime, SYS_getrandom,
     SYS_exit_group, SYS_exit,   SYS_sched_yield,
+#ifdef __SANITIZE_ADDRESS__
+    SYS_sigaltstack, /* before _exit */
+#endif
 };
 /* Unless their third argument asks for executable pages. */
 static const int allowed_unless_exec[] = {SYS_mmap, SYS_mprotect};
