@@ -123,7 +123,7 @@ set_attributes(posix_spawnattr_t *attr)
 static int
 spawn(int exe, int in, int out, pid_t *ret)
 {
-    static char name[] = "wasm-sandbox", word[] = "compile";
+    char name[] = "wasm-sandbox", word[] = "compile";
     char *const argv[] = {name, word, NULL}, *const envp[] = {NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;

@@ -80,9 +80,9 @@ jail_limit(void)
 /* --- system calls. A panic ends with one that is not here. */
 
 static const int allowed[] = {
-    SYS_write,      SYS_munmap, SYS_mremap,        SYS_madvise,
-    SYS_brk,        SYS_futex,  SYS_clock_gettime, SYS_getrandom,
-    SYS_exit_group, SYS_exit,   SYS_sched_yield,
+    SYS_write,       SYS_munmap, SYS_mremap,        SYS_madvise,
+    SYS_brk,         SYS_futex,  SYS_clock_gettime, SYS_getrandom,
+    SYS_exit_group,  SYS_exit,   SYS_sched_yield,
 #ifdef __SANITIZE_ADDRESS__
     SYS_sigaltstack, /* before _exit */
 #endif
