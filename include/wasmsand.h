@@ -86,7 +86,7 @@ struct wsand_options {
     const struct wsand_program *programs;
     size_t n_programs;
     /* Limits; see docs/limits.md for what happens at each. 0: the default. */
-    uint64_t memory_bytes, file_bytes, files, processes, cpu_ms;
+    uint64_t memory_bytes, file_bytes, files, processes, cpu_ms, output_bytes;
     /* Deterministic: a fixed seed, and a clock that starts at clock_ns (since
      * 1970) and moves only while all processes sleep. */
     bool is_deterministic;
@@ -139,7 +139,7 @@ struct wsand_run {
     const void *input; /* standard input; NULL: empty */
     size_t input_len;
     uint64_t timeout_ms;               /* 0: none */
-    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: 1 MiB */
+    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: the limit */
 };
 
 /* A command's result. The bytes are freed by wsand_output_free. */

@@ -120,7 +120,7 @@ set_env(struct request *q, const char *s)
             q->env[i] = s;
             return true;
         }
-    if (q->n_env + 1 == sizeof q->env / sizeof *q->env) {
+    if (q->n_env + 3 > sizeof q->env / sizeof *q->env) { /* PWD, NULL */
         complain("--env: too many variables");
         return false;
     }

@@ -43,6 +43,7 @@ struct kernel {
     uint64_t run_tag; /* given to tasks the host starts */
 
     struct list run_queue;
+    struct list background; /* runnable, but of earlier runs */
     struct thread *running;
     int64_t turn_ns, look_ns; /* host time: this turn began, last look */
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { OUTPUT_BYTES = 1 << 20, EXIT_TIMED_OUT = 124 };
+enum { EXIT_TIMED_OUT = 124 };
 
 /* Where one command's output goes. */
 struct outputs {
@@ -48,10 +48,9 @@ set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
     struct kernel *k = t->kernel;
     struct file *f = NULL;
 
-    o->out = capture_new(run->stdout_bytes ? run->stdout_bytes : OUTPUT_BYTES,
-                         false);
-    o->err = capture_new(run->stderr_bytes ? run->stderr_bytes : OUTPUT_BYTES,
-                         false);
+    size_t max = k->limits.max[LIMIT_output];
+    o->out = capture_new(run->stdout_bytes ? run->stdout_bytes : max, false);
+    o->err = capture_new(run->stderr_bytes ? run->stderr_bytes : max, false);
     if (!o->out || !o->err)
         return -ENOMEM;
     int r = input_open(k, run->input ? run->input : "", run->input_len, &f);
@@ -83,6 +82,8 @@ finish(struct shell *sh, struct outputs *o, struct wsand_output *ret)
     if (sh->res->is_dead)
         shell_roll_back(sh);
     ret->exit_code = ret->timed_out ? EXIT_TIMED_OUT : sh->res->status;
+    if (o->out->dropped || o->err->dropped)
+        sh->sb->kernel->limits.was_hit[LIMIT_output] = true;
     ret->out_dropped = o->out->dropped;
     ret->err_dropped = o->err->dropped;
     ret->out = capture_take(o->out, &ret->out_len);
@@ -105,7 +106,7 @@ start(struct wsand_sandbox *sb, const struct wsand_run *run, struct outputs *o,
         r = shell_thaw(sh);
     if (r == 0)
         r = set_stdio(sh->res->task, run, o);
-    if (r < 0)
+    if (r != 0)
         return r;
     sh->res->task->run_tag = ++sb->kernel->run_tag;
     sh->is_clean = false;
@@ -126,7 +127,7 @@ wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
     if (run->size < sizeof *run)
         return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
     int r = start(sb, run, &o, &sh);
-    if (r < 0)
+    if (r != 0)
         return error_errno(err, -r, "cannot run a command");
     *ret = (struct wsand_output){0};
     int64_t deadline =

@@ -58,7 +58,7 @@ get_limits(const struct wsand_options *o, uint64_t *max,
     } given[] = {
         {LIMIT_memory, o->memory_bytes}, {LIMIT_file_bytes, o->file_bytes},
         {LIMIT_files, o->files},         {LIMIT_processes, o->processes},
-        {LIMIT_cpu, o->cpu_ms},
+        {LIMIT_cpu, o->cpu_ms},          {LIMIT_output, o->output_bytes},
     };
     int r = 0;
 
@@ -192,8 +192,8 @@ mount_host(struct kernel *k, const struct wsand_mount *m,
     if (hfd < 0)
         return error_errno(err, errno, "mount %s", m->host_path);
     int r = hostfs_new(k, hfd, !m->is_writable, &fs);
-    return mount_new_fs(k, m->guest_path, m->host_path, r, fs, !m->is_writable,
-                        err);
+    /* Where it lies on the host is not the guest's business. */
+    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
 }
 
 static int
@@ -285,7 +285,8 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
         sb->runtime = rt;
     if (!sb || copy_options(sb, o) < 0) {
         wsand_sandbox_free(sb);
-        return error_set(err, ENOMEM, "out of memory");
+        (void)error_set(err, ENOMEM, "out of memory");
+        return -ENOMEM;
     }
     *ret = sb;
     return 0;
@@ -304,8 +305,9 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
     int r = get_limits(o, max, err);
     if (r == 0)
         r = sandbox_alloc(rt, o, &sb, err);
-    if (r == 0)
-        r = make_root(rt, o, max, &root, err);
+    if (r != 0)
+        return r;
+    r = make_root(rt, o, max, &root, err);
     if (r == 0)
         r = fill_sandbox(sb, max, root, err);
     if (r < 0) {
@@ -337,7 +339,7 @@ wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
     int r = wsand_checkpoint(from, err);
     if (r == 0)
         r = sandbox_alloc(from->runtime, &from->options, &sb, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = clone_root(from, &root);
     if (r < 0) {

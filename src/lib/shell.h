@@ -20,9 +20,10 @@ struct saved {
 struct shell {
     struct wsand_sandbox *sb;
     struct resident *res;
-    struct shell_pages pages;
+    OWN struct shell_pages *pages;
     struct saved saved;
-    bool is_clean; /* as saved */
+    bool is_clean;   /* as saved */
+    bool is_counted; /* among the shells with a machine */
     OWN struct capture *background;
 };
 
@@ -30,6 +31,8 @@ struct shell {
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
 /* Makes its machine, if it has none. */
 int shell_thaw(struct shell *sh);
+/* Notes whether it has a machine. */
+void shell_count_machine(struct shell *sh);
 /* Between commands: notes its state. */
 int shell_checkpoint(struct shell *sh);
 /* Its machine is gone: the task gets the state of the last checkpoint. */
