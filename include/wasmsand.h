@@ -47,6 +47,12 @@ struct wsand_runtime_options {
     /* The file system that sandboxes start with: a plain tar (ustar with PAX
      * extensions), mapped once and shared. NULL: a few folders only. */
     const char *root_image;
+    /* Executable that compiles the programs which guests write, each in a
+     * process of its own: a wasm-sandbox, or any that calls wsand_compiler_main
+     * when its first argument is "compile". NULL: such programs are refused.
+     * The host must not ignore SIGCHLD, nor wait for children that are not
+     * its own. */
+    const char *compiler;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -54,6 +60,10 @@ WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_error *err);
 /* After its last sandbox was freed. NULL is fine. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
+
+/* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
+ * the process. */
+WSAND_API void wsand_compiler_main(void) __attribute__((noreturn));
 
 /* --- sandbox */
 
@@ -66,6 +76,7 @@ struct wsand_mount {
 /* A program of the host, at guest_path in the sandbox, executable. */
 struct wsand_program {
     const char *host_path, *guest_path;
+    bool is_checked; /* making the sandbox fails if it could not be run */
 };
 
 struct wsand_options {

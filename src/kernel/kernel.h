@@ -46,6 +46,7 @@ struct kernel {
     struct list background; /* runnable, but of earlier runs */
     struct thread *running;
     int64_t turn_ns, look_ns; /* host time: this turn began, last look */
+    int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */

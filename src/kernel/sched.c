@@ -374,9 +374,9 @@ is_past(const struct kernel *k, int64_t deadline_ns)
            host_mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
-int
-kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
-           int64_t deadline_ns)
+static int
+run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
+          int64_t deadline_ns)
 {
     free_dead(k);
     k->turn_ns = host_mono_ns();
@@ -403,4 +403,15 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         k->turn_ns = host_mono_ns();
     }
     return 0;
+}
+
+int
+kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
+           int64_t deadline_ns)
+{
+    if (deadline_ns != NS_NEVER)
+        k->deadline_ns = k->clock.boot_ns + deadline_ns;
+    int r = run_until(k, done, arg, deadline_ns);
+    k->deadline_ns = 0;
+    return r;
 }

@@ -71,16 +71,42 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
+/* Compiled here, it is found by content when it is run. */
 static int
-put_program(struct tree *t, const struct wsand_program *p, int64_t now,
-            struct wsand_error *err)
+check_program(struct wsand_runtime *rt, const char *host_path,
+              const void *bytes, size_t len, struct wsand_error *err)
+{
+    const struct program_source src = {
+        .bytes = bytes, .len = len, .name = host_path, .is_trusted = true};
+    struct program *program = NULL;
+    char why[160] = "";
+
+    int r = engine_ops()->load(rt->engine, &src, &program, why, sizeof why);
+    program_put(program);
+    if (r == 0)
+        return 0;
+    return why[0] ? error_set(err, -r, "%s: %s", host_path, why)
+                  : error_errno(err, -r, "%s", host_path);
+}
+
+static int
+put_program(struct wsand_runtime *rt, struct tree *t,
+            const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
     const void *bytes = NULL;
     size_t len = 0;
 
     int r = host_map(p->host_path, &bytes, &len);
-    if (r < 0)
-        return error_of_program(err, error_errno(err, -r, "%s", p->host_path));
+    if (r < 0) {
+        r = error_errno(err, -r, "%s", p->host_path);
+        return p->is_checked ? r : error_of_program(err, r);
+    }
+    if (p->is_checked)
+        r = check_program(rt, p->host_path, bytes, len, err);
+    if (r < 0) {
+        host_unmap(bytes, len);
+        return r;
+    }
     r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
     host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
@@ -107,7 +133,7 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
     if (r < 0)
         return error_errno(err, -r, "cannot make the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(ret, &o->programs[i], now, err);
+        r = put_program(rt, ret, &o->programs[i], now, err);
         if (r < 0)
             return r;
     }

@@ -58,7 +58,8 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
     int64_t n = 1;
     for (; n > 0 && len < a.size; len += (uint64_t)n)
         n = inode_read(i, len, bytes + len, a.size - len);
-    struct program_source src = {bytes, a.size, SHELL_PATH, true};
+    struct program_source src = {
+        .bytes = bytes, .len = a.size, .name = SHELL_PATH, .is_trusted = true};
     int r = engine_ops()->load(rt->engine, &src, ret, why, sizeof why);
     free(bytes);
     return r;
