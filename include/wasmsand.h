@@ -53,6 +53,12 @@ struct wsand_runtime_options {
     /* The file system that sandboxes start with: a plain tar (ustar with PAX
      * extensions), mapped once and shared. NULL: a few folders only. */
     const char *root_image;
+    /* Executable that compiles the programs which guests write, each in a
+     * process of its own: a wasm-sandbox, or any that calls wsand_compiler_main
+     * when its first argument is "compile". NULL: such programs are refused.
+     * The host must not ignore SIGCHLD, nor wait for children that are not
+     * its own. */
+    const char *compiler;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -60,6 +66,10 @@ WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_error *err);
 /* After its last sandbox was freed. NULL is fine. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
+
+/* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
+ * the process. */
+WSAND_API void wsand_compiler_main(void) __attribute__((noreturn));
 
 /* --- sandbox */
 
@@ -72,6 +82,7 @@ struct wsand_mount {
 /* A program of the host, at guest_path in the sandbox, executable. */
 struct wsand_program {
     const char *host_path, *guest_path;
+    bool is_checked; /* making the sandbox fails if it could not be run */
 };
 
 struct wsand_options {
@@ -82,8 +93,9 @@ struct wsand_options {
     size_t n_programs;
     /* Limits; see docs/limits.md for what happens at each. 0: the default. */
     uint64_t memory_bytes, file_bytes, files, processes;
-    uint64_t cpu_ms;    /* of one run */
-    uint64_t snapshots; /* kept at a time [64] */
+    uint64_t cpu_ms;       /* of one run */
+    uint64_t output_bytes; /* of each stream of a run */
+    uint64_t snapshots;    /* kept at a time [64] */
     /* NAME=VALUE, NULL-terminated, or NULL: added to the shell's environment
      * at its first use. */
     const char *const *env;
@@ -140,7 +152,7 @@ struct wsand_run {
     const void *input; /* standard input; NULL: empty */
     size_t input_len;
     uint64_t timeout_ms;               /* 0: none */
-    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: 1 MiB */
+    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: the limit */
     /* For this command alone: the working folder (an absolute path), and
      * variables (NAME=VALUE, NULL-terminated). The shell has its own back
      * afterwards, whatever the command did to them. NULL: its own. */

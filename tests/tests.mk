@@ -1,7 +1,7 @@
 # The tests. A suite is a target that ends with `N passed, N failed`, or that
 # just succeeds or fails; tools/check runs suites and adds up their results.
 SANDBOX := $(B)/wasm-sandbox
-inside_suites := $(if $(CLI),guest-inside wasi $(if $(SAN),,guest-san) e2e)
+inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
@@ -83,13 +83,17 @@ linked-tests: $(linked_tests)
 guest-native: ## guest tests on the host
 	-@$(MAKE) -k native-tests
 	@tests/run-guest native
-guest-inside: $(SANDBOX) ## guest tests in the sandbox
+inside-tests:
 	-@$(MAKE) -k linked-tests
 	@tests/wopt-tests $(guest_src)
+guest-inside: $(SANDBOX) inside-tests ## guest tests in the sandbox
 	@tests/run-guest $(SANDBOX)
 guest-san:
 	@$(MAKE) SAN=1 guest-inside
-.PHONY: native-tests linked-tests guest-native guest-inside guest-san
+guest-calls: $(SANDBOX) inside-tests ## which system calls the guest tests make
+	@tests/check-syscalls $(SANDBOX)
+.PHONY: native-tests linked-tests guest-native inside-tests guest-inside \
+  guest-san guest-calls
 -include $(native_tests:=.d) $(linked_tests:.wasm=.d)
 
 # WASI tests: C with Debian's wasi-libc, and Go.
@@ -151,9 +155,11 @@ build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
 build/fuzz/path_fuzz build/fuzz/syscall_fuzz: \
   $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o world.o)
+build/fuzz/syscall_fuzz: fuzz_link := \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
-	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections \
+	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $(fuzz_link) \
 	  $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
 fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
 	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)

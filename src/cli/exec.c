@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "cli/request.h"
 
+#include "base/own.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@ static bool
 place_program(struct request *q, const char *host_path)
 {
     const char *base = strrchr(host_path, '/');
+    char guest_path[NAME_MAX_BYTES + 16];
 
     base = base ? base + 1 : host_path;
     size_t len = strlen(base);
@@ -27,19 +30,17 @@ place_program(struct request *q, const char *host_path)
         complain("%s: not a file name", host_path);
         return false;
     }
-    (void)snprintf(q->guest_path, sizeof q->guest_path, "/bin/%.*s", (int)len,
-                   base);
-    q->program = (struct wsand_program){host_path, q->guest_path};
-    q->sandbox.programs = &q->program;
-    q->sandbox.n_programs = 1;
-    q->exec.path = q->guest_path;
+    (void)snprintf(guest_path, sizeof guest_path, "/bin/%.*s", (int)len, base);
+    if (!request_add_program(q, host_path, guest_path, false))
+        return false;
+    q->exec.path = q->programs[q->sandbox.n_programs - 1].guest_path;
     return true;
 }
 
 int
 cmd_exec(int argc, char **argv)
 {
-    struct request q;
+    CLEANUP(request_fini) struct request q;
     int rest;
 
     request_init(&q);

@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "cli/request.h"
 
+#include "base/own.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ freeze(struct request *q, int hfd)
 int
 cmd_freeze(int argc, char **argv)
 {
-    struct request q;
+    CLEANUP(request_fini) struct request q;
     int rest;
 
     request_init(&q);

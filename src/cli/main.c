@@ -13,14 +13,17 @@
 
 enum { FREE_BYTES_KEPT = 64 << 20 };
 
+static int cmd_compile(int argc, char **argv);
+
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *summary;
+    const char *summary; /* NULL: not for users */
 } commands[] = {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
+    {"compile", cmd_compile, NULL},
 };
 
 /* Names from a module or a command line could control the terminal. */
@@ -45,13 +48,25 @@ complain(const char *format, ...)
     fprintf(stderr, "wasm-sandbox: %s\n", line);
 }
 
+/* What the library starts to compile a guest's program. */
+static int
+cmd_compile(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1)
+        wsand_compiler_main();
+    complain("compile: takes no arguments");
+    return EXIT_USAGE;
+}
+
 static void
 print_help(void)
 {
     printf("usage: wasm-sandbox COMMAND [OPTION]... [ARG]...\n"
            "A computer for untrusted programs.\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+        if (commands[i].summary)
+            printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     printf("\n  --help     this text; COMMAND --help: its options\n"
            "  --version  the version\n");
 }

@@ -11,6 +11,8 @@
 
 const char request_options_help[] =
     "  --root IMAGE             root file system: a tar\n"
+    "  --tools DIR              programs (*.wasm) of a host folder as "
+    "commands\n"
     "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw\n"
     "  --env K=V                set an environment variable\n"
     "  --cwd DIR                working folder in the sandbox\n"
@@ -35,6 +37,7 @@ static const struct option options[] = {
     {"seed", required_argument, NULL, 'S'},
     {"strace", no_argument, NULL, 's'},
     {"root", required_argument, NULL, 'r'},
+    {"tools", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -81,6 +84,26 @@ parse_mount(struct request *q, char *s)
     return true;
 }
 
+bool
+request_add_program(struct request *q, const char *host_path,
+                    const char *guest_path, bool is_checked)
+{
+    size_t n = q->sandbox.n_programs;
+    struct wsand_program *v = realloc(q->programs, (n + 1) * sizeof *v);
+
+    if (v) {
+        q->sandbox.programs = q->programs = v;
+        q->sandbox.n_programs++;
+        v[n] = (struct wsand_program){.host_path = strdup(host_path),
+                                      .guest_path = strdup(guest_path),
+                                      .is_checked = is_checked};
+    }
+    if (v && v[n].host_path && v[n].guest_path)
+        return true;
+    complain("out of memory");
+    return false;
+}
+
 /* A later value of the same variable replaces an earlier one. */
 static bool
 set_env(struct request *q, const char *s)
@@ -97,7 +120,7 @@ set_env(struct request *q, const char *s)
             q->env[i] = s;
             return true;
         }
-    if (q->n_env + 1 == sizeof q->env / sizeof *q->env) {
+    if (q->n_env + 3 > sizeof q->env / sizeof *q->env) { /* PWD, NULL */
         complain("--env: too many variables");
         return false;
     }
@@ -135,6 +158,8 @@ parse_option(struct request *q, int c, char *arg)
     case 'r':
         q->root = arg;
         return true;
+    case 'T':
+        return request_add_tools(q, arg);
     case 's':
         o->strace_fd = 2;
         return true;
@@ -165,6 +190,16 @@ request_init(struct request *q)
     }
     q->sandbox.mounts = q->mounts;
     q->exec.envp = q->env;
+}
+
+void
+request_fini(struct request *q)
+{
+    for (size_t i = 0; i < q->sandbox.n_programs; i++) {
+        free((char *)q->programs[i].host_path);
+        free((char *)q->programs[i].guest_path);
+    }
+    free(q->programs);
 }
 
 /* Is this one of ours? A word of another command line follows the first that

@@ -7,17 +7,16 @@
 
 #include <stdbool.h>
 
-enum { LIST_MAX = 64, NAME_MAX_BYTES = 255 };
+enum { LIST_MAX = 64, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
 
 struct request {
     const char *root; /* root image, or NULL */
     struct wsand_options sandbox;
     struct wsand_exec exec;
     struct wsand_mount mounts[LIST_MAX];
-    struct wsand_program program;
+    struct wsand_program *programs; /* owned, with their paths */
     const char *env[LIST_MAX + 8];
     size_t n_env;
-    char guest_path[NAME_MAX_BYTES + 16];
     char term[64];
 };
 
@@ -25,12 +24,19 @@ struct request {
 extern const char request_options_help[];
 
 void request_init(struct request *q);
+void request_fini(struct request *q);
 /* Takes the options at the start of argv; *ret_rest is the index of the first
  * other word. -1: go on; else the exit status, and what was wrong was said.
  * `help` is printed for --help. With `stop_at_unknown`, an unknown option is
  * the first of the other words. */
 int request_parse(struct request *q, int argc, char **argv, const char *help,
                   bool stop_at_unknown, int *ret_rest);
+/* Puts a program of the host into the sandbox; the paths are copied. False:
+ * what was wrong was said. */
+bool request_add_program(struct request *q, const char *host_path,
+                         const char *guest_path, bool is_checked);
+/* The same for all that end in .wasm in a folder, as commands (tools.c). */
+bool request_add_tools(struct request *q, const char *dir);
 /* Commands from standard input for a resident shell (resident.c). */
 int resident_session(struct request *q);
 /* The exit status of the program, or our own. `name` is for messages. */

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Signal handlers have no argument: the sandbox that runs now. */
@@ -64,6 +66,21 @@ explain(const struct request *q, const char *name,
     return err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+/* PWD for programs that ask nobody else; to be freed. */
+static char *
+set_pwd(struct request *q)
+{
+    char *pwd = NULL;
+
+    for (size_t i = 0; i < q->n_env; i++)
+        if (strncmp(q->env[i], "PWD=", 4) == 0)
+            return NULL;
+    if (asprintf(&pwd, "PWD=%s", q->exec.cwd ? q->exec.cwd : "/") < 0)
+        return NULL;
+    q->env[q->n_env++] = pwd;
+    return pwd;
+}
+
 int
 request_run(struct request *q, const char *name)
 {
@@ -71,12 +88,14 @@ request_run(struct request *q, const char *name)
      * out. A pool that is no larger makes the start short. */
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root,
+                                       .compiler = "/proc/self/exe",
                                        .max_processes =
                                            2 * (uint32_t)q->sandbox.processes};
     struct wsand_runtime *rt = NULL;
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {0};
     struct wsand_error err = {0};
+    char *pwd = set_pwd(q);
 
     int r = wsand_runtime_new(&ro, &rt, &err);
     if (r == 0)
@@ -88,5 +107,6 @@ request_run(struct request *q, const char *name)
     int status = r == 0 ? status_of(q, name, &res) : explain(q, name, &err);
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);
+    free(pwd);
     return status;
 }

@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "cli/request.h"
 
+#include "base/own.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ int
 cmd_shell(int argc, char **argv)
 {
     static char root[2 * ROOT_PATH_BYTES];
-    struct request q;
+    CLEANUP(request_fini) struct request q;
     int rest;
 
     request_init(&q);

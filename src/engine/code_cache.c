@@ -6,6 +6,8 @@
  * noticed. It is mapped, so all processes share its pages. */
 #include "engine/engine_impl.h"
 
+#include "base/hfd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,13 +23,6 @@ struct tail {
 };
 
 #define NAME_SIZE (2 * BLAKE2B_BYTES + 8)
-
-static void
-hfd_close(const int *hfd)
-{
-    if (*hfd >= 0)
-        close(*hfd);
-}
 
 static bool
 is_private(int hfd, mode_t type, mode_t others)
@@ -91,7 +86,7 @@ code_cache_find(struct engine *e, const uint8_t *hash)
     if (e->cache_hfd < 0)
         return NULL;
     entry_name(e, hash, name);
-    CLEANUP(hfd_close)
+    CLEANUP(hfd_closep)
     int hfd = openat(e->cache_hfd, name,
                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (hfd < 0 || !is_private(hfd, S_IFREG, 022) || !is_whole(hfd))
@@ -107,27 +102,10 @@ code_cache_find(struct engine *e, const uint8_t *hash)
 }
 
 static int
-write_all(int hfd, const void *p, size_t n)
-{
-    const char *at = p;
-
-    while (n) {
-        ssize_t w = write(hfd, at, n);
-        if (w < 0 && errno != EINTR)
-            return -errno;
-        if (w > 0) {
-            at += w;
-            n -= (size_t)w;
-        }
-    }
-    return 0;
-}
-
-static int
 write_entry(int dir_hfd, const char *name, const wasm_byte_vec_t *code)
 {
     struct tail tail = {.len = code->size};
-    CLEANUP(hfd_close)
+    CLEANUP(hfd_closep)
     int hfd =
         openat(dir_hfd, name,
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -135,8 +113,8 @@ write_entry(int dir_hfd, const char *name, const wasm_byte_vec_t *code)
     if (hfd < 0)
         return -errno;
     memcpy(tail.mark, mark, sizeof mark);
-    int r = write_all(hfd, code->data, code->size);
-    return r < 0 ? r : write_all(hfd, &tail, sizeof tail);
+    int r = hfd_write_all(hfd, code->data, code->size);
+    return r < 0 ? r : hfd_write_all(hfd, &tail, sizeof tail);
 }
 
 void

@@ -162,6 +162,17 @@ config_new(const struct engine_options *o, size_t stack_bytes)
     return c;
 }
 
+OWN wasm_engine_t *
+config_compiler(void)
+{
+    wasm_config_t *c = config_new(&(struct engine_options){0}, 8 * MIB);
+
+    if (!c)
+        return NULL;
+    wasmtime_config_parallel_compilation_set(c, false);
+    return wasm_engine_new_with_config(c);
+}
+
 /* Compiled code of one text may be loaded by an engine of the same text. */
 static void
 describe_settings(struct engine *e, const struct engine_options *o)

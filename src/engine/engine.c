@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ engine_alloc(void)
     if (!e)
         return NULL;
     e->cache_hfd = -1;
+    e->compiler.hfd = -1;
     pagemap_init(&e->pagemap);
     pthread_mutex_init(&e->programs_lock, NULL);
     list_init(&e->kept);
@@ -74,6 +76,7 @@ engine_release(OWN struct engine *e)
         wasm_engine_delete(e->wasm);
     if (e->cache_hfd >= 0)
         close(e->cache_hfd);
+    compiler_fini(&e->compiler);
     pagemap_fini(&e->pagemap);
     free(e);
 }
@@ -98,9 +101,15 @@ engine_init(struct engine *e, const struct engine_options *o, char *why,
 {
     int r;
 
+    r = compiler_init(&e->compiler, o->compiler);
+    if (r < 0) {
+        (void)snprintf(why, why_size, "compiler %s", o->compiler);
+        return r;
+    }
     r = config_apply(e, o, why, why_size);
     if (r < 0)
         return r;
+    e->compiles_in_process = o->compiles_in_process;
     e->is_unpreemptive = o->is_unpreemptive;
     if (o->cache_dir)
         e->cache_hfd = code_cache_open(o->cache_dir);

@@ -89,15 +89,43 @@ void pagemap_fini(struct pagemap *p);
 int pagemap_written(const struct pagemap *p, const uint8_t **at,
                     const uint8_t *end, struct page_range ret[PAGE_RANGES]);
 
+/* --- compiler.c: the processes that compile programs which are not trusted. */
+struct compiler {
+    int hfd; /* their executable; -1: there is none */
+    _Atomic uint32_t running;
+};
+
+/* path NULL: there is none. */
+int compiler_init(struct compiler *c, const char *path);
+void compiler_fini(struct compiler *c);
+/* As machine_ops.load. */
+int compiler_run(struct engine *e, const struct program_source *src,
+                 OWN wasmtime_module_t **ret, char *why, size_t why_size);
+
+/* How such a process ends when nothing killed it. */
+enum {
+    COMPILER_DONE = 0,    /* descriptor 1 has the code */
+    COMPILER_REFUSED = 1, /* descriptor 1 has the reason */
+    COMPILER_FAILED = 2,
+};
+
+/* --- jail.c: gives up all that compiling does not need. */
+#define COMPILER_CPU_S      20
+#define COMPILER_MEMORY     (UINT64_C(1) << 30)
+#define COMPILER_CODE_BYTES (UINT64_C(128) << 20)
+int jail_limit(void);  /* time, memory, files, rights */
+int jail_filter(void); /* system calls; no others are possible from here on */
+
 /* --- engine.c, config.c */
 struct engine {
     wasm_engine_t *wasm;
     wasmtime_linker_t *linker;
     uint32_t max_machines;
     _Atomic uint32_t machines;
-    bool is_unpreemptive;
+    bool is_unpreemptive, compiles_in_process;
     char settings[160]; /* all that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
+    struct compiler compiler;
     struct pagemap pagemap;
     struct ticker ticker;
     struct reaper reaper;
@@ -111,6 +139,9 @@ struct engine {
 /* Makes e->wasm, e->settings and e->max_machines. */
 int config_apply(struct engine *e, const struct engine_options *o, char *why,
                  size_t why_size);
+/* An engine that only compiles, on this thread, without a pool; what it makes
+ * can be loaded by those of the default options. NULL: no such target. */
+OWN wasm_engine_t *config_compiler(void);
 
 /* --- program.c */
 struct engine_program {
@@ -141,7 +172,8 @@ int program_check(struct engine_program *p, char *why, size_t why_size);
 /* --- scan.c: facts of a binary that wasmtime does not tell. */
 struct wasm_facts {
     bool has_start;
-    uint32_t functions;
+    uint32_t functions, tables;
+    uint64_t locals;
     uint64_t cost; /* of compiling: the sum of the squares of function sizes */
     const uint8_t *note; /* of a frozen program (freeze.c), else NULL */
     size_t note_len;

@@ -13,6 +13,8 @@
 
 #define MAX_UNTRUSTED_BYTES     (16u << 20)
 #define MAX_UNTRUSTED_FUNCTIONS 50000
+#define MAX_UNTRUSTED_TABLES    16
+#define MAX_UNTRUSTED_LOCALS    2000000
 #define MAX_UNTRUSTED_COST      UINT64_C(400000000000) /* some 20 s */
 #define MAX_KEPT_BYTES          (64u << 20) /* of untrusted sources */
 
@@ -55,9 +57,10 @@ program_try_get(struct engine_program *p)
     return false;
 }
 
-/* With programs_lock held. */
+/* With programs_lock held. Code that was made for a guest is never used for a
+ * trusted program, whatever its source. */
 static OWN struct engine_program *
-programs_find(struct engine *e, const uint8_t *hash)
+programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     struct list *bucket = &e->programs[hash[0] % PROGRAM_BUCKETS];
 
@@ -65,7 +68,8 @@ programs_find(struct engine *e, const uint8_t *hash)
     {
         struct engine_program *p =
             CONTAINER_OF(it, struct engine_program, bucket);
-        if (memcmp(p->hash, hash, sizeof p->hash) != 0 || !program_try_get(p))
+        if (memcmp(p->hash, hash, sizeof p->hash) != 0 ||
+            (is_trusted && !p->is_trusted) || !program_try_get(p))
             continue;
         if (p->is_kept) {
             list_remove(&p->kept);
@@ -123,7 +127,7 @@ programs_add(struct engine *e, OWN struct engine_program *p)
     struct engine_program *other, *dropped = p;
 
     pthread_mutex_lock(&e->programs_lock);
-    other = programs_find(e, p->hash);
+    other = programs_find(e, p->hash, p->is_trusted);
     if (!other) {
         programs_keep(e, p);
         dropped = programs_excess(e);
@@ -162,16 +166,22 @@ source_check(const struct program_source *src, struct wasm_facts *ret,
         return refuse(why, why_size, "module of more than 16 MiB");
     if (ret->functions > MAX_UNTRUSTED_FUNCTIONS)
         return refuse(why, why_size, "module of more than 50000 functions");
+    if (ret->tables > MAX_UNTRUSTED_TABLES)
+        return refuse(why, why_size, "module of more than 16 tables");
+    if (ret->locals > MAX_UNTRUSTED_LOCALS)
+        return refuse(why, why_size, "module of more than 2000000 locals");
     if (ret->cost > MAX_UNTRUSTED_COST)
         return refuse(why, why_size, "module with too large functions");
     return 0;
 }
 
-/* Sets p->module from the cache or by compiling. */
+/* Sets p->module from the cache, by compiling, or by another process. */
 static int
 program_compile(struct engine_program *p, struct engine *e,
                 const struct program_source *src, char *why, size_t why_size)
 {
+    if (!src->is_trusted && !e->compiles_in_process)
+        return compiler_run(e, src, &p->module, why, why_size);
     if (src->is_trusted)
         p->module = code_cache_find(e, p->hash);
     if (p->module)
@@ -279,7 +289,7 @@ program_load(struct engine *e, const struct program_source *src,
     blake2b_add(&b, src->bytes, src->len);
     blake2b_end(&b, hash);
     pthread_mutex_lock(&e->programs_lock);
-    p = programs_find(e, hash);
+    p = programs_find(e, hash, src->is_trusted);
     pthread_mutex_unlock(&e->programs_lock);
     if (!p) {
         r = program_new(e, src, hash, &p, why, why_size);

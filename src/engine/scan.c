@@ -6,8 +6,12 @@
 
 #define SECTION_CUSTOM   0
 #define SECTION_FUNCTION 3
+#define SECTION_TABLE    4
 #define SECTION_START    8
 #define SECTION_CODE     10
+
+#define REF_NULL_TYPE 0x63 /* followed by what it refers to */
+#define REF_TYPE      0x64
 
 struct cursor {
     const uint8_t *at, *end;
@@ -30,9 +34,27 @@ take_u32(struct cursor *c, uint32_t *ret)
     return -EINVAL;
 }
 
+/* The local variables of a function, at the start of its body. */
+static int
+add_locals(struct cursor body, uint64_t *ret)
+{
+    uint32_t groups, count;
+
+    if (take_u32(&body, &groups) < 0)
+        return -EINVAL;
+    for (; groups; groups--) {
+        if (take_u32(&body, &count) < 0 || body.at == body.end)
+            return -EINVAL;
+        *ret += count;
+        if (*body.at++ == REF_TYPE || body.at[-1] == REF_NULL_TYPE)
+            return 0; /* of a feature that is refused */
+    }
+    return 0;
+}
+
 /* The compiler takes time in proportion to the square of a function's size. */
 static int
-add_costs(struct cursor *code, uint64_t *ret)
+add_costs(struct cursor *code, struct wasm_facts *facts)
 {
     uint32_t count, size;
 
@@ -41,9 +63,13 @@ add_costs(struct cursor *code, uint64_t *ret)
     for (; count; count--) {
         if (take_u32(code, &size) < 0 || size > (size_t)(code->end - code->at))
             return -EINVAL;
+        if (add_locals((struct cursor){code->at, code->at + size},
+                       &facts->locals) < 0)
+            return -EINVAL;
         code->at += size;
         uint64_t cost = (uint64_t)size * size;
-        *ret = *ret > UINT64_MAX - cost ? UINT64_MAX : *ret + cost;
+        facts->cost =
+            facts->cost > UINT64_MAX - cost ? UINT64_MAX : facts->cost + cost;
     }
     return 0;
 }
@@ -80,7 +106,9 @@ wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
             facts.has_start = true;
         if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)
             return -EINVAL;
-        if (id == SECTION_CODE && add_costs(&section, &facts.cost) < 0)
+        if (id == SECTION_TABLE && take_u32(&section, &facts.tables) < 0)
+            return -EINVAL;
+        if (id == SECTION_CODE && add_costs(&section, &facts) < 0)
             return -EINVAL;
         c.at += size;
     }

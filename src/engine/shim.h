@@ -40,4 +40,10 @@ enum wsand_engine_pagemap_scan {
 void wsand_engine_pagemap_scan(wasmtime_pooling_allocation_config_t *pool,
                                uint8_t how);
 
+/* Compiles a binary to what wasmtime_module_deserialize takes, without loading
+ * it: no page becomes executable. */
+wasmtime_error_t *wsand_engine_precompile(wasm_engine_t *engine,
+                                          const uint8_t *wasm, size_t len,
+                                          wasm_byte_vec_t *ret);
+
 #endif

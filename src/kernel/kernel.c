@@ -19,6 +19,7 @@ init_lists(struct kernel *k)
     for (int i = 0; i < PID_BUCKETS; i++)
         list_init(&k->pids[i]);
     list_init(&k->run_queue);
+    list_init(&k->background);
     list_init(&k->dead_threads);
     list_init(&k->reap_list);
     list_init(&k->host_watches);

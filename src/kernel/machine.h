@@ -60,13 +60,17 @@ struct machine_trap {
 struct program_source {
     const uint8_t *bytes;
     size_t len;
-    const char *name; /* for messages */
-    bool is_trusted;  /* from the root image or the host: may be cached */
+    const char *name;    /* for messages */
+    bool is_trusted;     /* from the root image or the host: may be cached */
+    int64_t deadline_ns; /* no longer than until then, by the host's monotonic
+                          * clock; 0: no such limit */
 };
 
 struct machine_ops {
     /* Compiles, or finds the compiled code by content. -ENOEXEC: not a
-     * program (the reason is in `why`, cut to size), -ENOMEM. */
+     * program (the reason is in `why`, cut to size), -ENOMEM; of programs that
+     * are not trusted also -EAGAIN (too many are being compiled) and -EINTR
+     * (the deadline has passed). */
     int (*load)(struct engine *e, const struct program_source *src,
                 OWN struct program **ret, char *why, size_t why_size);
     /* Cheap: the instance is made by the first resume. */

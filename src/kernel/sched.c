@@ -2,7 +2,9 @@
  *
  * A thread that was woken, forked or exec'd goes to the head of the queue, so
  * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
- * in a row, so that the neighbours run too. */
+ * in a row, so that the neighbours run too. What is left of earlier runs is in
+ * a queue of its own, and gets one turn in BACKGROUND_TURNS beside the others.
+ */
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
 #include "kernel/timers.h"
@@ -16,13 +18,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BOOSTS_MAX = 64, TURNS_PER_LOOK = 64 };
+enum { BOOSTS_MAX = 64, TURNS_PER_LOOK = 64, BACKGROUND_TURNS = 8 };
+
+/* The queue that th belongs to. */
+static struct list *
+queue_of(struct thread *th)
+{
+    struct kernel *k = th->kernel;
+
+    return th->owner->run_tag == k->run_tag ? &k->run_queue : &k->background;
+}
 
 void
 sched_queue(struct thread *th)
 {
     if (list_is_empty(&th->run) && !th->is_stopped)
-        list_push_back(&th->kernel->run_queue, &th->run);
+        list_push_back(queue_of(th), &th->run);
 }
 
 /* A slice ends by the host's time, which must not decide who runs next where
@@ -31,22 +42,37 @@ static void
 sched_queue_again(struct thread *th)
 {
     if (list_is_empty(&th->run) && !th->is_stopped)
-        list_push_front(&th->kernel->run_queue, &th->run);
+        list_push_front(queue_of(th), &th->run);
 }
 
 void
 sched_queue_front(struct thread *th)
 {
     struct kernel *k = th->kernel;
+    struct list *queue = queue_of(th);
 
     if (!list_is_empty(&th->run) || th->is_stopped)
         return;
-    if (list_is_empty(&k->run_queue) || ++k->boosts <= BOOSTS_MAX) {
-        list_push_front(&k->run_queue, &th->run);
+    if (list_is_empty(queue) || ++k->boosts <= BOOSTS_MAX) {
+        list_push_front(queue, &th->run);
         return;
     }
     k->boosts = 0;
-    list_push_back(&k->run_queue, &th->run);
+    list_push_back(queue, &th->run);
+}
+
+/* The thread whose turn it is, or NULL. */
+static struct thread *
+sched_next(struct kernel *k, unsigned turn)
+{
+    struct list *queue = &k->run_queue;
+
+    if (list_is_empty(queue) ||
+        (turn % BACKGROUND_TURNS == 0 && !list_is_empty(&k->background)))
+        queue = &k->background;
+    if (list_is_empty(queue))
+        return NULL;
+    return CONTAINER_OF(queue->next, struct thread, run);
 }
 
 void
@@ -348,32 +374,44 @@ is_past(const struct kernel *k, int64_t deadline_ns)
            host_mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
-int
-kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
-           int64_t deadline_ns)
+static int
+run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
+          int64_t deadline_ns)
 {
     free_dead(k);
     k->turn_ns = host_mono_ns();
     for (unsigned turn = 1; !done(arg); turn++) {
-        bool is_idle = list_is_empty(&k->run_queue);
-        if (is_idle || turn % TURNS_PER_LOOK == 0 ||
+        struct thread *next = sched_next(k, turn);
+        if (!next || turn % TURNS_PER_LOOK == 0 ||
             k->turn_ns - k->look_ns > NS_PER_MS) {
             k->look_ns = k->turn_ns;
             look_around(k);
             free_dead(k);
             if (is_past(k, deadline_ns))
                 return -ETIMEDOUT;
-            is_idle = list_is_empty(&k->run_queue);
+            next = sched_next(k, turn);
         }
-        if (!is_idle) {
-            run_thread(k, CONTAINER_OF(k->run_queue.next, struct thread, run));
+        if (next) {
+            run_thread(k, next);
             continue;
         }
         if (done(arg))
             break;
-        if (list_is_empty(&k->run_queue))
+        /* What was asked for there may have ended or woken someone. */
+        if (!sched_next(k, turn) && list_is_empty(&k->dead_threads))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
     return 0;
+}
+
+int
+kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
+           int64_t deadline_ns)
+{
+    if (deadline_ns != NS_NEVER)
+        k->deadline_ns = k->clock.boot_ns + deadline_ns;
+    int r = run_until(k, done, arg, deadline_ns);
+    k->deadline_ns = 0;
+    return r;
 }

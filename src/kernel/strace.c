@@ -85,6 +85,15 @@ strace_enter(FILE *out, struct task *t, uint32_t nr,
 }
 
 void
+strace_reason(FILE *out, const char *why)
+{
+    fputs(" /* ", out);
+    for (; *why; why++)
+        fputc((unsigned char)*why < ' ' || *why == 0x7f ? '?' : *why, out);
+    fputs(" */", out);
+}
+
+void
 strace_exit(FILE *out, int64_t result)
 {
     if (result == -EWAIT)

@@ -10,6 +10,8 @@ struct task;
 
 void strace_enter(FILE *out, struct task *t, uint32_t nr,
                   const struct syscall_row *row, const uint32_t a[6]);
+/* Why the call fails, before strace_exit. */
+void strace_reason(FILE *out, const char *why);
 void strace_exit(FILE *out, int64_t result);
 
 #endif

@@ -329,6 +329,8 @@ highest_priority(struct task *t, int *best)
 static int
 set_nice(struct task *t, int *nice)
 {
+    if (t == t->kernel->init)
+        return -EPERM; /* later root processes inherit from it */
     if (*nice < t->nice)
         return -EACCES;
     t->nice = *nice;
@@ -365,6 +367,8 @@ sys_prlimit64(struct task *t, const union sysarg *a)
         return -ESRCH;
     if (a[1].u >= RLIMIT_COUNT)
         return -EINVAL;
+    if (of == t->kernel->init)
+        return -EPERM; /* later root processes inherit from it */
     struct rlimit_k *rl = &of->rlimits[a[1].u], old = *rl;
     if (a[2].addr) {
         int r = copy_from_guest(t, &set, a[2].addr, sizeof set);

@@ -1,6 +1,7 @@
 /* exec: from a path to a program, with #! lines. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
+#include "kernel/strace.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
 
@@ -154,15 +155,18 @@ interpret(struct exec_state *x, char *line)
 }
 
 static int
-load(struct exec_state *x, OWN struct program **ret)
+load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 {
     struct kernel *k = x->t->kernel;
     size_t len = (size_t)x->attr.size;
-    bool is_trusted = x->attr.uid == 0;
-    char why[160] = "";
+    bool is_trusted = x->attr.uid == 0 && !(x->attr.mode & (S_IWGRP | S_IWOTH));
+    uint64_t max = is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX;
 
-    if (x->attr.size > (is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX))
+    if (x->attr.size > max) {
+        (void)snprintf(why, why_size, "module of more than %d MiB",
+                       (int)(max >> 20));
         return -ENOEXEC;
+    }
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
         return -ENOMEM;
@@ -170,13 +174,22 @@ load(struct exec_state *x, OWN struct program **ret)
     struct program_source src = {.bytes = bytes,
                                  .len = n < 0 ? 0 : (size_t)n,
                                  .name = x->path,
-                                 .is_trusted = is_trusted};
-    int r = n < 0 ? (int)n
-                  : k->machine->load(k->engine, &src, ret, why, sizeof why);
+                                 .is_trusted = is_trusted,
+                                 .deadline_ns = k->deadline_ns};
+    int r =
+        n < 0 ? (int)n : k->machine->load(k->engine, &src, ret, why, why_size);
     free(bytes);
-    if (x->e->why && r < 0 && why[0])
-        strncat(x->e->why, why, x->e->why_size - 1);
     return r;
+}
+
+/* To who asked for it, or to who watches. */
+static void
+report(struct exec_state *x, const char *why)
+{
+    if (x->e->why)
+        strncat(x->e->why, why, x->e->why_size - 1);
+    else if (x->t->kernel->strace)
+        strace_reason(x->t->kernel->strace, why);
 }
 
 /* Compiled once: the file system remembers the program. */
@@ -186,12 +199,15 @@ find_program(struct exec_state *x, OWN struct program **ret)
     struct fs *fs = x->node.mnt->fs;
     struct program *p =
         fs->ops->program ? fs->ops->program(fs, x->node.ino) : NULL;
+    char why[160] = "";
 
     if (p) {
         *ret = program_get(p);
         return 0;
     }
-    int r = load(x, ret);
+    int r = load(x, ret, why, sizeof why);
+    if (r < 0 && why[0])
+        report(x, why);
     if (r == 0 && fs->ops->set_program)
         fs->ops->set_program(fs, x->node.ino, *ret);
     return r;

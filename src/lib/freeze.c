@@ -2,6 +2,7 @@
  * that begins there. Used when root images are built. */
 #include "lib/lib.h"
 
+#include "base/hfd.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
@@ -44,19 +45,6 @@ read_program(struct task *t, uint8_t **ret, size_t *ret_len)
 }
 
 static int
-write_all(int hfd, const uint8_t *p, size_t len)
-{
-    while (len) {
-        ssize_t n = write(hfd, p, len);
-        if (n < 0)
-            return -errno;
-        p += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
-static int
 freeze_parked(struct kernel *k, struct task *t, int hfd)
 {
     struct resident_state state;
@@ -67,11 +55,12 @@ freeze_parked(struct kernel *k, struct task *t, int hfd)
     if (r < 0)
         return r;
     resident_get_state(t, &state);
-    struct program_source src = {bytes, len, t->args.exe, true};
+    struct program_source src = {
+        .bytes = bytes, .len = len, .name = t->args.exe, .is_trusted = true};
     r = k->machine->freeze(t->thread->machine, &src, &state, sizeof state,
                            &frozen, &frozen_len);
     if (r == 0)
-        r = write_all(hfd, frozen, frozen_len);
+        r = hfd_write_all(hfd, frozen, frozen_len);
     free(bytes);
     free(frozen);
     return r;

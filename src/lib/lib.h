@@ -21,6 +21,7 @@ struct shell_image {
     struct program *program;
     uint8_t *memory; /* of an instance that has not run, from live_from on */
     uint64_t size, live_from;
+    _Atomic uint32_t n_live; /* shells that have a machine */
 };
 
 struct wsand_runtime {

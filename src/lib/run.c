@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { OUTPUT_BYTES = 1 << 20, EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
+enum { EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
 
 /* --- results */
 
@@ -95,14 +95,13 @@ static int
 run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
             bool continues, struct wsand_output *ret)
 {
-    size_t out = run->stdout_bytes ? run->stdout_bytes : OUTPUT_BYTES;
-    size_t err = run->stderr_bytes ? run->stderr_bytes : OUTPUT_BYTES;
+    size_t max = sh->sb->kernel->limits.max[LIMIT_output];
     struct command c = {.text = run->command,
                         .len = run->command_len,
                         .input = run->input,
                         .input_len = run->input_len,
-                        .out_max = out,
-                        .err_max = err,
+                        .out_max = run->stdout_bytes ? run->stdout_bytes : max,
+                        .err_max = run->stderr_bytes ? run->stderr_bytes : max,
                         .merge = run->merge_stderr,
                         .deadline_ns = deadline_ns,
                         .continues = continues};

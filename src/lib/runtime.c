@@ -64,7 +64,8 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
 {
     char dir[1024], why[160] = "";
     struct engine_options eo = {.max_machines = o->max_processes,
-                                .cache_dir = o->cache_dir};
+                                .cache_dir = o->cache_dir,
+                                .compiler = o->compiler};
 
     if (!o->cache_dir && default_cache_dir(dir, sizeof dir))
         eo.cache_dir = dir;
@@ -94,6 +95,12 @@ wsand_runtime_new(const struct wsand_runtime_options *o,
     }
     *ret = rt;
     return 0;
+}
+
+void
+wsand_compiler_main(void)
+{
+    compiler_main();
 }
 
 void

@@ -59,7 +59,7 @@ get_limits(const struct wsand_options *o, uint64_t *max,
     } given[] = {
         {LIMIT_memory, o->memory_bytes}, {LIMIT_file_bytes, o->file_bytes},
         {LIMIT_files, o->files},         {LIMIT_processes, o->processes},
-        {LIMIT_cpu, o->cpu_ms},
+        {LIMIT_cpu, o->cpu_ms},          {LIMIT_output, o->output_bytes},
     };
     int r = 0;
 
@@ -72,16 +72,42 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
+/* Compiled here, it is found by content when it is run. */
 static int
-put_program(struct tree *t, const struct wsand_program *p, int64_t now,
-            struct wsand_error *err)
+check_program(struct wsand_runtime *rt, const char *host_path,
+              const void *bytes, size_t len, struct wsand_error *err)
+{
+    const struct program_source src = {
+        .bytes = bytes, .len = len, .name = host_path, .is_trusted = true};
+    struct program *program = NULL;
+    char why[160] = "";
+
+    int r = engine_ops()->load(rt->engine, &src, &program, why, sizeof why);
+    program_put(program);
+    if (r == 0)
+        return 0;
+    return why[0] ? error_set(err, -r, "%s: %s", host_path, why)
+                  : error_errno(err, -r, "%s", host_path);
+}
+
+static int
+put_program(struct wsand_runtime *rt, struct tree *t,
+            const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
     const void *bytes = NULL;
     size_t len = 0;
 
     int r = host_map(p->host_path, &bytes, &len);
-    if (r < 0)
-        return error_of_program(err, error_errno(err, -r, "%s", p->host_path));
+    if (r < 0) {
+        r = error_errno(err, -r, "%s", p->host_path);
+        return p->is_checked ? r : error_of_program(err, r);
+    }
+    if (p->is_checked)
+        r = check_program(rt, p->host_path, bytes, len, err);
+    if (r < 0) {
+        host_unmap(bytes, len);
+        return r;
+    }
     r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
     host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
@@ -108,7 +134,7 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
     if (r < 0)
         return error_errno(err, -r, "cannot make the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(ret, &o->programs[i], now, err);
+        r = put_program(rt, ret, &o->programs[i], now, err);
         if (r < 0)
             return r;
     }
@@ -167,8 +193,8 @@ mount_host(struct kernel *k, const struct wsand_mount *m,
     if (hfd < 0)
         return error_errno(err, errno, "mount %s", m->host_path);
     int r = hostfs_new(k, hfd, !m->is_writable, &fs);
-    return mount_new_fs(k, m->guest_path, m->host_path, r, fs, !m->is_writable,
-                        err);
+    /* Where it lies on the host is not the guest's business. */
+    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
 }
 
 static int
@@ -230,7 +256,8 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
         wsand_sandbox_free(sb);
-        return error_set(err, ENOMEM, "out of memory");
+        (void)error_set(err, ENOMEM, "out of memory");
+        return -ENOMEM;
     }
     *ret = sb;
     return 0;
@@ -251,8 +278,9 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
         r = env_check(o->env, err);
     if (r == 0)
         r = sandbox_alloc(rt, o, &sb, err);
-    if (r == 0)
-        r = make_root(rt, o, max, &root, err);
+    if (r != 0)
+        return r;
+    r = make_root(rt, o, max, &root, err);
     if (r == 0)
         r = fill_sandbox(sb, max, root, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
@@ -302,7 +330,7 @@ wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
     int r = wsand_checkpoint(from, err);
     if (r == 0)
         r = sandbox_alloc(from->runtime, &from->options, &sb, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = snapshot_new(from, &s);
     if (r < 0)

@@ -14,12 +14,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 #define SHELL_HOME "/home/user"
-enum { BACKGROUND_BYTES = 64 << 10 };
+enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
 
 /* --- the image that all shells of a runtime share */
 
@@ -57,7 +58,8 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
     int64_t n = 1;
     for (; n > 0 && len < a.size; len += (uint64_t)n)
         n = inode_read(i, len, bytes + len, a.size - len);
-    struct program_source src = {bytes, a.size, SHELL_PATH, true};
+    struct program_source src = {
+        .bytes = bytes, .len = a.size, .name = SHELL_PATH, .is_trusted = true};
     int r = engine_ops()->load(rt->engine, &src, ret, why, sizeof why);
     free(bytes);
     return r;
@@ -116,8 +118,10 @@ static void
 shell_fini(struct shell *sh)
 {
     saved_fini(&sh->saved);
+    if (sh->is_counted)
+        atomic_fetch_sub(&sh->sb->runtime->shell.n_live, 1);
     resident_free(sh->res);
-    shell_pages_fini(&sh->pages);
+    shell_pages_put(sh->pages);
     capture_put(sh->background);
 }
 
@@ -188,7 +192,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
         r = enter_home(sh->res->task);
     if (r == 0)
         r = shell_save_task(sh);
-    if (r < 0)
+    if (r != 0)
         return r;
     sh->is_clean = true;
     *ret = STEAL(sh);
@@ -205,7 +209,8 @@ shell_thaw(struct shell *sh)
 
     if (!sh->res->is_dead)
         return 0;
-    int r = resident_thaw(sh->res, program_get(si->program), sh->pages.size);
+    int r = resident_thaw(sh->res, program_get(si->program),
+                          shell_pages_size(sh->pages));
     if (r < 0)
         return r;
     struct machine *m = sh->res->task->thread->machine;
@@ -214,8 +219,35 @@ shell_thaw(struct shell *sh)
     pthread_mutex_unlock(&si->lock);
     if (r < 0)
         return r;
-    shell_pages_lay(&sh->pages, m->base);
+    shell_pages_lay(sh->pages, m->base);
+    shell_count_machine(sh);
     return 0;
+}
+
+/* A shell that has run keeps its machine for the next command, unless there
+ * are many such already: an idle one costs half a megabyte. */
+static void
+leave_machine(struct shell *sh)
+{
+    struct shell_image *si = &sh->sb->runtime->shell;
+
+    if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX)
+        return;
+    resident_freeze(sh->res);
+    shell_count_machine(sh);
+}
+
+void
+shell_count_machine(struct shell *sh)
+{
+    struct shell_image *si = &sh->sb->runtime->shell;
+    bool has_machine = !sh->res->is_dead;
+
+    if (has_machine && !sh->is_counted)
+        atomic_fetch_add(&si->n_live, 1);
+    if (!has_machine && sh->is_counted)
+        atomic_fetch_sub(&si->n_live, 1);
+    sh->is_counted = has_machine;
 }
 
 int
@@ -223,16 +255,22 @@ shell_checkpoint(struct shell *sh)
 {
     if (sh->is_clean || sh->res->is_dead)
         return 0;
-    struct task *t = sh->res->task;
-    struct machine *m = t->thread->machine;
+    struct machine *m = sh->res->task->thread->machine;
     m->ops->refresh(m);
-    int r = shell_save_task(sh);
+    struct shell_pages *pages = NULL;
+    int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
+                             m->size, &pages);
     if (r == 0)
-        r = shell_pages_take(&sh->pages, &sh->sb->runtime->shell, m->base,
-                             m->size);
-    if (r == 0)
-        sh->is_clean = true;
-    return r;
+        r = shell_save_task(sh);
+    if (r < 0) {
+        shell_pages_put(pages);
+        return r;
+    }
+    shell_pages_put(sh->pages);
+    sh->pages = pages;
+    sh->is_clean = true;
+    leave_machine(sh);
+    return 0;
 }
 
 void
@@ -244,6 +282,7 @@ shell_roll_back(struct shell *sh)
     sh->is_clean = true;
     sh->status = s->status;
     sh->has_env = s->has_env;
+    shell_count_machine(sh);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
         (void)fd_close(t, (int)i);
     for (size_t i = STDIO_FDS; i < s->fds.cap; i++)

@@ -24,11 +24,12 @@ struct saved {
 struct shell {
     struct wsand_sandbox *sb;
     struct resident *res;
-    struct shell_pages pages;
+    OWN struct shell_pages *pages;
     struct saved saved;
-    bool is_clean; /* as saved */
-    int status;    /* $?: of the last command that was not killed */
-    bool has_env;  /* the variables of the sandbox's options were set */
+    bool is_clean;   /* as saved */
+    bool is_counted; /* among the shells with a machine */
+    int status;      /* $?: of the last command that was not killed */
+    bool has_env;    /* the variables of the sandbox's options were set */
     OWN struct capture *background;
 };
 
@@ -39,6 +40,8 @@ int shell_save_task(struct shell *sh);
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
 /* Makes its machine, if it has none. */
 int shell_thaw(struct shell *sh);
+/* Notes whether it has a machine. */
+void shell_count_machine(struct shell *sh);
 /* Between commands: notes its state. */
 int shell_checkpoint(struct shell *sh);
 /* Its machine is gone: the task gets the state of the last checkpoint. */

@@ -13,6 +13,18 @@ struct page {
     uint8_t bytes[SHELL_PAGE_BYTES];
 };
 
+struct entry {
+    uint32_t index; /* its address is index * SHELL_PAGE_BYTES */
+    struct page *page;
+};
+
+struct shell_pages {
+    _Atomic uint32_t refs;
+    uint64_t size;   /* of the memory */
+    struct entry *v; /* by index */
+    size_t n, cap;
+};
+
 static void
 page_put(struct page *p)
 {
@@ -20,32 +32,29 @@ page_put(struct page *p)
         free(p);
 }
 
-void
-shell_pages_fini(struct shell_pages *p)
+struct shell_pages *
+shell_pages_get(struct shell_pages *p)
 {
+    if (p)
+        atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
+void
+shell_pages_put(OWN struct shell_pages *p)
+{
+    if (!p || atomic_fetch_sub(&p->refs, 1) != 1)
+        return;
     for (size_t i = 0; i < p->n; i++)
         page_put(p->v[i].page);
     free(p->v);
-    *p = (struct shell_pages){0};
+    free(p);
 }
 
-int
-shell_pages_copy(struct shell_pages *to, const struct shell_pages *from)
+uint64_t
+shell_pages_size(const struct shell_pages *p)
 {
-    *to =
-        (struct shell_pages){.n = from->n, .cap = from->n, .size = from->size};
-    if (!from->n)
-        return 0;
-    to->v = malloc(from->n * sizeof *to->v);
-    if (!to->v) {
-        to->n = to->cap = 0;
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < from->n; i++) {
-        to->v[i] = from->v[i];
-        atomic_fetch_add(&to->v[i].page->refs, 1);
-    }
-    return 0;
+    return p ? p->size : 0;
 }
 
 /* Takes `page` over. */
@@ -54,7 +63,7 @@ add(struct shell_pages *p, uint32_t index, OWN struct page *page)
 {
     if (page && p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 64;
-        struct shell_page *v = realloc(p->v, cap * sizeof *v);
+        struct entry *v = realloc(p->v, cap * sizeof *v);
         if (!v) {
             page_put(page);
             return -ENOMEM;
@@ -64,7 +73,7 @@ add(struct shell_pages *p, uint32_t index, OWN struct page *page)
     }
     if (!page)
         return -ENOMEM;
-    p->v[p->n++] = (struct shell_page){index, page};
+    p->v[p->n++] = (struct entry){index, page};
     return 0;
 }
 
@@ -73,9 +82,9 @@ static struct page *
 page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
          const uint8_t *bytes)
 {
-    while (*hint < old->n && old->v[*hint].index < index)
+    while (old && *hint < old->n && old->v[*hint].index < index)
         ++*hint;
-    if (*hint < old->n && old->v[*hint].index == index) {
+    if (old && *hint < old->n && old->v[*hint].index == index) {
         struct page *p = old->v[*hint].page;
         if (memcmp(p->bytes, bytes, SHELL_PAGE_BYTES) == 0) {
             atomic_fetch_add(&p->refs, 1);
@@ -90,36 +99,52 @@ page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
     return p;
 }
 
-int
-shell_pages_take(struct shell_pages *p, const struct shell_image *image,
-                 const uint8_t *memory, uint64_t size)
+/* Adds the pages of `memory` that differ from the image. */
+static int
+add_changed(struct shell_pages *p, const struct shell_pages *last,
+            const struct shell_image *image, const uint8_t *memory)
 {
     static const uint8_t zero[SHELL_PAGE_BYTES];
     uint64_t first = image->live_from / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
-    struct shell_pages now = {.size = size};
     size_t hint = 0;
 
-    for (uint64_t at = first; at < size; at += SHELL_PAGE_BYTES) {
+    for (uint64_t at = first; at < p->size; at += SHELL_PAGE_BYTES) {
         const uint8_t *was =
             at < image->size ? image->memory + (at - first) : zero;
         if (memcmp(memory + at, was, SHELL_PAGE_BYTES) == 0)
             continue;
         uint32_t index = (uint32_t)(at / SHELL_PAGE_BYTES);
-        int r = add(&now, index, page_for(p, &hint, index, memory + at));
-        if (r < 0) {
-            shell_pages_fini(&now);
+        int r = add(p, index, page_for(last, &hint, index, memory + at));
+        if (r < 0)
             return r;
-        }
     }
-    shell_pages_fini(p);
-    *p = now;
+    return 0;
+}
+
+int
+shell_pages_take(const struct shell_pages *last,
+                 const struct shell_image *image, const uint8_t *memory,
+                 uint64_t size, OWN struct shell_pages **ret)
+{
+    struct shell_pages *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return -ENOMEM;
+    p->refs = 1;
+    p->size = size;
+    int r = add_changed(p, last, image, memory);
+    if (r < 0) {
+        shell_pages_put(p);
+        return r;
+    }
+    *ret = p;
     return 0;
 }
 
 void
 shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
 {
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; p && i < p->n; i++)
         memcpy(memory + (uint64_t)p->v[i].index * SHELL_PAGE_BYTES,
                p->v[i].page->bytes, SHELL_PAGE_BYTES);
 }

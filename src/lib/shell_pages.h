@@ -12,25 +12,21 @@ struct shell_image;
 
 enum { SHELL_PAGE_BYTES = 4096 };
 
-/* Shared by the sandboxes that were forked from each other. */
-struct page;
+/* An immutable list of pages, shared by the sandboxes that were forked from
+ * each other; the pages are shared between lists. The counts are atomic. */
+struct shell_pages;
 
-struct shell_pages {
-    struct shell_page {
-        uint32_t index; /* its address is index * SHELL_PAGE_BYTES */
-        struct page *page;
-    } * v; /* by index */
-    size_t n, cap;
-    uint64_t size; /* of the memory */
-};
+/* NULL, the list of a shell that has never run, is fine everywhere. */
+struct shell_pages *shell_pages_get(struct shell_pages *p);
+void shell_pages_put(OWN struct shell_pages *p);
+/* The bytes of memory that it describes; 0 for NULL. */
+uint64_t shell_pages_size(const struct shell_pages *p);
 
-void shell_pages_fini(struct shell_pages *p);
-/* References to the same pages. -ENOMEM. */
-int shell_pages_copy(struct shell_pages *to, const struct shell_pages *from);
-/* Takes the state of `memory`; pages that have not changed since the last time
- * are kept. -ENOMEM: nothing has changed. */
-int shell_pages_take(struct shell_pages *p, const struct shell_image *image,
-                     const uint8_t *memory, uint64_t size);
+/* The state of `memory` as a new list; pages that are as in `last` are taken
+ * from there. -ENOMEM. */
+int shell_pages_take(const struct shell_pages *last,
+                     const struct shell_image *image, const uint8_t *memory,
+                     uint64_t size, OWN struct shell_pages **ret);
 /* Lays the pages into the memory of a new instance. */
 void shell_pages_lay(const struct shell_pages *p, uint8_t *memory);
 

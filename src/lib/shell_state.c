@@ -72,13 +72,10 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
                             .has_env = sh->saved.has_env,
                             .cwd = place_of(sh->sb->kernel, &sh->saved.cwd)};
 
-    int r = shell_pages_copy(&s.pages, &sh->pages);
-    if (r == 0)
-        r = note_files(&s, sh);
-    if (r < 0) {
-        shell_state_fini(&s);
+    int r = note_files(&s, sh);
+    if (r < 0)
         return r;
-    }
+    s.pages = shell_pages_get(sh->pages);
     *ret = s;
     return 0;
 }
@@ -86,7 +83,7 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
 void
 shell_state_fini(struct shell_state *s)
 {
-    shell_pages_fini(&s->pages);
+    shell_pages_put(s->pages);
     free(s->files);
     *s = (struct shell_state){0};
 }
@@ -146,11 +143,10 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     CLEANUP(shell_freep) struct shell *sh = NULL;
 
     int r = shell_new(sb, &sh);
-    if (r < 0)
+    if (r != 0)
         return r;
-    r = shell_pages_copy(&sh->pages, &s->pages);
-    if (r == 0)
-        r = open_all(sh, s);
+    sh->pages = shell_pages_get(s->pages);
+    r = open_all(sh, s);
     if (r < 0)
         return r;
     struct task *t = sh->res->task;

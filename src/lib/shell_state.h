@@ -20,7 +20,7 @@ struct open_file {
 };
 
 struct shell_state {
-    struct shell_pages pages;
+    OWN struct shell_pages *pages;
     struct resident_state state;
     struct place cwd;
     int status;

@@ -316,6 +316,15 @@ cmd_exec_file(int argc, char **argv)
 }
 
 static int
+cmd_exec_name(int argc, char **argv)
+{
+    (void)argc;
+    execvp(argv[1], argv + 1);
+    printf("%s\n", strerrorname(errno));
+    return 1;
+}
+
+static int
 cmd_stdin_kind(int argc, char **argv)
 {
     char c;
@@ -353,6 +362,7 @@ static const struct {
     {"grow-memory", cmd_grow_memory},
     {"fork-count", cmd_fork_count},
     {"exec-file", cmd_exec_file},
+    {"exec-name", cmd_exec_name},
     {"stdin-kind", cmd_stdin_kind},
 };
 

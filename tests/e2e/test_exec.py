@@ -395,6 +395,13 @@ def test_several_mounts(tmp_path):
         assert probe("read-file", f"/mnt/deep/{name}/file", options=options).out == name.encode()
 
 
+@pytest.mark.parametrize("name", ["/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo"])
+def test_mounts_do_not_tell_where_they_come_from(tmp_path, name):
+    out = probe("read-file", name, options=["--mount", f"{tmp_path}:/data"]).out
+    assert b" /data " in out
+    assert tmp_path.name.encode() not in out
+
+
 # --- limits
 
 

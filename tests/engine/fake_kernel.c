@@ -145,7 +145,8 @@ struct engine *
 fake_engine(uint32_t max_machines, const char *cache_dir)
 {
     struct engine_options o = {.max_machines = max_machines,
-                               .cache_dir = cache_dir};
+                               .cache_dir = cache_dir,
+                               .compiles_in_process = true};
     struct engine *e;
     char why[200] = "";
 
@@ -171,8 +172,10 @@ fake_program(struct engine *e, const char *wat, bool is_trusted, char *why,
         fprintf(stderr, "%.*s\n", (int)text.size, text.data);
         exit(2);
     }
-    struct program_source src = {(const uint8_t *)wasm.data, wasm.size, "test",
-                                 is_trusted};
+    struct program_source src = {.bytes = (const uint8_t *)wasm.data,
+                                 .len = wasm.size,
+                                 .name = "test",
+                                 .is_trusted = is_trusted};
     int r = engine_ops()->load(e, &src, &p, why ? why : unused,
                                why ? why_size : sizeof unused);
     wasm_byte_vec_delete(&wasm);

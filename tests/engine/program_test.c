@@ -97,8 +97,10 @@ TEST(bytes_that_are_no_module_are_refused)
     struct engine *e = fake_engine(1, NULL);
 
     for (size_t i = 0; i < 4; i++) {
-        struct program_source src = {(const uint8_t *)bytes[i], i * 2, "x",
-                                     true};
+        struct program_source src = {.bytes = (const uint8_t *)bytes[i],
+                                     .len = i * 2,
+                                     .name = "x",
+                                     .is_trusted = true};
         struct program *p;
         char why[100] = "";
         CHECK_EQ(engine_ops()->load(e, &src, &p, why, sizeof why), -ENOEXEC);

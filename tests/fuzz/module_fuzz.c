@@ -35,7 +35,7 @@ run(struct engine *e, struct program *p)
 static void
 load_and_run(struct engine *e, const uint8_t *data, size_t size)
 {
-    struct program_source src = {data, size, "fuzz", false};
+    struct program_source src = {.bytes = data, .len = size, .name = "fuzz"};
     struct program *p;
     char why[100];
 

@@ -1,7 +1,7 @@
 /* Fuzzes system calls: processes on fake machines make random calls with
  * random and edge arguments, fork, take signals and trap, on a kernel with
- * /dev, /proc and a virtual clock. Afterwards all limits are given back and
- * no memory is left. */
+ * /dev, /proc and a virtual clock; allocations fail now and then. Afterwards
+ * all limits are given back and no memory is left. */
 #include "../unit/world.h"
 #include "kernel/syscall.h"
 #include "kernel/vfs/tmpfs.h"
@@ -99,6 +99,49 @@ report(void)
 {
     fprintf(stderr, "%llu calls in %llu inputs\n", (unsigned long long)n_calls,
             (unsigned long long)n_inputs);
+}
+
+/* --- allocations that fail: the linker puts these around the kernel's */
+
+static unsigned fails_in; /* 0: none fails */
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t m);
+void *__real_realloc(void *p, size_t n);
+char *__real_strdup(const char *s);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t m);
+void *__wrap_realloc(void *p, size_t n);
+char *__wrap_strdup(const char *s);
+
+static bool
+fails_now(void)
+{
+    return fails_in && --fails_in == 0;
+}
+
+void *
+__wrap_malloc(size_t n)
+{
+    return fails_now() ? NULL : __real_malloc(n);
+}
+
+void *
+__wrap_calloc(size_t n, size_t m)
+{
+    return fails_now() ? NULL : __real_calloc(n, m);
+}
+
+void *
+__wrap_realloc(void *p, size_t n)
+{
+    return fails_now() ? NULL : __real_realloc(p, n);
+}
+
+char *
+__wrap_strdup(const char *s)
+{
+    return fails_now() ? NULL : __real_strdup(s);
 }
 
 static uint32_t
@@ -329,6 +372,8 @@ other_step(struct fake_machine *m, struct input *in, uint32_t what,
         thread_sigword(th, address(in));
         return MACHINE_LEFT;
     case 5:
+        fails_in = take(in) % 16;
+        return MACHINE_LEFT;
     case 6:
         (void)thread_signext(th, address(in));
         return MACHINE_LEFT;
@@ -408,6 +453,7 @@ spawn(struct kernel *k)
     static const char *const envp[] = {"A=b", NULL};
     struct spawn s = {.path = "/prog", .argv = argv, .envp = envp, .cwd = "/"};
 
+    fails_in = 0;
     for (int i = 0; i < 3; i++)
         s.stdio[i] = world_open(k, NULL, "/dev/null", O_RDWR, NULL);
     return kernel_spawn(k, &s, NULL, 0) >= 0;
@@ -493,6 +539,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)kernel_run(k, is_stuck, k, NS_NEVER);
         stir(k, &in);
     }
+    fails_in = 0;
     kernel_kill(k, 0, SIGKILL);
     (void)kernel_run(k, is_alone, k, NS_NEVER);
     check_given_back(k);

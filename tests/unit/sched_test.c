@@ -139,6 +139,25 @@ TEST(sched_thread_woken_while_it_runs_is_queued_once)
     kernel_free(k);
 }
 
+TEST(sched_what_is_left_of_earlier_runs_gets_few_turns)
+{
+    struct kernel *k = world_new_live(NULL);
+    struct task *old = world_task(k);
+    int left = 80;
+
+    k->run_tag++;
+    fake_of(old->thread)->run = spin;
+    sched_queue(old->thread);
+    struct task *t = world_task(k);
+    t->run_tag = k->run_tag;
+    fake_of(t->thread)->run = spin;
+    sched_queue(t->thread);
+    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(old->thread)->turns, 10);
+    CHECK_EQ(fake_of(t->thread)->turns, 70);
+    kernel_free(k);
+}
+
 TEST(sched_stopped_threads_do_not_run)
 {
     struct kernel *k = world_new_live(NULL);

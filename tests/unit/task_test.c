@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { AT = 256 };
@@ -391,6 +392,20 @@ TEST(task_stopped_member_of_a_group_orphaned_before_stays)
     task_exit(child, 0);
     CHECK(grandchild->is_stopped && !grandchild->is_zombie);
     kernel_free(s.k);
+}
+
+TEST(task_init_is_out_of_reach)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    CHECK_EQ(SYS(t, NR_kill, 1, SIGKILL), -EPERM);
+    CHECK_EQ(SYS(t, NR_prlimit64, 1, RLIMIT_NOFILE, AT, 0), -EPERM);
+    CHECK_EQ(SYS(t, NR_setpriority, PRIO_PROCESS, 1, 19), -EPERM);
+    CHECK_EQ(SYS(t, NR_setpriority, PRIO_USER, 0, 19), 0);
+    CHECK_EQ(k->init->nice, 0);
+    CHECK_EQ(t->nice, 19);
+    kernel_free(k);
 }
 
 /* --- numbers */

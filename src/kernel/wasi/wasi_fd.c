@@ -319,6 +319,6 @@ wasi_fd_readdir(struct task *t, const uint64_t *a)
     r = l.size ? dirfile_read(f, t, &l.emit) : 0;
     if (r < 0)
         return r;
-    return copy_to_guest(t, (gaddr)a[4], &(uint32_t){(uint32_t)l.used},
-                         sizeof(uint32_t));
+    uint32_t used = (uint32_t)l.used;
+    return copy_to_guest(t, (gaddr)a[4], &used, sizeof used);
 }

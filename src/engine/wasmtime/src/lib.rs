@@ -5,15 +5,18 @@ mod limiter;
 
 use std::num::NonZeroUsize;
 
-use wasmtime_c_api::wasmtime::{Collector, Config, Enabled, Inlining, PoolingAllocationConfig};
+use wasmtime_c_api::wasmtime::{
+    CodeBuilder, Collector, Config, Enabled, Engine, Inlining, PoolingAllocationConfig,
+};
 pub use wasmtime_c_api::*;
 
-// Both C types are `repr(C)` structs whose only field is the Rust type, and
+// These C types are `repr(C)` structs whose only field is the Rust type, and
 // that field is private: a cast is the way in.
 const _: () = assert!(size_of::<wasm_config_t>() == size_of::<Config>());
 const _: () = assert!(
     size_of::<wasmtime_pooling_allocation_config_t>() == size_of::<PoolingAllocationConfig>()
 );
+const _: () = assert!(size_of::<wasm_engine_t>() == size_of::<Engine>());
 
 fn rust_config(config: &mut wasm_config_t) -> &mut Config {
     unsafe { &mut *std::ptr::from_mut(config).cast() }
@@ -63,4 +66,27 @@ pub extern "C" fn wsand_engine_pagemap_scan(
         1 => Enabled::Auto,
         _ => Enabled::Yes,
     });
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wsand_engine_precompile(
+    engine: &wasm_engine_t,
+    wasm: *const u8,
+    len: usize,
+    ret: &mut wasm_byte_vec_t,
+) -> Option<Box<wasmtime_error_t>> {
+    let engine: &Engine = unsafe { &*std::ptr::from_ref(engine).cast() };
+    let wasm = unsafe { std::slice::from_raw_parts(wasm, len) };
+    let mut builder = CodeBuilder::new(engine);
+    let code = builder
+        .wasm_binary(wasm, None)
+        .and_then(|builder| builder.compile_module_serialized());
+
+    match code {
+        Ok(code) => {
+            *ret = code.into();
+            None
+        }
+        Err(error) => Some(Box::new(error.into())),
+    }
 }

@@ -1,0 +1,29 @@
+/* Descriptors of the host. */
+#include "base/hfd.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+void
+hfd_closep(const int *hfd)
+{
+    if (*hfd >= 0)
+        close(*hfd);
+}
+
+int
+hfd_write_all(int hfd, const void *p, size_t n)
+{
+    const char *at = p;
+
+    while (n) {
+        ssize_t w = write(hfd, at, n);
+        if (w < 0 && errno != EINTR)
+            return -errno;
+        if (w > 0) {
+            at += w;
+            n -= (size_t)w;
+        }
+    }
+    return 0;
+}

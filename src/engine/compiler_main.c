@@ -1,0 +1,65 @@
+/* The process that compiles: everything is prepared before it looks at the
+ * module. */
+#include "engine/engine_impl.h"
+
+#include "base/hfd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { IN = 0, OUT = 1 };
+
+/* No handlers of exit: they may do what the jail does not allow. */
+static _Noreturn void
+refuse(const char *why)
+{
+    (void)hfd_write_all(OUT, why, strlen(why));
+    _exit(COMPILER_REFUSED);
+}
+
+static const uint8_t *
+map_input(size_t *ret_len)
+{
+    struct stat st;
+
+    if (fstat(IN, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+        return NULL;
+    void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, IN, 0);
+    *ret_len = (size_t)st.st_size;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static _Noreturn void
+compile(wasm_engine_t *wasm, const uint8_t *bytes, size_t len)
+{
+    wasm_byte_vec_t code;
+    char why[200];
+
+    wasmtime_error_t *error = wsand_engine_precompile(wasm, bytes, len, &code);
+    if (error) {
+        error_text(error, why, sizeof why);
+        refuse(why);
+    }
+    if (hfd_write_all(OUT, code.data, code.size) < 0)
+        _exit(COMPILER_FAILED);
+    _exit(COMPILER_DONE);
+}
+
+_Noreturn void
+compiler_main(void)
+{
+    size_t len = 0;
+
+    if (jail_limit() < 0)
+        refuse("the compiler cannot limit itself");
+    wasm_engine_t *wasm = config_compiler();
+    const uint8_t *bytes = map_input(&len);
+    if (!wasm || !bytes)
+        refuse("the compiler has no module, or no target");
+    if (jail_filter() < 0)
+        refuse("the compiler cannot be jailed: no seccomp");
+    compile(wasm, bytes, len);
+}
