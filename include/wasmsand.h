@@ -159,6 +159,11 @@ struct wsand_run {
     const char *cwd;
     const char *const *env;
     bool merge_stderr; /* into standard output, in the order of writing */
+    /* Called while the command runs with what it writes to standard output (1)
+     * and error (2), up to the limits; the result has these bytes too. It must
+     * not use the sandbox, but for wsand_cancel. NULL: none. */
+    void (*on_output)(void *arg, int stream, const void *data, size_t len);
+    void *on_output_arg;
 };
 
 /* A command's result. The bytes are freed by wsand_output_free. */

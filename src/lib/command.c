@@ -33,16 +33,46 @@ open_capture(struct task *t, int fd, struct capture *c)
     return set_fd(t, fd, r, f);
 }
 
+static void
+tell_out(void *arg, const char *p, size_t len)
+{
+    const struct command *c = arg;
+
+    c->on_output(c->on_output_arg, 1, p, len);
+}
+
+static void
+tell_err(void *arg, const char *p, size_t len)
+{
+    const struct command *c = arg;
+
+    c->on_output(c->on_output_arg, 2, p, len);
+}
+
+static int
+make_captures(const struct command *c, struct outcome *o)
+{
+    o->out = capture_new(c->out_max, false);
+    o->err = capture_new(c->err_max, false);
+    if (!o->out || !o->err)
+        return -ENOMEM;
+    if (c->on_output) {
+        o->out->on_bytes = tell_out;
+        o->err->on_bytes = tell_err;
+        o->out->arg = o->err->arg = (void *)c;
+    }
+    return 0;
+}
+
 static int
 set_stdio(struct task *t, const struct command *c, struct outcome *o)
 {
     struct file *f = NULL;
 
-    o->out = capture_new(c->out_max, false);
-    o->err = capture_new(c->err_max, false);
-    if (!o->out || !o->err)
-        return -ENOMEM;
-    int r = input_open(t->kernel, c->input ? c->input : "", c->input_len, &f);
+    int r = make_captures(c, o);
+    if (r < 0)
+        return r;
+    r = input_open(t->kernel, c->input ? c->input : "", c->input_len, &f);
     r = set_fd(t, 0, r, f);
     if (r == 0)
         r = open_capture(t, 1, o->out);
@@ -57,6 +87,8 @@ outcome_fini(struct outcome *o, struct shell *sh)
     struct capture *both[] = {o->out, o->err};
 
     for (int i = 0; i < 2; i++) {
+        if (both[i])
+            both[i]->on_bytes = NULL;
         if (both[i] && sh)
             capture_close(both[i], sh->background);
         capture_put(both[i]);

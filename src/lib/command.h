@@ -15,7 +15,10 @@ struct command {
     const void *input;
     size_t input_len;
     size_t out_max, err_max;
-    bool merge;          /* standard error goes where standard output goes */
+    bool merge; /* standard error goes where standard output goes */
+    /* Told of what is written to 1 and 2; NULL: nobody. */
+    void (*on_output)(void *arg, int stream, const void *data, size_t len);
+    void *on_output_arg;
     int64_t deadline_ns; /* of the host's monotonic clock, or NS_NEVER */
     bool is_ours;        /* signals and wsand_cancel are not for it */
     /* It belongs to the command before: when it is killed, the state before

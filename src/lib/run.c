@@ -103,6 +103,8 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
                         .out_max = run->stdout_bytes ? run->stdout_bytes : max,
                         .err_max = run->stderr_bytes ? run->stderr_bytes : max,
                         .merge = run->merge_stderr,
+                        .on_output = run->on_output,
+                        .on_output_arg = run->on_output_arg,
                         .deadline_ns = deadline_ns,
                         .continues = continues};
     struct outcome o;

@@ -100,6 +100,39 @@ TEST(standard_error_can_be_merged)
     lib_free(&l);
 }
 
+struct stream {
+    char text[64];
+    size_t len;
+};
+
+static void
+note_output(void *arg, int stream, const void *data, size_t len)
+{
+    struct stream *s = arg;
+
+    for (size_t i = 0; i < len && s->len + 2 < sizeof s->text; i++) {
+        s->text[s->len++] = stream == 1 ? 'o' : 'e';
+        s->text[s->len++] = ((const char *)data)[i];
+    }
+}
+
+TEST(output_is_told_as_it_comes_up_to_the_limit)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct stream s = {0};
+    struct wsand_run run = {.size = sizeof run,
+                            .on_output = note_output,
+                            .on_output_arg = &s,
+                            .stdout_bytes = 3};
+    CHECK_WITH(l.sb, &run,
+               "printf a; printf b >&2; printf cdef; (sleep 0; printf x) &", 0,
+               "acd");
+    CHECK_STR(s.text, "oaebocod");
+    CHECK_RUN(l.sb, "wait", 0, "");
+    CHECK_STR(s.text, "oaebocod");
+    lib_free(&l);
+}
+
 TEST(a_character_is_not_cut)
 {
     LIB_SANDBOX(l, .files = 0);
