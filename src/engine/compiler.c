@@ -96,9 +96,10 @@ set_files(posix_spawn_file_actions_t *files, int exe, int in, int out)
     if (!r)
         r = posix_spawn_file_actions_adddup2(files, out, 2);
     if (!r)
-        r = posix_spawn_file_actions_adddup2(files, exe, 3);
+        r = posix_spawn_file_actions_adddup2(files, exe, COMPILER_EXE_HFD);
     if (!r)
-        r = posix_spawn_file_actions_addclosefrom_np(files, 4);
+        r = posix_spawn_file_actions_addclosefrom_np(files,
+                                                     COMPILER_EXE_HFD + 1);
     return r;
 }
 
