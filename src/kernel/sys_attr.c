@@ -34,7 +34,7 @@ sys_fstatat64(struct task *t, const union sysarg *a)
 {
     const uint32_t known =
         AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
-    struct vnode v;
+    struct found f;
     struct attr attr;
     int r;
     const char *path = guest_path(t, a[1].addr, &r);
@@ -42,14 +42,16 @@ sys_fstatat64(struct task *t, const union sysarg *a)
     if (a[3].u & ~known)
         return -EINVAL;
     if (path && !*path && a[3].u & AT_EMPTY_PATH && a[0].i != AT_FDCWD) {
-        struct file *f = fd_find(t, a[0].i);
-        return f ? stat_file(t, f, a[2].addr) : -EBADF;
+        struct file *of = fd_find(t, a[0].i);
+        return of ? stat_file(t, of, a[2].addr) : -EBADF;
     }
-    r = sys_find_node(t, a[0].i, a[1].addr, a[3].u, &v);
+    r = sys_find(t, a[0].i, a[1].addr, a[3].u, &f);
     if (r != 0)
         return r;
-    r = vnode_getattr(t, &v, &attr);
-    return r != 0 ? r : put_stat(t, a[2].addr, v.mnt->fs->dev, &attr);
+    if (!f.node.mnt)
+        return stat_file(t, f.file, a[2].addr);
+    r = vnode_getattr(t, &f.node, &attr);
+    return r != 0 ? r : put_stat(t, a[2].addr, f.node.mnt->fs->dev, &attr);
 }
 
 int64_t
@@ -61,14 +63,16 @@ sys_fstat64(struct task *t, const union sysarg *a)
 }
 
 static int
-access_node(struct task *t, const struct vnode *v, int want)
+access_found(struct task *t, const struct found *f, int want)
 {
+    const struct mount *mnt = f->node.mnt;
     struct attr attr;
 
-    int r = vnode_getattr(t, v, &attr);
+    int r = mnt ? vnode_getattr(t, &f->node, &attr)
+                : file_getattr(f->file, &attr);
     if (r < 0)
         return r;
-    if (want & W_OK && v->mnt->read_only && !S_ISCHR(attr.mode))
+    if (want & W_OK && mnt && mnt->read_only && !S_ISCHR(attr.mode))
         return -EROFS;
     return vfs_access(&t->cred, &attr, want);
 }
@@ -77,14 +81,13 @@ access_node(struct task *t, const struct vnode *v, int want)
 int64_t
 sys_faccessat2(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct found f;
 
     if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    int r =
-        sys_find_node(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &v);
-    return r != 0 ? r : access_node(t, &v, a[2].i);
+    int r = sys_find(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &f);
+    return r != 0 ? r : access_found(t, &f, a[2].i);
 }
 
 int64_t

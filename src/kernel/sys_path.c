@@ -49,8 +49,8 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
 }
 
 int
-sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
-              struct vnode *ret)
+sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+         struct found *ret)
 {
     unsigned wf = at_flags & AT_SYMLINK_NOFOLLOW ? WALK_NOFOLLOW : 0;
     struct vnode base;
@@ -66,12 +66,30 @@ sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     if (r < 0)
         return r;
     if (!*p) {
-        *ret = base;
+        *ret = (struct found){.node = base};
         return 0;
     }
     r = path_walk(t->kernel, t, &base, p, wf, &w);
+    if (r == 0) {
+        *ret = (struct found){.node = w.node};
+    } else if (r == -ENXIO && w.file) {
+        *ret = (struct found){.file = w.file};
+        r = 0;
+    }
+    return r;
+}
+
+int
+sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+              struct vnode *ret)
+{
+    struct found f;
+    int r = sys_find(t, dirfd, path, at_flags, &f);
+
+    if (r == 0 && !f.node.mnt)
+        r = -ENXIO;
     if (r == 0)
-        *ret = w.node;
+        *ret = f.node;
     return r;
 }
 

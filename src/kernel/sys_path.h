@@ -3,13 +3,22 @@
 #define KERNEL_SYS_PATH_H
 
 #include "kernel/machine.h"
+#include "kernel/vfs/vfs.h"
 
 #include <stdint.h>
 
 struct task;
-struct vnode;
 
-/* The inode of a path; with AT_EMPTY_PATH and "", that of dirfd itself. */
+/* What a path leads to: a node, or an open file that has none. Borrowed. */
+struct found {
+    struct vnode node; /* mnt NULL: see `file` */
+    struct file *file;
+};
+
+/* With AT_EMPTY_PATH and "", the node of dirfd itself. */
+int sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+             struct found *ret);
+/* The same; -ENXIO for a file without a node. */
 int sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
                   struct vnode *ret);
 

@@ -72,6 +72,8 @@ send_to_thread(struct task *t, int pid, int sig)
         return -EINVAL;
     if (!to)
         return -ESRCH;
+    if (to == t->kernel->init)
+        return -EPERM;
     return sig ? signal_send(to, &si) : 0;
 }
 

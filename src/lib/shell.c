@@ -191,7 +191,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
         r = enter_home(sh->res->task);
     if (r == 0)
         r = save_task(&sh->saved, sh->res->task);
-    if (r < 0)
+    if (r != 0)
         return r;
     sh->is_clean = true;
     *ret = STEAL(sh);
@@ -374,7 +374,7 @@ shell_copy(struct wsand_sandbox *sb, const struct shell *from,
     CLEANUP(shell_freep) struct shell *sh = NULL;
 
     int r = shell_new(sb, &sh);
-    if (r < 0)
+    if (r != 0)
         return r;
     sh->pages = shell_pages_get(from->pages);
     r = copy_files(sh, from);

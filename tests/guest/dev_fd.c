@@ -28,6 +28,21 @@ main(void)
     CHECK_EQ(write(wr, "w", 1), 1);
     CHECK_EQ(read(fds[0], buf, 8), 1);
 
+    struct stat by_fd, by_path;
+    OK(fstat(fds[1], &by_fd));
+    OK(stat(path, &by_path));
+    CHECK(S_ISFIFO(by_path.st_mode) && by_path.st_ino == by_fd.st_ino);
+    OK(access(path, W_OK));
+    strcat(path, "/x");
+    CHECK_ERR(open(path, O_RDONLY), ENOTDIR);
+
+    int saved = OK(dup(0)); /* a link to the link */
+    OK(dup2(fds[0], 0));
+    OK(stat("/dev/stdin", &by_path));
+    CHECK(S_ISFIFO(by_path.st_mode));
+    OK(close(OK(open("/dev/stdin", O_RDONLY | O_NONBLOCK))));
+    OK(dup2(saved, 0));
+
     CHECK_ERR(open("/dev/fd/987", O_RDONLY), ENOENT);
     CHECK_ERR(open("/dev/fd/x", O_RDONLY), ENOENT);
     OK(unlink("f"));

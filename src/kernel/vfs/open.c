@@ -214,14 +214,9 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
 static int
 reopen(struct opening *o, OWN struct file **ret)
 {
-    struct vnode *v = &o->w.node;
-    struct fs *fs = v->mnt->fs;
-    struct file *f =
-        fs->ops->file_of ? fs->ops->file_of(fs, o->t, v->ino) : NULL;
+    struct file *f = o->w.file;
     int want = access_wanted(o->flags);
 
-    if (!f || f->node.mnt)
-        return -ELOOP;
     if ((want & R_OK && !file_is_readable(f)) ||
         (want & W_OK && !file_is_writable(f)))
         return -EACCES;
@@ -247,14 +242,11 @@ static int
 find(struct opening *o, const struct at *at, OWN struct file **ret)
 {
     unsigned wf = walk_flags(o->flags) | at->walk;
-    const struct vnode *base = at->base;
     const char *path = at->path;
 
-    int r = path_walk(o->k, o->t, base, path, wf, &o->w);
-    if (r == -ENXIO && !(wf & WALK_NOFOLLOW)) {
-        r = path_walk(o->k, o->t, base, path, wf | WALK_NOFOLLOW, &o->w);
-        if (r == 0)
-            r = reopen(o, ret);
+    int r = path_walk(o->k, o->t, at->base, path, wf, &o->w);
+    if (r == -ENXIO && o->w.file) {
+        r = reopen(o, ret);
         return r < 0 ? r : 1;
     }
     if (r == -ENOTDIR && o->flags & O_CREAT && path[strlen(path) - 1] == '/')

@@ -94,6 +94,19 @@ expand_link(struct cursor *c, const struct vnode *v)
     return is_unbound(c) ? go_to_root(c) : -EPERM;
 }
 
+/* The magic link at *v leads to no node. */
+static int
+end_at_file(struct cursor *c, const struct vnode *v)
+{
+    struct fs *fs = v->mnt->fs;
+
+    if (*c->rest)
+        return -ENOTDIR;
+    if (fs->ops->file_of)
+        c->ret->file = fs->ops->file_of(fs, c->t, v->ino);
+    return -ENXIO;
+}
+
 static int
 follow_link(struct cursor *c, const struct vnode *v)
 {
@@ -108,6 +121,8 @@ follow_link(struct cursor *c, const struct vnode *v)
             return -EPERM;
         if (r == 0)
             return step_into(c, &to);
+        if (r == -ENXIO)
+            return end_at_file(c, v);
         if (r != -EINVAL)
             return r;
     }
@@ -242,6 +257,7 @@ path_walk(struct kernel *k, struct task *t, const struct vnode *base,
         return -EPERM;
     c.ret = ret;
     ret->name[0] = 0;
+    ret->file = NULL;
     r = *path == '/' ? go_to_root(&c) : step_into(&c, base);
     while (r == 0)
         r = step(&c);

@@ -194,6 +194,9 @@ struct walk {
     char name[NAME_BYTES_MAX + 1];
     size_t len;
     bool slash; /* the path ended in a slash */
+    /* After -ENXIO: what the link at the end of the path stands for, an open
+     * file that has no path (/proc/<pid>/fd/N of a pipe). Borrowed, or NULL. */
+    struct file *file;
 };
 
 /* Walks `path` from `base` (or the root, for an absolute path) with the
