@@ -130,12 +130,15 @@ e2e-san:
 
 # The programs of the root image, from outside and from inside.
 check-userland: rootfs ## builds the root image and tests it
-	+@tools/check userland userland-programs unit-lib-shell examples-c
+	+@tools/check userland userland-programs differential \
+	  unit-lib-shell examples-c
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
 	@$(SANDBOX) shell -s <tests/userland/programs.sh
-.PHONY: check-userland userland userland-programs
+differential: $(SANDBOX) ## command lines, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
+.PHONY: check-userland userland userland-programs differential
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

@@ -96,9 +96,10 @@ set_files(posix_spawn_file_actions_t *files, int exe, int in, int out)
     if (!r)
         r = posix_spawn_file_actions_adddup2(files, out, 2);
     if (!r)
-        r = posix_spawn_file_actions_adddup2(files, exe, 3);
+        r = posix_spawn_file_actions_adddup2(files, exe, COMPILER_EXE_HFD);
     if (!r)
-        r = posix_spawn_file_actions_addclosefrom_np(files, 4);
+        r = posix_spawn_file_actions_addclosefrom_np(files,
+                                                     COMPILER_EXE_HFD + 1);
     return r;
 }
 
@@ -119,14 +120,16 @@ set_attributes(posix_spawnattr_t *attr)
     return r;
 }
 
-/* posix_spawn, not fork: this process has threads and a lot of memory. */
-static int
-spawn(int exe, int in, int out, pid_t *ret)
+/* Its id, or -errno. posix_spawn, not fork: this process has threads and a lot
+ * of memory. */
+static pid_t
+spawn(int exe, int in, int out)
 {
     char name[] = "wasm-sandbox", word[] = "compile";
     char *const argv[] = {name, word, NULL}, *const envp[] = {NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
+    pid_t pid = -1;
 
     if (posix_spawn_file_actions_init(&files))
         return -ENOMEM;
@@ -138,10 +141,10 @@ spawn(int exe, int in, int out, pid_t *ret)
     if (!r)
         r = set_attributes(&attr);
     if (!r)
-        r = posix_spawn(ret, "/proc/self/fd/3", &files, &attr, argv, envp);
+        r = posix_spawn(&pid, "/proc/self/fd/3", &files, &attr, argv, envp);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&files);
-    return -r;
+    return r ? -r : pid;
 }
 
 /* -ETIME: it still runs at the deadline. */
@@ -266,7 +269,6 @@ run(struct engine *e, const struct program_source *src,
 {
     int64_t deadline = now_ns() + WALL_S * NS_PER_S;
     bool is_short = src->deadline_ns && src->deadline_ns < deadline;
-    pid_t pid;
 
     CLEANUP(hfd_closep)
     int in = memory_file("wasmsand-module", src->bytes, src->len);
@@ -275,13 +277,13 @@ run(struct engine *e, const struct program_source *src,
     CLEANUP(hfd_closep) int out = memory_file("wasmsand-code", NULL, 0);
     if (out < 0)
         return out;
-    int r = spawn(e->compiler.hfd, in, out, &pid);
-    if (r < 0) {
+    pid_t pid = spawn(e->compiler.hfd, in, out);
+    if (pid < 0) {
         (void)snprintf(why, why_size, "the compiler cannot be started: %s",
-                       strerrordesc_np(-r));
-        return r == -ENOENT ? -ENOEXEC : r;
+                       strerrordesc_np(-pid));
+        return pid;
     }
-    r = await(pid, is_short ? src->deadline_ns : deadline);
+    int r = await(pid, is_short ? src->deadline_ns : deadline);
     if (r < 0)
         (void)kill(pid, SIGKILL);
     siginfo_t info = reap(pid);

@@ -102,6 +102,9 @@ void compiler_fini(struct compiler *c);
 int compiler_run(struct engine *e, const struct program_source *src,
                  OWN wasmtime_module_t **ret, char *why, size_t why_size);
 
+/* Its own executable, open only until it runs. */
+#define COMPILER_EXE_HFD 3
+
 /* How such a process ends when nothing killed it. */
 enum {
     COMPILER_DONE = 0,    /* descriptor 1 has the code */

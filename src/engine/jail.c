@@ -63,8 +63,8 @@ offer_to_oom_killer(void)
 int
 jail_limit(void)
 {
-    if (close_range(3, ~0U, 0) < 0 ||
-        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+    (void)close(COMPILER_EXE_HFD);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;

@@ -3,6 +3,7 @@
 
 mod limiter;
 
+use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 
 use wasmtime_c_api::wasmtime::{
@@ -73,7 +74,7 @@ pub unsafe extern "C" fn wsand_engine_precompile(
     engine: &wasm_engine_t,
     wasm: *const u8,
     len: usize,
-    ret: &mut wasm_byte_vec_t,
+    ret: &mut MaybeUninit<wasm_byte_vec_t>,
 ) -> Option<Box<wasmtime_error_t>> {
     let engine: &Engine = unsafe { &*std::ptr::from_ref(engine).cast() };
     let wasm = unsafe { std::slice::from_raw_parts(wasm, len) };
@@ -84,7 +85,7 @@ pub unsafe extern "C" fn wsand_engine_precompile(
 
     match code {
         Ok(code) => {
-            *ret = code.into();
+            ret.write(code.into());
             None
         }
         Err(error) => Some(Box::new(error.into())),
