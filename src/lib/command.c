@@ -253,7 +253,7 @@ shell_ask(struct shell *sh, const struct buf *body, bool continues,
           OWN char **ret, size_t *ret_len)
 {
     CLEANUP(buf_fini) struct buf b;
-    struct outcome o;
+    struct outcome o = {0};
 
     wrap(&b, body, sh->status);
     int e = body->error ? body->error : b.error;

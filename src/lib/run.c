@@ -107,7 +107,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
                         .on_output_arg = run->on_output_arg,
                         .deadline_ns = deadline_ns,
                         .continues = continues};
-    struct outcome o;
+    struct outcome o = {0};
 
     int r = command_run(sh, &c, &o);
     if (r < 0)

@@ -107,10 +107,11 @@ static int
 open_again(struct shell *sh, const struct open_file *o, OWN struct file **ret)
 {
     struct kernel *k = sh->sb->kernel;
-    struct vnode v = o->is_lost ? (struct vnode){0} : node_at(k, &o->at);
+    struct vnode v = node_at(k, &o->at);
     struct attr a;
 
-    if (!v.mnt || vnode_getattr(NULL, &v, &a) < 0 || !S_ISREG(a.mode))
+    if (o->is_lost || !v.mnt || vnode_getattr(NULL, &v, &a) < 0 ||
+        !S_ISREG(a.mode))
         return vfs_open(k, NULL, &sh->res->task->root, "/dev/null", O_RDWR, 0,
                         ret);
     int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, o->flags, ret);
