@@ -5,12 +5,14 @@
  * nothing here is global.
  *
  * Functions that can fail return 0, or a negative errno with the details in
- * *err (which may be NULL). Structures of options begin with their size, so
- * that later versions can add members; a zeroed member means the default.
+ * *err (which may be NULL); results are untouched then. Structures of options
+ * begin with their size, so that later versions can add members; a zeroed
+ * member means the default. What is given to a function is borrowed for the
+ * call; what it gives back is the caller's, to be freed as is said there.
  *
  * Threads: a runtime may be used by several at a time, a sandbox by one;
- * wsand_signal and wsand_window_changed may be called from anywhere, signal
- * handlers included. */
+ * wsand_cancel, wsand_signal and wsand_window_changed may be called from
+ * anywhere, signal handlers included, until the sandbox is freed. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -28,10 +30,14 @@ struct wsand_runtime;
 struct wsand_sandbox;
 
 struct wsand_error {
-    int errnum;        /* as in errno.h, positive */
-    char message[256]; /* names what was wrong */
-    bool is_program;   /* it is the program that cannot be run */
+    int errnum; /* as in errno.h, positive */
+    /* "ENOENT: no such file or directory: /p": the errno's name comes first */
+    char message[256];
+    bool is_program; /* it is the program that cannot be run */
 };
+
+/* The message without the errno's name; lives as long as *err. */
+WSAND_API const char *wsand_error_text(const struct wsand_error *err);
 
 /* "0.1.0" */
 WSAND_API const char *wsand_version(void);
@@ -86,7 +92,13 @@ struct wsand_options {
     const struct wsand_program *programs;
     size_t n_programs;
     /* Limits; see docs/limits.md for what happens at each. 0: the default. */
-    uint64_t memory_bytes, file_bytes, files, processes, cpu_ms, output_bytes;
+    uint64_t memory_bytes, file_bytes, files, processes;
+    uint64_t cpu_ms;       /* of one run */
+    uint64_t output_bytes; /* of each stream of a run */
+    uint64_t snapshots;    /* kept at a time [64] */
+    /* NAME=VALUE, NULL-terminated, or NULL: added to the shell's environment
+     * at its first use. */
+    const char *const *env;
     /* Deterministic: a fixed seed, and a clock that starts at clock_ns (since
      * 1970) and moves only while all processes sleep. */
     bool is_deterministic;
@@ -120,7 +132,7 @@ struct wsand_exec {
 struct wsand_result {
     int exit_code; /* -1 if a signal ended it */
     int signal;    /* 0 if it exited */
-    bool timed_out;
+    bool timed_out, cancelled;
     char reason[120]; /* why it trapped: "out of bounds memory access" */
 };
 
@@ -128,6 +140,7 @@ struct wsand_result {
  * be started. */
 WSAND_API int wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
                          struct wsand_result *ret, struct wsand_error *err);
+
 /* --- the shell */
 
 /* A sandbox with a root image has one resident bash: what a command changes
@@ -140,27 +153,49 @@ struct wsand_run {
     size_t input_len;
     uint64_t timeout_ms;               /* 0: none */
     size_t stdout_bytes, stderr_bytes; /* kept at most; 0: the limit */
+    /* For this command alone: the working folder (an absolute path), and
+     * variables (NAME=VALUE, NULL-terminated). The shell has its own back
+     * afterwards, whatever the command did to them. NULL: its own. */
+    const char *cwd;
+    const char *const *env;
+    bool merge_stderr; /* into standard output, in the order of writing */
+    /* Called while the command runs with what it writes to standard output (1)
+     * and error (2), up to the limits; the result has these bytes too. It must
+     * not use the sandbox, but for wsand_cancel. NULL: none. */
+    void (*on_output)(void *arg, int stream, const void *data, size_t len);
+    void *on_output_arg;
 };
 
 /* A command's result. The bytes are freed by wsand_output_free. */
 struct wsand_output {
-    int exit_code; /* 128 + n after signal n, 124 after the time limit */
-    bool timed_out;
+    /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
+    int exit_code;
+    bool timed_out, cancelled;
     char *out, *err; /* may be NULL when the length is 0 */
     size_t out_len, err_len;
-    uint64_t out_dropped, err_dropped; /* bytes past the limits */
+    /* Bytes past the limits; a UTF-8 character is dropped as a whole. */
+    uint64_t out_dropped, err_dropped;
+    /* The limit (as in docs/limits.md) that was hit in a command that did not
+     * end with 0, or NULL. A constant. */
+    const char *limit;
     /* What background processes of earlier commands wrote since the last
      * run, at most 64 KiB, the newest. */
     char *background;
     size_t background_len;
-    uint64_t time_us;
+    uint64_t time_us, cpu_ms;
+    uint64_t max_memory_bytes; /* of all processes of the sandbox together */
 };
 
 /* Runs a command to its end. A command that is killed leaves the shell as the
- * one before left it. -ENOEXEC: there is no root image, or no shell in it. */
+ * one before left it. -ENOEXEC: there is no root image, or no shell in it;
+ * -ENOENT, -ENOTDIR, -EACCES: `cwd`; -EINVAL: `env`; -EPERM: a variable of
+ * `env` is read-only in the shell. */
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
 WSAND_API void wsand_output_free(struct wsand_output *out);
+/* Kills what wsand_run or wsand_exec is running now; between them it does
+ * nothing. From any thread or signal handler. */
+WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
 /* Notes the state that a command left, so that the next need not do it first:
  * to be called after the answer was given. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
@@ -171,6 +206,149 @@ WSAND_API void wsand_idle(struct wsand_sandbox *sb, int hfd);
  * files; no other processes. The cost does not depend on what it holds. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
                          struct wsand_error *err);
+
+/* --- the environment: the variables that the shell exports
+ *
+ * They need the shell: -ENOEXEC as for wsand_run. -EINVAL: the name is not one
+ * that a variable can have. -ETIMEDOUT: the shell does not answer, because
+ * functions or traps of the user stand in the way. */
+
+/* Any bytes but NUL. -EPERM: it is read-only. */
+WSAND_API int wsand_env_set(struct wsand_sandbox *sb, const char *name,
+                            const char *value, struct wsand_error *err);
+/* *ret is freed with free(); NULL: there is no such variable. */
+WSAND_API int wsand_env_get(struct wsand_sandbox *sb, const char *name,
+                            char **ret, struct wsand_error *err);
+/* -EPERM: it is read-only. One that does not exist is fine. */
+WSAND_API int wsand_env_unset(struct wsand_sandbox *sb, const char *name,
+                              struct wsand_error *err);
+/* All as NAME=VALUE, sorted, NULL-terminated; one free() frees everything. */
+WSAND_API int wsand_env_list(struct wsand_sandbox *sb, char ***ret,
+                             struct wsand_error *err);
+
+/* --- files
+ *
+ * Paths are absolute and lead where they would lead inside: symbolic links,
+ * mounts and their being read-only (-EROFS) included. These functions act as
+ * root; what they make belongs to uid and gid 1000. Errors are those of the
+ * system calls of the same name, and -EINVAL for a path that is not absolute.
+ * At a limit: "ENOSPC: file count limit reached (max: N)". */
+
+enum wsand_type { WSAND_FILE, WSAND_DIR, WSAND_SYMLINK, WSAND_OTHER };
+
+struct wsand_stat {
+    enum wsand_type type;
+    uint32_t mode; /* permissions */
+    uint32_t uid, gid, nlink;
+    uint64_t bytes;
+    int64_t mtime_ns; /* since 1970 */
+};
+
+struct wsand_entry {
+    char *name;
+    struct wsand_stat stat; /* of a symbolic link: its own */
+};
+
+struct wsand_list {
+    struct wsand_entry *v; /* by name */
+    size_t n;
+};
+
+#define WSAND_ALL      SIZE_MAX
+#define WSAND_READ_MAX ((size_t)1 << 30)
+
+/* Reads at most `length` bytes (WSAND_ALL: to the end) from `offset` on. Past
+ * the end there are none. *ret_data is never NULL and is freed with free().
+ * -EFBIG: it would be more than WSAND_READ_MAX. -EINVAL: neither a regular
+ * file nor a folder (-EISDIR). */
+WSAND_API int wsand_file_read(struct wsand_sandbox *sb, const char *path,
+                              uint64_t offset, size_t length, void **ret_data,
+                              size_t *ret_len, struct wsand_error *err);
+
+struct wsand_write {
+    size_t size; /* sizeof(struct wsand_write) */
+    const char *path;
+    const void *data;
+    size_t len;
+    uint32_t mode; /* 0: as it was, or 0644 for a new file */
+    bool append;
+    bool has_offset;
+    uint64_t offset;
+};
+
+/* Writes a file, which is made if it is missing; its folder must be there.
+ * Without `append` and `has_offset` the file is replaced as a whole: it has
+ * either its old contents or the new ones, its owner stays, and it is another
+ * inode. With them it is changed in place, and after an error a part of the
+ * bytes may have been written. */
+WSAND_API int wsand_file_write(struct wsand_sandbox *sb,
+                               const struct wsand_write *w,
+                               struct wsand_error *err);
+/* What is in a folder, without "." and "..". */
+WSAND_API int wsand_file_list(struct wsand_sandbox *sb, const char *path,
+                              struct wsand_list *ret, struct wsand_error *err);
+WSAND_API void wsand_list_free(struct wsand_list *list);
+/* follow: what a symbolic link leads to, not the link. */
+WSAND_API int wsand_file_stat(struct wsand_sandbox *sb, const char *path,
+                              bool follow, struct wsand_stat *ret,
+                              struct wsand_error *err);
+/* mode 0: 0755. recursive: makes missing parents too, and a folder that is
+ * there already is fine. */
+WSAND_API int wsand_file_mkdir(struct wsand_sandbox *sb, const char *path,
+                               uint32_t mode, bool recursive,
+                               struct wsand_error *err);
+/* A file, link or folder; one that is not empty only if recursive. After an
+ * error a part may have been removed. -EBUSY: something is mounted there. */
+WSAND_API int wsand_file_rm(struct wsand_sandbox *sb, const char *path,
+                            bool recursive, struct wsand_error *err);
+WSAND_API int wsand_file_rename(struct wsand_sandbox *sb, const char *from,
+                                const char *to, struct wsand_error *err);
+/* A link at `path`; `target` may be anything. */
+WSAND_API int wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
+                                 const char *path, struct wsand_error *err);
+WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
+                               uint32_t mode, struct wsand_error *err);
+
+/* --- snapshots
+ *
+ * A snapshot is the state of a sandbox between commands: its files (not those
+ * of mounts), and its shell as wsand_fork would copy it. It belongs to its
+ * sandbox and is freed with it; forks do not have it. The cost of all of these
+ * does not depend on what the sandbox holds. */
+
+/* Ids are not used again. -ENOSPC: there are as many as the options allow. */
+WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
+                                    struct wsand_error *err);
+/* Kills all processes and brings the state back, as often as wanted; on an
+ * error before that, nothing has changed. -ENOENT: there is none. */
+WSAND_API int wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
+                                     struct wsand_error *err);
+/* -ENOENT: there is none. */
+WSAND_API int wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
+                                    struct wsand_error *err);
+/* The ids, the oldest first; *ret_ids is freed with free(). */
+WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
+                                  size_t *ret_n, struct wsand_error *err);
+/* Kills all processes and brings back the state at the creation (of a fork:
+ * the state it began with). Snapshots stay. */
+WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
+
+/* --- status */
+
+struct wsand_status {
+    /* In use now. Files and folders of the root image cost nothing. */
+    uint64_t processes, memory_bytes, files, file_bytes, snapshots;
+    uint64_t cpu_ms; /* of all runs */
+    struct {
+        uint64_t processes, memory_bytes, files, file_bytes, snapshots;
+        uint64_t cpu_ms; /* of one run; 0: no limit */
+    } max;
+};
+
+WSAND_API void wsand_status(const struct wsand_sandbox *sb,
+                            struct wsand_status *ret);
+
+/* --- for builds and terminals */
 
 /* Starts a program that offers to be resident (a shell) and writes it to hfd
  * as a program that begins initialised: for building root images. */

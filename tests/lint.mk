@@ -9,7 +9,7 @@ lint: ## all static checks
 .PHONY: lint $(lint_suites)
 
 lint-format:
-	@find src include tests/unit bench -name '*.[ch]' -print0 | \
+	@find src include tests/unit tests/lib examples/c bench -name '*.[ch]' -print0 | \
 	  xargs -0 clang-format-14 --dry-run -Werror
 
 lint-layers:

@@ -5,7 +5,7 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all $(lint_suites) unit unit-engine guest-native \
+	+@tools/check all $(lint_suites) unit unit-engine unit-lib guest-native \
 	  $(inside_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
@@ -34,6 +34,36 @@ unit unit-engine: %: build/% ## unit tests
 	build/$@
 .PHONY: unit unit-engine
 -include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(engine_unit_src))
+
+# Tests of the library through its header, with sanitizers when SAN=1. Those in
+# tests/lib/shell need the root image that $WASMSAND_ROOT names.
+lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
+lib_test_common := tests/lib/main.c tests/lib/lib_test.c
+$(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
+  CPPFLAGS += -Itests/unit -Itests/lib
+$(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
+$(B)/unit-lib-shell: $(call lib_test_objs,tests/lib/shell)
+$(B)/unit-lib $(B)/unit-lib-shell: $(B)/libwasmsand.a $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(link) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
+ROOT_IMAGE := $(or $(WASMSAND_ROOT),build/share/wasmsand/root.tar)
+unit-lib: $(B)/unit-lib ## tests of the library
+	@env -u WASMSAND_ROOT $(B)/unit-lib
+unit-lib-shell: $(B)/unit-lib-shell
+	@WASMSAND_ROOT=$(ROOT_IMAGE) $(B)/unit-lib-shell
+.PHONY: unit-lib unit-lib-shell
+-include $(patsubst %.c,$(B)/obj/%.d,$(wildcard tests/lib/*.c tests/lib/shell/*.c))
+
+# The examples, which use nothing but the public header.
+c_examples := $(patsubst %.c,$(B)/%,$(wildcard examples/c/*.c))
+$(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE_LIB)
+	@mkdir -p $(@D) && echo "  cc $<"
+	$Q$(CC) -std=gnu11 -g -O2 -Iinclude $(WARN) $(if $(SAN),$(SAN_FLAGS)) $(LDFLAGS) \
+	  $< $(filter %.a,$^) $(LDLIBS) -o $@
+examples: $(c_examples)
+examples-c: $(c_examples)
+	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
+.PHONY: examples-c
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -100,12 +130,15 @@ e2e-san:
 
 # The programs of the root image, from outside and from inside.
 check-userland: rootfs ## builds the root image and tests it
-	+@tools/check userland userland-programs
+	+@tools/check userland userland-programs differential \
+	  unit-lib-shell examples-c
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
 	@$(SANDBOX) shell -s <tests/userland/programs.sh
-.PHONY: check-userland userland userland-programs
+differential: $(SANDBOX) ## command lines, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
+.PHONY: check-userland userland userland-programs differential
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

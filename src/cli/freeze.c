@@ -30,7 +30,7 @@ freeze(struct request *q, int hfd)
     if (r == 0)
         r = wsand_freeze(sb, &q->exec, hfd, &err);
     if (r < 0)
-        complain("%s", err.message);
+        complain("%s", wsand_error_text(&err));
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);
     return r < 0 ? EXIT_USAGE : 0;

@@ -127,7 +127,7 @@ resident_session(struct request *q)
     }
     free(line);
     if (r < 0)
-        complain("%s", err.message);
+        complain("%s", wsand_error_text(&err));
     do
         wsand_sandbox_free(s.stack[s.depth]);
     while (s.depth--);

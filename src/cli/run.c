@@ -54,12 +54,13 @@ static int
 explain(const struct request *q, const char *name,
         const struct wsand_error *err)
 {
+    const char *text = wsand_error_text(err);
     size_t len = strlen(q->exec.path);
 
-    if (!strncmp(err->message, q->exec.path, len) && err->message[len] == ':')
-        complain("%s%s", name, err->message + len);
+    if (!strncmp(text, q->exec.path, len) && text[len] == ':')
+        complain("%s%s", name, text + len);
     else
-        complain("%s", err->message);
+        complain("%s", text);
     if (!err->is_program)
         return EXIT_USAGE;
     return err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;

@@ -96,6 +96,8 @@ capture_add(struct capture *c, const char *p, size_t len)
         memcpy(c->data + c->len, p, n);
     c->len += n;
     c->dropped += len - n;
+    if (n && c->on_bytes)
+        c->on_bytes(c->arg, p, n);
 }
 
 static int64_t

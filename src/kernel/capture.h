@@ -21,6 +21,9 @@ struct capture {
     uint64_t dropped;      /* bytes past max */
     struct capture *later; /* where writes go after capture_close, or NULL */
     bool is_ring;          /* keeps the newest bytes instead of the oldest */
+    /* Told of the bytes that are kept, as they come; NULL: nobody. */
+    void (*on_bytes)(void *arg, const char *p, size_t len);
+    void *arg;
 };
 
 /* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */

@@ -80,8 +80,8 @@ has_no_tasks(void *arg)
     return list_is_empty(&k->init->children);
 }
 
-static void
-end_all(struct kernel *k)
+void
+kernel_end_all(struct kernel *k)
 {
     kernel_kill(k, 0, SIGKILL);
     LIST_FOR_EACH(it, &k->tasks)
@@ -93,8 +93,8 @@ end_all(struct kernel *k)
             list_push_back(&k->reap_list, &t->reap);
     }
     (void)kernel_run(k, has_no_tasks, k, NS_NEVER);
-    task_exit(k->init, 0);
-    task_reap(k->init);
+    k->last_pid = k->init->pid;
+    k->has_wrapped_pids = false;
 }
 
 void
@@ -102,8 +102,11 @@ kernel_free(OWN struct kernel *k)
 {
     if (!k)
         return;
-    if (k->init)
-        end_all(k);
+    if (k->init) {
+        kernel_end_all(k);
+        task_exit(k->init, 0);
+        task_reap(k->init);
+    }
     net_free(k->net);
     locks_free(k->locks);
     mount_free_all(k);
@@ -206,6 +209,14 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
         return r;
     }
     return t->pid;
+}
+
+void
+kernel_begin_run(struct kernel *k)
+{
+    k->run_tag++;
+    k->run_cpu_ns = k->cpu_ns;
+    limits_mark(&k->limits);
 }
 
 void

@@ -48,6 +48,7 @@ struct kernel {
     int64_t turn_ns, look_ns; /* host time: this turn began, last look */
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
+    int64_t run_cpu_ns;       /* cpu_ns when the run began */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
@@ -105,6 +106,12 @@ int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
 /* From any OS thread: makes kernel_run look at `done` soon. */
 void kernel_kick(struct kernel *k);
+/* What the host starts from now on is another run: a new tag, CPU time and
+ * limits counted anew. */
+void kernel_begin_run(struct kernel *k);
+/* Kills all tasks and waits for their end; pids begin anew. Residents must
+ * have been freed. */
+void kernel_end_all(struct kernel *k);
 /* Kills all tasks whose run_tag is `tag` (0: all). */
 void kernel_kill(struct kernel *k, uint64_t tag, int sig);
 /* Takes the exit status of an ended root process; -EAGAIN while it runs. */

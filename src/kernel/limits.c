@@ -1,6 +1,8 @@
 /* Limits: charging and the table behind limits.def. */
 #include "kernel/limits.h"
 
+#include <string.h>
+
 static const struct limit_info infos[LIMIT_COUNT] = {
 #define LIMIT(name, unit, dflt, min, max, at) \
     [LIMIT_##name] = {#name, #unit, at, dflt, min, max},
@@ -30,6 +32,8 @@ limits_charge(struct limits *l, enum limit_id id, uint64_t n)
         return false;
     }
     l->used[id] += n;
+    if (l->used[id] > l->peak[id])
+        l->peak[id] = l->used[id];
     return true;
 }
 
@@ -37,4 +41,11 @@ void
 limits_uncharge(struct limits *l, enum limit_id id, uint64_t n)
 {
     l->used[id] -= n;
+}
+
+void
+limits_mark(struct limits *l)
+{
+    memcpy(l->peak, l->used, sizeof l->peak);
+    memset(l->was_hit, 0, sizeof l->was_hit);
 }

@@ -20,7 +20,8 @@ struct limit_info {
 
 struct limits {
     uint64_t max[LIMIT_COUNT], used[LIMIT_COUNT];
-    bool was_hit[LIMIT_COUNT]; /* since the flags were last cleared */
+    uint64_t peak[LIMIT_COUNT]; /* of used, since limits_mark */
+    bool was_hit[LIMIT_COUNT];  /* since limits_mark */
 };
 
 const struct limit_info *limit_info(enum limit_id id);
@@ -28,5 +29,7 @@ void limits_init(struct limits *l); /* the defaults */
 /* False, and the limit counts as hit, if it would be passed. */
 bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
 void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);
+/* Peaks and hits are counted from now on. */
+void limits_mark(struct limits *l);
 
 #endif

@@ -356,10 +356,10 @@ static void
 look_around(struct kernel *k)
 {
     uint64_t cpu_ms = k->limits.max[LIMIT_cpu];
+    uint64_t used_ms = (uint64_t)((k->cpu_ns - k->run_cpu_ns) / NS_PER_MS);
 
     clock_fire(&k->clock);
-    if (cpu_ms && (uint64_t)(k->cpu_ns / NS_PER_MS) >= cpu_ms &&
-        !k->limits.was_hit[LIMIT_cpu]) {
+    if (cpu_ms && used_ms >= cpu_ms && !k->limits.was_hit[LIMIT_cpu]) {
         k->limits.was_hit[LIMIT_cpu] = true;
         kernel_kill(k, 0, SIGKILL);
     }

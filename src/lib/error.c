@@ -1,8 +1,22 @@
 /* Error objects. */
 #include "lib/lib.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
+
+/* The errno's name, and what the format says. */
+static void
+begin(struct wsand_error *err, int errnum, const char *format, va_list args)
+{
+    const char *name = strerrorname_np(errnum);
+    size_t size = sizeof err->message;
+
+    err->errnum = errnum;
+    err->is_program = false;
+    int n = snprintf(err->message, size, "%s: ", name ? name : "EIO");
+    (void)vsnprintf(err->message + n, size - (size_t)n, format, args);
+}
 
 int
 error_set(struct wsand_error *err, int errnum, const char *format, ...)
@@ -10,10 +24,8 @@ error_set(struct wsand_error *err, int errnum, const char *format, ...)
     va_list args;
 
     if (err) {
-        err->errnum = errnum;
-        err->is_program = false;
         va_start(args, format);
-        (void)vsnprintf(err->message, sizeof err->message, format, args);
+        begin(err, errnum, format, args);
         va_end(args);
     }
     return -errnum;
@@ -25,10 +37,8 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     va_list args;
 
     if (err) {
-        err->errnum = errnum;
-        err->is_program = false;
         va_start(args, format);
-        (void)vsnprintf(err->message, sizeof err->message, format, args);
+        begin(err, errnum, format, args);
         va_end(args);
         size_t len = strlen(err->message);
         (void)snprintf(err->message + len, sizeof err->message - len, ": %s",
@@ -38,9 +48,28 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
 }
 
 int
+error_path(struct wsand_error *err, int errnum, const char *path)
+{
+    const char *text = strerrordesc_np(errnum);
+
+    if (!text)
+        text = "Unknown error";
+    return error_set(err, errnum, "%c%s: %s", tolower((unsigned char)*text),
+                     text + 1, path);
+}
+
+int
 error_of_program(struct wsand_error *err, int r)
 {
     if (err)
         err->is_program = true;
     return r;
+}
+
+const char *
+wsand_error_text(const struct wsand_error *err)
+{
+    const char *colon = strstr(err->message, ": ");
+
+    return colon ? colon + 2 : err->message;
 }

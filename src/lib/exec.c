@@ -17,6 +17,7 @@ struct running {
     struct wsand_sandbox *sb;
     struct terminal *term; /* NULL: no terminal */
     int pid;
+    bool cancelled;
 };
 
 static void
@@ -59,7 +60,7 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
                       .ctty = run->term ? terminal_tty(run->term) : NULL};
     int r = 0;
 
-    k->run_tag++;
+    kernel_begin_run(k);
     for (int i = 0; r == 0 && i < 3; i++)
         r = open_stdio(k, x, i, run->term, &s.stdio[i]);
     if (r < 0) {
@@ -101,6 +102,10 @@ has_ended(void *arg)
         if (atomic_exchange(&sb->window_changed, false) && run->term)
             terminal_resize(run->term);
     }
+    if (!run->cancelled && sandbox_is_cancelled(sb)) {
+        run->cancelled = true;
+        kernel_kill(k, k->run_tag, SIGKILL);
+    }
     if (run->term)
         terminal_turn(run->term);
     struct task *t = task_find(k, run->pid);
@@ -135,6 +140,7 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
+    atomic_store(&sb->is_cancelled, false);
     int r = start(&run, x, err);
     if (r < 0)
         return r;
@@ -149,6 +155,7 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
         kernel_kill(k, k->run_tag, SIGKILL);
         (void)kernel_run(k, has_ended, &run, NS_NEVER);
     }
+    ret->cancelled = run.cancelled && !ret->timed_out;
     fill_result(k, run.pid, ret);
     return 0;
 }

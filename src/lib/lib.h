@@ -4,6 +4,7 @@
 
 #include "wasmsand.h"
 
+#include "base/list.h"
 #include "base/own.h"
 
 #include <pthread.h>
@@ -34,22 +35,32 @@ struct wsand_runtime {
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
     struct kernel *kernel;
-    struct wsand_options options; /* with copies of mounts, without programs */
+    struct wsand_options options; /* its own copies; without programs */
     struct shell *shell;          /* NULL: not used yet */
+    struct snapshot *initial;     /* the state it began with */
+    struct list snapshots;        /* the oldest first */
+    size_t n_snapshots;
+    uint64_t last_snapshot; /* id */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
-    _Atomic bool window_changed;
+    _Atomic bool window_changed, is_cancelled;
 };
 
 /* Sends what wsand_signal has asked for to the current run. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
+/* Has wsand_cancel been called since the run began? */
+bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
 
-/* Fills *err, if there is one, and returns -errnum. */
+/* Fills *err, if there is one, and returns -errnum. The message begins with
+ * the errno's name. */
 int error_set(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same, with the text of errnum after the message. */
 int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* "ENOENT: no such file or directory: /path". */
+int error_path(struct wsand_error *err, int errnum, const char *path);
 
 /* hostmap.c: maps a host file for reading; an empty one gives NULL. -EISDIR,
  * -EINVAL for what is no regular file, or what open and mmap give. */
@@ -57,6 +68,10 @@ int host_map(const char *path, const void **ret, size_t *ret_len);
 void host_unmap(const void *map, size_t len);
 /* Marks *err as one of the program, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
+
+/* options.c: the sandbox's own copies of mounts and env; no programs. */
+int options_copy(struct wsand_options *to, const struct wsand_options *from);
+void options_fini(struct wsand_options *o);
 
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
@@ -68,9 +83,16 @@ int skeleton_put_file(struct tree *t, const char *path, const void *data,
 struct shell;
 void shell_image_fini(struct shell_image *si);
 void shell_free(OWN struct shell *sh); /* NULL is fine */
-/* A shell in kernel k with the state of `from`, which is checkpointed. */
-int shell_copy(struct wsand_sandbox *sb, const struct shell *from,
-               OWN struct shell **ret);
+
+/* snapshot.c */
+struct snapshot;
+/* The state of sb, which is checkpointed. */
+int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
+void snapshot_free(OWN struct snapshot *s); /* NULL is fine */
+void snapshots_free(struct wsand_sandbox *sb);
+const struct tree *snapshot_tree(const struct snapshot *s);
+/* Gives sb, which has no shell, the shell of s (if it has one). */
+int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 
 /* terminal.c: a terminal of the sandbox connected to one of the host. */
 struct file;

@@ -1,147 +1,158 @@
-/* wsand_run: one command of the resident shell. */
-#include "lib/shell.h"
+/* wsand_run: one command of the user, with what is for it alone. */
+#include "lib/command.h"
+#include "lib/env.h"
 
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { EXIT_TIMED_OUT = 124 };
+enum { EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
 
-/* Where one command's output goes. */
-struct outputs {
-    struct capture *out, *err;
-};
+/* --- results */
 
-static void
-outputs_fini(struct outputs *o)
+/* How many of the bytes are whole UTF-8 characters, when the last one may have
+ * been cut. */
+static size_t
+whole_characters(const char *s, size_t len)
 {
-    capture_put(o->out);
-    capture_put(o->err);
-}
+    size_t at = len, most = len < 4 ? 0 : len - 4;
 
-static int
-set_fd(struct task *t, int fd, int r, OWN struct file *f)
-{
-    if (r == 0)
-        r = fd_replace(t, fd, f, false);
-    return r < 0 ? r : 0;
-}
-
-static int
-open_capture(struct task *t, int fd, struct capture *c)
-{
-    struct file *f = NULL;
-    int r = capture_open(t->kernel, c, &f);
-
-    return set_fd(t, fd, r, f);
-}
-
-static int
-set_stdio(struct task *t, const struct wsand_run *run, struct outputs *o)
-{
-    struct kernel *k = t->kernel;
-    struct file *f = NULL;
-
-    size_t max = k->limits.max[LIMIT_output];
-    o->out = capture_new(run->stdout_bytes ? run->stdout_bytes : max, false);
-    o->err = capture_new(run->stderr_bytes ? run->stderr_bytes : max, false);
-    if (!o->out || !o->err)
-        return -ENOMEM;
-    int r = input_open(k, run->input ? run->input : "", run->input_len, &f);
-    r = set_fd(t, 0, r, f);
-    if (r == 0)
-        r = open_capture(t, 1, o->out);
-    if (r == 0)
-        r = open_capture(t, 2, o->err);
-    return r;
-}
-
-static bool
-is_over(void *arg)
-{
-    struct shell *sh = arg;
-    struct wsand_sandbox *sb = sh->sb;
-    struct kernel *k = sb->kernel;
-
-    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-        atomic_store(&k->kicked, false);
-        sandbox_send_pending(sb);
-    }
-    return sh->res->is_parked && (!sh->res->is_dead || !sh->res->task->thread);
+    while (at > most && (s[at - 1] & 0xc0) == 0x80)
+        at--;
+    if (at == 0)
+        return len;
+    unsigned char lead = (unsigned char)s[at - 1];
+    size_t need = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    return len - (at - 1) < need ? at - 1 : len;
 }
 
 static void
-finish(struct shell *sh, struct outputs *o, struct wsand_output *ret)
+take_output(struct capture *c, char **ret, size_t *ret_len,
+            uint64_t *ret_dropped)
 {
-    if (sh->res->is_dead)
-        shell_roll_back(sh);
-    ret->exit_code = ret->timed_out ? EXIT_TIMED_OUT : sh->res->status;
-    if (o->out->dropped || o->err->dropped)
-        sh->sb->kernel->limits.was_hit[LIMIT_output] = true;
-    ret->out_dropped = o->out->dropped;
-    ret->err_dropped = o->err->dropped;
-    ret->out = capture_take(o->out, &ret->out_len);
-    ret->err = capture_take(o->err, &ret->err_len);
+    *ret = capture_take(c, ret_len);
+    *ret_dropped = c->dropped;
+    if (!c->dropped || !*ret_len)
+        return;
+    size_t len = whole_characters(*ret, *ret_len);
+    *ret_dropped += *ret_len - len;
+    *ret_len = len;
+}
+
+/* The limit that says most about why a command has failed. */
+static const char *
+limit_hit(const struct limits *l)
+{
+    static const enum limit_id ids[] = {
+        LIMIT_cpu,        LIMIT_memory, LIMIT_processes, LIMIT_files,
+        LIMIT_file_bytes, LIMIT_fds,    LIMIT_open_files};
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (l->was_hit[ids[i]])
+            return limit_info(ids[i])->name;
+    return NULL;
+}
+
+static void
+fill_output(struct shell *sh, const struct outcome *o, struct wsand_output *ret)
+{
+    const struct kernel *k = sh->sb->kernel;
+
+    ret->exit_code = o->status;
+    ret->timed_out = o->timed_out;
+    ret->cancelled = o->cancelled && !o->timed_out;
+    if (ret->timed_out)
+        ret->exit_code = EXIT_TIMED_OUT;
+    else if (ret->cancelled)
+        ret->exit_code = EXIT_CANCELLED;
+    else if (o->status)
+        ret->limit = limit_hit(&k->limits);
+    ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
+    ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
+    take_output(o->out, &ret->out, &ret->out_len, &ret->out_dropped);
+    take_output(o->err, &ret->err, &ret->err_len, &ret->err_dropped);
     ret->background = capture_take(sh->background, &ret->background_len);
-    capture_close(o->out, sh->background);
-    capture_close(o->err, sh->background);
+}
+
+/* --- running */
+
+static int64_t
+deadline_of(int64_t began_ns, uint64_t timeout_ms)
+{
+    int64_t ns;
+
+    if (!timeout_ms || timeout_ms > INT64_MAX / NS_PER_MS ||
+        __builtin_add_overflow(began_ns, (int64_t)timeout_ms * NS_PER_MS, &ns))
+        return NS_NEVER;
+    return ns;
 }
 
 static int
-start(struct wsand_sandbox *sb, const struct wsand_run *run, struct outputs *o,
-      struct shell **ret)
+run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
+            bool continues, struct wsand_output *ret)
 {
-    struct shell *sh;
+    size_t max = sh->sb->kernel->limits.max[LIMIT_output];
+    struct command c = {.text = run->command,
+                        .len = run->command_len,
+                        .input = run->input,
+                        .input_len = run->input_len,
+                        .out_max = run->stdout_bytes ? run->stdout_bytes : max,
+                        .err_max = run->stderr_bytes ? run->stderr_bytes : max,
+                        .merge = run->merge_stderr,
+                        .on_output = run->on_output,
+                        .on_output_arg = run->on_output_arg,
+                        .deadline_ns = deadline_ns,
+                        .continues = continues};
+    struct outcome o;
 
-    int r = shell_get(sb, &sh);
-    if (r == 0)
-        r = shell_checkpoint(sh);
-    if (r == 0)
-        r = shell_thaw(sh);
-    if (r == 0)
-        r = set_stdio(sh->res->task, run, o);
-    if (r != 0)
+    int r = command_run(sh, &c, &o);
+    if (r < 0)
         return r;
-    sh->res->task->run_tag = ++sb->kernel->run_tag;
-    sh->is_clean = false;
-    resident_run(sh->res, run->command, run->command_len);
-    *ret = sh;
+    *ret = (struct wsand_output){0};
+    fill_output(sh, &o, ret);
+    outcome_fini(&o, sh);
     return 0;
+}
+
+static int
+run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
+         struct wsand_output *ret, struct wsand_error *err)
+{
+    struct borrowed own = {0};
+
+    if (!run->cwd && !run->env) {
+        int r = run_command(sh, run, deadline_ns, false, ret);
+        return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
+    }
+    int r = borrow(sh, run->cwd, run->env, &own, err);
+    if (r < 0)
+        return r;
+    r = run_command(sh, run, deadline_ns, true, ret);
+    give_back(sh, &own, r < 0);
+    return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
 }
 
 int
 wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
           struct wsand_output *ret, struct wsand_error *err)
 {
-    CLEANUP(outputs_fini) struct outputs o = {0};
-    struct kernel *k = sb->kernel;
-    struct shell *sh = NULL;
     int64_t began = host_mono_ns();
+    struct shell *sh;
 
     if (run->size < sizeof *run)
         return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
-    int r = start(sb, run, &o, &sh);
-    if (r != 0)
+    atomic_store(&sb->is_cancelled, false);
+    int r = shell_begin(sb, &sh);
+    if (r < 0)
         return error_errno(err, -r, "cannot run a command");
-    *ret = (struct wsand_output){0};
-    int64_t deadline =
-        run->timeout_ms && run->timeout_ms < INT64_MAX / NS_PER_MS
-            ? began - k->clock.boot_ns + (int64_t)run->timeout_ms * NS_PER_MS
-            : NS_NEVER;
-    if (kernel_run(k, is_over, sh, deadline) == -ETIMEDOUT) {
-        ret->timed_out = true;
-        kernel_kill(k, k->run_tag, SIGKILL);
-        (void)kernel_run(k, is_over, sh, NS_NEVER);
-    }
-    finish(sh, &o, ret);
-    ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
-    return 0;
+    r = run_here(sh, run, deadline_of(began, run->timeout_ms), ret, err);
+    if (r == 0)
+        ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
+    return r;
 }
 
 void
@@ -153,44 +164,15 @@ wsand_output_free(struct wsand_output *out)
     *out = (struct wsand_output){0};
 }
 
-/* --- between commands */
-
-struct idle {
-    int hfd;
-    struct host_watch watch;
-    struct waiter waiter;
-    struct poll_table pt;
-    bool is_ready;
-};
-
-static void
-idle_wake(struct waiter *w)
-{
-    CONTAINER_OF(w, struct idle, waiter)->is_ready = true;
-}
-
-static void
-idle_add(struct poll_table *pt, struct waitq *q)
-{
-    waitq_add(q, &CONTAINER_OF(pt, struct idle, pt)->waiter);
-}
-
-static bool
-idle_is_over(void *arg)
-{
-    return ((struct idle *)arg)->is_ready;
-}
-
 void
-wsand_idle(struct wsand_sandbox *sb, int hfd)
+wsand_cancel(struct wsand_sandbox *sb)
 {
-    struct idle i = {.hfd = hfd, .waiter.wake = idle_wake, .pt.add = idle_add};
+    atomic_store(&sb->is_cancelled, true);
+    kernel_kick(sb->kernel);
+}
 
-    list_init(&i.waiter.link);
-    host_watch_init(&i.watch, sb->kernel, hfd);
-    if (host_watch_poll(&i.watch, sb->kernel, POLLIN, &i.pt))
-        i.is_ready = true;
-    (void)kernel_run(sb->kernel, idle_is_over, &i, NS_NEVER);
-    waiter_remove(&i.waiter);
-    host_watch_fini(&i.watch);
+bool
+sandbox_is_cancelled(const struct wsand_sandbox *sb)
+{
+    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed);
 }

@@ -1,4 +1,5 @@
 /* Sandboxes: a kernel with its file systems, limits and options. */
+#include "lib/env.h"
 #include "lib/lib.h"
 
 #include "engine/engine.h"
@@ -243,47 +244,17 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
-static void
-mounts_free(struct wsand_mount *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        free((char *)v[i].host_path);
-        free((char *)v[i].guest_path);
-    }
-    free(v);
-}
-
-/* The options, with the sandbox's own copies of the mounts. */
-static int
-copy_options(struct wsand_sandbox *sb, const struct wsand_options *o)
-{
-    struct wsand_mount *v = calloc(o->n_mounts + 1, sizeof *v);
-
-    if (!v)
-        return -ENOMEM;
-    sb->options = *o;
-    sb->options.mounts = v;
-    sb->options.programs = NULL;
-    sb->options.n_programs = 0;
-    for (size_t i = 0; i < o->n_mounts; i++) {
-        v[i] = (struct wsand_mount){strdup(o->mounts[i].host_path),
-                                    strdup(o->mounts[i].guest_path),
-                                    o->mounts[i].is_writable};
-        if (!v[i].host_path || !v[i].guest_path)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
 static int
 sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
               OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct wsand_sandbox *sb = calloc(1, sizeof *sb);
 
-    if (sb)
+    if (sb) {
         sb->runtime = rt;
-    if (!sb || copy_options(sb, o) < 0) {
+        list_init(&sb->snapshots);
+    }
+    if (!sb || options_copy(&sb->options, o) < 0) {
         wsand_sandbox_free(sb);
         (void)error_set(err, ENOMEM, "out of memory");
         return -ENOMEM;
@@ -304,12 +275,16 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
         return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
     int r = get_limits(o, max, err);
     if (r == 0)
+        r = env_check(o->env, err);
+    if (r == 0)
         r = sandbox_alloc(rt, o, &sb, err);
     if (r != 0)
         return r;
     r = make_root(rt, o, max, &root, err);
     if (r == 0)
         r = fill_sandbox(sb, max, root, err);
+    if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
+        r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
@@ -318,15 +293,31 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
     return 0;
 }
 
-/* A clone of the root file system, with the same limits. */
+/* The root file system of a snapshot, with the same limits. */
 static int
-clone_root(struct wsand_sandbox *from, OWN struct fs **ret)
+clone_root(const struct kernel *k, const struct snapshot *s,
+           OWN struct fs **ret)
 {
-    struct kernel *k = from->kernel;
-    struct mount *m = CONTAINER_OF(k->mounts.next, struct mount, link);
-
-    return tmpfs_new(NULL, tmpfs_tree(m->fs), k->limits.max[LIMIT_file_bytes],
+    return tmpfs_new(NULL, snapshot_tree(s), k->limits.max[LIMIT_file_bytes],
                      k->limits.max[LIMIT_files], ret);
+}
+
+/* Makes sb a copy of the state s of `from`, which becomes its initial one. */
+static int
+fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
+          OWN struct snapshot *s, struct wsand_error *err)
+{
+    struct fs *root = NULL;
+
+    sb->initial = s;
+    int r = clone_root(from->kernel, s, &root);
+    if (r < 0)
+        return error_errno(err, -r, "cannot copy the file system");
+    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
+    if (r < 0)
+        return r;
+    r = snapshot_thaw_shell(s, sb);
+    return r < 0 ? error_errno(err, -r, "cannot copy the shell") : 0;
 }
 
 int
@@ -334,24 +325,18 @@ wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)
 {
     struct wsand_sandbox *sb = NULL;
-    struct fs *root = NULL;
+    struct snapshot *s = NULL;
 
     int r = wsand_checkpoint(from, err);
     if (r == 0)
         r = sandbox_alloc(from->runtime, &from->options, &sb, err);
     if (r != 0)
         return r;
-    r = clone_root(from, &root);
-    if (r < 0) {
-        wsand_sandbox_free(sb);
-        return error_errno(err, -r, "cannot copy the file system");
-    }
-    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
-    if (r == 0 && from->shell) {
-        r = shell_copy(sb, from->shell, &sb->shell);
-        if (r < 0)
-            r = error_errno(err, -r, "cannot copy the shell");
-    }
+    r = snapshot_new(from, &s);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot copy the sandbox");
+    else
+        r = fill_fork(sb, from, s, err);
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
@@ -366,10 +351,10 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     if (!sb)
         return;
     shell_free(sb->shell);
+    snapshots_free(sb);
     kernel_free(sb->kernel);
     if (sb->strace)
         fclose(sb->strace);
-    mounts_free((struct wsand_mount *)sb->options.mounts,
-                sb->options.mounts ? sb->options.n_mounts : 0);
+    options_fini(&sb->options);
     free(sb);
 }

@@ -1,4 +1,4 @@
-/* The resident shell of a sandbox: commands, checkpoints, copies.
+/* The resident shell of a sandbox: its life and its checkpoints.
  *
  * Its state is memory (pages) and what its task has: signal actions, umask,
  * working folder, open files. Both are noted at a checkpoint, and put back
@@ -20,7 +20,7 @@
 
 #define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 #define SHELL_HOME "/home/user"
-enum { STDIO_FDS = 3, BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
+enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
 
 /* --- the image that all shells of a runtime share */
 
@@ -135,10 +135,11 @@ shell_free(OWN struct shell *sh)
 }
 DEFINE_CLEANUP(struct shell *, shell_free)
 
-static int
-save_task(struct saved *s, struct task *t)
+int
+shell_save_task(struct shell *sh)
 {
-    struct saved now = {0};
+    struct task *t = sh->res->task;
+    struct saved now = {.status = sh->status, .has_env = sh->has_env};
 
     int r = fd_table_copy(&now.fds, &t->fds);
     if (r < 0)
@@ -150,8 +151,8 @@ save_task(struct saved *s, struct task *t)
     resident_get_state(t, &now.state);
     now.cwd = t->cwd;
     vnode_hold(&now.cwd);
-    saved_fini(s);
-    *s = now;
+    saved_fini(&sh->saved);
+    sh->saved = now;
     return 0;
 }
 
@@ -167,7 +168,7 @@ enter_home(struct task *t)
     return r;
 }
 
-static int
+int
 shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 {
     struct wsand_runtime *rt = sb->runtime;
@@ -190,7 +191,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
     if (r == 0)
         r = enter_home(sh->res->task);
     if (r == 0)
-        r = save_task(&sh->saved, sh->res->task);
+        r = shell_save_task(sh);
     if (r != 0)
         return r;
     sh->is_clean = true;
@@ -254,14 +255,13 @@ shell_checkpoint(struct shell *sh)
 {
     if (sh->is_clean || sh->res->is_dead)
         return 0;
-    struct task *t = sh->res->task;
-    struct machine *m = t->thread->machine;
+    struct machine *m = sh->res->task->thread->machine;
     m->ops->refresh(m);
     struct shell_pages *pages = NULL;
     int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
                              m->size, &pages);
     if (r == 0)
-        r = save_task(&sh->saved, t);
+        r = shell_save_task(sh);
     if (r < 0) {
         shell_pages_put(pages);
         return r;
@@ -280,6 +280,8 @@ shell_roll_back(struct shell *sh)
     struct saved *s = &sh->saved;
 
     sh->is_clean = true;
+    sh->status = s->status;
+    sh->has_env = s->has_env;
     shell_count_machine(sh);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
         (void)fd_close(t, (int)i);
@@ -307,86 +309,4 @@ wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
     int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
 
     return r < 0 ? error_errno(err, -r, "cannot note the shell's state") : 0;
-}
-
-/* --- copies */
-
-static struct vnode
-same_node(struct kernel *k, const struct vnode *v, struct kernel *of)
-{
-    struct list *at = k->mounts.next;
-
-    for (struct list *m = of->mounts.next; m != &of->mounts; m = m->next) {
-        if (CONTAINER_OF(m, struct mount, link) == v->mnt)
-            return (struct vnode){CONTAINER_OF(at, struct mount, link), v->ino};
-        at = at->next;
-    }
-    return (struct vnode){0};
-}
-
-/* An open file of the copy in place of f; what has no path is /dev/null. */
-static int
-copy_file(struct shell *to, const struct shell *from, const struct file *f,
-          OWN struct file **ret)
-{
-    struct kernel *k = to->sb->kernel;
-    struct attr a = {0};
-    struct vnode v = {0};
-
-    if (f->node.mnt) {
-        v = same_node(k, &f->node, from->sb->kernel);
-        if (vnode_getattr(NULL, &v, &a) < 0 || !S_ISREG(a.mode))
-            v.mnt = NULL;
-    }
-    if (!v.mnt)
-        return vfs_open(k, NULL, &to->res->task->root, "/dev/null", O_RDWR, 0,
-                        ret);
-    int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, f->flags, ret);
-    if (r == 0 && !(*ret)->node.mnt)
-        file_set_node(*ret, &v);
-    if (r == 0)
-        (*ret)->pos = f->pos;
-    return r;
-}
-
-static int
-copy_files(struct shell *to, const struct shell *from)
-{
-    struct task *t = to->res->task;
-    int r = 0;
-
-    for (size_t i = STDIO_FDS; r >= 0 && i < from->saved.fds.cap; i++) {
-        const struct fd_entry *e = &from->saved.fds.v[i];
-        struct file *f;
-        if (!e->file)
-            continue;
-        r = copy_file(to, from, e->file, &f);
-        if (r == 0)
-            r = fd_replace(t, (int)i, f, e->cloexec);
-    }
-    return r < 0 ? r : 0;
-}
-
-int
-shell_copy(struct wsand_sandbox *sb, const struct shell *from,
-           OWN struct shell **ret)
-{
-    CLEANUP(shell_freep) struct shell *sh = NULL;
-
-    int r = shell_new(sb, &sh);
-    if (r != 0)
-        return r;
-    sh->pages = shell_pages_get(from->pages);
-    r = copy_files(sh, from);
-    if (r < 0)
-        return r;
-    resident_set_state(sh->res->task, &from->saved.state);
-    struct vnode cwd =
-        same_node(sb->kernel, &from->saved.cwd, from->sb->kernel);
-    task_set_cwd(sh->res->task, &cwd, &cwd, "");
-    r = save_task(&sh->saved, sh->res->task);
-    sh->is_clean = true;
-    if (r == 0)
-        *ret = STEAL(sh);
-    return r;
 }

@@ -10,11 +10,15 @@
 
 struct capture;
 
+enum { STDIO_FDS = 3 };
+
 /* The state of its task at the last checkpoint. */
 struct saved {
     struct resident_state state;
     struct fd_table fds; /* 0 to 2 are empty */
     struct vnode cwd;    /* held; mnt NULL: nothing was saved yet */
+    int status;          /* $? */
+    bool has_env;
 };
 
 struct shell {
@@ -24,9 +28,14 @@ struct shell {
     struct saved saved;
     bool is_clean;   /* as saved */
     bool is_counted; /* among the shells with a machine */
+    int status;      /* $?: of the last command that was not killed */
+    bool has_env;    /* the variables of the sandbox's options were set */
     OWN struct capture *background;
 };
 
+int shell_new(struct wsand_sandbox *sb, OWN struct shell **ret);
+/* The state of its task, and of what belongs to it, is a checkpoint. */
+int shell_save_task(struct shell *sh);
 /* The shell of sb, made where there is none. */
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
 /* Makes its machine, if it has none. */

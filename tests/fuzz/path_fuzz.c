@@ -190,7 +190,7 @@ add_node(struct kernel *k, struct model *m, struct input *in)
     m->n++;
     path_of(m, m->n - 1, path);
     struct vnode root = world_root(k);
-    struct at at = {k, NULL, &root, path, 0};
+    struct at at = {.k = k, .t = NULL, .base = &root, .path = path};
     int r;
     if (kind % 4 == 0) {
         node->kind = PLAIN;

@@ -413,7 +413,7 @@ static void
 link_to(struct kernel *k, const char *path, const char *target)
 {
     struct vnode root = world_root(k);
-    struct at at = {k, NULL, &root, path, 0};
+    struct at at = {.k = k, .t = NULL, .base = &root, .path = path};
 
     if (vfs_symlink(&at, target) < 0)
         abort();

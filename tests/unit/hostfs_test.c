@@ -107,7 +107,7 @@ at(struct folder *f, const char *path)
     struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
 
     base = (struct vnode){root, root->fs->root};
-    return (struct at){f->k, f->t, &base, path, 0};
+    return (struct at){.k = f->k, .t = f->t, .base = &base, .path = path};
 }
 
 static int

@@ -17,7 +17,7 @@ static void
 link_to(struct place *p, const char *path, const char *target)
 {
     struct vnode root = world_root(p->k);
-    struct at at = {p->k, p->t, &root, path, 0};
+    struct at at = {.k = p->k, .t = p->t, .base = &root, .path = path};
 
     CHECK_EQ(vfs_symlink(&at, target), 0);
 }
@@ -195,7 +195,7 @@ TEST(open_file_survives_its_name)
 
     place_init(&p);
     struct vnode root = world_root(p.k);
-    struct at at = {p.k, p.t, &root, "/f", 0};
+    struct at at = {.k = p.k, .t = p.t, .base = &root, .path = "/f"};
     struct file *f = world_open(p.k, p.t, "/f", O_RDONLY, NULL);
     CHECK_EQ(vfs_unlink(&at, 0), 0);
     CHECK_EQ(try_open(&p, "/f", O_RDONLY), -ENOENT);

@@ -19,7 +19,7 @@ static void
 link_to(struct place *p, const char *path, const char *target)
 {
     struct vnode root = world_root(p->k);
-    struct at at = {p->k, NULL, &root, path, 0};
+    struct at at = {.k = p->k, .t = NULL, .base = &root, .path = path};
 
     CHECK_EQ(vfs_symlink(&at, target), 0);
 }

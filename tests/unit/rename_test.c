@@ -26,7 +26,7 @@ place_init(struct place *p)
     CHECK_EQ(world_make(p->k, p->t, "/d1/s", S_IFDIR | 0755), 0);
     CHECK_EQ(world_make(p->k, p->t, "/d2", S_IFDIR | 0755), 0);
     struct vnode root = world_root(p->k);
-    struct at at = {p->k, p->t, &root, "/l", 0};
+    struct at at = {.k = p->k, .t = p->t, .base = &root, .path = "/l"};
     CHECK_EQ(vfs_symlink(&at, "f1"), 0);
     CHECK_EQ(tmpfs_new(p->k, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p->k, "/m", fs), 0);
@@ -37,7 +37,8 @@ static int
 move(struct place *p, const char *from, const char *to, unsigned flags)
 {
     struct vnode root = world_root(p->k);
-    struct at a = {p->k, p->t, &root, from, 0}, b = {p->k, p->t, &root, to, 0};
+    struct at a = {.k = p->k, .t = p->t, .base = &root, .path = from},
+              b = {.k = p->k, .t = p->t, .base = &root, .path = to};
 
     return vfs_rename(&a, &b, flags);
 }
@@ -150,7 +151,8 @@ TEST(rename_of_two_names_of_one_file_does_nothing)
 
     place_init(&p);
     struct vnode root = world_root(p.k);
-    struct at a = {p.k, p.t, &root, "/f1", 0}, b = {p.k, p.t, &root, "/h", 0};
+    struct at a = {.k = p.k, .t = p.t, .base = &root, .path = "/f1"},
+              b = {.k = p.k, .t = p.t, .base = &root, .path = "/h"};
     CHECK_EQ(vfs_link(&a, &b, 0), 0);
     CHECK_EQ(move(&p, "/f1", "/h", 0), 0);
     CHECK(ino_of(&p, "/f1") && ino_of(&p, "/f1") == ino_of(&p, "/h"));

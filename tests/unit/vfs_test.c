@@ -26,7 +26,7 @@ place_init(struct place *p)
 static struct at
 at(struct place *p, const char *path)
 {
-    return (struct at){p->k, p->t, &p->root, path, 0};
+    return (struct at){.k = p->k, .t = p->t, .base = &p->root, .path = path};
 }
 
 static int

@@ -232,7 +232,7 @@ int
 world_make(struct kernel *k, struct task *t, const char *path, uint32_t mode)
 {
     struct vnode base = world_root(k);
-    struct at at = {k, t, &base, path, 0};
+    struct at at = {.k = k, .t = t, .base = &base, .path = path};
 
     return vfs_make(&at, mode);
 }

@@ -16,6 +16,7 @@ struct opening {
     struct kernel *k;
     struct task *t;
     uint32_t flags, mode;
+    struct cred owner; /* of what is made */
     struct walk w;
     struct attr attr;
     bool created;
@@ -48,8 +49,8 @@ create_missing(struct opening *o)
         r = vfs_access(&o->t->cred, &d, W_OK | X_OK);
     if (r < 0)
         return r;
-    a.uid = o->t ? o->t->cred.uid : 0;
-    a.gid = d.mode & S_ISGID ? d.gid : o->t ? o->t->cred.gid : 0;
+    a.uid = o->owner.uid;
+    a.gid = d.mode & S_ISGID ? d.gid : o->owner.gid;
     uint64_t ino;
     struct name n = {o->w.name, o->w.len};
     r = fs->ops->create(fs, dir->ino, n, &a, &ino);
@@ -191,8 +192,8 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
         return r;
     if (!fs->ops->tmpfile)
         return -EOPNOTSUPP;
-    a.uid = o->t ? o->t->cred.uid : 0;
-    a.gid = o->t ? o->t->cred.gid : 0;
+    a.uid = o->owner.uid;
+    a.gid = o->owner.gid;
     uint64_t ino;
     r = fs->ops->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
@@ -258,7 +259,11 @@ int
 vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
             OWN struct file **ret)
 {
-    struct opening o = {.k = at->k, .t = at->t, .flags = flags, .mode = mode};
+    struct opening o = {.k = at->k,
+                        .t = at->t,
+                        .flags = flags,
+                        .mode = mode,
+                        .owner = at->t ? at->t->cred : at->owner};
 
     if (flags & O_PATH)
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

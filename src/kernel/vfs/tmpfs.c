@@ -273,3 +273,19 @@ tmpfs_tree(struct fs *fs)
 {
     return &tmpfs_of(fs)->tree;
 }
+
+int
+tmpfs_set_tree(struct fs *fs, const struct tree *from)
+{
+    struct tree *t = &tmpfs_of(fs)->tree, now;
+
+    int r = tree_clone(from, &now);
+    if (r < 0)
+        return r;
+    now.max = t->max;
+    now.holds = t->holds;
+    t->holds = (struct holds){0};
+    tree_fini(t);
+    *t = now;
+    return 0;
+}

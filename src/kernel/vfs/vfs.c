@@ -106,10 +106,10 @@ may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
 }
 
 static struct attr
-new_attr(const struct task *t, const struct attr *dir, uint32_t mode)
+new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
 {
-    struct attr a = {
-        .mode = mode, .uid = t ? t->cred.uid : 0, .gid = t ? t->cred.gid : 0};
+    const struct cred *c = at->t ? &at->t->cred : &at->owner;
+    struct attr a = {.mode = mode, .uid = c->uid, .gid = c->gid};
 
     if (dir->mode & S_ISGID) {
         a.gid = dir->gid;
@@ -153,7 +153,7 @@ vfs_make(const struct at *at, uint32_t mode)
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
-    a = new_attr(at->t, &dir, mode);
+    a = new_attr(at, &dir, mode);
     return fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
 }
 
@@ -169,7 +169,7 @@ vfs_symlink(const struct at *at, const char *target)
     struct fs *fs = w.dir.mnt->fs;
     if (!fs->ops->symlink)
         return -EROFS;
-    a = new_attr(at->t, &dir, S_IFLNK | 0777);
+    a = new_attr(at, &dir, S_IFLNK | 0777);
     return fs->ops->symlink(fs, w.dir.ino, walk_name(&w), target,
                             strlen(target), &a);
 }

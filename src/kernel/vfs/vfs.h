@@ -220,14 +220,14 @@ int vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
              const char *path, uint32_t flags, uint32_t mode,
              OWN struct file **ret);
 
-/* The rest take t's rights (NULL: root's, and the owner of what is made is
- * then a->uid, a->gid). */
+/* The rest take t's rights (NULL: root's). */
 struct at {
     struct kernel *k;
     struct task *t;
     const struct vnode *base;
     const char *path;
-    unsigned walk; /* WALK_BENEATH, or 0 */
+    unsigned walk;     /* WALK_BENEATH, or 0 */
+    struct cred owner; /* of what is made, where t is NULL */
 };
 /* vfs_open from there. */
 int vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,

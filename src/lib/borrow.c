@@ -1,0 +1,204 @@
+/* A working folder and variables for one command.
+ *
+ * The shell is asked what it has, and told what to have; after the command it
+ * is told to have its own again. All three are one for a roll-back. */
+#include "lib/env.h"
+
+#include "kernel/kernel.h"
+#include "lib/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int
+check_folder(struct shell *sh, const char *path, struct wsand_error *err)
+{
+    struct task *t = sh->res->task;
+    struct walk w;
+    struct attr a;
+
+    if (path[0] != '/')
+        return error_set(err, EINVAL, "not an absolute path: %s", path);
+    if (strlen(path) >= PATH_BYTES_MAX)
+        return error_path(err, ENAMETOOLONG, path);
+    int r = path_walk(t->kernel, t, &t->root, path, WALK_DIRECTORY, &w);
+    if (r == 0)
+        r = vnode_getattr(t, &w.node, &a);
+    if (r == 0)
+        r = vfs_access(&t->cred, &a, X_OK);
+    return r < 0 ? error_path(err, -r, path) : 0;
+}
+
+/* --- what the shell has */
+
+/* Prints "ATTRIBUTES NUL VALUE NUL", or "- NUL NUL" if it is not set. */
+static void
+put_print(struct buf *b, const char *name, size_t len)
+{
+    buf_puts(b, "if [[ ${");
+    buf_add(b, name, len);
+    buf_puts(b, "+x} ]]; then \\builtin printf '%s\\0%s\\0' \"${");
+    buf_add(b, name, len);
+    buf_puts(b, "@a}\" \"$");
+    buf_add(b, name, len);
+    buf_puts(b, "\"; else \\builtin printf -- '-\\0\\0'; fi\n");
+}
+
+static void
+put_questions(struct buf *b, bool moves, const char *const *env)
+{
+    buf_puts(b, "\\builtin printf '\\0'\n");
+    if (moves) {
+        buf_puts(b, "\\builtin pwd\n\\builtin printf '\\0'\n");
+        put_print(b, "OLDPWD", strlen("OLDPWD"));
+    }
+    for (; env && *env; env++)
+        put_print(b, *env, strcspn(*env, "="));
+}
+
+/* --- what it shall have: prints "y" when all of it was possible. */
+static void
+put_orders(struct buf *b, const char *cwd, const char *const *env)
+{
+    if (cwd) {
+        buf_puts(b, "\\builtin cd -- ");
+        buf_quote(b, cwd);
+        buf_puts(b, " && ");
+    }
+    for (; env && *env; env++) {
+        env_put_export(b, *env);
+        buf_puts(b, " && ");
+    }
+    buf_puts(b, "\\builtin printf y\n");
+}
+
+/* --- how it gets its own back */
+
+/* Strings in a reply. */
+struct reader {
+    const char *at, *end;
+};
+
+static const char *
+next(struct reader *r)
+{
+    const char *s = r->at;
+
+    if (s >= r->end)
+        return "";
+    r->at += strlen(s) + 1;
+    return s;
+}
+
+/* False: it is an array. */
+static bool
+put_variable(struct buf *b, struct reader *r, const char *name, size_t len)
+{
+    const char *attributes = next(r), *value = next(r);
+
+    buf_puts(b, "\\builtin unset -v ");
+    buf_add(b, name, len);
+    buf_puts(b, "\n");
+    if (*attributes == '-')
+        return true;
+    buf_puts(b, "\\builtin declare -g");
+    buf_puts(b, attributes);
+    buf_puts(b, " ");
+    buf_add(b, name, len);
+    buf_puts(b, "=");
+    buf_quote(b, value);
+    buf_puts(b, "\n");
+    return !strpbrk(attributes, "aA");
+}
+
+/* The folder, which `pwd` printed with a newline. */
+static void
+put_folder(struct buf *b, struct reader *r)
+{
+    char *line = strdup(next(r));
+
+    if (!line) {
+        b->error = -ENOMEM;
+        return;
+    }
+    if (*line)
+        line[strlen(line) - 1] = 0;
+    buf_puts(b, "\\builtin cd -- ");
+    buf_quote(b, line);
+    buf_puts(b, "\n");
+    free(line);
+}
+
+/* -EPERM: not all that was asked for was possible. */
+static int
+put_script(struct buf *b, struct reader *r, bool moves, const char *const *env)
+{
+    bool ok = true;
+
+    if (moves) {
+        put_folder(b, r);
+        (void)put_variable(b, r, "OLDPWD", strlen("OLDPWD"));
+    }
+    for (; env && *env; env++)
+        ok = put_variable(b, r, *env, strcspn(*env, "=")) && ok;
+    if (b->error)
+        return b->error;
+    return ok && *next(r) == 'y' ? 0 : -EPERM;
+}
+
+static void
+roll_back(struct shell *sh)
+{
+    resident_freeze(sh->res);
+    shell_roll_back(sh);
+}
+
+int
+borrow(struct shell *sh, const char *cwd, const char *const *env,
+       struct borrowed *ret, struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf b;
+    CLEANUP(buf_fini) struct buf back;
+    char *reply = NULL;
+    size_t len;
+
+    body_init(&b);
+    body_init(&back);
+    int r = env_check(env, err);
+    if (r == 0 && cwd)
+        r = check_folder(sh, cwd, err);
+    if (r < 0)
+        return r;
+    put_questions(&b, cwd != NULL, env);
+    put_orders(&b, cwd, env);
+    r = shell_ask(sh, &b, false, &reply, &len);
+    if (r < 0)
+        return error_errno(err, -r, "cannot ask the shell");
+    struct reader reader = {reply, reply ? reply + len : NULL};
+    r = put_script(&back, &reader, cwd != NULL, env);
+    free(reply);
+    if (r < 0) {
+        roll_back(sh);
+        return error_set(err, -r, "a variable cannot be changed");
+    }
+    ret->len = back.len;
+    ret->script = buf_steal(&back);
+    return 0;
+}
+
+void
+give_back(struct shell *sh, struct borrowed *own, bool failed)
+{
+    const struct buf body = {.p = own->script, .len = own->len};
+    char *reply = NULL;
+    size_t len;
+
+    if (failed)
+        roll_back(sh);
+    else if (!sh->is_clean)
+        (void)shell_ask(sh, &body, true, &reply, &len);
+    free(reply);
+    free(own->script);
+}

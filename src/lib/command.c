@@ -1,0 +1,274 @@
+/* Commands of the resident shell. */
+#include "lib/command.h"
+
+#include "kernel/capture.h"
+#include "kernel/kernel.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASK_BYTES_MAX = 16 << 20, SCRIPT_BYTES_MAX = 64 << 20 };
+#define ASK_NS (5 * NS_PER_S)
+
+/* --- standard input and output */
+
+static int
+set_fd(struct task *t, int fd, int r, OWN struct file *f)
+{
+    if (r == 0)
+        r = fd_replace(t, fd, f, false);
+    return r < 0 ? r : 0;
+}
+
+static int
+open_capture(struct task *t, int fd, struct capture *c)
+{
+    struct file *f = NULL;
+    int r = capture_open(t->kernel, c, &f);
+
+    return set_fd(t, fd, r, f);
+}
+
+static void
+tell_out(void *arg, const char *p, size_t len)
+{
+    const struct command *c = arg;
+
+    c->on_output(c->on_output_arg, 1, p, len);
+}
+
+static void
+tell_err(void *arg, const char *p, size_t len)
+{
+    const struct command *c = arg;
+
+    c->on_output(c->on_output_arg, 2, p, len);
+}
+
+static int
+make_captures(const struct command *c, struct outcome *o)
+{
+    o->out = capture_new(c->out_max, false);
+    o->err = capture_new(c->err_max, false);
+    if (!o->out || !o->err)
+        return -ENOMEM;
+    if (c->on_output) {
+        o->out->on_bytes = tell_out;
+        o->err->on_bytes = tell_err;
+        o->out->arg = o->err->arg = (void *)c;
+    }
+    return 0;
+}
+
+static int
+set_stdio(struct task *t, const struct command *c, struct outcome *o)
+{
+    struct file *f = NULL;
+
+    int r = make_captures(c, o);
+    if (r < 0)
+        return r;
+    r = input_open(t->kernel, c->input ? c->input : "", c->input_len, &f);
+    r = set_fd(t, 0, r, f);
+    if (r == 0)
+        r = open_capture(t, 1, o->out);
+    if (r == 0)
+        r = open_capture(t, 2, c->merge ? o->out : o->err);
+    return r;
+}
+
+void
+outcome_fini(struct outcome *o, struct shell *sh)
+{
+    struct capture *both[] = {o->out, o->err};
+
+    for (int i = 0; i < 2; i++) {
+        if (both[i])
+            both[i]->on_bytes = NULL;
+        if (both[i] && sh)
+            capture_close(both[i], sh->background);
+        capture_put(both[i]);
+    }
+    *o = (struct outcome){0};
+}
+
+/* --- running */
+
+struct running {
+    struct shell *sh;
+    const struct command *c;
+    struct outcome *o;
+};
+
+static void
+kill_run(struct kernel *k)
+{
+    kernel_kill(k, k->run_tag, SIGKILL);
+}
+
+static bool
+is_over(void *arg)
+{
+    struct running *run = arg;
+    const struct resident *res = run->sh->res;
+    struct wsand_sandbox *sb = run->sh->sb;
+    struct kernel *k = sb->kernel;
+
+    if (!run->c->is_ours) {
+        if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
+            atomic_store(&k->kicked, false);
+            sandbox_send_pending(sb);
+        }
+        if (!run->o->cancelled && sandbox_is_cancelled(sb)) {
+            run->o->cancelled = true;
+            kill_run(k);
+        }
+    }
+    return res->is_parked && (!res->is_dead || !res->task->thread);
+}
+
+static int
+start(struct shell *sh, const struct command *c, struct outcome *o)
+{
+    struct kernel *k = sh->sb->kernel;
+
+    int r = c->continues ? 0 : shell_checkpoint(sh);
+    if (r == 0)
+        r = shell_thaw(sh);
+    if (r == 0)
+        r = set_stdio(sh->res->task, c, o);
+    if (r < 0)
+        return r;
+    kernel_begin_run(k);
+    sh->res->task->run_tag = k->run_tag;
+    sh->is_clean = false;
+    resident_run(sh->res, c->text, c->len);
+    return 0;
+}
+
+int
+command_run(struct shell *sh, const struct command *c, struct outcome *ret)
+{
+    struct running run = {sh, c, ret};
+    struct kernel *k = sh->sb->kernel;
+    int64_t deadline = c->deadline_ns;
+
+    *ret = (struct outcome){0};
+    int r = start(sh, c, ret);
+    if (r < 0) {
+        outcome_fini(ret, NULL);
+        return r;
+    }
+    if (deadline != NS_NEVER)
+        deadline -= k->clock.boot_ns;
+    if (kernel_run(k, is_over, &run, deadline) == -ETIMEDOUT) {
+        ret->timed_out = true;
+        kill_run(k);
+        (void)kernel_run(k, is_over, &run, NS_NEVER);
+    }
+    ret->status = sh->res->status;
+    if (sh->res->is_dead)
+        shell_roll_back(sh);
+    else
+        sh->status = ret->status;
+    return 0;
+}
+
+/* --- our own commands */
+
+bool
+is_variable_name(const char *s, size_t len)
+{
+    if (!len || isdigit((unsigned char)*s))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!isascii((unsigned char)s[i]) ||
+            (!isalnum((unsigned char)s[i]) && s[i] != '_'))
+            return false;
+    return true;
+}
+
+void
+buf_quote(struct buf *b, const char *s)
+{
+    buf_puts(b, "'");
+    for (;;) {
+        size_t n = strcspn(s, "'");
+        buf_add(b, s, n);
+        s += n;
+        if (!*s)
+            break;
+        buf_puts(b, "'\\''");
+        s++;
+    }
+    buf_puts(b, "'");
+}
+
+/* The bytes after the first NUL, with a NUL after them. */
+static int
+take_reply(const struct outcome *o, OWN char **ret, size_t *ret_len)
+{
+    const char *nul = o->out->len ? memchr(o->out->data, 0, o->out->len) : NULL;
+
+    *ret = NULL;
+    *ret_len = 0;
+    if (o->timed_out)
+        return -ETIMEDOUT;
+    if (o->out->dropped)
+        return -E2BIG;
+    if (!nul)
+        return 0;
+    size_t len = (size_t)(o->out->data + o->out->len - nul - 1);
+    *ret = malloc(len + 1);
+    if (!*ret)
+        return -ENOMEM;
+    memcpy(*ret, nul + 1, len);
+    (*ret)[len] = 0;
+    *ret_len = len;
+    return 0;
+}
+
+void
+body_init(struct buf *b)
+{
+    buf_init(b, SCRIPT_BYTES_MAX);
+}
+
+/* In a list with && a failing function is no failure for `set -e`. */
+static void
+wrap(struct buf *b, const struct buf *body, int status)
+{
+    body_init(b);
+    buf_puts(b, "__wsand() {\n\\builtin unset -f __wsand\n");
+    buf_add(b, body->p, body->len);
+    buf_printf(b, "\n\\builtin return %d\n}\n__wsand && \\:\n", status);
+}
+
+int
+shell_ask(struct shell *sh, const struct buf *body, bool continues,
+          OWN char **ret, size_t *ret_len)
+{
+    CLEANUP(buf_fini) struct buf b;
+    struct outcome o;
+
+    wrap(&b, body, sh->status);
+    int e = body->error ? body->error : b.error;
+    if (e)
+        return e == -EFBIG ? -E2BIG : e;
+    struct command c = {.text = b.p,
+                        .len = b.len,
+                        .out_max = ASK_BYTES_MAX,
+                        .deadline_ns = host_mono_ns() + ASK_NS,
+                        .is_ours = true,
+                        .continues = continues};
+    int r = command_run(sh, &c, &o);
+    if (r < 0)
+        return r;
+    r = take_reply(&o, ret, ret_len);
+    outcome_fini(&o, sh);
+    return r;
+}

@@ -1,0 +1,254 @@
+/* The environment: variables that the resident shell exports.
+ *
+ * They live in the shell, so it is asked. A reply begins with a NUL; none
+ * means that the shell has refused. */
+#include "lib/env.h"
+
+#include "lib/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+env_check(const char *const *env, struct wsand_error *err)
+{
+    for (; env && *env; env++) {
+        const char *eq = strchr(*env, '=');
+        if (!eq || !is_variable_name(*env, (size_t)(eq - *env)))
+            return error_set(err, EINVAL, "not NAME=VALUE: %s", *env);
+    }
+    return 0;
+}
+
+void
+env_put_export(struct buf *b, const char *assignment)
+{
+    size_t name = strcspn(assignment, "=") + 1;
+
+    buf_puts(b, "\\builtin export ");
+    buf_add(b, assignment, name);
+    buf_quote(b, assignment + name);
+}
+
+/* What cannot be set (read-only variables) is left as it is. */
+static int
+set_first_env(struct shell *sh)
+{
+    CLEANUP(buf_fini) struct buf b;
+    char *reply = NULL;
+    size_t len;
+
+    body_init(&b);
+    for (const char *const *e = sh->sb->options.env; *e; e++) {
+        env_put_export(&b, *e);
+        buf_puts(&b, "\n");
+    }
+    int r = shell_ask(sh, &b, false, &reply, &len);
+    free(reply);
+    return r;
+}
+
+int
+shell_begin(struct wsand_sandbox *sb, struct shell **ret)
+{
+    struct shell *sh;
+
+    int r = shell_get(sb, &sh);
+    if (r == 0 && !sh->has_env && sb->options.env)
+        r = set_first_env(sh);
+    if (r < 0)
+        return r;
+    sh->has_env = true;
+    *ret = sh;
+    return 0;
+}
+
+/* --- the functions */
+
+static int
+ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
+    size_t *ret_len, struct wsand_error *err)
+{
+    struct shell *sh;
+
+    int r = shell_begin(sb, &sh);
+    if (r == 0)
+        r = shell_ask(sh, body, false, ret, ret_len);
+    return r < 0 ? error_errno(err, -r, "cannot ask the shell") : 0;
+}
+
+static int
+check_name(const char *name, struct wsand_error *err)
+{
+    if (is_variable_name(name, strlen(name)))
+        return 0;
+    return error_set(err, EINVAL, "not the name of a variable: %s", name);
+}
+
+/* A change; the reply is empty, or there is none. */
+static int
+change(struct wsand_sandbox *sb, const char *name, struct buf *b,
+       struct wsand_error *err)
+{
+    char *reply = NULL;
+    size_t len;
+
+    buf_puts(b, " && \\builtin printf '\\0'");
+    int r = ask(sb, b, &reply, &len, err);
+    if (r == 0 && !reply)
+        r = error_set(err, EPERM, "variable cannot be changed: %s", name);
+    free(reply);
+    return r;
+}
+
+int
+wsand_env_set(struct wsand_sandbox *sb, const char *name, const char *value,
+              struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf b;
+
+    body_init(&b);
+    int r = check_name(name, err);
+    if (r < 0)
+        return r;
+    buf_puts(&b, "\\builtin export ");
+    buf_puts(&b, name);
+    buf_puts(&b, "=");
+    buf_quote(&b, value);
+    return change(sb, name, &b, err);
+}
+
+int
+wsand_env_unset(struct wsand_sandbox *sb, const char *name,
+                struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf b;
+
+    body_init(&b);
+    int r = check_name(name, err);
+    if (r < 0)
+        return r;
+    buf_puts(&b, "\\builtin unset -v ");
+    buf_puts(&b, name);
+    return change(sb, name, &b, err);
+}
+
+/* Adds `is it set and exported, and no array? Then`. */
+static void
+put_if_exported(struct buf *b, const char *name)
+{
+    buf_puts(b, "[[ ${");
+    buf_puts(b, name);
+    buf_puts(b, "+x} && ${");
+    buf_puts(b, name);
+    buf_puts(b, "@a} == *x* && ${");
+    buf_puts(b, name);
+    buf_puts(b, "@a} != *[aA]* ]] && ");
+}
+
+int
+wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
+              struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf b;
+    char *reply = NULL;
+    size_t len = 0;
+
+    body_init(&b);
+    int r = check_name(name, err);
+    if (r < 0)
+        return r;
+    buf_puts(&b, "\\builtin printf '\\0'\n");
+    put_if_exported(&b, name);
+    buf_puts(&b, "\\builtin printf '=%s' \"$");
+    buf_puts(&b, name);
+    buf_puts(&b, "\"");
+    r = ask(sb, &b, &reply, &len, err);
+    if (r < 0)
+        return r;
+    if (len)
+        memmove(reply, reply + 1, len);
+    else
+        free(STEAL(reply));
+    *ret = reply;
+    return 0;
+}
+
+/* --- the list */
+
+static void
+free_text(char **s)
+{
+    free(*s);
+}
+
+/* Adds a command that prints NAME=VALUE for each line of `names`. */
+static void
+put_prints(struct buf *b, char *names)
+{
+    char *rest = NULL;
+
+    buf_puts(b, "\\builtin printf '\\0'\n");
+    for (char *n = strtok_r(names, "\n", &rest); n;
+         n = strtok_r(NULL, "\n", &rest)) {
+        if (!is_variable_name(n, strlen(n)))
+            continue;
+        put_if_exported(b, n);
+        buf_puts(b, "\\builtin printf '%s\\0' ");
+        buf_puts(b, n);
+        buf_puts(b, "=\"$");
+        buf_puts(b, n);
+        buf_puts(b, "\"\n");
+    }
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Pointers and strings in one piece. */
+static int
+make_list(const char *text, size_t len, char ***ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += !text[i];
+    char **v = malloc((n + 1) * sizeof *v + len + 1);
+    if (!v)
+        return -ENOMEM;
+    char *s = (char *)(v + n + 1);
+    memcpy(s, text, len);
+    for (size_t i = 0; i < n; i++, s += strlen(s) + 1)
+        v[i] = s;
+    v[n] = NULL;
+    qsort(v, n, sizeof *v, by_text);
+    *ret = v;
+    return 0;
+}
+
+int
+wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf b;
+    CLEANUP(buf_fini) struct buf which;
+    CLEANUP(free_text) char *names = NULL;
+    CLEANUP(free_text) char *values = NULL;
+    size_t len = 0;
+
+    body_init(&b);
+    body_init(&which);
+    buf_puts(&which, "\\builtin printf '\\0'\n\\builtin compgen -e");
+    int r = ask(sb, &which, &names, &len, err);
+    if (r < 0)
+        return r;
+    put_prints(&b, names ? names : (char[]){""});
+    r = ask(sb, &b, &values, &len, err);
+    if (r < 0)
+        return r;
+    r = make_list(values ? values : "", len, ret);
+    return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}

@@ -1,0 +1,281 @@
+/* The files of a sandbox, from outside: contents.
+ *
+ * All file functions act as root inside; what they make belongs to the user
+ * that programs run as. Nothing runs in the sandbox meanwhile. */
+#include "lib/files.h"
+
+#include "kernel/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READ_STEP_BYTES = 1 << 16, TEMP_TRIES = 1000, MODE_BITS = 07777 };
+
+/* --- what all file functions share */
+
+int
+file_begin(struct wsand_sandbox *sb, const char *path, struct at *ret,
+           struct wsand_error *err)
+{
+    struct kernel *k = sb->kernel;
+
+    *ret = (struct at){.k = k, .path = path, .owner = {USER_ID, USER_ID}};
+    if (path[0] != '/')
+        return error_set(err, EINVAL, "not an absolute path: %s", path);
+    if (strlen(path) >= PATH_BYTES_MAX)
+        return error_path(err, ENAMETOOLONG, path);
+    k->limits.was_hit[LIMIT_files] = false;
+    k->limits.was_hit[LIMIT_file_bytes] = false;
+    return 0;
+}
+
+int
+file_end(struct wsand_sandbox *sb, const char *path, int r,
+         struct wsand_error *err)
+{
+    const struct limits *l = &sb->kernel->limits;
+
+    if (r >= 0)
+        return 0;
+    if (r == -ENOSPC && l->was_hit[LIMIT_files])
+        return error_set(err, ENOSPC, "file count limit reached (max: %llu)",
+                         (unsigned long long)l->max[LIMIT_files]);
+    if (r == -ENOSPC && l->was_hit[LIMIT_file_bytes])
+        return error_set(err, ENOSPC, "file bytes limit reached (max: %llu)",
+                         (unsigned long long)l->max[LIMIT_file_bytes]);
+    return error_path(err, -r, path);
+}
+
+/* Only regular files have contents for the host: reading a terminal or a FIFO
+ * would have to wait. */
+static int
+check_regular(const struct vnode *v, struct attr *ret)
+{
+    int r = vnode_getattr(NULL, v, ret);
+
+    if (r < 0)
+        return r;
+    if (S_ISDIR(ret->mode))
+        return -EISDIR;
+    return S_ISREG(ret->mode) ? 0 : -EINVAL;
+}
+
+/* --- reading */
+
+static int
+open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
+{
+    struct attr a;
+    struct walk w;
+
+    int r = path_walk(at->k, NULL, at->base, at->path, 0, &w);
+    if (r == 0)
+        r = check_regular(&w.node, &a);
+    if (r < 0)
+        return r;
+    *ret_size = a.size;
+    return vfs_open_at(at, O_RDONLY | O_NONBLOCK, 0, ret);
+}
+
+/* Room for what the file's size promises, or for one more step. */
+static int
+reserve(char **data, size_t *cap, size_t len, size_t want)
+{
+    if (len < *cap)
+        return 0;
+    size_t more = want > len ? want - len : READ_STEP_BYTES;
+    char *p = realloc(*data, len + more);
+    if (!p)
+        return -ENOMEM;
+    *data = p;
+    *cap = len + more;
+    return 0;
+}
+
+static int
+read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
+         char **data, size_t *len)
+{
+    size_t cap = 0;
+
+    if (!f->ops->read)
+        return -EINVAL;
+    for (;;) {
+        if (*len == length)
+            return 0;
+        int r = reserve(data, &cap, *len, expected);
+        if (r < 0)
+            return r;
+        size_t n = cap < length ? cap - *len : length - *len;
+        int64_t got = f->ops->read(f, NULL, *data + *len, n, &offset);
+        if (got <= 0)
+            return (int)got;
+        *len += (size_t)got;
+        if (*len > WSAND_READ_MAX)
+            return -EFBIG;
+    }
+}
+
+/* One byte more than expected, so that the end is seen without growing. */
+static int
+read_file(const struct at *at, uint64_t offset, size_t length, char **data,
+          size_t *len)
+{
+    CLEANUP(file_putp) struct file *f = NULL;
+    uint64_t size = 0;
+
+    int r = open_for_reading(at, &f, &size);
+    if (r < 0)
+        return r;
+    uint64_t left = size > offset ? size - offset : 0;
+    left = left < length ? left : length;
+    if (left > WSAND_READ_MAX)
+        return -EFBIG;
+    if (offset > INT64_MAX)
+        return 0;
+    return read_all(f, offset, length, (size_t)left + 1, data, len);
+}
+
+int
+wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
+                size_t length, void **ret_data, size_t *ret_len,
+                struct wsand_error *err)
+{
+    char *data = NULL;
+    size_t len = 0;
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = read_file(&at, offset, length, &data, &len);
+    if (r == 0 && !data && !(data = malloc(1)))
+        r = -ENOMEM;
+    if (r < 0) {
+        free(data);
+        return file_end(sb, path, r, err);
+    }
+    *ret_data = data;
+    *ret_len = len;
+    return 0;
+}
+
+/* --- writing */
+
+static int
+write_all(struct file *f, uint64_t pos, const char *data, size_t len)
+{
+    if (!f->ops->write)
+        return -EINVAL;
+    while (len) {
+        int64_t n = f->ops->write(f, NULL, data, len, &pos);
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            return -EIO;
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static int
+set_mode(const struct vnode *v, uint32_t mode)
+{
+    struct attr a = {.mode = mode & MODE_BITS};
+
+    return vnode_setattr(NULL, v, &a, ATTR_MODE, true);
+}
+
+/* Changes the file where it is, or makes it. */
+static int
+write_part(const struct at *at, const struct wsand_write *w)
+{
+    CLEANUP(file_putp) struct file *f = NULL;
+    uint32_t flags = O_WRONLY | O_CREAT | O_NONBLOCK;
+    struct attr a;
+    struct walk walk;
+
+    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
+    if (r == 0 && walk.node.mnt)
+        r = check_regular(&walk.node, &a);
+    if (r < 0)
+        return r;
+    r = vfs_open_at(at, flags | (w->append ? O_APPEND : 0),
+                    w->mode ? w->mode & MODE_BITS : 0644, &f);
+    if (r == 0)
+        r = write_all(f, w->offset, w->data, w->len);
+    return r == 0 && w->mode ? set_mode(&f->node, w->mode) : r;
+}
+
+/* Makes a file beside the one to be replaced. */
+static int
+open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
+{
+    int r = -EEXIST;
+
+    at->path = name;
+    for (int i = 0; r == -EEXIST && i < TEMP_TRIES; i++) {
+        (void)snprintf(name, size, ".wsand-%d", i);
+        r = vfs_open_at(at, O_WRONLY | O_CREAT | O_EXCL, 0600, ret);
+    }
+    return r;
+}
+
+static int
+fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
+{
+    uint32_t mode = w->mode ? w->mode : old->mode;
+
+    int r = write_all(f, 0, w->data, w->len);
+    return r < 0 ? r : set_mode(&f->node, mode);
+}
+
+/* The file has either its old contents or all of the new ones. */
+static int
+write_whole(const struct at *at, const struct wsand_write *w)
+{
+    struct attr old = {.mode = 0644, .uid = USER_ID, .gid = USER_ID};
+    struct file *f = NULL;
+    struct walk walk;
+    char name[32];
+
+    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
+    if (r == 0 && walk.node.mnt)
+        r = check_regular(&walk.node, &old);
+    if (r == 0 && walk.slash)
+        r = -EISDIR;
+    if (r < 0)
+        return r;
+    struct at temp = {
+        .k = at->k, .base = &walk.dir, .owner = {old.uid, old.gid}};
+    struct at to = {.k = at->k, .base = &walk.dir, .path = walk.name};
+    r = open_temp(&temp, name, sizeof name, &f);
+    if (r < 0)
+        return r;
+    r = fill_temp(f, w, &old);
+    file_put(f);
+    if (r == 0)
+        r = vfs_rename(&temp, &to, 0);
+    if (r < 0)
+        (void)vfs_unlink(&temp, 0);
+    return r;
+}
+
+int
+wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *w,
+                 struct wsand_error *err)
+{
+    struct at at;
+
+    if (w->size < sizeof *w)
+        return error_set(err, EINVAL, "wsand_write.size is %zu", w->size);
+    int r = file_begin(sb, w->path, &at, err);
+    if (r < 0)
+        return r;
+    r = w->append || w->has_offset ? write_part(&at, w) : write_whole(&at, w);
+    return file_end(sb, w->path, r, err);
+}

@@ -1,0 +1,366 @@
+/* The files of a sandbox, from outside: names and attributes. */
+#include "lib/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- attributes */
+
+static enum wsand_type
+type_of(uint32_t mode)
+{
+    if (S_ISREG(mode))
+        return WSAND_FILE;
+    if (S_ISDIR(mode))
+        return WSAND_DIR;
+    return S_ISLNK(mode) ? WSAND_SYMLINK : WSAND_OTHER;
+}
+
+static void
+fill_stat(const struct attr *a, struct wsand_stat *ret)
+{
+    *ret = (struct wsand_stat){.type = type_of(a->mode),
+                               .mode = a->mode & 07777,
+                               .uid = a->uid,
+                               .gid = a->gid,
+                               .nlink = a->nlink,
+                               .bytes = a->size,
+                               .mtime_ns = a->mtime_ns};
+}
+
+static int
+find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
+{
+    struct attr a;
+    struct walk w;
+
+    int r = path_walk(at->k, NULL, at->base, at->path, walk, &w);
+    if (r == 0)
+        r = vnode_getattr(NULL, &w.node, &a);
+    if (r == 0)
+        fill_stat(&a, ret);
+    return r;
+}
+
+int
+wsand_file_stat(struct wsand_sandbox *sb, const char *path, bool follow,
+                struct wsand_stat *ret, struct wsand_error *err)
+{
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = find_stat(&at, follow ? 0 : WALK_NOFOLLOW, ret);
+    return file_end(sb, path, r, err);
+}
+
+int
+wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
+                 struct wsand_error *err)
+{
+    struct attr a = {.mode = mode & 07777};
+    struct walk w;
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = path_walk(at.k, NULL, NULL, path, 0, &w);
+    if (r == 0)
+        r = vnode_setattr(NULL, &w.node, &a, ATTR_MODE, true);
+    return file_end(sb, path, r, err);
+}
+
+/* --- lists */
+
+struct lister {
+    struct dir_emit emit;
+    struct wsand_list *list;
+    size_t cap;
+    int error;
+};
+
+static bool
+add_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+         unsigned dtype, uint64_t cookie)
+{
+    struct lister *l = CONTAINER_OF(e, struct lister, emit);
+    struct wsand_list *list = l->list;
+
+    (void)ino, (void)dtype, (void)cookie;
+    if (list->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        struct wsand_entry *v = realloc(list->v, cap * sizeof *v);
+        if (!v) {
+            l->error = -ENOMEM;
+            return false;
+        }
+        list->v = v;
+        l->cap = cap;
+    }
+    char *copy = strndup(name, len);
+    if (!copy)
+        l->error = -ENOMEM;
+    else
+        list->v[list->n++] = (struct wsand_entry){.name = copy};
+    return copy;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct wsand_entry *)a)->name,
+                  ((const struct wsand_entry *)b)->name);
+}
+
+/* What has gone meanwhile (in /proc, or a folder of the host) is left out. */
+static int
+stat_entries(struct kernel *k, const struct vnode *dir, struct wsand_list *list)
+{
+    size_t kept = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct wsand_entry e = list->v[i];
+        struct at at = {.k = k, .base = dir, .path = e.name};
+        if (r == 0)
+            r = find_stat(&at, WALK_NOFOLLOW, &e.stat);
+        if (r == -ENOENT) {
+            free(e.name);
+            r = 0;
+            continue;
+        }
+        list->v[kept++] = e;
+    }
+    list->n = kept;
+    return r;
+}
+
+static int
+list_dir(const struct at *at, struct wsand_list *list)
+{
+    struct lister l = {.emit.entry = add_name, .list = list};
+    struct walk w;
+
+    int r = path_walk(at->k, NULL, NULL, at->path, WALK_DIRECTORY, &w);
+    if (r < 0)
+        return r;
+    struct fs *fs = w.node.mnt->fs;
+    vnode_hold(&w.node);
+    r = fs->ops->readdir(fs, NULL, w.node.ino, 0, &l.emit);
+    if (r == 0)
+        r = l.error;
+    if (r == 0)
+        r = stat_entries(at->k, &w.node, list);
+    vnode_release(&w.node);
+    if (r == 0 && list->n)
+        qsort(list->v, list->n, sizeof *list->v, by_name);
+    return r;
+}
+
+int
+wsand_file_list(struct wsand_sandbox *sb, const char *path,
+                struct wsand_list *ret, struct wsand_error *err)
+{
+    struct wsand_list list = {0};
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = list_dir(&at, &list);
+    if (r == 0)
+        *ret = list;
+    else
+        wsand_list_free(&list);
+    return file_end(sb, path, r, err);
+}
+
+void
+wsand_list_free(struct wsand_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->v[i].name);
+    free(list->v);
+    *list = (struct wsand_list){0};
+}
+
+/* --- folders, links, names */
+
+static int
+check_is_dir(const struct at *at)
+{
+    struct walk w;
+
+    int r = path_walk(at->k, NULL, NULL, at->path, WALK_DIRECTORY, &w);
+    return r == -ENOTDIR ? -EEXIST : r;
+}
+
+/* Makes each folder on the way that is missing. */
+static int
+make_all(struct at *at, uint32_t mode)
+{
+    char *path = strdup(at->path), *end = path;
+    char after = '/';
+    int r = path ? 0 : -ENOMEM;
+
+    at->path = path;
+    while (r == 0 && after) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        after = *end;
+        *end = 0;
+        r = vfs_make(at, S_IFDIR | mode);
+        if (r == -EEXIST)
+            r = check_is_dir(at);
+        *end = after;
+    }
+    free(path);
+    return r;
+}
+
+int
+wsand_file_mkdir(struct wsand_sandbox *sb, const char *path, uint32_t mode,
+                 bool recursive, struct wsand_error *err)
+{
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    mode = mode ? mode & 07777 : 0755;
+    r = recursive ? make_all(&at, mode) : vfs_make(&at, S_IFDIR | mode);
+    return file_end(sb, path, r, err);
+}
+
+int
+wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
+                   const char *path, struct wsand_error *err)
+{
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = strlen(target) < PATH_BYTES_MAX ? vfs_symlink(&at, target)
+                                        : -ENAMETOOLONG;
+    return file_end(sb, path, r, err);
+}
+
+int
+wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
+                  struct wsand_error *err)
+{
+    struct at a, b;
+
+    int r = file_begin(sb, from, &a, err);
+    if (r == 0)
+        r = file_begin(sb, to, &b, err);
+    if (r < 0)
+        return r;
+    return file_end(sb, from, vfs_rename(&a, &b, 0), err);
+}
+
+/* --- removal */
+
+struct first {
+    struct dir_emit emit;
+    char name[NAME_BYTES_MAX + 1];
+    bool found;
+};
+
+static bool
+take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+           unsigned dtype, uint64_t cookie)
+{
+    struct first *f = CONTAINER_OF(e, struct first, emit);
+
+    (void)ino, (void)dtype, (void)cookie;
+    memcpy(f->name, name, len);
+    f->name[len] = 0;
+    f->found = true;
+    return false;
+}
+
+/* Removes what `at` names. 1: a folder that is not empty is at *ret. */
+static int
+remove_one(const struct at *at, struct vnode *ret)
+{
+    struct walk w = {0};
+
+    int r = vfs_unlink(at, 0);
+    if (r == -EISDIR)
+        r = vfs_unlink(at, UNLINK_DIR);
+    if (r != -ENOTEMPTY)
+        return r;
+    r = path_walk(at->k, NULL, at->base, at->path, WALK_NOFOLLOW, &w);
+    *ret = w.node;
+    return r < 0 ? r : 1;
+}
+
+static void
+move_to(struct vnode *at, struct vnode to)
+{
+    vnode_hold(&to);
+    vnode_release(at);
+    *at = to;
+}
+
+/* One step of emptying the folder top, from *dir, which is in it: removes an
+ * entry, goes down where it is a folder that is not empty, and up when there
+ * are no more. 1: top is empty. */
+static int
+remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
+{
+    struct first f = {.emit.entry = take_first};
+    struct fs *fs = dir->mnt->fs;
+    struct vnode to = *dir;
+
+    int r = fs->ops->readdir(fs, NULL, dir->ino, 0, &f.emit);
+    if (r < 0)
+        return r;
+    if (!f.found && vnode_is_same(dir, top))
+        return 1;
+    struct at at = {.k = k, .base = dir, .path = f.name};
+    r = f.found ? remove_one(&at, &to)
+                : fs->ops->parent(fs, NULL, dir->ino, &to.ino);
+    if (r < 0)
+        return r;
+    move_to(dir, to);
+    return 0;
+}
+
+/* It needs no memory for the way, however deep. */
+static int
+remove_below(struct kernel *k, const struct vnode *top)
+{
+    struct vnode dir = *top;
+    int r = 0;
+
+    vnode_hold(&dir);
+    while (r == 0)
+        r = remove_step(k, top, &dir);
+    vnode_release(&dir);
+    return r < 0 ? r : 0;
+}
+
+int
+wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
+              struct wsand_error *err)
+{
+    struct vnode dir;
+    struct at at;
+
+    int r = file_begin(sb, path, &at, err);
+    if (r < 0)
+        return r;
+    r = remove_one(&at, &dir);
+    if (r > 0) {
+        r = recursive ? remove_below(at.k, &dir) : -ENOTEMPTY;
+        if (r == 0)
+            r = vfs_unlink(&at, UNLINK_DIR);
+    }
+    return file_end(sb, path, r, err);
+}

@@ -1,0 +1,163 @@
+/* States of shells. */
+#include "lib/shell_state.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+DEFINE_CLEANUP(struct shell *, shell_free)
+
+/* --- taking */
+
+static struct place
+place_of(const struct kernel *k, const struct vnode *v)
+{
+    struct place p = {.ino = v->ino};
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        if (CONTAINER_OF(it, struct mount, link) == v->mnt)
+            break;
+        p.mount++;
+    }
+    return p;
+}
+
+/* Only what has a path can be opened again. */
+static struct open_file
+note_file(const struct kernel *k, int fd, const struct fd_entry *e)
+{
+    struct open_file o = {.fd = fd, .cloexec = e->cloexec};
+    const struct file *f = e->file;
+    struct attr a;
+
+    if (!f->node.mnt || vnode_getattr(NULL, &f->node, &a) < 0 ||
+        !S_ISREG(a.mode)) {
+        o.is_lost = true;
+        return o;
+    }
+    o.flags = f->flags;
+    o.pos = f->pos;
+    o.at = place_of(k, &f->node);
+    return o;
+}
+
+static int
+note_files(struct shell_state *s, const struct shell *sh)
+{
+    const struct fd_table *fds = &sh->saved.fds;
+    size_t n = 0;
+
+    for (size_t i = STDIO_FDS; i < fds->cap; i++)
+        n += fds->v[i].file != NULL;
+    if (!n)
+        return 0;
+    s->files = calloc(n, sizeof *s->files);
+    if (!s->files)
+        return -ENOMEM;
+    for (size_t i = STDIO_FDS; i < fds->cap; i++)
+        if (fds->v[i].file)
+            s->files[s->n_files++] =
+                note_file(sh->sb->kernel, (int)i, &fds->v[i]);
+    return 0;
+}
+
+int
+shell_state_take(struct shell_state *ret, const struct shell *sh)
+{
+    struct shell_state s = {.state = sh->saved.state,
+                            .status = sh->saved.status,
+                            .has_env = sh->saved.has_env,
+                            .cwd = place_of(sh->sb->kernel, &sh->saved.cwd)};
+
+    int r = note_files(&s, sh);
+    if (r < 0)
+        return r;
+    s.pages = shell_pages_get(sh->pages);
+    *ret = s;
+    return 0;
+}
+
+void
+shell_state_fini(struct shell_state *s)
+{
+    shell_pages_put(s->pages);
+    free(s->files);
+    *s = (struct shell_state){0};
+}
+
+/* --- thawing */
+
+static struct vnode
+node_at(const struct kernel *k, const struct place *p)
+{
+    size_t n = p->mount;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        if (n-- == 0)
+            return (struct vnode){CONTAINER_OF(it, struct mount, link), p->ino};
+    }
+    return (struct vnode){0};
+}
+
+static int
+open_again(struct shell *sh, const struct open_file *o, OWN struct file **ret)
+{
+    struct kernel *k = sh->sb->kernel;
+    struct vnode v = o->is_lost ? (struct vnode){0} : node_at(k, &o->at);
+    struct attr a;
+
+    if (!v.mnt || vnode_getattr(NULL, &v, &a) < 0 || !S_ISREG(a.mode))
+        return vfs_open(k, NULL, &sh->res->task->root, "/dev/null", O_RDWR, 0,
+                        ret);
+    int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, o->flags, ret);
+    if (r == 0 && !(*ret)->node.mnt)
+        file_set_node(*ret, &v);
+    if (r == 0)
+        (*ret)->pos = o->pos;
+    return r;
+}
+
+static int
+open_all(struct shell *sh, const struct shell_state *s)
+{
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < s->n_files; i++) {
+        const struct open_file *o = &s->files[i];
+        struct file *f;
+        r = open_again(sh, o, &f);
+        if (r == 0)
+            r = fd_replace(sh->res->task, o->fd, f, o->cloexec);
+    }
+    return r < 0 ? r : 0;
+}
+
+int
+shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
+                 OWN struct shell **ret)
+{
+    CLEANUP(shell_freep) struct shell *sh = NULL;
+
+    int r = shell_new(sb, &sh);
+    if (r != 0)
+        return r;
+    sh->pages = shell_pages_get(s->pages);
+    r = open_all(sh, s);
+    if (r < 0)
+        return r;
+    struct task *t = sh->res->task;
+    struct vnode cwd = node_at(sb->kernel, &s->cwd);
+    resident_set_state(t, &s->state);
+    if (cwd.mnt)
+        task_set_cwd(t, &cwd, &cwd, "");
+    sh->status = s->status;
+    sh->has_env = s->has_env;
+    r = shell_save_task(sh);
+    if (r == 0)
+        *ret = STEAL(sh);
+    return r;
+}

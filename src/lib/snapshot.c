@@ -1,0 +1,178 @@
+/* Snapshots: the files and the shell of a sandbox as a value. A sandbox also
+ * keeps the state it began with, for wsand_reset. */
+#include "lib/lib.h"
+
+#include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
+#include "lib/shell_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct snapshot {
+    struct list link;
+    uint64_t id;
+    struct tree tree;
+    bool has_shell;
+    struct shell_state shell;
+};
+
+static struct fs *
+root_fs(const struct wsand_sandbox *sb)
+{
+    return CONTAINER_OF(sb->kernel->mounts.next, struct mount, link)->fs;
+}
+
+int
+snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
+{
+    struct snapshot *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return -ENOMEM;
+    list_init(&s->link);
+    int r = tree_clone(tmpfs_tree(root_fs(sb)), &s->tree);
+    if (r == 0 && sb->shell) {
+        r = shell_state_take(&s->shell, sb->shell);
+        s->has_shell = r == 0;
+    }
+    if (r < 0) {
+        snapshot_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void
+snapshot_free(OWN struct snapshot *s)
+{
+    if (!s)
+        return;
+    list_remove(&s->link);
+    tree_fini(&s->tree);
+    shell_state_fini(&s->shell);
+    free(s);
+}
+
+void
+snapshots_free(struct wsand_sandbox *sb)
+{
+    snapshot_free(STEAL(sb->initial));
+    LIST_FOR_EACH_SAFE(it, &sb->snapshots)
+    snapshot_free(CONTAINER_OF(it, struct snapshot, link));
+    sb->n_snapshots = 0;
+}
+
+const struct tree *
+snapshot_tree(const struct snapshot *s)
+{
+    return &s->tree;
+}
+
+int
+snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb)
+{
+    return s->has_shell ? shell_state_thaw(&s->shell, sb, &sb->shell) : 0;
+}
+
+static struct snapshot *
+snapshot_find(const struct wsand_sandbox *sb, uint64_t id)
+{
+    LIST_FOR_EACH(it, &sb->snapshots)
+    {
+        struct snapshot *s = CONTAINER_OF(it, struct snapshot, link);
+        if (s->id == id)
+            return s;
+    }
+    return NULL;
+}
+
+static int
+no_such(uint64_t id, struct wsand_error *err)
+{
+    return error_set(err, ENOENT, "no such snapshot: %llu",
+                     (unsigned long long)id);
+}
+
+/* --- the functions */
+
+int
+wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
+                      struct wsand_error *err)
+{
+    struct snapshot *s;
+
+    if (sb->n_snapshots >= sb->options.snapshots)
+        return error_set(err, ENOSPC, "snapshot limit reached (max: %llu)",
+                         (unsigned long long)sb->options.snapshots);
+    int r = wsand_checkpoint(sb, err);
+    if (r < 0)
+        return r;
+    r = snapshot_new(sb, &s);
+    if (r < 0)
+        return error_errno(err, -r, "cannot make a snapshot");
+    s->id = ++sb->last_snapshot;
+    list_push_back(&sb->snapshots, &s->link);
+    sb->n_snapshots++;
+    *ret = s->id;
+    return 0;
+}
+
+/* Only what nothing in the sandbox refers to is replaced: all processes end
+ * first. */
+static int
+restore(struct wsand_sandbox *sb, const struct snapshot *s,
+        struct wsand_error *err)
+{
+    shell_free(STEAL(sb->shell));
+    kernel_end_all(sb->kernel);
+    int r = tmpfs_set_tree(root_fs(sb), &s->tree);
+    if (r == 0)
+        r = snapshot_thaw_shell(s, sb);
+    return r < 0 ? error_errno(err, -r, "cannot bring the state back") : 0;
+}
+
+int
+wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
+                       struct wsand_error *err)
+{
+    const struct snapshot *s = snapshot_find(sb, id);
+
+    return s ? restore(sb, s, err) : no_such(id, err);
+}
+
+int
+wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    return restore(sb, sb->initial, err);
+}
+
+int
+wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
+                      struct wsand_error *err)
+{
+    struct snapshot *s = snapshot_find(sb, id);
+
+    if (!s)
+        return no_such(id, err);
+    snapshot_free(s);
+    sb->n_snapshots--;
+    return 0;
+}
+
+int
+wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
+                    struct wsand_error *err)
+{
+    uint64_t *ids = calloc(sb->n_snapshots + 1, sizeof *ids);
+    size_t n = 0;
+
+    if (!ids)
+        return error_set(err, ENOMEM, "out of memory");
+    LIST_FOR_EACH(it, &sb->snapshots)
+    ids[n++] = CONTAINER_OF(it, struct snapshot, link)->id;
+    *ret_ids = ids;
+    *ret_n = n;
+    return 0;
+}

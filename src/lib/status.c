@@ -1,0 +1,29 @@
+/* wsand_status: what a sandbox uses, and what it may use. */
+#include "lib/lib.h"
+
+#include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
+
+void
+wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret)
+{
+    const struct kernel *k = sb->kernel;
+    const struct limits *l = &k->limits;
+    const struct tree *t =
+        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+
+    *ret = (struct wsand_status){
+        .processes = l->used[LIMIT_processes],
+        .memory_bytes = l->used[LIMIT_memory],
+        .files = t->used.inodes,
+        .file_bytes = t->used.bytes,
+        .snapshots = sb->n_snapshots,
+        .cpu_ms = (uint64_t)(k->cpu_ns / NS_PER_MS),
+        .max = {.processes = l->max[LIMIT_processes],
+                .memory_bytes = l->max[LIMIT_memory],
+                .files = l->max[LIMIT_files],
+                .file_bytes = l->max[LIMIT_file_bytes],
+                .snapshots = sb->options.snapshots,
+                .cpu_ms = l->max[LIMIT_cpu]},
+    };
+}
