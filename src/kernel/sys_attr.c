@@ -68,8 +68,8 @@ access_found(struct task *t, const struct found *f, int want)
     const struct mount *mnt = f->node.mnt;
     struct attr attr;
 
-    int r = mnt ? vnode_getattr(t, &f->node, &attr)
-                : file_getattr(f->file, &attr);
+    int r =
+        mnt ? vnode_getattr(t, &f->node, &attr) : file_getattr(f->file, &attr);
     if (r < 0)
         return r;
     if (want & W_OK && mnt && mnt->read_only && !S_ISCHR(attr.mode))
