@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The errno's name, and what the format says. */
-static void
+static void __attribute__((format(printf, 3, 0)))
 begin(struct wsand_error *err, int errnum, const char *format, va_list args)
 {
     const char *name = strerrorname_np(errnum);

@@ -74,7 +74,7 @@ open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
     int r = path_walk(at->k, NULL, at->base, at->path, 0, &w);
     if (r == 0)
         r = check_regular(&w.node, &a);
-    if (r < 0)
+    if (r != 0)
         return r;
     *ret_size = a.size;
     return vfs_open_at(at, O_RDONLY | O_NONBLOCK, 0, ret);
@@ -128,7 +128,7 @@ read_file(const struct at *at, uint64_t offset, size_t length, char **data,
     uint64_t size = 0;
 
     int r = open_for_reading(at, &f, &size);
-    if (r < 0)
+    if (r != 0)
         return r;
     uint64_t left = size > offset ? size - offset : 0;
     left = left < length ? left : length;

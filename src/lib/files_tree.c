@@ -284,11 +284,11 @@ take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return false;
 }
 
-/* Removes what `at` names. 1: a folder that is not empty is at *ret. */
+/* Removes what `at` names; a folder that is not empty stays, and is *ret. */
 static int
 remove_one(const struct at *at, struct vnode *ret)
 {
-    struct walk w = {0};
+    struct walk w;
 
     int r = vfs_unlink(at, 0);
     if (r == -EISDIR)
@@ -296,8 +296,9 @@ remove_one(const struct at *at, struct vnode *ret)
     if (r != -ENOTEMPTY)
         return r;
     r = path_walk(at->k, NULL, at->base, at->path, WALK_NOFOLLOW, &w);
-    *ret = w.node;
-    return r < 0 ? r : 1;
+    if (r == 0)
+        *ret = w.node;
+    return r;
 }
 
 static void
@@ -350,14 +351,14 @@ int
 wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
               struct wsand_error *err)
 {
-    struct vnode dir;
+    struct vnode dir = {0};
     struct at at;
 
     int r = file_begin(sb, path, &at, err);
     if (r < 0)
         return r;
     r = remove_one(&at, &dir);
-    if (r > 0) {
+    if (r == 0 && dir.mnt) {
         r = recursive ? remove_below(at.k, &dir) : -ENOTEMPTY;
         if (r == 0)
             r = vfs_unlink(&at, UNLINK_DIR);

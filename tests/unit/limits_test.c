@@ -60,3 +60,17 @@ TEST(limits_lowered_below_what_is_used_refuse)
     CHECK(!limits_charge(&l, LIMIT_locks, 1));
     CHECK_EQ(l.used[LIMIT_locks], 5);
 }
+
+TEST(peaks_and_hits_are_counted_from_a_mark)
+{
+    struct limits l;
+
+    limits_init(&l);
+    CHECK(limits_charge(&l, LIMIT_locks, 10));
+    limits_uncharge(&l, LIMIT_locks, 7);
+    CHECK(!limits_charge(&l, LIMIT_locks, UINT64_MAX));
+    CHECK_EQ(l.peak[LIMIT_locks], 10);
+    limits_mark(&l);
+    CHECK_EQ(l.peak[LIMIT_locks], 3);
+    CHECK(!l.was_hit[LIMIT_locks]);
+}

@@ -402,3 +402,24 @@ TEST(vfs_mounting_survives_failing_allocations)
             break;
     }
 }
+
+TEST(what_root_makes_belongs_to_whom_it_says)
+{
+    struct place p;
+    struct file *f = NULL;
+
+    place_init(&p);
+    struct at there = {
+        .k = p.k, .base = &p.root, .path = "/d", .owner = {.uid = 7, .gid = 8}};
+    CHECK_EQ(vfs_make(&there, S_IFDIR | 0755), 0);
+    CHECK_EQ(attr_of(&p, "/d").uid, 7);
+    CHECK_EQ(attr_of(&p, "/d").gid, 8);
+    there.path = "/d/l";
+    CHECK_EQ(vfs_symlink(&there, "x"), 0);
+    CHECK_EQ(attr_of(&p, "/d/l").uid, 7);
+    there.path = "/d/f";
+    CHECK_EQ(vfs_open_at(&there, O_CREAT | O_WRONLY, 0600, &f), 0);
+    file_put(f);
+    CHECK_EQ(attr_of(&p, "/d/f").gid, 8);
+    kernel_free(p.k);
+}
