@@ -138,7 +138,9 @@ userland-programs: $(SANDBOX)
 	@$(SANDBOX) shell -s <tests/userland/programs.sh
 differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
-.PHONY: check-userland userland userland-programs differential
+check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
+.PHONY: check-userland userland userland-programs differential check-bash
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

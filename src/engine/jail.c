@@ -65,7 +65,6 @@ jail_limit(void)
 {
     (void)close(COMPILER_EXE_HFD);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
-        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
     offer_to_oom_killer();

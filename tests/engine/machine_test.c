@@ -153,9 +153,8 @@ interrupt_run(void *arg)
 
 TEST(interrupt_ends_a_slice_from_another_thread)
 {
-    struct engine_options o = {.max_machines = 4,
-                               .tick_us = 400000,
-                               .compiles_in_process = true};
+    struct engine_options o = {
+        .max_machines = 4, .tick_us = 400000, .compiles_in_process = true};
     struct engine *e;
     pthread_t other;
     struct fake f;
