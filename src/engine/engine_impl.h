@@ -274,6 +274,8 @@ void machine_set_u32(struct engine_machine *m, const char *name,
                      uint32_t value);
 int machine_grow(struct machine *base, uint64_t size);
 int machine_prepare(struct machine *base);
+/* Notes what of its memory is not in use at sys.next. */
+void machine_note_unused(struct engine_machine *m);
 /* Makes wasmsand_resume its entry. */
 void machine_enter_resume(struct engine_machine *m);
 /* What an import returns to end the machine's current entry. */

@@ -85,7 +85,7 @@ sys_next(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
     m->base.status = v[0].i32;
     if (!m->next_sp)
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
-    m->base.live_from = m->next_sp;
+    machine_note_unused(m);
     m->is_next = true;
     return machine_leave();
 }

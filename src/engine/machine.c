@@ -207,6 +207,14 @@ machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller)
 }
 
 void
+machine_note_unused(struct engine_machine *m)
+{
+    m->base.live_from = m->next_sp;
+    m->base.dead_from = machine_get_u32(m, "__asyncify_buffer", 0);
+    m->base.dead_to = machine_get_u32(m, "__asyncify_buffer_end", 0);
+}
+
+void
 machine_enter_resume(struct engine_machine *m)
 {
     m->entry = machine_export(m, "wasmsand_resume").of.func;
@@ -240,7 +248,7 @@ machine_instantiated(struct engine_machine *m)
     if (m->program->note) {
         m->is_next = true;
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
-        m->base.live_from = m->next_sp;
+        machine_note_unused(m);
     }
 }
 

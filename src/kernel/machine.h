@@ -35,8 +35,10 @@ struct machine {
     struct thread *thread;
     uint8_t *base; /* guest memory; valid once the machine has run */
     uint64_t size; /* bytes of it; refresh with ops->refresh after a resume */
-    uint64_t live_from; /* in sys.next: nothing below is in use (dead stack) */
-    int32_t status;     /* given to sys.next */
+    /* In sys.next, nothing below live_from (dead stack) nor from dead_from to
+     * dead_to (what fork unwinds into) is in use. */
+    uint64_t live_from, dead_from, dead_to;
+    int32_t status; /* given to sys.next */
 };
 
 /* Why `resume` came back. */

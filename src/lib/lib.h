@@ -20,7 +20,7 @@ struct shell_image {
     pthread_mutex_t lock;
     struct program *program;
     uint8_t *memory; /* of an instance that has not run, from live_from on */
-    uint64_t size, live_from;
+    uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
     _Atomic uint32_t n_live; /* shells that have a machine */
 };
 

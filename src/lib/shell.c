@@ -89,6 +89,8 @@ image_note(struct shell_image *si, const struct machine *m)
         return -ENOMEM;
     memcpy(si->memory, m->base + first, m->size - first);
     si->live_from = m->live_from;
+    si->dead_from = m->dead_from;
+    si->dead_to = m->dead_to;
     si->size = m->size;
     return 0;
 }

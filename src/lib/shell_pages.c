@@ -109,6 +109,8 @@ add_changed(struct shell_pages *p, const struct shell_pages *last,
     size_t hint = 0;
 
     for (uint64_t at = first; at < p->size; at += SHELL_PAGE_BYTES) {
+        if (at >= image->dead_from && at + SHELL_PAGE_BYTES <= image->dead_to)
+            continue;
         const uint8_t *was =
             at < image->size ? image->memory + (at - first) : zero;
         if (memcmp(memory + at, was, SHELL_PAGE_BYTES) == 0)
