@@ -1,5 +1,6 @@
 prefix = /usr
 sysconfdir = /etc
+gitexecdir = lib/git-core
 uname_S = Linux
 GIT_HOST_CPU = wasm32
 NO_PERL = 1
