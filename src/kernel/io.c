@@ -128,8 +128,7 @@ static int
 again_at_once(struct task *t, uint64_t progress)
 {
     t->thread->call.progress = progress;
-    t->thread->is_ready = true;
-    return -EWAIT;
+    return thread_again(t->thread);
 }
 
 int64_t

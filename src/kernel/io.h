@@ -24,7 +24,7 @@ struct io {
 int64_t io_read(struct task *t, struct file *f, const struct io *io);
 int64_t io_write(struct task *t, struct file *f, const struct io *io);
 
-/* --- io_pos.c: positions and sizes. None of them waits. */
+/* --- io_pos.c: positions and sizes. */
 
 /* May f (NULL: no such descriptor) be read or written at `pos`? 0, -EBADF,
  * -ESPIPE, -EINVAL. */
@@ -34,8 +34,9 @@ int64_t io_seek(struct file *f, int64_t offset, int whence);
 /* Within RLIMIT_FSIZE: SIGXFSZ and -EFBIG beyond it. */
 int io_check_size(struct task *t, int64_t size);
 int io_truncate(struct task *t, struct file *f, int64_t size);
-int io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
-                int64_t len);
+/* fallocate; -EWAIT after each step of a long one. */
+int64_t io_allocate(struct task *t, struct file *f, uint32_t mode,
+                    int64_t offset, int64_t len);
 int io_sync(const struct file *f);
 /* Is posix_fadvise meaningful here? 0, -EBADF, -ESPIPE. */
 int io_advise(const struct file *f);

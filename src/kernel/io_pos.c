@@ -65,7 +65,23 @@ io_truncate(struct task *t, struct file *f, int64_t size)
     return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
 }
 
-int
+static int64_t
+allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
+              uint64_t len)
+{
+    struct call_state *call = &t->thread->call;
+
+    if (call->at >= len)
+        return 0;
+    int64_t n = f->ops->fallocate(f, mode, off + call->at, len - call->at);
+    if (n < 0)
+        return n;
+    call->at += (uint64_t)n;
+    call->restartable = true;
+    return call->at < len ? thread_again(t->thread) : 0;
+}
+
+int64_t
 io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
             int64_t len)
 {
@@ -85,8 +101,8 @@ io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
         return -EFBIG;
     int r = mode & FALLOC_FL_KEEP_SIZE ? 0 : io_check_size(t, end);
     return r < 0 ? r
-                 : f->ops->fallocate(f, (int)mode, (uint64_t)offset,
-                                     (uint64_t)len);
+                 : allocate_step(t, f, (int)mode, (uint64_t)offset,
+                                 (uint64_t)len);
 }
 
 /* Memory is as durable as it gets. */

@@ -101,7 +101,8 @@ struct spawn {
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 
 /* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
- * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run.
+ * What was removed is freed when it returns. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
 /* From any OS thread: makes kernel_run look at `done` soon. */

@@ -195,6 +195,13 @@ thread_yield(struct thread *th)
     th->is_yielding = true;
 }
 
+int
+thread_again(struct thread *th)
+{
+    th->is_ready = true;
+    return -EWAIT;
+}
+
 bool
 thread_must_wait(struct thread *th)
 {

@@ -309,3 +309,46 @@ TEST(io_broken_pipe_signals)
     CHECK(t->sig.pending & SIG_BIT(SIGPIPE));
     kernel_free(k);
 }
+
+static uint64_t
+size_of(struct task *t, int fd)
+{
+    struct attr a = {0};
+
+    CHECK_EQ(file_getattr(fd_find(t, fd), &a), 0);
+    return a.size;
+}
+
+TEST(fallocate_goes_on_in_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    const uint32_t mib = 1 << 20;
+
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 * mib, 0), -EWAIT);
+        CHECK_EQ(size_of(t, fd), 0);
+        CHECK(world_is_woken(t));
+    }
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 * mib, 0), 0);
+    CHECK_EQ(size_of(t, fd), 4 * mib);
+    kernel_free(k);
+}
+
+/* It says so, and does not count the part that was done as its answer. */
+TEST(fallocate_is_interrupted_between_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    t->sig.action[SIGUSR1].handler = 1000;
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 << 20, 0), -EWAIT);
+    signal_send_kernel(t, SIGUSR1);
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 << 20, 0), -EINTR);
+    CHECK_EQ(size_of(t, fd), 0);
+    kernel_free(k);
+}

@@ -27,7 +27,8 @@ struct dir_entry {
     char name[]; /* not NUL-terminated */
 };
 
-void dir_fini(struct dir *d);
+/* What nobody else shares goes to g. */
+void dir_bury(struct dir *d, struct grave *g);
 void dir_clone(const struct dir *d, struct dir *ret);
 
 /* Borrowed until the next change, or NULL. */

@@ -72,6 +72,20 @@ mount_free_all(struct kernel *k)
     }
 }
 
+bool
+mount_tidy_all(struct kernel *k, size_t max)
+{
+    bool is_tidy = true;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct fs *fs = CONTAINER_OF(it, struct mount, link)->fs;
+        if (fs->ops->tidy && !fs->ops->tidy(fs, max))
+            is_tidy = false;
+    }
+    return is_tidy;
+}
+
 /* The directory to mount on, made where it is missing. */
 static int
 find_mount_point(struct kernel *k, const char *path, struct vnode *ret)

@@ -218,6 +218,12 @@ tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
         program_put(p);
 }
 
+static bool
+tmpfs_tidy(struct fs *fs, size_t max)
+{
+    return grave_drain(&tmpfs_of(fs)->tree.grave, max);
+}
+
 static void
 tmpfs_free(OWN struct fs *fs)
 {
@@ -245,6 +251,7 @@ static const struct fs_ops tmpfs_ops = {
     .statfs = tmpfs_statfs,
     .program = tmpfs_program,
     .set_program = tmpfs_set_program,
+    .tidy = tmpfs_tidy,
     .free = tmpfs_free,
 };
 
@@ -277,15 +284,11 @@ tmpfs_tree(struct fs *fs)
 int
 tmpfs_set_tree(struct fs *fs, const struct tree *from)
 {
-    struct tree *t = &tmpfs_of(fs)->tree, now;
+    struct tree now;
 
     int r = tree_clone(from, &now);
     if (r < 0)
         return r;
-    now.max = t->max;
-    now.holds = t->holds;
-    t->holds = (struct holds){0};
-    tree_fini(t);
-    *t = now;
+    tree_replace(&tmpfs_of(fs)->tree, &now);
     return 0;
 }

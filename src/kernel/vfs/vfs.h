@@ -126,6 +126,9 @@ struct fs_ops {
      * sandboxes, on whichever thread. [NULL; nothing is remembered] */
     struct program *(*program)(struct fs *fs, uint64_t ino);
     void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
+    /* Frees about `max` objects of what was removed; true when nothing is
+     * left. [true] */
+    bool (*tidy)(struct fs *fs, size_t max);
     void (*free)(OWN struct fs *fs);
 };
 
@@ -155,6 +158,9 @@ int mount_add(struct kernel *k, const char *path, const char *source,
               OWN struct fs *fs, bool read_only);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
+/* Lets each file system free about `max` objects of what was removed; true
+ * when nothing is left. */
+bool mount_tidy_all(struct kernel *k, size_t max);
 /* If something is mounted on *v, makes *v its root, repeatedly. */
 void mount_cross(struct kernel *k, struct vnode *v);
 void vnode_hold(const struct vnode *v);
