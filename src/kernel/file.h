@@ -66,8 +66,10 @@ struct file {
     struct kernel *kernel;
     void *obj;
     uint32_t refs;
-    uint32_t flags; /* O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, ... */
+    uint32_t in_flight; /* of them: those of messages (inflight.c) */
+    uint32_t flags;     /* O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, ... */
     uint64_t pos;
+    bool is_message;      /* each read and write is one, also an empty one */
     bool has_pos;         /* reads and writes move pos; pread is allowed */
     uint64_t anon_ino;    /* inode number shown for a file without a path */
     struct vnode node;    /* held while mnt is not NULL */
