@@ -22,6 +22,8 @@ struct task;
 struct thread;
 
 /* A NULL member means the errno in brackets, decided in file.c. */
+#define SEEK_STEP_BYTES (16u << 20)
+
 struct file_ops {
     /* What /proc/<pid>/fd shows for a file without a path, for example
      * "pipe": "pipe:[ino]"; "anon_inode:[eventpoll]" is shown as it is. */
@@ -40,7 +42,8 @@ struct file_ops {
      * when that changes to pt. [always readable and writable] */
     short (*poll)(struct file *f, struct poll_table *pt);
 
-    /* The new position for SEEK_SET, CUR, END, DATA, HOLE. [ESPIPE] */
+    /* The new position for SEEK_SET, CUR, END, DATA, HOLE. -EAGAIN: the next
+     * SEEK_STEP_BYTES have none of what is looked for. [ESPIPE] */
     int64_t (*seek)(struct file *f, int64_t offset, int whence);
 
     /* [the attributes of f->node, or those of an anonymous inode] */

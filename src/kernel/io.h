@@ -29,8 +29,9 @@ int64_t io_write(struct task *t, struct file *f, const struct io *io);
 /* May f (NULL: no such descriptor) be read or written at `pos`? 0, -EBADF,
  * -ESPIPE, -EINVAL. */
 int io_check_pos(const struct file *f, int64_t pos);
-/* Moves the position of f and returns it; SEEK_SET to SEEK_HOLE. */
-int64_t io_seek(struct file *f, int64_t offset, int whence);
+/* Moves the position of f and returns it; SEEK_SET to SEEK_HOLE, of which the
+ * last two may give -EWAIT. */
+int64_t io_seek(struct task *t, struct file *f, int64_t offset, int whence);
 /* Within RLIMIT_FSIZE: SIGXFSZ and -EFBIG beyond it. */
 int io_check_size(struct task *t, int64_t size);
 int io_truncate(struct task *t, struct file *f, int64_t size);

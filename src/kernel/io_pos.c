@@ -25,8 +25,17 @@ io_check_pos(const struct file *f, int64_t pos)
     return f->has_pos ? 0 : -ESPIPE;
 }
 
+/* A long search goes on in another call. */
+static int64_t
+seek_again(struct task *t)
+{
+    t->thread->call.at += SEEK_STEP_BYTES;
+    t->thread->call.restartable = true;
+    return thread_again(t->thread);
+}
+
 int64_t
-io_seek(struct file *f, int64_t offset, int whence)
+io_seek(struct task *t, struct file *f, int64_t offset, int whence)
 {
     if (!is_open(f))
         return -EBADF;
@@ -34,7 +43,11 @@ io_seek(struct file *f, int64_t offset, int whence)
         return -EINVAL;
     if (!f->ops->seek)
         return -ESPIPE;
+    if (__builtin_add_overflow(offset, t->thread->call.at, &offset))
+        return -EINVAL;
     int64_t pos = f->ops->seek(f, offset, whence);
+    if (pos == -EAGAIN)
+        return seek_again(t);
     if (pos < 0)
         return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
     f->pos = (uint64_t)pos;

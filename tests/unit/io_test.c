@@ -1,6 +1,7 @@
 /* Reading and writing: partial transfers, gathering, progress, limits. */
 #include "kernel/io.h"
 
+#include "kernel/vfs/tmpfs.h"
 #include "world.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { IOV = 256, BUF = 0x10000 };
 
@@ -350,5 +352,28 @@ TEST(fallocate_is_interrupted_between_steps)
     signal_send_kernel(t, SIGUSR1);
     CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 << 20, 0), -EINTR);
     CHECK_EQ(size_of(t, fd), 0);
+    kernel_free(k);
+}
+
+TEST(a_search_for_a_hole_goes_on_in_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    struct tree *tree =
+        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+    const int64_t end = 2 * (int64_t)SEEK_STEP_BYTES + 10000;
+    int64_t pos;
+
+    tree->max.bytes = UINT64_MAX;
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    struct file *f = fd_find(t, fd);
+    for (uint64_t at = 0; at < (uint64_t)end; at += 4095)
+        CHECK_EQ(f->ops->write(f, t, "x", 1, &at), 1);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(SYS(t, NR__llseek, fd, 0, 0, BUF, SEEK_HOLE), -EWAIT);
+    CHECK_EQ(SYS(t, NR__llseek, fd, 0, 0, BUF, SEEK_HOLE), 0);
+    memcpy(&pos, world_at(t, BUF), sizeof pos);
+    CHECK_EQ(pos, end / 4096 * 4096 + 1);
     kernel_free(k);
 }

@@ -1,4 +1,5 @@
 /* The file-system state: names, contents, quotas, clones. */
+#include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "test.h"
 
@@ -355,6 +356,22 @@ TEST(tree_allocates_in_steps)
     CHECK_EQ(tree_allocate(&t, f, 3 * STEP, 100, false, 1), 100);
     CHECK_EQ(t.used.bytes, 3 * STEP + CHUNK_BYTES);
     CHECK_EQ(tree_find(&t, f)->size, 3 * STEP + 100);
+    check_fini(&t);
+}
+
+TEST(tree_searches_for_holes_in_steps)
+{
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make_large(&t, "f", LARGE);
+    const struct inode *i = tree_find(&t, f);
+    int64_t pos = 5, r;
+    int steps = 0;
+    for (; (r = inode_seek(i, (uint64_t)pos, SEEK_HOLE)) == -EAGAIN; steps++)
+        pos += SEEK_STEP_BYTES;
+    CHECK_EQ(r, (LARGE - 1) * INT64_C(4096) + 1);
+    CHECK_EQ(steps, LARGE / 4096);
     check_fini(&t);
 }
 

@@ -114,7 +114,8 @@ int64_t tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
                       bool keep_size, int64_t now_ns);
 int tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
                int64_t now_ns);
-/* SEEK_DATA and SEEK_HOLE from pos. -ENXIO. */
+/* SEEK_DATA and SEEK_HOLE from pos. -ENXIO; -EAGAIN: not in the next
+ * SEEK_STEP_BYTES. */
 int64_t inode_seek(const struct inode *i, uint64_t pos, int whence);
 
 #endif

@@ -1,4 +1,5 @@
 /* Contents of files and symbolic links: chunks by index, charged by block. */
+#include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "kernel/vfs/tree_impl.h"
 
@@ -312,6 +313,9 @@ tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     return r;
 }
 
+/* One more than SEEK_STEP_BYTES: the first may be begun in its middle. */
+enum { SEEK_BLOCKS = SEEK_STEP_BYTES / CHUNK_BYTES + 1 };
+
 /* Blocks that were allocated but never written count as holes. */
 static bool
 is_data(const struct chunk *c)
@@ -323,10 +327,14 @@ static int64_t
 seek_data(const struct inode *i, uint64_t pos)
 {
     uint64_t key = pos / CHUNK_BYTES;
+    unsigned left = SEEK_BLOCKS;
     struct shared *s;
 
-    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s))
+    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s)) {
         key++;
+        if (!--left)
+            return -EAGAIN;
+    }
     if (!s || key * CHUNK_BYTES >= i->size)
         return -ENXIO;
     uint64_t start = key * CHUNK_BYTES;
@@ -336,10 +344,11 @@ seek_data(const struct inode *i, uint64_t pos)
 static int64_t
 seek_hole(const struct inode *i, uint64_t pos)
 {
-    uint64_t key = pos / CHUNK_BYTES;
+    uint64_t key = pos / CHUNK_BYTES, end = key + SEEK_BLOCKS;
 
     while (key * CHUNK_BYTES < i->size && is_data(chunk_at(i, key)))
-        key++;
+        if (++key == end)
+            return -EAGAIN;
     uint64_t start = key * CHUNK_BYTES > pos ? key * CHUNK_BYTES : pos;
     return (int64_t)min_u64(start, i->size);
 }

@@ -82,7 +82,8 @@ check_rename(const struct tree *t, const struct side *from,
         return -EEXIST;
     if ((flags & RENAME_EXCHANGE) && !to->ino)
         return -ENOENT;
-    if (from->is_dir && is_inside(t, to->dir, from->ino))
+    if (from->is_dir && from->dir != to->dir &&
+        is_inside(t, to->dir, from->ino))
         return -EINVAL;
     if (!(flags & RENAME_EXCHANGE))
         return from->ino == to->ino ? 0 : check_replaced(t, from, to);
