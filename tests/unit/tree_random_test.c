@@ -181,7 +181,7 @@ check_links(const struct tree *t)
             const struct inode *child = tree_find(t, e->ino);
             CHECK(child && child->mode >> 12 == e->type);
             bool is_dir = child && inode_is_dir(child);
-            CHECK(!is_dir || child->parent == ino);
+            CHECK(!is_dir || (child->parent == ino && child->seq == e->seq));
             subdirs += is_dir;
             names_seen += !is_dir;
         }

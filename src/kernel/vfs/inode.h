@@ -26,7 +26,7 @@ struct inode {
         struct radix chunks;
         struct {
             struct dir dir;
-            uint64_t parent;
+            uint64_t parent, seq; /* where its name is */
         };
     };
 };

@@ -182,7 +182,8 @@ go_up(struct vnode *v, struct find_name *f)
         return r;
     f->ino = v->ino;
     f->found = false;
-    r = fs->ops->readdir(fs, NULL, up, 0, &f->emit);
+    uint64_t from = fs->ops->position ? fs->ops->position(fs, v->ino) : 0;
+    r = fs->ops->readdir(fs, NULL, up, from, &f->emit);
     if (r < 0)
         return r;
     v->ino = up;

@@ -53,6 +53,14 @@ tmpfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
     return 0;
 }
 
+static uint64_t
+tmpfs_position(struct fs *fs, uint64_t dir)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, dir);
+
+    return i && inode_is_dir(i) ? i->seq : 0;
+}
+
 static int
 tmpfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
 {
@@ -235,6 +243,7 @@ static const struct fs_ops tmpfs_ops = {
     .name = "tmpfs",
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
+    .position = tmpfs_position,
     .getattr = tmpfs_getattr,
     .setattr = tmpfs_setattr,
     .create = tmpfs_create,

@@ -90,14 +90,15 @@ check_rename(const struct tree *t, const struct side *from,
     return to->is_dir && is_inside(t, from->dir, to->ino) ? -EINVAL : 0;
 }
 
-/* `s` now has its name in the directory of `to`. */
+/* `s` now has its name in the directory of `to`, in the entry `seq`. */
 static void
-settle(struct side *s, struct side *to, int64_t now_ns)
+settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
 {
     s->inode->ctime_ns = now_ns;
     if (!s->is_dir)
         return;
     s->inode->parent = to->dir;
+    s->inode->seq = seq;
     s->parent->nlink--;
     to->parent->nlink++;
 }
@@ -116,8 +117,8 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
     a->type = to->type;
     b->ino = from->ino;
     b->type = from->type;
-    settle(from, to, now_ns);
-    settle(to, from, now_ns);
+    settle(from, to, b->seq, now_ns);
+    settle(to, from, a->seq, now_ns);
     return 0;
 }
 
@@ -139,8 +140,8 @@ move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
         b->ino = from->ino;
         b->type = from->type;
     }
+    settle(from, to, to->ino ? b->seq : dir_last_seq(&to->parent->dir), now_ns);
     dir_remove(&from->parent->dir, a);
-    settle(from, to, now_ns);
     if (to->ino)
         tree_unname(t, to->parent, to->inode, to->ino, now_ns);
     return 0;

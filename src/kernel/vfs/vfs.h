@@ -79,6 +79,8 @@ struct fs_ops {
     /* The parent of a directory; of the root, the root itself. */
     int (*parent)(struct fs *fs, struct task *t, uint64_t dir,
                   uint64_t *ret_ino);
+    /* The position of a directory in its parent, for readdir. [0] */
+    uint64_t (*position)(struct fs *fs, uint64_t dir);
     int (*getattr)(struct fs *fs, struct task *t, uint64_t ino,
                    struct attr *ret);
     int (*setattr)(struct fs *fs, uint64_t ino, const struct attr *a,
