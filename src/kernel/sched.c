@@ -196,8 +196,8 @@ on_event(struct thread *th, enum machine_event e,
     }
 }
 
-/* A stack is looked at when it can have grown by much; where runs are to be
- * repeatable, whenever the thread comes to a halt by itself. */
+/* A stack is looked at when it can have grown by much, or is given up; where
+ * runs are to be repeatable, whenever the thread comes to a halt by itself. */
 static bool
 stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
 {
@@ -206,7 +206,8 @@ stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
         return false;
     if (th->kernel->clock.is_virtual)
         return e != MACHINE_YIELDED;
-    return th->unseen_ns >= STACK_UNSEEN_NS;
+    return th->unseen_ns >= STACK_UNSEEN_NS ||
+           (e == MACHINE_NEXT && th->stack_bytes);
 }
 
 /* As Linux does where the stack of a process cannot grow. */
