@@ -24,6 +24,7 @@ enum {
     BACKGROUND_TURNS = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
 };
+#define STACK_UNSEEN_NS 500000
 
 /* The queue that th belongs to. */
 static struct list *
@@ -200,6 +201,34 @@ on_event(struct thread *th, enum machine_event e,
     }
 }
 
+/* A stack is looked at when it can have grown by much, or is given up; where
+ * runs are to be repeatable, whenever the thread comes to a halt by itself. */
+static bool
+stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
+{
+    th->unseen_ns += ran_ns;
+    if (th->leaving || e >= MACHINE_LEFT)
+        return false;
+    if (th->kernel->clock.is_virtual)
+        return e != MACHINE_YIELDED;
+    return th->unseen_ns >= STACK_UNSEEN_NS ||
+           (e == MACHINE_NEXT && th->stack_bytes);
+}
+
+/* As Linux does where the stack of a process cannot grow. */
+static enum machine_event
+look_at_stack(struct thread *th, enum machine_event e,
+              struct machine_trap *trap)
+{
+    struct machine *m = th->machine;
+
+    th->unseen_ns = 0;
+    if (thread_charge_stack(th, m->ops->stack_bytes(m)))
+        return e;
+    *trap = (struct machine_trap){SIGSEGV, "stack overflow: memory limit"};
+    return MACHINE_TRAPPED;
+}
+
 /* Time is read once a turn: its end is the beginning of the next. */
 void
 sched_account(struct kernel *k)
@@ -218,6 +247,7 @@ static void
 run_thread(struct kernel *k, struct thread *th)
 {
     struct machine_trap trap = {0};
+    int64_t start_ns = k->turn_ns;
 
     sched_remove(th);
     th->is_waiting = false;
@@ -227,6 +257,8 @@ run_thread(struct kernel *k, struct thread *th)
     th->owner->usage.switches++;
     timers_check_cpu(th->owner); /* may end it, as its own call would */
     k->running = NULL;
+    if (stack_is_due(th, e, k->turn_ns - start_ns))
+        e = look_at_stack(th, e, &trap);
     on_event(th, e, &trap);
     free_dead(k);
 }

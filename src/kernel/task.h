@@ -48,12 +48,14 @@ struct thread {
     struct task *owner, *task;
     OWN struct machine *machine;
     OWN struct program *program;
-    enum leave leaving; /* set in a call: this machine is done */
-    bool is_waiting;    /* in sys.wait, or about to be */
-    bool is_ready;      /* woken since its last call */
-    bool is_yielding;   /* ready, but behind all others */
-    bool is_stopped;    /* by a stop signal */
-    struct list run;    /* place in the run queue */
+    enum leave leaving;   /* set in a call: this machine is done */
+    bool is_waiting;      /* in sys.wait, or about to be */
+    bool is_ready;        /* woken since its last call */
+    bool is_yielding;     /* ready, but behind all others */
+    bool is_stopped;      /* by a stop signal */
+    struct list run;      /* place in the run queue */
+    uint64_t stack_bytes; /* of its machine, as charged */
+    int64_t unseen_ns;    /* it has run since that was looked at */
     struct call_state call;
     bool vfork_gone;    /* its vfork child was killed: tell libc */
     struct timer timer; /* deadline of the call it waits in */
@@ -67,6 +69,9 @@ int thread_new(struct task *owner, OWN struct program *p,
 void thread_free(OWN struct thread *th);
 /* Frees its machine and gives the memory back to the limits. */
 void thread_drop_machine(struct thread *th);
+/* What its native stack takes is `bytes` now: false if the limit of memory
+ * does not allow for more. */
+bool thread_charge_stack(struct thread *th, uint64_t bytes);
 
 /* --- task */
 
@@ -209,8 +214,8 @@ int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
-/* What a process costs the host beside its memory (records, the used part of
- * its native stack): charged to the memory limit. */
+/* What a process costs the host beside its memory (records, the first 64 KiB
+ * of its native stack): charged to the memory limit. */
 enum { PROCESS_FEE_BYTES = 64 << 10 };
 
 /* A child of `parent` with copies of all it inherits, or for NULL the init
