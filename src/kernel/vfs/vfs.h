@@ -126,6 +126,9 @@ struct fs_ops {
      * sandboxes, on whichever thread. [NULL; nothing is remembered] */
     struct program *(*program)(struct fs *fs, uint64_t ino);
     void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
+    /* All of a file's content, where it lies in one piece in memory that
+     * outlives the file system (of the root image), or NULL. [NULL] */
+    const void *(*content)(struct fs *fs, uint64_t ino);
     void (*free)(OWN struct fs *fs);
 };
 
