@@ -163,13 +163,13 @@ config_new(const struct engine_options *o, size_t stack_bytes)
 }
 
 OWN wasm_engine_t *
-config_compiler(void)
+config_compiler(bool has_threads)
 {
     wasm_config_t *c = config_new(&(struct engine_options){0}, 8 * MIB);
 
     if (!c)
         return NULL;
-    wasmtime_config_parallel_compilation_set(c, false);
+    wasmtime_config_parallel_compilation_set(c, has_threads);
     return wasm_engine_new_with_config(c);
 }
 
@@ -184,7 +184,7 @@ describe_settings(struct engine *e, const struct engine_options *o)
         strncat(cpu, cpu_flags[i], sizeof cpu - strlen(cpu) - 1);
     }
     (void)snprintf(e->settings, sizeof e->settings,
-                   "1 wasmtime " WASMTIME_VERSION " " TARGET "%s%s", cpu,
+                   "2 wasmtime " WASMTIME_VERSION " " TARGET "%s%s", cpu,
                    o->is_unpreemptive ? "" : " epochs");
 }
 

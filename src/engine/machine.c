@@ -257,7 +257,7 @@ machine_instantiated(struct engine_machine *m)
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;
-    if (m->program->note) {
+    if (m->program->facts.note) {
         m->is_next = true;
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
         machine_note_unused(m);

@@ -65,6 +65,7 @@ struct kernel {
     struct limits limits;
     struct clock clock;
     struct rng rng;
+    const struct host_file *image_file; /* of the root image, or NULL */
     struct net *net;
     struct locks *locks;
     struct list fifos; /* open FIFOs: fifo.c */
@@ -81,6 +82,8 @@ struct kernel_options {
     uint64_t seed;
     int64_t start_ns;     /* real time the virtual clock begins at */
     const char *hostname; /* NULL: "sandbox" */
+    /* That contents of the root file system may lie in; NULL: none. */
+    const struct host_file *image_file;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */
@@ -91,14 +94,16 @@ void kernel_free(OWN struct kernel *k);
 
 /* Starts `path` as a new root process (uid 1000, in a process group of its
  * own; with a terminal, in a session of its own) with descriptors 0 to 2.
- * Returns its pid or -errno; `why` says more. */
+ * Returns its pid or -errno; `why` says more. -EINPROGRESS: its program is
+ * being compiled, spawn it again later. */
 struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
-    OWN struct file *stdio[3]; /* taken over, also on failure */
-    struct tty *ctty;          /* becomes its controlling terminal, or NULL */
-    const char *culprit;       /* set on failure: path or cwd */
+    OWN struct file *stdio[3];   /* taken over, also on failure */
+    struct tty *ctty;            /* becomes its controlling terminal, or NULL */
+    const char *culprit;         /* set on failure: path or cwd */
+    OWN struct program *program; /* set by -EINPROGRESS */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 

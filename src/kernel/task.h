@@ -38,6 +38,7 @@ struct call_state {
                           * call is interrupted */
     uint64_t at;         /* where it goes on, no part of an answer */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
+    bool is_uninterruptible;    /* handlers run after it */
     OWN struct call_hold *hold; /* or NULL */
 };
 
@@ -272,7 +273,7 @@ struct exec {
 };
 /* Makes t run another program: resolves it, #! included, and replaces its
  * arguments. On success *ret is the program to start, and nothing of t but
- * its arguments and exe has changed. */
+ * its arguments and exe has changed. -EINPROGRESS: *ret is being compiled. */
 int exec_prepare(struct task *t, const struct exec *e,
                  OWN struct program **ret);
 /* What of t an exec resets: handlers, close-on-exec files, ... */

@@ -327,7 +327,7 @@ call_begin(struct thread *th, uint32_t nr)
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
     th->is_ready = th->is_waiting = false;
-    th->call.restartable = false;
+    th->call.restartable = th->call.is_uninterruptible = false;
 }
 
 int64_t
@@ -340,7 +340,7 @@ call_end(struct thread *th, struct task *t, int64_t r)
         th->vfork_gone = false;
         return -EVFORKGONE;
     }
-    if (r == -EWAIT && !signal_is_due(t)) {
+    if (r == -EWAIT && (th->call.is_uninterruptible || !signal_is_due(t))) {
         th->call.is_retry = true;
         return r;
     }

@@ -20,6 +20,9 @@ struct engine {
     uint64_t memory_bytes; /* of new machines; 0: FAKE_MEMORY_BYTES */
     unsigned loads, interrupts;
     bool fork_fails;
+    int compile_hfd;     /* of programs that load slowly; 0: none does */
+    int64_t compile_ns;  /* what that costs */
+    unsigned compilings; /* that were not put yet */
 };
 
 struct fake_machine {

@@ -211,19 +211,18 @@ tmpfs_program(struct fs *fs, uint64_t ino)
     return i ? atomic_load_explicit(&i->program, memory_order_acquire) : NULL;
 }
 
-/* Not a change of the inode: all clones that share it may use the program. */
 static void
 tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
 {
-    struct inode *i =
-        (struct inode *)radix_find(&tmpfs_of(fs)->tree.inodes, ino);
-    struct program *none = NULL;
+    tree_set_program(&tmpfs_of(fs)->tree, ino, p);
+}
 
-    if (!i || !S_ISREG(i->mode))
-        return;
-    p = program_get(p);
-    if (!atomic_compare_exchange_strong(&i->program, &none, p))
-        program_put(p);
+static const void *
+tmpfs_content(struct fs *fs, uint64_t ino)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+
+    return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
 }
 
 static bool
@@ -261,6 +260,7 @@ static const struct fs_ops tmpfs_ops = {
     .program = tmpfs_program,
     .set_program = tmpfs_set_program,
     .tidy = tmpfs_tidy,
+    .content = tmpfs_content,
     .free = tmpfs_free,
 };
 

@@ -1,6 +1,7 @@
 /* The inode table of a tree, its quotas and holds. */
 #include "kernel/vfs/tree.h"
 
+#include "kernel/machine.h"
 #include "kernel/vfs/tree_impl.h"
 
 #include <errno.h>
@@ -253,6 +254,19 @@ tree_forget(struct tree *t, uint64_t ino)
     }
     t->holds.n_orphans += !h->is_orphan;
     h->is_orphan = true;
+}
+
+void
+tree_set_program(struct tree *t, uint64_t ino, struct program *p)
+{
+    struct inode *i = (struct inode *)radix_find(&t->inodes, ino);
+    struct program *none = NULL;
+
+    if (!i || !S_ISREG(i->mode))
+        return;
+    p = program_get(p);
+    if (!atomic_compare_exchange_strong(&i->program, &none, p))
+        program_put(p);
 }
 
 void

@@ -62,6 +62,10 @@ tree_find(const struct tree *t, uint64_t ino)
  * cloned. -ESTALE: there is none, -ENOMEM. */
 int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
 
+/* Remembers the program of a file, with a reference, unless it has one. Not a
+ * change of the inode: all clones that share it may use the program. */
+void tree_set_program(struct tree *t, uint64_t ino, struct program *p);
+
 /* A held inode lives on without a name. If there is no memory to note a
  * hold, the inode may go with its last name: its users get -ESTALE then. */
 void tree_hold(struct tree *t, uint64_t ino);
@@ -98,6 +102,8 @@ int tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
 
 /* Bytes read, 0 at the end. */
 int64_t inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len);
+/* All of it, where it lies in foreign memory in one piece, or NULL. */
+const void *inode_content(const struct inode *i);
 /* Bytes written, fewer than len if an error came after some. */
 int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
                    size_t len, int64_t now_ns);

@@ -50,6 +50,23 @@ count(struct inode *i, uint64_t key, bool is_new, bool pays)
         radix_count(&i->chunks, key, is_new, pays);
 }
 
+const void *
+inode_content(const struct inode *i)
+{
+    const uint8_t *start = NULL;
+
+    for (uint64_t at = 0; at < i->size; at += CHUNK_BYTES) {
+        const struct chunk *c = chunk_at(i, at / CHUNK_BYTES);
+        if (!c || !c->is_foreign || c->cap < min_u64(CHUNK_BYTES, i->size - at))
+            return NULL;
+        if (at == 0)
+            start = c->data;
+        if (c->data != start + at)
+            return NULL;
+    }
+    return start;
+}
+
 /* Writes within one chunk. Only the first one of a file begins small. */
 static int
 write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,

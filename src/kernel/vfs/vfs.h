@@ -131,6 +131,9 @@ struct fs_ops {
     /* Frees about `max` objects of what was removed; true when nothing is
      * left. [true] */
     bool (*tidy)(struct fs *fs, size_t max);
+    /* All of a file's content, where it lies in one piece in memory that
+     * outlives the file system (of the root image), or NULL. [NULL] */
+    const void *(*content)(struct fs *fs, uint64_t ino);
     void (*free)(OWN struct fs *fs);
 };
 
