@@ -18,8 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BOOSTS_MAX = 64, TURNS_PER_LOOK = 64, BACKGROUND_TURNS = 8 };
-#define STACK_UNSEEN_NS 500000
+enum {
+    BOOSTS_MAX = 64,
+    TURNS_PER_LOOK = 64,
+    BACKGROUND_TURNS = 8,
+    TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
+    STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
+};
 
 /* The queue that th belongs to. */
 static struct list *
@@ -383,8 +388,9 @@ idle(struct kernel *k, int64_t deadline_ns)
     poll_host(k, next);
 }
 
-/* Timers and host descriptors get their turn beside runnable threads. */
-static void
+/* Timers and host descriptors get their turn beside runnable threads, and so
+ * does freeing what was removed: true when nothing is left of that. */
+static bool
 look_around(struct kernel *k)
 {
     uint64_t cpu_ms = k->limits.max[LIMIT_cpu];
@@ -397,6 +403,7 @@ look_around(struct kernel *k)
     }
     if (!list_is_empty(&k->host_watches))
         poll_host(k, 0);
+    return mount_tidy_all(k, TIDY_STEP);
 }
 
 static bool
@@ -410,6 +417,8 @@ static int
 run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
           int64_t deadline_ns)
 {
+    bool is_tidy = true;
+
     free_dead(k);
     k->turn_ns = host_mono_ns();
     for (unsigned turn = 1; !done(arg); turn++) {
@@ -417,7 +426,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         if (!next || turn % TURNS_PER_LOOK == 0 ||
             k->turn_ns - k->look_ns > NS_PER_MS) {
             k->look_ns = k->turn_ns;
-            look_around(k);
+            is_tidy = look_around(k);
             free_dead(k);
             if (is_past(k, deadline_ns))
                 return -ETIMEDOUT;
@@ -430,7 +439,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         if (done(arg))
             break;
         /* What was asked for there may have ended or woken someone. */
-        if (!sched_next(k, turn) && list_is_empty(&k->dead_threads))
+        if (is_tidy && !sched_next(k, turn) && list_is_empty(&k->dead_threads))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
@@ -445,5 +454,6 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         k->deadline_ns = k->clock.boot_ns + deadline_ns;
     int r = run_until(k, done, arg, deadline_ns);
     k->deadline_ns = 0;
+    (void)mount_tidy_all(k, SIZE_MAX);
     return r;
 }

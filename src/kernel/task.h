@@ -34,7 +34,9 @@ struct call_state {
     bool is_retry;
     uint32_t nr; /* of the call: a guest need not make the same one again */
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
-    uint64_t progress;   /* bytes already transferred */
+    uint64_t progress;   /* bytes already transferred: the answer, if the
+                          * call is interrupted */
+    uint64_t at;         /* where it goes on, no part of an answer */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
     OWN struct call_hold *hold; /* or NULL */
 };
@@ -202,6 +204,9 @@ bool thread_deadline(struct thread *th, int64_t deadline_ns);
 void thread_wake(struct thread *th);
 /* Lets the others run first; the call should return -EWAIT. */
 void thread_yield(struct thread *th);
+/* One step of a long call is done: it is made again at once. The call should
+ * return what this does: -EWAIT. */
+int thread_again(struct thread *th);
 /* Forgets what it waited for. */
 void thread_unwait(struct thread *th);
 /* Wait until f is ready for `events`, as blocking I/O does: returns -EWAIT. */

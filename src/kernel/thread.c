@@ -195,6 +195,13 @@ thread_yield(struct thread *th)
     th->is_yielding = true;
 }
 
+int
+thread_again(struct thread *th)
+{
+    th->is_ready = true;
+    return -EWAIT;
+}
+
 bool
 thread_must_wait(struct thread *th)
 {
@@ -277,8 +284,10 @@ charge_machine(struct thread *th, uint64_t more)
 {
     struct task *t = th->owner;
 
-    if (!limits_charge(&th->kernel->limits, LIMIT_memory, more))
+    if (!limits_charge(&th->kernel->limits, LIMIT_memory, more)) {
+        kernel_refused(t);
         return false;
+    }
     t->memory_bytes += more;
     if (t->memory_bytes > t->usage.max_memory)
         t->usage.max_memory = t->memory_bytes;

@@ -514,20 +514,25 @@ sparse_file(void)
 static void
 deep_directory(void)
 {
-    enum { DEPTH = 9000 };
-    char *path = malloc(2 * DEPTH + 100);
+    enum { DEPTH = 100000 };
+    char *path = malloc(2 * DEPTH + 100), *end;
     struct stat st;
 
     CHECK(path && mkdir(BOMB, 0700) == 0 && chdir(BOMB) == 0);
     for (int i = 0; i < DEPTH; i++)
         CHECK(mkdir("d", 0700) == 0 && chdir("d") == 0);
     CHECK(getcwd(path, 2 * DEPTH + 100) == NULL);
-    strcpy(path, BOMB);
+    end = stpcpy(path, BOMB);
     for (int i = 0; i < DEPTH; i++)
-        strcat(path, "/d");
+        end = stpcpy(end, "/d");
     FAILS(stat(path, &st), ENAMETOOLONG);
-    for (int i = 0; i < DEPTH; i++)
+    FAILS(rename(BOMB "/d", "e"), EINVAL);
+    /* The way rm -r goes, but for the half that the sandbox ends with. */
+    for (int i = 0; i < DEPTH; i++) {
         CHECK(chdir("..") == 0);
+        if (i < DEPTH / 2)
+            CHECK(rmdir("d") == 0);
+    }
     CHECK(stat("../bomb", &st) == 0);
     CHECK(rename("d", "e") == 0);
     CHECK(rename("e", "../bomb/d") == 0);
