@@ -23,8 +23,8 @@ enum {
     TURNS_PER_LOOK = 64,
     BACKGROUND_TURNS = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
+    STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
 };
-#define STACK_UNSEEN_NS 500000
 
 /* The queue that th belongs to. */
 static struct list *
