@@ -80,7 +80,7 @@ struct wsand_runtime_options {
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_runtime **ret,
                                 struct wsand_error *err);
-/* After its last sandbox was freed. NULL is fine. */
+/* After its last sandbox was freed, and not from a job. NULL is fine. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
 
 /* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
@@ -163,11 +163,16 @@ WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 
 /* Has fn(sb, arg) called by a thread of the runtime's pool, when what came
  * before on this sandbox is done; several sandboxes' jobs run side by side.
- * Returns at once. The pool also gives background processes their time. */
+ * Returns at once. -ECANCELED: the sandbox is being freed; jobs that wait then
+ * are still called, but what they call fails. The pool also notes the state
+ * that a job left (wsand_checkpoint), and gives background processes their
+ * time; but those of deterministic sandboxes move only while something is run
+ * in it. */
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
-/* The same for work on no sandbox, such as making or freeing one. */
+/* The same for work on no sandbox, such as making or freeing one. All of it is
+ * done when wsand_runtime_free returns. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
@@ -255,15 +260,14 @@ struct wsand_output {
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
 WSAND_API void wsand_output_free(struct wsand_output *out);
-/* Kills what wsand_run or wsand_exec is running now; between them it does
- * nothing. From any thread or signal handler. */
+/* Ends what the call or job whose turn it is has running, or will run before
+ * its turn is over; it does nothing while there is none. From any thread or
+ * signal handler. */
 WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
 /* Notes the state that a command left, so that the next need not do it first:
  * to be called after the answer was given. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
                                struct wsand_error *err);
-/* Runs background processes until hfd can be read (or at its end). */
-WSAND_API void wsand_idle(struct wsand_sandbox *sb, int hfd);
 /* A copy of the sandbox between commands: files, shell, working folder, open
  * files; no other processes. The cost does not depend on what it holds. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,

@@ -19,6 +19,7 @@
 #define PID_BUCKETS 64
 #define PID_MAX     32768
 
+struct pollfd;
 struct net;   /* socket name spaces: socket.c */
 struct locks; /* file locks: lock.c */
 
@@ -57,6 +58,8 @@ struct kernel {
     size_t cap_pollfds;
     int kick_hfd; /* eventfd: wakes an idle scheduler */
     _Atomic bool kicked;
+    void (*on_kick)(void *arg); /* between turns, after a kick; or NULL */
+    void *on_kick_arg;
 
     struct list mounts; /* the first is the root */
     uint64_t next_dev, next_anon_ino;
@@ -104,7 +107,18 @@ int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
  * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
-/* From any OS thread: makes kernel_run look at `done` soon. */
+/* Runs processes as long as one can run and `done` says false, without
+ * sleeping. */
+void kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg);
+/* Could kernel_step do something now? */
+bool kernel_has_work(const struct kernel *k);
+/* When it could, if nothing else happens: a time of the host's monotonic
+ * clock, or NS_NEVER; or when one of these descriptors is ready, which stay
+ * valid until the kernel runs again. */
+int64_t kernel_next_ns(const struct kernel *k);
+size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
+/* From any OS thread or signal handler: makes kernel_run look at `done` soon.
+ */
 void kernel_kick(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */

@@ -81,8 +81,9 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
 void
 sandbox_send_pending(struct wsand_sandbox *sb)
 {
+    if (!atomic_load_explicit(&sb->pending_signals, memory_order_relaxed))
+        return;
     uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
-
     for (int sig = 1; sig < 64; sig++)
         if (pending & UINT64_C(1) << sig)
             kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
@@ -96,12 +97,10 @@ has_ended(void *arg)
     struct wsand_sandbox *sb = run->sb;
     struct kernel *k = sb->kernel;
 
-    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-        atomic_store(&k->kicked, false);
-        sandbox_send_pending(sb);
-        if (atomic_exchange(&sb->window_changed, false) && run->term)
-            terminal_resize(run->term);
-    }
+    sandbox_send_pending(sb);
+    if (atomic_load_explicit(&sb->window_changed, memory_order_relaxed) &&
+        atomic_exchange(&sb->window_changed, false) && run->term)
+        terminal_resize(run->term);
     if (!run->cancelled && sandbox_is_cancelled(sb)) {
         run->cancelled = true;
         kernel_kill(k, k->run_tag, SIGKILL);
@@ -128,6 +127,7 @@ int
 wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
            struct wsand_result *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
@@ -140,7 +140,6 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    atomic_store(&sb->is_cancelled, false);
     int r = start(&run, x, err);
     if (r < 0)
         return r;

@@ -6,6 +6,8 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "lib/pool.h"
+#include "lib/turn.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@ struct shell_image {
 
 struct wsand_runtime {
     struct engine *engine;
+    struct pool pool;
     struct shell_image shell;
     struct image *image; /* NULL: none */
     const void *image_map;
@@ -34,6 +37,7 @@ struct wsand_runtime {
 
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
+    struct turn turn; /* guards what follows, but for what is atomic */
     struct kernel *kernel;
     struct wsand_options options; /* its own copies; without programs */
     struct shell *shell;          /* NULL: not used yet */
@@ -48,8 +52,10 @@ struct wsand_sandbox {
 
 /* Sends what wsand_signal has asked for to the current run. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
-/* Has wsand_cancel been called since the run began? */
+/* Has wsand_cancel been called in this turn, or the sandbox closed? */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
+/* Is it being freed? */
+bool sandbox_is_closed(const struct wsand_sandbox *sb);
 
 /* Fills *err, if there is one, and returns -errnum. The message begins with
  * the errno's name. */

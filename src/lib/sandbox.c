@@ -253,6 +253,7 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 
     if (sb) {
         sb->runtime = rt;
+        turn_init(&sb->turn, &rt->pool);
         list_init(&sb->snapshots);
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
@@ -325,6 +326,7 @@ int
 wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)
 {
+    SANDBOX_TURN(from, err);
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
@@ -351,11 +353,13 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    turn_close(sb);
     shell_free(sb->shell);
     snapshots_free(sb);
     kernel_free(sb->kernel);
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
+    turn_fini(&sb->turn);
     free(sb);
 }
