@@ -13,6 +13,7 @@ thread_may_fork(struct thread *th)
         return -ENOSYS;
     if (l->used[LIMIT_processes] >= l->max[LIMIT_processes]) {
         l->was_hit[LIMIT_processes] = true;
+        kernel_refused(th->task);
         return -EAGAIN;
     }
     return 0;

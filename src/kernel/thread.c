@@ -278,9 +278,12 @@ thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
     struct task *t = th->owner;
     uint64_t more = new_bytes - old_bytes;
 
-    if (new_bytes > t->rlimits[RLIMIT_AS].cur ||
-        !limits_charge(&th->kernel->limits, LIMIT_memory, more))
+    if (new_bytes > t->rlimits[RLIMIT_AS].cur)
         return false;
+    if (!limits_charge(&th->kernel->limits, LIMIT_memory, more)) {
+        kernel_refused(t);
+        return false;
+    }
     t->memory_bytes += more;
     if (t->memory_bytes > t->usage.max_memory)
         t->usage.max_memory = t->memory_bytes;
