@@ -13,8 +13,9 @@
  * Threads: everything may be called from any thread. Calls on one sandbox are
  * served one after the other, in the order in which they came; different
  * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
- * wsand_window_changed do not wait and may be called from signal handlers; so
- * do not wait: wsand_status, and the functions of processes and of calls. */
+ * wsand_window_changed do not wait and may be called from signal handlers;
+ * wsand_status, wsand_call_reply, and the functions of a process that was
+ * started do not wait either. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -430,8 +431,9 @@ WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
  *
- * A bash of its own for a command, which runs while other calls are served and
- * between them, until it ends or the sandbox does. */
+ * A bash of its own for a command, with the environment that the shell has now.
+ * It runs while other calls are served and between them, until it ends, or the
+ * sandbox is restored, reset or freed. */
 
 struct wsand_process_options {
     size_t size;         /* sizeof(struct wsand_process_options) */
@@ -439,9 +441,10 @@ struct wsand_process_options {
     bool is_pty;
     uint16_t rows, cols;    /* [24, 80] */
     const char *cwd;        /* NULL: /home/user */
-    const char *const *env; /* added to the sandbox's; NULL-terminated */
-    /* Called from a thread of the pool; must not wait nor use the sandbox.
-     * A terminal's output is stream 1. After on_exit none is called. */
+    const char *const *env; /* added to the shell's; NULL-terminated */
+    /* Called on the thread that runs the sandbox then; must not wait nor use
+     * it, but for functions that do not wait. A terminal's output is stream 1.
+     * After on_exit none is called. NULL: none. */
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
@@ -452,25 +455,27 @@ WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
                                   const struct wsand_process_options *o,
                                   uint64_t *ret_id, struct wsand_error *err);
 /* To its standard input or terminal. -EAGAIN: it has not read what came before
- * (1 MiB is kept). len 0: the end of input. -ESRCH: it has ended. */
+ * (1 MiB is kept; -EMSGSIZE: more at once). len 0: the end of input, -EPIPE
+ * after it; on a terminal, what is typed for it (^D). -ESRCH: it has ended. */
 WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
                                   const void *data, size_t len,
                                   struct wsand_error *err);
+/* Of its terminal. -ENOTTY: it has none; -ESRCH. */
 WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
                                    uint16_t rows, uint16_t cols,
                                    struct wsand_error *err);
-/* To it and all that it has started. */
+/* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
 
 struct wsand_process {
     uint64_t id;
-    char *command;
+    char *command; /* "bash" for an interactive shell */
     bool is_pty, has_ended;
     int exit_code; /* when it has ended: 128 + n after signal n */
 };
 
-/* Those that run, and the last 64 that have ended; freed with one free(). */
+/* The last 64 that have ended, and those that run; freed with one free(). */
 WSAND_API int wsand_process_list(struct wsand_sandbox *sb,
                                  struct wsand_process **ret, size_t *ret_n,
                                  struct wsand_error *err);

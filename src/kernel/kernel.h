@@ -41,7 +41,8 @@ struct kernel {
     int32_t last_pid;
     bool has_wrapped_pids;
     uint64_t n_forks;     /* tasks made so far, for /proc/stat */
-    uint64_t run_tag;     /* given to tasks the host starts */
+    uint64_t run_tag;     /* of the current run */
+    uint64_t last_tag;    /* given so far */
     bool run_is_open;     /* it was not answered yet */
     bool run_was_refused; /* memory or a process, see kernel_refused */
 
@@ -101,6 +102,7 @@ struct spawn {
     const char *cwd;
     OWN struct file *stdio[3]; /* taken over, also on failure */
     struct tty *ctty;          /* becomes its controlling terminal, or NULL */
+    uint64_t tag;              /* of kernel_new_tag; 0: of the current run */
     const char *culprit;       /* set on failure: path or cwd */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
@@ -122,6 +124,10 @@ size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
 /* From any OS thread or signal handler: makes kernel_run look at `done` soon.
  */
 void kernel_kick(struct kernel *k);
+/* A tag for what is no part of a run. */
+uint64_t kernel_new_tag(struct kernel *k);
+/* On the thread that runs it: calls on_kick before the next turn. */
+void kernel_poke(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */
 void kernel_begin_run(struct kernel *k);

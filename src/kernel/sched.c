@@ -332,6 +332,12 @@ kernel_kick(struct kernel *k)
     k->machine->interrupt(k->engine);
 }
 
+void
+kernel_poke(struct kernel *k)
+{
+    atomic_store_explicit(&k->kicked, true, memory_order_relaxed);
+}
+
 /* --- the loop */
 
 /* A time of the kernel's real clock, as a time of the host's. */
@@ -411,7 +417,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         if (done(arg))
             break;
         /* What was asked for there may have ended or woken someone. */
-        if (!sched_next(k, turn) && list_is_empty(&k->dead_threads))
+        if (!kernel_has_work(k))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }

@@ -26,16 +26,6 @@ terminal_freep(struct terminal **term)
     terminal_free(*term);
 }
 
-/* By its name, so that the programs find it too. */
-static int
-open_terminal(struct kernel *k, const struct tty *tty, OWN struct file **ret)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
-    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
-}
-
 /* The sandbox's end of the host's descriptor i. */
 static int
 open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
@@ -44,7 +34,7 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
 
     if (term && isatty(x->stdio[i]))
-        return open_terminal(k, terminal_tty(term), ret);
+        return terminal_open_tty(k, terminal_tty(term), ret);
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 

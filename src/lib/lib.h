@@ -6,6 +6,8 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "kernel/wait.h"
+#include "lib/mail.h"
 #include "lib/pool.h"
 #include "lib/turn.h"
 
@@ -35,9 +37,22 @@ struct wsand_runtime {
     size_t image_len;
 };
 
+/* Processes beside the shell (process.c). */
+struct processes {
+    pthread_mutex_t lock;       /* see struct process; none is taken under it */
+    struct list running, ended; /* the oldest first */
+    /* Of the sandbox's thread. */
+    size_t n_ended;
+    uint64_t last_id;
+    bool is_due;          /* one may have ended, or bytes can be moved */
+    struct waiter on_end; /* where init is told of ends */
+};
+
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
-    struct turn turn; /* guards what follows, but for what is atomic */
+    struct turn turn; /* guards what follows, where nothing else is said */
+    struct mailbox mailbox;
+    struct processes processes;
     struct kernel *kernel;
     struct wsand_options options; /* its own copies; without programs */
     struct shell *shell;          /* NULL: not used yet */
@@ -100,6 +115,14 @@ const struct tree *snapshot_tree(const struct snapshot *s);
 /* Gives sb, which has no shell, the shell of s (if it has one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 
+/* process.c */
+void processes_init(struct processes *ps);
+/* Kills all; nobody will hear more of them. */
+void processes_end(struct wsand_sandbox *sb);
+void processes_fini(struct processes *ps);
+/* Between the turns of programs: moves bytes, notes ends. */
+void processes_turn(struct wsand_sandbox *sb);
+
 /* terminal.c: a terminal of the sandbox connected to one of the host. */
 struct file;
 struct terminal;
@@ -108,6 +131,9 @@ int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 /* Shows what is left of the output and puts the host's terminal back. */
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
+/* By its name, so that the programs find it too. */
+int terminal_open_tty(struct kernel *k, const struct tty *tty,
+                      OWN struct file **ret);
 void terminal_resize(struct terminal *term);
 /* Between the turns of the programs: moves bytes, if there are any. */
 void terminal_turn(struct terminal *term);

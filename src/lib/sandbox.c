@@ -225,6 +225,14 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
+/* Between the turns of processes: what other threads have asked for. */
+static void
+sandbox_on_kick(void *arg)
+{
+    mail_deliver(arg);
+    processes_turn(arg);
+}
+
 /* Takes root over. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
@@ -241,6 +249,8 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
+    sb->kernel->on_kick = sandbox_on_kick;
+    sb->kernel->on_kick_arg = sb;
     r = mount_all(sb->kernel, o, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
@@ -254,6 +264,8 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
     if (sb) {
         sb->runtime = rt;
         turn_init(&sb->turn, &rt->pool);
+        mailbox_init(&sb->mailbox);
+        processes_init(&sb->processes);
         list_init(&sb->snapshots);
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
@@ -354,12 +366,16 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     if (!sb)
         return;
     turn_close(sb);
+    processes_end(sb);
+    mail_deliver(sb);
     shell_free(sb->shell);
     snapshots_free(sb);
     kernel_free(sb->kernel);
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
+    processes_fini(&sb->processes);
+    mailbox_fini(&sb->mailbox);
     turn_fini(&sb->turn);
     free(sb);
 }

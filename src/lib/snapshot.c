@@ -127,6 +127,7 @@ restore(struct wsand_sandbox *sb, const struct snapshot *s,
         struct wsand_error *err)
 {
     shell_free(STEAL(sb->shell));
+    processes_end(sb);
     kernel_end_all(sb->kernel);
     int r = tmpfs_set_tree(root_fs(sb), &s->tree);
     if (r == 0)

@@ -84,7 +84,7 @@ plan_background(struct wsand_sandbox *sb)
     struct kernel *k = sb->kernel;
     const struct pollfd *fds;
 
-    if (k->clock.is_virtual)
+    if (k->clock.is_virtual && !sandbox_has_mail(sb))
         return;
     if (kernel_has_work(k)) {
         crew_add(&p->background, &sb->turn.background);
@@ -94,6 +94,20 @@ plan_background(struct wsand_sandbox *sb)
     size_t n = kernel_host_fds(k, &fds);
     if (n || next != NS_NEVER)
         alarm_set(&sb->turn.alarm, next, fds, n);
+}
+
+/* What was sent to the sandbox is taken soon, whoever has the turn: the kick
+ * is seen while processes run, or else when the turn is passed on. */
+void
+sandbox_wake(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    kernel_kick(sb->kernel);
+    pthread_mutex_lock(&t->lock);
+    if (t->state == TURN_FREE && !atomic_load(&t->is_closed))
+        plan_background(sb);
+    pthread_mutex_unlock(&t->lock);
 }
 
 /* Gives the turn away. True: to a job, which needs a thread. */
@@ -291,7 +305,8 @@ is_slice_over(void *arg)
 {
     const struct slice *s = arg;
 
-    return atomic_load_explicit(&s->sb->turn.is_wanted, memory_order_relaxed) ||
+    return s->sb->kernel->clock.is_virtual ||
+           atomic_load_explicit(&s->sb->turn.is_wanted, memory_order_relaxed) ||
            s->sb->kernel->turn_ns > s->end_ns;
 }
 

@@ -49,6 +49,9 @@ struct wsand_sandbox *sandbox_enter(struct wsand_sandbox *sb,
 void sandbox_leave(struct wsand_sandbox *sb); /* NULL is fine */
 DEFINE_CLEANUP(struct wsand_sandbox *, sandbox_leave)
 
+/* From any thread: what was sent to sb is taken, now or soon. */
+void sandbox_wake(struct wsand_sandbox *sb);
+
 /* For the length of a scope; the function fails where the sandbox is being
  * freed. */
 #define SANDBOX_TURN(sb, err)                                \
