@@ -105,9 +105,12 @@ struct wsand_mount {
     size_t n_files;
 };
 
-/* A command of the host: a program on PATH of the sandbox, whose work is done
- * by `invoke`. That is called on the sandbox's thread, must not wait nor use
- * the sandbox, and has the call answered by wsand_call_reply, then or later. */
+/* A command of the host: a program in /usr/local/bin of the sandbox, whose work
+ * is done by `invoke`. That is called on the thread that runs the sandbox when
+ * the program has read all of its standard input (none from a terminal). It
+ * must not wait nor use the sandbox, and has the call answered by
+ * wsand_call_reply, then or later. A root image is needed (-ENOEXEC); -EINVAL:
+ * the name is not one of a file, -EEXIST: it is taken. */
 struct wsand_call;
 struct wsand_command {
     const char *name;
@@ -490,7 +493,7 @@ struct wsand_call_info {
     size_t input_len;
 };
 
-/* Lives as long as the call. */
+/* Lives until the call is answered. */
 WSAND_API const struct wsand_call_info *
 wsand_call_info(const struct wsand_call *call);
 /* Ends the call, once, from any thread; also when the process, or its sandbox,

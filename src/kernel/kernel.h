@@ -19,6 +19,7 @@
 #define PID_BUCKETS 64
 #define PID_MAX     32768
 
+struct hostcall;
 struct pollfd;
 struct net;   /* socket name spaces: socket.c */
 struct locks; /* file locks: lock.c */
@@ -63,6 +64,11 @@ struct kernel {
     _Atomic bool kicked;
     void (*on_kick)(void *arg); /* between turns, after a kick; or NULL */
     void *on_kick_arg;
+    /* The program of t asks for a command of the host, of its own name: -ENOENT
+     * where there is none such; NULL: there are none at all. */
+    int (*host_call)(void *arg, struct task *t, const void *in, size_t len,
+                     OWN struct hostcall **ret);
+    void *host_arg;
 
     struct list mounts; /* the first is the root */
     uint64_t next_dev, next_anon_ino;

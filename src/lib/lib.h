@@ -99,6 +99,24 @@ int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Makes the folders that `path` needs and puts a file there, root's. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
                       size_t len, uint32_t mode, int64_t now_ns);
+/* The inode at an absolute path without links; 0: there is none. */
+uint64_t skeleton_find(const struct tree *t, const char *path);
+/* One more name for an inode. */
+int skeleton_link(struct tree *t, const char *path, uint64_t ino,
+                  int64_t now_ns);
+
+/* call.c: the commands of the host as programs of a tree. */
+int commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
+                 struct wsand_error *err);
+/* -EINVAL: one has no function, or a name that no program can have. */
+int commands_check(const struct wsand_options *o, struct wsand_error *err);
+int commands_copy(struct wsand_options *to, const struct wsand_options *from);
+void commands_free(struct wsand_options *o);
+/* As kernel->host_call, with a sandbox. */
+struct hostcall;
+struct task;
+int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
+                       OWN struct hostcall **ret);
 
 /* shell.c */
 struct shell;

@@ -139,9 +139,10 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
         if (r < 0)
             return r;
     }
-    if (!rt->image)
+    r = commands_put(ret, o, now, err);
+    if (r == 0 && !rt->image)
         tree_make_free(ret);
-    return 0;
+    return r;
 }
 
 static int
@@ -250,7 +251,9 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
     sb->kernel->on_kick = sandbox_on_kick;
-    sb->kernel->on_kick_arg = sb;
+    sb->kernel->on_kick_arg = sb->kernel->host_arg = sb;
+    if (o->n_commands)
+        sb->kernel->host_call = call_begin_command;
     r = mount_all(sb->kernel, o, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
@@ -290,6 +293,8 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
     int r = get_limits(o, max, err);
     if (r == 0)
         r = env_check(o->env, err);
+    if (r == 0)
+        r = commands_check(o, err);
     if (r == 0)
         r = sandbox_alloc(rt, o, &sb, err);
     if (r != 0)
@@ -367,10 +372,10 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
         return;
     turn_close(sb);
     processes_end(sb);
-    mail_deliver(sb);
     shell_free(sb->shell);
     snapshots_free(sb);
     kernel_free(sb->kernel);
+    mail_deliver(sb); /* nobody waits for it any more */
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
