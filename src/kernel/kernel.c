@@ -201,7 +201,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     t->pgid = t->pid;
     if (s->ctty)
         t->sid = t->pid;
-    t->run_tag = k->run_tag;
+    t->run_tag = s->tag ? s->tag : k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)
         r = start_program(t, s, why, why_size);
@@ -214,10 +214,16 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     return t->pid;
 }
 
+uint64_t
+kernel_new_tag(struct kernel *k)
+{
+    return ++k->last_tag;
+}
+
 void
 kernel_begin_run(struct kernel *k)
 {
-    k->run_tag++;
+    k->run_tag = kernel_new_tag(k);
     k->run_is_open = true;
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;

@@ -2,6 +2,7 @@
 #include "lib/lib.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ begin(struct wsand_error *err, int errnum, const char *format, va_list args)
     size_t size = sizeof err->message;
 
     err->errnum = errnum;
+    err->error_class = errnum == ECANCELED ? WSAND_CANCELLED : WSAND_CLASS_NONE;
     err->is_program = false;
     int n = snprintf(err->message, size, "%s: ", name ? name : "EIO");
     (void)vsnprintf(err->message + n, size - (size_t)n, format, args);

@@ -26,16 +26,6 @@ terminal_freep(struct terminal **term)
     terminal_free(*term);
 }
 
-/* By its name, so that the programs find it too. */
-static int
-open_terminal(struct kernel *k, const struct tty *tty, OWN struct file **ret)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
-    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
-}
-
 /* The sandbox's end of the host's descriptor i. */
 static int
 open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
@@ -44,7 +34,7 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
 
     if (term && isatty(x->stdio[i]))
-        return open_terminal(k, terminal_tty(term), ret);
+        return terminal_open_tty(k, terminal_tty(term), ret);
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 
@@ -87,8 +77,9 @@ start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
 void
 sandbox_send_pending(struct wsand_sandbox *sb)
 {
+    if (!atomic_load_explicit(&sb->pending_signals, memory_order_relaxed))
+        return;
     uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
-
     for (int sig = 1; sig < 64; sig++)
         if (pending & UINT64_C(1) << sig)
             kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
@@ -102,12 +93,10 @@ has_ended(void *arg)
     struct wsand_sandbox *sb = run->sb;
     struct kernel *k = sb->kernel;
 
-    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-        atomic_store(&k->kicked, false);
-        sandbox_send_pending(sb);
-        if (atomic_exchange(&sb->window_changed, false) && run->term)
-            terminal_resize(run->term);
-    }
+    sandbox_send_pending(sb);
+    if (atomic_load_explicit(&sb->window_changed, memory_order_relaxed) &&
+        atomic_exchange(&sb->window_changed, false) && run->term)
+        terminal_resize(run->term);
     if (!run->cancelled && sandbox_is_cancelled(sb)) {
         run->cancelled = true;
         kernel_kill(k, k->run_tag, SIGKILL);
@@ -189,6 +178,7 @@ int
 wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
            struct wsand_result *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
@@ -201,7 +191,6 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    atomic_store(&sb->is_cancelled, false);
     int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
                            ? host_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
                            : 0;

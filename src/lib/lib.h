@@ -7,6 +7,10 @@
 #include "base/list.h"
 #include "base/own.h"
 #include "kernel/machine.h"
+#include "kernel/wait.h"
+#include "lib/mail.h"
+#include "lib/pool.h"
+#include "lib/turn.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -25,13 +29,28 @@ struct shell_image {
 
 struct wsand_runtime {
     struct engine *engine;
+    struct pool pool;
     struct shell_image shell;
     struct image *image; /* NULL: none */
     struct host_file image_file;
 };
 
+/* Processes beside the shell (process.c). */
+struct processes {
+    pthread_mutex_t lock;       /* see struct process; none is taken under it */
+    struct list running, ended; /* the oldest first */
+    /* Of the sandbox's thread. */
+    size_t n_ended;
+    uint64_t last_id;
+    bool is_due;          /* one may have ended, or bytes can be moved */
+    struct waiter on_end; /* where init is told of ends */
+};
+
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
+    struct turn turn; /* guards what follows, where nothing else is said */
+    struct mailbox mailbox;
+    struct processes processes;
     struct kernel *kernel;
     struct wsand_options options; /* its own copies; without programs */
     struct shell *shell;          /* NULL: not used yet */
@@ -46,8 +65,10 @@ struct wsand_sandbox {
 
 /* Sends what wsand_signal has asked for to the current run. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
-/* Has wsand_cancel been called since the run began? */
+/* Has wsand_cancel been called in this turn, or the sandbox closed? */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
+/* Is it being freed? */
+bool sandbox_is_closed(const struct wsand_sandbox *sb);
 
 /* Fills *err, if there is one, and returns -errnum. The message begins with
  * the errno's name. */
@@ -81,6 +102,24 @@ int skeleton_fill(struct tree *t, int64_t now_ns);
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
                       size_t len, uint32_t mode, int64_t now_ns,
                       uint64_t *ret_ino);
+/* The inode at an absolute path without links; 0: there is none. */
+uint64_t skeleton_find(const struct tree *t, const char *path);
+/* One more name for an inode. */
+int skeleton_link(struct tree *t, const char *path, uint64_t ino,
+                  int64_t now_ns);
+
+/* call.c: the commands of the host as programs of a tree. */
+int commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
+                 struct wsand_error *err);
+/* -EINVAL: one has no function, or a name that no program can have. */
+int commands_check(const struct wsand_options *o, struct wsand_error *err);
+int commands_copy(struct wsand_options *to, const struct wsand_options *from);
+void commands_free(struct wsand_options *o);
+/* As kernel->host_call, with a sandbox. */
+struct hostcall;
+struct task;
+int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
+                       OWN struct hostcall **ret);
 
 /* shell.c */
 struct shell;
@@ -97,6 +136,14 @@ const struct tree *snapshot_tree(const struct snapshot *s);
 /* Gives sb, which has no shell, the shell of s (if it has one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 
+/* process.c */
+void processes_init(struct processes *ps);
+/* Kills all; nobody will hear more of them. */
+void processes_end(struct wsand_sandbox *sb);
+void processes_fini(struct processes *ps);
+/* Between the turns of programs: moves bytes, notes ends. */
+void processes_turn(struct wsand_sandbox *sb);
+
 /* terminal.c: a terminal of the sandbox connected to one of the host. */
 struct file;
 struct terminal;
@@ -105,6 +152,9 @@ int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 /* Shows what is left of the output and puts the host's terminal back. */
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
+/* By its name, so that the programs find it too. */
+int terminal_open_tty(struct kernel *k, const struct tty *tty,
+                      OWN struct file **ret);
 void terminal_resize(struct terminal *term);
 /* Between the turns of the programs: moves bytes, if there are any. */
 void terminal_turn(struct terminal *term);

@@ -57,13 +57,16 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->env = NULL;
     if (!to->snapshots)
         to->snapshots = SNAPSHOTS;
-    int r = copy_mounts(to, from);
+    int r = commands_copy(to, from);
+    if (r == 0)
+        r = copy_mounts(to, from);
     return r < 0 ? r : copy_env(to, from->env);
 }
 
 void
 options_fini(struct wsand_options *o)
 {
+    commands_free(o);
     for (size_t i = 0; i < o->n_mounts; i++) {
         free((char *)o->mounts[i].host_path);
         free((char *)o->mounts[i].guest_path);

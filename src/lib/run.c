@@ -141,12 +141,12 @@ int
 wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
           struct wsand_output *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     int64_t began = host_mono_ns();
     struct shell *sh;
 
     if (run->size < sizeof *run)
         return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
-    atomic_store(&sb->is_cancelled, false);
     int r = shell_begin(sb, &sh);
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
@@ -175,5 +175,12 @@ wsand_cancel(struct wsand_sandbox *sb)
 bool
 sandbox_is_cancelled(const struct wsand_sandbox *sb)
 {
-    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed) ||
+           sandbox_is_closed(sb);
+}
+
+bool
+sandbox_is_closed(const struct wsand_sandbox *sb)
+{
+    return atomic_load_explicit(&sb->turn.is_closed, memory_order_relaxed);
 }

@@ -87,7 +87,11 @@ wsand_runtime_new(const struct wsand_runtime_options *o,
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
     (void)pthread_mutex_init(&rt->shell.lock, NULL);
-    int r = open_image(rt, o->root_image, err);
+    int r = pool_init(&rt->pool, o->threads);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot make the pool");
+    if (r == 0)
+        r = open_image(rt, o->root_image, err);
     if (r == 0)
         r = start_engine(rt, o, err);
     if (r < 0) {
@@ -130,6 +134,7 @@ wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
+    pool_fini(&rt->pool);
     shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);

@@ -155,9 +155,10 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
         if (r < 0)
             return r;
     }
-    if (!rt->image)
+    r = commands_put(ret, o, now, err);
+    if (r == 0 && !rt->image)
         tree_make_free(ret);
-    return 0;
+    return r;
 }
 
 static int
@@ -241,6 +242,14 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
+/* Between the turns of processes: what other threads have asked for. */
+static void
+sandbox_on_kick(void *arg)
+{
+    mail_deliver(arg);
+    processes_turn(arg);
+}
+
 /* Takes root over. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
@@ -258,6 +267,10 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
+    sb->kernel->on_kick = sandbox_on_kick;
+    sb->kernel->on_kick_arg = sb->kernel->host_arg = sb;
+    if (o->n_commands)
+        sb->kernel->host_call = call_begin_command;
     r = mount_all(sb->kernel, o, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
@@ -270,6 +283,9 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 
     if (sb) {
         sb->runtime = rt;
+        turn_init(&sb->turn, &rt->pool);
+        mailbox_init(&sb->mailbox);
+        processes_init(&sb->processes);
         list_init(&sb->snapshots);
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
@@ -294,6 +310,8 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
     int r = get_limits(o, max, err);
     if (r == 0)
         r = env_check(o->env, err);
+    if (r == 0)
+        r = commands_check(o, err);
     if (r == 0)
         r = sandbox_alloc(rt, o, &sb, err);
     if (r != 0)
@@ -342,6 +360,7 @@ int
 wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)
 {
+    SANDBOX_TURN(from, err);
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
@@ -368,11 +387,17 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    turn_close(sb);
+    processes_end(sb);
     shell_free(sb->shell);
     snapshots_free(sb);
     kernel_free(sb->kernel);
+    mail_deliver(sb); /* nobody waits for it any more */
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
+    processes_fini(&sb->processes);
+    mailbox_fini(&sb->mailbox);
+    turn_fini(&sb->turn);
     free(sb);
 }

@@ -80,6 +80,31 @@ skeleton_put_file(struct tree *t, const char *path, const void *data,
     return r;
 }
 
+uint64_t
+skeleton_find(const struct tree *t, const char *path)
+{
+    uint64_t ino = ROOT_INO;
+
+    while (*path) {
+        path += strspn(path, "/");
+        struct name n = {path, strcspn(path, "/")};
+        if (tree_lookup(t, ino, n, &ino) < 0)
+            return 0;
+        path += n.len;
+    }
+    return ino;
+}
+
+int
+skeleton_link(struct tree *t, const char *path, uint64_t ino, int64_t now_ns)
+{
+    struct name n;
+    uint64_t dir;
+
+    int r = parent_of(t, path, now_ns, &dir, &n);
+    return r < 0 ? r : tree_link(t, dir, n, ino, now_ns);
+}
+
 int
 skeleton_fill(struct tree *t, int64_t now_ns)
 {

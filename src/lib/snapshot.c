@@ -101,6 +101,7 @@ int
 wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s;
 
     if (sb->n_snapshots >= sb->options.snapshots)
@@ -126,6 +127,7 @@ restore(struct wsand_sandbox *sb, const struct snapshot *s,
         struct wsand_error *err)
 {
     shell_free(STEAL(sb->shell));
+    processes_end(sb);
     kernel_end_all(sb->kernel);
     int r = tmpfs_set_tree(root_fs(sb), &s->tree);
     if (r == 0)
@@ -137,6 +139,7 @@ int
 wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                        struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
     return s ? restore(sb, s, err) : no_such(id, err);
@@ -145,6 +148,7 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
 int
 wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     return restore(sb, sb->initial, err);
 }
 
@@ -152,6 +156,7 @@ int
 wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s = snapshot_find(sb, id);
 
     if (!s)
@@ -165,6 +170,7 @@ int
 wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
                     struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     uint64_t *ids = calloc(sb->n_snapshots + 1, sizeof *ids);
     size_t n = 0;
 
