@@ -23,7 +23,7 @@ storing_new(struct request *q)
 
     if (!q->box->config->has_storage)
         answer_error(q, SANDBOX_ERROR,
-                     "ENOTSUP: the sandbox was created without storage");
+                     "EOPNOTSUPP: the sandbox was created without storage");
     else if (!(s = calloc(1, sizeof *s)))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else

@@ -242,7 +242,7 @@ make_options(struct making *m)
     struct value network = config_value(m->config, "network");
 
     if (network.json && !json_is_false(network.json))
-        return fail(m->err, ENOTSUP, "network access is not built in yet");
+        return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
     make_numbers(m);
     int r = make_programs(m);
     if (r == 0)
