@@ -5,10 +5,13 @@
  * nothing here is global.
  *
  * Functions that can fail return 0, or a negative errno with the details in
- * *err (which may be NULL); results are untouched then. Structures of options
- * begin with their size, so that later versions can add members; a zeroed
- * member means the default. What is given to a function is borrowed for the
- * call; what it gives back is the caller's, to be freed as is said there.
+ * *err (which may be NULL); results are untouched then. Structures that may
+ * grow begin with their size, which the caller sets, also in those for results:
+ * members past it are taken as zero, or not filled. -EINVAL, naming the
+ * structure: the size was not set, or members that this version does not know
+ * are not zero. A zeroed member of options means the default. What is given to
+ * a function is borrowed for the call; what it gives back is the caller's, to
+ * be freed as is said there.
  *
  * Threads: everything may be called from any thread. Calls on one sandbox are
  * served one after the other, in the order in which they came; different
@@ -191,6 +194,7 @@ struct wsand_exec {
 };
 
 struct wsand_result {
+    size_t size;   /* sizeof(struct wsand_result) */
     int exit_code; /* -1 if a signal ended it */
     int signal;    /* 0 if it exited */
     bool timed_out, cancelled;
@@ -227,8 +231,10 @@ struct wsand_run {
     void *on_output_arg;
 };
 
-/* A command's result. The bytes are freed by wsand_output_free. */
+/* A command's result. The bytes are freed by wsand_output_free, which leaves
+ * it ready for the next run. */
 struct wsand_output {
+    size_t size; /* sizeof(struct wsand_output) */
     /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
     int exit_code;
     enum wsand_class error_class;
@@ -493,6 +499,7 @@ WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
 /* --- status */
 
 struct wsand_status {
+    size_t size; /* sizeof(struct wsand_status) */
     /* In use now. Files and folders of the root image cost nothing. */
     uint64_t processes, memory_bytes, files, file_bytes, snapshots;
     uint64_t cpu_ms; /* of all runs */
@@ -502,8 +509,8 @@ struct wsand_status {
     } max;
 };
 
-WSAND_API void wsand_status(const struct wsand_sandbox *sb,
-                            struct wsand_status *ret);
+WSAND_API int wsand_status(const struct wsand_sandbox *sb,
+                           struct wsand_status *ret, struct wsand_error *err);
 
 /* --- for builds and terminals */
 

@@ -124,16 +124,14 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
     ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
 }
 
-int
-wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
-           struct wsand_result *ret, struct wsand_error *err)
+static int
+exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
+             struct wsand_result *ret, struct wsand_error *err)
 {
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
 
-    if (x->size < sizeof *x)
-        return error_set(err, EINVAL, "wsand_exec.size is %zu", x->size);
     if (isatty(x->stdio[0])) {
         int r = terminal_new(k, x->stdio[0], &term);
         if (r < 0)
@@ -144,7 +142,6 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
     int r = start(&run, x, err);
     if (r < 0)
         return r;
-    *ret = (struct wsand_result){0};
     int64_t timeout = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
                           ? host_mono_ns() - k->clock.boot_ns +
                                 (int64_t)x->timeout_ms * NS_PER_MS
@@ -158,6 +155,23 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
     ret->cancelled = run.cancelled && !ret->timed_out;
     fill_result(k, run.pid, ret);
     return 0;
+}
+
+int
+wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
+           struct wsand_result *ret, struct wsand_error *err)
+{
+    struct wsand_result result = {0};
+    struct wsand_exec own;
+
+    int r = sized_check(ret, "wsand_result", err);
+    if (r == 0)
+        r = SIZED_TAKE(&own, x, "wsand_exec", err);
+    if (r == 0)
+        r = exec_checked(sb, &own, &result, err);
+    if (r == 0)
+        sized_give(ret, &result, sizeof result);
+    return r;
 }
 
 void

@@ -69,6 +69,18 @@ void host_unmap(const void *map, size_t len);
 /* Marks *err as one of the program, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
 
+/* sized.c: structures that begin with their size, in the caller's version.
+ * -EINVAL and a message that names the structure: its size is less than that
+ * of the size itself, or members that this version does not have are set. */
+int sized_check(const void *p, const char *name, struct wsand_error *err);
+/* *to, of `size` bytes, is what the caller gave; what it did not have is 0. */
+int sized_take(void *to, size_t size, const void *from, const char *name,
+               struct wsand_error *err);
+#define SIZED_TAKE(to, from, name, err) \
+    sized_take(to, sizeof *(to), from, name, err)
+/* Fills as much of the caller's *to, which was checked, as it has. */
+void sized_give(void *to, const void *from, size_t size);
+
 /* options.c: the sandbox's own copies of mounts and env; no programs. */
 int options_copy(struct wsand_options *to, const struct wsand_options *from);
 void options_fini(struct wsand_options *o);

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
@@ -113,7 +115,6 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     int r = command_run(sh, &c, &o);
     if (r < 0)
         return r;
-    *ret = (struct wsand_output){0};
     fill_output(sh, &o, ret);
     outcome_fini(&o, sh);
     return 0;
@@ -137,15 +138,13 @@ run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
 }
 
-int
-wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
-          struct wsand_output *ret, struct wsand_error *err)
+static int
+run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
+            struct wsand_output *ret, struct wsand_error *err)
 {
     int64_t began = host_mono_ns();
     struct shell *sh;
 
-    if (run->size < sizeof *run)
-        return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
     atomic_store(&sb->is_cancelled, false);
     int r = shell_begin(sb, &sh);
     if (r < 0)
@@ -156,13 +155,48 @@ wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
     return r;
 }
 
+/* --- the function, for callers of any version */
+
+static const size_t owned[] = {offsetof(struct wsand_output, out),
+                               offsetof(struct wsand_output, err),
+                               offsetof(struct wsand_output, background)};
+
+/* Frees the bytes whose pointers lie between two ends of *out. */
+static void
+free_owned(struct wsand_output *out, size_t from, size_t to)
+{
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i] + sizeof(char *) > from && owned[i] + sizeof(char *) <= to)
+            free(*(char **)((char *)out + owned[i]));
+}
+
+int
+wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
+          struct wsand_output *ret, struct wsand_error *err)
+{
+    struct wsand_output out = {0};
+    struct wsand_run own;
+
+    int r = sized_check(ret, "wsand_output", err);
+    if (r == 0)
+        r = SIZED_TAKE(&own, run, "wsand_run", err);
+    if (r == 0)
+        r = run_checked(sb, &own, &out, err);
+    if (r < 0)
+        return r;
+    sized_give(ret, &out, sizeof out);
+    free_owned(&out, ret->size, sizeof out);
+    return 0;
+}
+
 void
 wsand_output_free(struct wsand_output *out)
 {
-    free(out->out);
-    free(out->err);
-    free(out->background);
-    *out = (struct wsand_output){0};
+    size_t size = out->size;
+
+    free_owned(out, 0, size);
+    memset(out, 0, size);
+    out->size = size;
 }
 
 void

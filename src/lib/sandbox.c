@@ -265,23 +265,24 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 }
 
 int
-wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
+wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
                   struct wsand_sandbox **ret, struct wsand_error *err)
 {
     uint64_t max[LIMIT_COUNT];
     struct wsand_sandbox *sb = NULL;
+    struct wsand_options o;
     struct fs *root = NULL;
 
-    if (o->size < sizeof *o)
-        return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
-    int r = get_limits(o, max, err);
+    int r = SIZED_TAKE(&o, given, "wsand_options", err);
     if (r == 0)
-        r = env_check(o->env, err);
+        r = get_limits(&o, max, err);
     if (r == 0)
-        r = sandbox_alloc(rt, o, &sb, err);
+        r = env_check(o.env, err);
+    if (r == 0)
+        r = sandbox_alloc(rt, &o, &sb, err);
     if (r != 0)
         return r;
-    r = make_root(rt, o, max, &root, err);
+    r = make_root(rt, &o, max, &root, err);
     if (r == 0)
         r = fill_sandbox(sb, max, root, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)

@@ -8,19 +8,19 @@
 TEST(a_snapshot_brings_files_and_shell_back_as_often_as_wanted)
 {
     LIB_SANDBOX(l, .files = 0);
-    struct wsand_status before, after;
+    struct wsand_status before = {.size = sizeof before}, after = before;
     uint64_t id = 0;
     CHECK_RUN(l.sb,
               "cd /tmp; x=1; f() { echo f$x; }; export E=e; set -u; echo a >a;"
               "exec 5<>a; umask 077; (exit 2)",
               2, "");
     CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
-    wsand_status(l.sb, &before);
+    CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
     for (int i = 0; i < 3; i++) {
         CHECK_RUN(l.sb, "cd /; x=2; unset -f f; rm /tmp/a; exec 5>&-", 0, "");
         CHECK_RUN(l.sb, "set +u; export E=; umask 0; echo b >/tmp/b", 0, "");
         CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
-        wsand_status(l.sb, &after);
+        CHECK_EQ(wsand_status(l.sb, &after, NULL), 0);
         CHECK_EQ(after.files, before.files);
         CHECK_EQ(after.file_bytes, before.file_bytes);
         CHECK_RUN(l.sb, "echo $? $PWD $E $-; f; ls; umask; cat <&5; echo $$", 0,
@@ -32,14 +32,14 @@ TEST(a_snapshot_brings_files_and_shell_back_as_often_as_wanted)
 TEST(restore_kills_what_runs)
 {
     LIB_SANDBOX(l, .files = 0);
-    struct wsand_status st;
+    struct wsand_status st = {.size = sizeof st};
     uint64_t id;
     CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
     CHECK_RUN(l.sb, "sleep 1000 & sleep 1000 | cat &", 0, "");
-    wsand_status(l.sb, &st);
+    CHECK_EQ(wsand_status(l.sb, &st, NULL), 0);
     CHECK_EQ(st.processes, 4);
     CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
-    wsand_status(l.sb, &st);
+    CHECK_EQ(wsand_status(l.sb, &st, NULL), 0);
     CHECK_EQ(st.processes, 0);
     CHECK_RUN(l.sb, "jobs; echo $$", 0, "2\n");
     lib_free(&l);
@@ -60,14 +60,14 @@ TEST(reset_is_the_state_at_the_start)
 {
     const char *env[] = {"A=1", NULL};
     LIB_SANDBOX(l, .env = env);
-    struct wsand_status before, after;
-    wsand_status(l.sb, &before);
+    struct wsand_status before = {.size = sizeof before}, after = before;
+    CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
     for (int i = 0; i < 3; i++) {
         CHECK_RUN(l.sb, "cd /tmp; echo $A ${x-none} $$ *; x=1; echo >f; A=2", 0,
                   "1 none 2 *\n");
         CHECK_RUN(l.sb, "sleep 1000 & cd /tmp", 0, "");
         CHECK_EQ(wsand_reset(l.sb, NULL), 0);
-        wsand_status(l.sb, &after);
+        CHECK_EQ(wsand_status(l.sb, &after, NULL), 0);
         CHECK(!memcmp(&after.max, &before.max, sizeof after.max));
         CHECK_EQ(after.processes, 0);
         CHECK_EQ(after.files, before.files);
