@@ -34,12 +34,14 @@ extern "C" {
 struct wsand_runtime;
 struct wsand_sandbox;
 
-/* Why something was ended or refused. */
+/* Why something was ended or refused. Of a command whose status is not 0, the
+ * first of these that is true: */
 enum wsand_class {
     WSAND_CLASS_NONE,
-    WSAND_TIMEOUT,
-    WSAND_CANCELLED,
-    WSAND_LIMIT_EXCEEDED,
+    WSAND_TIMEOUT,        /* its time was over */
+    WSAND_CANCELLED,      /* by wsand_cancel */
+    WSAND_LIMIT_EXCEEDED, /* it has hit the limit that is named */
+    /* Policy has refused it a program (allow_tools), a mount or the network. */
     WSAND_CAPABILITY_DENIED,
 };
 
@@ -235,7 +237,10 @@ struct wsand_run {
  * it ready for the next run. */
 struct wsand_output {
     size_t size; /* sizeof(struct wsand_output) */
-    /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
+    /* 128 + n after signal n; 124 after the time limit: what it has printed so
+     * far is kept, standard error ends with "command timed out\n", and time_us
+     * is the limit; 130 when cancelled. A command longer than command_bytes is
+     * not run: 1, and standard error says so. */
     int exit_code;
     enum wsand_class error_class;
     bool timed_out, cancelled;

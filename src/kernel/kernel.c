@@ -216,7 +216,14 @@ kernel_begin_run(struct kernel *k)
 {
     k->run_tag++;
     k->run_cpu_ns = k->cpu_ns;
+    k->was_denied = false;
     limits_mark(&k->limits);
+}
+
+void
+kernel_deny(struct kernel *k, const struct task *t)
+{
+    k->was_denied |= t && t->run_tag == k->run_tag;
 }
 
 void

@@ -49,6 +49,7 @@ struct kernel {
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
     int64_t run_cpu_ns;       /* cpu_ns when the run began */
+    bool was_denied;          /* something by policy, to the current run */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
@@ -109,6 +110,8 @@ void kernel_kick(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */
 void kernel_begin_run(struct kernel *k);
+/* Policy has refused t something: notes it, if t is of the current run. */
+void kernel_deny(struct kernel *k, const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must
  * have been freed. */
 void kernel_end_all(struct kernel *k);

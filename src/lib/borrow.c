@@ -175,7 +175,7 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     put_orders(&b, cwd, env);
     r = shell_ask(sh, &b, false, &reply, &len);
     if (r < 0)
-        return error_errno(err, -r, "cannot ask the shell");
+        return shell_ask_error(err, r);
     struct reader reader = {reply, reply ? reply + len : NULL};
     r = put_script(&back, &reader, cwd != NULL, env);
     free(reply);

@@ -249,6 +249,13 @@ wrap(struct buf *b, const struct buf *body, int status)
 }
 
 int
+shell_ask_error(struct wsand_error *err, int r)
+{
+    r = error_errno(err, -r, "cannot ask the shell");
+    return r == -ETIMEDOUT ? error_of_class(err, WSAND_TIMEOUT, r) : r;
+}
+
+int
 shell_ask(struct shell *sh, const struct buf *body, bool continues,
           OWN char **ret, size_t *ret_len)
 {

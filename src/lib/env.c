@@ -75,7 +75,7 @@ ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
     int r = shell_begin(sb, &sh);
     if (r == 0)
         r = shell_ask(sh, body, false, ret, ret_len);
-    return r < 0 ? error_errno(err, -r, "cannot ask the shell") : 0;
+    return r < 0 ? shell_ask_error(err, r) : 0;
 }
 
 static int

@@ -41,11 +41,9 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
     if (r >= 0)
         return 0;
     if (r == -ENOSPC && l->was_hit[LIMIT_files])
-        return error_set(err, ENOSPC, "file count limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_files]);
+        return error_limit(err, "file count", l->max[LIMIT_files]);
     if (r == -ENOSPC && l->was_hit[LIMIT_file_bytes])
-        return error_set(err, ENOSPC, "file bytes limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_file_bytes]);
+        return error_limit(err, "file bytes", l->max[LIMIT_file_bytes]);
     return error_path(err, -r, path);
 }
 

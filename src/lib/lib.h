@@ -68,6 +68,10 @@ int host_map(const char *path, const void **ret, size_t *ret_len);
 void host_unmap(const void *map, size_t len);
 /* Marks *err as one of the program, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
+/* Gives *err a class, and returns r. */
+int error_of_class(struct wsand_error *err, enum wsand_class c, int r);
+/* -ENOSPC: "WHAT limit reached (max: N)", of class LIMIT_EXCEEDED. */
+int error_limit(struct wsand_error *err, const char *what, uint64_t max);
 
 /* sized.c: structures that begin with their size, in the caller's version.
  * -EINVAL and a message that names the structure: its size is less than that

@@ -104,8 +104,7 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
     struct snapshot *s;
 
     if (sb->n_snapshots >= sb->options.snapshots)
-        return error_set(err, ENOSPC, "snapshot limit reached (max: %llu)",
-                         (unsigned long long)sb->options.snapshots);
+        return error_limit(err, "snapshot", sb->options.snapshots);
     int r = wsand_checkpoint(sb, err);
     if (r < 0)
         return r;

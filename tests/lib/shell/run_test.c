@@ -170,6 +170,7 @@ check_cancel(struct wsand_sandbox *sb, const char *command)
     pthread_join(th, NULL);
     CHECK_EQ(out.exit_code, 130);
     CHECK(out.cancelled && !out.timed_out);
+    CHECK_STR(wsand_class_name(out.error_class), "CANCELLED");
     wsand_output_free(&out);
 }
 
@@ -203,6 +204,7 @@ check_limit(struct wsand_sandbox *sb, const char *command, const char *limit)
     struct wsand_output out = run_of(sb, command);
     CHECK(out.exit_code != 0);
     CHECK_STR(out.limit, limit);
+    CHECK_EQ(out.error_class, WSAND_LIMIT_EXCEEDED);
     wsand_output_free(&out);
     CHECK_RUN(sb, "echo on", 0, "on\n");
 }
