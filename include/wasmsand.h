@@ -141,7 +141,13 @@ struct wsand_options {
     /* NULL-terminated, or NULL. With paths, everything else is read-only, for
      * the functions of files too. */
     const char *const *writable_paths;
-    /* Names of the programs that may be run, NULL-terminated; NULL: all. */
+    /* Names of the programs that may be run, NULL-terminated; NULL: all. What
+     * is not among them fails with EACCES: status 126 and "Permission denied"
+     * in a shell, whose builtins stay. A name is that of a file in a folder
+     * which the sandbox's user cannot change (root's, or of a read-only mount),
+     * or of a symbolic link there; argv[0] and the path must end in one too.
+     * Other programs, such as copies, have no name and are refused; scripts of
+     * the user may be run if their interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;

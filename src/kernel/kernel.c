@@ -49,6 +49,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     init_lists(k);
     k->machine = o->machine;
     k->engine = o->engine;
+    k->allow_tools = o->allow_tools;
     init_limits(k, o->limits);
     clock_init(&k->clock, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, o->is_deterministic, o->seed);

@@ -59,7 +59,8 @@ struct kernel {
     int kick_hfd; /* eventfd: wakes an idle scheduler */
     _Atomic bool kicked;
 
-    struct list mounts; /* the first is the root */
+    const char *const *allow_tools; /* NULL-terminated; NULL: all */
+    struct list mounts;             /* the first is the root */
     uint64_t next_dev, next_anon_ino;
     struct limits limits;
     struct clock clock;
@@ -80,6 +81,9 @@ struct kernel_options {
     uint64_t seed;
     int64_t start_ns;     /* real time the virtual clock begins at */
     const char *hostname; /* NULL: "sandbox" */
+    /* Names of the programs that may be run (exec_policy.c), NULL-terminated,
+     * borrowed for the kernel's life; NULL: all. */
+    const char *const *allow_tools;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */

@@ -75,6 +75,8 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
                : error_errno(err, -run->pid, "%s", x->path);
+    if (k->was_denied)
+        r = error_of_class(err, WSAND_CAPABILITY_DENIED, r);
     return error_of_program(err, r);
 }
 

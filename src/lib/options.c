@@ -27,23 +27,32 @@ copy_mounts(struct wsand_options *to, const struct wsand_options *from)
     return 0;
 }
 
+/* A NULL-terminated list; NULL stays NULL. */
 static int
-copy_env(struct wsand_options *to, const char *const *env)
+copy_strings(const char *const **to, const char *const *from)
 {
     size_t n = 0;
 
-    while (env && env[n])
-        n++;
-    if (!n)
+    if (!from)
         return 0;
+    while (from[n])
+        n++;
     char **v = calloc(n + 1, sizeof *v);
     if (!v)
         return -ENOMEM;
-    to->env = (const char *const *)v;
+    *to = (const char *const *)v;
     for (size_t i = 0; i < n; i++)
-        if (!(v[i] = strdup(env[i])))
+        if (!(v[i] = strdup(from[i])))
             return -ENOMEM;
     return 0;
+}
+
+static void
+free_strings(const char *const *v)
+{
+    for (const char *const *s = v; s && *s; s++)
+        free((char *)*s);
+    free((char **)v);
 }
 
 int
@@ -54,11 +63,17 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->n_mounts = 0;
     to->programs = NULL;
     to->n_programs = 0;
-    to->env = NULL;
+    to->env = to->allow_tools = to->writable_paths = NULL;
     if (!to->snapshots)
         to->snapshots = SNAPSHOTS;
     int r = copy_mounts(to, from);
-    return r < 0 ? r : copy_env(to, from->env);
+    if (r == 0)
+        r = copy_strings(&to->env, from->env);
+    if (r == 0)
+        r = copy_strings(&to->allow_tools, from->allow_tools);
+    if (r == 0)
+        r = copy_strings(&to->writable_paths, from->writable_paths);
+    return r;
 }
 
 void
@@ -69,7 +84,7 @@ options_fini(struct wsand_options *o)
         free((char *)o->mounts[i].guest_path);
     }
     free((struct wsand_mount *)o->mounts);
-    for (const char *const *e = o->env; e && *e; e++)
-        free((char *)*e);
-    free((char **)o->env);
+    free_strings(o->env);
+    free_strings(o->allow_tools);
+    free_strings(o->writable_paths);
 }

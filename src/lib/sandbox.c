@@ -236,7 +236,8 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
-                                .start_ns = o->clock_ns};
+                                .start_ns = o->clock_ns,
+                                .allow_tools = o->allow_tools};
 
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
