@@ -138,8 +138,11 @@ struct wsand_options {
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
     uint64_t snapshots;      /* kept at a time [64] */
     uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
-    /* NULL-terminated, or NULL. With paths, everything else is read-only, for
-     * the functions of files too. */
+    /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
+     * only they can be written, for the functions of files too: EROFS
+     * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
+     * where it is missing, and belongs to uid 1000 then. Mounts go by their
+     * is_writable; /dev and /proc are as usual. */
     const char *const *writable_paths;
     /* Names of the programs that may be run, NULL-terminated; NULL: all. What
      * is not among them fails with EACCES: status 126 and "Permission denied"

@@ -89,6 +89,10 @@ void sized_give(void *to, const void *from, size_t size);
 int options_copy(struct wsand_options *to, const struct wsand_options *from);
 void options_fini(struct wsand_options *o);
 
+/* mounts.c: all that the options of sb, whose kernel has only its root, ask
+ * for. */
+int mounts_make(struct wsand_sandbox *sb, struct wsand_error *err);
+
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Makes the folders that `path` needs and puts a file there, root's. */

@@ -4,15 +4,11 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/devfs.h"
-#include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/image.h"
-#include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "kernel/vfs/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -157,58 +153,6 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
     return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
 }
 
-/* --- mounts */
-
-static int
-mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
-             OWN struct fs *fs, bool read_only, struct wsand_error *err)
-{
-    if (r == 0)
-        r = mount_add(k, path, source, fs, read_only);
-    return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
-}
-
-static int
-mount_system(struct kernel *k, struct wsand_error *err)
-{
-    struct fs *dev = NULL, *proc = NULL;
-
-    int r = devfs_new(k, &dev);
-    r = mount_new_fs(k, "/dev", "dev", r, dev, false, err);
-    if (r < 0)
-        return r;
-    r = procfs_new(k, &proc);
-    return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
-}
-
-static int
-mount_host(struct kernel *k, const struct wsand_mount *m,
-           struct wsand_error *err)
-{
-    struct fs *fs = NULL;
-
-    if (m->guest_path[0] != '/')
-        return error_set(err, EINVAL, "mount %s: not an absolute path",
-                         m->guest_path);
-    int hfd = open(m->host_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (hfd < 0)
-        return error_errno(err, errno, "mount %s", m->host_path);
-    int r = hostfs_new(k, hfd, !m->is_writable, &fs);
-    /* Where it lies on the host is not the guest's business. */
-    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
-}
-
-static int
-mount_all(struct kernel *k, const struct wsand_options *o,
-          struct wsand_error *err)
-{
-    int r = mount_system(k, err);
-
-    for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
-        r = mount_host(k, &o->mounts[i], err);
-    return r;
-}
-
 /* --- life */
 
 static int
@@ -242,7 +186,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
-    r = mount_all(sb->kernel, o, err);
+    r = mounts_make(sb, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 

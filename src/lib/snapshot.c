@@ -20,7 +20,7 @@ struct snapshot {
 static struct fs *
 root_fs(const struct wsand_sandbox *sb)
 {
-    return CONTAINER_OF(sb->kernel->mounts.next, struct mount, link)->fs;
+    return mount_root(sb->kernel)->fs;
 }
 
 int

@@ -14,8 +14,7 @@ wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
         return r;
     const struct kernel *k = sb->kernel;
     const struct limits *l = &k->limits;
-    const struct tree *t =
-        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+    const struct tree *t = tmpfs_tree(mount_root(k)->fs);
 
     const struct wsand_status status = {
         .processes = l->used[LIMIT_processes],

@@ -102,3 +102,47 @@ TEST(a_program_of_the_host_needs_to_be_listed_too)
     close(null);
     lib_free(&l);
 }
+
+TEST(only_the_listed_folders_can_be_written)
+{
+    const char *paths[] = {"/home/user/a", "/data", NULL};
+    LIB_SANDBOX(l, .writable_paths = paths);
+    struct wsand_sandbox *fork = NULL;
+    CHECK_RUN(l.sb, "echo 1 >a/f; mkdir /data/d; mv a/f a/g; cat a/g; ls -A a",
+              0, "1\ng\n");
+    CHECK_RUN(l.sb, "stat -c %u,%a a /data", 0, "1000,755\n1000,755\n");
+    CHECK_RUN(l.sb,
+              "for f in x /tmp/x /home/x /x; do echo >$f; done 2>&1 |"
+              "grep -c 'Read-only file system'",
+              0, "4\n");
+    CHECK_RUN(l.sb, "rmdir a 2>&1; chmod 700 ~ 2>&1; [ -w ~ ]", 1,
+              "rmdir: failed to remove 'a': Read-only file system\n"
+              "chmod: changing permissions of '/home/user': Read-only file "
+              "system\n");
+    CHECK_RUN(l.sb,
+              "ln a/g /data/g 2>&1 | grep -o Inv.*; mv a/g /data; ls /data", 0,
+              "Invalid cross-device link\nd\ng\n");
+    CHECK_RUN(l.sb, "echo x >/dev/null; cd a; pwd; cd ..; pwd; cd /data/d; pwd",
+              0, "/home/user/a\n/home/user\n/data/d\n");
+    CHECK_EQ(wsand_fork(l.sb, &fork, NULL), 0);
+    CHECK_RUN(fork, "pwd; echo 2 >/data/h; echo 1 2>&1 >/tmp/x | cut -d: -f4",
+              0, "/data/d\n Read-only file system\n");
+    CHECK_RUN(l.sb, "ls /data", 0, "d\ng\n");
+    wsand_sandbox_free(fork);
+    lib_free(&l);
+}
+
+TEST(a_snapshot_has_what_was_in_the_writable_folders)
+{
+    const char *paths[] = {"/data", NULL};
+    LIB_SANDBOX(l, .writable_paths = paths);
+    uint64_t id;
+    CHECK_RUN(l.sb, "cd /data; echo 1 >f", 0, "");
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_RUN(l.sb, "rm f; echo 2 >g", 0, "");
+    CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
+    CHECK_RUN(l.sb, "pwd; ls; echo 3 >h", 0, "/data\nf\n");
+    CHECK_EQ(wsand_reset(l.sb, NULL), 0);
+    CHECK_RUN(l.sb, "ls /data; echo 3 >/data/h; cat /data/h", 0, "3\n");
+    lib_free(&l);
+}
