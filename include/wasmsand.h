@@ -101,7 +101,9 @@ struct wsand_file {
 };
 
 /* A folder of the host in the sandbox; or, where host_path is NULL, one with
- * these files and the folders that they need. */
+ * these files and the folders that they need, all of uid 1000. Files that are
+ * programs or begin with #! can be executed. What can be written counts against
+ * the limits of files, and forks and snapshots have it as it is then. */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
@@ -186,7 +188,10 @@ WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
 
-/* Mounts once more, over what is there. -EBUSY: something is mounted there. */
+/* Mounts once more, over what is there; forks made from now on have it, and
+ * wsand_snapshot_restore and wsand_reset leave it. -EBUSY: something is mounted
+ * there. -EINVAL: a path of `files`; -EEXIST, -ENOTDIR: two of them are the
+ * same, or one would be in the other; -ENOSPC. Nothing has changed then. */
 WSAND_API int wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
                           struct wsand_error *err);
 
@@ -394,15 +399,16 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
 /* --- snapshots
  *
  * A snapshot is the state of a sandbox between commands: its files (not those
- * of mounts), and its shell as wsand_fork would copy it. It belongs to its
- * sandbox and is freed with it; forks do not have it. The cost of all of these
- * does not depend on what the sandbox holds. */
+ * of mounted host folders), and its shell as wsand_fork would copy it. It
+ * belongs to its sandbox and is freed with it; forks do not have it. The cost
+ * of all of these does not depend on what the sandbox holds. */
 
 /* Ids are not used again. -ENOSPC: there are as many as the options allow. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
 /* Kills all processes and brings the state back, as often as wanted; on an
- * error before that, nothing has changed. -ENOENT: there is none. */
+ * error before that, nothing has changed. -ENOENT: there is none. -EBUSY: it
+ * has a file where a folder is mounted now. */
 WSAND_API int wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                                      struct wsand_error *err);
 /* -ENOENT: there is none. */

@@ -10,9 +10,11 @@
 #include <pthread.h>
 #include <stdio.h>
 
+struct attr;
 struct engine;
 struct image;
 struct kernel;
+struct snapshot;
 struct tree;
 
 /* The shell that sandboxes start with (shell.c), made at its first use. */
@@ -85,19 +87,23 @@ int sized_take(void *to, size_t size, const void *from, const char *name,
 /* Fills as much of the caller's *to, which was checked, as it has. */
 void sized_give(void *to, const void *from, size_t size);
 
-/* options.c: the sandbox's own copies of mounts and env; no programs. */
+/* options.c: the sandbox's own copies; without programs, commands, and the
+ * files of mounts. */
 int options_copy(struct wsand_options *to, const struct wsand_options *from);
 void options_fini(struct wsand_options *o);
+int options_add_mount(struct wsand_options *o, const struct wsand_mount *m);
+void options_drop_mount(struct wsand_options *o); /* the last */
 
 /* mounts.c: all that the options of sb, whose kernel has only its root, ask
- * for. */
-int mounts_make(struct wsand_sandbox *sb, struct wsand_error *err);
+ * for: `v` with their files, or (NULL) the files that `from` has. */
+int mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
+                const struct snapshot *from, struct wsand_error *err);
 
 /* skeleton.c: the folders and files of a sandbox without a root image. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
-/* Makes the folders that `path` needs and puts a file there, root's. */
+/* Makes the folders that `path` needs (a->uid's) and puts a file there. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
-                      size_t len, uint32_t mode, int64_t now_ns);
+                      size_t len, const struct attr *a, int64_t now_ns);
 
 /* shell.c */
 struct shell;
@@ -105,12 +111,12 @@ void shell_image_fini(struct shell_image *si);
 void shell_free(OWN struct shell *sh); /* NULL is fine */
 
 /* snapshot.c */
-struct snapshot;
 /* The state of sb, which is checkpointed. */
 int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
 void snapshot_free(OWN struct snapshot *s); /* NULL is fine */
 void snapshots_free(struct wsand_sandbox *sb);
-const struct tree *snapshot_tree(const struct snapshot *s);
+/* The files in the n-th mount (0: the root), or NULL. */
+const struct tree *snapshot_tree(const struct snapshot *s, size_t mount);
 /* Gives sb, which has no shell, the shell of s (if it has one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 

@@ -91,6 +91,7 @@ static int
 put_program(struct wsand_runtime *rt, struct tree *t,
             const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
+    const struct attr executable = {.mode = S_IFREG | 0755};
     const void *bytes = NULL;
     size_t len = 0;
 
@@ -105,7 +106,7 @@ put_program(struct wsand_runtime *rt, struct tree *t,
         host_unmap(bytes, len);
         return r;
     }
-    r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
+    r = skeleton_put_file(t, p->guest_path, bytes, len, &executable, now);
     host_unmap(bytes, len);
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
 }
@@ -169,9 +170,10 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
-/* Takes root over. */
+/* Takes root over; `mounts` and `from` are as for mounts_make. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
+             const struct wsand_mount *mounts, const struct snapshot *from,
              struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
@@ -186,7 +188,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
-    r = mounts_make(sb, err);
+    r = mounts_make(sb, mounts, from, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
@@ -229,7 +231,7 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
         return r;
     r = make_root(rt, &o, max, &root, err);
     if (r == 0)
-        r = fill_sandbox(sb, max, root, err);
+        r = fill_sandbox(sb, max, root, o.mounts, NULL, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
@@ -245,7 +247,7 @@ static int
 clone_root(const struct kernel *k, const struct snapshot *s,
            OWN struct fs **ret)
 {
-    return tmpfs_new(NULL, snapshot_tree(s), k->limits.max[LIMIT_file_bytes],
+    return tmpfs_new(NULL, snapshot_tree(s, 0), k->limits.max[LIMIT_file_bytes],
                      k->limits.max[LIMIT_files], ret);
 }
 
@@ -260,7 +262,7 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     int r = clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
-    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
+    r = fill_sandbox(sb, from->kernel->limits.max, root, NULL, s, err);
     if (r < 0)
         return r;
     r = snapshot_thaw_shell(s, sb);

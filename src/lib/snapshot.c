@@ -3,24 +3,59 @@
 #include "lib/lib.h"
 
 #include "kernel/kernel.h"
+#include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/shell_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+/* The files of the n-th mount. */
+struct mount_tree {
+    size_t mount;
+    struct tree tree;
+};
+
 struct snapshot {
     struct list link;
     uint64_t id;
-    struct tree tree;
+    struct mount_tree *trees; /* the first is the root's */
+    size_t n_trees;
     bool has_shell;
     struct shell_state shell;
 };
 
-static struct fs *
-root_fs(const struct wsand_sandbox *sb)
+/* Does m have files of its own? */
+static bool
+has_tree(const struct mount *m)
 {
-    return mount_root(sb->kernel)->fs;
+    return !m->is_bind && tmpfs_is(m->fs);
+}
+
+static int
+take_trees(struct snapshot *s, const struct kernel *k)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    n++;
+    s->trees = calloc(n, sizeof *s->trees);
+    if (!s->trees)
+        return -ENOMEM;
+    n = 0;
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        const struct mount *m = CONTAINER_OF(it, struct mount, link);
+        struct mount_tree *t = &s->trees[s->n_trees];
+        t->mount = n++;
+        if (!has_tree(m))
+            continue;
+        int r = tree_clone(tmpfs_tree(m->fs), &t->tree);
+        if (r < 0)
+            return r;
+        s->n_trees++;
+    }
+    return 0;
 }
 
 int
@@ -31,7 +66,7 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
     if (!s)
         return -ENOMEM;
     list_init(&s->link);
-    int r = tree_clone(tmpfs_tree(root_fs(sb)), &s->tree);
+    int r = take_trees(s, sb->kernel);
     if (r == 0 && sb->shell) {
         r = shell_state_take(&s->shell, sb->shell);
         s->has_shell = r == 0;
@@ -50,7 +85,9 @@ snapshot_free(OWN struct snapshot *s)
     if (!s)
         return;
     list_remove(&s->link);
-    tree_fini(&s->tree);
+    for (size_t i = 0; i < s->n_trees; i++)
+        tree_fini(&s->trees[i].tree);
+    free(s->trees);
     shell_state_fini(&s->shell);
     free(s);
 }
@@ -65,9 +102,12 @@ snapshots_free(struct wsand_sandbox *sb)
 }
 
 const struct tree *
-snapshot_tree(const struct snapshot *s)
+snapshot_tree(const struct snapshot *s, size_t mount)
 {
-    return &s->tree;
+    for (size_t i = 0; i < s->n_trees; i++)
+        if (s->trees[i].mount == mount)
+            return &s->trees[i].tree;
+    return NULL;
 }
 
 int
@@ -118,18 +158,54 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
     return 0;
 }
 
+static int
+prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
+        struct wsand_error *err)
+{
+    struct kernel *k = sb->kernel;
+    size_t n = 0, at = 0;
+    int r = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        const struct tree *t = snapshot_tree(s, at++);
+        if (!t)
+            continue;
+        r = exchange_prepare(k, m, t, &v[n]);
+        if (r == -ENOTDIR)
+            return error_set(err, EBUSY, "a folder is mounted there: %s",
+                             v[n].culprit->path);
+        if (r < 0)
+            return error_errno(err, -r, "cannot bring the state back");
+        n++;
+    }
+    return r;
+}
+
 /* Only what nothing in the sandbox refers to is replaced: all processes end
  * first. */
 static int
 restore(struct wsand_sandbox *sb, const struct snapshot *s,
         struct wsand_error *err)
 {
-    shell_free(STEAL(sb->shell));
-    kernel_end_all(sb->kernel);
-    int r = tmpfs_set_tree(root_fs(sb), &s->tree);
-    if (r == 0)
+    struct exchange *v = calloc(s->n_trees, sizeof *v);
+
+    int r =
+        v ? prepare(sb, s, v, err) : error_set(err, ENOMEM, "out of memory");
+    if (r == 0) {
+        shell_free(STEAL(sb->shell));
+        kernel_end_all(sb->kernel);
+        for (size_t i = 0; i < s->n_trees; i++)
+            exchange_commit(&v[i]);
         r = snapshot_thaw_shell(s, sb);
-    return r < 0 ? error_errno(err, -r, "cannot bring the state back") : 0;
+        if (r < 0)
+            r = error_errno(err, -r, "cannot bring the shell back");
+    }
+    for (size_t i = 0; v && i < s->n_trees; i++)
+        exchange_fini(&v[i]);
+    free(v);
+    return r;
 }
 
 int

@@ -14,13 +14,13 @@ wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
         return r;
     const struct kernel *k = sb->kernel;
     const struct limits *l = &k->limits;
-    const struct tree *t = tmpfs_tree(mount_root(k)->fs);
+    const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
 
     const struct wsand_status status = {
         .processes = l->used[LIMIT_processes],
         .memory_bytes = l->used[LIMIT_memory],
-        .files = t->used.inodes,
-        .file_bytes = t->used.bytes,
+        .files = used.inodes,
+        .file_bytes = used.bytes,
         .snapshots = sb->n_snapshots,
         .cpu_ms = (uint64_t)(k->cpu_ns / NS_PER_MS),
         .max = {.processes = l->max[LIMIT_processes],

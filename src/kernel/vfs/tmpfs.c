@@ -183,14 +183,15 @@ static int
 tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
     const struct tree *t = &tmpfs_of(fs)->tree;
+    struct quota used = tree_used(t);
 
     *ret = (struct fs_stat){
         .type = TMPFS_MAGIC,
         .bsize = CHUNK_BYTES,
         .blocks = t->max.bytes / CHUNK_BYTES,
-        .blocks_free = left_of(t->max.bytes, t->used.bytes) / CHUNK_BYTES,
+        .blocks_free = left_of(t->max.bytes, used.bytes) / CHUNK_BYTES,
         .files = t->max.inodes,
-        .files_free = left_of(t->max.inodes, t->used.inodes),
+        .files_free = left_of(t->max.inodes, used.inodes),
     };
     return 0;
 }
@@ -274,18 +275,23 @@ tmpfs_tree(struct fs *fs)
     return &tmpfs_of(fs)->tree;
 }
 
-int
-tmpfs_set_tree(struct fs *fs, const struct tree *from)
+bool
+tmpfs_is(const struct fs *fs)
 {
-    struct tree *t = &tmpfs_of(fs)->tree, now;
+    return fs->ops == &tmpfs_ops;
+}
 
-    int r = tree_clone(from, &now);
-    if (r < 0)
-        return r;
-    now.max = t->max;
-    now.holds = t->holds;
-    t->holds = (struct holds){0};
-    tree_fini(t);
-    *t = now;
-    return 0;
+void
+tmpfs_set_tree(struct fs *fs, OWN struct tree *now)
+{
+    struct tree *t = &tmpfs_of(fs)->tree, old = *t;
+
+    *t = *now;
+    t->max = old.max;
+    t->holds = old.holds;
+    t->peer = old.peer;
+    old.holds = (struct holds){0};
+    old.peer = NULL;
+    tree_fini(&old);
+    *now = (struct tree){0};
 }
