@@ -443,7 +443,9 @@ WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
 WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
                            size_t len, struct wsand_error *err);
 
-/* --- history: the commands of wsand_run, the newest 1,000 */
+/* --- history: the commands that wsand_run has run, the newest 1,000 of them
+ * and at most 1 MiB. Forks begin with their origin's; it is part of snapshots.
+ */
 
 /* The oldest first, NULL-terminated; one free() frees everything. */
 WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,

@@ -12,6 +12,7 @@
 
 struct attr;
 struct engine;
+struct history;
 struct image;
 struct kernel;
 struct snapshot;
@@ -43,6 +44,7 @@ struct wsand_sandbox {
     struct list snapshots;        /* the oldest first */
     size_t n_snapshots;
     uint64_t last_snapshot; /* id */
+    struct history *history;
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;

@@ -1,6 +1,7 @@
 /* wsand_run: one command of the user, with what is for it alone. */
 #include "lib/command.h"
 #include "lib/env.h"
+#include "lib/history.h"
 
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
@@ -204,6 +205,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
     r = run_here(sh, run, deadline_of(began, run->timeout_ms), ret, err);
     if (r < 0)
         return r;
+    history_add(&sb->history, run->command, run->command_len);
     ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
     if (ret->timed_out) {
         ret->time_us = run->timeout_ms * 1000;

@@ -1,5 +1,6 @@
 /* Sandboxes: a kernel with its file systems, limits and options. */
 #include "lib/env.h"
+#include "lib/history.h"
 #include "lib/lib.h"
 
 #include "engine/engine.h"
@@ -259,6 +260,7 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     struct fs *root = NULL;
 
     sb->initial = s;
+    sb->history = history_get(from->history);
     int r = clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
@@ -300,6 +302,7 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     if (!sb)
         return;
     shell_free(sb->shell);
+    history_put(sb->history);
     snapshots_free(sb);
     kernel_free(sb->kernel);
     if (sb->strace)

@@ -5,6 +5,7 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/history.h"
 #include "lib/shell_state.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct snapshot {
     uint64_t id;
     struct mount_tree *trees; /* the first is the root's */
     size_t n_trees;
+    struct history *history;
     bool has_shell;
     struct shell_state shell;
 };
@@ -66,6 +68,7 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
     if (!s)
         return -ENOMEM;
     list_init(&s->link);
+    s->history = history_get(sb->history);
     int r = take_trees(s, sb->kernel);
     if (r == 0 && sb->shell) {
         r = shell_state_take(&s->shell, sb->shell);
@@ -88,6 +91,7 @@ snapshot_free(OWN struct snapshot *s)
     for (size_t i = 0; i < s->n_trees; i++)
         tree_fini(&s->trees[i].tree);
     free(s->trees);
+    history_put(s->history);
     shell_state_fini(&s->shell);
     free(s);
 }
@@ -198,6 +202,8 @@ restore(struct wsand_sandbox *sb, const struct snapshot *s,
         kernel_end_all(sb->kernel);
         for (size_t i = 0; i < s->n_trees; i++)
             exchange_commit(&v[i]);
+        history_put(sb->history);
+        sb->history = history_get(s->history);
         r = snapshot_thaw_shell(s, sb);
         if (r < 0)
             r = error_errno(err, -r, "cannot bring the shell back");
