@@ -55,6 +55,10 @@ void sandbox_send_pending(struct wsand_sandbox *sb);
 /* Has wsand_cancel been called since the run began? */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
 
+/* A fork with the files of t in its root, and no shell. */
+int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
+                  OWN struct wsand_sandbox **ret, struct wsand_error *err);
+
 /* Fills *err, if there is one, and returns -errnum. The message begins with
  * the errno's name. */
 int error_set(struct wsand_error *err, int errnum, const char *format, ...)
@@ -119,6 +123,12 @@ void snapshot_free(OWN struct snapshot *s); /* NULL is fine */
 void snapshots_free(struct wsand_sandbox *sb);
 /* The files in the n-th mount (0: the root), or NULL. */
 const struct tree *snapshot_tree(const struct snapshot *s, size_t mount);
+/* Its root gets a clone of t, and it has no shell. */
+int snapshot_set_files(struct snapshot *s, const struct tree *t);
+/* Ends all processes of sb, which gets the files of the root and the shell of
+ * `from`. On an error nothing has changed. */
+int snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
+                     struct wsand_error *err);
 /* Gives sb, which has no shell, the shell of s (if it has one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 

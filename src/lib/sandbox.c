@@ -271,29 +271,48 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     return r < 0 ? error_errno(err, -r, "cannot copy the shell") : 0;
 }
 
-int
-wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
-           struct wsand_error *err)
+/* A fork; with the files of t and without a shell, unless t is NULL. */
+static int
+fork_with(struct wsand_sandbox *from, const struct tree *t,
+          OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
-    int r = wsand_checkpoint(from, err);
-    if (r == 0)
-        r = sandbox_alloc(from->runtime, &from->options, &sb, err);
+    int r = sandbox_alloc(from->runtime, &from->options, &sb, err);
     if (r != 0)
         return r;
     r = snapshot_new(from, &s);
-    if (r < 0)
+    if (r == 0 && t)
+        r = snapshot_set_files(s, t);
+    if (r < 0) {
+        snapshot_free(s);
         r = error_errno(err, -r, "cannot copy the sandbox");
-    else
+    } else {
         r = fill_fork(sb, from, s, err);
+    }
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
     }
     *ret = sb;
     return 0;
+}
+
+int
+wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
+           struct wsand_error *err)
+{
+    int r = wsand_checkpoint(from, err);
+
+    return r < 0 ? r : fork_with(from, NULL, ret, err);
+}
+
+int
+sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
+              OWN struct wsand_sandbox **ret, struct wsand_error *err)
+{
+    return fork_with(sb, t, ret, err);
 }
 
 void

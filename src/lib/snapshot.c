@@ -115,6 +115,22 @@ snapshot_tree(const struct snapshot *s, size_t mount)
 }
 
 int
+snapshot_set_files(struct snapshot *s, const struct tree *t)
+{
+    struct tree now;
+
+    int r = tree_clone(t, &now);
+    if (r < 0)
+        return r;
+    tree_fini(&s->trees[0].tree);
+    s->trees[0].tree = now;
+    if (s->has_shell)
+        shell_state_fini(&s->shell);
+    s->has_shell = false;
+    return 0;
+}
+
+int
 snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb)
 {
     return s->has_shell ? shell_state_thaw(&s->shell, sb, &sb->shell) : 0;
@@ -211,6 +227,25 @@ restore(struct wsand_sandbox *sb, const struct snapshot *s,
     for (size_t i = 0; v && i < s->n_trees; i++)
         exchange_fini(&v[i]);
     free(v);
+    return r;
+}
+
+int
+snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
+                 struct wsand_error *err)
+{
+    struct snapshot *s = NULL;
+
+    int r = wsand_checkpoint(from, err);
+    if (r < 0)
+        return r;
+    r = snapshot_new(from, &s);
+    if (r < 0)
+        return error_errno(err, -r, "cannot copy the state");
+    while (s->n_trees > 1)
+        tree_fini(&s->trees[--s->n_trees].tree);
+    r = restore(sb, s, err);
+    snapshot_free(s);
     return r;
 }
 
