@@ -421,7 +421,11 @@ WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
  * the state it began with). Snapshots stay. */
 WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
 /* A snapshot as bytes (freed with free()), and back as a new snapshot of a
- * sandbox with the same root image (-EINVAL: another; or damaged). */
+ * sandbox with the same root image and the same mounts (-EINVAL: another; or
+ * damaged; -ENOSPC: limits). The bytes need not be trusted: they can describe
+ * no more than what the sandbox's user could have made. Open files that the
+ * user may not open now are /dev/null then. -EINVAL when it is saved: the name
+ * of a file begins with ".wh.". */
 WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
                                   void **ret_data, size_t *ret_len,
                                   struct wsand_error *err);
@@ -435,11 +439,16 @@ WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
  * layer (whiteouts included), with one member more, .wasmsand.json: version,
  * environment, and the shell's state as a script. */
 
-/* *ret_data is freed with free(). */
+/* *ret_data is freed with free(). Mounts are not part of it, nor are sockets in
+ * folders. -EINVAL: the name of a file begins with ".wh.", is that of the
+ * member, or has a path of more than 4,095 bytes; -ETIMEDOUT as for
+ * wsand_env_get. */
 WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
                            size_t *ret_len, struct wsand_error *err);
 /* Files, environment and shell become those of the export; processes end.
- * Everything is checked first: on an error nothing has changed. */
+ * Everything is checked first: on an error nothing has changed. -EINVAL: no
+ * export, or one that no sandbox could have made; -ENOSPC; -ETIMEDOUT: the
+ * script has not ended within five seconds. */
 WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
                            size_t len, struct wsand_error *err);
 

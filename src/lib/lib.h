@@ -33,6 +33,9 @@ struct wsand_runtime {
     struct image *image; /* NULL: none */
     const void *image_map;
     size_t image_len;
+    /* Of the map, made under shell.lock when it is first needed. */
+    uint8_t image_hash[32];
+    bool has_image_hash;
 };
 
 struct wsand_sandbox {

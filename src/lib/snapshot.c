@@ -1,37 +1,32 @@
 /* Snapshots: the files and the shell of a sandbox as a value. A sandbox also
  * keeps the state it began with, for wsand_reset. */
-#include "lib/lib.h"
+#include "lib/snapshot.h"
 
 #include "kernel/kernel.h"
 #include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/history.h"
-#include "lib/shell_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* The files of the n-th mount. */
-struct mount_tree {
-    size_t mount;
-    struct tree tree;
-};
-
-struct snapshot {
-    struct list link;
-    uint64_t id;
-    struct mount_tree *trees; /* the first is the root's */
-    size_t n_trees;
-    struct history *history;
-    bool has_shell;
-    struct shell_state shell;
-};
 
 /* Does m have files of its own? */
 static bool
 has_tree(const struct mount *m)
 {
     return !m->is_bind && tmpfs_is(m->fs);
+}
+
+struct mount *
+snapshot_mount(const struct wsand_sandbox *sb, size_t n)
+{
+    LIST_FOR_EACH(it, &sb->kernel->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        if (n-- == 0)
+            return has_tree(m) ? m : NULL;
+    }
+    return NULL;
 }
 
 static int
@@ -155,6 +150,31 @@ no_such(uint64_t id, struct wsand_error *err)
                      (unsigned long long)id);
 }
 
+int
+snapshot_find_error(const struct wsand_sandbox *sb, uint64_t id,
+                    struct snapshot **ret, struct wsand_error *err)
+{
+    *ret = snapshot_find(sb, id);
+    return *ret ? 0 : no_such(id, err);
+}
+
+int
+snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    if (sb->n_snapshots < sb->options.snapshots)
+        return 0;
+    return error_limit(err, "snapshot", sb->options.snapshots);
+}
+
+uint64_t
+snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s)
+{
+    s->id = ++sb->last_snapshot;
+    list_push_back(&sb->snapshots, &s->link);
+    sb->n_snapshots++;
+    return s->id;
+}
+
 /* --- the functions */
 
 int
@@ -163,18 +183,15 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
 {
     struct snapshot *s;
 
-    if (sb->n_snapshots >= sb->options.snapshots)
-        return error_limit(err, "snapshot", sb->options.snapshots);
-    int r = wsand_checkpoint(sb, err);
+    int r = snapshot_check_limit(sb, err);
+    if (r == 0)
+        r = wsand_checkpoint(sb, err);
     if (r < 0)
         return r;
     r = snapshot_new(sb, &s);
     if (r < 0)
         return error_errno(err, -r, "cannot make a snapshot");
-    s->id = ++sb->last_snapshot;
-    list_push_back(&sb->snapshots, &s->link);
-    sb->n_snapshots++;
-    *ret = s->id;
+    *ret = snapshot_add(sb, s);
     return 0;
 }
 

@@ -106,3 +106,77 @@ TEST(a_snapshot_may_be_taken_while_files_are_removed_and_open)
     CHECK_RUN(l.sb, "cat <&5; cd /tmp && pwd", 0, "/tmp\n");
     lib_free(&l);
 }
+
+/* Saved and loaded again, maybe into another sandbox. */
+static uint64_t
+carry(struct wsand_sandbox *from, uint64_t id, struct wsand_sandbox *to)
+{
+    struct wsand_error err;
+    void *data = NULL;
+    uint64_t ret = 0;
+    size_t len;
+
+    if (wsand_snapshot_save(from, id, &data, &len, &err) < 0 ||
+        wsand_snapshot_load(to, data, len, &ret, &err) < 0)
+        test_failed(__FILE__, __LINE__, err.message);
+    free(data);
+    return ret;
+}
+
+TEST(a_snapshot_can_be_carried_to_another_sandbox)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_options o = {.size = sizeof o};
+    struct wsand_sandbox *sb = NULL;
+    uint64_t id;
+    CHECK_EQ(wsand_sandbox_new(l.rt, &o, &sb, NULL), 0);
+    CHECK_RUN(
+        l.sb,
+        "mkdir /tmp/d; cd /tmp/d; x=1; f() { echo f$x; }; set -u;"
+        "echo abc >a; exec 5<>a 6<a 7</etc/passwd; read -n1 -u5; rm -f ~/.*[ce];"
+        "trap 'echo t' USR1; umask 077; ln a b; (exit 2)",
+        2, "");
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_RUN(l.sb, "x=2; rm a", 0, "");
+    uint64_t there = carry(l.sb, id, sb), again = carry(sb, there, sb);
+    CHECK(again > there);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(wsand_snapshot_restore(sb, again, NULL), 0);
+        CHECK_RUN(sb, "echo $? $PWD $-; f; cat <&5; cat <&6; ls -A . ~", 0,
+                  "2 /tmp/d huBs\nf1\nbc\nabc\n.:\na\nb\n\n/home/user:\n");
+        CHECK_RUN(sb, "kill -USR1 $$; umask; stat -c %h a; echo x >>a", 0,
+                  "t\n0077\n2\n");
+        CHECK_RUN(sb, "read -u7; echo ${REPLY%%:*}; x=3", 0, "root\n");
+    }
+    char **v;
+    CHECK_EQ(wsand_snapshot_restore(sb, again, NULL), 0);
+    CHECK_EQ(wsand_history_list(sb, &v, NULL), 0);
+    CHECK(v[0] && !v[1]);
+    free(v);
+    wsand_sandbox_free(sb);
+    lib_free(&l);
+}
+
+TEST(damaged_snapshots_are_refused)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_error err;
+    uint64_t id, other;
+    void *data = NULL;
+    size_t len;
+    CHECK_RUN(l.sb, "x=1; exec 5</etc/passwd", 0, "");
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_EQ(wsand_snapshot_save(l.sb, id, &data, &len, NULL), 0);
+    CHECK_EQ(wsand_snapshot_load(l.sb, data, len - 1, &other, NULL), -EINVAL);
+    CHECK_EQ(wsand_snapshot_load(l.sb, data, 7, &other, NULL), -EINVAL);
+    ((char *)data)[len / 2] ^= 1;
+    CHECK_EQ(wsand_snapshot_load(l.sb, data, len, &other, &err), -EINVAL);
+    CHECK_STR(err.message, "EINVAL: not a snapshot, or damaged");
+    ((char *)data)[len / 2] ^= 1;
+    ((char *)data)[8] ^= 1;
+    CHECK_EQ(wsand_snapshot_load(l.sb, data, len, &other, &err), -EINVAL);
+    CHECK_STR(err.message, "EINVAL: a snapshot over another root image");
+    CHECK_EQ(wsand_snapshot_save(l.sb, 99, &data, &len, NULL), -ENOENT);
+    free(data);
+    lib_free(&l);
+}
