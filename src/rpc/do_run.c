@@ -127,20 +127,14 @@ answer_output(OWN struct request *q, const struct wsand_output *o)
     answer_end(q);
 }
 
-/* The end of what is printed says what happened. */
+/* The line protocol says that in a field of its own. */
 static void
-add_timed_out(struct wsand_output *o)
+drop_timed_out(struct wsand_output *o)
 {
     size_t len = strlen(TIMED_OUT);
 
     if (o->err_len >= len && !memcmp(o->err + o->err_len - len, TIMED_OUT, len))
-        return;
-    char *p = realloc(o->err, o->err_len + len);
-    if (!p)
-        return;
-    memcpy(p + o->err_len, TIMED_OUT, len);
-    o->err = p;
-    o->err_len += len;
+        o->err_len -= len;
 }
 
 /* --- running */
@@ -175,23 +169,6 @@ answer_cancelled(OWN struct request *q)
     struct wsand_output o = {.exit_code = EXIT_CANCELLED,
                              .cancelled = true,
                              .error_class = WSAND_CANCELLED};
-
-    run_forget(q);
-    answer_output(q, &o);
-}
-
-static void
-answer_too_long(OWN struct request *q, size_t len)
-{
-    char text[96];
-    int n = snprintf(text, sizeof text,
-                     "command too long (%zu bytes, limit: %llu)\n", len,
-                     (unsigned long long)q->box->config->command_bytes);
-    struct wsand_output o = {.exit_code = 1,
-                             .error_class = WSAND_LIMIT_EXCEEDED,
-                             .limit = "command",
-                             .err = text,
-                             .err_len = (size_t)n};
 
     run_forget(q);
     answer_output(q, &o);
@@ -259,15 +236,11 @@ do_run(struct request *q)
 {
     struct text command = param_string(q, "command");
     struct wsand_sandbox *sb = q->sb;
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
     struct wsand_error err = {0};
 
     if (!begin(q)) {
         answer_cancelled(q);
-        return;
-    }
-    if (command.len > q->box->config->command_bytes) {
-        answer_too_long(q, command.len);
         return;
     }
     int r = run(q, command, &out, &err);
@@ -276,8 +249,8 @@ do_run(struct request *q)
         answer_failure(q, &err);
         return;
     }
-    if (out.timed_out && !request_is_line(q))
-        add_timed_out(&out);
+    if (out.timed_out && request_is_line(q))
+        drop_timed_out(&out);
     answer_output(q, &out);
     wsand_output_free(&out);
     (void)wsand_checkpoint(sb, NULL);
