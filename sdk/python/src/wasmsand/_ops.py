@@ -20,6 +20,8 @@ T = TypeVar("T")
 OnOutput = Callable[[str], Any]
 Data = Union[bytes, bytearray, memoryview, str]
 
+LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
+          "memoryBytes", "processes", "cpuMs", "snapshots")
 PART_BYTES = 4 << 20  # of a file in one request, before base64
 
 
@@ -63,6 +65,19 @@ def variables(name: str, env: Optional[Mapping[str, str]]) -> \
     need(name, env, Mapping, "a mapping of str to str")
     return {text(f"a name in {name}", k): text(f"{name}[{k!r}]", v)
             for k, v in env.items()}
+
+
+def known_limits(limits: Optional[Mapping[str, int]]) -> \
+        Optional[Dict[str, int]]:
+    if limits is None:
+        return None
+    need("limits", limits, Mapping, "a mapping of str to int")
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ValueError(f"limits: there is no {name!r}, only "
+                             + ", ".join(LIMITS))
+        need(f"limits[{name!r}]", value, int, "an int")
+    return dict(limits)
 
 
 def to_bytes(name: str, data: Data) -> bytes:
@@ -320,7 +335,7 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            extensions: List[Dict[str, Any]]) -> Op[None]:
     params = optional(
         {}, timeoutMs=timeout_ms, fsLimitBytes=fs_limit_bytes,
-        limits=dict(limits) if limits else None,
+        limits=known_limits(limits),
         mounts=mount_params(mounts) or None, env=variables("env", env),
         wasmDir=None if tools_dir is None else os.path.abspath(tools_dir),
         writablePaths=writable_paths, allowTools=allow_tools, seed=seed,
