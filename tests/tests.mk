@@ -86,7 +86,7 @@ guest-native: ## guest tests on the host
 inside-tests:
 	-@$(MAKE) -k linked-tests
 	@tests/wopt-tests $(guest_src)
-guest-inside: $(SANDBOX) inside-tests ## guest tests in the sandbox
+guest-inside: $(SANDBOX) inside-tests build/tests/e2e/sh.wasm ## guest tests in the sandbox
 	@tests/run-guest $(SANDBOX)
 guest-san:
 	@$(MAKE) SAN=1 guest-inside

@@ -49,6 +49,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     init_lists(k);
     k->machine = o->machine;
     k->engine = o->engine;
+    k->image_file = o->image_file;
     init_limits(k, o->limits);
     clock_init(&k->clock, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, o->is_deterministic, o->seed);
@@ -168,6 +169,8 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
         return r;
     s->culprit = s->path;
     r = exec_prepare(t, &e, &p);
+    if (r == -EINPROGRESS)
+        s->program = p;
     if (r < 0)
         return r;
     exec_commit(t);

@@ -75,6 +75,7 @@ struct kernel {
     struct limits limits;
     struct clock clock;
     struct rng rng;
+    const struct host_file *image_file; /* of the root image, or NULL */
     struct net *net;
     struct locks *locks;
     struct list fifos; /* open FIFOs: fifo.c */
@@ -91,6 +92,8 @@ struct kernel_options {
     uint64_t seed;
     int64_t start_ns;     /* real time the virtual clock begins at */
     const char *hostname; /* NULL: "sandbox" */
+    /* That contents of the root file system may lie in; NULL: none. */
+    const struct host_file *image_file;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */
@@ -101,20 +104,23 @@ void kernel_free(OWN struct kernel *k);
 
 /* Starts `path` as a new root process (uid 1000, in a process group of its
  * own; with a terminal, in a session of its own) with descriptors 0 to 2.
- * Returns its pid or -errno; `why` says more. */
+ * Returns its pid or -errno; `why` says more. -EINPROGRESS: its program is
+ * being compiled, spawn it again later. */
 struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
-    OWN struct file *stdio[3]; /* taken over, also on failure */
-    struct tty *ctty;          /* becomes its controlling terminal, or NULL */
-    uint64_t tag;              /* of kernel_new_tag; 0: of the current run */
-    const char *culprit;       /* set on failure: path or cwd */
+    OWN struct file *stdio[3];   /* taken over, also on failure */
+    struct tty *ctty;            /* becomes its controlling terminal, or NULL */
+    uint64_t tag;                /* of kernel_new_tag; 0: of the current run */
+    const char *culprit;         /* set on failure: path or cwd */
+    OWN struct program *program; /* set by -EINPROGRESS */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 
 /* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
- * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run.
+ * What was removed is freed when it returns. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
 /* Runs processes as long as one can run and `done` says false, without

@@ -38,8 +38,10 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 
+/* -EINPROGRESS: *ret is being compiled, start again later. */
 static int
-start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
+start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
+      struct wsand_error *err)
 {
     struct kernel *k = run->sb->kernel;
     char why[160] = "";
@@ -61,6 +63,10 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
     run->pid = kernel_spawn(k, &s, why, sizeof why);
     if (run->pid >= 0)
         return 0;
+    if (run->pid == -EINPROGRESS) {
+        *ret = s.program;
+        return -EINPROGRESS;
+    }
     if (s.culprit != s.path)
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
@@ -113,6 +119,61 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
     ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
 }
 
+/* What was asked for while there was no program yet ends the run; true: it
+ * has. */
+static bool
+was_ended(struct running *run, struct wsand_result *ret)
+{
+    struct wsand_sandbox *sb = run->sb;
+    uint64_t signals = atomic_exchange(&sb->pending_signals, 0);
+    uint64_t count;
+
+    (void)!read(sb->kernel->kick_hfd, &count, sizeof count);
+    if (!signals && !sandbox_is_cancelled(sb))
+        return false;
+    ret->cancelled = sandbox_is_cancelled(sb);
+    if (!ret->cancelled)
+        ret->signal = __builtin_ctzll(signals);
+    return true;
+}
+
+/* Waits for p: 0; 1: the run is over and *ret says how. */
+static int
+await(struct running *run, const struct program *p, int64_t deadline_ns,
+      struct wsand_result *ret)
+{
+    for (;;) {
+        int r = program_await(p, run->sb->kernel->kick_hfd, deadline_ns);
+        *ret = (struct wsand_result){
+            .timed_out = r == -ETIMEDOUT, .signal = SIGKILL, .exit_code = -1};
+        if (r == -ETIMEDOUT || (r == -EINTR && was_ended(run, ret)))
+            return 1;
+        if (r != -EINTR)
+            return r;
+    }
+}
+
+/* Starts the program, compiled if need be: 0; 1: the run is over and *ret says
+ * how. */
+static int
+begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
+      struct wsand_result *ret, struct wsand_error *err)
+{
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct program *p = NULL;
+        int r = start(run, x, &p, err);
+        if (r != -EINPROGRESS)
+            return r;
+        program_put(pending);
+        pending = p;
+        r = await(run, p, deadline_ns, ret);
+        if (r != 0)
+            return r < 0 ? error_errno(err, -r, "%s", x->path) : r;
+    }
+}
+
 int
 wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
            struct wsand_result *ret, struct wsand_error *err)
@@ -130,15 +191,15 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    int r = start(&run, x, err);
-    if (r < 0)
-        return r;
+    int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
+                           ? host_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
+                           : 0;
+    int r = begin(&run, x, deadline, ret, err);
+    if (r != 0)
+        return r < 0 ? r : 0;
     *ret = (struct wsand_result){0};
-    int64_t timeout = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
-                          ? host_mono_ns() - k->clock.boot_ns +
-                                (int64_t)x->timeout_ms * NS_PER_MS
-                          : NS_NEVER;
-    r = kernel_run(k, has_ended, &run, timeout);
+    r = kernel_run(k, has_ended, &run,
+                   deadline ? deadline - k->clock.boot_ns : NS_NEVER);
     if (r == -ETIMEDOUT) {
         ret->timed_out = true;
         kernel_kill(k, k->run_tag, SIGKILL);

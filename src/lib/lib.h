@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "kernel/machine.h"
 #include "kernel/wait.h"
 #include "lib/mail.h"
 #include "lib/pool.h"
@@ -14,9 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-struct engine;
 struct image;
-struct kernel;
 struct tree;
 
 /* The shell that sandboxes start with (shell.c), made at its first use. */
@@ -33,8 +32,7 @@ struct wsand_runtime {
     struct pool pool;
     struct shell_image shell;
     struct image *image; /* NULL: none */
-    const void *image_map;
-    size_t image_len;
+    struct host_file image_file;
 };
 
 /* Processes beside the shell (process.c). */
@@ -83,12 +81,16 @@ int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
 /* "ENOENT: no such file or directory: /path". */
 int error_path(struct wsand_error *err, int errnum, const char *path);
 
-/* hostmap.c: maps a host file for reading; an empty one gives NULL. -EISDIR,
- * -EINVAL for what is no regular file, or what open and mmap give. */
-int host_map(const char *path, const void **ret, size_t *ret_len);
-void host_unmap(const void *map, size_t len);
+/* hostmap.c: maps a host file for reading; of an empty one, bytes is NULL.
+ * -EISDIR, -EINVAL for what is no regular file, or what open and mmap give. */
+int host_map(const char *path, struct host_file *ret);
+void host_unmap(const struct host_file *f);
 /* Marks *err as one of the program, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
+
+/* runtime.c: as machine_ops.load, waiting for what is being compiled. */
+int runtime_load(struct wsand_runtime *rt, const struct program_source *src,
+                 OWN struct program **ret, char *why, size_t why_size);
 
 /* options.c: the sandbox's own copies of mounts and env; no programs. */
 int options_copy(struct wsand_options *to, const struct wsand_options *from);
@@ -98,7 +100,8 @@ void options_fini(struct wsand_options *o);
 int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Makes the folders that `path` needs and puts a file there, root's. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
-                      size_t len, uint32_t mode, int64_t now_ns);
+                      size_t len, uint32_t mode, int64_t now_ns,
+                      uint64_t *ret_ino);
 /* The inode at an absolute path without links; 0: there is none. */
 uint64_t skeleton_find(const struct tree *t, const char *path);
 /* One more name for an inode. */

@@ -73,45 +73,61 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
-/* Compiled here, it is found by content when it is run. */
+/* Its compiled code, if there is some or it is to be checked now. Else it is
+ * compiled when it is run, within the time limit of that run. */
 static int
-check_program(struct wsand_runtime *rt, const char *host_path,
-              const void *bytes, size_t len, struct wsand_error *err)
+load_program(struct wsand_runtime *rt, const struct wsand_program *p,
+             const struct host_file *f, OWN struct program **ret,
+             struct wsand_error *err)
 {
-    const struct program_source src = {
-        .bytes = bytes, .len = len, .name = host_path, .is_trusted = true};
-    struct program *program = NULL;
+    const struct program_source src = {.bytes = f->bytes,
+                                       .len = f->len,
+                                       .name = p->host_path,
+                                       .is_trusted = true,
+                                       .cached_only = !p->is_checked,
+                                       .file = f};
     char why[160] = "";
 
-    int r = engine_ops()->load(rt->engine, &src, &program, why, sizeof why);
-    program_put(program);
-    if (r == 0)
+    int r = runtime_load(rt, &src, ret, why, sizeof why);
+    if (r == 0 || !p->is_checked)
         return 0;
-    return why[0] ? error_set(err, -r, "%s: %s", host_path, why)
-                  : error_errno(err, -r, "%s", host_path);
+    return why[0] ? error_set(err, -r, "%s: %s", p->host_path, why)
+                  : error_errno(err, -r, "%s", p->host_path);
+}
+
+static int
+put_file(struct wsand_runtime *rt, struct tree *t,
+         const struct wsand_program *p, const struct host_file *f, int64_t now,
+         struct wsand_error *err)
+{
+    CLEANUP(program_putp) struct program *program = NULL;
+    uint64_t ino;
+
+    int r = load_program(rt, p, f, &program, err);
+    if (r < 0)
+        return r;
+    r = skeleton_put_file(t, p->guest_path, f->bytes, f->len, 0755, now, &ino);
+    if (r < 0)
+        return error_errno(err, -r, "%s in the sandbox", p->guest_path);
+    if (program)
+        tree_set_program(t, ino, program);
+    return 0;
 }
 
 static int
 put_program(struct wsand_runtime *rt, struct tree *t,
             const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
-    const void *bytes = NULL;
-    size_t len = 0;
+    struct host_file f;
 
-    int r = host_map(p->host_path, &bytes, &len);
+    int r = host_map(p->host_path, &f);
     if (r < 0) {
         r = error_errno(err, -r, "%s", p->host_path);
         return p->is_checked ? r : error_of_program(err, r);
     }
-    if (p->is_checked)
-        r = check_program(rt, p->host_path, bytes, len, err);
-    if (r < 0) {
-        host_unmap(bytes, len);
-        return r;
-    }
-    r = skeleton_put_file(t, p->guest_path, bytes, len, 0755, now);
-    host_unmap(bytes, len);
-    return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
+    r = put_file(rt, t, p, &f, now, err);
+    host_unmap(&f);
+    return r;
 }
 
 /* The tree that the sandbox starts with, free of charge but for programs put
@@ -241,6 +257,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
 {
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.machine = engine_ops(),
+                                .image_file = &sb->runtime->image_file,
                                 .engine = sb->runtime->engine,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,

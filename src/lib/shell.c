@@ -30,22 +30,23 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
     const struct tree *t = image_tree(rt->image);
     const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
     char why[160];
-    struct attr a;
 
     if (!i)
         return -ENOEXEC;
-    inode_getattr(i, 0, &a);
-    uint8_t *bytes = malloc(a.size ? a.size : 1);
-    if (!bytes)
-        return -ENOMEM;
-    uint64_t len = 0;
-    int64_t n = 1;
-    for (; n > 0 && len < a.size; len += (uint64_t)n)
-        n = inode_read(i, len, bytes + len, a.size - len);
-    struct program_source src = {
-        .bytes = bytes, .len = a.size, .name = SHELL_PATH, .is_trusted = true};
-    int r = engine_ops()->load(rt->engine, &src, ret, why, sizeof why);
-    free(bytes);
+    struct program_source src = {.bytes = inode_content(i),
+                                 .len = i->size,
+                                 .name = SHELL_PATH,
+                                 .is_trusted = true,
+                                 .file = &rt->image_file};
+    uint8_t *copy = NULL;
+    if (!src.bytes) {
+        src.bytes = copy = malloc(i->size + 1);
+        if (!copy)
+            return -ENOMEM;
+        (void)inode_read(i, 0, copy, i->size);
+    }
+    int r = runtime_load(rt, &src, ret, why, sizeof why);
+    free(copy);
     return r;
 }
 

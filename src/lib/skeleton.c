@@ -58,7 +58,7 @@ put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
 
 int
 skeleton_put_file(struct tree *t, const char *path, const void *data,
-                  size_t len, uint32_t mode, int64_t now_ns)
+                  size_t len, uint32_t mode, int64_t now_ns, uint64_t *ret_ino)
 {
     struct attr a = {.mode = S_IFREG | mode};
     struct name n;
@@ -75,6 +75,8 @@ skeleton_put_file(struct tree *t, const char *path, const void *data,
         else
             done += (size_t)w;
     }
+    if (r == 0)
+        *ret_ino = ino;
     return r;
 }
 
@@ -106,14 +108,16 @@ skeleton_link(struct tree *t, const char *path, uint64_t ino, int64_t now_ns)
 int
 skeleton_fill(struct tree *t, int64_t now_ns)
 {
+    uint64_t ino;
     int r = 0;
 
 #define DIR(path, mode, uid) \
     if (r == 0)              \
         r = put_dir(t, path, mode, uid, now_ns);
-#define FILE_(path, text) \
-    if (r == 0)           \
-        r = skeleton_put_file(t, path, text, sizeof text - 1, 0644, now_ns);
+#define FILE_(path, text)                                                   \
+    if (r == 0)                                                             \
+        r = skeleton_put_file(t, path, text, sizeof text - 1, 0644, now_ns, \
+                              &ino);
 #include "lib/skeleton.def"
 #undef DIR
 #undef FILE_
