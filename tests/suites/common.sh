@@ -1,0 +1,33 @@
+# What the files of this folder share. A suite runs on both sides with $source, the
+# unpacked source package, $suites, this folder, and $side, native or inside.
+
+# automake DIR: the variables that automake's harness gives a test whose scripts are
+# in the folder DIR of the source, in an empty build tree.
+automake() {
+    export srcdir=$source${1:+/$1} top_srcdir=$source abs_srcdir=$source${1:+/$1}
+    export abs_top_srcdir=$source abs_top_builddir=$PWD top_builddir=.
+    export VERSION PACKAGE_VERSION=$VERSION built_programs=$programs
+    export LOCALE_FR=none LOCALE_FR_UTF8=none LOCALE_JA=none fail=0
+    export CC=false AWK=awk EGREP='grep -E' EXEEXT= MAKE=make PERL=perl SHELL=/bin/bash
+    export host_os=linux-gnu host_triplet=x86_64-pc-linux-gnu TMPDIR=/tmp LC_ALL=C
+    export CONFIG_HEADER=$PWD/config.h
+    : >config.h
+    mkdir -p src "./$1"
+}
+
+# script NAME DIR: runs a test of the folder DIR of the source, with bash or perl.
+script() {
+    export CU_TEST_NAME=suite,${1//\//-}
+    mkdir -p "${1%/*}"
+    case $1 in
+    *.pl) perl -w "-I$source/$2" -MCuSkip -MCoreutils "-MCuTmpdir qw($1)" "$source/$1" ;;
+    *.xpl) perl -T -w "-I$source/$2" -MCuSkip -MCoreutils "-MCuTmpdir qw($1)" "$source/$1" ;;
+    *) /bin/bash "$source/$1" ;;
+    esac 9>&2
+}
+
+# listed VARIABLE FILE: the words of a variable of a makefile
+listed() {
+    sed -e ':a' -e '/\\$/N' -e 's/\\\n//' -e 'ta' "$source/$2" |
+        sed -n "s/^$1 *=//p" | tr -s ' \t' '\n' | grep -v '^\$' | grep .
+}
