@@ -6,11 +6,11 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all $(lint_suites) unit unit-engine unit-lib guest-native \
-	  $(inside_suites) fuzz-short
+	  $(inside_suites) fuzz-short suites-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -131,7 +131,7 @@ e2e-san:
 # The programs of the root image, from outside and from inside.
 check-userland: rootfs ## builds the root image and tests it
 	+@tools/check userland userland-programs differential \
-	  unit-lib-shell examples-c
+	  unit-lib-shell examples-c suites
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
@@ -140,7 +140,12 @@ differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
-.PHONY: check-userland userland userland-programs differential check-bash
+suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite
+suites-short suites-long: suites-%: rootfs $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite --$*
+.PHONY: check-userland userland userland-programs differential check-bash \
+  suites suites-short suites-long
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60
