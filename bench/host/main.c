@@ -23,7 +23,8 @@ static const struct {
 void
 host_init(struct host *h, const char *program, bool is_unpreemptive)
 {
-    const struct wsand_program p = {program, "/bin/program"};
+    const struct wsand_program p = {.host_path = program,
+                                    .guest_path = "/bin/program"};
     const struct wsand_options o = {
         .size = sizeof o, .programs = &p, .n_programs = 1};
     const struct engine_options eo = {.max_machines = 64,
@@ -56,7 +57,7 @@ host_run(struct host *h, const char *const *argv, uint64_t timeout_ms)
                                  .envp = envp,
                                  .stdio = {0, 1, 2},
                                  .timeout_ms = timeout_ms};
-    struct wsand_result res;
+    struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
 
     if (wsand_exec(h->sandbox, &x, &res, &err) < 0) {

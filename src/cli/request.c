@@ -44,7 +44,7 @@ static const struct option options[] = {
 
 /* --- options */
 
-static bool
+bool
 parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
 {
     char *end;
@@ -79,7 +79,9 @@ parse_mount(struct request *q, char *s)
     *guest = 0;
     if (mode)
         *mode = 0;
-    *m = (struct wsand_mount){s, guest + 1, mode && !strcmp(mode + 1, "rw")};
+    *m = (struct wsand_mount){.host_path = s,
+                              .guest_path = guest + 1,
+                              .is_writable = mode && !strcmp(mode + 1, "rw")};
     q->sandbox.n_mounts++;
     return true;
 }

@@ -72,27 +72,51 @@ open_null(struct kernel *k, OWN struct file **ret)
     return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
 }
 
+/* Its pid or -errno. */
+static int
+spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
+{
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct spawn s = {
+            .path = x->path, .argv = x->argv, .envp = x->envp, .cwd = x->cwd};
+        int r = 0;
+        for (int i = 0; r == 0 && i < 3; i++)
+            r = open_null(k, &s.stdio[i]);
+        if (r == 0)
+            r = kernel_spawn(k, &s, why, why_size);
+        if (r != -EINPROGRESS)
+            return r;
+        program_put(pending);
+        pending = s.program;
+        r = program_await(pending, -1, 0);
+        if (r < 0)
+            return r;
+    }
+}
+
 int
-wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *x, int hfd,
+wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
              struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct kernel *k = sb->kernel;
     char why[160] = "";
     struct resident res = {0};
-    struct spawn s = {
-        .path = x->path, .argv = x->argv, .envp = x->envp, .cwd = x->cwd};
-    int r = 0;
+    struct wsand_exec x;
 
-    for (int i = 0; r == 0 && i < 3; i++)
-        r = open_null(k, &s.stdio[i]);
-    int pid = r < 0 ? r : kernel_spawn(k, &s, why, sizeof why);
+    int r = SIZED_TAKE(&x, given, "wsand_exec", err);
+    if (r != 0)
+        return r;
+    int pid = spawn(k, &x, why, sizeof why);
     if (pid < 0)
-        return error_errno(err, -pid, "%s: %s", x->path, why);
+        return error_errno(err, -pid, "%s: %s", x.path, why);
     res.task = task_find(k, pid);
     res.task->resident = &res;
     (void)kernel_run(k, is_over, &res, NS_NEVER);
     r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
                                       : -ENOEXEC;
     res.task->resident = NULL;
-    return r < 0 ? error_errno(err, -r, "%s does not freeze", x->path) : 0;
+    return r < 0 ? error_errno(err, -r, "%s does not freeze", x.path) : 0;
 }
