@@ -296,10 +296,10 @@ has_process(const struct loading *l)
 {
     const struct engine *e = l->e;
 
-    if (!l->src->is_trusted)
-        return !e->compiles_in_process;
+    if (e->compiles_in_process)
+        return false;
     /* The process knows the usual settings only. */
-    return e->compiler.hfd >= 0 && !e->is_unpreemptive;
+    return !l->src->is_trusted || (e->compiler.hfd >= 0 && !e->is_unpreemptive);
 }
 
 /* Consumes facts. *ret_c, if it is not NULL, is on its way. */
