@@ -10,9 +10,11 @@
  * member means the default. What is given to a function is borrowed for the
  * call; what it gives back is the caller's, to be freed as is said there.
  *
- * Threads: a runtime may be used by several at a time, a sandbox by one;
- * wsand_cancel, wsand_signal and wsand_window_changed may be called from
- * anywhere, signal handlers included, until the sandbox is freed. */
+ * Threads: everything may be called from any thread. Calls on one sandbox are
+ * served one after the other, in the order in which they came; different
+ * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
+ * wsand_window_changed do not wait and may be called from signal handlers; so
+ * do not wait: wsand_status, and the functions of processes and of calls. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -29,8 +31,21 @@ extern "C" {
 struct wsand_runtime;
 struct wsand_sandbox;
 
+/* Why something was ended or refused. */
+enum wsand_class {
+    WSAND_CLASS_NONE,
+    WSAND_TIMEOUT,
+    WSAND_CANCELLED,
+    WSAND_LIMIT_EXCEEDED,
+    WSAND_CAPABILITY_DENIED,
+};
+
+/* "TIMEOUT", ...; NULL for WSAND_CLASS_NONE. */
+WSAND_API const char *wsand_class_name(enum wsand_class c);
+
 struct wsand_error {
     int errnum; /* as in errno.h, positive */
+    enum wsand_class error_class;
     /* "ENOENT: no such file or directory: /p": the errno's name comes first */
     char message[256];
     bool is_program; /* it is the program that cannot be run */
@@ -60,6 +75,7 @@ struct wsand_runtime_options {
      * The host must not ignore SIGCHLD, nor wait for children that are not
      * its own. */
     const char *compiler;
+    uint32_t threads; /* of the pool, at most; made when needed [256] */
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -74,10 +90,30 @@ WSAND_API void wsand_compiler_main(void) __attribute__((noreturn));
 
 /* --- sandbox */
 
-/* A folder of the host in the sandbox. */
+struct wsand_file {
+    const char *path; /* below the mount's, without a leading slash */
+    const void *data;
+    size_t len;
+};
+
+/* A folder of the host in the sandbox; or, where host_path is NULL, one with
+ * these files and the folders that they need. */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
+    const struct wsand_file *files;
+    size_t n_files;
+};
+
+/* A command of the host: a program on PATH of the sandbox, whose work is done
+ * by `invoke`. That is called on the sandbox's thread, must not wait nor use
+ * the sandbox, and has the call answered by wsand_call_reply, then or later. */
+struct wsand_call;
+struct wsand_command {
+    const char *name;
+    const char *help; /* what `name --help` prints; NULL: invoke is asked */
+    void (*invoke)(void *arg, struct wsand_call *call);
+    void *arg;
 };
 
 /* A program of the host, at guest_path in the sandbox, executable. */
@@ -94,9 +130,17 @@ struct wsand_options {
     size_t n_programs;
     /* Limits; see docs/limits.md for what happens at each. 0: the default. */
     uint64_t memory_bytes, file_bytes, files, processes;
-    uint64_t cpu_ms;       /* of one run */
-    uint64_t output_bytes; /* of each stream of a run */
-    uint64_t snapshots;    /* kept at a time [64] */
+    uint64_t cpu_ms;                                    /* of one run */
+    uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
+    uint64_t snapshots;      /* kept at a time [64] */
+    uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
+    /* NULL-terminated, or NULL. With paths, everything else is read-only, for
+     * the functions of files too. */
+    const char *const *writable_paths;
+    /* Names of the programs that may be run, NULL-terminated; NULL: all. */
+    const char *const *allow_tools;
+    const struct wsand_command *commands;
+    size_t n_commands;
     /* NAME=VALUE, NULL-terminated, or NULL: added to the shell's environment
      * at its first use. */
     const char *const *env;
@@ -113,8 +157,25 @@ WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
                                 const struct wsand_options *o,
                                 struct wsand_sandbox **ret,
                                 struct wsand_error *err);
-/* Kills what runs in it and frees everything. NULL is fine. */
+/* Kills what runs in it, waits for the calls and jobs that other threads have
+ * on it (they fail with -ECANCELED), and frees everything. NULL is fine. Not
+ * from a job of the same sandbox. */
 WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
+
+/* Has fn(sb, arg) called by a thread of the runtime's pool, when what came
+ * before on this sandbox is done; several sandboxes' jobs run side by side.
+ * Returns at once. The pool also gives background processes their time. */
+WSAND_API int wsand_post(struct wsand_sandbox *sb,
+                         void (*fn)(struct wsand_sandbox *sb, void *arg),
+                         void *arg, struct wsand_error *err);
+/* The same for work on no sandbox, such as making or freeing one. */
+WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
+                                 void (*fn)(void *arg), void *arg,
+                                 struct wsand_error *err);
+
+/* Mounts once more, over what is there. -EBUSY: something is mounted there. */
+WSAND_API int wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
+                          struct wsand_error *err);
 
 /* --- running a program */
 
@@ -171,6 +232,7 @@ struct wsand_run {
 struct wsand_output {
     /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
     int exit_code;
+    enum wsand_class error_class;
     bool timed_out, cancelled;
     char *out, *err; /* may be NULL when the length is 0 */
     size_t out_len, err_len;
@@ -333,6 +395,101 @@ WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
 /* Kills all processes and brings back the state at the creation (of a fork:
  * the state it began with). Snapshots stay. */
 WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
+/* A snapshot as bytes (freed with free()), and back as a new snapshot of a
+ * sandbox with the same root image (-EINVAL: another; or damaged). */
+WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
+                                  void **ret_data, size_t *ret_len,
+                                  struct wsand_error *err);
+WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
+                                  size_t len, uint64_t *ret_id,
+                                  struct wsand_error *err);
+
+/* --- export and import
+ *
+ * What was changed since the root image, as a tar in the format of an OCI
+ * layer (whiteouts included), with one member more, .wasmsand.json: version,
+ * environment, and the shell's state as a script. */
+
+/* *ret_data is freed with free(). */
+WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
+                           size_t *ret_len, struct wsand_error *err);
+/* Files, environment and shell become those of the export; processes end.
+ * Everything is checked first: on an error nothing has changed. */
+WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
+                           size_t len, struct wsand_error *err);
+
+/* --- history: the commands of wsand_run, the newest 1,000 */
+
+/* The oldest first, NULL-terminated; one free() frees everything. */
+WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,
+                                 struct wsand_error *err);
+WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
+
+/* --- processes beside the shell
+ *
+ * A bash of its own for a command, which runs while other calls are served and
+ * between them, until it ends or the sandbox does. */
+
+struct wsand_process_options {
+    size_t size;         /* sizeof(struct wsand_process_options) */
+    const char *command; /* NULL: an interactive shell (with is_pty) */
+    bool is_pty;
+    uint16_t rows, cols;    /* [24, 80] */
+    const char *cwd;        /* NULL: /home/user */
+    const char *const *env; /* added to the sandbox's; NULL-terminated */
+    /* Called from a thread of the pool; must not wait nor use the sandbox.
+     * A terminal's output is stream 1. After on_exit none is called. */
+    void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
+                      size_t len);
+    void (*on_exit)(void *arg, uint64_t id, int exit_code);
+    void *arg;
+};
+
+WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
+                                  const struct wsand_process_options *o,
+                                  uint64_t *ret_id, struct wsand_error *err);
+/* To its standard input or terminal. -EAGAIN: it has not read what came before
+ * (1 MiB is kept). len 0: the end of input. -ESRCH: it has ended. */
+WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
+                                  const void *data, size_t len,
+                                  struct wsand_error *err);
+WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
+                                   uint16_t rows, uint16_t cols,
+                                   struct wsand_error *err);
+/* To it and all that it has started. */
+WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
+                                 struct wsand_error *err);
+
+struct wsand_process {
+    uint64_t id;
+    char *command;
+    bool is_pty, has_ended;
+    int exit_code; /* when it has ended: 128 + n after signal n */
+};
+
+/* Those that run, and the last 64 that have ended; freed with one free(). */
+WSAND_API int wsand_process_list(struct wsand_sandbox *sb,
+                                 struct wsand_process **ret, size_t *ret_n,
+                                 struct wsand_error *err);
+
+/* --- calls of the host's commands */
+
+struct wsand_call_info {
+    const char *name;
+    const char *const *argv, *const *envp; /* NULL-terminated; argv[0]: name */
+    const char *cwd;
+    const void *input; /* all of its standard input */
+    size_t input_len;
+};
+
+/* Lives as long as the call. */
+WSAND_API const struct wsand_call_info *
+wsand_call_info(const struct wsand_call *call);
+/* Ends the call, once, from any thread; also when the process, or its sandbox,
+ * is gone by then. exit_code is taken modulo 256. */
+WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
+                                const void *out, size_t out_len,
+                                const void *err, size_t err_len);
 
 /* --- status */
 

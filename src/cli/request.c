@@ -79,7 +79,9 @@ parse_mount(struct request *q, char *s)
     *guest = 0;
     if (mode)
         *mode = 0;
-    *m = (struct wsand_mount){s, guest + 1, mode && !strcmp(mode + 1, "rw")};
+    *m = (struct wsand_mount){.host_path = s,
+                              .guest_path = guest + 1,
+                              .is_writable = mode && !strcmp(mode + 1, "rw")};
     q->sandbox.n_mounts++;
     return true;
 }

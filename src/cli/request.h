@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { LIST_MAX = 64, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
+enum { LIST_MAX = 32, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
 
 struct request {
     const char *root; /* root image, or NULL */
@@ -15,7 +15,7 @@ struct request {
     struct wsand_exec exec;
     struct wsand_mount mounts[LIST_MAX];
     struct wsand_program *programs; /* owned, with their paths */
-    const char *env[LIST_MAX + 8];
+    const char *env[2 * LIST_MAX + 8];
     size_t n_env;
     char term[64];
 };

@@ -29,6 +29,7 @@ static const struct machine_ops ops = {
     .grow = machine_grow,
     .freeze = machine_freeze,
     .note = program_note,
+    .stack_bytes = machine_stack_bytes,
     .free = machine_free,
 };
 

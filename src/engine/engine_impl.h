@@ -89,6 +89,18 @@ void pagemap_fini(struct pagemap *p);
 int pagemap_written(const struct pagemap *p, const uint8_t **at,
                     const uint8_t *end, struct page_range ret[PAGE_RANGES]);
 
+/* --- stack.c: the host's memory that native stacks take. */
+struct stacks {
+    size_t slot_bytes; /* of one and its guard; 0: nobody can tell */
+    size_t page;
+    uintptr_t top; /* of any of them */
+};
+
+/* True if the host says which pages are in memory. */
+bool stacks_can_tell(void);
+/* stack_bytes as given to wasmtime. */
+void stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes);
+
 /* --- compiler.c: the processes that compile. */
 struct compiler {
     int hfd;                  /* their executable; -1: there is none */
@@ -161,6 +173,7 @@ struct engine {
     int cache_hfd;      /* folder of compiled code, or -1 */
     struct compiler compiler;
     struct pagemap pagemap;
+    struct stacks stacks;
     struct ticker ticker;
     struct reaper reaper;
 
@@ -171,7 +184,7 @@ struct engine {
     struct list compilations;              /* not counted */
 };
 
-/* Makes e->wasm, e->settings and e->max_machines. */
+/* Makes e->wasm, e->settings, e->stacks and e->max_machines. */
 int config_apply(struct engine *e, const struct engine_options *o, char *why,
                  size_t why_size);
 /* An engine that only compiles, without a pool; what it makes can be loaded by
@@ -289,6 +302,8 @@ struct wasi_call {
 
 struct engine_machine {
     struct machine base;
+    uintptr_t stack_at;   /* an address on its native stack; 0: not yet */
+    uint64_t stack_bytes; /* what that was last seen to take */
     struct engine *engine;
     OWN struct engine_program *program;
     OWN wasmtime_store_t *store; /* NULL: never run */
@@ -331,6 +346,7 @@ machine_of(wasmtime_caller_t *caller)
     struct engine_machine *m =
         wasmtime_context_get_data(wasmtime_caller_context(caller));
 
+    m->stack_at = (uintptr_t)__builtin_frame_address(0);
     if (__builtin_expect(!m->base.base, 0))
         machine_find_memory(m, caller);
     return m;
@@ -352,6 +368,9 @@ void machine_note_unused(struct engine_machine *m);
 void machine_enter_resume(struct engine_machine *m);
 /* What an import returns to end the machine's current entry. */
 OWN wasm_trap_t *machine_leave(void);
+
+/* As machine_ops.stack_bytes (stack.c). */
+uint64_t machine_stack_bytes(struct machine *base);
 
 int machine_fork(struct machine *parent, struct machine *child);
 void machine_fork_return(struct machine *base, int32_t result);

@@ -218,8 +218,29 @@ void
 kernel_begin_run(struct kernel *k)
 {
     k->run_tag++;
+    k->run_is_open = true;
+    k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;
     limits_mark(&k->limits);
+}
+
+void
+kernel_end_run(struct kernel *k)
+{
+    k->run_is_open = false;
+    if (k->run_was_refused)
+        kernel_kill(k, k->run_tag, SIGKILL);
+}
+
+void
+kernel_refused(const struct task *t)
+{
+    struct kernel *k = t->kernel;
+
+    if (t->run_tag == k->run_tag && k->run_is_open)
+        k->run_was_refused = true;
+    else if (t->run_tag)
+        kernel_kill(k, t->run_tag, SIGKILL);
 }
 
 void

@@ -39,8 +39,10 @@ struct kernel {
     struct task *init; /* pid 1: adopts and reaps orphans */
     int32_t last_pid;
     bool has_wrapped_pids;
-    uint64_t n_forks; /* tasks made so far, for /proc/stat */
-    uint64_t run_tag; /* given to tasks the host starts */
+    uint64_t n_forks;     /* tasks made so far, for /proc/stat */
+    uint64_t run_tag;     /* given to tasks the host starts */
+    bool run_is_open;     /* it was not answered yet */
+    bool run_was_refused; /* memory or a process, see kernel_refused */
 
     struct list run_queue;
     struct list background; /* runnable, but of earlier runs */
@@ -106,7 +108,8 @@ struct spawn {
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 
 /* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
- * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run.
+ * What was removed is freed when it returns. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
 /* From any OS thread: makes kernel_run look at `done` soon. */
@@ -114,6 +117,12 @@ void kernel_kick(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */
 void kernel_begin_run(struct kernel *k);
+/* The run was answered; what is left of it is background from now on. */
+void kernel_end_run(struct kernel *k);
+/* A task was refused memory or a process, for want of what others have. A run
+ * to which that happens does not outlive its answer: what a fork bomb leaves
+ * behind would take from the next run what that needs. */
+void kernel_refused(const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must
  * have been freed. */
 void kernel_end_all(struct kernel *k);

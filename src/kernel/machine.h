@@ -55,6 +55,7 @@ enum machine_event {
     MACHINE_YIELDED, /* its time slice is over */
     MACHINE_FORKS,   /* unwound in sys.fork: call `fork` (or `fork_fail`) */
     MACHINE_NEXT,    /* gave itself up in sys.next */
+    /* The machine is done: */
     MACHINE_LEFT,    /* thread->leaving was set by the kernel in a call */
     MACHINE_ENDED,   /* _start returned */
     MACHINE_TRAPPED, /* see machine_trap */
@@ -126,6 +127,10 @@ struct machine_ops {
                   size_t *ret_len);
     /* The note of a frozen program, or NULL. */
     const void *(*note)(struct program *p, size_t *ret_len);
+    /* Memory that its native stack takes, in steps of 64 KiB without the
+     * first; 0 where the engine cannot tell. It grows with the depth that was
+     * ever reached, and is given up in sys.next. Not within its resume. */
+    uint64_t (*stack_bytes)(struct machine *m);
     /* Never from within its own resume. NULL is fine. */
     void (*free)(OWN struct machine *m);
 };

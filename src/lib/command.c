@@ -170,6 +170,8 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
         kill_run(k);
         (void)kernel_run(k, is_over, &run, NS_NEVER);
     }
+    sh->res->task->run_tag = 0;
+    kernel_end_run(k);
     ret->status = sh->res->status;
     if (sh->res->is_dead)
         shell_roll_back(sh);

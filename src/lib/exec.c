@@ -218,6 +218,7 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
     }
     ret->cancelled = run.cancelled && !ret->timed_out;
     fill_result(k, run.pid, ret);
+    kernel_end_run(k);
     return 0;
 }
 

@@ -17,9 +17,10 @@ copy_mounts(struct wsand_options *to, const struct wsand_options *from)
     to->mounts = v;
     to->n_mounts = from->n_mounts;
     for (size_t i = 0; i < from->n_mounts; i++) {
-        v[i] = (struct wsand_mount){strdup(from->mounts[i].host_path),
-                                    strdup(from->mounts[i].guest_path),
-                                    from->mounts[i].is_writable};
+        v[i] = (struct wsand_mount){
+            .host_path = strdup(from->mounts[i].host_path),
+            .guest_path = strdup(from->mounts[i].guest_path),
+            .is_writable = from->mounts[i].is_writable};
         if (!v[i].host_path || !v[i].guest_path)
             return -ENOMEM;
     }

@@ -95,18 +95,19 @@ static int
 run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
             bool continues, struct wsand_output *ret)
 {
-    size_t max = sh->sb->kernel->limits.max[LIMIT_output];
-    struct command c = {.text = run->command,
-                        .len = run->command_len,
-                        .input = run->input,
-                        .input_len = run->input_len,
-                        .out_max = run->stdout_bytes ? run->stdout_bytes : max,
-                        .err_max = run->stderr_bytes ? run->stderr_bytes : max,
-                        .merge = run->merge_stderr,
-                        .on_output = run->on_output,
-                        .on_output_arg = run->on_output_arg,
-                        .deadline_ns = deadline_ns,
-                        .continues = continues};
+    const uint64_t *max = sh->sb->kernel->limits.max;
+    struct command c = {
+        .text = run->command,
+        .len = run->command_len,
+        .input = run->input,
+        .input_len = run->input_len,
+        .out_max = run->stdout_bytes ? run->stdout_bytes : max[LIMIT_stdout],
+        .err_max = run->stderr_bytes ? run->stderr_bytes : max[LIMIT_stderr],
+        .merge = run->merge_stderr,
+        .on_output = run->on_output,
+        .on_output_arg = run->on_output_arg,
+        .deadline_ns = deadline_ns,
+        .continues = continues};
     struct outcome o = {0};
 
     int r = command_run(sh, &c, &o);

@@ -59,7 +59,8 @@ get_limits(const struct wsand_options *o, uint64_t *max,
     } given[] = {
         {LIMIT_memory, o->memory_bytes}, {LIMIT_file_bytes, o->file_bytes},
         {LIMIT_files, o->files},         {LIMIT_processes, o->processes},
-        {LIMIT_cpu, o->cpu_ms},          {LIMIT_output, o->output_bytes},
+        {LIMIT_cpu, o->cpu_ms},          {LIMIT_stdout, o->stdout_bytes},
+        {LIMIT_stderr, o->stderr_bytes}, {LIMIT_command, o->command_bytes},
     };
     int r = 0;
 

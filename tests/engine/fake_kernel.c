@@ -105,7 +105,8 @@ thread_sigword(struct thread *th, gaddr at)
 int32_t
 thread_signext(struct thread *th, gaddr at)
 {
-    (void)th;
+    if (at == FAKE_END_AT)
+        th->leaving = LEAVE_EXIT;
     return (int32_t)at + 1;
 }
 

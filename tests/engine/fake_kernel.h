@@ -9,6 +9,9 @@
 /* System calls of the fake; other numbers return the sum of the arguments. */
 enum { CALL_EXIT = 1, CALL_LOG = 2, CALL_WAIT = 3, CALL_PEEK = 4 };
 
+/* sys.signext for this address ends the thread. */
+#define FAKE_END_AT 400
+
 #define FAKE_LOG 16
 
 struct fake {

@@ -374,7 +374,9 @@ with_mount(bool is_writable)
 {
     char dir[] = "/tmp/wsand-lib-XXXXXX", file[64];
     CHECK(mkdtemp(dir) != NULL);
-    struct wsand_mount m = {dir, "/mnt/host", is_writable};
+    struct wsand_mount m = {.host_path = dir,
+                            .guest_path = "/mnt/host",
+                            .is_writable = is_writable};
     LIB_SANDBOX(l, .mounts = &m, .n_mounts = 1);
     int want = is_writable ? 0 : -EROFS;
     (void)snprintf(file, sizeof file, "%s/seen", dir);

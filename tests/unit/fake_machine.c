@@ -159,6 +159,12 @@ fake_interrupt(struct engine *e)
         e->interrupts++;
 }
 
+static uint64_t
+fake_stack_bytes(struct machine *m)
+{
+    return ((struct fake_machine *)m)->stack_bytes;
+}
+
 static void
 fake_free(OWN struct machine *m)
 {
@@ -177,5 +183,6 @@ const struct machine_ops fake_ops = {
     .fork_return = fake_fork_return,
     .refresh = fake_refresh,
     .interrupt = fake_interrupt,
+    .stack_bytes = fake_stack_bytes,
     .free = fake_free,
 };

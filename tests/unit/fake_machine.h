@@ -32,7 +32,8 @@ struct fake_machine {
     void *arg;
     long turns; /* resumed so often, this time included */
     int32_t fork_result;
-    uint32_t words[8]; /* the script's own; a fork copies them */
+    uint64_t stack_bytes; /* what its stack is said to take */
+    uint32_t words[8];    /* the script's own; a fork copies them */
 };
 
 extern const struct machine_ops fake_ops;

@@ -1,4 +1,5 @@
 /* The scheduler, with machines that run scripts. */
+#include "kernel/vfs/tmpfs.h"
 #include "world.h"
 
 #include <errno.h>
@@ -470,5 +471,48 @@ TEST(sched_shorter_transfer_after_a_wait_is_over)
     iov[1] = iov[3] = 4;
     memcpy(world_at(t, AT), iov, sizeof iov);
     CHECK_EQ(SYS(t, NR_writev, (uint32_t)fds[1], AT, 2), 8);
+    kernel_free(k);
+}
+
+/* --- freeing what was removed */
+
+struct removal {
+    struct tree *tree;
+    uint64_t freed;
+    unsigned steps;
+};
+
+static bool
+is_freed(void *arg)
+{
+    struct removal *r = arg;
+
+    CHECK(r->tree->grave.freed - r->freed < 1200);
+    r->freed = r->tree->grave.freed;
+    r->steps++;
+    return !r->tree->grave.top;
+}
+
+TEST(an_idle_kernel_frees_what_was_removed_in_steps)
+{
+    enum { BLOCKS = 12000 };
+    struct kernel *k = world_new();
+    struct mount *root = CONTAINER_OF(k->mounts.next, struct mount, link);
+    struct removal r = {.tree = tmpfs_tree(root->fs)};
+    struct vnode top = world_root(k);
+    struct at at = {.k = k, .base = &top, .path = "/f"};
+
+    r.tree->max.bytes = UINT64_MAX;
+    struct file *f = world_open(k, NULL, "/f", O_CREAT | O_RDWR, NULL);
+    for (uint64_t pos = 0; pos < BLOCKS * UINT64_C(4096);) {
+        CHECK_EQ(f->ops->write(f, NULL, "x", 1, &pos), 1);
+        pos += 4095;
+    }
+    CHECK_EQ(vfs_unlink(&at, 0), 0);
+    file_put(f);
+    CHECK_EQ(r.tree->used.bytes, 0);
+    CHECK(r.tree->grave.top != NULL);
+    CHECK_EQ(kernel_run(k, is_freed, &r, NS_NEVER), 0);
+    CHECK(r.steps > 10 && r.freed > BLOCKS);
     kernel_free(k);
 }

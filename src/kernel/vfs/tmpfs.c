@@ -53,6 +53,14 @@ tmpfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
     return 0;
 }
 
+static uint64_t
+tmpfs_position(struct fs *fs, uint64_t dir)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, dir);
+
+    return i && inode_is_dir(i) ? i->seq : 0;
+}
+
 static int
 tmpfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
 {
@@ -217,6 +225,12 @@ tmpfs_content(struct fs *fs, uint64_t ino)
     return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
 }
 
+static bool
+tmpfs_tidy(struct fs *fs, size_t max)
+{
+    return grave_drain(&tmpfs_of(fs)->tree.grave, max);
+}
+
 static void
 tmpfs_free(OWN struct fs *fs)
 {
@@ -228,6 +242,7 @@ static const struct fs_ops tmpfs_ops = {
     .name = "tmpfs",
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
+    .position = tmpfs_position,
     .getattr = tmpfs_getattr,
     .setattr = tmpfs_setattr,
     .create = tmpfs_create,
@@ -244,6 +259,7 @@ static const struct fs_ops tmpfs_ops = {
     .statfs = tmpfs_statfs,
     .program = tmpfs_program,
     .set_program = tmpfs_set_program,
+    .tidy = tmpfs_tidy,
     .content = tmpfs_content,
     .free = tmpfs_free,
 };
@@ -277,15 +293,11 @@ tmpfs_tree(struct fs *fs)
 int
 tmpfs_set_tree(struct fs *fs, const struct tree *from)
 {
-    struct tree *t = &tmpfs_of(fs)->tree, now;
+    struct tree now;
 
     int r = tree_clone(from, &now);
     if (r < 0)
         return r;
-    now.max = t->max;
-    now.holds = t->holds;
-    t->holds = (struct holds){0};
-    tree_fini(t);
-    *t = now;
+    tree_replace(&tmpfs_of(fs)->tree, &now);
     return 0;
 }
