@@ -1,40 +1,35 @@
 /* A program of 2 MB that does nothing: what is measured is its start. */
+/* clang-format off */
 #define STEP  x = x * (__COUNTER__ * 2 + 1) ^ x >> 3;
 #define STEP4 STEP STEP STEP STEP
-
-#define F(name)                                         \
-    __attribute__((noinline)) unsigned name(unsigned x) \
-    {                                                   \
-        STEP4 STEP4 STEP4 STEP4 return x;               \
+#define F(n)                                                        \
+    __attribute__((noinline)) static unsigned n(unsigned x)         \
+    {                                                               \
+        STEP4 STEP4 STEP4 STEP4                                     \
+        return x;                                                   \
     }
-#define F10(n) \
-    F(n##0)    \
-    F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
-#define F100(n)                                                           \
-    F10(n##0)                                                             \
-    F10(n##1) F10(n##2) F10(n##3) F10(n##4) F10(n##5) F10(n##6) F10(n##7) \
-        F10(n##8) F10(n##9)
-#define F1000(n)                                                      \
-    F100(n##0)                                                        \
-    F100(n##1) F100(n##2) F100(n##3) F100(n##4) F100(n##5) F100(n##6) \
-        F100(n##7) F100(n##8) F100(n##9)
+#define P(n) n,
 
-F1000(a)
-F1000(b) F1000(c) F1000(d) F1000(e) F1000(f) F1000(g) F1000(h) F1000(i)
+#define TEN(m, n)                                                   \
+    m(n##0) m(n##1) m(n##2) m(n##3) m(n##4)                         \
+    m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
+#define F10(n)   TEN(F, n)
+#define P10(n)   TEN(P, n)
+#define HUNDRED(m, n)                                               \
+    m(n##0) m(n##1) m(n##2) m(n##3) m(n##4)                         \
+    m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
+#define F100(n)  HUNDRED(F10, n)
+#define P100(n)  HUNDRED(P10, n)
+#define THOUSAND(m, n)                                              \
+    m(n##0) m(n##1) m(n##2) m(n##3) m(n##4)                         \
+    m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
+#define F1000(n) THOUSAND(F100, n)
+#define P1000(n) THOUSAND(P100, n)
+#define ALL(m) m(a) m(b) m(c) m(d) m(e) m(f) m(g) m(h) m(i)
 
-#define P10(n) n##0, n##1, n##2, n##3, n##4, n##5, n##6, n##7, n##8, n##9,
-#define P100(n)                                                           \
-    P10(n##0)                                                             \
-    P10(n##1) P10(n##2) P10(n##3) P10(n##4) P10(n##5) P10(n##6) P10(n##7) \
-        P10(n##8) P10(n##9)
-#define P1000(n)                                                      \
-    P100(n##0)                                                        \
-    P100(n##1) P100(n##2) P100(n##3) P100(n##4) P100(n##5) P100(n##6) \
-        P100(n##7) P100(n##8) P100(n##9)
-
-    static unsigned (*const all[])(unsigned) = {
-        P1000(a) P1000(b) P1000(c) P1000(d) P1000(e) P1000(f) P1000(g) P1000(h)
-            P1000(i)};
+ALL(F1000)
+static unsigned (*const all[])(unsigned) = {ALL(P1000)};
+/* clang-format on */
 
 int
 main(int argc, char **argv)

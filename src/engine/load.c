@@ -329,6 +329,8 @@ compile(struct loading *l, OWN struct compilation **ret_c,
         compilations_find(l->e, l->hash, l->src->is_trusted);
     struct program_facts facts;
 
+    if (c && compilation_has_ended(c))
+        return finish_compilation(l, c, ret);
     if (!c) {
         int r = read_source(l, &facts);
         if (r == 0)
@@ -336,8 +338,6 @@ compile(struct loading *l, OWN struct compilation **ret_c,
         if (!c)
             return r;
     }
-    if (compilation_has_ended(c))
-        return finish_compilation(l, c, ret);
     *ret_c = c;
     return -EINPROGRESS;
 }
@@ -369,7 +369,7 @@ program_load(struct engine *e, const struct program_source *src,
     int r = find_or_compile(&l, &c, &p);
     if (r == -EINPROGRESS)
         *ret = &c->base;
-    if (r < 0)
+    if (r != 0)
         return r;
     if (p->refusal) {
         r = refuse(&l, p->refusal);
