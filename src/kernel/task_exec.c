@@ -538,7 +538,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .argv = (const char *const *)args.v,
                      .envp = (const char *const *)env.v};
     r = exec_prepare(t, &e, &p);
-    if (r == -EINPROGRESS)
+    if (r == -EINPROGRESS && p)
         return wait_for(t, p);
     return r < 0 ? r : start(t, p);
 }
