@@ -138,7 +138,7 @@ tour: $(SANDBOX)
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
-	@$(SANDBOX) shell -s <tests/userland/programs.sh
+	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
