@@ -2,7 +2,7 @@
 
 The model here is a list; put yours in its place."""
 
-from typing import Iterator, Optional
+from typing import Generator
 
 from wasmsand import CommandResult, Sandbox
 
@@ -16,21 +16,21 @@ PLAN = [
 ]
 
 
-def model() -> Iterator[str]:
+def model() -> Generator[str, CommandResult, None]:
     for command in PLAN:
-        seen: Optional[CommandResult] = yield command  # type: ignore[misc]
-        if seen and not seen.ok:
+        seen = yield command
+        if not seen.ok:
             print("  (the model sees the error, and goes on)")
 
 
 with Sandbox(timeout_ms=10_000, limits={"processes": 32}) as sb:
     agent = model()
-    command: Optional[str] = next(agent)
-    while command:
-        print(f"$ {command}")
-        result = sb.commands.run(command)
-        print((result.stdout + result.stderr).rstrip())
-        try:
-            command = agent.send(result)  # type: ignore[attr-defined]
-        except StopIteration:
-            command = None
+    try:
+        command = next(agent)
+        while True:
+            print(f"$ {command}")
+            result = sb.commands.run(command)
+            print((result.stdout + result.stderr).rstrip())
+            command = agent.send(result)
+    except StopIteration:
+        pass
