@@ -6,7 +6,8 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  guest-native $(inside_suites) $(userland_suites) suites-short fuzz-short
+	  guest-native $(inside_suites) $(userland_suites) suites-short \
+	  lint-sdk sdk wheel-test fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
