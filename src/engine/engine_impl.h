@@ -52,9 +52,6 @@ ticker_leave(struct ticker *t)
     t->running--;
 }
 
-/* An OS thread that takes no signals. */
-int os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg);
-
 /* --- reaper.c: frees large machines on a thread of its own. */
 struct engine_machine;
 
