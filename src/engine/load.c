@@ -303,7 +303,7 @@ has_process(const struct loading *l)
     return !l->src->is_trusted || (e->compiler.hfd >= 0 && !e->is_unpreemptive);
 }
 
-/* Consumes facts. *ret_c, if it is not NULL, is on its way. */
+/* Consumes facts. -EINPROGRESS: *ret_c is on its way. */
 static int
 begin(struct loading *l, OWN struct program_facts *facts,
       OWN struct compilation **ret_c, OWN struct engine_program **ret)
@@ -316,9 +316,10 @@ begin(struct loading *l, OWN struct program_facts *facts,
     if (r < 0 && (l->src->is_trusted || l->e->compiles_in_process))
         return compile_here(l, facts, ret);
     program_facts_fini(facts);
-    if (r == 0)
-        *ret_c = compilations_add(l->e, c);
-    return r;
+    if (r < 0)
+        return r;
+    *ret_c = compilations_add(l->e, c);
+    return -EINPROGRESS;
 }
 
 /* -EINPROGRESS: *ret_c is on its way. */
@@ -330,15 +331,12 @@ compile(struct loading *l, OWN struct compilation **ret_c,
         compilations_find(l->e, l->hash, l->src->is_trusted);
     struct program_facts facts;
 
-    if (c && compilation_has_ended(c))
-        return finish_compilation(l, c, ret);
     if (!c) {
         int r = read_source(l, &facts);
-        if (r == 0)
-            r = begin(l, &facts, &c, ret);
-        if (!c)
-            return r;
+        return r < 0 ? r : begin(l, &facts, ret_c, ret);
     }
+    if (compilation_has_ended(c))
+        return finish_compilation(l, c, ret);
     *ret_c = c;
     return -EINPROGRESS;
 }
