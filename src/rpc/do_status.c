@@ -4,10 +4,10 @@
 static struct wsand_status
 status_of(const struct request *q)
 {
-    struct wsand_status st = {0};
+    struct wsand_status st = {.size = sizeof st};
 
     if (q->sb)
-        wsand_status(q->sb, &st);
+        (void)wsand_status(q->sb, &st, NULL);
     return st;
 }
 
