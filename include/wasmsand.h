@@ -5,10 +5,13 @@
  * nothing here is global.
  *
  * Functions that can fail return 0, or a negative errno with the details in
- * *err (which may be NULL); results are untouched then. Structures of options
- * begin with their size, so that later versions can add members; a zeroed
- * member means the default. What is given to a function is borrowed for the
- * call; what it gives back is the caller's, to be freed as is said there.
+ * *err (which may be NULL); results are untouched then. Structures that may
+ * grow begin with their size, which the caller sets, also in those for results:
+ * members past it are taken as zero, or not filled. -EINVAL, naming the
+ * structure: the size was not set, or members that this version does not know
+ * are not zero. A zeroed member of options means the default. What is given to
+ * a function is borrowed for the call; what it gives back is the caller's, to
+ * be freed as is said there.
  *
  * Threads: everything may be called from any thread. Calls on one sandbox are
  * served one after the other, in the order in which they came; different
@@ -32,12 +35,14 @@ extern "C" {
 struct wsand_runtime;
 struct wsand_sandbox;
 
-/* Why something was ended or refused. */
+/* Why something was ended or refused. Of a command whose status is not 0, the
+ * first of these that is true: */
 enum wsand_class {
     WSAND_CLASS_NONE,
-    WSAND_TIMEOUT,
-    WSAND_CANCELLED,
-    WSAND_LIMIT_EXCEEDED,
+    WSAND_TIMEOUT,        /* its time was over */
+    WSAND_CANCELLED,      /* by wsand_cancel */
+    WSAND_LIMIT_EXCEEDED, /* it has hit the limit that is named */
+    /* Policy has refused it a program (allow_tools), a mount or the network. */
     WSAND_CAPABILITY_DENIED,
 };
 
@@ -97,7 +102,9 @@ struct wsand_file {
 };
 
 /* A folder of the host in the sandbox; or, where host_path is NULL, one with
- * these files and the folders that they need. */
+ * these files and the folders that they need, all of uid 1000. Files that are
+ * programs or begin with #! can be executed. What can be written counts against
+ * the limits of files, and forks and snapshots have it as it is then. */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
@@ -137,10 +144,19 @@ struct wsand_options {
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
     uint64_t snapshots;      /* kept at a time [64] */
     uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
-    /* NULL-terminated, or NULL. With paths, everything else is read-only, for
-     * the functions of files too. */
+    /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
+     * only they can be written, for the functions of files too: EROFS
+     * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
+     * where it is missing, and belongs to uid 1000 then. Mounts go by their
+     * is_writable; /dev and /proc are as usual. */
     const char *const *writable_paths;
-    /* Names of the programs that may be run, NULL-terminated; NULL: all. */
+    /* Names of the programs that may be run, NULL-terminated; NULL: all. What
+     * is not among them fails with EACCES: status 126 and "Permission denied"
+     * in a shell, whose builtins stay. A name is that of a file in a folder
+     * which the sandbox's user cannot change (root's, or of a read-only mount),
+     * or of a symbolic link there; argv[0] and the path must end in one too.
+     * Other programs, such as copies, have no name and are refused; scripts of
+     * the user may be run if their interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;
@@ -181,7 +197,10 @@ WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
 
-/* Mounts once more, over what is there. -EBUSY: something is mounted there. */
+/* Mounts once more, over what is there; forks made from now on have it, and
+ * wsand_snapshot_restore and wsand_reset leave it. -EBUSY: something is mounted
+ * there. -EINVAL: a path of `files`; -EEXIST, -ENOTDIR: two of them are the
+ * same, or one would be in the other; -ENOSPC. Nothing has changed then. */
 WSAND_API int wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
                           struct wsand_error *err);
 
@@ -200,6 +219,7 @@ struct wsand_exec {
 };
 
 struct wsand_result {
+    size_t size;   /* sizeof(struct wsand_result) */
     int exit_code; /* -1 if a signal ended it */
     int signal;    /* 0 if it exited */
     bool timed_out, cancelled;
@@ -236,9 +256,14 @@ struct wsand_run {
     void *on_output_arg;
 };
 
-/* A command's result. The bytes are freed by wsand_output_free. */
+/* A command's result. The bytes are freed by wsand_output_free, which leaves
+ * it ready for the next run. */
 struct wsand_output {
-    /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
+    size_t size; /* sizeof(struct wsand_output) */
+    /* 128 + n after signal n; 124 after the time limit: what it has printed so
+     * far is kept, standard error ends with "command timed out\n", and time_us
+     * is the limit; 130 when cancelled. A command longer than command_bytes is
+     * not run: 1, and standard error says so. */
     int exit_code;
     enum wsand_class error_class;
     bool timed_out, cancelled;
@@ -382,15 +407,16 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
 /* --- snapshots
  *
  * A snapshot is the state of a sandbox between commands: its files (not those
- * of mounts), and its shell as wsand_fork would copy it. It belongs to its
- * sandbox and is freed with it; forks do not have it. The cost of all of these
- * does not depend on what the sandbox holds. */
+ * of mounted host folders), and its shell as wsand_fork would copy it. It
+ * belongs to its sandbox and is freed with it; forks do not have it. The cost
+ * of all of these does not depend on what the sandbox holds. */
 
 /* Ids are not used again. -ENOSPC: there are as many as the options allow. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
 /* Kills all processes and brings the state back, as often as wanted; on an
- * error before that, nothing has changed. -ENOENT: there is none. */
+ * error before that, nothing has changed. -ENOENT: there is none. -EBUSY: it
+ * has a file where a folder is mounted now. */
 WSAND_API int wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                                      struct wsand_error *err);
 /* -ENOENT: there is none. */
@@ -403,7 +429,11 @@ WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
  * the state it began with). Snapshots stay. */
 WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
 /* A snapshot as bytes (freed with free()), and back as a new snapshot of a
- * sandbox with the same root image (-EINVAL: another; or damaged). */
+ * sandbox with the same root image and the same mounts (-EINVAL: another; or
+ * damaged; -ENOSPC: limits). The bytes need not be trusted: they can describe
+ * no more than what the sandbox's user could have made. Open files that the
+ * user may not open now are /dev/null then. -EINVAL when it is saved: the name
+ * of a file begins with ".wh.". */
 WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
                                   void **ret_data, size_t *ret_len,
                                   struct wsand_error *err);
@@ -417,15 +447,22 @@ WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
  * layer (whiteouts included), with one member more, .wasmsand.json: version,
  * environment, and the shell's state as a script. */
 
-/* *ret_data is freed with free(). */
+/* *ret_data is freed with free(). Mounts are not part of it, nor are sockets in
+ * folders. -EINVAL: the name of a file begins with ".wh.", is that of the
+ * member, or has a path of more than 4,095 bytes; -ETIMEDOUT as for
+ * wsand_env_get. */
 WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
                            size_t *ret_len, struct wsand_error *err);
 /* Files, environment and shell become those of the export; processes end.
- * Everything is checked first: on an error nothing has changed. */
+ * Everything is checked first: on an error nothing has changed. -EINVAL: no
+ * export, or one that no sandbox could have made; -ENOSPC; -ETIMEDOUT: the
+ * script has not ended within five seconds. */
 WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
                            size_t len, struct wsand_error *err);
 
-/* --- history: the commands of wsand_run, the newest 1,000 */
+/* --- history: the commands that wsand_run has run, the newest 1,000 of them
+ * and at most 1 MiB. Forks begin with their origin's; it is part of snapshots.
+ */
 
 /* The oldest first, NULL-terminated; one free() frees everything. */
 WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,
@@ -505,6 +542,7 @@ WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
 /* --- status */
 
 struct wsand_status {
+    size_t size; /* sizeof(struct wsand_status) */
     /* In use now. Files and folders of the root image cost nothing. */
     uint64_t processes, memory_bytes, files, file_bytes, snapshots;
     uint64_t cpu_ms; /* of all runs */
@@ -514,8 +552,8 @@ struct wsand_status {
     } max;
 };
 
-WSAND_API void wsand_status(const struct wsand_sandbox *sb,
-                            struct wsand_status *ret);
+WSAND_API int wsand_status(const struct wsand_sandbox *sb,
+                           struct wsand_status *ret, struct wsand_error *err);
 
 /* --- for builds and terminals */
 

@@ -57,7 +57,7 @@ host_run(struct host *h, const char *const *argv, uint64_t timeout_ms)
                                  .envp = envp,
                                  .stdio = {0, 1, 2},
                                  .timeout_ms = timeout_ms};
-    struct wsand_result res;
+    struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
 
     if (wsand_exec(h->sandbox, &x, &res, &err) < 0) {

@@ -48,7 +48,7 @@ run(struct wsand_sandbox *sb, const char *command)
 {
     struct wsand_run r = {
         .size = sizeof r, .command = command, .command_len = strlen(command)};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     struct wsand_error err;
 
     if (wsand_run(sb, &r, &out, &err) < 0)

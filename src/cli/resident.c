@@ -58,7 +58,7 @@ run_line(struct session *s, const char *line, struct wsand_error *err)
                             .command = line,
                             .command_len = strlen(line),
                             .timeout_ms = s->timeout_ms};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     int r = wsand_run(sb, &run, &out, err);
     if (r < 0)

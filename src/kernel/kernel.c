@@ -50,6 +50,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     k->machine = o->machine;
     k->engine = o->engine;
     k->image_file = o->image_file;
+    k->allow_tools = o->allow_tools;
     init_limits(k, o->limits);
     clock_init(&k->clock, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, o->is_deterministic, o->seed);
@@ -227,6 +228,7 @@ kernel_begin_run(struct kernel *k)
     k->run_is_open = true;
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;
+    k->was_denied = false;
     limits_mark(&k->limits);
 }
 
@@ -247,6 +249,12 @@ kernel_refused(const struct task *t)
         k->run_was_refused = true;
     else if (t->run_tag)
         kernel_kill(k, t->run_tag, SIGKILL);
+}
+
+void
+kernel_deny(struct kernel *k, const struct task *t)
+{
+    k->was_denied |= t && t->run_tag == k->run_tag;
 }
 
 void

@@ -54,6 +54,7 @@ struct kernel {
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
     int64_t run_cpu_ns;       /* cpu_ns when the run began */
+    bool was_denied;          /* something by policy, to the current run */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
@@ -70,7 +71,8 @@ struct kernel {
                      OWN struct hostcall **ret);
     void *host_arg;
 
-    struct list mounts; /* the first is the root */
+    const char *const *allow_tools; /* NULL-terminated; NULL: all */
+    struct list mounts;             /* the first is the root */
     uint64_t next_dev, next_anon_ino;
     struct limits limits;
     struct clock clock;
@@ -94,6 +96,9 @@ struct kernel_options {
     const char *hostname; /* NULL: "sandbox" */
     /* That contents of the root file system may lie in; NULL: none. */
     const struct host_file *image_file;
+    /* Names of the programs that may be run (exec_policy.c), NULL-terminated,
+     * borrowed for the kernel's life; NULL: all. */
+    const char *const *allow_tools;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */
@@ -149,6 +154,8 @@ void kernel_end_run(struct kernel *k);
  * to which that happens does not outlive its answer: what a fork bomb leaves
  * behind would take from the next run what that needs. */
 void kernel_refused(const struct task *t);
+/* Policy has refused t something: notes it, if t is of the current run. */
+void kernel_deny(struct kernel *k, const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must
  * have been freed. */
 void kernel_end_all(struct kernel *k);

@@ -74,8 +74,8 @@ ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
 
     int r = shell_begin(sb, &sh);
     if (r == 0)
-        r = shell_ask(sh, body, false, ret, ret_len);
-    return r < 0 ? error_errno(err, -r, "cannot ask the shell") : 0;
+        r = shell_query(sh, "", body, ret, ret_len);
+    return r < 0 ? shell_ask_error(err, r) : 0;
 }
 
 static int
@@ -91,12 +91,17 @@ static int
 change(struct wsand_sandbox *sb, const char *name, struct buf *b,
        struct wsand_error *err)
 {
+    struct shell *sh;
     char *reply = NULL;
     size_t len;
 
     buf_puts(b, " && \\builtin printf '\\0'");
-    int r = ask(sb, b, &reply, &len, err);
-    if (r == 0 && !reply)
+    int r = shell_begin(sb, &sh);
+    if (r == 0)
+        r = shell_ask(sh, b, false, &reply, &len);
+    if (r < 0)
+        r = shell_ask_error(err, r);
+    else if (!reply)
         r = error_set(err, EPERM, "variable cannot be changed: %s", name);
     free(reply);
     return r;

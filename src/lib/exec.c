@@ -71,6 +71,8 @@ start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
                : error_errno(err, -run->pid, "%s", x->path);
+    if (k->was_denied)
+        r = error_of_class(err, WSAND_CAPABILITY_DENIED, r);
     return error_of_program(err, r);
 }
 
@@ -174,17 +176,15 @@ begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
     }
 }
 
-int
-wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
-           struct wsand_result *ret, struct wsand_error *err)
+static int
+exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
+             struct wsand_result *ret, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
 
-    if (x->size < sizeof *x)
-        return error_set(err, EINVAL, "wsand_exec.size is %zu", x->size);
     if (isatty(x->stdio[0])) {
         int r = terminal_new(k, x->stdio[0], &term);
         if (r < 0)
@@ -209,6 +209,23 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
     fill_result(k, run.pid, ret);
     kernel_end_run(k);
     return 0;
+}
+
+int
+wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
+           struct wsand_result *ret, struct wsand_error *err)
+{
+    struct wsand_result result = {0};
+    struct wsand_exec own;
+
+    int r = sized_check(ret, "wsand_result", err);
+    if (r == 0)
+        r = SIZED_TAKE(&own, x, "wsand_exec", err);
+    if (r == 0)
+        r = exec_checked(sb, &own, &result, err);
+    if (r == 0)
+        sized_give(ret, &result, sizeof result);
+    return r;
 }
 
 void

@@ -41,11 +41,9 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
     if (r >= 0)
         return 0;
     if (r == -ENOSPC && l->was_hit[LIMIT_files])
-        return error_set(err, ENOSPC, "file count limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_files]);
+        return error_limit(err, "file count", l->max[LIMIT_files]);
     if (r == -ENOSPC && l->was_hit[LIMIT_file_bytes])
-        return error_set(err, ENOSPC, "file bytes limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_file_bytes]);
+        return error_limit(err, "file bytes", l->max[LIMIT_file_bytes]);
     return error_path(err, -r, path);
 }
 
@@ -267,17 +265,18 @@ write_whole(const struct at *at, const struct wsand_write *w)
 }
 
 int
-wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *w,
+wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *given,
                  struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
+    struct wsand_write w;
     struct at at;
 
-    if (w->size < sizeof *w)
-        return error_set(err, EINVAL, "wsand_write.size is %zu", w->size);
-    int r = file_begin(sb, w->path, &at, err);
-    if (r < 0)
+    int r = SIZED_TAKE(&w, given, "wsand_write", err);
+    if (r == 0)
+        r = file_begin(sb, w.path, &at, err);
+    if (r != 0)
         return r;
-    r = w->append || w->has_offset ? write_part(&at, w) : write_whole(&at, w);
-    return file_end(sb, w->path, r, err);
+    r = w.append || w.has_offset ? write_part(&at, &w) : write_whole(&at, &w);
+    return file_end(sb, w.path, r, err);
 }

@@ -280,6 +280,13 @@ shell_roll_back(struct shell *sh)
     task_set_cwd(t, &s->cwd, &s->cwd, "");
 }
 
+void
+shell_undo(struct shell *sh)
+{
+    resident_freeze(sh->res);
+    shell_roll_back(sh);
+}
+
 int
 shell_get(struct wsand_sandbox *sb, struct shell **ret)
 {

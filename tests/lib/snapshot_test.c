@@ -33,7 +33,7 @@ TEST(files_come_back)
 TEST(snapshots_are_listed_deleted_and_limited)
 {
     LIB_SANDBOX(l, .snapshots = 2);
-    struct wsand_status status;
+    struct wsand_status status = {.size = sizeof status};
     struct wsand_error err;
     uint64_t a, b, c, *ids;
     size_t n;
@@ -49,7 +49,7 @@ TEST(snapshots_are_listed_deleted_and_limited)
     CHECK_EQ(wsand_snapshot_list(l.sb, &ids, &n, NULL), 0);
     CHECK(n == 2 && ids[0] == b && ids[1] == c);
     free(ids);
-    wsand_status(l.sb, &status);
+    CHECK_EQ(wsand_status(l.sb, &status, NULL), 0);
     CHECK_EQ(status.snapshots, 2);
     CHECK_EQ(status.max.snapshots, 2);
     lib_free(&l);
@@ -60,7 +60,7 @@ TEST(what_needs_a_shell_says_so)
     LIB_SANDBOX(l, .files = 0);
     struct wsand_run run = {
         .size = sizeof run, .command = "true", .command_len = 4};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     char *value;
     CHECK_EQ(wsand_run(l.sb, &run, &out, NULL), -ENOEXEC);
     CHECK_EQ(wsand_env_get(l.sb, "A", &value, NULL), -ENOEXEC);

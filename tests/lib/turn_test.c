@@ -201,6 +201,33 @@ TEST(turn_free_refuses_calls_and_has_all_jobs_called)
     wsand_runtime_free(l.rt);
 }
 
+static void
+job_free(void *arg)
+{
+    struct busy *b = arg;
+
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(wsand_post(b->sb, job_late, b, NULL), 0);
+    wsand_sandbox_free(b->sb);
+    CHECK_EQ(b->called, 5);
+    event_happen(&b->begun);
+}
+
+TEST(turn_free_needs_no_other_thread_of_the_pool)
+{
+    struct wsand_runtime_options ro = {
+        .size = sizeof ro, .max_processes = 10, .threads = 1};
+    struct wsand_options o = {.size = sizeof o};
+    struct wsand_runtime *rt = NULL;
+    struct busy b = {.begun = EVENT_INIT, .may_end = EVENT_INIT};
+
+    CHECK_EQ(wsand_runtime_new(&ro, &rt, NULL), 0);
+    CHECK_EQ(wsand_sandbox_new(rt, &o, &b.sb, NULL), 0);
+    CHECK_EQ(wsand_runtime_post(rt, job_free, &b, NULL), 0);
+    CHECK(event_wait(&b.begun, 1));
+    wsand_runtime_free(rt);
+}
+
 /* --- work on no sandbox */
 
 struct crowd {

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CANCELS = 2000, SANDBOXES = 1000, THREADS_MAX = 12 };
 
@@ -200,6 +201,30 @@ TEST(turn_background_processes_of_a_repeatable_sandbox_wait_for_runs)
     for (int i = 0; i < 1000; i++)
         CHECK_EQ(wsand_file_stat(l.sb, "/tmp/done", true, &st, NULL), -ENOENT);
     CHECK_RUN(l.sb, "sleep 2; ls /tmp", 0, "done\n");
+    lib_free(&l);
+}
+
+TEST(turn_background_processes_wait_for_descriptors_of_the_host)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_exec x = {
+        .size = sizeof x,
+        .path = "/bin/bash",
+        .argv =
+            (const char *const[]){"bash", "-c",
+                                  "exec 3<&0; (read x <&3; >/tmp/$x) &", NULL},
+        .envp = (const char *const[]){NULL},
+        .stdio = {0, 1, 2}};
+    struct wsand_result res;
+    int fds[2];
+
+    CHECK_EQ(pipe(fds), 0);
+    x.stdio[0] = fds[0];
+    CHECK_EQ(wsand_exec(l.sb, &x, &res, NULL), 0);
+    CHECK_EQ(write(fds[1], "name\n", 5), 5);
+    CHECK(appears(l.sb, "/tmp/name"));
+    close(fds[0]);
+    close(fds[1]);
     lib_free(&l);
 }
 
