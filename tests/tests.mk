@@ -137,6 +137,8 @@ tour: $(SANDBOX)
 	@tools/tour </dev/null
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
+rpc: $(SANDBOX) ## the server, as clients see it
+	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
 userland-programs: $(SANDBOX)
 	@$(SANDBOX) shell -s <tests/userland/programs.sh
 differential: $(SANDBOX) ## command lines, natively and inside

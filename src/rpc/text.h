@@ -38,6 +38,6 @@ void put_bool(struct buf *b, const char *name, bool value);
 #define BASE64_BYTES(len) ((len) / 4 * 3)
 
 /* 0 and *ret_len bytes at `to`; -EINVAL: not base64 with its padding. */
-int base64_decode(const char *p, size_t len, void *to, size_t *ret_len);
+int base64_decode(const char *text, size_t len, void *to, size_t *ret_len);
 
 #endif

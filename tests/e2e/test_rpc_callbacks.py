@@ -246,8 +246,9 @@ def test_history(client):
 # --- exports
 
 
-def fill(client):
-    client.run("echo kept > /tmp/x; rm /etc/passwd; export A=b; v=1; f() { echo f; }; cd /tmp")
+def fill(client, **params):
+    client.run("echo kept > /tmp/x; export A=b; v=1; f() { echo f; }; cd /tmp", **params)
+    client.call("files.rm", path="/etc/passwd", **params)
 
 
 def check(client, **params):
@@ -318,7 +319,7 @@ def test_offload_and_rehydrate(server):
     server.call("create", storage=True)
     child = server.call("sandbox.create")["sandboxId"]
     for params in ({}, {"sandboxId": child}):
-        server.run("echo kept > /tmp/x; rm /etc/passwd; export A=b; v=1; f() { echo f; }; cd /tmp", **params)
+        fill(server, **params)
         assert server.call("offload", **params) == {"ok": True}
         error = server.fails("run", command="true", **params)
         assert error.code == 1 and error.message.startswith("EAGAIN: ")
