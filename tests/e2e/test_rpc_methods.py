@@ -108,6 +108,12 @@ def test_integral_numbers_are_integers(client):
     assert client.run("true", timeoutMs=1e4)["exitCode"] == 0
 
 
+def test_trace_is_not_there_yet(client):
+    error = client.fails("run", command="true", trace=True)
+    assert (error.code, error.message) == (1, "EOPNOTSUPP: trace is not built in yet")
+    assert client.run("true", trace=False)["exitCode"] == 0
+
+
 # --- cancel
 
 
