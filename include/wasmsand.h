@@ -74,9 +74,10 @@ struct wsand_runtime_options {
     /* The file system that sandboxes start with: a plain tar (ustar with PAX
      * extensions), mapped once and shared. NULL: a few folders only. */
     const char *root_image;
-    /* Executable that compiles the programs which guests write, each in a
-     * process of its own: a wasm-sandbox, or any that calls wsand_compiler_main
-     * when its first argument is "compile". NULL: such programs are refused.
+    /* Executable that compiles programs, each in a process of its own: a
+     * wasm-sandbox, or any that calls wsand_compiler_main when its first
+     * argument is "compile". NULL: programs that guests write are refused,
+     * all others are compiled in this process, which nothing can interrupt.
      * The host must not ignore SIGCHLD, nor wait for children that are not
      * its own. */
     const char *compiler;

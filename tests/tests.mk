@@ -6,11 +6,11 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  guest-native $(inside_suites) $(userland_suites) fuzz-short
+	  guest-native $(inside_suites) $(userland_suites) suites-short fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -132,7 +132,7 @@ e2e-san:
 userland_suites := tour userland userland-programs differential \
   unit-lib-shell examples-c
 check-userland: ## builds the root image and tests it
-	+@tools/check rootfs $(userland_suites)
+	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 userland: $(SANDBOX)
@@ -140,12 +140,18 @@ userland: $(SANDBOX)
 rpc: $(SANDBOX) ## the server, as clients see it
 	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
 userland-programs: $(SANDBOX)
-	@$(SANDBOX) shell -s <tests/userland/programs.sh
+	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
-.PHONY: check-userland tour userland userland-programs differential check-bash
+suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite
+suites-long: rootfs
+suites-short suites-long: suites-%: $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite --$*
+.PHONY: check-userland tour userland userland-programs differential check-bash \
+  suites suites-short suites-long
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

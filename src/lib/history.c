@@ -129,6 +129,7 @@ int
 wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                    struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     const struct history *h = sb->history;
     size_t n = history_n(h);
 
@@ -148,5 +149,9 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
 void
 wsand_history_clear(struct wsand_sandbox *sb)
 {
-    history_put(STEAL(sb->history));
+    CLEANUP(sandbox_leavep)
+    struct wsand_sandbox *turn = sandbox_enter(sb, NULL);
+
+    if (turn)
+        history_put(STEAL(sb->history));
 }

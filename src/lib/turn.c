@@ -22,7 +22,9 @@ struct queued {
 static int
 refuse(struct wsand_error *err)
 {
-    return error_set(err, ECANCELED, "the sandbox is being freed");
+    int r = error_set(err, ECANCELED, "the sandbox is being freed");
+
+    return error_of_class(err, WSAND_CANCELLED, r);
 }
 
 /* The turn is someone's: what that one must know. */

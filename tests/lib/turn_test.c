@@ -148,12 +148,42 @@ job_hold(struct wsand_sandbox *sb, void *arg)
     b->called++;
 }
 
+/* Is every function refused? */
+static bool
+all_refuse(struct wsand_sandbox *sb)
+{
+    struct wsand_mount m = {.guest_path = "/m"};
+    struct wsand_sandbox *copy;
+    char **list, *text;
+    uint64_t id, *ids;
+    size_t n;
+    void *p;
+
+    const int r[] = {append(sb, "x", NULL),
+                     wsand_mount(sb, &m, NULL),
+                     wsand_fork(sb, &copy, NULL),
+                     wsand_checkpoint(sb, NULL),
+                     wsand_env_get(sb, "A", &text, NULL),
+                     wsand_history_list(sb, &list, NULL),
+                     wsand_snapshot_create(sb, &id, NULL),
+                     wsand_snapshot_list(sb, &ids, &n, NULL),
+                     wsand_snapshot_save(sb, 1, &p, &n, NULL),
+                     wsand_snapshot_load(sb, "x", 1, &id, NULL),
+                     wsand_export(sb, &p, &n, NULL),
+                     wsand_import(sb, "x", 1, NULL),
+                     wsand_reset(sb, NULL)};
+    for (size_t i = 0; i < sizeof r / sizeof *r; i++)
+        if (r[i] != -ECANCELED)
+            return false;
+    return true;
+}
+
 static void
 job_late(struct wsand_sandbox *sb, void *arg)
 {
     struct busy *b = arg;
 
-    b->refused += append(sb, "x", NULL) == -ECANCELED;
+    b->refused += all_refuse(sb);
     b->called++;
 }
 

@@ -33,7 +33,7 @@ static void
 job_run(struct wsand_sandbox *sb, void *arg)
 {
     struct request *q = arg;
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     pthread_mutex_lock(&q->lock);
     q->is_running = true;
@@ -95,7 +95,7 @@ TEST(turn_cancel_from_the_output_of_a_run)
 {
     LIB_SANDBOX(l, .files = 0);
     struct wsand_run run = RUN("echo a; while :; do :; done");
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     run.on_output = cancel_at_once;
     run.on_output_arg = l.sb;
@@ -127,7 +127,7 @@ run_long(void *arg)
 {
     struct running *r = arg;
     struct wsand_run run = RUN("echo a; sleep 1000");
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     run.on_output = note_begin;
     run.on_output_arg = r;
@@ -215,7 +215,7 @@ TEST(turn_background_processes_wait_for_descriptors_of_the_host)
                                   "exec 3<&0; (read x <&3; >/tmp/$x) &", NULL},
         .envp = (const char *const[]){NULL},
         .stdio = {0, 1, 2}};
-    struct wsand_result res;
+    struct wsand_result res = {.size = sizeof res};
     int fds[2];
 
     CHECK_EQ(pipe(fds), 0);

@@ -22,6 +22,7 @@
 #include "execute_cmd.h"
 #include "jobs.h"
 #include "builtins/common.h"
+#include "resident.h"
 
 #include <wasmsand.h>
 
@@ -129,21 +130,17 @@ wasmsand_resume (void)
   wasmsand_next (last_command_exit_value);
 }
 
-/* In place of reader_loop. Returns only in a shell that is not resident. */
-int
+void
 resident_loop (void)
 {
   if (getenv ("WASMSAND_RESIDENT") == 0)
-    return 0;
+    return;
   unbind_variable ("WASMSAND_RESIDENT");
   is_resident = expand_aliases = expaliases_flag = 1;
   indirection_level = 1;
   wasmsand_next (0);
-  return 0;
 }
 
-/* `exec command` in the resident shell itself: the command runs as a child,
- * and its end is the end of the command. */
 int
 resident_execve (char *command, char **args, char **env)
 {
