@@ -287,6 +287,16 @@ def test_snapshots_are_limited(server):
     assert server.fails("snapshot.create").message.startswith("ENOSPC: ")
 
 
+def test_sandbox_reset(client):
+    client.run("echo x > /tmp/x; cd /tmp; export A=1")
+    child = client.call("sandbox.fork")["sandboxId"]
+    client.run("echo y > /tmp/y", sandboxId=child)
+    assert client.call("sandbox.reset") == {"ok": True}
+    assert client.out('ls /tmp; pwd; echo "[$A]"') == "/home/user\n[]\n"
+    client.call("sandbox.reset", sandboxId=child)
+    assert client.out("ls /tmp; pwd", sandboxId=child) == "x\n/tmp\n", "the state that the fork began with"
+
+
 # --- status, limits
 
 
