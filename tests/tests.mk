@@ -138,6 +138,8 @@ tour: $(SANDBOX)
 	@tools/tour </dev/null
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
+rpc: $(SANDBOX) ## the server, as clients see it
+	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside
@@ -165,6 +167,8 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c))
+build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -175,12 +179,12 @@ build/fuzz/syscall_fuzz: fuzz_link := \
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $(fuzz_link) \
-	  $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
+	  $(filter %.o,$^) $(filter %.a,$^) $(fuzz_libs) $(LDLIBS) -o $@
 fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
 	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)
 fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))
