@@ -332,6 +332,5 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
         snapshot_free(r.s);
         return e;
     }
-    *ret_id = snapshot_add(sb, r.s);
-    return 0;
+    return snapshot_add(sb, r.s, ret_id, err);
 }
