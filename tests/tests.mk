@@ -2,11 +2,13 @@
 # just succeeds or fails; tools/check runs suites and adds up their results.
 SANDBOX := $(B)/wasm-sandbox
 inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
+image_suites = $(if $(wildcard $(ROOT_IMAGE)),unit-lib-shell examples-c \
+  $(if $(SAN),,install-test))
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all $(lint_suites) unit unit-engine unit-lib guest-native \
-	  $(inside_suites) fuzz-short
+	  $(inside_suites) $(image_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
@@ -63,7 +65,9 @@ $(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE
 examples: $(c_examples)
 examples-c: $(c_examples)
 	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
-.PHONY: examples-c
+install-test: all
+	+@tests/run-install $(ROOT_IMAGE)
+.PHONY: examples-c install-test
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -131,7 +135,7 @@ e2e-san:
 # The programs of the root image, from outside and from inside.
 check-userland: rootfs ## builds the root image and tests it
 	+@tools/check userland userland-programs differential \
-	  unit-lib-shell examples-c
+	  unit-lib-shell examples-c install-test
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
