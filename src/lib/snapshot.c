@@ -36,7 +36,7 @@ take_trees(struct snapshot *s, const struct kernel *k)
 
     LIST_FOR_EACH(it, &k->mounts)
     n++;
-    s->trees = calloc(n, sizeof *s->trees);
+    s->trees = calloc(n + 1, sizeof *s->trees);
     if (!s->trees)
         return -ENOMEM;
     n = 0;
@@ -193,20 +193,13 @@ lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
     return r;
 }
 
-static struct snapshot *
-newest(const struct wsand_sandbox *sb)
-{
-    return list_is_empty(&sb->snapshots)
-               ? NULL
-               : CONTAINER_OF(sb->snapshots.prev, struct snapshot, link);
-}
-
 int
 snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
              struct wsand_error *err)
 {
-    struct snapshot *last = newest(sb);
-    uint64_t lost = last ? lost_of(last, s) : 0, now = 0;
+    struct snapshot *last =
+        CONTAINER_OF(sb->snapshots.prev, struct snapshot, link);
+    uint64_t lost = sb->n_snapshots ? lost_of(last, s) : 0, now = 0;
 
     int r = lost_now(sb, s, &now);
     if (r < 0)
@@ -217,7 +210,7 @@ snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
         snapshot_free(s);
         return r;
     }
-    if (last)
+    if (sb->n_snapshots)
         last->lost = lost;
     sb->snapshot_bytes += lost;
     s->id = ++sb->last_snapshot;
