@@ -36,11 +36,11 @@ all:
 FORCE:
 include src/src.mk guest/guest.mk tests/tests.mk tests/lint.mk bench/bench.mk
 
-try: ## build everything and take a short tour
+try: ## build everything and open the sandboxed shell
 	@tools/setup
-	@[ -e $(ENGINE_LIB) ] || echo 'The first build takes about 10 minutes' \
-	  'on two cores (the engine 5, the rest 5); later ones take seconds.'
-	@$(MAKE) all examples
+	@[ -e $(ENGINE_LIB) ] || echo 'The first build takes about 20 minutes' \
+	  'on two cores (the engine 5, the programs 15); later ones take seconds.'
+	@$(MAKE) all rootfs
 	@tools/tour
 
 clean: ## remove build/ (the cache outside the clone stays)

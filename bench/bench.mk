@@ -37,15 +37,12 @@ build/bench/shell: $(bench_shell_src:%.c=build/obj/%.o) build/libwasmsand.a \
   $(ENGINE_LIB)
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(link) $^ $(LDLIBS) -o $@
-bench-shell: rootfs build/bench/shell ## measurements of the resident shell
-	@build/bench/shell build/share/wasmsand/root.tar
-
-bench-programs: all examples build/bench/engine build/bench/host \
+bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
   $(bench_native) $(bench_inside)
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
 	@bench/run
-.PHONY: bench bench-shell bench-programs
+.PHONY: bench bench-programs
 -include $(bench_native:=.d) $(bench_inside:.wasm=.d) \
   $(patsubst %.c,build/obj/%.d,$(bench_host_src) $(bench_engine_src) \
   $(bench_shell_src))

@@ -16,8 +16,9 @@
  * Threads: everything may be called from any thread. Calls on one sandbox are
  * served one after the other, in the order in which they came; different
  * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
- * wsand_window_changed do not wait and may be called from signal handlers; so
- * do not wait: wsand_status, and the functions of processes and of calls. */
+ * wsand_window_changed do not wait and may be called from signal handlers;
+ * wsand_status, wsand_call_reply, and the functions of a process that was
+ * started do not wait either. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -85,7 +86,7 @@ struct wsand_runtime_options {
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_runtime **ret,
                                 struct wsand_error *err);
-/* After its last sandbox was freed. NULL is fine. */
+/* After its last sandbox was freed, and not from a job. NULL is fine. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
 
 /* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
@@ -111,9 +112,12 @@ struct wsand_mount {
     size_t n_files;
 };
 
-/* A command of the host: a program on PATH of the sandbox, whose work is done
- * by `invoke`. That is called on the sandbox's thread, must not wait nor use
- * the sandbox, and has the call answered by wsand_call_reply, then or later. */
+/* A command of the host: a program in /usr/local/bin of the sandbox, whose work
+ * is done by `invoke`. That is called on the thread that runs the sandbox when
+ * the program has read all of its standard input (none from a terminal). It
+ * must not wait nor use the sandbox, and has the call answered by
+ * wsand_call_reply, then or later. A root image is needed (-ENOEXEC); -EINVAL:
+ * the name is not one of a file, -EEXIST: it is taken. */
 struct wsand_call;
 struct wsand_command {
     const char *name;
@@ -182,11 +186,16 @@ WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 
 /* Has fn(sb, arg) called by a thread of the runtime's pool, when what came
  * before on this sandbox is done; several sandboxes' jobs run side by side.
- * Returns at once. The pool also gives background processes their time. */
+ * Returns at once. -ECANCELED: the sandbox is being freed; jobs that wait then
+ * are still called, but what they call fails. The pool also notes the state
+ * that a job left (wsand_checkpoint), and gives background processes their
+ * time; but those of deterministic sandboxes move only while something is run
+ * in it. */
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
-/* The same for work on no sandbox, such as making or freeing one. */
+/* The same for work on no sandbox, such as making or freeing one. All of it is
+ * done when wsand_runtime_free returns. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
@@ -283,15 +292,14 @@ struct wsand_output {
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
 WSAND_API void wsand_output_free(struct wsand_output *out);
-/* Kills what wsand_run or wsand_exec is running now; between them it does
- * nothing. From any thread or signal handler. */
+/* Ends what the call or job whose turn it is has running, or will run before
+ * its turn is over; it does nothing while there is none. From any thread or
+ * signal handler. */
 WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
 /* Notes the state that a command left, so that the next need not do it first:
  * to be called after the answer was given. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
                                struct wsand_error *err);
-/* Runs background processes until hfd can be read (or at its end). */
-WSAND_API void wsand_idle(struct wsand_sandbox *sb, int hfd);
 /* A copy of the sandbox between commands: files, shell, working folder, open
  * files; no other processes. The cost does not depend on what it holds. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
@@ -467,8 +475,9 @@ WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
  *
- * A bash of its own for a command, which runs while other calls are served and
- * between them, until it ends or the sandbox does. */
+ * A bash of its own for a command, with the environment that the shell has now.
+ * It runs while other calls are served and between them, until it ends, or the
+ * sandbox is restored, reset or freed. */
 
 struct wsand_process_options {
     size_t size;         /* sizeof(struct wsand_process_options) */
@@ -476,9 +485,10 @@ struct wsand_process_options {
     bool is_pty;
     uint16_t rows, cols;    /* [24, 80] */
     const char *cwd;        /* NULL: /home/user */
-    const char *const *env; /* added to the sandbox's; NULL-terminated */
-    /* Called from a thread of the pool; must not wait nor use the sandbox.
-     * A terminal's output is stream 1. After on_exit none is called. */
+    const char *const *env; /* added to the shell's; NULL-terminated */
+    /* Called on the thread that runs the sandbox then; must not wait nor use
+     * it, but for functions that do not wait. A terminal's output is stream 1.
+     * After on_exit none is called. NULL: none. */
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
@@ -489,25 +499,27 @@ WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
                                   const struct wsand_process_options *o,
                                   uint64_t *ret_id, struct wsand_error *err);
 /* To its standard input or terminal. -EAGAIN: it has not read what came before
- * (1 MiB is kept). len 0: the end of input. -ESRCH: it has ended. */
+ * (1 MiB is kept; -EMSGSIZE: more at once). len 0: the end of input, -EPIPE
+ * after it; on a terminal, what is typed for it (^D). -ESRCH: it has ended. */
 WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
                                   const void *data, size_t len,
                                   struct wsand_error *err);
+/* Of its terminal. -ENOTTY: it has none; -ESRCH. */
 WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
                                    uint16_t rows, uint16_t cols,
                                    struct wsand_error *err);
-/* To it and all that it has started. */
+/* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
 
 struct wsand_process {
     uint64_t id;
-    char *command;
+    char *command; /* "bash" for an interactive shell */
     bool is_pty, has_ended;
     int exit_code; /* when it has ended: 128 + n after signal n */
 };
 
-/* Those that run, and the last 64 that have ended; freed with one free(). */
+/* The last 64 that have ended, and those that run; freed with one free(). */
 WSAND_API int wsand_process_list(struct wsand_sandbox *sb,
                                  struct wsand_process **ret, size_t *ret_n,
                                  struct wsand_error *err);
@@ -522,7 +534,7 @@ struct wsand_call_info {
     size_t input_len;
 };
 
-/* Lives as long as the call. */
+/* Lives until the call is answered. */
 WSAND_API const struct wsand_call_info *
 wsand_call_info(const struct wsand_call *call);
 /* Ends the call, once, from any thread; also when the process, or its sandbox,

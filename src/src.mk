@@ -2,7 +2,7 @@
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -50,7 +50,7 @@ $(B)/libwasmsand.so: $(B)/libwasmsand.a $(ENGINE_LIB)
 	  $(lib_objs) $(ENGINE_LIB) $(LDLIBS) -o $@
 $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 	@echo "  link $@"
-	$Q$(link) -pie $^ $(LDLIBS) -o $@
+	$Q$(link) -pie $^ -l:libjansson.a $(LDLIBS) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@

@@ -2,13 +2,11 @@
 # just succeeds or fails; tools/check runs suites and adds up their results.
 SANDBOX := $(B)/wasm-sandbox
 inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
-image_suites = $(if $(wildcard $(ROOT_IMAGE)),unit-lib-shell examples-c \
-  $(if $(SAN),,install-test))
 
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all $(lint_suites) unit unit-engine unit-lib guest-native \
-	  $(inside_suites) $(image_suites) fuzz-short
+	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
+	  guest-native $(inside_suites) $(userland_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
@@ -90,7 +88,7 @@ guest-native: ## guest tests on the host
 inside-tests:
 	-@$(MAKE) -k linked-tests
 	@tests/wopt-tests $(guest_src)
-guest-inside: $(SANDBOX) inside-tests ## guest tests in the sandbox
+guest-inside: $(SANDBOX) inside-tests build/tests/e2e/sh.wasm ## guest tests in the sandbox
 	@tests/run-guest $(SANDBOX)
 guest-san:
 	@$(MAKE) SAN=1 guest-inside
@@ -133,9 +131,12 @@ e2e-san:
 -include $(e2e_programs:.wasm=.d)
 
 # The programs of the root image, from outside and from inside.
-check-userland: rootfs ## builds the root image and tests it
-	+@tools/check userland userland-programs differential \
-	  unit-lib-shell examples-c install-test
+userland_suites := tour userland userland-programs differential \
+  unit-lib-shell examples-c $(if $(SAN),,install-test)
+check-userland: ## builds the root image and tests it
+	+@tools/check rootfs $(userland_suites)
+tour: $(SANDBOX)
+	@tools/tour </dev/null
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 userland-programs: $(SANDBOX)
@@ -144,7 +145,7 @@ differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
-.PHONY: check-userland userland userland-programs differential check-bash
+.PHONY: check-userland tour userland userland-programs differential check-bash
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

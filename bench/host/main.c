@@ -23,7 +23,8 @@ static const struct {
 void
 host_init(struct host *h, const char *program, bool is_unpreemptive)
 {
-    const struct wsand_program p = {program, "/bin/program"};
+    const struct wsand_program p = {.host_path = program,
+                                    .guest_path = "/bin/program"};
     const struct wsand_options o = {
         .size = sizeof o, .programs = &p, .n_programs = 1};
     const struct engine_options eo = {.max_machines = 64,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOT_PATH_BYTES = 1024 };
+enum { EXE_PATH_BYTES = 1024 };
 
 static const char help[] =
     "usage: wasm-sandbox shell [OPTION]... [BASH-ARG]...\n"
@@ -21,14 +21,13 @@ static const char help[] =
     "line\n"
     "of standard input is a command of one shell that stays.\n\n";
 
-/* share/wasmsand/root.tar beside this program, or where it is installed. */
-static bool
+bool
 find_root(char *buf, size_t size)
 {
     static const char *const places[] = {"share/wasmsand/root.tar",
                                          "../share/wasmsand/root.tar"};
     const char *given = getenv("WASMSAND_ROOT");
-    char exe[ROOT_PATH_BYTES];
+    char exe[EXE_PATH_BYTES];
 
     if (given) {
         (void)snprintf(buf, size, "%s", given);
@@ -50,7 +49,7 @@ find_root(char *buf, size_t size)
 int
 cmd_shell(int argc, char **argv)
 {
-    static char root[2 * ROOT_PATH_BYTES];
+    static char root[ROOT_PATH_BYTES];
     CLEANUP(request_fini) struct request q;
     int rest;
 

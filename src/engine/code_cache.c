@@ -2,8 +2,13 @@
  *
  * An entry is native code that we would run, so it is used only if the folder
  * and the file belong to us and nobody else can write there. It is written
- * aside and renamed, and ends with a mark by which a file cut short is
- * noticed. It is mapped, so all processes share its pages. */
+ * aside and renamed, and ends with what is known of the program and a mark, by
+ * which a file cut short is noticed. It is mapped, so all processes share its
+ * pages.
+ *
+ * An entry is named after the content of the program. It has further names (as
+ * hard links) after the files that the program was found in: those are found
+ * without reading the program. */
 #include "engine/engine_impl.h"
 
 #include "base/hfd.h"
@@ -11,86 +16,190 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char mark[8] = "wsandend";
 
+/* The end of an entry: code, note, tail. */
 struct tail {
+    uint64_t code_len, note_len, source_len;
+    uint8_t hash[BLAKE2B_BYTES]; /* of the source */
+    uint64_t flags;
     char mark[8];
-    uint64_t len; /* of the code before it */
+};
+enum { HAS_START = 1, HAS_NOTE = 2 };
+
+/* hex digits and ".code"; of one aside, also a process and a thread */
+struct entry_name {
+    char s[2 * BLAKE2B_BYTES + 64];
 };
 
-#define NAME_SIZE (2 * BLAKE2B_BYTES + 8)
-
 static bool
-is_private(int hfd, mode_t type, mode_t others)
+is_private(int hfd, mode_t type, mode_t others, off_t *ret_len)
 {
     struct stat st;
 
-    return !fstat(hfd, &st) && (st.st_mode & S_IFMT) == type &&
-           st.st_uid == geteuid() && !(st.st_mode & others);
+    if (fstat(hfd, &st) < 0 || (st.st_mode & S_IFMT) != type ||
+        st.st_uid != geteuid() || st.st_mode & others)
+        return false;
+    *ret_len = st.st_size;
+    return true;
 }
 
 int
 code_cache_open(const char *dir)
 {
+    off_t len;
+
     if (mkdir(dir, 0700) < 0 && errno != EEXIST)
         return -errno;
     int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (hfd < 0)
         return -errno;
-    if (!is_private(hfd, S_IFDIR, 077)) {
+    if (!is_private(hfd, S_IFDIR, 077, &len)) {
         close(hfd);
         return -EPERM;
     }
     return hfd;
 }
 
+/* --- names */
+
 /* Other settings, other name. */
-static void
-entry_name(const struct engine *e, const uint8_t *hash, char name[NAME_SIZE])
+static struct entry_name
+name_of(const struct engine *e, struct blake2b *b)
 {
     uint8_t key[BLAKE2B_BYTES];
+    struct entry_name n;
+
+    blake2b_add(b, e->settings, strlen(e->settings));
+    blake2b_end(b, key);
+    for (size_t i = 0; i < sizeof key; i++)
+        (void)snprintf(n.s + 2 * i, 3, "%02x", key[i]);
+    (void)snprintf(n.s + 2 * sizeof key, 8, ".code");
+    return n;
+}
+
+static struct entry_name
+name_of_content(const struct engine *e, const uint8_t *hash)
+{
     struct blake2b b;
 
     blake2b_init(&b);
     blake2b_add(&b, hash, BLAKE2B_BYTES);
-    blake2b_add(&b, e->settings, strlen(e->settings));
-    blake2b_end(&b, key);
-    for (size_t i = 0; i < sizeof key; i++)
-        (void)snprintf(name + 2 * i, 3, "%02x", key[i]);
-    memcpy(name + 2 * sizeof key, ".code", sizeof ".code");
+    return name_of(e, &b);
 }
 
+/* False: the source is in no file that can be told from others. */
 static bool
-is_whole(int hfd)
+name_of_place(const struct engine *e, const struct program_source *src,
+              struct entry_name *ret)
 {
-    struct stat st;
-    struct tail tail;
+    const struct host_file *f = src->file;
+    struct blake2b b;
 
-    if (fstat(hfd, &st) < 0 || st.st_size < (off_t)sizeof tail)
+    if (!f || !f->is_settled || src->bytes < f->bytes ||
+        src->bytes > f->bytes + f->len ||
+        src->len > (size_t)(f->bytes + f->len - src->bytes))
         return false;
-    off_t len = st.st_size - (off_t)sizeof tail;
-    return pread(hfd, &tail, sizeof tail, len) == sizeof tail &&
-           !memcmp(tail.mark, mark, sizeof mark) && tail.len == (uint64_t)len;
+    uint64_t place[] = {(uint64_t)(src->bytes - f->bytes), src->len};
+    blake2b_init(&b);
+    blake2b_add(&b, f->identity, sizeof f->identity);
+    blake2b_add(&b, place, sizeof place);
+    *ret = name_of(e, &b);
+    return true;
+}
+
+/* Unique among processes and threads. */
+static struct entry_name
+name_aside(const struct entry_name *n)
+{
+    struct entry_name aside = *n;
+    size_t len = strlen(n->s);
+
+    (void)snprintf(aside.s + len, sizeof aside.s - len, ".%ld.%lx",
+                   (long)getpid(), (unsigned long)pthread_self());
+    return aside;
+}
+
+/* --- finding */
+
+/* What stands at the end of an entry of `len` bytes. */
+static int
+read_facts(int hfd, off_t len, struct program_facts *ret)
+{
+    struct tail tail;
+    off_t at = len - (off_t)sizeof tail;
+
+    if (at < 0 || pread(hfd, &tail, sizeof tail, at) != sizeof tail ||
+        memcmp(tail.mark, mark, sizeof mark) != 0 ||
+        tail.note_len > (uint64_t)at ||
+        tail.code_len != (uint64_t)at - tail.note_len)
+        return -EINVAL;
+    *ret = (struct program_facts){.bytes = tail.source_len,
+                                  .has_start = tail.flags & HAS_START,
+                                  .note_len = tail.note_len};
+    memcpy(ret->hash, tail.hash, sizeof ret->hash);
+    if (!(tail.flags & HAS_NOTE))
+        return 0;
+    ret->note = malloc(tail.note_len + 1);
+    if (ret->note && pread(hfd, ret->note, tail.note_len,
+                           (off_t)tail.code_len) == (ssize_t)tail.note_len)
+        return 0;
+    program_facts_fini(ret);
+    return -EINVAL;
+}
+
+static int
+open_entry(const struct engine *e, const struct entry_name *n,
+           struct program_facts *ret)
+{
+    off_t len;
+    int hfd = openat(e->cache_hfd, n->s,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (hfd < 0)
+        return -errno;
+    if (is_private(hfd, S_IFREG, 022, &len) && read_facts(hfd, len, ret) == 0)
+        return hfd;
+    close(hfd);
+    return -EINVAL;
+}
+
+int
+code_cache_find(struct engine *e, const uint8_t *hash,
+                struct program_facts *ret)
+{
+    struct entry_name n = name_of_content(e, hash);
+    int hfd = e->cache_hfd < 0 ? -ENOENT : open_entry(e, &n, ret);
+
+    if (hfd < 0 || !memcmp(ret->hash, hash, sizeof ret->hash))
+        return hfd;
+    program_facts_fini(ret);
+    close(hfd);
+    return -EINVAL;
+}
+
+int
+code_cache_find_place(struct engine *e, const struct program_source *src,
+                      struct program_facts *ret)
+{
+    struct entry_name n;
+
+    if (e->cache_hfd < 0 || !name_of_place(e, src, &n))
+        return -ENOENT;
+    return open_entry(e, &n, ret);
 }
 
 OWN wasmtime_module_t *
-code_cache_find(struct engine *e, const uint8_t *hash)
+code_cache_load(struct engine *e, int hfd)
 {
     wasmtime_module_t *module = NULL;
-    char name[NAME_SIZE], path[40];
+    char path[40];
 
-    if (e->cache_hfd < 0)
-        return NULL;
-    entry_name(e, hash, name);
-    CLEANUP(hfd_closep)
-    int hfd = openat(e->cache_hfd, name,
-                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (hfd < 0 || !is_private(hfd, S_IFREG, 022) || !is_whole(hfd))
-        return NULL;
     /* The file that was checked, whatever has the name now. */
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
     wasmtime_error_t *error =
@@ -101,42 +210,64 @@ code_cache_find(struct engine *e, const uint8_t *hash)
     return NULL;
 }
 
+/* --- adding */
+
 static int
-write_entry(int dir_hfd, const char *name, const wasm_byte_vec_t *code)
+write_entry(int dir_hfd, const struct entry_name *n,
+            const struct program_facts *f, const void *code, size_t len)
 {
-    struct tail tail = {.len = code->size};
+    struct tail tail = {.code_len = len,
+                        .note_len = f->note_len,
+                        .source_len = f->bytes,
+                        .flags = (f->has_start ? HAS_START : 0) |
+                                 (f->note ? HAS_NOTE : 0)};
     CLEANUP(hfd_closep)
     int hfd =
-        openat(dir_hfd, name,
+        openat(dir_hfd, n->s,
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (hfd < 0)
         return -errno;
+    memcpy(tail.hash, f->hash, sizeof tail.hash);
     memcpy(tail.mark, mark, sizeof mark);
-    int r = hfd_write_all(hfd, code->data, code->size);
+    int r = hfd_write_all(hfd, code, len);
+    if (r == 0)
+        r = hfd_write_all(hfd, f->note, f->note_len);
     return r < 0 ? r : hfd_write_all(hfd, &tail, sizeof tail);
 }
 
-void
-code_cache_add(struct engine *e, const uint8_t *hash,
-               const wasmtime_module_t *module)
+/* Gives what is aside its name, if it could be made. rename(2) leaves it where
+ * it is when both are the same file already. */
+static void
+move_into_place(const struct engine *e, int made,
+                const struct entry_name *aside, const struct entry_name *n)
 {
-    char name[NAME_SIZE], aside[NAME_SIZE + 40];
-    wasm_byte_vec_t code;
+    if (made == 0)
+        (void)renameat(e->cache_hfd, aside->s, e->cache_hfd, n->s);
+    (void)unlinkat(e->cache_hfd, aside->s, 0);
+}
+
+void
+code_cache_add(struct engine *e, const struct program_facts *f,
+               const void *code, size_t len)
+{
+    struct entry_name n = name_of_content(e, f->hash), aside = name_aside(&n);
 
     if (e->cache_hfd < 0)
         return;
-    wasmtime_error_t *error = wasmtime_module_serialize(module, &code);
-    if (error) {
-        wasmtime_error_delete(error);
+    int r = write_entry(e->cache_hfd, &aside, f, code, len);
+    move_into_place(e, r, &aside, &n);
+}
+
+void
+code_cache_add_place(struct engine *e, const struct program_source *src,
+                     const uint8_t *hash)
+{
+    struct entry_name content = name_of_content(e, hash), n;
+
+    if (e->cache_hfd < 0 || !name_of_place(e, src, &n))
         return;
-    }
-    entry_name(e, hash, name);
-    /* Unique among processes and threads. */
-    (void)snprintf(aside, sizeof aside, "%s.%ld.%lx", name, (long)getpid(),
-                   (unsigned long)pthread_self());
-    if (write_entry(e->cache_hfd, aside, &code) < 0 ||
-        renameat(e->cache_hfd, aside, e->cache_hfd, name) < 0)
-        (void)unlinkat(e->cache_hfd, aside, 0);
-    wasm_byte_vec_delete(&code);
+    struct entry_name aside = name_aside(&n);
+    int r = linkat(e->cache_hfd, content.s, e->cache_hfd, aside.s, 0);
+    move_into_place(e, r, &aside, &n);
 }

@@ -1,7 +1,6 @@
-/* Programs that guests have written are compiled by a process of its own for
- * each, which can be killed: compiling takes what time and memory the module
- * makes it take. The module goes there in a memory file, the code comes back
- * in another.
+/* Programs are compiled by a process of its own for each, which can be killed:
+ * compiling takes what time and memory the module makes it take. The module
+ * goes there in a memory file, the code comes back in another.
  *
  * The process gets nothing else of ours: no environment, no descriptors, no
  * terminal. What it does to itself is in jail.c. */
@@ -15,29 +14,20 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    COMPILERS_MAX = 8, /* at a time */
-    WALL_S = 60,       /* of a process that gets no CPU */
+    COMPILERS_MAX = 8, /* at a time, of programs that are not trusted */
     FIRST_HFD = 10,    /* above the numbers that the process gets */
 };
-#define NS_PER_S INT64_C(1000000000)
-
-static int64_t
-now_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 /* The same file under a number that is free in the new process too. */
 static int
@@ -71,13 +61,22 @@ compiler_fini(struct compiler *c)
 }
 
 static int
-memory_file(const char *name, const void *bytes, size_t len)
+memory_file(const char *name)
 {
-    int hfd = hfd_move_up(memfd_create(name, MFD_CLOEXEC));
+    return hfd_move_up(memfd_create(name, MFD_CLOEXEC));
+}
 
-    if (hfd < 0 || !len)
+static int
+order_file(const struct program_source *src)
+{
+    const struct compiler_order order = {.is_trusted = src->is_trusted};
+    int hfd = memory_file("wasmsand-module");
+
+    if (hfd < 0)
         return hfd;
-    int r = hfd_write_all(hfd, bytes, len);
+    int r = hfd_write_all(hfd, &order, sizeof order);
+    if (r == 0)
+        r = hfd_write_all(hfd, src->bytes, src->len);
     if (r == 0)
         return hfd;
     close(hfd);
@@ -147,41 +146,72 @@ spawn(int exe, int in, int out)
     return r ? -r : pid;
 }
 
-/* -ETIME: it still runs at the deadline. */
+static int64_t
+timeval_ns(struct timeval tv)
+{
+    return tv.tv_sec * NS_PER_S + tv.tv_usec * 1000;
+}
+
+/* Its status as of waitpid, or -ECHILD: the host ignores SIGCHLD, nobody can
+ * tell. */
 static int
-await(pid_t pid, int64_t deadline_ns)
+reap(struct compilation *c)
 {
-    CLEANUP(hfd_closep) int hfd = pidfd_open(pid, 0);
-    struct pollfd p = {.fd = hfd, .events = POLLIN};
+    struct rusage used = {0};
+    int status = 0;
+    pid_t r;
 
-    if (hfd < 0)
-        return -errno;
-    for (;;) {
-        int64_t left = deadline_ns - now_ns();
-        struct timespec ts = {left / NS_PER_S, left % NS_PER_S};
-        if (left <= 0)
-            return -ETIME;
-        int n = ppoll(&p, 1, &ts, NULL);
-        if (n > 0)
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return -errno;
+    do
+        r = wait4(c->pid, &status, 0, &used);
+    while (r < 0 && errno == EINTR);
+    c->pid = 0;
+    c->cpu_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
+    return r < 0 ? -ECHILD : status;
+}
+
+static void
+compilation_free(struct program *base)
+{
+    struct compilation *c = (struct compilation *)base;
+
+    compilations_remove(c);
+    if (c->pid) {
+        (void)kill(c->pid, SIGKILL);
+        (void)reap(c);
     }
+    if (!c->is_trusted)
+        c->engine->compiler.running--;
+    hfd_closep(&c->out_hfd);
+    hfd_closep(&c->base.hfd);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
 }
 
-/* How it ended; si_code 0: nobody can tell, for the host ignores SIGCHLD. */
-static siginfo_t
-reap(pid_t pid)
+static void
+compilation_putp(struct compilation **c)
 {
-    siginfo_t info = {0};
-
-    while (waitid(P_PID, (id_t)pid, &info, WEXITED) < 0)
-        if (errno != EINTR)
-            return (siginfo_t){0};
-    return info;
+    if (*c)
+        program_put(&(*c)->base);
 }
 
-/* --- its answer */
+static OWN struct compilation *
+compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
+{
+    struct compilation *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->base = (struct program){.refs = 1, .hfd = -1, .free = compilation_free};
+    c->engine = e;
+    c->out_hfd = -1;
+    c->is_trusted = is_trusted;
+    memcpy(c->hash, hash, sizeof c->hash);
+    list_init(&c->link);
+    pthread_mutex_init(&c->lock, NULL);
+    if (!is_trusted)
+        e->compiler.running++;
+    return c;
+}
 
 static int
 refuse(char *why, size_t why_size, const char *reason)
@@ -189,6 +219,65 @@ refuse(char *why, size_t why_size, const char *reason)
     (void)snprintf(why, why_size, "%s", reason);
     return -ENOEXEC;
 }
+
+int
+compilation_start(struct engine *e, const struct program_source *src,
+                  const uint8_t *hash, OWN struct compilation **ret, char *why,
+                  size_t why_size)
+{
+    if (e->compiler.hfd < 0)
+        return refuse(why, why_size,
+                      "written by a guest, and there is no compiler for those");
+    CLEANUP(compilation_putp)
+    struct compilation *c = compilation_new(e, hash, src->is_trusted);
+    if (!c)
+        return -ENOMEM;
+    if (e->compiler.running > COMPILERS_MAX && !src->is_trusted)
+        return -EAGAIN;
+    CLEANUP(hfd_closep) int in = order_file(src);
+    if (in < 0)
+        return in;
+    c->out_hfd = memory_file("wasmsand-code");
+    if (c->out_hfd < 0)
+        return c->out_hfd;
+    pid_t pid = spawn(e->compiler.hfd, in, c->out_hfd);
+    if (pid < 0) {
+        (void)snprintf(why, why_size, "the compiler cannot be started: %s",
+                       strerrordesc_np(-pid));
+        return pid;
+    }
+    c->pid = pid;
+    c->base.hfd = pidfd_open(pid, 0);
+    if (c->base.hfd < 0)
+        return -errno;
+    *ret = STEAL(c);
+    return 0;
+}
+
+bool
+compilation_has_ended(const struct compilation *c)
+{
+    struct pollfd p = {.fd = c->base.hfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 1;
+}
+
+int64_t
+compilation_cost_ns(struct program *base)
+{
+    struct compilation *c = (struct compilation *)base;
+    struct timespec used = {0};
+    clockid_t clock;
+
+    pthread_mutex_lock(&c->lock);
+    if (c->pid && !clock_getcpuclockid(c->pid, &clock))
+        (void)clock_gettime(clock, &used);
+    int64_t ns = c->pid ? used.tv_sec * NS_PER_S + used.tv_nsec : c->cpu_ns;
+    pthread_mutex_unlock(&c->lock);
+    return ns;
+}
+
+/* --- its answer */
 
 /* What it has written to `out` as a text. */
 static int
@@ -201,27 +290,30 @@ refuse_with_text(int out, char *why, size_t why_size)
     return -ENOEXEC;
 }
 
+/* Only its limits would kill it again. */
 static int
-explain_death(int out, const siginfo_t *info, char *why, size_t why_size)
+explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
 {
     static const char no_memory[] = "memory allocation of";
     char text[sizeof no_memory] = "";
 
-    if (info->si_status == SIGXCPU)
+    *ret_is_final = true;
+    if (sig == SIGXCPU)
         return refuse(why, why_size, "took longer than 20 s to compile");
-    if (info->si_status == SIGXFSZ)
+    if (sig == SIGXFSZ)
         return refuse(why, why_size, "more than 128 MiB of compiled code");
     if (pread(out, text, sizeof text - 1, 0) > 0 && !strcmp(text, no_memory))
         return refuse(why, why_size, "needs more than 1 GiB to compile");
-    (void)snprintf(why, why_size, "the compiler failed (signal %d)",
-                   info->si_status);
+    *ret_is_final = false;
+    if (sig == SIGALRM)
+        return refuse(why, why_size, "took longer than 60 s to compile");
+    (void)snprintf(why, why_size, "the compiler failed (signal %d)", sig);
     return -ENOEXEC;
 }
 
 /* The process is gone: nobody else can write to `out`. */
 static int
-load(struct engine *e, int out, OWN wasmtime_module_t **ret, char *why,
-     size_t why_size)
+map_code(int out, const void **ret, size_t *ret_len, char *why, size_t why_size)
 {
     struct stat st;
 
@@ -229,84 +321,34 @@ load(struct engine *e, int out, OWN wasmtime_module_t **ret, char *why,
         return -errno;
     if (st.st_size <= 0)
         return refuse(why, why_size, "the compiler gave no code");
-    size_t len = (size_t)st.st_size;
-    void *code = mmap(NULL, len, PROT_READ, MAP_PRIVATE, out, 0);
+    void *code = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, out, 0);
     if (code == MAP_FAILED)
         return -errno;
-    wasmtime_error_t *error =
-        wasmtime_module_deserialize(e->wasm, code, len, ret);
-    munmap(code, len);
-    if (!error)
-        return 0;
-    error_text(error, why, why_size);
-    return -ENOEXEC;
-}
-
-static int
-take_answer(struct engine *e, int out, const siginfo_t *info,
-            OWN wasmtime_module_t **ret, char *why, size_t why_size)
-{
-    if (!info->si_code)
-        return refuse(why, why_size,
-                      "the compiler's status is lost: is SIGCHLD ignored?");
-    if (info->si_code != CLD_EXITED)
-        return explain_death(out, info, why, why_size);
-    switch (info->si_status) {
-    case COMPILER_DONE:
-        return load(e, out, ret, why, why_size);
-    case COMPILER_REFUSED:
-        return refuse_with_text(out, why, why_size);
-    default:
-        return refuse(why, why_size, "the compiler failed");
-    }
-}
-
-/* --- all of it */
-
-static int
-run(struct engine *e, const struct program_source *src,
-    OWN wasmtime_module_t **ret, char *why, size_t why_size)
-{
-    int64_t deadline = now_ns() + WALL_S * NS_PER_S;
-    bool is_short = src->deadline_ns && src->deadline_ns < deadline;
-
-    CLEANUP(hfd_closep)
-    int in = memory_file("wasmsand-module", src->bytes, src->len);
-    if (in < 0)
-        return in;
-    CLEANUP(hfd_closep) int out = memory_file("wasmsand-code", NULL, 0);
-    if (out < 0)
-        return out;
-    pid_t pid = spawn(e->compiler.hfd, in, out);
-    if (pid < 0) {
-        (void)snprintf(why, why_size, "the compiler cannot be started: %s",
-                       strerrordesc_np(-pid));
-        return pid;
-    }
-    int r = await(pid, is_short ? src->deadline_ns : deadline);
-    if (r < 0)
-        (void)kill(pid, SIGKILL);
-    siginfo_t info = reap(pid);
-    if (r == 0)
-        return take_answer(e, out, &info, ret, why, why_size);
-    if (r != -ETIME)
-        return r;
-    return is_short ? -EINTR
-                    : refuse(why, why_size, "took longer than 20 s to compile");
+    *ret = code;
+    *ret_len = (size_t)st.st_size;
+    return 0;
 }
 
 int
-compiler_run(struct engine *e, const struct program_source *src,
-             OWN wasmtime_module_t **ret, char *why, size_t why_size)
+compilation_take(struct compilation *c, const void **ret_code, size_t *ret_len,
+                 bool *ret_is_final, char *why, size_t why_size)
 {
-    struct compiler *c = &e->compiler;
+    int status = reap(c);
 
-    if (c->hfd < 0)
+    *ret_is_final = false;
+    if (status < 0)
         return refuse(why, why_size,
-                      "written by a guest, and there is no compiler for those");
-    int r = -EAGAIN;
-    if (c->running++ < COMPILERS_MAX)
-        r = run(e, src, ret, why, why_size);
-    c->running--;
-    return r;
+                      "the compiler's status is lost: is SIGCHLD ignored?");
+    if (!WIFEXITED(status))
+        return explain_death(c->out_hfd, WTERMSIG(status), ret_is_final, why,
+                             why_size);
+    switch (WEXITSTATUS(status)) {
+    case COMPILER_DONE:
+        return map_code(c->out_hfd, ret_code, ret_len, why, why_size);
+    case COMPILER_REFUSED:
+        *ret_is_final = true;
+        return refuse_with_text(c->out_hfd, why, why_size);
+    default:
+        return refuse(why, why_size, "the compiler failed");
+    }
 }

@@ -20,12 +20,13 @@ refuse(const char *why)
     _exit(COMPILER_REFUSED);
 }
 
-static const uint8_t *
+static const struct compiler_order *
 map_input(size_t *ret_len)
 {
     struct stat st;
 
-    if (fstat(IN, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+    if (fstat(IN, &st) < 0 || !S_ISREG(st.st_mode) ||
+        st.st_size <= (off_t)sizeof(struct compiler_order))
         return NULL;
     void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, IN, 0);
     *ret_len = (size_t)st.st_size;
@@ -48,18 +49,25 @@ compile(wasm_engine_t *wasm, const uint8_t *bytes, size_t len)
     _exit(COMPILER_DONE);
 }
 
+/* A trusted module is compiled by as many threads as there are processors,
+ * without limits. */
 _Noreturn void
 compiler_main(void)
 {
     size_t len = 0;
 
-    if (jail_limit() < 0)
+    if (jail_enter() < 0)
+        refuse("the compiler cannot give up its rights");
+    const struct compiler_order *order = map_input(&len);
+    if (!order)
+        refuse("the compiler has no module");
+    bool is_trusted = order->is_trusted;
+    if (!is_trusted && jail_limit() < 0)
         refuse("the compiler cannot limit itself");
-    wasm_engine_t *wasm = config_compiler();
-    const uint8_t *bytes = map_input(&len);
-    if (!wasm || !bytes)
-        refuse("the compiler has no module, or no target");
-    if (jail_filter() < 0)
+    wasm_engine_t *wasm = config_compiler(is_trusted);
+    if (!wasm)
+        refuse("the compiler has no target");
+    if (!is_trusted && jail_filter() < 0)
         refuse("the compiler cannot be jailed: no seccomp");
-    compile(wasm, bytes, len);
+    compile(wasm, (const uint8_t *)(order + 1), len - sizeof *order);
 }

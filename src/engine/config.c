@@ -163,13 +163,13 @@ config_new(const struct engine_options *o, size_t stack_bytes)
 }
 
 OWN wasm_engine_t *
-config_compiler(void)
+config_compiler(bool has_threads)
 {
     wasm_config_t *c = config_new(&(struct engine_options){0}, 8 * MIB);
 
     if (!c)
         return NULL;
-    wasmtime_config_parallel_compilation_set(c, false);
+    wasmtime_config_parallel_compilation_set(c, has_threads);
     return wasm_engine_new_with_config(c);
 }
 
@@ -184,7 +184,7 @@ describe_settings(struct engine *e, const struct engine_options *o)
         strncat(cpu, cpu_flags[i], sizeof cpu - strlen(cpu) - 1);
     }
     (void)snprintf(e->settings, sizeof e->settings,
-                   "1 wasmtime " WASMTIME_VERSION " " TARGET "%s%s", cpu,
+                   "2 wasmtime " WASMTIME_VERSION " " TARGET "%s%s", cpu,
                    o->is_unpreemptive ? "" : " epochs");
 }
 
@@ -192,7 +192,8 @@ int
 config_apply(struct engine *e, const struct engine_options *o, char *why,
              size_t why_size)
 {
-    size_t stack_bytes = o->max_stack_bytes ? o->max_stack_bytes : 8 * MIB;
+    bool can_tell = stacks_can_tell();
+    size_t stack_bytes = can_tell ? 32 * MIB : 8 * MIB;
     bool has_scan = e->pagemap.hfd >= 0;
     size_t keep_bytes = has_scan ? 4 * MIB : 256 * KIB;
     uint32_t wanted = o->max_machines ? o->max_machines : 1024;
@@ -201,6 +202,8 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
         (void)snprintf(why, why_size, "this processor lacks SSE4.2 or POPCNT");
         return -ENOTSUP;
     }
+    if (o->max_stack_bytes)
+        stack_bytes = o->max_stack_bytes;
     if (o->keep_resident_bytes)
         keep_bytes = o->keep_resident_bytes;
     e->max_machines = pool_slots(wanted, stack_bytes + HOST_STACK);
@@ -215,6 +218,8 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
     }
     set_pool(c, e->max_machines, keep_bytes, has_scan);
     e->wasm = wasm_engine_new_with_config(c);
+    if (can_tell)
+        stacks_init(&e->stacks, e->wasm, stack_bytes + HOST_STACK);
     describe_settings(e, o);
     return 0;
 }

@@ -18,6 +18,7 @@ engine_interrupt(struct engine *e)
 
 static const struct machine_ops ops = {
     .load = program_load,
+    .cost_ns = compilation_cost_ns,
     .create = machine_create,
     .resume = machine_resume,
     .fork = machine_fork,
@@ -28,6 +29,7 @@ static const struct machine_ops ops = {
     .grow = machine_grow,
     .freeze = machine_freeze,
     .note = program_note,
+    .stack_bytes = machine_stack_bytes,
     .free = machine_free,
 };
 
@@ -61,6 +63,7 @@ engine_alloc(void)
     pagemap_init(&e->pagemap);
     pthread_mutex_init(&e->programs_lock, NULL);
     list_init(&e->kept);
+    list_init(&e->compilations);
     for (size_t i = 0; i < PROGRAM_BUCKETS; i++)
         list_init(&e->programs[i]);
     return e;
@@ -146,6 +149,7 @@ engine_free(OWN struct engine *e)
     ticker_fini(&e->ticker);
     programs_drop_kept(e);
     assert(!e->machines);
+    assert(list_is_empty(&e->compilations));
     for (size_t i = 0; i < PROGRAM_BUCKETS; i++)
         assert(list_is_empty(&e->programs[i]));
     engine_release(e);

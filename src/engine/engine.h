@@ -27,7 +27,8 @@ struct engine_options {
     uint32_t tick_us;           /* length of a time slice [1000] */
     size_t keep_resident_bytes; /* of memory kept by a free slot [4 MiB, or
                                  * 256 KiB on Linux before 6.7] */
-    size_t max_stack_bytes;     /* native stack of a machine [8 MiB] */
+    size_t max_stack_bytes;     /* native stack of a machine [32 MiB, or 8 MiB
+                                 * where its use cannot be seen] */
     const char *compiler;       /* executable that compiles programs which are
                                  * not trusted: started with the argument
                                  * "compile", it calls compiler_main [none:

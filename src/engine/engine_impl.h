@@ -52,9 +52,6 @@ ticker_leave(struct ticker *t)
     t->running--;
 }
 
-/* An OS thread that takes no signals. */
-int os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg);
-
 /* --- reaper.c: frees large machines on a thread of its own. */
 struct engine_machine;
 
@@ -89,18 +86,59 @@ void pagemap_fini(struct pagemap *p);
 int pagemap_written(const struct pagemap *p, const uint8_t **at,
                     const uint8_t *end, struct page_range ret[PAGE_RANGES]);
 
-/* --- compiler.c: the processes that compile programs which are not trusted. */
+/* --- stack.c: the host's memory that native stacks take. */
+struct stacks {
+    size_t slot_bytes; /* of one and its guard; 0: nobody can tell */
+    size_t page;
+    uintptr_t top; /* of any of them */
+};
+
+/* True if the host says which pages are in memory. */
+bool stacks_can_tell(void);
+/* stack_bytes as given to wasmtime. */
+void stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes);
+
+/* --- compiler.c: the processes that compile. */
 struct compiler {
-    int hfd; /* their executable; -1: there is none */
-    _Atomic uint32_t running;
+    int hfd;                  /* their executable; -1: there is none */
+    _Atomic uint32_t running; /* for programs that are not trusted */
 };
 
 /* path NULL: there is none. */
 int compiler_init(struct compiler *c, const char *path);
 void compiler_fini(struct compiler *c);
-/* As machine_ops.load. */
-int compiler_run(struct engine *e, const struct program_source *src,
-                 OWN wasmtime_module_t **ret, char *why, size_t why_size);
+
+/* One such process. Freeing it ends the process. */
+struct compilation {
+    struct program base; /* its hfd is readable when the process has ended */
+    struct engine *engine;
+    uint8_t hash[BLAKE2B_BYTES]; /* of the source */
+    bool is_trusted;
+    struct list link; /* in engine->compilations; not counted */
+
+    pthread_mutex_t lock;
+    pid_t pid; /* 0: reaped */
+    int out_hfd;
+    int64_t cpu_ns; /* once reaped */
+    bool is_over;   /* its answer was taken */
+};
+
+/* -EAGAIN, -ENOMEM, -ENOEXEC; or the process cannot be started. */
+int compilation_start(struct engine *e, const struct program_source *src,
+                      const uint8_t *hash, OWN struct compilation **ret,
+                      char *why, size_t why_size);
+bool compilation_has_ended(const struct compilation *c);
+int64_t compilation_cost_ns(struct program *base);
+/* After its end, with the lock held: the code, mapped. -ENOEXEC; *ret_is_final
+ * then says whether the same source would fail again. */
+int compilation_take(struct compilation *c, const void **ret_code,
+                     size_t *ret_len, bool *ret_is_final, char *why,
+                     size_t why_size);
+
+/* What such a process reads: this, and the module. */
+struct compiler_order {
+    uint64_t is_trusted;
+};
 
 /* Its own executable, open only until it runs. */
 #define COMPILER_EXE_HFD 3
@@ -114,9 +152,11 @@ enum {
 
 /* --- jail.c: gives up all that compiling does not need. */
 #define COMPILER_CPU_S      20
+#define COMPILER_WALL_S     60
 #define COMPILER_MEMORY     (UINT64_C(1) << 30)
 #define COMPILER_CODE_BYTES (UINT64_C(128) << 20)
-int jail_limit(void);  /* time, memory, files, rights */
+int jail_enter(void);  /* ends with its parent; no rights to gain */
+int jail_limit(void);  /* time, memory, files */
 int jail_filter(void); /* system calls; no others are possible from here on */
 
 /* --- engine.c, config.c */
@@ -130,6 +170,7 @@ struct engine {
     int cache_hfd;      /* folder of compiled code, or -1 */
     struct compiler compiler;
     struct pagemap pagemap;
+    struct stacks stacks;
     struct ticker ticker;
     struct reaper reaper;
 
@@ -137,37 +178,70 @@ struct engine {
     struct list programs[PROGRAM_BUCKETS]; /* by hash; not counted */
     struct list kept;                      /* counted, the last used first */
     size_t kept_bytes;                     /* of untrusted ones */
+    struct list compilations;              /* not counted */
 };
 
-/* Makes e->wasm, e->settings and e->max_machines. */
+/* Makes e->wasm, e->settings, e->stacks and e->max_machines. */
 int config_apply(struct engine *e, const struct engine_options *o, char *why,
                  size_t why_size);
-/* An engine that only compiles, on this thread, without a pool; what it makes
- * can be loaded by those of the default options. NULL: no such target. */
-OWN wasm_engine_t *config_compiler(void);
+/* An engine that only compiles, without a pool; what it makes can be loaded by
+ * those of the default options. NULL: no such target. */
+OWN wasm_engine_t *config_compiler(bool has_threads);
 
-/* --- program.c */
+/* --- program.c: the table of programs. */
+
+/* What is known of a program beside its code. */
+struct program_facts {
+    uint8_t hash[BLAKE2B_BYTES]; /* of the source */
+    size_t bytes;                /* of the source */
+    bool has_start;
+    OWN uint8_t *note; /* of a frozen program, else NULL */
+    size_t note_len;
+};
+
+void program_facts_fini(struct program_facts *f);
+
 struct engine_program {
     struct program base;
     struct engine *engine;
     OWN wasmtime_module_t *module;
     OWN wasmtime_instance_pre_t *pre;
-    uint8_t hash[BLAKE2B_BYTES]; /* of the source */
-    size_t bytes;                /* of the source */
-    struct list bucket;          /* in engine->programs */
-    struct list kept;            /* in engine->kept */
+    struct program_facts facts;
+    OWN char *refusal;  /* why the source is no program, else NULL */
+    struct list bucket; /* in engine->programs */
+    struct list kept;   /* in engine->kept */
     bool is_trusted, is_kept;
-    OWN uint8_t *note; /* of a frozen program, else NULL */
-    size_t note_len;
     bool can_fork;   /* asyncified, exports what fork needs */
     bool has_resume; /* exports wasmsand_resume */
 };
 
+/* Takes facts over, also on failure; in no table yet. NULL: no memory. */
+OWN struct engine_program *engine_program_new(struct program_facts *facts,
+                                              bool is_trusted);
+void engine_program_put(OWN struct engine_program *p); /* NULL is fine */
+DEFINE_CLEANUP(struct engine_program *, engine_program_put)
+
+/* NULL: there is none. Code that was made for a guest is never found for a
+ * trusted program, whatever its source. */
+OWN struct engine_program *programs_find(struct engine *e, const uint8_t *hash,
+                                         bool is_trusted);
+/* Enters p, or drops it in favour of one that another thread has entered
+ * meanwhile. */
+OWN struct engine_program *programs_add(struct engine *e,
+                                        OWN struct engine_program *p);
+/* Puts what the engine keeps for later. */
+void programs_drop_kept(struct engine *e);
+/* The same for what is being compiled: the one that was entered first. */
+OWN struct compilation *compilations_find(struct engine *e, const uint8_t *hash,
+                                          bool is_trusted);
+OWN struct compilation *compilations_add(struct engine *e,
+                                         OWN struct compilation *c);
+void compilations_remove(struct compilation *c);
+
+/* --- load.c */
 int program_load(struct engine *e, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
 const void *program_note(struct program *base, size_t *ret_len);
-/* Puts what the engine keeps for later. */
-void programs_drop_kept(struct engine *e);
 
 /* --- check.c: what a module may import and must export.  -ENOEXEC */
 int program_check(struct engine_program *p, char *why, size_t why_size);
@@ -193,11 +267,19 @@ int machine_freeze(struct machine *base, const struct program_source *src,
 /* --- code_cache.c: compiled code on disk. Entries are native code: only those
  * that nobody else can have written are loaded. */
 int code_cache_open(const char *dir); /* a descriptor or -errno */
-/* NULL: no usable entry. */
-OWN wasmtime_module_t *code_cache_find(struct engine *e, const uint8_t *hash);
+/* An entry by the content of a program, or by the place of a source in a file:
+ * a descriptor or -errno. */
+int code_cache_find(struct engine *e, const uint8_t *hash,
+                    struct program_facts *ret);
+int code_cache_find_place(struct engine *e, const struct program_source *src,
+                          struct program_facts *ret);
+/* NULL: it is damaged, or of another engine. */
+OWN wasmtime_module_t *code_cache_load(struct engine *e, int hfd);
 /* Best effort: what cannot be stored is compiled again. */
-void code_cache_add(struct engine *e, const uint8_t *hash,
-                    const wasmtime_module_t *module);
+void code_cache_add(struct engine *e, const struct program_facts *f,
+                    const void *code, size_t len);
+void code_cache_add_place(struct engine *e, const struct program_source *src,
+                          const uint8_t *hash);
 
 /* --- machine.c, fork.c */
 enum fork_state {
@@ -217,6 +299,8 @@ struct wasi_call {
 
 struct engine_machine {
     struct machine base;
+    uintptr_t stack_at;   /* an address on its native stack; 0: not yet */
+    uint64_t stack_bytes; /* what that was last seen to take */
     struct engine *engine;
     OWN struct engine_program *program;
     OWN wasmtime_store_t *store; /* NULL: never run */
@@ -259,6 +343,7 @@ machine_of(wasmtime_caller_t *caller)
     struct engine_machine *m =
         wasmtime_context_get_data(wasmtime_caller_context(caller));
 
+    m->stack_at = (uintptr_t)__builtin_frame_address(0);
     if (__builtin_expect(!m->base.base, 0))
         machine_find_memory(m, caller);
     return m;
@@ -280,6 +365,9 @@ void machine_note_unused(struct engine_machine *m);
 void machine_enter_resume(struct engine_machine *m);
 /* What an import returns to end the machine's current entry. */
 OWN wasm_trap_t *machine_leave(void);
+
+/* As machine_ops.stack_bytes (stack.c). */
+uint64_t machine_stack_bytes(struct machine *base);
 
 int machine_fork(struct machine *parent, struct machine *child);
 void machine_fork_return(struct machine *base, int32_t result);

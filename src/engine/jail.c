@@ -61,13 +61,20 @@ offer_to_oom_killer(void)
 }
 
 int
-jail_limit(void)
+jail_enter(void)
 {
     (void)close(COMPILER_EXE_HFD);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
     offer_to_oom_killer();
+    return 0;
+}
+
+int
+jail_limit(void)
+{
+    (void)alarm(COMPILER_WALL_S); /* where it gets no CPU */
     for (size_t i = 0; i < sizeof rlimits / sizeof *rlimits; i++) {
         struct rlimit limit = {rlimits[i].soft, rlimits[i].hard};
         if (setrlimit(rlimits[i].what, &limit) < 0)

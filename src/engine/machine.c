@@ -95,6 +95,20 @@ may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
     return thread_may_grow(m->base.thread, old_bytes, new_bytes);
 }
 
+/* A slice is over. */
+static wasmtime_error_t *
+on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
+        wasmtime_update_deadline_kind_t *ret_kind)
+{
+    struct engine_machine *m = env;
+
+    (void)context;
+    m->stack_at = (uintptr_t)__builtin_frame_address(0);
+    *ret_ticks = 1;
+    *ret_kind = WASMTIME_UPDATE_DEADLINE_YIELD;
+    return NULL;
+}
+
 /* Begins to instantiate. */
 static void
 machine_open(struct engine_machine *m)
@@ -105,9 +119,7 @@ machine_open(struct engine_machine *m)
     wsand_engine_store_limiter(m->store, &m->limiter);
     if (!m->engine->is_unpreemptive) {
         wasmtime_context_set_epoch_deadline(m->context, 1);
-        /* Declared to return an error, but returns nothing. */
-        (void)wasmtime_context_epoch_deadline_async_yield_and_update(m->context,
-                                                                     1);
+        wasmtime_store_epoch_deadline_callback(m->store, on_tick, m, NULL);
     }
     m->future = wasmtime_instance_pre_instantiate_async(
         m->program->pre, m->context, &m->instance, &m->trap, &m->error);
@@ -245,7 +257,7 @@ machine_instantiated(struct engine_machine *m)
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;
-    if (m->program->note) {
+    if (m->program->facts.note) {
         m->is_next = true;
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
         machine_note_unused(m);

@@ -1,8 +1,10 @@
-/* Programs: compiled once, shared by content.
+/* The table of programs: compiled once, shared by content. Sources that are no
+ * programs are in it too.
  *
  * The table does not count its programs; who takes one from it must not take
  * one that is being freed. Beside it, the engine keeps a reference to all
- * trusted programs and to the untrusted ones used last. */
+ * trusted programs and to the untrusted ones used last. The same holds for the
+ * list of what is being compiled, of which the engine keeps nothing. */
 #include "engine/engine_impl.h"
 
 #include <errno.h>
@@ -11,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_UNTRUSTED_BYTES     (16u << 20)
-#define MAX_UNTRUSTED_FUNCTIONS 50000
-#define MAX_UNTRUSTED_TABLES    16
-#define MAX_UNTRUSTED_LOCALS    2000000
-#define MAX_UNTRUSTED_COST      UINT64_C(400000000000) /* some 20 s */
-#define MAX_KEPT_BYTES          (64u << 20) /* of untrusted sources */
+#define MAX_KEPT_BYTES (64u << 20) /* of untrusted sources */
+
+void
+program_facts_fini(struct program_facts *f)
+{
+    free(STEAL(f->note));
+}
 
 static void
 program_free(struct program *base)
@@ -32,35 +35,51 @@ program_free(struct program *base)
         wasmtime_instance_pre_delete(p->pre);
     if (p->module)
         wasmtime_module_delete(p->module);
-    free(p->note);
+    program_facts_fini(&p->facts);
+    free(p->refusal);
     free(p);
 }
 
-static void
-engine_program_put(struct engine_program *p)
+OWN struct engine_program *
+engine_program_new(struct program_facts *facts, bool is_trusted)
+{
+    struct engine_program *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        program_facts_fini(facts);
+        return NULL;
+    }
+    p->base = (struct program){.refs = 1, .hfd = -1, .free = program_free};
+    p->is_trusted = is_trusted;
+    p->facts = *facts;
+    facts->note = NULL;
+    list_init(&p->bucket);
+    list_init(&p->kept);
+    return p;
+}
+
+void
+engine_program_put(OWN struct engine_program *p)
 {
     if (p)
         program_put(&p->base);
 }
 
-DEFINE_CLEANUP(struct engine_program *, engine_program_put)
-
 /* False if it is being freed. */
 static bool
-program_try_get(struct engine_program *p)
+program_try_get(struct program *p)
 {
-    uint32_t refs = p->base.refs;
+    uint32_t refs = p->refs;
 
     while (refs)
-        if (atomic_compare_exchange_weak(&p->base.refs, &refs, refs + 1))
+        if (atomic_compare_exchange_weak(&p->refs, &refs, refs + 1))
             return true;
     return false;
 }
 
-/* With programs_lock held. Code that was made for a guest is never used for a
- * trusted program, whatever its source. */
+/* With programs_lock held. */
 static OWN struct engine_program *
-programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
+find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     struct list *bucket = &e->programs[hash[0] % PROGRAM_BUCKETS];
 
@@ -68,8 +87,8 @@ programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
     {
         struct engine_program *p =
             CONTAINER_OF(it, struct engine_program, bucket);
-        if (memcmp(p->hash, hash, sizeof p->hash) != 0 ||
-            (is_trusted && !p->is_trusted) || !program_try_get(p))
+        if (memcmp(p->facts.hash, hash, BLAKE2B_BYTES) != 0 ||
+            (is_trusted && !p->is_trusted) || !program_try_get(&p->base))
             continue;
         if (p->is_kept) {
             list_remove(&p->kept);
@@ -80,6 +99,15 @@ programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
     return NULL;
 }
 
+OWN struct engine_program *
+programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
+{
+    pthread_mutex_lock(&e->programs_lock);
+    struct engine_program *p = find_locked(e, hash, is_trusted);
+    pthread_mutex_unlock(&e->programs_lock);
+    return p;
+}
+
 /* With programs_lock held; consumes the engine's own reference. */
 static OWN struct engine_program *
 programs_unkeep(struct engine *e, struct engine_program *p)
@@ -87,7 +115,7 @@ programs_unkeep(struct engine *e, struct engine_program *p)
     list_remove(&p->kept);
     p->is_kept = false;
     if (!p->is_trusted)
-        e->kept_bytes -= p->bytes;
+        e->kept_bytes -= p->facts.bytes;
     return p;
 }
 
@@ -111,23 +139,23 @@ programs_excess(struct engine *e)
 static void
 programs_keep(struct engine *e, struct engine_program *p)
 {
-    list_push_front(&e->programs[p->hash[0] % PROGRAM_BUCKETS], &p->bucket);
+    list_push_front(&e->programs[p->facts.hash[0] % PROGRAM_BUCKETS],
+                    &p->bucket);
     list_push_front(&e->kept, &p->kept);
     (void)program_get(&p->base);
     p->is_kept = true;
     if (!p->is_trusted)
-        e->kept_bytes += p->bytes;
+        e->kept_bytes += p->facts.bytes;
 }
 
-/* Enters p, or drops it in favour of one that another thread has entered
- * meanwhile. */
-static OWN struct engine_program *
+OWN struct engine_program *
 programs_add(struct engine *e, OWN struct engine_program *p)
 {
     struct engine_program *other, *dropped = p;
 
     pthread_mutex_lock(&e->programs_lock);
-    other = programs_find(e, p->hash, p->is_trusted);
+    p->engine = e;
+    other = find_locked(e, p->facts.hash, p->is_trusted);
     if (!other) {
         programs_keep(e, p);
         dropped = programs_excess(e);
@@ -145,158 +173,48 @@ programs_drop_kept(struct engine *e)
             e, CONTAINER_OF(e->kept.next, struct engine_program, kept)));
 }
 
-static int
-refuse(char *why, size_t why_size, const char *reason)
-{
-    (void)snprintf(why, why_size, "%s", reason);
-    return -ENOEXEC;
-}
+/* --- what is being compiled */
 
-static int
-source_check(const struct program_source *src, struct wasm_facts *ret,
-             char *why, size_t why_size)
+/* With programs_lock held. */
+static OWN struct compilation *
+find_compilation(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
-    if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
-        return refuse(why, why_size, "not a WebAssembly module");
-    if (wasm_scan(src->bytes, src->len, ret) < 0)
-        return refuse(why, why_size, "damaged WebAssembly module");
-    if (src->is_trusted)
-        return 0;
-    if (src->len > MAX_UNTRUSTED_BYTES)
-        return refuse(why, why_size, "module of more than 16 MiB");
-    if (ret->functions > MAX_UNTRUSTED_FUNCTIONS)
-        return refuse(why, why_size, "module of more than 50000 functions");
-    if (ret->tables > MAX_UNTRUSTED_TABLES)
-        return refuse(why, why_size, "module of more than 16 tables");
-    if (ret->locals > MAX_UNTRUSTED_LOCALS)
-        return refuse(why, why_size, "module of more than 2000000 locals");
-    if (ret->cost > MAX_UNTRUSTED_COST)
-        return refuse(why, why_size, "module with too large functions");
-    return 0;
-}
-
-/* Sets p->module from the cache, by compiling, or by another process. */
-static int
-program_compile(struct engine_program *p, struct engine *e,
-                const struct program_source *src, char *why, size_t why_size)
-{
-    if (!src->is_trusted && !e->compiles_in_process)
-        return compiler_run(e, src, &p->module, why, why_size);
-    if (src->is_trusted)
-        p->module = code_cache_find(e, p->hash);
-    if (p->module)
-        return 0;
-
-    wasmtime_error_t *error =
-        wasmtime_module_new(e->wasm, src->bytes, src->len, &p->module);
-    if (error) {
-        error_text(error, why, why_size);
-        return -ENOEXEC;
+    LIST_FOR_EACH(it, &e->compilations)
+    {
+        struct compilation *c = CONTAINER_OF(it, struct compilation, link);
+        if (!memcmp(c->hash, hash, sizeof c->hash) &&
+            c->is_trusted == is_trusted && program_try_get(&c->base))
+            return c;
     }
-    if (src->is_trusted)
-        code_cache_add(e, p->hash, p->module);
-    return 0;
+    return NULL;
 }
 
-static int
-program_link(struct engine_program *p, struct engine *e, char *why,
-             size_t why_size)
+OWN struct compilation *
+compilations_find(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
-    int r = program_check(p, why, why_size);
-    if (r < 0)
-        return r;
-
-    wasmtime_error_t *error =
-        wasmtime_linker_instantiate_pre(e->linker, p->module, &p->pre);
-    if (!error)
-        return 0;
-    error_text(error, why, why_size);
-    return -ENOEXEC;
-}
-
-/* Only trusted programs may begin in the middle. */
-static int
-program_take_note(struct engine_program *p, const struct wasm_facts *facts)
-{
-    if (!facts->note || !p->is_trusted || !p->has_resume)
-        return 0;
-    p->note = malloc(facts->note_len + 1);
-    if (!p->note)
-        return -ENOMEM;
-    memcpy(p->note, facts->note, facts->note_len);
-    p->note_len = facts->note_len;
-    return 0;
-}
-
-const void *
-program_note(struct program *base, size_t *ret_len)
-{
-    struct engine_program *p = (struct engine_program *)base;
-
-    *ret_len = p->note_len;
-    return p->note;
-}
-
-static int
-program_new(struct engine *e, const struct program_source *src,
-            const uint8_t *hash, OWN struct engine_program **ret, char *why,
-            size_t why_size)
-{
-    struct wasm_facts facts;
-    int r;
-
-    r = source_check(src, &facts, why, why_size);
-    if (r < 0)
-        return r;
-
-    CLEANUP(engine_program_putp)
-    struct engine_program *p = calloc(1, sizeof *p);
-    if (!p)
-        return -ENOMEM;
-    p->base = (struct program){1, program_free};
-    p->bytes = src->len;
-    p->is_trusted = src->is_trusted;
-    memcpy(p->hash, hash, sizeof p->hash);
-    list_init(&p->bucket);
-    list_init(&p->kept);
-
-    r = program_compile(p, e, src, why, why_size);
-    if (r < 0)
-        return r;
-    r = program_link(p, e, why, why_size);
-    if (r < 0)
-        return r;
-    r = program_take_note(p, &facts);
-    if (r < 0)
-        return r;
-    /* A child of fork is instantiated anew: it must not start twice. */
-    p->can_fork = p->can_fork && !facts.has_start;
-    p->engine = e;
-    *ret = STEAL(p);
-    return 0;
-}
-
-int
-program_load(struct engine *e, const struct program_source *src,
-             OWN struct program **ret, char *why, size_t why_size)
-{
-    struct engine_program *p;
-    uint8_t hash[BLAKE2B_BYTES];
-    struct blake2b b;
-    int r;
-
-    blake2b_init(&b);
-    blake2b_add(&b, src->bytes, src->len);
-    blake2b_end(&b, hash);
     pthread_mutex_lock(&e->programs_lock);
-    p = programs_find(e, hash, src->is_trusted);
+    struct compilation *c = find_compilation(e, hash, is_trusted);
     pthread_mutex_unlock(&e->programs_lock);
-    if (!p) {
-        r = program_new(e, src, hash, &p, why, why_size);
-        if (r < 0)
-            return r;
-        p = programs_add(e, p);
-    }
-    *ret = &p->base;
-    return 0;
+    return c;
+}
+
+OWN struct compilation *
+compilations_add(struct engine *e, OWN struct compilation *c)
+{
+    pthread_mutex_lock(&e->programs_lock);
+    struct compilation *other = find_compilation(e, c->hash, c->is_trusted);
+    if (!other)
+        list_push_back(&e->compilations, &c->link);
+    pthread_mutex_unlock(&e->programs_lock);
+    if (other)
+        program_put(&c->base);
+    return other ? other : c;
+}
+
+void
+compilations_remove(struct compilation *c)
+{
+    pthread_mutex_lock(&c->engine->programs_lock);
+    list_remove(&c->link);
+    pthread_mutex_unlock(&c->engine->programs_lock);
 }

@@ -6,24 +6,11 @@
  * count. */
 #include "engine/engine_impl.h"
 
-#include <errno.h>
-#include <signal.h>
+#include "base/os_thread.h"
+
 #include <time.h>
 
 #define IDLE_TICKS 20 /* before it parks */
-
-int
-os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg)
-{
-    sigset_t all, old;
-    int r;
-
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(ret, NULL, run, arg);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return -r;
-}
 
 static void
 ticker_park(struct ticker *t)

@@ -21,6 +21,7 @@ struct capture {
     uint64_t dropped;      /* bytes past max */
     struct capture *later; /* where writes go after capture_close, or NULL */
     bool is_ring;          /* keeps the newest bytes instead of the oldest */
+    bool is_tap;           /* keeps nothing: on_bytes is told of all */
     /* Told of the bytes that are kept, as they come; NULL: nobody. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
     void *arg;

@@ -4,6 +4,7 @@
 #include "kernel/epoll.h"
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
+#include "kernel/packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +50,13 @@ file_get(struct file *f)
 void
 file_put(OWN struct file *f)
 {
-    if (!f || --f->refs)
+    if (!f)
         return;
+    if (--f->refs) {
+        if (f->refs == f->in_flight)
+            inflight_suspect(f);
+        return;
+    }
     epoll_forget(f);
     locks_release(f);
     if (f->ops->release)

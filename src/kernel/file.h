@@ -22,6 +22,8 @@ struct task;
 struct thread;
 
 /* A NULL member means the errno in brackets, decided in file.c. */
+#define SEEK_STEP_BYTES (16u << 20)
+
 struct file_ops {
     /* What /proc/<pid>/fd shows for a file without a path, for example
      * "pipe": "pipe:[ino]"; "anon_inode:[eventpoll]" is shown as it is. */
@@ -40,7 +42,8 @@ struct file_ops {
      * when that changes to pt. [always readable and writable] */
     short (*poll)(struct file *f, struct poll_table *pt);
 
-    /* The new position for SEEK_SET, CUR, END, DATA, HOLE. [ESPIPE] */
+    /* The new position for SEEK_SET, CUR, END, DATA, HOLE. -EAGAIN: the next
+     * SEEK_STEP_BYTES have none of what is looked for. [ESPIPE] */
     int64_t (*seek)(struct file *f, int64_t offset, int whence);
 
     /* [the attributes of f->node, or those of an anonymous inode] */
@@ -51,8 +54,9 @@ struct file_ops {
                      uint32_t arg);
 
     int (*truncate)(struct file *f, uint64_t size); /* [EINVAL] */
-    int (*fallocate)(struct file *f, int mode, uint64_t off,
-                     uint64_t len); /* [ENODEV, ESPIPE] */
+    /* How far it came: less than len after about 1 MiB of work. [ENODEV,
+     * ESPIPE] */
+    int64_t (*fallocate)(struct file *f, int mode, uint64_t off, uint64_t len);
 
     /* A descriptor of task t that refers to f is being closed. */
     void (*close)(struct file *f, struct task *t);
@@ -65,8 +69,10 @@ struct file {
     struct kernel *kernel;
     void *obj;
     uint32_t refs;
-    uint32_t flags; /* O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, ... */
+    uint32_t in_flight; /* of them: those of messages (inflight.c) */
+    uint32_t flags;     /* O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, ... */
     uint64_t pos;
+    bool is_message;      /* each read and write is one, also an empty one */
     bool has_pos;         /* reads and writes move pos; pread is allowed */
     uint64_t anon_ino;    /* inode number shown for a file without a path */
     struct vnode node;    /* held while mnt is not NULL */

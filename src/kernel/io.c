@@ -65,21 +65,29 @@ check_segments(struct task *t, const struct io *io)
     return (int64_t)total;
 }
 
-/* Finds the piece `done` bytes into the transfer. A read may have written
- * over the iovecs: what is no memory then is the end. */
+/* A place in a transfer: segment i, which begins `start` bytes into it. */
+struct cursor {
+    uint32_t i;
+    uint64_t start;
+};
+
+/* Finds the piece `done` bytes into the transfer, from the cursor on. A read
+ * may have written over the iovecs: what is no memory then is the end. */
 static void *
-piece_at(struct task *t, const struct io *io, uint64_t done, size_t *ret_len)
+piece_at(struct task *t, const struct io *io, struct cursor *c, uint64_t done,
+         size_t *ret_len)
 {
     struct segment s;
 
-    for (uint32_t i = 0; i < count_of(io); i++) {
-        (void)get_segment(t, io, i, &s);
-        if (done < s.len) {
-            void *p = guest_ptr(t, s.addr + (gaddr)done, s.len - done);
-            *ret_len = p ? (size_t)(s.len - done) : 0;
+    for (; c->i < count_of(io); c->i++) {
+        uint64_t off = done - c->start;
+        (void)get_segment(t, io, c->i, &s);
+        if (off < s.len) {
+            void *p = guest_ptr(t, s.addr + (gaddr)off, s.len - off);
+            *ret_len = p ? (size_t)(s.len - off) : 0;
             return p;
         }
-        done -= s.len;
+        c->start += s.len;
     }
     *ret_len = 0;
     return NULL;
@@ -92,11 +100,12 @@ static int64_t
 read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
           uint64_t *pos)
 {
+    struct cursor c = {0};
     uint64_t moved = 0;
 
     while (moved < IO_STEP_BYTES) {
         size_t len;
-        void *p = piece_at(t, io, done + moved, &len);
+        void *p = piece_at(t, io, &c, done + moved, &len);
         if (!len)
             break;
         if (len > IO_STEP_BYTES - moved)
@@ -111,6 +120,29 @@ read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
             break;
     }
     return (int64_t)moved;
+}
+
+/* One message into several pieces. */
+static int64_t
+read_message(struct task *t, struct file *f, const struct io *io, size_t total)
+{
+    size_t max = total < IO_STEP_BYTES ? total : IO_STEP_BYTES, len;
+    struct cursor c = {0};
+    char *buf = malloc(max);
+
+    if (!buf)
+        return -ENOMEM;
+    int64_t n = f->ops->read(f, t, buf, max, NULL);
+    for (int64_t done = 0; done < n; done += (int64_t)len) {
+        void *p = piece_at(t, io, &c, (uint64_t)done, &len);
+        if (!len)
+            break;
+        if ((int64_t)len > n - done)
+            len = (size_t)(n - done);
+        memcpy(p, buf + done, len);
+    }
+    free(buf);
+    return n;
 }
 
 /* By its flags, or because a time limit that f has set is over. */
@@ -128,8 +160,7 @@ static int
 again_at_once(struct task *t, uint64_t progress)
 {
     t->thread->call.progress = progress;
-    t->thread->is_ready = true;
-    return -EWAIT;
+    return thread_again(t->thread);
 }
 
 int64_t
@@ -150,7 +181,9 @@ io_read(struct task *t, struct file *f, const struct io *io)
         pos = &own_pos;
     }
     t->thread->call.restartable = true;
-    int64_t n = read_step(t, f, io, done, pos);
+    int64_t n = f->is_message && count_of(io) > 1
+                    ? read_message(t, f, io, (size_t)total)
+                    : read_step(t, f, io, done, pos);
     if (n == -EAGAIN && !must_not_wait(t, f))
         return thread_wait_file(t->thread, f);
     if (n < 0)
@@ -166,16 +199,17 @@ io_read(struct task *t, struct file *f, const struct io *io)
 /* Small writes of several pieces go out as one, so that a pipe sees them
  * whole. NULL: not gathered. */
 static void *
-gather(struct task *t, const struct io *io, size_t total)
+gather(struct task *t, const struct io *io, size_t total, size_t max)
 {
+    struct cursor c = {0};
     size_t done = 0;
 
-    if (count_of(io) < 2 || total > GATHER_BYTES_MAX)
+    if (count_of(io) < 2 || total > max)
         return NULL;
     char *buf = malloc(total);
     while (buf && done < total) {
         size_t len;
-        const void *p = piece_at(t, io, done, &len);
+        const void *p = piece_at(t, io, &c, done, &len);
         memcpy(buf + done, p, len);
         done += len;
     }
@@ -187,11 +221,12 @@ static int64_t
 write_pieces(struct task *t, struct file *f, const struct io *io, uint64_t done,
              uint64_t max, uint64_t *pos)
 {
+    struct cursor c = {0};
     uint64_t moved = 0;
 
     while (moved < max) {
         size_t len;
-        const void *p = piece_at(t, io, done + moved, &len);
+        const void *p = piece_at(t, io, &c, done + moved, &len);
         if (!len)
             break;
         if (len > max - moved)
@@ -210,8 +245,13 @@ static int64_t
 write_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
            uint64_t total, uint64_t max, uint64_t *pos)
 {
-    void *one = f->has_pos ? NULL : gather(t, io, (size_t)total);
+    size_t most = f->is_message ? IO_STEP_BYTES : GATHER_BYTES_MAX;
 
+    if (f->is_message && count_of(io) > 1 && total > most)
+        return -EMSGSIZE;
+    if (!total)
+        return f->ops->write(f, t, "", 0, pos);
+    void *one = f->has_pos ? NULL : gather(t, io, (size_t)total, most);
     if (!one)
         return write_pieces(t, f, io, done, max, pos);
     int64_t n =
@@ -281,9 +321,9 @@ io_write(struct task *t, struct file *f, const struct io *io)
     if (!f->ops->write)
         return -EINVAL;
     int64_t total = check_segments(t, io);
-    if (total <= 0)
+    if (total < 0 || (total == 0 && !f->is_message))
         return total;
-    if (done >= (uint64_t)total) /* the guest made its iovecs shorter */
+    if (done && done >= (uint64_t)total) /* its iovecs are shorter now */
         return total;
     if (io->pos) {
         own_pos = *io->pos + done;

@@ -25,8 +25,17 @@ io_check_pos(const struct file *f, int64_t pos)
     return f->has_pos ? 0 : -ESPIPE;
 }
 
+/* A long search goes on in another call. */
+static int64_t
+seek_again(struct task *t)
+{
+    t->thread->call.at += SEEK_STEP_BYTES;
+    t->thread->call.restartable = true;
+    return thread_again(t->thread);
+}
+
 int64_t
-io_seek(struct file *f, int64_t offset, int whence)
+io_seek(struct task *t, struct file *f, int64_t offset, int whence)
 {
     if (!is_open(f))
         return -EBADF;
@@ -34,7 +43,11 @@ io_seek(struct file *f, int64_t offset, int whence)
         return -EINVAL;
     if (!f->ops->seek)
         return -ESPIPE;
+    if (__builtin_add_overflow(offset, t->thread->call.at, &offset))
+        return -EINVAL;
     int64_t pos = f->ops->seek(f, offset, whence);
+    if (pos == -EAGAIN)
+        return seek_again(t);
     if (pos < 0)
         return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
     f->pos = (uint64_t)pos;
@@ -65,7 +78,23 @@ io_truncate(struct task *t, struct file *f, int64_t size)
     return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
 }
 
-int
+static int64_t
+allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
+              uint64_t len)
+{
+    struct call_state *call = &t->thread->call;
+
+    if (call->at >= len)
+        return 0;
+    int64_t n = f->ops->fallocate(f, mode, off + call->at, len - call->at);
+    if (n < 0)
+        return n;
+    call->at += (uint64_t)n;
+    call->restartable = true;
+    return call->at < len ? thread_again(t->thread) : 0;
+}
+
+int64_t
 io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
             int64_t len)
 {
@@ -85,8 +114,8 @@ io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
         return -EFBIG;
     int r = mode & FALLOC_FL_KEEP_SIZE ? 0 : io_check_size(t, end);
     return r < 0 ? r
-                 : f->ops->fallocate(f, (int)mode, (uint64_t)offset,
-                                     (uint64_t)len);
+                 : allocate_step(t, f, (int)mode, (uint64_t)offset,
+                                 (uint64_t)len);
 }
 
 /* Memory is as durable as it gets. */

@@ -19,6 +19,8 @@
 #define PID_BUCKETS 64
 #define PID_MAX     32768
 
+struct hostcall;
+struct pollfd;
 struct net;   /* socket name spaces: socket.c */
 struct locks; /* file locks: lock.c */
 
@@ -39,8 +41,11 @@ struct kernel {
     struct task *init; /* pid 1: adopts and reaps orphans */
     int32_t last_pid;
     bool has_wrapped_pids;
-    uint64_t n_forks; /* tasks made so far, for /proc/stat */
-    uint64_t run_tag; /* given to tasks the host starts */
+    uint64_t n_forks;     /* tasks made so far, for /proc/stat */
+    uint64_t run_tag;     /* of the current run */
+    uint64_t last_tag;    /* given so far */
+    bool run_is_open;     /* it was not answered yet */
+    bool run_was_refused; /* memory or a process, see kernel_refused */
 
     struct list run_queue;
     struct list background; /* runnable, but of earlier runs */
@@ -58,6 +63,13 @@ struct kernel {
     size_t cap_pollfds;
     int kick_hfd; /* eventfd: wakes an idle scheduler */
     _Atomic bool kicked;
+    void (*on_kick)(void *arg); /* between turns, after a kick; or NULL */
+    void *on_kick_arg;
+    /* The program of t asks for a command of the host, of its own name: -ENOENT
+     * where there is none such; NULL: there are none at all. */
+    int (*host_call)(void *arg, struct task *t, const void *in, size_t len,
+                     OWN struct hostcall **ret);
+    void *host_arg;
 
     const char *const *allow_tools; /* NULL-terminated; NULL: all */
     struct list mounts;             /* the first is the root */
@@ -65,6 +77,7 @@ struct kernel {
     struct limits limits;
     struct clock clock;
     struct rng rng;
+    const struct host_file *image_file; /* of the root image, or NULL */
     struct net *net;
     struct locks *locks;
     struct list fifos; /* open FIFOs: fifo.c */
@@ -81,6 +94,8 @@ struct kernel_options {
     uint64_t seed;
     int64_t start_ns;     /* real time the virtual clock begins at */
     const char *hostname; /* NULL: "sandbox" */
+    /* That contents of the root file system may lie in; NULL: none. */
+    const struct host_file *image_file;
     /* Names of the programs that may be run (exec_policy.c), NULL-terminated,
      * borrowed for the kernel's life; NULL: all. */
     const char *const *allow_tools;
@@ -94,26 +109,51 @@ void kernel_free(OWN struct kernel *k);
 
 /* Starts `path` as a new root process (uid 1000, in a process group of its
  * own; with a terminal, in a session of its own) with descriptors 0 to 2.
- * Returns its pid or -errno; `why` says more. */
+ * Returns its pid or -errno; `why` says more. -EINPROGRESS: its program is
+ * being compiled, spawn it again later. */
 struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
-    OWN struct file *stdio[3]; /* taken over, also on failure */
-    struct tty *ctty;          /* becomes its controlling terminal, or NULL */
-    const char *culprit;       /* set on failure: path or cwd */
+    OWN struct file *stdio[3];   /* taken over, also on failure */
+    struct tty *ctty;            /* becomes its controlling terminal, or NULL */
+    uint64_t tag;                /* of kernel_new_tag; 0: of the current run */
+    const char *culprit;         /* set on failure: path or cwd */
+    OWN struct program *program; /* set by -EINPROGRESS */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
 
 /* Runs processes until `done` says true: 0, or `deadline_ns` (monotonic, of
- * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run. */
+ * the kernel's clock) has passed: -ETIMEDOUT. Sleeps while nothing can run.
+ * What was removed is freed when it returns. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
-/* From any OS thread: makes kernel_run look at `done` soon. */
+/* Runs processes as long as one can run and `done` says false, without
+ * sleeping. */
+void kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg);
+/* Could kernel_step do something now? */
+bool kernel_has_work(const struct kernel *k);
+/* When it could, if nothing else happens: a time of the host's monotonic
+ * clock, or NS_NEVER; or when one of these descriptors is ready, which stay
+ * valid until the kernel runs again. */
+int64_t kernel_next_ns(const struct kernel *k);
+size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
+/* From any OS thread or signal handler: makes kernel_run look at `done` soon.
+ */
 void kernel_kick(struct kernel *k);
+/* A tag for what is no part of a run. */
+uint64_t kernel_new_tag(struct kernel *k);
+/* On the thread that runs it: calls on_kick before the next turn. */
+void kernel_poke(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */
 void kernel_begin_run(struct kernel *k);
+/* The run was answered; what is left of it is background from now on. */
+void kernel_end_run(struct kernel *k);
+/* A task was refused memory or a process, for want of what others have. A run
+ * to which that happens does not outlive its answer: what a fork bomb leaves
+ * behind would take from the next run what that needs. */
+void kernel_refused(const struct task *t);
 /* Policy has refused t something: notes it, if t is of the current run. */
 void kernel_deny(struct kernel *k, const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must

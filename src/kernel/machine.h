@@ -23,11 +23,19 @@ typedef uint32_t gaddr; /* an address in guest memory: never a pointer */
  * threads: the count is atomic. */
 struct program {
     _Atomic uint32_t refs;
+    /* Of one that is being compiled: readable when that has ended. */
+    int hfd;
     void (*free)(struct program *p);
 };
 
 struct program *program_get(struct program *p);
 void program_put(OWN struct program *p); /* NULL is fine */
+DEFINE_CLEANUP(struct program *, program_put)
+
+/* Waits for the compiling of p to end: 0; -EINTR when kick_hfd (-1: none) is
+ * readable, -ETIMEDOUT at deadline_ns of the host's monotonic clock (0:
+ * none). */
+int program_await(const struct program *p, int kick_hfd, int64_t deadline_ns);
 
 /* Engines embed it as the first member of theirs. */
 struct machine {
@@ -47,6 +55,7 @@ enum machine_event {
     MACHINE_YIELDED, /* its time slice is over */
     MACHINE_FORKS,   /* unwound in sys.fork: call `fork` (or `fork_fail`) */
     MACHINE_NEXT,    /* gave itself up in sys.next */
+    /* The machine is done: */
     MACHINE_LEFT,    /* thread->leaving was set by the kernel in a call */
     MACHINE_ENDED,   /* _start returned */
     MACHINE_TRAPPED, /* see machine_trap */
@@ -58,23 +67,39 @@ struct machine_trap {
     char reason[120]; /* "out of bounds memory access", ... */
 };
 
+/* A file of the host, mapped whole. */
+struct host_file {
+    const uint8_t *bytes;
+    size_t len;
+    /* What tells it from all other files and from all that it was and will
+     * be. Not so while it is young: a change might leave the times as they
+     * are. */
+    uint64_t identity[8];
+    bool is_settled;
+};
+
 /* Where the bytes of a program come from. */
 struct program_source {
     const uint8_t *bytes;
     size_t len;
-    const char *name;    /* for messages */
-    bool is_trusted;     /* from the root image or the host: may be cached */
-    int64_t deadline_ns; /* no longer than until then, by the host's monotonic
-                          * clock; 0: no such limit */
+    const char *name; /* for messages */
+    bool is_trusted;  /* from the root image or the host: may be cached */
+    bool cached_only; /* -ENOENT for what would have to be compiled */
+    /* If the bytes lie in it, they need not be read to be recognised. NULL:
+     * there is none. */
+    const struct host_file *file;
 };
 
 struct machine_ops {
-    /* Compiles, or finds the compiled code by content. -ENOEXEC: not a
-     * program (the reason is in `why`, cut to size), -ENOMEM; of programs that
-     * are not trusted also -EAGAIN (too many are being compiled) and -EINTR
-     * (the deadline has passed). */
+    /* Finds the compiled code, or compiles. -ENOEXEC: not a program (the
+     * reason is in `why`, cut to size), -ENOMEM; -EAGAIN: too many that are
+     * not trusted are being compiled. -EINPROGRESS: *ret is being compiled;
+     * load again when its hfd is readable, and put it after that: putting
+     * it before ends the compiling. */
     int (*load)(struct engine *e, const struct program_source *src,
                 OWN struct program **ret, char *why, size_t why_size);
+    /* CPU time that the compiling of such a program has taken so far. */
+    int64_t (*cost_ns)(struct program *p);
     /* Cheap: the instance is made by the first resume. */
     int (*create)(struct engine *e, struct program *p, struct thread *th,
                   OWN struct machine **ret);
@@ -102,6 +127,10 @@ struct machine_ops {
                   size_t *ret_len);
     /* The note of a frozen program, or NULL. */
     const void *(*note)(struct program *p, size_t *ret_len);
+    /* Memory that its native stack takes, in steps of 64 KiB without the
+     * first; 0 where the engine cannot tell. It grows with the depth that was
+     * ever reached, and is given up in sys.next. Not within its resume. */
+    uint64_t (*stack_bytes)(struct machine *m);
     /* Never from within its own resume. NULL is fine. */
     void (*free)(OWN struct machine *m);
 };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { CONTROL_BYTES_MAX = 20480 };
 
@@ -145,6 +146,9 @@ scm_from_guest(struct task *t, const struct socket *s,
     if (h->controllen > CONTROL_BYTES_MAX)
         return -ENOBUFS;
     int r = read_controls(t, h, ret);
+    if (r == 0 && ret->n_files + t->kernel->net->n_in_flight >
+                      t->rlimits[RLIMIT_NOFILE].cur)
+        r = -ETOOMANYREFS;
     if (r < 0)
         scm_fini(ret);
     return r;

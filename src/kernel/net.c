@@ -15,6 +15,7 @@ net_need(struct kernel *k)
         return NULL;
     *n = (struct net){0};
     list_init(&n->sockets);
+    list_init(&n->carriers);
     for (int i = 0; i < NET_BUCKETS; i++) {
         list_init(&n->names[i]);
         list_init(&n->ports[i]);

@@ -42,6 +42,7 @@ packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
     }
     *p = (struct packet){.kernel = k, .cap = cap};
     list_init(&p->link);
+    list_init(&p->carrier);
     *ret = p;
     return 0;
 }
@@ -90,6 +91,7 @@ packet_free(OWN struct packet *p)
     if (!p)
         return;
     list_remove(&p->link);
+    inflight_remove(p);
     if (!p->scm.n_files) {
         packet_release(p);
         return;
@@ -106,11 +108,13 @@ net_collect(struct net *n)
     if (n->is_collecting)
         return;
     n->is_collecting = true;
-    while (n->garbage) {
-        struct packet *p = n->garbage;
-        n->garbage = p->next;
-        scm_fini(&p->scm);
-        packet_release(p);
-    }
+    do {
+        while (n->garbage) {
+            struct packet *p = n->garbage;
+            n->garbage = p->next;
+            scm_fini(&p->scm);
+            packet_release(p);
+        }
+    } while (inflight_sweep(n));
     n->is_collecting = false;
 }

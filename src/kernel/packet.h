@@ -16,6 +16,7 @@
 
 struct packet {
     struct list link;    /* in socket->queue */
+    struct list carrier; /* in socket->carried, while it has files there */
     struct packet *next; /* in net->garbage or net->spare */
     struct kernel *kernel;
     struct scm scm;
@@ -39,8 +40,20 @@ packet_len(const struct packet *p)
     return p->end - p->start;
 }
 
-/* Puts the files of dropped packets. */
+/* Puts the files of dropped packets, and of those that nobody can receive. */
 void net_collect(struct net *n);
+
+/* --- inflight.c: files in queues. */
+
+/* p, with its files, is in the queue of s now; it is no more. */
+void inflight_add(struct socket *s, struct packet *p);
+void inflight_remove(struct packet *p);
+/* Nothing but messages refers to f: it may be that nobody can receive them. */
+void inflight_suspect(struct file *f);
+/* Makes those garbage that nobody can receive, if there is reason to look;
+ * true if there are such. */
+bool inflight_sweep(struct net *n);
+
 /* Frees the packets kept for reuse. */
 void net_drop_spare(struct net *n);
 

@@ -40,14 +40,20 @@ ring_need(struct pipe *p)
 }
 
 static void
+ring_skip(struct pipe *p, size_t n)
+{
+    p->used -= n;
+    p->head = p->used ? (p->head + n) % p->cap : 0;
+}
+
+static void
 ring_take(struct pipe *p, uint8_t *to, size_t n)
 {
     size_t first = min_size(n, p->cap - p->head);
 
     memcpy(to, p->ring + p->head, first);
     memcpy(to + first, p->ring, n - first);
-    p->used -= n;
-    p->head = p->used ? (p->head + n) % p->cap : 0;
+    ring_skip(p, n);
 }
 
 static void
@@ -61,9 +67,13 @@ ring_add(struct pipe *p, const uint8_t *from, size_t n)
     p->used += n;
 }
 
+enum { PACKETS_MAX = sizeof((struct pipe_packets *)0)->len / sizeof(uint16_t) };
+
 static bool
 has_room(const struct pipe *p)
 {
+    if (p->has_packets && p->packets.n == PACKETS_MAX)
+        return false;
     return p->cap - p->used >= PIPE_ATOMIC_BYTES;
 }
 
@@ -164,12 +174,13 @@ int
 pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
          OWN struct file **ret_wr)
 {
-    struct pipe *p = flags & O_DIRECT ? NULL : malloc(sizeof *p);
+    struct pipe *p = malloc(sizeof *p);
     struct file *rd, *wr;
 
     if (!p)
-        return flags & O_DIRECT ? -EINVAL : -ENOMEM;
+        return -ENOMEM;
     pipe_init(p, k);
+    p->has_packets = flags & O_DIRECT;
     p->free = free_anonymous;
     p->readers = p->writers = 1;
     p->reader_opens = p->writer_opens = 1;
@@ -184,12 +195,45 @@ pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
         return r;
     }
     wr->anon_ino = rd->anon_ino;
+    rd->is_message = p->has_packets;
     *ret_rd = rd;
     *ret_wr = wr;
     return 0;
 }
 
 /* --- operations */
+
+/* The next packet, as much of it as fits. */
+static size_t
+take_packet(struct pipe *p, uint8_t *to, size_t max)
+{
+    struct pipe_packets *q = &p->packets;
+    size_t len = q->len[q->first], n = min_size(len, max);
+
+    q->first = (q->first + 1) % PACKETS_MAX;
+    q->n--;
+    ring_take(p, to, n);
+    ring_skip(p, len - n);
+    return n;
+}
+
+/* Packets of all of it, until there is no room for one more. */
+static size_t
+add_packets(struct pipe *p, const uint8_t *from, size_t len)
+{
+    struct pipe_packets *q = &p->packets;
+    size_t done = 0;
+
+    while (done < len && q->n < PACKETS_MAX) {
+        size_t n = min_size(len - done, PIPE_ATOMIC_BYTES);
+        if (n > p->cap - p->used)
+            break;
+        ring_add(p, from + done, n);
+        q->len[(q->first + q->n++) % PACKETS_MAX] = (uint16_t)n;
+        done += n;
+    }
+    return done;
+}
 
 static int64_t
 pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
@@ -202,7 +246,10 @@ pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     if (!n)
         return p->writers ? -EAGAIN : 0;
     bool had_room = has_room(p);
-    ring_take(p, buf, n);
+    if (p->has_packets)
+        n = take_packet(p, buf, len);
+    else
+        ring_take(p, buf, n);
     if (!had_room && has_room(p))
         waitq_wake(&p->writable);
     return (int64_t)n;
@@ -225,7 +272,12 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
     if (r < 0)
         return r;
     size_t n = min_size(len, room);
-    ring_add(p, buf, n);
+    if (p->has_packets)
+        n = add_packets(p, buf, len);
+    else
+        ring_add(p, buf, n);
+    if (!n)
+        return -EAGAIN;
     waitq_wake(&p->readable);
     return (int64_t)n;
 }

@@ -17,10 +17,18 @@
 #define PIPE_ATOMIC_BYTES 4096u
 #define PIPE_BYTES_MAX    (1024u * 1024)
 
+/* The lengths of the packets in a pipe. */
+struct pipe_packets {
+    uint16_t len[16];
+    unsigned first, n;
+};
+
 struct pipe {
     struct kernel *kernel;
     uint8_t *ring; /* NULL before the first write */
     size_t cap, head, used;
+    bool has_packets; /* made with O_DIRECT: one read takes one packet */
+    struct pipe_packets packets;
     uint32_t readers, writers;
     /* Counts of opens: a FIFO's partner may come and go between two looks. */
     uint32_t reader_opens, writer_opens;
@@ -29,7 +37,8 @@ struct pipe {
     void (*free)(OWN struct pipe *p);
 };
 
-/* flags: O_NONBLOCK, O_DIRECT is -EINVAL. */
+/* flags: O_NONBLOCK; O_DIRECT: writes are packets of up to PIPE_ATOMIC_BYTES,
+ * and what a read does not take of one is lost. */
 int pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
              OWN struct file **ret_wr);
 

@@ -18,7 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BOOSTS_MAX = 64, TURNS_PER_LOOK = 64, BACKGROUND_TURNS = 8 };
+enum {
+    BOOSTS_MAX = 64,
+    TURNS_PER_LOOK = 64,
+    BACKGROUND_TURNS = 8,
+    TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
+    STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
+};
 
 /* The queue that th belongs to. */
 static struct list *
@@ -195,6 +201,34 @@ on_event(struct thread *th, enum machine_event e,
     }
 }
 
+/* A stack is looked at when it can have grown by much, or is given up; where
+ * runs are to be repeatable, whenever the thread comes to a halt by itself. */
+static bool
+stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
+{
+    th->unseen_ns += ran_ns;
+    if (th->leaving || e >= MACHINE_LEFT)
+        return false;
+    if (th->kernel->clock.is_virtual)
+        return e != MACHINE_YIELDED;
+    return th->unseen_ns >= STACK_UNSEEN_NS ||
+           (e == MACHINE_NEXT && th->stack_bytes);
+}
+
+/* As Linux does where the stack of a process cannot grow. */
+static enum machine_event
+look_at_stack(struct thread *th, enum machine_event e,
+              struct machine_trap *trap)
+{
+    struct machine *m = th->machine;
+
+    th->unseen_ns = 0;
+    if (thread_charge_stack(th, m->ops->stack_bytes(m)))
+        return e;
+    *trap = (struct machine_trap){SIGSEGV, "stack overflow: memory limit"};
+    return MACHINE_TRAPPED;
+}
+
 /* Time is read once a turn: its end is the beginning of the next. */
 void
 sched_account(struct kernel *k)
@@ -213,6 +247,7 @@ static void
 run_thread(struct kernel *k, struct thread *th)
 {
     struct machine_trap trap = {0};
+    int64_t start_ns = k->turn_ns;
 
     sched_remove(th);
     th->is_waiting = false;
@@ -222,6 +257,8 @@ run_thread(struct kernel *k, struct thread *th)
     th->owner->usage.switches++;
     timers_check_cpu(th->owner); /* may end it, as its own call would */
     k->running = NULL;
+    if (stack_is_due(th, e, k->turn_ns - start_ns))
+        e = look_at_stack(th, e, &trap);
     on_event(th, e, &trap);
     free_dead(k);
 }
@@ -332,7 +369,20 @@ kernel_kick(struct kernel *k)
     k->machine->interrupt(k->engine);
 }
 
+void
+kernel_poke(struct kernel *k)
+{
+    atomic_store_explicit(&k->kicked, true, memory_order_relaxed);
+}
+
 /* --- the loop */
+
+/* A time of the kernel's real clock, as a time of the host's. */
+static int64_t
+to_host_ns(const struct kernel *k, int64_t ns)
+{
+    return __builtin_add_overflow(ns, k->clock.boot_ns, &ns) ? NS_NEVER : ns;
+}
 
 /* Nothing is runnable: sleep until a timer, a host descriptor or a kick. */
 static void
@@ -344,15 +394,12 @@ idle(struct kernel *k, int64_t deadline_ns)
         clock_jump(&k->clock, next);
         return;
     }
-    if (deadline_ns < next)
-        next = deadline_ns;
-    if (__builtin_add_overflow(next, k->clock.boot_ns, &next))
-        next = NS_NEVER;
-    poll_host(k, next);
+    poll_host(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
-/* Timers and host descriptors get their turn beside runnable threads. */
-static void
+/* Timers and host descriptors get their turn beside runnable threads, and so
+ * does freeing what was removed: true when nothing is left of that. */
+static bool
 look_around(struct kernel *k)
 {
     uint64_t cpu_ms = k->limits.max[LIMIT_cpu];
@@ -365,6 +412,7 @@ look_around(struct kernel *k)
     }
     if (!list_is_empty(&k->host_watches))
         poll_host(k, 0);
+    return mount_tidy_all(k, TIDY_STEP);
 }
 
 static bool
@@ -374,18 +422,30 @@ is_past(const struct kernel *k, int64_t deadline_ns)
            host_mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
+static void
+take_kick(struct kernel *k)
+{
+    if (!atomic_load_explicit(&k->kicked, memory_order_relaxed))
+        return;
+    atomic_store(&k->kicked, false);
+    if (k->on_kick)
+        k->on_kick(k->on_kick_arg);
+}
+
 static int
 run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
           int64_t deadline_ns)
 {
+    bool is_tidy = true;
+
     free_dead(k);
     k->turn_ns = host_mono_ns();
-    for (unsigned turn = 1; !done(arg); turn++) {
+    for (unsigned turn = 1; take_kick(k), !done(arg); turn++) {
         struct thread *next = sched_next(k, turn);
         if (!next || turn % TURNS_PER_LOOK == 0 ||
             k->turn_ns - k->look_ns > NS_PER_MS) {
             k->look_ns = k->turn_ns;
-            look_around(k);
+            is_tidy = look_around(k);
             free_dead(k);
             if (is_past(k, deadline_ns))
                 return -ETIMEDOUT;
@@ -398,7 +458,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         if (done(arg))
             break;
         /* What was asked for there may have ended or woken someone. */
-        if (!sched_next(k, turn) && list_is_empty(&k->dead_threads))
+        if (is_tidy && !kernel_has_work(k))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
@@ -413,5 +473,55 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         k->deadline_ns = k->clock.boot_ns + deadline_ns;
     int r = run_until(k, done, arg, deadline_ns);
     k->deadline_ns = 0;
+    (void)mount_tidy_all(k, SIZE_MAX);
     return r;
+}
+
+/* --- between runs */
+
+struct step {
+    struct kernel *kernel;
+    bool (*done)(void *arg);
+    void *arg;
+};
+
+static bool
+is_stepped(void *arg)
+{
+    struct step *s = arg;
+
+    return s->done(s->arg) || !kernel_has_work(s->kernel);
+}
+
+void
+kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg)
+{
+    struct step s = {k, done, arg};
+
+    (void)look_around(k);
+    (void)run_until(k, is_stepped, &s, NS_NEVER);
+    (void)mount_tidy_all(k, SIZE_MAX);
+}
+
+bool
+kernel_has_work(const struct kernel *k)
+{
+    return !list_is_empty(&k->run_queue) || !list_is_empty(&k->background) ||
+           !list_is_empty(&k->dead_threads) || !list_is_empty(&k->reap_list) ||
+           atomic_load_explicit(&k->kicked, memory_order_relaxed);
+}
+
+int64_t
+kernel_next_ns(const struct kernel *k)
+{
+    return to_host_ns(k, clock_next_ns(&k->clock));
+}
+
+size_t
+kernel_host_fds(struct kernel *k, const struct pollfd **ret)
+{
+    size_t n = list_is_empty(&k->host_watches) ? 0 : fill_pollfds(k);
+
+    *ret = n ? k->pollfds + 1 : NULL;
+    return n ? n - 1 : 0;
 }

@@ -421,7 +421,10 @@ thread_signext(struct thread *th, gaddr at)
         mask |= SIG_BIT(sig);
     if (act->flags & GSA_RESETHAND)
         *act = (struct sigaction_k){0};
-    int r = copy_to_guest(t, at, &g, sizeof g);
+    if (copy_to_guest(t, at, &g, sizeof g) < 0) {
+        act_by_default(t, SIGSEGV); /* its stack has no room, as on Linux */
+        return 0;
+    }
     signals_set_mask(t, mask);
-    return r < 0 ? 0 : 1;
+    return 1;
 }

@@ -75,6 +75,9 @@ init_lists(struct socket *s)
     list_init(&s->stalled);
     list_init(&s->listen_link);
     list_init(&s->bound);
+    list_init(&s->carried);
+    list_init(&s->carrier_link);
+    list_init(&s->gc_link);
     waitq_init(&s->events);
     waitq_init(&s->room);
 }
@@ -172,6 +175,7 @@ socket_free(OWN struct socket *s)
     s->family->unbind(s);
     list_remove(&s->listen_link);
     socket_drop_queue(s);
+    list_remove(&s->carrier_link);
     waitq_fini(&s->events);
     waitq_fini(&s->room);
     list_remove(&s->all);
@@ -323,7 +327,20 @@ static const struct file_ops socket_ops = {
 int
 socket_file_new(OWN struct socket *s, uint32_t flags, OWN struct file **ret)
 {
-    return file_new(s->kernel, &socket_ops, s, O_RDWR | flags, ret);
+    bool is_message = !socket_is_stream(s);
+    int r = file_new(s->kernel, &socket_ops, s, O_RDWR | flags, ret);
+
+    if (r < 0)
+        return r;
+    (*ret)->is_message = is_message;
+    s->file = *ret;
+    return 0;
+}
+
+struct socket *
+socket_of_file(const struct file *f)
+{
+    return f->ops == &socket_ops ? f->obj : NULL;
 }
 
 int

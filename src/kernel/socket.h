@@ -117,6 +117,7 @@ struct socket {
     struct socket *peer;
     struct list peers, peer_link;
 
+    struct file *file; /* its owner, if it has one already */
     struct list queue; /* struct packet */
     size_t queued;     /* bytes charged for it */
     struct waitq room; /* someone wants to put more into it */
@@ -124,8 +125,13 @@ struct socket {
 
     /* Listeners: connections to accept, and sockets that wait for a place. */
     struct list pending, stalled, listen_link;
-    struct socket *listener;
+    struct socket *listener; /* of a socket that is not accepted yet */
     size_t n_pending, backlog;
+
+    /* Files in the queue: inflight.c. */
+    struct list carried;               /* packets that have some */
+    struct list carrier_link, gc_link; /* in net->carriers; to be visited */
+    uint64_t gc_mark;
 
     /* Names. */
     struct list bound; /* in a bucket of net, while bound */
@@ -154,6 +160,8 @@ int socket_file_new(OWN struct socket *s, uint32_t flags,
 /* -ENOTSOCK, -EBADF. */
 int socket_find(struct task *t, int fd, struct file **ret_file,
                 struct socket **ret);
+/* NULL: it is none. */
+struct socket *socket_of_file(const struct file *f);
 bool socket_is_stream(const struct socket *s);
 bool socket_is_inet(const struct socket *s);
 /* Makes b the peer of a, and a connected. */
@@ -201,6 +209,9 @@ struct net {
     struct list names[NET_BUCKETS]; /* bound unix sockets */
     struct list ports[NET_BUCKETS]; /* bound inet sockets */
     uint32_t next_port, next_name;
+    struct list carriers; /* sockets with files in their queues */
+    size_t n_in_flight, n_suspects;
+    uint64_t gc_mark;
     struct packet *garbage; /* those whose files are to be put */
     bool is_collecting;
     struct packet *spare; /* see packet.h */

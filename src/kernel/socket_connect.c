@@ -68,6 +68,7 @@ establish(struct socket *s, struct socket *listener)
     s->shut = 0;
     socket_join(s, c);
     socket_join(c, s);
+    c->listener = listener;
     list_push_back(&listener->pending, &c->listen_link);
     listener->n_pending++;
     waitq_wake(&listener->events);
@@ -219,6 +220,7 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     struct socket *c =
         CONTAINER_OF(s->pending.next, struct socket, listen_link);
     list_remove(&c->listen_link);
+    c->listener = NULL;
     s->n_pending--;
     admit_stalled(s);
     *ret = c;

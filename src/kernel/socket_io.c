@@ -62,6 +62,7 @@ enqueue(struct socket *to, OWN struct packet *p)
 {
     list_push_back(&to->queue, &p->link);
     to->queued += packet_cost(p);
+    inflight_add(to, p);
 }
 
 static void
@@ -322,6 +323,7 @@ take_scm(struct packet *p, struct sock_msg *m)
     if (!n)
         return 0;
     if (!(m->flags & MSG_PEEK)) {
+        inflight_remove(p);
         m->scm = p->scm;
         p->scm.files = NULL;
         p->scm.n_files = 0;

@@ -112,7 +112,7 @@ sys__llseek(struct task *t, const union sysarg *a)
 {
     struct file *f = fd_find(t, a[0].i);
     int64_t offset = (int64_t)((uint64_t)a[1].u << 32 | a[2].u);
-    int64_t pos = f ? io_seek(f, offset, a[4].i) : -EBADF;
+    int64_t pos = f ? io_seek(t, f, offset, a[4].i) : -EBADF;
 
     return pos < 0 ? pos : copy_to_guest(t, a[3].addr, &pos, sizeof pos);
 }

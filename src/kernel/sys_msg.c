@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
-enum { MMSG_MAX = 1024 };
+enum { MMSG_MAX = 1024, MMSG_STEP = 32 };
 
 /* struct mmsghdr */
 struct guest_mmsghdr {
@@ -288,8 +288,15 @@ do_many(struct call *c, gaddr at, uint32_t n,
     struct call_state *state = &c->task->thread->call;
     uint32_t i = (uint32_t)state->progress;
 
+    uint32_t step_end = i + MMSG_STEP;
     c->is_one_of_many = true;
     for (n = n < MMSG_MAX ? n : MMSG_MAX; i < n; i++) {
+        if (i == step_end) {
+            state->progress = i;
+            return thread_again(c->task->thread);
+        }
+        if (i && c->flags & MSG_WAITFORONE)
+            c->flags |= MSG_DONTWAIT;
         gaddr hdr = at + i * (uint32_t)sizeof(struct guest_mmsghdr);
         state->progress = i;
         int64_t r = one(c, hdr);
@@ -303,8 +310,6 @@ do_many(struct call *c, gaddr at, uint32_t n,
                           &len, sizeof len);
         if (r < 0)
             return i ? (int64_t)i : r;
-        if (c->flags & MSG_WAITFORONE)
-            c->flags |= MSG_DONTWAIT;
     }
     return i;
 }

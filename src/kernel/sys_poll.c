@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 
 /* At `at` a timespec, or 0: forever. */
@@ -107,24 +108,26 @@ sys_epoll_ctl(struct task *t, const union sysarg *a)
     }
 }
 
-/* Collects up to max events into guest memory, some at a time. */
+enum { EVENTS_SMALL = 16, EVENTS_MAX = 4096 };
+
+/* Collects up to max events into guest memory: all at once, so that none is
+ * seen twice. */
 static int64_t
 collect(struct task *t, struct file *ep, gaddr at, uint32_t max)
 {
-    struct epoll_event_k ev[16];
-    uint32_t done = 0;
+    struct epoll_event_k small[EVENTS_SMALL], *ev = small;
 
-    while (done < max) {
-        size_t want = max - done < 16 ? max - done : 16;
-        size_t n = epoll_collect(ep, ev, want);
-        if (copy_to_guest(t, at + done * (uint32_t)sizeof *ev, ev,
-                          n * sizeof *ev) < 0)
-            return -EFAULT;
-        done += (uint32_t)n;
-        if (n < want)
-            break;
+    if (max > EVENTS_SMALL) {
+        max = max < EVENTS_MAX ? max : EVENTS_MAX;
+        ev = malloc(max * sizeof *ev);
     }
-    return done;
+    if (!ev)
+        return -ENOMEM;
+    size_t n = epoll_collect(ep, ev, max);
+    int r = copy_to_guest(t, at, ev, n * sizeof *ev);
+    if (ev != small)
+        free(ev);
+    return r < 0 ? r : (int64_t)n;
 }
 
 static int64_t

@@ -153,14 +153,18 @@ task_init(struct task *t, struct kernel *k)
 }
 
 static int
-charge_process(struct kernel *k)
+charge_process(struct kernel *k, const struct task *parent)
 {
-    if (!limits_charge(&k->limits, LIMIT_processes, 1))
-        return -EAGAIN;
-    if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
-        return 0;
-    limits_uncharge(&k->limits, LIMIT_processes, 1);
-    return -ENOMEM;
+    int r = -EAGAIN;
+
+    if (limits_charge(&k->limits, LIMIT_processes, 1)) {
+        if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
+            return 0;
+        limits_uncharge(&k->limits, LIMIT_processes, 1);
+        r = -ENOMEM;
+    }
+    kernel_refused(parent);
+    return r;
 }
 
 static void
@@ -173,7 +177,7 @@ uncharge_process(struct kernel *k)
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    int r = parent ? charge_process(k) : 0;
+    int r = parent ? charge_process(k, parent) : 0;
     if (r < 0)
         return r;
     struct task *t = calloc(1, sizeof *t);

@@ -34,8 +34,11 @@ struct call_state {
     bool is_retry;
     uint32_t nr; /* of the call: a guest need not make the same one again */
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
-    uint64_t progress;   /* bytes already transferred */
+    uint64_t progress;   /* bytes already transferred: the answer, if the
+                          * call is interrupted */
+    uint64_t at;         /* where it goes on, no part of an answer */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
+    bool is_uninterruptible;    /* handlers run after it */
     OWN struct call_hold *hold; /* or NULL */
 };
 
@@ -46,12 +49,14 @@ struct thread {
     struct task *owner, *task;
     OWN struct machine *machine;
     OWN struct program *program;
-    enum leave leaving; /* set in a call: this machine is done */
-    bool is_waiting;    /* in sys.wait, or about to be */
-    bool is_ready;      /* woken since its last call */
-    bool is_yielding;   /* ready, but behind all others */
-    bool is_stopped;    /* by a stop signal */
-    struct list run;    /* place in the run queue */
+    enum leave leaving;   /* set in a call: this machine is done */
+    bool is_waiting;      /* in sys.wait, or about to be */
+    bool is_ready;        /* woken since its last call */
+    bool is_yielding;     /* ready, but behind all others */
+    bool is_stopped;      /* by a stop signal */
+    struct list run;      /* place in the run queue */
+    uint64_t stack_bytes; /* of its machine, as charged */
+    int64_t unseen_ns;    /* it has run since that was looked at */
     struct call_state call;
     bool vfork_gone;    /* its vfork child was killed: tell libc */
     struct timer timer; /* deadline of the call it waits in */
@@ -65,6 +70,9 @@ int thread_new(struct task *owner, OWN struct program *p,
 void thread_free(OWN struct thread *th);
 /* Frees its machine and gives the memory back to the limits. */
 void thread_drop_machine(struct thread *th);
+/* What its native stack takes is `bytes` now: false if the limit of memory
+ * does not allow for more. */
+bool thread_charge_stack(struct thread *th, uint64_t bytes);
 
 /* --- task */
 
@@ -197,6 +205,9 @@ bool thread_deadline(struct thread *th, int64_t deadline_ns);
 void thread_wake(struct thread *th);
 /* Lets the others run first; the call should return -EWAIT. */
 void thread_yield(struct thread *th);
+/* One step of a long call is done: it is made again at once. The call should
+ * return what this does: -EWAIT. */
+int thread_again(struct thread *th);
 /* Forgets what it waited for. */
 void thread_unwait(struct thread *th);
 /* Wait until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
@@ -204,8 +215,8 @@ int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
-/* What a process costs the host beside its memory (records, the used part of
- * its native stack): charged to the memory limit. */
+/* What a process costs the host beside its memory (records, the first 64 KiB
+ * of its native stack): charged to the memory limit. */
 enum { PROCESS_FEE_BYTES = 64 << 10 };
 
 /* A child of `parent` with copies of all it inherits, or for NULL the init
@@ -262,7 +273,7 @@ struct exec {
 };
 /* Makes t run another program: resolves it, #! included, and replaces its
  * arguments. On success *ret is the program to start, and nothing of t but
- * its arguments and exe has changed. */
+ * its arguments and exe has changed. -EINPROGRESS: *ret is being compiled. */
 int exec_prepare(struct task *t, const struct exec *e,
                  OWN struct program **ret);
 /* What of t an exec resets: handlers, close-on-exec files, ... */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,10 +156,48 @@ interpret(struct exec_state *x, char *line)
     return 0;
 }
 
+/* Compiling is work of the sandbox. */
+static void
+charge(struct kernel *k, struct task *t, struct program *p)
+{
+    int64_t ns = k->machine->cost_ns(p);
+
+    k->cpu_ns += ns;
+    if (t && !k->clock.is_virtual)
+        t->usage.cpu_ns += ns;
+}
+
+/* Where runs are to be repeatable, a guest waits here: the others must not run
+ * meanwhile. */
+static int
+load_source(struct task *t, const struct program_source *src,
+            OWN struct program **ret, char *why, size_t why_size)
+{
+    struct kernel *k = t->kernel;
+    bool waits_here = k->clock.is_virtual && t->thread;
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct program *p;
+        int r = k->machine->load(k->engine, src, &p, why, why_size);
+        if (r == 0 || (r == -EINPROGRESS && !waits_here))
+            *ret = p;
+        if (r != -EINPROGRESS || !waits_here)
+            return r;
+        program_put(pending);
+        pending = p;
+        r = program_await(p, -1, k->deadline_ns);
+        charge(k, t, p);
+        if (r < 0)
+            return -EINTR;
+    }
+}
+
 static int
 load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 {
     struct kernel *k = x->t->kernel;
+    struct fs *fs = x->node.mnt->fs;
     size_t len = (size_t)x->attr.size;
     bool is_trusted = x->attr.uid == 0 && !(x->attr.mode & (S_IWGRP | S_IWOTH));
     uint64_t max = is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX;
@@ -168,17 +207,21 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
                        (int)(max >> 20));
         return -ENOEXEC;
     }
+    struct program_source src = {.len = len,
+                                 .name = x->path,
+                                 .is_trusted = is_trusted,
+                                 .file = k->image_file};
+    if (fs->ops->content)
+        src.bytes = fs->ops->content(fs, x->node.ino);
+    if (src.bytes)
+        return load_source(x->t, &src, ret, why, why_size);
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
         return -ENOMEM;
     int64_t n = read_file(x, bytes, len);
-    struct program_source src = {.bytes = bytes,
-                                 .len = n < 0 ? 0 : (size_t)n,
-                                 .name = x->path,
-                                 .is_trusted = is_trusted,
-                                 .deadline_ns = k->deadline_ns};
-    int r =
-        n < 0 ? (int)n : k->machine->load(k->engine, &src, ret, why, why_size);
+    src.bytes = bytes;
+    src.len = n < 0 ? 0 : (size_t)n;
+    int r = n < 0 ? (int)n : load_source(x->t, &src, ret, why, why_size);
     free(bytes);
     return r;
 }
@@ -282,6 +325,8 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
         r = resolve(&x);
     if (r == 0)
         r = find_program(&x, &p);
+    if (r == -EINPROGRESS)
+        *ret = p;
     if (r < 0)
         return r;
     /* A script of the guest's may have any name. */
@@ -414,6 +459,68 @@ start(struct task *t, OWN struct program *p)
     return 0;
 }
 
+/* An exec whose program is being compiled. */
+struct exec_wait {
+    struct call_hold hold;
+    struct kernel *kernel;
+    int32_t pid;
+    OWN struct program *program;
+    struct host_watch watch;
+};
+
+static void
+exec_wait_drop(OWN struct call_hold *h)
+{
+    struct exec_wait *w = CONTAINER_OF(h, struct exec_wait, hold);
+
+    host_watch_fini(&w->watch);
+    charge(w->kernel, task_find(w->kernel, w->pid), w->program);
+    program_put(w->program);
+    free(w);
+}
+
+static OWN struct exec_wait *
+exec_wait_new(struct task *t, OWN struct program *p)
+{
+    struct exec_wait *w = calloc(1, sizeof *w);
+
+    if (!w) {
+        program_put(p);
+        return NULL;
+    }
+    *w = (struct exec_wait){.hold.drop = exec_wait_drop,
+                            .kernel = t->kernel,
+                            .pid = t->pid,
+                            .program = p};
+    host_watch_init(&w->watch, t->kernel, p->hfd);
+    return w;
+}
+
+/* The call is made again from the start: by then, the path may lead to another
+ * program. */
+static int
+wait_for(struct task *t, OWN struct program *p)
+{
+    struct call_state *call = &t->thread->call;
+    struct exec_wait *w = (struct exec_wait *)call->hold;
+    struct thread_poll tp;
+
+    if (w && w->program == p) {
+        program_put(p);
+    } else {
+        if (w)
+            exec_wait_drop(STEAL(call->hold));
+        w = exec_wait_new(t, p);
+        if (!w)
+            return -ENOMEM;
+        call->hold = &w->hold;
+    }
+    call->is_uninterruptible = true;
+    thread_poll_init(&tp, t->thread);
+    (void)host_watch_poll(&w->watch, t->kernel, POLLIN, &tp.pt);
+    return -EWAIT;
+}
+
 int64_t
 exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                 gaddr argv, gaddr envp)
@@ -434,5 +541,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .argv = (const char *const *)args.v,
                      .envp = (const char *const *)env.v};
     r = exec_prepare(t, &e, &p);
+    if (r == -EINPROGRESS)
+        return wait_for(t, p);
     return r < 0 ? r : start(t, p);
 }

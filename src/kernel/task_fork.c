@@ -13,6 +13,7 @@ thread_may_fork(struct thread *th)
         return -ENOSYS;
     if (l->used[LIMIT_processes] >= l->max[LIMIT_processes]) {
         l->was_hit[LIMIT_processes] = true;
+        kernel_refused(th->task);
         return -EAGAIN;
     }
     return 0;
@@ -32,6 +33,8 @@ fork_child(struct thread *th, struct thread **ret)
     r = thread_new(child, program_get(th->program), &copy);
     if (r == 0)
         r = k->machine->fork(th->machine, copy->machine);
+    if (r == 0 && !thread_charge_stack(copy, th->stack_bytes))
+        r = -ENOMEM;
     if (r < 0) {
         thread_free(STEAL(child->thread));
         task_exit(child, 0);

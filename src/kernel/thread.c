@@ -54,7 +54,7 @@ thread_drop_machine(struct thread *th)
     th->kernel->machine->free(STEAL(th->machine));
     program_put(STEAL(th->program));
     limits_uncharge(&th->kernel->limits, LIMIT_memory, t->memory_bytes);
-    t->memory_bytes = 0;
+    t->memory_bytes = th->stack_bytes = 0;
 }
 
 static void
@@ -195,6 +195,13 @@ thread_yield(struct thread *th)
     th->is_yielding = true;
 }
 
+int
+thread_again(struct thread *th)
+{
+    th->is_ready = true;
+    return -EWAIT;
+}
+
 bool
 thread_must_wait(struct thread *th)
 {
@@ -272,18 +279,40 @@ guest_path(struct task *t, gaddr a, int *err)
     return NULL;
 }
 
-bool
-thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
+static bool
+charge_machine(struct thread *th, uint64_t more)
 {
     struct task *t = th->owner;
-    uint64_t more = new_bytes - old_bytes;
 
-    if (new_bytes > t->rlimits[RLIMIT_AS].cur ||
-        !limits_charge(&th->kernel->limits, LIMIT_memory, more))
+    if (!limits_charge(&th->kernel->limits, LIMIT_memory, more)) {
+        kernel_refused(t);
         return false;
+    }
     t->memory_bytes += more;
     if (t->memory_bytes > t->usage.max_memory)
         t->usage.max_memory = t->memory_bytes;
+    return true;
+}
+
+bool
+thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
+{
+    return new_bytes <= th->owner->rlimits[RLIMIT_AS].cur &&
+           charge_machine(th, new_bytes - old_bytes);
+}
+
+bool
+thread_charge_stack(struct thread *th, uint64_t bytes)
+{
+    uint64_t old = th->stack_bytes;
+
+    if (bytes > old && !charge_machine(th, bytes - old))
+        return false;
+    if (bytes < old) {
+        limits_uncharge(&th->kernel->limits, LIMIT_memory, old - bytes);
+        th->owner->memory_bytes -= old - bytes;
+    }
+    th->stack_bytes = bytes;
     return true;
 }
 
@@ -298,7 +327,7 @@ call_begin(struct thread *th, uint32_t nr)
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
     th->is_ready = th->is_waiting = false;
-    th->call.restartable = false;
+    th->call.restartable = th->call.is_uninterruptible = false;
 }
 
 int64_t
@@ -311,7 +340,7 @@ call_end(struct thread *th, struct task *t, int64_t r)
         th->vfork_gone = false;
         return -EVFORKGONE;
     }
-    if (r == -EWAIT && !signal_is_due(t)) {
+    if (r == -EWAIT && (th->call.is_uninterruptible || !signal_is_due(t))) {
         th->call.is_retry = true;
         return r;
     }

@@ -118,15 +118,12 @@ is_over(void *arg)
     struct wsand_sandbox *sb = run->sh->sb;
     struct kernel *k = sb->kernel;
 
-    if (!run->c->is_ours) {
-        if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-            atomic_store(&k->kicked, false);
-            sandbox_send_pending(sb);
-        }
-        if (!run->o->cancelled && sandbox_is_cancelled(sb)) {
-            run->o->cancelled = true;
-            kill_run(k);
-        }
+    if (!run->c->is_ours)
+        sandbox_send_pending(sb);
+    if (!run->o->cancelled &&
+        (run->c->is_ours ? sandbox_is_closed(sb) : sandbox_is_cancelled(sb))) {
+        run->o->cancelled = true;
+        kill_run(k);
     }
     return res->is_parked && (!res->is_dead || !res->task->thread);
 }
@@ -170,6 +167,8 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
         kill_run(k);
         (void)kernel_run(k, is_over, &run, NS_NEVER);
     }
+    sh->res->task->run_tag = 0;
+    kernel_end_run(k);
     ret->status = sh->res->status;
     if (sh->res->is_dead)
         shell_roll_back(sh);
@@ -216,8 +215,8 @@ take_reply(const struct outcome *o, OWN char **ret, size_t *ret_len)
 
     *ret = NULL;
     *ret_len = 0;
-    if (o->timed_out)
-        return -ETIMEDOUT;
+    if (o->timed_out || o->cancelled)
+        return o->cancelled ? -ECANCELED : -ETIMEDOUT;
     if (o->out->dropped)
         return -E2BIG;
     if (!nul)

@@ -26,16 +26,6 @@ terminal_freep(struct terminal **term)
     terminal_free(*term);
 }
 
-/* By its name, so that the programs find it too. */
-static int
-open_terminal(struct kernel *k, const struct tty *tty, OWN struct file **ret)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
-    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
-}
-
 /* The sandbox's end of the host's descriptor i. */
 static int
 open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
@@ -44,12 +34,14 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
 
     if (term && isatty(x->stdio[i]))
-        return open_terminal(k, terminal_tty(term), ret);
+        return terminal_open_tty(k, terminal_tty(term), ret);
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 
+/* -EINPROGRESS: *ret is being compiled, start again later. */
 static int
-start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
+start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
+      struct wsand_error *err)
 {
     struct kernel *k = run->sb->kernel;
     char why[160] = "";
@@ -71,6 +63,10 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
     run->pid = kernel_spawn(k, &s, why, sizeof why);
     if (run->pid >= 0)
         return 0;
+    if (run->pid == -EINPROGRESS) {
+        *ret = s.program;
+        return -EINPROGRESS;
+    }
     if (s.culprit != s.path)
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
@@ -83,8 +79,9 @@ start(struct running *run, const struct wsand_exec *x, struct wsand_error *err)
 void
 sandbox_send_pending(struct wsand_sandbox *sb)
 {
+    if (!atomic_load_explicit(&sb->pending_signals, memory_order_relaxed))
+        return;
     uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
-
     for (int sig = 1; sig < 64; sig++)
         if (pending & UINT64_C(1) << sig)
             kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
@@ -98,12 +95,10 @@ has_ended(void *arg)
     struct wsand_sandbox *sb = run->sb;
     struct kernel *k = sb->kernel;
 
-    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-        atomic_store(&k->kicked, false);
-        sandbox_send_pending(sb);
-        if (atomic_exchange(&sb->window_changed, false) && run->term)
-            terminal_resize(run->term);
-    }
+    sandbox_send_pending(sb);
+    if (atomic_load_explicit(&sb->window_changed, memory_order_relaxed) &&
+        atomic_exchange(&sb->window_changed, false) && run->term)
+        terminal_resize(run->term);
     if (!run->cancelled && sandbox_is_cancelled(sb)) {
         run->cancelled = true;
         kernel_kill(k, k->run_tag, SIGKILL);
@@ -126,10 +121,66 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
     ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
 }
 
+/* What was asked for while there was no program yet ends the run; true: it
+ * has. */
+static bool
+was_ended(struct running *run, struct wsand_result *ret)
+{
+    struct wsand_sandbox *sb = run->sb;
+    uint64_t signals = atomic_exchange(&sb->pending_signals, 0);
+    uint64_t count;
+
+    (void)!read(sb->kernel->kick_hfd, &count, sizeof count);
+    if (!signals && !sandbox_is_cancelled(sb))
+        return false;
+    ret->cancelled = sandbox_is_cancelled(sb);
+    if (!ret->cancelled)
+        ret->signal = __builtin_ctzll(signals);
+    return true;
+}
+
+/* Waits for p: 0; 1: the run is over and *ret says how. */
+static int
+await(struct running *run, const struct program *p, int64_t deadline_ns,
+      struct wsand_result *ret)
+{
+    for (;;) {
+        int r = program_await(p, run->sb->kernel->kick_hfd, deadline_ns);
+        *ret = (struct wsand_result){
+            .timed_out = r == -ETIMEDOUT, .signal = SIGKILL, .exit_code = -1};
+        if (r == -ETIMEDOUT || (r == -EINTR && was_ended(run, ret)))
+            return 1;
+        if (r != -EINTR)
+            return r;
+    }
+}
+
+/* Starts the program, compiled if need be: 0; 1: the run is over and *ret says
+ * how. */
+static int
+begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
+      struct wsand_result *ret, struct wsand_error *err)
+{
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct program *p = NULL;
+        int r = start(run, x, &p, err);
+        if (r != -EINPROGRESS)
+            return r;
+        program_put(pending);
+        pending = p;
+        r = await(run, p, deadline_ns, ret);
+        if (r != 0)
+            return r < 0 ? error_errno(err, -r, "%s", x->path) : r;
+    }
+}
+
 static int
 exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
              struct wsand_result *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
@@ -140,15 +191,15 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    atomic_store(&sb->is_cancelled, false);
-    int r = start(&run, x, err);
-    if (r < 0)
-        return r;
-    int64_t timeout = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
-                          ? host_mono_ns() - k->clock.boot_ns +
-                                (int64_t)x->timeout_ms * NS_PER_MS
-                          : NS_NEVER;
-    r = kernel_run(k, has_ended, &run, timeout);
+    int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
+                           ? host_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
+                           : 0;
+    int r = begin(&run, x, deadline, ret, err);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    *ret = (struct wsand_result){0};
+    r = kernel_run(k, has_ended, &run,
+                   deadline ? deadline - k->clock.boot_ns : NS_NEVER);
     if (r == -ETIMEDOUT) {
         ret->timed_out = true;
         kernel_kill(k, k->run_tag, SIGKILL);
@@ -156,6 +207,7 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
     }
     ret->cancelled = run.cancelled && !ret->timed_out;
     fill_result(k, run.pid, ret);
+    kernel_end_run(k);
     return 0;
 }
 

@@ -142,6 +142,7 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
                 size_t length, void **ret_data, size_t *ret_len,
                 struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     char *data = NULL;
     size_t len = 0;
     struct at at;
@@ -267,6 +268,7 @@ int
 wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *given,
                  struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct wsand_write w;
     struct at at;
 

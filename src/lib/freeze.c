@@ -72,10 +72,35 @@ open_null(struct kernel *k, OWN struct file **ret)
     return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
 }
 
+/* Its pid or -errno. */
+static int
+spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
+{
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct spawn s = {
+            .path = x->path, .argv = x->argv, .envp = x->envp, .cwd = x->cwd};
+        int r = 0;
+        for (int i = 0; r == 0 && i < 3; i++)
+            r = open_null(k, &s.stdio[i]);
+        if (r == 0)
+            r = kernel_spawn(k, &s, why, why_size);
+        if (r != -EINPROGRESS)
+            return r;
+        program_put(pending);
+        pending = s.program;
+        r = program_await(pending, -1, 0);
+        if (r < 0)
+            return r;
+    }
+}
+
 int
 wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
              struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct kernel *k = sb->kernel;
     char why[160] = "";
     struct resident res = {0};
@@ -84,11 +109,7 @@ wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
     int r = SIZED_TAKE(&x, given, "wsand_exec", err);
     if (r != 0)
         return r;
-    struct spawn s = {
-        .path = x.path, .argv = x.argv, .envp = x.envp, .cwd = x.cwd};
-    for (int i = 0; r == 0 && i < 3; i++)
-        r = open_null(k, &s.stdio[i]);
-    int pid = r < 0 ? r : kernel_spawn(k, &s, why, sizeof why);
+    int pid = spawn(k, &x, why, sizeof why);
     if (pid < 0)
         return error_errno(err, -pid, "%s: %s", x.path, why);
     res.task = task_find(k, pid);

@@ -1,15 +1,70 @@
-/* Host files mapped for reading. */
+/* Host files mapped for reading, and what tells them from others. */
 #include "lib/lib.h"
+
+#include "kernel/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
-int
-host_map(const char *path, const void **ret, size_t *ret_len)
+/* Longer than two changes of a file can be apart and leave the same times. */
+#define SETTLED_NS (2 * NS_PER_S)
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+/* Those that give each change of a file a new ctime. Images of file systems,
+ * for one, show what whoever made them liked. */
+static bool
+has_change_times(const struct statfs *fs)
 {
+    static const uint32_t types[] = {EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,
+                                     BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+                                     F2FS_SUPER_MAGIC,  OVERLAYFS_SUPER_MAGIC};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((uint32_t)fs->f_type == types[i])
+            return true;
+    return false;
+}
+
+static int64_t
+timespec_ns(struct timespec ts)
+{
+    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* Who changes the content can set all of it but the ctime. */
+static void
+identify(int hfd, const struct stat *st, struct host_file *f)
+{
+    struct timespec now;
+    struct statfs fs;
+    int64_t changed = timespec_ns(st->st_ctim);
+    int64_t written = timespec_ns(st->st_mtim);
+
+    if (fstatfs(hfd, &fs) < 0 || !has_change_times(&fs))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t young_ns = timespec_ns(now) - SETTLED_NS;
+    f->is_settled = changed < young_ns && written < young_ns;
+    const uint64_t identity[] = {
+        st->st_dev,        st->st_ino,        (uint64_t)st->st_size,
+        (uint64_t)written, (uint64_t)changed, (uint64_t)fs.f_type};
+    memcpy(f->identity, identity, sizeof identity);
+    memcpy(f->identity + 6, &fs.f_fsid, sizeof fs.f_fsid);
+}
+
+int
+host_map(const char *path, struct host_file *ret)
+{
+    struct host_file f = {0};
     struct stat st;
     int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
@@ -18,23 +73,24 @@ host_map(const char *path, const void **ret, size_t *ret_len)
     int r = fstat(hfd, &st) < 0 ? -errno : 0;
     if (r == 0 && !S_ISREG(st.st_mode))
         r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    const void *map = NULL;
     if (r == 0 && st.st_size > 0) {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, hfd, 0);
+        void *map =
+            mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, hfd, 0);
         if (map == MAP_FAILED)
             r = -errno;
+        f.bytes = map;
+        f.len = (size_t)st.st_size;
+        identify(hfd, &st, &f);
     }
     close(hfd);
-    if (r < 0)
-        return r;
-    *ret = map;
-    *ret_len = (size_t)st.st_size;
-    return 0;
+    if (r == 0)
+        *ret = f;
+    return r;
 }
 
 void
-host_unmap(const void *map, size_t len)
+host_unmap(const struct host_file *f)
 {
-    if (map)
-        munmap((void *)map, len);
+    if (f->bytes)
+        munmap((void *)f->bytes, f->len);
 }

@@ -116,7 +116,8 @@ put_files(struct tree *t, const struct wsand_mount *m, int64_t now,
         int r = check_path(f->path, err);
         if (r < 0)
             return r;
-        r = skeleton_put_file(t, f->path, f->data, f->len, &a, now);
+        uint64_t ino;
+        r = skeleton_put_file(t, f->path, f->data, f->len, &a, now, &ino);
         if (r < 0)
             return error_path(err, -r, f->path);
     }
@@ -244,8 +245,8 @@ int
 wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
             struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     int r = options_add_mount(&sb->options, m);
-
     if (r < 0)
         return error_set(err, ENOMEM, "out of memory");
     r = mount_one(sb->kernel, m, NULL, err);

@@ -77,7 +77,7 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
         to->snapshots = SNAPSHOTS;
     if (!to->snapshot_bytes)
         to->snapshot_bytes = SNAPSHOT_BYTES;
-    int r = 0;
+    int r = commands_copy(to, from);
     for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
         r = options_add_mount(to, &from->mounts[i]);
     if (r == 0)
@@ -92,6 +92,7 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
 void
 options_fini(struct wsand_options *o)
 {
+    commands_free(o);
     while (o->n_mounts)
         options_drop_mount(o);
     free((struct wsand_mount *)o->mounts);

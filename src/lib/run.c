@@ -190,6 +190,7 @@ static int
 run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
             struct wsand_output *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     int64_t began = host_mono_ns();
     uint64_t max = sb->kernel->limits.max[LIMIT_command];
     struct shell *sh;
@@ -198,7 +199,6 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
         refuse(run, max, ret);
         return 0;
     }
-    atomic_store(&sb->is_cancelled, false);
     int r = shell_begin(sb, &sh);
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
@@ -268,5 +268,12 @@ wsand_cancel(struct wsand_sandbox *sb)
 bool
 sandbox_is_cancelled(const struct wsand_sandbox *sb)
 {
-    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed) ||
+           sandbox_is_closed(sb);
+}
+
+bool
+sandbox_is_closed(const struct wsand_sandbox *sb)
+{
+    return atomic_load_explicit(&sb->turn.is_closed, memory_order_relaxed);
 }

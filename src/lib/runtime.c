@@ -48,10 +48,11 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
 
     if (!path)
         return 0;
-    int r = host_map(path, &rt->image_map, &rt->image_len);
+    const struct host_file *f = &rt->image_file;
+    int r = host_map(path, &rt->image_file);
     if (r < 0)
         return error_errno(err, -r, "root image %s", path);
-    r = image_index(rt->image_map, rt->image_len, &rt->image, &why);
+    r = image_index(f->bytes, f->len, &rt->image, &why);
     if (r == -EINVAL)
         return error_set(err, EINVAL, "root image %s: at byte %llu: %s", path,
                          (unsigned long long)why.offset, why.reason);
@@ -88,7 +89,11 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
     (void)pthread_mutex_init(&rt->shell.lock, NULL);
-    r = open_image(rt, o.root_image, err);
+    r = pool_init(&rt->pool, o.threads);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot make the pool");
+    if (r == 0)
+        r = open_image(rt, o.root_image, err);
     if (r == 0)
         r = start_engine(rt, &o, err);
     if (r < 0) {
@@ -97,6 +102,27 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     }
     *ret = rt;
     return 0;
+}
+
+int
+runtime_load(struct wsand_runtime *rt, const struct program_source *src,
+             OWN struct program **ret, char *why, size_t why_size)
+{
+    CLEANUP(program_putp) struct program *pending = NULL;
+
+    for (;;) {
+        struct program *p;
+        int r = engine_ops()->load(rt->engine, src, &p, why, why_size);
+        if (r == 0)
+            *ret = p;
+        if (r != -EINPROGRESS)
+            return r;
+        program_put(pending);
+        pending = p;
+        r = program_await(p, -1, 0);
+        if (r < 0)
+            return r;
+    }
 }
 
 void
@@ -110,9 +136,10 @@ wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
+    pool_fini(&rt->pool);
     shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);
-    host_unmap(rt->image_map, rt->image_len);
+    host_unmap(&rt->image_file);
     free(rt);
 }

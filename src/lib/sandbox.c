@@ -70,46 +70,63 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
-/* Compiled here, it is found by content when it is run. */
+/* Its compiled code, if there is some or it is to be checked now. Else it is
+ * compiled when it is run, within the time limit of that run. */
 static int
-check_program(struct wsand_runtime *rt, const char *host_path,
-              const void *bytes, size_t len, struct wsand_error *err)
+load_program(struct wsand_runtime *rt, const struct wsand_program *p,
+             const struct host_file *f, OWN struct program **ret,
+             struct wsand_error *err)
 {
-    const struct program_source src = {
-        .bytes = bytes, .len = len, .name = host_path, .is_trusted = true};
-    struct program *program = NULL;
+    const struct program_source src = {.bytes = f->bytes,
+                                       .len = f->len,
+                                       .name = p->host_path,
+                                       .is_trusted = true,
+                                       .cached_only = !p->is_checked,
+                                       .file = f};
     char why[160] = "";
 
-    int r = engine_ops()->load(rt->engine, &src, &program, why, sizeof why);
-    program_put(program);
-    if (r == 0)
+    int r = runtime_load(rt, &src, ret, why, sizeof why);
+    if (r == 0 || !p->is_checked)
         return 0;
-    return why[0] ? error_set(err, -r, "%s: %s", host_path, why)
-                  : error_errno(err, -r, "%s", host_path);
+    return why[0] ? error_set(err, -r, "%s: %s", p->host_path, why)
+                  : error_errno(err, -r, "%s", p->host_path);
+}
+
+static int
+put_file(struct wsand_runtime *rt, struct tree *t,
+         const struct wsand_program *p, const struct host_file *f, int64_t now,
+         struct wsand_error *err)
+{
+    CLEANUP(program_putp) struct program *program = NULL;
+    const struct attr executable = {.mode = S_IFREG | 0755};
+    uint64_t ino;
+
+    int r = load_program(rt, p, f, &program, err);
+    if (r < 0)
+        return r;
+    r = skeleton_put_file(t, p->guest_path, f->bytes, f->len, &executable, now,
+                          &ino);
+    if (r < 0)
+        return error_errno(err, -r, "%s in the sandbox", p->guest_path);
+    if (program)
+        tree_set_program(t, ino, program);
+    return 0;
 }
 
 static int
 put_program(struct wsand_runtime *rt, struct tree *t,
             const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
-    const struct attr executable = {.mode = S_IFREG | 0755};
-    const void *bytes = NULL;
-    size_t len = 0;
+    struct host_file f;
 
-    int r = host_map(p->host_path, &bytes, &len);
+    int r = host_map(p->host_path, &f);
     if (r < 0) {
         r = error_errno(err, -r, "%s", p->host_path);
         return p->is_checked ? r : error_of_program(err, r);
     }
-    if (p->is_checked)
-        r = check_program(rt, p->host_path, bytes, len, err);
-    if (r < 0) {
-        host_unmap(bytes, len);
-        return r;
-    }
-    r = skeleton_put_file(t, p->guest_path, bytes, len, &executable, now);
-    host_unmap(bytes, len);
-    return r < 0 ? error_errno(err, -r, "%s in the sandbox", p->guest_path) : 0;
+    r = put_file(rt, t, p, &f, now, err);
+    host_unmap(&f);
+    return r;
 }
 
 /* The tree that the sandbox starts with, free of charge but for programs put
@@ -137,9 +154,10 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
         if (r < 0)
             return r;
     }
-    if (!rt->image)
+    r = commands_put(ret, o, now, err);
+    if (r == 0 && !rt->image)
         tree_make_free(ret);
-    return 0;
+    return r;
 }
 
 static int
@@ -171,6 +189,14 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
+/* Between the turns of processes: what other threads have asked for. */
+static void
+sandbox_on_kick(void *arg)
+{
+    mail_deliver(arg);
+    processes_turn(arg);
+}
+
 /* Takes root over; `mounts` and `from` are as for mounts_make. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
@@ -179,6 +205,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
 {
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.machine = engine_ops(),
+                                .image_file = &sb->runtime->image_file,
                                 .engine = sb->runtime->engine,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
@@ -189,6 +216,10 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
+    sb->kernel->on_kick = sandbox_on_kick;
+    sb->kernel->on_kick_arg = sb->kernel->host_arg = sb;
+    if (o->n_commands)
+        sb->kernel->host_call = call_begin_command;
     r = mounts_make(sb, mounts, from, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
@@ -201,6 +232,9 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 
     if (sb) {
         sb->runtime = rt;
+        turn_init(&sb->turn, &rt->pool);
+        mailbox_init(&sb->mailbox);
+        processes_init(&sb->processes);
         list_init(&sb->snapshots);
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
@@ -226,6 +260,8 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
         r = get_limits(&o, max, err);
     if (r == 0)
         r = env_check(o.env, err);
+    if (r == 0)
+        r = commands_check(&o, err);
     if (r == 0)
         r = sandbox_alloc(rt, &o, &sb, err);
     if (r != 0)
@@ -276,6 +312,7 @@ static int
 fork_with(struct wsand_sandbox *from, const struct tree *t,
           OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(from, err);
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
@@ -320,12 +357,18 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    turn_close(sb);
+    processes_end(sb);
     shell_free(sb->shell);
     history_put(sb->history);
     snapshots_free(sb);
     kernel_free(sb->kernel);
+    mail_deliver(sb); /* nobody waits for it any more */
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
+    processes_fini(&sb->processes);
+    mailbox_fini(&sb->mailbox);
+    turn_fini(&sb->turn);
     free(sb);
 }

@@ -24,44 +24,29 @@ enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
 
 /* --- the image that all shells of a runtime share */
 
-/* The inode of a file of the root image; 0: there is none. */
-static uint64_t
-image_find(const struct tree *t, const char *path)
-{
-    uint64_t ino = 1;
-
-    while (*path) {
-        path += strspn(path, "/");
-        struct name n = {path, strcspn(path, "/")};
-        if (tree_lookup(t, ino, n, &ino) < 0)
-            return 0;
-        path += n.len;
-    }
-    return ino;
-}
-
 static int
 load_program(struct wsand_runtime *rt, OWN struct program **ret)
 {
     const struct tree *t = image_tree(rt->image);
-    const struct inode *i = tree_find(t, image_find(t, SHELL_PATH));
+    const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
     char why[160];
-    struct attr a;
 
     if (!i)
         return -ENOEXEC;
-    inode_getattr(i, 0, &a);
-    uint8_t *bytes = malloc(a.size ? a.size : 1);
-    if (!bytes)
-        return -ENOMEM;
-    uint64_t len = 0;
-    int64_t n = 1;
-    for (; n > 0 && len < a.size; len += (uint64_t)n)
-        n = inode_read(i, len, bytes + len, a.size - len);
-    struct program_source src = {
-        .bytes = bytes, .len = a.size, .name = SHELL_PATH, .is_trusted = true};
-    int r = engine_ops()->load(rt->engine, &src, ret, why, sizeof why);
-    free(bytes);
+    struct program_source src = {.bytes = inode_content(i),
+                                 .len = i->size,
+                                 .name = SHELL_PATH,
+                                 .is_trusted = true,
+                                 .file = &rt->image_file};
+    uint8_t *copy = NULL;
+    if (!src.bytes) {
+        src.bytes = copy = malloc(i->size + 1);
+        if (!copy)
+            return -ENOMEM;
+        (void)inode_read(i, 0, copy, i->size);
+    }
+    int r = runtime_load(rt, &src, ret, why, sizeof why);
+    free(copy);
     return r;
 }
 
@@ -315,6 +300,7 @@ shell_get(struct wsand_sandbox *sb, struct shell **ret)
 int
 wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
 
     return r < 0 ? error_errno(err, -r, "cannot note the shell's state") : 0;

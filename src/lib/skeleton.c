@@ -58,7 +58,8 @@ put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
 
 int
 skeleton_put_file(struct tree *t, const char *path, const void *data,
-                  size_t len, const struct attr *a, int64_t now_ns)
+                  size_t len, const struct attr *a, int64_t now_ns,
+                  uint64_t *ret_ino)
 {
     struct name n;
     uint64_t dir, ino;
@@ -74,21 +75,50 @@ skeleton_put_file(struct tree *t, const char *path, const void *data,
         else
             done += (size_t)w;
     }
+    if (r == 0)
+        *ret_ino = ino;
     return r;
+}
+
+uint64_t
+skeleton_find(const struct tree *t, const char *path)
+{
+    uint64_t ino = ROOT_INO;
+
+    while (*path) {
+        path += strspn(path, "/");
+        struct name n = {path, strcspn(path, "/")};
+        if (tree_lookup(t, ino, n, &ino) < 0)
+            return 0;
+        path += n.len;
+    }
+    return ino;
+}
+
+int
+skeleton_link(struct tree *t, const char *path, uint64_t ino, int64_t now_ns)
+{
+    struct name n;
+    uint64_t dir;
+
+    int r = parent_of(t, path, 0, now_ns, &dir, &n);
+    return r < 0 ? r : tree_link(t, dir, n, ino, now_ns);
 }
 
 int
 skeleton_fill(struct tree *t, int64_t now_ns)
 {
+    uint64_t ino;
     const struct attr file = {.mode = S_IFREG | 0644};
     int r = 0;
 
 #define DIR(path, mode, uid) \
     if (r == 0)              \
         r = put_dir(t, path, mode, uid, now_ns);
-#define FILE_(path, text) \
-    if (r == 0)           \
-        r = skeleton_put_file(t, path, text, sizeof text - 1, &file, now_ns);
+#define FILE_(path, text)                                                    \
+    if (r == 0)                                                              \
+        r = skeleton_put_file(t, path, text, sizeof text - 1, &file, now_ns, \
+                              &ino);
 #include "lib/skeleton.def"
 #undef DIR
 #undef FILE_

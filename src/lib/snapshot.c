@@ -245,6 +245,7 @@ int
 wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s;
 
     int r = snapshot_check_limit(sb, err);
@@ -295,6 +296,7 @@ restore(struct wsand_sandbox *sb, const struct snapshot *s,
         v ? prepare(sb, s, v, err) : error_set(err, ENOMEM, "out of memory");
     if (r == 0) {
         shell_free(STEAL(sb->shell));
+        processes_end(sb);
         kernel_end_all(sb->kernel);
         for (size_t i = 0; i < s->n_trees; i++)
             exchange_commit(&v[i]);
@@ -333,6 +335,7 @@ int
 wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                        struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
     return s ? restore(sb, s, err) : no_such(id, err);
@@ -341,6 +344,7 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
 int
 wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     return restore(sb, sb->initial, err);
 }
 
@@ -348,6 +352,7 @@ int
 wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s = snapshot_find(sb, id);
 
     if (!s)
@@ -360,6 +365,7 @@ int
 wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
                     struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     uint64_t *ids = calloc(sb->n_snapshots + 1, sizeof *ids);
     size_t n = 0;
 

@@ -26,7 +26,7 @@ image_hash(struct wsand_runtime *rt, uint8_t ret[32])
 {
     pthread_mutex_lock(&rt->shell.lock);
     if (rt->image && !rt->has_image_hash)
-        hash_of(rt->image_map, rt->image_len, rt->image_hash);
+        hash_of(rt->image_file.bytes, rt->image_file.len, rt->image_hash);
     rt->has_image_hash = true;
     memcpy(ret, rt->image_hash, sizeof rt->image_hash);
     pthread_mutex_unlock(&rt->shell.lock);
@@ -189,6 +189,7 @@ int
 wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
                     size_t *ret_len, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
     struct snapshot *s;
 

@@ -514,20 +514,25 @@ sparse_file(void)
 static void
 deep_directory(void)
 {
-    enum { DEPTH = 9000 };
-    char *path = malloc(2 * DEPTH + 100);
+    enum { DEPTH = 100000 };
+    char *path = malloc(2 * DEPTH + 100), *end;
     struct stat st;
 
     CHECK(path && mkdir(BOMB, 0700) == 0 && chdir(BOMB) == 0);
     for (int i = 0; i < DEPTH; i++)
         CHECK(mkdir("d", 0700) == 0 && chdir("d") == 0);
     CHECK(getcwd(path, 2 * DEPTH + 100) == NULL);
-    strcpy(path, BOMB);
+    end = stpcpy(path, BOMB);
     for (int i = 0; i < DEPTH; i++)
-        strcat(path, "/d");
+        end = stpcpy(end, "/d");
     FAILS(stat(path, &st), ENAMETOOLONG);
-    for (int i = 0; i < DEPTH; i++)
+    FAILS(rename(BOMB "/d", "e"), EINVAL);
+    /* The way rm -r goes, but for the half that the sandbox ends with. */
+    for (int i = 0; i < DEPTH; i++) {
         CHECK(chdir("..") == 0);
+        if (i < DEPTH / 2)
+            CHECK(rmdir("d") == 0);
+    }
     CHECK(stat("../bomb", &st) == 0);
     CHECK(rename("d", "e") == 0);
     CHECK(rename("e", "../bomb/d") == 0);
@@ -789,52 +794,72 @@ native_recursion(void)
     printf("%u\n", recurse_flat(n));
 }
 
+__attribute__((noinline)) static unsigned
+recurse_and_stop(unsigned n)
+{
+    if (!n)
+        raise(SIGSTOP);
+    return n ? recurse_and_stop(n - 1) * 3 + n : 0;
+}
+
+static void
+hold_stack(unsigned depth, bool goes_back)
+{
+    close(REPORT_FD);
+    if (goes_back)
+        depth = recurse_flat(depth);
+    _exit((int)recurse_and_stop(goes_back ? depth & 1 : depth));
+}
+
+/* Many stacks that are or were deep, while memory is small. */
+static void
+stack_herd(void)
+{
+    volatile unsigned depth = 600000; /* 28 MB */
+    int held = 0, refused = 0, status;
+
+    for (int i = 0; i < 60; i++) {
+        pid_t pid = fork();
+        if (!pid)
+            hold_stack(depth, i % 2);
+        CHECK(pid > 0 || errno == ENOMEM);
+        if (pid > 0)
+            CHECK(waitpid(pid, &status, WUNTRACED) == pid);
+        if (pid > 0 && WIFSTOPPED(status)) {
+            held++;
+            continue;
+        }
+        CHECK(pid < 0 || WTERMSIG(status) == SIGSEGV);
+        refused++;
+    }
+    CHECK(held > 0 && refused > 1);
+}
+
 static const struct attack attacks[] = {
 #define ATTACK(name) \
     {                \
 #name, name  \
     }
-    ATTACK(fork_bomb),
-    ATTACK(vfork_bomb),
-    ATTACK(exec_loop),
-    ATTACK(zombie_farm),
-    ATTACK(orphan_farm),
-    ATTACK(daemons),
-    ATTACK(grow_until_refused),
-    ATTACK(malloc_until_refused),
-    ATTACK(mmap_until_refused),
-    ATTACK(memory_herd),
-    ATTACK(memory_forks),
-    ATTACK(fd_bomb),
-    ATTACK(pipe_bomb),
-    ATTACK(socket_bomb),
-    ATTACK(datagram_bomb),
-    ATTACK(listener_bomb),
-    ATTACK(passing_bomb),
-    ATTACK(eventfd_bomb),
-    ATTACK(timerfd_bomb),
-    ATTACK(epoll_bomb),
-    ATTACK(pty_bomb),
-    ATTACK(posix_timer_bomb),
-    ATTACK(lock_bomb),
-    ATTACK(inode_bomb),
-    ATTACK(nameless_bomb),
-    ATTACK(big_file),
-    ATTACK(sparse_file),
-    ATTACK(deep_directory),
-    ATTACK(symlink_farm),
-    ATTACK(wide_directory),
-    ATTACK(signal_storm),
-    ATTACK(timer_storm),
-    ATTACK(queue_flood),
-    ATTACK(handler_recursion),
-    ATTACK(stop_storm),
-    ATTACK(spin),
-    ATTACK(spin_in_fill),
-    ATTACK(spin_in_copy),
-    ATTACK(spin_in_calls),
-    ATTACK(spin_in_transfer),
-    ATTACK(deep_recursion),
-    ATTACK(native_recursion),
-    {NULL, NULL},
+    ATTACK(fork_bomb),          ATTACK(vfork_bomb),
+    ATTACK(exec_loop),          ATTACK(zombie_farm),
+    ATTACK(orphan_farm),        ATTACK(daemons),
+    ATTACK(grow_until_refused), ATTACK(malloc_until_refused),
+    ATTACK(mmap_until_refused), ATTACK(memory_herd),
+    ATTACK(memory_forks),       ATTACK(fd_bomb),
+    ATTACK(pipe_bomb),          ATTACK(socket_bomb),
+    ATTACK(datagram_bomb),      ATTACK(listener_bomb),
+    ATTACK(passing_bomb),       ATTACK(eventfd_bomb),
+    ATTACK(timerfd_bomb),       ATTACK(epoll_bomb),
+    ATTACK(pty_bomb),           ATTACK(posix_timer_bomb),
+    ATTACK(lock_bomb),          ATTACK(inode_bomb),
+    ATTACK(nameless_bomb),      ATTACK(big_file),
+    ATTACK(sparse_file),        ATTACK(deep_directory),
+    ATTACK(symlink_farm),       ATTACK(wide_directory),
+    ATTACK(signal_storm),       ATTACK(timer_storm),
+    ATTACK(queue_flood),        ATTACK(handler_recursion),
+    ATTACK(stop_storm),         ATTACK(spin),
+    ATTACK(spin_in_fill),       ATTACK(spin_in_copy),
+    ATTACK(spin_in_calls),      ATTACK(spin_in_transfer),
+    ATTACK(deep_recursion),     ATTACK(native_recursion),
+    ATTACK(stack_herd),         {NULL, NULL},
 };

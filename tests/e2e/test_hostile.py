@@ -63,7 +63,6 @@ DONE = "exit 0"
         ("nameless_bomb", DONE),
         ("big_file", DONE),
         ("sparse_file", DONE),
-        ("deep_directory", DONE),
         ("symlink_farm", DONE),
         ("signal_storm", ENDLESS),
         ("timer_storm", ENDLESS),
@@ -77,6 +76,7 @@ DONE = "exit 0"
         ("spin_in_transfer", ENDLESS),
         ("deep_recursion", "signal 11"),
         ("native_recursion", "signal 11"),
+        ("stack_herd", DONE),
     ],
 )
 def test_limit(name, ended):
@@ -87,7 +87,11 @@ def test_wide_directory():
     check(attack("limits", "wide_directory", options=["--file-count", "200000"]), ended=[DONE])
 
 
-@pytest.mark.parametrize("name", ["malloc_until_refused", "memory_herd", "pipe_bomb", "socket_bomb"])
+def test_deep_directory():
+    check(attack("limits", "deep_directory", options=["--file-count", "200000"]), ended=[DONE])
+
+
+@pytest.mark.parametrize("name", ["malloc_until_refused", "memory_herd", "pipe_bomb", "socket_bomb", "stack_herd"])
 def test_a_smaller_memory_limit_bounds_the_host(name):
     result = attack("limits", name, options=["--memory-limit", "64"])
     check(result, limit_mb=64)

@@ -2,6 +2,7 @@
 limits, with few features, and never into the cache."""
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -12,6 +13,7 @@ from sandbox import IS_SANITIZED, PROBE, PROGRAMS, SANDBOX, command, run
 from wasm import END, FUNCTION, I32, LOOP, body, call, const, leb, limits, module, signature, vec
 
 RUNNER = str(PROGRAMS / "untrusted.wasm")
+BESIDE = str(PROGRAMS / "beside.wasm")
 SLOW = 10 if IS_SANITIZED else 1
 MIB = 1 << 20
 WASI_EXIT_7 = module(
@@ -143,6 +145,41 @@ def test_the_time_limit_of_a_run_ends_the_compiler(tmp_path):
     assert not compilers_of(SANDBOX)
 
 
+def test_others_run_while_one_is_compiled(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "module.wasm").write_bytes(nested_loops(900, 20000))
+    result = run(command("--mount", f"{folder}:/in", BESIDE, "/in/module.wasm"))
+    assert result.out == b"signal 9\n", result
+    assert not compilers_of(SANDBOX)
+
+
+def slow_program(tmp_path):
+    """A program of the host that is not compiled yet, and a cache."""
+    program = tmp_path / "slow.wasm"
+    program.write_bytes(nested_loops(900, 20000))
+    return str(program), {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+
+@pytest.mark.parametrize("options", [[], ["--seed", "1"]])
+def test_the_time_limit_of_exec_covers_compiling(tmp_path, options):
+    program, env = slow_program(tmp_path)
+    result = run(command("--timeout-ms", "100", *options, program), env=env)
+    assert result.status == 124, result
+    assert b"timed out after 100 ms" in result.err
+    assert not compilers_of(SANDBOX)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_exec_while_it_compiles(tmp_path, sig):
+    program, env = slow_program(tmp_path)
+    process = subprocess.Popen(command(program), env=env)
+    wait_for_compiler()
+    process.send_signal(sig)
+    assert process.wait(60) == 128 + sig
+    assert not compilers_of(SANDBOX)
+
+
 def compilers_of(executable):
     """Running processes of this executable with the argument "compile"."""
     found = []
@@ -172,6 +209,7 @@ def test_the_compiler_has_nothing_and_may_nothing(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "module.wasm").write_bytes(nested_loops(900, 20000))
+    run(command(RUNNER))  # compiled from now on
     secret = open(folder / "module.wasm", "rb")  # a descriptor that leaks
     process = subprocess.Popen(
         command("--mount", f"{folder}:/in", RUNNER, "/in/module.wasm"),
@@ -210,7 +248,7 @@ def test_nothing_comes_into_the_cache(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
     def entries():
-        return sorted(path.name for path in cache.rglob("*") if path.is_file())
+        return {path.stat().st_ino for path in cache.rglob("*") if path.is_file()}
 
     run(command(RUNNER), env=environment)
     before = entries()

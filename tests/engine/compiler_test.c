@@ -1,5 +1,4 @@
-/* Programs that are not trusted, compiled by processes: this program is their
- * executable too. */
+/* Programs compiled by processes: this program is their executable too. */
 #include "fake_kernel.h"
 
 #include "../unit/test.h"
@@ -10,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <wasmtime.h>
 
 /* Before main, which would run the tests. */
 __attribute__((constructor)) static void
@@ -142,22 +139,104 @@ TEST(a_host_that_ignores_sigchld_is_told)
     (void)signal(SIGCHLD, old);
 }
 
-TEST(the_deadline_ends_the_compiler)
+/* One load, not waiting. */
+static int
+begin(struct engine *e, const char *wat, bool is_trusted, struct program **ret)
+{
+    char why[200] = "";
+    size_t len;
+    uint8_t *wasm = fake_wasm(wat, &len);
+    struct program_source src = {
+        .bytes = wasm, .len = len, .name = "test", .is_trusted = is_trusted};
+
+    int r = engine_ops()->load(e, &src, ret, why, sizeof why);
+    free(wasm);
+    return r;
+}
+
+TEST(putting_a_program_ends_its_compiling)
 {
     struct engine *e = engine_with("/proc/self/exe");
-    wasm_byte_vec_t wasm;
     struct program *p = NULL;
-    struct timespec ts;
+
+    CHECK_EQ(begin(e, PROGRAM(""), false, &p), -EINPROGRESS);
+    CHECK_EQ(waitpid(-1, NULL, WNOHANG), 0);
+    program_put(p);
+    CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+    engine_free(e);
+}
+
+TEST(who_loads_the_same_waits_for_the_same_process)
+{
+    struct engine *e = engine_with("/proc/self/exe");
+    struct program *a = NULL, *b = NULL, *c = NULL;
+
+    CHECK_EQ(begin(e, PROGRAM(""), false, &a), -EINPROGRESS);
+    CHECK_EQ(begin(e, PROGRAM(""), false, &b), -EINPROGRESS);
+    CHECK_EQ(begin(e, PROGRAM("nop"), false, &c), -EINPROGRESS);
+    CHECK(a == b);
+    CHECK(a != c);
+    CHECK_EQ(engine_ops()->cost_ns(a) < 0, 0);
+    program_put(a);
+    program_put(b);
+    program_put(c);
+    engine_free(e);
+}
+
+TEST(what_was_refused_is_not_compiled_again)
+{
+    static const char bad[] =
+        "(module " MEMORY "(func (export \"_start\") drop))";
+    struct engine *e = engine_with("/proc/self/exe");
+    struct program *p = NULL;
     char why[200] = "";
 
-    CHECK(!wasmtime_wat2wasm(PROGRAM(""), strlen(PROGRAM("")), &wasm));
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    struct program_source src = {.bytes = (const uint8_t *)wasm.data,
-                                 .len = wasm.size,
-                                 .name = "test",
-                                 .deadline_ns =
-                                     ts.tv_sec * INT64_C(1000000000)};
-    CHECK_EQ(engine_ops()->load(e, &src, &p, why, sizeof why), -EINTR);
-    wasm_byte_vec_delete(&wasm);
+    CHECK(!fake_program(e, bad, false, NULL, 0));
+    CHECK_EQ(begin(e, bad, false, &p), -ENOEXEC);
+    CHECK(!fake_program(e, bad, false, why, sizeof why));
+    if (!strstr(why, "type mismatch"))
+        test_failed(__FILE__, __LINE__, why);
     engine_free(e);
+}
+
+TEST(what_failed_for_another_reason_is_tried_again)
+{
+    struct engine *e = engine_with("/bin/sh");
+    struct program *p = NULL;
+
+    CHECK(!fake_program(e, PROGRAM(""), false, NULL, 0));
+    CHECK_EQ(begin(e, PROGRAM(""), false, &p), -EINPROGRESS);
+    program_put(p);
+    engine_free(e);
+}
+
+TEST(trusted_programs_are_compiled_by_a_process_too)
+{
+    struct engine *e = engine_with("/proc/self/exe");
+    struct program *p = NULL;
+    struct fake f;
+
+    CHECK_EQ(begin(e, PROGRAM(""), true, &p), -EINPROGRESS);
+    program_put(p);
+    p = fake_program(e, PROGRAM(""), true, NULL, 0);
+    CHECK(p != NULL);
+    if (p && !fake_init(&f, e, p)) {
+        CHECK_EQ(fake_run(&f), MACHINE_ENDED);
+        fake_fini(&f);
+    }
+    program_put(p);
+    engine_free(e);
+}
+
+TEST(a_trusted_program_does_not_need_the_process)
+{
+    static const char *const bad[] = {"/bin/true", "/bin/sh", "/dev/null"};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct engine *e = engine_with(bad[i]);
+        struct program *p = fake_program(e, PROGRAM(""), true, NULL, 0);
+        CHECK(p != NULL);
+        program_put(p);
+        engine_free(e);
+    }
 }

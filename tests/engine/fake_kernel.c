@@ -1,6 +1,7 @@
 #include "fake_kernel.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,8 @@ thread_sigword(struct thread *th, gaddr at)
 int32_t
 thread_signext(struct thread *th, gaddr at)
 {
-    (void)th;
+    if (at == FAKE_END_AT)
+        th->leaving = LEAVE_EXIT;
     return (int32_t)at + 1;
 }
 
@@ -157,13 +159,10 @@ fake_engine(uint32_t max_machines, const char *cache_dir)
     exit(2);
 }
 
-OWN struct program *
-fake_program(struct engine *e, const char *wat, bool is_trusted, char *why,
-             size_t why_size)
+uint8_t *
+fake_wasm(const char *wat, size_t *ret_len)
 {
-    struct program *p = NULL;
     wasm_byte_vec_t wasm;
-    char unused[200];
 
     wasmtime_error_t *error = wasmtime_wat2wasm(wat, strlen(wat), &wasm);
     if (error) {
@@ -172,13 +171,47 @@ fake_program(struct engine *e, const char *wat, bool is_trusted, char *why,
         fprintf(stderr, "%.*s\n", (int)text.size, text.data);
         exit(2);
     }
-    struct program_source src = {.bytes = (const uint8_t *)wasm.data,
-                                 .len = wasm.size,
-                                 .name = "test",
-                                 .is_trusted = is_trusted};
-    int r = engine_ops()->load(e, &src, &p, why ? why : unused,
-                               why ? why_size : sizeof unused);
+    uint8_t *copy = malloc(wasm.size);
+    if (copy)
+        memcpy(copy, wasm.data, wasm.size);
+    *ret_len = wasm.size;
     wasm_byte_vec_delete(&wasm);
+    return copy;
+}
+
+int
+fake_load(struct engine *e, const struct program_source *src,
+          OWN struct program **ret, char *why, size_t why_size)
+{
+    struct program *pending = NULL;
+    int r;
+
+    while ((r = engine_ops()->load(e, src, ret, why, why_size)) ==
+           -EINPROGRESS) {
+        struct pollfd p = {.fd = (*ret)->hfd, .events = POLLIN};
+        program_put(pending);
+        pending = *ret;
+        (void)poll(&p, 1, -1);
+    }
+    program_put(pending);
+    return r;
+}
+
+OWN struct program *
+fake_program(struct engine *e, const char *wat, bool is_trusted, char *why,
+             size_t why_size)
+{
+    struct program *p = NULL;
+    char unused[200];
+    size_t len;
+
+    uint8_t *wasm = fake_wasm(wat, &len);
+    struct program_source src = {
+        .bytes = wasm, .len = len, .name = "test", .is_trusted = is_trusted};
+    int r = wasm ? fake_load(e, &src, &p, why ? why : unused,
+                             why ? why_size : sizeof unused)
+                 : -ENOMEM;
+    free(wasm);
     return r ? NULL : p;
 }
 

@@ -9,6 +9,9 @@
 /* System calls of the fake; other numbers return the sum of the arguments. */
 enum { CALL_EXIT = 1, CALL_LOG = 2, CALL_WAIT = 3, CALL_PEEK = 4 };
 
+/* sys.signext for this address ends the thread. */
+#define FAKE_END_AT 400
+
 #define FAKE_LOG 16
 
 struct fake {
@@ -34,6 +37,11 @@ struct engine *fake_engine(uint32_t max_machines, const char *cache_dir);
 /* Compiles text; NULL if it is refused (`why` may be NULL). */
 OWN struct program *fake_program(struct engine *e, const char *wat,
                                  bool is_trusted, char *why, size_t why_size);
+/* Loads, waiting for what is compiled by a process. */
+int fake_load(struct engine *e, const struct program_source *src,
+              OWN struct program **ret, char *why, size_t why_size);
+/* A module from text, to be freed. */
+uint8_t *fake_wasm(const char *wat, size_t *ret_len);
 /* A machine of p that has not run. */
 int fake_init(struct fake *f, struct engine *e, struct program *p);
 void fake_fini(struct fake *f);

@@ -481,6 +481,20 @@ TEST(arguments_and_signals_reach_the_kernel)
     CHECK_EQ(f.log[3], 301);
 }
 
+TEST(a_thread_that_a_signal_ends_goes_no_further)
+{
+    struct fake f;
+
+    CHECK_EQ(event_of("(module " SYS_IMPORTS
+                      "(import \"sys\" \"signext\" (func $nextsig (param i32)"
+                      " (result i32)))" MEMORY "(func (export \"_start\")"
+                      "(drop (call $nextsig (i32.const 400)))" CALL1(
+                          2, "(i32.const 1)") "))",
+                      &f),
+             MACHINE_LEFT);
+    CHECK_EQ(f.n_log, 0);
+}
+
 /* --- threads */
 
 #define BUSY                                                                 \

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -287,6 +288,219 @@ TEST(other_settings_have_entries_of_their_own)
     engine_free(e);
     unlink(entry_path());
     CHECK(entry_path()[0]);
+    cache_remove();
+}
+
+/* --- programs known by their place in a file */
+
+/* A module in memory of its own, as if mapped from a file. */
+static struct host_file
+file_make(const char *wat)
+{
+    struct host_file f = {.len = 1 << 16, .identity = {1}, .is_settled = true};
+    size_t len;
+    uint8_t *wasm = fake_wasm(wat, &len);
+    uint8_t *map = mmap(NULL, f.len, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(map != MAP_FAILED && len < f.len);
+    memcpy(map, wasm, len);
+    free(wasm);
+    f.bytes = map;
+    f.identity[7] = len;
+    return f;
+}
+
+static void
+file_free(const struct host_file *f)
+{
+    munmap((void *)f->bytes, f->len);
+}
+
+/* Nobody can read it any more. */
+static void
+file_close(const struct host_file *f)
+{
+    CHECK_EQ(mprotect((void *)f->bytes, f->len, PROT_NONE), 0);
+}
+
+static int
+load_in(struct engine *e, const struct host_file *f, bool is_trusted,
+        struct program **ret)
+{
+    struct program_source src = {.bytes = f->bytes,
+                                 .len = f->identity[7],
+                                 .name = "test",
+                                 .is_trusted = is_trusted,
+                                 .cached_only = is_trusted,
+                                 .file = f};
+    char why[200];
+
+    return engine_ops()->load(e, &src, ret, why, sizeof why);
+}
+
+static bool
+is_cached(const struct host_file *f)
+{
+    struct engine *e = fake_engine(1, dir);
+    struct program *p = NULL;
+
+    int r = load_in(e, f, true, &p);
+    program_put(p);
+    engine_free(e);
+    return r == 0;
+}
+
+static int
+n_entries(void)
+{
+    DIR *d = opendir(dir);
+    int n = -2; /* . and .. */
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+TEST(a_program_known_by_its_place_is_not_read)
+{
+    struct host_file f = file_make(CACHED);
+
+    cache_make();
+    CHECK(!is_cached(&f));
+    CHECK_EQ(n_entries(), 0);
+    CHECK(loads(true));
+    CHECK_EQ(n_entries(), 1);
+    CHECK(is_cached(&f));
+    CHECK_EQ(n_entries(), 2);
+    CHECK_EQ(entry_stat().st_nlink, 2);
+    file_close(&f);
+    CHECK(is_cached(&f));
+    file_free(&f);
+    cache_remove();
+}
+
+TEST(a_young_file_is_not_known_by_its_place)
+{
+    struct host_file f = file_make(CACHED);
+
+    cache_make();
+    CHECK(loads(true));
+    f.is_settled = false;
+    CHECK(is_cached(&f));
+    CHECK_EQ(n_entries(), 1);
+    file_free(&f);
+    cache_remove();
+}
+
+TEST(a_changed_file_is_another_place)
+{
+    struct host_file f = file_make(CACHED), g = file_make(PROGRAM("nop"));
+
+    cache_make();
+    CHECK(loads(true));
+    CHECK(is_cached(&f));
+    g.identity[7] = f.identity[7];
+    CHECK(is_cached(&g));
+    g.identity[1]++;
+    CHECK(!is_cached(&g));
+    file_free(&f);
+    file_free(&g);
+    cache_remove();
+}
+
+TEST(what_lies_outside_of_the_file_has_no_place_in_it)
+{
+    struct host_file f = file_make(CACHED);
+    struct host_file g = f;
+
+    cache_make();
+    CHECK(loads(true));
+    f.len = f.identity[7] - 1;
+    CHECK(is_cached(&f));
+    f.bytes++;
+    CHECK(!is_cached(&f));
+    CHECK_EQ(n_entries(), 1);
+    file_free(&g);
+    cache_remove();
+}
+
+TEST(a_damaged_entry_of_a_place_is_made_anew)
+{
+    struct host_file f = file_make(CACHED);
+
+    cache_make();
+    CHECK(loads(true));
+    CHECK(is_cached(&f));
+    CHECK_EQ(truncate(entry_path(), 100), 0);
+    CHECK(!is_cached(&f));
+    CHECK(loads(true));
+    CHECK(is_cached(&f));
+    CHECK_EQ(n_entries(), 2);
+    file_close(&f);
+    CHECK(is_cached(&f));
+    file_free(&f);
+    cache_remove();
+}
+
+TEST(a_guests_program_has_no_place_in_the_cache)
+{
+    struct host_file f = file_make(CACHED);
+    struct engine *e;
+    struct program *p = NULL;
+
+    cache_make();
+    CHECK(loads(true));
+    CHECK(is_cached(&f));
+    file_close(&f);
+    CHECK(is_cached(&f));
+    CHECK_EQ(mprotect((void *)f.bytes, f.len, PROT_READ | PROT_WRITE), 0);
+    memset((void *)f.bytes, 0, 8);
+    e = fake_engine(1, dir);
+    CHECK_EQ(load_in(e, &f, false, &p), -ENOEXEC);
+    engine_free(e);
+    file_free(&f);
+    cache_remove();
+}
+
+#define FROZEN                                                       \
+    "(module " MEMORY "(func (export \"_start\"))"                   \
+    "(func (export \"wasmsand_resume\")) (func $s) (start $s)"       \
+    "(global (export \"__stack_pointer\") (mut i32) (i32.const 0))"  \
+    "(global (export \"__asyncify_state\") (mut i32) (i32.const 0))" \
+    "(global (export \"__asyncify_data\") (mut i32) (i32.const 0))"  \
+    "(@custom \"wasmsand.frozen\" \"a note\"))"
+
+static bool
+is_frozen(struct engine *e, const struct host_file *f)
+{
+    struct program *p = NULL;
+    size_t len = 0;
+
+    int r = load_in(e, f, true, &p);
+    const char *note = r == 0 ? engine_ops()->note(p, &len) : NULL;
+    bool is = note && len == 6 && !memcmp(note, "a note", 6);
+    program_put(p);
+    return is;
+}
+
+TEST(what_was_read_in_a_source_is_known_without_it)
+{
+    struct host_file f = file_make(FROZEN);
+    struct engine *e;
+
+    cache_make();
+    e = fake_engine(1, dir);
+    program_put(fake_program(e, FROZEN, true, NULL, 0));
+    CHECK(is_frozen(e, &f));
+    engine_free(e);
+    file_close(&f);
+    e = fake_engine(1, dir);
+    CHECK(is_frozen(e, &f));
+    engine_free(e);
+    file_free(&f);
     cache_remove();
 }
 

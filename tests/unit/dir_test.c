@@ -7,6 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void
+fini(struct dir *d)
+{
+    struct grave g = {0};
+
+    dir_bury(d, &g);
+    CHECK(grave_drain(&g, SIZE_MAX));
+}
+
 static struct name
 name_of(const char *s)
 {
@@ -44,7 +53,7 @@ TEST(dir_finds_what_was_inserted)
     CHECK_EQ(remove_name(&d, "a"), 0);
     CHECK_EQ(remove_name(&d, "a"), -ENOENT);
     CHECK_EQ(d.n, 1);
-    dir_fini(&d);
+    fini(&d);
 }
 
 TEST(dir_names_have_up_to_255_bytes)
@@ -59,7 +68,7 @@ TEST(dir_names_have_up_to_255_bytes)
     CHECK_EQ(ino_of(&d, s), 0);
     CHECK_EQ(dir_insert(&d, name_of(s), 2, 8), 0);
     CHECK_EQ(ino_of(&d, s), 2);
-    dir_fini(&d);
+    fini(&d);
 }
 
 TEST(dir_positions_stay_good_while_entries_come_and_go)
@@ -80,7 +89,7 @@ TEST(dir_positions_stay_good_while_entries_come_and_go)
     CHECK_EQ(dir_next(&d, &pos)->ino, 4);
     pos++;
     CHECK(!dir_next(&d, &pos));
-    dir_fini(&d);
+    fini(&d);
 }
 
 TEST(dir_own_entry_can_be_changed_beside_a_clone)
@@ -96,8 +105,8 @@ TEST(dir_own_entry_can_be_changed_beside_a_clone)
     CHECK_EQ(ino_of(&b, "x"), 1);
     dir_remove(&a, e);
     CHECK_EQ(ino_of(&b, "x"), 1);
-    dir_fini(&a);
-    dir_fini(&b);
+    fini(&a);
+    fini(&b);
 }
 
 TEST(dir_of_100000_entries_is_found_cloned_and_emptied)
@@ -121,8 +130,8 @@ TEST(dir_of_100000_entries_is_found_cloned_and_emptied)
     CHECK_EQ(d.n, 0);
     CHECK(radix_is_empty(&d.order) && radix_is_empty(&d.buckets));
     CHECK_EQ(ino_of(&c, "file-1"), 1);
-    dir_fini(&d);
-    dir_fini(&c);
+    fini(&d);
+    fini(&c);
 }
 
 TEST(dir_survives_each_allocation_failure)
@@ -145,8 +154,8 @@ TEST(dir_survives_each_allocation_failure)
         CHECK_EQ(c.n, r ? n : n - 1);
         CHECK_EQ(d.n, n);
         (void)dir_insert(&c, name_of("more"), 1, 8);
-        dir_fini(&d);
-        dir_fini(&c);
+        fini(&d);
+        fini(&c);
     }
 }
 
@@ -186,7 +195,7 @@ TEST(dir_agrees_with_a_model_through_random_clones)
         unsigned i = (unsigned)rand_r(&seed) % NAMES;
         (void)snprintf(s, sizeof s, "%u", i * 7919);
         if (rand_r(&seed) % 100 == 0 && a != b) {
-            dir_fini(&b->d);
+            fini(&b->d);
             *b = *a;
             dir_clone(&a->d, &b->d);
         } else if (a->ino[i]) {
@@ -200,5 +209,5 @@ TEST(dir_agrees_with_a_model_through_random_clones)
             model_check(a);
     }
     for (unsigned i = 0; i < 3; i++)
-        dir_fini(&m[i].d);
+        fini(&m[i].d);
 }

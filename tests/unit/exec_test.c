@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* A kernel with /prog, which is a program. */
 struct fixture {
@@ -246,6 +248,125 @@ execve_guest(struct task *t, const char *path)
     world_str(t, TEXT, "word");
     memcpy(world_at(t, ARGV), argv, sizeof argv);
     return SYS(t, NR_execve, PATH, ARGV, 0);
+}
+
+/* --- programs that are being compiled */
+
+static void
+slow_init(struct fixture *x)
+{
+    *x = (struct fixture){0};
+    x->k = world_new_live(&x->engine);
+    x->t = world_task(x->k);
+    CHECK_EQ(world_file(x->k, "/prog", FAKE_PROGRAM), 0);
+    x->engine.compile_hfd = eventfd(0, EFD_CLOEXEC);
+    x->engine.compile_ns = 5 * NS_PER_MS;
+}
+
+static void
+slow_end(struct fixture *x)
+{
+    CHECK_EQ(eventfd_write(x->engine.compile_hfd, 1), 0);
+}
+
+static void
+slow_fini(struct fixture *x)
+{
+    kernel_free(x->k);
+    CHECK_EQ(x->engine.compilings, 0);
+    close(x->engine.compile_hfd);
+}
+
+static bool
+is_woken(void *t)
+{
+    return world_is_woken(t);
+}
+
+TEST(exec_waits_for_its_program_to_be_compiled)
+{
+    struct fixture x;
+
+    slow_init(&x);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    CHECK_EQ(x.engine.compilings, 1);
+    CHECK_EQ(kernel_run(x.k, is_woken, x.t, 1), -ETIMEDOUT);
+    slow_end(&x);
+    CHECK_EQ(kernel_run(x.k, is_woken, x.t, NS_NEVER), 0);
+    CHECK_EQ(execve_guest(x.t, "/prog"), 0);
+    CHECK_EQ(x.t->thread->leaving, LEAVE_EXEC);
+    CHECK_EQ(x.engine.compilings, 0);
+    slow_fini(&x);
+}
+
+TEST(compiling_counts_as_time_of_the_process)
+{
+    struct fixture x;
+
+    slow_init(&x);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    int64_t before = x.k->cpu_ns;
+    slow_end(&x);
+    CHECK_EQ(execve_guest(x.t, "/prog"), 0);
+    CHECK_EQ(x.k->cpu_ns - before, x.engine.compile_ns);
+    CHECK_EQ(x.t->usage.cpu_ns, x.engine.compile_ns);
+    slow_fini(&x);
+}
+
+TEST(a_handler_does_not_interrupt_exec)
+{
+    struct fixture x;
+
+    slow_init(&x);
+    x.t->sig.action[SIGUSR1].handler = 100;
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    struct siginfo_k si = {.signo = SIGUSR1};
+    CHECK_EQ(signal_send(x.t, &si), 0);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    CHECK_EQ(x.engine.compilings, 1);
+    slow_fini(&x);
+}
+
+TEST(a_process_killed_in_exec_ends_the_compiling)
+{
+    struct fixture x;
+
+    slow_init(&x);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    struct siginfo_k si = {.signo = SIGKILL};
+    CHECK_EQ(signal_send(x.t, &si), 0);
+    world_run(x.k);
+    CHECK_EQ(x.engine.compilings, 0);
+    CHECK_EQ(x.k->cpu_ns, x.engine.compile_ns);
+    slow_fini(&x);
+}
+
+TEST(an_exec_of_another_file_ends_the_compiling_of_the_first)
+{
+    struct fixture x;
+
+    slow_init(&x);
+    CHECK_EQ(execve_guest(x.t, "/prog"), -EWAIT);
+    CHECK_EQ(execve_guest(x.t, "/gone"), -ENOENT);
+    CHECK_EQ(x.engine.compilings, 0);
+    slow_fini(&x);
+}
+
+TEST(a_spawn_from_the_host_tells_what_is_being_compiled)
+{
+    struct fixture x;
+    struct spawn s = {.path = "/prog", .argv = no_args, .envp = no_args};
+
+    slow_init(&x);
+    CHECK_EQ(kernel_spawn(x.k, &s, x.why, sizeof x.why), -EINPROGRESS);
+    CHECK_EQ(s.program->hfd, x.engine.compile_hfd);
+    CHECK_EQ(program_await(s.program, -1, 1), -ETIMEDOUT);
+    slow_end(&x);
+    CHECK_EQ(program_await(s.program, -1, 0), 0);
+    program_put(s.program);
+    CHECK(kernel_spawn(x.k, &s, x.why, sizeof x.why) > 0);
+    slow_fini(&x);
 }
 
 TEST(exec_call_leaves_the_old_program)

@@ -4,6 +4,7 @@
 #include "kernel/task.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,49 @@ fake_program_new(void)
     struct program *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct program){.refs = 1, .free = fake_program_free};
+        *p = (struct program){.refs = 1, .hfd = -1, .free = fake_program_free};
     return p;
+}
+
+/* A program that is being compiled until compile_hfd is readable. */
+struct fake_compiling {
+    struct program base;
+    struct engine *engine;
+};
+
+static void
+fake_compiling_free(struct program *p)
+{
+    ((struct fake_compiling *)p)->engine->compilings--;
+    free(p);
+}
+
+static int
+fake_compile(struct engine *e, OWN struct program **ret)
+{
+    struct fake_compiling *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return -ENOMEM;
+    *c = (struct fake_compiling){
+        {.refs = 1, .hfd = e->compile_hfd, .free = fake_compiling_free}, e};
+    e->compilings++;
+    *ret = &c->base;
+    return -EINPROGRESS;
+}
+
+static bool
+is_readable(int hfd)
+{
+    struct pollfd p = {.fd = hfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 1;
+}
+
+static int64_t
+fake_cost_ns(struct program *p)
+{
+    return ((struct fake_compiling *)p)->engine->compile_ns;
 }
 
 struct fake_machine *
@@ -42,6 +84,8 @@ fake_load(struct engine *e, const struct program_source *src,
         snprintf(why, why_size, "%s: not a program", src->name);
         return -ENOEXEC;
     }
+    if (e && e->compile_hfd && !is_readable(e->compile_hfd))
+        return fake_compile(e, ret);
     struct program *p = fake_program_new();
     if (!p)
         return -ENOMEM;
@@ -115,6 +159,12 @@ fake_interrupt(struct engine *e)
         e->interrupts++;
 }
 
+static uint64_t
+fake_stack_bytes(struct machine *m)
+{
+    return ((struct fake_machine *)m)->stack_bytes;
+}
+
 static void
 fake_free(OWN struct machine *m)
 {
@@ -126,11 +176,13 @@ fake_free(OWN struct machine *m)
 
 const struct machine_ops fake_ops = {
     .load = fake_load,
+    .cost_ns = fake_cost_ns,
     .create = fake_create,
     .resume = fake_resume,
     .fork = fake_fork,
     .fork_return = fake_fork_return,
     .refresh = fake_refresh,
     .interrupt = fake_interrupt,
+    .stack_bytes = fake_stack_bytes,
     .free = fake_free,
 };

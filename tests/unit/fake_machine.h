@@ -20,6 +20,9 @@ struct engine {
     uint64_t memory_bytes; /* of new machines; 0: FAKE_MEMORY_BYTES */
     unsigned loads, interrupts;
     bool fork_fails;
+    int compile_hfd;     /* of programs that load slowly; 0: none does */
+    int64_t compile_ns;  /* what that costs */
+    unsigned compilings; /* that were not put yet */
 };
 
 struct fake_machine {
@@ -29,7 +32,8 @@ struct fake_machine {
     void *arg;
     long turns; /* resumed so often, this time included */
     int32_t fork_result;
-    uint32_t words[8]; /* the script's own; a fork copies them */
+    uint64_t stack_bytes; /* what its stack is said to take */
+    uint32_t words[8];    /* the script's own; a fork copies them */
 };
 
 extern const struct machine_ops fake_ops;

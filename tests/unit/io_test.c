@@ -1,6 +1,7 @@
 /* Reading and writing: partial transfers, gathering, progress, limits. */
 #include "kernel/io.h"
 
+#include "kernel/vfs/tmpfs.h"
 #include "world.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { IOV = 256, BUF = 0x10000 };
 
@@ -307,5 +309,71 @@ TEST(io_broken_pipe_signals)
     CHECK_EQ(fd_close(t, 0), 0);
     CHECK_EQ(SYS(t, NR_write, 1, BUF, 1), -EPIPE);
     CHECK(t->sig.pending & SIG_BIT(SIGPIPE));
+    kernel_free(k);
+}
+
+static uint64_t
+size_of(struct task *t, int fd)
+{
+    struct attr a = {0};
+
+    CHECK_EQ(file_getattr(fd_find(t, fd), &a), 0);
+    return a.size;
+}
+
+TEST(fallocate_goes_on_in_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    const uint32_t mib = 1 << 20;
+
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 * mib, 0), -EWAIT);
+        CHECK_EQ(size_of(t, fd), 0);
+        CHECK(world_is_woken(t));
+    }
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 * mib, 0), 0);
+    CHECK_EQ(size_of(t, fd), 4 * mib);
+    kernel_free(k);
+}
+
+/* It says so, and does not count the part that was done as its answer. */
+TEST(fallocate_is_interrupted_between_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    t->sig.action[SIGUSR1].handler = 1000;
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 << 20, 0), -EWAIT);
+    signal_send_kernel(t, SIGUSR1);
+    CHECK_EQ(SYS(t, NR_fallocate, fd, 0, 0, 0, 4 << 20, 0), -EINTR);
+    CHECK_EQ(size_of(t, fd), 0);
+    kernel_free(k);
+}
+
+TEST(a_search_for_a_hole_goes_on_in_steps)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    struct tree *tree =
+        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+    const int64_t end = 2 * (int64_t)SEEK_STEP_BYTES + 10000;
+    int64_t pos;
+
+    tree->max.bytes = UINT64_MAX;
+    world_str(t, BUF, "/f");
+    int fd = SYS(t, NR_openat, (uint32_t)AT_FDCWD, BUF, O_RDWR | O_CREAT, 0600);
+    struct file *f = fd_find(t, fd);
+    for (uint64_t at = 0; at < (uint64_t)end; at += 4095)
+        CHECK_EQ(f->ops->write(f, t, "x", 1, &at), 1);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(SYS(t, NR__llseek, fd, 0, 0, BUF, SEEK_HOLE), -EWAIT);
+    CHECK_EQ(SYS(t, NR__llseek, fd, 0, 0, BUF, SEEK_HOLE), 0);
+    memcpy(&pos, world_at(t, BUF), sizeof pos);
+    CHECK_EQ(pos, end / 4096 * 4096 + 1);
     kernel_free(k);
 }

@@ -175,3 +175,48 @@ TEST(pipe_new_survives_failing_allocations)
     CHECK_EQ(k->limits.used[LIMIT_open_files], 0);
     kernel_free(k);
 }
+
+TEST(pipe_with_packets_keeps_them_apart)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    const uint32_t iov[4] = {BUF, 2, 3 * BUF, 50};
+    int32_t p[2];
+
+    make_pipe(t, O_DIRECT | O_NONBLOCK, p);
+    memcpy(world_at(t, BUF), "abcdef", 6);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 6), 6);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 4), 4);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 0), 0);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF + 3, 3), 3);
+    CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 3), 3); /* the rest is lost */
+    memcpy(world_at(t, FDS), iov, sizeof iov);
+    CHECK_EQ(SYS(t, NR_readv, p[0], FDS, 2), 4);
+    CHECK(memcmp(world_at(t, 3 * BUF), "cd", 2) == 0);
+    CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 100), 3);
+    CHECK(memcmp(world_at(t, 2 * BUF), "def", 3) == 0);
+    CHECK_EQ(SYS(t, NR_read, p[0], 2 * BUF, 100), -EAGAIN);
+    kernel_free(k);
+}
+
+TEST(pipe_with_packets_cuts_long_writes_and_fills_up)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    int32_t p[2];
+
+    make_pipe(t, O_DIRECT | O_NONBLOCK, p);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 5000), 5000);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 9999), 4096);
+    CHECK_EQ(SYS(t, NR_read, p[0], BUF, 9999), 5000 - 4096);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 2 * CAP), CAP);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 1), -EAGAIN);
+    CHECK(!(poll_fd(t, p[1]) & POLLOUT));
+    for (int i = 0; i < 16; i++)
+        CHECK_EQ(SYS(t, NR_read, p[0], BUF, 9999), 4096);
+    for (int i = 0; i < 16; i++)
+        CHECK_EQ(SYS(t, NR_write, p[1], BUF, 1), 1);
+    CHECK_EQ(SYS(t, NR_write, p[1], BUF, 1), -EAGAIN);
+    CHECK(!(poll_fd(t, p[1]) & POLLOUT));
+    kernel_free(k);
+}

@@ -1,4 +1,5 @@
 /* The scheduler, with machines that run scripts. */
+#include "kernel/vfs/tmpfs.h"
 #include "world.h"
 
 #include <errno.h>
@@ -470,5 +471,104 @@ TEST(sched_shorter_transfer_after_a_wait_is_over)
     iov[1] = iov[3] = 4;
     memcpy(world_at(t, AT), iov, sizeof iov);
     CHECK_EQ(SYS(t, NR_writev, (uint32_t)fds[1], AT, 2), 8);
+    kernel_free(k);
+}
+
+/* --- freeing what was removed */
+
+struct removal {
+    struct tree *tree;
+    uint64_t freed;
+    unsigned steps;
+};
+
+static bool
+is_freed(void *arg)
+{
+    struct removal *r = arg;
+
+    CHECK(r->tree->grave.freed - r->freed < 1200);
+    r->freed = r->tree->grave.freed;
+    r->steps++;
+    return !r->tree->grave.top;
+}
+
+TEST(an_idle_kernel_frees_what_was_removed_in_steps)
+{
+    enum { BLOCKS = 12000 };
+    struct kernel *k = world_new();
+    struct mount *root = CONTAINER_OF(k->mounts.next, struct mount, link);
+    struct removal r = {.tree = tmpfs_tree(root->fs)};
+    struct vnode top = world_root(k);
+    struct at at = {.k = k, .base = &top, .path = "/f"};
+
+    r.tree->max.bytes = UINT64_MAX;
+    struct file *f = world_open(k, NULL, "/f", O_CREAT | O_RDWR, NULL);
+    for (uint64_t pos = 0; pos < BLOCKS * UINT64_C(4096);) {
+        CHECK_EQ(f->ops->write(f, NULL, "x", 1, &pos), 1);
+        pos += 4095;
+    }
+    CHECK_EQ(vfs_unlink(&at, 0), 0);
+    file_put(f);
+    CHECK_EQ(r.tree->used.bytes, 0);
+    CHECK(r.tree->grave.top != NULL);
+    CHECK_EQ(kernel_run(k, is_freed, &r, NS_NEVER), 0);
+    CHECK(r.steps > 10 && r.freed > BLOCKS);
+    kernel_free(k);
+}
+
+/* --- steps */
+
+TEST(sched_step_runs_what_can_run_and_does_not_sleep)
+{
+    struct kernel *k = world_new_live(NULL);
+    struct task *t = runnable(k, nap);
+
+    CHECK(kernel_has_work(k));
+    kernel_step(k, never, NULL);
+    CHECK(!kernel_has_work(k));
+    CHECK(!t->is_zombie);
+    int64_t next = kernel_next_ns(k);
+    CHECK(next > 0 && next <= host_mono_ns() + 20 * NS_PER_MS);
+    while (host_mono_ns() < next)
+        ;
+    t->is_host_child = true;
+    kernel_step(k, never, NULL);
+    CHECK(t->is_zombie);
+    CHECK_EQ(kernel_next_ns(k), NS_NEVER);
+    kernel_free(k);
+}
+
+TEST(sched_step_ends_when_it_is_told)
+{
+    struct kernel *k = world_new_live(NULL);
+    struct task *t = runnable(k, spin);
+    int left = 5;
+
+    kernel_step(k, turns_done, &left);
+    CHECK_EQ(fake_of(t->thread)->turns, 5);
+    CHECK(kernel_has_work(k));
+    kernel_free(k);
+}
+
+static void
+count_kick(void *arg)
+{
+    ++*(int *)arg;
+}
+
+TEST(sched_kick_is_taken_once)
+{
+    struct kernel *k = world_new_live(NULL);
+    int kicks = 0;
+
+    k->on_kick = count_kick;
+    k->on_kick_arg = &kicks;
+    kernel_kick(k);
+    kernel_kick(k);
+    CHECK(kernel_has_work(k));
+    kernel_step(k, never, NULL);
+    CHECK_EQ(kicks, 1);
+    CHECK(!kernel_has_work(k));
     kernel_free(k);
 }

@@ -459,3 +459,16 @@ TEST(signal_group_reaches_every_member)
     CHECK_EQ(signal_send_group(k, 777, &si), -ESRCH);
     kernel_free(k);
 }
+
+TEST(signal_that_cannot_be_handed_over_ends_the_process)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    handle(t, SIGUSR1, 0);
+    (void)send(t, SIGUSR1, 0);
+    CHECK_EQ(thread_signext(t->thread, FAKE_MEMORY_BYTES - 8), 0);
+    CHECK(t->is_zombie);
+    CHECK_EQ(t->exit_status & 0x7f, SIGSEGV);
+    kernel_free(k);
+}

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { FDS = 64, ADDR = 128, LEN = 300, MSG = 512, CTL = 600, IOV = 768 };
 enum { BUF = 4096, BIG = 400000 };
@@ -306,6 +307,7 @@ TEST(socket_chain_in_flight_is_dropped_without_recursion)
     uint64_t before = world_memory(k);
 
     k->limits.max[LIMIT_memory] = UINT64_C(1) << 32;
+    t->rlimits[RLIMIT_NOFILE].cur = 20000;
     pair(t, SOCK_STREAM);
     /* Each pair carries the one before in its queue, and is held by nothing
      * but the next one's. */
@@ -328,17 +330,180 @@ TEST(socket_chain_in_flight_is_dropped_without_recursion)
     kernel_free(k);
 }
 
-TEST(socket_cycles_in_flight_end_with_the_kernel)
+static void
+close_from(struct task *t, int first, int last)
+{
+    for (int fd = first; fd <= last; fd++)
+        CHECK_EQ(SYS(t, NR_close, fd), 0);
+}
+
+static uint64_t
+open_files(const struct kernel *k)
+{
+    return k->limits.used[LIMIT_open_files];
+}
+
+TEST(socket_cycles_in_flight_are_collected)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    uint64_t before = world_memory(k);
+
+    pair(t, SOCK_DGRAM);
+    CHECK_EQ(send_fd(t, 0, 0), 1);
+    CHECK_EQ(send_fd(t, 0, 1), 1);
+    close_from(t, 0, 1);
+    CHECK_EQ(open_files(k), 0);
+    CHECK_EQ(world_memory(k), before);
+    kernel_free(k);
+}
+
+TEST(socket_cycle_that_can_be_received_stays)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    pair(t, SOCK_STREAM); /* 0, 1 */
+    pair(t, SOCK_STREAM); /* 2, 3 */
+    CHECK_EQ(send_fd(t, 2, 2), 1);
+    CHECK_EQ(send_fd(t, 2, 3), 1);
+    CHECK_EQ(send_fd(t, 0, 3), 1);
+    close_from(t, 2, 3);
+    CHECK_EQ(open_files(k), 4);
+    CHECK_EQ(recv_fd(t, 1), 2);
+    CHECK_EQ(recv_fd(t, 2), 3);
+    CHECK_EQ(SYS(t, NR_close, 3), 0);
+    CHECK_EQ(open_files(k), 3); /* 2 has itself in its queue */
+    CHECK_EQ(send_fd(t, 0, 2), 1);
+    CHECK_EQ(SYS(t, NR_close, 2), 0);
+    CHECK_EQ(open_files(k), 3);
+    close_from(t, 0, 1);
+    CHECK_EQ(open_files(k), 0);
+    kernel_free(k);
+}
+
+/* The listener is in the queue of a connection that it has not accepted. */
+TEST(socket_cycle_through_a_backlog_is_collected)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    uint32_t len = put_unix(t, "\0x", 2);
+
+    CHECK_EQ(SYS(t, NR_socket, AF_UNIX, SOCK_STREAM, 0), 0);
+    CHECK_EQ(SYS(t, NR_bind, 0, ADDR, len), 0);
+    CHECK_EQ(SYS(t, NR_listen, 0, 5), 0);
+    CHECK_EQ(SYS(t, NR_socket, AF_UNIX, SOCK_STREAM, 0), 1);
+    CHECK_EQ(SYS(t, NR_connect, 1, ADDR, len), 0);
+    CHECK_EQ(send_fd(t, 1, 0), 1);
+    CHECK_EQ(send_fd(t, 1, 1), 1);
+    CHECK_EQ(SYS(t, NR_close, 1), 0);
+    CHECK_EQ(open_files(k), 2);
+    CHECK_EQ(SYS(t, NR_close, 0), 0);
+    CHECK_EQ(open_files(k), 0);
+    kernel_free(k);
+}
+
+TEST(socket_many_cycles_leave_little_behind)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    for (int i = 0; i < 2000; i++) {
+        pair(t, SOCK_DGRAM);
+        CHECK_EQ(send_fd(t, 0, 0), 1);
+        CHECK_EQ(send_fd(t, 0, 1), 1);
+        close_from(t, 0, 1);
+        CHECK(open_files(k) <= 128);
+    }
+    kernel_free(k);
+}
+
+TEST(socket_files_in_flight_are_limited)
 {
     struct kernel *k = world_new();
     struct task *t = world_task(k);
 
     pair(t, SOCK_DGRAM);
+    t->rlimits[RLIMIT_NOFILE].cur = 10;
+    for (int i = 0; i < 10; i++)
+        CHECK_EQ(send_fd(t, 0, 0), 1);
+    CHECK_EQ(send_fd(t, 0, 0), -ETOOMANYREFS);
+    CHECK_EQ(recv_fd(t, 1), 2);
     CHECK_EQ(send_fd(t, 0, 0), 1);
-    CHECK_EQ(send_fd(t, 0, 1), 1);
-    CHECK_EQ(SYS(t, NR_close, 0), 0);
-    CHECK_EQ(SYS(t, NR_close, 1), 0);
-    CHECK_EQ(k->limits.used[LIMIT_open_files], 2);
+    kernel_free(k);
+}
+
+/* --- calls that are made again with less */
+
+TEST(socket_send_that_waits_may_be_made_shorter)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    pair(t, SOCK_STREAM);
+    CHECK_EQ(SYS(t, NR_sendto, 0, BUF, BIG, 0, 0, 0), -EWAIT);
+    uint64_t done = t->thread->call.progress;
+    CHECK(done > 1000 && done < BIG);
+    CHECK_EQ(SYS(t, NR_sendto, 0, BUF, 1000, 0, 0, 0), 1000);
+    CHECK_EQ(SYS(t, NR_recvfrom, 1, BUF, BIG, 0, 0, 0), done);
+    kernel_free(k);
+}
+
+TEST(socket_receive_that_waits_may_be_made_shorter)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    pair(t, SOCK_STREAM);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 100), 100);
+    CHECK_EQ(SYS(t, NR_recvfrom, 1, BUF, 200, MSG_WAITALL, 0, 0), -EWAIT);
+    CHECK_EQ(t->thread->call.progress, 100);
+    CHECK_EQ(SYS(t, NR_recvfrom, 1, BUF, 10, MSG_WAITALL, 0, 0), 10);
+    kernel_free(k);
+}
+
+TEST(socket_messages_of_one_call_go_in_steps)
+{
+    enum { N = 100, HEADERS = 0x4000, HEADER = 32 };
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    pair(t, SOCK_DGRAM);
+    put_message(t, 0);
+    for (uint32_t i = 0; i < N; i++)
+        memcpy(world_at(t, HEADERS + i * HEADER), world_at(t, MSG),
+               sizeof(struct guest_msghdr));
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(SYS(t, NR_sendmmsg, 0, HEADERS, N, 0), -EWAIT);
+        CHECK(world_is_woken(t));
+    }
+    CHECK_EQ(SYS(t, NR_sendmmsg, 0, HEADERS, N, 0), N);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(SYS(t, NR_recvmmsg, 1, HEADERS, N + 9, MSG_WAITFORONE, 0),
+                 -EWAIT);
+    CHECK_EQ(SYS(t, NR_recvmmsg, 1, HEADERS, N + 9, MSG_WAITFORONE, 0), N);
+    kernel_free(k);
+}
+
+TEST(socket_messages_keep_their_ends_in_plain_reads_and_writes)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    const uint32_t iov[4] = {BUF, 2, BUF + 100, 50};
+
+    pair(t, SOCK_DGRAM);
+    memcpy(world_at(t, IOV), iov, sizeof iov);
+    memcpy(world_at(t, BUF), "abcdef", 6);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 6), 6);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 0), 0);
+    CHECK_EQ(SYS(t, NR_writev, 0, IOV, 0), 0);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 2), 2);
+    CHECK_EQ(SYS(t, NR_readv, 1, IOV, 2), 6);
+    CHECK(memcmp(world_at(t, BUF + 100), "cdef", 4) == 0);
+    CHECK_EQ(SYS(t, NR_read, 1, BUF, 9), 0);
+    CHECK_EQ(SYS(t, NR_read, 1, BUF, 9), 0);
+    CHECK_EQ(SYS(t, NR_readv, 1, IOV, 2), 2);
+    CHECK_EQ(SYS(t, NR_read, 1, BUF, 9), -EWAIT);
     kernel_free(k);
 }
 

@@ -65,7 +65,7 @@ static void
 random_content(struct tree *t, unsigned *seed)
 {
     static const char buf[20000] = "content";
-    uint64_t ino = any_ino(t, seed), off = dice(seed, 60000);
+    uint64_t ino = any_ino(t, seed), off = dice(seed, 600000);
     size_t len = dice(seed, sizeof buf) + 1;
 
     if (!S_ISREG(tree_find(t, ino)->mode))
@@ -131,6 +131,38 @@ random_hold(struct world *w, unsigned *seed)
     }
 }
 
+/* The sums in the nodes are those of the leaves below them. */
+static void
+check_sums(const struct inode *i, uint64_t first, uint64_t last)
+{
+    struct tally sum = radix_tally(&i->chunks, &content_ops, first, last);
+    struct shared *s;
+
+    for (uint64_t key = first;
+         (s = radix_next(&i->chunks, &key)) && key <= last; key++) {
+        sum.leaves--;
+        sum.weight -= !((struct chunk *)s)->is_free;
+    }
+    CHECK_EQ(sum.leaves, 0);
+    CHECK_EQ(sum.weight, 0);
+}
+
+static void
+check_blocks(const struct tree *t)
+{
+    uint64_t ino = 0;
+    const struct inode *i;
+
+    for (; (i = (const struct inode *)radix_next(&t->inodes, &ino)); ino++) {
+        if (inode_is_dir(i))
+            continue;
+        check_sums(i, 0, UINT64_MAX);
+        check_sums(i, ino % 8, 8 + ino % 64);
+        CHECK_EQ(i->chunks.sum.leaves,
+                 radix_tally(&i->chunks, &content_ops, 0, UINT64_MAX).leaves);
+    }
+}
+
 /* Every inode has as many links as there are names for it. */
 static void
 check_links(const struct tree *t)
@@ -149,7 +181,7 @@ check_links(const struct tree *t)
             const struct inode *child = tree_find(t, e->ino);
             CHECK(child && child->mode >> 12 == e->type);
             bool is_dir = child && inode_is_dir(child);
-            CHECK(!is_dir || child->parent == ino);
+            CHECK(!is_dir || (child->parent == ino && child->seq == e->seq));
             subdirs += is_dir;
             names_seen += !is_dir;
         }
@@ -193,8 +225,10 @@ TEST(tree_quotas_agree_with_a_recount_through_random_operations)
         check_used(&a->t);
         CHECK(a->t.used.bytes <= tight.bytes);
         CHECK(a->t.used.inodes <= tight.inodes);
-        if (step % 16 == 0)
+        if (step % 16 == 0) {
             check_links(&a->t);
+            check_blocks(&a->t);
+        }
     }
     for (int i = 0; i < 3; i++)
         tree_fini(&w[i].t);

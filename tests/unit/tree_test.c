@@ -1,4 +1,5 @@
 /* The file-system state: names, contents, quotas, clones. */
+#include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "test.h"
 
@@ -258,10 +259,10 @@ TEST(tree_allocate_reserves_and_punch_gives_back)
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_allocate(&t, f, 0, 11 * 4096, false, 1), -ENOSPC);
     CHECK_EQ(t.used.bytes, 0);
-    CHECK_EQ(tree_allocate(&t, f, 0, 9 * 4096, true, 1), 0);
+    CHECK_EQ(tree_allocate(&t, f, 0, 9 * 4096, true, 1), 9 * 4096);
     CHECK_EQ(tree_find(&t, f)->size, 0);
     CHECK_EQ(t.used.bytes, 9 * 4096);
-    CHECK_EQ(tree_allocate(&t, f, 4096, 8 * 4096, false, 1), 0);
+    CHECK_EQ(tree_allocate(&t, f, 4096, 8 * 4096, false, 1), 8 * 4096);
     CHECK_EQ(tree_find(&t, f)->size, 9 * 4096);
     CHECK_EQ(inode_seek(tree_find(&t, f), 0, SEEK_DATA), -ENXIO);
     CHECK_EQ(tree_write(&t, f, 5000, "ab", 2, 1), 2);
@@ -273,6 +274,104 @@ TEST(tree_allocate_reserves_and_punch_gives_back)
     CHECK_EQ(inode_read(tree_find(&t, f), 5000, &c, 1), 1);
     CHECK_EQ(c, 'a');
     CHECK_EQ(tree_find(&t, f)->size, 9 * 4096);
+    check_fini(&t);
+}
+
+/* A file of N blocks. */
+static uint64_t
+make_large(struct tree *t, const char *name, uint64_t n)
+{
+    uint64_t f = make(t, TREE_ROOT, name, FILE_ATTR);
+
+    for (uint64_t i = 0; i < n; i++)
+        CHECK_EQ(tree_write(t, f, i * CHUNK_BYTES, "x", 1, 1), 1);
+    return f;
+}
+
+enum { LARGE = 20000, AT_ONCE = 150 };
+
+TEST(tree_gives_a_large_file_back_at_once_and_frees_it_in_steps)
+{
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make_large(&t, "f", LARGE);
+    CHECK_EQ(tree_truncate(&t, f, LARGE / 2 * CHUNK_BYTES + 1, 1), 0);
+    CHECK_EQ(t.used.bytes, (LARGE / 2 + 1) * CHUNK_BYTES);
+    CHECK_EQ(tree_punch(&t, f, 5000, LARGE / 4 * CHUNK_BYTES, 1), 0);
+    check_used(&t);
+    CHECK(t.grave.freed < AT_ONCE);
+    tree_hold(&t, f);
+    CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
+    tree_release(&t, f);
+    CHECK_EQ(t.used.bytes, 0);
+    CHECK(t.grave.top && t.grave.freed < AT_ONCE);
+    check_fini(&t);
+}
+
+TEST(tree_frees_what_was_removed_faster_than_it_adds)
+{
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    make_large(&t, "f", LARGE);
+    CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
+    CHECK(t.grave.top != NULL);
+    make_large(&t, "g", LARGE / 50);
+    CHECK(!t.grave.top);
+    CHECK(t.grave.freed > LARGE);
+    check_fini(&t);
+}
+
+TEST(tree_is_replaced_at_once_and_freed_in_steps)
+{
+    struct tree t, empty, now;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    CHECK_EQ(tree_init(&empty, &big, 0), 0);
+    make_large(&t, "f", LARGE);
+    CHECK_EQ(tree_clone(&empty, &now), 0);
+    tree_replace(&t, &now);
+    CHECK_EQ(t.used.bytes, 0);
+    CHECK_EQ(t.grave.freed, 0);
+    while (!grave_drain(&t.grave, AT_ONCE))
+        CHECK(t.grave.freed < 2 * LARGE);
+    CHECK(t.grave.freed > LARGE);
+    check_fini(&t);
+    tree_fini(&empty);
+}
+
+TEST(tree_allocates_in_steps)
+{
+    enum { STEP = ALLOCATE_STEP_BYTES };
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    CHECK_EQ(tree_allocate(&t, f, 100, 3 * STEP, false, 1), STEP - 100);
+    CHECK_EQ(t.used.bytes, STEP);
+    CHECK_EQ(tree_find(&t, f)->size, 0);
+    CHECK_EQ(tree_allocate(&t, f, STEP, 2 * STEP + 100, false, 1), STEP);
+    CHECK_EQ(tree_allocate(&t, f, 2 * STEP, STEP + 100, false, 1), STEP);
+    CHECK_EQ(tree_allocate(&t, f, 3 * STEP, 100, false, 1), 100);
+    CHECK_EQ(t.used.bytes, 3 * STEP + CHUNK_BYTES);
+    CHECK_EQ(tree_find(&t, f)->size, 3 * STEP + 100);
+    check_fini(&t);
+}
+
+TEST(tree_searches_for_holes_in_steps)
+{
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make_large(&t, "f", LARGE);
+    const struct inode *i = tree_find(&t, f);
+    int64_t pos = 5, r;
+    int steps = 0;
+    for (; (r = inode_seek(i, (uint64_t)pos, SEEK_HOLE)) == -EAGAIN; steps++)
+        pos += SEEK_STEP_BYTES;
+    CHECK_EQ(r, (LARGE - 1) * INT64_C(4096) + 1);
+    CHECK_EQ(steps, LARGE / 4096);
     check_fini(&t);
 }
 

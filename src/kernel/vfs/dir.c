@@ -19,13 +19,14 @@ struct bucket {
 };
 
 static void
-shared_free(struct shared *s)
+shared_free(struct shared *s, struct grave *g)
 {
+    (void)g;
     free(s);
 }
 
 /* Entries and buckets are plain memory. */
-static const struct radix_ops plain_ops = {shared_free};
+static const struct radix_ops plain_ops = {.free = shared_free};
 
 /* Names are chosen by the guest; one that makes all of its names collide
  * slows down its own directory, bounded by its inode quota. */
@@ -50,10 +51,10 @@ name_hash(struct name name)
 }
 
 void
-dir_fini(struct dir *d)
+dir_bury(struct dir *d, struct grave *g)
 {
-    radix_fini(&d->buckets, &plain_ops);
-    radix_fini(&d->order, &plain_ops);
+    radix_bury(&d->buckets, &plain_ops, g);
+    radix_bury(&d->order, &plain_ops, g);
     *d = (struct dir){0};
 }
 
@@ -120,7 +121,7 @@ dir_next(const struct dir *d, uint64_t *seq)
 static struct bucket *
 bucket_own(struct dir *d, uint32_t index, uint32_t room)
 {
-    struct shared **at = radix_slot(&d->buckets, &plain_ops, index);
+    struct shared **at = radix_slot(&d->buckets, index);
     if (!at)
         return NULL;
     struct bucket *old = (struct bucket *)*at;
@@ -133,7 +134,7 @@ bucket_own(struct dir *d, uint32_t index, uint32_t room)
     struct bucket *b = malloc(sizeof *b + cap * sizeof b->slot[0]);
     if (!b) {
         if (!old)
-            (void)radix_remove(&d->buckets, &plain_ops, index);
+            (void)radix_remove(&d->buckets, &plain_ops, index, NULL);
         return NULL;
     }
     shared_init(&b->ref);
@@ -194,12 +195,12 @@ dir_split(struct dir *d)
             return;
         struct bucket *from = bucket_own(d, index - base, 0);
         if (!from) {
-            (void)radix_remove(&d->buckets, &plain_ops, index);
+            (void)radix_remove(&d->buckets, &plain_ops, index, NULL);
             return;
         }
         bucket_move(from, to, mask, index);
         if (!from->n)
-            (void)radix_remove(&d->buckets, &plain_ops, index - base);
+            (void)radix_remove(&d->buckets, &plain_ops, index - base, NULL);
     }
     d->n_buckets++;
 }
@@ -227,12 +228,12 @@ dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
         return -ENOMEM;
     e->ino = ino;
     e->type = type;
-    if (radix_set(&d->order, &plain_ops, e->seq, &e->ref) < 0)
+    if (radix_set(&d->order, &plain_ops, e->seq, &e->ref, NULL) < 0)
         return -ENOMEM;
 
     struct bucket *b = bucket_own(d, bucket_index(d, hash), 1);
     if (!b) {
-        (void)radix_remove(&d->order, &plain_ops, e->seq);
+        (void)radix_remove(&d->order, &plain_ops, e->seq, NULL);
         return -ENOMEM;
     }
     bucket_add(b, e);
@@ -273,7 +274,7 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
     struct bucket *b = bucket_own(d, bucket_index(d, found->hash), 0);
     if (!b)
         return -ENOMEM;
-    struct shared **at = radix_slot(&d->order, &plain_ops, found->seq);
+    struct shared **at = radix_slot(&d->order, found->seq);
     if (!at)
         return -ENOMEM;
 
@@ -301,10 +302,10 @@ dir_remove(struct dir *d, struct dir_entry *owned)
     assert(b && s);
     *s = b->slot[--b->n];
     if (!b->n)
-        (void)radix_remove(&d->buckets, &plain_ops, index);
+        (void)radix_remove(&d->buckets, &plain_ops, index, NULL);
     if (owned->seq + 1 == d->next_seq)
         d->next_seq--;
-    (void)radix_remove(&d->order, &plain_ops, owned->seq);
+    (void)radix_remove(&d->order, &plain_ops, owned->seq, NULL);
     if (!--d->n) {
         d->n_buckets = 0;
         d->next_seq = 0;

@@ -27,7 +27,8 @@ struct dir_entry {
     char name[]; /* not NUL-terminated */
 };
 
-void dir_fini(struct dir *d);
+/* What nobody else shares goes to g. */
+void dir_bury(struct dir *d, struct grave *g);
 void dir_clone(const struct dir *d, struct dir *ret);
 
 /* Borrowed until the next change, or NULL. */
@@ -35,8 +36,14 @@ const struct dir_entry *dir_find(const struct dir *d, struct name name);
 /* The first entry with a sequence number >= *seq, which is set to it. */
 const struct dir_entry *dir_next(const struct dir *d, uint64_t *seq);
 
-/* The name must not be there. -ENOMEM. */
+/* The name must not be there; it becomes the last. -ENOMEM. */
 int dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type);
+static inline uint64_t
+dir_last_seq(const struct dir *d)
+{
+    return d->next_seq - 1;
+}
+
 /* An entry to be changed or removed: its ino and type may be written, and
  * dir_remove cannot fail on it, until the next clone. -ENOENT, -ENOMEM. */
 int dir_own(struct dir *d, struct name name, struct dir_entry **ret);

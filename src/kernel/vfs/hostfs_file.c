@@ -77,12 +77,16 @@ hostopen_truncate(struct file *f, uint64_t size)
     return ftruncate(o->hfd, (off_t)size) < 0 ? -errno : 0;
 }
 
-static int
+static int64_t
 hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
     const struct hostopen *o = f->obj;
 
-    return fallocate(o->hfd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+    if (len > TRANSFER_MAX)
+        len = TRANSFER_MAX;
+    if (fallocate(o->hfd, mode, (off_t)off, (off_t)len) < 0)
+        return -errno;
+    return (int64_t)len;
 }
 
 static void

@@ -7,29 +7,36 @@
 #include <string.h>
 
 static void
-inode_free(struct shared *s)
+inode_free(struct shared *s, struct grave *g)
 {
     struct inode *i = (struct inode *)s;
 
     if (inode_is_dir(i))
-        dir_fini(&i->dir);
+        dir_bury(&i->dir, g);
     else
-        radix_fini(&i->chunks, &content_ops);
+        radix_bury(&i->chunks, &content_ops, g);
     struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
     if (p)
         program_put(p);
     free(i);
 }
 
-const struct radix_ops inode_ops = {inode_free};
+const struct radix_ops inode_ops = {.free = inode_free};
 
 static void
-content_free(struct shared *s)
+content_free(struct shared *s, struct grave *g)
 {
+    (void)g;
     free(s);
 }
 
-const struct radix_ops content_ops = {content_free};
+static bool
+content_weighs(const struct shared *s)
+{
+    return !((const struct chunk *)s)->is_free;
+}
+
+const struct radix_ops content_ops = {content_free, content_weighs};
 
 struct inode *
 inode_new(uint32_t mode, int64_t now_ns)

@@ -19,14 +19,14 @@ struct inode {
     uint32_t free_units; /* of the inode quota that it does not pay for */
     bool is_linkable;    /* made without a name, and may be given one */
     uint64_t size;       /* of files and symbolic links */
-    uint64_t blocks;     /* chunks present */
-    uint64_t charged;    /* those of them that cost quota */
     int64_t atime_ns, mtime_ns, ctime_ns;
     union {
-        struct radix chunks; /* content of files, target of links */
+        /* Content of files, target of links. Counted; those weigh that cost
+         * quota. */
+        struct radix chunks;
         struct {
             struct dir dir;
-            uint64_t parent;
+            uint64_t parent, seq; /* where its name is */
         };
     };
 };
@@ -41,6 +41,13 @@ static inline bool
 inode_is_dir(const struct inode *i)
 {
     return S_ISDIR(i->mode);
+}
+
+/* Chunks present, and those of them that cost quota. */
+static inline struct tally
+inode_blocks(const struct inode *i)
+{
+    return inode_is_dir(i) ? (struct tally){0} : i->chunks.sum;
 }
 
 /* What it takes of the inode quota. Each further name of a file counts as an

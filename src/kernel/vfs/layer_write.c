@@ -64,8 +64,9 @@ __archive_write_entry_filetype_unsupported(/* NOLINT(bugprone-*) */
 }
 
 static void
-written_free(struct shared *s)
+written_free(struct shared *s, struct grave *g)
 {
+    (void)g;
     free(s);
 }
 
@@ -239,6 +240,7 @@ static int
 put_again(struct writer *w, uint64_t ino)
 {
     struct written *first = (struct written *)radix_find(&w->links, ino);
+    struct grave none = {0}; /* nothing is replaced */
 
     if (first) {
         archive_entry_copy_hardlink(w->entry, first->path);
@@ -251,7 +253,7 @@ put_again(struct writer *w, uint64_t ino)
         return -ENOMEM;
     shared_init(&first->ref);
     memcpy(first->path, w->path, len);
-    return radix_set(&w->links, &links_ops, ino, &first->ref);
+    return radix_set(&w->links, &links_ops, ino, &first->ref, &none);
 }
 
 static int

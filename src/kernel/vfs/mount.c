@@ -72,6 +72,20 @@ mount_free_all(struct kernel *k)
     }
 }
 
+bool
+mount_tidy_all(struct kernel *k, size_t max)
+{
+    bool is_tidy = true;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct fs *fs = CONTAINER_OF(it, struct mount, link)->fs;
+        if (fs->ops->tidy && !fs->ops->tidy(fs, max))
+            is_tidy = false;
+    }
+    return is_tidy;
+}
+
 struct mount *
 mount_root(const struct kernel *k)
 {
@@ -251,7 +265,8 @@ go_up(struct vnode *v, struct find_name *f)
         return r;
     f->ino = v->ino;
     f->found = false;
-    r = fs->ops->readdir(fs, NULL, up, 0, &f->emit);
+    uint64_t from = fs->ops->position ? fs->ops->position(fs, v->ino) : 0;
+    r = fs->ops->readdir(fs, NULL, up, from, &f->emit);
     if (r < 0)
         return r;
     v->ino = up;

@@ -5,66 +5,79 @@
  * count one that is reached through nodes with count one has one owner. */
 #include "kernel/vfs/radix.h"
 
+#include "kernel/vfs/radix_impl.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS       6u
-#define FANOUT     (1u << BITS)
-#define HEIGHT_MAX 11u
-
-struct node {
-    struct shared ref;
-    struct shared *slot[FANOUT];
-};
-
-static inline struct node *
-node_of(struct shared *s)
-{
-    return (struct node *)s;
-}
-
-static inline unsigned
-index_at(uint64_t key, unsigned level)
-{
-    return (unsigned)(key >> (BITS * level)) & (FANOUT - 1);
-}
-
-static inline bool
-key_fits(uint64_t key, unsigned height)
-{
-    return height >= HEIGHT_MAX || !(key >> (BITS * height));
-}
-
 static void
-leaf_put(struct shared *leaf, const struct radix_ops *ops)
+leaf_put(struct shared *leaf, const struct radix_ops *ops, struct grave *g)
 {
     if (leaf && shared_put(leaf))
-        ops->free(leaf);
+        ops->free(leaf, g);
 }
 
-/* Recursion is as deep as the tree is high: 11 at most. */
-static void
-subtree_put(struct shared *s, unsigned height, const struct radix_ops *ops)
+void
+radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
+          struct grave *g)
 {
-    if (!height) {
-        leaf_put(s, ops);
-        return;
-    }
     if (!s || !shared_put(s))
         return;
-    struct node *n = node_of(s);
-    for (unsigned i = 0; i < FANOUT; i++)
-        if (n->slot[i])
-            subtree_put(n->slot[i], height - 1, ops);
-    free(n);
+    if (!height) {
+        g->freed++;
+        ops->free(s, g);
+        return;
+    }
+    struct radix_node *n = node_of(s);
+    n->height = height;
+    n->dead.ops = ops;
+    n->dead.next = g->top;
+    g->top = n;
+}
+
+bool
+grave_drain(struct grave *g, size_t max)
+{
+    uint64_t before = g->freed;
+
+    while (g->top && g->freed - before < max) {
+        struct radix_node *n = g->top;
+        const struct radix_ops *ops = n->dead.ops;
+        g->top = n->dead.next;
+        for (unsigned i = 0; i < FANOUT; i++)
+            radix_put(n->slot[i], n->height - 1, ops, g);
+        g->freed++;
+        free(n);
+    }
+    return !g->top;
+}
+
+void
+grave_join(struct grave *g, struct grave *from)
+{
+    while (from->top) {
+        struct radix_node *n = from->top;
+        from->top = n->dead.next;
+        n->dead.next = g->top;
+        g->top = n;
+    }
+}
+
+void
+radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g)
+{
+    radix_put(r->root, r->height, ops, g);
+    *r = (struct radix){0};
 }
 
 void
 radix_fini(struct radix *r, const struct radix_ops *ops)
 {
-    subtree_put(r->root, r->height, ops);
-    *r = (struct radix){0};
+    struct grave g = {0};
+
+    radix_bury(r, ops, &g);
+    (void)grave_drain(&g, SIZE_MAX);
 }
 
 void
@@ -145,7 +158,7 @@ descend(const struct radix *r, uint64_t *key, bool *ret_end)
     struct shared *s = r->root;
 
     for (unsigned h = r->height; h--;) {
-        struct node *n = node_of(s);
+        struct radix_node *n = node_of(s);
         unsigned i = index_at(*key, h), first = i;
         while (i < FANOUT && !n->slot[i])
             i++;
@@ -179,13 +192,14 @@ radix_next(const struct radix *r, uint64_t *key)
     return NULL;
 }
 
-static struct node *
-node_copy(const struct node *from)
+static struct radix_node *
+node_copy(const struct radix_node *from)
 {
-    struct node *n = malloc(sizeof *n);
+    struct radix_node *n = malloc(sizeof *n);
     if (!n)
         return NULL;
     shared_init(&n->ref);
+    n->sum = from->sum;
     for (unsigned i = 0; i < FANOUT; i++) {
         n->slot[i] = from->slot[i];
         if (n->slot[i])
@@ -194,29 +208,42 @@ node_copy(const struct node *from)
     return n;
 }
 
-static struct node *
+static struct radix_node *
 node_new(void)
 {
-    struct node *n = calloc(1, sizeof *n);
+    struct radix_node *n = calloc(1, sizeof *n);
     if (n)
         shared_init(&n->ref);
     return n;
 }
 
+/* Gives the reference on a node back that was copied: the copy has one on
+ * each child, so none of them goes. */
+static void
+node_put_copied(struct radix_node *n)
+{
+    if (!shared_put(&n->ref))
+        return;
+    for (unsigned i = 0; i < FANOUT; i++)
+        if (n->slot[i])
+            (void)shared_put(n->slot[i]);
+    free(n);
+}
+
 /* Makes the node at *at exist and have one owner. NULL: no memory. */
-static inline struct node *
-node_own(struct shared **at, unsigned height, const struct radix_ops *ops)
+static inline struct radix_node *
+node_own(struct shared **at)
 {
     struct shared *old = *at;
     if (old && shared_is_single(old))
         return node_of(old);
 
-    struct node *n = old ? node_copy(node_of(old)) : node_new();
+    struct radix_node *n = old ? node_copy(node_of(old)) : node_new();
     if (!n)
         return NULL;
     *at = &n->ref;
     if (old)
-        subtree_put(old, height, ops);
+        node_put_copied(node_of(old));
     return n;
 }
 
@@ -224,10 +251,11 @@ static int
 grow(struct radix *r, uint64_t key)
 {
     while (!key_fits(key, r->height)) {
-        struct node *n = r->root ? node_new() : NULL;
+        struct radix_node *n = r->root ? node_new() : NULL;
         if (r->root && !n)
             return -ENOMEM;
         if (n) {
+            n->sum = r->sum;
             n->slot[0] = r->root;
             r->root = &n->ref;
         }
@@ -238,11 +266,11 @@ grow(struct radix *r, uint64_t key)
 
 /* Takes away levels that hold nothing but their first child, as long as
  * they have one owner. */
-static void
-shrink(struct radix *r)
+void
+radix_shrink(struct radix *r)
 {
     while (r->height && r->root && shared_is_single(r->root)) {
-        struct node *n = node_of(r->root);
+        struct radix_node *n = node_of(r->root);
         for (unsigned i = 1; i < FANOUT; i++)
             if (n->slot[i])
                 return;
@@ -259,7 +287,7 @@ static void
 prune(struct radix *r, struct shared **path[], unsigned n)
 {
     while (n--) {
-        struct node *node = node_of(*path[n]);
+        struct radix_node *node = node_of(*path[n]);
         for (unsigned i = 0; i < FANOUT; i++)
             if (node->slot[i])
                 return;
@@ -282,20 +310,20 @@ tidy(struct radix *r, uint64_t key)
     }
     if (!*at)
         prune(r, path, n);
-    shrink(r);
+    radix_shrink(r);
 }
 
 struct shared **
-radix_slot(struct radix *r, const struct radix_ops *ops, uint64_t key)
+radix_slot(struct radix *r, uint64_t key)
 {
     struct shared **at = &r->root;
 
     if (grow(r, key) < 0) {
-        shrink(r);
+        radix_shrink(r);
         return NULL;
     }
     for (unsigned h = r->height; h--;) {
-        struct node *n = node_own(at, h + 1, ops);
+        struct radix_node *n = node_own(at);
         if (!n) {
             tidy(r, key);
             return NULL;
@@ -307,31 +335,28 @@ radix_slot(struct radix *r, const struct radix_ops *ops, uint64_t key)
 
 int
 radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
-          OWN struct shared *leaf)
+          OWN struct shared *leaf, struct grave *g)
 {
-    struct shared **at = radix_slot(r, ops, key);
+    struct shared **at = radix_slot(r, key);
     if (!at) {
-        leaf_put(leaf, ops);
+        leaf_put(leaf, ops, g);
         return -ENOMEM;
     }
     struct shared *old = *at;
     *at = leaf;
-    leaf_put(old, ops);
+    leaf_put(old, ops, g);
     return 0;
 }
 
-/* Collects the places of the nodes on the way to `key`, each made to have
- * one owner; after them comes the place of the leaf, or one that is empty.
- * Returns the number of nodes, or -ENOMEM. */
-static int
-path_own(struct radix *r, const struct radix_ops *ops, uint64_t key,
-         struct shared **path[HEIGHT_MAX + 1])
+int
+radix_path_own(struct radix *r, uint64_t key,
+               struct shared **path[HEIGHT_MAX + 1])
 {
     struct shared **at = &r->root;
     int n = 0;
 
     for (unsigned h = r->height; h-- && *at;) {
-        struct node *node = node_own(at, h + 1, ops);
+        struct radix_node *node = node_own(at);
         if (!node)
             return -ENOMEM;
         path[n++] = at;
@@ -342,39 +367,18 @@ path_own(struct radix *r, const struct radix_ops *ops, uint64_t key,
 }
 
 int
-radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key)
+radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
+             struct grave *g)
 {
     struct shared **path[HEIGHT_MAX + 1];
 
     if (!key_fits(key, r->height))
         return 0;
-    int n = path_own(r, ops, key, path);
+    int n = radix_path_own(r, key, path);
     if (n < 0)
         return n;
-    leaf_put(STEAL(*path[n]), ops);
+    leaf_put(STEAL(*path[n]), ops, g);
     prune(r, path, (unsigned)n);
-    shrink(r);
-    return 0;
-}
-
-int
-radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t key)
-{
-    struct shared **path[HEIGHT_MAX + 1];
-
-    if (!key_fits(key, r->height))
-        return 0;
-    int n = path_own(r, ops, key, path);
-    if (n < 0)
-        return n;
-    leaf_put(STEAL(*path[n]), ops);
-    for (unsigned d = 0; d < (unsigned)n; d++) {
-        struct node *node = node_of(*path[d]);
-        unsigned level = r->height - 1 - d;
-        for (unsigned i = index_at(key, level) + 1; i < FANOUT; i++)
-            subtree_put(STEAL(node->slot[i]), level, ops);
-    }
-    prune(r, path, (unsigned)n);
-    shrink(r);
+    radix_shrink(r);
     return 0;
 }

@@ -10,19 +10,45 @@
 #include "kernel/vfs/shared.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct radix_node;
+
+/* Subtrees nobody refers to any more, to be freed in steps. All zero: none.
+ * To bury takes no memory and no longer for more leaves. */
+struct grave {
+    struct radix_node *top;
+    uint64_t freed; /* objects so far */
+};
+
+/* Frees about `max` objects; true when nothing is left. */
+bool grave_drain(struct grave *g, size_t max);
+/* Moves what is in `from`, which should be less, to g. */
+void grave_join(struct grave *g, struct grave *from);
+
+/* How many leaves there are, and how many of them weigh. */
+struct tally {
+    uint64_t leaves, weight;
+};
 
 /* All zero: empty. Height 0: root is the leaf of key 0. */
 struct radix {
     struct shared *root;
-    unsigned height; /* levels of nodes, at most 11 */
+    unsigned height;  /* levels of nodes, at most 11 */
+    struct tally sum; /* as told to radix_count */
 };
 
 struct radix_ops {
-    void (*free)(struct shared *leaf); /* its last reference is gone */
+    /* Its last reference is gone. What it owns may go to g. */
+    void (*free)(struct shared *leaf, struct grave *g);
+    bool (*weighs)(const struct shared *leaf); /* [leaves are not counted] */
 };
 
+/* Puts all, at once. */
 void radix_fini(struct radix *r, const struct radix_ops *ops);
+/* Puts all; what that leaves without an owner is in g. */
+void radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g);
 /* O(1), cannot fail. */
 void radix_clone(const struct radix *r, struct radix *ret);
 
@@ -41,16 +67,26 @@ void radix_diff(const struct radix *a, const struct radix *b,
  * the leaf itself may be shared. A NULL slot may be filled, or left: then
  * radix_remove gives its nodes back. Valid until the next change of another
  * key. NULL: no memory, and nothing has changed. */
-struct shared **radix_slot(struct radix *r, const struct radix_ops *ops,
-                           uint64_t key);
+struct shared **radix_slot(struct radix *r, uint64_t key);
 /* Takes leaf over, also on failure; puts the one it replaces. -ENOMEM. */
 int radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
-              OWN struct shared *leaf);
-/* Puts the leaf, if there is one. -ENOMEM, which cannot happen when
- * radix_slot was called for the key since the last clone. */
-int radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key);
-/* Puts all leaves with keys >= key. -ENOMEM, and nothing has changed. */
-int radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t key);
+              OWN struct shared *leaf, struct grave *g);
+/* Puts the leaf, if there is one, which was not counted. -ENOMEM, which
+ * cannot happen when radix_slot was called for the key since the last
+ * clone. */
+int radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
+                 struct grave *g);
+
+/* --- radix_range.c. Where leaves are counted, each change of a leaf is told
+ * after radix_slot for its key; then ranges take no longer for more leaves.
+ * Keys first..last. */
+
+void radix_count(struct radix *r, uint64_t key, int leaves, int weight);
+struct tally radix_tally(const struct radix *r, const struct radix_ops *ops,
+                         uint64_t first, uint64_t last);
+/* Puts all leaves of the range. -ENOMEM, and nothing has changed. */
+int radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
+              uint64_t last, struct grave *g);
 
 static inline bool
 radix_is_empty(const struct radix *r)

@@ -53,6 +53,14 @@ tmpfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
     return 0;
 }
 
+static uint64_t
+tmpfs_position(struct fs *fs, uint64_t dir)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, dir);
+
+    return i && inode_is_dir(i) ? i->seq : 0;
+}
+
 static int
 tmpfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
 {
@@ -204,19 +212,24 @@ tmpfs_program(struct fs *fs, uint64_t ino)
     return i ? atomic_load_explicit(&i->program, memory_order_acquire) : NULL;
 }
 
-/* Not a change of the inode: all clones that share it may use the program. */
 static void
 tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
 {
-    struct inode *i =
-        (struct inode *)radix_find(&tmpfs_of(fs)->tree.inodes, ino);
-    struct program *none = NULL;
+    tree_set_program(&tmpfs_of(fs)->tree, ino, p);
+}
 
-    if (!i || !S_ISREG(i->mode))
-        return;
-    p = program_get(p);
-    if (!atomic_compare_exchange_strong(&i->program, &none, p))
-        program_put(p);
+static const void *
+tmpfs_content(struct fs *fs, uint64_t ino)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+
+    return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
+}
+
+static bool
+tmpfs_tidy(struct fs *fs, size_t max)
+{
+    return grave_drain(&tmpfs_of(fs)->tree.grave, max);
 }
 
 static void
@@ -230,6 +243,7 @@ static const struct fs_ops tmpfs_ops = {
     .name = "tmpfs",
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
+    .position = tmpfs_position,
     .getattr = tmpfs_getattr,
     .setattr = tmpfs_setattr,
     .create = tmpfs_create,
@@ -246,6 +260,8 @@ static const struct fs_ops tmpfs_ops = {
     .statfs = tmpfs_statfs,
     .program = tmpfs_program,
     .set_program = tmpfs_set_program,
+    .tidy = tmpfs_tidy,
+    .content = tmpfs_content,
     .free = tmpfs_free,
 };
 
@@ -284,14 +300,6 @@ tmpfs_is(const struct fs *fs)
 void
 tmpfs_set_tree(struct fs *fs, OWN struct tree *now)
 {
-    struct tree *t = &tmpfs_of(fs)->tree, old = *t;
-
-    *t = *now;
-    t->max = old.max;
-    t->holds = old.holds;
-    t->peer = old.peer;
-    old.holds = (struct holds){0};
-    old.peer = NULL;
-    tree_fini(&old);
+    tree_replace(&tmpfs_of(fs)->tree, now);
     *now = (struct tree){0};
 }

@@ -91,23 +91,23 @@ tmpfs_file_truncate(struct file *f, uint64_t size)
     return tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs));
 }
 
-static int
+static int64_t
 tmpfs_file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
     struct tmpfs_file *o = f->obj;
     struct tree *tree = &o->fs->tree;
     int64_t now = tmpfs_now(o->fs);
-    int r;
+    int64_t r;
 
     if (!len)
         return -EINVAL;
     if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
-        r = tree_punch(tree, o->ino, off, len, now);
+        r = tree_punch(tree, o->ino, off, len, now) ?: (int64_t)len;
     else if (mode == 0 || mode == FALLOC_FL_KEEP_SIZE)
         r = tree_allocate(tree, o->ino, off, len, mode != 0, now);
     else
         return -EOPNOTSUPP;
-    return (int)tmpfs_note(o->fs, r);
+    return tmpfs_note(o->fs, r);
 }
 
 static void

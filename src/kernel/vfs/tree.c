@@ -1,6 +1,7 @@
 /* The inode table of a tree, its quotas and holds. */
 #include "kernel/vfs/tree.h"
 
+#include "kernel/machine.h"
 #include "kernel/vfs/tree_impl.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
     *t = (struct tree){.next_ino = TREE_ROOT + 1, .max = *max};
     root->parent = TREE_ROOT;
     root->free_units = 1;
-    return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref);
+    return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref, &t->grave);
 }
 
 static void
@@ -53,8 +54,20 @@ void
 tree_fini(struct tree *t)
 {
     leave_ring(t);
-    radix_fini(&t->inodes, &inode_ops);
+    radix_bury(&t->inodes, &inode_ops, &t->grave);
+    (void)grave_drain(&t->grave, SIZE_MAX);
     holds_fini(&t->holds);
+}
+
+void
+tree_replace(struct tree *t, OWN struct tree *now)
+{
+    radix_bury(&t->inodes, &inode_ops, &t->grave);
+    grave_join(&t->grave, &now->grave);
+    t->inodes = now->inodes;
+    t->next_ino = now->next_ino;
+    t->used = now->used;
+    t->hit_bytes = t->hit_inodes = false;
 }
 
 static int
@@ -76,6 +89,7 @@ tree_clone(const struct tree *from, struct tree *ret)
     struct tree t = *from;
 
     t.holds = (struct holds){0};
+    t.grave = (struct grave){0};
     t.peer = NULL;
     t.hit_bytes = t.hit_inodes = false;
     radix_clone(&from->inodes, &t.inodes);
@@ -152,9 +166,11 @@ content_make_free(struct inode *i)
     uint64_t key = 0;
     struct shared *s;
 
-    for (; (s = radix_next(&i->chunks, &key)); key++)
-        ((struct chunk *)s)->is_free = true;
-    i->charged = 0;
+    for (; (s = radix_next(&i->chunks, &key)); key++) {
+        struct chunk *c = (struct chunk *)s;
+        radix_count(&i->chunks, key, 0, -!c->is_free);
+        c->is_free = true;
+    }
 }
 
 void
@@ -177,7 +193,7 @@ tree_own(struct tree *t, uint64_t ino, struct inode **ret)
 {
     if (!radix_find(&t->inodes, ino))
         return -ESTALE;
-    struct shared **at = radix_slot(&t->inodes, &inode_ops, ino);
+    struct shared **at = radix_slot(&t->inodes, ino);
     if (!at)
         return -ENOMEM;
     struct inode *i = (struct inode *)*at;
@@ -187,11 +203,21 @@ tree_own(struct tree *t, uint64_t ino, struct inode **ret)
             return -ENOMEM;
         *at = &copy->ref;
         if (shared_put(&i->ref))
-            inode_ops.free(&i->ref);
+            inode_ops.free(&i->ref, &t->grave);
         i = copy;
     }
     *ret = i;
     return 0;
+}
+
+/* More than a block or an inode and its name take. */
+static void
+make_up(struct tree *t)
+{
+    enum { OBJECTS = 64 };
+
+    if (t->grave.top)
+        (void)grave_drain(&t->grave, OBJECTS);
 }
 
 int
@@ -204,6 +230,7 @@ tree_charge_blocks(struct tree *t, uint64_t n)
         return -ENOSPC;
     }
     t->used.bytes += n * CHUNK_BYTES;
+    make_up(t);
     return 0;
 }
 
@@ -221,6 +248,7 @@ charge_inode(struct tree *t)
         return -ENOSPC;
     }
     t->used.inodes++;
+    make_up(t);
     return 0;
 }
 
@@ -232,7 +260,8 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
     if (r < 0)
         return r;
     struct inode *i = inode_new(a->mode, now_ns);
-    if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref) < 0) {
+    if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref,
+                        &t->grave) < 0) {
         t->used.inodes--;
         return -ENOMEM;
     }
@@ -266,8 +295,8 @@ tree_evict(struct tree *t, uint64_t ino)
     const struct inode *i = tree_find(t, ino);
     if (!i)
         return 0;
-    uint64_t cost = inode_cost(i), charged = i->charged;
-    int r = radix_remove(&t->inodes, &inode_ops, ino);
+    uint64_t cost = inode_cost(i), charged = inode_blocks(i).weight;
+    int r = radix_remove(&t->inodes, &inode_ops, ino, &t->grave);
     if (r < 0)
         return r;
     t->used.inodes -= cost;
@@ -289,6 +318,19 @@ tree_forget(struct tree *t, uint64_t ino)
     }
     t->holds.n_orphans += !h->is_orphan;
     h->is_orphan = true;
+}
+
+void
+tree_set_program(struct tree *t, uint64_t ino, struct program *p)
+{
+    struct inode *i = (struct inode *)radix_find(&t->inodes, ino);
+    struct program *none = NULL;
+
+    if (!i || !S_ISREG(i->mode))
+        return;
+    p = program_get(p);
+    if (!atomic_compare_exchange_strong(&i->program, &none, p))
+        program_put(p);
 }
 
 void
@@ -354,7 +396,7 @@ inode_getattr(const struct inode *i, uint64_t ino, struct attr *ret)
     *ret = (struct attr){
         .ino = ino,
         .size = inode_is_dir(i) ? (i->dir.n + 2) * UINT64_C(20) : i->size,
-        .blocks = i->blocks * (CHUNK_BYTES / 512),
+        .blocks = inode_blocks(i).leaves * (CHUNK_BYTES / 512),
         .mode = i->mode,
         .nlink = i->nlink,
         .uid = i->uid,

@@ -8,7 +8,11 @@
  * (chunk) that is present, whether shared with a clone or not; holes cost
  * nothing, allocated blocks cost even if never written. Inodes: one for each
  * inode and one for each further name of a file. Files of the root image
- * cost nothing; a block of theirs that is written costs from then on. */
+ * cost nothing; a block of theirs that is written costs from then on.
+ *
+ * What is removed is given back at once, but freed in steps: each block or
+ * inode that is added frees more than it takes, and the owner calls
+ * grave_drain when there is time. */
 #ifndef KERNEL_VFS_TREE_H
 #define KERNEL_VFS_TREE_H
 
@@ -29,6 +33,7 @@ struct tree {
     struct quota used, max;
     struct tree *peer; /* the next of a ring under one limit; NULL: alone */
     bool hit_bytes, hit_inodes; /* the quota refused something */
+    struct grave grave;         /* removed and given back, but not freed yet */
     struct holds holds;
 };
 
@@ -36,6 +41,9 @@ struct tree {
 int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
 /* A tree that is all zero is fine. */
 void tree_fini(struct tree *t);
+/* Makes `t` what `now` is, which is taken over, with the limits and holds of
+ * before. */
+void tree_replace(struct tree *t, OWN struct tree *now);
 /* The same files with nothing held: what has no name is not in the clone.
  * -ENOMEM, only if there is such. */
 int tree_clone(const struct tree *from, struct tree *ret);
@@ -64,6 +72,10 @@ tree_find(const struct tree *t, uint64_t ino)
 /* The inode, to be changed: stays valid until it is removed or the tree is
  * cloned. -ESTALE: there is none, -ENOMEM. */
 int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
+
+/* Remembers the program of a file, with a reference, unless it has one. Not a
+ * change of the inode: all clones that share it may use the program. */
+void tree_set_program(struct tree *t, uint64_t ino, struct program *p);
 
 /* A held inode lives on without a name. If there is no memory to note a
  * hold, the inode may go with its last name: its users get -ESTALE then. */
@@ -101,6 +113,8 @@ int tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
 
 /* Bytes read, 0 at the end. */
 int64_t inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len);
+/* All of it, where it lies in foreign memory in one piece, or NULL. */
+const void *inode_content(const struct inode *i);
 /* Bytes written, fewer than len if an error came after some. */
 int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
                    size_t len, int64_t now_ns);
@@ -109,12 +123,16 @@ int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
 int tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
              size_t len);
 int tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns);
-/* Makes all blocks of a range present. Nothing on -ENOSPC. */
-int tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
-                  bool keep_size, int64_t now_ns);
+/* Makes blocks of a range (not empty) present, at most ALLOCATE_STEP_BYTES of
+ * them. Returns how far it came: less than len, go on from there. -ENOSPC,
+ * and nothing has changed, if there is not room for all. */
+#define ALLOCATE_STEP_BYTES (1u << 20)
+int64_t tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
+                      bool keep_size, int64_t now_ns);
 int tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
                int64_t now_ns);
-/* SEEK_DATA and SEEK_HOLE from pos. -ENXIO. */
+/* SEEK_DATA and SEEK_HOLE from pos. -ENXIO; -EAGAIN: not in the next
+ * SEEK_STEP_BYTES. */
 int64_t inode_seek(const struct inode *i, uint64_t pos, int whence);
 
 #endif

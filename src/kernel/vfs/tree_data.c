@@ -1,4 +1,5 @@
 /* Contents of files and symbolic links: chunks by index, charged by block. */
+#include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "kernel/vfs/tree_impl.h"
 
@@ -11,6 +12,12 @@ static uint64_t
 min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+static uint64_t
+blocks_for(uint64_t bytes)
+{
+    return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
 }
 
 static const struct chunk *
@@ -35,13 +42,38 @@ inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len)
     return (int64_t)len;
 }
 
+/* The block `key` is new, or costs quota from now on. */
+static void
+count(struct inode *i, uint64_t key, bool is_new, bool pays)
+{
+    if (is_new || pays)
+        radix_count(&i->chunks, key, is_new, pays);
+}
+
+const void *
+inode_content(const struct inode *i)
+{
+    const uint8_t *start = NULL;
+
+    for (uint64_t at = 0; at < i->size; at += CHUNK_BYTES) {
+        const struct chunk *c = chunk_at(i, at / CHUNK_BYTES);
+        if (!c || !c->is_foreign || c->cap < min_u64(CHUNK_BYTES, i->size - at))
+            return NULL;
+        if (at == 0)
+            start = c->data;
+        if (c->data != start + at)
+            return NULL;
+    }
+    return start;
+}
+
 /* Writes within one chunk. Only the first one of a file begins small. */
 static int
 write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
             size_t len)
 {
     uint64_t key = pos / CHUNK_BYTES;
-    struct shared **at = radix_slot(&i->chunks, &content_ops, key);
+    struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
     struct chunk *c = (struct chunk *)*at;
@@ -55,12 +87,11 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
     }
     if (r < 0) {
         if (is_new)
-            (void)radix_remove(&i->chunks, &content_ops, key);
+            (void)radix_remove(&i->chunks, &content_ops, key, NULL);
         return r;
     }
     *at = &c->ref;
-    i->blocks += is_new;
-    i->charged += pays;
+    count(i, key, is_new, pays);
     return 0;
 }
 
@@ -104,13 +135,12 @@ map_chunk(struct tree *t, struct inode *i, uint64_t key, const void *data,
     if (pays && tree_charge_blocks(t, 1) < 0)
         return -ENOSPC;
     struct chunk *c = chunk_new_foreign(data, len);
-    if (!c || radix_set(&i->chunks, &content_ops, key, &c->ref) < 0) {
+    if (!c || radix_set(&i->chunks, &content_ops, key, &c->ref, NULL) < 0) {
         if (pays)
             tree_uncharge_blocks(t, 1);
         return -ENOMEM;
     }
-    i->blocks += is_new;
-    i->charged += pays;
+    count(i, key, is_new, pays);
     return 0;
 }
 
@@ -146,7 +176,7 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
         return -ENOSPC;
 
     int r = -ENOMEM;
-    struct shared **at = radix_slot(&i->chunks, &content_ops, key);
+    struct shared **at = radix_slot(&i->chunks, key);
     if (at) {
         struct chunk *c = (struct chunk *)*at;
         r = chunk_zero(&c, off, len);
@@ -155,44 +185,19 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
     if (r < 0 && costs)
         tree_uncharge_blocks(t, 1);
     if (!r)
-        i->charged += costs;
+        count(i, key, false, costs);
     return r;
 }
 
-/* Counts the chunks with keys first..end-1. */
-static void
-count_chunks(const struct inode *i, uint64_t first, uint64_t end,
-             uint64_t *ret_present, uint64_t *ret_charged)
-{
-    uint64_t present = 0, charged = 0, key = first;
-    struct shared *s;
-
-    for (; (s = radix_next(&i->chunks, &key)) && key < end; key++) {
-        present++;
-        charged += !((struct chunk *)s)->is_free;
-    }
-    *ret_present = present;
-    *ret_charged = charged;
-}
-
-/* Drops the chunks from `first` on. */
+/* Drops the blocks first..last. */
 static int
-cut_chunks(struct tree *t, struct inode *i, uint64_t first)
+cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 {
-    uint64_t present = i->blocks, charged = i->charged;
+    uint64_t before = i->chunks.sum.weight;
+    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
 
-    if (first) {
-        count_chunks(i, first, UINT64_MAX, &present, &charged);
-        int r = present ? radix_cut(&i->chunks, &content_ops, first) : 0;
-        if (r < 0)
-            return r;
-    } else {
-        radix_fini(&i->chunks, &content_ops);
-    }
-    i->blocks -= present;
-    i->charged -= charged;
-    tree_uncharge_blocks(t, charged);
-    return 0;
+    tree_uncharge_blocks(t, before - i->chunks.sum.weight);
+    return r;
 }
 
 int
@@ -211,7 +216,7 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
                 ? zero_chunk(t, i, size / CHUNK_BYTES, tail, CHUNK_BYTES - tail)
                 : 0;
         if (!r)
-            r = cut_chunks(t, i, (size + CHUNK_BYTES - 1) / CHUNK_BYTES);
+            r = cut_blocks(t, i, blocks_for(size), UINT64_MAX);
     }
     if (r < 0)
         return r;
@@ -221,42 +226,51 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
 }
 
 static int
-allocate_chunk(struct inode *i, uint64_t key)
+allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
 {
-    struct shared **at = radix_slot(&i->chunks, &content_ops, key);
+    struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
     if (*at)
         return 0;
-    struct chunk *c = chunk_new(0);
+    int r = tree_charge_blocks(t, 1);
+    struct chunk *c = r ? NULL : chunk_new(0);
     if (!c) {
-        (void)radix_remove(&i->chunks, &content_ops, key);
-        return -ENOMEM;
+        if (!r)
+            tree_uncharge_blocks(t, 1);
+        (void)radix_remove(&i->chunks, &content_ops, key, NULL);
+        return r ? r : -ENOMEM;
     }
     *at = &c->ref;
-    i->blocks++;
-    i->charged++;
+    count(i, key, true, true);
     return 0;
 }
 
+/* Is there room for those of the blocks first..last that are missing? */
 static int
-allocate_chunks(struct tree *t, struct inode *i, uint64_t first, uint64_t end)
+check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
 {
-    uint64_t present, charged, before = i->charged;
-    int r;
+    struct tally present = radix_tally(&i->chunks, &content_ops, first, last);
+    uint64_t missing = last - first + 1 - present.leaves;
+    int r = tree_charge_blocks(t, missing);
 
-    count_chunks(i, first, end, &present, &charged);
-    uint64_t missing = end - first - present;
-    r = tree_charge_blocks(t, missing);
-    if (r < 0)
-        return r;
-    for (uint64_t key = first; !r && missing && key < end; key++)
-        r = allocate_chunk(i, key);
-    tree_uncharge_blocks(t, missing - (i->charged - before));
+    if (r == 0)
+        tree_uncharge_blocks(t, missing);
     return r;
 }
 
-int
+static int
+allocate_chunks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+{
+    int r = check_room(t, i, first, last);
+    uint64_t most = first + ALLOCATE_STEP_BYTES / CHUNK_BYTES - 1;
+
+    for (uint64_t key = first; !r && key <= last && key <= most; key++)
+        r = allocate_chunk(t, i, key);
+    return r;
+}
+
+int64_t
 tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
               bool keep_size, int64_t now_ns)
 {
@@ -267,30 +281,37 @@ tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     int r = tree_own(t, ino, &i);
     if (r < 0)
         return r;
-    uint64_t end = off + len;
-    r = allocate_chunks(t, i, off / CHUNK_BYTES,
-                        (end + CHUNK_BYTES - 1) / CHUNK_BYTES);
+    uint64_t first = off / CHUNK_BYTES, end = off + len;
+    r = allocate_chunks(t, i, first, blocks_for(end) - 1);
     if (r < 0)
         return r;
+    uint64_t reached = first * CHUNK_BYTES + ALLOCATE_STEP_BYTES;
+    if (reached < end)
+        return (int64_t)(reached - off);
     if (!keep_size && end > i->size) {
         i->size = end;
         inode_touch_content(i, now_ns);
     }
     i->ctime_ns = now_ns;
-    return 0;
+    return (int64_t)len;
 }
 
+/* Zeroes what off..end-1 covers of the blocks at its two ends, if only in
+ * part, and drops those between. */
 static int
-drop_chunk(struct tree *t, struct inode *i, uint64_t key)
+punch(struct tree *t, struct inode *i, uint64_t off, uint64_t end)
 {
-    bool paid = !chunk_at(i, key)->is_free;
-    int r = radix_remove(&i->chunks, &content_ops, key);
-    if (r < 0)
-        return r;
-    i->blocks--;
-    i->charged -= paid;
-    tree_uncharge_blocks(t, paid);
-    return 0;
+    uint64_t first = blocks_for(off), last = end / CHUNK_BYTES;
+    size_t head = off % CHUNK_BYTES, tail = end % CHUNK_BYTES;
+    int r = 0;
+
+    if (first > last)
+        return zero_chunk(t, i, last, head, (size_t)(end - off));
+    if (head)
+        r = zero_chunk(t, i, first - 1, head, CHUNK_BYTES - head);
+    if (!r && tail)
+        r = zero_chunk(t, i, last, 0, tail);
+    return r || first == last ? r : cut_blocks(t, i, first, last - 1);
 }
 
 int
@@ -302,23 +323,15 @@ tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     if (off > FILE_BYTES_MAX || len > FILE_BYTES_MAX - off)
         return -EFBIG;
     int r = tree_own(t, ino, &i);
-    if (r < 0)
+    if (r != 0)
         return r;
-    uint64_t key = off / CHUNK_BYTES, end = off + len;
-    for (; !r && radix_next(&i->chunks, &key); key++) {
-        uint64_t start = key * CHUNK_BYTES;
-        if (start >= end)
-            break;
-        uint64_t from = off > start ? off - start : 0;
-        uint64_t to = min_u64(end - start, CHUNK_BYTES);
-        if (to - from == CHUNK_BYTES)
-            r = drop_chunk(t, i, key);
-        else
-            r = zero_chunk(t, i, key, (size_t)from, (size_t)(to - from));
-    }
+    r = punch(t, i, off, off + len);
     inode_touch_content(i, now_ns);
     return r;
 }
+
+/* One more than SEEK_STEP_BYTES: the first may be begun in its middle. */
+enum { SEEK_BLOCKS = SEEK_STEP_BYTES / CHUNK_BYTES + 1 };
 
 /* Blocks that were allocated but never written count as holes. */
 static bool
@@ -331,10 +344,14 @@ static int64_t
 seek_data(const struct inode *i, uint64_t pos)
 {
     uint64_t key = pos / CHUNK_BYTES;
+    unsigned left = SEEK_BLOCKS;
     struct shared *s;
 
-    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s))
+    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s)) {
         key++;
+        if (!--left)
+            return -EAGAIN;
+    }
     if (!s || key * CHUNK_BYTES >= i->size)
         return -ENXIO;
     uint64_t start = key * CHUNK_BYTES;
@@ -344,10 +361,11 @@ seek_data(const struct inode *i, uint64_t pos)
 static int64_t
 seek_hole(const struct inode *i, uint64_t pos)
 {
-    uint64_t key = pos / CHUNK_BYTES;
+    uint64_t key = pos / CHUNK_BYTES, end = key + SEEK_BLOCKS;
 
     while (key * CHUNK_BYTES < i->size && is_data(chunk_at(i, key)))
-        key++;
+        if (++key == end)
+            return -EAGAIN;
     uint64_t start = key * CHUNK_BYTES > pos ? key * CHUNK_BYTES : pos;
     return (int64_t)min_u64(start, i->size);
 }

@@ -67,6 +67,7 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     }
     if (inode_is_dir(i)) {
         i->parent = dir;
+        i->seq = dir_last_seq(&d->dir);
         d->nlink++;
     }
     inode_touch_dir(d, now_ns);

@@ -82,21 +82,23 @@ check_rename(const struct tree *t, const struct side *from,
         return -EEXIST;
     if ((flags & RENAME_EXCHANGE) && !to->ino)
         return -ENOENT;
-    if (from->is_dir && is_inside(t, to->dir, from->ino))
+    if (from->is_dir && from->dir != to->dir &&
+        is_inside(t, to->dir, from->ino))
         return -EINVAL;
     if (!(flags & RENAME_EXCHANGE))
         return from->ino == to->ino ? 0 : check_replaced(t, from, to);
     return to->is_dir && is_inside(t, from->dir, to->ino) ? -EINVAL : 0;
 }
 
-/* `s` now has its name in the directory of `to`. */
+/* `s` now has its name in the directory of `to`, in the entry `seq`. */
 static void
-settle(struct side *s, struct side *to, int64_t now_ns)
+settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
 {
     s->inode->ctime_ns = now_ns;
     if (!s->is_dir)
         return;
     s->inode->parent = to->dir;
+    s->inode->seq = seq;
     s->parent->nlink--;
     to->parent->nlink++;
 }
@@ -115,8 +117,8 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
     a->type = to->type;
     b->ino = from->ino;
     b->type = from->type;
-    settle(from, to, now_ns);
-    settle(to, from, now_ns);
+    settle(from, to, b->seq, now_ns);
+    settle(to, from, a->seq, now_ns);
     return 0;
 }
 
@@ -138,8 +140,8 @@ move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
         b->ino = from->ino;
         b->type = from->type;
     }
+    settle(from, to, to->ino ? b->seq : dir_last_seq(&to->parent->dir), now_ns);
     dir_remove(&from->parent->dir, a);
-    settle(from, to, now_ns);
     if (to->ino)
         tree_unname(t, to->parent, to->inode, to->ino, now_ns);
     return 0;

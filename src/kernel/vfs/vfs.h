@@ -79,6 +79,8 @@ struct fs_ops {
     /* The parent of a directory; of the root, the root itself. */
     int (*parent)(struct fs *fs, struct task *t, uint64_t dir,
                   uint64_t *ret_ino);
+    /* The position of a directory in its parent, for readdir. [0] */
+    uint64_t (*position)(struct fs *fs, uint64_t dir);
     int (*getattr)(struct fs *fs, struct task *t, uint64_t ino,
                    struct attr *ret);
     int (*setattr)(struct fs *fs, uint64_t ino, const struct attr *a,
@@ -126,6 +128,12 @@ struct fs_ops {
      * sandboxes, on whichever thread. [NULL; nothing is remembered] */
     struct program *(*program)(struct fs *fs, uint64_t ino);
     void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
+    /* Frees about `max` objects of what was removed; true when nothing is
+     * left. [true] */
+    bool (*tidy)(struct fs *fs, size_t max);
+    /* All of a file's content, where it lies in one piece in memory that
+     * outlives the file system (of the root image), or NULL. [NULL] */
+    const void *(*content)(struct fs *fs, uint64_t ino);
     void (*free)(OWN struct fs *fs);
 };
 
@@ -162,6 +170,9 @@ int mount_bind(struct kernel *k, const char *path, uint32_t uid);
 struct mount *mount_root(const struct kernel *k);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
+/* Lets each file system free about `max` objects of what was removed; true
+ * when nothing is left. */
+bool mount_tidy_all(struct kernel *k, size_t max);
 /* If something is mounted on *v, makes *v its root, repeatedly. */
 void mount_cross(struct kernel *k, struct vnode *v);
 void vnode_hold(const struct vnode *v);

@@ -84,7 +84,7 @@ seek(struct task *t, struct file *f, int64_t offset, int whence, uint64_t to)
 
     if (r < 0)
         return r;
-    int64_t pos = io_seek(f, offset, whence);
+    int64_t pos = io_seek(t, f, offset, whence);
     return pos < 0 ? pos : copy_to_guest(t, (gaddr)to, &pos, sizeof pos);
 }
 

@@ -248,3 +248,22 @@ TEST(a_run_says_what_it_used)
     wsand_output_free(&out);
     lib_free(&l);
 }
+
+TEST(a_fork_bomb_does_not_outlive_its_answer)
+{
+    LIB_SANDBOX(l, .processes = 16);
+    CHECK_RUN(l.sb, "( b() { b | b & b; }; b ) 2>/dev/null", 254, "");
+    CHECK_RUN(l.sb, "ls -d /bin/. | cat; ps -e -o comm=", 0,
+              "/bin/.\ninit\nbash\nps\n");
+    lib_free(&l);
+}
+
+TEST(a_fork_bomb_in_the_background_ends_itself)
+{
+    LIB_SANDBOX(l, .processes = 16);
+    CHECK_RUN(l.sb, "( b() { b | b & b; }; b ) 2>/dev/null & sleep 0.001", 0,
+              "");
+    CHECK_RUN(l.sb, "wait; ls -d /bin/. | cat; ps -e -o comm=", 0,
+              "/bin/.\ninit\nbash\nps\n");
+    lib_free(&l);
+}

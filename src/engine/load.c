@@ -1,0 +1,390 @@
+/* Loading: from a source to a program.
+ *
+ * A program is looked for by the place of its source in a file, for which
+ * nothing of it is read; by its content, among those that were loaded and in
+ * the cache; then it is compiled, by a process where there is a compiler. */
+#include "engine/engine_impl.h"
+
+#include "base/hfd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_UNTRUSTED_BYTES     (16u << 20)
+#define MAX_UNTRUSTED_FUNCTIONS 50000
+#define MAX_UNTRUSTED_TABLES    16
+#define MAX_UNTRUSTED_LOCALS    2000000
+#define MAX_UNTRUSTED_COST      UINT64_C(400000000000) /* some 20 s */
+
+/* One load on its way. */
+struct loading {
+    struct engine *e;
+    const struct program_source *src;
+    uint8_t hash[BLAKE2B_BYTES]; /* of the source, once that was read */
+    char *why;
+    size_t why_size;
+};
+
+/* --- the source */
+
+static int
+refuse(struct loading *l, const char *reason)
+{
+    (void)snprintf(l->why, l->why_size, "%s", reason);
+    return -ENOEXEC;
+}
+
+static int
+check_bounds(struct loading *l, const struct wasm_facts *f)
+{
+    if (l->src->len > MAX_UNTRUSTED_BYTES)
+        return refuse(l, "module of more than 16 MiB");
+    if (f->functions > MAX_UNTRUSTED_FUNCTIONS)
+        return refuse(l, "module of more than 50000 functions");
+    if (f->tables > MAX_UNTRUSTED_TABLES)
+        return refuse(l, "module of more than 16 tables");
+    if (f->locals > MAX_UNTRUSTED_LOCALS)
+        return refuse(l, "module of more than 2000000 locals");
+    if (f->cost > MAX_UNTRUSTED_COST)
+        return refuse(l, "module with too large functions");
+    return 0;
+}
+
+static int
+read_source(struct loading *l, struct program_facts *ret)
+{
+    const struct program_source *src = l->src;
+    struct wasm_facts f;
+
+    if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
+        return refuse(l, "not a WebAssembly module");
+    if (wasm_scan(src->bytes, src->len, &f) < 0)
+        return refuse(l, "damaged WebAssembly module");
+    int r = src->is_trusted ? 0 : check_bounds(l, &f);
+    if (r < 0)
+        return r;
+    *ret = (struct program_facts){.bytes = src->len, .has_start = f.has_start};
+    memcpy(ret->hash, l->hash, sizeof ret->hash);
+    if (!f.note)
+        return 0;
+    ret->note = malloc(f.note_len + 1);
+    if (!ret->note)
+        return -ENOMEM;
+    memcpy(ret->note, f.note, f.note_len);
+    ret->note_len = f.note_len;
+    return 0;
+}
+
+static void
+hash_source(struct loading *l)
+{
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, l->src->bytes, l->src->len);
+    blake2b_end(&b, l->hash);
+}
+
+/* --- from code to a program */
+
+static int
+link_module(struct loading *l, struct engine_program *p)
+{
+    int r = program_check(p, l->why, l->why_size);
+    if (r < 0)
+        return r;
+
+    wasmtime_error_t *error =
+        wasmtime_linker_instantiate_pre(l->e->linker, p->module, &p->pre);
+    if (!error)
+        return 0;
+    error_text(error, l->why, l->why_size);
+    return -ENOEXEC;
+}
+
+/* A source that is no program is remembered as one that says why: compiling it
+ * again would take as long again. */
+static int
+remember_refusal(struct loading *l, OWN struct program_facts *facts)
+{
+    struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
+
+    if (!p)
+        return -ENOMEM;
+    p->refusal = strdup(l->why);
+    if (p->refusal)
+        engine_program_put(programs_add(l->e, STEAL(p)));
+    engine_program_put(p);
+    return -ENOEXEC;
+}
+
+static int
+make_program(struct loading *l, OWN struct program_facts *facts,
+             OWN wasmtime_module_t *module, OWN struct engine_program **ret)
+{
+    CLEANUP(engine_program_putp)
+    struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
+    if (!p) {
+        wasmtime_module_delete(module);
+        return -ENOMEM;
+    }
+    p->module = module;
+    int r = link_module(l, p);
+    if (r == -ENOEXEC)
+        return remember_refusal(l, &p->facts);
+    if (r < 0)
+        return r;
+    /* Only trusted programs may begin in the middle. */
+    if (!p->is_trusted || !p->has_resume)
+        program_facts_fini(&p->facts);
+    /* A child of fork is instantiated anew: it must not start twice. */
+    p->can_fork = p->can_fork && !p->facts.has_start;
+    *ret = programs_add(l->e, STEAL(p));
+    return 0;
+}
+
+/* --- what is there already. -ENOENT: nothing is */
+
+static int
+load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
+           OWN struct engine_program **ret)
+{
+    CLEANUP(hfd_closep) int hfd = entry;
+    struct engine_program *p = programs_find(l->e, facts->hash, true);
+
+    if (p) {
+        program_facts_fini(facts);
+        *ret = p;
+        return 0;
+    }
+    wasmtime_module_t *module = code_cache_load(l->e, hfd);
+    if (module)
+        return make_program(l, facts, module, ret);
+    program_facts_fini(facts);
+    return -ENOENT;
+}
+
+static int
+find_by_place(struct loading *l, OWN struct engine_program **ret)
+{
+    struct program_facts facts;
+    int hfd = l->src->is_trusted ? code_cache_find_place(l->e, l->src, &facts)
+                                 : -ENOENT;
+
+    return hfd < 0 ? -ENOENT : load_entry(l, hfd, &facts, ret);
+}
+
+static int
+find_by_content(struct loading *l, OWN struct engine_program **ret)
+{
+    struct program_facts facts;
+
+    if (!l->src->is_trusted) {
+        *ret = programs_find(l->e, l->hash, false);
+        return *ret ? 0 : -ENOENT;
+    }
+    int hfd = code_cache_find(l->e, l->hash, &facts);
+    if (hfd < 0) {
+        *ret = programs_find(l->e, l->hash, true);
+        return *ret ? 0 : -ENOENT;
+    }
+    int r = load_entry(l, hfd, &facts, ret);
+    if (r == 0)
+        code_cache_add_place(l->e, l->src, l->hash);
+    return r;
+}
+
+/* --- compiling */
+
+/* To the cache, if it is for that, and from there, so that its pages are
+ * shared. */
+static int
+take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
+          size_t len, OWN struct engine_program **ret)
+{
+    wasmtime_module_t *module = NULL;
+
+    if (l->src->is_trusted) {
+        code_cache_add(l->e, facts, code, len);
+        int r = find_by_content(l, ret);
+        if (r != -ENOENT) {
+            program_facts_fini(facts);
+            return r;
+        }
+    }
+    wasmtime_error_t *error =
+        wasmtime_module_deserialize(l->e->wasm, code, len, &module);
+    if (!error)
+        return make_program(l, facts, module, ret);
+    program_facts_fini(facts);
+    error_text(error, l->why, l->why_size);
+    return -ENOEXEC;
+}
+
+static int
+compile_here(struct loading *l, OWN struct program_facts *facts,
+             OWN struct engine_program **ret)
+{
+    wasm_byte_vec_t code;
+
+    wasmtime_error_t *error =
+        wsand_engine_precompile(l->e->wasm, l->src->bytes, l->src->len, &code);
+    if (error) {
+        error_text(error, l->why, l->why_size);
+        return remember_refusal(l, facts);
+    }
+    int r = take_code(l, facts, code.data, code.size, ret);
+    wasm_byte_vec_delete(&code);
+    return r;
+}
+
+/* A trusted program does not depend on the process. */
+static int
+take_answer(struct loading *l, struct compilation *c,
+            OWN struct program_facts *facts, OWN struct engine_program **ret)
+{
+    bool is_final = false;
+    const void *code;
+    size_t len;
+
+    int r = compilation_take(c, &code, &len, &is_final, l->why, l->why_size);
+    if (r == 0) {
+        r = take_code(l, facts, code, len, ret);
+        munmap((void *)code, len);
+        return r;
+    }
+    if (l->src->is_trusted)
+        return compile_here(l, facts, ret);
+    if (is_final)
+        return remember_refusal(l, facts);
+    program_facts_fini(facts);
+    return r;
+}
+
+/* Consumes c. Of several threads that wait for it, the first makes the program
+ * and the others find it. */
+static int
+finish_compilation(struct loading *l, OWN struct compilation *c,
+                   OWN struct engine_program **ret)
+{
+    struct program_facts facts;
+    int r = -EAGAIN;
+
+    pthread_mutex_lock(&c->lock);
+    bool is_first = !c->is_over;
+    if (is_first) {
+        r = read_source(l, &facts);
+        if (r == 0)
+            r = take_answer(l, c, &facts, ret);
+        c->is_over = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (is_first)
+        compilations_remove(c);
+    program_put(&c->base);
+    if (is_first)
+        return r;
+    *ret = programs_find(l->e, l->hash, l->src->is_trusted);
+    return *ret ? 0 : -EAGAIN;
+}
+
+static bool
+has_process(const struct loading *l)
+{
+    const struct engine *e = l->e;
+
+    if (!l->src->is_trusted)
+        return !e->compiles_in_process;
+    /* The process knows the usual settings only. */
+    return e->compiler.hfd >= 0 && !e->is_unpreemptive;
+}
+
+/* Consumes facts. *ret_c, if it is not NULL, is on its way. */
+static int
+begin(struct loading *l, OWN struct program_facts *facts,
+      OWN struct compilation **ret_c, OWN struct engine_program **ret)
+{
+    struct compilation *c = NULL;
+    int r = -ENOSYS;
+
+    if (has_process(l))
+        r = compilation_start(l->e, l->src, l->hash, &c, l->why, l->why_size);
+    if (r < 0 && (l->src->is_trusted || l->e->compiles_in_process))
+        return compile_here(l, facts, ret);
+    program_facts_fini(facts);
+    if (r == 0)
+        *ret_c = compilations_add(l->e, c);
+    return r;
+}
+
+/* -EINPROGRESS: *ret_c is on its way. */
+static int
+compile(struct loading *l, OWN struct compilation **ret_c,
+        OWN struct engine_program **ret)
+{
+    struct compilation *c =
+        compilations_find(l->e, l->hash, l->src->is_trusted);
+    struct program_facts facts;
+
+    if (!c) {
+        int r = read_source(l, &facts);
+        if (r == 0)
+            r = begin(l, &facts, &c, ret);
+        if (!c)
+            return r;
+    }
+    if (compilation_has_ended(c))
+        return finish_compilation(l, c, ret);
+    *ret_c = c;
+    return -EINPROGRESS;
+}
+
+/* --- all of it */
+
+static int
+find_or_compile(struct loading *l, OWN struct compilation **ret_c,
+                OWN struct engine_program **ret)
+{
+    int r = find_by_place(l, ret);
+    if (r != -ENOENT)
+        return r;
+    hash_source(l);
+    r = find_by_content(l, ret);
+    if (r != -ENOENT || l->src->cached_only)
+        return r;
+    return compile(l, ret_c, ret);
+}
+
+int
+program_load(struct engine *e, const struct program_source *src,
+             OWN struct program **ret, char *why, size_t why_size)
+{
+    struct loading l = {.e = e, .src = src, .why = why, .why_size = why_size};
+    struct engine_program *p = NULL;
+    struct compilation *c = NULL;
+
+    int r = find_or_compile(&l, &c, &p);
+    if (r == -EINPROGRESS)
+        *ret = &c->base;
+    if (r < 0)
+        return r;
+    if (p->refusal) {
+        r = refuse(&l, p->refusal);
+        engine_program_put(p);
+        return r;
+    }
+    *ret = &p->base;
+    return 0;
+}
+
+const void *
+program_note(struct program *base, size_t *ret_len)
+{
+    const struct engine_program *p = (struct engine_program *)base;
+
+    *ret_len = p->facts.note_len;
+    return p->facts.note;
+}

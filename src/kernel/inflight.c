@@ -1,0 +1,137 @@
+/* Files in messages that nobody has received yet.
+ *
+ * Sockets may hold each other through them. A socket is held if something
+ * other than messages refers to it, or one that is held has it in its queue;
+ * the files in the queues of the others can never be received. They are looked
+ * for when a file loses its last other reference, but not so often that each
+ * costs more than a few steps. */
+#include "kernel/kernel.h"
+#include "kernel/packet.h"
+
+enum { FEW = 64 };
+
+void
+inflight_add(struct socket *s, struct packet *p)
+{
+    struct net *n = s->kernel->net;
+
+    if (!p->scm.n_files)
+        return;
+    for (size_t i = 0; i < p->scm.n_files; i++)
+        p->scm.files[i]->in_flight++;
+    n->n_in_flight += p->scm.n_files;
+    list_push_back(&s->carried, &p->carrier);
+    if (list_is_empty(&s->carrier_link))
+        list_push_back(&n->carriers, &s->carrier_link);
+}
+
+void
+inflight_remove(struct packet *p)
+{
+    if (list_is_empty(&p->carrier))
+        return;
+    for (size_t i = 0; i < p->scm.n_files; i++)
+        p->scm.files[i]->in_flight--;
+    p->kernel->net->n_in_flight -= p->scm.n_files;
+    list_remove(&p->carrier);
+}
+
+void
+inflight_suspect(struct file *f)
+{
+    if (!socket_of_file(f))
+        return;
+    f->kernel->net->n_suspects++;
+    net_collect(f->kernel->net);
+}
+
+/* --- who is held */
+
+static bool
+is_held(const struct socket *s)
+{
+    const struct file *f = s->listener ? s->listener->file : s->file;
+
+    return !f || f->refs > f->in_flight;
+}
+
+static void
+mark(struct net *n, struct socket *s, struct list *todo)
+{
+    if (s->gc_mark == n->gc_mark)
+        return;
+    s->gc_mark = n->gc_mark;
+    list_push_back(todo, &s->gc_link);
+}
+
+static void
+mark_files(struct net *n, const struct packet *p, struct list *todo)
+{
+    for (size_t i = 0; i < p->scm.n_files; i++) {
+        struct socket *s = socket_of_file(p->scm.files[i]);
+        if (s)
+            mark(n, s, todo);
+    }
+}
+
+/* Marks what s holds. */
+static void
+visit(struct net *n, struct socket *s, struct list *todo)
+{
+    list_remove(&s->gc_link);
+    LIST_FOR_EACH(it, &s->carried)
+    mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
+    LIST_FOR_EACH(it, &s->pending)
+    mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
+}
+
+static void
+mark_held(struct net *n)
+{
+    struct list todo;
+
+    list_init(&todo);
+    n->gc_mark++;
+    LIST_FOR_EACH(it, &n->carriers)
+    {
+        struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
+        if (is_held(s))
+            mark(n, s, &todo);
+    }
+    while (!list_is_empty(&todo))
+        visit(n, CONTAINER_OF(todo.next, struct socket, gc_link), &todo);
+}
+
+/* Moves the packets with files out of its queue. */
+static void
+drop_carried(struct net *n, struct socket *s)
+{
+    while (!list_is_empty(&s->carried)) {
+        struct packet *p =
+            CONTAINER_OF(s->carried.next, struct packet, carrier);
+        s->queued -= packet_cost(p);
+        list_remove(&p->link);
+        inflight_remove(p);
+        p->next = n->garbage;
+        n->garbage = p;
+    }
+}
+
+bool
+inflight_sweep(struct net *n)
+{
+    if (!n->n_suspects ||
+        (n->n_in_flight > FEW && n->n_suspects < n->n_in_flight / 4))
+        return false;
+    n->n_suspects = 0;
+    mark_held(n);
+    LIST_FOR_EACH_SAFE(it, &n->carriers)
+    {
+        struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
+        if (s->gc_mark != n->gc_mark)
+            drop_carried(n, s);
+        if (list_is_empty(&s->carried))
+            list_remove(&s->carrier_link);
+    }
+    return n->garbage != NULL;
+}
