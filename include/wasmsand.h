@@ -143,8 +143,11 @@ struct wsand_options {
     uint64_t memory_bytes, file_bytes, files, processes;
     uint64_t cpu_ms;                                    /* of one run */
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
-    uint64_t snapshots;      /* kept at a time [64] */
-    uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
+    uint64_t snapshots; /* kept at a time [64] */
+    /* That snapshots keep and the state at the newest did not have [256 MiB]:
+     * blocks of files, pages of shells, a fee for each file that differs. It is
+     * looked at when a snapshot is made. */
+    uint64_t snapshot_bytes;
     /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
      * only they can be written, for the functions of files too: EROFS
      * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
@@ -412,7 +415,8 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
  * belongs to its sandbox and is freed with it; forks do not have it. The cost
  * of all of these does not depend on what the sandbox holds. */
 
-/* Ids are not used again. -ENOSPC: there are as many as the options allow. */
+/* Ids are not used again. -ENOSPC: there are as many, or they would keep as
+ * many bytes, as the options allow. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
 /* Kills all processes and brings the state back, as often as wanted; on an

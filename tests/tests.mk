@@ -64,7 +64,9 @@ $(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE
 examples: $(c_examples)
 examples-c: $(c_examples)
 	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
-.PHONY: examples-c
+install-test: all
+	+@tests/run-install $(ROOT_IMAGE)
+.PHONY: examples-c install-test
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -131,7 +133,7 @@ e2e-san:
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
-  unit-lib-shell examples-c
+  unit-lib-shell examples-c $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)

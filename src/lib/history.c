@@ -132,7 +132,6 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
     SANDBOX_TURN(sb, err);
     const struct history *h = sb->history;
     size_t n = history_n(h);
-
     char **v = malloc((n + 1) * sizeof *v + history_bytes(h));
     if (!v)
         return error_set(err, ENOMEM, "out of memory");
@@ -149,9 +148,8 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
 void
 wsand_history_clear(struct wsand_sandbox *sb)
 {
-    CLEANUP(sandbox_leavep)
-    struct wsand_sandbox *turn = sandbox_enter(sb, NULL);
-
-    if (turn)
-        history_put(STEAL(sb->history));
+    if (!sandbox_enter(sb, NULL))
+        return;
+    history_put(STEAL(sb->history));
+    sandbox_leave(sb);
 }

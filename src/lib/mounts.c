@@ -247,7 +247,6 @@ wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
 {
     SANDBOX_TURN(sb, err);
     int r = options_add_mount(&sb->options, m);
-
     if (r < 0)
         return error_set(err, ENOMEM, "out of memory");
     r = mount_one(sb->kernel, m, NULL, err);

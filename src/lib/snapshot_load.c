@@ -319,6 +319,7 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
     struct reader r = {
         .sb = sb, .p = data, .end = (const uint8_t *)data + len, .err = err};
 
+    SANDBOX_TURN(sb, err);
     int e = snapshot_check_limit(sb, err);
     if (e == 0)
         e = check_head(&r);
@@ -333,6 +334,5 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
         snapshot_free(r.s);
         return e;
     }
-    *ret_id = snapshot_add(sb, r.s);
-    return 0;
+    return snapshot_add(sb, r.s, ret_id, err);
 }
