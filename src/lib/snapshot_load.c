@@ -319,7 +319,6 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
     struct reader r = {
         .sb = sb, .p = data, .end = (const uint8_t *)data + len, .err = err};
 
-    SANDBOX_TURN(sb, err);
     int e = snapshot_check_limit(sb, err);
     if (e == 0)
         e = check_head(&r);
