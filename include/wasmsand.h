@@ -74,9 +74,10 @@ struct wsand_runtime_options {
     /* The file system that sandboxes start with: a plain tar (ustar with PAX
      * extensions), mapped once and shared. NULL: a few folders only. */
     const char *root_image;
-    /* Executable that compiles the programs which guests write, each in a
-     * process of its own: a wasm-sandbox, or any that calls wsand_compiler_main
-     * when its first argument is "compile". NULL: such programs are refused.
+    /* Executable that compiles programs, each in a process of its own: a
+     * wasm-sandbox, or any that calls wsand_compiler_main when its first
+     * argument is "compile". NULL: programs that guests write are refused,
+     * all others are compiled in this process, which nothing can interrupt.
      * The host must not ignore SIGCHLD, nor wait for children that are not
      * its own. */
     const char *compiler;
@@ -142,8 +143,11 @@ struct wsand_options {
     uint64_t memory_bytes, file_bytes, files, processes;
     uint64_t cpu_ms;                                    /* of one run */
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
-    uint64_t snapshots;      /* kept at a time [64] */
-    uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
+    uint64_t snapshots; /* kept at a time [64] */
+    /* That snapshots keep and the state at the newest did not have [256 MiB]:
+     * blocks of files, pages of shells, a fee for each file that differs. It is
+     * looked at when a snapshot is made. */
+    uint64_t snapshot_bytes;
     /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
      * only they can be written, for the functions of files too: EROFS
      * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
@@ -411,7 +415,8 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
  * belongs to its sandbox and is freed with it; forks do not have it. The cost
  * of all of these does not depend on what the sandbox holds. */
 
-/* Ids are not used again. -ENOSPC: there are as many as the options allow. */
+/* Ids are not used again. -ENOSPC: there are as many, or they would keep as
+ * many bytes, as the options allow. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
 /* Kills all processes and brings the state back, as often as wanted; on an

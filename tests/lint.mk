@@ -48,5 +48,6 @@ lint-cppcheck:
 	@mkdir -p build/lint/cppcheck
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
 	  --enable=warning,performance,portability -j$(shell nproc) \
-	  --suppress=memleak --suppress=uninitvar -D_GNU_SOURCE -D__x86_64__ \
+	  --library=tests/cppcheck.cfg --suppress=memleak --suppress=uninitvar \
+	  -D_GNU_SOURCE -D__x86_64__ \
 	  --cppcheck-build-dir=build/lint/cppcheck -Iinclude -Isrc src

@@ -6,11 +6,12 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  guest-native $(inside_suites) $(userland_suites) fuzz-short
+	  guest-native $(inside_suites) $(userland_suites) suites-short \
+	  lint-sdk sdk wheel-test fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -63,7 +64,9 @@ $(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE
 examples: $(c_examples)
 examples-c: $(c_examples)
 	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
-.PHONY: examples-c
+install-test: all
+	+@tests/run-install $(ROOT_IMAGE)
+.PHONY: examples-c install-test
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -130,20 +133,28 @@ e2e-san:
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
-  unit-lib-shell examples-c
+  unit-lib-shell examples-c $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
-	+@tools/check rootfs $(userland_suites)
+	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
+rpc: $(SANDBOX) ## the server, as clients see it
+	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
-.PHONY: check-userland tour userland userland-programs differential check-bash
+suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite
+suites-long: rootfs
+suites-short suites-long: suites-%: $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite --$*
+.PHONY: check-userland tour userland userland-programs differential check-bash \
+  suites suites-short suites-long
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60
@@ -158,6 +169,8 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c))
+build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -168,12 +181,12 @@ build/fuzz/syscall_fuzz: fuzz_link := \
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $(fuzz_link) \
-	  $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
+	  $(filter %.o,$^) $(filter %.a,$^) $(fuzz_libs) $(LDLIBS) -o $@
 fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
 	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)
 fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

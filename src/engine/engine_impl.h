@@ -1,7 +1,7 @@
 /* What the files of the engine share.
  *
  * Locks, none of which is held while another is taken: engine.programs_lock,
- * ticker.lock, reaper.lock. */
+ * ticker.lock, reaper.lock; and compilation.lock, held around the first. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 

@@ -84,7 +84,7 @@ find_names(struct task *t, const struct exec_file *f, char *path,
     struct vnode base = *f->base, node = {0};
     int r = 1;
 
-    strcpy(path, f->path);
+    (void)snprintf(path, PATH_BYTES_MAX, "%s", f->path);
     for (int i = 0; r == 1 && i <= SYMLINKS_MAX; i++)
         r = look(t, &base, path, n, &node);
     if (r != 0)

@@ -385,13 +385,10 @@ enum {
 static int
 copy_string(struct task *t, gaddr a, char **ret)
 {
-    const char *p = guest_ptr(t, a, 1);
+    size_t max = guest_span(t, a, STRING_BYTES_MAX);
+    const char *p = guest_ptr(t, a, max);
 
-    if (!p)
-        return -EFAULT;
-    uint64_t left = t->thread->machine->size - a;
-    size_t max = left < STRING_BYTES_MAX ? (size_t)left : STRING_BYTES_MAX;
-    if (!memchr(p, 0, max))
+    if (max == 0 || !memchr(p, 0, max))
         return max == STRING_BYTES_MAX ? -E2BIG : -EFAULT;
     *ret = strdup(p);
     return *ret ? 0 : -ENOMEM;
@@ -541,7 +538,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .argv = (const char *const *)args.v,
                      .envp = (const char *const *)env.v};
     r = exec_prepare(t, &e, &p);
-    if (r == -EINPROGRESS)
+    if (r == -EINPROGRESS && p)
         return wait_for(t, p);
     return r < 0 ? r : start(t, p);
 }

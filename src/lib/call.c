@@ -104,7 +104,7 @@ copy_cwd(struct wsand_call *c, struct task *t)
     if (!c->cwd)
         return -ENOMEM;
     if (vnode_path(t->kernel, &t->cwd, c->cwd, PATH_BYTES_MAX) < 0)
-        (void)strcpy(c->cwd, "/");
+        memcpy(c->cwd, "/", 2);
     return 0;
 }
 

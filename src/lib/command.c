@@ -143,7 +143,7 @@ start(struct shell *sh, const struct command *c, struct outcome *o)
     kernel_begin_run(k);
     sh->res->task->run_tag = k->run_tag;
     sh->is_clean = false;
-    resident_run(sh->res, c->text, c->len);
+    resident_run(sh->res, c->text, c->len, !c->is_ours);
     return 0;
 }
 

@@ -16,7 +16,6 @@ begin(struct wsand_error *err, int errnum, const char *format, va_list args)
     err->errnum = errnum;
     err->error_class = errnum == ECANCELED ? WSAND_CANCELLED : WSAND_CLASS_NONE;
     err->is_program = false;
-    err->error_class = WSAND_CLASS_NONE;
     int n = snprintf(err->message, size, "%s: ", name ? name : "EIO");
     (void)vsnprintf(err->message + n, size - (size_t)n, format, args);
 }

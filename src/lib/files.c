@@ -5,6 +5,7 @@
 #include "lib/files.h"
 
 #include "kernel/file.h"
+#include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -233,14 +234,56 @@ fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
     return r < 0 ? r : set_mode(&f->node, mode);
 }
 
+/* What a file costs may be spent on the one that takes its place. */
+static struct quota
+cost_of(const struct vnode *node)
+{
+    if (!node->mnt || !tmpfs_is(node->mnt->fs))
+        return (struct quota){0};
+    const struct inode *i = tree_find(tmpfs_tree(node->mnt->fs), node->ino);
+    if (!i || i->nlink > 1)
+        return (struct quota){0};
+    return (struct quota){inode_blocks(i).weight * CHUNK_BYTES, inode_cost(i)};
+}
+
+static void
+lend(const struct vnode *node, struct quota q)
+{
+    if (!q.bytes && !q.inodes)
+        return;
+    struct tree *t = tmpfs_tree(node->mnt->fs);
+    t->max.bytes += q.bytes;
+    t->max.inodes += q.inodes;
+}
+
 /* The file has either its old contents or all of the new ones. */
+static int
+write_beside(const struct walk *walk, struct kernel *k,
+             const struct wsand_write *w, const struct attr *old)
+{
+    struct at temp = {
+        .k = k, .base = &walk->dir, .owner = {old->uid, old->gid}};
+    struct at to = {.k = k, .base = &walk->dir, .path = walk->name};
+    struct file *f = NULL;
+    char name[32];
+
+    int r = open_temp(&temp, name, sizeof name, &f);
+    if (r < 0)
+        return r;
+    r = fill_temp(f, w, old);
+    file_put(f);
+    if (r == 0)
+        r = vfs_rename(&temp, &to, 0);
+    if (r < 0)
+        (void)vfs_unlink(&temp, 0);
+    return r;
+}
+
 static int
 write_whole(const struct at *at, const struct wsand_write *w)
 {
     struct attr old = {.mode = 0644, .uid = USER_ID, .gid = USER_ID};
-    struct file *f = NULL;
     struct walk walk;
-    char name[32];
 
     int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
     if (r == 0 && walk.node.mnt)
@@ -249,18 +292,10 @@ write_whole(const struct at *at, const struct wsand_write *w)
         r = -EISDIR;
     if (r < 0)
         return r;
-    struct at temp = {
-        .k = at->k, .base = &walk.dir, .owner = {old.uid, old.gid}};
-    struct at to = {.k = at->k, .base = &walk.dir, .path = walk.name};
-    r = open_temp(&temp, name, sizeof name, &f);
-    if (r < 0)
-        return r;
-    r = fill_temp(f, w, &old);
-    file_put(f);
-    if (r == 0)
-        r = vfs_rename(&temp, &to, 0);
-    if (r < 0)
-        (void)vfs_unlink(&temp, 0);
+    struct quota lent = cost_of(&walk.node);
+    lend(&walk.node, lent);
+    r = write_beside(&walk, at->k, w, &old);
+    lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});
     return r;
 }
 

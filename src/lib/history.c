@@ -129,9 +129,9 @@ int
 wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                    struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     const struct history *h = sb->history;
     size_t n = history_n(h);
-
     char **v = malloc((n + 1) * sizeof *v + history_bytes(h));
     if (!v)
         return error_set(err, ENOMEM, "out of memory");
@@ -148,5 +148,8 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
 void
 wsand_history_clear(struct wsand_sandbox *sb)
 {
+    if (!sandbox_enter(sb, NULL))
+        return;
     history_put(STEAL(sb->history));
+    sandbox_leave(sb);
 }

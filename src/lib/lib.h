@@ -63,7 +63,8 @@ struct wsand_sandbox {
     struct snapshot *initial;     /* the state it began with */
     struct list snapshots;        /* the oldest first */
     size_t n_snapshots;
-    uint64_t last_snapshot; /* id */
+    uint64_t snapshot_bytes; /* that they keep, beside the newest */
+    uint64_t last_snapshot;  /* id */
     struct history *history;
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SNAPSHOTS = 64 };
+enum { SNAPSHOTS = 64, SNAPSHOT_BYTES = 256 << 20 };
 
 int
 options_add_mount(struct wsand_options *o, const struct wsand_mount *m)
@@ -75,6 +75,8 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->env = to->allow_tools = to->writable_paths = NULL;
     if (!to->snapshots)
         to->snapshots = SNAPSHOTS;
+    if (!to->snapshot_bytes)
+        to->snapshot_bytes = SNAPSHOT_BYTES;
     int r = commands_copy(to, from);
     for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
         r = options_add_mount(to, &from->mounts[i]);

@@ -43,10 +43,11 @@ find_entry(const struct tree *t, uint64_t ino, uint64_t *ret_dir)
 int
 place_path(const struct tree *t, uint64_t ino, OWN char **ret)
 {
-    char *buf = malloc(PATH_BYTES_MAX), *at = buf + PATH_BYTES_MAX - 1;
+    char *buf = malloc(PATH_BYTES_MAX);
 
     if (!buf)
         return -ENOMEM;
+    char *at = buf + PATH_BYTES_MAX - 1;
     *at = 0;
     while (ino != TREE_ROOT) {
         const struct dir_entry *e = find_entry(t, ino, &ino);

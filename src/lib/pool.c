@@ -152,16 +152,26 @@ is_at_work(const struct pool *p, const struct work *work)
     return false;
 }
 
+bool
+crew_take_back(struct crew *c, struct work *w)
+{
+    pthread_mutex_lock(&c->pool->lock);
+    bool is_queued = !list_is_empty(&w->link);
+    if (is_queued) {
+        list_remove(&w->link);
+        c->n_queued--;
+    }
+    pthread_mutex_unlock(&c->pool->lock);
+    return is_queued;
+}
+
 void
 crew_forget(struct crew *c, struct work *w)
 {
     struct pool *p = c->pool;
 
+    (void)crew_take_back(c, w);
     pthread_mutex_lock(&p->lock);
-    if (!list_is_empty(&w->link)) {
-        list_remove(&w->link);
-        c->n_queued--;
-    }
     p->n_watchers++;
     while (is_at_work(p, w))
         pthread_cond_wait(&p->left, &p->lock);

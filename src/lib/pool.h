@@ -73,7 +73,9 @@ void pool_fini(struct pool *p);
 int crew_ensure(struct crew *c);
 /* Queues w, which is not queued yet or stays where it is. */
 void crew_add(struct crew *c, struct work *w);
-/* Takes w out of the queue, and waits until no thread is at it. */
+/* Takes w out of the queue; false: it is not there. */
+bool crew_take_back(struct crew *c, struct work *w);
+/* The same, and waits until no thread is at it. */
 void crew_forget(struct crew *c, struct work *w);
 
 void work_init(struct work *w, bool (*run)(struct work *w));

@@ -235,24 +235,25 @@ process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
 
 int
 wsand_process_start(struct wsand_sandbox *sb,
-                    const struct wsand_process_options *o, uint64_t *ret_id,
+                    const struct wsand_process_options *given, uint64_t *ret_id,
                     struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
     struct processes *ps = &sb->processes;
+    struct wsand_process_options o;
 
-    if (o->size < sizeof *o)
-        return error_set(err, EINVAL, "wsand_process_options.size is %zu",
-                         o->size);
-    if (!o->command && !o->is_pty)
-        return error_set(err, EINVAL, "no command, and no terminal");
-    int r = env_check(o->env, err);
+    int r = SIZED_TAKE(&o, given, "wsand_process_options", err);
     if (r < 0)
         return r;
-    CLEANUP(process_dropp) struct process *p = process_new(sb, o);
+    if (!o.command && !o.is_pty)
+        return error_set(err, EINVAL, "no command, and no terminal");
+    r = env_check(o.env, err);
+    if (r < 0)
+        return r;
+    CLEANUP(process_dropp) struct process *p = process_new(sb, &o);
     if (!p)
         return error_set(err, ENOMEM, "out of memory");
-    r = process_launch(p, o, err);
+    r = process_launch(p, &o, err);
     if (r < 0)
         return r;
     if (list_is_empty(&ps->on_end.link))

@@ -103,10 +103,10 @@ say(const struct wsand_run *run, struct wsand_output *o, const char *line)
     size_t *len = run->merge_stderr ? &o->out_len : &o->err_len;
     size_t n = strlen(line);
 
-    char *p = realloc(*to, *len + n);
+    char *p = realloc(*to, *len + n + 1);
     if (!p)
         return;
-    memcpy(p + *len, line, n);
+    memcpy(p + *len, line, n + 1);
     *to = p;
     *len += n;
     if (run->on_output)

@@ -312,7 +312,6 @@ static int
 fork_with(struct wsand_sandbox *from, const struct tree *t,
           OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(from, err);
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
@@ -340,6 +339,7 @@ int
 wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)
 {
+    SANDBOX_TURN(from, err);
     int r = wsand_checkpoint(from, err);
 
     return r < 0 ? r : fork_with(from, NULL, ret, err);

@@ -144,6 +144,23 @@ shell_pages_add(struct shell_pages *p, uint32_t index, const uint8_t *bytes)
     return add(p, index, page_for(NULL, &none, index, bytes));
 }
 
+uint64_t
+shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
+{
+    size_t n = shell_pages_n(p), n_other = shell_pages_n(other), j = 0;
+    uint64_t bytes = 0;
+
+    if (p == other)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        while (j < n_other && other->v[j].index < p->v[i].index)
+            j++;
+        if (j == n_other || other->v[j].page != p->v[i].page)
+            bytes += SHELL_PAGE_BYTES;
+    }
+    return bytes;
+}
+
 size_t
 shell_pages_n(const struct shell_pages *p)
 {

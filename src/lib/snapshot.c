@@ -36,7 +36,7 @@ take_trees(struct snapshot *s, const struct kernel *k)
 
     LIST_FOR_EACH(it, &k->mounts)
     n++;
-    s->trees = calloc(n, sizeof *s->trees);
+    s->trees = calloc(n + 1, sizeof *s->trees);
     if (!s->trees)
         return -ENOMEM;
     n = 0;
@@ -166,13 +166,77 @@ snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
     return error_limit(err, "snapshot", sb->options.snapshots);
 }
 
-uint64_t
-snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s)
+/* The bytes that s keeps and `next` does not. */
+static uint64_t
+lost_of(const struct snapshot *s, const struct snapshot *next)
 {
+    const struct tree none = {0};
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < s->n_trees; i++) {
+        const struct tree *t = snapshot_tree(next, s->trees[i].mount);
+        bytes += tree_lost(&s->trees[i].tree, t ? t : &none);
+    }
+    return bytes + shell_pages_lost(s->shell.pages, next->shell.pages);
+}
+
+/* One that was loaded may have nothing in common with what sb has now. */
+static int
+lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
+{
+    struct snapshot *now = NULL;
+
+    int r = snapshot_new(sb, &now);
+    if (r == 0)
+        *ret = lost_of(s, now);
+    snapshot_free(now);
+    return r;
+}
+
+int
+snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
+             struct wsand_error *err)
+{
+    struct snapshot *last =
+        CONTAINER_OF(sb->snapshots.prev, struct snapshot, link);
+    uint64_t lost = sb->n_snapshots ? lost_of(last, s) : 0, now = 0;
+
+    int r = lost_now(sb, s, &now);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot make a snapshot");
+    else if (sb->snapshot_bytes + lost + now > sb->options.snapshot_bytes)
+        r = error_limit(err, "snapshot bytes", sb->options.snapshot_bytes);
+    if (r < 0) {
+        snapshot_free(s);
+        return r;
+    }
+    if (sb->n_snapshots)
+        last->lost = lost;
+    sb->snapshot_bytes += lost;
     s->id = ++sb->last_snapshot;
     list_push_back(&sb->snapshots, &s->link);
     sb->n_snapshots++;
-    return s->id;
+    *ret_id = s->id;
+    return 0;
+}
+
+/* The one before it keeps for itself what both of them kept. */
+static void
+snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
+{
+    struct list *before = s->link.prev, *after = s->link.next;
+
+    sb->snapshot_bytes -= s->lost;
+    if (before != &sb->snapshots) {
+        struct snapshot *b = CONTAINER_OF(before, struct snapshot, link);
+        sb->snapshot_bytes -= b->lost;
+        b->lost = after == &sb->snapshots
+                      ? 0
+                      : lost_of(b, CONTAINER_OF(after, struct snapshot, link));
+        sb->snapshot_bytes += b->lost;
+    }
+    snapshot_free(s);
+    sb->n_snapshots--;
 }
 
 /* --- the functions */
@@ -192,8 +256,7 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
     r = snapshot_new(sb, &s);
     if (r < 0)
         return error_errno(err, -r, "cannot make a snapshot");
-    *ret = snapshot_add(sb, s);
-    return 0;
+    return snapshot_add(sb, s, ret, err);
 }
 
 static int
@@ -294,8 +357,7 @@ wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
 
     if (!s)
         return no_such(id, err);
-    snapshot_free(s);
-    sb->n_snapshots--;
+    snapshot_drop(sb, s);
     return 0;
 }
 

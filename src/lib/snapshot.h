@@ -15,6 +15,7 @@ struct mount_tree {
 struct snapshot {
     struct list link;
     uint64_t id;
+    uint64_t lost; /* bytes that it keeps and the next snapshot does not */
     struct mount_tree *trees; /* the first is the root's */
     size_t n_trees;
     struct history *history;
@@ -30,7 +31,9 @@ int snapshot_find_error(const struct wsand_sandbox *sb, uint64_t id,
 /* -ENOSPC with a message: there are as many as there may be. */
 int snapshot_check_limit(const struct wsand_sandbox *sb,
                          struct wsand_error *err);
-/* Adds s to those of sb; its id. */
-uint64_t snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s);
+/* Adds s to those of sb. -ENOSPC with a message: they would keep too much;
+ * s is freed then. */
+int snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s,
+                 uint64_t *ret_id, struct wsand_error *err);
 
 #endif

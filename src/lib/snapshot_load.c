@@ -315,6 +315,7 @@ int
 wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
                     uint64_t *ret_id, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct reader r = {
         .sb = sb, .p = data, .end = (const uint8_t *)data + len, .err = err};
 
@@ -332,6 +333,5 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
         snapshot_free(r.s);
         return e;
     }
-    *ret_id = snapshot_add(sb, r.s);
-    return 0;
+    return snapshot_add(sb, r.s, ret_id, err);
 }

@@ -189,6 +189,7 @@ int
 wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
                     size_t *ret_len, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
     struct snapshot *s;
 

@@ -22,7 +22,9 @@ struct queued {
 static int
 refuse(struct wsand_error *err)
 {
-    return error_set(err, ECANCELED, "the sandbox is being freed");
+    int r = error_set(err, ECANCELED, "the sandbox is being freed");
+
+    return error_of_class(err, WSAND_CANCELLED, r);
 }
 
 /* The turn is someone's: what that one must know. */
@@ -137,13 +139,15 @@ pass_on(struct wsand_sandbox *sb)
     return true;
 }
 
-static bool
+static void
 leave(struct wsand_sandbox *sb)
 {
-    pthread_mutex_lock(&sb->turn.lock);
-    bool is_job = pass_on(sb);
-    pthread_mutex_unlock(&sb->turn.lock);
-    return is_job;
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    if (pass_on(sb))
+        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+    pthread_mutex_unlock(&t->lock);
 }
 
 /* --- calls */
@@ -186,31 +190,39 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
 void
 sandbox_leave(struct wsand_sandbox *sb)
 {
-    if (!sb || --sb->turn.depth)
-        return;
-    if (leave(sb))
-        crew_add(&sb->runtime->pool.jobs, &sb->turn.jobs);
+    if (sb && !--sb->turn.depth)
+        leave(sb);
 }
 
 /* --- jobs */
+
+static void
+call_job(struct wsand_sandbox *sb)
+{
+    struct queued *job = STEAL(sb->turn.job);
+
+    begin(sb);
+    job->fn(sb, job->arg);
+    free(job);
+}
 
 /* After it, the state is noted while nobody waits for the next answer. */
 static bool
 run_job(struct work *w)
 {
     struct wsand_sandbox *sb = CONTAINER_OF(w, struct wsand_sandbox, turn.jobs);
-    struct queued *job = STEAL(sb->turn.job);
+    struct turn *t = &sb->turn;
 
-    begin(sb);
-    job->fn(sb, job->arg);
-    free(job);
-    pthread_mutex_lock(&sb->turn.lock);
-    bool is_quiet =
-        list_is_empty(&sb->turn.queue) && !atomic_load(&sb->turn.is_closed);
-    pthread_mutex_unlock(&sb->turn.lock);
+    call_job(sb);
+    pthread_mutex_lock(&t->lock);
+    bool is_quiet = list_is_empty(&t->queue) && !atomic_load(&t->is_closed);
+    pthread_mutex_unlock(&t->lock);
     if (is_quiet && sb->shell)
         (void)shell_checkpoint(sb->shell);
-    return leave(sb);
+    pthread_mutex_lock(&t->lock);
+    bool has_next = pass_on(sb);
+    pthread_mutex_unlock(&t->lock);
+    return has_next;
 }
 
 static int
@@ -224,13 +236,12 @@ post(struct wsand_sandbox *sb, OWN struct queued *q, struct wsand_error *err)
     if (is_free) {
         t->state = TURN_USED;
         t->job = q;
+        crew_add(&sb->runtime->pool.jobs, &t->jobs);
     } else if (!is_closed) {
         list_push_back(&t->queue, &q->link);
         want(sb);
     }
     pthread_mutex_unlock(&t->lock);
-    if (is_free)
-        crew_add(&sb->runtime->pool.jobs, &t->jobs);
     if (!is_closed)
         return 0;
     free(q);
@@ -326,8 +337,7 @@ run_background(struct work *w)
     if (!is_free)
         return false; /* who has the turn looks after them when leaving */
     kernel_step(sb->kernel, is_slice_over, &s);
-    if (leave(sb))
-        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+    leave(sb);
     return false;
 }
 
@@ -343,6 +353,23 @@ turn_init(struct turn *t, struct pool *p)
     work_init(&t->jobs, run_job);
     work_init(&t->background, run_background);
     alarm_init(&t->alarm, p, &t->background);
+}
+
+/* A job that has the turn but no thread yet is called on this one, which may
+ * be the pool's last. With the lock held. */
+static void
+wait_or_work(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    if (!crew_take_back(&sb->runtime->pool.jobs, &t->jobs)) {
+        pthread_cond_wait(&t->left, &t->lock);
+        return;
+    }
+    pthread_mutex_unlock(&t->lock);
+    call_job(sb);
+    leave(sb);
+    pthread_mutex_lock(&t->lock);
 }
 
 void
@@ -363,7 +390,7 @@ turn_close(struct wsand_sandbox *sb)
     if (t->state != TURN_FREE)
         kernel_kick(sb->kernel);
     while (t->state != TURN_FREE || t->n_calls)
-        pthread_cond_wait(&t->left, &t->lock);
+        wait_or_work(sb);
     pthread_mutex_unlock(&t->lock);
     alarm_stop(&t->alarm);
     crew_forget(&p->background, &t->background);

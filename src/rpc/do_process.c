@@ -15,11 +15,10 @@ struct process {
     struct list link;
     struct server *srv;
     char id[24], sandbox_id[32];
-    pthread_mutex_t lock; /* before the writer's */
-    /* guarded by lock */
-    struct stream stream;
-    struct list waiters; /* requests */
     uint64_t number;
+    struct stream stream; /* of the sandbox's thread */
+    /* guarded by srv->lock */
+    struct list waiters; /* requests */
     bool has_ended;
     int exit_code;
 };
@@ -32,9 +31,7 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
     struct process *p = arg;
 
     (void)id;
-    pthread_mutex_lock(&p->lock);
     stream_on_output(&p->stream, stream, data, len);
-    pthread_mutex_unlock(&p->lock);
 }
 
 static void
@@ -50,9 +47,9 @@ on_exit_told(void *arg)
     struct process *p = arg;
     struct list waiters;
 
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&p->srv->lock);
     list_move(&p->waiters, &waiters);
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->srv->lock);
     LIST_FOR_EACH_SAFE(it, &waiters)
     answer_exit(CONTAINER_OF(it, struct request, link), p->exit_code);
 }
@@ -63,12 +60,12 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
     struct process *p = arg;
 
     (void)id;
-    pthread_mutex_lock(&p->lock);
     stream_end(&p->stream);
+    pthread_mutex_lock(&p->srv->lock);
     p->exit_code = exit_code;
     p->has_ended = true;
     bool has_waiters = !list_is_empty(&p->waiters);
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->srv->lock);
     if (has_waiters)
         loop_post(p->srv, on_exit_told, p);
 }
@@ -94,7 +91,6 @@ process_new(struct box *box, bool is_base64)
                        box->id);
     else
         (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "null");
-    (void)pthread_mutex_init(&p->lock, NULL);
     list_init(&p->waiters);
     list_init(&p->link);
     return p;
@@ -104,7 +100,6 @@ static void
 process_free(struct process *p)
 {
     list_remove(&p->link);
-    (void)pthread_mutex_destroy(&p->lock);
     free(p);
 }
 
@@ -115,6 +110,7 @@ process_free_all(struct box *box)
     process_free(CONTAINER_OF(it, struct process, link));
 }
 
+/* With the lock held. */
 static struct process *
 find(const struct request *q)
 {
@@ -152,6 +148,7 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .arg = p};
     r = wsand_process_start(q->sb, &o, &p->number, err);
     free(env);
+    (void)snprintf(p->id, sizeof p->id, "%" PRIu64, p->number);
     return r;
 }
 
@@ -169,20 +166,16 @@ do_process_start(struct request *q)
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    /* Its output comes after the answer. */
-    pthread_mutex_lock(&p->lock);
-    int r = start(q, p, &err);
-    if (r == 0) {
-        list_push_back(&q->box->processes, &p->link);
-        (void)snprintf(p->id, sizeof p->id, "%" PRIu64, p->number);
-        buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
-        answer_end(q);
-    } else {
-        answer_failure(q, &err);
-    }
-    pthread_mutex_unlock(&p->lock);
-    if (r != 0)
+    if (start(q, p, &err) < 0) {
         process_free(p);
+        answer_failure(q, &err);
+        return;
+    }
+    pthread_mutex_lock(&q->srv->lock);
+    list_push_back(&q->box->processes, &p->link);
+    pthread_mutex_unlock(&q->srv->lock);
+    buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
+    answer_end(q);
 }
 
 static int
@@ -240,20 +233,24 @@ do_process_kill(struct request *q)
 void
 do_process_wait(struct request *q)
 {
-    struct process *p = find(q);
+    struct server *srv = q->srv;
+    bool has_ended = false;
+    int exit_code = 0;
 
-    if (!p) {
+    pthread_mutex_lock(&srv->lock);
+    struct process *p = find(q);
+    if (p) {
+        has_ended = p->has_ended;
+        exit_code = p->exit_code;
+    }
+    if (p && !has_ended)
+        list_push_back(&p->waiters, &q->link);
+    pthread_mutex_unlock(&srv->lock);
+    if (!p)
         answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
                      param_int(q, "processId", 0));
-        return;
-    }
-    pthread_mutex_lock(&p->lock);
-    bool has_ended = p->has_ended;
-    if (!has_ended)
-        list_push_back(&p->waiters, &q->link);
-    pthread_mutex_unlock(&p->lock);
-    if (has_ended)
-        answer_exit(q, p->exit_code);
+    else if (has_ended)
+        answer_exit(q, exit_code);
 }
 
 void
@@ -261,16 +258,21 @@ process_refuse_waiters(struct box *box)
 {
     struct list waiters;
 
+    list_init(&waiters);
+    pthread_mutex_lock(&box->srv->lock);
     LIST_FOR_EACH(it, &box->processes)
     {
         struct process *p = CONTAINER_OF(it, struct process, link);
-        pthread_mutex_lock(&p->lock);
-        list_move(&p->waiters, &waiters);
-        pthread_mutex_unlock(&p->lock);
-        LIST_FOR_EACH_SAFE(w, &waiters)
-        answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
-                     "ECANCELED: the sandbox is gone");
+        LIST_FOR_EACH_SAFE(w, &p->waiters)
+        {
+            list_remove(w);
+            list_push_back(&waiters, w);
+        }
     }
+    pthread_mutex_unlock(&box->srv->lock);
+    LIST_FOR_EACH_SAFE(w, &waiters)
+    answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
+                 "ECANCELED: the sandbox is gone");
 }
 
 static void

@@ -64,14 +64,11 @@ put_optional(struct buf *b, const char *name, const char *value)
 }
 
 static void
-put_time(struct buf *b, const struct request *q, const struct wsand_output *o)
+put_time(struct buf *b, const struct wsand_output *o)
 {
     put_name(b, "executionTimeMs");
-    if (o->timed_out)
-        buf_printf(b, "%llu", (unsigned long long)timeout_of(q));
-    else
-        buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
-                   (unsigned)(o->time_us % 1000));
+    buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
+               (unsigned)(o->time_us % 1000));
 }
 
 static void
@@ -80,7 +77,7 @@ put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
     buf_printf(b, "{\"exitCode\":%d", o->exit_code);
     put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
     put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
-    put_time(b, q, o);
+    put_time(b, o);
     put_truncated(b, o);
     put_optional(b, "errorClass", wsand_class_name(o->error_class));
     put_optional(b, "limit", o->limit);
@@ -94,6 +91,17 @@ put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
     buf_add(b, "}", 1);
 }
 
+/* The line protocol has `error` for what the library says at the end. */
+static struct text
+printed_errors(const struct wsand_output *o)
+{
+    size_t len = strlen(TIMED_OUT);
+    bool is_said = o->timed_out && o->err_len >= len &&
+                   !memcmp(o->err + o->err_len - len, TIMED_OUT, len);
+
+    return (struct text){o->err, o->err_len - (is_said ? len : 0)};
+}
+
 static void
 put_line_result(struct buf *b, const struct request *q,
                 const struct wsand_output *o)
@@ -101,7 +109,7 @@ put_line_result(struct buf *b, const struct request *q,
     bool has_ended = !o->timed_out && !o->cancelled;
 
     put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
-    put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
+    put_bytes(b, q, "stderr", printed_errors(o));
     put_name(b, "exit_code");
     if (has_ended)
         buf_printf(b, "%d", o->exit_code);
@@ -127,16 +135,6 @@ answer_output(OWN struct request *q, const struct wsand_output *o)
     answer_end(q);
 }
 
-/* The line protocol says that in a field of its own. */
-static void
-drop_timed_out(struct wsand_output *o)
-{
-    size_t len = strlen(TIMED_OUT);
-
-    if (o->err_len >= len && !memcmp(o->err + o->err_len - len, TIMED_OUT, len))
-        o->err_len -= len;
-}
-
 /* --- running */
 
 /* False: it was cancelled before it began. */
@@ -157,16 +155,14 @@ run_forget(struct request *q)
     pthread_mutex_lock(&srv->lock);
     q->is_running = false;
     list_remove(&q->run_link);
-    if (q->is_cancelled)
-        srv->n_cancelled--;
-    q->is_cancelled = false;
     pthread_mutex_unlock(&srv->lock);
 }
 
 static void
 answer_cancelled(OWN struct request *q)
 {
-    struct wsand_output o = {.exit_code = EXIT_CANCELLED,
+    struct wsand_output o = {.size = sizeof o,
+                             .exit_code = EXIT_CANCELLED,
                              .cancelled = true,
                              .error_class = WSAND_CANCELLED};
 
@@ -235,7 +231,6 @@ void
 do_run(struct request *q)
 {
     struct text command = param_string(q, "command");
-    struct wsand_sandbox *sb = q->sb;
     struct wsand_output out = {.size = sizeof out};
     struct wsand_error err = {0};
 
@@ -243,26 +238,24 @@ do_run(struct request *q)
         answer_cancelled(q);
         return;
     }
-    int r = run(q, command, &out, &err);
+    int r = param_bool(q, "trace")
+                ? fail(&err, EOPNOTSUPP, "trace is not built in yet")
+                : run(q, command, &out, &err);
     run_forget(q);
     if (r != 0) {
         answer_failure(q, &err);
         return;
     }
-    if (out.timed_out && request_is_line(q))
-        drop_timed_out(&out);
     answer_output(q, &out);
     wsand_output_free(&out);
-    (void)wsand_checkpoint(sb, NULL);
 }
 
 /* --- cancelling */
 
+/* One that does not run yet will not. */
 static void
-mark(struct server *srv, struct request *q)
+mark(struct request *q)
 {
-    if (!q->is_cancelled)
-        srv->n_cancelled++;
     q->is_cancelled = true;
     if (q->is_running)
         wsand_cancel(q->sb);
@@ -279,7 +272,7 @@ cancel_run(struct box *box, const char *id)
     {
         struct request *q = CONTAINER_OF(it, struct request, run_link);
         if (!id || (q->id && !strcmp(q->id, id))) {
-            mark(box->srv, q);
+            mark(q);
             found = true;
             break;
         }
@@ -309,47 +302,20 @@ do_cancel(struct request *q)
 }
 
 static void
-for_each_run(struct server *srv, struct box *box,
-             void (*fn)(struct server *srv, struct request *q))
+cancel_runs(struct box *box)
 {
-    if (!box)
-        return;
     LIST_FOR_EACH(it, &box->runs)
-    fn(srv, CONTAINER_OF(it, struct request, run_link));
-}
-
-static void
-for_all_runs(struct server *srv,
-             void (*fn)(struct server *srv, struct request *q))
-{
-    pthread_mutex_lock(&srv->lock);
-    for_each_run(srv, srv->root, fn);
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->boxes[i])
-    for_each_run(srv, CONTAINER_OF(it, struct box, link), fn);
-    pthread_mutex_unlock(&srv->lock);
+    mark(CONTAINER_OF(it, struct request, run_link));
 }
 
 void
 run_cancel_all(struct server *srv)
 {
-    for_all_runs(srv, mark);
-}
-
-static void
-mark_again(struct server *srv, struct request *q)
-{
-    if (q->is_cancelled)
-        mark(srv, q);
-}
-
-bool
-run_cancel_again(struct server *srv)
-{
     pthread_mutex_lock(&srv->lock);
-    bool has_any = srv->n_cancelled;
+    if (srv->root)
+        cancel_runs(srv->root);
+    for (size_t i = 0; i < BOX_BUCKETS; i++)
+        LIST_FOR_EACH(it, &srv->boxes[i])
+    cancel_runs(CONTAINER_OF(it, struct box, link));
     pthread_mutex_unlock(&srv->lock);
-    if (has_any)
-        for_all_runs(srv, mark_again);
-    return has_any;
 }

@@ -110,6 +110,14 @@ do_snapshot_restore(struct request *q)
 }
 
 void
+do_sandbox_reset(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    answer_status(q, wsand_reset(q->sb, &err), &err);
+}
+
+void
 do_snapshot_delete(struct request *q)
 {
     struct wsand_error err = {0};

@@ -13,7 +13,6 @@ enum {
     REQUEST_BYTES_MAX = 64 << 20,
     GRACE_MS = 1000, /* for what was asked before the end of input */
     STUCK_MS = 1000, /* then a client that does not read is given up */
-    AGAIN_MS = 2,    /* until what shall end is told so again */
 };
 
 struct posted {
@@ -154,9 +153,7 @@ timeout_ms(struct loop *l)
 {
     int64_t now = now_ns(), next = callback_expire(l->srv, l->is_cancelling);
 
-    if (run_cancel_again(l->srv) || l->is_cancelling)
-        return AGAIN_MS;
-    if (l->end_ns && (!next || l->end_ns < next))
+    if (l->end_ns && !l->is_cancelling && (!next || l->end_ns < next))
         next = l->end_ns;
     if (l->has_lines && !l->srv->is_ending && !is_full(l->srv))
         return 0;
@@ -205,8 +202,7 @@ refuse_waiters(struct server *srv)
         process_refuse_waiters(srv->root);
 }
 
-/* Ends what does not end by itself; again and again, because a run that was
- * just about to begin does not notice. */
+/* Ends what does not end by itself. */
 static void
 cancel(struct loop *l)
 {
@@ -254,7 +250,8 @@ turn(struct loop *l)
     handle_events(l, p);
     l->has_lines = !take_lines(srv);
     if (l->in_hfd < 0 && frame_is_empty(&srv->in))
-        end_soon(l, GRACE_MS);
+        end_soon(l, srv->options->grace_ms ? (int64_t)srv->options->grace_ms
+                                           : GRACE_MS);
     if (srv->killer)
         end_soon(l, 0);
     if (l->end_ns && now_ns() >= l->end_ns)
@@ -275,6 +272,7 @@ loop_run(struct server *srv, int in_hfd)
     do
         turn(&l);
     while (!srv->is_ending || is_busy(srv));
+    do_posted(srv);
     if (l.signal_hfd >= 0)
         (void)close(l.signal_hfd);
 }

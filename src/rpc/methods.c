@@ -26,7 +26,7 @@ method_find(struct text name, bool is_line)
 {
     for (const struct method *m = rows; m < rows_end; m++)
         if (m->name && !(m->flags & LINE) == !is_line &&
-            strlen(m->name) == name.len && !memcmp(m->name, name.p, name.len))
+            !strncmp(m->name, name.p, name.len) && !m->name[name.len])
             return m;
     return NULL;
 }

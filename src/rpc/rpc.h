@@ -51,7 +51,6 @@ struct server {
     struct list posted;
     struct list callbacks;
     uint64_t last_callback;
-    size_t n_cancelled; /* runs without an answer that shall end */
 };
 
 /* --- requests (request.c) */
@@ -129,8 +128,8 @@ struct box {
     struct wsand_sandbox *sb;
     struct config *config;
     struct list pending;   /* requests that wait for BOX_READY; the loop's */
-    struct list processes; /* the loop's */
     struct list runs;      /* unserved; guarded by srv->lock */
+    struct list processes; /* guarded by srv->lock */
     struct transfer *export, *import; /* of jobs on sb */
 };
 
@@ -249,9 +248,6 @@ void dispatch_too_large(struct server *srv);
 void run_forget(struct request *q);
 /* Marks all runs as cancelled. */
 void run_cancel_all(struct server *srv);
-/* Tells those that were cancelled to end, again: one that was just about to
- * begin does not notice. False: there are none. */
-bool run_cancel_again(struct server *srv);
 void process_free_all(struct box *box);
 void process_refuse_waiters(struct box *box);
 void transfer_free(struct transfer *t);

@@ -14,6 +14,7 @@ struct server_options {
     const char *const *allow_mount; /* host folders, NULL-terminated */
     const char *config; /* a file with the parameters of `create`, as JSON */
     uint64_t memory_bytes, timeout_ms, fs_bytes;
+    uint64_t grace_ms; /* for what runs at the end of input [1000] */
     enum log_level log_level;
 };
 

@@ -1,7 +1,6 @@
 /* JSON strings and UTF-8. */
 #include "rpc/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define ONES  UINT64_C(0x0101010101010101)
@@ -160,17 +159,32 @@ put_text(struct buf *b, const char *s)
 void
 put_name(struct buf *b, const char *name)
 {
-    if (b->len && b->p[b->len - 1] != '{')
-        buf_add(b, ",", 1);
-    put_text(b, name);
-    buf_add(b, ":", 1);
+    bool is_first = !b->len || b->p[b->len - 1] == '{';
+    size_t len = strlen(name);
+    char *to = buf_room(b, len + 4);
+
+    if (!to)
+        return;
+    if (!is_first)
+        *to++ = ',';
+    *to++ = '"';
+    to = mempcpy(to, name, len);
+    *to++ = '"';
+    *to++ = ':';
+    b->len = (size_t)(to - b->p);
 }
 
 void
 put_number(struct buf *b, const char *name, uint64_t n)
 {
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + n % 10);
+    while (n /= 10);
     put_name(b, name);
-    buf_printf(b, "%" PRIu64, n);
+    buf_add(b, digits + at, sizeof digits - at);
 }
 
 void

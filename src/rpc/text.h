@@ -28,7 +28,8 @@ void put_string(struct buf *b, const char *p, size_t len);
 void put_text(struct buf *b, const char *s);
 /* A JSON string with the bytes in base64. */
 void put_base64(struct buf *b, const void *p, size_t len);
-/* "name": with a comma before it unless it is the first in its object. */
+/* "name": with a comma before it unless it is the first in its object; the name
+ * needs no escapes. */
 void put_name(struct buf *b, const char *name);
 void put_number(struct buf *b, const char *name, uint64_t n);
 void put_bool(struct buf *b, const char *name, bool value);
@@ -37,6 +38,6 @@ void put_bool(struct buf *b, const char *name, bool value);
 #define BASE64_BYTES(len) ((len) / 4 * 3)
 
 /* 0 and *ret_len bytes at `to`; -EINVAL: not base64 with its padding. */
-int base64_decode(const char *p, size_t len, void *to, size_t *ret_len);
+int base64_decode(const char *text, size_t len, void *to, size_t *ret_len);
 
 #endif

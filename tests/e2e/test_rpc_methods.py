@@ -108,6 +108,12 @@ def test_integral_numbers_are_integers(client):
     assert client.run("true", timeoutMs=1e4)["exitCode"] == 0
 
 
+def test_trace_is_not_there_yet(client):
+    error = client.fails("run", command="true", trace=True)
+    assert (error.code, error.message) == (1, "EOPNOTSUPP: trace is not built in yet")
+    assert client.run("true", trace=False)["exitCode"] == 0
+
+
 # --- cancel
 
 
@@ -279,6 +285,16 @@ def test_snapshots_are_limited(server):
     server.call("create", limits={"snapshots": 2})
     server.call("snapshot.create"), server.call("snapshot.create")
     assert server.fails("snapshot.create").message.startswith("ENOSPC: ")
+
+
+def test_sandbox_reset(client):
+    client.run("echo x > /tmp/x; cd /tmp; export A=1")
+    child = client.call("sandbox.fork")["sandboxId"]
+    client.run("echo y > /tmp/y", sandboxId=child)
+    assert client.call("sandbox.reset") == {"ok": True}
+    assert client.out('ls /tmp; pwd; echo "[$A]"') == "/home/user\n[]\n"
+    client.call("sandbox.reset", sandboxId=child)
+    assert client.out("ls /tmp; pwd", sandboxId=child) == "x\n/tmp\n", "the state that the fork began with"
 
 
 # --- status, limits

@@ -155,6 +155,22 @@ TEST(a_write_that_does_not_fit_leaves_the_old_file)
     lib_free(&l);
 }
 
+TEST(what_a_file_costs_is_there_for_its_replacement)
+{
+    static const char data[40000];
+    LIB_SANDBOX(l, .files = 1, .file_bytes = 65536);
+    struct wsand_error err = {0};
+    struct wsand_write w = {
+        .size = sizeof w, .path = "/tmp/a", .data = data, .len = sizeof data};
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(wsand_file_write(l.sb, &w, &err), 0);
+    w.path = "/tmp/b";
+    CHECK_EQ(wsand_file_write(l.sb, &w, &err), -ENOSPC);
+    CHECK_EQ(wsand_file_rm(l.sb, "/tmp/a", false, &err), 0);
+    CHECK_EQ(wsand_file_write(l.sb, &w, &err), 0);
+    lib_free(&l);
+}
+
 TEST(the_limit_of_files_is_named)
 {
     LIB_SANDBOX(l, .files = 3);

@@ -148,12 +148,42 @@ job_hold(struct wsand_sandbox *sb, void *arg)
     b->called++;
 }
 
+/* Is every function refused? */
+static bool
+all_refuse(struct wsand_sandbox *sb)
+{
+    struct wsand_mount m = {.guest_path = "/m"};
+    struct wsand_sandbox *copy;
+    char **list, *text;
+    uint64_t id, *ids;
+    size_t n;
+    void *p;
+
+    const int r[] = {append(sb, "x", NULL),
+                     wsand_mount(sb, &m, NULL),
+                     wsand_fork(sb, &copy, NULL),
+                     wsand_checkpoint(sb, NULL),
+                     wsand_env_get(sb, "A", &text, NULL),
+                     wsand_history_list(sb, &list, NULL),
+                     wsand_snapshot_create(sb, &id, NULL),
+                     wsand_snapshot_list(sb, &ids, &n, NULL),
+                     wsand_snapshot_save(sb, 1, &p, &n, NULL),
+                     wsand_snapshot_load(sb, "x", 1, &id, NULL),
+                     wsand_export(sb, &p, &n, NULL),
+                     wsand_import(sb, "x", 1, NULL),
+                     wsand_reset(sb, NULL)};
+    for (size_t i = 0; i < sizeof r / sizeof *r; i++)
+        if (r[i] != -ECANCELED)
+            return false;
+    return true;
+}
+
 static void
 job_late(struct wsand_sandbox *sb, void *arg)
 {
     struct busy *b = arg;
 
-    b->refused += append(sb, "x", NULL) == -ECANCELED;
+    b->refused += all_refuse(sb);
     b->called++;
 }
 
@@ -199,6 +229,33 @@ TEST(turn_free_refuses_calls_and_has_all_jobs_called)
     CHECK_EQ(b.refused, THREADS + 11);
     CHECK_EQ(b.called, 11);
     wsand_runtime_free(l.rt);
+}
+
+static void
+job_free(void *arg)
+{
+    struct busy *b = arg;
+
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(wsand_post(b->sb, job_late, b, NULL), 0);
+    wsand_sandbox_free(b->sb);
+    CHECK_EQ(b->called, 5);
+    event_happen(&b->begun);
+}
+
+TEST(turn_free_needs_no_other_thread_of_the_pool)
+{
+    struct wsand_runtime_options ro = {
+        .size = sizeof ro, .max_processes = 10, .threads = 1};
+    struct wsand_options o = {.size = sizeof o};
+    struct wsand_runtime *rt = NULL;
+    struct busy b = {.begun = EVENT_INIT, .may_end = EVENT_INIT};
+
+    CHECK_EQ(wsand_runtime_new(&ro, &rt, NULL), 0);
+    CHECK_EQ(wsand_sandbox_new(rt, &o, &b.sb, NULL), 0);
+    CHECK_EQ(wsand_runtime_post(rt, job_free, &b, NULL), 0);
+    CHECK(event_wait(&b.begun, 1));
+    wsand_runtime_free(rt);
 }
 
 /* --- work on no sandbox */

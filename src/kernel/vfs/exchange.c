@@ -85,7 +85,7 @@ exchange_prepare(struct kernel *k, struct mount *top, const struct tree *from,
 {
     struct exchange x = {.top = top};
 
-    x.points = calloc(count_mounts(k), sizeof *x.points);
+    x.points = calloc(count_mounts(k) + 1, sizeof *x.points);
     int r = x.points ? tree_clone(from, &x.now) : -ENOMEM;
     if (r == 0) {
         x.now.max = (struct quota){UINT64_MAX, UINT64_MAX};

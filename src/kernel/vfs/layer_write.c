@@ -129,7 +129,7 @@ put_bytes(struct writer *w, const char *name, const void *data, size_t len)
     if (strlen(name) >= sizeof w->path)
         return refuse(w, "the path is too long");
     if (name != w->path)
-        strcpy(w->path, name);
+        (void)snprintf(w->path, sizeof w->path, "%s", name);
     begin(w, &file);
     archive_entry_set_size(w->entry, (int64_t)len);
     int r = check(w, archive_write_header(w->a, w->entry));
@@ -342,8 +342,8 @@ put_name(struct writer *w, const struct level *l, const struct dir_entry *e)
         return r;
     if (!is_dir)
         return put_inode(w, now, e->ino);
-    strcat(w->path, "/");
-    size_t path = strlen(w->path);
+    size_t path = strlen(w->path) + 1;
+    memcpy(w->path + path - 1, "/", 2);
     if (now != old)
         r = put_inode(w, now, e->ino);
     return r < 0 ? r
@@ -408,7 +408,7 @@ put_all(struct writer *w)
     if (w->note)
         r = put_bytes(w, w->note->name, w->note->data, w->note->len);
     if (r == 0 && old != now) {
-        strcpy(w->path, "./");
+        memcpy(w->path, "./", 3);
         r = put_inode(w, now, TREE_ROOT);
     }
     if (r == 0)

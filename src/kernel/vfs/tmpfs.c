@@ -76,9 +76,9 @@ static int
 tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
     struct tmpfs *m = tmpfs_of(fs);
+    int64_t now_ns = what & ATTR_NOW ? a->mtime_ns : tmpfs_now(m);
 
-    return (int)tmpfs_note(m,
-                           tree_setattr(&m->tree, ino, a, what, tmpfs_now(m)));
+    return (int)tmpfs_note(m, tree_setattr(&m->tree, ino, a, what, now_ns));
 }
 
 static int

@@ -102,6 +102,37 @@ tree_clone(const struct tree *from, struct tree *ret)
     return 0;
 }
 
+static void
+chunk_lost(void *arg, struct shared *a, struct shared *b)
+{
+    (void)b;
+    *(uint64_t *)arg += ((struct chunk *)a)->is_free ? 0 : CHUNK_BYTES;
+}
+
+static void
+inode_lost(void *arg, struct shared *a, struct shared *b)
+{
+    enum { INODE_BYTES = 512 }; /* with its entries and nodes */
+    const struct inode *i = (const struct inode *)a;
+    const struct inode *other = (const struct inode *)b;
+    const struct radix none = {0};
+
+    *(uint64_t *)arg += INODE_BYTES;
+    if (!inode_is_dir(i))
+        radix_diff(&i->chunks,
+                   other && !inode_is_dir(other) ? &other->chunks : &none,
+                   chunk_lost, arg);
+}
+
+uint64_t
+tree_lost(const struct tree *t, const struct tree *other)
+{
+    uint64_t bytes = 0;
+
+    radix_diff(&t->inodes, &other->inodes, inode_lost, &bytes);
+    return bytes;
+}
+
 static uint64_t
 content_recount(const struct inode *i)
 {

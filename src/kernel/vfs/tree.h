@@ -53,6 +53,10 @@ int tree_clone(const struct tree *from, struct tree *ret);
 void tree_join(struct tree *t, struct tree *peer);
 /* What it and its peers use. */
 struct quota tree_used(const struct tree *t);
+/* An upper bound of the bytes that t keeps and `other`, a clone, does not: the
+ * blocks that cost quota, and a fee for each inode. The cost is that of what
+ * differs. */
+uint64_t tree_lost(const struct tree *t, const struct tree *other);
 /* What `used` should be, counted anew: for tests. */
 void tree_recount(const struct tree *t, struct quota *ret);
 /* All that is in a tree that was never cloned costs nothing from now on. */

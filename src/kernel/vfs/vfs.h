@@ -46,6 +46,7 @@ enum {
     ATTR_SIZE = 8,
     ATTR_ATIME = 16,
     ATTR_MTIME = 32,
+    ATTR_NOW = 64, /* both times are the time of this change */
 };
 
 struct fs_stat {

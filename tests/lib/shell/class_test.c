@@ -31,13 +31,14 @@ check_class(struct wsand_sandbox *sb, const char *command, const char *name)
 TEST(after_the_time_limit_output_is_kept_and_the_limit_is_the_time)
 {
     LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(l.sb, ":", 0, "");
     struct wsand_output out =
-        run_for(l.sb, "echo a; echo b >&2; sleep 100", 200);
+        run_for(l.sb, "echo a; echo b >&2; sleep 100", 3000);
     CHECK(out.timed_out && out.exit_code == 124);
     CHECK_EQ(out.error_class, WSAND_TIMEOUT);
     CHECK(out.out_len == 2 && !memcmp(out.out, "a\n", 2));
     CHECK(out.err_len == 20 && !memcmp(out.err, "b\ncommand timed out\n", 20));
-    CHECK_EQ(out.time_us, 200000);
+    CHECK_EQ(out.time_us, 3000000);
     wsand_output_free(&out);
     lib_free(&l);
 }
@@ -45,8 +46,9 @@ TEST(after_the_time_limit_output_is_kept_and_the_limit_is_the_time)
 TEST(the_message_of_the_time_limit_is_not_subject_to_limits)
 {
     LIB_SANDBOX(l, .stderr_bytes = 3);
+    CHECK_RUN(l.sb, ":", 0, "");
     struct wsand_output out =
-        run_for(l.sb, "while :; do echo b >&2; done", 200);
+        run_for(l.sb, "while :; do echo b >&2; done", 3000);
     CHECK(out.err_len == 21 && !memcmp(out.err, "b\nbcommand timed out\n", 21));
     CHECK(out.err_dropped);
     wsand_output_free(&out);
@@ -64,11 +66,12 @@ TEST(where_errors_go_to_standard_output_the_message_does_too)
 {
     LIB_SANDBOX(l, .files = 0);
     char told[64] = "";
+    CHECK_RUN(l.sb, ":", 0, "");
     struct wsand_run run = {.size = sizeof run,
                             .command = "echo a >&2; sleep 100",
                             .command_len = strlen("echo a >&2; sleep 100"),
                             .merge_stderr = true,
-                            .timeout_ms = 200,
+                            .timeout_ms = 3000,
                             .on_output = append,
                             .on_output_arg = told};
     struct wsand_output out = {.size = sizeof out};

@@ -165,7 +165,7 @@ TEST(command_may_be_answered_when_nobody_waits_any_more)
                             .command = command,
                             .command_len = strlen(command),
                             .timeout_ms = 60000};
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     later.cancels = l.sb;
     CHECK_EQ(wsand_run(l.sb, &run, &out, NULL), 0);

@@ -232,7 +232,7 @@ run_blocked(void *arg)
                             .command_len = strlen(command),
                             .on_output = note_begin,
                             .on_output_arg = b};
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     (void)wsand_run(b->sb, &run, &out, NULL);
     b->exit_code = out.exit_code;

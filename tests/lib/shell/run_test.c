@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -265,5 +266,22 @@ TEST(a_fork_bomb_in_the_background_ends_itself)
               "");
     CHECK_RUN(l.sb, "wait; ls -d /bin/. | cat; ps -e -o comm=", 0,
               "/bin/.\ninit\nbash\nps\n");
+    lib_free(&l);
+}
+
+TEST(the_shell_has_a_history_of_the_users_commands)
+{
+    LIB_SANDBOX(l, .files = 0);
+    const char *env[] = {"A=1", NULL};
+    struct wsand_run run = {.size = sizeof run, .env = env, .cwd = "/tmp"};
+    char *value = NULL;
+
+    CHECK_RUN(l.sb, "echo one", 0, "one\n");
+    CHECK_WITH(l.sb, &run, "echo two\necho three", 0, "two\nthree\n");
+    CHECK_EQ(wsand_env_get(l.sb, "HOME", &value, NULL), 0);
+    free(value);
+    CHECK_RUN(l.sb, "history | cut -c 1-17", 0,
+              "    1  echo one\n    2  echo two\necho three\n"
+              "    3  history | \n");
     lib_free(&l);
 }

@@ -130,12 +130,12 @@ TEST(a_snapshot_can_be_carried_to_another_sandbox)
     struct wsand_sandbox *sb = NULL;
     uint64_t id;
     CHECK_EQ(wsand_sandbox_new(l.rt, &o, &sb, NULL), 0);
-    CHECK_RUN(
-        l.sb,
-        "mkdir /tmp/d; cd /tmp/d; x=1; f() { echo f$x; }; set -u;"
-        "echo abc >a; exec 5<>a 6<a 7</etc/passwd; read -n1 -u5; rm -f ~/.*[ce];"
-        "trap 'echo t' USR1; umask 077; ln a b; (exit 2)",
-        2, "");
+    CHECK_RUN(l.sb,
+              "mkdir /tmp/d; cd /tmp/d; x=1; f() { echo f$x; }; set -u;"
+              "echo abc >a; exec 5<>a 6<a 7</etc/passwd; read -n1 -u5; rm -f "
+              "~/.*[ce];"
+              "trap 'echo t' USR1; umask 077; ln a b; (exit 2)",
+              2, "");
     CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
     CHECK_RUN(l.sb, "x=2; rm a", 0, "");
     uint64_t there = carry(l.sb, id, sb), again = carry(sb, there, sb);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CANCELS = 2000, SANDBOXES = 1000, THREADS_MAX = 12 };
 
@@ -32,7 +33,7 @@ static void
 job_run(struct wsand_sandbox *sb, void *arg)
 {
     struct request *q = arg;
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     pthread_mutex_lock(&q->lock);
     q->is_running = true;
@@ -94,7 +95,7 @@ TEST(turn_cancel_from_the_output_of_a_run)
 {
     LIB_SANDBOX(l, .files = 0);
     struct wsand_run run = RUN("echo a; while :; do :; done");
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     run.on_output = cancel_at_once;
     run.on_output_arg = l.sb;
@@ -126,7 +127,7 @@ run_long(void *arg)
 {
     struct running *r = arg;
     struct wsand_run run = RUN("echo a; sleep 1000");
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
 
     run.on_output = note_begin;
     run.on_output_arg = r;
@@ -200,6 +201,30 @@ TEST(turn_background_processes_of_a_repeatable_sandbox_wait_for_runs)
     for (int i = 0; i < 1000; i++)
         CHECK_EQ(wsand_file_stat(l.sb, "/tmp/done", true, &st, NULL), -ENOENT);
     CHECK_RUN(l.sb, "sleep 2; ls /tmp", 0, "done\n");
+    lib_free(&l);
+}
+
+TEST(turn_background_processes_wait_for_descriptors_of_the_host)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_exec x = {
+        .size = sizeof x,
+        .path = "/bin/bash",
+        .argv =
+            (const char *const[]){"bash", "-c",
+                                  "exec 3<&0; (read x <&3; >/tmp/$x) &", NULL},
+        .envp = (const char *const[]){NULL},
+        .stdio = {0, 1, 2}};
+    struct wsand_result res = {.size = sizeof res};
+    int fds[2];
+
+    CHECK_EQ(pipe(fds), 0);
+    x.stdio[0] = fds[0];
+    CHECK_EQ(wsand_exec(l.sb, &x, &res, NULL), 0);
+    CHECK_EQ(write(fds[1], "name\n", 5), 5);
+    CHECK(appears(l.sb, "/tmp/name"));
+    close(fds[0]);
+    close(fds[1]);
     lib_free(&l);
 }
 
