@@ -6,8 +6,8 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  guest-native $(inside_suites) $(userland_suites) suites-short \
-	  lint-sdk sdk wheel-test fuzz-short
+	  unit-supervisor supervisor supervisor-v2 guest-native $(inside_suites) \
+	  $(userland_suites) suites-short lint-sdk sdk wheel-test fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
@@ -15,26 +15,31 @@ check-long: ## what does not fit into check
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
-# another, always with sanitizers. The allocator that counts live objects and
-# fails on demand is wrapped around our objects alone, so they are joined first.
+# another, the supervisor in a third, always with sanitizers. The allocator that
+# counts live objects and fails on demand is wrapped around our objects alone,
+# so they are joined first.
 unit_src := $(wildcard tests/unit/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
+supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
 build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
-build/unit.o build/unit-engine.o:
+build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
+  $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) tests/unit/main.c)
+build/unit.o build/unit-engine.o build/unit-supervisor.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
-build/unit build/unit-engine: build/%: build/%.o
+build/unit build/unit-engine build/unit-supervisor: build/%: build/%.o
 	@echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
-unit unit-engine: %: build/% ## unit tests
+unit unit-engine unit-supervisor: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-engine
--include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(engine_unit_src))
+.PHONY: unit unit-engine unit-supervisor
+-include $(patsubst %.c,build/san/obj/%.d,$(unit_src) \
+  $(engine_unit_src) $(supervisor_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
@@ -122,7 +127,7 @@ build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
 pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
   /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
-e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
+e2e: $(SANDBOX) $(B)/libexec/wasmsand-supervisor $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long' tests/e2e
 e2e-long: $(SANDBOX) $(e2e_programs)
 	@$(pytest) -m long tests/e2e
@@ -130,6 +135,17 @@ e2e-san:
 	@$(MAKE) SAN=1 e2e
 .PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
+
+# The supervisor: its jail from outside and, by a native program, from inside.
+# Where the host has no cgroup v2, user-mode Linux has.
+build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
+	@mkdir -p $(@D) && echo "  cc $^"
+	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
+supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
+	@$(pytest) tests/supervisor
+supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
+	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
+.PHONY: supervisor supervisor-v2
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
