@@ -19,12 +19,17 @@ enum {
 int cmd_exec(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
+/* What the supervisor does; argv[-1] is the program. */
+int cmd_limit(int argc, char **argv);
+int cmd_supervise(int argc, char **argv);
 /* Without a sub-command: the server; argv[0] is the program. */
 int cmd_serve(int argc, char **argv);
 void print_help(void);
 /* The text of its options, for --help. */
 extern const char serve_options_help[];
 
+/* A file that was built or installed with this program. */
+bool find_beside(const char *name, char *buf, size_t size);
 /* The root image: what WASMSAND_ROOT names, share/wasmsand/root.tar beside
  * this program, or where it is installed. False: there is none. */
 bool find_root(char *buf, size_t size);
