@@ -258,6 +258,7 @@ struct wsand_run {
      * not use the sandbox, but for wsand_cancel. NULL: none. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     void *on_output_arg;
+    bool trace; /* note its last system calls, for wsand_output.trace */
 };
 
 /* A command's result. The bytes are freed by wsand_output_free, which leaves
@@ -284,6 +285,10 @@ struct wsand_output {
     size_t background_len;
     uint64_t time_us, cpu_ms;
     uint64_t max_memory_bytes; /* of all processes of the sandbox together */
+    /* Where wsand_run.trace was set and exit_code is not 0: the last system
+     * calls of the command's processes, at most 200 lines and 64 KiB. */
+    char *trace;
+    size_t trace_len;
 };
 
 /* Runs a command to its end. A command that is killed leaves the shell as the

@@ -83,7 +83,7 @@ make_room(struct capture *c, size_t n)
     c->dropped += gone;
 }
 
-static void
+void
 capture_add(struct capture *c, const char *p, size_t len)
 {
     while (c->later)

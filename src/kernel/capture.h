@@ -33,6 +33,8 @@ struct capture *capture_get(struct capture *c);
 void capture_put(OWN struct capture *c); /* NULL is fine */
 /* What is written from now on goes to `later` (a reference is taken). */
 void capture_close(struct capture *c, struct capture *later);
+/* As a write to its file. */
+void capture_add(struct capture *c, const char *p, size_t len);
 /* Takes the bytes; the caller frees them. NULL and 0 when there are none. */
 OWN char *capture_take(struct capture *c, size_t *ret_len);
 

@@ -83,7 +83,9 @@ struct kernel {
     struct list fifos; /* open FIFOs: fifo.c */
     struct list ttys;  /* pseudo-terminals: tty.c */
     char hostname[65];
-    FILE *strace; /* NULL: off */
+    FILE *strace;        /* NULL: off */
+    FILE *strace_others; /* of processes that are not of the current run, */
+    bool strace_has_run; /* if strace has those of the run only */
 };
 
 struct kernel_options {

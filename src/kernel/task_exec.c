@@ -230,10 +230,12 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 static void
 report(struct exec_state *x, const char *why)
 {
+    FILE *strace = strace_of_task(x->t);
+
     if (x->e->why)
         strncat(x->e->why, why, x->e->why_size - 1);
-    else if (x->t->kernel->strace)
-        strace_reason(x->t->kernel->strace, why);
+    else if (strace)
+        strace_reason(strace, why);
 }
 
 /* Compiled once: the file system remembers the program. */

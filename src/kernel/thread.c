@@ -376,7 +376,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     }
     call_begin(th, nr);
     t->usage.syscalls++;
-    FILE *strace = th->kernel->strace;
+    FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
     int64_t r = row ? row->fn(t, (const union sysarg *)a) : -ENOSYS;

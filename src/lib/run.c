@@ -2,6 +2,7 @@
 #include "lib/command.h"
 #include "lib/env.h"
 #include "lib/history.h"
+#include "lib/trace.h"
 
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
@@ -144,11 +145,16 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         .deadline_ns = deadline_ns,
         .continues = continues};
     struct outcome o = {0};
+    CLEANUP(trace_freep) struct trace *trace = NULL;
 
-    int r = command_run(sh, &c, &o);
+    int r = run->trace ? trace_new(sh->sb->kernel, &trace) : 0;
+    if (r == 0)
+        r = command_run(sh, &c, &o);
     if (r < 0)
         return r;
     fill_output(sh, &o, ret);
+    if (trace && ret->exit_code)
+        ret->trace = trace_take(trace, &ret->trace_len);
     outcome_fini(&o, sh);
     return 0;
 }
@@ -218,7 +224,8 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
 
 static const size_t owned[] = {offsetof(struct wsand_output, out),
                                offsetof(struct wsand_output, err),
-                               offsetof(struct wsand_output, background)};
+                               offsetof(struct wsand_output, background),
+                               offsetof(struct wsand_output, trace)};
 
 /* Frees the bytes whose pointers lie between two ends of *out. */
 static void

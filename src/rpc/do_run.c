@@ -86,6 +86,10 @@ put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
     if (o->background_len)
         put_bytes(b, q, "background",
                   (struct text){o->background, o->background_len});
+    if (o->trace_len) {
+        put_name(b, "trace");
+        put_string(b, o->trace, o->trace_len);
+    }
     if (param_is_base64(q))
         put_optional(b, "encoding", "base64");
     buf_add(b, "}", 1);
@@ -213,7 +217,8 @@ run(struct request *q, struct text command, struct wsand_output *ret,
                           .timeout_ms = timeout_ms,
                           .cwd = param_text(q, "cwd"),
                           .env = (const char *const *)env,
-                          .merge_stderr = param_bool(q, "mergeStderr")};
+                          .merge_stderr = param_bool(q, "mergeStderr"),
+                          .trace = param_bool(q, "trace")};
     if (param_bool(q, "stream")) {
         x.on_output = stream_on_output;
         x.on_output_arg = &stream;
@@ -238,9 +243,7 @@ do_run(struct request *q)
         answer_cancelled(q);
         return;
     }
-    int r = param_bool(q, "trace")
-                ? fail(&err, EOPNOTSUPP, "trace is not built in yet")
-                : run(q, command, &out, &err);
+    int r = run(q, command, &out, &err);
     run_forget(q);
     if (r != 0) {
         answer_failure(q, &err);

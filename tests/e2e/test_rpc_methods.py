@@ -108,10 +108,13 @@ def test_integral_numbers_are_integers(client):
     assert client.run("true", timeoutMs=1e4)["exitCode"] == 0
 
 
-def test_trace_is_not_there_yet(client):
-    error = client.fails("run", command="true", trace=True)
-    assert (error.code, error.message) == (1, "EOPNOTSUPP: trace is not built in yet")
-    assert client.run("true", trace=False)["exitCode"] == 0
+def test_trace_of_a_command_that_fails(client):
+    trace = client.run("cat /nope; exit 3", trace=True)["trace"].splitlines()
+    assert any(line.endswith(' = -1 ENOENT') and '"/nope"' in line for line in trace)
+    assert all(line.startswith("[") and " = " in line for line in trace)
+    assert "trace" not in client.run("true", trace=True)
+    assert "trace" not in client.run("false")
+    assert "trace" not in client.run("false", trace=False)
 
 
 # --- cancel
