@@ -195,6 +195,11 @@ WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
+/* The same beside what the sandbox is busy with: fn is called soon, but what it
+ * calls waits for its turn, unless it is said that it does not. */
+WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,
+                                void (*fn)(struct wsand_sandbox *sb, void *arg),
+                                void *arg, struct wsand_error *err);
 /* The same for work on no sandbox, such as making or freeing one. All of it is
  * done when wsand_runtime_free returns. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
@@ -481,7 +486,8 @@ WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
  *
- * A bash of its own for a command, with the environment that the shell has now.
+ * A bash of its own for a command, with the environment that the shell has, or
+ * had before the command that it runs now.
  * It runs while other calls are served and between them, until it ends, or the
  * sandbox is restored, reset or freed. */
 
@@ -499,8 +505,11 @@ struct wsand_process_options {
                       size_t len);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
     void *arg;
+    /* Called before any other, and before the process has run. NULL: none. */
+    void (*on_start)(void *arg, uint64_t id);
 };
 
+/* Does not wait for its turn: the process starts while a command runs. */
 WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
                                   const struct wsand_process_options *o,
                                   uint64_t *ret_id, struct wsand_error *err);

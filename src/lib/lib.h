@@ -78,7 +78,8 @@ bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
 /* Is it being freed? */
 bool sandbox_is_closed(const struct wsand_sandbox *sb);
 
-/* A fork with the files of t in its root, and no shell. */
+/* A fork with the files of t in its root, and no shell; t NULL: with the files
+ * as they are, and the shell of the last checkpoint. */
 int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
                   OWN struct wsand_sandbox **ret, struct wsand_error *err);
 

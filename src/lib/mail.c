@@ -15,13 +15,17 @@ mailbox_fini(struct mailbox *box)
 }
 
 void
-mail_send(struct wsand_sandbox *sb, OWN struct mail *m)
+mail_put(struct mailbox *box, OWN struct mail *m)
 {
-    struct mailbox *box = &sb->mailbox;
-
     pthread_mutex_lock(&box->lock);
     list_push_back(&box->mail, &m->link);
     pthread_mutex_unlock(&box->lock);
+}
+
+void
+mail_send(struct wsand_sandbox *sb, OWN struct mail *m)
+{
+    mail_put(&sb->mailbox, m);
     sandbox_wake(sb);
 }
 

@@ -1,5 +1,5 @@
 /* What other threads send to a sandbox, to be done on the thread that runs it,
- * between the turns of its processes; nobody waits. */
+ * between the turns of its processes. */
 #ifndef LIB_MAIL_H
 #define LIB_MAIL_H
 
@@ -24,6 +24,8 @@ struct mailbox {
 
 void mailbox_init(struct mailbox *box);
 void mailbox_fini(struct mailbox *box);
+/* Without waking the sandbox. */
+void mail_put(struct mailbox *box, OWN struct mail *m);
 void mail_send(struct wsand_sandbox *sb, OWN struct mail *m);
 /* On the sandbox's thread: delivers all. */
 void mail_deliver(struct wsand_sandbox *sb);

@@ -38,10 +38,7 @@ struct process {
     struct poll_table pt;
 };
 
-/* process_start.c: makes its files and starts bash. */
-int process_launch(struct process *p, const struct wsand_process_options *o,
-                   struct wsand_error *err);
-/* process.c: moves bytes from and to it. */
+/* Moves bytes from and to it. */
 void process_pump(struct process *p);
 
 #endif

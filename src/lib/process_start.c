@@ -150,11 +150,20 @@ merge_env(char *const *base, const struct wsand_process_options *o)
 
 /* --- start */
 
+/* What is to be started, and what has come of it. */
+struct start {
+    const struct wsand_process_options *o;
+    OWN char **env;             /* the shell's */
+    struct wsand_sandbox *fork; /* that is asked for it */
+    struct program *pending;    /* being compiled */
+    uint64_t id;
+};
+
 static int
-spawn(struct process *p, const struct wsand_process_options *o,
-      const char *const *env, struct wsand_error *err)
+spawn(struct process *p, struct start *start, const char *const *env,
+      struct wsand_error *err)
 {
-    struct kernel *k = p->sb->kernel;
+    const struct wsand_process_options *o = start->o;
     const char *const argv[] = {"bash", o->command ? "-c" : NULL, o->command,
                                 NULL};
     struct spawn s = {.path = "/bin/bash",
@@ -170,26 +179,12 @@ spawn(struct process *p, const struct wsand_process_options *o,
             file_put(s.stdio[i]);
         return error_errno(err, -r, "cannot open standard input or output");
     }
-    p->pid = kernel_spawn(k, &s, why, sizeof why);
-    if (p->pid < 0)
-        return error_errno(err, -p->pid, "%s", s.culprit);
-    return 0;
-}
-
-int
-process_launch(struct process *p, const struct wsand_process_options *o,
-               struct wsand_error *err)
-{
-    char **base = NULL;
-
-    int r = wsand_env_list(p->sb, &base, err);
-    if (r != 0)
-        return r;
-    const char **env = merge_env(base, o);
-    r = env ? spawn(p, o, env, err) : error_set(err, ENOMEM, "out of memory");
-    free(env);
-    free(base);
-    return r;
+    p->pid = kernel_spawn(p->sb->kernel, &s, why, sizeof why);
+    if (p->pid >= 0)
+        return 0;
+    program_put(start->pending);
+    start->pending = s.program;
+    return error_errno(err, -p->pid, "%s", s.culprit);
 }
 
 static void
@@ -233,14 +228,91 @@ process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
     return p;
 }
 
+/* On the sandbox's thread. -EINPROGRESS: when `pending` is compiled, again. */
+static int
+launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+{
+    struct start *s = arg;
+    struct processes *ps = &sb->processes;
+    CLEANUP(process_dropp) struct process *p = process_new(sb, s->o);
+    const char **env = merge_env(s->env, s->o);
+
+    int r = p && env ? spawn(p, s, env, err)
+                     : error_set(err, ENOMEM, "out of memory");
+    free(env);
+    if (r < 0)
+        return r;
+    if (list_is_empty(&ps->on_end.link))
+        waitq_add(&sb->kernel->init->child_events, &ps->on_end);
+    s->id = ps->last_id = p->id;
+    pthread_mutex_lock(&ps->lock);
+    list_push_back(&ps->running, &STEAL(p)->link);
+    pthread_mutex_unlock(&ps->lock);
+    if (s->o->on_start)
+        s->o->on_start(s->o->arg, s->id);
+    return 0;
+}
+
+/* Where it is this thread's turn. */
+static int
+start_in_turn(struct wsand_sandbox *sb, struct start *s,
+              struct wsand_error *err)
+{
+    int r = wsand_env_list(sb, &s->env, err);
+
+    while (r == 0 && (r = launch(sb, s, err)) == -EINPROGRESS)
+        r = program_await(s->pending, -1, 0);
+    return r;
+}
+
+static int
+take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+{
+    struct start *s = arg;
+
+    return sandbox_draft(sb, NULL, &s->fork, err);
+}
+
+/* While another call has the turn: its shell is busy, so a copy of what it was
+ * before that call is asked. */
+static int
+start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
+{
+    int r = sandbox_errand(sb, take_fork, s, err);
+
+    if (r == 0)
+        r = wsand_env_list(s->fork, &s->env, err);
+    wsand_sandbox_free(s->fork);
+    while (r == 0 && (r = sandbox_errand(sb, launch, s, err)) == -EINPROGRESS)
+        r = program_await(s->pending, -1, 0);
+    return r;
+}
+
+static int
+start(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
+{
+    int r;
+
+    if (sandbox_try_enter(sb)) {
+        r = start_in_turn(sb, s, err);
+        sandbox_leave(sb);
+        return r;
+    }
+    r = sandbox_hold(sb, err);
+    if (r < 0)
+        return r;
+    r = start_beside(sb, s, err);
+    sandbox_release(sb);
+    return r;
+}
+
 int
 wsand_process_start(struct wsand_sandbox *sb,
                     const struct wsand_process_options *given, uint64_t *ret_id,
                     struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
-    struct processes *ps = &sb->processes;
     struct wsand_process_options o;
+    struct start s = {.o = &o};
 
     int r = SIZED_TAKE(&o, given, "wsand_process_options", err);
     if (r < 0)
@@ -248,19 +320,11 @@ wsand_process_start(struct wsand_sandbox *sb,
     if (!o.command && !o.is_pty)
         return error_set(err, EINVAL, "no command, and no terminal");
     r = env_check(o.env, err);
-    if (r < 0)
-        return r;
-    CLEANUP(process_dropp) struct process *p = process_new(sb, &o);
-    if (!p)
-        return error_set(err, ENOMEM, "out of memory");
-    r = process_launch(p, &o, err);
-    if (r < 0)
-        return r;
-    if (list_is_empty(&ps->on_end.link))
-        waitq_add(&sb->kernel->init->child_events, &ps->on_end);
-    *ret_id = ps->last_id = p->id;
-    pthread_mutex_lock(&ps->lock);
-    list_push_back(&ps->running, &STEAL(p)->link);
-    pthread_mutex_unlock(&ps->lock);
-    return 0;
+    if (r == 0)
+        r = start(sb, &s, err);
+    if (r == 0)
+        *ret_id = s.id;
+    program_put(s.pending);
+    free(s.env);
+    return r;
 }

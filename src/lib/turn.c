@@ -19,8 +19,8 @@ struct queued {
     bool is_decided, is_refused;
 };
 
-static int
-refuse(struct wsand_error *err)
+int
+turn_refuse(struct wsand_error *err)
 {
     int r = error_set(err, ECANCELED, "the sandbox is being freed");
 
@@ -183,8 +183,27 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
         begin(sb);
         return sb;
     }
-    (void)refuse(err);
+    (void)turn_refuse(err);
     return NULL;
+}
+
+bool
+sandbox_try_enter(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    struct wsand_error unused;
+
+    if (atomic_load_explicit(&t->owner, memory_order_relaxed) == pthread_self())
+        return sandbox_enter(sb, &unused) != NULL;
+    pthread_mutex_lock(&t->lock);
+    bool is_mine = !atomic_load(&t->is_closed) && t->state != TURN_USED &&
+                   (t->state == TURN_FREE || wait_for_turn(sb));
+    if (is_mine)
+        t->state = TURN_USED;
+    pthread_mutex_unlock(&t->lock);
+    if (is_mine)
+        begin(sb);
+    return is_mine;
 }
 
 void
@@ -245,7 +264,7 @@ post(struct wsand_sandbox *sb, OWN struct queued *q, struct wsand_error *err)
     if (!is_closed)
         return 0;
     free(q);
-    return refuse(err);
+    return turn_refuse(err);
 }
 
 int
@@ -350,6 +369,7 @@ turn_init(struct turn *t, struct pool *p)
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->left, NULL);
     list_init(&t->queue);
+    list_init(&t->beside);
     work_init(&t->jobs, run_job);
     work_init(&t->background, run_background);
     alarm_init(&t->alarm, p, &t->background);
@@ -362,6 +382,8 @@ wait_or_work(struct wsand_sandbox *sb)
 {
     struct turn *t = &sb->turn;
 
+    if (beside_finish(sb))
+        return;
     if (!crew_take_back(&sb->runtime->pool.jobs, &t->jobs)) {
         pthread_cond_wait(&t->left, &t->lock);
         return;

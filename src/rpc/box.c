@@ -77,7 +77,9 @@ post(struct box *box, OWN struct request *q)
 {
     struct wsand_error err = {0};
 
-    if (wsand_post(box->sb, job, q, &err) == 0)
+    int r = q->method->flags & BESIDE ? wsand_post_beside(box->sb, job, q, &err)
+                                      : wsand_post(box->sb, job, q, &err);
+    if (r == 0)
         return;
     run_forget(q);
     answer_error(q, INTERNAL_ERROR, "Internal error: %s", err.message);

@@ -16,7 +16,8 @@ struct process {
     struct server *srv;
     char id[24], sandbox_id[32];
     uint64_t number;
-    struct stream stream; /* of the sandbox's thread */
+    struct stream stream;    /* of the sandbox's thread */
+    struct request *starter; /* until it has started */
     /* guarded by srv->lock */
     struct list waiters; /* requests */
     bool has_ended;
@@ -127,9 +128,26 @@ find(const struct request *q)
 
 /* --- requests */
 
+/* Its answer comes before its output. */
+static void
+on_start(void *arg, uint64_t id)
+{
+    struct process *p = arg;
+    struct request *q = p->starter;
+
+    p->number = id;
+    (void)snprintf(p->id, sizeof p->id, "%" PRIu64, id);
+    pthread_mutex_lock(&p->srv->lock);
+    list_push_back(&q->box->processes, &p->link);
+    pthread_mutex_unlock(&p->srv->lock);
+    buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
+    answer_end(q);
+}
+
 static int
 start(struct request *q, struct process *p, struct wsand_error *err)
 {
+    uint64_t id;
     char **env;
 
     int r = param_env(q, "env", &env);
@@ -145,10 +163,11 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .env = (const char *const *)env,
         .on_output = on_output,
         .on_exit = on_exit_of,
-        .arg = p};
-    r = wsand_process_start(q->sb, &o, &p->number, err);
+        .arg = p,
+        .on_start = on_start};
+    p->starter = q;
+    r = wsand_process_start(q->sb, &o, &id, err);
     free(env);
-    (void)snprintf(p->id, sizeof p->id, "%" PRIu64, p->number);
     return r;
 }
 
@@ -169,13 +188,7 @@ do_process_start(struct request *q)
     if (start(q, p, &err) < 0) {
         process_free(p);
         answer_failure(q, &err);
-        return;
     }
-    pthread_mutex_lock(&q->srv->lock);
-    list_push_back(&q->box->processes, &p->link);
-    pthread_mutex_unlock(&q->srv->lock);
-    buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
-    answer_end(q);
 }
 
 static int

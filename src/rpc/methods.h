@@ -6,7 +6,14 @@
 
 struct request;
 
-enum method_flags { AT_ONCE = 1, EARLY = 2, NO_BOX = 4, ROOT = 8, LINE = 16 };
+enum method_flags {
+    AT_ONCE = 1,
+    EARLY = 2,
+    NO_BOX = 4,
+    ROOT = 8,
+    LINE = 16,
+    BESIDE = 32
+};
 
 enum param_type {
     ANY,

@@ -36,6 +36,40 @@ def test_a_process_beside_run(client):
     assert client.call("process.list")["processes"][0]["exitCode"] == 3
 
 
+def test_a_process_starts_while_a_command_runs(client):
+    client.run("export A=before")
+    run = client.begin("run", command="export A=meanwhile; echo; for ((;;)); do :; done", stream=True)
+    assert client.next()["params"]["request_id"] == run
+    id = client.call("process.start", command="echo $A; read x; exit $x")["processId"]
+    assert outputs(client, id, lambda out: out["stdout"])["stdout"] == "before\n"
+    client.call("process.write", processId=id, data="4\n")
+    assert client.call("process.wait", processId=id) == {"exitCode": 4}
+    error = client.fails("process.start", command="true", cwd="/nope")
+    assert error.message == "ENOENT: /nope: No such file or directory"
+    client.call("cancel", requestId=run)
+    assert client.result(run)["exitCode"] == 130
+
+
+def test_a_process_is_answered_before_its_output(client, monkeypatch):
+    known, take = set(), client._take
+
+    def look(message):
+        if "result" in message:
+            known.add(message["result"].get("processId"))
+        elif "process_id" in message["params"]:
+            assert message["params"]["process_id"] in known
+        take(message)
+
+    monkeypatch.setattr(client, "_take", look)
+    run = client.begin("run", command="echo; for ((;;)); do :; done", stream=True)
+    client.next()
+    started = [client.begin("process.start", command="echo out") for _ in range(5)]
+    processes = {client.result(id)["processId"] for id in started}
+    assert {client.next()["params"]["process_id"] for _ in range(5)} == processes
+    client.call("cancel", requestId=run)
+    client.result(run)
+
+
 def test_a_process_has_folder_and_variables(client):
     id = client.call("process.start", command="pwd; echo $A", cwd="/tmp", env={"A": "x y"})["processId"]
     assert outputs(client, id, lambda seen: seen["stdout"].count("\n") == 2)["stdout"] == "/tmp\nx y\n"

@@ -366,3 +366,140 @@ TEST(process_interactive_shell)
     CHECK_ENDS(&h, 4);
     lib_free(&l);
 }
+
+/* --- while a command runs */
+
+struct busy {
+    struct wsand_sandbox *sb;
+    struct event began;
+    int exit_code;
+};
+
+static void
+on_busy(void *arg, int stream, const void *data, size_t len)
+{
+    (void)stream, (void)data, (void)len;
+    event_happen(&((struct busy *)arg)->began);
+}
+
+static void *
+run_for_ever(void *arg)
+{
+    static const char loop[] = "export A=2; echo; for ((;;)); do :; done";
+    struct busy *b = arg;
+    struct wsand_run run = {.size = sizeof run,
+                            .command = loop,
+                            .command_len = sizeof loop - 1,
+                            .on_output = on_busy,
+                            .on_output_arg = b};
+    struct wsand_output out = {.size = sizeof out};
+
+    CHECK_EQ(wsand_run(b->sb, &run, &out, NULL), 0);
+    b->exit_code = out.exit_code;
+    wsand_output_free(&out);
+    return NULL;
+}
+
+static pthread_t
+begin_busy(struct busy *b, struct wsand_sandbox *sb)
+{
+    *b = (struct busy){.sb = sb, .began = EVENT_INIT};
+    pthread_t thread = start(run_for_ever, b);
+    CHECK(event_wait(&b->began, 1));
+    return thread;
+}
+
+static void
+end_busy(struct busy *b, pthread_t thread)
+{
+    wsand_cancel(b->sb);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(b->exit_code, 130);
+}
+
+TEST(a_process_starts_while_a_command_runs)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static struct heard h;
+    struct busy b;
+    pthread_t thread;
+
+    CHECK_RUN(l.sb, "export A=1", 0, "");
+    thread = begin_busy(&b, l.sb);
+    const char *env[] = {"B=3", NULL};
+    uint64_t id =
+        LAUNCH(l.sb, &h, .command = "echo $A $B; read x; exit $x", .env = env);
+    CHECK(says(&h, "1 3\n"));
+    CHECK_EQ(type(l.sb, id, "7\n"), 0);
+    CHECK_ENDS(&h, 7);
+    end_busy(&b, thread);
+    CHECK_RUN(l.sb, "echo $A", 0, "1\n");
+    lib_free(&l);
+}
+
+TEST(a_process_that_cannot_start_says_so_while_a_command_runs)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_process_options o = {
+        .size = sizeof o, .command = "true", .cwd = "/nope"};
+    struct wsand_error err;
+    struct busy b;
+    pthread_t thread;
+    uint64_t id;
+
+    thread = begin_busy(&b, l.sb);
+    CHECK_EQ(wsand_process_start(l.sb, &o, &id, &err), -ENOENT);
+    CHECK_STR(err.message, "ENOENT: /nope: No such file or directory");
+    end_busy(&b, thread);
+    lib_free(&l);
+}
+
+static void
+note_beside(struct wsand_sandbox *sb, void *arg)
+{
+    (void)sb;
+    event_happen(arg);
+}
+
+TEST(jobs_beside_are_done_while_a_command_runs)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct event done = EVENT_INIT;
+    struct busy b;
+    pthread_t thread;
+
+    thread = begin_busy(&b, l.sb);
+    CHECK_EQ(wsand_post_beside(l.sb, note_beside, &done, NULL), 0);
+    CHECK(event_wait(&done, 1));
+    end_busy(&b, thread);
+    lib_free(&l);
+}
+
+static void
+start_beside(struct wsand_sandbox *sb, void *arg)
+{
+    const struct wsand_process_options o = {.size = sizeof o,
+                                            .command = "exec sleep 1000"};
+    uint64_t id;
+
+    int r = wsand_process_start(sb, &o, &id, NULL);
+    CHECK(r == 0 || r == -ECANCELED || r == -EAGAIN);
+    event_happen(arg);
+}
+
+TEST(jobs_beside_end_before_the_sandbox_is_gone)
+{
+    enum { JOBS = 40 };
+    LIB_SANDBOX(l, .files = 0);
+    struct event done = EVENT_INIT;
+    struct busy b;
+
+    pthread_t thread = begin_busy(&b, l.sb);
+    for (int i = 0; i < JOBS; i++)
+        CHECK_EQ(wsand_post_beside(l.sb, start_beside, &done, NULL), 0);
+    wsand_sandbox_free(l.sb);
+    l.sb = NULL;
+    CHECK_EQ(done.count, JOBS);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    lib_free(&l);
+}
