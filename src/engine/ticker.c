@@ -59,9 +59,9 @@ ticker_run(void *arg)
 void
 ticker_unpark(struct ticker *t)
 {
-    pthread_mutex_lock(&t->lock);
-    pthread_cond_signal(&t->wake);
+    pthread_mutex_lock(&t->lock); /* it waits, or has yet to look */
     pthread_mutex_unlock(&t->lock);
+    pthread_cond_signal(&t->wake);
 }
 
 int

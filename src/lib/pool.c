@@ -116,22 +116,33 @@ crew_grow(struct crew *c)
     return 0;
 }
 
+/* True: an idle thread should be woken. */
+static bool
+add_work(struct crew *c, struct work *w)
+{
+    queue_work(c, w);
+    if (c->n_queued <= c->n_idle || c->n_threads == c->max_threads)
+        return true;
+    (void)crew_grow(c); /* else a thread comes to it later */
+    return false;
+}
+
 void
 crew_add_locked(struct crew *c, struct work *w)
 {
-    queue_work(c, w);
-    if (c->n_queued > c->n_idle && c->n_threads < c->max_threads)
-        (void)crew_grow(c); /* else a thread comes to it later */
-    else
+    if (add_work(c, w))
         pthread_cond_signal(&c->wake);
 }
 
+/* Who is woken finds the lock free. */
 void
 crew_add(struct crew *c, struct work *w)
 {
     pthread_mutex_lock(&c->pool->lock);
-    crew_add_locked(c, w);
+    bool wakes = add_work(c, w);
     pthread_mutex_unlock(&c->pool->lock);
+    if (wakes)
+        pthread_cond_signal(&c->wake);
 }
 
 int

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { READ_BYTES = 65536 };
@@ -52,12 +53,14 @@ make_room(struct frame *f)
 }
 
 int
-frame_read(struct frame *f, int hfd)
+frame_read(struct frame *f, int hfd, bool may_wait)
 {
     int r = make_room(f);
     if (r < 0)
         return r;
-    ssize_t n = read(hfd, f->p + f->end, READ_BYTES);
+    struct iovec v = {f->p + f->end, READ_BYTES};
+    ssize_t n = may_wait ? read(hfd, v.iov_base, v.iov_len)
+                         : preadv2(hfd, &v, 1, -1, RWF_NOWAIT);
     if (n < 0)
         return -errno;
     f->end += (size_t)n;

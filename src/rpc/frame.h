@@ -21,8 +21,10 @@ enum frame_event {
 
 void frame_init(struct frame *f, size_t max);
 void frame_fini(struct frame *f);
-/* Reads once from hfd: the number of bytes, 0 at the end, or -errno. */
-int frame_read(struct frame *f, int hfd);
+/* Reads once from hfd: the number of bytes, 0 at the end, or -errno. Without
+ * may_wait, -EAGAIN where nothing can be read, and -EOPNOTSUPP where hfd is of
+ * a kind that would make it wait. */
+int frame_read(struct frame *f, int hfd, bool may_wait);
 /* At the end of input, what is left counts as a line. */
 void frame_end(struct frame *f);
 /* The next event; the line is valid until the next call. */

@@ -11,8 +11,9 @@
 enum {
     REQUESTS_MAX = 4096,
     REQUEST_BYTES_MAX = 64 << 20,
-    GRACE_MS = 1000, /* for what was asked before the end of input */
-    STUCK_MS = 1000, /* then a client that does not read is given up */
+    GRACE_MS = 1000,  /* for what was asked before the end of input */
+    STUCK_MS = 1000,  /* then a client that does not read is given up */
+    READS_AHEAD = 16, /* before all else is looked at */
 };
 
 struct posted {
@@ -127,7 +128,7 @@ take_lines(struct server *srv)
 static bool
 read_input(struct server *srv, int hfd)
 {
-    int n = frame_read(&srv->in, hfd);
+    int n = frame_read(&srv->in, hfd, true);
 
     if (n == -EINTR || n == -EAGAIN || n == -ENOMEM)
         return true;
@@ -143,15 +144,16 @@ struct loop {
     struct server *srv;
     int in_hfd; /* negative: at its end */
     int signal_hfd;
-    int64_t end_ns; /* when what still runs is ended; 0: not at all */
-    bool has_lines; /* that were read and not served */
+    int64_t end_ns;   /* when what still runs is ended; 0: not at all */
+    bool has_lines;   /* that were read and not served */
+    unsigned n_ahead; /* reads in a row without waiting for events */
     bool is_cancelling;
 };
 
 static int
 timeout_ms(struct loop *l)
 {
-    int64_t now = now_ns(), next = callback_expire(l->srv, l->is_cancelling);
+    int64_t next = callback_expire(l->srv, l->is_cancelling);
 
     if (l->end_ns && !l->is_cancelling && (!next || l->end_ns < next))
         next = l->end_ns;
@@ -159,18 +161,37 @@ timeout_ms(struct loop *l)
         return 0;
     if (!next)
         return -1;
+    int64_t now = now_ns();
     return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
 }
 
 enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
 
+static bool
+may_read(const struct loop *l)
+{
+    return l->in_hfd >= 0 && !l->srv->is_ending && !l->has_lines &&
+           !is_full(l->srv);
+}
+
+/* A client that waits for each answer has often sent its next request before
+ * this thread goes on: then there is no need to wait for events. */
+static bool
+read_ahead(struct loop *l)
+{
+    if (l->n_ahead++ < READS_AHEAD && may_read(l) &&
+        frame_read(&l->srv->in, l->in_hfd, false) > 0)
+        return true;
+    l->n_ahead = 0;
+    return false;
+}
+
 static void
 wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
 {
     struct server *srv = l->srv;
-    bool may_read = !srv->is_ending && !l->has_lines && !is_full(srv);
 
-    p[IN] = (struct pollfd){may_read ? l->in_hfd : -1, POLLIN, 0};
+    p[IN] = (struct pollfd){may_read(l) ? l->in_hfd : -1, POLLIN, 0};
     p[OUT] = (struct pollfd){srv->out.hfd, 0, 0};
     if (writer_has_more(&srv->out))
         p[OUT].events = POLLOUT;
@@ -246,8 +267,10 @@ turn(struct loop *l)
     struct pollfd p[N_POLLED];
     struct server *srv = l->srv;
 
-    wait_for_events(l, p);
-    handle_events(l, p);
+    if (!read_ahead(l)) {
+        wait_for_events(l, p);
+        handle_events(l, p);
+    }
     l->has_lines = !take_lines(srv);
     if (l->in_hfd < 0 && frame_is_empty(&srv->in))
         end_soon(l, srv->options->grace_ms ? (int64_t)srv->options->grace_ms

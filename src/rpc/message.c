@@ -224,7 +224,8 @@ cut_and_parse(struct message *m, char error[MESSAGE_ERROR_BYTES])
     struct cutter c = {
         .m = m, .at = m->line, .copied = m->line, .end = m->line + m->len};
 
-    if (memmem(m->line, m->len, MARK, strlen(MARK)))
+    if (memchr(m->line, '\\', m->len) &&
+        memmem(m->line, m->len, MARK, strlen(MARK)))
         return parse(m, m->line, m->len, error);
     buf_init(&c.out, SIZE_MAX);
     cut_line(&c);

@@ -11,9 +11,9 @@ enum { REQUIRED = 1, OPTIONAL = 0 };
 
 static const struct method rows[] = {
 #define METHOD(name, handler, flags, result, doc) \
-    {name, do_##handler, flags, {0}},
+    {name, sizeof name - 1, do_##handler, flags, {0}},
 #define PARAM(name, type, need, least, most, doc) \
-    {NULL, NULL, 0, {name, type, need, least, most}},
+    {NULL, 0, NULL, 0, {name, type, need, least, most}},
 #include "rpc/methods.def"
 #undef METHOD
 #undef PARAM
@@ -25,8 +25,9 @@ const struct method *
 method_find(struct text name, bool is_line)
 {
     for (const struct method *m = rows; m < rows_end; m++)
-        if (m->name && !(m->flags & LINE) == !is_line &&
-            !strncmp(m->name, name.p, name.len) && !m->name[name.len])
+        if (m->name_len == name.len && m->name &&
+            !(m->flags & LINE) == !is_line &&
+            !memcmp(m->name, name.p, name.len))
             return m;
     return NULL;
 }

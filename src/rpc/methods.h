@@ -42,6 +42,7 @@ struct param {
 /* A method, followed in the table by the rows of its parameters. */
 struct method {
     const char *name; /* NULL: the row is a parameter */
+    size_t name_len;
     void (*handle)(struct request *q);
     unsigned flags;
     struct param param;
