@@ -217,6 +217,17 @@ box_make(struct box *box, make_done *done, void *arg)
         tell_made(m);
 }
 
+void
+box_make_here(struct box *box, make_done *done, void *arg)
+{
+    struct wsand_error err = {0};
+    struct wsand_sandbox *sb = NULL;
+
+    if (config_make_sandbox(box->config, &sb, &err) < 0)
+        sb = NULL;
+    done(arg, sb, &err);
+}
+
 struct freeing {
     struct server *srv;
     struct wsand_sandbox *sb;

@@ -119,7 +119,10 @@ do_sandbox_create(struct request *q)
         return;
     }
     q->box = box;
-    box_make(box, on_made, q);
+    if (config_is_quick(box->config))
+        box_make_here(box, on_made, q);
+    else
+        box_make(box, on_made, q);
 }
 
 /* --- sandbox.fork */

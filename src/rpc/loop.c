@@ -41,9 +41,11 @@ loop_post(struct server *srv, void (*fn)(void *arg), void *arg)
     p->fn = fn;
     p->arg = arg;
     pthread_mutex_lock(&srv->lock);
+    bool is_first = list_is_empty(&srv->posted);
     list_push_back(&srv->posted, &p->link);
     pthread_mutex_unlock(&srv->lock);
-    loop_wake(srv);
+    if (is_first)
+        loop_wake(srv);
 }
 
 static struct posted *

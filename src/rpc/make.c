@@ -260,6 +260,18 @@ make_options(struct making *m)
     return r;
 }
 
+bool
+config_is_quick(const struct config *c)
+{
+    static const char *const slow[] = {"wasmDir", "shellWasmPath", "mounts"};
+
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        if (config_value(c, slow[i]).json)
+            return false;
+    const char *const *tools = c->srv->options->tools;
+    return !c->n_extensions && !(tools && *tools);
+}
+
 int
 config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
                     struct wsand_error *err)

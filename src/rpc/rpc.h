@@ -148,6 +148,8 @@ void box_submit(struct box *box, OWN struct request *q);
 typedef void make_done(void *arg, struct wsand_sandbox *sb,
                        const struct wsand_error *err);
 void box_make(struct box *box, make_done *done, void *arg);
+/* The same at once, on this thread: for what config_is_quick. */
+void box_make_here(struct box *box, make_done *done, void *arg);
 /* Frees sb on another thread, then has done(arg) called on the loop. */
 void sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
                         void (*done)(void *arg), void *arg);
@@ -199,6 +201,8 @@ uint64_t config_limit(const struct config *c, const char *name,
 /* As many as the object has, with decoded contents; one free() frees them. */
 int files_from_json(const struct message *msg, const json_t *object,
                     struct wsand_file **ret, struct wsand_error *err);
+/* Is a sandbox made without reading files of the host, or copying any? */
+bool config_is_quick(const struct config *c);
 /* A sandbox as configured. */
 int config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
                         struct wsand_error *err);
