@@ -1,4 +1,5 @@
-/* The resident shell, through the public library: create, run, fork, memory.
+/* The resident shell, through the public library: create, run, fork,
+ * snapshots, memory.
  *
  * Prints the best of many times, and for some the median.
  *
@@ -159,6 +160,31 @@ bench_fork(void)
     wsand_sandbox_free(sb);
 }
 
+static uint64_t
+snapshot_and_restore(struct wsand_sandbox *sb)
+{
+    struct wsand_error err;
+    uint64_t id;
+
+    if (wsand_snapshot_create(sb, &id, &err) < 0 ||
+        wsand_snapshot_restore(sb, id, &err) < 0)
+        die("snapshot", &err);
+    return id;
+}
+
+static void
+bench_snapshot(void)
+{
+    struct wsand_sandbox *sb = create();
+    uint64_t id = 0;
+
+    MEASURE("snapshot + restore",
+            (run(sb, "x=1; echo $x >/tmp/f"), checkpoint(sb)),
+            id = snapshot_and_restore(sb),
+            (void)wsand_snapshot_delete(sb, id, NULL));
+    wsand_sandbox_free(sb);
+}
+
 static long
 rss_kib(void)
 {
@@ -209,6 +235,7 @@ main(int argc, char **argv)
     bench_life();
     bench_commands();
     bench_fork();
+    bench_snapshot();
     bench_crowd();
     wsand_runtime_free(runtime);
     return 0;
