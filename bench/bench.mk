@@ -47,7 +47,9 @@ bench-programs: all rootfs examples build/bench/engine build/bench/host build/be
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
 	@bench/run
-.PHONY: bench bench-programs
+bench-peers: all rootfs build/bench/shell ## other sandboxed shells, from npm
+	@bench/peers/run
+.PHONY: bench bench-programs bench-peers
 -include $(bench_native:=.d) $(bench_inside:.wasm=.d) \
   $(patsubst %.c,build/obj/%.d,$(bench_host_src) $(bench_engine_src) \
   $(bench_shell_src))

@@ -118,6 +118,7 @@ bench_commands(void)
         const char *name, *command;
     } rows[] = {
         {"run true", "true"},
+        {"run echo", "echo a"},
         {"run ls", "ls /"},
         {"run echo | tr | sort", "/bin/echo b | tr b a | sort"},
         {"run cat | grep | wc", "cat /tmp/f | grep x | wc -l"},
@@ -140,6 +141,8 @@ bench_life(void)
     struct wsand_sandbox *sb = NULL;
 
     MEASURE("create", (void)0, sb = create(), wsand_sandbox_free(sb));
+    MEASURE("create + run", (void)0, (sb = create(), run(sb, "true")),
+            wsand_sandbox_free(sb));
     MEASURE("create + run + destroy", (void)0,
             (sb = create(), run(sb, "true"), wsand_sandbox_free(sb)), (void)0);
 }
