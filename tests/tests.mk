@@ -130,7 +130,7 @@ e2e-san:
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
-  unit-lib-shell examples-c
+  unit-lib-shell examples-c python-quick
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites)
 tour: $(SANDBOX)
@@ -143,7 +143,11 @@ differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
-.PHONY: check-userland tour userland userland-programs differential check-bash
+check-python: rootfs $(SANDBOX) ## CPython's own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/python/run
+python-quick: $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/python/run --quick
+.PHONY: check-python python-quick check-userland tour userland userland-programs differential check-bash
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60
