@@ -34,7 +34,7 @@ remember = @mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
 
 all:
 FORCE:
-include src/src.mk guest/guest.mk tests/tests.mk tests/lint.mk bench/bench.mk
+include src/src.mk guest/guest.mk tests/tests.mk tests/lint.mk sdk/sdk.mk bench/bench.mk
 
 try: ## build everything and open the sandboxed shell
 	@tools/setup

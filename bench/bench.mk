@@ -37,12 +37,19 @@ build/bench/shell: $(bench_shell_src:%.c=build/obj/%.o) build/libwasmsand.a \
   $(ENGINE_LIB)
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(link) $^ $(LDLIBS) -o $@
+bench_rpc_src := $(wildcard bench/rpc/*.c)
+build/bench/rpc: $(bench_rpc_src) $(wildcard bench/rpc/*.h)
+	@mkdir -p $(@D) && echo "  cc $@"
+	$Q$(CC) -O2 $(CPPFLAGS) $(WARN) $(bench_rpc_src) -o $@
 bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
+  build/bench/rpc \
   $(bench_native) $(bench_inside)
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
 	@bench/run
-.PHONY: bench bench-programs
+bench-peers: all rootfs build/bench/shell ## other sandboxed shells, from npm
+	@bench/peers/run
+.PHONY: bench bench-programs bench-peers
 -include $(bench_native:=.d) $(bench_inside:.wasm=.d) \
   $(patsubst %.c,build/obj/%.d,$(bench_host_src) $(bench_engine_src) \
   $(bench_shell_src))

@@ -5,16 +5,20 @@
  * nothing here is global.
  *
  * Functions that can fail return 0, or a negative errno with the details in
- * *err (which may be NULL); results are untouched then. Structures of options
- * begin with their size, so that later versions can add members; a zeroed
- * member means the default. What is given to a function is borrowed for the
- * call; what it gives back is the caller's, to be freed as is said there.
+ * *err (which may be NULL); results are untouched then. Structures that may
+ * grow begin with their size, which the caller sets, also in those for results:
+ * members past it are taken as zero, or not filled. -EINVAL, naming the
+ * structure: the size was not set, or members that this version does not know
+ * are not zero. A zeroed member of options means the default. What is given to
+ * a function is borrowed for the call; what it gives back is the caller's, to
+ * be freed as is said there.
  *
  * Threads: everything may be called from any thread. Calls on one sandbox are
  * served one after the other, in the order in which they came; different
  * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
- * wsand_window_changed do not wait and may be called from signal handlers; so
- * do not wait: wsand_status, and the functions of processes and of calls. */
+ * wsand_window_changed do not wait and may be called from signal handlers;
+ * wsand_status, wsand_call_reply, and the functions of a process that was
+ * started do not wait either. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -31,12 +35,14 @@ extern "C" {
 struct wsand_runtime;
 struct wsand_sandbox;
 
-/* Why something was ended or refused. */
+/* Why something was ended or refused. Of a command whose status is not 0, the
+ * first of these that is true: */
 enum wsand_class {
     WSAND_CLASS_NONE,
-    WSAND_TIMEOUT,
-    WSAND_CANCELLED,
-    WSAND_LIMIT_EXCEEDED,
+    WSAND_TIMEOUT,        /* its time was over */
+    WSAND_CANCELLED,      /* by wsand_cancel */
+    WSAND_LIMIT_EXCEEDED, /* it has hit the limit that is named */
+    /* Policy has refused it a program (allow_tools), a mount or the network. */
     WSAND_CAPABILITY_DENIED,
 };
 
@@ -68,9 +74,10 @@ struct wsand_runtime_options {
     /* The file system that sandboxes start with: a plain tar (ustar with PAX
      * extensions), mapped once and shared. NULL: a few folders only. */
     const char *root_image;
-    /* Executable that compiles the programs which guests write, each in a
-     * process of its own: a wasm-sandbox, or any that calls wsand_compiler_main
-     * when its first argument is "compile". NULL: such programs are refused.
+    /* Executable that compiles programs, each in a process of its own: a
+     * wasm-sandbox, or any that calls wsand_compiler_main when its first
+     * argument is "compile". NULL: programs that guests write are refused,
+     * all others are compiled in this process, which nothing can interrupt.
      * The host must not ignore SIGCHLD, nor wait for children that are not
      * its own. */
     const char *compiler;
@@ -80,7 +87,7 @@ struct wsand_runtime_options {
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_runtime **ret,
                                 struct wsand_error *err);
-/* After its last sandbox was freed. NULL is fine. */
+/* After its last sandbox was freed, and not from a job. NULL is fine. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
 
 /* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
@@ -96,7 +103,9 @@ struct wsand_file {
 };
 
 /* A folder of the host in the sandbox; or, where host_path is NULL, one with
- * these files and the folders that they need. */
+ * these files and the folders that they need, all of uid 1000. Files that are
+ * programs or begin with #! can be executed. What can be written counts against
+ * the limits of files, and forks and snapshots have it as it is then. */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
@@ -104,9 +113,12 @@ struct wsand_mount {
     size_t n_files;
 };
 
-/* A command of the host: a program on PATH of the sandbox, whose work is done
- * by `invoke`. That is called on the sandbox's thread, must not wait nor use
- * the sandbox, and has the call answered by wsand_call_reply, then or later. */
+/* A command of the host: a program in /usr/local/bin of the sandbox, whose work
+ * is done by `invoke`. That is called on the thread that runs the sandbox when
+ * the program has read all of its standard input (none from a terminal). It
+ * must not wait nor use the sandbox, and has the call answered by
+ * wsand_call_reply, then or later. A root image is needed (-ENOEXEC); -EINVAL:
+ * the name is not one of a file, -EEXIST: it is taken. */
 struct wsand_call;
 struct wsand_command {
     const char *name;
@@ -131,12 +143,24 @@ struct wsand_options {
     uint64_t memory_bytes, file_bytes, files, processes;
     uint64_t cpu_ms;                                    /* of one run */
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
-    uint64_t snapshots;      /* kept at a time [64] */
-    uint64_t snapshot_bytes; /* that snapshots keep beside the sandbox's own */
-    /* NULL-terminated, or NULL. With paths, everything else is read-only, for
-     * the functions of files too. */
+    uint64_t snapshots; /* kept at a time [64] */
+    /* That snapshots keep and the state at the newest did not have [256 MiB]:
+     * blocks of files, pages of shells, a fee for each file that differs. It is
+     * looked at when a snapshot is made. */
+    uint64_t snapshot_bytes;
+    /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
+     * only they can be written, for the functions of files too: EROFS
+     * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
+     * where it is missing, and belongs to uid 1000 then. Mounts go by their
+     * is_writable; /dev and /proc are as usual. */
     const char *const *writable_paths;
-    /* Names of the programs that may be run, NULL-terminated; NULL: all. */
+    /* Names of the programs that may be run, NULL-terminated; NULL: all. What
+     * is not among them fails with EACCES: status 126 and "Permission denied"
+     * in a shell, whose builtins stay. A name is that of a file in a folder
+     * which the sandbox's user cannot change (root's, or of a read-only mount),
+     * or of a symbolic link there; argv[0] and the path must end in one too.
+     * Other programs, such as copies, have no name and are refused; scripts of
+     * the user may be run if their interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;
@@ -163,16 +187,29 @@ WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 
 /* Has fn(sb, arg) called by a thread of the runtime's pool, when what came
  * before on this sandbox is done; several sandboxes' jobs run side by side.
- * Returns at once. The pool also gives background processes their time. */
+ * Returns at once. -ECANCELED: the sandbox is being freed; jobs that wait then
+ * are still called, but what they call fails. The pool also notes the state
+ * that a job left (wsand_checkpoint), and gives background processes their
+ * time; but those of deterministic sandboxes move only while something is run
+ * in it. */
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
-/* The same for work on no sandbox, such as making or freeing one. */
+/* The same beside what the sandbox is busy with: fn is called soon, but what it
+ * calls waits for its turn, unless it is said that it does not. */
+WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,
+                                void (*fn)(struct wsand_sandbox *sb, void *arg),
+                                void *arg, struct wsand_error *err);
+/* The same for work on no sandbox, such as making or freeing one. All of it is
+ * done when wsand_runtime_free returns. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
 
-/* Mounts once more, over what is there. -EBUSY: something is mounted there. */
+/* Mounts once more, over what is there; forks made from now on have it, and
+ * wsand_snapshot_restore and wsand_reset leave it. -EBUSY: something is mounted
+ * there. -EINVAL: a path of `files`; -EEXIST, -ENOTDIR: two of them are the
+ * same, or one would be in the other; -ENOSPC. Nothing has changed then. */
 WSAND_API int wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
                           struct wsand_error *err);
 
@@ -191,6 +228,7 @@ struct wsand_exec {
 };
 
 struct wsand_result {
+    size_t size;   /* sizeof(struct wsand_result) */
     int exit_code; /* -1 if a signal ended it */
     int signal;    /* 0 if it exited */
     bool timed_out, cancelled;
@@ -225,11 +263,17 @@ struct wsand_run {
      * not use the sandbox, but for wsand_cancel. NULL: none. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     void *on_output_arg;
+    bool trace; /* note its last system calls, for wsand_output.trace */
 };
 
-/* A command's result. The bytes are freed by wsand_output_free. */
+/* A command's result. The bytes are freed by wsand_output_free, which leaves
+ * it ready for the next run. */
 struct wsand_output {
-    /* 128 + n after signal n, 124 after the time limit, 130 when cancelled */
+    size_t size; /* sizeof(struct wsand_output) */
+    /* 128 + n after signal n; 124 after the time limit: what it has printed so
+     * far is kept, standard error ends with "command timed out\n", and time_us
+     * is the limit; 130 when cancelled. A command longer than command_bytes is
+     * not run: 1, and standard error says so. */
     int exit_code;
     enum wsand_class error_class;
     bool timed_out, cancelled;
@@ -246,6 +290,10 @@ struct wsand_output {
     size_t background_len;
     uint64_t time_us, cpu_ms;
     uint64_t max_memory_bytes; /* of all processes of the sandbox together */
+    /* Where wsand_run.trace was set and exit_code is not 0: the last system
+     * calls of the command's processes, at most 200 lines and 64 KiB. */
+    char *trace;
+    size_t trace_len;
 };
 
 /* Runs a command to its end. A command that is killed leaves the shell as the
@@ -255,15 +303,14 @@ struct wsand_output {
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
 WSAND_API void wsand_output_free(struct wsand_output *out);
-/* Kills what wsand_run or wsand_exec is running now; between them it does
- * nothing. From any thread or signal handler. */
+/* Ends what the call or job whose turn it is has running, or will run before
+ * its turn is over; it does nothing while there is none. From any thread or
+ * signal handler. */
 WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
 /* Notes the state that a command left, so that the next need not do it first:
  * to be called after the answer was given. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
                                struct wsand_error *err);
-/* Runs background processes until hfd can be read (or at its end). */
-WSAND_API void wsand_idle(struct wsand_sandbox *sb, int hfd);
 /* A copy of the sandbox between commands: files, shell, working folder, open
  * files; no other processes. The cost does not depend on what it holds. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
@@ -374,15 +421,17 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
 /* --- snapshots
  *
  * A snapshot is the state of a sandbox between commands: its files (not those
- * of mounts), and its shell as wsand_fork would copy it. It belongs to its
- * sandbox and is freed with it; forks do not have it. The cost of all of these
- * does not depend on what the sandbox holds. */
+ * of mounted host folders), and its shell as wsand_fork would copy it. It
+ * belongs to its sandbox and is freed with it; forks do not have it. The cost
+ * of all of these does not depend on what the sandbox holds. */
 
-/* Ids are not used again. -ENOSPC: there are as many as the options allow. */
+/* Ids are not used again. -ENOSPC: there are as many, or they would keep as
+ * many bytes, as the options allow. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
 /* Kills all processes and brings the state back, as often as wanted; on an
- * error before that, nothing has changed. -ENOENT: there is none. */
+ * error before that, nothing has changed. -ENOENT: there is none. -EBUSY: it
+ * has a file where a folder is mounted now. */
 WSAND_API int wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                                      struct wsand_error *err);
 /* -ENOENT: there is none. */
@@ -395,7 +444,11 @@ WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
  * the state it began with). Snapshots stay. */
 WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
 /* A snapshot as bytes (freed with free()), and back as a new snapshot of a
- * sandbox with the same root image (-EINVAL: another; or damaged). */
+ * sandbox with the same root image and the same mounts (-EINVAL: another; or
+ * damaged; -ENOSPC: limits). The bytes need not be trusted: they can describe
+ * no more than what the sandbox's user could have made. Open files that the
+ * user may not open now are /dev/null then. -EINVAL when it is saved: the name
+ * of a file begins with ".wh.". */
 WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
                                   void **ret_data, size_t *ret_len,
                                   struct wsand_error *err);
@@ -409,15 +462,22 @@ WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
  * layer (whiteouts included), with one member more, .wasmsand.json: version,
  * environment, and the shell's state as a script. */
 
-/* *ret_data is freed with free(). */
+/* *ret_data is freed with free(). Mounts are not part of it, nor are sockets in
+ * folders. -EINVAL: the name of a file begins with ".wh.", is that of the
+ * member, or has a path of more than 4,095 bytes; -ETIMEDOUT as for
+ * wsand_env_get. */
 WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
                            size_t *ret_len, struct wsand_error *err);
 /* Files, environment and shell become those of the export; processes end.
- * Everything is checked first: on an error nothing has changed. */
+ * Everything is checked first: on an error nothing has changed. -EINVAL: no
+ * export, or one that no sandbox could have made; -ENOSPC; -ETIMEDOUT: the
+ * script has not ended within five seconds. */
 WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
                            size_t len, struct wsand_error *err);
 
-/* --- history: the commands of wsand_run, the newest 1,000 */
+/* --- history: the commands that wsand_run has run, the newest 1,000 of them
+ * and at most 1 MiB. Forks begin with their origin's; it is part of snapshots.
+ */
 
 /* The oldest first, NULL-terminated; one free() frees everything. */
 WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,
@@ -426,8 +486,10 @@ WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
  *
- * A bash of its own for a command, which runs while other calls are served and
- * between them, until it ends or the sandbox does. */
+ * A bash of its own for a command, with the environment that the shell has, or
+ * had before the command that it runs now.
+ * It runs while other calls are served and between them, until it ends, or the
+ * sandbox is restored, reset or freed. */
 
 struct wsand_process_options {
     size_t size;         /* sizeof(struct wsand_process_options) */
@@ -435,38 +497,44 @@ struct wsand_process_options {
     bool is_pty;
     uint16_t rows, cols;    /* [24, 80] */
     const char *cwd;        /* NULL: /home/user */
-    const char *const *env; /* added to the sandbox's; NULL-terminated */
-    /* Called from a thread of the pool; must not wait nor use the sandbox.
-     * A terminal's output is stream 1. After on_exit none is called. */
+    const char *const *env; /* added to the shell's; NULL-terminated */
+    /* Called on the thread that runs the sandbox then; must not wait nor use
+     * it, but for functions that do not wait. A terminal's output is stream 1.
+     * After on_exit none is called. NULL: none. */
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
     void *arg;
+    /* Called before any other, and before the process has run. NULL: none. */
+    void (*on_start)(void *arg, uint64_t id);
 };
 
+/* Does not wait for its turn: the process starts while a command runs. */
 WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
                                   const struct wsand_process_options *o,
                                   uint64_t *ret_id, struct wsand_error *err);
 /* To its standard input or terminal. -EAGAIN: it has not read what came before
- * (1 MiB is kept). len 0: the end of input. -ESRCH: it has ended. */
+ * (1 MiB is kept; -EMSGSIZE: more at once). len 0: the end of input, -EPIPE
+ * after it; on a terminal, what is typed for it (^D). -ESRCH: it has ended. */
 WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
                                   const void *data, size_t len,
                                   struct wsand_error *err);
+/* Of its terminal. -ENOTTY: it has none; -ESRCH. */
 WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
                                    uint16_t rows, uint16_t cols,
                                    struct wsand_error *err);
-/* To it and all that it has started. */
+/* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
 
 struct wsand_process {
     uint64_t id;
-    char *command;
+    char *command; /* "bash" for an interactive shell */
     bool is_pty, has_ended;
     int exit_code; /* when it has ended: 128 + n after signal n */
 };
 
-/* Those that run, and the last 64 that have ended; freed with one free(). */
+/* The last 64 that have ended, and those that run; freed with one free(). */
 WSAND_API int wsand_process_list(struct wsand_sandbox *sb,
                                  struct wsand_process **ret, size_t *ret_n,
                                  struct wsand_error *err);
@@ -481,7 +549,7 @@ struct wsand_call_info {
     size_t input_len;
 };
 
-/* Lives as long as the call. */
+/* Lives until the call is answered. */
 WSAND_API const struct wsand_call_info *
 wsand_call_info(const struct wsand_call *call);
 /* Ends the call, once, from any thread; also when the process, or its sandbox,
@@ -493,6 +561,7 @@ WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
 /* --- status */
 
 struct wsand_status {
+    size_t size; /* sizeof(struct wsand_status) */
     /* In use now. Files and folders of the root image cost nothing. */
     uint64_t processes, memory_bytes, files, file_bytes, snapshots;
     uint64_t cpu_ms; /* of all runs */
@@ -502,8 +571,8 @@ struct wsand_status {
     } max;
 };
 
-WSAND_API void wsand_status(const struct wsand_sandbox *sb,
-                            struct wsand_status *ret);
+WSAND_API int wsand_status(const struct wsand_sandbox *sb,
+                           struct wsand_status *ret, struct wsand_error *err);
 
 /* --- for builds and terminals */
 

@@ -1,8 +1,9 @@
-# The engine, the library and the program.
+# The engine, the library, the program and the supervisor.
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c)
+SUPERVISOR := $(wildcard src/supervisor/*.c)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -27,7 +28,8 @@ build/san/obj/%.o: %.c build/flags
 build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
-	$(call remember,$(LIB) $(CLI) $(unit_src) $(engine_unit_src))
+	$(call remember,$(LIB) $(CLI) $(SUPERVISOR) $(unit_src) $(engine_unit_src) \
+	  $(supervisor_unit_src))
 engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))
@@ -39,7 +41,7 @@ cli_objs := $(CLI:%.c=$(B)/obj/%.o)
 link := $(CC) $(if $(SAN),$(SAN_FLAGS)) $(LDFLAGS)
 
 all: $(B)/libwasmsand.a $(B)/libwasmsand.so $(B)/wasmsand.pc ## program, library
-all: $(if $(CLI),$(B)/wasm-sandbox)
+all: $(if $(CLI),$(B)/wasm-sandbox) $(B)/libexec/wasmsand-supervisor
 
 $(B)/libwasmsand.a: $(lib_objs) build/sources
 	@mkdir -p $(@D) && rm -f $@ && echo "  ar $@"
@@ -50,18 +52,24 @@ $(B)/libwasmsand.so: $(B)/libwasmsand.a $(ENGINE_LIB)
 	  $(lib_objs) $(ENGINE_LIB) $(LDLIBS) -o $@
 $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 	@echo "  link $@"
-	$Q$(link) -pie $^ $(LDLIBS) -o $@
+	$Q$(link) -pie $^ -l:libjansson.a $(LDLIBS) -o $@
+$(B)/libexec/wasmsand-supervisor: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
+  $(SUPERVISOR)) build/sources
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) -pie $(filter %.o,$^) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
 
 install: all ## install under DESTDIR and PREFIX (/usr/local)
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include libexec lib/pkgconfig)
 	install $(B)/wasm-sandbox $(DESTDIR)$(PREFIX)/bin/
+	install $(B)/libexec/wasmsand-supervisor $(DESTDIR)$(PREFIX)/libexec/
 	install -m 644 include/wasmsand.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(B)/libwasmsand.a $(ENGINE_LIB) $(DESTDIR)$(PREFIX)/lib/
 	install $(B)/libwasmsand.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/wasmsand.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 .PHONY: install
 
--include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) $(CLI)))
+-include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \
+  $(CLI) $(SUPERVISOR)))

@@ -1,6 +1,6 @@
 # Static checks, one suite for each tool. A checked file leaves a stamp; it is
 # checked again when it, or a header it uses, changes: then its object is new.
-lint_src := $(LIB) $(CLI)
+lint_src := $(LIB) $(CLI) $(SUPERVISOR)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
   lint-cppcheck lint-analyzer lint-docs
 
@@ -9,7 +9,8 @@ lint: ## all static checks
 .PHONY: lint $(lint_suites)
 
 lint-format:
-	@find src include tests/unit tests/lib examples/c bench -name '*.[ch]' -print0 | \
+	@find src include tests/unit tests/lib tests/supervisor examples/c bench \
+	  -name '*.[ch]' -print0 | \
 	  xargs -0 clang-format-14 --dry-run -Werror
 
 lint-layers:
@@ -48,5 +49,6 @@ lint-cppcheck:
 	@mkdir -p build/lint/cppcheck
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
 	  --enable=warning,performance,portability -j$(shell nproc) \
-	  --suppress=memleak --suppress=uninitvar -D_GNU_SOURCE -D__x86_64__ \
+	  --library=tests/cppcheck.cfg --suppress=memleak --suppress=uninitvar \
+	  -D_GNU_SOURCE -D__x86_64__ \
 	  --cppcheck-build-dir=build/lint/cppcheck -Iinclude -Isrc src

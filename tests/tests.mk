@@ -6,34 +6,40 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  guest-native $(inside_suites) $(userland_suites) fuzz-short
+	  unit-supervisor supervisor supervisor-v2 guest-native $(inside_suites) \
+	  $(userland_suites) suites-short lint-sdk sdk wheel-test fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
-# another, always with sanitizers. The allocator that counts live objects and
-# fails on demand is wrapped around our objects alone, so they are joined first.
+# another, the supervisor in a third, always with sanitizers. The allocator that
+# counts live objects and fails on demand is wrapped around our objects alone,
+# so they are joined first.
 unit_src := $(wildcard tests/unit/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
+supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
 build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
-build/unit.o build/unit-engine.o:
+build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
+  $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) tests/unit/main.c)
+build/unit.o build/unit-engine.o build/unit-supervisor.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
-build/unit build/unit-engine: build/%: build/%.o
+build/unit build/unit-engine build/unit-supervisor: build/%: build/%.o
 	@echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
-unit unit-engine: %: build/% ## unit tests
+unit unit-engine unit-supervisor: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-engine
--include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(engine_unit_src))
+.PHONY: unit unit-engine unit-supervisor
+-include $(patsubst %.c,build/san/obj/%.d,$(unit_src) \
+  $(engine_unit_src) $(supervisor_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
@@ -63,7 +69,9 @@ $(B)/examples/c/%: examples/c/%.c include/wasmsand.h $(B)/libwasmsand.a $(ENGINE
 examples: $(c_examples)
 examples-c: $(c_examples)
 	@for e in $(c_examples); do echo "-- $$e"; $$e $(ROOT_IMAGE) || exit; done
-.PHONY: examples-c
+install-test: all
+	+@tests/run-install $(ROOT_IMAGE)
+.PHONY: examples-c install-test
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
@@ -119,7 +127,7 @@ build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
 pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
   /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
-e2e: $(SANDBOX) $(e2e_programs) ## tests of the program, from outside
+e2e: $(SANDBOX) $(B)/libexec/wasmsand-supervisor $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long' tests/e2e
 e2e-long: $(SANDBOX) $(e2e_programs)
 	@$(pytest) -m long tests/e2e
@@ -128,17 +136,30 @@ e2e-san:
 .PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
 
+# The supervisor: its jail from outside and, by a native program, from inside.
+# Where the host has no cgroup v2, user-mode Linux has.
+build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
+	@mkdir -p $(@D) && echo "  cc $^"
+	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
+supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
+	@$(pytest) tests/supervisor
+supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
+	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
+.PHONY: supervisor supervisor-v2
+
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
-  unit-lib-shell examples-c python-quick
+  unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
-	+@tools/check rootfs $(userland_suites)
+	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
+rpc: $(SANDBOX) ## the server, as clients see it
+	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
 userland-programs: $(SANDBOX)
-	@$(SANDBOX) shell -s <tests/userland/programs.sh
+	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
@@ -147,7 +168,14 @@ check-python: rootfs $(SANDBOX) ## CPython's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/python/run
 python-quick: $(SANDBOX)
 	@WASM_SANDBOX=$(SANDBOX) tests/python/run --quick
-.PHONY: check-python python-quick check-userland tour userland userland-programs differential check-bash
+.PHONY: check-python python-quick
+suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite
+suites-long: rootfs
+suites-short suites-long: suites-%: $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/run-suite --$*
+.PHONY: check-userland tour userland userland-programs differential check-bash \
+  suites suites-short suites-long
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60
@@ -162,6 +190,8 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c))
+build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -172,12 +202,12 @@ build/fuzz/syscall_fuzz: fuzz_link := \
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/lib.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $(fuzz_link) \
-	  $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
+	  $(filter %.o,$^) $(filter %.a,$^) $(fuzz_libs) $(LDLIBS) -o $@
 fuzz: $(fuzz_programs) ## each fuzz target for FUZZ_S seconds
 	@tests/run-fuzz $(FUZZ_S) $(fuzz_programs)
 fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

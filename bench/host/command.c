@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <spawn.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,9 @@ command(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
+    bool in_us = !strcmp(argv[0], "exec");
     command_argv = argv + 2;
-    report(argv[1], best_ns(run_command, 1) / 1e6, "ms");
+    report(argv[1], best_ns(run_command, 1) / (in_us ? 1e3 : 1e6),
+           in_us ? "us" : "ms");
     return 0;
 }

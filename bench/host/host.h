@@ -27,5 +27,6 @@ int interrupt(int argc, char **argv);
 int kills(int argc, char **argv);
 int clone_tree(int argc, char **argv);
 int command(int argc, char **argv);
+int load(int argc, char **argv);
 
 #endif

@@ -5,7 +5,9 @@
  *   interrupt PROGRAM         the end of `PROGRAM spin`
  *   kills PROGRAM N           memory after N ends of `PROGRAM pause`
  *   clone                     a file system with 10,000 files
- *   command NAME ARG...       start and end of a command of the host */
+ *   load PROGRAM              loading it, when it is in the cache
+ *   command NAME ARG...       start and end of a command of the host
+ *   exec NAME ARG...          the same in microseconds */
 #include "host.h"
 
 #include "engine/engine.h"
@@ -18,6 +20,7 @@ static const struct {
 } commands[] = {
     {"run", run},     {"start", start},      {"interrupt", interrupt},
     {"kills", kills}, {"clone", clone_tree}, {"command", command},
+    {"load", load},   {"exec", command},
 };
 
 void
@@ -57,7 +60,7 @@ host_run(struct host *h, const char *const *argv, uint64_t timeout_ms)
                                  .envp = envp,
                                  .stdio = {0, 1, 2},
                                  .timeout_ms = timeout_ms};
-    struct wsand_result res;
+    struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
 
     if (wsand_exec(h->sandbox, &x, &res, &err) < 0) {
@@ -104,6 +107,7 @@ main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "usage: host run|start|interrupt|kills|clone|command\n");
+    fprintf(stderr,
+            "usage: host run|start|interrupt|kills|clone|load|command|exec\n");
     return 2;
 }

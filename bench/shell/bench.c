@@ -1,4 +1,5 @@
-/* The resident shell, through the public library: create, run, fork, memory.
+/* The resident shell, through the public library: create, run, fork,
+ * snapshots, memory.
  *
  * Prints the best of many times, and for some the median.
  *
@@ -48,7 +49,7 @@ run(struct wsand_sandbox *sb, const char *command)
 {
     struct wsand_run r = {
         .size = sizeof r, .command = command, .command_len = strlen(command)};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     struct wsand_error err;
 
     if (wsand_run(sb, &r, &out, &err) < 0)
@@ -117,6 +118,7 @@ bench_commands(void)
         const char *name, *command;
     } rows[] = {
         {"run true", "true"},
+        {"run echo", "echo a"},
         {"run ls", "ls /"},
         {"run echo | tr | sort", "/bin/echo b | tr b a | sort"},
         {"run cat | grep | wc", "cat /tmp/f | grep x | wc -l"},
@@ -139,6 +141,8 @@ bench_life(void)
     struct wsand_sandbox *sb = NULL;
 
     MEASURE("create", (void)0, sb = create(), wsand_sandbox_free(sb));
+    MEASURE("create + run", (void)0, (sb = create(), run(sb, "true")),
+            wsand_sandbox_free(sb));
     MEASURE("create + run + destroy", (void)0,
             (sb = create(), run(sb, "true"), wsand_sandbox_free(sb)), (void)0);
 }
@@ -156,6 +160,31 @@ bench_fork(void)
     MEASURE("fork + run + destroy", (void)0,
             (copy = fork_of(sb), run(copy, "x=1"), wsand_sandbox_free(copy)),
             (void)0);
+    wsand_sandbox_free(sb);
+}
+
+static uint64_t
+snapshot_and_restore(struct wsand_sandbox *sb)
+{
+    struct wsand_error err;
+    uint64_t id;
+
+    if (wsand_snapshot_create(sb, &id, &err) < 0 ||
+        wsand_snapshot_restore(sb, id, &err) < 0)
+        die("snapshot", &err);
+    return id;
+}
+
+static void
+bench_snapshot(void)
+{
+    struct wsand_sandbox *sb = create();
+    uint64_t id = 0;
+
+    MEASURE("snapshot + restore",
+            (run(sb, "x=1; echo $x >/tmp/f"), checkpoint(sb)),
+            id = snapshot_and_restore(sb),
+            (void)wsand_snapshot_delete(sb, id, NULL));
     wsand_sandbox_free(sb);
 }
 
@@ -209,6 +238,7 @@ main(int argc, char **argv)
     bench_life();
     bench_commands();
     bench_fork();
+    bench_snapshot();
     bench_crowd();
     wsand_runtime_free(runtime);
     return 0;

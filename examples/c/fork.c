@@ -10,7 +10,7 @@ say(struct wsand_sandbox *sb, const char *command, struct wsand_error *err)
 {
     struct wsand_run run = {
         .size = sizeof run, .command = command, .command_len = strlen(command)};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     int r = wsand_run(sb, &run, &out, err);
     if (r < 0)

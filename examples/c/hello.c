@@ -15,7 +15,7 @@ tour(struct wsand_sandbox *sb, struct wsand_error *err)
                             .command = command,
                             .command_len = strlen(command),
                             .cwd = "/tmp"};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     void *data;
     size_t len;
 

@@ -11,7 +11,7 @@ try(struct wsand_sandbox *sb, const char *command, struct wsand_error *err)
                             .command = command,
                             .command_len = strlen(command),
                             .timeout_ms = 2000};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     int r = wsand_run(sb, &run, &out, err);
     if (r < 0)

@@ -41,14 +41,22 @@ reserve(struct buf *b, size_t more)
     return 0;
 }
 
-void
-buf_add(struct buf *b, const void *p, size_t len)
+char *
+buf_room(struct buf *b, size_t len)
 {
     if (!b->error)
         b->error = reserve(b, len);
-    if (b->error || !len)
+    return b->error ? NULL : b->p + b->len;
+}
+
+void
+buf_add(struct buf *b, const void *p, size_t len)
+{
+    char *to = buf_room(b, len);
+
+    if (!to || !len)
         return;
-    memcpy(b->p + b->len, p, len);
+    memcpy(to, p, len);
     b->len += len;
 }
 

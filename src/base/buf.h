@@ -14,6 +14,9 @@ struct buf {
 void buf_init(struct buf *b, size_t max);
 void buf_fini(struct buf *b);
 void buf_add(struct buf *b, const void *p, size_t len);
+/* Where `len` bytes can be written, which b->len does not count yet; NULL when
+ * there is no room. */
+char *buf_room(struct buf *b, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

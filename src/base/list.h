@@ -62,4 +62,12 @@ list_remove(struct list *l)
     list_init(l);
 }
 
+/* Has all of `from`, which is empty then, in the list `to`. */
+static inline void
+list_move(struct list *from, struct list *to)
+{
+    list_insert_after(from, to);
+    list_remove(from);
+}
+
 #endif

@@ -23,6 +23,8 @@ static const struct {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
+    {"limit", cmd_limit, "run a program of the host in a jail with limits"},
+    {"serve", cmd_supervise, "--probe: what enforces limits on this host"},
     {"compile", cmd_compile, NULL},
 };
 
@@ -59,16 +61,19 @@ cmd_compile(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-static void
+void
 print_help(void)
 {
-    printf("usage: wasm-sandbox COMMAND [OPTION]... [ARG]...\n"
-           "A computer for untrusted programs.\n\n");
+    printf("usage: wasm-sandbox [OPTION]...\n"
+           "       wasm-sandbox COMMAND [OPTION]... [ARG]...\n"
+           "A computer for untrusted programs. Without a command, a server of "
+           "JSON\n"
+           "lines on standard input and output (docs/rpc.md).\n\n%s\n",
+           serve_options_help);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (commands[i].summary)
             printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    printf("\n  --help     this text; COMMAND --help: its options\n"
-           "  --version  the version\n");
+    printf("\nCOMMAND --help prints the options of a command.\n");
 }
 
 /* What we open must not get the number of a standard stream that is closed:
@@ -97,18 +102,9 @@ main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-        print_help();
-        return 0;
+    if (*word && *word != '-') {
+        complain("unknown command '%s'; see wasm-sandbox --help", word);
+        return EXIT_USAGE;
     }
-    if (!strcmp(word, "--version")) {
-        printf("wasm-sandbox %s\n", wsand_version());
-        return 0;
-    }
-    if (!*word)
-        complain("no command; see wasm-sandbox --help");
-    else
-        complain("unknown %s '%s'; see wasm-sandbox --help",
-                 *word == '-' ? "option" : "command", word);
-    return EXIT_USAGE;
+    return cmd_serve(argc, argv);
 }

@@ -44,7 +44,7 @@ static const struct option options[] = {
 
 /* --- options */
 
-static bool
+bool
 parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
 {
     char *end;

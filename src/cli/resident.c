@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SANDBOXES_MAX = 64 };
 
@@ -59,7 +58,7 @@ run_line(struct session *s, const char *line, struct wsand_error *err)
                             .command = line,
                             .command_len = strlen(line),
                             .timeout_ms = s->timeout_ms};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
 
     int r = wsand_run(sb, &run, &out, err);
     if (r < 0)
@@ -117,7 +116,6 @@ resident_session(struct request *q)
     if (r == 0)
         r = wsand_sandbox_new(rt, &q->sandbox, &s.stack[0], &err);
     while (r == 0) {
-        wsand_idle(s.stack[s.depth], STDIN_FILENO);
         len = getline(&line, &cap, stdin);
         if (len < 0)
             break;

@@ -93,7 +93,7 @@ request_run(struct request *q, const char *name)
                                            2 * (uint32_t)q->sandbox.processes};
     struct wsand_runtime *rt = NULL;
     struct wsand_sandbox *sb = NULL;
-    struct wsand_result res = {0};
+    struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
     char *pwd = set_pwd(q);
 

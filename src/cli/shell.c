@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOT_PATH_BYTES = 1024 };
-
 static const char help[] =
     "usage: wasm-sandbox shell [OPTION]... [BASH-ARG]...\n"
     "Runs bash in a fresh sandbox, as `bash BASH-ARG...` would: a terminal "
@@ -21,36 +19,10 @@ static const char help[] =
     "line\n"
     "of standard input is a command of one shell that stays.\n\n";
 
-/* share/wasmsand/root.tar beside this program, or where it is installed. */
-static bool
-find_root(char *buf, size_t size)
-{
-    static const char *const places[] = {"share/wasmsand/root.tar",
-                                         "../share/wasmsand/root.tar"};
-    const char *given = getenv("WASMSAND_ROOT");
-    char exe[ROOT_PATH_BYTES];
-
-    if (given) {
-        (void)snprintf(buf, size, "%s", given);
-        return true;
-    }
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n < 0)
-        return false;
-    exe[n] = 0;
-    *strrchr(exe, '/') = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(buf, size, "%s/%s", exe, places[i]);
-        if (access(buf, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 int
 cmd_shell(int argc, char **argv)
 {
-    static char root[2 * ROOT_PATH_BYTES];
+    static char root[ROOT_PATH_BYTES];
     CLEANUP(request_fini) struct request q;
     int rest;
 

@@ -27,10 +27,12 @@ map_input(size_t *ret_len)
 
     if (fstat(IN, &st) < 0 || !S_ISREG(st.st_mode) ||
         st.st_size <= (off_t)sizeof(struct compiler_order))
-        return NULL;
+        refuse("the compiler has no module");
     void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, IN, 0);
+    if (map == MAP_FAILED)
+        refuse("the compiler has no memory for the module");
     *ret_len = (size_t)st.st_size;
-    return map == MAP_FAILED ? NULL : map;
+    return map;
 }
 
 static _Noreturn void
@@ -59,8 +61,6 @@ compiler_main(void)
     if (jail_enter() < 0)
         refuse("the compiler cannot give up its rights");
     const struct compiler_order *order = map_input(&len);
-    if (!order)
-        refuse("the compiler has no module");
     bool is_trusted = order->is_trusted;
     if (!is_trusted && jail_limit() < 0)
         refuse("the compiler cannot limit itself");

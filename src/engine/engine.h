@@ -29,11 +29,12 @@ struct engine_options {
                                  * 256 KiB on Linux before 6.7] */
     size_t max_stack_bytes;     /* native stack of a machine [32 MiB, or 8 MiB
                                  * where its use cannot be seen] */
-    const char *compiler;       /* executable that compiles programs which are
-                                 * not trusted: started with the argument
-                                 * "compile", it calls compiler_main [none:
-                                 * such programs are refused] */
-    bool compiles_in_process;   /* those too. For tests only. */
+    const char *compiler;       /* executable that compiles programs: started
+                                 * with the argument "compile", it calls
+                                 * compiler_main [none: those that are not
+                                 * trusted are refused, all others compiled
+                                 * in this process] */
+    bool compiles_in_process;   /* all of them. For tests only. */
     bool is_unpreemptive;       /* no epoch checks: machines are never
                                  * interrupted. For measurements only. */
 };
@@ -48,7 +49,8 @@ void engine_free(OWN struct engine *e); /* NULL is fine */
 const struct machine_ops *engine_ops(void);
 
 /* What the executable named as `compiler` does: compiles the module in
- * descriptor 0 to descriptor 1, in a jail. Ends the process. */
+ * descriptor 0 to descriptor 1, in a jail if it is not trusted. Ends the
+ * process. */
 _Noreturn void compiler_main(void);
 
 /* What it could get of max_machines, and how many exist now. */

@@ -1,7 +1,7 @@
 /* What the files of the engine share.
  *
  * Locks, none of which is held while another is taken: engine.programs_lock,
- * ticker.lock, reaper.lock. */
+ * ticker.lock, reaper.lock; and compilation.lock, held around the first. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 
@@ -51,9 +51,6 @@ ticker_leave(struct ticker *t)
 {
     t->running--;
 }
-
-/* An OS thread that takes no signals. */
-int os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg);
 
 /* --- reaper.c: frees large machines on a thread of its own. */
 struct engine_machine;

@@ -107,18 +107,17 @@ link_module(struct loading *l, struct engine_program *p)
 
 /* A source that is no program is remembered as one that says why: compiling it
  * again would take as long again. */
-static int
+static void
 remember_refusal(struct loading *l, OWN struct program_facts *facts)
 {
     struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
 
     if (!p)
-        return -ENOMEM;
+        return;
     p->refusal = strdup(l->why);
     if (p->refusal)
         engine_program_put(programs_add(l->e, STEAL(p)));
     engine_program_put(p);
-    return -ENOEXEC;
 }
 
 static int
@@ -134,8 +133,8 @@ make_program(struct loading *l, OWN struct program_facts *facts,
     p->module = module;
     int r = link_module(l, p);
     if (r == -ENOEXEC)
-        return remember_refusal(l, &p->facts);
-    if (r < 0)
+        remember_refusal(l, &p->facts);
+    if (r != 0)
         return r;
     /* Only trusted programs may begin in the middle. */
     if (!p->is_trusted || !p->has_resume)
@@ -234,7 +233,8 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
         wsand_engine_precompile(l->e->wasm, l->src->bytes, l->src->len, &code);
     if (error) {
         error_text(error, l->why, l->why_size);
-        return remember_refusal(l, facts);
+        remember_refusal(l, facts);
+        return -ENOEXEC;
     }
     int r = take_code(l, facts, code.data, code.size, ret);
     wasm_byte_vec_delete(&code);
@@ -259,8 +259,9 @@ take_answer(struct loading *l, struct compilation *c,
     if (l->src->is_trusted)
         return compile_here(l, facts, ret);
     if (is_final)
-        return remember_refusal(l, facts);
-    program_facts_fini(facts);
+        remember_refusal(l, facts);
+    else
+        program_facts_fini(facts);
     return r;
 }
 
@@ -296,13 +297,13 @@ has_process(const struct loading *l)
 {
     const struct engine *e = l->e;
 
-    if (!l->src->is_trusted)
-        return !e->compiles_in_process;
+    if (e->compiles_in_process)
+        return false;
     /* The process knows the usual settings only. */
-    return e->compiler.hfd >= 0 && !e->is_unpreemptive;
+    return !l->src->is_trusted || (e->compiler.hfd >= 0 && !e->is_unpreemptive);
 }
 
-/* Consumes facts. *ret_c, if it is not NULL, is on its way. */
+/* Consumes facts. -EINPROGRESS: *ret_c is on its way. */
 static int
 begin(struct loading *l, OWN struct program_facts *facts,
       OWN struct compilation **ret_c, OWN struct engine_program **ret)
@@ -315,9 +316,10 @@ begin(struct loading *l, OWN struct program_facts *facts,
     if (r < 0 && (l->src->is_trusted || l->e->compiles_in_process))
         return compile_here(l, facts, ret);
     program_facts_fini(facts);
-    if (r == 0)
-        *ret_c = compilations_add(l->e, c);
-    return r;
+    if (r < 0)
+        return r;
+    *ret_c = compilations_add(l->e, c);
+    return -EINPROGRESS;
 }
 
 /* -EINPROGRESS: *ret_c is on its way. */
@@ -331,10 +333,7 @@ compile(struct loading *l, OWN struct compilation **ret_c,
 
     if (!c) {
         int r = read_source(l, &facts);
-        if (r == 0)
-            r = begin(l, &facts, &c, ret);
-        if (!c)
-            return r;
+        return r < 0 ? r : begin(l, &facts, ret_c, ret);
     }
     if (compilation_has_ended(c))
         return finish_compilation(l, c, ret);
@@ -369,7 +368,7 @@ program_load(struct engine *e, const struct program_source *src,
     int r = find_or_compile(&l, &c, &p);
     if (r == -EINPROGRESS)
         *ret = &c->base;
-    if (r < 0)
+    if (r != 0)
         return r;
     if (p->refusal) {
         r = refuse(&l, p->refusal);

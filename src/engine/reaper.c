@@ -2,6 +2,8 @@
  * a tenth of a second, in which the kernel's thread does other things. */
 #include "engine/engine_impl.h"
 
+#include "base/os_thread.h"
+
 static OWN struct engine_machine *
 reaper_next(struct reaper *r)
 {

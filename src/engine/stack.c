@@ -16,7 +16,7 @@ static bool
 is_resident(uintptr_t page)
 {
     unsigned char state = 0;
-    void *p = (void *)page; /* NOLINT(performance-no-int-to-ptr) */
+    void *p = (void *)page;
 
     return mincore(p, 1, &state) == 0 && (state & 1);
 }
@@ -100,7 +100,7 @@ top_of(const struct stacks *s, uintptr_t at)
 static void
 stack_trim(struct engine_machine *m, uintptr_t top)
 {
-    void *p = (void *)(top - m->stack_bytes); /* NOLINT */
+    void *p = (void *)(top - m->stack_bytes);
 
     if (madvise(p, m->stack_bytes - STEP_BYTES, MADV_DONTNEED) == 0)
         m->stack_bytes = STEP_BYTES;

@@ -6,24 +6,11 @@
  * count. */
 #include "engine/engine_impl.h"
 
-#include <errno.h>
-#include <signal.h>
+#include "base/os_thread.h"
+
 #include <time.h>
 
 #define IDLE_TICKS 20 /* before it parks */
-
-int
-os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg)
-{
-    sigset_t all, old;
-    int r;
-
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(ret, NULL, run, arg);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return -r;
-}
 
 static void
 ticker_park(struct ticker *t)
@@ -72,9 +59,9 @@ ticker_run(void *arg)
 void
 ticker_unpark(struct ticker *t)
 {
-    pthread_mutex_lock(&t->lock);
-    pthread_cond_signal(&t->wake);
+    pthread_mutex_lock(&t->lock); /* it waits, or has yet to look */
     pthread_mutex_unlock(&t->lock);
+    pthread_cond_signal(&t->wake);
 }
 
 int

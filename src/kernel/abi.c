@@ -4,6 +4,8 @@
 #include "kernel/kernel.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 int
 abi_get_time(struct task *t, gaddr a, int64_t *ret_ns)
@@ -57,4 +59,34 @@ abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a)
     FILL_TIME(s->atime, a->atime_ns);
     FILL_TIME(s->mtime, a->mtime_ns);
     FILL_TIME(s->ctime, a->ctime_ns);
+}
+
+static struct statx_timestamp
+statx_time(int64_t ns)
+{
+    int64_t s = floor_s(ns);
+
+    return (struct statx_timestamp){.tv_sec = s,
+                                    .tv_nsec = (uint32_t)(ns - s * NS_PER_S)};
+}
+
+void
+abi_fill_statx(struct statx *s, uint64_t dev, const struct attr *a)
+{
+    *s = (struct statx){.stx_mask = STATX_BASIC_STATS,
+                        .stx_blksize = a->blksize,
+                        .stx_nlink = a->nlink,
+                        .stx_uid = a->uid,
+                        .stx_gid = a->gid,
+                        .stx_mode = (uint16_t)a->mode,
+                        .stx_ino = a->ino,
+                        .stx_size = a->size,
+                        .stx_blocks = a->blocks,
+                        .stx_atime = statx_time(a->atime_ns),
+                        .stx_mtime = statx_time(a->mtime_ns),
+                        .stx_ctime = statx_time(a->ctime_ns),
+                        .stx_rdev_major = major(a->rdev),
+                        .stx_rdev_minor = minor(a->rdev),
+                        .stx_dev_major = major(dev),
+                        .stx_dev_minor = minor(dev)};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct attr;
+struct statx; /* the same on all of Linux */
 struct task;
 
 struct abi_stat {
@@ -47,5 +48,6 @@ struct abi_sigaction {
 int abi_get_time(struct task *t, gaddr a, int64_t *ret_ns);
 int abi_put_time(struct task *t, gaddr a, int64_t ns);
 void abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a);
+void abi_fill_statx(struct statx *s, uint64_t dev, const struct attr *a);
 
 #endif

@@ -83,11 +83,16 @@ make_room(struct capture *c, size_t n)
     c->dropped += gone;
 }
 
-static void
+void
 capture_add(struct capture *c, const char *p, size_t len)
 {
     while (c->later)
         c = c->later;
+    if (c->is_tap) {
+        if (c->on_bytes)
+            c->on_bytes(c->arg, p, len);
+        return;
+    }
     make_room(c, len);
     size_t n = c->max - c->len < len ? c->max - c->len : len;
     if (n && !reserve(c, n))

@@ -21,6 +21,7 @@ struct capture {
     uint64_t dropped;      /* bytes past max */
     struct capture *later; /* where writes go after capture_close, or NULL */
     bool is_ring;          /* keeps the newest bytes instead of the oldest */
+    bool is_tap;           /* keeps nothing: on_bytes is told of all */
     /* Told of the bytes that are kept, as they come; NULL: nobody. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
     void *arg;
@@ -32,6 +33,8 @@ struct capture *capture_get(struct capture *c);
 void capture_put(OWN struct capture *c); /* NULL is fine */
 /* What is written from now on goes to `later` (a reference is taken). */
 void capture_close(struct capture *c, struct capture *later);
+/* As a write to its file. */
+void capture_add(struct capture *c, const char *p, size_t len);
 /* Takes the bytes; the caller frees them. NULL and 0 when there are none. */
 OWN char *capture_take(struct capture *c, size_t *ret_len);
 

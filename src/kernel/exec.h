@@ -4,6 +4,8 @@
 
 #include "kernel/machine.h"
 
+#include <stdbool.h>
+
 struct task;
 struct vnode;
 
@@ -11,5 +13,19 @@ struct vnode;
  * child, 0 goes back to the parent's code. */
 int64_t exec_from_guest(struct task *t, const struct vnode *base,
                         const char *path, gaddr argv, gaddr envp);
+
+/* --- exec_policy.c */
+
+/* A file that is about to be run. */
+struct exec_file {
+    const char *path;
+    const struct vnode *base, *node; /* where path begins, and leads */
+    const char *argv0;
+    bool is_script; /* it begins with #! */
+};
+/* Where kernel.allow_tools is not NULL. 1: it may be run; 0: a script of the
+ * guest's, which may be run if its interpreter may; -EACCES, which is noted as
+ * denied by policy. */
+int exec_check_policy(struct task *t, const struct exec_file *f);
 
 #endif

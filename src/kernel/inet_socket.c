@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+    DNS_PORT = 53,
     PORT_FIRST = 32768,
     PORT_LAST = 60999,
     SIN6_BYTES_MIN = 24, /* without the scope, as RFC 2133 had it */
@@ -333,13 +334,14 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
     int best_score = 0;
     int r = check_address(s, addr);
 
-    (void)t;
     if (r < 0)
         return r;
     inet_view(addr, s->domain, addr);
     struct endpoint to = endpoint_of(addr), from = source_of(s, &to);
-    if (!is_loopback(&to.ip) || (s->v6only && is_v4(&to.ip)))
+    if (!is_loopback(&to.ip) || (s->v6only && is_v4(&to.ip))) {
+        kernel_deny(s->kernel, t);
         return -ENETUNREACH;
+    }
     LIST_FOR_EACH(it, bucket_of(s->kernel->net, to.port))
     {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
@@ -349,6 +351,8 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
             best_score = points;
         }
     }
+    if (!best && to.port == DNS_PORT)
+        kernel_deny(s->kernel, t); /* the way to all other hosts */
     if (!best)
         return -ECONNREFUSED;
     *ret = best;

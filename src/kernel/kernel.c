@@ -50,6 +50,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     k->machine = o->machine;
     k->engine = o->engine;
     k->image_file = o->image_file;
+    k->allow_tools = o->allow_tools;
     init_limits(k, o->limits);
     clock_init(&k->clock, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, o->is_deterministic, o->seed);
@@ -201,7 +202,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     t->pgid = t->pid;
     if (s->ctty)
         t->sid = t->pid;
-    t->run_tag = k->run_tag;
+    t->run_tag = s->tag ? s->tag : k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)
         r = start_program(t, s, why, why_size);
@@ -214,13 +215,20 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     return t->pid;
 }
 
+uint64_t
+kernel_new_tag(struct kernel *k)
+{
+    return ++k->last_tag;
+}
+
 void
 kernel_begin_run(struct kernel *k)
 {
-    k->run_tag++;
+    k->run_tag = kernel_new_tag(k);
     k->run_is_open = true;
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;
+    k->was_denied = false;
     limits_mark(&k->limits);
 }
 
@@ -241,6 +249,12 @@ kernel_refused(const struct task *t)
         k->run_was_refused = true;
     else if (t->run_tag)
         kernel_kill(k, t->run_tag, SIGKILL);
+}
+
+void
+kernel_deny(struct kernel *k, const struct task *t)
+{
+    k->was_denied |= t && t->run_tag == k->run_tag;
 }
 
 void

@@ -19,6 +19,8 @@
 #define PID_BUCKETS 64
 #define PID_MAX     32768
 
+struct hostcall;
+struct pollfd;
 struct net;   /* socket name spaces: socket.c */
 struct locks; /* file locks: lock.c */
 
@@ -40,7 +42,8 @@ struct kernel {
     int32_t last_pid;
     bool has_wrapped_pids;
     uint64_t n_forks;     /* tasks made so far, for /proc/stat */
-    uint64_t run_tag;     /* given to tasks the host starts */
+    uint64_t run_tag;     /* of the current run */
+    uint64_t last_tag;    /* given so far */
     bool run_is_open;     /* it was not answered yet */
     bool run_was_refused; /* memory or a process, see kernel_refused */
 
@@ -51,6 +54,7 @@ struct kernel {
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
     int64_t run_cpu_ns;       /* cpu_ns when the run began */
+    bool was_denied;          /* something by policy, to the current run */
     unsigned boosts;          /* in a row, see sched.c */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
@@ -59,8 +63,16 @@ struct kernel {
     size_t cap_pollfds;
     int kick_hfd; /* eventfd: wakes an idle scheduler */
     _Atomic bool kicked;
+    void (*on_kick)(void *arg); /* between turns, after a kick; or NULL */
+    void *on_kick_arg;
+    /* The program of t asks for a command of the host, of its own name: -ENOENT
+     * where there is none such; NULL: there are none at all. */
+    int (*host_call)(void *arg, struct task *t, const void *in, size_t len,
+                     OWN struct hostcall **ret);
+    void *host_arg;
 
-    struct list mounts; /* the first is the root */
+    const char *const *allow_tools; /* NULL-terminated; NULL: all */
+    struct list mounts;             /* the first is the root */
     uint64_t next_dev, next_anon_ino;
     struct limits limits;
     struct clock clock;
@@ -71,7 +83,9 @@ struct kernel {
     struct list fifos; /* open FIFOs: fifo.c */
     struct list ttys;  /* pseudo-terminals: tty.c */
     char hostname[65];
-    FILE *strace; /* NULL: off */
+    FILE *strace;        /* NULL: off */
+    FILE *strace_others; /* of processes that are not of the current run, */
+    bool strace_has_run; /* if strace has those of the run only */
 };
 
 struct kernel_options {
@@ -84,6 +98,9 @@ struct kernel_options {
     const char *hostname; /* NULL: "sandbox" */
     /* That contents of the root file system may lie in; NULL: none. */
     const struct host_file *image_file;
+    /* Names of the programs that may be run (exec_policy.c), NULL-terminated,
+     * borrowed for the kernel's life; NULL: all. */
+    const char *const *allow_tools;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */
@@ -102,6 +119,7 @@ struct spawn {
     const char *cwd;
     OWN struct file *stdio[3];   /* taken over, also on failure */
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
+    uint64_t tag;                /* of kernel_new_tag; 0: of the current run */
     const char *culprit;         /* set on failure: path or cwd */
     OWN struct program *program; /* set by -EINPROGRESS */
 };
@@ -112,8 +130,23 @@ int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);
  * What was removed is freed when it returns. */
 int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
                int64_t deadline_ns);
-/* From any OS thread: makes kernel_run look at `done` soon. */
+/* Runs processes as long as one can run and `done` says false, without
+ * sleeping. */
+void kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg);
+/* Could kernel_step do something now? */
+bool kernel_has_work(const struct kernel *k);
+/* When it could, if nothing else happens: a time of the host's monotonic
+ * clock, or NS_NEVER; or when one of these descriptors is ready, which stay
+ * valid until the kernel runs again. */
+int64_t kernel_next_ns(const struct kernel *k);
+size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
+/* From any OS thread or signal handler: makes kernel_run look at `done` soon.
+ */
 void kernel_kick(struct kernel *k);
+/* A tag for what is no part of a run. */
+uint64_t kernel_new_tag(struct kernel *k);
+/* On the thread that runs it: calls on_kick before the next turn. */
+void kernel_poke(struct kernel *k);
 /* What the host starts from now on is another run: a new tag, CPU time and
  * limits counted anew. */
 void kernel_begin_run(struct kernel *k);
@@ -123,6 +156,8 @@ void kernel_end_run(struct kernel *k);
  * to which that happens does not outlive its answer: what a fork bomb leaves
  * behind would take from the next run what that needs. */
 void kernel_refused(const struct task *t);
+/* Policy has refused t something: notes it, if t is of the current run. */
+void kernel_deny(struct kernel *k, const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must
  * have been freed. */
 void kernel_end_all(struct kernel *k);

@@ -111,12 +111,13 @@ resident_freeze(struct resident *r)
 }
 
 void
-resident_run(struct resident *r, const char *command, size_t len)
+resident_run(struct resident *r, const char *command, size_t len, bool is_users)
 {
     struct thread *th = r->task->thread;
 
     r->command = command;
     r->len = len;
+    r->is_users = is_users;
     r->is_parked = false;
     r->status = 0;
     th->is_ready = th->is_waiting = false;
@@ -151,17 +152,19 @@ resident_on_exit(struct task *t, int status)
 }
 
 /* shell_command(buf, size): the text of the command, without a NUL. Without
- * buf: its length, with bit 30 set when random numbers must be seeded anew. */
+ * buf: its length, with bit 30 set when random numbers must be seeded anew, and
+ * bit 29 when it belongs into the history. */
 int64_t
 sys_shell_command(struct task *t, const union sysarg *a)
 {
-    enum { FRESH = 1 << 30 };
+    enum { FRESH = 1 << 30, USERS = 1 << 29 };
     struct resident *r = t->resident;
 
     if (!r)
         return -ENOSYS;
     if (!a[0].addr)
-        return (int64_t)r->len | (r->is_fresh ? FRESH : 0);
+        return (int64_t)r->len | (r->is_fresh ? FRESH : 0) |
+               (r->is_users ? USERS : 0);
     size_t n = a[1].u < r->len ? a[1].u : r->len;
     int e = copy_to_guest(t, a[0].addr, r->command, n);
     return e < 0 ? e : (int64_t)n;

@@ -25,6 +25,7 @@ struct resident {
     int status;     /* of the last command: exit status, or 128 + signal */
     const char *command;
     size_t len;
+    bool is_users; /* the command belongs into the history */
     bool is_fresh; /* a new or forked sandbox: reseed what must differ */
 };
 
@@ -42,9 +43,10 @@ int resident_new(struct kernel *k, OWN struct program *p, const char *path,
                  OWN struct resident **ret);
 void resident_free(OWN struct resident *r); /* ends the task; NULL is fine */
 
-/* Runs `command`, which must stay until it is parked again. It needs a
- * machine: see resident_thaw. */
-void resident_run(struct resident *r, const char *command, size_t len);
+/* Runs `command`, which must stay until it is parked again; is_users: not one
+ * of the host's own. It needs a machine: see resident_thaw. */
+void resident_run(struct resident *r, const char *command, size_t len,
+                  bool is_users);
 /* Makes a machine of program p (taken over) where there is none: its memory
  * is the program's own, `size` bytes of it. */
 int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);

@@ -23,8 +23,8 @@ enum {
     TURNS_PER_LOOK = 64,
     BACKGROUND_TURNS = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
+    STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
 };
-#define STACK_UNSEEN_NS 500000
 
 /* The queue that th belongs to. */
 static struct list *
@@ -369,7 +369,20 @@ kernel_kick(struct kernel *k)
     k->machine->interrupt(k->engine);
 }
 
+void
+kernel_poke(struct kernel *k)
+{
+    atomic_store_explicit(&k->kicked, true, memory_order_relaxed);
+}
+
 /* --- the loop */
+
+/* A time of the kernel's real clock, as a time of the host's. */
+static int64_t
+to_host_ns(const struct kernel *k, int64_t ns)
+{
+    return __builtin_add_overflow(ns, k->clock.boot_ns, &ns) ? NS_NEVER : ns;
+}
 
 /* Nothing is runnable: sleep until a timer, a host descriptor or a kick. */
 static void
@@ -381,11 +394,7 @@ idle(struct kernel *k, int64_t deadline_ns)
         clock_jump(&k->clock, next);
         return;
     }
-    if (deadline_ns < next)
-        next = deadline_ns;
-    if (__builtin_add_overflow(next, k->clock.boot_ns, &next))
-        next = NS_NEVER;
-    poll_host(k, next);
+    poll_host(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
 /* Timers and host descriptors get their turn beside runnable threads, and so
@@ -413,6 +422,16 @@ is_past(const struct kernel *k, int64_t deadline_ns)
            host_mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
+static void
+take_kick(struct kernel *k)
+{
+    if (!atomic_load_explicit(&k->kicked, memory_order_relaxed))
+        return;
+    atomic_store(&k->kicked, false);
+    if (k->on_kick)
+        k->on_kick(k->on_kick_arg);
+}
+
 static int
 run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
           int64_t deadline_ns)
@@ -421,7 +440,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
 
     free_dead(k);
     k->turn_ns = host_mono_ns();
-    for (unsigned turn = 1; !done(arg); turn++) {
+    for (unsigned turn = 1; take_kick(k), !done(arg); turn++) {
         struct thread *next = sched_next(k, turn);
         if (!next || turn % TURNS_PER_LOOK == 0 ||
             k->turn_ns - k->look_ns > NS_PER_MS) {
@@ -439,7 +458,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         if (done(arg))
             break;
         /* What was asked for there may have ended or woken someone. */
-        if (is_tidy && !sched_next(k, turn) && list_is_empty(&k->dead_threads))
+        if (is_tidy && !kernel_has_work(k))
             idle(k, deadline_ns);
         k->turn_ns = host_mono_ns();
     }
@@ -456,4 +475,53 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
     k->deadline_ns = 0;
     (void)mount_tidy_all(k, SIZE_MAX);
     return r;
+}
+
+/* --- between runs */
+
+struct step {
+    struct kernel *kernel;
+    bool (*done)(void *arg);
+    void *arg;
+};
+
+static bool
+is_stepped(void *arg)
+{
+    struct step *s = arg;
+
+    return s->done(s->arg) || !kernel_has_work(s->kernel);
+}
+
+void
+kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg)
+{
+    struct step s = {k, done, arg};
+
+    (void)look_around(k);
+    (void)run_until(k, is_stepped, &s, NS_NEVER);
+    (void)mount_tidy_all(k, SIZE_MAX);
+}
+
+bool
+kernel_has_work(const struct kernel *k)
+{
+    return !list_is_empty(&k->run_queue) || !list_is_empty(&k->background) ||
+           !list_is_empty(&k->dead_threads) || !list_is_empty(&k->reap_list) ||
+           atomic_load_explicit(&k->kicked, memory_order_relaxed);
+}
+
+int64_t
+kernel_next_ns(const struct kernel *k)
+{
+    return to_host_ns(k, clock_next_ns(&k->clock));
+}
+
+size_t
+kernel_host_fds(struct kernel *k, const struct pollfd **ret)
+{
+    size_t n = list_is_empty(&k->host_watches) ? 0 : fill_pollfds(k);
+
+    *ret = n ? k->pollfds + 1 : NULL;
+    return n ? n - 1 : 0;
 }

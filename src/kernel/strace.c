@@ -9,6 +9,15 @@
 
 enum { STRING_BYTES = 64 };
 
+FILE *
+strace_of_task(const struct task *t)
+{
+    const struct kernel *k = t->kernel;
+
+    return k->strace_has_run && t->run_tag != k->run_tag ? k->strace_others
+                                                         : k->strace;
+}
+
 static void
 print_string(FILE *out, struct task *t, gaddr a)
 {

@@ -8,6 +8,8 @@
 struct syscall_row;
 struct task;
 
+/* Where the calls of t go; NULL: nowhere. */
+FILE *strace_of_task(const struct task *t);
 void strace_enter(FILE *out, struct task *t, uint32_t nr,
                   const struct syscall_row *row, const uint32_t a[6]);
 /* Why the call fails, before strace_exit. */

@@ -6,60 +6,95 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int
-put_stat(struct task *t, gaddr to, uint64_t dev, const struct attr *a)
-{
-    struct abi_stat s;
+#define KNOWN_AT_FLAGS \
+    (uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT)
 
-    abi_fill_stat(&s, dev, a);
-    return copy_to_guest(t, to, &s, sizeof s);
+/* What a path or a descriptor leads to. */
+struct subject {
+    struct attr attr;
+    uint64_t dev;
+};
+
+static int
+stat_file(struct file *f, struct subject *ret)
+{
+    ret->dev = f->node.mnt ? f->node.mnt->fs->dev : 0;
+    return file_getattr(f, &ret->attr);
 }
 
-static int64_t
-stat_file(struct task *t, struct file *f, gaddr to)
+static int
+stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
+          struct subject *ret)
 {
-    struct attr attr;
+    struct found f;
+    int r;
+    const char *path = guest_path(t, name, &r);
 
-    int r = file_getattr(f, &attr);
-    return r < 0
-               ? r
-               : put_stat(t, to, f->node.mnt ? f->node.mnt->fs->dev : 0, &attr);
+    if (path && !*path && at_flags & AT_EMPTY_PATH && dirfd != AT_FDCWD) {
+        struct file *of = fd_find(t, dirfd);
+        return of ? stat_file(of, ret) : -EBADF;
+    }
+    r = sys_find(t, dirfd, name, at_flags, &f);
+    if (r != 0)
+        return r;
+    if (!f.node.mnt)
+        return stat_file(f.file, ret);
+    ret->dev = f.node.mnt->fs->dev;
+    return vnode_getattr(t, &f.node, &ret->attr);
+}
+
+static int
+put_stat(struct task *t, gaddr to, const struct subject *s)
+{
+    struct abi_stat stat;
+
+    abi_fill_stat(&stat, s->dev, &s->attr);
+    return copy_to_guest(t, to, &stat, sizeof stat);
 }
 
 /* fstatat64(dirfd, path, buf, flags) */
 int64_t
 sys_fstatat64(struct task *t, const union sysarg *a)
 {
-    const uint32_t known =
-        AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
-    struct found f;
-    struct attr attr;
-    int r;
-    const char *path = guest_path(t, a[1].addr, &r);
+    struct subject s;
 
-    if (a[3].u & ~known)
+    if (a[3].u & ~KNOWN_AT_FLAGS)
         return -EINVAL;
-    if (path && !*path && a[3].u & AT_EMPTY_PATH && a[0].i != AT_FDCWD) {
-        struct file *of = fd_find(t, a[0].i);
-        return of ? stat_file(t, of, a[2].addr) : -EBADF;
-    }
-    r = sys_find(t, a[0].i, a[1].addr, a[3].u, &f);
-    if (r != 0)
-        return r;
-    if (!f.node.mnt)
-        return stat_file(t, f.file, a[2].addr);
-    r = vnode_getattr(t, &f.node, &attr);
-    return r != 0 ? r : put_stat(t, a[2].addr, f.node.mnt->fs->dev, &attr);
+    int r = stat_path(t, a[0].i, a[1].addr, a[3].u, &s);
+    return r != 0 ? r : put_stat(t, a[2].addr, &s);
 }
 
 int64_t
 sys_fstat64(struct task *t, const union sysarg *a)
 {
     struct file *f = fd_find(t, a[0].i);
+    struct subject s;
 
-    return f ? stat_file(t, f, a[1].addr) : -EBADF;
+    if (!f)
+        return -EBADF;
+    int r = stat_file(f, &s);
+    return r != 0 ? r : put_stat(t, a[1].addr, &s);
+}
+
+/* statx(dirfd, path, flags, mask, buf): all that is known, whatever the mask */
+int64_t
+sys_statx(struct task *t, const union sysarg *a)
+{
+    uint32_t sync = a[2].u & AT_STATX_SYNC_TYPE;
+    struct subject s;
+    struct statx x;
+
+    if (a[2].u & ~(KNOWN_AT_FLAGS | AT_STATX_SYNC_TYPE) ||
+        sync == AT_STATX_SYNC_TYPE || a[3].u & STATX__RESERVED)
+        return -EINVAL;
+    int r = stat_path(t, a[0].i, a[1].addr, a[2].u & ~sync, &s);
+    if (r != 0)
+        return r;
+    abi_fill_statx(&x, s.dev, &s.attr);
+    return copy_to_guest(t, a[4].addr, &x, sizeof x);
 }
 
 static int

@@ -176,7 +176,8 @@ sys_nothing(struct task *t, const union sysarg *a)
 int64_t
 sys_not_permitted(struct task *t, const union sysarg *a)
 {
-    (void)t, (void)a;
+    (void)a;
+    kernel_deny(t->kernel, t);
     return -EPERM;
 }
 

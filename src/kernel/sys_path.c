@@ -433,7 +433,6 @@ sys_fstatfs64(struct task *t, const union sysarg *a)
 
     if (!f)
         return -EBADF;
-    struct mount *root =
-        CONTAINER_OF(t->kernel->mounts.next, struct mount, link);
+    struct mount *root = mount_root(t->kernel);
     return put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u, a[2].addr);
 }

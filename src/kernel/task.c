@@ -77,14 +77,13 @@ init_rlimits(struct task *t)
 static void
 init_first(struct task *t)
 {
-    struct mount *root =
-        CONTAINER_OF(t->kernel->mounts.next, struct mount, link);
+    struct mount *root = mount_root(t->kernel);
 
     signals_init(&t->sig);
     init_rlimits(t);
     t->umask = 022;
     t->cred = (struct cred){1000, 1000};
-    t->root = t->cwd = (struct vnode){root, root->fs->root};
+    t->root = t->cwd = (struct vnode){root, root->root};
     strcpy(t->comm, "init");
 }
 

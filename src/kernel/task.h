@@ -163,6 +163,8 @@ int copy_to_guest(struct task *t, gaddr a, const void *src, size_t len);
 /* Direct access for the length of one operation; NULL outside. Must not be
  * kept across a wait or a call into the engine. len may be 0. */
 void *guest_ptr(struct task *t, gaddr a, uint64_t len);
+/* How many bytes from a on are in memory: max, or fewer if it ends before. */
+size_t guest_span(struct task *t, gaddr a, size_t max);
 /* A path in guest memory, for the length of one operation; NULL and *err
  * -EFAULT or -ENAMETOOLONG. */
 const char *guest_path(struct task *t, gaddr a, int *err);

@@ -31,6 +31,7 @@ struct exec_state {
     const char **argv; /* owned array of borrowed strings */
     size_t argc;
     char *lines[INTERPRETERS_MAX]; /* owned: the #! lines so far */
+    bool is_allowed;               /* by policy */
 };
 
 static void
@@ -229,10 +230,12 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 static void
 report(struct exec_state *x, const char *why)
 {
+    FILE *strace = strace_of_task(x->t);
+
     if (x->e->why)
         strncat(x->e->why, why, x->e->why_size - 1);
-    else if (x->t->kernel->strace)
-        strace_reason(x->t->kernel->strace, why);
+    else if (strace)
+        strace_reason(strace, why);
 }
 
 /* Compiled once: the file system remembers the program. */
@@ -256,6 +259,23 @@ find_program(struct exec_state *x, OWN struct program **ret)
     return r;
 }
 
+/* What may be run may also run its interpreter. */
+static int
+check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
+{
+    const struct exec_file f = {.path = x->path,
+                                .base = base,
+                                .node = &x->node,
+                                .argv0 = x->argv[0],
+                                .is_script = is_script};
+
+    if (x->is_allowed || !x->t->kernel->allow_tools)
+        return 0;
+    int r = exec_check_policy(x->t, &f);
+    x->is_allowed = r > 0;
+    return r < 0 ? r : 0;
+}
+
 /* Follows #! lines to a program. */
 static int
 resolve(struct exec_state *x)
@@ -270,8 +290,10 @@ resolve(struct exec_state *x)
         int64_t n = read_file(x, head, SHEBANG_BYTES);
         if (n < 0)
             return (int)n;
-        if (n < 2 || head[0] != '#' || head[1] != '!')
-            return 0;
+        bool is_script = n >= 2 && head[0] == '#' && head[1] == '!';
+        r = check_policy(x, base, is_script);
+        if (r < 0 || !is_script)
+            return r;
         if (hop == INTERPRETERS_MAX)
             return -ELOOP;
         head[n] = 0;
@@ -309,7 +331,9 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
         *ret = p;
     if (r < 0)
         return r;
-    r = args_set(&t->args, x.argv, e->envp, e->path);
+    /* A script of the guest's may have any name. */
+    r = args_set(&t->args, x.argv, e->envp,
+                 t->kernel->allow_tools ? x.path : e->path);
     if (r < 0) {
         program_put(p);
         return r;
@@ -363,13 +387,10 @@ enum {
 static int
 copy_string(struct task *t, gaddr a, char **ret)
 {
-    const char *p = guest_ptr(t, a, 1);
+    size_t max = guest_span(t, a, STRING_BYTES_MAX);
+    const char *p = guest_ptr(t, a, max);
 
-    if (!p)
-        return -EFAULT;
-    uint64_t left = t->thread->machine->size - a;
-    size_t max = left < STRING_BYTES_MAX ? (size_t)left : STRING_BYTES_MAX;
-    if (!memchr(p, 0, max))
+    if (max == 0 || !memchr(p, 0, max))
         return max == STRING_BYTES_MAX ? -E2BIG : -EFAULT;
     *ret = strdup(p);
     return *ret ? 0 : -ENOMEM;
@@ -519,7 +540,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .argv = (const char *const *)args.v,
                      .envp = (const char *const *)env.v};
     r = exec_prepare(t, &e, &p);
-    if (r == -EINPROGRESS)
+    if (r == -EINPROGRESS && p)
         return wait_for(t, p);
     return r < 0 ? r : start(t, p);
 }

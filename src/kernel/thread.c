@@ -224,6 +224,15 @@ guest_ptr(struct task *t, gaddr a, uint64_t len)
     return m->base + a;
 }
 
+size_t
+guest_span(struct task *t, gaddr a, size_t max)
+{
+    if (guest_ptr(t, a, max))
+        return max;
+    uint64_t size = t->thread->machine->size; /* just read anew */
+    return a < size ? (size_t)(size - a) : 0;
+}
+
 int
 copy_from_guest(struct task *t, void *dst, gaddr a, size_t len)
 {
@@ -249,13 +258,10 @@ copy_to_guest(struct task *t, gaddr a, const void *src, size_t len)
 int64_t
 guest_string(struct task *t, gaddr a, char *buf, size_t size)
 {
-    const char *p = guest_ptr(t, a, 1);
+    size_t max = guest_span(t, a, size);
+    const char *p = guest_ptr(t, a, max);
+    const char *end = max > 0 ? memchr(p, 0, max) : NULL;
 
-    if (!p)
-        return -EFAULT;
-    uint64_t left = t->thread->machine->size - a;
-    size_t max = left < size ? (size_t)left : size;
-    const char *end = memchr(p, 0, max);
     if (!end)
         return max == size ? -ENAMETOOLONG : -EFAULT;
     size_t len = (size_t)(end - p);
@@ -266,16 +272,12 @@ guest_string(struct task *t, gaddr a, char *buf, size_t size)
 const char *
 guest_path(struct task *t, gaddr a, int *err)
 {
-    const char *p = guest_ptr(t, a, 1);
+    size_t max = guest_span(t, a, PATH_BYTES_MAX);
+    const char *p = guest_ptr(t, a, max);
 
-    *err = -EFAULT;
-    if (!p)
-        return NULL;
-    uint64_t left = t->thread->machine->size - a;
-    if (memchr(p, 0, left < PATH_BYTES_MAX ? (size_t)left : PATH_BYTES_MAX))
+    if (max > 0 && memchr(p, 0, max))
         return p;
-    if (left >= PATH_BYTES_MAX)
-        *err = -ENAMETOOLONG;
+    *err = max == PATH_BYTES_MAX ? -ENAMETOOLONG : -EFAULT;
     return NULL;
 }
 
@@ -374,7 +376,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     }
     call_begin(th, nr);
     t->usage.syscalls++;
-    FILE *strace = th->kernel->strace;
+    FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
     int64_t r = row ? row->fn(t, (const union sysarg *)a) : -ENOSYS;

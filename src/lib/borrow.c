@@ -148,13 +148,6 @@ put_script(struct buf *b, struct reader *r, bool moves, const char *const *env)
     return ok && *next(r) == 'y' ? 0 : -EPERM;
 }
 
-static void
-roll_back(struct shell *sh)
-{
-    resident_freeze(sh->res);
-    shell_roll_back(sh);
-}
-
 int
 borrow(struct shell *sh, const char *cwd, const char *const *env,
        struct borrowed *ret, struct wsand_error *err)
@@ -175,12 +168,12 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     put_orders(&b, cwd, env);
     r = shell_ask(sh, &b, false, &reply, &len);
     if (r < 0)
-        return error_errno(err, -r, "cannot ask the shell");
+        return shell_ask_error(err, r);
     struct reader reader = {reply, reply ? reply + len : NULL};
     r = put_script(&back, &reader, cwd != NULL, env);
     free(reply);
     if (r < 0) {
-        roll_back(sh);
+        shell_undo(sh);
         return error_set(err, -r, "a variable cannot be changed");
     }
     ret->len = back.len;
@@ -196,7 +189,7 @@ give_back(struct shell *sh, struct borrowed *own, bool failed)
     size_t len;
 
     if (failed)
-        roll_back(sh);
+        shell_undo(sh);
     else if (!sh->is_clean)
         (void)shell_ask(sh, &body, true, &reply, &len);
     free(reply);

@@ -118,15 +118,12 @@ is_over(void *arg)
     struct wsand_sandbox *sb = run->sh->sb;
     struct kernel *k = sb->kernel;
 
-    if (!run->c->is_ours) {
-        if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-            atomic_store(&k->kicked, false);
-            sandbox_send_pending(sb);
-        }
-        if (!run->o->cancelled && sandbox_is_cancelled(sb)) {
-            run->o->cancelled = true;
-            kill_run(k);
-        }
+    if (!run->c->is_ours)
+        sandbox_send_pending(sb);
+    if (!run->o->cancelled &&
+        (run->c->is_ours ? sandbox_is_closed(sb) : sandbox_is_cancelled(sb))) {
+        run->o->cancelled = true;
+        kill_run(k);
     }
     return res->is_parked && (!res->is_dead || !res->task->thread);
 }
@@ -146,7 +143,7 @@ start(struct shell *sh, const struct command *c, struct outcome *o)
     kernel_begin_run(k);
     sh->res->task->run_tag = k->run_tag;
     sh->is_clean = false;
-    resident_run(sh->res, c->text, c->len);
+    resident_run(sh->res, c->text, c->len, !c->is_ours);
     return 0;
 }
 
@@ -218,8 +215,8 @@ take_reply(const struct outcome *o, OWN char **ret, size_t *ret_len)
 
     *ret = NULL;
     *ret_len = 0;
-    if (o->timed_out)
-        return -ETIMEDOUT;
+    if (o->timed_out || o->cancelled)
+        return o->cancelled ? -ECANCELED : -ETIMEDOUT;
     if (o->out->dropped)
         return -E2BIG;
     if (!nul)
@@ -240,24 +237,34 @@ body_init(struct buf *b)
     buf_init(b, SCRIPT_BYTES_MAX);
 }
 
-/* In a list with && a failing function is no failure for `set -e`. */
+/* In a list with && a failing function is no failure for `set -e`. The last
+ * argument of each command is $_ for the next. */
 static void
-wrap(struct buf *b, const struct buf *body, int status)
+wrap(struct buf *b, const char *top, const struct buf *body, int status)
 {
     body_init(b);
+    buf_puts(b, top);
     buf_puts(b, "__wsand() {\n\\builtin unset -f __wsand\n");
     buf_add(b, body->p, body->len);
-    buf_printf(b, "\n\\builtin return %d\n}\n__wsand && \\:\n", status);
+    buf_printf(b, "\n\\builtin return %d\n}\n", status);
+    buf_puts(b, "__wsand \"${_-}\" && \\: \"${_-}\"\n");
 }
 
 int
-shell_ask(struct shell *sh, const struct buf *body, bool continues,
-          OWN char **ret, size_t *ret_len)
+shell_ask_error(struct wsand_error *err, int r)
+{
+    r = error_errno(err, -r, "cannot ask the shell");
+    return r == -ETIMEDOUT ? error_of_class(err, WSAND_TIMEOUT, r) : r;
+}
+
+static int
+ask(struct shell *sh, const char *top, const struct buf *body, bool continues,
+    OWN char **ret, size_t *ret_len)
 {
     CLEANUP(buf_fini) struct buf b;
     struct outcome o = {0};
 
-    wrap(&b, body, sh->status);
+    wrap(&b, top, body, sh->status);
     int e = body->error ? body->error : b.error;
     if (e)
         return e == -EFBIG ? -E2BIG : e;
@@ -272,5 +279,23 @@ shell_ask(struct shell *sh, const struct buf *body, bool continues,
         return r;
     r = take_reply(&o, ret, ret_len);
     outcome_fini(&o, sh);
+    return r;
+}
+
+int
+shell_ask(struct shell *sh, const struct buf *body, bool continues,
+          OWN char **ret, size_t *ret_len)
+{
+    return ask(sh, "", body, continues, ret, ret_len);
+}
+
+int
+shell_query(struct shell *sh, const char *top, const struct buf *body,
+            OWN char **ret, size_t *ret_len)
+{
+    int r = ask(sh, top, body, false, ret, ret_len);
+
+    if (!sh->is_clean)
+        shell_undo(sh);
     return r;
 }

@@ -45,6 +45,12 @@ void outcome_fini(struct outcome *o, struct shell *sh);
  * NUL, freed with free(); NULL: it printed none. -ETIMEDOUT, -E2BIG. */
 int shell_ask(struct shell *sh, const struct buf *body, bool continues,
               OWN char **ret, size_t *ret_len);
+/* The same for what changes nothing: the shell has its state back, whatever it
+ * did. `top` are commands that are run before, outside of any function. */
+int shell_query(struct shell *sh, const char *top, const struct buf *body,
+                OWN char **ret, size_t *ret_len);
+/* r of shell_ask, with its message. */
+int shell_ask_error(struct wsand_error *err, int r);
 /* An empty body. */
 void body_init(struct buf *b);
 /* Adds a string in quotes. */

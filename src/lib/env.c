@@ -74,8 +74,8 @@ ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
 
     int r = shell_begin(sb, &sh);
     if (r == 0)
-        r = shell_ask(sh, body, false, ret, ret_len);
-    return r < 0 ? error_errno(err, -r, "cannot ask the shell") : 0;
+        r = shell_query(sh, "", body, ret, ret_len);
+    return r < 0 ? shell_ask_error(err, r) : 0;
 }
 
 static int
@@ -91,12 +91,17 @@ static int
 change(struct wsand_sandbox *sb, const char *name, struct buf *b,
        struct wsand_error *err)
 {
+    struct shell *sh;
     char *reply = NULL;
     size_t len;
 
     buf_puts(b, " && \\builtin printf '\\0'");
-    int r = ask(sb, b, &reply, &len, err);
-    if (r == 0 && !reply)
+    int r = shell_begin(sb, &sh);
+    if (r == 0)
+        r = shell_ask(sh, b, false, &reply, &len);
+    if (r < 0)
+        r = shell_ask_error(err, r);
+    else if (!reply)
         r = error_set(err, EPERM, "variable cannot be changed: %s", name);
     free(reply);
     return r;
@@ -106,6 +111,7 @@ int
 wsand_env_set(struct wsand_sandbox *sb, const char *name, const char *value,
               struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
 
     body_init(&b);
@@ -123,6 +129,7 @@ int
 wsand_env_unset(struct wsand_sandbox *sb, const char *name,
                 struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
 
     body_init(&b);
@@ -151,6 +158,7 @@ int
 wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
               struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
     char *reply = NULL;
     size_t len = 0;
@@ -233,6 +241,7 @@ make_list(const char *text, size_t len, char ***ret)
 int
 wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
     CLEANUP(buf_fini) struct buf which;
     CLEANUP(free_text) char *names = NULL;

@@ -2,6 +2,7 @@
 #include "lib/lib.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ begin(struct wsand_error *err, int errnum, const char *format, va_list args)
     size_t size = sizeof err->message;
 
     err->errnum = errnum;
+    err->error_class = errnum == ECANCELED ? WSAND_CANCELLED : WSAND_CLASS_NONE;
     err->is_program = false;
     int n = snprintf(err->message, size, "%s: ", name ? name : "EIO");
     (void)vsnprintf(err->message + n, size - (size_t)n, format, args);
@@ -64,6 +66,35 @@ error_of_program(struct wsand_error *err, int r)
     if (err)
         err->is_program = true;
     return r;
+}
+
+int
+error_of_class(struct wsand_error *err, enum wsand_class c, int r)
+{
+    if (err)
+        err->error_class = c;
+    return r;
+}
+
+int
+error_limit(struct wsand_error *err, const char *what, uint64_t max)
+{
+    return error_of_class(err, WSAND_LIMIT_EXCEEDED,
+                          error_set(err, ENOSPC, "%s limit reached (max: %llu)",
+                                    what, (unsigned long long)max));
+}
+
+const char *
+wsand_class_name(enum wsand_class c)
+{
+    static const char *const names[] = {
+        [WSAND_TIMEOUT] = "TIMEOUT",
+        [WSAND_CANCELLED] = "CANCELLED",
+        [WSAND_LIMIT_EXCEEDED] = "LIMIT_EXCEEDED",
+        [WSAND_CAPABILITY_DENIED] = "CAPABILITY_DENIED",
+    };
+
+    return (size_t)c < sizeof names / sizeof *names ? names[c] : NULL;
 }
 
 const char *

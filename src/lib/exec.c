@@ -26,16 +26,6 @@ terminal_freep(struct terminal **term)
     terminal_free(*term);
 }
 
-/* By its name, so that the programs find it too. */
-static int
-open_terminal(struct kernel *k, const struct tty *tty, OWN struct file **ret)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
-    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
-}
-
 /* The sandbox's end of the host's descriptor i. */
 static int
 open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
@@ -44,7 +34,7 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
 
     if (term && isatty(x->stdio[i]))
-        return open_terminal(k, terminal_tty(term), ret);
+        return terminal_open_tty(k, terminal_tty(term), ret);
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 
@@ -81,14 +71,17 @@ start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)
                : error_errno(err, -run->pid, "%s", x->path);
+    if (k->was_denied)
+        r = error_of_class(err, WSAND_CAPABILITY_DENIED, r);
     return error_of_program(err, r);
 }
 
 void
 sandbox_send_pending(struct wsand_sandbox *sb)
 {
+    if (!atomic_load_explicit(&sb->pending_signals, memory_order_relaxed))
+        return;
     uint64_t pending = atomic_exchange(&sb->pending_signals, 0);
-
     for (int sig = 1; sig < 64; sig++)
         if (pending & UINT64_C(1) << sig)
             kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
@@ -102,12 +95,10 @@ has_ended(void *arg)
     struct wsand_sandbox *sb = run->sb;
     struct kernel *k = sb->kernel;
 
-    if (atomic_load_explicit(&k->kicked, memory_order_relaxed)) {
-        atomic_store(&k->kicked, false);
-        sandbox_send_pending(sb);
-        if (atomic_exchange(&sb->window_changed, false) && run->term)
-            terminal_resize(run->term);
-    }
+    sandbox_send_pending(sb);
+    if (atomic_load_explicit(&sb->window_changed, memory_order_relaxed) &&
+        atomic_exchange(&sb->window_changed, false) && run->term)
+        terminal_resize(run->term);
     if (!run->cancelled && sandbox_is_cancelled(sb)) {
         run->cancelled = true;
         kernel_kill(k, k->run_tag, SIGKILL);
@@ -185,23 +176,21 @@ begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
     }
 }
 
-int
-wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
-           struct wsand_result *ret, struct wsand_error *err)
+static int
+exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
+             struct wsand_result *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};
 
-    if (x->size < sizeof *x)
-        return error_set(err, EINVAL, "wsand_exec.size is %zu", x->size);
     if (isatty(x->stdio[0])) {
         int r = terminal_new(k, x->stdio[0], &term);
         if (r < 0)
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    atomic_store(&sb->is_cancelled, false);
     int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
                            ? host_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
                            : 0;
@@ -220,6 +209,23 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
     fill_result(k, run.pid, ret);
     kernel_end_run(k);
     return 0;
+}
+
+int
+wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
+           struct wsand_result *ret, struct wsand_error *err)
+{
+    struct wsand_result result = {0};
+    struct wsand_exec own;
+
+    int r = sized_check(ret, "wsand_result", err);
+    if (r == 0)
+        r = SIZED_TAKE(&own, x, "wsand_exec", err);
+    if (r == 0)
+        r = exec_checked(sb, &own, &result, err);
+    if (r == 0)
+        sized_give(ret, &result, sizeof result);
+    return r;
 }
 
 void

@@ -5,6 +5,7 @@
 #include "lib/files.h"
 
 #include "kernel/file.h"
+#include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,11 +42,9 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
     if (r >= 0)
         return 0;
     if (r == -ENOSPC && l->was_hit[LIMIT_files])
-        return error_set(err, ENOSPC, "file count limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_files]);
+        return error_limit(err, "file count", l->max[LIMIT_files]);
     if (r == -ENOSPC && l->was_hit[LIMIT_file_bytes])
-        return error_set(err, ENOSPC, "file bytes limit reached (max: %llu)",
-                         (unsigned long long)l->max[LIMIT_file_bytes]);
+        return error_limit(err, "file bytes", l->max[LIMIT_file_bytes]);
     return error_path(err, -r, path);
 }
 
@@ -144,6 +143,7 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
                 size_t length, void **ret_data, size_t *ret_len,
                 struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     char *data = NULL;
     size_t len = 0;
     struct at at;
@@ -234,29 +234,43 @@ fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
     return r < 0 ? r : set_mode(&f->node, mode);
 }
 
+/* What a file costs may be spent on the one that takes its place. */
+static struct quota
+cost_of(const struct vnode *node)
+{
+    if (!node->mnt || !tmpfs_is(node->mnt->fs))
+        return (struct quota){0};
+    const struct inode *i = tree_find(tmpfs_tree(node->mnt->fs), node->ino);
+    if (!i || i->nlink > 1)
+        return (struct quota){0};
+    return (struct quota){inode_blocks(i).weight * CHUNK_BYTES, inode_cost(i)};
+}
+
+static void
+lend(const struct vnode *node, struct quota q)
+{
+    if (!q.bytes && !q.inodes)
+        return;
+    struct tree *t = tmpfs_tree(node->mnt->fs);
+    t->max.bytes += q.bytes;
+    t->max.inodes += q.inodes;
+}
+
 /* The file has either its old contents or all of the new ones. */
 static int
-write_whole(const struct at *at, const struct wsand_write *w)
+write_beside(const struct walk *walk, struct kernel *k,
+             const struct wsand_write *w, const struct attr *old)
 {
-    struct attr old = {.mode = 0644, .uid = USER_ID, .gid = USER_ID};
+    struct at temp = {
+        .k = k, .base = &walk->dir, .owner = {old->uid, old->gid}};
+    struct at to = {.k = k, .base = &walk->dir, .path = walk->name};
     struct file *f = NULL;
-    struct walk walk;
     char name[32];
 
-    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
-    if (r == 0 && walk.node.mnt)
-        r = check_regular(&walk.node, &old);
-    if (r == 0 && walk.slash)
-        r = -EISDIR;
+    int r = open_temp(&temp, name, sizeof name, &f);
     if (r < 0)
         return r;
-    struct at temp = {
-        .k = at->k, .base = &walk.dir, .owner = {old.uid, old.gid}};
-    struct at to = {.k = at->k, .base = &walk.dir, .path = walk.name};
-    r = open_temp(&temp, name, sizeof name, &f);
-    if (r < 0)
-        return r;
-    r = fill_temp(f, w, &old);
+    r = fill_temp(f, w, old);
     file_put(f);
     if (r == 0)
         r = vfs_rename(&temp, &to, 0);
@@ -265,17 +279,39 @@ write_whole(const struct at *at, const struct wsand_write *w)
     return r;
 }
 
-int
-wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *w,
-                 struct wsand_error *err)
+static int
+write_whole(const struct at *at, const struct wsand_write *w)
 {
-    struct at at;
+    struct attr old = {.mode = 0644, .uid = USER_ID, .gid = USER_ID};
+    struct walk walk;
 
-    if (w->size < sizeof *w)
-        return error_set(err, EINVAL, "wsand_write.size is %zu", w->size);
-    int r = file_begin(sb, w->path, &at, err);
+    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
+    if (r == 0 && walk.node.mnt)
+        r = check_regular(&walk.node, &old);
+    if (r == 0 && walk.slash)
+        r = -EISDIR;
     if (r < 0)
         return r;
-    r = w->append || w->has_offset ? write_part(&at, w) : write_whole(&at, w);
-    return file_end(sb, w->path, r, err);
+    struct quota lent = cost_of(&walk.node);
+    lend(&walk.node, lent);
+    r = write_beside(&walk, at->k, w, &old);
+    lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});
+    return r;
+}
+
+int
+wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *given,
+                 struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    struct wsand_write w;
+    struct at at;
+
+    int r = SIZED_TAKE(&w, given, "wsand_write", err);
+    if (r == 0)
+        r = file_begin(sb, w.path, &at, err);
+    if (r != 0)
+        return r;
+    r = w.append || w.has_offset ? write_part(&at, &w) : write_whole(&at, &w);
+    return file_end(sb, w.path, r, err);
 }

@@ -47,6 +47,7 @@ int
 wsand_file_stat(struct wsand_sandbox *sb, const char *path, bool follow,
                 struct wsand_stat *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct at at;
 
     int r = file_begin(sb, path, &at, err);
@@ -60,6 +61,7 @@ int
 wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
                  struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct attr a = {.mode = mode & 07777};
     struct walk w;
     struct at at;
@@ -164,6 +166,7 @@ int
 wsand_file_list(struct wsand_sandbox *sb, const char *path,
                 struct wsand_list *ret, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct wsand_list list = {0};
     struct at at;
 
@@ -225,6 +228,7 @@ int
 wsand_file_mkdir(struct wsand_sandbox *sb, const char *path, uint32_t mode,
                  bool recursive, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct at at;
 
     int r = file_begin(sb, path, &at, err);
@@ -239,6 +243,7 @@ int
 wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
                    const char *path, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct at at;
 
     int r = file_begin(sb, path, &at, err);
@@ -253,6 +258,7 @@ int
 wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
                   struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct at a, b;
 
     int r = file_begin(sb, from, &a, err);
@@ -351,6 +357,7 @@ int
 wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
               struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct vnode dir = {0};
     struct at at;
 

@@ -97,21 +97,26 @@ spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
 }
 
 int
-wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *x, int hfd,
+wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
              struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct kernel *k = sb->kernel;
     char why[160] = "";
     struct resident res = {0};
-    int pid = spawn(k, x, why, sizeof why);
+    struct wsand_exec x;
 
+    int r = SIZED_TAKE(&x, given, "wsand_exec", err);
+    if (r != 0)
+        return r;
+    int pid = spawn(k, &x, why, sizeof why);
     if (pid < 0)
-        return error_errno(err, -pid, "%s: %s", x->path, why);
+        return error_errno(err, -pid, "%s: %s", x.path, why);
     res.task = task_find(k, pid);
     res.task->resident = &res;
     (void)kernel_run(k, is_over, &res, NS_NEVER);
-    int r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
-                                          : -ENOEXEC;
+    r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
+                                      : -ENOEXEC;
     res.task->resident = NULL;
-    return r < 0 ? error_errno(err, -r, "%s does not freeze", x->path) : 0;
+    return r < 0 ? error_errno(err, -r, "%s does not freeze", x.path) : 0;
 }

@@ -5,45 +5,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SNAPSHOTS = 64 };
+enum { SNAPSHOTS = 64, SNAPSHOT_BYTES = 256 << 20 };
 
-static int
-copy_mounts(struct wsand_options *to, const struct wsand_options *from)
+int
+options_add_mount(struct wsand_options *o, const struct wsand_mount *m)
 {
-    struct wsand_mount *v = calloc(from->n_mounts + 1, sizeof *v);
+    struct wsand_mount *v =
+        realloc((struct wsand_mount *)o->mounts, (o->n_mounts + 1) * sizeof *v);
 
     if (!v)
         return -ENOMEM;
-    to->mounts = v;
-    to->n_mounts = from->n_mounts;
-    for (size_t i = 0; i < from->n_mounts; i++) {
-        v[i] = (struct wsand_mount){
-            .host_path = strdup(from->mounts[i].host_path),
-            .guest_path = strdup(from->mounts[i].guest_path),
-            .is_writable = from->mounts[i].is_writable};
-        if (!v[i].host_path || !v[i].guest_path)
-            return -ENOMEM;
-    }
-    return 0;
+    o->mounts = v;
+    v += o->n_mounts++;
+    *v = (struct wsand_mount){.host_path =
+                                  m->host_path ? strdup(m->host_path) : NULL,
+                              .guest_path = strdup(m->guest_path),
+                              .is_writable = m->is_writable};
+    if (v->guest_path && !v->host_path == !m->host_path)
+        return 0;
+    options_drop_mount(o);
+    return -ENOMEM;
 }
 
+void
+options_drop_mount(struct wsand_options *o)
+{
+    const struct wsand_mount *m = &o->mounts[--o->n_mounts];
+
+    free((char *)m->host_path);
+    free((char *)m->guest_path);
+}
+
+/* A NULL-terminated list; NULL stays NULL. */
 static int
-copy_env(struct wsand_options *to, const char *const *env)
+copy_strings(const char *const **to, const char *const *from)
 {
     size_t n = 0;
 
-    while (env && env[n])
-        n++;
-    if (!n)
+    if (!from)
         return 0;
+    while (from[n])
+        n++;
     char **v = calloc(n + 1, sizeof *v);
     if (!v)
         return -ENOMEM;
-    to->env = (const char *const *)v;
+    *to = (const char *const *)v;
     for (size_t i = 0; i < n; i++)
-        if (!(v[i] = strdup(env[i])))
+        if (!(v[i] = strdup(from[i])))
             return -ENOMEM;
     return 0;
+}
+
+static void
+free_strings(const char *const *v)
+{
+    for (const char *const *s = v; s && *s; s++)
+        free((char *)*s);
+    free((char **)v);
 }
 
 int
@@ -54,22 +72,31 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->n_mounts = 0;
     to->programs = NULL;
     to->n_programs = 0;
-    to->env = NULL;
+    to->env = to->allow_tools = to->writable_paths = NULL;
     if (!to->snapshots)
         to->snapshots = SNAPSHOTS;
-    int r = copy_mounts(to, from);
-    return r < 0 ? r : copy_env(to, from->env);
+    if (!to->snapshot_bytes)
+        to->snapshot_bytes = SNAPSHOT_BYTES;
+    int r = commands_copy(to, from);
+    for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
+        r = options_add_mount(to, &from->mounts[i]);
+    if (r == 0)
+        r = copy_strings(&to->env, from->env);
+    if (r == 0)
+        r = copy_strings(&to->allow_tools, from->allow_tools);
+    if (r == 0)
+        r = copy_strings(&to->writable_paths, from->writable_paths);
+    return r;
 }
 
 void
 options_fini(struct wsand_options *o)
 {
-    for (size_t i = 0; i < o->n_mounts; i++) {
-        free((char *)o->mounts[i].host_path);
-        free((char *)o->mounts[i].guest_path);
-    }
+    commands_free(o);
+    while (o->n_mounts)
+        options_drop_mount(o);
     free((struct wsand_mount *)o->mounts);
-    for (const char *const *e = o->env; e && *e; e++)
-        free((char *)*e);
-    free((char **)o->env);
+    free_strings(o->env);
+    free_strings(o->allow_tools);
+    free_strings(o->writable_paths);
 }

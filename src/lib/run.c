@@ -1,13 +1,17 @@
 /* wsand_run: one command of the user, with what is for it alone. */
 #include "lib/command.h"
 #include "lib/env.h"
+#include "lib/history.h"
+#include "lib/trace.h"
 
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
@@ -57,25 +61,57 @@ limit_hit(const struct limits *l)
     return NULL;
 }
 
+/* How it has ended, and why. */
+static void
+fill_status(const struct kernel *k, const struct outcome *o,
+            struct wsand_output *ret)
+{
+    ret->exit_code = o->status;
+    ret->timed_out = o->timed_out;
+    ret->cancelled = o->cancelled && !o->timed_out;
+    if (ret->timed_out) {
+        ret->exit_code = EXIT_TIMED_OUT;
+        ret->error_class = WSAND_TIMEOUT;
+    } else if (ret->cancelled) {
+        ret->exit_code = EXIT_CANCELLED;
+        ret->error_class = WSAND_CANCELLED;
+    } else if (o->status) {
+        ret->limit = limit_hit(&k->limits);
+        ret->error_class = ret->limit      ? WSAND_LIMIT_EXCEEDED
+                           : k->was_denied ? WSAND_CAPABILITY_DENIED
+                                           : WSAND_CLASS_NONE;
+    }
+}
+
 static void
 fill_output(struct shell *sh, const struct outcome *o, struct wsand_output *ret)
 {
     const struct kernel *k = sh->sb->kernel;
 
-    ret->exit_code = o->status;
-    ret->timed_out = o->timed_out;
-    ret->cancelled = o->cancelled && !o->timed_out;
-    if (ret->timed_out)
-        ret->exit_code = EXIT_TIMED_OUT;
-    else if (ret->cancelled)
-        ret->exit_code = EXIT_CANCELLED;
-    else if (o->status)
-        ret->limit = limit_hit(&k->limits);
+    fill_status(k, o, ret);
     ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
     ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
     take_output(o->out, &ret->out, &ret->out_len, &ret->out_dropped);
     take_output(o->err, &ret->err, &ret->err_len, &ret->err_dropped);
     ret->background = capture_take(sh->background, &ret->background_len);
+}
+
+/* Adds a line of our own to the command's standard error, past any limit. */
+static void
+say(const struct wsand_run *run, struct wsand_output *o, const char *line)
+{
+    char **to = run->merge_stderr ? &o->out : &o->err;
+    size_t *len = run->merge_stderr ? &o->out_len : &o->err_len;
+    size_t n = strlen(line);
+
+    char *p = realloc(*to, *len + n + 1);
+    if (!p)
+        return;
+    memcpy(p + *len, line, n + 1);
+    *to = p;
+    *len += n;
+    if (run->on_output)
+        run->on_output(run->on_output_arg, run->merge_stderr ? 1 : 2, line, n);
 }
 
 /* --- running */
@@ -109,12 +145,16 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         .deadline_ns = deadline_ns,
         .continues = continues};
     struct outcome o = {0};
+    CLEANUP(trace_freep) struct trace *trace = NULL;
 
-    int r = command_run(sh, &c, &o);
+    int r = run->trace ? trace_new(sh->sb->kernel, &trace) : 0;
+    if (r == 0)
+        r = command_run(sh, &c, &o);
     if (r < 0)
         return r;
-    *ret = (struct wsand_output){0};
     fill_output(sh, &o, ret);
+    if (trace && ret->exit_code)
+        ret->trace = trace_take(trace, &ret->trace_len);
     outcome_fini(&o, sh);
     return 0;
 }
@@ -137,32 +177,92 @@ run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
 }
 
-int
-wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
-          struct wsand_output *ret, struct wsand_error *err)
+/* A command that is too long is answered as if it had failed. */
+static void
+refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
 {
+    char line[80];
+
+    ret->exit_code = 1;
+    ret->error_class = WSAND_LIMIT_EXCEEDED;
+    ret->limit = limit_info(LIMIT_command)->name;
+    (void)snprintf(line, sizeof line,
+                   "command too long (%zu bytes, limit: %llu)\n",
+                   run->command_len, (unsigned long long)max);
+    say(run, ret, line);
+}
+
+static int
+run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
+            struct wsand_output *ret, struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
     int64_t began = host_mono_ns();
+    uint64_t max = sb->kernel->limits.max[LIMIT_command];
     struct shell *sh;
 
-    if (run->size < sizeof *run)
-        return error_set(err, EINVAL, "wsand_run.size is %zu", run->size);
-    atomic_store(&sb->is_cancelled, false);
+    if (run->command_len > max) {
+        refuse(run, max, ret);
+        return 0;
+    }
     int r = shell_begin(sb, &sh);
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
     r = run_here(sh, run, deadline_of(began, run->timeout_ms), ret, err);
+    if (r < 0)
+        return r;
+    history_add(&sb->history, run->command, run->command_len);
+    ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
+    if (ret->timed_out) {
+        ret->time_us = run->timeout_ms * 1000;
+        say(run, ret, "command timed out\n");
+    }
+    return 0;
+}
+
+/* --- the function, for callers of any version */
+
+static const size_t owned[] = {offsetof(struct wsand_output, out),
+                               offsetof(struct wsand_output, err),
+                               offsetof(struct wsand_output, background),
+                               offsetof(struct wsand_output, trace)};
+
+/* Frees the bytes whose pointers lie between two ends of *out. */
+static void
+free_owned(struct wsand_output *out, size_t from, size_t to)
+{
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i] + sizeof(char *) > from && owned[i] + sizeof(char *) <= to)
+            free(*(char **)((char *)out + owned[i]));
+}
+
+int
+wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
+          struct wsand_output *ret, struct wsand_error *err)
+{
+    struct wsand_output out = {0};
+    struct wsand_run own;
+
+    int r = sized_check(ret, "wsand_output", err);
     if (r == 0)
-        ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
-    return r;
+        r = SIZED_TAKE(&own, run, "wsand_run", err);
+    if (r == 0)
+        r = run_checked(sb, &own, &out, err);
+    if (r < 0)
+        return r;
+    sized_give(ret, &out, sizeof out);
+    free_owned(&out, ret->size, sizeof out);
+    return 0;
 }
 
 void
 wsand_output_free(struct wsand_output *out)
 {
-    free(out->out);
-    free(out->err);
-    free(out->background);
-    *out = (struct wsand_output){0};
+    size_t size = out->size;
+
+    free_owned(out, 0, size);
+    memset(out, 0, size);
+    out->size = size;
 }
 
 void
@@ -175,5 +275,12 @@ wsand_cancel(struct wsand_sandbox *sb)
 bool
 sandbox_is_cancelled(const struct wsand_sandbox *sb)
 {
-    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&sb->is_cancelled, memory_order_relaxed) ||
+           sandbox_is_closed(sb);
+}
+
+bool
+sandbox_is_closed(const struct wsand_sandbox *sb)
+{
+    return atomic_load_explicit(&sb->turn.is_closed, memory_order_relaxed);
 }

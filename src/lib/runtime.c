@@ -77,19 +77,25 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
 }
 
 int
-wsand_runtime_new(const struct wsand_runtime_options *o,
+wsand_runtime_new(const struct wsand_runtime_options *given,
                   struct wsand_runtime **ret, struct wsand_error *err)
 {
-    if (o->size < sizeof *o)
-        return error_set(err, EINVAL, "wsand_runtime_options.size is %zu",
-                         o->size);
+    struct wsand_runtime_options o;
+
+    int r = SIZED_TAKE(&o, given, "wsand_runtime_options", err);
+    if (r != 0)
+        return r;
     struct wsand_runtime *rt = calloc(1, sizeof *rt);
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
     (void)pthread_mutex_init(&rt->shell.lock, NULL);
-    int r = open_image(rt, o->root_image, err);
+    r = pool_init(&rt->pool, o.threads);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot make the pool");
     if (r == 0)
-        r = start_engine(rt, o, err);
+        r = open_image(rt, o.root_image, err);
+    if (r == 0)
+        r = start_engine(rt, &o, err);
     if (r < 0) {
         wsand_runtime_free(rt);
         return r;
@@ -130,6 +136,7 @@ wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
+    pool_fini(&rt->pool);
     shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);

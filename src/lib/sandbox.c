@@ -1,18 +1,15 @@
 /* Sandboxes: a kernel with its file systems, limits and options. */
 #include "lib/env.h"
+#include "lib/history.h"
 #include "lib/lib.h"
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/devfs.h"
-#include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/image.h"
-#include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "kernel/vfs/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,12 +98,14 @@ put_file(struct wsand_runtime *rt, struct tree *t,
          struct wsand_error *err)
 {
     CLEANUP(program_putp) struct program *program = NULL;
+    const struct attr executable = {.mode = S_IFREG | 0755};
     uint64_t ino;
 
     int r = load_program(rt, p, f, &program, err);
     if (r < 0)
         return r;
-    r = skeleton_put_file(t, p->guest_path, f->bytes, f->len, 0755, now, &ino);
+    r = skeleton_put_file(t, p->guest_path, f->bytes, f->len, &executable, now,
+                          &ino);
     if (r < 0)
         return error_errno(err, -r, "%s in the sandbox", p->guest_path);
     if (program)
@@ -155,9 +154,10 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
         if (r < 0)
             return r;
     }
-    if (!rt->image)
+    r = commands_put(ret, o, now, err);
+    if (r == 0 && !rt->image)
         tree_make_free(ret);
-    return 0;
+    return r;
 }
 
 static int
@@ -171,58 +171,6 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
         return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
     return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
-}
-
-/* --- mounts */
-
-static int
-mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
-             OWN struct fs *fs, bool read_only, struct wsand_error *err)
-{
-    if (r == 0)
-        r = mount_add(k, path, source, fs, read_only);
-    return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
-}
-
-static int
-mount_system(struct kernel *k, struct wsand_error *err)
-{
-    struct fs *dev = NULL, *proc = NULL;
-
-    int r = devfs_new(k, &dev);
-    r = mount_new_fs(k, "/dev", "dev", r, dev, false, err);
-    if (r < 0)
-        return r;
-    r = procfs_new(k, &proc);
-    return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
-}
-
-static int
-mount_host(struct kernel *k, const struct wsand_mount *m,
-           struct wsand_error *err)
-{
-    struct fs *fs = NULL;
-
-    if (m->guest_path[0] != '/')
-        return error_set(err, EINVAL, "mount %s: not an absolute path",
-                         m->guest_path);
-    int hfd = open(m->host_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (hfd < 0)
-        return error_errno(err, errno, "mount %s", m->host_path);
-    int r = hostfs_new(k, hfd, !m->is_writable, &fs);
-    /* Where it lies on the host is not the guest's business. */
-    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
-}
-
-static int
-mount_all(struct kernel *k, const struct wsand_options *o,
-          struct wsand_error *err)
-{
-    int r = mount_system(k, err);
-
-    for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
-        r = mount_host(k, &o->mounts[i], err);
-    return r;
 }
 
 /* --- life */
@@ -241,9 +189,18 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
-/* Takes root over. */
+/* Between the turns of processes: what other threads have asked for. */
+static void
+sandbox_on_kick(void *arg)
+{
+    mail_deliver(arg);
+    processes_turn(arg);
+}
+
+/* Takes root over; `mounts` and `from` are as for mounts_make. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
+             const struct wsand_mount *mounts, const struct snapshot *from,
              struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
@@ -253,12 +210,17 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
-                                .start_ns = o->clock_ns};
+                                .start_ns = o->clock_ns,
+                                .allow_tools = o->allow_tools};
 
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot make the sandbox");
-    r = mount_all(sb->kernel, o, err);
+    sb->kernel->on_kick = sandbox_on_kick;
+    sb->kernel->on_kick_arg = sb->kernel->host_arg = sb;
+    if (o->n_commands)
+        sb->kernel->host_call = call_begin_command;
+    r = mounts_make(sb, mounts, from, err);
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
@@ -270,6 +232,9 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 
     if (sb) {
         sb->runtime = rt;
+        turn_init(&sb->turn, &rt->pool);
+        mailbox_init(&sb->mailbox);
+        processes_init(&sb->processes);
         list_init(&sb->snapshots);
     }
     if (!sb || options_copy(&sb->options, o) < 0) {
@@ -282,25 +247,28 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 }
 
 int
-wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
+wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
                   struct wsand_sandbox **ret, struct wsand_error *err)
 {
     uint64_t max[LIMIT_COUNT];
     struct wsand_sandbox *sb = NULL;
+    struct wsand_options o;
     struct fs *root = NULL;
 
-    if (o->size < sizeof *o)
-        return error_set(err, EINVAL, "wsand_options.size is %zu", o->size);
-    int r = get_limits(o, max, err);
+    int r = SIZED_TAKE(&o, given, "wsand_options", err);
     if (r == 0)
-        r = env_check(o->env, err);
+        r = get_limits(&o, max, err);
     if (r == 0)
-        r = sandbox_alloc(rt, o, &sb, err);
+        r = env_check(o.env, err);
+    if (r == 0)
+        r = commands_check(&o, err);
+    if (r == 0)
+        r = sandbox_alloc(rt, &o, &sb, err);
     if (r != 0)
         return r;
-    r = make_root(rt, o, max, &root, err);
+    r = make_root(rt, &o, max, &root, err);
     if (r == 0)
-        r = fill_sandbox(sb, max, root, err);
+        r = fill_sandbox(sb, max, root, o.mounts, NULL, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
@@ -316,7 +284,7 @@ static int
 clone_root(const struct kernel *k, const struct snapshot *s,
            OWN struct fs **ret)
 {
-    return tmpfs_new(NULL, snapshot_tree(s), k->limits.max[LIMIT_file_bytes],
+    return tmpfs_new(NULL, snapshot_tree(s, 0), k->limits.max[LIMIT_file_bytes],
                      k->limits.max[LIMIT_files], ret);
 }
 
@@ -328,33 +296,37 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     struct fs *root = NULL;
 
     sb->initial = s;
+    sb->history = history_get(from->history);
     int r = clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
-    r = fill_sandbox(sb, from->kernel->limits.max, root, err);
+    r = fill_sandbox(sb, from->kernel->limits.max, root, NULL, s, err);
     if (r < 0)
         return r;
     r = snapshot_thaw_shell(s, sb);
     return r < 0 ? error_errno(err, -r, "cannot copy the shell") : 0;
 }
 
-int
-wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
-           struct wsand_error *err)
+/* A fork; with the files of t and without a shell, unless t is NULL. */
+static int
+fork_with(struct wsand_sandbox *from, const struct tree *t,
+          OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
-    int r = wsand_checkpoint(from, err);
-    if (r == 0)
-        r = sandbox_alloc(from->runtime, &from->options, &sb, err);
+    int r = sandbox_alloc(from->runtime, &from->options, &sb, err);
     if (r != 0)
         return r;
     r = snapshot_new(from, &s);
-    if (r < 0)
+    if (r == 0 && t)
+        r = snapshot_set_files(s, t);
+    if (r < 0) {
+        snapshot_free(s);
         r = error_errno(err, -r, "cannot copy the sandbox");
-    else
+    } else {
         r = fill_fork(sb, from, s, err);
+    }
     if (r < 0) {
         wsand_sandbox_free(sb);
         return r;
@@ -363,16 +335,40 @@ wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
     return 0;
 }
 
+int
+wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
+           struct wsand_error *err)
+{
+    SANDBOX_TURN(from, err);
+    int r = wsand_checkpoint(from, err);
+
+    return r < 0 ? r : fork_with(from, NULL, ret, err);
+}
+
+int
+sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
+              OWN struct wsand_sandbox **ret, struct wsand_error *err)
+{
+    return fork_with(sb, t, ret, err);
+}
+
 void
 wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
+    turn_close(sb);
+    processes_end(sb);
     shell_free(sb->shell);
+    history_put(sb->history);
     snapshots_free(sb);
     kernel_free(sb->kernel);
+    mail_deliver(sb); /* nobody waits for it any more */
     if (sb->strace)
         fclose(sb->strace);
     options_fini(&sb->options);
+    processes_fini(&sb->processes);
+    mailbox_fini(&sb->mailbox);
+    turn_fini(&sb->turn);
     free(sb);
 }

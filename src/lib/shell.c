@@ -24,27 +24,11 @@ enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
 
 /* --- the image that all shells of a runtime share */
 
-/* The inode of a file of the root image; 0: there is none. */
-static uint64_t
-image_find(const struct tree *t, const char *path)
-{
-    uint64_t ino = 1;
-
-    while (*path) {
-        path += strspn(path, "/");
-        struct name n = {path, strcspn(path, "/")};
-        if (tree_lookup(t, ino, n, &ino) < 0)
-            return 0;
-        path += n.len;
-    }
-    return ino;
-}
-
 static int
 load_program(struct wsand_runtime *rt, OWN struct program **ret)
 {
     const struct tree *t = image_tree(rt->image);
-    const struct inode *i = tree_find(t, image_find(t, SHELL_PATH));
+    const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
     char why[160];
 
     if (!i)
@@ -296,6 +280,13 @@ shell_roll_back(struct shell *sh)
     task_set_cwd(t, &s->cwd, &s->cwd, "");
 }
 
+void
+shell_undo(struct shell *sh)
+{
+    resident_freeze(sh->res);
+    shell_roll_back(sh);
+}
+
 int
 shell_get(struct wsand_sandbox *sb, struct shell **ret)
 {
@@ -309,6 +300,7 @@ shell_get(struct wsand_sandbox *sb, struct shell **ret)
 int
 wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
 
     return r < 0 ? error_errno(err, -r, "cannot note the shell's state") : 0;

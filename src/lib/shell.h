@@ -44,6 +44,8 @@ int shell_thaw(struct shell *sh);
 void shell_count_machine(struct shell *sh);
 /* Between commands: notes its state. */
 int shell_checkpoint(struct shell *sh);
+/* Drops what has happened since the last checkpoint. */
+void shell_undo(struct shell *sh);
 /* Its machine is gone: the task gets the state of the last checkpoint. */
 void shell_roll_back(struct shell *sh);
 

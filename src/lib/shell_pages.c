@@ -124,9 +124,7 @@ add_changed(struct shell_pages *p, const struct shell_pages *last,
 }
 
 int
-shell_pages_take(const struct shell_pages *last,
-                 const struct shell_image *image, const uint8_t *memory,
-                 uint64_t size, OWN struct shell_pages **ret)
+shell_pages_new(uint64_t size, OWN struct shell_pages **ret)
 {
     struct shell_pages *p = calloc(1, sizeof *p);
 
@@ -134,7 +132,59 @@ shell_pages_take(const struct shell_pages *last,
         return -ENOMEM;
     p->refs = 1;
     p->size = size;
-    int r = add_changed(p, last, image, memory);
+    *ret = p;
+    return 0;
+}
+
+int
+shell_pages_add(struct shell_pages *p, uint32_t index, const uint8_t *bytes)
+{
+    size_t none = 0;
+
+    return add(p, index, page_for(NULL, &none, index, bytes));
+}
+
+uint64_t
+shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
+{
+    size_t n = shell_pages_n(p), n_other = shell_pages_n(other), j = 0;
+    uint64_t bytes = 0;
+
+    if (p == other)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        while (j < n_other && other->v[j].index < p->v[i].index)
+            j++;
+        if (j == n_other || other->v[j].page != p->v[i].page)
+            bytes += SHELL_PAGE_BYTES;
+    }
+    return bytes;
+}
+
+size_t
+shell_pages_n(const struct shell_pages *p)
+{
+    return p ? p->n : 0;
+}
+
+const uint8_t *
+shell_pages_at(const struct shell_pages *p, size_t i, uint32_t *ret_index)
+{
+    *ret_index = p->v[i].index;
+    return p->v[i].page->bytes;
+}
+
+int
+shell_pages_take(const struct shell_pages *last,
+                 const struct shell_image *image, const uint8_t *memory,
+                 uint64_t size, OWN struct shell_pages **ret)
+{
+    struct shell_pages *p = NULL;
+
+    int r = shell_pages_new(size, &p);
+    if (r < 0)
+        return r;
+    r = add_changed(p, last, image, memory);
     if (r < 0) {
         shell_pages_put(p);
         return r;

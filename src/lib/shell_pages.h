@@ -27,6 +27,18 @@ uint64_t shell_pages_size(const struct shell_pages *p);
 int shell_pages_take(const struct shell_pages *last,
                      const struct shell_image *image, const uint8_t *memory,
                      uint64_t size, OWN struct shell_pages **ret);
+/* The bytes of the pages that p has and `other` has not. */
+uint64_t shell_pages_lost(const struct shell_pages *p,
+                          const struct shell_pages *other);
+/* How many there are; the i-th, and the index of its place in memory. */
+size_t shell_pages_n(const struct shell_pages *p);
+const uint8_t *shell_pages_at(const struct shell_pages *p, size_t i,
+                              uint32_t *ret_index);
+/* A list of given pages: empty, and one more, at a larger index than those
+ * before. -ENOMEM. */
+int shell_pages_new(uint64_t size, OWN struct shell_pages **ret);
+int shell_pages_add(struct shell_pages *p, uint32_t index,
+                    const uint8_t *bytes);
 /* Lays the pages into the memory of a new instance. */
 void shell_pages_lay(const struct shell_pages *p, uint8_t *memory);
 

@@ -9,10 +9,10 @@
 enum { ROOT_INO = 1 };
 
 static int
-find_or_make_dir(struct tree *t, uint64_t *dir, struct name name,
+find_or_make_dir(struct tree *t, uint64_t *dir, struct name name, uint32_t uid,
                  int64_t now_ns)
 {
-    struct attr a = {.mode = S_IFDIR | 0755};
+    struct attr a = {.mode = S_IFDIR | 0755, .uid = uid, .gid = uid};
     uint64_t up = *dir;
 
     int r = tree_lookup(t, up, name, dir);
@@ -21,8 +21,8 @@ find_or_make_dir(struct tree *t, uint64_t *dir, struct name name,
 
 /* The folder of the last name of `path`, made where it is missing. */
 static int
-parent_of(struct tree *t, const char *path, int64_t now_ns, uint64_t *ret_dir,
-          struct name *ret_name)
+parent_of(struct tree *t, const char *path, uint32_t uid, int64_t now_ns,
+          uint64_t *ret_dir, struct name *ret_name)
 {
     uint64_t dir = ROOT_INO;
     int r = 0;
@@ -38,7 +38,7 @@ parent_of(struct tree *t, const char *path, int64_t now_ns, uint64_t *ret_dir,
             *ret_name = n;
             return r;
         }
-        r = find_or_make_dir(t, &dir, n, now_ns);
+        r = find_or_make_dir(t, &dir, n, uid, now_ns);
         if (r < 0)
             return r;
     }
@@ -52,21 +52,21 @@ put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
     struct name n;
     uint64_t dir, ino;
 
-    int r = parent_of(t, path, now_ns, &dir, &n);
+    int r = parent_of(t, path, 0, now_ns, &dir, &n);
     return r < 0 ? r : tree_create(t, dir, n, &a, now_ns, &ino);
 }
 
 int
 skeleton_put_file(struct tree *t, const char *path, const void *data,
-                  size_t len, uint32_t mode, int64_t now_ns, uint64_t *ret_ino)
+                  size_t len, const struct attr *a, int64_t now_ns,
+                  uint64_t *ret_ino)
 {
-    struct attr a = {.mode = S_IFREG | mode};
     struct name n;
     uint64_t dir, ino;
 
-    int r = parent_of(t, path, now_ns, &dir, &n);
+    int r = parent_of(t, path, a->uid, now_ns, &dir, &n);
     if (r == 0)
-        r = tree_create(t, dir, n, &a, now_ns, &ino);
+        r = tree_create(t, dir, n, a, now_ns, &ino);
     for (size_t done = 0; r == 0 && done < len;) {
         int64_t w = tree_write(t, ino, done, (const char *)data + done,
                                len - done, now_ns);
@@ -80,18 +80,44 @@ skeleton_put_file(struct tree *t, const char *path, const void *data,
     return r;
 }
 
+uint64_t
+skeleton_find(const struct tree *t, const char *path)
+{
+    uint64_t ino = ROOT_INO;
+
+    while (*path) {
+        path += strspn(path, "/");
+        struct name n = {path, strcspn(path, "/")};
+        if (tree_lookup(t, ino, n, &ino) < 0)
+            return 0;
+        path += n.len;
+    }
+    return ino;
+}
+
+int
+skeleton_link(struct tree *t, const char *path, uint64_t ino, int64_t now_ns)
+{
+    struct name n;
+    uint64_t dir;
+
+    int r = parent_of(t, path, 0, now_ns, &dir, &n);
+    return r < 0 ? r : tree_link(t, dir, n, ino, now_ns);
+}
+
 int
 skeleton_fill(struct tree *t, int64_t now_ns)
 {
     uint64_t ino;
+    const struct attr file = {.mode = S_IFREG | 0644};
     int r = 0;
 
 #define DIR(path, mode, uid) \
     if (r == 0)              \
         r = put_dir(t, path, mode, uid, now_ns);
-#define FILE_(path, text)                                                   \
-    if (r == 0)                                                             \
-        r = skeleton_put_file(t, path, text, sizeof text - 1, 0644, now_ns, \
+#define FILE_(path, text)                                                    \
+    if (r == 0)                                                              \
+        r = skeleton_put_file(t, path, text, sizeof text - 1, &file, now_ns, \
                               &ino);
 #include "lib/skeleton.def"
 #undef DIR

@@ -1,26 +1,58 @@
 /* Snapshots: the files and the shell of a sandbox as a value. A sandbox also
  * keeps the state it began with, for wsand_reset. */
-#include "lib/lib.h"
+#include "lib/snapshot.h"
 
 #include "kernel/kernel.h"
+#include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
-#include "lib/shell_state.h"
+#include "lib/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct snapshot {
-    struct list link;
-    uint64_t id;
-    struct tree tree;
-    bool has_shell;
-    struct shell_state shell;
-};
-
-static struct fs *
-root_fs(const struct wsand_sandbox *sb)
+/* Does m have files of its own? */
+static bool
+has_tree(const struct mount *m)
 {
-    return CONTAINER_OF(sb->kernel->mounts.next, struct mount, link)->fs;
+    return !m->is_bind && tmpfs_is(m->fs);
+}
+
+struct mount *
+snapshot_mount(const struct wsand_sandbox *sb, size_t n)
+{
+    LIST_FOR_EACH(it, &sb->kernel->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        if (n-- == 0)
+            return has_tree(m) ? m : NULL;
+    }
+    return NULL;
+}
+
+static int
+take_trees(struct snapshot *s, const struct kernel *k)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    n++;
+    s->trees = calloc(n + 1, sizeof *s->trees);
+    if (!s->trees)
+        return -ENOMEM;
+    n = 0;
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        const struct mount *m = CONTAINER_OF(it, struct mount, link);
+        struct mount_tree *t = &s->trees[s->n_trees];
+        t->mount = n++;
+        if (!has_tree(m))
+            continue;
+        int r = tree_clone(tmpfs_tree(m->fs), &t->tree);
+        if (r < 0)
+            return r;
+        s->n_trees++;
+    }
+    return 0;
 }
 
 int
@@ -31,7 +63,8 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
     if (!s)
         return -ENOMEM;
     list_init(&s->link);
-    int r = tree_clone(tmpfs_tree(root_fs(sb)), &s->tree);
+    s->history = history_get(sb->history);
+    int r = take_trees(s, sb->kernel);
     if (r == 0 && sb->shell) {
         r = shell_state_take(&s->shell, sb->shell);
         s->has_shell = r == 0;
@@ -50,7 +83,10 @@ snapshot_free(OWN struct snapshot *s)
     if (!s)
         return;
     list_remove(&s->link);
-    tree_fini(&s->tree);
+    for (size_t i = 0; i < s->n_trees; i++)
+        tree_fini(&s->trees[i].tree);
+    free(s->trees);
+    history_put(s->history);
     shell_state_fini(&s->shell);
     free(s);
 }
@@ -65,9 +101,28 @@ snapshots_free(struct wsand_sandbox *sb)
 }
 
 const struct tree *
-snapshot_tree(const struct snapshot *s)
+snapshot_tree(const struct snapshot *s, size_t mount)
 {
-    return &s->tree;
+    for (size_t i = 0; i < s->n_trees; i++)
+        if (s->trees[i].mount == mount)
+            return &s->trees[i].tree;
+    return NULL;
+}
+
+int
+snapshot_set_files(struct snapshot *s, const struct tree *t)
+{
+    struct tree now;
+
+    int r = tree_clone(t, &now);
+    if (r < 0)
+        return r;
+    tree_fini(&s->trees[0].tree);
+    s->trees[0].tree = now;
+    if (s->has_shell)
+        shell_state_fini(&s->shell);
+    s->has_shell = false;
+    return 0;
 }
 
 int
@@ -95,28 +150,138 @@ no_such(uint64_t id, struct wsand_error *err)
                      (unsigned long long)id);
 }
 
+int
+snapshot_find_error(const struct wsand_sandbox *sb, uint64_t id,
+                    struct snapshot **ret, struct wsand_error *err)
+{
+    *ret = snapshot_find(sb, id);
+    return *ret ? 0 : no_such(id, err);
+}
+
+int
+snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    if (sb->n_snapshots < sb->options.snapshots)
+        return 0;
+    return error_limit(err, "snapshot", sb->options.snapshots);
+}
+
+/* The bytes that s keeps and `next` does not. */
+static uint64_t
+lost_of(const struct snapshot *s, const struct snapshot *next)
+{
+    const struct tree none = {0};
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < s->n_trees; i++) {
+        const struct tree *t = snapshot_tree(next, s->trees[i].mount);
+        bytes += tree_lost(&s->trees[i].tree, t ? t : &none);
+    }
+    return bytes + shell_pages_lost(s->shell.pages, next->shell.pages);
+}
+
+/* One that was loaded may have nothing in common with what sb has now. */
+static int
+lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
+{
+    struct snapshot *now = NULL;
+
+    int r = snapshot_new(sb, &now);
+    if (r == 0)
+        *ret = lost_of(s, now);
+    snapshot_free(now);
+    return r;
+}
+
+int
+snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
+             struct wsand_error *err)
+{
+    struct snapshot *last =
+        CONTAINER_OF(sb->snapshots.prev, struct snapshot, link);
+    uint64_t lost = sb->n_snapshots ? lost_of(last, s) : 0, now = 0;
+
+    int r = lost_now(sb, s, &now);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot make a snapshot");
+    else if (sb->snapshot_bytes + lost + now > sb->options.snapshot_bytes)
+        r = error_limit(err, "snapshot bytes", sb->options.snapshot_bytes);
+    if (r < 0) {
+        snapshot_free(s);
+        return r;
+    }
+    if (sb->n_snapshots)
+        last->lost = lost;
+    sb->snapshot_bytes += lost;
+    s->id = ++sb->last_snapshot;
+    list_push_back(&sb->snapshots, &s->link);
+    sb->n_snapshots++;
+    *ret_id = s->id;
+    return 0;
+}
+
+/* The one before it keeps for itself what both of them kept. */
+static void
+snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
+{
+    struct list *before = s->link.prev, *after = s->link.next;
+
+    sb->snapshot_bytes -= s->lost;
+    if (before != &sb->snapshots) {
+        struct snapshot *b = CONTAINER_OF(before, struct snapshot, link);
+        sb->snapshot_bytes -= b->lost;
+        b->lost = after == &sb->snapshots
+                      ? 0
+                      : lost_of(b, CONTAINER_OF(after, struct snapshot, link));
+        sb->snapshot_bytes += b->lost;
+    }
+    snapshot_free(s);
+    sb->n_snapshots--;
+}
+
 /* --- the functions */
 
 int
 wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s;
 
-    if (sb->n_snapshots >= sb->options.snapshots)
-        return error_set(err, ENOSPC, "snapshot limit reached (max: %llu)",
-                         (unsigned long long)sb->options.snapshots);
-    int r = wsand_checkpoint(sb, err);
+    int r = snapshot_check_limit(sb, err);
+    if (r == 0)
+        r = wsand_checkpoint(sb, err);
     if (r < 0)
         return r;
     r = snapshot_new(sb, &s);
     if (r < 0)
         return error_errno(err, -r, "cannot make a snapshot");
-    s->id = ++sb->last_snapshot;
-    list_push_back(&sb->snapshots, &s->link);
-    sb->n_snapshots++;
-    *ret = s->id;
-    return 0;
+    return snapshot_add(sb, s, ret, err);
+}
+
+static int
+prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
+        struct wsand_error *err)
+{
+    struct kernel *k = sb->kernel;
+    size_t n = 0, at = 0;
+    int r = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        const struct tree *t = snapshot_tree(s, at++);
+        if (!t)
+            continue;
+        r = exchange_prepare(k, m, t, &v[n]);
+        if (r == -ENOTDIR)
+            return error_set(err, EBUSY, "a folder is mounted there: %s",
+                             v[n].culprit->path);
+        if (r < 0)
+            return error_errno(err, -r, "cannot bring the state back");
+        n++;
+    }
+    return r;
 }
 
 /* Only what nothing in the sandbox refers to is replaced: all processes end
@@ -125,18 +290,52 @@ static int
 restore(struct wsand_sandbox *sb, const struct snapshot *s,
         struct wsand_error *err)
 {
-    shell_free(STEAL(sb->shell));
-    kernel_end_all(sb->kernel);
-    int r = tmpfs_set_tree(root_fs(sb), &s->tree);
-    if (r == 0)
+    struct exchange *v = calloc(s->n_trees, sizeof *v);
+
+    int r =
+        v ? prepare(sb, s, v, err) : error_set(err, ENOMEM, "out of memory");
+    if (r == 0) {
+        shell_free(STEAL(sb->shell));
+        processes_end(sb);
+        kernel_end_all(sb->kernel);
+        for (size_t i = 0; i < s->n_trees; i++)
+            exchange_commit(&v[i]);
+        history_put(sb->history);
+        sb->history = history_get(s->history);
         r = snapshot_thaw_shell(s, sb);
-    return r < 0 ? error_errno(err, -r, "cannot bring the state back") : 0;
+        if (r < 0)
+            r = error_errno(err, -r, "cannot bring the shell back");
+    }
+    for (size_t i = 0; v && i < s->n_trees; i++)
+        exchange_fini(&v[i]);
+    free(v);
+    return r;
+}
+
+int
+snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
+                 struct wsand_error *err)
+{
+    struct snapshot *s = NULL;
+
+    int r = wsand_checkpoint(from, err);
+    if (r < 0)
+        return r;
+    r = snapshot_new(from, &s);
+    if (r < 0)
+        return error_errno(err, -r, "cannot copy the state");
+    while (s->n_trees > 1)
+        tree_fini(&s->trees[--s->n_trees].tree);
+    r = restore(sb, s, err);
+    snapshot_free(s);
+    return r;
 }
 
 int
 wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                        struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
     return s ? restore(sb, s, err) : no_such(id, err);
@@ -145,6 +344,7 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
 int
 wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     return restore(sb, sb->initial, err);
 }
 
@@ -152,12 +352,12 @@ int
 wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
                       struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     struct snapshot *s = snapshot_find(sb, id);
 
     if (!s)
         return no_such(id, err);
-    snapshot_free(s);
-    sb->n_snapshots--;
+    snapshot_drop(sb, s);
     return 0;
 }
 
@@ -165,6 +365,7 @@ int
 wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
                     struct wsand_error *err)
 {
+    SANDBOX_TURN(sb, err);
     uint64_t *ids = calloc(sb->n_snapshots + 1, sizeof *ids);
     size_t n = 0;
 

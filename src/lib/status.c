@@ -4,19 +4,23 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 
-void
-wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret)
+int
+wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
+             struct wsand_error *err)
 {
+    int r = sized_check(ret, "wsand_status", err);
+
+    if (r < 0)
+        return r;
     const struct kernel *k = sb->kernel;
     const struct limits *l = &k->limits;
-    const struct tree *t =
-        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+    const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
 
-    *ret = (struct wsand_status){
+    const struct wsand_status status = {
         .processes = l->used[LIMIT_processes],
         .memory_bytes = l->used[LIMIT_memory],
-        .files = t->used.inodes,
-        .file_bytes = t->used.bytes,
+        .files = used.inodes,
+        .file_bytes = used.bytes,
         .snapshots = sb->n_snapshots,
         .cpu_ms = (uint64_t)(k->cpu_ns / NS_PER_MS),
         .max = {.processes = l->max[LIMIT_processes],
@@ -26,4 +30,6 @@ wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret)
                 .snapshots = sb->options.snapshots,
                 .cpu_ms = l->max[LIMIT_cpu]},
     };
+    sized_give(ret, &status, sizeof status);
+    return 0;
 }

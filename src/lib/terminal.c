@@ -266,3 +266,13 @@ terminal_tty(struct terminal *term)
 {
     return term->tty;
 }
+
+int
+terminal_open_tty(struct kernel *k, const struct tty *tty,
+                  OWN struct file **ret)
+{
+    char path[32];
+
+    (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
+    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
+}

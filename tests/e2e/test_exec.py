@@ -61,7 +61,6 @@ def test_exec_help_names_every_option():
 @pytest.mark.parametrize(
     "args, named",
     [
-        ([], "command"),
         (["nonsense"], "'nonsense'"),
         (["--nonsense"], "'--nonsense'"),
         (["exec"], "no program"),

@@ -166,13 +166,28 @@ TEST(putting_a_program_ends_its_compiling)
     engine_free(e);
 }
 
+/* A program that takes the compiler a while. */
+static const char *
+slow_program(void)
+{
+    static char wat[1 << 20];
+    char *to = wat + sprintf(wat, "(module " MEMORY "(func (export \"_start\")"
+                                  " (local i32)");
+
+    for (int i = 0; i < 10000; i++)
+        to += sprintf(to, "(local.set 0 (i32.add (local.get 0)"
+                          " (i32.load (local.get 0))))");
+    strcpy(to, "))");
+    return wat;
+}
+
 TEST(who_loads_the_same_waits_for_the_same_process)
 {
     struct engine *e = engine_with("/proc/self/exe");
     struct program *a = NULL, *b = NULL, *c = NULL;
 
-    CHECK_EQ(begin(e, PROGRAM(""), false, &a), -EINPROGRESS);
-    CHECK_EQ(begin(e, PROGRAM(""), false, &b), -EINPROGRESS);
+    CHECK_EQ(begin(e, slow_program(), false, &a), -EINPROGRESS);
+    CHECK_EQ(begin(e, slow_program(), false, &b), -EINPROGRESS);
     CHECK_EQ(begin(e, PROGRAM("nop"), false, &c), -EINPROGRESS);
     CHECK(a == b);
     CHECK(a != c);

@@ -139,19 +139,35 @@ TEST(a_write_that_does_not_fit_leaves_the_old_file)
 {
     LIB_SANDBOX(l, .file_bytes = 65536);
     struct wsand_error err;
-    struct wsand_status before, after;
+    struct wsand_status before = {.size = sizeof before}, after = before;
     char *big = calloc(1, 100000);
     struct wsand_write w = {
         .size = sizeof w, .path = "/tmp/a", .data = big, .len = 100000};
     CHECK_EQ(put(l.sb, "/tmp/a", "old"), 0);
-    wsand_status(l.sb, &before);
+    CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
     CHECK_EQ(wsand_file_write(l.sb, &w, &err), -ENOSPC);
     CHECK_STR(err.message, "ENOSPC: file bytes limit reached (max: 65536)");
     CHECK(has(l.sb, "/tmp/a", "old"));
-    wsand_status(l.sb, &after);
+    CHECK_EQ(wsand_status(l.sb, &after, NULL), 0);
     CHECK_EQ(after.files, before.files);
     CHECK_EQ(after.file_bytes, before.file_bytes);
     free(big);
+    lib_free(&l);
+}
+
+TEST(what_a_file_costs_is_there_for_its_replacement)
+{
+    static const char data[40000];
+    LIB_SANDBOX(l, .files = 1, .file_bytes = 65536);
+    struct wsand_error err = {0};
+    struct wsand_write w = {
+        .size = sizeof w, .path = "/tmp/a", .data = data, .len = sizeof data};
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(wsand_file_write(l.sb, &w, &err), 0);
+    w.path = "/tmp/b";
+    CHECK_EQ(wsand_file_write(l.sb, &w, &err), -ENOSPC);
+    CHECK_EQ(wsand_file_rm(l.sb, "/tmp/a", false, &err), 0);
+    CHECK_EQ(wsand_file_write(l.sb, &w, &err), 0);
     lib_free(&l);
 }
 
@@ -282,9 +298,9 @@ TEST(mkdir_makes_parents_when_asked)
 TEST(rm_takes_folders_only_when_empty_or_recursive)
 {
     LIB_SANDBOX(l, .files = 0);
-    struct wsand_status before, after;
+    struct wsand_status before = {.size = sizeof before}, after = before;
     struct wsand_stat st;
-    wsand_status(l.sb, &before);
+    CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
     CHECK_EQ(wsand_file_mkdir(l.sb, "/tmp/a/b", 0, true, NULL), 0);
     CHECK_EQ(put(l.sb, "/tmp/a/b/f", "x"), 0);
     CHECK_EQ(wsand_file_symlink(l.sb, "/etc", "/tmp/a/etc", NULL), 0);
@@ -294,7 +310,7 @@ TEST(rm_takes_folders_only_when_empty_or_recursive)
     CHECK_EQ(wsand_file_stat(l.sb, "/etc/passwd", false, &st, NULL), 0);
     CHECK_EQ(wsand_file_rm(l.sb, "/", true, NULL), -EBUSY);
     CHECK_EQ(wsand_file_rm(l.sb, "/dev", true, NULL), -EBUSY);
-    wsand_status(l.sb, &after);
+    CHECK_EQ(wsand_status(l.sb, &after, NULL), 0);
     CHECK_EQ(after.files, before.files);
     CHECK_EQ(after.file_bytes, before.file_bytes);
     lib_free(&l);

@@ -149,7 +149,7 @@ fake_fork_return(struct machine *m, int32_t result)
 static void
 fake_refresh(struct machine *m)
 {
-    (void)m;
+    m->size = FAKE_MEMORY_BYTES;
 }
 
 static void

@@ -290,6 +290,21 @@ TEST(path_argument_of_a_call_ends_in_time)
     kernel_free(k);
 }
 
+TEST(path_argument_may_lie_in_memory_that_has_just_grown)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    char buf[8];
+    int err;
+
+    memcpy(world_at(t, 1020), "/a/b/c", 7);
+    t->thread->machine->size = 1024;
+    CHECK(guest_path(t, 1020, &err));
+    t->thread->machine->size = 1024;
+    CHECK_EQ(guest_string(t, 1020, buf, sizeof buf), 6);
+    kernel_free(k);
+}
+
 TEST(path_needs_search_permission_on_the_way)
 {
     struct place p;

@@ -258,6 +258,52 @@ TEST(radix_agrees_with_a_model_through_random_clones)
         radix_fini(&m[i].r, &ops);
 }
 
+static void
+note_lost(void *arg, struct shared *a, struct shared *b)
+{
+    uint64_t *sum = arg;
+
+    sum[0] += ((struct leaf *)a)->value;
+    sum[1] += b ? ((struct leaf *)b)->value : 0;
+}
+
+static void
+check_diff(const struct radix *a, const struct radix *b, uint64_t lost,
+           uint64_t instead)
+{
+    uint64_t sum[2] = {0};
+
+    radix_diff(a, b, note_lost, sum);
+    CHECK_EQ(sum[0], lost);
+    CHECK_EQ(sum[1], instead);
+}
+
+TEST(radix_diff_finds_what_the_other_does_not_have)
+{
+    struct radix a = {0}, b = {0}, none = {0};
+    struct grave g = {0};
+
+    CHECK_EQ(put(&a, 0, 1), 0);
+    CHECK_EQ(put(&a, 70, 10), 0);
+    CHECK_EQ(put(&a, 5000, 100), 0);
+    radix_clone(&a, &b);
+    check_diff(&a, &b, 0, 0);
+    check_diff(&a, &none, 111, 0);
+    check_diff(&none, &a, 0, 0);
+    CHECK_EQ(put(&b, 70, 20), 0);
+    CHECK_EQ(put(&b, UINT64_MAX, 1000), 0);
+    check_diff(&a, &b, 10, 20);
+    check_diff(&b, &a, 1020, 10);
+    CHECK_EQ(radix_cut(&b, &ops, 1, UINT64_MAX, &g), 0);
+    (void)grave_drain(&g, SIZE_MAX);
+    check_diff(&a, &b, 110, 0);
+    check_diff(&b, &a, 0, 0);
+    CHECK_EQ(put(&b, 0, 3), 0);
+    check_diff(&a, &b, 111, 3);
+    radix_fini(&a, &ops);
+    radix_fini(&b, &ops);
+}
+
 /* --- counted leaves */
 
 static bool

@@ -516,3 +516,59 @@ TEST(an_idle_kernel_frees_what_was_removed_in_steps)
     CHECK(r.steps > 10 && r.freed > BLOCKS);
     kernel_free(k);
 }
+
+/* --- steps */
+
+TEST(sched_step_runs_what_can_run_and_does_not_sleep)
+{
+    struct kernel *k = world_new_live(NULL);
+    struct task *t = runnable(k, nap);
+
+    CHECK(kernel_has_work(k));
+    kernel_step(k, never, NULL);
+    CHECK(!kernel_has_work(k));
+    CHECK(!t->is_zombie);
+    int64_t next = kernel_next_ns(k);
+    CHECK(next > 0 && next <= host_mono_ns() + 20 * NS_PER_MS);
+    while (host_mono_ns() < next)
+        ;
+    t->is_host_child = true;
+    kernel_step(k, never, NULL);
+    CHECK(t->is_zombie);
+    CHECK_EQ(kernel_next_ns(k), NS_NEVER);
+    kernel_free(k);
+}
+
+TEST(sched_step_ends_when_it_is_told)
+{
+    struct kernel *k = world_new_live(NULL);
+    struct task *t = runnable(k, spin);
+    int left = 5;
+
+    kernel_step(k, turns_done, &left);
+    CHECK_EQ(fake_of(t->thread)->turns, 5);
+    CHECK(kernel_has_work(k));
+    kernel_free(k);
+}
+
+static void
+count_kick(void *arg)
+{
+    ++*(int *)arg;
+}
+
+TEST(sched_kick_is_taken_once)
+{
+    struct kernel *k = world_new_live(NULL);
+    int kicks = 0;
+
+    k->on_kick = count_kick;
+    k->on_kick_arg = &kicks;
+    kernel_kick(k);
+    kernel_kick(k);
+    CHECK(kernel_has_work(k));
+    kernel_step(k, never, NULL);
+    CHECK_EQ(kicks, 1);
+    CHECK(!kernel_has_work(k));
+    kernel_free(k);
+}

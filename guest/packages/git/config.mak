@@ -1,5 +1,6 @@
 prefix = /usr
 sysconfdir = /etc
+gitexecdir = lib/git-core
 uname_S = Linux
 GIT_HOST_CPU = wasm32
 NO_PERL = 1
@@ -12,6 +13,7 @@ NO_TCLTK = 1
 NO_PTHREADS = 1
 NO_IPV6 = 1
 NO_REGEX = NeedsStartEnd
+USE_LIBPCRE2 = YesPlease
 SKIP_DASHED_BUILT_INS = 1
 CSPRNG_METHOD = getrandom
 DEFAULT_PAGER = pager

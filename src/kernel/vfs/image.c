@@ -52,16 +52,36 @@ check_end(struct indexer *x)
 }
 
 static int
-add_entries(struct indexer *x)
+add_entries(struct indexer *x, int (*add)(struct indexer *x))
 {
     int r = archive_read_open_memory(x->archive, x->map, x->len);
 
     while (!r && !(r = archive_read_next_header(x->archive, &x->entry))) {
-        r = image_add_entry(x);
+        r = add(x);
         if (r < 0)
             return r;
     }
     return r == ARCHIVE_EOF ? check_end(x) : image_refuse_archive(x);
+}
+
+/* libarchive converts names of PAX headers from UTF-8 to the locale's
+ * encoding: so that is UTF-8, for this thread, while it reads. */
+int
+image_read(struct indexer *x, int (*add)(struct indexer *x))
+{
+    x->archive = archive_read_new();
+    if (!x->archive)
+        return -ENOMEM;
+    (void)archive_read_support_format_tar(x->archive);
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t old = utf8 ? uselocale(utf8) : (locale_t)0;
+    int r = add_entries(x, add);
+    archive_read_free(x->archive);
+    if (utf8) {
+        (void)uselocale(old);
+        freelocale(utf8);
+    }
+    return r;
 }
 
 static void
@@ -88,8 +108,6 @@ image_new(OWN struct image **ret)
     return 0;
 }
 
-/* libarchive converts names of PAX headers from UTF-8 to the locale's
- * encoding: so that is UTF-8, for this thread, while it reads. */
 int
 image_index(const void *map, size_t len, OWN struct image **ret,
             struct image_error *err)
@@ -99,19 +117,7 @@ image_index(const void *map, size_t len, OWN struct image **ret,
     if (r < 0)
         return r;
     struct indexer x = {.map = map, .len = len, .tree = &img->tree, .err = err};
-    x.archive = archive_read_new();
-    if (!x.archive)
-        return -ENOMEM;
-    (void)archive_read_support_format_tar(x.archive);
-
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t old = utf8 ? uselocale(utf8) : (locale_t)0;
-    r = add_entries(&x);
-    archive_read_free(x.archive);
-    if (utf8) {
-        (void)uselocale(old);
-        freelocale(utf8);
-    }
+    r = image_read(&x, image_add_entry);
     if (r < 0)
         return r;
     tree_make_free(&img->tree);

@@ -15,7 +15,7 @@ struct place {
 static int
 refuse_errno(struct indexer *x, const char *path, int r)
 {
-    if (r == -ENOMEM)
+    if (r == -ENOMEM || r == -ENOSPC)
         return r;
     return image_refuse(x, "%.100s: %s", path, strerror(-r));
 }
@@ -44,8 +44,8 @@ step_into(struct indexer *x, uint64_t *dir, struct name name, bool make)
     return inode_is_dir(tree_find(x->tree, ino)) ? 0 : -ENOTDIR;
 }
 
-static int
-check_path(struct indexer *x, const char *path)
+int
+image_check_path(struct indexer *x, const char *path)
 {
     if (!path || !*path)
         return image_refuse(x,
@@ -69,7 +69,7 @@ static int
 find_place(struct indexer *x, const char *path, bool make, struct place *ret)
 {
     struct place at = {.dir = TREE_ROOT};
-    int r = check_path(x, path);
+    int r = image_check_path(x, path);
     if (r < 0)
         return r;
     for (const char *p = path; *p;) {
@@ -109,8 +109,10 @@ clear_place(struct indexer *x, const struct place *at, const char *path)
     if (!at->name.len)
         return image_refuse(x, "%.100s: the root must be a directory", path);
     bool is_dir = inode_is_dir(tree_find(x->tree, ino));
-    int r = tree_unlink(x->tree, at->dir, at->name, is_dir ? UNLINK_DIR : 0,
-                        time_of(x, at->dir));
+    int r = x->is_layer
+                ? image_remove(x->tree, at->dir, at->name)
+                : tree_unlink(x->tree, at->dir, at->name,
+                              is_dir ? UNLINK_DIR : 0, time_of(x, at->dir));
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
@@ -157,7 +159,7 @@ static int
 add_block(struct indexer *x, uint64_t ino, const void *p, size_t n,
           uint64_t off)
 {
-    if (is_in_map(x, p, n) && off % CHUNK_BYTES == 0)
+    if (!x->is_layer && is_in_map(x, p, n) && off % CHUNK_BYTES == 0)
         return tree_map(x->tree, ino, off, p, n);
     while (n) {
         int64_t r = tree_write(x->tree, ino, off, p, n, 0);

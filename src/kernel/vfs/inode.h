@@ -47,7 +47,9 @@ inode_is_dir(const struct inode *i)
 static inline struct tally
 inode_blocks(const struct inode *i)
 {
-    return inode_is_dir(i) ? (struct tally){0} : i->chunks.sum;
+    const struct tally none = {0};
+
+    return inode_is_dir(i) ? none : i->chunks.sum;
 }
 
 /* What it takes of the inode quota. Each further name of a file counts as an

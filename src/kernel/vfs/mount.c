@@ -44,7 +44,7 @@ mount_cross(struct kernel *k, struct vnode *v)
     struct mount *m;
 
     while (v->mnt->has_submounts && (m = mounted_on(k, v)))
-        *v = (struct vnode){m, m->fs->root};
+        *v = (struct vnode){m, m->root};
 }
 
 static void
@@ -52,7 +52,7 @@ mount_free(struct mount *m)
 {
     if (!m)
         return;
-    if (m->fs)
+    if (m->fs && !m->is_bind)
         m->fs->ops->free(m->fs);
     free(m->path);
     free(m->source);
@@ -86,14 +86,18 @@ mount_tidy_all(struct kernel *k, size_t max)
     return is_tidy;
 }
 
-/* The directory to mount on, made where it is missing. */
-static int
-find_mount_point(struct kernel *k, const char *path, struct vnode *ret)
+struct mount *
+mount_root(const struct kernel *k)
 {
-    struct mount *root = CONTAINER_OF(k->mounts.next, struct mount, link);
-    struct vnode top = {root, root->fs->root};
+    return CONTAINER_OF(k->mounts.next, struct mount, link);
+}
+
+/* Makes the directories of `path` that are missing. */
+static int
+make_directories(struct kernel *k, const struct vnode *top, const char *path,
+                 uint32_t uid)
+{
     char buf[512];
-    struct walk w;
 
     if (strlen(path) >= sizeof buf)
         return -ENAMETOOLONG;
@@ -102,43 +106,122 @@ find_mount_point(struct kernel *k, const char *path, struct vnode *ret)
         size_t len = end ? (size_t)(end - path) : strlen(path);
         memcpy(buf, path, len);
         buf[len] = 0;
-        struct at at = {.k = k, .base = &top, .path = buf};
+        struct at at = {.k = k,
+                        .base = top,
+                        .path = buf,
+                        .owner = {.uid = uid, .gid = uid}};
         int r = vfs_make(&at, S_IFDIR | 0755);
         if (r < 0 && r != -EEXIST)
             return r;
     }
-    int r = path_walk(k, NULL, &top, path, WALK_DIRECTORY, &w);
+    return 0;
+}
+
+/* The directory to mount on, made where it is missing, even if the root is
+ * read-only. */
+static int
+find_mount_point(struct kernel *k, const char *path, uint32_t uid,
+                 struct vnode *ret)
+{
+    struct mount *root = mount_root(k);
+    struct vnode top = {root, root->root};
+    bool read_only = root->read_only;
+    struct walk w;
+
+    root->read_only = false;
+    int r = make_directories(k, &top, path, uid);
+    root->read_only = read_only;
+    if (r == 0)
+        r = path_walk(k, NULL, &top, path, WALK_DIRECTORY, &w);
     if (r == 0)
         *ret = w.node;
     return r;
+}
+
+static int
+set_path(struct kernel *k, struct mount *m, const struct vnode *at)
+{
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len = vnode_path(k, at, path, PATH_BYTES_MAX);
+    if (len >= 0)
+        m->path = strdup(path);
+    free(path);
+    if (len < 0)
+        return (int)len;
+    return m->path ? 0 : -ENOMEM;
+}
+
+/* Puts m where `path` leads. */
+static int
+attach(struct kernel *k, struct mount *m, const char *path, uint32_t uid)
+{
+    struct vnode at = {0};
+
+    int r = find_mount_point(k, path, uid, &at);
+    if (r == 0)
+        r = set_path(k, m, &at);
+    if (r != 0)
+        return r;
+    if (m->is_bind) {
+        m->fs = at.mnt->fs;
+        m->root = at.ino;
+    }
+    vnode_hold(&at);
+    at.mnt->has_submounts = true;
+    m->parent = at.mnt;
+    m->at = at.ino;
+    return 0;
+}
+
+static struct mount *
+mount_alloc(const char *source)
+{
+    struct mount *m = calloc(1, sizeof *m);
+
+    if (m && !(m->source = strdup(source)))
+        free(STEAL(m));
+    return m;
 }
 
 int
 mount_add(struct kernel *k, const char *path, const char *source,
           OWN struct fs *fs, bool read_only)
 {
-    CLEANUP(mount_freep) struct mount *m = calloc(1, sizeof *m);
-    struct vnode at = {0};
+    CLEANUP(mount_freep) struct mount *m = mount_alloc(source);
 
     if (!m) {
         fs->ops->free(fs);
         return -ENOMEM;
     }
     m->fs = fs;
+    m->root = fs->root;
     m->read_only = read_only;
-    m->path = strdup(path);
-    m->source = strdup(source);
-    if (!m->path || !m->source)
+    int r = 0;
+    if (!list_is_empty(&k->mounts))
+        r = attach(k, m, path, 0);
+    else if (!(m->path = strdup(path)))
+        r = -ENOMEM;
+    if (r != 0)
+        return r;
+    list_push_back(&k->mounts, &m->link);
+    m = NULL; /* the list has it */
+    return 0;
+}
+
+int
+mount_bind(struct kernel *k, const char *path, uint32_t uid)
+{
+    CLEANUP(mount_freep) struct mount *m = mount_alloc(mount_root(k)->source);
+
+    if (!m)
         return -ENOMEM;
-    if (!list_is_empty(&k->mounts)) {
-        int r = find_mount_point(k, path, &at);
-        if (r != 0)
-            return r;
-        vnode_hold(&at);
-        at.mnt->has_submounts = true;
-    }
-    m->parent = at.mnt;
-    m->at = at.ino;
+    m->is_bind = true;
+    int r = attach(k, m, path, uid);
+    if (r != 0)
+        return r;
     list_push_back(&k->mounts, &m->link);
     m = NULL; /* the list has it */
     return 0;
@@ -173,7 +256,7 @@ is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 static int
 go_up(struct vnode *v, struct find_name *f)
 {
-    while (v->ino == v->mnt->fs->root && v->mnt->parent)
+    while (v->ino == v->mnt->root && v->mnt->parent)
         *v = (struct vnode){v->mnt->parent, v->mnt->at};
     struct fs *fs = v->mnt->fs;
     uint64_t up;
@@ -193,7 +276,7 @@ go_up(struct vnode *v, struct find_name *f)
 static bool
 is_top(const struct vnode *v)
 {
-    return !v->mnt->parent && v->ino == v->mnt->fs->root;
+    return !v->mnt->parent && v->ino == v->mnt->root;
 }
 
 int64_t

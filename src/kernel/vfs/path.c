@@ -31,8 +31,8 @@ step_into(struct cursor *c, const struct vnode *v)
 static int
 go_to_root(struct cursor *c)
 {
-    struct mount *m = CONTAINER_OF(c->k->mounts.next, struct mount, link);
-    struct vnode root = c->t ? c->t->root : (struct vnode){m, m->fs->root};
+    struct mount *m = mount_root(c->k);
+    struct vnode root = c->t ? c->t->root : (struct vnode){m, m->root};
 
     return step_into(c, &root);
 }
@@ -62,7 +62,7 @@ step_up(struct cursor *c)
         return -EPERM;
     if (c->t && vnode_is_same(&v, &c->t->root))
         return 0;
-    while (v.ino == v.mnt->fs->root && v.mnt->parent)
+    while (v.ino == v.mnt->root && v.mnt->parent)
         v = (struct vnode){v.mnt->parent, v.mnt->at};
     int r = v.mnt->fs->ops->parent(v.mnt->fs, c->t, v.ino, &v.ino);
     return r < 0 ? r : step_into(c, &v);

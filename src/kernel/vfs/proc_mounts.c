@@ -60,8 +60,10 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
     {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         int parent = m->parent ? proc_mount_id(k, m->parent) : 1;
-        buf_printf(b, "%d %d %u:%u / ", proc_mount_id(k, m), parent,
+        buf_printf(b, "%d %d %u:%u ", proc_mount_id(k, m), parent,
                    major(m->fs->dev), minor(m->fs->dev));
+        put_escaped(b, m->is_bind ? m->path : "/");
+        buf_puts(b, " ");
         put_escaped(b, m->path);
         buf_printf(b, " %s,relatime - %s ", options_of(m), m->fs->ops->name);
         put_escaped(b, m->source);

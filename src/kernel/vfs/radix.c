@@ -88,6 +88,48 @@ radix_clone(const struct radix *r, struct radix *ret)
     *ret = *r;
 }
 
+struct diff {
+    void (*lost)(void *arg, struct shared *a, struct shared *b);
+    void *arg;
+};
+
+/* Recursion is as deep as the trees are high: 22 at most. A lower tree is what
+ * is in the first slot of a higher one. */
+static void
+subtree_diff(struct shared *a, unsigned a_height, struct shared *b,
+             unsigned b_height, const struct diff *d)
+{
+    if (!a || a == b)
+        return;
+    if (a_height < b_height) {
+        subtree_diff(a, a_height, b ? node_of(b)->slot[0] : NULL, b_height - 1,
+                     d);
+        return;
+    }
+    if (!a_height) {
+        d->lost(d->arg, a, b);
+        return;
+    }
+    bool is_higher = a_height > b_height;
+    for (unsigned i = 0; i < FANOUT; i++) {
+        struct shared *other = is_higher ? (i ? NULL : b)
+                               : b       ? node_of(b)->slot[i]
+                                         : NULL;
+        subtree_diff(node_of(a)->slot[i], a_height - 1, other,
+                     is_higher && !i ? b_height : a_height - 1, d);
+    }
+}
+
+void
+radix_diff(const struct radix *a, const struct radix *b,
+           void (*lost)(void *arg, struct shared *a, struct shared *b),
+           void *arg)
+{
+    const struct diff d = {lost, arg};
+
+    subtree_diff(a->root, a->height, b->root, b->height, &d);
+}
+
 struct shared *
 radix_find(const struct radix *r, uint64_t key)
 {

@@ -57,6 +57,12 @@ struct shared *radix_find(const struct radix *r, uint64_t key);
 /* The leaf with the smallest key >= *key, which is set to it, or NULL. */
 struct shared *radix_next(const struct radix *r, uint64_t *key);
 
+/* Calls `lost` for each leaf of a that b does not have under the same key, with
+ * b's leaf there, or NULL. What they share is skipped. */
+void radix_diff(const struct radix *a, const struct radix *b,
+                void (*lost)(void *arg, struct shared *a, struct shared *b),
+                void *arg);
+
 /* Where the leaf of `key` is stored, with no other owner on the way to it;
  * the leaf itself may be shared. A NULL slot may be filled, or left: then
  * radix_remove gives its nodes back. Valid until the next change of another

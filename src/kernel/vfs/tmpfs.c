@@ -76,9 +76,9 @@ static int
 tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
     struct tmpfs *m = tmpfs_of(fs);
+    int64_t now_ns = what & ATTR_NOW ? a->mtime_ns : tmpfs_now(m);
 
-    return (int)tmpfs_note(m,
-                           tree_setattr(&m->tree, ino, a, what, tmpfs_now(m)));
+    return (int)tmpfs_note(m, tree_setattr(&m->tree, ino, a, what, now_ns));
 }
 
 static int
@@ -191,14 +191,15 @@ static int
 tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
     const struct tree *t = &tmpfs_of(fs)->tree;
+    struct quota used = tree_used(t);
 
     *ret = (struct fs_stat){
         .type = TMPFS_MAGIC,
         .bsize = CHUNK_BYTES,
         .blocks = t->max.bytes / CHUNK_BYTES,
-        .blocks_free = left_of(t->max.bytes, t->used.bytes) / CHUNK_BYTES,
+        .blocks_free = left_of(t->max.bytes, used.bytes) / CHUNK_BYTES,
         .files = t->max.inodes,
-        .files_free = left_of(t->max.inodes, t->used.inodes),
+        .files_free = left_of(t->max.inodes, used.inodes),
     };
     return 0;
 }
@@ -290,14 +291,15 @@ tmpfs_tree(struct fs *fs)
     return &tmpfs_of(fs)->tree;
 }
 
-int
-tmpfs_set_tree(struct fs *fs, const struct tree *from)
+bool
+tmpfs_is(const struct fs *fs)
 {
-    struct tree now;
+    return fs->ops == &tmpfs_ops;
+}
 
-    int r = tree_clone(from, &now);
-    if (r < 0)
-        return r;
-    tree_replace(&tmpfs_of(fs)->tree, &now);
-    return 0;
+void
+tmpfs_set_tree(struct fs *fs, OWN struct tree *now)
+{
+    tree_replace(&tmpfs_of(fs)->tree, now);
+    *now = (struct tree){0};
 }

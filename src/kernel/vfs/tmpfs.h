@@ -11,9 +11,9 @@ int tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
               uint64_t max_inodes, OWN struct fs **ret);
 /* Its tree, to be cloned. */
 struct tree *tmpfs_tree(struct fs *fs);
-/* Puts a clone of `from` in place of its tree, under the same limits. What is
- * held stays held: it must be in both, or be gone from both. -ENOMEM: nothing
- * has changed. */
-int tmpfs_set_tree(struct fs *fs, const struct tree *from);
+bool tmpfs_is(const struct fs *fs);
+/* Puts *now, of which nothing is left, in place of its tree, under the same
+ * limits. What is held stays held: it must be in both, or be gone from both. */
+void tmpfs_set_tree(struct fs *fs, OWN struct tree *now);
 
 #endif

@@ -19,9 +19,41 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
     return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref, &t->grave);
 }
 
+static void
+leave_ring(struct tree *t)
+{
+    struct tree *p = t->peer;
+
+    while (p && p->peer != t)
+        p = p->peer;
+    if (p)
+        p->peer = t->peer == p ? NULL : t->peer;
+    t->peer = NULL;
+}
+
+void
+tree_join(struct tree *t, struct tree *peer)
+{
+    t->peer = peer->peer ? peer->peer : peer;
+    peer->peer = t;
+}
+
+struct quota
+tree_used(const struct tree *t)
+{
+    struct quota q = t->used;
+
+    for (const struct tree *p = t->peer; p && p != t; p = p->peer) {
+        q.bytes += p->used.bytes;
+        q.inodes += p->used.inodes;
+    }
+    return q;
+}
+
 void
 tree_fini(struct tree *t)
 {
+    leave_ring(t);
     radix_bury(&t->inodes, &inode_ops, &t->grave);
     (void)grave_drain(&t->grave, SIZE_MAX);
     holds_fini(&t->holds);
@@ -58,6 +90,7 @@ tree_clone(const struct tree *from, struct tree *ret)
 
     t.holds = (struct holds){0};
     t.grave = (struct grave){0};
+    t.peer = NULL;
     t.hit_bytes = t.hit_inodes = false;
     radix_clone(&from->inodes, &t.inodes);
     int r = drop_orphans(&t, &from->holds);
@@ -67,6 +100,37 @@ tree_clone(const struct tree *from, struct tree *ret)
     }
     *ret = t;
     return 0;
+}
+
+static void
+chunk_lost(void *arg, struct shared *a, struct shared *b)
+{
+    (void)b;
+    *(uint64_t *)arg += ((struct chunk *)a)->is_free ? 0 : CHUNK_BYTES;
+}
+
+static void
+inode_lost(void *arg, struct shared *a, struct shared *b)
+{
+    enum { INODE_BYTES = 512 }; /* with its entries and nodes */
+    const struct inode *i = (const struct inode *)a;
+    const struct inode *other = (const struct inode *)b;
+    const struct radix none = {0};
+
+    *(uint64_t *)arg += INODE_BYTES;
+    if (!inode_is_dir(i))
+        radix_diff(&i->chunks,
+                   other && !inode_is_dir(other) ? &other->chunks : &none,
+                   chunk_lost, arg);
+}
+
+uint64_t
+tree_lost(const struct tree *t, const struct tree *other)
+{
+    uint64_t bytes = 0;
+
+    radix_diff(&t->inodes, &other->inodes, inode_lost, &bytes);
+    return bytes;
 }
 
 static uint64_t
@@ -159,8 +223,8 @@ make_up(struct tree *t)
 int
 tree_charge_blocks(struct tree *t, uint64_t n)
 {
-    uint64_t left =
-        t->max.bytes > t->used.bytes ? t->max.bytes - t->used.bytes : 0;
+    uint64_t used = tree_used(t).bytes;
+    uint64_t left = t->max.bytes > used ? t->max.bytes - used : 0;
     if (n > left / CHUNK_BYTES) {
         t->hit_bytes = true;
         return -ENOSPC;
@@ -179,7 +243,7 @@ tree_uncharge_blocks(struct tree *t, uint64_t n)
 static int
 charge_inode(struct tree *t)
 {
-    if (t->used.inodes >= t->max.inodes) {
+    if (tree_used(t).inodes >= t->max.inodes) {
         t->hit_inodes = true;
         return -ENOSPC;
     }

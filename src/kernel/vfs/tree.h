@@ -31,6 +31,7 @@ struct tree {
     struct radix inodes;
     uint64_t next_ino;
     struct quota used, max;
+    struct tree *peer; /* the next of a ring under one limit; NULL: alone */
     bool hit_bytes, hit_inodes; /* the quota refused something */
     struct grave grave;         /* removed and given back, but not freed yet */
     struct holds holds;
@@ -46,6 +47,16 @@ void tree_replace(struct tree *t, OWN struct tree *now);
 /* The same files with nothing held: what has no name is not in the clone.
  * -ENOMEM, only if there is such. */
 int tree_clone(const struct tree *from, struct tree *ret);
+/* From now on the limits of both are for what they, and their peers, use
+ * together. `t` has no peer yet. A tree with peers must not be moved; a clone
+ * has none. */
+void tree_join(struct tree *t, struct tree *peer);
+/* What it and its peers use. */
+struct quota tree_used(const struct tree *t);
+/* An upper bound of the bytes that t keeps and `other`, a clone, does not: the
+ * blocks that cost quota, and a fee for each inode. The cost is that of what
+ * differs. */
+uint64_t tree_lost(const struct tree *t, const struct tree *other);
 /* What `used` should be, counted anew: for tests. */
 void tree_recount(const struct tree *t, struct quota *ret);
 /* All that is in a tree that was never cloned costs nothing from now on. */

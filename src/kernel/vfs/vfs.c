@@ -87,8 +87,8 @@ vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
     if (what & ATTR_MODE && !is_root(t) && !S_ISDIR(old.mode) &&
         old.gid != t->cred.gid)
         set.mode &= ~(uint32_t)S_ISGID;
-    return fs->ops->setattr(fs, v->ino, &set,
-                            drop_set_ids(t, &old, &set, what));
+    what = drop_set_ids(t, &old, &set, what);
+    return fs->ops->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
 }
 
 /* --- making and removing names */

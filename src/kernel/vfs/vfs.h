@@ -46,6 +46,7 @@ enum {
     ATTR_SIZE = 8,
     ATTR_ATIME = 16,
     ATTR_MTIME = 32,
+    ATTR_NOW = 64, /* both times are the time of this change */
 };
 
 struct fs_stat {
@@ -146,12 +147,14 @@ struct fs {
 
 /* A place in the tree of mounts where a file system begins. */
 struct mount {
-    struct list link; /* in kernel->mounts, in the order of mounting */
-    OWN struct fs *fs;
+    struct list link;     /* in kernel->mounts, in the order of mounting */
+    struct fs *fs;        /* its own, unless is_bind */
     struct mount *parent; /* NULL for the root */
     uint64_t at;          /* inode number in parent->fs it covers */
+    uint64_t root;        /* inode number in fs where it begins */
     bool read_only, has_submounts;
-    char *path;   /* as in /proc/mounts */
+    bool is_bind; /* a folder of the parent, over itself */
+    char *path;   /* as in /proc/mounts: of the folder it covers */
     char *source; /* as in /proc/mounts */
 };
 
@@ -161,6 +164,11 @@ struct mount {
  * over, also on failure. */
 int mount_add(struct kernel *k, const char *path, const char *source,
               OWN struct fs *fs, bool read_only);
+/* Mounts the directory at `path` (made if missing, uid's) over itself, to be
+ * written even where what it is in is read-only. */
+int mount_bind(struct kernel *k, const char *path, uint32_t uid);
+/* The first mount. */
+struct mount *mount_root(const struct kernel *k);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
 /* Lets each file system free about `max` objects of what was removed; true

@@ -1,4 +1,5 @@
 /* The way into a WASI function, and its answer. */
+#include "kernel/strace.h"
 #include "kernel/syscall.h"
 #include "kernel/wasi/wasi_impl.h"
 
@@ -94,8 +95,8 @@ trace_exit(FILE *out, int64_t r)
 int32_t
 thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
 {
-    FILE *strace = th->kernel->strace;
     struct task *t = th->task;
+    FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
 
     call_begin(th, CALL_WASI | row);
     t->usage.syscalls++;

@@ -126,3 +126,22 @@ TEST(a_shell_that_is_spoilt_does_not_hang_the_host)
     CHECK_EQ(wsand_env_set(l.sb, "A", "1", NULL), 0);
     lib_free(&l);
 }
+
+TEST(questions_leave_no_trace)
+{
+    LIB_SANDBOX(l, .files = 0);
+    char *value = NULL, **list = NULL;
+    CHECK_RUN(l.sb, "true a b | false | (exit 3)", 3, "");
+    CHECK_EQ(wsand_env_get(l.sb, "HOME", &value, NULL), 0);
+    CHECK_EQ(wsand_env_list(l.sb, &list, NULL), 0);
+    CHECK_RUN(l.sb, "echo $? ${PIPESTATUS[@]}", 0, "3 0 1 3\n");
+    CHECK_RUN(l.sb, ": last", 0, "");
+    CHECK_EQ(wsand_env_set(l.sb, "A", "1", NULL), 0);
+    CHECK_RUN(l.sb, "echo $_ $A", 0, "last 1\n");
+    CHECK_RUN(l.sb, "false last", 1, "");
+    CHECK_EQ(wsand_env_unset(l.sb, "A", NULL), 0);
+    CHECK_RUN(l.sb, "echo $? $_ ${A-none}", 0, "1 last none\n");
+    free(value);
+    free(list);
+    lib_free(&l);
+}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ TEST(wrong_folders_and_variables_are_named)
     const char *bad[] = {"1A=1", NULL}, *fixed[] = {"UID=5", NULL};
     struct wsand_run run = {
         .size = sizeof run, .command = "true", .command_len = 4};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     struct wsand_error err;
     run.cwd = "/nope";
     CHECK_EQ(wsand_run(l.sb, &run, &out, &err), -ENOENT);
@@ -140,7 +141,7 @@ TEST(a_character_is_not_cut)
                             .command = "printf 'ab\xc3\xa4\xe2\x82\xac'",
                             .command_len = strlen("printf 'ab....'") + 1,
                             .stdout_bytes = 6};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     CHECK_EQ(wsand_run(l.sb, &run, &out, NULL), 0);
     CHECK_EQ(out.out_len, 4);
     CHECK_EQ(out.out_dropped, 3);
@@ -163,13 +164,14 @@ check_cancel(struct wsand_sandbox *sb, const char *command)
                             .command = command,
                             .command_len = strlen(command),
                             .timeout_ms = 20000};
-    struct wsand_output out;
+    struct wsand_output out = {.size = sizeof out};
     pthread_t th;
     pthread_create(&th, NULL, cancel_soon, sb);
     CHECK_EQ(wsand_run(sb, &run, &out, NULL), 0);
     pthread_join(th, NULL);
     CHECK_EQ(out.exit_code, 130);
     CHECK(out.cancelled && !out.timed_out);
+    CHECK_STR(wsand_class_name(out.error_class), "CANCELLED");
     wsand_output_free(&out);
 }
 
@@ -192,7 +194,7 @@ run_of(struct wsand_sandbox *sb, const char *command)
                             .command = command,
                             .command_len = strlen(command),
                             .timeout_ms = 20000};
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
     CHECK_EQ(wsand_run(sb, &run, &out, NULL), 0);
     return out;
 }
@@ -203,6 +205,7 @@ check_limit(struct wsand_sandbox *sb, const char *command, const char *limit)
     struct wsand_output out = run_of(sb, command);
     CHECK(out.exit_code != 0);
     CHECK_STR(out.limit, limit);
+    CHECK_EQ(out.error_class, WSAND_LIMIT_EXCEEDED);
     wsand_output_free(&out);
     CHECK_RUN(sb, "echo on", 0, "on\n");
 }
@@ -263,5 +266,22 @@ TEST(a_fork_bomb_in_the_background_ends_itself)
               "");
     CHECK_RUN(l.sb, "wait; ls -d /bin/. | cat; ps -e -o comm=", 0,
               "/bin/.\ninit\nbash\nps\n");
+    lib_free(&l);
+}
+
+TEST(the_shell_has_a_history_of_the_users_commands)
+{
+    LIB_SANDBOX(l, .files = 0);
+    const char *env[] = {"A=1", NULL};
+    struct wsand_run run = {.size = sizeof run, .env = env, .cwd = "/tmp"};
+    char *value = NULL;
+
+    CHECK_RUN(l.sb, "echo one", 0, "one\n");
+    CHECK_WITH(l.sb, &run, "echo two\necho three", 0, "two\nthree\n");
+    CHECK_EQ(wsand_env_get(l.sb, "HOME", &value, NULL), 0);
+    free(value);
+    CHECK_RUN(l.sb, "history | cut -c 1-17", 0,
+              "    1  echo one\n    2  echo two\necho three\n"
+              "    3  history | \n");
     lib_free(&l);
 }

@@ -11,7 +11,7 @@ check_run(const char *file, int line, struct wsand_sandbox *sb,
           const char *out)
 {
     struct wsand_run r = *run;
-    struct wsand_output o = {0};
+    struct wsand_output o = {.size = sizeof o};
     struct wsand_error err;
 
     r.command = command;

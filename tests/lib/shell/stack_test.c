@@ -7,9 +7,9 @@
 static uint64_t
 memory_of(const struct wsand_sandbox *sb)
 {
-    struct wsand_status s;
+    struct wsand_status s = {.size = sizeof s};
 
-    wsand_status(sb, &s);
+    CHECK_EQ(wsand_status(sb, &s, NULL), 0);
     return s.memory_bytes;
 }
 

@@ -21,7 +21,10 @@
 #include "trap.h"
 #include "execute_cmd.h"
 #include "jobs.h"
+#include "bashhist.h"
 #include "builtins/common.h"
+#include <readline/history.h>
+#include "resident.h"
 
 #include <wasmsand.h>
 
@@ -29,6 +32,8 @@
 
 #define SYS_SHELL_COMMAND 1000
 #define COMMAND_IS_FRESH (1 << 30)
+#define COMMAND_IS_USERS (1 << 29)
+#define HISTORY_MAX 500
 
 extern int indirection_level, parse_and_execute_level, loop_level;
 extern int continuing, breaking, funcnest, executing_list;
@@ -106,16 +111,20 @@ static char *
 next_command (void)
 {
   long n = syscall (SYS_SHELL_COMMAND, 0, 0);
+  int is_users;
   char *text;
 
   if (n < 0)
     exit_shell (EXECUTION_FAILURE);
   if (n & COMMAND_IS_FRESH)
     start_afresh ();
-  n &= COMMAND_IS_FRESH - 1;
+  is_users = n & COMMAND_IS_USERS;
+  n &= COMMAND_IS_USERS - 1;
   text = xmalloc (n + 1);
   syscall (SYS_SHELL_COMMAND, text, n);
   text[n] = '\0';
+  if (is_users && enable_history_list)
+    bash_add_history (text);
   return text;
 }
 
@@ -129,21 +138,20 @@ wasmsand_resume (void)
   wasmsand_next (last_command_exit_value);
 }
 
-/* In place of reader_loop. Returns only in a shell that is not resident. */
-int
+void
 resident_loop (void)
 {
   if (getenv ("WASMSAND_RESIDENT") == 0)
-    return 0;
+    return;
   unbind_variable ("WASMSAND_RESIDENT");
   is_resident = expand_aliases = expaliases_flag = 1;
+  enable_history_list = remember_on_history = 1;
+  using_history ();
+  stifle_history (HISTORY_MAX);
   indirection_level = 1;
   wasmsand_next (0);
-  return 0;
 }
 
-/* `exec command` in the resident shell itself: the command runs as a child,
- * and its end is the end of the command. */
 int
 resident_execve (char *command, char **args, char **env)
 {

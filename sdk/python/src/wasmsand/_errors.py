@@ -1,0 +1,73 @@
+"""What can go wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Dict, Optional, Type
+
+if TYPE_CHECKING:
+    from ._types import CommandResult
+
+
+class SandboxError(Exception):
+    """The base of all errors of this package."""
+
+
+class RpcError(SandboxError):
+    """The server refused a request."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+    @property
+    def errno_name(self) -> Optional[str]:
+        """The name before the colon, such as "ENOENT", of errors with code 1."""
+        name = self.message.split(":", 1)[0]
+        return name if self.code == 1 and name.isupper() else None
+
+
+class FileNotFound(RpcError, FileNotFoundError):
+    """A file, or a folder on the way to it, does not exist."""
+
+
+class QuotaExceeded(RpcError):
+    """A limit of the sandbox on files, bytes or snapshots was reached."""
+
+
+class SandboxClosed(SandboxError):
+    """The sandbox was killed or destroyed before this call."""
+
+
+class ServerDied(SandboxError):
+    """The server ended by itself; `stderr` has its last lines."""
+
+    def __init__(self, message: str, stderr: str) -> None:
+        super().__init__(f"{message}\n{stderr}" if stderr else message)
+        self.stderr = stderr
+
+
+class CommandFailed(SandboxError):
+    """A command run with check=True did not end with 0."""
+
+    def __init__(self, result: CommandResult) -> None:
+        tail = result.stderr.strip().splitlines()[-1:]
+        super().__init__(
+            ": ".join([f"the command ended with {result.exit_code}", *tail]))
+        self.result = result
+
+
+class Timeout(CommandFailed):
+    """A command run with check=True reached its time limit."""
+
+
+_BY_NAME: Dict[str, Type[RpcError]] = {
+    "ENOENT": FileNotFound,
+    "ENOSPC": QuotaExceeded,
+}
+
+
+def rpc_error(code: int, message: str) -> RpcError:
+    """The most specific error for an answer of the server."""
+    name = RpcError(code, message).errno_name
+    return _BY_NAME.get(name or "", RpcError)(code, message)

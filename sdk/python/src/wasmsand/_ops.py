@@ -1,0 +1,369 @@
+"""What can be asked of a sandbox, once for both kinds of callers.
+
+Each operation is a generator: it yields requests, is sent their results, and
+returns the value for the caller. `Sandbox` drives it with a thread that waits,
+`AsyncSandbox` with an event loop."""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import dataclass
+from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
+                    Optional, TypeVar, Union)
+
+from ._errors import CommandFailed, FileNotFound, SandboxError, Timeout
+from ._types import CommandResult, FileInfo, Mount, SandboxInfo
+from ._wire import server_command
+
+T = TypeVar("T")
+OnOutput = Callable[[str], Any]
+Data = Union[bytes, bytearray, memoryview, str]
+
+LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
+          "memoryBytes", "processes", "cpuMs", "snapshots")
+PART_BYTES = 4 << 20  # of a file in one request, before base64
+
+
+@dataclass
+class Request:
+    """One request; on_output gets the output notifications of a run."""
+
+    method: str
+    params: Dict[str, Any]
+    on_output: Optional[Callable[[Dict[str, Any]], None]] = None
+
+
+Op = Generator[Request, Any, T]
+
+
+# --- arguments
+
+def need(name: str, value: Any, kind: Any, what: str) -> None:
+    """Raises a TypeError that names the argument."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{name} must be {what}, not {type(value).__name__}")
+
+
+def text(name: str, value: Any) -> str:
+    need(name, value, str, "a str")
+    if "\0" in value:
+        raise ValueError(f"{name} must not contain NUL")
+    return str(value)
+
+
+def optional(params: Dict[str, Any], **given: Any) -> Dict[str, Any]:
+    """params, with those of the given that are not None."""
+    params.update({k: v for k, v in given.items() if v is not None})
+    return params
+
+
+def variables(name: str, env: Optional[Mapping[str, str]]) -> \
+        Optional[Dict[str, str]]:
+    if env is None:
+        return None
+    need(name, env, Mapping, "a mapping of str to str")
+    return {text(f"a name in {name}", k): text(f"{name}[{k!r}]", v)
+            for k, v in env.items()}
+
+
+def known_limits(limits: Optional[Mapping[str, int]]) -> \
+        Optional[Dict[str, int]]:
+    if limits is None:
+        return None
+    need("limits", limits, Mapping, "a mapping of str to int")
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ValueError(f"limits: there is no {name!r}, only "
+                             + ", ".join(LIMITS))
+        need(f"limits[{name!r}]", value, int, "an int")
+    return dict(limits)
+
+
+def to_bytes(name: str, data: Data) -> bytes:
+    if isinstance(data, str):
+        return data.encode()
+    need(name, data, (bytes, bytearray, memoryview), "bytes or a str")
+    return bytes(data)
+
+
+def encode(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def mount_params(mounts: Iterable[Mount]) -> List[Dict[str, Any]]:
+    result = []
+    for m in mounts:
+        need("mounts", m, Mount, "a list of Mount")
+        p: Dict[str, Any] = {"path": m.path, "writable": m.writable}
+        if m.host_path is not None:
+            p["hostPath"] = os.path.abspath(m.host_path)
+        else:
+            p["files"] = {k: encode(to_bytes(k, v)) for k, v in m.files.items()}
+        result.append(p)
+    return result
+
+
+# --- commands
+
+def decoded(value: str) -> bytes:
+    return base64.b64decode(value)
+
+
+def result_of(r: Mapping[str, Any]) -> CommandResult:
+    """The result of a run with encoding base64."""
+    return CommandResult(
+        stdout_bytes=decoded(r["stdout"]), stderr_bytes=decoded(r["stderr"]),
+        exit_code=r["exitCode"], execution_time_ms=r["executionTimeMs"],
+        truncated=r.get("truncated"), error_class=r.get("errorClass"),
+        limit=r.get("limit"), cpu_ms=r.get("cpuMs", 0.0),
+        max_memory_bytes=r.get("maxMemoryBytes", 0),
+        background=decoded(r.get("background", "")).decode(errors="replace"))
+
+
+class Decoder:
+    """Text of a stream of notifications, which never split a character."""
+
+    def __init__(self, on_stdout: Optional[OnOutput],
+                 on_stderr: Optional[OnOutput]) -> None:
+        self._to = {"stdout": on_stdout, "stderr": on_stderr}
+
+    def __call__(self, params: Dict[str, Any]) -> None:
+        to = self._to[params["stream"]]
+        if to:
+            to(decoded(params["data"]).decode(errors="replace"))
+
+
+def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]],
+        cwd: Optional[str], timeout_ms: Optional[int],
+        on_stdout: Optional[OnOutput], on_stderr: Optional[OnOutput],
+        check: bool) -> Op[CommandResult]:
+    params = optional(
+        {"command": text("command", command), "encoding": "base64"},
+        stdin=None if stdin is None else encode(to_bytes("stdin", stdin)),
+        env=variables("env", env), cwd=cwd, timeoutMs=timeout_ms)
+    on_output = None
+    if on_stdout or on_stderr:
+        params["stream"] = True
+        on_output = Decoder(on_stdout, on_stderr)
+    result = result_of((yield Request("run", params, on_output)))
+    if check and result.exit_code:
+        failed = Timeout if result.error_class == "TIMEOUT" else CommandFailed
+        raise failed(result)
+    return result
+
+
+def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
+          env: Optional[Mapping[str, str]], cwd: Optional[str]) -> Op[int]:
+    params = optional({"pty": pty, "encoding": "base64"}, cwd=cwd,
+                      env=variables("env", env))
+    if command is not None:
+        params["command"] = text("command", command)
+    if pty:
+        params.update(rows=rows, cols=cols)
+    result = yield Request("process.start", params)
+    return int(result["processId"])
+
+
+def run_python(code: str, *, stdin: Optional[Data],
+               env: Optional[Mapping[str, str]], cwd: Optional[str],
+               timeout_ms: Optional[int], on_stdout: Optional[OnOutput],
+               on_stderr: Optional[OnOutput],
+               check: bool) -> Op[CommandResult]:
+    path = f"/tmp/run-{os.urandom(6).hex()}.py"
+    yield from write(path, text("code", code), None)
+    try:
+        result = yield from run(
+            f"python3 {path}", stdin=stdin, env=env, cwd=cwd,
+            timeout_ms=timeout_ms, on_stdout=on_stdout, on_stderr=on_stderr,
+            check=check)
+    except SandboxError:
+        yield from rm(path, recursive=False, missing_ok=True)
+        raise
+    yield from rm(path, recursive=False, missing_ok=True)
+    return result
+
+
+# --- files
+
+def ask(method: str, **params: Any) -> Op[Any]:
+    """One request whose result is of no interest, or is it as it came."""
+    return (yield Request(method, params))
+
+
+def read(path: str) -> Op[bytes]:
+    parts = []
+    offset = 0
+    while True:
+        result = yield Request("files.read", {
+            "path": text("path", path), "offset": offset,
+            "length": PART_BYTES})
+        part = decoded(result["data"])
+        parts.append(part)
+        offset += len(part)
+        if len(part) < PART_BYTES:
+            return b"".join(parts)
+
+
+def write(path: str, data: Data, mode: Optional[int]) -> Op[None]:
+    raw = to_bytes("data", data)
+    text("path", path)
+    if len(raw) <= PART_BYTES:
+        yield Request("files.write", optional(
+            {"path": path, "data": encode(raw)}, mode=mode))
+        return
+    partial = f"{path}.wasmsand-partial"
+    try:
+        for at in range(0, len(raw), PART_BYTES):
+            yield Request("files.write", optional(
+                {"path": partial, "data": encode(raw[at:at + PART_BYTES]),
+                 "append": at > 0}, mode=mode if at == 0 else None))
+        yield Request("files.rename", {"from": partial, "to": path})
+    except SandboxError:
+        yield from rm(partial, recursive=False, missing_ok=True)
+        raise
+
+
+def info(entry: Mapping[str, Any]) -> FileInfo:
+    return FileInfo(entry["name"], entry["type"], entry["size"])
+
+
+def list_dir(path: str) -> Op[List[FileInfo]]:
+    result = yield Request("files.list", {"path": text("path", path)})
+    return [info(e) for e in result["entries"]]
+
+
+def stat(path: str) -> Op[FileInfo]:
+    return info((yield Request("files.stat", {"path": text("path", path)})))
+
+
+def exists(path: str) -> Op[bool]:
+    try:
+        yield from stat(path)
+    except FileNotFound:
+        return False
+    return True
+
+
+def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
+    try:
+        yield Request("files.rm", {"path": text("path", path),
+                                   "recursive": recursive})
+    except FileNotFound:
+        if not missing_ok:
+            raise
+
+
+def upload(host_dir: str, path: str) -> Op[int]:
+    """Copies a folder of the host into the sandbox; the number of files."""
+    if not os.path.isdir(host_dir):
+        raise NotADirectoryError(f"host_dir: {host_dir} is not a folder")
+    count = 0
+    for folder, dirs, files in os.walk(host_dir):
+        dirs.sort()
+        below = os.path.relpath(folder, host_dir)
+        to = path if below == "." else f"{path.rstrip('/')}/{below}"
+        yield Request("files.mkdir", {"path": to, "recursive": True})
+        for name in sorted(files):
+            source = os.path.join(folder, name)
+            if os.path.islink(source) or not os.path.isfile(source):
+                continue
+            with open(source, "rb") as f:
+                data = f.read()
+            mode = os.stat(source).st_mode & 0o777
+            yield from write(f"{to.rstrip('/')}/{name}", data, mode)
+            count += 1
+    return count
+
+
+def download(path: str, host_dir: str) -> Op[int]:
+    """Copies a folder of the sandbox to the host; the number of files.
+    Symbolic links are left out: they would lead anywhere on the host."""
+    count = 0
+    pending = [(path, host_dir)]
+    while pending:
+        folder, to = pending.pop()
+        entries = yield from list_dir(folder)
+        os.makedirs(to, exist_ok=True)
+        for e in entries:
+            if e.name in (".", "..") or "/" in e.name or "\0" in e.name:
+                continue
+            source = f"{folder.rstrip('/')}/{e.name}"
+            target = os.path.join(to, e.name)
+            if e.is_dir:
+                pending.append((source, target))
+            elif e.type == "file":
+                data = yield from read(source)
+                with open(target, "wb") as f:
+                    f.write(data)
+                count += 1
+    return count
+
+
+# --- commands of the host
+
+def extension_handler(extensions: Mapping[str, Callable[..., Any]]) -> \
+        Callable[[Dict[str, Any]], Dict[str, Any]]:
+    """Answers extension.invoke: a function gets arguments and standard input;
+    it returns its output, or (output, exit code), or a dict as it goes out."""
+    def handle(params: Dict[str, Any]) -> Dict[str, Any]:
+        value = extensions[params["name"]](params["args"], params["stdin"])
+        if isinstance(value, dict):
+            return value
+        out, status = value if isinstance(value, tuple) else (value, 0)
+        return {"stdout": "" if out is None else str(out), "exitCode": status}
+    return handle
+
+
+# --- the sandbox
+
+def server_argv(mounts: Iterable[Mount]) -> List[str]:
+    """The server, which may mount the host's folders that the caller names."""
+    argv = server_command()
+    for m in mounts:
+        if isinstance(m, Mount) and m.host_path is not None:
+            argv += ["--allow-mount", os.path.abspath(m.host_path)]
+    return argv
+
+
+def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
+           limits: Optional[Mapping[str, int]], mounts: Iterable[Mount],
+           env: Optional[Mapping[str, str]], tools_dir: Optional[str],
+           writable_paths: Optional[List[str]],
+           allow_tools: Optional[List[str]], seed: Optional[int],
+           clock_ms: Optional[int],
+           extensions: List[Dict[str, Any]]) -> Op[None]:
+    params = optional(
+        {}, timeoutMs=timeout_ms, fsLimitBytes=fs_limit_bytes,
+        limits=known_limits(limits),
+        mounts=mount_params(mounts) or None, env=variables("env", env),
+        wasmDir=None if tools_dir is None else os.path.abspath(tools_dir),
+        writablePaths=writable_paths, allowTools=allow_tools, seed=seed,
+        clock=clock_ms, extensions=extensions or None)
+    yield Request("create", params)
+
+
+def export_state() -> Op[bytes]:
+    result = yield Request("persistence.export", {"partBytes": PART_BYTES})
+    parts = [decoded(result["data"])]
+    while not result["last"]:
+        result = yield Request("persistence.export", {
+            "transferId": result["transferId"], "seq": result["seq"] + 1})
+        parts.append(decoded(result["data"]))
+    return b"".join(parts)
+
+
+def import_state(state: bytes) -> Op[None]:
+    raw = to_bytes("state", state)
+    transfer = f"import-{os.urandom(8).hex()}"
+    parts = range(0, max(len(raw), 1), PART_BYTES)
+    for seq, at in enumerate(parts):
+        yield Request("persistence.import", {
+            "data": encode(raw[at:at + PART_BYTES]), "transferId": transfer,
+            "seq": seq, "last": seq + 1 == len(parts)})
+
+
+def sandboxes() -> Op[List[SandboxInfo]]:
+    result = yield Request("sandbox.list", {})
+    return [SandboxInfo(s["sandboxId"], s.get("label"), s.get("createdAt"))
+            for s in result]

@@ -1,0 +1,391 @@
+"""Sandboxes for callers that wait."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import (Any, Callable, Dict, Iterator, List, Mapping,
+                    MutableMapping, Optional, Sequence, Tuple, TypeVar)
+
+from . import _ops
+from ._errors import SandboxClosed, SandboxError
+from ._ops import Data, OnOutput, Op, Request
+from ._types import CommandResult, FileInfo, Mount, SandboxInfo
+from ._wire import Connection, Event
+
+T = TypeVar("T")
+
+
+class _Channel:
+    """A connection and the sandbox on it that requests are for."""
+
+    def __init__(self, connection: Connection,
+                 sandbox_id: Optional[str]) -> None:
+        self.connection = connection
+        self.sandbox_id = sandbox_id
+        self.is_closed = False
+
+    def addressed(self, params: Dict[str, Any]) -> Dict[str, Any]:
+        if self.is_closed:
+            raise SandboxClosed("the sandbox was destroyed")
+        if self.sandbox_id is not None:
+            params["sandboxId"] = self.sandbox_id
+        return params
+
+    def do(self, op: Op[T]) -> T:
+        """Drives an operation to its end."""
+        try:
+            request = next(op)
+            while True:
+                try:
+                    result = self._wait(request)
+                except SandboxError as e:
+                    request = op.throw(e)
+                else:
+                    request = op.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+    def _wait(self, request: Request) -> Any:
+        events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
+        number = self.connection.send(
+            request.method, self.addressed(request.params), events.put)
+        try:
+            while True:
+                kind, value = events.get()
+                if kind == "done":
+                    return value
+                if kind == "error":
+                    raise value
+                if request.on_output:
+                    request.on_output(value)
+        except SandboxError:
+            raise
+        except BaseException:  # KeyboardInterrupt, or a callback's own
+            self.connection.post(
+                "cancel", self.addressed({"requestId": number}))
+            raise
+
+
+class Process:
+    """A command that runs beside others, as Commands.start gives it.
+
+    Iterating gives ("stdout" or "stderr", bytes) until it has ended."""
+
+    def __init__(self, channel: _Channel, process_id: int) -> None:
+        self._channel = channel
+        self.process_id = process_id
+        self._events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
+        self._ended = threading.Event()
+        self._result: Event = ("done", {})
+        channel.connection.watch(channel.sandbox_id, process_id,
+                                 self._events.put)
+        channel.connection.send(
+            "process.wait", channel.addressed({"processId": process_id}),
+            self._end)
+
+    def _end(self, event: Event) -> None:
+        self._channel.connection.unwatch(self._channel.sandbox_id,
+                                         self.process_id)
+        self._result = event
+        self._ended.set()
+        self._events.put(event)
+
+    def __iter__(self) -> Iterator[Tuple[str, bytes]]:
+        while True:
+            kind, value = self._events.get()
+            if kind == "output":
+                yield value["stream"], _ops.decoded(value["data"])
+                continue
+            self._events.put((kind, value))
+            return
+
+    def wait(self, timeout: Optional[float] = None) -> int:
+        """Its exit code; TimeoutError if it runs longer than that."""
+        if not self._ended.wait(timeout):
+            raise TimeoutError(f"process {self.process_id} is still running")
+        kind, value = self._result
+        if kind == "error":
+            raise value
+        return int(value["exitCode"])
+
+    @property
+    def is_running(self) -> bool:
+        return not self._ended.is_set()
+
+    def send_stdin(self, data: Data) -> None:
+        self._ask("process.write", encoding="base64",
+                  data=_ops.encode(_ops.to_bytes("data", data)))
+
+    def close_stdin(self) -> None:
+        self._ask("process.write", eof=True)
+
+    def resize(self, rows: int, cols: int) -> None:
+        self._ask("process.resize", rows=rows, cols=cols)
+
+    def kill(self, signal: int = 9) -> None:
+        """Sends a signal to it and to all that it has started."""
+        self._ask("process.kill", signal=signal)
+
+    def _ask(self, method: str, **params: Any) -> None:
+        self._channel.do(_ops.ask(method, processId=self.process_id, **params))
+
+
+class Commands:
+    """sb.commands"""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def run(self, command: str, *, stdin: Optional[Data] = None,
+            env: Optional[Mapping[str, str]] = None,
+            cwd: Optional[str] = None, timeout_ms: Optional[int] = None,
+            on_stdout: Optional[OnOutput] = None,
+            on_stderr: Optional[OnOutput] = None,
+            check: bool = False) -> CommandResult:
+        """Runs a command in the sandbox's shell, to its end. env, cwd and
+        timeout_ms are for this command alone. With check, an exit code other
+        than 0 raises CommandFailed, or Timeout."""
+        return self._channel.do(_ops.run(
+            command, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
+            on_stdout=on_stdout, on_stderr=on_stderr, check=check))
+
+    def start(self, command: Optional[str] = None, *, pty: bool = False,
+              rows: int = 24, cols: int = 80,
+              env: Optional[Mapping[str, str]] = None,
+              cwd: Optional[str] = None) -> Process:
+        """Starts a bash of its own for the command (with pty, without one:
+        an interactive shell) and does not wait for it."""
+        number = self._channel.do(_ops.start(
+            command, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd))
+        return Process(self._channel, number)
+
+
+class Files:
+    """sb.files: paths are absolute, in the sandbox."""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def read(self, path: str) -> bytes:
+        return self._channel.do(_ops.read(path))
+
+    def read_text(self, path: str, encoding: str = "utf-8") -> str:
+        return self.read(path).decode(encoding)
+
+    def write(self, path: str, data: Data,
+              mode: Optional[int] = None) -> None:
+        """Writes a file as a whole; its folder must be there."""
+        self._channel.do(_ops.write(path, data, mode))
+
+    def list(self, path: str) -> List[FileInfo]:
+        return self._channel.do(_ops.list_dir(path))
+
+    def stat(self, path: str) -> FileInfo:
+        return self._channel.do(_ops.stat(path))
+
+    def exists(self, path: str) -> bool:
+        return self._channel.do(_ops.exists(path))
+
+    def mkdir(self, path: str, recursive: bool = False) -> None:
+        self._channel.do(_ops.ask("files.mkdir", path=path,
+                                  recursive=recursive))
+
+    def rm(self, path: str, recursive: bool = False) -> None:
+        self._channel.do(_ops.rm(path, recursive))
+
+    def rename(self, source: str, target: str) -> None:
+        self._channel.do(_ops.ask("files.rename", **{"from": source,
+                                                     "to": target}))
+
+    def chmod(self, path: str, mode: int) -> None:
+        self._channel.do(_ops.ask("files.chmod", path=path, mode=mode))
+
+    def symlink(self, target: str, path: str) -> None:
+        self._channel.do(_ops.ask("files.symlink", target=target, path=path))
+
+    def upload(self, host_dir: str, path: str) -> int:
+        """Copies a folder of the host, without symbolic links, into the
+        sandbox; the number of files."""
+        return self._channel.do(_ops.upload(host_dir, path))
+
+    def download(self, path: str, host_dir: str) -> int:
+        """Copies a folder of the sandbox, without symbolic links, to the
+        host; the number of files."""
+        return self._channel.do(_ops.download(path, host_dir))
+
+
+class Env(MutableMapping[str, str]):
+    """sb.env: the variables that the shell exports."""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def _all(self) -> Dict[str, str]:
+        result = self._channel.do(_ops.ask("env.list"))
+        return dict(result["env"])
+
+    def __getitem__(self, name: str) -> str:
+        value = self._channel.do(_ops.ask("env.get", name=name))["value"]
+        if value is None:
+            raise KeyError(name)
+        return str(value)
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self._channel.do(_ops.ask("env.set", name=_ops.text("name", name),
+                                  value=_ops.text("value", value)))
+
+    def __delitem__(self, name: str) -> None:
+        self[name]  # KeyError
+        self._channel.do(_ops.ask("env.unset", name=name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+Extension = Callable[[List[str], str], Any]
+
+
+class Sandbox:
+    """A computer for code that is not trusted.
+
+    The first one starts a server, which ends with it (kill, or the end of a
+    `with` block); forks and those of new() live on the same server. All
+    methods may be called from any thread; calls on one sandbox are served in
+    order, different sandboxes side by side."""
+
+    def __init__(self, *, timeout_ms: Optional[int] = None,
+                 fs_limit_bytes: Optional[int] = None,
+                 limits: Optional[Mapping[str, int]] = None,
+                 mounts: Sequence[Mount] = (),
+                 env: Optional[Mapping[str, str]] = None,
+                 tools_dir: Optional[str] = None,
+                 writable_paths: Optional[List[str]] = None,
+                 allow_tools: Optional[List[str]] = None,
+                 seed: Optional[int] = None, clock_ms: Optional[int] = None,
+                 extensions: Optional[Mapping[str, Extension]] = None) -> None:
+        op = _ops.create(
+            timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
+            limits=limits, mounts=mounts, env=env, tools_dir=tools_dir,
+            writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
+            clock_ms=clock_ms,
+            extensions=[{"name": name} for name in extensions or {}])
+        connection = Connection(_ops.server_argv(mounts))
+        if extensions:
+            connection.handle("extension.invoke",
+                              _ops.extension_handler(extensions))
+        self._attach(_Channel(connection, None))
+        try:
+            self._channel.do(op)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _attach(self, channel: _Channel) -> None:
+        self._channel = channel
+        self.commands = Commands(channel)
+        self.files = Files(channel)
+        self.env = Env(channel)
+
+    @classmethod
+    def _on(cls, connection: Connection, sandbox_id: str) -> "Sandbox":
+        sb = cls.__new__(cls)
+        sb._attach(_Channel(connection, sandbox_id))
+        return sb
+
+    @property
+    def sandbox_id(self) -> Optional[str]:
+        """None for the root sandbox of a server."""
+        return self._channel.sandbox_id
+
+    def run_python(self, code: str, *, stdin: Optional[Data] = None,
+                   env: Optional[Mapping[str, str]] = None,
+                   cwd: Optional[str] = None,
+                   timeout_ms: Optional[int] = None,
+                   on_stdout: Optional[OnOutput] = None,
+                   on_stderr: Optional[OnOutput] = None,
+                   check: bool = False) -> CommandResult:
+        """Runs a Python program in the sandbox."""
+        return self._channel.do(_ops.run_python(
+            code, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
+            on_stdout=on_stdout, on_stderr=on_stderr, check=check))
+
+    def fork(self) -> "Sandbox":
+        """A copy with the same files, shell and limits, in microseconds."""
+        result = self._channel.do(_ops.ask("sandbox.fork"))
+        return self._on(self._channel.connection, result["sandboxId"])
+
+    def new(self, label: Optional[str] = None) -> "Sandbox":
+        """A fresh sandbox on the same server, with the options of the first."""
+        result = self._channel.do(_ops.ask(
+            "sandbox.create", **_ops.optional({}, label=label)))
+        return self._on(self._channel.connection, result["sandboxId"])
+
+    def list(self) -> List[SandboxInfo]:
+        """The other sandboxes of this server."""
+        return self._channel.do(_ops.sandboxes())
+
+    def snapshot(self) -> str:
+        return str(self._channel.do(_ops.ask("snapshot.create"))["id"])
+
+    def restore(self, snapshot_id: str) -> None:
+        self._channel.do(_ops.ask(
+            "snapshot.restore", id=_ops.text("snapshot_id", snapshot_id)))
+
+    def export_state(self) -> bytes:
+        """All that was changed, as a tar."""
+        return self._channel.do(_ops.export_state())
+
+    def import_state(self, state: bytes) -> None:
+        self._channel.do(_ops.import_state(state))
+
+    def mount(self, mount: Mount) -> None:
+        """Files given by the caller, as a folder of the sandbox."""
+        self._channel.do(_ops.ask("mount", **_ops.mount_params([mount])[0]))
+
+    def reset(self) -> None:
+        """The state at the beginning."""
+        self._channel.do(_ops.ask("sandbox.reset"))
+
+    def history(self) -> List[str]:
+        result = self._channel.do(_ops.ask("shell.history.list"))
+        return [e["command"] for e in result["entries"]]
+
+    def status(self) -> Dict[str, Any]:
+        return dict(self._channel.do(_ops.ask("status")))
+
+    def limits(self) -> Dict[str, Any]:
+        return dict(self._channel.do(_ops.ask("limits.get")))
+
+    def cancel(self) -> None:
+        """Ends the command that another thread runs here."""
+        self._channel.do(_ops.ask("cancel"))
+
+    def destroy(self) -> None:
+        """Ends a fork, or one of new(). Once more is fine."""
+        if self._channel.sandbox_id is None:
+            raise RuntimeError(
+                "Cannot destroy root sandbox; use kill() instead")
+        if not self._channel.is_closed:
+            self._channel.do(_ops.ask("sandbox.destroy"))
+            self._channel.is_closed = True
+
+    def kill(self) -> None:
+        """Ends the server with all its sandboxes. Once more is fine."""
+        self._channel.connection.close()
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._channel.sandbox_id is None:
+            self.kill()
+            return
+        try:
+            self.destroy()
+        except SandboxError:
+            pass

@@ -1,0 +1,84 @@
+"""The values that calls give back."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import Dict, Mapping, Optional, Union
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended, and what it printed."""
+
+    stdout_bytes: bytes
+    stderr_bytes: bytes
+    exit_code: int
+    execution_time_ms: float
+    truncated: Optional[Dict[str, bool]] = None
+    error_class: Optional[str] = None
+    limit: Optional[str] = None
+    cpu_ms: float = 0.0
+    max_memory_bytes: int = 0
+    background: str = ""
+
+    @property
+    def stdout(self) -> str:
+        """Standard output; bytes that are not UTF-8 become U+FFFD."""
+        return self.stdout_bytes.decode(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        """Standard error; bytes that are not UTF-8 become U+FFFD."""
+        return self.stderr_bytes.decode(errors="replace")
+
+    @property
+    def ok(self) -> bool:
+        return self.exit_code == 0
+
+    def _repr_html_(self) -> str:
+        color = "#2a7" if self.ok else "#c33"
+        parts = [f'<div style="border-left:3px solid {color};padding-left:8px">']
+        for text, shade in ((self.stdout, "inherit"), (self.stderr, "#c33")):
+            if text:
+                parts.append(f'<pre style="margin:0;color:{shade}">'
+                             f"{html.escape(text)}</pre>")
+        note = f"exit {self.exit_code} in {self.execution_time_ms:.1f} ms"
+        if self.error_class:
+            note += f", {self.error_class}"
+        if self.truncated:
+            note += ", output cut"
+        parts.append(f"<small>{html.escape(note)}</small></div>")
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """A file, folder ("dir") or symbolic link ("symlink")."""
+
+    name: str
+    type: str
+    size: int
+
+    @property
+    def is_dir(self) -> bool:
+        return self.type == "dir"
+
+
+@dataclass(frozen=True)
+class SandboxInfo:
+    """A sandbox of a server, as Sandbox.list gives it."""
+
+    sandbox_id: str
+    label: Optional[str] = None
+    created_at: Union[str, float, None] = None
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A folder in the sandbox: one of the host, or the given files."""
+
+    path: str
+    host_path: Optional[str] = None
+    files: Mapping[str, Union[bytes, str]] = field(default_factory=dict)
+    writable: bool = False

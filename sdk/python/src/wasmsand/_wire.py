@@ -1,0 +1,225 @@
+"""The connection to a server: a process, and JSON-RPC lines to and from it.
+
+One thread reads the server's lines and hands each to the sink of its request,
+so that requests of several threads and event loops go side by side. A sink gets
+events: `("output", params)` while a run goes on, then one `("done", result)` or
+`("error", exception)`. It must not wait."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import json
+import os
+import subprocess
+import threading
+import weakref
+from collections import deque
+from typing import (IO, Any, Callable, Deque, Dict, List, Mapping, Optional,
+                    Sequence, Tuple)
+
+from ._errors import SandboxClosed, SandboxError, ServerDied, rpc_error
+
+Event = Tuple[str, Any]
+Sink = Callable[[Event], None]
+Handler = Callable[[Dict[str, Any]], Dict[str, Any]]
+
+STDERR_LINES = 20
+END_SECONDS = 5.0
+
+
+def server_command() -> List[str]:
+    """The server of this package, of $WASMSAND_SERVER, or of a build."""
+    given = os.environ.get("WASMSAND_SERVER")
+    if given:
+        return [given]
+    here = os.path.dirname(os.path.abspath(__file__))
+    bundled = os.path.join(here, "bin", "wasm-sandbox")
+    if os.access(bundled, os.X_OK):
+        return [bundled]
+    built = os.path.join(here, *[".."] * 4, "build", "wasm-sandbox")
+    if os.access(built, os.X_OK):
+        return [os.path.normpath(built)]
+    raise SandboxError("there is no wasm-sandbox: install the wheel, or set "
+                       "WASMSAND_SERVER to the path of one")
+
+
+class Connection:
+    """A server process. Everything may be called from any thread."""
+
+    def __init__(self, argv: Optional[Sequence[str]] = None) -> None:
+        self._ids = itertools.count(1)
+        self._lock = threading.Lock()  # guards what follows, and writing
+        self._sinks: Dict[int, Sink] = {}
+        self._outputs: Dict[Tuple[Optional[str], int], Sink] = {}
+        self._early: Dict[Tuple[Optional[str], int], List[Event]] = {}
+        self._handlers: Dict[str, Handler] = {}
+        self._end: Optional[SandboxError] = None
+        self._stderr: Deque[str] = deque(maxlen=STDERR_LINES)
+        self._process = subprocess.Popen(
+            list(argv or server_command()), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
+        self._threads = [self._start(self._read_stderr),
+                         self._start(self._read_lines)]
+        _connections.add(self)
+
+    @staticmethod
+    def _start(work: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=work, name="wasmsand", daemon=True)
+        thread.start()
+        return thread
+
+    # --- requests
+
+    def send(self, method: str, params: Mapping[str, Any], sink: Sink) -> int:
+        """Sends a request; its answer goes to the sink. Its id."""
+        number = next(self._ids)
+        line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
+                        "params": params})
+        with self._lock:
+            if self._end:
+                raise self._end
+            self._sinks[number] = sink
+            self._write(line)
+        return number
+
+    def post(self, method: str, params: Mapping[str, Any]) -> None:
+        """Sends a request whose answer nobody waits for."""
+        try:
+            self.send(method, params, lambda event: None)
+        except SandboxError:
+            pass
+
+    def _write(self, line: bytes) -> None:
+        try:
+            stdin = self._process.stdin
+            assert stdin is not None
+            stdin.write(line)
+            stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # the reader meets the end, and tells every sink
+
+    def watch(self, sandbox_id: Optional[str], process_id: int,
+              sink: Sink) -> None:
+        """The output of a process, from its beginning, goes to the sink."""
+        key = (sandbox_id, process_id)
+        with self._lock:
+            self._outputs[key] = sink
+            for event in self._early.pop(key, []):
+                sink(event)
+
+    def unwatch(self, sandbox_id: Optional[str], process_id: int) -> None:
+        with self._lock:
+            self._outputs.pop((sandbox_id, process_id), None)
+
+    def handle(self, method: str, handler: Handler) -> None:
+        """Requests of the server for `method` are answered by the handler."""
+        self._handlers[method] = handler
+
+    # --- lines of the server
+
+    def _read_lines(self) -> None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        for line in stdout:
+            message = json.loads(line)
+            if "method" not in message:
+                self._answer(message)
+            elif "id" in message:
+                self._start(lambda m=message: self._serve(m))  # type: ignore
+            else:
+                self._notify(message["params"])
+        self._over()
+
+    def _answer(self, message: Dict[str, Any]) -> None:
+        with self._lock:
+            sink = self._sinks.pop(message["id"], None)
+        if not sink:
+            return
+        error = message.get("error")
+        if error:
+            sink(("error", rpc_error(error["code"], error["message"])))
+        else:
+            sink(("done", message.get("result")))
+
+    def _notify(self, params: Dict[str, Any]) -> None:
+        with self._lock:
+            if "process_id" in params:
+                key = (params.get("sandbox_id"), params["process_id"])
+                sink = self._outputs.get(key)
+                if not sink:
+                    self._early.setdefault(key, []).append(("output", params))
+            else:
+                sink = self._sinks.get(params["request_id"])
+            if sink:
+                sink(("output", params))
+
+    def _serve(self, message: Dict[str, Any]) -> None:
+        reply: Dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+        handler = self._handlers.get(message["method"])
+        try:
+            if not handler:
+                raise LookupError(f"no handler for {message['method']}")
+            reply["result"] = handler(message["params"])
+        except Exception as e:  # the command in the sandbox reports it
+            reply["error"] = {"code": 1, "message": f"{type(e).__name__}: {e}"}
+        with self._lock:
+            self._write(_encode(reply))
+
+    def _read_stderr(self) -> None:
+        stderr: Optional[IO[bytes]] = self._process.stderr
+        assert stderr is not None
+        for line in stderr:
+            self._stderr.append(line.decode(errors="replace"))
+
+    # --- the end
+
+    def _over(self) -> None:
+        status = self._process.wait()
+        self._threads[0].join(END_SECONDS)
+        with self._lock:
+            if not self._end:
+                self._end = ServerDied(f"the server ended with {status}",
+                                       "".join(self._stderr))
+            sinks = list(self._sinks.values()) + list(self._outputs.values())
+            self._sinks.clear()
+            self._outputs.clear()
+        for sink in sinks:
+            sink(("error", self._end))
+
+    def close(self) -> None:
+        """Ends the server and everything in it; calls that wait fail."""
+        with self._lock:
+            if not self._end:
+                self._end = SandboxClosed("the sandbox was killed")
+            stdin = self._process.stdin
+            assert stdin is not None
+            try:
+                stdin.close()
+            except BrokenPipeError:
+                pass
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(END_SECONDS)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+
+def _encode(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+_connections: "weakref.WeakSet[Connection]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for connection in list(_connections):
+        connection.close()

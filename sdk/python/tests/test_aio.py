@@ -1,0 +1,89 @@
+"""AsyncSandbox, with the real server."""
+
+import asyncio
+
+import pytest
+
+from wasmsand import AsyncSandbox, FileNotFound, SandboxError
+
+
+def test_every_kind_of_call():
+    async def main():
+        async with AsyncSandbox() as sb:
+            r = await sb.commands.run("x=1; echo out; exit 2")
+            assert (r.stdout, r.exit_code) == ("out\n", 2)
+            await sb.files.mkdir("/tmp/d")
+            await sb.files.write("/tmp/d/f", "data")
+            assert await sb.files.read_text("/tmp/d/f") == "data"
+            assert [f.name for f in await sb.files.list("/tmp/d")] == ["f"]
+            assert (await sb.files.stat("/tmp/d/f")).size == 4
+            assert not await sb.files.exists("/tmp/d/g")
+            await sb.files.rename("/tmp/d/f", "/tmp/d/g")
+            await sb.files.chmod("/tmp/d/g", 0o600)
+            await sb.files.symlink("g", "/tmp/d/l")
+            await sb.files.rm("/tmp/d/l")
+            with pytest.raises(FileNotFound):
+                await sb.files.read("/tmp/none")
+            await sb.env.set("A", "b")
+            assert await sb.env.get("A") == "b"
+            assert (await sb.env.list())["A"] == "b"
+            await sb.env.unset("A")
+            assert await sb.env.get("A") is None
+            before = await sb.snapshot()
+            await sb.commands.run("x=2")
+            await sb.restore(before)
+            state = await sb.export_state()
+            async with await sb.fork() as other:
+                assert (await other.commands.run("echo $x")).stdout == "1\n"
+                await other.reset()
+                await other.import_state(state)
+                assert (await other.commands.run("echo $x")).stdout == "1\n"
+            async with await sb.new(label="l") as other:
+                infos = await sb.list()
+                assert any(i.label == "l" for i in infos)
+            assert (await sb.status())["ready"]
+            assert (await sb.limits())["processes"] == 64
+            assert await sb.history() == ["x=1; echo out; exit 2"]
+        with pytest.raises(SandboxError):
+            await sb.commands.run("true")
+    asyncio.run(main())
+
+
+def test_sandboxes_run_side_by_side():
+    async def main():
+        async with AsyncSandbox() as sb:
+            forks = [await sb.fork() for _ in range(4)]
+            waits = [f.commands.run("read -t 0.2 <> <(:); echo done")
+                     for f in forks]
+            results = await asyncio.gather(*waits)
+            assert [r.stdout for r in results] == ["done\n"] * 4
+    asyncio.run(main())
+
+
+def test_a_cancelled_task_cancels_its_command():
+    async def main():
+        async with AsyncSandbox() as sb:
+            started = asyncio.Event()
+            task = asyncio.ensure_future(sb.commands.run(
+                "echo; while :; do :; done",
+                on_stdout=lambda text: started.set()))
+            await started.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await sb.commands.run("echo ok")).stdout == "ok\n"
+    asyncio.run(main())
+
+
+def test_processes():
+    async def main():
+        async with AsyncSandbox() as sb:
+            p = await sb.commands.start("read x; echo $x; exit 3")
+            await p.send_stdin("hi\n")
+            assert [d async for d in p] == [("stdout", b"hi\n")]
+            assert await p.wait() == 3 and not p.is_running
+            p = await sb.commands.start("cat", pty=True)
+            await p.resize(5, 5)
+            await p.kill()
+            assert await p.wait(30) == 137
+    asyncio.run(main())

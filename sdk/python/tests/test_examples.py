@@ -1,0 +1,21 @@
+"""The programs of examples/ run and print what they should."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("agent_loop", "missing.txt: No such file"),
+    ("data_analysis", "grew most: Bb 63"),
+    ("parallel_forks", "gzip -9:"),
+    ("tool_server", "8\nunknown: plum\nstatus 1\nb\na\n"),
+])
+def test_example(name, expected):
+    out = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], check=True,
+                         capture_output=True, text=True, timeout=120).stdout
+    assert expected in out

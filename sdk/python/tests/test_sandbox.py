@@ -1,0 +1,429 @@
+"""Every method of Sandbox, with the real server."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from wasmsand import (CommandFailed, FileNotFound, Mount, QuotaExceeded,
+                      RpcError, Sandbox, SandboxClosed, SandboxError,
+                      ServerDied, Timeout)
+
+
+# --- commands
+
+def test_run_gives_output_and_exit_code(sb):
+    r = sb.commands.run("echo out; echo err >&2; exit 3")
+    assert (r.stdout, r.stderr, r.exit_code) == ("out\n", "err\n", 3)
+    assert not r.ok and r.error_class is None and r.truncated is None
+    assert r.execution_time_ms >= 0
+
+
+def test_the_shell_stays(sb):
+    sb.commands.run("cd /tmp; x=1; f() { echo $x; }")
+    assert sb.commands.run("f; pwd").stdout == "1\n/tmp\n"
+
+
+def test_output_of_any_bytes(sb):
+    r = sb.commands.run(r"printf '\xff\0é'")
+    assert r.stdout_bytes == b"\xff\0\xc3\xa9"
+    assert r.stdout == "\ufffd\0é"
+
+
+def test_stdin_env_and_cwd_are_for_one_command(sb):
+    r = sb.commands.run("cat; echo $X; pwd", stdin=b"in\xff\n",
+                        env={"X": "1 2"}, cwd="/usr")
+    assert r.stdout_bytes == b"in\xff\n1 2\n/usr\n"
+    assert sb.commands.run("echo $X; pwd").stdout == "\n/home/user\n"
+
+
+def test_callbacks_get_the_output_in_order(sb):
+    out, err = [], []
+    r = sb.commands.run("for i in 1 2 3; do echo $i; done; echo e >&2",
+                        on_stdout=out.append, on_stderr=err.append)
+    assert "".join(out) == r.stdout == "1\n2\n3\n"
+    assert "".join(err) == "e\n"
+
+
+def test_a_callback_that_raises_cancels_the_command(sb):
+    def broken(text):
+        raise LookupError(text)
+    with pytest.raises(LookupError):
+        sb.commands.run("while :; do echo x; done", on_stdout=broken)
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_a_callback_may_use_the_sandbox(root, sb):
+    seen = []
+    with root.fork() as other:
+        sb.commands.run("echo a", on_stdout=lambda t: seen.append(
+            other.commands.run("echo b").stdout))
+    assert seen == ["b\n"]
+
+
+def test_a_time_limit_ends_the_command(sb):
+    r = sb.commands.run("echo a; while :; do :; done", timeout_ms=100)
+    assert (r.exit_code, r.error_class, r.stdout) == (124, "TIMEOUT", "a\n")
+    assert r.stderr.endswith("command timed out\n")
+
+
+def test_check_raises(sb):
+    with pytest.raises(CommandFailed, match="ended with 4: why") as caught:
+        sb.commands.run("echo why >&2; exit 4", check=True)
+    assert caught.value.result.exit_code == 4
+    with pytest.raises(Timeout):
+        sb.commands.run("while :; do :; done", timeout_ms=50, check=True)
+    assert sb.commands.run("true", check=True).ok
+
+
+def test_output_past_the_limit_is_cut():
+    with Sandbox(limits={"stdoutBytes": 10}) as sb:
+        r = sb.commands.run("yes é | head -n 1000")
+        assert r.truncated == {"stdout": True, "stderr": False}
+        assert len(r.stdout_bytes) <= 10 and "\ufffd" not in r.stdout
+
+
+def test_a_hundred_megabytes_of_output(sb):
+    r = sb.commands.run("head -c 100000000 /dev/zero")
+    assert r.exit_code == 0 and len(r.stdout_bytes) == 1 << 20
+    assert r.truncated == {"stdout": True, "stderr": False}
+
+
+def test_cancel_from_another_thread(sb):
+    started = threading.Event()
+
+    def canceller():
+        started.wait()
+        sb.cancel()
+    t = threading.Thread(target=canceller)
+    t.start()
+    r = sb.commands.run("echo; while :; do :; done",
+                        on_stdout=lambda text: started.set())
+    t.join()
+    assert (r.exit_code, r.error_class) == (130, "CANCELLED")
+
+
+def test_html_for_notebooks(sb):
+    text = sb.commands.run("echo '<b>'; exit 1")._repr_html_()
+    assert "&lt;b&gt;" in text and "exit 1" in text
+
+
+# --- processes
+
+def test_a_process_runs_beside_commands(sb):
+    p = sb.commands.start("read x; echo got $x; exit 5")
+    assert sb.commands.run("echo between").stdout == "between\n"
+    assert p.is_running
+    p.send_stdin("line\n")
+    assert list(p) == [("stdout", b"got line\n")]
+    assert p.wait(30) == 5 and not p.is_running
+
+
+def test_the_end_of_a_processes_input(sb):
+    p = sb.commands.start("cat; echo end")
+    p.send_stdin(b"a")
+    p.close_stdin()
+    assert b"".join(data for _, data in p) == b"aend\n"
+
+
+def test_a_process_can_be_killed(sb):
+    p = sb.commands.start("sleep 1000 & sleep 1000")
+    with pytest.raises(TimeoutError):
+        p.wait(0.01)
+    p.kill()
+    assert p.wait(30) == 128 + signal.SIGKILL
+
+
+def test_a_terminal(sb):
+    p = sb.commands.start("stty size; read x; stty size", pty=True, rows=10,
+                          cols=40)
+    out = iter(p)
+    assert b"10 40" in next(out)[1]
+    p.resize(20, 50)
+    p.send_stdin("\n")
+    assert b"20 50" in b"".join(data for _, data in out)
+    assert p.wait(30) == 0
+
+
+# --- files
+
+def test_files(sb):
+    sb.files.mkdir("/tmp/d/e", recursive=True)
+    sb.files.write("/tmp/d/f", "text é")
+    assert sb.files.read("/tmp/d/f") == "text é".encode()
+    assert sb.files.read_text("/tmp/d/f") == "text é"
+    listed = {f.name: f for f in sb.files.list("/tmp/d")}
+    assert listed["e"].is_dir and listed["f"].size == 7
+    assert sb.files.stat("/tmp/d/f").type == "file"
+    sb.files.rename("/tmp/d/f", "/tmp/d/g")
+    sb.files.chmod("/tmp/d/g", 0o600)
+    sb.files.symlink("g", "/tmp/d/link")
+    assert sb.commands.run("stat -c %a /tmp/d/g; readlink /tmp/d/link").stdout \
+        == "600\ng\n"
+    assert sb.files.exists("/tmp/d") and not sb.files.exists("/tmp/d/f")
+    sb.files.rm("/tmp/d", recursive=True)
+    assert not sb.files.exists("/tmp/d")
+
+
+def test_large_files_go_in_parts(sb):
+    data = bytes(range(256)) * 40000
+    sb.files.write("/tmp/large", data, mode=0o755)
+    assert sb.files.read("/tmp/large") == data
+    assert sb.commands.run("ls /tmp; stat -c %a /tmp/large").stdout \
+        == "large\n755\n"
+
+
+def test_a_missing_file(sb):
+    with pytest.raises(FileNotFound, match="ENOENT.*/tmp/none"):
+        sb.files.read("/tmp/none")
+    with pytest.raises(FileNotFoundError):
+        sb.files.stat("/tmp/none")
+
+
+def test_a_full_file_system():
+    with Sandbox(fs_limit_bytes=1000, limits={"fileCount": 3}) as sb:
+        with pytest.raises(QuotaExceeded):
+            sb.files.write("/tmp/a", b"x" * 2000)
+        with pytest.raises(QuotaExceeded, match="file count limit reached"):
+            for i in range(5):
+                sb.files.write(f"/tmp/{i}", "")
+
+
+def test_folders_go_in_and_out(sb, tmp_path):
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    (tmp_path / "in" / "sub" / "a").write_bytes(b"\0a")
+    (tmp_path / "in" / "run.sh").write_text("echo ran\n")
+    (tmp_path / "in" / "run.sh").chmod(0o755)
+    (tmp_path / "in" / "secret").symlink_to("/etc/passwd")
+    assert sb.files.upload(str(tmp_path / "in"), "/tmp/up") == 2
+    assert sb.commands.run("sh /tmp/up/run.sh; ls /tmp/up").stdout == \
+        "ran\nrun.sh\nsub\n"
+    sb.commands.run("ln -s /etc/passwd /tmp/up/evil")
+    assert sb.files.download("/tmp/up", str(tmp_path / "out")) == 2
+    assert (tmp_path / "out" / "sub" / "a").read_bytes() == b"\0a"
+    assert not (tmp_path / "out" / "evil").exists()
+
+
+# --- the rest of the state
+
+def test_env_is_a_mapping(sb):
+    sb.env["A"] = "1 '\n"
+    assert sb.env["A"] == "1 '\n" and "A" in sb.env
+    assert sb.commands.run("printenv A").stdout == "1 '\n\n"
+    assert sb.env["HOME"] == "/home/user" and len(sb.env) > 3
+    del sb.env["A"]
+    with pytest.raises(KeyError):
+        sb.env["A"]  # pylint: disable=pointless-statement
+
+
+def test_forks_are_isolated(sb):
+    sb.commands.run("x=parent; echo 1 >/tmp/f")
+    with sb.fork() as a, a.fork() as b:
+        b.commands.run("x=b; echo 2 >/tmp/f")
+        assert a.commands.run("echo $x; cat /tmp/f").stdout == "parent\n1\n"
+        assert b.commands.run("echo $x; cat /tmp/f").stdout == "b\n2\n"
+    with pytest.raises(SandboxClosed):
+        a.commands.run("true")
+    a.destroy()
+    assert sb.commands.run("echo $x").stdout == "parent\n"
+
+
+def test_the_root_cannot_be_destroyed(root):
+    with pytest.raises(RuntimeError, match="use kill"):
+        root.destroy()
+
+
+def test_snapshots(sb):
+    sb.commands.run("x=1")
+    before = sb.snapshot()
+    sb.commands.run("x=2; echo >/tmp/f")
+    sb.restore(before)
+    sb.restore(before)
+    assert sb.commands.run("echo $x; ls /tmp").stdout == "1\n"
+    with pytest.raises(RpcError):
+        sb.restore("999999")
+
+
+def test_export_and_import(sb, root):
+    sb.commands.run("cd /tmp; f() { echo fun $x; }; x=7; echo data >/tmp/f")
+    sb.env["E"] = "env"
+    state = sb.export_state()
+    with root.fork() as other:
+        other.import_state(state)
+        assert other.commands.run("f; pwd; echo $E; cat f").stdout == \
+            "fun 7\n/tmp\nenv\ndata\n"
+        with pytest.raises(RpcError):
+            other.import_state(state[:700])
+        assert other.commands.run("cat f").stdout == "data\n"
+
+
+def test_reset(sb):
+    sb.commands.run("x=1; echo >/tmp/f; cd /")
+    sb.reset()
+    assert sb.commands.run("echo $x; pwd; ls /tmp").stdout == "\n/home/user\n"
+
+
+def test_history(sb):
+    sb.commands.run("echo one")
+    assert "echo one" in sb.history()
+
+
+def test_labels(root):
+    with root.new(label="mine") as other:
+        assert other.commands.run("echo x").stdout == "x\n"
+        labels = {s.sandbox_id: s.label for s in root.list()}
+        assert labels[other.sandbox_id] == "mine"
+
+
+def test_mounts(tmp_path):
+    (tmp_path / "f").write_text("host\n")
+    mounts = [Mount("/mnt/host", host_path=str(tmp_path)),
+              Mount("/mnt/files", files={"a/b": b"given\n"})]
+    with Sandbox(mounts=mounts) as sb:
+        assert sb.commands.run("cat /mnt/host/f /mnt/files/a/b").stdout == \
+            "host\ngiven\n"
+        assert sb.commands.run("echo x >/mnt/host/f").exit_code == 1
+        sb.mount(Mount("/mnt/more", files={"c": "more\n"}))
+        assert sb.files.read_text("/mnt/more/c") == "more\n"
+
+
+def test_options(tmp_path):
+    with Sandbox(timeout_ms=200, env={"A": "b"}, seed=1, clock_ms=0,
+                 limits={"processes": 5}) as sb:
+        assert sb.commands.run("echo $A; date +%Y").stdout == "b\n1970\n"
+        assert sb.commands.run("while :; do :; done").error_class == "TIMEOUT"
+        assert sb.limits()["processes"] == 5
+    with pytest.raises(RpcError):
+        Sandbox(tools_dir=str(tmp_path / "none"))
+    with Sandbox(allow_tools=["ls"]) as sb:
+        r = sb.commands.run("ls / >/dev/null && cat /etc/passwd")
+        assert (r.exit_code, r.error_class) == (126, "CAPABILITY_DENIED")
+
+
+def test_commands_of_the_caller():
+    def shout(args, stdin):
+        return stdin.upper() + " ".join(args) + "\n"
+
+    def fails(args, stdin):
+        raise ValueError("not today")
+    with Sandbox(extensions={"shout": shout, "fails": fails}) as sb:
+        assert sb.commands.run("echo a | shout b c | cat").stdout == "A\nb c\n"
+        r = sb.commands.run("fails")
+        assert r.exit_code == 1 and "not today" in r.stderr
+
+
+def test_status(sb):
+    assert sb.status()["ready"] is True
+
+
+# --- bad input
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda sb: sb.commands.run(5), TypeError, "command"),
+    (lambda sb: sb.commands.run("a\0b"), ValueError, "command"),
+    (lambda sb: sb.commands.run("true", env=["A"]), TypeError, "env"),
+    (lambda sb: sb.commands.run("true", env={"A": 1}), TypeError, "env"),
+    (lambda sb: sb.commands.run("true", stdin=5), TypeError, "stdin"),
+    (lambda sb: sb.commands.run("true", timeout_ms="x"), RpcError,
+     "timeoutMs"),
+    (lambda sb: sb.files.write("/tmp/a", 5), TypeError, "data"),
+    (lambda sb: sb.files.read("relative"), RpcError, "EINVAL"),
+    (lambda sb: sb.files.upload("/no/such/folder", "/tmp"),
+     NotADirectoryError, "host_dir"),
+    (lambda sb: sb.restore(5), TypeError, "snapshot_id"),
+    (lambda sb: sb.import_state(b"garbage"), RpcError, ""),
+    (lambda sb: sb.run_python("a\0"), ValueError, "code"),
+])
+def test_bad_arguments_are_named(sb, call, error, text):
+    with pytest.raises(error, match=text):
+        call(sb)
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_unknown_options():
+    with pytest.raises(TypeError):
+        Sandbox(no_such_option=1)  # pylint: disable=unexpected-keyword-arg
+    with pytest.raises(ValueError, match="nonsense"):
+        Sandbox(limits={"nonsense": 1})
+
+
+# --- life and death
+
+def test_a_killed_sandbox_is_closed():
+    sb = Sandbox()
+    sb.kill()
+    sb.kill()
+    with pytest.raises(SandboxError):
+        sb.commands.run("true")
+
+
+def test_kill_ends_a_run_of_another_thread():
+    sb = Sandbox()
+    started, ends = threading.Event(), []
+
+    def work():
+        try:
+            r = sb.commands.run("echo; while :; do :; done",
+                                on_stdout=lambda t: started.set())
+            ends.append(r.error_class)
+        except SandboxClosed:
+            ends.append("CANCELLED")
+    t = threading.Thread(target=work)
+    t.start()
+    assert started.wait(30)
+    sb.kill()
+    t.join(30)
+    assert ends == ["CANCELLED"]
+
+
+def test_the_servers_death_is_an_error():
+    sb = Sandbox()
+    subprocess.run(["kill", "-9", str(sb._channel.connection.pid)], check=True)
+    with pytest.raises(ServerDied):
+        for _ in range(1000):
+            sb.commands.run("true")
+    sb.kill()
+
+
+def test_the_end_of_the_interpreter_leaves_no_server():
+    code = ("from wasmsand import Sandbox; sb = Sandbox(); "
+            "p = sb.commands.start('sleep 1000'); "
+            "print(sb._channel.connection.pid)")
+    out = subprocess.run([sys.executable, "-c", code], check=True,
+                         capture_output=True, timeout=60).stdout
+    deadline = time.monotonic() + 30
+    while subprocess.run(["kill", "-0", out.strip()], check=False,
+                         stderr=subprocess.DEVNULL).returncode == 0:
+        assert time.monotonic() < deadline
+
+
+def test_a_keyboard_interrupt_cancels_the_run(sb):
+    def interrupt(text):
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        sb.commands.run("echo; while :; do :; done", on_stdout=interrupt)
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_eight_threads_with_forks(root):
+    failed = []
+
+    def work(n):
+        try:
+            for i in range(10):
+                with root.fork() as sb:
+                    sb.commands.run(f"v={n}-{i}; echo $v >/tmp/f")
+                    got = sb.commands.run("cat /tmp/f; echo $v").stdout
+                    if got != f"{n}-{i}\n{n}-{i}\n":
+                        failed.append(got)
+        except Exception as e:  # pylint: disable=broad-except
+            failed.append(e)
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert not failed

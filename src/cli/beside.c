@@ -1,0 +1,39 @@
+/* Files that are installed with this program. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXE_PATH_BYTES = 1024 };
+
+bool
+find_beside(const char *name, char *buf, size_t size)
+{
+    static const char *const ups[] = {"", "../"}; /* built, installed */
+    char exe[EXE_PATH_BYTES];
+
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n < 0)
+        return false;
+    exe[n] = 0;
+    *strrchr(exe, '/') = 0;
+    for (size_t i = 0; i < sizeof ups / sizeof *ups; i++) {
+        (void)snprintf(buf, size, "%s/%s%s", exe, ups[i], name);
+        if (access(buf, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
+find_root(char *buf, size_t size)
+{
+    const char *given = getenv("WASMSAND_ROOT");
+
+    if (!given)
+        return find_beside("share/wasmsand/root.tar", buf, size);
+    (void)snprintf(buf, size, "%s", given);
+    return true;
+}

@@ -1,0 +1,180 @@
+/* wasm-sandbox without a sub-command: the options of the server. */
+#include "cli/cli.h"
+
+#include "rpc/server.h"
+#include "wasmsand.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FOLDERS_MAX = 32 };
+
+const char serve_options_help[] =
+    "  --memory-limit MB        memory of the root sandbox [64; with `create` "
+    "512]\n"
+    "  --timeout-ms N           time limit of a command [30000; line protocol "
+    "5000]\n"
+    "  --fs-limit BYTES         bytes in files [268435456]\n"
+    "  --root IMAGE             root file system: a tar\n"
+    "  --tools DIR              programs (*.wasm) of a host folder as "
+    "commands\n"
+    "  --allow-mount DIR        host folders under it may be mounted\n"
+    "  --config FILE            the parameters of `create`, as JSON\n"
+    "  --mode simple|v86        [simple]; v86 is not built in yet\n"
+    "  --disk-image PATH        for v86; not built in yet\n"
+    "  --log-level LEVEL        error, warn, info or debug [warn]\n"
+    "  --help                   this text\n"
+    "  --version                the version\n";
+
+static const struct option options[] = {
+    {"memory-limit", required_argument, NULL, 'M'},
+    {"timeout-ms", required_argument, NULL, 't'},
+    {"fs-limit", required_argument, NULL, 'f'},
+    {"root", required_argument, NULL, 'r'},
+    {"tools", required_argument, NULL, 'T'},
+    {"allow-mount", required_argument, NULL, 'a'},
+    {"config", required_argument, NULL, 'c'},
+    {"mode", required_argument, NULL, 'm'},
+    {"disk-image", required_argument, NULL, 'd'},
+    {"log-level", required_argument, NULL, 'l'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},
+    {0},
+};
+
+struct serving {
+    struct server_options o;
+    const char *tools[FOLDERS_MAX + 1], *allow_mount[FOLDERS_MAX + 1];
+    char root[ROOT_PATH_BYTES];
+};
+
+static bool
+add_folder(const char *option, const char **list, const char *dir)
+{
+    size_t n = 0;
+
+    while (list[n])
+        n++;
+    if (n == FOLDERS_MAX)
+        complain("%s: more than %d", option, FOLDERS_MAX);
+    else if (access(dir, R_OK | X_OK) < 0)
+        complain("%s: %s: %s", option, dir, strerror(errno));
+    else
+        list[n] = dir;
+    return list[n];
+}
+
+static bool
+parse_mode(const char *arg)
+{
+    if (!strcmp(arg, "simple"))
+        return true;
+    if (!strcmp(arg, "v86"))
+        complain("--mode v86: not built in yet");
+    else
+        complain("--mode: '%s' is neither simple nor v86", arg);
+    return false;
+}
+
+static bool
+parse_level(struct server_options *o, const char *arg)
+{
+    static const char *const names[] = {[LOG_ERROR] = "error",
+                                        [LOG_WARN] = "warn",
+                                        [LOG_INFO] = "info",
+                                        [LOG_DEBUG] = "debug"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(arg, names[i])) {
+            o->log_level = (enum log_level)i;
+            return true;
+        }
+    complain("--log-level: '%s' is not a level", arg);
+    return false;
+}
+
+static bool
+parse_option(struct serving *s, int c, const char *arg)
+{
+    switch (c) {
+    case 'M':
+        return parse_number("memory-limit", arg, 1 << 20, &s->o.memory_bytes);
+    case 't':
+        return parse_number("timeout-ms", arg, 1, &s->o.timeout_ms);
+    case 'f':
+        return parse_number("fs-limit", arg, 1, &s->o.fs_bytes);
+    case 'r':
+        s->o.root_image = arg;
+        return true;
+    case 'T':
+        return add_folder("--tools", s->tools, arg);
+    case 'a':
+        return add_folder("--allow-mount", s->allow_mount, arg);
+    case 'c':
+        s->o.config = arg;
+        return true;
+    case 'm':
+        return parse_mode(arg);
+    case 'd':
+        complain("--disk-image: not built in yet");
+        return false;
+    default:
+        return parse_level(&s->o, arg);
+    }
+}
+
+/* -1: go on; else the exit status. */
+static int
+parse(struct serving *s, int argc, char **argv)
+{
+    int c;
+
+    opterr = 0;
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            print_help();
+            return 0;
+        }
+        if (c == 'v') {
+            printf("wasm-sandbox %s\n", wsand_version());
+            return 0;
+        }
+        if (c == ':')
+            complain("%s needs a value", argv[optind - 1]);
+        else if (c == '?')
+            complain("unknown option '%s'; see wasm-sandbox --help",
+                     argv[optind - 1]);
+        if (c == ':' || c == '?' || !parse_option(s, c, optarg))
+            return EXIT_USAGE;
+    }
+    if (optind == argc)
+        return -1;
+    complain("unexpected '%s'; see wasm-sandbox --help", argv[optind]);
+    return EXIT_USAGE;
+}
+
+int
+cmd_serve(int argc, char **argv)
+{
+    static struct serving s;
+
+    s.o = (struct server_options){
+        .tools = s.tools, .allow_mount = s.allow_mount, .log_level = LOG_WARN};
+    int status = parse(&s, argc, argv);
+    if (status >= 0)
+        return status;
+    if (!s.o.root_image && find_root(s.root, sizeof s.root))
+        s.o.root_image = s.root;
+    if (!s.o.root_image) {
+        complain("no root image; `make rootfs` builds one, --root IMAGE names "
+                 "one");
+        return EXIT_USAGE;
+    }
+    return server_main(&s.o, STDIN_FILENO, STDOUT_FILENO);
+}

@@ -1,0 +1,115 @@
+/* Which programs may be run, where the host has given a list of names.
+ *
+ * The name of a program is the one it has in a folder that the guest cannot
+ * change; a symbolic link there is one more name. Links and copies of the
+ * guest's own making have no name, so nothing can be run under another one. As
+ * programs that are many in one look at argv[0] or at the path, both must end
+ * in a name of the file. */
+#include "kernel/exec.h"
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct names {
+    const char *const *allowed;
+    const char *argv0, *path;           /* their last parts */
+    bool is_allowed, is_argv0, is_path; /* one of the names is */
+    bool is_ours; /* the file is one that the guest cannot change */
+};
+
+static bool
+is_fixed(struct task *t, const struct vnode *v)
+{
+    struct attr a;
+
+    if (v->mnt->read_only)
+        return true;
+    return vnode_getattr(t, v, &a) == 0 && a.uid == 0 &&
+           (S_ISLNK(a.mode) || !(a.mode & (S_IWGRP | S_IWOTH)));
+}
+
+/* Without the folder, and the dash of login shells. */
+static const char *
+base_name(const char *argv0)
+{
+    const char *slash = strrchr(argv0, '/');
+
+    if (slash)
+        return slash + 1;
+    return argv0 + (argv0[0] == '-');
+}
+
+static void
+note_name(struct names *n, const char *name)
+{
+    for (const char *const *a = n->allowed; *a; a++)
+        n->is_allowed |= !strcmp(*a, name);
+    n->is_argv0 |= !strcmp(n->argv0, name);
+    n->is_path |= !strcmp(n->path, name);
+}
+
+/* One name of the path's; 1: it is a link, and *path its target. */
+static int
+look(struct task *t, struct vnode *base, char *path, struct names *n,
+     struct vnode *ret)
+{
+    struct walk w;
+    struct attr a;
+
+    int r = path_walk(t->kernel, t, base, path, WALK_NOFOLLOW, &w);
+    if (r == 0)
+        r = vnode_getattr(t, &w.node, &a);
+    if (r != 0)
+        return r;
+    n->is_ours = is_fixed(t, &w.dir) && is_fixed(t, &w.node);
+    if (n->is_ours)
+        note_name(n, w.name);
+    *base = w.dir;
+    *ret = w.node;
+    if (!S_ISLNK(a.mode))
+        return 0;
+    int64_t len = vnode_readlink(t, &w.node, path, PATH_BYTES_MAX - 1);
+    if (len < 0)
+        return (int)len;
+    path[len] = 0;
+    return 1;
+}
+
+static int
+find_names(struct task *t, const struct exec_file *f, char *path,
+           struct names *n)
+{
+    struct vnode base = *f->base, node = {0};
+    int r = 1;
+
+    (void)snprintf(path, PATH_BYTES_MAX, "%s", f->path);
+    for (int i = 0; r == 1 && i <= SYMLINKS_MAX; i++)
+        r = look(t, &base, path, n, &node);
+    if (r != 0)
+        return r < 0 ? r : -ELOOP;
+    return vnode_is_same(&node, f->node) ? 0 : -EACCES;
+}
+
+int
+exec_check_policy(struct task *t, const struct exec_file *f)
+{
+    struct names n = {.allowed = t->kernel->allow_tools,
+                      .argv0 = base_name(f->argv0),
+                      .path = base_name(f->path)};
+
+    char *path = malloc(PATH_BYTES_MAX);
+    if (!path)
+        return -ENOMEM;
+    int r = find_names(t, f, path, &n);
+    free(path);
+    if (r == 0 && n.is_allowed && n.is_argv0 && n.is_path)
+        return 1;
+    if (r == 0 && f->is_script && !n.is_ours)
+        return 0;
+    if (r == 0)
+        r = -EACCES;
+    kernel_deny(t->kernel, t);
+    return r;
+}

@@ -1,0 +1,126 @@
+/* Exchanging trees. */
+#include "kernel/vfs/exchange.h"
+
+#include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USER_ID = 1000 };
+
+/* Where a mount will be. */
+struct point {
+    struct mount *m;
+    uint64_t ino;
+};
+
+static int
+step(struct tree *t, struct name name, const struct attr *a, uint64_t *dir)
+{
+    const struct inode *up = tree_find(t, *dir);
+    int64_t now_ns = up->mtime_ns;
+    uint64_t ino = 0;
+
+    int r = tree_lookup(t, *dir, name, &ino);
+    if (r == -ENOENT)
+        r = tree_create(t, *dir, name, a, now_ns, &ino);
+    if (r < 0)
+        return r;
+    *dir = ino;
+    return inode_is_dir(tree_find(t, ino)) ? 0 : -ENOTDIR;
+}
+
+static int
+find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
+{
+    const struct attr a = {.mode = S_IFDIR | 0755, .uid = uid, .gid = uid};
+    uint64_t dir = TREE_ROOT;
+    int r = 0;
+
+    while (r == 0 && *(path += strspn(path, "/"))) {
+        struct name n = {path, strcspn(path, "/")};
+        path += n.len;
+        r = step(t, n, &a, &dir);
+    }
+    *ret = dir;
+    return r;
+}
+
+static int
+find_points(struct kernel *k, struct exchange *x)
+{
+    size_t skip = x->top->parent ? strlen(x->top->path) : 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        struct point *p = &x->points[x->n];
+        if (!m->parent || m->parent->fs != x->top->fs)
+            continue;
+        x->culprit = p->m = m;
+        int r = find_point(&x->now, m->path + skip, m->is_bind ? USER_ID : 0,
+                           &p->ino);
+        if (r < 0)
+            return r;
+        x->n++;
+    }
+    return 0;
+}
+
+static size_t
+count_mounts(const struct kernel *k)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    n++;
+    return n;
+}
+
+int
+exchange_prepare(struct kernel *k, struct mount *top, const struct tree *from,
+                 struct exchange *ret)
+{
+    struct exchange x = {.top = top};
+
+    x.points = calloc(count_mounts(k) + 1, sizeof *x.points);
+    int r = x.points ? tree_clone(from, &x.now) : -ENOMEM;
+    if (r == 0) {
+        x.now.max = (struct quota){UINT64_MAX, UINT64_MAX};
+        r = find_points(k, &x);
+    }
+    if (r < 0) {
+        ret->culprit = x.culprit;
+        exchange_fini(&x);
+        return r;
+    }
+    *ret = x;
+    return 0;
+}
+
+void
+exchange_commit(struct exchange *x)
+{
+    struct fs *fs = x->top->fs;
+
+    for (size_t i = 0; i < x->n; i++)
+        fs->ops->release(fs, x->points[i].m->at);
+    tmpfs_set_tree(fs, &x->now);
+    for (size_t i = 0; i < x->n; i++) {
+        struct point *p = &x->points[i];
+        p->m->at = p->ino;
+        if (p->m->is_bind)
+            p->m->root = p->ino;
+        fs->ops->hold(fs, p->ino);
+    }
+}
+
+void
+exchange_fini(struct exchange *x)
+{
+    tree_fini(&x->now);
+    free(x->points);
+    *x = (struct exchange){0};
+}

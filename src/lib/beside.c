@@ -1,0 +1,183 @@
+/* What is done on a sandbox while others have the turn: jobs that hold it, and
+ * errands to the thread that runs it. */
+#include "lib/lib.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+int
+sandbox_hold(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    bool is_closed = atomic_load(&t->is_closed);
+    if (!is_closed)
+        t->n_calls++;
+    pthread_mutex_unlock(&t->lock);
+    return is_closed ? turn_refuse(err) : 0;
+}
+
+void
+sandbox_release(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    t->n_calls--;
+    if (atomic_load(&t->is_closed))
+        pthread_cond_signal(&t->left);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* --- errands */
+
+struct errand {
+    struct mail mail;
+    int (*fn)(struct wsand_sandbox *sb, void *arg, struct wsand_error *err);
+    void *arg;
+    /* guarded by turn.lock */
+    pthread_cond_t done;
+    bool is_done;
+    int r;
+    struct wsand_error err;
+};
+
+static void
+deliver(struct wsand_sandbox *sb, struct mail *m)
+{
+    struct errand *e = CONTAINER_OF(m, struct errand, mail);
+    struct wsand_error err = {0};
+
+    int r = sandbox_is_closed(sb) ? turn_refuse(&err) : e->fn(sb, e->arg, &err);
+    pthread_mutex_lock(&sb->turn.lock);
+    e->r = r;
+    e->err = err;
+    e->is_done = true;
+    pthread_cond_signal(&e->done);
+    pthread_mutex_unlock(&sb->turn.lock);
+}
+
+/* False: the sandbox is being freed. Who does that sees what was put before. */
+static bool
+put(struct wsand_sandbox *sb, struct errand *e)
+{
+    pthread_mutex_lock(&sb->turn.lock);
+    bool is_closed = atomic_load(&sb->turn.is_closed);
+    if (!is_closed)
+        mail_put(&sb->mailbox, &e->mail);
+    pthread_mutex_unlock(&sb->turn.lock);
+    return !is_closed;
+}
+
+int
+sandbox_errand(struct wsand_sandbox *sb,
+               int (*fn)(struct wsand_sandbox *sb, void *arg,
+                         struct wsand_error *err),
+               void *arg, struct wsand_error *err)
+{
+    struct errand e = {.mail.deliver = deliver,
+                       .fn = fn,
+                       .arg = arg,
+                       .done = PTHREAD_COND_INITIALIZER};
+
+    if (!put(sb, &e))
+        return turn_refuse(err);
+    sandbox_wake(sb);
+    pthread_mutex_lock(&sb->turn.lock);
+    while (!e.is_done)
+        pthread_cond_wait(&e.done, &sb->turn.lock);
+    pthread_mutex_unlock(&sb->turn.lock);
+    pthread_cond_destroy(&e.done);
+    if (e.r < 0 && err)
+        *err = e.err;
+    return e.r;
+}
+
+/* --- jobs */
+
+struct beside {
+    struct work work;
+    struct list link; /* in turn.beside */
+    struct wsand_sandbox *sb;
+    void (*fn)(struct wsand_sandbox *sb, void *arg);
+    void *arg;
+};
+
+static bool
+run_beside(struct work *w)
+{
+    struct beside *b = CONTAINER_OF(w, struct beside, work);
+    struct wsand_sandbox *sb = b->sb;
+
+    pthread_mutex_lock(&sb->turn.lock);
+    list_remove(&b->link);
+    pthread_mutex_unlock(&sb->turn.lock);
+    b->fn(sb, b->arg);
+    free(b);
+    sandbox_release(sb);
+    return false;
+}
+
+int
+wsand_post_beside(struct wsand_sandbox *sb,
+                  void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
+                  struct wsand_error *err)
+{
+    struct crew *jobs = &sb->runtime->pool.jobs;
+    struct beside *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return error_set(err, ENOMEM, "out of memory");
+    *b = (struct beside){.sb = sb, .fn = fn, .arg = arg};
+    work_init(&b->work, run_beside);
+    list_init(&b->link);
+    int r = crew_ensure(jobs);
+    if (r < 0)
+        r = error_errno(err, -r, "cannot start a thread");
+    else
+        r = sandbox_hold(sb, err);
+    if (r < 0) {
+        free(b);
+        return r;
+    }
+    pthread_mutex_lock(&sb->turn.lock);
+    list_push_back(&sb->turn.beside, &b->link);
+    crew_add(jobs, &b->work);
+    pthread_mutex_unlock(&sb->turn.lock);
+    return 0;
+}
+
+/* --- the end */
+
+/* One that no thread has begun. */
+static struct work *
+take_back(struct wsand_sandbox *sb)
+{
+    LIST_FOR_EACH(it, &sb->turn.beside)
+    {
+        struct work *w = &CONTAINER_OF(it, struct beside, link)->work;
+        if (crew_take_back(&sb->runtime->pool.jobs, w))
+            return w;
+    }
+    return NULL;
+}
+
+bool
+beside_finish(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    struct work *w = take_back(sb);
+    bool has_mail = t->state == TURN_FREE && sandbox_has_mail(sb);
+
+    if (!w && !has_mail)
+        return false;
+    pthread_mutex_unlock(&t->lock);
+    if (has_mail)
+        mail_deliver(sb);
+    if (w)
+        (void)run_beside(w);
+    pthread_mutex_lock(&t->lock);
+    return true;
+}

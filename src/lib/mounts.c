@@ -1,0 +1,256 @@
+/* The mounts of a sandbox, in this order, which its forks repeat: system file
+ * systems, the folders that may be written, those of the host's asking. */
+#include "lib/files.h"
+#include "lib/lib.h"
+
+#include "kernel/kernel.h"
+#include "kernel/vfs/devfs.h"
+#include "kernel/vfs/hostfs.h"
+#include "kernel/vfs/procfs.h"
+#include "kernel/vfs/tmpfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int
+mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
+             OWN struct fs *fs, bool read_only, struct wsand_error *err)
+{
+    if (r == 0)
+        r = mount_add(k, path, source, fs, read_only);
+    return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
+}
+
+static int
+mount_system(struct kernel *k, struct wsand_error *err)
+{
+    struct fs *dev = NULL, *proc = NULL;
+
+    int r = devfs_new(k, &dev);
+    r = mount_new_fs(k, "/dev", "dev", r, dev, false, err);
+    if (r < 0)
+        return r;
+    r = procfs_new(k, &proc);
+    return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
+}
+
+/* --- the folders that may be written */
+
+/* Is everything writable? */
+static bool
+has_root(const char *const *paths)
+{
+    for (; *paths; paths++)
+        if (!strcmp(*paths, "/"))
+            return true;
+    return false;
+}
+
+static int
+mount_writable(struct kernel *k, const char *const *paths,
+               struct wsand_error *err)
+{
+    for (; *paths; paths++) {
+        if (**paths != '/')
+            return error_set(err, EINVAL,
+                             "writable path %s: not an absolute path", *paths);
+        int r = mount_bind(k, *paths, USER_ID);
+        if (r < 0)
+            return error_errno(err, -r, "writable path %s", *paths);
+    }
+    return 0;
+}
+
+/* --- what the host asks for */
+
+static int
+mount_host(struct kernel *k, const struct wsand_mount *m,
+           struct wsand_error *err)
+{
+    struct fs *fs = NULL;
+
+    int hfd = open(m->host_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (hfd < 0)
+        return error_errno(err, errno, "mount %s", m->host_path);
+    int r = hostfs_new(k, hfd, !m->is_writable, &fs);
+    /* Where it lies on the host is not the guest's business. */
+    return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
+}
+
+/* Programs and scripts may be executed. */
+static uint32_t
+mode_for(const struct wsand_file *f)
+{
+    bool is_program = f->len >= 4 && (!memcmp(f->data, "\0asm", 4) ||
+                                      !memcmp(f->data, "#!", 2));
+
+    return S_IFREG | (is_program ? 0755 : 0644);
+}
+
+static int
+check_path(const char *path, struct wsand_error *err)
+{
+    for (const char *p = path;; p++) {
+        size_t n = strcspn(p, "/");
+        if (!n || n > NAME_BYTES_MAX || (n == 1 && *p == '.') ||
+            (n == 2 && !memcmp(p, "..", 2)))
+            return error_set(err, EINVAL,
+                             "not a path below the mount's folder: %s", path);
+        p += n;
+        if (!*p)
+            return 0;
+    }
+}
+
+/* A tree of the files that a mount has. */
+static int
+put_files(struct tree *t, const struct wsand_mount *m, int64_t now,
+          struct wsand_error *err)
+{
+    for (size_t i = 0; i < m->n_files; i++) {
+        const struct wsand_file *f = &m->files[i];
+        const struct attr a = {
+            .mode = mode_for(f), .uid = USER_ID, .gid = USER_ID};
+        int r = check_path(f->path, err);
+        if (r < 0)
+            return r;
+        uint64_t ino;
+        r = skeleton_put_file(t, f->path, f->data, f->len, &a, now, &ino);
+        if (r < 0)
+            return error_path(err, -r, f->path);
+    }
+    if (!m->is_writable)
+        tree_make_free(t);
+    return 0;
+}
+
+static int
+make_tree(const struct wsand_mount *m, int64_t now, struct tree *ret,
+          struct wsand_error *err)
+{
+    const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
+    const struct attr user = {.uid = USER_ID, .gid = USER_ID};
+
+    int r = tree_init(ret, &unlimited, now);
+    if (r == 0)
+        r = tree_setattr(ret, TREE_ROOT, &user, ATTR_UID | ATTR_GID, now);
+    return r < 0 ? error_errno(err, -r, "cannot make files")
+                 : put_files(ret, m, now, err);
+}
+
+/* Would the files, beside those that are there, be too many? */
+static int
+check_quota(struct kernel *k, const struct tree *t, struct wsand_error *err)
+{
+    const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
+    const uint64_t *max = k->limits.max;
+
+    if (used.inodes + t->used.inodes > max[LIMIT_files])
+        return error_limit(err, "file count", max[LIMIT_files]);
+    if (used.bytes + t->used.bytes > max[LIMIT_file_bytes])
+        return error_limit(err, "file bytes", max[LIMIT_file_bytes]);
+    return 0;
+}
+
+static int
+mount_tree(struct kernel *k, const struct wsand_mount *m, const struct tree *t,
+           struct wsand_error *err)
+{
+    const uint64_t *max = k->limits.max;
+    struct fs *fs = NULL;
+
+    int r = m->is_writable ? check_quota(k, t, err) : 0;
+    if (r < 0)
+        return r;
+    r = tmpfs_new(k, t, max[LIMIT_file_bytes], max[LIMIT_files], &fs);
+    if (r == 0) {
+        fs->dev = ++k->next_dev;
+        if (m->is_writable)
+            tree_join(tmpfs_tree(fs), tmpfs_tree(mount_root(k)->fs));
+    }
+    return mount_new_fs(k, m->guest_path, "files", r, fs, !m->is_writable, err);
+}
+
+static int
+mount_files(struct kernel *k, const struct wsand_mount *m,
+            struct wsand_error *err)
+{
+    CLEANUP(tree_fini) struct tree t = {0};
+
+    int r = make_tree(m, clock_real_ns(&k->clock), &t, err);
+    return r < 0 ? r : mount_tree(k, m, &t, err);
+}
+
+/* Folders that may be written are no mounts to their users. */
+static int
+check_point(struct kernel *k, const char *path, struct wsand_error *err)
+{
+    struct vnode top = {mount_root(k), mount_root(k)->root};
+    struct walk w;
+
+    if (path[0] != '/')
+        return error_set(err, EINVAL, "mount %s: not an absolute path", path);
+    if (path_walk(k, NULL, &top, path, 0, &w) < 0 ||
+        w.node.ino != w.node.mnt->root || w.node.mnt->is_bind)
+        return 0;
+    return error_set(err, EBUSY, "something is mounted there: %s", path);
+}
+
+static size_t
+count_mounts(const struct kernel *k)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    n++;
+    return n;
+}
+
+/* With the files of a snapshot, if there is one. */
+static int
+mount_one(struct kernel *k, const struct wsand_mount *m,
+          const struct snapshot *from, struct wsand_error *err)
+{
+    int r = check_point(k, m->guest_path, err);
+
+    if (r < 0)
+        return r;
+    if (m->host_path)
+        return mount_host(k, m, err);
+    if (from)
+        return mount_tree(k, m, snapshot_tree(from, count_mounts(k)), err);
+    return mount_files(k, m, err);
+}
+
+int
+mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
+            const struct snapshot *from, struct wsand_error *err)
+{
+    const struct wsand_options *o = &sb->options;
+    struct kernel *k = sb->kernel;
+
+    int r = mount_system(k, err);
+    bool is_limited = o->writable_paths && !has_root(o->writable_paths);
+    if (r == 0 && is_limited)
+        r = mount_writable(k, o->writable_paths, err);
+    for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
+        r = mount_one(k, v ? &v[i] : &o->mounts[i], from, err);
+    mount_root(k)->read_only = is_limited;
+    return r;
+}
+
+int
+wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
+            struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    int r = options_add_mount(&sb->options, m);
+    if (r < 0)
+        return error_set(err, ENOMEM, "out of memory");
+    r = mount_one(sb->kernel, m, NULL, err);
+    if (r < 0)
+        options_drop_mount(&sb->options);
+    return r;
+}

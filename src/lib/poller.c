@@ -1,0 +1,208 @@
+/* The poller: one thread that waits for all alarms of a pool. */
+#include "lib/pool.h"
+
+#include "base/os_thread.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static void
+forget_fds(struct alarm *a)
+{
+    list_remove(&a->link);
+    free(STEAL(a->fds));
+    a->n_fds = 0;
+}
+
+static void
+alarm_rings(struct timer *timer)
+{
+    struct alarm *a = CONTAINER_OF(timer, struct alarm, timer);
+
+    timer_stop(&a->pool->alarms, &a->timer);
+    forget_fds(a);
+    crew_add_locked(&a->pool->background, a->work);
+}
+
+void
+alarm_init(struct alarm *a, struct pool *p, struct work *w)
+{
+    *a = (struct alarm){.pool = p, .work = w, .timer.fire = alarm_rings};
+    list_init(&a->link);
+}
+
+/* --- the thread */
+
+/* The descriptors of all alarms, after the poller's own. NULL: no memory. */
+static OWN struct pollfd *
+collect(const struct pool *p, size_t *ret_n)
+{
+    size_t n = 1;
+
+    LIST_FOR_EACH(it, &p->watching)
+    n += CONTAINER_OF(it, struct alarm, link)->n_fds;
+    struct pollfd *v = calloc(n, sizeof *v);
+    if (!v)
+        return NULL;
+    n = 0;
+    v[n++] = (struct pollfd){.fd = p->poller_hfd, .events = POLLIN};
+    LIST_FOR_EACH(it, &p->watching)
+    {
+        const struct alarm *a = CONTAINER_OF(it, struct alarm, link);
+        memcpy(v + n, a->fds, a->n_fds * sizeof *v);
+        n += a->n_fds;
+    }
+    *ret_n = n;
+    return v;
+}
+
+static bool
+has_fd(const struct alarm *a, int hfd)
+{
+    for (size_t i = 0; i < a->n_fds; i++)
+        if (a->fds[i].fd == hfd)
+            return true;
+    return false;
+}
+
+/* Alarms may have come and gone meanwhile: they are known by descriptor. */
+static void
+ring_ready(struct pool *p, const struct pollfd *v, size_t n)
+{
+    uint64_t count;
+
+    if (v[0].revents)
+        (void)!read(p->poller_hfd, &count, sizeof count);
+    for (size_t i = 1; i < n; i++) {
+        if (!v[i].revents)
+            continue;
+        LIST_FOR_EACH_SAFE(it, &p->watching)
+        {
+            struct alarm *a = CONTAINER_OF(it, struct alarm, link);
+            if (has_fd(a, v[i].fd))
+                alarm_rings(&a->timer);
+        }
+    }
+}
+
+static void
+wait_once(struct pool *p)
+{
+    static const struct timespec patience = {.tv_nsec = 10 * NS_PER_MS};
+    int64_t until = clock_next_ns(&p->alarms);
+    int64_t ns = until - clock_mono_ns(&p->alarms);
+    struct timespec ts = {0};
+    size_t n = 0;
+
+    if (ns > 0) {
+        ts.tv_sec = ns / NS_PER_S;
+        ts.tv_nsec = ns % NS_PER_S;
+    }
+    struct pollfd *v = collect(p, &n);
+    p->poller_until_ns = until;
+    pthread_mutex_unlock(&p->lock);
+    int ready = ppoll(v, n,
+                      !v                  ? &patience
+                      : until == NS_NEVER ? NULL
+                                          : &ts,
+                      NULL);
+    pthread_mutex_lock(&p->lock);
+    p->poller_until_ns = 0;
+    if (v && ready > 0)
+        ring_ready(p, v, n);
+    free(v);
+}
+
+static void *
+poller_main(void *arg)
+{
+    struct pool *p = arg;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->stops) {
+        clock_fire(&p->alarms);
+        wait_once(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+void
+poller_wake(struct pool *p)
+{
+    uint64_t one = 1;
+
+    (void)!write(p->poller_hfd, &one, sizeof one);
+}
+
+/* --- alarms */
+
+/* False: no memory. */
+static bool
+copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
+{
+    if (!n)
+        return true;
+    a->fds = malloc(n * sizeof *fds);
+    if (!a->fds)
+        return false;
+    memcpy(a->fds, fds, n * sizeof *fds);
+    a->n_fds = n;
+    list_push_back(&a->pool->watching, &a->link);
+    return true;
+}
+
+void
+alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
+{
+    struct pool *p = a->pool;
+    int64_t at = at_ns == NS_NEVER ? NS_NEVER : at_ns - p->alarms.boot_ns;
+
+    pthread_mutex_lock(&p->lock);
+    forget_fds(a);
+    timer_stop(&p->alarms, &a->timer);
+    if (!copy_fds(a, fds, n) ||
+        (at != NS_NEVER && timer_start(&p->alarms, &a->timer, at) < 0))
+        crew_add_locked(&p->background, a->work); /* it looks by itself */
+    if (!p->has_poller)
+        p->has_poller = os_thread_start(&p->poller, poller_main, p) == 0;
+    else if (n || at < p->poller_until_ns)
+        poller_wake(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
+alarm_stop(struct alarm *a)
+{
+    pthread_mutex_lock(&a->pool->lock);
+    forget_fds(a);
+    timer_stop(&a->pool->alarms, &a->timer);
+    pthread_mutex_unlock(&a->pool->lock);
+}
+
+int
+poller_init(struct pool *p)
+{
+    list_init(&p->watching);
+    clock_init(&p->alarms, false, 0);
+    p->poller_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return p->poller_hfd < 0 ? -errno : 0;
+}
+
+void
+poller_fini(struct pool *p)
+{
+    if (p->has_poller) {
+        poller_wake(p);
+        pthread_join(p->poller, NULL);
+    }
+    if (p->poller_hfd >= 0)
+        close(p->poller_hfd);
+    clock_fini(&p->alarms);
+}

@@ -1,0 +1,241 @@
+/* Crews of threads. */
+#include "lib/pool.h"
+
+#include "base/os_thread.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { THREADS = 256, IDLE_S = 5 };
+
+struct worker {
+    struct list link; /* in pool->workers, then in pool->ended */
+    struct crew *crew;
+    struct work *work; /* at which it is */
+    pthread_t thread;
+};
+
+static void
+join_ended(struct pool *p)
+{
+    while (!list_is_empty(&p->ended)) {
+        struct worker *w = CONTAINER_OF(p->ended.next, struct worker, link);
+        list_remove(&w->link);
+        pthread_join(w->thread, NULL);
+        free(w);
+    }
+}
+
+/* Waits for something to do; false: the thread should end. */
+static bool
+wait_for_work(struct crew *c)
+{
+    struct timespec until;
+    int r = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += IDLE_S;
+    c->n_idle++;
+    while (!c->n_queued && !c->pool->stops && r == 0) {
+        r = pthread_cond_clockwait(&c->wake, &c->pool->lock, CLOCK_MONOTONIC,
+                                   &until);
+        if (r == ETIMEDOUT && c->n_threads == 1) {
+            until.tv_sec += IDLE_S;
+            r = 0;
+        }
+    }
+    c->n_idle--;
+    return c->n_queued;
+}
+
+static struct work *
+take_work(struct crew *c)
+{
+    struct work *w = CONTAINER_OF(c->queue.next, struct work, link);
+
+    list_remove(&w->link);
+    c->n_queued--;
+    return w;
+}
+
+static void
+queue_work(struct crew *c, struct work *w)
+{
+    if (!list_is_empty(&w->link))
+        return;
+    list_push_back(&c->queue, &w->link);
+    c->n_queued++;
+}
+
+static void *
+worker_main(void *arg)
+{
+    struct worker *w = arg;
+    struct crew *c = w->crew;
+    struct pool *p = c->pool;
+
+    pthread_mutex_lock(&p->lock);
+    while (c->n_queued || wait_for_work(c)) {
+        struct work *work = w->work = take_work(c);
+        pthread_mutex_unlock(&p->lock);
+        bool again = work->run(work);
+        pthread_mutex_lock(&p->lock);
+        w->work = NULL;
+        if (again)
+            queue_work(c, work);
+        if (p->n_watchers)
+            pthread_cond_broadcast(&p->left);
+    }
+    c->n_threads--;
+    list_remove(&w->link);
+    list_push_back(&p->ended, &w->link);
+    pthread_cond_broadcast(&p->left);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static int
+crew_grow(struct crew *c)
+{
+    struct worker *w = calloc(1, sizeof *w);
+
+    join_ended(c->pool);
+    if (!w)
+        return -EAGAIN;
+    w->crew = c;
+    int r = os_thread_start(&w->thread, worker_main, w);
+    if (r < 0) {
+        free(w);
+        return -EAGAIN;
+    }
+    c->n_threads++;
+    list_push_back(&c->pool->workers, &w->link);
+    return 0;
+}
+
+/* True: an idle thread should be woken. */
+static bool
+add_work(struct crew *c, struct work *w)
+{
+    queue_work(c, w);
+    if (c->n_queued <= c->n_idle || c->n_threads == c->max_threads)
+        return true;
+    (void)crew_grow(c); /* else a thread comes to it later */
+    return false;
+}
+
+void
+crew_add_locked(struct crew *c, struct work *w)
+{
+    if (add_work(c, w))
+        pthread_cond_signal(&c->wake);
+}
+
+/* Who is woken finds the lock free. */
+void
+crew_add(struct crew *c, struct work *w)
+{
+    pthread_mutex_lock(&c->pool->lock);
+    bool wakes = add_work(c, w);
+    pthread_mutex_unlock(&c->pool->lock);
+    if (wakes)
+        pthread_cond_signal(&c->wake);
+}
+
+int
+crew_ensure(struct crew *c)
+{
+    pthread_mutex_lock(&c->pool->lock);
+    int r = c->n_threads ? 0 : crew_grow(c);
+    pthread_mutex_unlock(&c->pool->lock);
+    return r;
+}
+
+static bool
+is_at_work(const struct pool *p, const struct work *work)
+{
+    LIST_FOR_EACH(it, &p->workers)
+    if (CONTAINER_OF(it, struct worker, link)->work == work)
+        return true;
+    return false;
+}
+
+bool
+crew_take_back(struct crew *c, struct work *w)
+{
+    pthread_mutex_lock(&c->pool->lock);
+    bool is_queued = !list_is_empty(&w->link);
+    if (is_queued) {
+        list_remove(&w->link);
+        c->n_queued--;
+    }
+    pthread_mutex_unlock(&c->pool->lock);
+    return is_queued;
+}
+
+void
+crew_forget(struct crew *c, struct work *w)
+{
+    struct pool *p = c->pool;
+
+    (void)crew_take_back(c, w);
+    pthread_mutex_lock(&p->lock);
+    p->n_watchers++;
+    while (is_at_work(p, w))
+        pthread_cond_wait(&p->left, &p->lock);
+    p->n_watchers--;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
+work_init(struct work *w, bool (*run)(struct work *w))
+{
+    list_init(&w->link);
+    w->run = run;
+}
+
+/* --- life */
+
+static void
+crew_init(struct crew *c, struct pool *p, uint32_t max)
+{
+    *c = (struct crew){.pool = p, .max_threads = max};
+    list_init(&c->queue);
+    pthread_cond_init(&c->wake, NULL);
+}
+
+int
+pool_init(struct pool *p, uint32_t max_threads)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    *p = (struct pool){0};
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->left, NULL);
+    list_init(&p->workers);
+    list_init(&p->ended);
+    crew_init(&p->jobs, p, max_threads ? max_threads : THREADS);
+    crew_init(&p->background, p, processors > 0 ? (uint32_t)processors : 1);
+    return poller_init(p);
+}
+
+void
+pool_fini(struct pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->stops = true;
+    pthread_cond_broadcast(&p->jobs.wake);
+    pthread_cond_broadcast(&p->background.wake);
+    while (!list_is_empty(&p->workers))
+        pthread_cond_wait(&p->left, &p->lock);
+    join_ended(p);
+    pthread_mutex_unlock(&p->lock);
+    poller_fini(p);
+    pthread_cond_destroy(&p->jobs.wake);
+    pthread_cond_destroy(&p->background.wake);
+    pthread_cond_destroy(&p->left);
+    pthread_mutex_destroy(&p->lock);
+}

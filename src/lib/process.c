@@ -1,0 +1,424 @@
+/* Processes beside the shell: input, output, signals, ends.
+ *
+ * Input, signals and sizes of terminals come by mail. Output goes to the
+ * caller from where it is written; that of a terminal, between turns. */
+#include "lib/process.h"
+
+#include "kernel/capture.h"
+#include "kernel/kernel.h"
+#include "kernel/tty.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+
+enum { IN_BYTES_MAX = 1 << 20, ENDED_KEPT = 64, PUMP_BYTES = 2048 };
+
+enum letter_kind { LETTER_INPUT, LETTER_RESIZE, LETTER_KILL };
+
+/* Mail for a process. */
+struct letter {
+    struct mail mail;
+    struct list link; /* in process->letters */
+    uint64_t id;
+    enum letter_kind kind;
+    int sig;
+    struct tty_winsize size;
+    size_t len; /* 0: the end of input */
+    char data[];
+};
+
+/* One that has not ended. */
+static struct process *
+process_find(const struct wsand_sandbox *sb, uint64_t id)
+{
+    LIST_FOR_EACH(it, &sb->processes.running)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        if (p->id == id)
+            return p;
+    }
+    return NULL;
+}
+
+static void
+process_free(OWN struct process *p)
+{
+    list_remove(&p->link);
+    free(p->command);
+    free(p);
+}
+
+/* --- moving bytes */
+
+/* What it has not taken yet is less by n. */
+static void
+note_taken(struct process *p, size_t n)
+{
+    pthread_mutex_lock(&p->sb->processes.lock);
+    p->in_bytes -= n;
+    pthread_mutex_unlock(&p->sb->processes.lock);
+}
+
+static void
+drop_letter(struct process *p, OWN struct letter *l)
+{
+    note_taken(p, l->len - p->taken);
+    p->taken = 0;
+    list_remove(&l->link);
+    free(l);
+}
+
+static void
+close_input(struct process *p)
+{
+    waiter_remove(&p->waiter);
+    file_put(STEAL(p->in));
+    p->tty = NULL;
+    while (!list_is_empty(&p->letters))
+        drop_letter(p, CONTAINER_OF(p->letters.next, struct letter, link));
+}
+
+/* -EAGAIN: there is no room. */
+static int64_t
+type_end(struct process *p)
+{
+    struct tty_termios tio;
+
+    if (!p->tty)
+        return -EPIPE; /* closes it */
+    tty_get_termios(p->tty, &tio);
+    return p->in->ops->write(p->in, NULL, &tio.cc[VEOF], 1, NULL) > 0 ? 0
+                                                                      : -EAGAIN;
+}
+
+static int64_t
+type_letter(struct process *p, const struct letter *l)
+{
+    if (!l->len)
+        return type_end(p);
+    int64_t n = p->in->ops->write(p->in, NULL, l->data + p->taken,
+                                  l->len - p->taken, NULL);
+    return n ? n : -EAGAIN;
+}
+
+static void
+pump_in(struct process *p)
+{
+    while (!list_is_empty(&p->letters)) {
+        struct letter *l = CONTAINER_OF(p->letters.next, struct letter, link);
+        int64_t n = type_letter(p, l);
+        if (n == -EPIPE)
+            close_input(p);
+        if (n < 0)
+            return;
+        p->taken += (size_t)n;
+        note_taken(p, (size_t)n);
+        if (p->taken == l->len)
+            drop_letter(p, l);
+    }
+}
+
+static void
+pump_out(struct process *p)
+{
+    char buf[PUMP_BYTES];
+    int64_t n = 1;
+
+    while (p->in && p->tty && n > 0) {
+        n = p->in->ops->read(p->in, NULL, buf, sizeof buf, NULL);
+        if (n > 0 && p->on_output)
+            p->on_output(p->arg, p->id, 1, buf, (size_t)n);
+    }
+}
+
+void
+process_pump(struct process *p)
+{
+    pump_in(p);
+    pump_out(p);
+}
+
+/* --- ends */
+
+static void
+process_end(struct process *p, int exit_code)
+{
+    struct processes *ps = &p->sb->processes;
+    uint64_t id = p->id;
+    void (*on_exit)(void *arg, uint64_t id, int exit_code) = p->on_exit;
+    void *arg = p->arg;
+
+    pump_out(p);
+    p->out->on_bytes = p->err->on_bytes = NULL;
+    capture_put(STEAL(p->out));
+    capture_put(STEAL(p->err));
+    close_input(p);
+    pthread_mutex_lock(&ps->lock);
+    p->exit_code = exit_code;
+    list_remove(&p->link);
+    list_push_back(&ps->ended, &p->link);
+    if (++ps->n_ended > ENDED_KEPT) {
+        process_free(CONTAINER_OF(ps->ended.next, struct process, link));
+        ps->n_ended--;
+    }
+    pthread_mutex_unlock(&ps->lock);
+    if (on_exit)
+        on_exit(arg, id, exit_code);
+}
+
+void
+processes_turn(struct wsand_sandbox *sb)
+{
+    struct processes *ps = &sb->processes;
+
+    if (!ps->is_due)
+        return;
+    ps->is_due = false;
+    LIST_FOR_EACH_SAFE(it, &ps->running)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        int status;
+        process_pump(p);
+        if (kernel_reap(sb->kernel, p->pid, &status) == 0)
+            process_end(p, status & 0x7f ? 128 + (status & 0x7f)
+                                         : status >> 8 & 0xff);
+    }
+}
+
+void
+processes_end(struct wsand_sandbox *sb)
+{
+    LIST_FOR_EACH_SAFE(it, &sb->processes.running)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        kernel_kill(sb->kernel, p->tag, SIGKILL);
+        process_end(p, 128 + SIGKILL);
+    }
+}
+
+static void
+on_child_event(struct waiter *w)
+{
+    struct wsand_sandbox *sb =
+        CONTAINER_OF(w, struct wsand_sandbox, processes.on_end);
+
+    sb->processes.is_due = true;
+    kernel_poke(sb->kernel);
+}
+
+void
+processes_init(struct processes *ps)
+{
+    pthread_mutex_init(&ps->lock, NULL);
+    list_init(&ps->running);
+    list_init(&ps->ended);
+    ps->on_end.wake = on_child_event;
+    ps->on_end.stays = true;
+    list_init(&ps->on_end.link);
+}
+
+void
+processes_fini(struct processes *ps)
+{
+    LIST_FOR_EACH_SAFE(it, &ps->ended)
+    process_free(CONTAINER_OF(it, struct process, link));
+    pthread_mutex_destroy(&ps->lock);
+}
+
+/* --- mail */
+
+static void
+deliver_input(struct process *p, OWN struct letter *l)
+{
+    list_push_back(&p->letters, &l->link);
+    if (p->in)
+        process_pump(p);
+    else
+        drop_letter(p, l);
+}
+
+static void
+deliver_resize(struct process *p, OWN struct letter *l)
+{
+    if (p->tty)
+        tty_set_winsize(p->tty, &l->size);
+    free(l);
+}
+
+static void
+deliver_kill(struct process *p, OWN struct letter *l)
+{
+    kernel_kill(p->sb->kernel, p->tag, l->sig);
+    free(l);
+}
+
+static void
+deliver(struct wsand_sandbox *sb, OWN struct mail *m)
+{
+    static void (*const deliver_to[])(struct process *, struct letter *) = {
+        [LETTER_INPUT] = deliver_input,
+        [LETTER_RESIZE] = deliver_resize,
+        [LETTER_KILL] = deliver_kill,
+    };
+    struct letter *l = CONTAINER_OF(m, struct letter, mail);
+    struct process *p = process_find(sb, l->id);
+
+    if (p)
+        deliver_to[l->kind](p, l);
+    else
+        free(l);
+}
+
+static OWN struct letter *
+letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
+{
+    struct letter *l = calloc(1, sizeof *l + len);
+
+    if (!l)
+        return NULL;
+    list_init(&l->link);
+    l->mail.deliver = deliver;
+    l->id = id;
+    l->kind = kind;
+    l->len = len;
+    if (len)
+        memcpy(l->data, data, len);
+    return l;
+}
+
+/* Is there room for n bytes of input, or for its end? With the lock held. */
+static int
+reserve_input(struct process *p, size_t n)
+{
+    if (p->in_is_ended)
+        return -EPIPE;
+    if (p->in_bytes + n > IN_BYTES_MAX)
+        return -EAGAIN;
+    p->in_bytes += n;
+    p->in_is_ended = !n && !p->is_pty;
+    return 0;
+}
+
+static int
+send_letter(struct wsand_sandbox *sb, OWN struct letter *l,
+            struct wsand_error *err)
+{
+    if (!l)
+        return error_set(err, ENOMEM, "out of memory");
+    pthread_mutex_lock(&sb->processes.lock);
+    struct process *p = process_find(sb, l->id);
+    int r = p ? 0 : -ESRCH;
+    if (p && l->kind == LETTER_RESIZE && !p->is_pty)
+        r = -ENOTTY;
+    if (p && l->kind == LETTER_INPUT)
+        r = reserve_input(p, l->len);
+    pthread_mutex_unlock(&sb->processes.lock);
+    if (r < 0) {
+        r = error_errno(err, -r, "process %llu", (unsigned long long)l->id);
+        free(l);
+        return r;
+    }
+    mail_send(sb, &l->mail);
+    return 0;
+}
+
+/* --- the functions */
+
+int
+wsand_process_write(struct wsand_sandbox *sb, uint64_t id, const void *data,
+                    size_t len, struct wsand_error *err)
+{
+    if (len > IN_BYTES_MAX)
+        return error_set(err, EMSGSIZE, "more than %d bytes at once",
+                         IN_BYTES_MAX);
+    return send_letter(sb, letter_new(id, LETTER_INPUT, data, len), err);
+}
+
+int
+wsand_process_resize(struct wsand_sandbox *sb, uint64_t id, uint16_t rows,
+                     uint16_t cols, struct wsand_error *err)
+{
+    struct letter *l = letter_new(id, LETTER_RESIZE, NULL, 0);
+
+    if (l)
+        l->size = (struct tty_winsize){.rows = rows, .cols = cols};
+    return send_letter(sb, l, err);
+}
+
+int
+wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
+                   struct wsand_error *err)
+{
+    struct letter *l = NULL;
+
+    if (sig <= 0 || sig > NSIG_MAX)
+        return error_set(err, EINVAL, "no such signal: %d", sig);
+    l = letter_new(id, LETTER_KILL, NULL, 0);
+    if (l)
+        l->sig = sig;
+    return send_letter(sb, l, err);
+}
+
+static void
+count(const struct list *list, size_t *n, size_t *bytes)
+{
+    LIST_FOR_EACH(it, list)
+    {
+        *bytes += strlen(CONTAINER_OF(it, struct process, link)->command) + 1;
+        ++*n;
+    }
+}
+
+/* Returns where the next text goes. */
+static char *
+describe(const struct list *list, bool has_ended, struct wsand_process *v,
+         char *text)
+{
+    LIST_FOR_EACH(it, list)
+    {
+        const struct process *p = CONTAINER_OF(it, struct process, link);
+        *v++ = (struct wsand_process){.id = p->id,
+                                      .command = text,
+                                      .is_pty = p->is_pty,
+                                      .has_ended = has_ended,
+                                      .exit_code = p->exit_code};
+        text = stpcpy(text, p->command) + 1;
+    }
+    return text;
+}
+
+/* With the lock held. */
+static OWN struct wsand_process *
+copy_lists(const struct processes *ps, size_t *ret_n)
+{
+    size_t n = 0, bytes = 0;
+
+    count(&ps->ended, &n, &bytes);
+    size_t n_ended = n;
+    count(&ps->running, &n, &bytes);
+    struct wsand_process *v = calloc(1, (n + 1) * sizeof *v + bytes);
+    if (!v)
+        return NULL;
+    char *text = describe(&ps->ended, true, v, (char *)(v + n + 1));
+    (void)describe(&ps->running, false, v + n_ended, text);
+    *ret_n = n;
+    return v;
+}
+
+int
+wsand_process_list(struct wsand_sandbox *sb, struct wsand_process **ret,
+                   size_t *ret_n, struct wsand_error *err)
+{
+    struct processes *ps = &sb->processes;
+
+    pthread_mutex_lock(&ps->lock);
+    struct wsand_process *v = copy_lists(ps, ret_n);
+    pthread_mutex_unlock(&ps->lock);
+    if (!v)
+        return error_set(err, ENOMEM, "out of memory");
+    *ret = v;
+    return 0;
+}

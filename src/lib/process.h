@@ -1,0 +1,44 @@
+/* Processes beside the shell. */
+#ifndef LIB_PROCESS_H
+#define LIB_PROCESS_H
+
+#include "base/list.h"
+#include "kernel/wait.h"
+#include "lib/lib.h"
+
+struct capture;
+struct file;
+struct tty;
+
+struct process {
+    struct wsand_sandbox *sb;
+    uint64_t id;
+    OWN char *command;
+    bool is_pty;
+    void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
+                      size_t len);
+    void (*on_exit)(void *arg, uint64_t id, int exit_code);
+    void *arg;
+
+    /* Changed on the sandbox's thread with processes.lock held. */
+    struct list link; /* in sb->processes */
+    int exit_code;
+    size_t in_bytes;  /* on their way to it */
+    bool in_is_ended; /* no more may come */
+
+    /* Of the sandbox's thread. */
+    int pid;
+    uint64_t tag;
+    OWN struct file *in; /* to its input, or its terminal; NULL: closed */
+    struct tty *tty;     /* or NULL; lives as long as `in` */
+    struct list letters; /* input that it has not taken */
+    size_t taken;        /* of the first of them */
+    OWN struct capture *out, *err;
+    struct waiter waiter; /* for room in its input, or a terminal's output */
+    struct poll_table pt;
+};
+
+/* Moves bytes from and to it. */
+void process_pump(struct process *p);
+
+#endif

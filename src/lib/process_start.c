@@ -1,0 +1,330 @@
+/* Starting a process beside the shell. */
+#include "lib/process.h"
+
+#include "kernel/capture.h"
+#include "kernel/kernel.h"
+#include "kernel/pipe.h"
+#include "kernel/tty.h"
+#include "lib/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 24, COLS = 80 };
+
+/* --- its files */
+
+static void
+tell_out(void *arg, const char *bytes, size_t len)
+{
+    const struct process *p = arg;
+
+    p->on_output(p->arg, p->id, 1, bytes, len);
+}
+
+static void
+tell_err(void *arg, const char *bytes, size_t len)
+{
+    const struct process *p = arg;
+
+    p->on_output(p->arg, p->id, 2, bytes, len);
+}
+
+static void
+on_ready(struct waiter *w)
+{
+    struct process *p = CONTAINER_OF(w, struct process, waiter);
+
+    p->sb->processes.is_due = true;
+    kernel_poke(p->sb->kernel);
+}
+
+static void
+add_waiter(struct poll_table *pt, struct waitq *q)
+{
+    waitq_add(q, &CONTAINER_OF(pt, struct process, pt)->waiter);
+}
+
+static OWN struct capture *
+tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
+{
+    struct capture *c = capture_new(0, false);
+
+    if (c) {
+        c->is_tap = true;
+        c->on_bytes = p->on_output ? tell : NULL;
+        c->arg = p;
+    }
+    return c;
+}
+
+static int
+open_terminal(struct process *p, const struct wsand_process_options *o,
+              struct spawn *s)
+{
+    struct kernel *k = p->sb->kernel;
+    const struct tty_winsize size = {.rows = o->rows ? o->rows : ROWS,
+                                     .cols = o->cols ? o->cols : COLS};
+
+    int r = pty_new_pair(k, &p->in, &p->tty);
+    if (r < 0)
+        return r;
+    tty_set_winsize(p->tty, &size);
+    s->ctty = p->tty;
+    for (int i = 0; r == 0 && i < 3; i++)
+        r = terminal_open_tty(k, p->tty, &s->stdio[i]);
+    return r;
+}
+
+static int
+open_pipes(struct process *p, struct spawn *s)
+{
+    struct kernel *k = p->sb->kernel;
+
+    int r = pipe_new(k, 0, &s->stdio[0], &p->in);
+    if (r == 0)
+        r = capture_open(k, p->out, &s->stdio[1]);
+    if (r == 0)
+        r = capture_open(k, p->err, &s->stdio[2]);
+    return r;
+}
+
+static int
+open_files(struct process *p, const struct wsand_process_options *o,
+           struct spawn *s)
+{
+    p->out = tap_new(p, tell_out);
+    p->err = tap_new(p, tell_err);
+    if (!p->out || !p->err)
+        return -ENOMEM;
+    int r = o->is_pty ? open_terminal(p, o, s) : open_pipes(p, s);
+    if (r == 0)
+        (void)file_poll(p->in, &p->pt);
+    return r;
+}
+
+/* --- its environment */
+
+static bool
+has_name(const char *const *env, const char *assignment)
+{
+    size_t len = strcspn(assignment, "=") + 1;
+
+    for (; env && *env; env++)
+        if (!strncmp(*env, assignment, len))
+            return true;
+    return false;
+}
+
+static size_t
+count(const char *const *v)
+{
+    size_t n = 0;
+
+    while (v && v[n])
+        n++;
+    return n;
+}
+
+/* The shell's variables and the given ones, which go first; borrowed. */
+static OWN const char **
+merge_env(char *const *base, const struct wsand_process_options *o)
+{
+    static const char term[] = "TERM=xterm-256color";
+    const char *const *shell = (const char *const *)base;
+    size_t n = count(o->env);
+    const char **v = calloc(n + count(shell) + 2, sizeof *v);
+
+    if (!v)
+        return NULL;
+    if (n)
+        memcpy(v, o->env, n * sizeof *v);
+    for (; *shell; shell++)
+        if (!has_name(o->env, *shell))
+            v[n++] = *shell;
+    if (o->is_pty && !has_name(v, term))
+        v[n++] = term;
+    return v;
+}
+
+/* --- start */
+
+/* What is to be started, and what has come of it. */
+struct start {
+    const struct wsand_process_options *o;
+    OWN char **env;             /* the shell's */
+    struct wsand_sandbox *fork; /* that is asked for it */
+    struct program *pending;    /* being compiled */
+    uint64_t id;
+};
+
+static int
+spawn(struct process *p, struct start *start, const char *const *env,
+      struct wsand_error *err)
+{
+    const struct wsand_process_options *o = start->o;
+    const char *const argv[] = {"bash", o->command ? "-c" : NULL, o->command,
+                                NULL};
+    struct spawn s = {.path = "/bin/bash",
+                      .argv = argv,
+                      .envp = env,
+                      .cwd = o->cwd ? o->cwd : "/home/user",
+                      .tag = p->tag};
+    char why[160] = "";
+
+    int r = open_files(p, o, &s);
+    if (r < 0) {
+        for (int i = 0; i < 3; i++)
+            file_put(s.stdio[i]);
+        return error_errno(err, -r, "cannot open standard input or output");
+    }
+    p->pid = kernel_spawn(p->sb->kernel, &s, why, sizeof why);
+    if (p->pid >= 0)
+        return 0;
+    program_put(start->pending);
+    start->pending = s.program;
+    return error_errno(err, -p->pid, "%s", s.culprit);
+}
+
+static void
+process_drop(OWN struct process *p)
+{
+    if (!p)
+        return;
+    waiter_remove(&p->waiter);
+    file_put(p->in);
+    capture_put(p->out);
+    capture_put(p->err);
+    free(p->command);
+    free(p);
+}
+DEFINE_CLEANUP(struct process *, process_drop)
+
+static OWN struct process *
+process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
+{
+    struct process *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    *p = (struct process){.sb = sb,
+                          .id = sb->processes.last_id + 1,
+                          .tag = kernel_new_tag(sb->kernel),
+                          .command = strdup(o->command ? o->command : "bash"),
+                          .is_pty = o->is_pty,
+                          .on_output = o->on_output,
+                          .on_exit = o->on_exit,
+                          .arg = o->arg,
+                          .waiter = {.wake = on_ready, .stays = true},
+                          .pt.add = add_waiter};
+    list_init(&p->link);
+    list_init(&p->letters);
+    list_init(&p->waiter.link);
+    if (!p->command) {
+        process_drop(p);
+        return NULL;
+    }
+    return p;
+}
+
+/* On the sandbox's thread. -EINPROGRESS: when `pending` is compiled, again. */
+static int
+launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+{
+    struct start *s = arg;
+    struct processes *ps = &sb->processes;
+    CLEANUP(process_dropp) struct process *p = process_new(sb, s->o);
+    const char **env = merge_env(s->env, s->o);
+
+    int r = p && env ? spawn(p, s, env, err)
+                     : error_set(err, ENOMEM, "out of memory");
+    free(env);
+    if (r < 0)
+        return r;
+    if (list_is_empty(&ps->on_end.link))
+        waitq_add(&sb->kernel->init->child_events, &ps->on_end);
+    s->id = ps->last_id = p->id;
+    pthread_mutex_lock(&ps->lock);
+    list_push_back(&ps->running, &STEAL(p)->link);
+    pthread_mutex_unlock(&ps->lock);
+    if (s->o->on_start)
+        s->o->on_start(s->o->arg, s->id);
+    return 0;
+}
+
+/* Where it is this thread's turn. */
+static int
+start_in_turn(struct wsand_sandbox *sb, struct start *s,
+              struct wsand_error *err)
+{
+    int r = wsand_env_list(sb, &s->env, err);
+
+    while (r == 0 && (r = launch(sb, s, err)) == -EINPROGRESS)
+        r = program_await(s->pending, -1, 0);
+    return r;
+}
+
+static int
+take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+{
+    struct start *s = arg;
+
+    return sandbox_draft(sb, NULL, &s->fork, err);
+}
+
+/* While another call has the turn: its shell is busy, so a copy of what it was
+ * before that call is asked. */
+static int
+start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
+{
+    int r = sandbox_errand(sb, take_fork, s, err);
+
+    if (r == 0)
+        r = wsand_env_list(s->fork, &s->env, err);
+    wsand_sandbox_free(s->fork);
+    while (r == 0 && (r = sandbox_errand(sb, launch, s, err)) == -EINPROGRESS)
+        r = program_await(s->pending, -1, 0);
+    return r;
+}
+
+static int
+start(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
+{
+    int r;
+
+    if (sandbox_try_enter(sb)) {
+        r = start_in_turn(sb, s, err);
+        sandbox_leave(sb);
+        return r;
+    }
+    r = sandbox_hold(sb, err);
+    if (r < 0)
+        return r;
+    r = start_beside(sb, s, err);
+    sandbox_release(sb);
+    return r;
+}
+
+int
+wsand_process_start(struct wsand_sandbox *sb,
+                    const struct wsand_process_options *given, uint64_t *ret_id,
+                    struct wsand_error *err)
+{
+    struct wsand_process_options o;
+    struct start s = {.o = &o};
+
+    int r = SIZED_TAKE(&o, given, "wsand_process_options", err);
+    if (r < 0)
+        return r;
+    if (!o.command && !o.is_pty)
+        return error_set(err, EINVAL, "no command, and no terminal");
+    r = env_check(o.env, err);
+    if (r == 0)
+        r = start(sb, &s, err);
+    if (r == 0)
+        *ret_id = s.id;
+    program_put(s.pending);
+    free(s.env);
+    return r;
+}

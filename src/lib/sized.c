@@ -1,0 +1,62 @@
+/* Structures of the header that begin with their size: a caller may have been
+ * compiled with an older or a newer version of them. */
+#include "lib/lib.h"
+
+#include <errno.h>
+#include <string.h>
+
+static size_t
+size_of(const void *p)
+{
+    size_t size;
+
+    memcpy(&size, p, sizeof size);
+    return size;
+}
+
+static bool
+is_zero(const uint8_t *p, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (p[i])
+            return false;
+    return true;
+}
+
+int
+sized_check(const void *p, const char *name, struct wsand_error *err)
+{
+    if (size_of(p) >= sizeof(size_t))
+        return 0;
+    return error_set(err, EINVAL, "struct %s: its size is %zu", name,
+                     size_of(p));
+}
+
+int
+sized_take(void *to, size_t size, const void *from, const char *name,
+           struct wsand_error *err)
+{
+    size_t given = size_of(from), common = given < size ? given : size;
+
+    int r = sized_check(from, name, err);
+    if (r < 0)
+        return r;
+    if (!is_zero((const uint8_t *)from + common, given - common))
+        return error_set(err, EINVAL,
+                         "struct %s: of %zu bytes, only %zu are known", name,
+                         given, size);
+    memset(to, 0, size);
+    memcpy(to, from, common);
+    memcpy(to, &size, sizeof size);
+    return 0;
+}
+
+void
+sized_give(void *to, const void *from, size_t size)
+{
+    size_t given = size_of(to), common = given < size ? given : size;
+
+    memset(to, 0, given);
+    memcpy(to, from, common);
+    memcpy(to, &given, sizeof given);
+}

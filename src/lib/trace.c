@@ -1,0 +1,95 @@
+/* The lines of strace in a ring of bytes; what watches the whole sandbox sees
+ * them too. */
+#include "lib/trace.h"
+
+#include "kernel/capture.h"
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE_LINES = 200, TRACE_BYTES = 64 << 10 };
+
+struct trace {
+    struct kernel *kernel;
+    struct capture *lines;
+    FILE *file;
+};
+
+static ssize_t
+on_write(void *arg, const char *p, size_t len)
+{
+    const struct trace *t = arg;
+
+    capture_add(t->lines, p, len);
+    if (t->kernel->strace_others)
+        (void)fwrite(p, 1, len, t->kernel->strace_others);
+    return (ssize_t)len;
+}
+
+int
+trace_new(struct kernel *k, OWN struct trace **ret)
+{
+    CLEANUP(trace_freep) struct trace *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return -ENOMEM;
+    t->kernel = k;
+    t->lines = capture_new(TRACE_BYTES, true);
+    if (!t->lines)
+        return -ENOMEM;
+    t->file = fopencookie(t, "w", (cookie_io_functions_t){.write = on_write});
+    if (!t->file)
+        return -ENOMEM;
+    k->strace_others = k->strace;
+    k->strace_has_run = true;
+    k->strace = t->file;
+    *ret = STEAL(t);
+    return 0;
+}
+
+void
+trace_free(OWN struct trace *t)
+{
+    if (!t)
+        return;
+    if (t->file) {
+        (void)fclose(t->file);
+        t->kernel->strace = STEAL(t->kernel->strace_others);
+        t->kernel->strace_has_run = false;
+    }
+    capture_put(t->lines);
+    free(t);
+}
+
+/* Where the newest lines begin; the first one of a full ring may be cut. */
+static const char *
+newest(const struct capture *c)
+{
+    const char *first = c->data, *at = c->data + c->len;
+    const char *whole = c->dropped ? memchr(first, '\n', c->len) : NULL;
+
+    if (whole)
+        first = whole + 1;
+    for (int n = 0; at > first && n <= TRACE_LINES; at--)
+        n += at[-1] == '\n';
+    return at > first ? at + 1 : first;
+}
+
+OWN char *
+trace_take(struct trace *t, size_t *ret_len)
+{
+    size_t len;
+
+    (void)fflush(t->file);
+    if (!t->lines->len)
+        return NULL;
+    const char *from = newest(t->lines);
+    size_t skip = (size_t)(from - t->lines->data);
+    char *text = capture_take(t->lines, &len);
+    memmove(text, text + skip, len - skip);
+    *ret_len = len - skip;
+    return text;
+}

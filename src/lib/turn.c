@@ -1,0 +1,427 @@
+/* Turns, jobs, and the time of background processes. */
+#include "lib/lib.h"
+
+#include "kernel/kernel.h"
+#include "lib/shell.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define SLICE_NS (10 * NS_PER_MS) /* of background processes */
+
+/* A call or a job that waits for its turn. */
+struct queued {
+    struct list link;
+    void (*fn)(struct wsand_sandbox *sb, void *arg); /* NULL: a call */
+    void *arg;
+    pthread_cond_t *decided; /* of a call */
+    bool is_decided, is_refused;
+};
+
+int
+turn_refuse(struct wsand_error *err)
+{
+    int r = error_set(err, ECANCELED, "the sandbox is being freed");
+
+    return error_of_class(err, WSAND_CANCELLED, r);
+}
+
+/* The turn is someone's: what that one must know. */
+static void
+begin(struct wsand_sandbox *sb)
+{
+    atomic_store_explicit(&sb->turn.owner, pthread_self(),
+                          memory_order_relaxed);
+    atomic_store_explicit(&sb->is_cancelled, false, memory_order_relaxed);
+    sb->turn.depth = 1;
+}
+
+/* --- waiting; with the lock held */
+
+/* Background processes leave soon. */
+static void
+want(struct wsand_sandbox *sb)
+{
+    if (sb->turn.state != TURN_BACKGROUND)
+        return;
+    atomic_store(&sb->turn.is_wanted, true);
+    kernel_kick(sb->kernel);
+}
+
+static bool
+wait_for_turn(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    pthread_cond_t decided = PTHREAD_COND_INITIALIZER;
+    struct queued q = {.decided = &decided};
+
+    list_push_back(&t->queue, &q.link);
+    t->n_calls++;
+    want(sb);
+    while (!q.is_decided)
+        pthread_cond_wait(&decided, &t->lock);
+    t->n_calls--;
+    pthread_cond_destroy(&decided);
+    if (q.is_refused)
+        pthread_cond_signal(&t->left);
+    return !q.is_refused;
+}
+
+static void
+decide(struct queued *q, bool is_refused)
+{
+    list_remove(&q->link);
+    q->is_decided = true;
+    q->is_refused = is_refused;
+    pthread_cond_signal(q->decided);
+}
+
+/* When the background processes need time. Those of a repeatable sandbox move
+ * only while something is run in it: the host's time must not matter. */
+static void
+plan_background(struct wsand_sandbox *sb)
+{
+    struct pool *p = &sb->runtime->pool;
+    struct kernel *k = sb->kernel;
+    const struct pollfd *fds;
+
+    if (k->clock.is_virtual && !sandbox_has_mail(sb))
+        return;
+    if (kernel_has_work(k)) {
+        crew_add(&p->background, &sb->turn.background);
+        return;
+    }
+    int64_t next = kernel_next_ns(k);
+    size_t n = kernel_host_fds(k, &fds);
+    if (n || next != NS_NEVER)
+        alarm_set(&sb->turn.alarm, next, fds, n);
+}
+
+/* What was sent to the sandbox is taken soon, whoever has the turn: the kick
+ * is seen while processes run, or else when the turn is passed on. */
+void
+sandbox_wake(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    kernel_kick(sb->kernel);
+    pthread_mutex_lock(&t->lock);
+    if (t->state == TURN_FREE && !atomic_load(&t->is_closed))
+        plan_background(sb);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Gives the turn away. True: to a job, which needs a thread. */
+static bool
+pass_on(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    atomic_store_explicit(&t->owner, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->is_wanted, false, memory_order_relaxed);
+    if (list_is_empty(&t->queue)) {
+        t->state = TURN_FREE;
+        if (atomic_load(&t->is_closed))
+            pthread_cond_signal(&t->left);
+        else
+            plan_background(sb);
+        return false;
+    }
+    struct queued *q = CONTAINER_OF(t->queue.next, struct queued, link);
+    t->state = TURN_USED;
+    if (!q->fn) {
+        decide(q, false);
+        return false;
+    }
+    list_remove(&q->link);
+    t->job = q;
+    return true;
+}
+
+static void
+leave(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    if (pass_on(sb))
+        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* --- calls */
+
+static bool
+take_turn(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    bool is_mine = false;
+
+    pthread_mutex_lock(&t->lock);
+    if (!atomic_load_explicit(&t->is_closed, memory_order_relaxed)) {
+        is_mine = t->state == TURN_FREE || wait_for_turn(sb);
+        if (is_mine)
+            t->state = TURN_USED;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return is_mine;
+}
+
+struct wsand_sandbox *
+sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    struct turn *t = &sb->turn;
+
+    if (atomic_load_explicit(&t->owner, memory_order_relaxed) ==
+        pthread_self()) {
+        if (!atomic_load_explicit(&t->is_closed, memory_order_relaxed)) {
+            t->depth++;
+            return sb;
+        }
+    } else if (take_turn(sb)) {
+        begin(sb);
+        return sb;
+    }
+    (void)turn_refuse(err);
+    return NULL;
+}
+
+bool
+sandbox_try_enter(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    struct wsand_error unused;
+
+    if (atomic_load_explicit(&t->owner, memory_order_relaxed) == pthread_self())
+        return sandbox_enter(sb, &unused) != NULL;
+    pthread_mutex_lock(&t->lock);
+    bool is_mine = !atomic_load(&t->is_closed) && t->state != TURN_USED &&
+                   (t->state == TURN_FREE || wait_for_turn(sb));
+    if (is_mine)
+        t->state = TURN_USED;
+    pthread_mutex_unlock(&t->lock);
+    if (is_mine)
+        begin(sb);
+    return is_mine;
+}
+
+void
+sandbox_leave(struct wsand_sandbox *sb)
+{
+    if (sb && !--sb->turn.depth)
+        leave(sb);
+}
+
+/* --- jobs */
+
+static void
+call_job(struct wsand_sandbox *sb)
+{
+    struct queued *job = STEAL(sb->turn.job);
+
+    begin(sb);
+    job->fn(sb, job->arg);
+    free(job);
+}
+
+/* After it, the state is noted while nobody waits for the next answer. */
+static bool
+run_job(struct work *w)
+{
+    struct wsand_sandbox *sb = CONTAINER_OF(w, struct wsand_sandbox, turn.jobs);
+    struct turn *t = &sb->turn;
+
+    call_job(sb);
+    pthread_mutex_lock(&t->lock);
+    bool is_quiet = list_is_empty(&t->queue) && !atomic_load(&t->is_closed);
+    pthread_mutex_unlock(&t->lock);
+    if (is_quiet && sb->shell)
+        (void)shell_checkpoint(sb->shell);
+    pthread_mutex_lock(&t->lock);
+    bool has_next = pass_on(sb);
+    pthread_mutex_unlock(&t->lock);
+    return has_next;
+}
+
+static int
+post(struct wsand_sandbox *sb, OWN struct queued *q, struct wsand_error *err)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    bool is_closed = atomic_load(&t->is_closed);
+    bool is_free = !is_closed && t->state == TURN_FREE;
+    if (is_free) {
+        t->state = TURN_USED;
+        t->job = q;
+        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+    } else if (!is_closed) {
+        list_push_back(&t->queue, &q->link);
+        want(sb);
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (!is_closed)
+        return 0;
+    free(q);
+    return turn_refuse(err);
+}
+
+int
+wsand_post(struct wsand_sandbox *sb,
+           void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
+           struct wsand_error *err)
+{
+    struct queued *q = calloc(1, sizeof *q);
+
+    if (!q)
+        return error_set(err, ENOMEM, "out of memory");
+    list_init(&q->link);
+    q->fn = fn;
+    q->arg = arg;
+    int r = crew_ensure(&sb->runtime->pool.jobs);
+    if (r < 0) {
+        free(q);
+        return error_errno(err, -r, "cannot start a thread");
+    }
+    return post(sb, q, err);
+}
+
+struct runtime_job {
+    struct work work;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static bool
+run_runtime_job(struct work *w)
+{
+    struct runtime_job *job = CONTAINER_OF(w, struct runtime_job, work);
+
+    job->fn(job->arg);
+    free(job);
+    return false;
+}
+
+int
+wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
+                   struct wsand_error *err)
+{
+    struct runtime_job *job = calloc(1, sizeof *job);
+
+    if (!job)
+        return error_set(err, ENOMEM, "out of memory");
+    int r = crew_ensure(&rt->pool.jobs);
+    if (r < 0) {
+        free(job);
+        return error_errno(err, -r, "cannot start a thread");
+    }
+    work_init(&job->work, run_runtime_job);
+    job->fn = fn;
+    job->arg = arg;
+    crew_add(&rt->pool.jobs, &job->work);
+    return 0;
+}
+
+/* --- background processes */
+
+struct slice {
+    struct wsand_sandbox *sb;
+    int64_t end_ns;
+};
+
+static bool
+is_slice_over(void *arg)
+{
+    const struct slice *s = arg;
+
+    return s->sb->kernel->clock.is_virtual ||
+           atomic_load_explicit(&s->sb->turn.is_wanted, memory_order_relaxed) ||
+           s->sb->kernel->turn_ns > s->end_ns;
+}
+
+static bool
+run_background(struct work *w)
+{
+    struct wsand_sandbox *sb =
+        CONTAINER_OF(w, struct wsand_sandbox, turn.background);
+    struct turn *t = &sb->turn;
+    struct slice s = {sb, host_mono_ns() + SLICE_NS};
+
+    pthread_mutex_lock(&t->lock);
+    bool is_free = t->state == TURN_FREE && !atomic_load(&t->is_closed);
+    if (is_free)
+        t->state = TURN_BACKGROUND;
+    pthread_mutex_unlock(&t->lock);
+    if (!is_free)
+        return false; /* who has the turn looks after them when leaving */
+    kernel_step(sb->kernel, is_slice_over, &s);
+    leave(sb);
+    return false;
+}
+
+/* --- life */
+
+void
+turn_init(struct turn *t, struct pool *p)
+{
+    *t = (struct turn){.state = TURN_FREE};
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->left, NULL);
+    list_init(&t->queue);
+    list_init(&t->beside);
+    work_init(&t->jobs, run_job);
+    work_init(&t->background, run_background);
+    alarm_init(&t->alarm, p, &t->background);
+}
+
+/* A job that has the turn but no thread yet is called on this one, which may
+ * be the pool's last. With the lock held. */
+static void
+wait_or_work(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    if (beside_finish(sb))
+        return;
+    if (!crew_take_back(&sb->runtime->pool.jobs, &t->jobs)) {
+        pthread_cond_wait(&t->left, &t->lock);
+        return;
+    }
+    pthread_mutex_unlock(&t->lock);
+    call_job(sb);
+    leave(sb);
+    pthread_mutex_lock(&t->lock);
+}
+
+void
+turn_close(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+    struct pool *p = &sb->runtime->pool;
+
+    pthread_mutex_lock(&t->lock);
+    atomic_store(&t->is_closed, true);
+    LIST_FOR_EACH_SAFE(it, &t->queue)
+    {
+        struct queued *q = CONTAINER_OF(it, struct queued, link);
+        if (!q->fn)
+            decide(q, true);
+    }
+    atomic_store(&t->is_wanted, true);
+    if (t->state != TURN_FREE)
+        kernel_kick(sb->kernel);
+    while (t->state != TURN_FREE || t->n_calls)
+        wait_or_work(sb);
+    pthread_mutex_unlock(&t->lock);
+    alarm_stop(&t->alarm);
+    crew_forget(&p->background, &t->background);
+    crew_forget(&p->jobs, &t->jobs);
+}
+
+void
+turn_fini(struct turn *t)
+{
+    pthread_cond_destroy(&t->left);
+    pthread_mutex_destroy(&t->lock);
+}

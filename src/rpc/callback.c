@@ -1,0 +1,158 @@
+/* Requests of ours to the client, and its answers. */
+#include "rpc/rpc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct callback {
+    struct list link;
+    uint64_t number;
+    int64_t deadline_ns; /* 0: none */
+    callback_done *done;
+    void *arg;
+};
+
+static void
+send_request(struct server *srv, uint64_t number, const char *method,
+             const struct buf *params)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":\"cb_%" PRIu64 "\",\"method\":",
+               number);
+    put_text(&b, method);
+    buf_puts(&b, ",\"params\":");
+    buf_add(&b, params->p, params->len);
+    buf_puts(&b, "}\n");
+    if (!b.error)
+        writer_put(&srv->out, b.p, b.len, false);
+    buf_fini(&b);
+}
+
+void
+callback_send(struct server *srv, const char *method, const struct buf *params,
+              int64_t deadline_ns, callback_done *done, void *arg)
+{
+    struct callback *cb = malloc(sizeof *cb);
+
+    if (!cb || params->error) {
+        free(cb);
+        done(arg, NULL, NULL, "out of memory");
+        return;
+    }
+    *cb =
+        (struct callback){.deadline_ns = deadline_ns, .done = done, .arg = arg};
+    pthread_mutex_lock(&srv->lock);
+    uint64_t number = cb->number = ++srv->last_callback;
+    list_push_back(&srv->callbacks, &cb->link);
+    pthread_mutex_unlock(&srv->lock);
+    /* From here on it may be answered and freed. */
+    send_request(srv, number, method, params);
+    if (deadline_ns)
+        loop_wake(srv);
+}
+
+/* --- answers */
+
+static struct callback *
+take(struct server *srv, struct text id)
+{
+    struct callback *found = NULL;
+    char name[32];
+
+    pthread_mutex_lock(&srv->lock);
+    LIST_FOR_EACH(it, &srv->callbacks)
+    {
+        struct callback *cb = CONTAINER_OF(it, struct callback, link);
+        (void)snprintf(name, sizeof name, "cb_%" PRIu64, cb->number);
+        if (strlen(name) == id.len && !memcmp(name, id.p, id.len)) {
+            list_remove(it);
+            found = cb;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&srv->lock);
+    return found;
+}
+
+static void
+finish(struct callback *cb, struct message *msg, const json_t *result,
+       const char *error)
+{
+    cb->done(cb->arg, msg, result, error);
+    free(cb);
+}
+
+/* The text of an error reply. */
+static const char *
+error_text(const struct message *msg, const json_t *object)
+{
+    const json_t *text =
+        json_object_get(json_object_get(object, "error"), "message");
+
+    return json_is_string(text) ? message_text(msg, text).p
+                                : "the client sent no result";
+}
+
+bool
+callback_reply(struct server *srv, struct message *msg, const json_t *object)
+{
+    const json_t *id = json_object_get(object, "id");
+    const json_t *result = json_object_get(object, "result");
+
+    if (json_object_get(object, "method") || !json_is_string(id))
+        return false;
+    struct text name = message_text(msg, id);
+    if (name.len < 4 || memcmp(name.p, "cb_", 3) != 0)
+        return false;
+    struct callback *cb = take(srv, name);
+    if (!cb)
+        say(srv, LOG_INFO, "an answer to %.32s, which nobody waits for",
+            name.p);
+    else if (json_is_object(result))
+        finish(cb, msg, result, NULL);
+    else
+        finish(cb, msg, NULL, error_text(msg, object));
+    return true;
+}
+
+/* --- no answers */
+
+static struct callback *
+take_expired(struct server *srv, bool all, int64_t *ret_next)
+{
+    struct callback *found = NULL;
+    int64_t now = now_ns();
+
+    *ret_next = 0;
+    pthread_mutex_lock(&srv->lock);
+    LIST_FOR_EACH(it, &srv->callbacks)
+    {
+        struct callback *cb = CONTAINER_OF(it, struct callback, link);
+        if (all || (cb->deadline_ns && cb->deadline_ns <= now)) {
+            list_remove(it);
+            found = cb;
+            break;
+        }
+        if (cb->deadline_ns && (!*ret_next || cb->deadline_ns < *ret_next))
+            *ret_next = cb->deadline_ns;
+    }
+    pthread_mutex_unlock(&srv->lock);
+    return found;
+}
+
+int64_t
+callback_expire(struct server *srv, bool all)
+{
+    struct callback *cb;
+    int64_t next;
+
+    while ((cb = take_expired(srv, all, &next)))
+        finish(cb, NULL, NULL,
+               all ? "the client is gone"
+                   : "no answer from the client within the time limit");
+    return next;
+}

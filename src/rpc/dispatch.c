@@ -1,0 +1,279 @@
+/* From a line to the handlers: which protocol, which method, which sandbox. */
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_MAX = 1000 };
+
+/* --- sandboxes */
+
+/* "12" as sandboxes are named; 0: no such name. */
+static uint64_t
+parse_id(struct text t)
+{
+    uint64_t id = 0;
+
+    if (!t.len || t.len > 18 || *t.p == '0')
+        return 0;
+    for (size_t i = 0; i < t.len; i++) {
+        if (t.p[i] < '0' || t.p[i] > '9')
+            return 0;
+        id = id * 10 + (uint64_t)(t.p[i] - '0');
+    }
+    return id;
+}
+
+uint64_t
+param_sandbox_id(const struct request *q)
+{
+    return parse_id(message_text(q->msg, param(q, "sandboxId")));
+}
+
+static void
+to_named_box(struct server *srv, OWN struct request *q, const json_t *name)
+{
+    if (!json_is_string(name)) {
+        answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
+        return;
+    }
+    struct box *box = box_find(srv, param_sandbox_id(q));
+    if (box)
+        box_submit(box, q);
+    else
+        answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
+                     message_text(q->msg, name).p);
+}
+
+static void
+to_box(struct server *srv, OWN struct request *q)
+{
+    const json_t *name = param(q, "sandboxId");
+
+    if (name && !(q->method->flags & (ROOT | LINE)))
+        to_named_box(srv, q, name);
+    else if (srv->root)
+        box_submit(srv->root, q);
+    else /* it may come before there is one */
+        q->method->handle(q);
+}
+
+static void
+serve(struct server *srv, OWN struct request *q)
+{
+    char error[PARAM_ERROR_BYTES];
+    unsigned flags = q->method->flags;
+
+    if (!srv->root && !(flags & EARLY))
+        answer_error(q, INVALID_REQUEST, "Sandbox not created");
+    else if (method_check(q->method, q->msg, q->params, error) < 0)
+        answer_error(q, INVALID_PARAMS, "%s", error);
+    else if (flags & NO_BOX)
+        q->method->handle(q);
+    else
+        to_box(srv, q);
+}
+
+/* --- JSON-RPC */
+
+/* A request that never became one. */
+static void
+reject(struct server *srv, struct message *msg, const char *id, int code,
+       const char *text)
+{
+    srv->is_line = false;
+    send_error(srv, msg, id, code, text);
+}
+
+static void
+call(struct server *srv, struct message *msg, const json_t *object,
+     OWN char *id)
+{
+    struct text name = message_text(msg, json_object_get(object, "method"));
+    const json_t *params = json_object_get(object, "params");
+    const struct method *m = method_find(name, false);
+    char text[256];
+
+    if (!m) {
+        (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
+        if (id)
+            reject(srv, msg, id, METHOD_NOT_FOUND, text);
+        else
+            answer_nothing(srv, msg);
+        free(id);
+        return;
+    }
+    struct request *q = request_new(srv, msg, m, params, id);
+    if (!q)
+        reject(srv, msg, NULL, INTERNAL_ERROR, "Internal error: out of memory");
+    else if (params && !json_is_null(params) && !json_is_object(params))
+        answer_error(q, INVALID_PARAMS, "params must be an object");
+    else
+        serve(srv, q);
+}
+
+static const char *
+fault_of(const json_t *object, const json_t *id)
+{
+    const char *version = json_string_value(json_object_get(object, "jsonrpc"));
+
+    if (!version || strcmp(version, "2.0") != 0)
+        return "Invalid request: jsonrpc must be \"2.0\"";
+    if (json_is_object(id) || json_is_array(id) || json_is_boolean(id))
+        return "Invalid request: id must be a string, a number or null";
+    if (!json_is_string(json_object_get(object, "method")))
+        return "Invalid request: method must be a string";
+    return NULL;
+}
+
+static void
+rpc_object(struct server *srv, struct message *msg, const json_t *object)
+{
+    const json_t *json_id = json_object_get(object, "id");
+    const char *fault = fault_of(object, json_id);
+    char *id = json_id ? message_id(msg, json_id) : NULL;
+
+    if (fault && callback_reply(srv, msg, object)) {
+        answer_nothing(srv, msg);
+        free(id);
+        return;
+    }
+    if (!fault) {
+        srv->is_line = false;
+        call(srv, msg, object, id);
+        return;
+    }
+    reject(srv, msg, id, INVALID_REQUEST, fault);
+    free(id);
+}
+
+/* --- the line protocol */
+
+/* The first request makes the root sandbox, with the defaults. */
+static bool
+have_root(struct server *srv)
+{
+    if (srv->root)
+        return true;
+    CLEANUP(config_putp) struct config *c = config_new(srv, NULL, NULL, true);
+    return c && root_make(srv, c, NULL);
+}
+
+static void
+serve_line(struct server *srv, OWN struct request *q, const json_t *id)
+{
+    char error[PARAM_ERROR_BYTES];
+
+    if (!id || json_is_null(id))
+        answer_error(q, INVALID_PARAMS, "Missing required field: id");
+    else if (!json_is_string(id))
+        answer_error(q, INVALID_PARAMS, "id must be a string");
+    else if (method_check(q->method, q->msg, q->params, error) < 0)
+        answer_error(q, INVALID_PARAMS, "%s", error);
+    else if (!have_root(srv))
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+    else
+        to_box(srv, q);
+}
+
+static void
+line_object(struct server *srv, struct message *msg, const json_t *object)
+{
+    const json_t *type = json_object_get(object, "type");
+    const json_t *json_id = json_object_get(object, "id");
+    char *id = json_id ? message_id(msg, json_id) : NULL;
+
+    if (!id)
+        id = strdup("null");
+    if (!json_is_string(type)) {
+        send_line_error(srv, "error", id, "type must be a string");
+        free(id);
+        return;
+    }
+    srv->is_line = true;
+    struct text name = message_text(msg, type);
+    const struct method *m = method_find(name, true);
+    if (!m) {
+        send_line_error(srv, name.p, id, "Unknown type");
+        free(id);
+        return;
+    }
+    struct request *q = request_new(srv, msg, m, object, id);
+    if (q)
+        serve_line(srv, q, json_id);
+    else
+        send_line_error(srv, m->name, NULL, "Internal error: out of memory");
+}
+
+/* --- lines */
+
+static void
+dispatch_object(struct server *srv, struct message *msg, const json_t *object)
+{
+    const json_t *id = json_object_get(object, "id");
+
+    if (!json_is_object(object)) {
+        send_error(srv, msg, NULL, INVALID_REQUEST,
+                   "Invalid request: not an object");
+    } else if (json_object_get(object, "jsonrpc")) {
+        rpc_object(srv, msg, object);
+    } else if (json_object_get(object, "type") && !msg->is_batch) {
+        line_object(srv, msg, object);
+    } else {
+        char *text = id ? message_id(msg, id) : NULL;
+        send_error(srv, msg, text, INVALID_REQUEST,
+                   "Invalid request: neither \"jsonrpc\" nor \"type\"");
+        free(text);
+    }
+}
+
+static void
+dispatch_batch(struct server *srv, struct message *msg)
+{
+    size_t n = json_array_size(msg->root);
+
+    if (n < 1 || n > BATCH_MAX) {
+        send_error(srv, NULL, NULL, INVALID_REQUEST,
+                   n ? "Invalid request: more than 1000 in a batch"
+                     : "Invalid request: an empty batch");
+        return;
+    }
+    msg->is_batch = true;
+    msg->n_left = n;
+    for (size_t i = 0; i < n; i++)
+        dispatch_object(srv, msg, json_array_get(msg->root, i));
+}
+
+void
+dispatch_line(struct server *srv, const char *line, size_t len)
+{
+    char reason[MESSAGE_ERROR_BYTES] = "";
+    char text[MESSAGE_ERROR_BYTES + 32];
+    CLEANUP(message_putp) struct message *msg = NULL;
+
+    int r = message_new(line, len, &msg, reason);
+    if (r == -EINVAL) {
+        (void)snprintf(text, sizeof text, "Parse error: %s", reason);
+        send_error(srv, NULL, NULL, PARSE_ERROR, text);
+    } else if (r != 0) {
+        send_error(srv, NULL, NULL, INTERNAL_ERROR,
+                   "Internal error: out of memory");
+    } else if (json_is_array(msg->root)) {
+        dispatch_batch(srv, msg);
+    } else {
+        dispatch_object(srv, msg, msg->root);
+    }
+}
+
+void
+dispatch_too_large(struct server *srv)
+{
+    char text[80];
+
+    (void)snprintf(text, sizeof text, "Request too large (limit: %zu bytes)",
+                   srv->in.max);
+    send_error(srv, NULL, NULL, PARSE_ERROR, text);
+}

@@ -1,0 +1,202 @@
+/* files.* and mount. */
+#include "rpc/rpc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *
+type_name(enum wsand_type type)
+{
+    static const char *const names[] = {[WSAND_FILE] = "file",
+                                        [WSAND_DIR] = "dir",
+                                        [WSAND_SYMLINK] = "symlink",
+                                        [WSAND_OTHER] = "other"};
+
+    return names[type];
+}
+
+void
+do_files_write(struct request *q)
+{
+    struct wsand_error err = {0};
+    size_t len = 0;
+    char *data;
+
+    if (decode_base64(param_string(q, "data"), &data, &len) < 0) {
+        answer_error(q, INVALID_PARAMS, "data is not base64");
+        return;
+    }
+    struct wsand_write w = {.size = sizeof w,
+                            .path = param_text(q, "path"),
+                            .data = data,
+                            .len = len,
+                            .mode = param_mode(q),
+                            .append = param_bool(q, "append"),
+                            .has_offset = param(q, "offset"),
+                            .offset = (uint64_t)param_int(q, "offset", 0)};
+    int r = wsand_file_write(q->sb, &w, &err);
+    free(data);
+    answer_status(q, r, &err);
+}
+
+void
+do_files_read(struct request *q)
+{
+    struct wsand_error err = {0};
+    void *data;
+    size_t len;
+    int64_t length = param_int(q, "length", -1);
+
+    int r = wsand_file_read(
+        q->sb, param_text(q, "path"), (uint64_t)param_int(q, "offset", 0),
+        length < 0 ? WSAND_ALL : (size_t)length, &data, &len, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"data\":");
+    put_base64(b, data, len);
+    buf_puts(b, "}");
+    free(data);
+    answer_end(q);
+}
+
+static void
+put_entry(struct buf *b, struct text name, const struct wsand_stat *st)
+{
+    buf_add(b, "{", 1);
+    put_name(b, "name");
+    put_string(b, name.p, name.len);
+    put_name(b, "type");
+    put_text(b, type_name(st->type));
+    put_number(b, "size", st->bytes);
+}
+
+void
+do_files_list(struct request *q)
+{
+    struct wsand_error err = {0};
+    struct wsand_list list;
+
+    int r = wsand_file_list(q->sb, param_text(q, "path"), &list, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"entries\":[");
+    for (size_t i = 0; i < list.n; i++) {
+        const struct wsand_entry *e = &list.v[i];
+        if (i)
+            buf_add(b, ",", 1);
+        put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat);
+        buf_add(b, "}", 1);
+    }
+    buf_puts(b, "]}");
+    wsand_list_free(&list);
+    answer_end(q);
+}
+
+/* The last name in a path; "/" for the root. */
+static struct text
+last_name(const char *path)
+{
+    size_t end = strlen(path), begin;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    begin = end;
+    while (begin && path[begin - 1] != '/')
+        begin--;
+    return begin == end ? (struct text){"/", 1}
+                        : (struct text){path + begin, end - begin};
+}
+
+void
+do_files_stat(struct request *q)
+{
+    struct wsand_error err = {0};
+    const char *path = param_text(q, "path");
+    struct wsand_stat st;
+
+    int r = wsand_file_stat(q->sb, path, param_bool(q, "follow"), &st, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    put_entry(b, last_name(path), &st);
+    put_number(b, "mode", st.mode);
+    put_name(b, "mtimeMs");
+    buf_printf(b, "%lld}", (long long)(st.mtime_ns / 1000000));
+    answer_end(q);
+}
+
+void
+do_files_mkdir(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_file_mkdir(q->sb, param_text(q, "path"), param_mode(q),
+                             param_bool(q, "recursive"), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_files_rm(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_file_rm(q->sb, param_text(q, "path"),
+                          param_bool(q, "recursive"), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_files_rename(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_file_rename(q->sb, param_text(q, "from"), param_text(q, "to"),
+                              &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_files_chmod(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_file_chmod(q->sb, param_text(q, "path"), param_mode(q), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_files_symlink(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_file_symlink(q->sb, param_text(q, "target"),
+                               param_text(q, "path"), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_mount(struct request *q)
+{
+    struct wsand_error err = {0};
+    const json_t *files = param(q, "files");
+    struct wsand_file *v = NULL;
+
+    int r = files_from_json(q->msg, files, &v, &err);
+    if (r == 0) {
+        struct wsand_mount m = {.guest_path = param_text(q, "path"),
+                                .is_writable = param_bool(q, "writable"),
+                                .files = v,
+                                .n_files = json_object_size(files)};
+        r = wsand_mount(q->sb, &m, &err);
+    }
+    free(v);
+    answer_status(q, r, &err);
+}

@@ -1,0 +1,99 @@
+/* The line protocol, but for shell, which is do_run. */
+#include "rpc/rpc.h"
+
+#include <stdlib.h>
+
+enum { NEW_FILE_MODE = 0644 };
+
+static void
+answer_success(OWN struct request *q)
+{
+    struct buf *b = answer_begin(q);
+
+    put_bool(b, "success", true);
+    put_name(b, "error");
+    buf_puts(b, "null");
+    answer_end(q);
+}
+
+void
+do_line_write(struct request *q)
+{
+    struct text content = param_string(q, "content");
+    struct wsand_error err = {0};
+    char *owned = NULL;
+
+    if (param_is_base64(q)) {
+        if (decode_base64(content, &owned, &content.len) < 0) {
+            answer_error(q, INVALID_PARAMS, "content is not base64");
+            return;
+        }
+        content.p = owned;
+    }
+    struct wsand_write w = {.size = sizeof w,
+                            .path = param_text(q, "path"),
+                            .data = content.p,
+                            .len = content.len,
+                            .mode = param(q, "mode") ? param_mode(q)
+                                                     : NEW_FILE_MODE};
+    int r = wsand_file_write(q->sb, &w, &err);
+    if (r == 0 && !w.mode)
+        r = wsand_file_chmod(q->sb, w.path, 0, &err);
+    free(owned);
+    if (r == 0)
+        answer_success(q);
+    else
+        answer_failure(q, &err);
+}
+
+static void
+answer_content(OWN struct request *q, const char *data, size_t len)
+{
+    bool is_base64 = param_is_base64(q);
+
+    if (!is_base64 && !text_is_utf8(data, len)) {
+        answer_error(q, SANDBOX_ERROR,
+                     "The file is not UTF-8 text: read it with "
+                     "\"encoding\":\"base64\"");
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    put_name(b, "content");
+    if (is_base64)
+        put_base64(b, data, len);
+    else
+        put_string(b, data, len);
+    put_bool(b, "success", true);
+    put_name(b, "error");
+    buf_puts(b, "null");
+    answer_end(q);
+}
+
+void
+do_line_read(struct request *q)
+{
+    struct wsand_error err = {0};
+    void *data;
+    size_t len;
+
+    int r = wsand_file_read(q->sb, param_text(q, "path"), 0, WSAND_ALL, &data,
+                            &len, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    answer_content(q, data, len);
+    free(data);
+}
+
+void
+do_line_reset(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_reset(q->sb, &err);
+    if (r == 0)
+        answer_success(q);
+    else
+        answer_failure(q, &err);
+}

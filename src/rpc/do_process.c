@@ -1,0 +1,328 @@
+/* process.*: a bash of its own, beside run. */
+#include "rpc/rpc.h"
+#include "rpc/stream.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 24, COLS = 80 };
+
+/* Kept until its sandbox is freed: the library may call back until then. */
+struct process {
+    struct list link;
+    struct server *srv;
+    char id[24], sandbox_id[32];
+    uint64_t number;
+    struct stream stream;    /* of the sandbox's thread */
+    struct request *starter; /* until it has started */
+    /* guarded by srv->lock */
+    struct list waiters; /* requests */
+    bool has_ended;
+    int exit_code;
+};
+
+/* --- what the library tells */
+
+static void
+on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
+{
+    struct process *p = arg;
+
+    (void)id;
+    stream_on_output(&p->stream, stream, data, len);
+}
+
+static void
+answer_exit(OWN struct request *q, int exit_code)
+{
+    buf_printf(answer_begin(q), "{\"exitCode\":%d}", exit_code);
+    answer_end(q);
+}
+
+static void
+on_exit_told(void *arg)
+{
+    struct process *p = arg;
+    struct list waiters;
+
+    pthread_mutex_lock(&p->srv->lock);
+    list_move(&p->waiters, &waiters);
+    pthread_mutex_unlock(&p->srv->lock);
+    LIST_FOR_EACH_SAFE(it, &waiters)
+    answer_exit(CONTAINER_OF(it, struct request, link), p->exit_code);
+}
+
+static void
+on_exit_of(void *arg, uint64_t id, int exit_code)
+{
+    struct process *p = arg;
+
+    (void)id;
+    stream_end(&p->stream);
+    pthread_mutex_lock(&p->srv->lock);
+    p->exit_code = exit_code;
+    p->has_ended = true;
+    bool has_waiters = !list_is_empty(&p->waiters);
+    pthread_mutex_unlock(&p->srv->lock);
+    if (has_waiters)
+        loop_post(p->srv, on_exit_told, p);
+}
+
+/* --- the table */
+
+static struct process *
+process_new(struct box *box, bool is_base64)
+{
+    struct process *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->srv = box->srv;
+    p->stream = (struct stream){.srv = box->srv,
+                                .id_name = "process_id",
+                                .id = p->id,
+                                .sandbox_id = p->sandbox_id,
+                                .is_base64 = is_base64,
+                                .may_drop = true};
+    if (box->id)
+        (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "\"%" PRIu64 "\"",
+                       box->id);
+    else
+        (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "null");
+    list_init(&p->waiters);
+    list_init(&p->link);
+    return p;
+}
+
+static void
+process_free(struct process *p)
+{
+    list_remove(&p->link);
+    free(p);
+}
+
+void
+process_free_all(struct box *box)
+{
+    LIST_FOR_EACH_SAFE(it, &box->processes)
+    process_free(CONTAINER_OF(it, struct process, link));
+}
+
+/* With the lock held. */
+static struct process *
+find(const struct request *q)
+{
+    uint64_t number = (uint64_t)param_int(q, "processId", 0);
+
+    LIST_FOR_EACH(it, &q->box->processes)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        if (p->number == number)
+            return p;
+    }
+    return NULL;
+}
+
+/* --- requests */
+
+/* Its answer comes before its output. */
+static void
+on_start(void *arg, uint64_t id)
+{
+    struct process *p = arg;
+    struct request *q = p->starter;
+
+    p->number = id;
+    (void)snprintf(p->id, sizeof p->id, "%" PRIu64, id);
+    pthread_mutex_lock(&p->srv->lock);
+    list_push_back(&q->box->processes, &p->link);
+    pthread_mutex_unlock(&p->srv->lock);
+    buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
+    answer_end(q);
+}
+
+static int
+start(struct request *q, struct process *p, struct wsand_error *err)
+{
+    uint64_t id;
+    char **env;
+
+    int r = param_env(q, "env", &env);
+    if (r < 0)
+        return fail(err, -r, "out of memory");
+    struct wsand_process_options o = {
+        .size = sizeof o,
+        .command = param_text(q, "command"),
+        .is_pty = param_bool(q, "pty"),
+        .rows = (uint16_t)param_int(q, "rows", ROWS),
+        .cols = (uint16_t)param_int(q, "cols", COLS),
+        .cwd = param_text(q, "cwd"),
+        .env = (const char *const *)env,
+        .on_output = on_output,
+        .on_exit = on_exit_of,
+        .arg = p,
+        .on_start = on_start};
+    p->starter = q;
+    r = wsand_process_start(q->sb, &o, &id, err);
+    free(env);
+    return r;
+}
+
+void
+do_process_start(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    if (!param(q, "command") && !param_bool(q, "pty")) {
+        answer_error(q, INVALID_PARAMS, "Missing required param: command");
+        return;
+    }
+    struct process *p = process_new(q->box, param_is_base64(q));
+    if (!p) {
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        return;
+    }
+    if (start(q, p, &err) < 0) {
+        process_free(p);
+        answer_failure(q, &err);
+    }
+}
+
+static int
+write_data(struct request *q, struct text data, struct wsand_error *err)
+{
+    uint64_t id = (uint64_t)param_int(q, "processId", 0);
+
+    int r =
+        data.len ? wsand_process_write(q->sb, id, data.p, data.len, err) : 0;
+    if (r == 0 && param_bool(q, "eof"))
+        r = wsand_process_write(q->sb, id, NULL, 0, err);
+    return r;
+}
+
+void
+do_process_write(struct request *q)
+{
+    struct text data = param_string(q, "data");
+    struct wsand_error err = {0};
+    char *owned = NULL;
+
+    if (data.p && param_is_base64(q)) {
+        if (decode_base64(data, &owned, &data.len) < 0) {
+            answer_error(q, INVALID_PARAMS, "data is not base64");
+            return;
+        }
+        data.p = owned;
+    }
+    int r = write_data(q, data, &err);
+    free(owned);
+    answer_status(q, r, &err);
+}
+
+void
+do_process_resize(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_process_resize(q->sb, (uint64_t)param_int(q, "processId", 0),
+                                 (uint16_t)param_int(q, "rows", ROWS),
+                                 (uint16_t)param_int(q, "cols", COLS), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_process_kill(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_process_kill(q->sb, (uint64_t)param_int(q, "processId", 0),
+                               (int)param_int(q, "signal", SIGTERM), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_process_wait(struct request *q)
+{
+    struct server *srv = q->srv;
+    bool has_ended = false;
+    int exit_code = 0;
+
+    pthread_mutex_lock(&srv->lock);
+    struct process *p = find(q);
+    if (p) {
+        has_ended = p->has_ended;
+        exit_code = p->exit_code;
+    }
+    if (p && !has_ended)
+        list_push_back(&p->waiters, &q->link);
+    pthread_mutex_unlock(&srv->lock);
+    if (!p)
+        answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
+                     param_int(q, "processId", 0));
+    else if (has_ended)
+        answer_exit(q, exit_code);
+}
+
+void
+process_refuse_waiters(struct box *box)
+{
+    struct list waiters;
+
+    list_init(&waiters);
+    pthread_mutex_lock(&box->srv->lock);
+    LIST_FOR_EACH(it, &box->processes)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        LIST_FOR_EACH_SAFE(w, &p->waiters)
+        {
+            list_remove(w);
+            list_push_back(&waiters, w);
+        }
+    }
+    pthread_mutex_unlock(&box->srv->lock);
+    LIST_FOR_EACH_SAFE(w, &waiters)
+    answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
+                 "ECANCELED: the sandbox is gone");
+}
+
+static void
+put_process(struct buf *b, const struct wsand_process *p)
+{
+    buf_printf(b, "{\"processId\":%" PRIu64 ",\"command\":", p->id);
+    if (p->command)
+        put_text(b, p->command);
+    else
+        buf_puts(b, "null");
+    put_bool(b, "pty", p->is_pty);
+    put_bool(b, "running", !p->has_ended);
+    if (p->has_ended)
+        buf_printf(b, ",\"exitCode\":%d", p->exit_code);
+    buf_add(b, "}", 1);
+}
+
+void
+do_process_list(struct request *q)
+{
+    struct wsand_error err = {0};
+    struct wsand_process *v;
+    size_t n;
+
+    int r = wsand_process_list(q->sb, &v, &n, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"processes\":[");
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_add(b, ",", 1);
+        put_process(b, &v[i]);
+    }
+    buf_puts(b, "]}");
+    free(v);
+    answer_end(q);
+}

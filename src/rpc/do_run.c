@@ -1,0 +1,324 @@
+/* run and shell: commands in the resident shell. */
+#include "rpc/rpc.h"
+#include "rpc/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define TIMED_OUT "command timed out\n"
+
+enum { EXIT_CANCELLED = 130 };
+
+static uint64_t
+timeout_of(const struct request *q)
+{
+    const struct config *c = q->box->config;
+
+    if (request_is_line(q))
+        return (uint64_t)param_int(q, "time_limit_ms",
+                                   (int64_t)c->line_timeout_ms);
+    return (uint64_t)param_int(q, "timeoutMs", (int64_t)c->timeout_ms);
+}
+
+/* --- results */
+
+static void
+put_bytes(struct buf *b, const struct request *q, const char *name,
+          struct text t)
+{
+    char renamed[32];
+
+    if (param_is_base64(q) && request_is_line(q)) {
+        (void)snprintf(renamed, sizeof renamed, "%s_base64", name);
+        name = renamed;
+    }
+    put_name(b, name);
+    if (param_is_base64(q))
+        put_base64(b, t.p, t.len);
+    else
+        put_string(b, t.p, t.len);
+}
+
+static void
+put_truncated(struct buf *b, const struct wsand_output *o)
+{
+    if (!o->out_dropped && !o->err_dropped)
+        return;
+    put_name(b, "truncated");
+    buf_add(b, "{", 1);
+    put_bool(b, "stdout", o->out_dropped);
+    put_bool(b, "stderr", o->err_dropped);
+    buf_add(b, "}", 1);
+}
+
+static void
+put_optional(struct buf *b, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    put_name(b, name);
+    put_text(b, value);
+}
+
+static void
+put_time(struct buf *b, const struct wsand_output *o)
+{
+    put_name(b, "executionTimeMs");
+    buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
+               (unsigned)(o->time_us % 1000));
+}
+
+static void
+put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
+{
+    buf_printf(b, "{\"exitCode\":%d", o->exit_code);
+    put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
+    put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
+    put_time(b, o);
+    put_truncated(b, o);
+    put_optional(b, "errorClass", wsand_class_name(o->error_class));
+    put_optional(b, "limit", o->limit);
+    put_number(b, "cpuMs", o->cpu_ms);
+    put_number(b, "maxMemoryBytes", o->max_memory_bytes);
+    if (o->background_len)
+        put_bytes(b, q, "background",
+                  (struct text){o->background, o->background_len});
+    if (o->trace_len) {
+        put_name(b, "trace");
+        put_string(b, o->trace, o->trace_len);
+    }
+    if (param_is_base64(q))
+        put_optional(b, "encoding", "base64");
+    buf_add(b, "}", 1);
+}
+
+/* The line protocol has `error` for what the library says at the end. */
+static struct text
+printed_errors(const struct wsand_output *o)
+{
+    size_t len = strlen(TIMED_OUT);
+    bool is_said = o->timed_out && o->err_len >= len &&
+                   !memcmp(o->err + o->err_len - len, TIMED_OUT, len);
+
+    return (struct text){o->err, o->err_len - (is_said ? len : 0)};
+}
+
+static void
+put_line_result(struct buf *b, const struct request *q,
+                const struct wsand_output *o)
+{
+    bool has_ended = !o->timed_out && !o->cancelled;
+
+    put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
+    put_bytes(b, q, "stderr", printed_errors(o));
+    put_name(b, "exit_code");
+    if (has_ended)
+        buf_printf(b, "%d", o->exit_code);
+    else
+        buf_puts(b, "null");
+    put_bool(b, "timed_out", o->timed_out);
+    put_truncated(b, o);
+    if (!has_ended)
+        put_optional(b, "error",
+                     o->timed_out ? "Command execution failed: timeout exceeded"
+                                  : "Command execution failed: cancelled");
+}
+
+static void
+answer_output(OWN struct request *q, const struct wsand_output *o)
+{
+    struct buf *b = answer_begin(q);
+
+    if (request_is_line(q))
+        put_line_result(b, q, o);
+    else
+        put_result(b, q, o);
+    answer_end(q);
+}
+
+/* --- running */
+
+/* False: it was cancelled before it began. */
+static bool
+begin(struct request *q)
+{
+    pthread_mutex_lock(&q->srv->lock);
+    q->is_running = !q->is_cancelled;
+    pthread_mutex_unlock(&q->srv->lock);
+    return q->is_running;
+}
+
+void
+run_forget(struct request *q)
+{
+    struct server *srv = q->srv;
+
+    pthread_mutex_lock(&srv->lock);
+    q->is_running = false;
+    list_remove(&q->run_link);
+    pthread_mutex_unlock(&srv->lock);
+}
+
+static void
+answer_cancelled(OWN struct request *q)
+{
+    struct wsand_output o = {.size = sizeof o,
+                             .exit_code = EXIT_CANCELLED,
+                             .cancelled = true,
+                             .error_class = WSAND_CANCELLED};
+
+    run_forget(q);
+    answer_output(q, &o);
+}
+
+/* Standard input as bytes; *ret_owned is freed by the caller. */
+static int
+input_of(const struct request *q, struct text *ret, char **ret_owned,
+         struct wsand_error *err)
+{
+    *ret = param_string(q, "stdin");
+    *ret_owned = NULL;
+    if (!ret->p || !param_is_base64(q))
+        return 0;
+    int r = decode_base64(*ret, ret_owned, &ret->len);
+    if (r < 0)
+        return fail(err, -r, "stdin is not base64");
+    ret->p = *ret_owned;
+    return 0;
+}
+
+static int
+run(struct request *q, struct text command, struct wsand_output *ret,
+    struct wsand_error *err)
+{
+    struct stream stream = {.srv = q->srv,
+                            .id_name = "request_id",
+                            .id = q->id ? q->id : "null",
+                            .is_base64 = param_is_base64(q)};
+    uint64_t timeout_ms = timeout_of(q);
+    struct text input;
+    char *owned, **env;
+
+    int r = input_of(q, &input, &owned, err);
+    if (r < 0)
+        return r;
+    if (param_env(q, "env", &env) < 0) {
+        free(owned);
+        return fail(err, ENOMEM, "out of memory");
+    }
+    struct wsand_run x = {.size = sizeof x,
+                          .command = command.p,
+                          .command_len = command.len,
+                          .input = input.p,
+                          .input_len = input.len,
+                          .timeout_ms = timeout_ms,
+                          .cwd = param_text(q, "cwd"),
+                          .env = (const char *const *)env,
+                          .merge_stderr = param_bool(q, "mergeStderr"),
+                          .trace = param_bool(q, "trace")};
+    if (param_bool(q, "stream")) {
+        x.on_output = stream_on_output;
+        x.on_output_arg = &stream;
+    }
+    extension_set_deadline(now_ns() + (int64_t)timeout_ms * NS_PER_MS);
+    r = wsand_run(q->sb, &x, ret, err);
+    extension_set_deadline(0);
+    stream_end(&stream);
+    free(env);
+    free(owned);
+    return r;
+}
+
+void
+do_run(struct request *q)
+{
+    struct text command = param_string(q, "command");
+    struct wsand_output out = {.size = sizeof out};
+    struct wsand_error err = {0};
+
+    if (!begin(q)) {
+        answer_cancelled(q);
+        return;
+    }
+    int r = run(q, command, &out, &err);
+    run_forget(q);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    answer_output(q, &out);
+    wsand_output_free(&out);
+}
+
+/* --- cancelling */
+
+/* One that does not run yet will not. */
+static void
+mark(struct request *q)
+{
+    q->is_cancelled = true;
+    if (q->is_running)
+        wsand_cancel(q->sb);
+}
+
+/* The run of this id (NULL: the oldest) in the box. */
+static bool
+cancel_run(struct box *box, const char *id)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&box->srv->lock);
+    LIST_FOR_EACH(it, &box->runs)
+    {
+        struct request *q = CONTAINER_OF(it, struct request, run_link);
+        if (!id || (q->id && !strcmp(q->id, id))) {
+            mark(q);
+            found = true;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&box->srv->lock);
+    return found;
+}
+
+void
+do_cancel(struct request *q)
+{
+    const json_t *wanted = param(q, "requestId");
+    char *id = wanted ? message_id(q->msg, wanted) : NULL;
+
+    if (wanted && !id) {
+        answer_error(q, INVALID_PARAMS,
+                     "requestId must be a string or a number");
+        return;
+    }
+    bool found = cancel_run(q->box, id);
+    free(id);
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"ok\":true");
+    put_bool(b, "cancelled", found);
+    buf_add(b, "}", 1);
+    answer_end(q);
+}
+
+static void
+cancel_runs(struct box *box)
+{
+    LIST_FOR_EACH(it, &box->runs)
+    mark(CONTAINER_OF(it, struct request, run_link));
+}
+
+void
+run_cancel_all(struct server *srv)
+{
+    pthread_mutex_lock(&srv->lock);
+    if (srv->root)
+        cancel_runs(srv->root);
+    for (size_t i = 0; i < BOX_BUCKETS; i++)
+        LIST_FOR_EACH(it, &srv->boxes[i])
+    cancel_runs(CONTAINER_OF(it, struct box, link));
+    pthread_mutex_unlock(&srv->lock);
+}

@@ -1,0 +1,180 @@
+/* env.*, snapshot.*, shell.history.*: the state of a sandbox. */
+#include "rpc/rpc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the environment */
+
+void
+do_env_set(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_env_set(q->sb, param_text(q, "name"), param_text(q, "value"),
+                          &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_env_get(struct request *q)
+{
+    struct wsand_error err = {0};
+    char *value;
+
+    int r = wsand_env_get(q->sb, param_text(q, "name"), &value, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"value\":");
+    if (value)
+        put_text(b, value);
+    else
+        buf_puts(b, "null");
+    buf_puts(b, "}");
+    free(value);
+    answer_end(q);
+}
+
+void
+do_env_unset(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_env_unset(q->sb, param_text(q, "name"), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_env_list(struct request *q)
+{
+    struct wsand_error err = {0};
+    char **env;
+
+    int r = wsand_env_list(q->sb, &env, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"env\":");
+    put_env(b, (const char *const *)env);
+    buf_puts(b, "}");
+    free(env);
+    answer_end(q);
+}
+
+/* --- snapshots */
+
+void
+do_snapshot_create(struct request *q)
+{
+    struct wsand_error err = {0};
+    uint64_t id;
+
+    int r = wsand_snapshot_create(q->sb, &id, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    buf_printf(answer_begin(q), "{\"id\":\"%" PRIu64 "\"}", id);
+    answer_end(q);
+}
+
+/* 0: there can be none of this name. */
+static uint64_t
+snapshot_id(const struct request *q)
+{
+    const json_t *v = param(q, "id");
+    char *end;
+
+    if (json_is_integer(v))
+        return json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v) : 0;
+    const char *s = param_text(q, "id");
+    if (*s < '0' || *s > '9')
+        return 0;
+    uint64_t id = strtoull(s, &end, 10);
+    return *end ? 0 : id;
+}
+
+void
+do_snapshot_restore(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_snapshot_restore(q->sb, snapshot_id(q), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_sandbox_reset(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    answer_status(q, wsand_reset(q->sb, &err), &err);
+}
+
+void
+do_snapshot_delete(struct request *q)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_snapshot_delete(q->sb, snapshot_id(q), &err);
+    answer_status(q, r, &err);
+}
+
+void
+do_snapshot_list(struct request *q)
+{
+    struct wsand_error err = {0};
+    uint64_t *ids;
+    size_t n;
+
+    int r = wsand_snapshot_list(q->sb, &ids, &n, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"snapshots\":[");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(b, "%s{\"id\":\"%" PRIu64 "\"}", i ? "," : "", ids[i]);
+    buf_puts(b, "]}");
+    free(ids);
+    answer_end(q);
+}
+
+/* --- history */
+
+void
+do_history_list(struct request *q)
+{
+    struct wsand_error err = {0};
+    char **list;
+
+    int r = wsand_history_list(q->sb, &list, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"entries\":[");
+    for (size_t i = 0; list[i]; i++) {
+        buf_printf(b, "%s{\"index\":%zu,\"command\":", i ? "," : "", i + 1);
+        put_text(b, list[i]);
+        buf_puts(b, "}");
+    }
+    buf_puts(b, "]}");
+    free(list);
+    answer_end(q);
+}
+
+void
+do_history_clear(struct request *q)
+{
+    wsand_history_clear(q->sb);
+    answer_ok(q);
+}

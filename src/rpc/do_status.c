@@ -1,0 +1,84 @@
+/* status and limits.get. */
+#include "rpc/rpc.h"
+
+static struct wsand_status
+status_of(const struct request *q)
+{
+    struct wsand_status st = {.size = sizeof st};
+
+    if (q->sb)
+        (void)wsand_status(q->sb, &st, NULL);
+    return st;
+}
+
+static uint64_t
+uptime_ms(const struct server *srv)
+{
+    return (uint64_t)(now_ns() / 1000000 - srv->started_ms);
+}
+
+void
+do_status(struct request *q)
+{
+    struct wsand_status st = status_of(q);
+    struct buf *b = answer_begin(q);
+
+    buf_add(b, "{", 1);
+    put_bool(b, "ready", q->sb);
+    put_name(b, "version");
+    put_text(b, wsand_version());
+    put_number(b, "uptimeMs", uptime_ms(q->srv));
+    put_number(b, "sandboxes", q->srv->n_boxes + (q->srv->root ? 1 : 0));
+    put_number(b, "memoryUsedBytes", st.memory_bytes);
+    put_number(b, "memoryLimitBytes", st.max.memory_bytes);
+    put_number(b, "processes", st.processes);
+    put_number(b, "files", st.files);
+    put_number(b, "fileBytes", st.file_bytes);
+    put_number(b, "snapshots", st.snapshots);
+    put_number(b, "cpuMs", st.cpu_ms);
+    buf_add(b, "}", 1);
+    answer_end(q);
+}
+
+void
+do_line_status(struct request *q)
+{
+    struct wsand_status st = status_of(q);
+    struct buf *b = answer_begin(q);
+
+    put_number(b, "uptime_ms", uptime_ms(q->srv));
+    put_number(b, "memory_used_bytes", st.memory_bytes);
+    put_number(b, "memory_limit_bytes", st.max.memory_bytes);
+    put_bool(b, "ready", q->sb);
+    put_number(b, "processes", st.processes);
+    put_number(b, "processes_limit", st.max.processes);
+    put_number(b, "files", st.files);
+    put_number(b, "files_limit", st.max.files);
+    put_number(b, "file_bytes", st.file_bytes);
+    put_number(b, "file_bytes_limit", st.max.file_bytes);
+    put_number(b, "snapshots", st.snapshots);
+    answer_end(q);
+}
+
+void
+do_limits_get(struct request *q)
+{
+    struct wsand_status st = status_of(q);
+    const struct config *c = q->box->config;
+    struct buf *b = answer_begin(q);
+
+    buf_add(b, "{", 1);
+    put_number(b, "timeoutMs", c->timeout_ms);
+    put_number(b, "fsLimitBytes", st.max.file_bytes);
+    put_number(b, "stdoutBytes", c->stdout_bytes);
+    put_number(b, "stderrBytes", c->stderr_bytes);
+    put_number(b, "commandBytes", c->command_bytes);
+    put_number(b, "rpcBytes", q->srv->in.max);
+    put_number(b, "fileCount", st.max.files);
+    put_number(b, "memoryBytes", st.max.memory_bytes);
+    put_number(b, "processes", st.max.processes);
+    put_number(b, "cpuMs", st.max.cpu_ms);
+    put_number(b, "snapshots", st.max.snapshots);
+    buf_add(b, "}", 1);
+    answer_end(q);
+}

@@ -1,0 +1,217 @@
+/* offload and rehydrate: a sandbox that the client keeps. From the beginning of
+ * either to its end, other requests to the sandbox wait. */
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NS_PER_MS INT64_C(1000000)
+
+struct storing {
+    struct request *q;
+    struct box *box;
+    void *data;
+    size_t len;
+    int r; /* of the job */
+    struct wsand_error err;
+};
+
+static struct storing *
+storing_new(struct request *q)
+{
+    struct storing *s = NULL;
+
+    if (!q->box->config->has_storage)
+        answer_error(q, SANDBOX_ERROR,
+                     "EOPNOTSUPP: the sandbox was created without storage");
+    else if (!(s = calloc(1, sizeof *s)))
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+    else
+        *s = (struct storing){.q = q, .box = q->box};
+    return s;
+}
+
+/* The end, with s->err if s->r says so. */
+static void
+finish(OWN struct storing *s, enum box_state state)
+{
+    answer_status(s->q, s->r, &s->err);
+    box_settle(s->box, state);
+    free(s->data);
+    free(s);
+}
+
+static void
+call_client(struct storing *s, const char *method, callback_done *done)
+{
+    int64_t limit_ns = (int64_t)s->box->config->timeout_ms * NS_PER_MS;
+    char name[24];
+    struct buf b;
+
+    box_name(s->box, name);
+    buf_init(&b, SIZE_MAX);
+    buf_add(&b, "{", 1);
+    put_name(&b, "sandbox_id");
+    put_text(&b, name);
+    if (s->data) {
+        put_name(&b, "state");
+        put_base64(&b, s->data, s->len);
+    }
+    buf_add(&b, "}", 1);
+    callback_send(s->box->srv, method, &b, now_ns() + limit_ns, done, s);
+    buf_fini(&b);
+}
+
+/* --- offload: export, storage.save, free */
+
+static void
+on_freed(void *arg)
+{
+    struct storing *s = arg;
+
+    s->box->sb = NULL;
+    process_refuse_waiters(s->box);
+    process_free_all(s->box);
+    finish(s, BOX_AWAY);
+}
+
+static void
+on_saved(void *arg, struct message *msg, const json_t *result,
+         const char *error)
+{
+    struct storing *s = arg;
+
+    (void)msg;
+    if (result) {
+        sandbox_free_later(s->box->srv, s->box->sb, on_freed, s);
+        return;
+    }
+    s->r = fail(&s->err, EIO, "storage.save: %s", error);
+    finish(s, BOX_READY);
+}
+
+static void
+on_exported(void *arg)
+{
+    struct storing *s = arg;
+
+    if (s->r == 0)
+        call_client(s, "storage.save", on_saved);
+    else
+        finish(s, BOX_READY);
+}
+
+static void
+export_job(struct wsand_sandbox *sb, void *arg)
+{
+    struct storing *s = arg;
+
+    s->r = wsand_export(sb, &s->data, &s->len, &s->err);
+    loop_post(s->box->srv, on_exported, s);
+}
+
+void
+do_offload(struct request *q)
+{
+    struct storing *s = storing_new(q);
+
+    if (!s)
+        return;
+    s->box->state = BOX_MAKING;
+    s->r = wsand_post(s->box->sb, export_job, s, &s->err);
+    if (s->r < 0)
+        finish(s, BOX_READY);
+}
+
+/* --- rehydrate: storage.load, a new sandbox, import */
+
+static void
+on_dropped(void *arg)
+{
+    struct storing *s = arg;
+
+    s->box->sb = NULL;
+    finish(s, BOX_AWAY);
+}
+
+static void
+on_imported(void *arg)
+{
+    struct storing *s = arg;
+
+    if (s->r == 0)
+        finish(s, BOX_READY);
+    else
+        sandbox_free_later(s->box->srv, s->box->sb, on_dropped, s);
+}
+
+static void
+import_job(struct wsand_sandbox *sb, void *arg)
+{
+    struct storing *s = arg;
+
+    s->r = wsand_import(sb, s->data, s->len, &s->err);
+    loop_post(s->box->srv, on_imported, s);
+}
+
+static void
+on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
+{
+    struct storing *s = arg;
+
+    s->box->sb = sb;
+    if (!sb) {
+        s->r = -err->errnum;
+        s->err = *err;
+        finish(s, BOX_AWAY);
+        return;
+    }
+    s->r = wsand_post(sb, import_job, s, &s->err);
+    if (s->r < 0)
+        on_imported(s);
+}
+
+static int
+take_state(struct storing *s, const struct message *msg, const json_t *result,
+           const char *error)
+{
+    const json_t *state = json_object_get(result, "state");
+    char *data;
+
+    if (!result)
+        return fail(&s->err, EIO, "storage.load: %s", error);
+    if (!json_is_string(state))
+        return fail(&s->err, ENOENT, "storage.load gave no state");
+    int r = decode_base64(message_text(msg, state), &data, &s->len);
+    if (r < 0)
+        return fail(&s->err, -r, "storage.load: the state is not base64");
+    s->data = data;
+    return 0;
+}
+
+static void
+on_loaded(void *arg, struct message *msg, const json_t *result,
+          const char *error)
+{
+    struct storing *s = arg;
+
+    s->r = take_state(s, msg, result, error);
+    if (s->r == 0)
+        box_make(s->box, on_made, s);
+    else
+        finish(s, BOX_AWAY);
+}
+
+void
+do_rehydrate(struct request *q)
+{
+    if (q->box->state == BOX_READY) {
+        answer_ok(q);
+        return;
+    }
+    struct storing *s = storing_new(q);
+    if (!s)
+        return;
+    s->box->state = BOX_MAKING;
+    call_client(s, "storage.load", on_loaded);
+}

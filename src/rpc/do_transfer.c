@@ -1,0 +1,214 @@
+/* persistence.*: exports and imports, whole or in parts. */
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any sandbox can hold by default, in one transfer. */
+#define TRANSFER_BYTES_MAX ((size_t)1 << 30)
+
+/* One that is going on. A sandbox has at most one in each direction. */
+struct transfer {
+    char *id;
+    struct buf bytes;
+    size_t part_bytes; /* of an export */
+    uint64_t seq;      /* of the next part of an import */
+};
+
+void
+transfer_free(struct transfer *t)
+{
+    if (!t)
+        return;
+    buf_fini(&t->bytes);
+    free(t->id);
+    free(t);
+}
+
+static struct transfer *
+transfer_new(const char *id)
+{
+    struct transfer *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    buf_init(&t->bytes, TRANSFER_BYTES_MAX);
+    t->id = strdup(id);
+    if (t->id)
+        return t;
+    transfer_free(t);
+    return NULL;
+}
+
+static void
+unknown_transfer(OWN struct request *q)
+{
+    answer_error(q, INVALID_PARAMS, "Unknown transferId: %.200s",
+                 param_text(q, "transferId"));
+}
+
+/* --- export */
+
+static void
+answer_part(OWN struct request *q, struct transfer *t, uint64_t seq)
+{
+    size_t n_parts = (t->bytes.len + t->part_bytes - 1) / t->part_bytes;
+
+    if (seq >= n_parts) {
+        answer_error(q, INVALID_PARAMS, "seq is past the last part");
+        return;
+    }
+    size_t at = (size_t)seq * t->part_bytes, left = t->bytes.len - at;
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"data\":");
+    put_base64(b, t->bytes.p + at, left < t->part_bytes ? left : t->part_bytes);
+    put_name(b, "transferId");
+    put_text(b, t->id);
+    put_number(b, "seq", seq);
+    put_bool(b, "last", seq + 1 == n_parts);
+    buf_add(b, "}", 1);
+    answer_end(q);
+}
+
+static void
+begin_parts(OWN struct request *q, OWN char *data, size_t len,
+            size_t part_bytes)
+{
+    struct box *box = q->box;
+    char id[24];
+
+    (void)snprintf(id, sizeof id, "t%" PRId64, now_ns());
+    transfer_free(box->export);
+    box->export = transfer_new(id);
+    if (!box->export) {
+        free(data);
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        return;
+    }
+    box->export->bytes.p = data;
+    box->export->bytes.len = box->export->bytes.cap = len;
+    box->export->part_bytes = part_bytes;
+    answer_part(q, box->export, 0);
+}
+
+static void
+answer_data(OWN struct request *q, const char *data, size_t len)
+{
+    struct buf *b = answer_begin(q);
+
+    buf_puts(b, "{\"data\":");
+    put_base64(b, data, len);
+    buf_puts(b, "}");
+    answer_end(q);
+}
+
+static void
+export_all(OWN struct request *q)
+{
+    size_t part_bytes = (size_t)param_int(q, "partBytes", 0), len;
+    struct wsand_error err = {0};
+    void *data;
+
+    int r = wsand_export(q->sb, &data, &len, &err);
+    if (r != 0) {
+        answer_failure(q, &err);
+    } else if (part_bytes) {
+        begin_parts(q, data, len, part_bytes);
+    } else {
+        answer_data(q, data, len);
+        free(data);
+    }
+}
+
+void
+do_export(struct request *q)
+{
+    const char *id = param_text(q, "transferId");
+    struct transfer *t = q->box->export;
+
+    if (!id)
+        export_all(q);
+    else if (!t || strcmp(t->id, id) != 0)
+        unknown_transfer(q);
+    else
+        answer_part(q, t, (uint64_t)param_int(q, "seq", 0));
+}
+
+/* --- import */
+
+static void
+import_all(OWN struct request *q, const char *data, size_t len)
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_import(q->sb, data, len, &err);
+    answer_status(q, r, &err);
+}
+
+/* The transfer that a part belongs to; NULL: q was answered. */
+static struct transfer *
+import_of(OWN struct request *q, const char *id, uint64_t seq)
+{
+    struct box *box = q->box;
+
+    if (seq == 0) {
+        transfer_free(box->import);
+        box->import = transfer_new(id);
+        if (!box->import)
+            answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        return box->import;
+    }
+    if (!box->import || strcmp(box->import->id, id) != 0) {
+        unknown_transfer(q);
+        return NULL;
+    }
+    if (box->import->seq != seq) {
+        answer_error(q, INVALID_PARAMS, "seq must be %" PRIu64,
+                     box->import->seq);
+        return NULL;
+    }
+    return box->import;
+}
+
+static void
+import_part(OWN struct request *q, const char *id, const char *data, size_t len)
+{
+    struct box *box = q->box;
+    struct transfer *t = import_of(q, id, (uint64_t)param_int(q, "seq", 0));
+
+    if (!t)
+        return;
+    buf_add(&t->bytes, data, len);
+    t->seq++;
+    if (t->bytes.error) {
+        answer_error(q, SANDBOX_ERROR, "%s: the import is too large",
+                     strerrorname_np(-t->bytes.error));
+    } else if (!param_bool(q, "last")) {
+        answer_ok(q);
+        return;
+    } else {
+        import_all(q, t->bytes.p, t->bytes.len);
+    }
+    transfer_free(STEAL(box->import));
+}
+
+void
+do_import(struct request *q)
+{
+    const char *id = param_text(q, "transferId");
+    size_t len;
+    char *data;
+
+    if (decode_base64(param_string(q, "data"), &data, &len) < 0) {
+        answer_error(q, INVALID_PARAMS, "data is not base64");
+        return;
+    }
+    if (id)
+        import_part(q, id, data, len);
+    else
+        import_all(q, data, len);
+    free(data);
+}

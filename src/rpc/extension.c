@@ -1,0 +1,135 @@
+/* Commands of the client: extension.invoke. */
+#include "rpc/rpc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS INT64_C(1000000)
+
+/* So much before the run's time is over, or a tenth of it if that is less, the
+ * command has failed: the rest is the shell's, to act on it. */
+#define MARGIN_NS (100 * NS_PER_MS)
+
+/* A host command is invoked on the thread of the run that it belongs to. */
+static _Thread_local int64_t run_deadline_ns;
+
+void
+extension_set_deadline(int64_t deadline_ns)
+{
+    run_deadline_ns = deadline_ns;
+}
+
+static int64_t
+deadline_of(const struct config *c)
+{
+    int64_t now = now_ns();
+    int64_t left = run_deadline_ns ? run_deadline_ns - now
+                                   : (int64_t)c->timeout_ms * NS_PER_MS;
+    int64_t margin = left / 10 < MARGIN_NS ? left / 10 : MARGIN_NS;
+
+    return now + left - margin;
+}
+
+/* --- the request */
+
+static void
+put_args(struct buf *b, const char *const *argv)
+{
+    put_name(b, "args");
+    buf_add(b, "[", 1);
+    for (size_t i = 1; argv[0] && argv[i]; i++) {
+        if (i > 1)
+            buf_add(b, ",", 1);
+        put_text(b, argv[i]);
+    }
+    buf_add(b, "]", 1);
+}
+
+void
+put_env(struct buf *b, const char *const *env)
+{
+    buf_add(b, "{", 1);
+    for (; env && *env; env++) {
+        const char *sign = strchrnul(*env, '=');
+        if (b->len && b->p[b->len - 1] != '{')
+            buf_add(b, ",", 1);
+        put_string(b, *env, (size_t)(sign - *env));
+        buf_add(b, ":", 1);
+        put_text(b, *sign ? sign + 1 : "");
+    }
+    buf_add(b, "}", 1);
+}
+
+static void
+put_call(struct buf *b, const struct wsand_call_info *info)
+{
+    buf_add(b, "{", 1);
+    put_name(b, "name");
+    put_text(b, info->name);
+    put_args(b, info->argv);
+    put_name(b, "stdin");
+    put_string(b, info->input, info->input_len);
+    if (!text_is_utf8(info->input, info->input_len)) {
+        put_name(b, "stdinBase64");
+        put_base64(b, info->input, info->input_len);
+    }
+    put_name(b, "env");
+    put_env(b, info->envp);
+    put_name(b, "cwd");
+    put_text(b, info->cwd);
+    buf_add(b, "}", 1);
+}
+
+/* --- the answer */
+
+static void
+fail_call(struct wsand_call *call, const char *reason)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, wsand_call_info(call)->name);
+    buf_puts(&b, ": ");
+    buf_puts(&b, reason);
+    buf_puts(&b, "\n");
+    wsand_call_reply(call, 1, NULL, 0, b.p, b.error ? 0 : b.len);
+    buf_fini(&b);
+}
+
+static struct text
+text_member(const struct message *msg, const json_t *result, const char *name)
+{
+    const json_t *v = json_object_get(result, name);
+
+    return json_is_string(v) ? message_text(msg, v) : (struct text){"", 0};
+}
+
+static void
+on_reply(void *arg, struct message *msg, const json_t *result,
+         const char *error)
+{
+    struct wsand_call *call = arg;
+
+    if (!result) {
+        fail_call(call, error);
+        return;
+    }
+    struct text out = text_member(msg, result, "stdout");
+    struct text err = text_member(msg, result, "stderr");
+    int status =
+        (int)(json_integer_value(json_object_get(result, "exitCode")) & 255);
+    wsand_call_reply(call, status, out.p, out.len, err.p, err.len);
+}
+
+void
+extension_invoke(void *arg, struct wsand_call *call)
+{
+    const struct extension *e = arg;
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    put_call(&b, wsand_call_info(call));
+    callback_send(e->config->srv, "extension.invoke", &b,
+                  deadline_of(e->config), on_reply, call);
+    buf_fini(&b);
+}

@@ -1,0 +1,286 @@
+/* From a configuration to the library's options, and to a sandbox. */
+#include "rpc/make.h"
+#include "rpc/tools.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CLOCK_MS  (UINT64_C(1735689600) * 1000) /* 2025-01-01 */
+#define NS_PER_MS 1000000
+
+enum { LINE_MEMORY_BYTES = 64 << 20 };
+
+/* --- memory */
+
+struct kept {
+    struct kept *next;
+    void *p;
+};
+
+void *
+keep(struct making *m, OWN void *p)
+{
+    struct kept *k = malloc(sizeof *k);
+
+    if (!p || !k) {
+        free(p);
+        free(k);
+        return NULL;
+    }
+    *k = (struct kept){m->kept, p};
+    m->kept = k;
+    return p;
+}
+
+char *
+keep_printf(struct making *m, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    return n < 0 ? NULL : keep(m, text);
+}
+
+int
+no_memory(struct making *m)
+{
+    return fail(m->err, ENOMEM, "out of memory");
+}
+
+static void
+making_fini(struct making *m)
+{
+    free(m->mounts);
+    free(m->programs);
+    free(m->commands);
+    while (m->kept) {
+        struct kept *k = m->kept;
+        m->kept = k->next;
+        free(k->p);
+        free(k);
+    }
+}
+
+/* The texts of an array, NULL-terminated. */
+static int
+keep_texts(struct making *m, const char *name, const char *const **ret)
+{
+    struct value v = config_value(m->config, name);
+    size_t i;
+    json_t *element;
+
+    if (!v.json)
+        return 0;
+    const char **list =
+        keep(m, calloc(json_array_size(v.json) + 1, sizeof *list));
+    if (!list)
+        return no_memory(m);
+    json_array_foreach(v.json, i, element) list[i] =
+        message_text(v.msg, element).p;
+    *ret = list;
+    return 0;
+}
+
+/* --- programs */
+
+static int
+add_program(void *arg, const char *host_path, const char *guest_path)
+{
+    struct making *m = arg;
+    size_t n = m->o.n_programs;
+    struct wsand_program *v =
+        realloc(m->programs, (n + 1) * sizeof *m->programs);
+
+    if (!v)
+        return -ENOMEM;
+    m->programs = v;
+    v[n] = (struct wsand_program){.host_path = keep(m, strdup(host_path)),
+                                  .guest_path = keep(m, strdup(guest_path))};
+    if (!v[n].host_path || !v[n].guest_path)
+        return -ENOMEM;
+    m->o.programs = v;
+    m->o.n_programs++;
+    return 0;
+}
+
+static int
+add_tools(struct making *m, const char *dir)
+{
+    int r = tools_scan(dir, add_program, m);
+
+    return r < 0 ? fail(m->err, -r, "%s: %s", strerror(-r), dir) : 0;
+}
+
+static int
+make_programs(struct making *m)
+{
+    struct value dir = config_value(m->config, "wasmDir");
+    struct value shell = config_value(m->config, "shellWasmPath");
+    const char *const *more = m->config->srv->options->tools;
+
+    if (shell.json) {
+        const char *path = message_text(shell.msg, shell.json).p;
+        if (access(path, F_OK) < 0)
+            return fail(m->err, errno, "%s: %s", strerror(errno), path);
+        say(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s", path);
+    }
+    int r = dir.json ? add_tools(m, message_text(dir.msg, dir.json).p) : 0;
+    for (; r == 0 && more && *more; more++)
+        r = add_tools(m, *more);
+    return r;
+}
+
+static int
+make_commands(struct making *m)
+{
+    const struct config *c = m->config;
+
+    m->commands = calloc(c->n_extensions + 1, sizeof *m->commands);
+    if (!m->commands)
+        return no_memory(m);
+    for (size_t i = 0; i < c->n_extensions; i++) {
+        struct extension *e = &c->extensions[i];
+        if (e->has_command)
+            m->commands[m->o.n_commands++] =
+                (struct wsand_command){.name = e->name,
+                                       .help = e->help,
+                                       .invoke = extension_invoke,
+                                       .arg = e};
+    }
+    m->o.commands = m->commands;
+    return 0;
+}
+
+/* --- variables and numbers */
+
+/* pythonPath, then the folder of packages; NULL if there are none. */
+static int
+python_path(struct making *m, const char **ret)
+{
+    struct value v = config_value(m->config, "pythonPath");
+    struct buf b;
+    size_t i;
+    json_t *dir;
+
+    *ret = NULL;
+    if (!v.json && !m->config->n_extensions)
+        return 0;
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "PYTHONPATH=");
+    json_array_foreach(v.json, i, dir)
+    {
+        buf_puts(&b, message_text(v.msg, dir).p);
+        buf_puts(&b, ":");
+    }
+    buf_add(&b, "/usr/lib/python", sizeof "/usr/lib/python");
+    *ret = b.error ? NULL : keep(m, buf_steal(&b));
+    buf_fini(&b);
+    return *ret ? 0 : no_memory(m);
+}
+
+static int
+make_env(struct making *m)
+{
+    struct value v = config_value(m->config, "env");
+    char **given = NULL;
+    const char *python;
+    size_t n = 0;
+
+    int r = python_path(m, &python);
+    if (r < 0)
+        return r;
+    if (v.json && (env_from_json(v.msg, v.json, &given) < 0 || !keep(m, given)))
+        return no_memory(m);
+    while (given && given[n])
+        n++;
+    const char **env = keep(m, calloc(n + 2, sizeof *env));
+    if (!env)
+        return no_memory(m);
+    if (python)
+        *env = python;
+    for (size_t i = 0; i < n; i++)
+        env[i + (python ? 1 : 0)] = given[i];
+    m->o.env = env;
+    return 0;
+}
+
+static void
+make_numbers(struct making *m)
+{
+    const struct config *c = m->config;
+    const struct server_options *so = c->srv->options;
+    struct wsand_options *o = &m->o;
+
+    o->memory_bytes =
+        config_limit(c, "memoryBytes",
+                     so->memory_bytes ? so->memory_bytes
+                                      : (c->is_line ? LINE_MEMORY_BYTES : 0));
+    o->file_bytes = config_number(c, "fsLimitBytes", so->fs_bytes);
+    o->files = config_limit(c, "fileCount", 0);
+    o->processes = config_limit(c, "processes", 0);
+    o->cpu_ms = config_limit(c, "cpuMs", 0);
+    o->snapshots = config_limit(c, "snapshots", 0);
+    o->stdout_bytes = c->stdout_bytes;
+    o->stderr_bytes = c->stderr_bytes;
+    o->command_bytes = c->command_bytes;
+    o->is_deterministic =
+        config_value(c, "seed").json || config_value(c, "clock").json;
+    o->seed = config_number(c, "seed", 0);
+    o->clock_ns = (int64_t)config_number(c, "clock", CLOCK_MS) * NS_PER_MS;
+}
+
+static int
+make_options(struct making *m)
+{
+    struct value network = config_value(m->config, "network");
+
+    if (network.json && !json_is_false(network.json))
+        return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
+    make_numbers(m);
+    int r = make_programs(m);
+    if (r == 0)
+        r = make_mounts(m);
+    if (r == 0)
+        r = make_python(m);
+    if (r == 0)
+        r = make_commands(m);
+    if (r == 0)
+        r = make_env(m);
+    if (r == 0)
+        r = keep_texts(m, "writablePaths", &m->o.writable_paths);
+    if (r == 0)
+        r = keep_texts(m, "allowTools", &m->o.allow_tools);
+    return r;
+}
+
+bool
+config_is_quick(const struct config *c)
+{
+    static const char *const slow[] = {"wasmDir", "shellWasmPath", "mounts"};
+
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        if (config_value(c, slow[i]).json)
+            return false;
+    const char *const *tools = c->srv->options->tools;
+    return !c->n_extensions && !(tools && *tools);
+}
+
+int
+config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
+                    struct wsand_error *err)
+{
+    struct making m = {.config = c, .o = {.size = sizeof m.o}, .err = err};
+
+    int r = make_options(&m);
+    if (r == 0)
+        r = wsand_sandbox_new(c->srv->rt, &m.o, ret, err);
+    making_fini(&m);
+    return r;
+}

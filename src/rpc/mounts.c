@@ -1,0 +1,206 @@
+/* Folders of the host and of the client, as mounts. */
+#include "rpc/make.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+files_from_json(const struct message *msg, const json_t *object,
+                struct wsand_file **ret, struct wsand_error *err)
+{
+    size_t n = json_object_size(object), i = 0, bytes = 0;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, name, value) bytes +=
+        BASE64_BYTES(message_text(msg, value).len);
+    struct wsand_file *v = malloc((n + 1) * sizeof *v + bytes);
+    if (!v)
+        return fail(err, ENOMEM, "out of memory");
+    char *to = (char *)(v + n + 1);
+    json_object_foreach((json_t *)object, name, value)
+    {
+        struct text t = message_text(msg, value);
+        v[i] = (struct wsand_file){.path = name, .data = to};
+        if (base64_decode(t.p, t.len, to, &v[i].len) < 0) {
+            free(v);
+            return fail(err, EINVAL, "not base64: %s", name);
+        }
+        to += v[i++].len;
+    }
+    *ret = v;
+    return 0;
+}
+
+static struct wsand_mount *
+add_mount(struct making *m, const char *guest_path)
+{
+    size_t n = m->o.n_mounts;
+    struct wsand_mount *v = realloc(m->mounts, (n + 1) * sizeof *m->mounts);
+
+    if (!v)
+        return NULL;
+    m->mounts = v;
+    m->o.mounts = v;
+    m->o.n_mounts++;
+    v[n] = (struct wsand_mount){.guest_path = guest_path};
+    return &v[n];
+}
+
+/* --- mounts of `create` */
+
+static bool
+is_under(const char *path, const char *folder)
+{
+    char *real = realpath(folder, NULL);
+    size_t len = real ? strlen(real) : 0;
+
+    if (len && real[len - 1] == '/')
+        len--;
+    bool is =
+        real && !strncmp(path, real, len) && (!path[len] || path[len] == '/');
+    free(real);
+    return is;
+}
+
+/* Where the host's folder really is, if it may be mounted. */
+static int
+allowed_path(struct making *m, const char *host_path, const char **ret)
+{
+    const char *const *dir = m->config->srv->options->allow_mount;
+    char *real = realpath(host_path, NULL);
+
+    if (!real)
+        return fail(m->err, errno, "%s: %s", strerror(errno), host_path);
+    *ret = keep(m, real);
+    if (!*ret)
+        return no_memory(m);
+    for (; dir && *dir; dir++)
+        if (is_under(*ret, *dir))
+            return 0;
+    m->err->error_class = WSAND_CAPABILITY_DENIED;
+    return fail(m->err, EACCES, "not under a folder of --allow-mount: %s",
+                host_path);
+}
+
+static int
+make_mount(struct making *m, const struct message *msg, const json_t *x)
+{
+    const json_t *host = json_object_get(x, "hostPath");
+    const json_t *files = json_object_get(x, "files");
+    struct wsand_mount *mount =
+        add_mount(m, message_text(msg, json_object_get(x, "path")).p);
+    struct wsand_file *v = NULL;
+
+    if (!mount)
+        return no_memory(m);
+    mount->is_writable = json_is_true(json_object_get(x, "writable"));
+    if (json_is_string(host))
+        return allowed_path(m, message_text(msg, host).p, &mount->host_path);
+    int r = files_from_json(msg, files, &v, m->err);
+    if (r < 0)
+        return r;
+    mount->files = keep(m, v);
+    mount->n_files = json_object_size(files);
+    return mount->files ? 0 : no_memory(m);
+}
+
+int
+make_mounts(struct making *m)
+{
+    struct value v = config_value(m->config, "mounts");
+    size_t i;
+    json_t *x;
+
+    json_array_foreach(v.json, i, x)
+    {
+        int r = make_mount(m, v.msg, x);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* --- Python packages */
+
+struct files {
+    struct wsand_file *v;
+    size_t n;
+};
+
+/* What pip reads. */
+static int
+add_metadata(struct making *m, const struct extension *e, struct value package,
+             struct files *f)
+{
+    const json_t *summary = json_object_get(package.json, "summary");
+    const char *version =
+        message_text(package.msg, json_object_get(package.json, "version")).p;
+    char *path = keep_printf(m, "%s-%s.dist-info/METADATA", e->name, version);
+    char *text = keep_printf(
+        m, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s", e->name,
+        version, summary ? "Summary: " : "",
+        json_is_string(summary) ? message_text(package.msg, summary).p : "",
+        summary ? "\n" : "");
+
+    if (!path || !text)
+        return no_memory(m);
+    f->v[f->n++] = (struct wsand_file){path, text, strlen(text)};
+    path = keep_printf(m, "%s-%s.dist-info/INSTALLER", e->name, version);
+    if (!path)
+        return no_memory(m);
+    f->v[f->n++] = (struct wsand_file){path, "wasmsand\n", 9};
+    return 0;
+}
+
+static int
+add_package(struct making *m, const struct extension *e, struct value package,
+            struct files *f)
+{
+    const json_t *files = json_object_get(package.json, "files");
+    size_t n = f->n + json_object_size(files) + 2;
+    struct wsand_file *v = realloc(f->v, n * sizeof *v);
+    const char *name;
+    json_t *value;
+
+    if (!v)
+        return no_memory(m);
+    f->v = v;
+    json_object_foreach((json_t *)files, name, value)
+    {
+        struct text t = message_text(package.msg, value);
+        char *path = keep_printf(m, "%s/%s", e->name, name);
+        if (!path)
+            return no_memory(m);
+        v[f->n++] = (struct wsand_file){path, t.p, t.len};
+    }
+    return add_metadata(m, e, package, f);
+}
+
+int
+make_python(struct making *m)
+{
+    const struct config *c = m->config;
+    struct files f = {0};
+    int r = 0;
+
+    for (size_t i = 0; i < c->n_extensions && r == 0; i++) {
+        const struct extension *e = &c->extensions[i];
+        struct value package = {e->msg,
+                                json_object_get(e->json, "pythonPackage")};
+        if (json_is_object(package.json))
+            r = add_package(m, e, package, &f);
+    }
+    if (f.v && !keep(m, f.v))
+        return no_memory(m);
+    if (r < 0 || !f.n)
+        return r;
+    struct wsand_mount *mount = add_mount(m, "/usr/lib/python");
+    if (!mount)
+        return no_memory(m);
+    mount->files = f.v;
+    mount->n_files = f.n;
+    return 0;
+}

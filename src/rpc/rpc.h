@@ -1,0 +1,266 @@
+/* The server's objects.
+ *
+ * The loop runs on the main thread and owns the sandboxes and their states.
+ * Work on a sandbox is done by jobs on the library's threads, each for one
+ * request; what a job leaves to the loop, it posts (loop_post). */
+#ifndef RPC_RPC_H
+#define RPC_RPC_H
+
+#include "base/list.h"
+#include "rpc/frame.h"
+#include "rpc/message.h"
+#include "rpc/methods.h"
+#include "rpc/server.h"
+#include "rpc/writer.h"
+#include "wasmsand.h"
+
+enum {
+    BOX_BUCKETS = 256,
+    RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
+    PARSE_ERROR = -32700,
+    INVALID_REQUEST = -32600,
+    METHOD_NOT_FOUND = -32601,
+    INVALID_PARAMS = -32602,
+    INTERNAL_ERROR = -32603,
+    SANDBOX_ERROR = 1,
+};
+
+struct server {
+    const struct server_options *options;
+    struct wsand_runtime *rt;
+    struct writer out;
+    int wake_hfd;
+    pthread_t thread; /* of the loop */
+    int64_t started_ms;
+    atomic_size_t n_requests;    /* without an answer */
+    atomic_size_t request_bytes; /* of their lines */
+    atomic_bool wants_fewer;     /* the loop waits until there are fewer */
+
+    /* The loop's alone. */
+    struct frame in;
+    struct config *defaults; /* of the command line and its file */
+    struct box *root;        /* NULL: not created */
+    struct list boxes[BOX_BUCKETS];
+    size_t n_boxes;
+    uint64_t last_id;
+    bool is_line;           /* the protocol of the last valid line */
+    bool is_ending;         /* end of input, kill, a signal */
+    struct request *killer; /* answered at the end */
+
+    pthread_mutex_t lock; /* nothing else is taken under it, but out.lock */
+    struct list posted;
+    struct list callbacks;
+    uint64_t last_callback;
+};
+
+/* --- requests (request.c) */
+
+struct request {
+    struct list link; /* in box->pending, or in process->waiters */
+    struct server *srv;
+    struct message *msg;
+    const struct method *method;
+    const json_t *params;
+    char *id; /* as JSON; NULL: a notification */
+    struct box *box;
+    struct wsand_sandbox *sb; /* the box's, in a job */
+    struct buf answer;
+    /* of a run; guarded by srv->lock */
+    struct list run_link; /* in box->runs */
+    bool is_running, is_cancelled;
+    uint64_t number; /* for what the handler wants to remember */
+};
+
+/* Takes a reference to msg. NULL: no memory. */
+struct request *request_new(struct server *srv, struct message *msg,
+                            const struct method *m, const json_t *params,
+                            OWN char *id);
+bool request_is_line(const struct request *q);
+
+/* One of these ends every request. */
+void answer_ok(OWN struct request *q);
+void answer_error(OWN struct request *q, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void answer_failure(OWN struct request *q, const struct wsand_error *err);
+/* {"ok":true} or the failure. */
+void answer_status(OWN struct request *q, int r, const struct wsand_error *err);
+/* A result that is written between these two into q->answer: one JSON value;
+ * for the line protocol, members that follow others. */
+struct buf *answer_begin(struct request *q);
+void answer_end(OWN struct request *q);
+/* An error that belongs to no request, in the protocol of the last valid line;
+ * msg: of a batch, or NULL; id: as JSON, or NULL. */
+void send_error(struct server *srv, struct message *msg, const char *id,
+                int code, const char *text);
+void send_line_error(struct server *srv, const char *type, const char *id,
+                     const char *text);
+/* For what gets no answer: in a batch it counts. */
+void answer_nothing(struct server *srv, struct message *msg);
+
+/* Parameters, which have been checked. NULL is an absent one. */
+const json_t *param(const struct request *q, const char *name);
+const char *param_text(const struct request *q, const char *name);
+struct text param_string(const struct request *q, const char *name);
+int64_t param_int(const struct request *q, const char *name, int64_t absent);
+bool param_bool(const struct request *q, const char *name);
+bool param_is_base64(const struct request *q);
+uint32_t param_mode(const struct request *q);
+/* NAME=VALUE, NULL-terminated; one free() frees it. NULL: absent, or no memory
+ * (-ENOMEM). */
+int param_env(const struct request *q, const char *name, char ***ret);
+int env_from_json(const struct message *msg, const json_t *object, char ***ret);
+/* 0: there can be no such sandbox. */
+uint64_t param_sandbox_id(const struct request *q);
+/* The decoded bytes, freed with free(). -EINVAL: not base64. */
+int decode_base64(struct text t, char **ret, size_t *ret_len);
+
+/* --- sandboxes (box.c) */
+
+enum box_state { BOX_MAKING, BOX_READY, BOX_AWAY, BOX_GONE };
+
+struct box {
+    struct list link;
+    struct server *srv;
+    uint64_t id; /* 0: the root */
+    char *label;
+    int64_t created_ms;
+    enum box_state state; /* the loop's */
+    struct wsand_sandbox *sb;
+    struct config *config;
+    struct list pending;   /* requests that wait for BOX_READY; the loop's */
+    struct list runs;      /* unserved; guarded by srv->lock */
+    struct list processes; /* guarded by srv->lock */
+    struct transfer *export, *import; /* of jobs on sb */
+};
+
+/* A new one in BOX_MAKING, in the table unless it is the root. */
+struct box *box_new(struct server *srv, uint64_t id, struct config *config);
+/* Has what waits served, or refused, as the new state says. */
+void box_settle(struct box *box, enum box_state state);
+void box_free(struct box *box);
+struct box *box_find(struct server *srv, uint64_t id);
+/* "12", or "root". */
+void box_name(const struct box *box, char ret[24]);
+/* Serves the request in the box's order; the loop only. */
+void box_submit(struct box *box, OWN struct request *q);
+/* Makes the box's sandbox from its configuration; then done(arg, sb, err) is
+ * called on the loop. sb is NULL on failure. */
+typedef void make_done(void *arg, struct wsand_sandbox *sb,
+                       const struct wsand_error *err);
+void box_make(struct box *box, make_done *done, void *arg);
+/* The same at once, on this thread: for what config_is_quick. */
+void box_make_here(struct box *box, make_done *done, void *arg);
+/* Frees sb on another thread, then has done(arg) called on the loop. */
+void sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
+                        void (*done)(void *arg), void *arg);
+
+/* Makes the root sandbox; q (or NULL) is answered when it is there. False: no
+ * memory, and q was answered. */
+bool root_make(struct server *srv, struct config *c, OWN struct request *q);
+
+/* --- the configuration of sandboxes (config.c) */
+
+struct extension {
+    struct config *config;
+    const struct message *msg; /* holds json */
+    const json_t *json;
+    char *name, *help;
+    bool has_command;
+};
+
+struct config {
+    atomic_int refs;
+    struct server *srv;
+    struct message *msg; /* holds params */
+    const json_t *params;
+    const struct config *base; /* asked for what params have not */
+    bool is_line;              /* for the line protocol */
+    uint64_t timeout_ms, line_timeout_ms, stdout_bytes, stderr_bytes,
+        command_bytes, rpc_bytes;
+    bool has_storage;
+    struct extension *extensions;
+    size_t n_extensions;
+};
+
+/* params: of `create`, checked; NULL: none. Takes a reference to msg. */
+struct config *config_new(struct server *srv, struct message *msg,
+                          const json_t *params, bool is_line);
+struct config *config_get(struct config *c);
+void config_put(struct config *c);
+DEFINE_CLEANUP(struct config *, config_put)
+/* A parameter of `create`, with the message that holds it; or NULLs. */
+struct value {
+    const struct message *msg;
+    const json_t *json;
+};
+struct value config_value(const struct config *c, const char *name);
+uint64_t config_number(const struct config *c, const char *name,
+                       uint64_t absent);
+uint64_t config_limit(const struct config *c, const char *name,
+                      uint64_t absent);
+/* As many as the object has, with decoded contents; one free() frees them. */
+int files_from_json(const struct message *msg, const json_t *object,
+                    struct wsand_file **ret, struct wsand_error *err);
+/* Is a sandbox made without reading files of the host, or copying any? */
+bool config_is_quick(const struct config *c);
+/* A sandbox as configured. */
+int config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
+                        struct wsand_error *err);
+/* err with a message of ours; returns -errnum. */
+int fail(struct wsand_error *err, int errnum, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* --- requests to the client (callback.c) */
+
+/* The answer to a request of ours; the loop, or, when there is none in time,
+ * with result NULL and the reason in `error`. */
+typedef void callback_done(void *arg, struct message *msg, const json_t *result,
+                           const char *error);
+/* Sends {"id":"cb_<n>","method":method,"params":params}. deadline_ns 0: never.
+ * done may be called before this returns, and is called once. */
+void callback_send(struct server *srv, const char *method,
+                   const struct buf *params, int64_t deadline_ns,
+                   callback_done *done, void *arg);
+/* Is this the answer to a request of ours? Then it is dealt with. */
+bool callback_reply(struct server *srv, struct message *msg,
+                    const json_t *object);
+/* Ends those whose time is over, or all. The next deadline, or 0. */
+int64_t callback_expire(struct server *srv, bool all);
+/* {"NAME":"VALUE",...} from NAME=VALUE, NULL-terminated. */
+void put_env(struct buf *b, const char *const *env);
+/* The work of a host command (extension.c). */
+void extension_invoke(void *arg, struct wsand_call *call);
+/* The time limit of the run on this thread, for its host commands; 0: none. */
+void extension_set_deadline(int64_t deadline_ns);
+
+/* --- the loop (loop.c) */
+
+/* Has fn(arg) called on the loop. */
+void loop_post(struct server *srv, void (*fn)(void *arg), void *arg);
+void loop_wake(struct server *srv);
+/* Until everything that was asked has an answer, but for `kill`. */
+void loop_run(struct server *srv, int in_hfd);
+/* Sends the rest, as far as the client reads it. */
+void loop_drain(struct server *srv);
+/* A line of input (dispatch.c). */
+void dispatch_line(struct server *srv, const char *line, size_t len);
+void dispatch_too_large(struct server *srv);
+
+/* --- handlers that others call */
+
+/* It will not run. */
+void run_forget(struct request *q);
+/* Marks all runs as cancelled. */
+void run_cancel_all(struct server *srv);
+void process_free_all(struct box *box);
+void process_refuse_waiters(struct box *box);
+void transfer_free(struct transfer *t);
+
+/* --- small things (util.c) */
+
+void say(const struct server *srv, enum log_level level, const char *format,
+         ...) __attribute__((format(printf, 3, 4)));
+int64_t now_ns(void);  /* monotonic */
+int64_t wall_ms(void); /* since 1970 */
+
+#endif

@@ -1,0 +1,163 @@
+/* The server's life. */
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, CONFIG_BYTES_MAX = 16 << 20 };
+
+/* --- the configuration file */
+
+static char *
+read_file(const char *path, size_t *ret_len)
+{
+    FILE *f = fopen(path, "re");
+    char *p = f ? malloc(CONFIG_BYTES_MAX) : NULL;
+
+    if (p)
+        *ret_len = fread(p, 1, CONFIG_BYTES_MAX, f);
+    if (p && ferror(f)) {
+        free(p);
+        p = NULL;
+    }
+    if (f)
+        (void)fclose(f);
+    return p;
+}
+
+/* NULL: what was wrong is in `error`. */
+static struct message *
+read_config(const char *path, char error[PARAM_ERROR_BYTES])
+{
+    CLEANUP(message_putp) struct message *msg = NULL;
+    const struct method *create =
+        method_find((struct text){"create", 6}, false);
+    size_t len = 0;
+    char *p = read_file(path, &len);
+
+    if (!p) {
+        (void)snprintf(error, PARAM_ERROR_BYTES, "%s", strerror(errno));
+        return NULL;
+    }
+    int r = message_new(p, len, &msg, error);
+    free(p);
+    if (r < 0)
+        return NULL;
+    if (!json_is_object(msg->root)) {
+        (void)snprintf(error, PARAM_ERROR_BYTES, "not a JSON object");
+        return NULL;
+    }
+    return method_check(create, msg, msg->root, error) < 0 ? NULL : STEAL(msg);
+}
+
+static bool
+set_defaults(struct server *srv)
+{
+    const char *path = srv->options->config;
+    char error[PARAM_ERROR_BYTES] = "out of memory";
+
+    if (!path)
+        return true;
+    CLEANUP(message_putp) struct message *msg = read_config(path, error);
+    if (msg)
+        srv->defaults = config_new(srv, msg, msg->root, false);
+    if (srv->defaults)
+        return true;
+    say(srv, LOG_ERROR, "%s: %s", path, error);
+    return false;
+}
+
+/* --- beginning and end */
+
+static void
+block_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static bool
+server_init(struct server *srv, int out_hfd)
+{
+    struct wsand_runtime_options o = {.size = sizeof o,
+                                      .root_image = srv->options->root_image,
+                                      .compiler = "/proc/self/exe"};
+    struct wsand_error err = {0};
+
+    srv->thread = pthread_self();
+    srv->started_ms = now_ns() / 1000000;
+    srv->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)pthread_mutex_init(&srv->lock, NULL);
+    list_init(&srv->posted);
+    list_init(&srv->callbacks);
+    for (size_t i = 0; i < BOX_BUCKETS; i++)
+        list_init(&srv->boxes[i]);
+    writer_init(&srv->out, out_hfd, srv->wake_hfd);
+    frame_init(&srv->in, 0);
+    if (!set_defaults(srv))
+        return false;
+    srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
+    if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
+        return true;
+    say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
+    return false;
+}
+
+static void
+free_boxes(struct server *srv)
+{
+    for (size_t i = 0; i < BOX_BUCKETS; i++)
+        LIST_FOR_EACH_SAFE(it, &srv->boxes[i])
+        {
+            struct box *box = CONTAINER_OF(it, struct box, link);
+            wsand_sandbox_free(box->sb);
+            box_free(box);
+        }
+    if (srv->root) {
+        wsand_sandbox_free(srv->root->sb);
+        box_free(srv->root);
+    }
+}
+
+static void
+server_fini(struct server *srv)
+{
+    free_boxes(srv);
+    wsand_runtime_free(srv->rt);
+    if (srv->killer)
+        answer_ok(srv->killer);
+    loop_drain(srv);
+    config_put(srv->defaults);
+    frame_fini(&srv->in);
+    writer_fini(&srv->out);
+    (void)pthread_mutex_destroy(&srv->lock);
+    (void)close(srv->wake_hfd);
+}
+
+int
+server_main(const struct server_options *o, int in_hfd, int out_hfd)
+{
+    struct server *srv = calloc(1, sizeof *srv);
+
+    if (!srv)
+        return EXIT_USAGE;
+    srv->options = o;
+    block_signals();
+    bool is_fine = server_init(srv, out_hfd);
+    if (is_fine)
+        loop_run(srv, in_hfd);
+    server_fini(srv);
+    free(srv);
+    return is_fine ? 0 : EXIT_USAGE;
+}

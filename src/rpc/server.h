@@ -1,0 +1,25 @@
+/* wasm-sandbox on stdin and stdout: the command line's part of it. */
+#ifndef RPC_SERVER_H
+#define RPC_SERVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* What the server was started with; 0 and NULL mean the default. */
+struct server_options {
+    const char *root_image;
+    const char *const *tools;       /* folders of programs, NULL-terminated */
+    const char *const *allow_mount; /* host folders, NULL-terminated */
+    const char *config; /* a file with the parameters of `create`, as JSON */
+    uint64_t memory_bytes, timeout_ms, fs_bytes;
+    uint64_t grace_ms; /* for what runs at the end of input [1000] */
+    enum log_level log_level;
+};
+
+/* Serves from in_hfd to out_hfd until the end of input, `kill` or a signal.
+ * The exit status; 2, with a message on stderr, when it cannot start. */
+int server_main(const struct server_options *o, int in_hfd, int out_hfd);
+
+#endif

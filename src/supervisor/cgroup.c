@@ -1,0 +1,261 @@
+/* The group of one jail: its limits and its counters. */
+#include "supervisor/cgroup.h"
+
+#include "supervisor/cgroup_impl.h"
+#include "supervisor/cgroup_text.h"
+#include "supervisor/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    PERIOD_US = 100000,
+    US_PER_PERCENT = PERIOD_US / 100,
+    MAKE_TRIES = 8,
+    TEXT_BYTES = 2048,
+    /* the jail's own first process */
+    INIT_PROCESSES = 1,
+    INIT_MEMORY_MB = 2,
+};
+
+enum value { ZERO, ONE, WALL, CPU_MAX, PERIOD, QUOTA, PROCESSES };
+
+/* In the order of writing. */
+static const struct setting {
+    enum controller controller;
+    int version;
+    const char *file;
+    enum value value;
+    bool optional; /* some kernels are built without it */
+} settings[] = {
+    {CTL_memory, 2, "memory.max", WALL, false},
+    {CTL_memory, 2, "memory.swap.max", ZERO, true},
+    {CTL_memory, 2, "memory.oom.group", ONE, true},
+    {CTL_memory, 1, "memory.limit_in_bytes", WALL, false},
+    {CTL_memory, 1, "memory.memsw.limit_in_bytes", WALL, true},
+    {CTL_memory, 1, "memory.swappiness", ZERO, true},
+    {CTL_cpu, 2, "cpu.max", CPU_MAX, false},
+    {CTL_cpu, 1, "cpu.cfs_period_us", PERIOD, false},
+    {CTL_cpu, 1, "cpu.cfs_quota_us", QUOTA, false},
+    {CTL_pids, 2, "pids.max", PROCESSES, false},
+    {CTL_pids, 1, "pids.max", PROCESSES, false},
+};
+
+static const struct figure {
+    enum controller controller;
+    int version;
+    const char *file, *key; /* without a key: the file is the number */
+    size_t offset;
+} figures[] = {
+#define AT(field) offsetof(struct cgroup_counters, field)
+    {CTL_memory, 2, "memory.events", "oom_kill", AT(oom_kills)},
+    {CTL_memory, 2, "memory.peak", NULL, AT(memory_peak)},
+    {CTL_memory, 1, "memory.oom_control", "oom_kill", AT(oom_kills)},
+    {CTL_memory, 1, "memory.max_usage_in_bytes", NULL, AT(memory_peak)},
+    {CTL_cpu, 2, "cpu.stat", "nr_periods", AT(periods)},
+    {CTL_cpu, 2, "cpu.stat", "nr_throttled", AT(throttled)},
+    {CTL_cpu, 1, "cpu.stat", "nr_periods", AT(periods)},
+    {CTL_cpu, 1, "cpu.stat", "nr_throttled", AT(throttled)},
+    {CTL_pids, 2, "pids.events", "max", AT(refused)},
+    {CTL_pids, 1, "pids.events", "max", AT(refused)},
+#undef AT
+};
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static int
+version_of(const struct cgroup *g, enum controller c)
+{
+    int i = g->host->of[c];
+
+    return i < 0 ? 0 : g->host->hier[i].version;
+}
+
+static int
+dir_of(const struct cgroup *g, enum controller c)
+{
+    return g->dir_hfd[g->host->of[c]];
+}
+
+static void
+print_value(const struct cgroup *g, enum value value, const uint32_t *limit,
+            char *to, size_t size)
+{
+    uint32_t quota_us = limit[LIMIT_cpu] * US_PER_PERCENT;
+    const unsigned long long numbers[] = {
+        [ZERO] = 0,
+        [ONE] = 1,
+        [WALL] = g->memory_wall,
+        [CPU_MAX] = quota_us,
+        [PERIOD] = PERIOD_US,
+        [QUOTA] = quota_us,
+        [PROCESSES] = limit[LIMIT_processes] + INIT_PROCESSES,
+    };
+
+    if (value == CPU_MAX)
+        (void)snprintf(to, size, "%u %d", quota_us, PERIOD_US);
+    else
+        (void)snprintf(to, size, "%llu", numbers[value]);
+}
+
+static int
+set_limits(const struct cgroup *g, const uint32_t *limit)
+{
+    char text[64];
+
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        const struct setting *s = &settings[i];
+        if (version_of(g, s->controller) != s->version)
+            continue;
+        print_value(g, s->value, limit, text, sizeof text);
+        int r = file_write(dir_of(g, s->controller), s->file, text);
+        if (r < 0 && !(s->optional && (r == -ENOENT || r == -EOPNOTSUPP)))
+            return r;
+    }
+    return 0;
+}
+
+static int
+make_all(struct cgroup *g)
+{
+    group_name(g->name);
+    for (int i = 0; i < g->host->n; i++) {
+        int r = group_make(g->host->hier[i].parent_hfd, g->name);
+        if (r < 0)
+            return r;
+        g->dir_hfd[i] = r;
+    }
+    return 0;
+}
+
+int
+cgroup_init(struct cgroup *g, const struct cgroup_host *h,
+            const uint32_t *limit)
+{
+    uint32_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + INIT_MEMORY_MB;
+    int r = -EAGAIN;
+
+    *g = (struct cgroup){.host = h, .memory_wall = mb_bytes(mb)};
+    for (int i = 0; i < HIERARCHIES_MAX; i++)
+        g->dir_hfd[i] = -1;
+    for (int i = 0; r == -EAGAIN && i < MAKE_TRIES; i++) {
+        r = make_all(g);
+        if (r < 0)
+            cgroup_fini(g);
+    }
+    if (r == 0)
+        r = set_limits(g, limit);
+    if (r < 0)
+        cgroup_fini(g);
+    return r;
+}
+
+void
+cgroup_fini(struct cgroup *g)
+{
+    for (int i = 0; i < HIERARCHIES_MAX; i++) {
+        if (g->dir_hfd[i] < 0)
+            continue;
+        (void)group_remove(g->host->hier[i].parent_hfd, g->dir_hfd[i], g->name);
+        close(g->dir_hfd[i]);
+        g->dir_hfd[i] = -1;
+    }
+}
+
+int
+cgroup_birthplace(const struct cgroup *g)
+{
+    return g->host->born_inside ? g->dir_hfd[g->host->unified] : -1;
+}
+
+int
+cgroup_move(const struct cgroup *g, pid_t pid, bool born_inside)
+{
+    char text[16];
+
+    (void)snprintf(text, sizeof text, "%d", pid);
+    for (int i = 0; i < g->host->n; i++) {
+        if (born_inside && i == g->host->unified)
+            continue;
+        int r = file_write(g->dir_hfd[i], "cgroup.procs", text);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static bool
+read_figure(int dir_hfd, const char *file, const char *key, uint64_t *ret)
+{
+    char text[TEXT_BYTES];
+
+    if (file_read(dir_hfd, file, text, sizeof text) < 0)
+        return false;
+    if (key)
+        return text_counter(text, key, ret);
+    *ret = strtoull(text, NULL, 10);
+    return true;
+}
+
+void
+cgroup_count(const struct cgroup *g, struct cgroup_counters *ret)
+{
+    *ret = (struct cgroup_counters){0};
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        const struct figure *f = &figures[i];
+        if (version_of(g, f->controller) == f->version &&
+            read_figure(dir_of(g, f->controller), f->file, f->key,
+                        (uint64_t *)((char *)ret + f->offset)))
+            ret->has[f->controller] = true;
+    }
+    if (g->host->unified >= 0)
+        (void)read_figure(g->dir_hfd[g->host->unified], "cpu.stat",
+                          "usage_usec", &ret->cpu_us);
+}
+
+bool
+cgroup_had_oom(const struct cgroup *g)
+{
+    struct cgroup_counters c;
+
+    cgroup_count(g, &c);
+    return c.oom_kills;
+}
+
+int
+cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
+{
+    int version = version_of(g, CTL_memory);
+    uint64_t all, cache, shmem;
+
+    if (!version)
+        return -ENOENT;
+    int hfd = dir_of(g, CTL_memory);
+    if (!read_figure(hfd,
+                     version == 2 ? "memory.current" : "memory.usage_in_bytes",
+                     NULL, &all) ||
+        !read_figure(hfd, "memory.stat", version == 2 ? "file" : "cache",
+                     &cache) ||
+        !read_figure(hfd, "memory.stat", "shmem", &shmem))
+        return -EIO;
+    uint64_t clean = cache > shmem ? cache - shmem : 0;
+    *ret_bytes = all > clean ? all - clean : 0;
+    return 0;
+}
+
+int
+cgroup_squeeze(const struct cgroup *g, uint64_t bytes)
+{
+    const char *file =
+        version_of(g, CTL_memory) == 2 ? "memory.max" : "memory.limit_in_bytes";
+    int hfd = dir_of(g, CTL_memory);
+    char tight[32], wide[32];
+
+    (void)snprintf(tight, sizeof tight, "%llu", (unsigned long long)bytes);
+    (void)snprintf(wide, sizeof wide, "%llu",
+                   (unsigned long long)g->memory_wall);
+    int r = file_write(hfd, file, tight);
+    (void)file_write(hfd, file, wide);
+    return r;
+}

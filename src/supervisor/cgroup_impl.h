@@ -1,0 +1,16 @@
+/* Groups by directory, for cgroup_host.c and cgroup.c. */
+#ifndef SUPERVISOR_CGROUP_IMPL_H
+#define SUPERVISOR_CGROUP_IMPL_H
+
+#include "supervisor/cgroup.h"
+
+#define GROUP_PREFIX "wasmsand-"
+
+void group_name(char name[GROUP_NAME_BYTES]);
+/* Makes and locks it. The descriptor, -EAGAIN if a sweep took it from us, or
+ * another -errno. */
+int group_make(int parent_hfd, const char *name);
+/* Kills what is in it, then removes it. */
+int group_remove(int parent_hfd, int dir_hfd, const char *name);
+
+#endif

@@ -1,0 +1,55 @@
+/* The jail: one process, born inside its group and namespaces, which runs a
+ * command and reaps what the command leaves behind.
+ *
+ * The first process of the jail (inside.c) is ours; the command is its child.
+ * It dies with us, and everything in the jail dies with it. */
+#ifndef SUPERVISOR_JAIL_H
+#define SUPERVISOR_JAIL_H
+
+#include "supervisor/cgroup.h"
+#include "supervisor/options.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { JAIL_UID = 1000, WHERE_BYTES = 56 };
+
+/* What the first process says, in messages of this size. Once the command
+ * runs, it is no more to be trusted than the command. */
+struct jail_message {
+    enum { JAIL_READY, JAIL_FAILED, JAIL_NO_EXEC, JAIL_ENDED } kind;
+    int value; /* errno; or the command's status, as of waitpid */
+    char where[WHERE_BYTES];
+};
+
+/* What the first process must do; lives in the parent's memory, copied. */
+struct jail_plan {
+    const struct options *o;
+    bool rlimit_memory, rlimit_processes; /* no controller does it */
+    int message_hfd, go_hfd;
+};
+
+struct jail {
+    pid_t pid;
+    int pid_hfd;
+    int message_hfd, go_hfd;
+    int disk_hfd; /* its workspace, for statfs */
+    int proc_hfd; /* its /proc */
+};
+
+/* Up to the point where the command can be started. 0, or -errno with the
+ * failed step in `where`; a failed jail is gone. */
+int jail_start(struct jail *j, const struct options *o,
+               const struct cgroup *group, char where[WHERE_BYTES]);
+int jail_go(struct jail *j);
+void jail_kill(const struct jail *j);
+/* Bytes in files. */
+int jail_disk(const struct jail *j, uint64_t *ret_bytes);
+/* Kills it and waits; what it used, its children included. */
+struct rusage;
+void jail_end(struct jail *j, struct rusage *ret_usage);
+
+/* The first process; returns only with an exit status. */
+int jail_inside(struct jail_plan *plan);
+
+#endif

@@ -1,0 +1,187 @@
+/* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/ending.h"
+#include "supervisor/jail.h"
+#include "supervisor/probe.h"
+#include "supervisor/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    EXIT_USAGE = 2,
+    EXIT_NO_JAIL = 125, /* as of env and timeout: it was us who failed */
+    EXIT_CANNOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+    WHY_BYTES = 256,
+};
+
+static void complain(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static void
+complain(const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+    fprintf(stderr, "wasm-sandbox: %s\n", line);
+}
+
+/* --- limit */
+
+static bool
+all_enforced(const struct cgroup_host *h, const struct options *o)
+{
+    for (int i = 0; i < N_LIMITS; i++) {
+        if (probe_enforcer(h, (enum limit)i) || o->unenforced_ok[i])
+            continue;
+        complain("limit: nothing on this host enforces the limit '%s'; "
+                 "--allow-unenforced %s starts without it",
+                 limit_rows[i].name, limit_rows[i].name);
+        return false;
+    }
+    return true;
+}
+
+static int
+run_in(const struct cgroup *group, const struct options *o)
+{
+    char where[WHERE_BYTES];
+    struct ending e;
+    struct jail j;
+
+    int r = jail_start(&j, o, group, where);
+    if (r < 0) {
+        complain("limit: no jail: %s: %s", where, strerror(-r));
+        return EXIT_NO_JAIL;
+    }
+    r = watch_run(&j, group, o->limit, &e);
+    if (r < 0) {
+        complain("limit: %s: %s", o->command[0], strerror(-r));
+        return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+    }
+    ending_print(&e, o->limit, stderr);
+    return ending_exit_status(&e);
+}
+
+static int
+run_on(const struct cgroup_host *h, const struct options *o)
+{
+    struct cgroup group;
+
+    if (!all_enforced(h, o))
+        return EXIT_NO_JAIL;
+    int r = cgroup_init(&group, h, o->limit);
+    if (r < 0) {
+        complain("limit: cgroup: %s", strerror(-r));
+        return EXIT_NO_JAIL;
+    }
+    int status = run_in(&group, o);
+    cgroup_fini(&group);
+    return status;
+}
+
+/* Those that end a program are passed on to the command instead. */
+static void
+block_signals(void)
+{
+    static const int passed_on[] = {SIGTERM, SIGINT,  SIGHUP,
+                                    SIGQUIT, SIGUSR1, SIGUSR2};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(&set, passed_on[i]);
+    (void)sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+static int
+limit_main(const struct options *o)
+{
+    struct cgroup_host h;
+
+    if (!o->command[0]) {
+        complain("limit: no command; see wasm-sandbox limit --help");
+        return EXIT_USAGE;
+    }
+    block_signals();
+    cgroup_host_init(&h, o);
+    int status = run_on(&h, o);
+    cgroup_host_fini(&h);
+    return status;
+}
+
+/* --- commands */
+
+static const struct {
+    const char *name;
+    int (*run)(const struct options *o);
+    const char *help;
+} commands[] = {
+    {"limit", limit_main,
+     "usage: wasm-sandbox limit [OPTION]... [--] COMMAND [ARG]...\n"
+     "Runs a program of the host in a jail with limits. It sees the host's "
+     "programs\n"
+     "read-only and an empty /workspace, which is gone afterwards. How it "
+     "ended is said\n"
+     "on standard error; the status is the command's (128+n for signal n), "
+     "125 if the\n"
+     "jail could not be made.\n\n"},
+    {"probe", probe_main,
+     "usage: wasm-sandbox serve --probe [OPTION]...\n"
+     "Prints what enforces each limit on this host. Status 0 if all are.\n\n"},
+};
+
+static int
+run(size_t i, int argc, char **argv)
+{
+    struct options o;
+    char why[WHY_BYTES];
+
+    if (options_parse(&o, argc, argv, why, sizeof why) < 0) {
+        complain("%s: %s", argv[0], why);
+        return EXIT_USAGE;
+    }
+    if (!o.help)
+        return commands[i].run(&o);
+    fputs(commands[i].help, stdout);
+    options_print();
+    return 0;
+}
+
+/* What we open must not get the number of a closed standard stream. */
+static bool
+fill_standard_streams(void)
+{
+    int hfd;
+
+    do
+        hfd = open("/dev/null", O_RDWR);
+    while (hfd >= 0 && hfd <= 2);
+    return hfd > 2 && !close(hfd);
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    if (!fill_standard_streams())
+        return EXIT_NO_JAIL;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(word, commands[i].name))
+            return run(i, argc - 1, argv + 1);
+    complain("supervisor: unknown command '%s'", word);
+    return EXIT_USAGE;
+}
