@@ -21,13 +21,14 @@ from importlib.machinery import FileFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 
 MODULES = """
-argparse ast base64 bisect calendar collections.abc concurrent contextlib copy
-csv dataclasses datetime decimal difflib enum fnmatch fractions functools glob
-gzip hashlib heapq importlib.metadata inspect io itertools json locale logging
-math operator pathlib pickle platform pprint queue random re secrets shlex
-shutil signal socket statistics string struct subprocess tempfile textwrap
-threading time timeit tokenize traceback types typing unittest urllib.parse
-uuid warnings weakref zipfile
+argparse ast asyncio base64 bisect calendar collections.abc concurrent.futures
+configparser contextlib copy csv dataclasses datetime decimal difflib enum
+fnmatch fractions functools glob gzip hashlib heapq html importlib.metadata
+inspect io itertools json locale logging math operator pathlib pickle platform
+pprint queue random re secrets shlex shutil signal socket sqlite3 ssl statistics
+string struct subprocess tempfile textwrap threading time timeit tokenize
+traceback types typing unittest urllib.request uuid warnings weakref
+xml.etree.ElementTree zipfile
 """.split()
 
 aside = {}  # by name: modules that nobody has imported yet

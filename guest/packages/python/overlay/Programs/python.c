@@ -32,7 +32,7 @@ int __init_tp(void *thread);
 
 int _PyResident_Signals(void);
 PyStatus _PyResident_Begin(void);
-extern PyObject *_PyResident_Modules;
+int _PyResident_Keep(PyObject *modules);
 
 static PyObject *resident_begin;
 
@@ -62,14 +62,15 @@ become_resident(void)
     unsetenv("WASMSAND_RESIDENT");
     initialise();
     PyObject *module = PyImport_ImportModule("_resident");
-    if (module)
-        _PyResident_Modules = PyObject_CallMethod(module, "prepare", NULL);
-    if (_PyResident_Modules)
+    PyObject *modules =
+        module ? PyObject_CallMethod(module, "prepare", NULL) : NULL;
+    if (modules && _PyResident_Keep(modules) == 0)
         resident_begin = PyObject_GetAttrString(module, "begin");
     if (!resident_begin) {
         PyErr_Print();
         return 1;
     }
+    Py_DECREF(modules);
     wasmsand_next(0);
     return 1;
 }
