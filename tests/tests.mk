@@ -149,7 +149,7 @@ supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour userland userland-programs differential \
-  unit-lib-shell examples-c $(if $(SAN),,install-test)
+  unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
@@ -164,6 +164,11 @@ differential: $(SANDBOX) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite
+check-python: rootfs $(SANDBOX) ## CPython's own tests, natively and inside
+	@WASM_SANDBOX=$(SANDBOX) tests/python/run
+python-quick: $(SANDBOX)
+	@WASM_SANDBOX=$(SANDBOX) tests/python/run --quick
+.PHONY: check-python python-quick
 suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-suite
 suites-long: rootfs

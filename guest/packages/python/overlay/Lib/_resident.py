@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""The pre-initialised interpreter: what it has at hand, and how it begins.
+
+prepare() imports the modules that programs use most, before the interpreter is
+frozen, and puts them aside. A process that imports one gets it from here, by
+the usual way through sys.path: a file of the same name in the program's own
+folder still comes first, and sys.modules has only what was imported.
+"""
+import sys
+
+before = set(sys.modules)
+
+import builtins
+import gc
+import os
+import site
+import time
+from importlib import _bootstrap
+from importlib._bootstrap_external import _get_supported_file_loaders
+from importlib.machinery import FileFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+
+MODULES = """
+argparse ast asyncio base64 bisect calendar collections.abc concurrent.futures
+configparser contextlib copy csv dataclasses datetime decimal difflib enum
+fnmatch fractions functools glob gzip hashlib heapq html importlib.metadata
+inspect io itertools json locale logging math operator pathlib pickle platform
+pprint queue random re secrets shlex shutil signal socket sqlite3 ssl statistics
+string struct subprocess tempfile textwrap threading time timeit tokenize
+traceback types typing unittest urllib.request uuid warnings weakref
+xml.etree.ElementTree zipfile
+""".split()
+
+aside = {}  # by name: modules that nobody has imported yet
+imports = {}  # by name: the modules that a module imported, by name
+hidden = {}  # by name: attributes of a package that its modules would replace
+path = folders = ()  # sys.path without the folders of site, and those there were
+finders = sys.path_importer_cache  # not to be taken apart when sys is
+
+# What is done when a module is imported that has something of the process.
+fresh = {
+    "logging": lambda m: setattr(m, "_startTime", time.time()),
+    "random": lambda m: m.seed(),
+    "threading": lambda m: m.main_thread()._set_native_id(),
+}
+
+
+class Loader(SourceFileLoader):
+    """Gives out a module that is executed already."""
+
+    def create_module(self, spec):
+        self.module = aside.pop(self.name, None)
+        return self.module
+
+    def exec_module(self, module):
+        if module is not self.module:
+            super().exec_module(module)
+        elif all(found(n) is m for n, m in imports[self.name].items()):
+            module.__spec__ = self.spec
+            module.__dict__.update(hidden.get(self.name, ()))
+            if self.name in fresh:
+                fresh[self.name](module)
+        else:
+            self.execute_anew()
+
+    def execute_anew(self):
+        """What it would import is not what it has imported."""
+        spec = spec_from_file_location(
+            self.name, self.path,
+            submodule_search_locations=self.spec.submodule_search_locations)
+        module = sys.modules[self.name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+def found(name):
+    """The module that an import of name gives now."""
+    try:
+        _bootstrap._gcd_import(name)
+    except ImportError:
+        return None
+    return sys.modules.get(name)
+
+
+class Finder(FileFinder):
+    """Of a folder of the standard library."""
+
+    def find_spec(self, fullname, target=None):
+        module = aside.get(fullname)
+        if module is None:
+            return super().find_spec(fullname, target)
+        loader = Loader(fullname, module.__file__)
+        loader.spec = module.__spec__
+        return spec_from_file_location(
+            fullname, module.__file__, loader=loader,
+            submodule_search_locations=getattr(module, "__path__", None))
+
+
+def import_all():
+    """Imports MODULES, noting who imports whom."""
+    original = builtins.__import__
+
+    def noting(name, globals=None, locals=None, fromlist=(), level=0):
+        result = original(name, globals, locals, fromlist, level)
+        if globals and "__name__" in globals:
+            note = imports.setdefault(globals["__name__"], {})
+            if level:
+                name = _bootstrap._resolve_name(
+                    name, _bootstrap._calc___package__(globals), level)
+            names = [name, *(f"{name}.{part}" for part in fromlist or ())]
+            note.update((n, sys.modules[n]) for n in names if n in sys.modules)
+        return result
+
+    builtins.__import__ = noting
+    try:
+        for name in MODULES:
+            _bootstrap._gcd_import(name)
+    finally:
+        builtins.__import__ = original
+
+
+def put_aside():
+    for name, module in list(sys.modules.items()):
+        origin = getattr(getattr(module, "__spec__", None), "origin", None)
+        if name in before or origin in (None, "built-in", "frozen"):
+            continue
+        aside[name] = sys.modules.pop(name)
+        imports.setdefault(name, {})
+    for name, module in aside.items():
+        package, _, part = name.rpartition(".")
+        if package not in aside:
+            continue
+        if getattr(aside[package], part, None) is module:
+            delattr(aside[package], part)
+        elif hasattr(aside[package], part):
+            hidden.setdefault(package, {})[part] = getattr(aside[package], part)
+
+
+def set_finders():
+    folders = {sys._stdlib_dir}
+    for module in aside.values():
+        folders.update(getattr(module, "__path__", ()))
+    for folder in sorted(folders):
+        finder = Finder(folder, *_get_supported_file_loaders())
+        finder.find_spec("")  # reads the folder
+        sys.path_importer_cache[folder] = finder
+
+
+def site_folders():
+    folders = [site.getusersitepackages(), *site.getsitepackages()]
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def prepare():
+    """Returns all modules of the interpreter that is going to be frozen."""
+    global path, folders
+    folders = site_folders()
+    path = [p for p in sys.path if p not in folders]
+    del sys.modules["_resident"]
+    import_all()
+    put_aside()
+    set_finders()
+    del sys.modules["__main__"]  # each process has its own
+    everything = {**sys.modules, **aside}
+    gc.collect()
+    gc.freeze()
+    return everything
+
+
+def begin():
+    """In each new process."""
+    if "TZ" in os.environ:
+        time.tzset()
+    site.USER_BASE = site.USER_SITE = None
+    if site_folders() == folders:
+        return
+    sys.path[:] = path
+    known = site.removeduppaths()
+    site.addusersitepackages(known)
+    site.addsitepackages(known)
+    site.execsitecustomize()
+    site.execusercustomize()
