@@ -69,7 +69,7 @@ ATTACKS = {
     "brace hog": ("exit 0", "echo {1..1000000000}"),
     "brace hog that fits": (HOG, ": {1..10000000}; exit 1"),
     "giant here-document": ("exit 0", "x=$(head -c 1000000 /dev/zero | tr '\\0' x); cat <<< $x$x$x > /dev/null"),
-    "giant environment": (f"{HOG}|exit 126", "x=$(printf %300000s); for i in {1..100}; do export v$i=$x; done; ls || exit"),
+    "giant environment": (f"{HOG}|exit 126", '(x=$(printf %300000s); for i in {1..20}; do export "v$i=$x"; done; exec ls)'),
     "giant arguments": (HOG, "ls $(seq 1000000)"),
     "giant width": (TIMEOUT, "printf %2000000000d 1"),
     # --- output
