@@ -46,7 +46,7 @@ ATTACKS = {
     "bomb of pipelines": (MANY, 'x=cat; for i in {1..100}; do x="$x | cat"; done; eval "yes | $x"'),
     "bomb of xargs": (f"{TIMEOUT}|{MANY}", "yes | xargs -P 100 -n 1 sh -c 'sleep 1000'"),
     "bomb of make": (MANY, r"printf 'a:\n\t$(MAKE) -f /tmp/m\n' > /tmp/m; make -f /tmp/m"),
-    "bomb of awk's pipes": (MANY, """awk 'BEGIN { while (1) print "x" | "cat" i++ }'"""),
+    "bomb of awk's pipes": (MANY, """awk 'BEGIN { while (1) print "x" | "cat #" i++ }'"""),
     "bomb of coprocesses": (MANY, 'for i in {1..1000}; do eval "coproc c$i { cat; }"; done; sleep 1000'),
     "bomb of process substitutions": (MANY, """eval "cat $(yes '<(sleep 1000)' | head -500 | tr '\\n' ' ')" """),
     "bomb of vfork": (TIMEOUT, "limits alone vfork_bomb"),
