@@ -322,7 +322,7 @@ WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
  * that a variable can have. -ETIMEDOUT: the shell does not answer, because
  * functions or traps of the user stand in the way. */
 
-/* Any bytes but NUL. -EPERM: it is read-only. */
+/* Any bytes but NUL. -EPERM: it is read-only; -ENOMEM: the limit. */
 WSAND_API int wsand_env_set(struct wsand_sandbox *sb, const char *name,
                             const char *value, struct wsand_error *err);
 /* *ret is freed with free(); NULL: there is no such variable. */

@@ -128,7 +128,7 @@ build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
   /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
 e2e: $(SANDBOX) $(B)/libexec/wasmsand-supervisor $(e2e_programs) ## tests of the program, from outside
-	@$(pytest) -m 'not long' tests/e2e
+	@$(pytest) -m 'not long' --ignore-glob='*/test_rpc_*' tests/e2e
 e2e-long: $(SANDBOX) $(e2e_programs)
 	@$(pytest) -m long tests/e2e
 e2e-san:
@@ -148,7 +148,7 @@ supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
 .PHONY: supervisor supervisor-v2
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour userland userland-programs differential \
+userland_suites := tour rpc userland userland-programs differential \
   unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
@@ -157,7 +157,7 @@ tour: $(SANDBOX)
 userland: $(SANDBOX)
 	@$(pytest) tests/userland
 rpc: $(SANDBOX) ## the server, as clients see it
-	@$(pytest) -m 'not long' tests/e2e/test_rpc_*.py
+	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) ## command lines, natively and inside

@@ -4,6 +4,7 @@
  * means that the shell has refused. */
 #include "lib/env.h"
 
+#include "kernel/kernel.h"
 #include "lib/command.h"
 
 #include <errno.h>
@@ -101,6 +102,8 @@ change(struct wsand_sandbox *sb, const char *name, struct buf *b,
         r = shell_ask(sh, b, false, &reply, &len);
     if (r < 0)
         r = shell_ask_error(err, r);
+    else if (!reply && sb->kernel->limits.was_hit[LIMIT_memory])
+        r = error_set(err, ENOMEM, "no memory for variable: %s", name);
     else if (!reply)
         r = error_set(err, EPERM, "variable cannot be changed: %s", name);
     free(reply);

@@ -150,7 +150,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     int r = run->trace ? trace_new(sh->sb->kernel, &trace) : 0;
     if (r == 0)
         r = command_run(sh, &c, &o);
-    if (r < 0)
+    if (r != 0)
         return r;
     fill_output(sh, &o, ret);
     if (trace && ret->exit_code)

@@ -1,5 +1,6 @@
 /* The event loop: input, output, signals, what other threads leave to it. */
 #include "rpc/rpc.h"
+#include "rpc/tidy.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -150,15 +151,24 @@ struct loop {
     bool has_lines;   /* that were read and not served */
     unsigned n_ahead; /* reads in a row without waiting for events */
     bool is_cancelling;
+    struct tidy tidy;
 };
+
+/* 0: never */
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+    return a && (!b || a < b) ? a : b;
+}
 
 static int
 timeout_ms(struct loop *l)
 {
     int64_t next = callback_expire(l->srv, l->is_cancelling);
 
-    if (l->end_ns && !l->is_cancelling && (!next || l->end_ns < next))
-        next = l->end_ns;
+    if (!l->is_cancelling)
+        next = earlier(next, l->end_ns);
+    next = earlier(next, l->tidy.due_ns);
     if (l->has_lines && !l->srv->is_ending && !is_full(l->srv))
         return 0;
     if (!next)
@@ -199,9 +209,11 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
         p[OUT].events = POLLOUT;
     p[WAKE] = (struct pollfd){srv->wake_hfd, POLLIN, 0};
     p[SIGNAL] = (struct pollfd){l->signal_hfd, POLLIN, 0};
-    if (poll(p, N_POLLED, timeout_ms(l)) < 0)
+    int n = poll(p, N_POLLED, timeout_ms(l));
+    if (n < 0)
         for (int i = 0; i < N_POLLED; i++)
             p[i].revents = 0;
+    tidy_look(&l->tidy, now_ns(), !n);
 }
 
 /* --- the end */

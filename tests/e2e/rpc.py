@@ -147,6 +147,16 @@ class Client:
         assert answer["type"] == type
         return answer
 
+    # --- what it costs the host
+
+    def memory_mb(self, what="VmRSS"):
+        """VmRSS: now; VmHWM: at most so far."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith(what)) >> 10
+
+    def n_fds(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
     # --- ending
 
     def wait(self):

@@ -131,6 +131,14 @@ wsand_post(struct wsand_sandbox *sb,
 }
 
 int
+wsand_post_beside(struct wsand_sandbox *sb,
+                  void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
+                  struct wsand_error *err)
+{
+    return wsand_post(sb, fn, arg, err);
+}
+
+int
 wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
                    struct wsand_error *err)
 {
@@ -418,6 +426,8 @@ wsand_process_start(struct wsand_sandbox *sb,
     if (r < 0)
         return r;
     *ret_id = 1;
+    if (o->on_start)
+        o->on_start(o->arg, 1);
     o->on_output(o->arg, 1, 1, "\xe2\x82", 2);
     o->on_exit(o->arg, 1, 0);
     return 0;

@@ -149,7 +149,9 @@ fake_fork_return(struct machine *m, int32_t result)
 static void
 fake_refresh(struct machine *m)
 {
-    m->size = FAKE_MEMORY_BYTES;
+    const struct engine *e = ((struct fake_machine *)m)->engine;
+
+    m->size = e && e->memory_bytes ? e->memory_bytes : FAKE_MEMORY_BYTES;
 }
 
 static void

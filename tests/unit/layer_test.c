@@ -1,4 +1,5 @@
 /* Layers: what differs between two trees, as a tar and back. */
+#include "kernel/file.h"
 #include "kernel/vfs/layer.h"
 #include "test.h"
 
@@ -186,6 +187,44 @@ TEST(a_tree_is_what_its_base_and_its_layer_make)
     tree_recount(&again, &used);
     CHECK(used.inodes == again.used.inodes && used.bytes == again.used.bytes);
     free(read.data);
+    buf_fini(&out);
+    tree_fini(&again);
+    tree_fini(&t);
+    tree_fini(&base);
+}
+
+/* Data, and blocks without data, that are longer than a step of a search. */
+TEST(long_files_with_holes)
+{
+    const struct quota max = {100 << 20, 100};
+    struct tree base = {0}, t = {0}, again = {0};
+    struct image_error err = {0};
+    struct buf out;
+    enum { LEN = SEEK_STEP_BYTES + 12345, END = 3 * SEEK_STEP_BYTES };
+    char *data = malloc(LEN);
+
+    CHECK_EQ(tree_init(&base, &max, 1), 0);
+    CHECK_EQ(tree_clone(&base, &t), 0);
+    CHECK_EQ(tree_clone(&base, &again), 0);
+    uint64_t ino = make(&t, "f", &file_attr, "");
+    for (uint64_t at = 0; at < END; at += ALLOCATE_STEP_BYTES)
+        CHECK_EQ(tree_allocate(&t, ino, at, ALLOCATE_STEP_BYTES, false, 5),
+                 ALLOCATE_STEP_BYTES);
+    memset(data, 'x', LEN);
+    CHECK_EQ(tree_write(&t, ino, 5, data, LEN, 5), LEN);
+    CHECK_EQ(tree_write(&t, ino, END, "end", 3, 5), 3);
+    buf_init(&out, 100 << 20);
+    CHECK_EQ(layer_write(&base, &t, NULL, &out, &err), 0);
+    CHECK(out.len < 2 * SEEK_STEP_BYTES);
+    CHECK_EQ(layer_apply(out.p, out.len, &again, NULL, &err), 0);
+    const struct inode *i = tree_find(&again, find(&again, "f", 1));
+    char *read = calloc(1, LEN);
+    CHECK_EQ(i->size, END + 3);
+    CHECK_EQ(inode_read(i, 5, read, LEN), LEN);
+    CHECK(!memcmp(read, data, LEN));
+    CHECK(inode_read(i, END, read, 3) == 3 && !memcmp(read, "end", 3));
+    free(read);
+    free(data);
     buf_fini(&out);
     tree_fini(&again);
     tree_fini(&t);

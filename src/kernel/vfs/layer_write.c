@@ -1,6 +1,8 @@
 /* Layers: from the difference of two trees to a tar. */
 #include "kernel/vfs/layer.h"
 
+#include "kernel/file.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -140,6 +142,17 @@ put_bytes(struct writer *w, const char *name, const void *data, size_t len)
 
 /* --- contents */
 
+/* The next data or hole, however far it is. -ENXIO */
+static int64_t
+seek(const struct inode *i, uint64_t pos, int whence)
+{
+    int64_t at;
+
+    while ((at = inode_seek(i, pos, whence)) == -EAGAIN)
+        pos += SEEK_STEP_BYTES;
+    return at;
+}
+
 /* The holes of a file; false: too few to be noted. */
 static bool
 note_holes(struct writer *w, const struct inode *i)
@@ -147,8 +160,8 @@ note_holes(struct writer *w, const struct inode *i)
     uint64_t pos = 0, data = 0;
     int64_t from, to;
 
-    while (pos < i->size && (from = inode_seek(i, pos, SEEK_DATA)) >= 0) {
-        to = inode_seek(i, (uint64_t)from, SEEK_HOLE);
+    while (pos < i->size && (from = seek(i, pos, SEEK_DATA)) >= 0) {
+        to = seek(i, (uint64_t)from, SEEK_HOLE);
         archive_entry_sparse_add_entry(w->entry, from, to - from);
         data += (uint64_t)(to - from);
         pos = (uint64_t)to;
@@ -196,10 +209,10 @@ put_sparse(struct writer *w, const struct inode *i)
     int r = 0;
 
     while (r == 0 && pos < i->size) {
-        int64_t from = inode_seek(i, pos, SEEK_DATA);
+        int64_t from = seek(i, pos, SEEK_DATA);
         if (from < 0)
             return skip_hole(w, i->size - pos);
-        int64_t to = inode_seek(i, (uint64_t)from, SEEK_HOLE);
+        int64_t to = seek(i, (uint64_t)from, SEEK_HOLE);
         r = skip_hole(w, (uint64_t)from - pos);
         if (r == 0)
             r = put_data(w, i, (uint64_t)from, (uint64_t)to);

@@ -359,9 +359,11 @@ TEST(process_interactive_shell)
     static struct heard h;
     uint64_t id = LAUNCH(l.sb, &h, .is_pty = true, .rows = 50, .cols = 120);
 
-    CHECK_EQ(type(l.sb, id, "echo $((6 * 7)) $LINES $COLUMNS\n"), 0);
+    CHECK_EQ(type(l.sb, id, "PS1='<$?>'; echo $((6 * 7)) $LINES $COLUMNS\n"),
+             0);
     CHECK(says(&h, "42 50 120\r\n"));
     CHECK_EQ(type(l.sb, id, "(exit 4)\n"), 0);
+    CHECK(says(&h, "<4>")); /* the end of input is read as a key from here on */
     CHECK_EQ(wsand_process_write(l.sb, id, NULL, 0, NULL), 0);
     CHECK_ENDS(&h, 4);
     lib_free(&l);

@@ -70,6 +70,7 @@ clean_up (void)
   executing_list = comsub_ignore_return = return_catch_flag = 0;
   wait_intr_flag = 0;
   indirection_level = 1;
+  stop_making_children ();
   restore_sigmask ();
   reset_parser ();
 }
@@ -103,6 +104,7 @@ run_command (char *text)
     }
   line_number = 0;
   executing = 1;
+  read_but_dont_execute = 0;
   last_command_exit_value
     = parse_and_execute (text, "bash", SEVAL_NOHIST | SEVAL_RESETLINE);
 }
@@ -150,6 +152,15 @@ resident_loop (void)
   stifle_history (HISTORY_MAX);
   indirection_level = 1;
   wasmsand_next (0);
+}
+
+void
+resident_script (char **args, char **env)
+{
+  if (!is_resident)
+    return;
+  execve ("/bin/bash", args, env);
+  exit (EX_NOEXEC);
 }
 
 int

@@ -10,4 +10,8 @@ void resident_loop (void);
  * command as a child, whose end is the end of the command. */
 int resident_execve (char *command, char **args, char **env);
 
+/* For a script without #!: returns only in a shell that is not resident, which
+ * then runs it by a jump into its own main. */
+void resident_script (char **args, char **env);
+
 #endif

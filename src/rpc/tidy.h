@@ -1,0 +1,22 @@
+/* Gives memory that was freed back to the host.
+ *
+ * malloc keeps it, and keeps it for the threads that freed it: the files of a
+ * sandbox that is gone would be paid for once per thread. While the server is
+ * busy, what has grown is looked at; when it falls idle, all is given back but
+ * what a busy sandbox takes again at once. */
+#ifndef RPC_TIDY_H
+#define RPC_TIDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tidy {
+    int64_t due_ns; /* 0: nothing has happened since the last time */
+    size_t low;     /* anonymous bytes, the least since the last time */
+};
+
+/* After each wait of the loop; is_idle: for nothing. */
+void tidy_look(struct tidy *t, int64_t now, bool is_idle);
+
+#endif
