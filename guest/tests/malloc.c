@@ -102,6 +102,36 @@ grow_step_by_step(void)
     free(p);
 }
 
+static size_t
+memory_size(void)
+{
+#ifdef __wasm__
+    return __builtin_wasm_memory_size(0);
+#else
+    return 0;
+#endif
+}
+
+/* What begins small, grows and is freed finds its memory again. */
+static void
+grow_again_and_again(void)
+{
+    size_t before = 0;
+
+    for (int i = 0; i < 300; i++) {
+        char *volatile p = malloc(100);
+
+        for (size_t n = 100; n < 60000; n += 500) {
+            p = realloc(p, n);
+            CHECK(p);
+        }
+        free(p);
+        if (i == 100)
+            before = memory_size();
+    }
+    CHECK(memory_size() <= before);
+}
+
 /* A compiler may take it that malloc succeeds where nobody looks. */
 static int
 refused(void *volatile p)
@@ -142,6 +172,7 @@ free_keeps_errno(void)
 int
 main(void)
 {
+    grow_again_and_again();
     for (int i = 0; i < ROUNDS; i++) {
         struct slot *s = &slots[random32() % SLOTS];
 

@@ -275,7 +275,9 @@ realloc_large(char *p, size_t n)
     return p;
 }
 
-/* Grows the block that was cut off the fresh area last. */
+/* Grows the block that was cut off the fresh area last, unless there is one of
+ * the wanted class: what grows, and is freed in another class than it began in,
+ * again and again, would use up fresh memory for ever. */
 static int
 grow_in_place(char *p, size_t n)
 {
@@ -286,7 +288,7 @@ grow_in_place(char *p, size_t n)
         return -1;
     wanted = class_of(n + 4);
     more = class_size(wanted) - class_size(class);
-    if ((uint32_t)(fresh_end - fresh) < more)
+    if (list[wanted] || (uint32_t)(fresh_end - fresh) < more)
         return -1;
     fresh += more;
     HEADER(p) = wanted;
