@@ -31,6 +31,7 @@
 #include <sys/syscall.h>
 
 #define SYS_SHELL_COMMAND 1000
+#define SYS_SHELL_MEMORY 1002
 #define COMMAND_IS_FRESH (1 << 30)
 #define COMMAND_IS_USERS (1 << 29)
 #define HISTORY_MAX 500
@@ -130,6 +131,16 @@ next_command (void)
   return text;
 }
 
+/* What a command has used and freed is given back between commands. */
+static void
+trim_memory (void)
+{
+  size_t end = wasmsand_trim ();
+
+  if (end)
+    syscall (SYS_SHELL_MEMORY, end);
+}
+
 __attribute__ ((export_name ("wasmsand_resume"))) void
 wasmsand_resume (void)
 {
@@ -137,6 +148,7 @@ wasmsand_resume (void)
   executing = 0;
   fflush (stdout);
   fflush (stderr);
+  trim_memory ();
   wasmsand_next (last_command_exit_value);
 }
 
