@@ -1,0 +1,26 @@
+/* The supervisor: one object that everything in it refers to. */
+#ifndef SUPERVISOR_SUPERVISOR_H
+#define SUPERVISOR_SUPERVISOR_H
+
+#include "supervisor/reactor.h"
+#include "supervisor/sessions.h"
+
+struct config;  /* config.h */
+struct keeper;  /* store/keeper.h */
+struct store;   /* store/store.h */
+struct workers; /* worker.h */
+
+struct supervisor {
+    struct reactor reactor;
+    const struct config *config;
+    struct store *store; /* of the keeper's thread, while it runs */
+    struct keeper *keeper;
+    struct workers *workers;
+    struct sessions sessions;
+    struct list clients;
+    size_t n_clients;
+    struct counters counters;
+    int64_t started_ms; /* since 1970 */
+};
+
+#endif
