@@ -2,7 +2,8 @@
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c)
+WIRE := $(wildcard src/wire/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE)
 SUPERVISOR := $(wildcard src/supervisor/*.c)
 
 # The engine is built once for each state of its inputs, into the cache.

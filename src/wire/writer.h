@@ -1,6 +1,6 @@
 /* What goes to the client: whole lines, in order, from any thread. */
-#ifndef RPC_WRITER_H
-#define RPC_WRITER_H
+#ifndef WIRE_WRITER_H
+#define WIRE_WRITER_H
 
 #include "base/buf.h"
 

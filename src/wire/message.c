@@ -1,5 +1,5 @@
 /* Lines as JSON, with long strings cut out before the parser sees them. */
-#include "rpc/message.h"
+#include "wire/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { CUT_BYTES_MIN = 256, CUTS_MAX = 65536, DIGITS_MAX = 18 };
+/* What the answers of one batch may come to. */
+enum { BATCH_BYTES_MAX = 64 << 20 };
 
 /* What stands for a cut: a string that begins with NUL, and a number. */
 #define MARK "\"\\u0000"
@@ -329,4 +331,60 @@ message_id(const struct message *m, const json_t *id)
     if (b.error)
         buf_fini(&b);
     return b.p;
+}
+
+/* --- a batch's answers */
+
+bool
+message_add_answer(struct message *m, const char *p, size_t len)
+{
+    struct buf *b = &m->answers;
+
+    pthread_mutex_lock(&m->lock);
+    if (len) {
+        buf_add(b, b->len ? "," : "[", 1);
+        buf_add(b, p, len);
+    }
+    bool is_last = --m->n_left == 0;
+    pthread_mutex_unlock(&m->lock);
+    if (!is_last || !b->len)
+        return false;
+    buf_puts(b, "]\n");
+    return !b->error;
+}
+
+bool
+message_is_full(struct message *m, size_t more)
+{
+    pthread_mutex_lock(&m->lock);
+    bool is = m->answers.len + more > BATCH_BYTES_MAX;
+    pthread_mutex_unlock(&m->lock);
+    return is;
+}
+
+/* --- envelopes */
+
+const char *
+request_fault(const json_t *object)
+{
+    const char *version = json_string_value(json_object_get(object, "jsonrpc"));
+    const json_t *id = json_object_get(object, "id");
+
+    if (!version || strcmp(version, "2.0") != 0)
+        return "Invalid request: jsonrpc must be \"2.0\"";
+    if (json_is_object(id) || json_is_array(id) || json_is_boolean(id))
+        return "Invalid request: id must be a string, a number or null";
+    if (!json_is_string(json_object_get(object, "method")))
+        return "Invalid request: method must be a string";
+    return NULL;
+}
+
+void
+put_error(struct buf *b, const char *id, int code, const char *text)
+{
+    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_puts(b, id ? id : "null");
+    buf_printf(b, ",\"error\":{\"code\":%d,\"message\":", code);
+    put_text(b, text);
+    buf_puts(b, "}}\n");
 }

@@ -1,6 +1,6 @@
 /* Text on the wire: JSON strings, UTF-8, base64. */
-#ifndef RPC_TEXT_H
-#define RPC_TEXT_H
+#ifndef WIRE_TEXT_H
+#define WIRE_TEXT_H
 
 #include "base/buf.h"
 

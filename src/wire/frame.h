@@ -1,6 +1,6 @@
 /* Input as lines of a bounded length. */
-#ifndef RPC_FRAME_H
-#define RPC_FRAME_H
+#ifndef WIRE_FRAME_H
+#define WIRE_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Base64 (RFC 4648, with padding, no line breaks). */
-#include "rpc/text.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <string.h>

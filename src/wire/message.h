@@ -3,17 +3,27 @@
  * Long strings are not given to the parser, which is slow on them: they are cut
  * out, stay where they are in the line, and message_text finds them again.
  * Numbers that are ids keep their text in the same way. */
-#ifndef RPC_MESSAGE_H
-#define RPC_MESSAGE_H
+#ifndef WIRE_MESSAGE_H
+#define WIRE_MESSAGE_H
 
 #include "base/own.h"
-#include "rpc/text.h"
+#include "wire/text.h"
 
 #include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { MESSAGE_ERROR_BYTES = JSON_ERROR_TEXT_LENGTH };
+enum { MESSAGE_ERROR_BYTES = JSON_ERROR_TEXT_LENGTH, BATCH_MAX = 1000 };
+
+/* The codes of errors. */
+enum {
+    PARSE_ERROR = -32700,
+    INVALID_REQUEST = -32600,
+    METHOD_NOT_FOUND = -32601,
+    INVALID_PARAMS = -32602,
+    INTERNAL_ERROR = -32603,
+    SANDBOX_ERROR = 1,
+};
 
 struct message {
     atomic_int refs;
@@ -41,5 +51,16 @@ struct text message_text(const struct message *m, const json_t *string);
 /* The JSON text of an id, or of null, to be freed. NULL: an id of a type that
  * is not allowed, or no memory. */
 char *message_id(const struct message *m, const json_t *id);
+
+/* One answer of a batch (len 0: none, to a notification). True: it was the
+ * last, and m->answers is a line to be sent. */
+bool message_add_answer(struct message *m, const char *p, size_t len);
+/* Would its answers be too much with so many bytes more? */
+bool message_is_full(struct message *m, size_t more);
+
+/* What is wrong with the envelope of a request, or NULL. */
+const char *request_fault(const json_t *object);
+/* The answer with an error, and a newline; id: as JSON, or NULL. */
+void put_error(struct buf *b, const char *id, int code, const char *text);
 
 #endif

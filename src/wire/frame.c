@@ -1,5 +1,5 @@
 /* Input as lines: one buffer, from which lines are taken at the front. */
-#include "rpc/frame.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

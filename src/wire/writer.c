@@ -1,6 +1,6 @@
 /* The queue of output. Whoever has a line writes it at once if nothing waits
  * before it; the loop sends the rest when the client reads. */
-#include "rpc/writer.h"
+#include "wire/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

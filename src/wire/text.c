@@ -1,5 +1,5 @@
 /* JSON strings and UTF-8. */
-#include "rpc/text.h"
+#include "wire/text.h"
 
 #include <string.h>
 
