@@ -5,6 +5,7 @@ LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
 WIRE := $(wildcard src/wire/*.c)
 CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE)
 SUPERVISOR := $(wildcard src/supervisor/*.c)
+SUPERVISOR_LIBS := -l:libjansson.a
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -57,7 +58,7 @@ $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 $(B)/libexec/wasmsand-supervisor: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
   $(SUPERVISOR)) build/sources
 	@mkdir -p $(@D) && echo "  link $@"
-	$Q$(link) -pie $(filter %.o,$^) -o $@
+	$Q$(link) -pie $(filter %.o,$^) $(SUPERVISOR_LIBS) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@

@@ -32,9 +32,10 @@ build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
 build/unit.o build/unit-engine.o build/unit-supervisor.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
+build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
 build/unit build/unit-engine build/unit-supervisor: build/%: build/%.o
 	@echo "  link $@"
-	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
+	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
 unit unit-engine unit-supervisor: %: build/% ## unit tests
 	build/$@
 .PHONY: unit unit-engine unit-supervisor

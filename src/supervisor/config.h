@@ -26,7 +26,7 @@ enum config_level { LEVEL_error, LEVEL_warn, LEVEL_info, LEVEL_debug };
 
 struct config {
 #define CONFIG_PATH(id, key, standard, text)                   char *id;
-#define CONFIG_TEXT(id, key, standard, text)                   char *id;
+#define CONFIG_ADDRESS(id, key, standard, text)                char *id;
 #define CONFIG_FLAG(id, key, standard, text)                   bool id;
 #define CONFIG_NUMBER(id, key, standard, min, max, unit, text) uint32_t id;
 #define CONFIG_CHOICE(id, key, standard, choices, text)        uint32_t id;
@@ -48,6 +48,12 @@ void config_free(struct config *c);
 void config_print(const struct config *c, FILE *out);
 /* The options, for --help. */
 void config_print_options(FILE *out);
+
+/* On standard error, safe for a terminal. */
+void config_print_errors(const struct buf *errors);
+/* `serve --check-config` with the other words: the effective configuration, or
+ * all errors. The exit status. */
+int config_check_main(char *const *argv);
 
 /* A name that can be one of a folder in agents_dir. */
 bool config_is_agent_name(const char *name, size_t len);
