@@ -130,7 +130,7 @@ lay_settings(const struct config *c, int hfd, const char *path,
              struct buf *errors, uint32_t *limit)
 {
     struct draft d = {*c, path, "resources", errors};
-    json_t *json;
+    json_t *json = NULL;
 
     int r = config_parse(hfd, path, errors, &json);
     if (r != 0)

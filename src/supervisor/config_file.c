@@ -171,7 +171,7 @@ config_lay_file(struct config *c, const char *path, bool must,
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    json_t *json;
+    json_t *json = NULL;
 
     if (hfd < 0 && errno == ENOENT && !must)
         return 0;

@@ -38,7 +38,7 @@ int config_refuse(struct buf *errors, const char *where, const char *key,
 int config_set_text(struct config *c, const struct config_row *row,
                     const char *where, const char *text, struct buf *errors);
 int config_set_json(struct config *c, const struct config_row *row,
-                    const char *where, const json_t *value, struct buf *errors);
+                    const char *where, const json_t *json, struct buf *errors);
 /* The value as JSON, which the caller owns; NULL: no memory. */
 OWN json_t *config_get_json(const struct config *c,
                             const struct config_row *row);
