@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BEHIND_BYTES = 1 << 20, KEPT_BYTES = 1 << 20 };
-
 /* A description of our own that does not wait, so that others who share the
  * descriptor notice nothing; a file never makes anybody wait. */
 static int
@@ -34,32 +32,19 @@ open_without_waiting(int hfd)
 void
 writer_init(struct writer *w, int hfd, int wake_hfd)
 {
-    *w =
-        (struct writer){.hfd = open_without_waiting(hfd), .wake_hfd = wake_hfd};
+    *w = (struct writer){.wake_hfd = wake_hfd};
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->has_room, NULL);
-    buf_init(&w->queue, SIZE_MAX);
+    outbox_init(&w->out, open_without_waiting(hfd));
 }
 
 void
 writer_fini(struct writer *w)
 {
-    buf_fini(&w->queue);
+    outbox_fini(&w->out);
     (void)pthread_cond_destroy(&w->has_room);
     (void)pthread_mutex_destroy(&w->lock);
-    (void)close(w->hfd);
-}
-
-static size_t
-queued(const struct writer *w)
-{
-    return w->queue.len - w->sent;
-}
-
-static bool
-is_behind(const struct writer *w)
-{
-    return queued(w) > BEHIND_BYTES;
+    (void)close(w->out.hfd);
 }
 
 static void
@@ -71,41 +56,13 @@ wake_loop(const struct writer *w)
     (void)n; /* a full counter wakes too */
 }
 
-/* How much was sent; whoever reads may be gone. */
-static size_t
-send_some(struct writer *w, const char *p, size_t len)
-{
-    size_t done = 0;
-
-    while (done < len && !w->is_broken) {
-        ssize_t n = write(w->hfd, p + done, len - done);
-        if (n >= 0)
-            done += (size_t)n;
-        else if (errno == EAGAIN)
-            break;
-        else if (errno != EINTR)
-            w->is_broken = true;
-    }
-    return done;
-}
-
 static void
 put(struct writer *w, const char *p, size_t len)
 {
-    bool was_empty = !queued(w);
-    size_t done = was_empty ? send_some(w, p, len) : 0;
+    bool was_empty = !outbox_queued(&w->out);
 
-    if (w->is_broken) {
-        wake_loop(w);
-        return;
-    }
-    if (done == len)
-        return;
-    buf_add(&w->queue, p + done, len - done);
-    /* A part of a line cannot be taken back. */
-    if (w->queue.error)
-        w->is_broken = true;
-    if (was_empty || w->is_broken)
+    outbox_put(&w->out, p, len);
+    if (w->out.is_broken || (was_empty && outbox_queued(&w->out)))
         wake_loop(w);
 }
 
@@ -113,9 +70,10 @@ void
 writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
 {
     pthread_mutex_lock(&w->lock);
-    while (may_wait && is_behind(w) && !w->is_broken && !w->is_closing)
+    while (may_wait && outbox_is_behind(&w->out) && !w->out.is_broken &&
+           !w->is_closing)
         pthread_cond_wait(&w->has_room, &w->lock);
-    if (!w->is_broken)
+    if (!w->out.is_broken)
         put(w, p, len);
     pthread_mutex_unlock(&w->lock);
 }
@@ -124,37 +82,20 @@ bool
 writer_offer(struct writer *w, const char *p, size_t len)
 {
     pthread_mutex_lock(&w->lock);
-    bool is_fine = !is_behind(w) && !w->is_broken && !w->is_closing;
+    bool is_fine =
+        !outbox_is_behind(&w->out) && !w->out.is_broken && !w->is_closing;
     if (is_fine)
         put(w, p, len);
     pthread_mutex_unlock(&w->lock);
     return is_fine;
 }
 
-/* Drops what was sent. */
-static void
-shrink(struct writer *w)
-{
-    struct buf *q = &w->queue;
-
-    if (queued(w) && w->sent < q->len / 2)
-        return;
-    memmove(q->p, q->p + w->sent, queued(w));
-    q->len -= w->sent;
-    w->sent = 0;
-    if (!q->len && q->cap > KEPT_BYTES)
-        buf_fini(q);
-}
-
 void
 writer_flush(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    if (queued(w)) {
-        w->sent += send_some(w, w->queue.p + w->sent, queued(w));
-        shrink(w);
-    }
-    if (w->is_broken || !is_behind(w))
+    outbox_flush(&w->out);
+    if (w->out.is_broken || !outbox_is_behind(&w->out))
         pthread_cond_broadcast(&w->has_room);
     pthread_mutex_unlock(&w->lock);
 }
@@ -172,7 +113,7 @@ bool
 writer_is_behind(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    bool is = is_behind(w);
+    bool is = outbox_is_behind(&w->out);
     pthread_mutex_unlock(&w->lock);
     return is;
 }
@@ -181,7 +122,7 @@ bool
 writer_has_more(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    bool has = queued(w) && !w->is_broken;
+    bool has = outbox_queued(&w->out) && !w->out.is_broken;
     pthread_mutex_unlock(&w->lock);
     return has;
 }
@@ -190,7 +131,7 @@ bool
 writer_is_broken(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    bool is = w->is_broken;
+    bool is = w->out.is_broken;
     pthread_mutex_unlock(&w->lock);
     return is;
 }

@@ -2,21 +2,18 @@
 #ifndef WIRE_WRITER_H
 #define WIRE_WRITER_H
 
-#include "base/buf.h"
+#include "wire/outbox.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct writer {
-    int hfd;
     int wake_hfd; /* eventfd of the loop */
     pthread_mutex_t lock;
     pthread_cond_t has_room;
     /* guarded by lock */
-    struct buf queue;
-    size_t sent;     /* of the queue */
-    bool is_broken;  /* nobody reads any more */
+    struct outbox out;
     bool is_closing; /* nobody waits for room any more */
 };
 
