@@ -2,8 +2,9 @@
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c)
-SUPERVISOR := $(wildcard src/supervisor/*.c)
+SEAL := $(wildcard src/seal/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(SEAL)
+SUPERVISOR := $(wildcard src/supervisor/*.c) $(SEAL)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
