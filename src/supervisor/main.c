@@ -3,6 +3,7 @@
 #include "supervisor/ending.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
+#include "supervisor/serve.h"
 #include "supervisor/watch.h"
 
 #include <errno.h>
@@ -147,7 +148,7 @@ take_word(char **words, const char *word)
 }
 
 static int
-serve_main(char **words)
+serve(char **words)
 {
     if (take_word(words, "--help")) {
         (void)fputs(serve_help, stdout);
@@ -156,8 +157,7 @@ serve_main(char **words)
     }
     if (take_word(words, "--check-config"))
         return config_check_main(words);
-    complain("serve: --check-config and --probe are all that it can do yet");
-    return EXIT_USAGE;
+    return serve_main(words);
 }
 
 /* --- commands */
@@ -218,7 +218,7 @@ main(int argc, char **argv)
     if (!fill_standard_streams())
         return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
-        return serve_main(argv + 2);
+        return serve(argv + 2);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

@@ -166,8 +166,7 @@ take_parts(struct life *l)
 static bool
 has_room(const struct life *l)
 {
-    return l->part_bytes < PARTS_BYTES_MAX &&
-           !keeper_is_full(l->s->sv->keeper);
+    return l->part_bytes < PARTS_BYTES_MAX && !keeper_is_full(l->s->sv->keeper);
 }
 
 /* 1: there may be more. */
@@ -338,8 +337,8 @@ struct discard_job {
 static int
 run_discard(struct store *store, struct keeper_job *j)
 {
-    int r = store_discard(store,
-                          CONTAINER_OF(j, struct discard_job, job)->session);
+    int r =
+        store_discard(store, CONTAINER_OF(j, struct discard_job, job)->session);
     return r == -ENOENT ? 0 : r;
 }
 
