@@ -117,7 +117,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
 
 /* --- values */
 
-enum { INODE_BYTES = 48, NAME_BYTES = 16, FILE_BYTES = 24, SHELL_BYTES = 28 };
+enum { INODE_BYTES = 44, NAME_BYTES = 16, FILE_BYTES = 24, SHELL_BYTES = 28 };
 
 size_t
 record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
@@ -127,7 +127,6 @@ record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
     put(&o, r->mode, 4);
     put(&o, r->uid, 4);
     put(&o, r->gid, 4);
-    put(&o, r->is_over_image, 4);
     put(&o, r->size, 8);
     put(&o, (uint64_t)r->atime_ns, 8);
     put(&o, (uint64_t)r->mtime_ns, 8);
@@ -171,14 +170,11 @@ record_inode_get(const void *value, size_t len, struct record_inode *ret)
     struct record_inode r = {.mode = (uint32_t)get(&i, 4)};
     r.uid = (uint32_t)get(&i, 4);
     r.gid = (uint32_t)get(&i, 4);
-    uint64_t over = get(&i, 4);
-    r.is_over_image = over;
     r.size = get(&i, 8);
     r.atime_ns = (int64_t)get(&i, 8);
     r.mtime_ns = (int64_t)get(&i, 8);
     r.ctime_ns = (int64_t)get(&i, 8);
-    if (over > 1 || !sizes_of(r.mode, &min, &max) || r.size < min ||
-        r.size > max)
+    if (!sizes_of(r.mode, &min, &max) || r.size < min || r.size > max)
         return -EINVAL;
     *ret = r;
     return 0;
@@ -400,6 +396,15 @@ record_check(const void *key, size_t key_len, const void *value, size_t len)
     if (value)
         return form_of(k.type)->check(&k, value, len);
     return k.type == RECORD_FACT && !find_fact(&k) ? -EINVAL : 0;
+}
+
+int
+record_send(const struct record_sink *to, const struct record_key *k,
+            const void *value, size_t len)
+{
+    uint8_t key[RECORD_KEY_MAX];
+
+    return to->put(to->arg, key, record_key_put(k, key), value, len);
 }
 
 /* --- frames */

@@ -13,11 +13,12 @@
  *   p page        of the shell's memory, without zeros at its end
  *   x inode block of a file or the target of a symbolic link: its bytes, and
  *                 zeros after them. Empty: allocated and never written; but
- *                 where the inode is_over_image, a hole where the image has
- *                 a block
+ *                 in an inode of the image, a hole where that has a block
  *
- * Inode numbers carry the number of their mount; 0 is the root. What links to
- * an inode is counted from the names, and not recorded. */
+ * Inode numbers carry the number of their mount; 0 is the root. Those of the
+ * image's inodes are never used for others: of these inodes, what is not
+ * recorded is as in the image. Links are not recorded, but counted: an inode
+ * without a name is not there. */
 #ifndef BASE_RECORD_H
 #define BASE_RECORD_H
 
@@ -71,9 +72,6 @@ struct record_key {
 
 struct record_inode {
     uint32_t mode, uid, gid;
-    /* The image has this inode: what is not recorded is as there. Else its
-     * number may be one of the image, of which nothing is left. */
-    bool is_over_image;
     uint64_t size; /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
 };
@@ -108,7 +106,7 @@ bool record_is_fact(const struct record_key *k, const char *name);
 
 /* Values with a form. *_put returns the bytes written, *_get -EINVAL for what
  * no sandbox could have. */
-enum { RECORD_FIXED_MAX = 48 };
+enum { RECORD_FIXED_MAX = 44 };
 size_t record_inode_put(const struct record_inode *r,
                         uint8_t ret[RECORD_FIXED_MAX]);
 int record_inode_get(const void *value, size_t len, struct record_inode *ret);
@@ -126,6 +124,15 @@ int record_shell_get(const void *value, size_t len, struct record_shell *ret);
  * the record is removed. -EINVAL. */
 int record_check(const void *key, size_t key_len, const void *value,
                  size_t len);
+
+/* Where records go: `value` NULL, they are removed. What is not 0 ends it. */
+struct record_sink {
+    int (*put)(void *arg, const void *key, size_t key_len, const void *value,
+               size_t len);
+    void *arg;
+};
+int record_send(const struct record_sink *to, const struct record_key *k,
+                const void *value, size_t len);
 
 /* --- on a stream: a head, the key, the value */
 

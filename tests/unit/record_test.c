@@ -120,9 +120,8 @@ check_inode(struct record_inode r)
     int e = record_inode_get(b, record_inode_put(&r, b), &back);
     if (e == 0)
         CHECK(back.mode == r.mode && back.uid == r.uid && back.gid == r.gid &&
-              back.is_over_image == r.is_over_image && back.size == r.size &&
-              back.atime_ns == r.atime_ns && back.mtime_ns == r.mtime_ns &&
-              back.ctime_ns == r.ctime_ns);
+              back.size == r.size && back.atime_ns == r.atime_ns &&
+              back.mtime_ns == r.mtime_ns && back.ctime_ns == r.ctime_ns);
     return e;
 }
 
@@ -131,7 +130,6 @@ TEST(record_inodes_are_of_kinds_that_a_sandbox_has)
     CHECK_EQ(check_inode((struct record_inode){.mode = S_IFREG | 07777,
                                                .uid = 1,
                                                .gid = 2,
-                                               .is_over_image = true,
                                                .size = RECORD_BYTES_MAX,
                                                .atime_ns = -1,
                                                .mtime_ns = INT64_MAX,
