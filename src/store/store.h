@@ -56,12 +56,12 @@ void store_free(OWN struct store *s);
 /* What went wrong last; valid until the next call. */
 const char *store_why(const struct store *s);
 
-/* -EBUSY: one has begun. */
-int store_begin(struct store *s);
-/* Makes all since store_begin durable, or without `is_durable`: safe from a
- * kill of this process, and durable with the next store_end that is, or with
- * store_sync. On failure nothing of it is there. */
-int store_end(struct store *s, bool is_durable);
+/* Without `is_durable`, what follows is safe from a kill of this process when
+ * store_end returned 0, and durable with the next transaction that is, or with
+ * store_sync. -EBUSY: one has begun. */
+int store_begin(struct store *s, bool is_durable);
+/* On failure nothing of it is there. */
+int store_end(struct store *s);
 /* Nothing of it happened. */
 void store_undo(struct store *s);
 int store_sync(struct store *s);
@@ -90,7 +90,6 @@ struct store_session {
     struct store_amounts quota;
     /* given by the store, ignored in what it is given */
     uint64_t number; /* grows with each session */
-    uint64_t commit; /* of its worker: the newest */
     struct store_amounts used;
     bool has_ended;
 };
@@ -141,7 +140,6 @@ int store_event_list(struct store *s, const char *session, uint64_t after,
  * before the part that `is_last`. */
 struct store_batch {
     const char *session;
-    uint64_t commit; /* its number */
     const void *frames;
     size_t len;
     bool is_last;
