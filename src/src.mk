@@ -3,9 +3,11 @@ BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
 WIRE := $(wildcard src/wire/*.c)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE)
-SUPERVISOR := $(wildcard src/supervisor/*.c)
-SUPERVISOR_LIBS := -l:libjansson.a
+SEAL := $(wildcard src/seal/*.c)
+STORE := $(wildcard src/store/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
+SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
+SUPERVISOR_LIBS := -l:libjansson.a -lsqlite3 -lm
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime

@@ -40,6 +40,8 @@ struct client {
     size_t n_calls;
     size_t call_bytes; /* of their lines */
     bool is_held, is_gone;
+    bool is_busy;        /* in client_line */
+    struct list stalled; /* workers that wait until it has caught up */
 };
 
 void client_init(struct client *c, struct supervisor *sv,

@@ -83,7 +83,7 @@ run_on(const struct cgroup_host *h, const struct options *o)
 
     if (!all_enforced(h, o))
         return EXIT_NO_JAIL;
-    int r = cgroup_init(&group, h, o->limit);
+    int r = jail_group(&group, h, o->limit);
     if (r < 0) {
         complain("limit: cgroup: %s", strerror(-r));
         return EXIT_NO_JAIL;

@@ -17,10 +17,14 @@ struct supervisor {
     struct keeper *keeper;
     struct workers *workers;
     struct sessions sessions;
+    struct list lives;         /* of sessions, in the order of their starts */
+    struct list event_waiters; /* events.c */
     struct list clients;
     size_t n_clients;
     struct counters counters;
     int64_t started_ms; /* since 1970 */
+    bool is_ending;     /* told to */
+    char birth_why[256]; /* the last birth of a worker that failed */
 };
 
 #endif

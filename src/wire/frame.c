@@ -74,6 +74,15 @@ frame_end(struct frame *f)
         f->p[f->end++] = '\n';
 }
 
+static void
+keep_head(struct frame *f, const char *line, size_t len)
+{
+    size_t n = len < sizeof f->head ? len : sizeof f->head - 1;
+
+    memcpy(f->head, line, n);
+    f->head[n] = 0;
+}
+
 /* There is no newline in what was read. */
 static void
 skip_if_long(struct frame *f)
@@ -81,6 +90,8 @@ skip_if_long(struct frame *f)
     f->scanned = f->end;
     if (!f->is_skipping && f->end - f->begin <= f->max)
         return;
+    if (!f->is_skipping)
+        keep_head(f, f->p + f->begin, f->end - f->begin);
     f->is_skipping = true;
     f->begin = f->end = f->scanned = 0;
     if (f->cap > 4 * (size_t)READ_BYTES) {
@@ -104,6 +115,8 @@ frame_next(struct frame *f, char **ret_line, size_t *ret_len)
     size_t len = (size_t)(newline - line);
     f->begin = f->scanned = (size_t)(newline - f->p) + 1;
     if (f->is_skipping || len > f->max) {
+        if (!f->is_skipping)
+            keep_head(f, line, len);
         f->is_skipping = false;
         return FRAME_TOO_LARGE;
     }

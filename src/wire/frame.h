@@ -11,6 +11,7 @@ struct frame {
     size_t scanned;         /* no newline before this */
     size_t max;             /* bytes of a line */
     bool is_skipping;       /* the rest of a line that is too long */
+    char head[48];          /* how that line began, as a string */
 };
 
 enum frame_event {

@@ -9,7 +9,7 @@
 
 enum { CUT_BYTES_MIN = 256, CUTS_MAX = 65536, DIGITS_MAX = 18 };
 /* What the answers of one batch may come to. */
-enum { BATCH_BYTES_MAX = 64 << 20 };
+enum { BATCH_BYTES_MAX = 64 << 20, PUT_DEPTH_MAX = 64 };
 
 /* What stands for a cut: a string that begins with NUL, and a number. */
 #define MARK "\"\\u0000"
@@ -331,6 +331,72 @@ message_id(const struct message *m, const json_t *id)
     if (b.error)
         buf_fini(&b);
     return b.p;
+}
+
+/* --- writing it again */
+
+static void put_value(struct buf *b, const struct message *m, const json_t *v,
+                      int depth);
+
+static void
+put_array(struct buf *b, const struct message *m, const json_t *v, int depth)
+{
+    size_t i;
+    json_t *element;
+
+    buf_puts(b, "[");
+    json_array_foreach(v, i, element)
+    {
+        if (i)
+            buf_puts(b, ",");
+        put_value(b, m, element, depth);
+    }
+    buf_puts(b, "]");
+}
+
+static void
+put_object(struct buf *b, const struct message *m, const json_t *v, int depth)
+{
+    const char *name, *comma = "";
+    json_t *member;
+
+    buf_puts(b, "{");
+    json_object_foreach((json_t *)v, name, member)
+    {
+        buf_puts(b, comma);
+        comma = ",";
+        put_text(b, name);
+        buf_puts(b, ":");
+        put_value(b, m, member, depth);
+    }
+    buf_puts(b, "}");
+}
+
+static void
+put_value(struct buf *b, const struct message *m, const json_t *v, int depth)
+{
+    if (depth > PUT_DEPTH_MAX)
+        b->error = -ELOOP;
+    if (b->error)
+        return;
+    if (json_is_array(v))
+        put_array(b, m, v, depth + 1);
+    else if (json_is_object(v))
+        put_object(b, m, v, depth + 1);
+    else if (json_is_string(v))
+        put_string(b, message_text(m, v).p, message_text(m, v).len);
+    else if (json_is_integer(v))
+        buf_printf(b, "%" PRId64, (int64_t)json_integer_value(v));
+    else if (json_is_real(v))
+        buf_printf(b, "%.17g", json_real_value(v));
+    else
+        buf_puts(b, json_is_null(v) ? "null" : json_is_true(v) ? "true" : "false");
+}
+
+void
+put_json(struct buf *b, const struct message *m, const json_t *value)
+{
+    put_value(b, m, value, 0);
 }
 
 /* --- a batch's answers */

@@ -48,6 +48,8 @@ DEFINE_CLEANUP(struct message *, message_put)
 
 /* The bytes of a JSON string, valid as long as the message; NUL follows. */
 struct text message_text(const struct message *m, const json_t *string);
+/* A value of the message as JSON text. Nested more than 64 deep: b->error. */
+void put_json(struct buf *b, const struct message *m, const json_t *value);
 /* The JSON text of an id, or of null, to be freed. NULL: an id of a type that
  * is not allowed, or no memory. */
 char *message_id(const struct message *m, const json_t *id);

@@ -1,6 +1,6 @@
 /* System call filters, from tables. */
-#ifndef SUPERVISOR_SECCOMP_H
-#define SUPERVISOR_SECCOMP_H
+#ifndef SEAL_SECCOMP_H
+#define SEAL_SECCOMP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,12 +21,10 @@ struct seccomp_policy {
     uint32_t otherwise;
 };
 
-/* For native commands: everything but what has no business in a jail. */
-extern const struct seccomp_policy seccomp_native;
-/* Where nothing else counts memory without a process: none of it. */
-extern const struct seccomp_policy seccomp_no_hidden_memory;
+#define SECCOMP_FAIL(err) (SECCOMP_RET_ERRNO | (err))
 
-/* 0 or -errno; needs no_new_privs. */
+/* For all threads of the process. System calls of another kind (i386, x32) kill
+ * it or fail. 0 or -errno; needs no_new_privs. */
 int seccomp_load(const struct seccomp_policy *policy);
 
 #endif
