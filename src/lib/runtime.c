@@ -1,6 +1,7 @@
 /* The runtime: one engine. */
 #include "lib/lib.h"
 
+#include "base/version.h"
 #include "engine/engine.h"
 #include "kernel/vfs/image.h"
 
@@ -8,10 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-#ifndef WSAND_VERSION
-#define WSAND_VERSION "0.1.0"
-#endif
 
 const char *
 wsand_version(void)
