@@ -369,7 +369,7 @@ copy_of(const struct session *s, const char *label)
     n->limits = strdup(s->limits);
     n->options = strdup(s->options);
     n->is_interval = s->is_interval;
-    n->commit = s->commit;
+    n->has_state = s->has_state;
     if (n->agent && n->label && n->limits && n->options &&
         session_read_options(n) == 0)
         return n;

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 4096 };
+enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
 
 /* Everything that serving takes, in the order in which it is made. */
 struct serving {
@@ -95,8 +95,7 @@ find_worker(struct serving *g)
     exe[n] = 0;
     *strrchr(exe, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(g->worker, sizeof g->worker, "%.4000s%s", exe,
-                       places[i]);
+        (void)snprintf(g->worker, sizeof g->worker, "%.900s%s", exe, places[i]);
         if (access(g->worker, X_OK) == 0)
             return 0;
     }

@@ -33,8 +33,8 @@ struct session {
     int64_t created_ms, changed_ms; /* since 1970 */
     uint32_t limit[N_LIMITS];
     bool is_interval, auto_resume;
-    bool is_lost;    /* it could not be created: there is no row */
-    uint64_t commit; /* of its state in the store; 0: it has none */
+    bool is_lost;   /* it could not be created: there is no row */
+    bool has_state; /* in the store */
     struct life *life;
     struct list waiting; /* calls, until it is active or cannot be */
 };
@@ -48,7 +48,7 @@ void sessions_fini(struct sessions *t);
 struct session *session_new(struct supervisor *sv, const char *id);
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
-struct session *session_find(struct supervisor *sv, struct text id);
+struct session *sessions_find(struct supervisor *sv, struct text id);
 /* Out of the table: nobody finds it any more. */
 void session_forget(struct session *s);
 /* Those that the store has. 0 or -errno. */
@@ -173,7 +173,6 @@ struct life {
     struct list parts; /* of commits, not posted */
     size_t part_bytes;
     struct commit_job *committing; /* posted */
-    uint64_t commit_base;          /* of the store's count, at the beginning */
     uint64_t complete, committed;  /* the worker's count */
     bool is_refused;               /* the store could not commit */
     struct load_job *loading;

@@ -89,7 +89,7 @@ to_session(OWN struct call *q)
         call_error(q, INVALID_PARAMS, "sessionId must be a string");
         return;
     }
-    q->session = session_find(q->client->sv, message_text(q->msg, id));
+    q->session = sessions_find(q->client->sv, message_text(q->msg, id));
     if (!q->session)
         look_up(q, message_text(q->msg, id));
     else
