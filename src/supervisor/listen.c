@@ -21,7 +21,7 @@
 enum {
     LINE_BYTES_MAX = 8388608,
     CLIENTS_MAX = 1024,
-    BACKLOG = 128,
+    BACKLOG = 1024,
     READS_AHEAD = 16, /* of one client, before all else is looked at */
     STUCK_S = 30,     /* a client that is behind and reads nothing is closed */
 };
@@ -259,14 +259,8 @@ connection_new(struct supervisor *sv, OWN int hfd)
 }
 
 static void
-on_listener(struct source *source, uint32_t events)
+take_connection(struct listener *l, OWN int hfd)
 {
-    struct listener *l = CONTAINER_OF(source, struct listener, source);
-
-    (void)events;
-    int hfd = accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (hfd < 0)
-        return;
     if (!is_allowed(hfd)) {
         say(l->sv, LEVEL_warn, "a client of another user was refused");
         (void)close(hfd);
@@ -276,6 +270,18 @@ on_listener(struct source *source, uint32_t events)
     } else {
         connection_new(l->sv, hfd);
     }
+}
+
+static void
+on_listener(struct source *source, uint32_t events)
+{
+    struct listener *l = CONTAINER_OF(source, struct listener, source);
+    int hfd;
+
+    (void)events;
+    while ((hfd = accept4(source->hfd, NULL, NULL,
+                          SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+        take_connection(l, hfd);
 }
 
 static int

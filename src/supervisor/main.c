@@ -1,4 +1,5 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/cli.h"
 #include "supervisor/config.h"
 #include "supervisor/ending.h"
 #include "supervisor/jail.h"
@@ -219,6 +220,8 @@ main(int argc, char **argv)
         return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
         return serve(argv + 2);
+    if (!strcmp(word, "session"))
+        return session_main(argv + 2);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

@@ -319,6 +319,7 @@ raise_limits(void)
     struct rlimit r;
 
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a full disk is an error, not an end */
     if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
         r.rlim_cur = r.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &r);

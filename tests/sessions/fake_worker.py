@@ -47,7 +47,7 @@ def answer(number, result, made=None):
     line = {"jsonrpc": "2.0", "id": number, "result": result}
     if made:
         line["commit"] = made
-    send(json.dumps(line))
+    send(json.dumps(line, separators=(",", ":")))
 
 
 def ran(stdout="", status=0):
@@ -64,10 +64,16 @@ def read_exactly(size):
     return data
 
 
+def refuse(number, message):
+    send(json.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": 1, "message": message}}))
+
+
 def load(number):
     while True:
         op, _, key_len, value_len = HEAD.unpack(read_exactly(HEAD.size))
         name, value = read_exactly(key_len), read_exactly(value_len)
+        if op == END and "no load" in state.values():
+            return refuse(number, "EINVAL: told to fail")
         if op == END:
             return answer(number, {"ok": True})
         if name[:1] == b"h":
@@ -164,8 +170,7 @@ def serve(line):
     elif method == "run":
         run(number, request["params"])
     elif method == "create" and request["params"].get("env", {}).get("FAIL"):
-        send(json.dumps({"jsonrpc": "2.0", "id": number,
-                         "error": {"code": 1, "message": "EINVAL: told to fail"}}))
+        refuse(number, "EINVAL: told to fail")
     else:
         answer(number, {"ok": True, "method": method, "params": request["params"]})
 
