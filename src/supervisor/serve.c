@@ -302,6 +302,7 @@ serving_end(struct serving *g)
 {
     listener_free(g->listener);
     keeper_free(g->sv.keeper); /* answers what was waiting for the store */
+    states_forget_unsaved(&g->sv);
     close_clients(&g->sv);
     workers_free(g->sv.workers);
     if (g->has_host)
@@ -333,6 +334,7 @@ serving_begin(struct serving *g)
     g->sv.started_ms = wall_ms();
     list_init(&g->sv.clients);
     list_init(&g->sv.lives);
+    list_init(&g->sv.unsaved);
     list_init(&g->sv.event_waiters);
     g->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||

@@ -87,6 +87,8 @@ struct state_change {
 };
 /* Enters the state now, and has the store keep row and event. */
 void session_enter(struct session *s, const struct state_change *c);
+/* At the end: what the store did not take is given up. */
+void states_forget_unsaved(struct supervisor *sv);
 
 /* --- calls to sessions (session_call.c, do_session.c) */
 

@@ -19,6 +19,8 @@ struct supervisor {
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
     struct list event_waiters; /* events.c */
+    struct list unsaved; /* changes of state that the store did not take */
+    struct timer save_again;
     struct list clients;
     size_t n_clients;
     size_t n_workers; /* that sessions have */
