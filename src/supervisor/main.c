@@ -1,5 +1,6 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
 #include "supervisor/ending.h"
+#include "supervisor/fsck.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
 #include "supervisor/watch.h"
@@ -179,6 +180,8 @@ main(int argc, char **argv)
 
     if (!fill_standard_streams())
         return EXIT_NO_JAIL;
+    if (!strcmp(word, "fsck"))
+        return fsck_main(argv + 2);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);
