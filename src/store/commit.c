@@ -28,9 +28,9 @@ struct value {
     int64_t chunk; /* 0: none */
 };
 
-static void
-charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
-       uint64_t len, bool is_there)
+void
+amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
+               uint64_t len, bool is_there)
 {
     uint64_t *amount = &a->other, n = key_len + len;
 
@@ -89,7 +89,7 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
       const struct seen *old)
 {
     if (old->is_there)
-        charge(&w->used, key, key_len, old->len, false);
+        amounts_charge(&w->used, key, key_len, old->len, false);
     return old->is_own && old->chunk
                ? sql_run(w->s, SQL_loose_chunk, "i", old->chunk)
                : 0;
@@ -123,7 +123,7 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     r = leave(w, key, key_len, &old);
     if (r < 0)
         return r;
-    charge(&w->used, key, key_len, len, true);
+    amounts_charge(&w->used, key, key_len, len, true);
     return write_value(w, key, key_len, &v);
 }
 
@@ -282,12 +282,28 @@ write_batch(struct writer *w, const struct found_session *f,
 }
 
 static int
+check_order(struct store *s, struct found_session *f,
+            const struct store_batch *b)
+{
+    int64_t left = f->staging;
+
+    if (!b->is_first && !left)
+        return fail(s, -EINVAL, "a commit without its first part");
+    if (!b->is_first || !left)
+        return 0;
+    f->staging = 0;
+    return session_drop_staging(s, f->number, left);
+}
+
+static int
 commit(struct store *s, const struct store_batch *b)
 {
     struct found_session f;
     struct writer w = {.s = s};
 
     int r = session_find(s, b->session, &f);
+    if (r == 0)
+        r = check_order(s, &f, b);
     if (r == 0)
         r = open_layer(s, &f, b->is_last, &w.layer);
     if (r == 0)

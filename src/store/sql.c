@@ -191,10 +191,10 @@ op_end(struct store *s, int error)
 
     if (error >= 0) {
         int r = sql_run(s, SQL_release, "");
-        if (r == 0) {
-            s->is_unsynced &= s->is_begun;
+        if (r == 0 && !s->is_begun)
+            r = store_sync(s); /* if it changed nothing, others may have */
+        if (r == 0)
             return error;
-        }
         error = r;
         s->is_doubtful |= s->is_unsynced;
     }
@@ -208,13 +208,17 @@ op_end(struct store *s, int error)
     return error;
 }
 
+/* This pragma acts when it is prepared, not when it is stepped. */
 int
 sql_set_durable(struct store *s, bool is_durable)
 {
+    const char *text =
+        is_durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL";
+
     if (s->is_full == is_durable)
         return 0;
-    int r = sql_run(s, is_durable ? SQL_sync_full : SQL_sync_normal, "");
-    if (r == 0)
-        s->is_full = is_durable;
-    return r;
+    if (sqlite3_exec(s->db, text, NULL, NULL, NULL))
+        return sql_fail(s);
+    s->is_full = is_durable;
+    return 0;
 }

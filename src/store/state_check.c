@@ -64,8 +64,10 @@ static int
 give(struct state_check *c, bool is_last, size_t end_bytes,
      struct state_part *ret)
 {
-    struct state_part part = {
-        .len = c->n_whole, .commit = c->commit + 1, .is_last = is_last};
+    struct state_part part = {.len = c->n_whole,
+                              .commit = c->commit + 1,
+                              .is_first = !c->is_amid,
+                              .is_last = is_last};
 
     if (part.len) {
         part.frames = malloc(part.len);

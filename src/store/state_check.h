@@ -28,7 +28,7 @@ struct state_part {
     char *frames; /* NULL: none */
     size_t len;
     uint64_t commit; /* the number; the first is 1 */
-    bool is_last;
+    bool is_first, is_last;
 };
 
 /* All zero is one that is ready. */
@@ -39,8 +39,7 @@ char *state_check_room(struct state_check *c, size_t *ret_room);
 void state_check_add(struct state_check *c, size_t n);
 /* 1: a part of a commit, whose frames the caller frees; to be called again.
  * 0: there is none yet. -EPROTO: `why` says what is wrong, and the worker must
- * not be heard any more. -ENOMEM. If the worker goes while it is_amid a commit,
- * store_discard is due. */
+ * not be heard any more. -ENOMEM. */
 int state_check_take(struct state_check *c, OWN struct state_part *ret);
 
 #endif

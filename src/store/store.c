@@ -86,7 +86,7 @@ lock(struct store *s, const char *dir)
         return fail(s, -ENAMETOOLONG, "the store's path is too long");
     s->lock_hfd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->lock_hfd < 0)
-        return fail(s, -errno, "%s: %s", path, strerror(errno));
+        return fail(s, -errno, "%s: %s", dir, strerror(errno));
     if (flock(s->lock_hfd, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(s->lock_hfd, owner, sizeof owner - 1, 0);
         owner[n > 0 ? strspn(owner, "0123456789") : 0] = 0;
@@ -140,34 +140,35 @@ check_version(struct store *s, const char *dir)
     return 0;
 }
 
-/* Nobody shares the database, so its log needs no shared index. */
+/* Nobody shares the database, so its log needs no shared index. The change to
+ * a log removes a journal, which must not come back when the power goes. */
 static int
 configure(struct store *s)
 {
     char text[320];
-    size_t cache =
-        s->options.cache_bytes ? s->options.cache_bytes : (size_t)CACHE_BYTES;
-
     (void)snprintf(text, sizeof text,
-                   "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL;"
-                   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
-                   "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
+                   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
+                   "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
+                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+                   "wal_autocheckpoint=0;"
                    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0;"
                    "PRAGMA cell_size_check=ON; PRAGMA cache_size=-%zu",
-                   cache >> 10);
+                   s->options.cache_bytes >> 10);
     int r = exec(s, text);
     s->is_full = r == 0;
     return r;
 }
 
+/* A transaction that changed something was committed. */
 static int
-note_log(void *arg, sqlite3 *db, const char *name, int pages)
+note_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
     struct store *s = arg;
 
     (void)db;
     (void)name;
     s->log_pages = pages;
+    s->is_unsynced = !s->is_full;
     return SQLITE_OK;
 }
 
@@ -178,7 +179,7 @@ keep_log(struct store *s)
     int on = 1;
 
     (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    sqlite3_wal_hook(s->db, note_log, s);
+    sqlite3_wal_hook(s->db, note_commit, s);
 }
 
 static int
@@ -188,9 +189,13 @@ open_database(struct store *s, const char *dir)
 
     if (snprintf(path, sizeof path, "%s/store.db", dir) >= (int)sizeof path)
         return fail(s, -ENAMETOOLONG, "the store's path is too long");
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-    if (sqlite3_open_v2(path, &s->db, flags, s->options.vfs))
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                SQLITE_OPEN_NOFOLLOW |
+                (s->options.is_old ? 0 : SQLITE_OPEN_CREATE);
+    int code = sqlite3_open_v2(path, &s->db, flags, s->options.vfs);
+    if (code == SQLITE_CANTOPEN && s->options.is_old)
+        return fail(s, -ENOENT, "%s: there is no store", dir);
+    if (code)
         return s->db ? sql_fail(s) : fail(s, -ENOMEM, "no memory");
     sqlite3_extended_result_codes(s->db, 0);
     int r = configure(s);
@@ -222,7 +227,7 @@ drop_staging(struct store *s)
 static int
 open_all(struct store *s, const char *dir)
 {
-    if (mkdir(dir, 0700) && errno != EEXIST)
+    if (!s->options.is_old && mkdir(dir, 0700) && errno != EEXIST)
         return fail(s, -errno, "%s: %s", dir, strerror(errno));
     int r = lock(s, dir);
     if (r == 0)
@@ -246,6 +251,10 @@ store_open(const char *dir, const struct store_options *o, char *why,
     s->may_shrink = true;
     if (o)
         s->options = *o;
+    if (!s->options.log_pages)
+        s->options.log_pages = LOG_PAGES;
+    if (!s->options.cache_bytes)
+        s->options.cache_bytes = CACHE_BYTES;
     int r = open_all(s, dir);
     if (r < 0) {
         memcpy(why, s->why, STORE_WHY_BYTES);
@@ -309,8 +318,7 @@ store_end(struct store *s)
         return r;
     }
     s->is_begun = false;
-    s->is_unsynced = !s->is_full;
-    return 0;
+    return s->is_full ? store_sync(s) : 0;
 }
 
 void
@@ -342,7 +350,7 @@ store_sync(struct store *s)
 int
 store_checkpoint(struct store *s)
 {
-    if (s->log_pages < LOG_PAGES && !s->is_doubtful)
+    if (s->log_pages < s->options.log_pages && !s->is_doubtful)
         return 0;
     if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
                                   NULL, NULL))

@@ -39,7 +39,9 @@ enum { STORE_WHY_BYTES = 256 };
 
 struct store_options {
     const char *vfs;        /* of SQLite; NULL: the system's */
+    bool is_old;            /* -ENOENT if there is no store */
     size_t cache_bytes;     /* of the database in memory; 0: 4 MiB */
+    int log_pages;          /* after which it is moved; 0: 2000 */
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */
@@ -137,15 +139,17 @@ int store_event_list(struct store *s, const char *session, uint64_t after,
 
 /* Frames as they came from a worker (state_check.h cuts and checks them), puts
  * and deletes only. A commit may come in parts: nothing of it can be seen
- * before the part that `is_last`. */
+ * before the part that `is_last`, and the part that `is_first` drops what is
+ * left of one that did not come to its end. -EINVAL: parts before this one are
+ * not there. */
 struct store_batch {
     const char *session;
     const void *frames;
     size_t len;
-    bool is_last;
+    bool is_first, is_last;
 };
 int store_commit(struct store *s, const struct store_batch *b);
-/* Parts of a commit whose end will not come are forgotten. */
+/* The same at once, when a worker is gone amid a commit. */
 int store_discard(struct store *s, const char *session);
 
 /* The new session `to` has all records of `from` as of its newest commit. */

@@ -81,6 +81,12 @@ struct found_session {
 int session_find(struct store *s, const char *id, struct found_session *ret);
 int session_drop_staging(struct store *s, int64_t number, int64_t layer);
 
+/* --- commit.c */
+
+/* A record is there, or not any more. */
+void amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
+                    uint64_t len, bool is_there);
+
 /* --- layer.c */
 
 struct layer {

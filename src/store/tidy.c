@@ -219,7 +219,7 @@ tidy_chunks(struct store *s, int64_t now_ms)
 {
     (void)now_ms;
     int r = sql_run(s, SQL_chunk_sweep, "");
-    if (r < 0)
+    if (r < 0 && r != -EBADMSG) /* a damaged one is left for fsck */
         return r;
     s->may_shrink |= sqlite3_changes(s->db) > 0;
     r = sql_run(s, SQL_loose_sweep, "");

@@ -113,7 +113,6 @@ use(struct walk *w, struct walk_layer *of)
             l->key && !compare(l->key, l->key_len, of->key, of->key_len);
     w->key = of->key;
     w->key_len = of->key_len;
-    w->is_own = of == w->layers;
     w->chunk = sqlite3_column_int64(of->st, 3);
     w->value = sqlite3_column_blob(of->st, 2);
     w->len = w->chunk ? (uint64_t)sqlite3_column_int64(of->st, 1)

@@ -14,7 +14,6 @@ struct walk {
     /* the record: valid until the next step; what is stored may be damaged */
     const uint8_t *key;
     size_t key_len;
-    bool is_own;       /* of the first layer */
     uint64_t len;      /* of the value, */
     const void *value; /* which is here, */
     int64_t chunk;     /* or in a chunk */

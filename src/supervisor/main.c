@@ -2,6 +2,7 @@
 #include "supervisor/cli.h"
 #include "supervisor/config.h"
 #include "supervisor/ending.h"
+#include "supervisor/fsck.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
 #include "supervisor/serve.h"
@@ -222,6 +223,8 @@ main(int argc, char **argv)
         return serve(argv + 2);
     if (!strcmp(word, "session"))
         return session_main(argv + 2);
+    if (!strcmp(word, "fsck"))
+        return fsck_main(argv + 2);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

@@ -188,7 +188,7 @@ TEST(records_are_read_as_they_were_committed)
     CHECK_EQ(count_records(w.s, "a"), 0);
     add_file(&b, 1, "small", 2, 1, 100);
     add_file(&b, 1, "large", 3, 2, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     CHECK_EQ(count_records(w.s, "a"), 6);
     struct store_amounts u = get(w.s, "a").used;
     CHECK_EQ(u.bytes, 8192);
@@ -200,7 +200,7 @@ TEST(records_are_read_as_they_were_committed)
     struct record_key k = block_key(3, 0);
     add_delete(&b, &k);
     add_delete(&b, &k);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     world_reopen(&w);
     CHECK_EQ(count_records(w.s, "a"), 5);
     CHECK_EQ(get(w.s, "a").used.bytes, 4096);
@@ -223,14 +223,14 @@ TEST(malformed_records_are_refused_and_leave_nothing)
     add_file(&b, 1, "x", 2, 1, 4096);
     size_t good = b.len;
     add_put(&b, &(struct record_key){.type = RECORD_INODE, .inode = 3}, "x", 1);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EPROTO);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EPROTO);
     b.len = good - 1;
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EPROTO);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EPROTO);
     b.len = 0;
     buf_add(&b, "E\0\0\0\10\0\0\0\1\0\0\0\0\0\0\0", 16);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EPROTO);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EPROTO);
     CHECK_EQ(count_records(w.s, "a"), 0);
-    CHECK_EQ(commit_frames(w.s, "b", &b, true), -ENOENT);
+    CHECK_EQ(commit_frames(w.s, "b", &b), -ENOENT);
     buf_fini(&b);
     world_fini(&w);
 }
@@ -250,19 +250,19 @@ TEST(what_is_beyond_a_quota_is_refused_by_name)
     CHECK_EQ(store_session_create(w.s, &row), 0);
     for (unsigned i = 0; i < 3; i++)
         add_block(&b, 2, i, i, 10);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EDQUOT);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EDQUOT);
     CHECK(strstr(store_why(w.s), "bytes of files"));
     for (unsigned i = 0; i < 4; i++)
         add_inode(&b, 2 + i, S_IFREG, 0);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EDQUOT);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EDQUOT);
     CHECK(strstr(store_why(w.s), "inodes"));
     for (page.index = 0; page.index < 2; page.index++)
         add_put(&b, &page, "x", 1);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EDQUOT);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EDQUOT);
     CHECK(strstr(store_why(w.s), "pages of the shell"));
     for (command.index = 0; command.index < 7; command.index++)
         add_put(&b, &command, "x", 1);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EDQUOT);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EDQUOT);
     CHECK(strstr(store_why(w.s), "history"));
     CHECK_EQ(count_records(w.s, "a"), 0);
 
@@ -273,7 +273,7 @@ TEST(what_is_beyond_a_quota_is_refused_by_name)
         struct record_key k = block_key(2, i);
         add_delete(&b, &k);
     }
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     buf_fini(&b);
     world_fini(&w);
 }
@@ -290,13 +290,13 @@ TEST(whoever_is_over_a_lowered_quota_may_remove)
     CHECK_EQ(store_session_create(w.s, &row), 0);
     for (unsigned i = 0; i < 8; i++)
         add_block(&b, 2, i, i, 10);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     row.quota.bytes = 4096;
     CHECK_EQ(store_session_update(w.s, &row), 0);
     add_delete(&b, &k);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     add_block(&b, 2, 0, 1, 10);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), -EDQUOT);
+    CHECK_EQ(commit_frames(w.s, "a", &b), -EDQUOT);
     buf_fini(&b);
     world_fini(&w);
 }
@@ -310,32 +310,50 @@ TEST(parts_of_a_commit_are_seen_with_the_last)
     world_init(&w, NULL);
     CHECK_EQ(session_new(w.s, "a"), 0);
     add_file(&b, 1, "first", 2, 1, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     add_file(&b, 1, "second", 3, 2, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, false), 0);
+    CHECK_EQ(commit_part(w.s, "a", &b, true, false), 0);
     CHECK_EQ(count_records(w.s, "a"), 3);
     CHECK_EQ(session_fork(w.s, "a", "b"), 0);
     world_tidy(&w);
     add_file(&b, 1, "third", 4, 3, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_part(w.s, "a", &b, false, true), 0);
     CHECK_EQ(count_records(w.s, "a"), 9);
     CHECK_EQ(count_records(w.s, "b"), 3);
     CHECK_EQ(get(w.s, "a").used.inodes, 3);
     world_tidy(&w);
     CHECK_EQ(count_records(w.s, "a"), 9);
+    buf_fini(&b);
+    world_fini(&w);
+}
 
-    add_file(&b, 1, "lost", 5, 4, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, false), 0);
+static void
+leave_parts(struct world *w, struct buf *b)
+{
+    add_file(b, 1, "lost", 5, 4, 4096);
+    CHECK_EQ(commit_part(w->s, "a", b, true, false), 0);
+}
+
+TEST(a_commit_without_its_end_leaves_nothing)
+{
+    struct buf b;
+    struct world w;
+
+    buf_init(&b, SIZE_MAX / 4);
+    world_init(&w, NULL);
+    CHECK_EQ(session_new(w.s, "a"), 0);
+    leave_parts(&w, &b);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
+    CHECK_EQ(count_records(w.s, "a"), 0);
+    leave_parts(&w, &b);
     CHECK_EQ(store_discard(w.s, "a"), 0);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
-    CHECK_EQ(count_records(w.s, "a"), 9);
-    add_file(&b, 1, "lost", 5, 4, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, false), 0);
+    CHECK_EQ(commit_part(w.s, "a", &b, false, true), -EINVAL);
+    leave_parts(&w, &b);
     world_reopen(&w);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
-    CHECK_EQ(count_records(w.s, "a"), 9);
+    CHECK_EQ(commit_part(w.s, "a", &b, false, true), -EINVAL);
+    CHECK_EQ(count_records(w.s, "a"), 0);
+    leave_parts(&w, &b);
     CHECK_EQ(session_end(w.s, "a"), 0);
-    CHECK_EQ(session_end(w.s, "b"), 0);
     world_tidy(&w);
     store_free(w.s);
     w.s = NULL;
@@ -385,16 +403,16 @@ TEST(a_fork_of_a_fork_shares_and_differs)
     world_init(&w, NULL);
     CHECK_EQ(session_new(w.s, "a"), 0);
     add_file(&b, 1, "x", 2, 1, 4096);
-    CHECK_EQ(commit_frames(w.s, "a", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     CHECK_EQ(session_fork(w.s, "a", "b"), 0);
     CHECK_EQ(session_fork(w.s, "a", "b"), -EEXIST);
     CHECK_EQ(session_fork(w.s, "z", "c"), -ENOENT);
     CHECK_EQ(session_fork(w.s, "b", "c"), 0);
     struct record_key k = name_key(1, "x");
     add_delete(&b, &k);
-    CHECK_EQ(commit_frames(w.s, "b", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "b", &b), 0);
     add_file(&b, 1, "y", 3, 2, 4096);
-    CHECK_EQ(commit_frames(w.s, "c", &b, true), 0);
+    CHECK_EQ(commit_frames(w.s, "c", &b), 0);
     CHECK_EQ(count_records(w.s, "a"), 3);
     CHECK_EQ(count_records(w.s, "b"), 2);
     CHECK_EQ(count_records(w.s, "c"), 6);
@@ -432,19 +450,19 @@ TEST(long_chains_of_living_forks_are_cut)
     for (unsigned i = 0; i < 600; i++)
         add_inode(&b, 1000 + i, S_IFREG, i);
     for (unsigned i = 0; i < 40; i++) {
-        model_id(i, id);
-        model_id(i + 1, child);
+        (void)snprintf(id, sizeof id, "s%u", i);
+        (void)snprintf(child, sizeof child, "s%u", i + 1);
         add_inode(&b, 2 + i, S_IFREG, i);
         if (i > 1) {
             struct record_key k = inode_key(2 + i - 2);
             add_delete(&b, &k);
         }
-        CHECK_EQ(commit_frames(w.s, id, &b, true), 0);
+        CHECK_EQ(commit_frames(w.s, id, &b), 0);
         CHECK_EQ(session_fork(w.s, id, child), 0);
     }
     world_tidy(&w);
     for (unsigned i = 0; i < 40; i++) {
-        model_id(i, id);
+        (void)snprintf(id, sizeof id, "s%u", i);
         CHECK_EQ(count_records(w.s, id), i ? 602 : 601);
         CHECK_EQ(get(w.s, id).used.inodes, i ? 602 : 601);
     }

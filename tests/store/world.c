@@ -185,10 +185,20 @@ session_fork(struct store *s, const char *from, const char *to)
 }
 
 int
-commit_frames(struct store *s, const char *id, struct buf *b, bool is_last)
+commit_frames(struct store *s, const char *id, struct buf *b)
 {
-    struct store_batch batch = {
-        .session = id, .frames = b->p, .len = b->len, .is_last = is_last};
+    return commit_part(s, id, b, true, true);
+}
+
+int
+commit_part(struct store *s, const char *id, struct buf *b, bool is_first,
+            bool is_last)
+{
+    struct store_batch batch = {.session = id,
+                                .frames = b->p,
+                                .len = b->len,
+                                .is_first = is_first,
+                                .is_last = is_last};
     int r = store_commit(s, &batch);
 
     CHECK_EQ(b->error, 0);
@@ -261,12 +271,6 @@ sql_count(const struct world *w, const char *query)
 }
 
 /* --- the model */
-
-void
-model_id(unsigned i, char ret[16])
-{
-    (void)snprintf(ret, 16, "s%u", i);
-}
 
 static struct record_key
 model_key(unsigned k, char name[16])
@@ -354,14 +358,14 @@ model_frames(const struct model_session *m, struct buf *ret)
 }
 
 bool
-model_is(struct store *s, const char *id, const struct model_session *m)
+model_is(struct store *s, const struct model_session *m)
 {
     struct buf want, got;
 
     buf_init(&want, SIZE_MAX / 4);
     buf_init(&got, SIZE_MAX / 4);
     model_frames(m, &want);
-    bool is = !read_frames(s, id, 20000, &got) && got.len == want.len &&
+    bool is = !read_frames(s, m->id, 20000, &got) && got.len == want.len &&
               !memcmp(got.p, want.p, got.len);
     buf_fini(&want);
     buf_fini(&got);

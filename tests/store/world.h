@@ -37,8 +37,10 @@ void add_file(struct buf *b, uint64_t dir, const char *name, uint64_t inode,
 int session_new(struct store *s, const char *id);
 int session_end(struct store *s, const char *id);
 int session_fork(struct store *s, const char *from, const char *to);
-/* Empties the buffer. */
-int commit_frames(struct store *s, const char *id, struct buf *b, bool is_last);
+/* Both empty the buffer. */
+int commit_frames(struct store *s, const char *id, struct buf *b);
+int commit_part(struct store *s, const char *id, struct buf *b, bool is_first,
+                bool is_last);
 /* What store_read says, as frames, in pages of `page` bytes. */
 int read_frames(struct store *s, const char *id, size_t page, struct buf *ret);
 /* The number of records; -1 if it cannot be read. */
@@ -47,24 +49,19 @@ long count_records(struct store *s, const char *id);
 void sql_on(const struct world *w, const char *text);
 long sql_count(const struct world *w, const char *query);
 
-/* --- a model: sessions over a fixed set of keys */
+/* --- a model: what a session has, over a fixed set of keys */
 
-enum { MODEL_KEYS = 60, MODEL_SESSIONS = 12 };
+enum { MODEL_KEYS = 60 };
 
 struct model_session {
-    bool exists;
+    char id[16];                /* "": there is none */
     uint32_t value[MODEL_KEYS]; /* 0: not there */
 };
 
-struct model {
-    struct model_session sessions[MODEL_SESSIONS];
-};
-
-void model_id(unsigned i, char ret[16]);
 /* Adds the frame that gives key `k` this value, or (0) removes it. */
 void model_add(struct buf *b, unsigned k, uint32_t value);
 /* The store has what the model has, and nothing else. */
-bool model_is(struct store *s, const char *id, const struct model_session *m);
+bool model_is(struct store *s, const struct model_session *m);
 
 static inline uint32_t
 next_random(uint32_t *state)
