@@ -24,7 +24,7 @@ static const struct {
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
     {"limit", cmd_limit, "run a program of the host in a jail with limits"},
-    {"serve", cmd_supervise, "--probe: what enforces limits on this host"},
+    {"serve", cmd_supervise, "sessions; --probe: what enforces limits here"},
     {"compile", cmd_compile, NULL},
 };
 

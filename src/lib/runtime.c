@@ -1,6 +1,7 @@
 /* The runtime: one engine. */
 #include "lib/lib.h"
 
+#include "base/version.h"
 #include "engine/engine.h"
 #include "kernel/vfs/image.h"
 
@@ -9,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#ifndef WSAND_VERSION
-#define WSAND_VERSION "0.1.0"
-#endif
 
 const char *
 wsand_version(void)
@@ -101,6 +98,8 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
         r = open_image(rt, o.root_image, err);
     if (r == 0)
         r = start_engine(rt, &o, err);
+    if (r == 0 && o.is_closed)
+        r = runtime_close(rt, err);
     if (r < 0) {
         wsand_runtime_free(rt);
         return r;

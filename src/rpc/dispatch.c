@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_MAX = 1000 };
-
 /* --- sandboxes */
 
 /* "12" as sandboxes are named; 0: no such name. */
@@ -115,25 +113,11 @@ call(struct server *srv, struct message *msg, const json_t *object,
         serve(srv, q);
 }
 
-static const char *
-fault_of(const json_t *object, const json_t *id)
-{
-    const char *version = json_string_value(json_object_get(object, "jsonrpc"));
-
-    if (!version || strcmp(version, "2.0") != 0)
-        return "Invalid request: jsonrpc must be \"2.0\"";
-    if (json_is_object(id) || json_is_array(id) || json_is_boolean(id))
-        return "Invalid request: id must be a string, a number or null";
-    if (!json_is_string(json_object_get(object, "method")))
-        return "Invalid request: method must be a string";
-    return NULL;
-}
-
 static void
 rpc_object(struct server *srv, struct message *msg, const json_t *object)
 {
     const json_t *json_id = json_object_get(object, "id");
-    const char *fault = fault_of(object, json_id);
+    const char *fault = request_fault(object);
     char *id = json_id ? message_id(msg, json_id) : NULL;
 
     if (fault && callback_reply(srv, msg, object)) {

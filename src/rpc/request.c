@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the answers of one batch may come to. */
-enum { BATCH_BYTES_MAX = 64 << 20, TEXT_BYTES = 512 };
+enum { TEXT_BYTES = 512 };
 
 struct request *
 request_new(struct server *srv, struct message *msg, const struct method *m,
@@ -61,49 +60,19 @@ send_line(struct server *srv, const char *p, size_t len)
     writer_put(&srv->out, p, len, !pthread_equal(srv->thread, pthread_self()));
 }
 
-static void
-send_batch(struct server *srv, struct message *msg)
-{
-    if (!msg->answers.len || msg->answers.error)
-        return;
-    buf_puts(&msg->answers, "]\n");
-    if (!msg->answers.error)
-        send_line(srv, msg->answers.p, msg->answers.len);
-    buf_fini(&msg->answers);
-}
-
-/* One answer of a batch, or (len 0) none to a notification. */
-static void
-add_to_batch(struct server *srv, struct message *msg, const char *p, size_t len)
-{
-    pthread_mutex_lock(&msg->lock);
-    if (len) {
-        buf_add(&msg->answers, msg->answers.len ? "," : "[", 1);
-        buf_add(&msg->answers, p, len);
-    }
-    bool is_last = --msg->n_left == 0;
-    pthread_mutex_unlock(&msg->lock);
-    if (is_last)
-        send_batch(srv, msg);
-}
-
-static bool
-is_batch_full(struct message *msg, size_t more)
-{
-    pthread_mutex_lock(&msg->lock);
-    bool is = msg->answers.len + more > BATCH_BYTES_MAX;
-    pthread_mutex_unlock(&msg->lock);
-    return is;
-}
-
 /* A whole answer; a newline is at its end. */
 static void
 deliver(struct server *srv, struct message *msg, const char *p, size_t len)
 {
-    if (msg && msg->is_batch)
-        add_to_batch(srv, msg, p, len ? len - 1 : 0);
-    else if (len)
-        send_line(srv, p, len);
+    if (!msg || !msg->is_batch) {
+        if (len)
+            send_line(srv, p, len);
+        return;
+    }
+    if (!message_add_answer(msg, p, len ? len - 1 : 0))
+        return;
+    send_line(srv, msg->answers.p, msg->answers.len);
+    buf_fini(&msg->answers);
 }
 
 /* --- errors */
@@ -133,16 +102,6 @@ put_line_error(struct buf *b, const char *type, const char *id,
         if (!strcmp(type, rows[i].type))
             buf_puts(b, rows[i].members);
     buf_puts(b, "}\n");
-}
-
-static void
-put_error(struct buf *b, const char *id, int code, const char *text)
-{
-    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
-    buf_puts(b, id ? id : "null");
-    buf_printf(b, ",\"error\":{\"code\":%d,\"message\":", code);
-    put_text(b, text);
-    buf_puts(b, "}}\n");
 }
 
 void
@@ -247,7 +206,7 @@ answer_end(OWN struct request *q)
         answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    if (q->msg->is_batch && is_batch_full(q->msg, b->len)) {
+    if (q->msg->is_batch && message_is_full(q->msg, b->len)) {
         answer_text(q, INTERNAL_ERROR,
                     "Internal error: the answers of the batch are too large");
         return;

@@ -7,22 +7,16 @@
 #define RPC_RPC_H
 
 #include "base/list.h"
-#include "rpc/frame.h"
-#include "rpc/message.h"
 #include "rpc/methods.h"
 #include "rpc/server.h"
-#include "rpc/writer.h"
 #include "wasmsand.h"
+#include "wire/frame.h"
+#include "wire/message.h"
+#include "wire/writer.h"
 
 enum {
     BOX_BUCKETS = 256,
     RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
-    PARSE_ERROR = -32700,
-    INVALID_REQUEST = -32600,
-    METHOD_NOT_FOUND = -32601,
-    INVALID_PARAMS = -32602,
-    INTERNAL_ERROR = -32603,
-    SANDBOX_ERROR = 1,
 };
 
 struct server {

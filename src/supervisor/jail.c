@@ -5,6 +5,7 @@
 
 #include "base/hfd.h"
 #include "base/own.h"
+#include "seal/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,9 @@ enum {
      * range is free: containers of systemd end before it. */
     FIRST_UID = 0x70000000,
     NOBODY = 65534,
+    /* the jail's own first process */
+    INIT_PROCESSES = 1,
+    INIT_MEMORY_MB = 2,
 };
 
 static const uint64_t namespaces =
@@ -151,6 +155,22 @@ start(struct jail *j, struct jail_plan *plan, const struct cgroup *group,
     plan->go_hfd = go_hfd;
     int r = give_birth(j, plan, birthplace);
     return r < 0 ? fail(where, "clone3", r) : 0;
+}
+
+int
+jail_group(struct cgroup *g, const struct cgroup_host *h, const uint32_t *limit)
+{
+    uint32_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + INIT_MEMORY_MB;
+    const struct cgroup_limits l = {mb_bytes(mb), limit[LIMIT_cpu],
+                                    limit[LIMIT_processes] + INIT_PROCESSES};
+
+    int r = cgroup_init(g, h);
+    if (r < 0)
+        return r;
+    r = cgroup_limit(g, &l);
+    if (r < 0)
+        cgroup_fini(g);
+    return r;
 }
 
 int

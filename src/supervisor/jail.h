@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { JAIL_UID = 1000, WHERE_BYTES = 56 };
+enum { WHERE_BYTES = 56 };
 
 /* What the first process says, in messages of this size. Once the command
  * runs, it is no more to be trusted than the command. */
@@ -37,6 +37,10 @@ struct jail {
     int proc_hfd; /* its /proc */
 };
 
+/* A group for it, with its limits: the kernel's for memory is memory and disk
+ * together, since files in memory are charged too. */
+int jail_group(struct cgroup *g, const struct cgroup_host *h,
+               const uint32_t *limit);
 /* Up to the point where the command can be started. 0, or -errno with the
  * failed step in `where`; a failed jail is gone. */
 int jail_start(struct jail *j, const struct options *o,

@@ -1,0 +1,16 @@
+/* What a process can give up by itself, for good. */
+#ifndef SEAL_PRIVILEGES_H
+#define SEAL_PRIVILEGES_H
+
+#include <stdint.h>
+
+/* The user that jails have inside their user namespace. */
+enum { JAIL_UID = 1000 };
+
+/* Capabilities, those to come included; no_new_privs. Of this thread. 0 or
+ * -errno. */
+int privileges_drop(void);
+/* The limit, and its maximum, is `value` or what it is if that is less. */
+void rlimit_lower(int what, uint64_t value);
+
+#endif
