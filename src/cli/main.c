@@ -25,6 +25,7 @@ static const struct {
     {"freeze", cmd_freeze, "write a program that starts initialised"},
     {"limit", cmd_limit, "run a program of the host in a jail with limits"},
     {"serve", cmd_supervise, "sessions; --probe: what enforces limits here"},
+    {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
 };
 
