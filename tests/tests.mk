@@ -50,7 +50,7 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
-lib_test_common := tests/lib/main.c tests/lib/lib_test.c
+lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
   CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))

@@ -19,6 +19,7 @@ enum {
 int cmd_exec(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
 /* What the supervisor does; argv[-1] is the program. */
 int cmd_supervisor(int argc, char **argv);
 int cmd_serve_sessions(int argc, char **argv);

@@ -27,6 +27,8 @@ static const struct {
      "run a program of the host in a jail with limits"},
     {"serve", cmd_serve_sessions, "keep durable sessions in jailed processes"},
     {"session", cmd_supervisor, "create, use and end such sessions"},
+    {"fsck", cmd_supervisor, "check the store of sessions"},
+    {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
 };
 

@@ -60,6 +60,15 @@ tree_fini(struct tree *t)
 }
 
 void
+tree_bury(struct tree *t, struct tree *heir)
+{
+    radix_bury(&t->inodes, &inode_ops, &heir->grave);
+    grave_join(&heir->grave, &t->grave);
+    holds_fini(&t->holds);
+    *t = (struct tree){0};
+}
+
+void
 tree_replace(struct tree *t, OWN struct tree *now)
 {
     radix_bury(&t->inodes, &inode_ops, &t->grave);

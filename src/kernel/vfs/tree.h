@@ -41,6 +41,9 @@ struct tree {
 int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
 /* A tree that is all zero is fine. */
 void tree_fini(struct tree *t);
+/* As tree_fini of a clone without peers, but what it alone has is freed in
+ * steps, by the owner of `heir`. */
+void tree_bury(struct tree *t, struct tree *heir);
 /* Makes `t` what `now` is, which is taken over, with the limits and holds of
  * before. */
 void tree_replace(struct tree *t, OWN struct tree *now);
