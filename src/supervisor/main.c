@@ -1,4 +1,5 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/birth.h"
 #include "supervisor/ending.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
@@ -179,6 +180,8 @@ main(int argc, char **argv)
 
     if (!fill_standard_streams())
         return EXIT_NO_JAIL;
+    if (!strcmp(word, "nursery"))
+        return nursery_main();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);
