@@ -147,9 +147,18 @@ e2e-san:
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
-supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
+build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
+  src/base/hfd.c src/seal/calls.def
+	@mkdir -p $(@D) && echo "  cc $@"
+	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
+build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
+  $(filter-out %/main.c,$(SUPERVISOR)) tests/supervisor/pool_driver.c)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) -pie $^ -o $@
+supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver)
+supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
-supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
+supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
 .PHONY: supervisor supervisor-v2
 

@@ -1,4 +1,5 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/birth.h"
 #include "supervisor/cli.h"
 #include "supervisor/config.h"
 #include "supervisor/ending.h"
@@ -225,6 +226,8 @@ main(int argc, char **argv)
         return session_main(argv + 2);
     if (!strcmp(word, "fsck"))
         return fsck_main(argv + 2);
+    if (!strcmp(word, "nursery"))
+        return nursery_main();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

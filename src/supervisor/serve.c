@@ -1,6 +1,7 @@
 /* The beginning and the end of the supervisor. */
 #include "supervisor/serve.h"
 
+#include "base/blake2b.h"
 #include "supervisor/config.h"
 #include "supervisor/events.h"
 #include "supervisor/listen.h"
@@ -9,6 +10,7 @@
 #include "supervisor/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,8 @@ struct serving {
     struct config *config;
     struct cgroup_host host;
     bool has_host;
-    char worker[PATH_BYTES];
+    char worker[PATH_BYTES], root[PATH_BYTES];
+    char root_hash[2 * BLAKE2B_BYTES + 1];
     char *worker_argv[8];
     struct listener *listener;
     struct source signals, kept, born;
@@ -77,29 +80,42 @@ static const struct workers_events workers_events = {
     .ended = on_worker_ended,
 };
 
-/* wasm-sandbox is beside libexec, or in bin beside it. */
+/* What is installed with us: `one` or `other` of the folder above ours. */
 static int
-find_worker(struct serving *g)
+find_beside(const char *one, const char *other, int mode, char ret[PATH_BYTES])
 {
-    static const char *const places[] = {"/../wasm-sandbox",
-                                         "/../bin/wasm-sandbox"};
     char exe[PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-    if (*g->config->worker) {
-        (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
-        return 0;
-    }
     if (n < 0)
         return refuse("/proc/self/exe", strerror(errno));
     exe[n] = 0;
-    *strrchr(exe, '/') = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(g->worker, sizeof g->worker, "%.900s%s", exe, places[i]);
-        if (access(g->worker, X_OK) == 0)
-            return 0;
-    }
-    return refuse("wasm-sandbox is not beside the supervisor", "");
+    for (int i = 0; i < 2 && strrchr(exe, '/'); i++)
+        *strrchr(exe, '/') = 0;
+    (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, one);
+    if (access(ret, mode) == 0)
+        return 0;
+    (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, other);
+    return access(ret, mode) == 0 ? 0 : refuse(ret, strerror(errno));
+}
+
+static int
+find_worker(struct serving *g)
+{
+    if (!*g->config->worker)
+        return find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK, g->worker);
+    (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
+    return 0;
+}
+
+static int
+find_root(struct serving *g)
+{
+    if (!*g->config->root)
+        return find_beside("share/wasmsand/root.tar",
+                           "../share/wasmsand/root.tar", R_OK, g->root);
+    (void)snprintf(g->root, sizeof g->root, "%s", g->config->root);
+    return 0;
 }
 
 static int
@@ -118,6 +134,49 @@ check_enforced(const struct serving *g)
     return 0;
 }
 
+/* The hash of the root image, which would take each worker a while. */
+static int
+hash_image(struct serving *g)
+{
+    uint8_t hash[BLAKE2B_BYTES], part[2048];
+    struct blake2b b;
+    ssize_t n;
+    int hfd = open(g->root, O_RDONLY | O_CLOEXEC);
+
+    if (hfd < 0)
+        return refuse(g->root, strerror(errno));
+    blake2b_init(&b);
+    while ((n = read(hfd, part, sizeof part)) > 0)
+        blake2b_add(&b, part, (size_t)n);
+    (void)close(hfd);
+    if (n < 0)
+        return refuse(g->root, strerror(errno));
+    blake2b_end(&b, hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        (void)snprintf(g->root_hash + 2 * i, 3, "%02x", hash[i]);
+    return 0;
+}
+
+static int
+set_worker_words(struct serving *g)
+{
+    char **words = g->worker_argv;
+
+    *words++ = g->worker;
+    *words++ = "worker";
+    if (*g->config->worker) /* not ours: it knows what it needs */
+        return 0;
+    if (find_root(g) < 0 || hash_image(g) < 0)
+        return -EINVAL;
+    *words++ = "--root";
+    *words++ = g->root;
+    *words++ = "--image-hash";
+    *words++ = g->root_hash;
+    if (g->config->compile == COMPILE_separate)
+        *words++ = "--compile";
+    return 0;
+}
+
 static int
 start_workers(struct serving *g)
 {
@@ -129,20 +188,15 @@ start_workers(struct serving *g)
     g->has_host = true;
     if (find_worker(g) < 0 || check_enforced(g) < 0)
         return -EINVAL;
-    size_t n = 0;
-    g->worker_argv[n++] = "wasm-sandbox";
-    g->worker_argv[n++] = "worker";
-    if (*c->root) {
-        g->worker_argv[n++] = "--root";
-        g->worker_argv[n++] = c->root;
-    }
-    const struct workers_config w = {.exe = g->worker,
-                                     .argv = g->worker_argv,
+    int r = set_worker_words(g);
+    if (r < 0)
+        return r;
+    const struct workers_config w = {.argv = g->worker_argv,
                                      .envp = environ,
                                      .idle = c->pool_size,
                                      .events = &workers_events,
                                      .arg = g};
-    int r = workers_new(&w, &g->host, &g->sv.workers);
+    r = workers_new(&w, &g->host, &g->sv.workers);
     return r < 0 ? refuse("workers", strerror(-r)) : 0;
 }
 
