@@ -47,6 +47,7 @@ run_commit(struct store *store, struct keeper_job *j)
         struct store_batch b = {.session = c->session,
                                 .frames = p->frames,
                                 .len = p->len,
+                                .is_first = p->is_first,
                                 .is_last = p->is_last};
         int r = store_commit(store, &b);
         if (r < 0)
