@@ -18,7 +18,7 @@ enum {
     BIRTH_ORDER_BYTES = 96 << 10,
 };
 
-/* An order: this, and exe, argv, envp and read as strings in a row. */
+/* An order: this, and argv, envp and read as strings in a row. */
 struct birth_order {
     uint64_t id;
     uint32_t is_command; /* in a jail as of `limit`; else a worker */
@@ -54,9 +54,8 @@ struct birth_answer {
 /* --- birth_message.c. Over a socket of packets. 0 or -errno. */
 
 /* Lists end with NULL; NULL is an empty one. -E2BIG. Does not wait: -EAGAIN. */
-int birth_send_order(int hfd, struct birth_order *o, const char *exe,
-                     char *const *argv, char *const *envp,
-                     const char *const *read);
+int birth_send_order(int hfd, struct birth_order *o, char *const *argv,
+                     char *const *envp, const char *const *read);
 /* -EPIPE: the other side is gone. The descriptors stay the sender's. */
 int birth_send_answer(int hfd, const struct birth_answer *a);
 /* Does not wait: -EAGAIN. */
@@ -65,7 +64,6 @@ int birth_take_answer(int hfd, struct birth_answer *ret);
 /* An order as the nursery has it: lists that end with NULL. */
 struct birth_orders {
     struct birth_order o;
-    const char *exe[2];
     char *argv[BIRTH_ARGS_MAX], *envp[BIRTH_ARGS_MAX];
     const char *read[READ_PATHS_MAX + 1];
     char bytes[BIRTH_ORDER_BYTES];

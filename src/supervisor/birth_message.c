@@ -74,14 +74,13 @@ add_strings(struct buf *b, const char *const *list)
 }
 
 int
-birth_send_order(int hfd, struct birth_order *o, const char *exe,
-                 char *const *argv, char *const *envp, const char *const *read)
+birth_send_order(int hfd, struct birth_order *o, char *const *argv,
+                 char *const *envp, const char *const *read)
 {
     struct buf b;
 
     buf_init(&b, BIRTH_ORDER_BYTES);
     buf_add(&b, o, sizeof *o);
-    buf_add(&b, exe, strlen(exe) + 1);
     o->n_argv = add_strings(&b, (const char *const *)argv);
     o->n_envp = add_strings(&b, (const char *const *)envp);
     o->n_read = add_strings(&b, read);
@@ -125,7 +124,6 @@ birth_take_order(int hfd, struct birth_orders *b)
         b->o.n_read > READ_PATHS_MAX)
         return -EBADMSG;
     const char *at = b->bytes + sizeof b->o, *end = b->bytes + len;
-    at = take_strings(at, end, 1, b->exe);
     at = take_strings(at, end, b->o.n_argv, (const char **)b->argv);
     at = take_strings(at, end, b->o.n_envp, (const char **)b->envp);
     at = take_strings(at, end, b->o.n_read, b->read);

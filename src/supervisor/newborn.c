@@ -23,7 +23,6 @@ enum { GO_HFD = 4, FAIL_HFD };
 
 /* What it shares with the nursery until its exec. */
 struct newborn {
-    const char *exe;
     char *const *argv, *const *envp;
     int rpc_hfd, words_hfd, state_hfd; /* its ends */
     int go_hfd, fail_hfd;
@@ -95,8 +94,8 @@ live(struct newborn *n)
         say(n, "namespaces", r);
         _exit(1);
     }
-    (void)execve(n->exe, n->argv, n->envp);
-    say(n, n->exe, -errno);
+    (void)execve(n->argv[0], n->argv, n->envp);
+    say(n, n->argv[0], -errno);
     _exit(1);
 }
 
@@ -204,7 +203,7 @@ static int
 with_streams(const struct cgroup *g, struct birth_orders *b,
              struct birth_answer *a)
 {
-    struct newborn n = {.exe = b->exe[0], .argv = b->argv, .envp = b->envp};
+    struct newborn n = {.argv = b->argv, .envp = b->envp};
     CLEANUP(hfd_closep) int rpc = -1;
     CLEANUP(hfd_closep) int state = -1;
     CLEANUP(hfd_closep) int last = -1;

@@ -125,15 +125,15 @@ ensure_nursery(struct workers *p)
 
 /* Consumes m unless it is ordered. */
 static int
-order(struct workers *p, OWN struct inmate *m, const char *exe,
-      char *const *argv, char *const *envp, const char *const *read)
+order(struct workers *p, OWN struct inmate *m, char *const *argv,
+      char *const *envp, const char *const *read)
 {
     struct birth_order o = {.id = m->id, .is_command = m->is_command};
 
     memcpy(o.limit, m->limit, sizeof o.limit);
     int r = ensure_nursery(p);
     if (r == 0)
-        r = birth_send_order(p->nursery_hfd, &o, exe, argv, envp, read);
+        r = birth_send_order(p->nursery_hfd, &o, argv, envp, read);
     if (r < 0)
         inmate_free(m);
     else
@@ -163,7 +163,7 @@ begin_birth(struct workers *p)
 
     if (!m)
         return -ENOMEM;
-    int r = order(p, m, p->config.exe, p->config.argv, p->config.envp, NULL);
+    int r = order(p, m, p->config.argv, p->config.envp, NULL);
     if (r == 0)
         p->n_starting++;
     return r;
@@ -476,7 +476,7 @@ workers_run(struct workers *p, const struct worker_command *c,
         return -ENOMEM;
     memcpy(m->limit, c->limit, sizeof m->limit);
     m->state = INMATE_TAKEN;
-    int r = order(p, m, "", c->argv, NULL, c->read);
+    int r = order(p, m, c->argv, NULL, c->read);
     if (r == 0)
         *ret = &m->worker;
     return r;

@@ -41,8 +41,7 @@ struct workers_events {
 };
 
 struct workers_config {
-    const char *exe;   /* wasm-sandbox, an absolute path */
-    char *const *argv; /* "wasm-sandbox", "worker", ...; ends with NULL */
+    char *const *argv; /* an absolute path, "worker", ...; ends with NULL */
     char *const *envp; /* NULL: none */
     uint32_t idle;     /* how many are kept ready */
     uint32_t births;   /* at most at a time; 0: 2 */

@@ -276,10 +276,8 @@ main(int argc, char **argv)
         if (argc > 4 && !strcmp(argv[2], backend_names[i]))
             o.best = (enum backend)i;
     cgroup_host_init(&host, &o);
-    struct workers_config c = {.exe = argv[4],
-                               .argv = argv + 4,
-                               .idle = (uint32_t)atoi(argv[1]),
-                               .events = &events};
+    struct workers_config c = {
+        .argv = argv + 4, .idle = (uint32_t)atoi(argv[1]), .events = &events};
     if (workers_new(&c, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))
