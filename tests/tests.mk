@@ -142,6 +142,16 @@ e2e-san:
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
+# The HTTP server over a core of its own, always with sanitizers.
+http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
+  $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
+  http_request.c metrics.c mhd.c options.c reactor.c tokens.c) \
+  $(wildcard src/supervisor/config*.c)
+build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
+-include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
+supervisor: build/tests/supervisor/http_host
 supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape

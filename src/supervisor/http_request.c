@@ -90,6 +90,8 @@ judge(struct request *r, const char *method)
         return STATUS_405;
     if (!has_token(r))
         return STATUS_401;
+    if (r->http->n_trusted > r->http->sv->config->http_connections)
+        return STATUS_503;
     if (r->path == PATH_rpc && !is_json(header(r, "Content-Type")))
         return STATUS_415;
     return is_too_long(r) ? STATUS_413 : STATUS_200;
@@ -114,8 +116,8 @@ void
 request_suspend(struct request *r)
 {
     r->is_suspended = true;
-    conn_wait(r->conn);
     r->http->mhd.suspend_connection(r->mhd);
+    conn_wait(r->conn);
 }
 
 void
