@@ -159,12 +159,18 @@ static void
 turn(struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    int64_t at = 0;
 
+    reactor_set_timer(&h->sv->reactor, &h->again, 0);
     (void)h->mhd.run(h->daemon);
-    if (h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
-        at = reactor_now_ns() + (int64_t)ms * 1000000;
-    reactor_set_timer(&h->sv->reactor, &h->again, at);
+    if (!h->again.at_ns && h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
+        reactor_set_timer(&h->sv->reactor, &h->again,
+                          reactor_now_ns() + (int64_t)ms * 1000000);
+}
+
+void
+http_wake(struct http *h)
+{
+    reactor_set_timer(&h->sv->reactor, &h->again, reactor_now_ns());
 }
 
 static void

@@ -72,6 +72,9 @@ struct request {
     int64_t forgive_ns;
 };
 
+/* libmicrohttpd has something to do that its epoll does not show. */
+void http_wake(struct http *h);
+
 /* --- connections (http.c) */
 
 /* The other side has a time to do its part, the longer the more bytes. */

@@ -128,6 +128,7 @@ request_resume(struct request *r)
         return;
     r->is_suspended = false;
     r->http->mhd.resume_connection(r->mhd);
+    http_wake(r->http);
 }
 
 static enum MHD_Result

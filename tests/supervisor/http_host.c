@@ -107,19 +107,29 @@ job_new(struct client *c, json_int_t id, json_int_t n, json_int_t bytes)
 
 /* --- calls */
 
-static json_t *
-release(void)
+static void
+release(struct timer *t)
 {
-    json_int_t n = 0;
-
+    (void)t;
     LIST_FOR_EACH_SAFE(it, &jobs)
     {
         struct job *j = CONTAINER_OF(it, struct job, link);
-        if (!j->bytes) {
+        if (!j->bytes)
             job_end(j, json_string("released"));
-            n++;
-        }
     }
+}
+
+static struct timer releasing = {.fire = release};
+
+/* Not at once: answers come from the loop, as a worker's do. */
+static json_t *
+release_soon(struct supervisor *sv)
+{
+    json_int_t n = 0;
+
+    LIST_FOR_EACH(it, &jobs)
+    n += !CONTAINER_OF(it, struct job, link)->bytes;
+    reactor_set_timer(&sv->reactor, &releasing, reactor_now_ns());
     return json_integer(n);
 }
 
@@ -137,7 +147,7 @@ call(struct client *c, json_t *request)
     if (!strcmp(method, "echo"))
         return result(id, params ? json_incref(params) : json_null());
     if (!strcmp(method, "release"))
-        return result(id, release());
+        return result(id, release_soon(c->sv));
     if (!strcmp(method, "stats"))
         return result(id, json_pack("{s:I,s:I,s:I}", "clients",
                                     (json_int_t)c->sv->n_clients, "streamed",
@@ -243,7 +253,7 @@ serve(struct http *http)
     fflush(stdout);
     int r = reactor_run(&sv.reactor);
     http_free(http);
-    json_decref(release());
+    release(&releasing);
     close(signals.hfd);
     return r < 0 || sv.n_clients;
 }
