@@ -7,7 +7,8 @@ SEAL := $(wildcard src/seal/*.c)
 STORE := $(wildcard src/store/*.c)
 CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
 SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
-SUPERVISOR_LIBS := -l:libjansson.a -lsqlite3 -lm
+STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm
+SUPERVISOR_LIBS := -l:libjansson.a $(STORE_LIBS)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -32,8 +33,8 @@ build/san/obj/%.o: %.c build/flags
 build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
-	$(call remember,$(LIB) $(CLI) $(SUPERVISOR) $(unit_src) $(engine_unit_src) \
-	  $(supervisor_unit_src))
+	$(call remember,$(LIB) $(CLI) $(STORE) $(SUPERVISOR) $(unit_src) \
+	  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
 engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))
@@ -76,4 +77,4 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 .PHONY: install
 
 -include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \
-  $(CLI) $(SUPERVISOR)))
+  $(CLI) $(STORE) $(SUPERVISOR)))

@@ -22,14 +22,14 @@ become_supervisor(char **argv)
 }
 
 int
-cmd_limit(int argc, char **argv)
+cmd_supervisor(int argc, char **argv)
 {
     (void)argc;
     return become_supervisor(argv - 1);
 }
 
 int
-cmd_supervise(int argc, char **argv)
+cmd_serve_sessions(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "--probe") != 0)
         return become_supervisor(argv - 1);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 const char *
@@ -86,6 +87,10 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
     (void)pthread_mutex_init(&rt->shell.lock, NULL);
+    if (o.root_image_hash) {
+        memcpy(rt->image_hash, o.root_image_hash, sizeof rt->image_hash);
+        rt->has_image_hash = true;
+    }
     r = pool_init(&rt->pool, o.threads);
     if (r < 0)
         r = error_errno(err, -r, "cannot make the pool");

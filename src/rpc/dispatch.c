@@ -64,11 +64,14 @@ serve(struct server *srv, OWN struct request *q)
 {
     char error[PARAM_ERROR_BYTES];
     unsigned flags = q->method->flags;
+    const char *refused = srv->worker ? worker_refuses(q) : NULL;
 
     if (!srv->root && !(flags & EARLY))
         answer_error(q, INVALID_REQUEST, "Sandbox not created");
     else if (method_check(q->method, q->msg, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
+    else if (refused)
+        answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
     else if (flags & NO_BOX)
         q->method->handle(q);
     else
@@ -95,7 +98,7 @@ call(struct server *srv, struct message *msg, const json_t *object,
     const struct method *m = method_find(name, false);
     char text[256];
 
-    if (!m) {
+    if (!m || (m->flags & WORKER && !srv->worker)) {
         (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
         if (id)
             reject(srv, msg, id, METHOD_NOT_FOUND, text);
@@ -204,7 +207,8 @@ dispatch_object(struct server *srv, struct message *msg, const json_t *object)
                    "Invalid request: not an object");
     } else if (json_object_get(object, "jsonrpc")) {
         rpc_object(srv, msg, object);
-    } else if (json_object_get(object, "type") && !msg->is_batch) {
+    } else if (json_object_get(object, "type") && !msg->is_batch &&
+               !srv->worker) {
         line_object(srv, msg, object);
     } else {
         char *text = id ? message_id(msg, id) : NULL;

@@ -9,6 +9,7 @@ static const struct method rows[] = {
 #define PARAM(name, type, need, least, most, doc) \
     {NULL, 0, NULL, 0, {name, type, need, least, most}},
 #include "rpc/methods.def"
+#include "rpc/worker.def"
 #undef METHOD
 #undef PARAM
 };

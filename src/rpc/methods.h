@@ -12,7 +12,8 @@ enum method_flags {
     NO_BOX = 4,
     ROOT = 8,
     LINE = 16,
-    BESIDE = 32
+    BESIDE = 32,
+    WORKER = 64, /* of workers only: worker.def */
 };
 
 /* A method, followed in the table by the rows of its parameters. */
@@ -35,6 +36,7 @@ int method_check(const struct method *m, const struct message *msg,
     void do_##handler(struct request *q);
 #define PARAM(name, type, need, least, most, doc)
 #include "rpc/methods.def"
+#include "rpc/worker.def"
 #undef METHOD
 #undef PARAM
 

@@ -1,6 +1,7 @@
 /* Requests and their answers. */
 #include "rpc/rpc.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,23 @@ answer_nothing(struct server *srv, struct message *msg)
     deliver(srv, msg, NULL, 0);
 }
 
+/* The answer is in q->answer. A worker's names what the job has changed, which
+ * was sent before. */
+static void
+answer(OWN struct request *q)
+{
+    struct buf *b = &q->answer;
+
+    if (q->is_job && q->srv->worker && !q->commit)
+        q->commit = worker_commit(q->srv->worker, q->sb, false);
+    if (q->commit && b->len) {
+        b->len -= strlen("}\n");
+        buf_printf(b, ",\"commit\":%" PRIu64 "}\n", q->commit);
+    }
+    deliver(q->srv, q->msg, b->p, q->id && !b->error ? b->len : 0);
+    request_free(q);
+}
+
 static void
 answer_text(OWN struct request *q, int code, const char *text)
 {
@@ -145,8 +163,7 @@ answer_text(OWN struct request *q, int code, const char *text)
         put_line_error(&q->answer, q->method->name, q->id, text);
     else if (q->id)
         put_error(&q->answer, q->id, code, text);
-    deliver(q->srv, q->msg, q->answer.p, q->answer.error ? 0 : q->answer.len);
-    request_free(q);
+    answer(q);
 }
 
 void
@@ -211,8 +228,7 @@ answer_end(OWN struct request *q)
                     "Internal error: the answers of the batch are too large");
         return;
     }
-    deliver(q->srv, q->msg, b->p, q->id ? b->len : 0);
-    request_free(q);
+    answer(q);
 }
 
 void

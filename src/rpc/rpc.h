@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "rpc/methods.h"
 #include "rpc/server.h"
+#include "rpc/worker.h"
 #include "wasmsand.h"
 #include "wire/frame.h"
 #include "wire/message.h"
@@ -26,6 +27,7 @@ struct server {
     int wake_hfd;
     pthread_t thread; /* of the loop */
     int64_t started_ms;
+    struct worker *worker;       /* NULL: it is none */
     atomic_size_t n_requests;    /* without an answer */
     atomic_size_t request_bytes; /* of their lines */
     atomic_bool wants_fewer;     /* the loop waits until there are fewer */
@@ -58,6 +60,8 @@ struct request {
     char *id; /* as JSON; NULL: a notification */
     struct box *box;
     struct wsand_sandbox *sb; /* the box's, in a job */
+    bool is_job;              /* and it has the sandbox's turn */
+    uint64_t commit;          /* of a worker: what the job has changed; or 0 */
     struct buf answer;
     /* of a run; guarded by srv->lock */
     struct list run_link; /* in box->runs */

@@ -12,17 +12,23 @@
 enum { CAPS_MAX = 64 };
 
 int
-privileges_drop(void)
+privileges_bound(void)
 {
-    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[2] = {{0}};
-
     if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0,
               0) < 0)
         return -errno;
     for (int i = 0; i < CAPS_MAX; i++)
         if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0 && errno != EINVAL)
             return -errno;
+    return 0;
+}
+
+int
+privileges_drop(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0}};
+
     if (syscall(SYS_capset, &head, none) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;

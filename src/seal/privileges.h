@@ -7,8 +7,10 @@
 /* The user that jails have inside their user namespace. */
 enum { JAIL_UID = 1000 };
 
-/* Capabilities, those to come included; no_new_privs. Of this thread. 0 or
- * -errno. */
+/* All of this thread; 0 or -errno. Capabilities that could come by exec; needs
+ * some. */
+int privileges_bound(void);
+/* Those that it has; no_new_privs. */
 int privileges_drop(void);
 /* The limit, and its maximum, is `value` or what it is if that is less. */
 void rlimit_lower(int what, uint64_t value);

@@ -129,6 +129,7 @@ static const struct {
     {"oom_score_adj", offer_to_oom_killer},
     {"empty root", enter_empty_root},
     {"resource limits", lower_rlimits},
+    {"capability bounds", privileges_bound},
     {"user", become_user},
     {"capabilities", privileges_drop},
     {"death signal", stay_with_parent},

@@ -39,7 +39,9 @@ enum { STORE_WHY_BYTES = 256 };
 
 struct store_options {
     const char *vfs;        /* of SQLite; NULL: the system's */
+    bool is_old;            /* -ENOENT if there is no store */
     size_t cache_bytes;     /* of the database in memory; 0: 4 MiB */
+    int log_pages;          /* after which it is moved; 0: 2000 */
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */
@@ -56,12 +58,12 @@ void store_free(OWN struct store *s);
 /* What went wrong last; valid until the next call. */
 const char *store_why(const struct store *s);
 
-/* -EBUSY: one has begun. */
-int store_begin(struct store *s);
-/* Makes all since store_begin durable, or without `is_durable`: safe from a
- * kill of this process, and durable with the next store_end that is, or with
- * store_sync. On failure nothing of it is there. */
-int store_end(struct store *s, bool is_durable);
+/* Without `is_durable`, what follows is safe from a kill of this process when
+ * store_end returned 0, and durable with the next transaction that is, or with
+ * store_sync. -EBUSY: one has begun. */
+int store_begin(struct store *s, bool is_durable);
+/* On failure nothing of it is there. */
+int store_end(struct store *s);
 /* Nothing of it happened. */
 void store_undo(struct store *s);
 int store_sync(struct store *s);
@@ -90,7 +92,6 @@ struct store_session {
     struct store_amounts quota;
     /* given by the store, ignored in what it is given */
     uint64_t number; /* grows with each session */
-    uint64_t commit; /* of its worker: the newest */
     struct store_amounts used;
     bool has_ended;
 };
@@ -138,16 +139,17 @@ int store_event_list(struct store *s, const char *session, uint64_t after,
 
 /* Frames as they came from a worker (state_check.h cuts and checks them), puts
  * and deletes only. A commit may come in parts: nothing of it can be seen
- * before the part that `is_last`. */
+ * before the part that `is_last`, and the part that `is_first` drops what is
+ * left of one that did not come to its end. -EINVAL: parts before this one are
+ * not there. */
 struct store_batch {
     const char *session;
-    uint64_t commit; /* its number */
     const void *frames;
     size_t len;
-    bool is_last;
+    bool is_first, is_last;
 };
 int store_commit(struct store *s, const struct store_batch *b);
-/* Parts of a commit whose end will not come are forgotten. */
+/* The same at once, when a worker is gone amid a commit. */
 int store_discard(struct store *s, const char *session);
 
 /* The new session `to` has all records of `from` as of its newest commit. */

@@ -84,6 +84,12 @@ deliver(struct client *c, struct message *msg, const char *p, size_t len)
 }
 
 void
+client_pass_over(struct client *c, struct message *msg)
+{
+    deliver(c, msg, NULL, 0);
+}
+
+void
 client_refuse(struct client *c, struct message *msg, const char *id, int code,
               const char *text)
 {

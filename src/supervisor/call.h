@@ -45,14 +45,14 @@ struct method {
 enum method_flags {
     NO_SESSION = 1, /* takes no sessionId */
     ROUTED = 2,     /* the worker serves it */
-    STARTS = 4,     /* ... and the output of the process is the client's */
-    WAITS = 8,      /* ... and tells the end of a process */
 };
 
 /* `X` and `session.X` for what is ROUTED. NULL: there is none. */
 const struct method *method_find(struct text name);
 int method_check(const struct method *m, const struct message *msg,
                  const json_t *params, char error[PARAM_ERROR_BYTES]);
+
+bool method_is(const struct method *m, const char *name);
 
 /* Takes a reference to msg. NULL: no memory. */
 struct call *call_new(struct client *c, struct message *msg,
@@ -77,6 +77,8 @@ bool call_bool(const struct call *q, const char *name, bool absent);
 
 /* After a call has ended: its client may have been waiting for that. */
 void client_put(struct client *c);
+/* A notification that is nobody's. */
+void client_pass_over(struct client *c, struct message *msg);
 /* A line that is no call of a method: answered, in a batch too. id: as JSON. */
 void client_refuse(struct client *c, struct message *msg, const char *id,
                    int code, const char *text);

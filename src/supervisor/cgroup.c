@@ -189,13 +189,13 @@ cgroup_birthplace(const struct cgroup *g)
 }
 
 int
-cgroup_move(const struct cgroup *g, pid_t pid, bool born_inside)
+cgroup_move(const struct cgroup *g, pid_t pid)
 {
     char text[16];
 
     (void)snprintf(text, sizeof text, "%d", pid);
     for (int i = 0; i < g->host->n; i++) {
-        if (born_inside && i == g->host->unified)
+        if (g->host->born_inside && i == g->host->unified)
             continue;
         int r = file_write(g->dir_hfd[i], "cgroup.procs", text);
         if (r < 0)

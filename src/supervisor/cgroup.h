@@ -51,6 +51,8 @@ struct cgroup_counters {
  * hierarchy at all is a result, not an error. */
 void cgroup_host_init(struct cgroup_host *h, const struct options *o);
 void cgroup_host_fini(struct cgroup_host *h);
+/* Removes groups of the dead. Waits for it. */
+void cgroup_host_sweep(const struct cgroup_host *h);
 enum backend cgroup_host_backend(const struct cgroup_host *h);
 
 struct cgroup_limits {
@@ -70,7 +72,7 @@ void cgroup_forget(struct cgroup *g);
 /* The directory for clone3, or -1: then the child is moved. */
 int cgroup_birthplace(const struct cgroup *g);
 /* Moves a process that waits into the hierarchies it was not born in. */
-int cgroup_move(const struct cgroup *g, pid_t pid, bool born_inside);
+int cgroup_move(const struct cgroup *g, pid_t pid);
 void cgroup_count(const struct cgroup *g, struct cgroup_counters *ret);
 /* Memory that cannot be given back, files of the workspace included. */
 int cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes);

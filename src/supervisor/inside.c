@@ -138,7 +138,8 @@ drop_capabilities(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "capabilities";
-    return privileges_drop();
+    int r = privileges_bound();
+    return r < 0 ? r : privileges_drop();
 }
 
 static int

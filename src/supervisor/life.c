@@ -14,9 +14,9 @@
 
 #define SECOND INT64_C(1000000000)
 enum {
-    START_S = 60,  /* until a worker has its state */
-    LEAVE_S = 30,  /* until an idle worker has committed */
-    HURRY_S = 10,  /* the same, for one whose runs were cancelled */
+    START_S = 60, /* until a worker has its state */
+    LEAVE_S = 30, /* until an idle worker has committed */
+    HURRY_S = 10, /* the same, for one whose runs were cancelled */
 };
 
 static void
@@ -111,7 +111,7 @@ send_state(struct life *l)
     l->phase = LIFE_LOADING;
     route_ask(l, ASK_CREATE, "create", &b);
     buf_fini(&b);
-    if (!l->s->commit)
+    if (!l->s->has_state)
         return;
     route_ask(l, ASK_LOAD, "state.load", NULL);
     records_load(l);
@@ -201,6 +201,8 @@ life_check_ready(struct life *l)
         (uint64_t)(reactor_now_ns() - l->begun_ns) / 1000;
     session_enter(s, &(struct state_change){.to = SESSION_active,
                                             .cause = CAUSE_started});
+    if (l->creator)
+        answer_session(s, STEAL(l->creator));
     answer_all(s, &l->resumers);
     session_serve_waiting(s);
 }

@@ -102,7 +102,8 @@ log_words(const struct life *l)
 {
     char words[512];
     uint64_t end = worker_output_end(l->worker), at;
-    size_t n = worker_output(l->worker, end < sizeof words ? 0 : end - sizeof words + 1,
+    size_t n = worker_output(l->worker,
+                             end < sizeof words ? 0 : end - sizeof words + 1,
                              words, sizeof words - 1, &at);
 
     words[n] = 0;

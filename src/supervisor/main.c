@@ -1,8 +1,12 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/birth.h"
+#include "supervisor/cli.h"
 #include "supervisor/config.h"
 #include "supervisor/ending.h"
+#include "supervisor/fsck.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
+#include "supervisor/serve.h"
 #include "supervisor/watch.h"
 
 #include <errno.h>
@@ -147,7 +151,7 @@ take_word(char **words, const char *word)
 }
 
 static int
-serve_main(char **words)
+serve(char **words)
 {
     if (take_word(words, "--help")) {
         (void)fputs(serve_help, stdout);
@@ -156,8 +160,7 @@ serve_main(char **words)
     }
     if (take_word(words, "--check-config"))
         return config_check_main(words);
-    complain("serve: --check-config and --probe are all that it can do yet");
-    return EXIT_USAGE;
+    return serve_main(words);
 }
 
 /* --- commands */
@@ -218,7 +221,13 @@ main(int argc, char **argv)
     if (!fill_standard_streams())
         return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
-        return serve_main(argv + 2);
+        return serve(argv + 2);
+    if (!strcmp(word, "session"))
+        return session_main(argv + 2);
+    if (!strcmp(word, "fsck"))
+        return fsck_main(argv + 2);
+    if (!strcmp(word, "nursery"))
+        return nursery_main();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

@@ -30,10 +30,9 @@ struct commit_job {
     struct keeper_job job;
     struct life *l;
     char session[SESSION_ID_BYTES];
-    uint64_t base; /* the store's count goes on where the last life's ended */
     struct list parts;
     uint64_t last; /* the newest commit that is complete, the worker's count */
-    size_t bytes, records;
+    size_t bytes;
 };
 
 static int
@@ -46,9 +45,9 @@ run_commit(struct store *store, struct keeper_job *j)
         const struct state_part *p =
             &CONTAINER_OF(it, struct part, link)->state;
         struct store_batch b = {.session = c->session,
-                                .commit = c->base + p->commit,
                                 .frames = p->frames,
                                 .len = p->len,
+                                .is_first = p->is_first,
                                 .is_last = p->is_last};
         int r = store_commit(store, &b);
         if (r < 0)
@@ -89,7 +88,6 @@ post_commit(struct life *l)
                 .done = commit_done,
                 .bytes = l->part_bytes},
         .l = l,
-        .base = l->commit_base,
         .last = l->complete,
         .bytes = l->part_bytes};
     memcpy(c->session, l->s->id, sizeof c->session);
@@ -127,7 +125,7 @@ commit_done(struct keeper_job *j, int error)
         n->commit_bytes += c->bytes;
         l->committed = c->last;
         if (c->last)
-            l->s->commit = l->commit_base + c->last;
+            l->s->has_state = true;
         route_release(l);
     }
     parts_free(&c->parts);
@@ -166,8 +164,7 @@ take_parts(struct life *l)
 static bool
 has_room(const struct life *l)
 {
-    return l->part_bytes < PARTS_BYTES_MAX &&
-           !keeper_is_full(l->s->sv->keeper);
+    return l->part_bytes < PARTS_BYTES_MAX && !keeper_is_full(l->s->sv->keeper);
 }
 
 /* 1: there may be more. */
@@ -182,9 +179,8 @@ read_once(struct life *l)
     ssize_t n = read(l->worker->state_hfd, to, room);
     if (n <= 0)
         return n == 0 || errno == EAGAIN || errno == EINTR ? 0 : -errno;
-    int r = state_check_add(&l->check, (size_t)n);
-    if (r == 0)
-        r = take_parts(l);
+    state_check_add(&l->check, (size_t)n);
+    int r = take_parts(l);
     return r < 0 ? r : (size_t)n == room;
 }
 
@@ -319,10 +315,8 @@ records_go_on(struct supervisor *sv)
 int
 records_begin(struct life *l)
 {
-    state_check_init(&l->check);
     outbox_init(&l->records, l->worker->state_hfd);
     list_init(&l->parts);
-    l->commit_base = l->s->commit;
     l->state.ready = on_state;
     return reactor_add(&l->s->sv->reactor, &l->state, l->worker->state_hfd,
                        EPOLLIN);
@@ -338,8 +332,8 @@ struct discard_job {
 static int
 run_discard(struct store *store, struct keeper_job *j)
 {
-    int r = store_discard(store,
-                          CONTAINER_OF(j, struct discard_job, job)->session);
+    int r =
+        store_discard(store, CONTAINER_OF(j, struct discard_job, job)->session);
     return r == -ENOENT ? 0 : r;
 }
 
@@ -374,7 +368,7 @@ void
 records_end(struct life *l)
 {
     reactor_remove(&l->s->sv->reactor, &l->state);
-    if (l->is_refused || state_check_is_amid(&l->check))
+    if (l->is_refused || l->check.is_amid)
         discard(l);
     if (l->loading)
         load_free(l->loading);

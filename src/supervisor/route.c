@@ -13,10 +13,10 @@
 #include <sys/epoll.h>
 
 enum {
-    ANSWER_BYTES_MAX = 32 << 20,  /* of a worker's line */
-    HELD_BYTES_MAX = 4 << 20,     /* of answers that wait for a commit */
-    ROUTES_MAX = 1024,            /* of one session */
-    READS_AHEAD = 16,             /* before all else is looked at */
+    ANSWER_BYTES_MAX = 32 << 20, /* of a worker's line */
+    HELD_BYTES_MAX = 4 << 20,    /* of answers that wait for a commit */
+    ROUTES_MAX = 1024,           /* of one session */
+    READS_AHEAD = 16,            /* before all else is looked at */
 };
 
 /* --- to the worker */
@@ -141,7 +141,7 @@ take_member(struct reply *r, const struct member *m)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_is(m->name, names[i])) {
-            r->is_bad |= known[i]->p;
+            r->is_bad |= known[i]->p != NULL;
             *known[i] = m->value;
             return;
         }
@@ -149,7 +149,7 @@ take_member(struct reply *r, const struct member *m)
         r->is_bad |= r->has_version || !text_is(m->value, "\"2.0\"");
         r->has_version = true;
     } else if (text_is(m->name, "result") || text_is(m->name, "error")) {
-        r->is_bad |= r->kind.p;
+        r->is_bad |= r->kind.p != NULL;
         r->kind = m->name;
         r->value = m->value;
     } else {
@@ -265,11 +265,13 @@ finish_call(struct life *l, OWN struct call *q)
 static void
 answer_call(struct life *l, OWN struct call *q, const struct reply *r)
 {
-    if (text_is(r->kind, "result") && q->method->flags & STARTS)
+    bool is_fine = text_is(r->kind, "result");
+
+    if (is_fine && method_is(q->method, "process.start"))
         add_route(l, q, r->value);
-    if (text_is(r->kind, "result") && q->method->flags & WAITS)
+    if (is_fine && method_is(q->method, "process.wait"))
         end_route(l, q);
-    if (!q->follow || !text_is(r->kind, "result")) {
+    if (!q->follow || !is_fine) {
         q->follow = NULL;
         call_pass(q, r->kind, r->value);
     }
@@ -476,8 +478,8 @@ take_next(struct life *l)
 static bool
 may_read(const struct life *l)
 {
-    return l->worker && list_is_empty(&l->stall) && l->held_bytes <= HELD_BYTES_MAX &&
-           !l->is_refused && !l->is_faulty;
+    return l->worker && list_is_empty(&l->stall) &&
+           l->held_bytes <= HELD_BYTES_MAX && !l->is_refused && !l->is_faulty;
 }
 
 void

@@ -33,8 +33,8 @@ struct session {
     int64_t created_ms, changed_ms; /* since 1970 */
     uint32_t limit[N_LIMITS];
     bool is_interval, auto_resume;
-    bool is_lost;    /* it could not be created: there is no row */
-    uint64_t commit; /* of its state in the store; 0: it has none */
+    bool is_lost;   /* it could not be created: there is no row */
+    bool has_state; /* in the store */
     struct life *life;
     struct list waiting; /* calls, until it is active or cannot be */
 };
@@ -48,7 +48,7 @@ void sessions_fini(struct sessions *t);
 struct session *session_new(struct supervisor *sv, const char *id);
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
-struct session *session_find(struct supervisor *sv, struct text id);
+struct session *sessions_find(struct supervisor *sv, struct text id);
 /* Out of the table: nobody finds it any more. */
 void session_forget(struct session *s);
 /* Those that the store has. 0 or -errno. */
@@ -60,7 +60,7 @@ void session_put_json(const struct session *s, struct buf *b);
 void session_row(const struct session *s, struct store_session *ret);
 void store_session_put_json(const struct store_session *row, struct buf *b);
 uint64_t session_file_count(const struct session *s); /* that it may have */
-int64_t wall_ms(void); /* since 1970 */
+int64_t wall_ms(void);                                /* since 1970 */
 
 /* --- what it was created with (session_options.c) */
 
@@ -87,15 +87,24 @@ struct state_change {
 };
 /* Enters the state now, and has the store keep row and event. */
 void session_enter(struct session *s, const struct state_change *c);
+/* At the end: what the store did not take is given up. */
+void states_forget_unsaved(struct supervisor *sv);
 
-/* --- calls to sessions (route.c) */
+/* --- calls to sessions (session_call.c, do_session.c) */
 
-/* To the worker, or to wait for one, or refused: as the state says. */
+/* To its handler, or to the worker. */
 void session_call(struct session *s, OWN struct call *q);
+/* To the worker, or to wait for one, or refused: as the state says. */
+void session_to_worker(struct session *s, OWN struct call *q);
+/* Until the session is active, or cannot be. */
+void session_wait(struct session *s, OWN struct call *q);
 /* What waited is served, or refused. */
 void session_serve_waiting(struct session *s);
-/* Refuses it because of the state; `doing` is what is not possible. */
+/* Refuses it because of the state. */
 void session_refuse(const struct session *s, OWN struct call *q);
+bool session_is_serving(const struct session *s);
+/* Begins a life for q, which waits for it. */
+void session_resume(struct session *s, enum cause cause, OWN struct call *q);
 
 /* --- the life of a worker (life.c) */
 
@@ -153,8 +162,8 @@ struct life {
     uint32_t n_asked[ASK_LAST + 1]; /* without an answer */
     uint64_t leave_commit;          /* of ASK_LEAVE; 0: not answered yet */
     bool is_faulty;                 /* it is not heard any more */
-    struct list open; /* calls that the worker has */
-    struct list held; /* calls whose answers wait for a commit */
+    struct list open;               /* calls that the worker has */
+    struct list held;               /* calls whose answers wait for a commit */
     size_t held_bytes;
     struct list routes;
     size_t n_routes;
@@ -166,7 +175,6 @@ struct life {
     struct list parts; /* of commits, not posted */
     size_t part_bytes;
     struct commit_job *committing; /* posted */
-    uint64_t commit_base;          /* of the store's count, at the beginning */
     uint64_t complete, committed;  /* the worker's count */
     bool is_refused;               /* the store could not commit */
     struct load_job *loading;

@@ -14,7 +14,7 @@
 
 /* Parameters of session.create that the worker is given as they are. */
 static const char *const passed_on[] = {
-    "env",        "timeoutMs",  "seed", "clock",
+    "env",        "timeoutMs",  "seed",         "clock",
     "allowTools", "pythonPath", "writablePaths"};
 
 /* --- from the client */

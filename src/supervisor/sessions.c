@@ -68,7 +68,7 @@ bucket(struct supervisor *sv, const char *id)
 }
 
 struct session *
-session_find(struct supervisor *sv, struct text id)
+sessions_find(struct supervisor *sv, struct text id)
 {
     if (id.len != SESSION_ID_BYTES - 1)
         return NULL;
@@ -322,7 +322,7 @@ load_row(void *arg, const struct store_session *row)
     s->created_ms = row->created_ms;
     s->changed_ms = row->changed_ms;
     s->is_interval = row->is_interval;
-    s->commit = row->commit;
+    s->has_state = row->used.inodes || row->used.pages || row->used.other;
     return session_read_options(s);
 }
 

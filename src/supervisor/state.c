@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAVE_AGAIN_NS INT64_C(1000000000)
+
 struct change {
     struct keeper_job job;
+    struct list link; /* in supervisor.unsaved */
     struct session *s;
     struct store_session row;
     char cause[REASON_BYTES + 32]; /* "cause" or "cause: reason" */
@@ -55,20 +58,78 @@ run_change(struct store *store, struct keeper_job *j)
 /* --- on the loop's */
 
 static void
+change_free(struct change *c)
+{
+    struct session *s = c->s;
+
+    free(c->event);
+    free(c);
+    session_put(s);
+}
+
+static void
+fill_row(struct change *c)
+{
+    session_row(c->s, &c->row);
+    c->row.cause = c->cause;
+}
+
+/* Once more, with the session as it is now. */
+static void
+save_again(struct timer *t)
+{
+    struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
+
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved)
+    {
+        struct change *c = CONTAINER_OF(it, struct change, link);
+        list_remove(&c->link);
+        fill_row(c);
+        keeper_post(sv->keeper, &c->job);
+    }
+}
+
+/* Whoever waited has been told; the store shall have it nevertheless. */
+static void
+keep_unsaved(struct change *c)
+{
+    struct supervisor *sv = c->s->sv;
+
+    list_push_back(&sv->unsaved, &c->link);
+    sv->save_again.fire = save_again;
+    reactor_set_timer(&sv->reactor, &sv->save_again,
+                      reactor_now_ns() + SAVE_AGAIN_NS);
+}
+
+void
+states_forget_unsaved(struct supervisor *sv)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved)
+    {
+        struct change *c = CONTAINER_OF(it, struct change, link);
+        list_remove(&c->link);
+        change_free(c);
+    }
+}
+
+static void
 change_done(struct keeper_job *j, int error)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct session *s = c->s;
+    state_done *done = c->done;
 
     if (error < 0)
         say(s->sv, LEVEL_error, "session %s: the store: %s", s->id, j->why);
     else
         events_happened(s->sv);
-    if (c->done)
-        c->done(s, c->arg, error, j->why);
-    free(c->event);
-    free(c);
-    session_put(s);
+    c->done = NULL;
+    if (done)
+        done(s, c->arg, error, j->why);
+    if (error < 0 && error != -ENOENT && !c->is_new)
+        keep_unsaved(c);
+    else
+        change_free(c);
 }
 
 /* The members of an event that the store has no column for. */
@@ -166,7 +227,6 @@ session_enter(struct session *s, const struct state_change *c)
                    *s->reason ? ": " : "", s->reason);
     if (c->forked_from)
         memcpy(n->from, c->forked_from->id, sizeof n->from);
-    session_row(s, &n->row);
-    n->row.cause = n->cause;
+    fill_row(n);
     keeper_post(s->sv->keeper, &n->job);
 }

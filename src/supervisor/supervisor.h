@@ -19,12 +19,20 @@ struct supervisor {
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
     struct list event_waiters; /* events.c */
+    struct list unsaved; /* changes of state that the store did not take */
+    struct timer save_again;
     struct list clients;
     size_t n_clients;
+    size_t n_workers; /* that sessions have */
     struct counters counters;
-    int64_t started_ms; /* since 1970 */
-    bool is_ending;     /* told to */
+    int64_t started_ms;  /* since 1970 */
+    bool is_ending;      /* told to */
     char birth_why[256]; /* the last birth of a worker that failed */
 };
+
+/* Pauses all sessions, then ends the loop. */
+void supervisor_end(struct supervisor *sv);
+/* Is nothing left to pause? */
+void supervisor_check_end(struct supervisor *sv);
 
 #endif

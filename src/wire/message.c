@@ -390,7 +390,9 @@ put_value(struct buf *b, const struct message *m, const json_t *v, int depth)
     else if (json_is_real(v))
         buf_printf(b, "%.17g", json_real_value(v));
     else
-        buf_puts(b, json_is_null(v) ? "null" : json_is_true(v) ? "true" : "false");
+        buf_puts(b, json_is_null(v)   ? "null"
+                    : json_is_true(v) ? "true"
+                                      : "false");
 }
 
 void
