@@ -158,7 +158,7 @@ build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
 # The HTTP server over a core of its own, always with sanitizers.
 http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
   $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
-  http_request.c metrics.c mhd.c options.c reactor.c tokens.c) \
+  http_request.c metrics.c mhd.c options.c reactor.c say.c tokens.c) \
   $(wildcard src/supervisor/config*.c)
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"

@@ -358,12 +358,6 @@ http_port(const struct http *h)
     return info->port;
 }
 
-int
-http_reload(struct http *h, struct buf *errors)
-{
-    return tokens_read(&h->tokens, h->sv->config->http_tokens_file, errors);
-}
-
 /* --- figures */
 
 static const char *const path_names[] = {

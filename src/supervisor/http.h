@@ -20,9 +20,6 @@ int http_new(struct supervisor *sv, struct buf *errors, OWN struct http **ret);
 /* Its clients are gone. NULL is fine. */
 void http_free(OWN struct http *h);
 int http_port(const struct http *h);
-/* Reads the tokens again. -EINVAL: `errors` has lines, and the old ones stay.
- */
-int http_reload(struct http *h, struct buf *errors);
 /* Its lines of /metrics. */
 void http_put_metrics(const struct http *h, struct buf *b);
 

@@ -2,14 +2,20 @@
 #include "supervisor/http_impl.h"
 
 #include "base/version.h"
-#include "supervisor/metrics.h"
+#include "supervisor/figures.h"
+#include "supervisor/say.h"
 #include "wire/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { BODIES_BYTES = 64 << 20, METRICS_BYTES = 1 << 20, FAILURES_BURST = 20 };
+enum {
+    BODIES_BYTES = 64 << 20,
+    METRICS_BYTES = 1 << 20,
+    ERRORS_BYTES = 65536,
+    FAILURES_BURST = 20,
+};
 static const int64_t failure_ns = 100000000, failure_most_ns = 10000000000;
 
 /* --- who may ask for what */
@@ -72,11 +78,30 @@ is_method(const struct request *r, const char *method)
            (!strcmp(method, "HEAD") && !strcmp(right, "GET"));
 }
 
+/* The file may change at any time; one that is wrong changes nothing. */
+static void
+refresh_tokens(struct http *h)
+{
+    const char *path = h->sv->config->http_tokens_file;
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, ERRORS_BYTES);
+    if (!tokens_are_old(&h->tokens, path))
+        return;
+    int r = tokens_read(&h->tokens, path, &errors);
+    buf_add(&errors, "", 1);
+    if (r != 0)
+        say(h->sv, LEVEL_error, "http: the old tokens stay: %s",
+            errors.error ? "out of memory" : errors.p);
+    else
+        say(h->sv, LEVEL_info, "http: %zu tokens", h->tokens.n);
+}
+
 static bool
 has_token(struct request *r)
 {
+    refresh_tokens(r->http);
     bool ok = tokens_find(&r->http->tokens, header(r, "Authorization"));
-
     conn_trust(r->conn, ok);
     return ok || paths[r->path].is_open;
 }
@@ -262,7 +287,8 @@ answer_metrics(struct request *r)
     CLEANUP(buf_fini) struct buf b;
 
     buf_init(&b, METRICS_BYTES);
-    metrics_put(r->http->sv, r->http, &b);
+    figures_put(r->http->sv, &b);
+    http_put_metrics(r->http, &b);
     return answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "supervisor/client.h"
 #include "supervisor/config.h"
+#include "supervisor/figures.h"
 #include "supervisor/http.h"
 #include "supervisor/supervisor.h"
 
@@ -223,6 +224,23 @@ client_gone(struct client *c)
         }
     }
     settle(c);
+}
+
+/* --- figures */
+
+void
+figures_put(const struct supervisor *s, struct buf *b)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%*d %ld", &pages) != 1)
+        abort();
+    fclose(f);
+    metrics_family(b, "clients", "gauge", "Of the fake core.");
+    metrics_value(b, "clients", NULL, s->n_clients);
+    metrics_family(b, "resident_bytes", "gauge", "Memory.");
+    metrics_value(b, "resident_bytes", NULL, (uint64_t)pages << 12);
 }
 
 /* --- the program */

@@ -205,7 +205,7 @@ def test_metrics_have_the_format_of_prometheus(server):
     assert found["wasmsand_http_requests_total", 'path="other",code="404"'] == 1
     assert found["wasmsand_http_connections", None] == 1
     assert 1 << 20 < found["wasmsand_resident_bytes", None] < 1 << 30
-    assert found["wasmsand_sessions", 'state="active"'] == 0
+    assert found["wasmsand_clients", None] == 0
 
 
 @pytest.mark.parametrize(
@@ -225,6 +225,21 @@ def test_metrics_have_the_format_of_prometheus(server):
 def test_the_checker_finds_faults(text):
     with pytest.raises((AssertionError, KeyError, ValueError)):
         check_metrics(text)
+
+
+# --- tokens that change
+
+def test_tokens_are_read_again_when_their_file_changes(server):
+    server.tokens.write_text("a-new-token-of-ours\n")
+    assert server.ask("GET", "/metrics")[0] == 401
+    assert server.ask("GET", "/metrics", token="a-new-token-of-ours")[0] == 200
+
+
+def test_a_file_of_tokens_that_is_wrong_changes_nothing(server):
+    server.tokens.write_text("short\n")
+    assert server.ask("GET", "/metrics")[0] == 200
+    server.tokens.unlink()
+    assert server.ask("GET", "/metrics")[0] == 200
 
 
 # --- beginning and end
