@@ -155,7 +155,17 @@ build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) tests/supervisor/pool_driver.c)
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(link) -pie $^ -o $@
-supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver)
+# The HTTP server over a core of its own, always with sanitizers.
+http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
+  $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
+  http_request.c metrics.c mhd.c options.c reactor.c say.c tokens.c) \
+  $(wildcard src/supervisor/config*.c)
+build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
+-include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
+supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver \
+  http_host)
 supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)

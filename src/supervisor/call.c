@@ -2,6 +2,7 @@
 #include "supervisor/call.h"
 
 #include "supervisor/supervisor.h"
+#include "wire/scan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ hold_or_go_on(struct client *c)
     bool is_low =
         c->n_calls <= CALLS_MAX / 2 && c->call_bytes <= CALL_BYTES_MAX / 2;
 
-    if (!c->ops->hold || c->is_gone || c->is_held ? !is_low : !is_full)
+    if (!c->ops->hold || c->is_gone || (c->is_held ? !is_low : !is_full))
         return;
     c->is_held = !c->is_held;
     c->ops->hold(c, c->is_held);
@@ -55,6 +56,7 @@ call_free(OWN struct call *q)
 {
     struct client *c = q->client;
 
+    c->sv->counters.answered[method_index(q->method)][q->has_failed]++;
     list_remove(&q->link);
     list_remove(&q->turn);
     c->n_calls--;
@@ -107,6 +109,7 @@ answer_text(OWN struct call *q, int code, const char *text)
     buf_fini(&q->answer);
     if (q->id)
         put_error(&q->answer, q->id, code, text);
+    q->has_failed = true;
     q->client->sv->counters.refused++;
     deliver(q->client, q->msg, q->answer.p,
             q->answer.error ? 0 : q->answer.len);
@@ -170,6 +173,7 @@ void
 call_pass(struct call *q, struct text name, struct text value)
 {
     put_head(q);
+    q->has_failed = text_is(name, "error");
     buf_puts(&q->answer, ",\"");
     buf_add(&q->answer, name.p, name.len);
     buf_puts(&q->answer, "\":");

@@ -31,6 +31,7 @@ struct call {
      * NULL: the worker serves the call itself. */
     void (*follow)(struct call *q);
     int64_t begun_ns;
+    bool has_failed; /* its answer is an error */
 };
 
 /* A method, followed in the table by the rows of its parameters. */
@@ -49,6 +50,9 @@ enum method_flags {
 
 /* `X` and `session.X` for what is ROUTED. NULL: there is none. */
 const struct method *method_find(struct text name);
+/* Each method has one, below METHODS_MAX; the name of one, or NULL. */
+size_t method_index(const struct method *m);
+const char *method_name(size_t index);
 int method_check(const struct method *m, const struct message *msg,
                  const json_t *params, char error[PARAM_ERROR_BYTES]);
 

@@ -17,6 +17,7 @@
 enum {
     SPARE_CONNECTIONS = 32, /* while those that make room are closed */
     HEADER_BYTES = 32768,
+    SLOWEST_BYTES_S = 65536,
     LAST_TURNS = 4,
 };
 static const int64_t second_ns = 1000000000;
@@ -26,16 +27,11 @@ static const int64_t second_ns = 1000000000;
 void
 conn_expect(struct conn *c, size_t bytes)
 {
-    int64_t s = c->http->sv->config->http_request_s;
+    int64_t s = c->is_half_closed ? 1
+                                  : c->http->sv->config->http_request_s +
+                                        (int64_t)(bytes / SLOWEST_BYTES_S);
 
-    c->deadline_ns =
-        reactor_now_ns() + (s + (int64_t)(bytes >> 16)) * second_ns;
-}
-
-void
-conn_wait(struct conn *c)
-{
-    c->deadline_ns = 0;
+    c->deadline_ns = reactor_now_ns() + s * second_ns;
 }
 
 void
@@ -54,6 +50,28 @@ conn_close(struct conn *c)
     c->is_closing = true;
     if (c->request)
         request_resume(c->request);
+}
+
+/* Whoever closes, or half closes, and waits for an answer has gone. */
+void
+conn_wait(struct conn *c)
+{
+    c->deadline_ns = 0;
+    if (c->is_half_closed)
+        conn_close(c);
+}
+
+static void
+on_end(struct source *s, uint32_t events)
+{
+    struct conn *c = CONTAINER_OF(s, struct conn, end);
+
+    (void)events;
+    c->is_half_closed = true;
+    if (c->request && c->request->is_suspended)
+        conn_close(c);
+    else if (!c->is_closing)
+        conn_expect(c, 0);
 }
 
 /* The oldest that has shown no token makes room. */
@@ -99,11 +117,14 @@ conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
     *ret = c;
     if (!c)
         return;
-    *c = (struct conn){.http = h, .hfd = info->connect_fd};
+    *c = (struct conn){.http = h,
+                       .hfd = info->connect_fd,
+                       .end = {.hfd = -1, .ready = on_end}};
+    (void)reactor_add(&h->sv->reactor, &c->end, c->hfd, EPOLLRDHUP | EPOLLET);
     list_push_back(&h->conns, &c->link);
     h->accepted++;
     conn_expect(c, 0);
-    if (++h->n_conns > h->sv->config->http_connections)
+    if (++h->n_conns - h->n_trusted > h->sv->config->http_connections)
         evict_one(h);
     if (!h->sweep.at_ns)
         reactor_set_timer(&h->sv->reactor, &h->sweep,
@@ -115,6 +136,7 @@ conn_end(struct http *h, struct conn *c)
 {
     if (!c)
         return;
+    reactor_remove(&h->sv->reactor, &c->end);
     conn_trust(c, false);
     list_remove(&c->link);
     h->n_conns--;
@@ -137,12 +159,18 @@ static void
 turn(struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    int64_t at = 0;
 
+    reactor_set_timer(&h->sv->reactor, &h->again, 0);
     (void)h->mhd.run(h->daemon);
-    if (h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
-        at = reactor_now_ns() + (int64_t)ms * 1000000;
-    reactor_set_timer(&h->sv->reactor, &h->again, at);
+    if (!h->again.at_ns && h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
+        reactor_set_timer(&h->sv->reactor, &h->again,
+                          reactor_now_ns() + (int64_t)ms * 1000000);
+}
+
+void
+http_wake(struct http *h)
+{
+    reactor_set_timer(&h->sv->reactor, &h->again, reactor_now_ns());
 }
 
 static void
@@ -219,7 +247,8 @@ listen_hfd(const struct config *c)
 static int
 start(struct http *h, int hfd)
 {
-    unsigned connections = h->sv->config->http_connections + SPARE_CONNECTIONS;
+    unsigned connections =
+        2 * h->sv->config->http_connections + SPARE_CONNECTIONS;
 
     h->daemon = h->mhd.start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_handle,
@@ -327,12 +356,6 @@ http_port(const struct http *h)
         h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
 
     return info->port;
-}
-
-int
-http_reload(struct http *h, struct buf *errors)
-{
-    return tokens_read(&h->tokens, h->sv->config->http_tokens_file, errors);
 }
 
 /* --- figures */

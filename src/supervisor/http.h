@@ -2,10 +2,10 @@
  *
  * No threads: libmicrohttpd's epoll descriptor is a source of the loop. A
  * request is a client; its connection is suspended until there is something to
- * send. What strangers can take is bounded: connections (the oldest that has
- * shown no token makes room for a new one), the time a request may take to
- * arrive and an answer to be taken, bytes of requests that are not complete,
- * and failures to show a token in a second. */
+ * send. What clients can take is bounded: requests with a token under way, and
+ * as many connections without one, of which the oldest makes room for a new
+ * one; the time a request may take to arrive and an answer to be taken; bytes
+ * of requests that are not complete; failures to show a token in a second. */
 #ifndef SUPERVISOR_HTTP_H
 #define SUPERVISOR_HTTP_H
 
@@ -20,9 +20,6 @@ int http_new(struct supervisor *sv, struct buf *errors, OWN struct http **ret);
 /* Its clients are gone. NULL is fine. */
 void http_free(OWN struct http *h);
 int http_port(const struct http *h);
-/* Reads the tokens again. -EINVAL: `errors` has lines, and the old ones stay.
- */
-int http_reload(struct http *h, struct buf *errors);
 /* Its lines of /metrics. */
 void http_put_metrics(const struct http *h, struct buf *b);
 

@@ -48,7 +48,8 @@ struct conn {
     int hfd;
     int64_t deadline_ns; /* 0: it waits for us */
     bool is_trusted;     /* its request has shown a token */
-    bool is_closing;
+    bool is_half_closed, is_closing;
+    struct source end; /* of what it sends, which libmicrohttpd may not see */
     struct request *request; /* NULL: none at the moment */
 };
 
@@ -70,6 +71,9 @@ struct request {
     struct list failure; /* in http->failures */
     int64_t forgive_ns;
 };
+
+/* libmicrohttpd has something to do that its epoll does not show. */
+void http_wake(struct http *h);
 
 /* --- connections (http.c) */
 

@@ -2,14 +2,20 @@
 #include "supervisor/http_impl.h"
 
 #include "base/version.h"
-#include "supervisor/metrics.h"
+#include "supervisor/figures.h"
+#include "supervisor/say.h"
 #include "wire/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { BODIES_BYTES = 64 << 20, METRICS_BYTES = 1 << 20, FAILURES_BURST = 20 };
+enum {
+    BODIES_BYTES = 64 << 20,
+    METRICS_BYTES = 1 << 20,
+    ERRORS_BYTES = 65536,
+    FAILURES_BURST = 20,
+};
 static const int64_t failure_ns = 100000000, failure_most_ns = 10000000000;
 
 /* --- who may ask for what */
@@ -72,11 +78,30 @@ is_method(const struct request *r, const char *method)
            (!strcmp(method, "HEAD") && !strcmp(right, "GET"));
 }
 
+/* The file may change at any time; one that is wrong changes nothing. */
+static void
+refresh_tokens(struct http *h)
+{
+    const char *path = h->sv->config->http_tokens_file;
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, ERRORS_BYTES);
+    if (!tokens_are_old(&h->tokens, path))
+        return;
+    int r = tokens_read(&h->tokens, path, &errors);
+    buf_add(&errors, "", 1);
+    if (r != 0)
+        say(h->sv, LEVEL_error, "http: the old tokens stay: %s",
+            errors.error ? "out of memory" : errors.p);
+    else
+        say(h->sv, LEVEL_info, "http: %zu tokens", h->tokens.n);
+}
+
 static bool
 has_token(struct request *r)
 {
+    refresh_tokens(r->http);
     bool ok = tokens_find(&r->http->tokens, header(r, "Authorization"));
-
     conn_trust(r->conn, ok);
     return ok || paths[r->path].is_open;
 }
@@ -90,6 +115,8 @@ judge(struct request *r, const char *method)
         return STATUS_405;
     if (!has_token(r))
         return STATUS_401;
+    if (r->http->n_trusted > r->http->sv->config->http_connections)
+        return STATUS_503;
     if (r->path == PATH_rpc && !is_json(header(r, "Content-Type")))
         return STATUS_415;
     return is_too_long(r) ? STATUS_413 : STATUS_200;
@@ -114,8 +141,8 @@ void
 request_suspend(struct request *r)
 {
     r->is_suspended = true;
-    conn_wait(r->conn);
     r->http->mhd.suspend_connection(r->mhd);
+    conn_wait(r->conn);
 }
 
 void
@@ -126,6 +153,7 @@ request_resume(struct request *r)
         return;
     r->is_suspended = false;
     r->http->mhd.resume_connection(r->mhd);
+    http_wake(r->http);
 }
 
 static enum MHD_Result
@@ -259,7 +287,8 @@ answer_metrics(struct request *r)
     CLEANUP(buf_fini) struct buf b;
 
     buf_init(&b, METRICS_BYTES);
-    metrics_put(r->http->sv, r->http, &b);
+    figures_put(r->http->sv, &b);
+    http_put_metrics(r->http, &b);
     return answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 

@@ -196,9 +196,7 @@ life_check_ready(struct life *l)
     life_used(l);
     if (s->sv->config->idle_pause_s && !s->command)
         reactor_set_timer(&s->sv->reactor, &l->idle, idle_at(l));
-    s->sv->counters.starts++;
-    s->sv->counters.start_us_sum +=
-        (uint64_t)(reactor_now_ns() - l->begun_ns) / 1000;
+    histogram_add(&s->sv->counters.start, reactor_now_ns() - l->begun_ns);
     session_enter(s, &(struct state_change){.to = SESSION_active,
                                             .cause = CAUSE_started});
     if (l->creator)

@@ -1,6 +1,7 @@
 /* Finding methods: those of sessions, and those of the sandbox in them. */
 #include "supervisor/methods.h"
 
+#include "supervisor/sessions.h"
 #include "wire/scan.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ enum {
     N_ROWS = sizeof rows / sizeof *rows,
     N_SANDBOX_ROWS = sizeof sandbox_rows / sizeof *sandbox_rows,
 };
+_Static_assert(N_ROWS + N_SANDBOX_ROWS <= METHODS_MAX, "too few counters");
 
 static const struct method *
 find_sandbox(struct text name)
@@ -71,6 +73,26 @@ method_find(struct text name)
         m = find_own(name);
     }
     return m && m->refusal ? m : find_sandbox(name);
+}
+
+size_t
+method_index(const struct method *m)
+{
+    if (m >= rows && m < rows + N_ROWS)
+        return (size_t)(m - rows);
+    return N_ROWS + ((size_t)((const char *)m - (const char *)sandbox_rows) /
+                     sizeof *sandbox_rows);
+}
+
+const char *
+method_name(size_t index)
+{
+    if (index < N_ROWS)
+        return rows[index].name;
+    index -= N_ROWS;
+    return index < N_SANDBOX_ROWS && !sandbox_rows[index].hidden
+               ? sandbox_rows[index].method.name
+               : NULL;
 }
 
 int

@@ -1,12 +1,10 @@
-/* Figures for Prometheus, in its text format. */
+/* Figures in the text format of Prometheus. */
 #ifndef SUPERVISOR_METRICS_H
 #define SUPERVISOR_METRICS_H
 
 #include <stdint.h>
 
 struct buf;
-struct http;
-struct supervisor;
 
 /* Durations: how many took at most so long. */
 enum { HISTOGRAM_BUCKETS = 16 };
@@ -14,11 +12,7 @@ struct histogram {
     uint64_t bucket[HISTOGRAM_BUCKETS + 1]; /* the last: all that took longer */
     uint64_t sum_us;
 };
-void histogram_add(struct histogram *h, int64_t us);
-
-/* All of them. http may be NULL. */
-void metrics_put(const struct supervisor *sv, const struct http *h,
-                 struct buf *b);
+void histogram_add(struct histogram *h, int64_t ns);
 
 /* The lines that begin a family; its name is without `wasmsand_`. */
 void metrics_family(struct buf *b, const char *name, const char *type,

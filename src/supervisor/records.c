@@ -33,6 +33,7 @@ struct commit_job {
     struct list parts;
     uint64_t last; /* the newest commit that is complete, the worker's count */
     size_t bytes;
+    int64_t begun_ns;
 };
 
 static int
@@ -89,7 +90,8 @@ post_commit(struct life *l)
                 .bytes = l->part_bytes},
         .l = l,
         .last = l->complete,
-        .bytes = l->part_bytes};
+        .bytes = l->part_bytes,
+        .begun_ns = reactor_now_ns()};
     memcpy(c->session, l->s->id, sizeof c->session);
     list_move(&l->parts, &c->parts);
     l->part_bytes = 0;
@@ -123,6 +125,7 @@ commit_done(struct keeper_job *j, int error)
     } else {
         n->commits++;
         n->commit_bytes += c->bytes;
+        histogram_add(&n->commit, reactor_now_ns() - c->begun_ns);
         l->committed = c->last;
         if (c->last)
             l->s->has_state = true;

@@ -4,6 +4,7 @@
 #include "base/blake2b.h"
 #include "supervisor/config.h"
 #include "supervisor/events.h"
+#include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/probe.h"
 #include "supervisor/say.h"
@@ -35,6 +36,7 @@ struct serving {
     char root_hash[2 * BLAKE2B_BYTES + 1];
     char *worker_argv[8];
     struct listener *listener;
+    struct http *http; /* NULL: not asked for */
     struct source signals, kept, born;
     int wake_hfd;
 };
@@ -303,6 +305,20 @@ add_sources(struct serving *g)
 }
 
 static int
+start_http(struct serving *g)
+{
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = http_new(&g->sv, &errors, &g->http);
+    config_print_errors(&errors);
+    if (r == 0)
+        say(&g->sv, LEVEL_info, "serving HTTP on %s, port %d",
+            g->config->http_address, http_port(g->http));
+    return r;
+}
+
+static int
 start_listening(struct serving *g)
 {
     char why[PATH_BYTES];
@@ -310,6 +326,8 @@ start_listening(struct serving *g)
     if (listener_new(&g->sv, g->config->socket, why, sizeof why, &g->listener) <
         0)
         return refuse("the socket", why);
+    if (g->config->http_enabled && start_http(g) < 0)
+        return -EINVAL;
     say(&g->sv, LEVEL_info, "serving on %s, %zu sessions", g->config->socket,
         g->sv.sessions.n_in_state[SESSION_paused] +
             g->sv.sessions.n_in_state[SESSION_stopped] +
@@ -355,6 +373,7 @@ static void
 serving_end(struct serving *g)
 {
     listener_free(g->listener);
+    http_free(g->http);
     keeper_free(g->sv.keeper); /* answers what was waiting for the store */
     states_forget_unsaved(&g->sv);
     close_clients(&g->sv);
@@ -414,7 +433,7 @@ serve_main(char *const *words)
     buf_init(&errors, SIZE_MAX);
     int r = config_new(words, environ, &errors, &c);
     if (r != 0) {
-        (void)fwrite(errors.p, 1, errors.len, stderr);
+        config_print_errors(&errors);
         buf_fini(&errors);
         return EXIT_USAGE;
     }

@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "supervisor/limits.h"
+#include "supervisor/metrics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ enum cause {
 extern const char *const cause_names[N_CAUSES];
 
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
+enum { METHODS_MAX = 192 };
 
 /* What has been counted since the start, for metrics. */
 struct counters {
@@ -43,8 +45,11 @@ struct counters {
     uint64_t routed;            /* to workers */
     uint64_t commits, commit_records, commit_bytes;
     uint64_t clients;
-    uint64_t start_us_sum, starts; /* from starting to active */
-    uint64_t answer_us_sum;        /* of routed requests */
+    uint64_t answered[METHODS_MAX]
+                     [2];    /* by method_index: well, with an error */
+    struct histogram start;  /* from starting to active */
+    struct histogram answer; /* of routed requests */
+    struct histogram commit; /* until the store has it */
 };
 
 struct sessions {

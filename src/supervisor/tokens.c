@@ -35,13 +35,27 @@ hash(const char *p, size_t n, uint8_t ret[BLAKE2B_BYTES])
 
 /* --- the file */
 
+bool
+tokens_are_old(struct tokens *t, const char *path)
+{
+    struct stat st = {0};
+
+    (void)stat(path, &st);
+    if (st.st_ctim.tv_sec == t->changed.tv_sec &&
+        st.st_ctim.tv_nsec == t->changed.tv_nsec)
+        return false;
+    t->changed = st.st_ctim;
+    return true;
+}
+
 static int
-check_file(int hfd, const char *path, struct buf *errors)
+check_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
 {
     struct stat st;
 
     if (fstat(hfd, &st) < 0)
         return config_refuse(errors, path, "", "%s", strerror(errno));
+    t->changed = st.st_ctim;
     if (!S_ISREG(st.st_mode))
         return config_refuse(errors, path, "", "not a regular file");
     if (st.st_uid != geteuid() && st.st_uid != 0)
@@ -145,7 +159,7 @@ tokens_read(struct tokens *t, const char *path, struct buf *errors)
     int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (hfd < 0)
         return config_refuse(errors, path, "", "%s", strerror(errno));
-    int r = check_file(hfd, path, errors);
+    int r = check_file(hfd, path, &draft, errors);
     if (r == 0)
         r = read_file(hfd, path, &draft, errors);
     if (r != 0)
