@@ -51,6 +51,12 @@ shell_pages_put(OWN struct shell_pages *p)
     free(p);
 }
 
+static size_t
+shell_pages_n(const struct shell_pages *p)
+{
+    return p ? p->n : 0;
+}
+
 uint64_t
 shell_pages_size(const struct shell_pages *p)
 {
@@ -137,41 +143,60 @@ shell_pages_new(uint64_t size, OWN struct shell_pages **ret)
 }
 
 int
-shell_pages_add(struct shell_pages *p, uint32_t index, const uint8_t *bytes)
+shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
+                size_t len)
 {
-    size_t none = 0;
+    if ((p->n && index <= p->v[p->n - 1].index) ||
+        index >= p->size / SHELL_PAGE_BYTES || len > SHELL_PAGE_BYTES)
+        return -EINVAL;
+    struct page *page = calloc(1, sizeof *page);
+    if (page) {
+        page->refs = 1;
+        memcpy(page->bytes, bytes, len);
+    }
+    return add(p, index, page);
+}
 
-    return add(p, index, page_for(NULL, &none, index, bytes));
+int
+shell_pages_diff(const struct shell_pages *a, const struct shell_pages *b,
+                 int (*fn)(void *arg, uint32_t index, const uint8_t *a,
+                           const uint8_t *b),
+                 void *arg)
+{
+    size_t i = 0, j = 0, n = shell_pages_n(a), m = shell_pages_n(b);
+    int r = 0;
+
+    while (r == 0 && a != b && (i < n || j < m)) {
+        uint32_t of_a = i < n ? a->v[i].index : UINT32_MAX;
+        uint32_t of_b = j < m ? b->v[j].index : UINT32_MAX;
+        const struct page *x = NULL, *y = NULL;
+        if (i < n && of_a <= of_b)
+            x = a->v[i++].page;
+        if (j < m && of_b <= of_a)
+            y = b->v[j++].page;
+        if (x != y)
+            r = fn(arg, of_a < of_b ? of_a : of_b, x ? x->bytes : NULL,
+                   y ? y->bytes : NULL);
+    }
+    return r;
+}
+
+static int
+count_lost(void *arg, uint32_t index, const uint8_t *a, const uint8_t *b)
+{
+    (void)index;
+    (void)b;
+    *(uint64_t *)arg += a ? SHELL_PAGE_BYTES : 0;
+    return 0;
 }
 
 uint64_t
 shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
 {
-    size_t n = shell_pages_n(p), n_other = shell_pages_n(other), j = 0;
     uint64_t bytes = 0;
 
-    if (p == other)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        while (j < n_other && other->v[j].index < p->v[i].index)
-            j++;
-        if (j == n_other || other->v[j].page != p->v[i].page)
-            bytes += SHELL_PAGE_BYTES;
-    }
+    (void)shell_pages_diff(p, other, count_lost, &bytes);
     return bytes;
-}
-
-size_t
-shell_pages_n(const struct shell_pages *p)
-{
-    return p ? p->n : 0;
-}
-
-const uint8_t *
-shell_pages_at(const struct shell_pages *p, size_t i, uint32_t *ret_index)
-{
-    *ret_index = p->v[i].index;
-    return p->v[i].page->bytes;
 }
 
 int

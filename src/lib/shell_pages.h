@@ -30,15 +30,19 @@ int shell_pages_take(const struct shell_pages *last,
 /* The bytes of the pages that p has and `other` has not. */
 uint64_t shell_pages_lost(const struct shell_pages *p,
                           const struct shell_pages *other);
-/* How many there are; the i-th, and the index of its place in memory. */
-size_t shell_pages_n(const struct shell_pages *p);
-const uint8_t *shell_pages_at(const struct shell_pages *p, size_t i,
-                              uint32_t *ret_index);
-/* A list of given pages: empty, and one more, at a larger index than those
- * before. -ENOMEM. */
+/* Calls fn for each page that they do not have in common, in order; one is
+ * NULL where there is none, and the memory is as in the image. What is not 0
+ * ends it, and is returned. */
+int shell_pages_diff(const struct shell_pages *a, const struct shell_pages *b,
+                     int (*fn)(void *arg, uint32_t index, const uint8_t *a,
+                               const uint8_t *b),
+                     void *arg);
+/* A list of given pages: empty, and one more, of `len` bytes and zeros after
+ * them, at a larger index than those before. -EINVAL: it is not, or beyond the
+ * memory; -ENOMEM. */
 int shell_pages_new(uint64_t size, OWN struct shell_pages **ret);
-int shell_pages_add(struct shell_pages *p, uint32_t index,
-                    const uint8_t *bytes);
+int shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
+                    size_t len);
 /* Lays the pages into the memory of a new instance. */
 void shell_pages_lay(const struct shell_pages *p, uint8_t *memory);
 

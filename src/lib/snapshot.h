@@ -20,6 +20,7 @@ struct snapshot {
     size_t n_trees;
     struct history *history;
     bool has_shell;
+    bool has_other_module; /* the shell's pages are of another program */
     struct shell_state shell;
 };
 
