@@ -19,7 +19,12 @@
 #include <string.h>
 
 #define SHELL_HOME "/home/user"
-enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
+enum {
+    BACKGROUND_BYTES = 64 << 10,
+    LIVE_SHELLS_MAX = 16,
+    WASM_PAGE_BYTES = 64 << 10,
+    SPARE_BYTES = 1 << 20, /* memory that a machine is not given up for */
+};
 
 /* --- the image that all shells of a runtime share */
 
@@ -211,14 +216,28 @@ shell_thaw(struct shell *sh)
     return 0;
 }
 
-/* A shell that has run keeps its machine for the next command, unless there
- * are many such already: an idle one costs half a megabyte. */
+/* Memory of a machine cannot shrink; the next machine's can be smaller. */
+static uint64_t
+size_needed(const struct shell *sh, const struct machine *m)
+{
+    uint64_t least = sh->sb->runtime->shell.size, end = sh->res->memory_end;
+
+    end = (end + WASM_PAGE_BYTES - 1) / WASM_PAGE_BYTES * WASM_PAGE_BYTES;
+    if (end == 0 || end + SPARE_BYTES > m->size)
+        return m->size;
+    return end < least ? least : end;
+}
+
+/* A shell that has run keeps its machine for the next command, unless that is
+ * too large, or there are many such already: an idle one costs half a
+ * megabyte. */
 static void
-leave_machine(struct shell *sh)
+leave_machine(struct shell *sh, const struct machine *m)
 {
     struct shell_image *si = &sh->sb->runtime->shell;
 
-    if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX)
+    if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX &&
+        shell_pages_size(sh->pages) == m->size)
         return;
     resident_freeze(sh->res);
     shell_count_machine(sh);
@@ -246,7 +265,7 @@ shell_checkpoint(struct shell *sh)
     m->ops->refresh(m);
     struct shell_pages *pages = NULL;
     int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
-                             m->size, &pages);
+                             size_needed(sh, m), &pages);
     if (r == 0)
         r = shell_save_task(sh);
     if (r < 0) {
@@ -256,7 +275,7 @@ shell_checkpoint(struct shell *sh)
     shell_pages_put(sh->pages);
     sh->pages = pages;
     sh->is_clean = true;
-    leave_machine(sh);
+    leave_machine(sh, m);
     return 0;
 }
 

@@ -51,6 +51,12 @@ shell_pages_put(OWN struct shell_pages *p)
     free(p);
 }
 
+static size_t
+shell_pages_n(const struct shell_pages *p)
+{
+    return p ? p->n : 0;
+}
+
 uint64_t
 shell_pages_size(const struct shell_pages *p)
 {
@@ -157,14 +163,17 @@ shell_pages_diff(const struct shell_pages *a, const struct shell_pages *b,
                            const uint8_t *b),
                  void *arg)
 {
-    size_t i = 0, j = 0, n = a ? a->n : 0, m = b ? b->n : 0;
+    size_t i = 0, j = 0, n = shell_pages_n(a), m = shell_pages_n(b);
     int r = 0;
 
     while (r == 0 && a != b && (i < n || j < m)) {
         uint32_t of_a = i < n ? a->v[i].index : UINT32_MAX;
         uint32_t of_b = j < m ? b->v[j].index : UINT32_MAX;
-        const struct page *x = of_a <= of_b ? a->v[i++].page : NULL;
-        const struct page *y = of_b <= of_a ? b->v[j++].page : NULL;
+        const struct page *x = NULL, *y = NULL;
+        if (i < n && of_a <= of_b)
+            x = a->v[i++].page;
+        if (j < m && of_b <= of_a)
+            y = b->v[j++].page;
         if (x != y)
             r = fn(arg, of_a < of_b ? of_a : of_b, x ? x->bytes : NULL,
                    y ? y->bytes : NULL);

@@ -68,7 +68,7 @@ fill(struct wsand_state *st)
 
     LIST_FOR_EACH(it, &st->sb->kernel->mounts)
     n++;
-    st->trees = calloc(n, sizeof *st->trees);
+    st->trees = calloc(n + 1, sizeof *st->trees);
     st->s = calloc(1, sizeof *st->s);
     if (!st->trees || !st->s)
         return -ENOMEM;
@@ -365,7 +365,7 @@ inode_at(const struct wsand_sandbox *sb, const struct snapshot *s,
     if (m && m->is_bind && m->fs == mount_root(sb->kernel)->fs) {
         t = snapshot_tree(s, 0);
         top = skeleton_find(t, m->path);
-    } else if (!t && snapshot_mount(sb, at->mount)) {
+    } else if (m && !t && snapshot_mount(sb, at->mount)) {
         t = tmpfs_tree(m->fs); /* read-only: not part of the state */
     }
     if (!m || !t || !place_is_below(t, at->ino, top))

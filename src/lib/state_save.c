@@ -8,6 +8,7 @@
 #include "lib/history.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,11 +198,10 @@ file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
 
 /* Either may be NULL. */
 static int
-send_file(const struct open_file *was, const struct open_file *now,
+send_file(int fd, const struct open_file *was, const struct open_file *now,
           const struct record_sink *to)
 {
-    const struct record_key k = {.type = RECORD_FILE,
-                                 .index = (uint64_t)(now ? now : was)->fd};
+    const struct record_key k = {.type = RECORD_FILE, .index = (uint64_t)fd};
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
 
     if (!now)
@@ -217,18 +217,16 @@ static int
 send_files(const struct snapshot *last, const struct snapshot *now,
            const struct record_sink *to)
 {
-    size_t i = 0, j = 0, n = last ? last->shell.n_files : 0;
+    static const struct shell_state none;
+    const struct shell_state *a = last ? &last->shell : &none, *b = &now->shell;
+    size_t i = 0, j = 0;
     int r = 0;
 
-    while (r == 0 && (i < n || j < now->shell.n_files)) {
-        const struct open_file *a = i < n ? &last->shell.files[i] : NULL;
-        const struct open_file *b =
-            j < now->shell.n_files ? &now->shell.files[j] : NULL;
-        if (a && b && a->fd != b->fd)
-            *(a->fd < b->fd ? &b : &a) = NULL;
-        i += a != NULL;
-        j += b != NULL;
-        r = send_file(a, b, to);
+    while (r == 0 && (i < a->n_files || j < b->n_files)) {
+        int was = i < a->n_files ? a->files[i].fd : INT_MAX;
+        int is = j < b->n_files ? b->files[j].fd : INT_MAX;
+        r = send_file(was < is ? was : is, was <= is ? &a->files[i++] : NULL,
+                      is <= was ? &b->files[j++] : NULL, to);
     }
     return r;
 }

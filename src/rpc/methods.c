@@ -1,6 +1,8 @@
 /* Finding methods and the rows of their parameters. */
 #include "rpc/methods.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct method rows[] = {
@@ -27,9 +29,73 @@ method_find(struct text name, bool is_line)
     return NULL;
 }
 
-int
-method_check(const struct method *m, const struct message *msg,
-             const json_t *params, char error[PARAM_ERROR_BYTES])
+/* --- names that no row has: a misspelt limit must not be none */
+
+enum { NAME_BYTES = 128 };
+
+static int check_names(const struct method *m, const json_t *object,
+                       const char *prefix, char error[PARAM_ERROR_BYTES]);
+
+static const struct param *
+param_find(const struct method *m, const char *name)
+{
+    for (const struct method *row = m + 1; row < rows_end && !row->name; row++)
+        if (!strcmp(row->param.name, name))
+            return &row->param;
+    return NULL;
+}
+
+static int
+check_names_within(const struct method *m, const struct param *p,
+                   const json_t *v, char error[PARAM_ERROR_BYTES])
+{
+    char prefix[NAME_BYTES + 4];
+    size_t i;
+    json_t *element;
+    int r = 0;
+
+    (void)snprintf(prefix, sizeof prefix, "%s%s.", p->name,
+                   p->type == OBJECTS ? "[]" : "");
+    if (p->type == OBJECT)
+        return check_names(m, v, prefix, error);
+    json_array_foreach(v, i, element)
+    {
+        r = check_names(m, element, prefix, error);
+        if (r < 0)
+            break;
+    }
+    return r;
+}
+
+static int
+check_names(const struct method *m, const json_t *object, const char *prefix,
+            char error[PARAM_ERROR_BYTES])
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach((json_t *)object, key, v)
+    {
+        char name[NAME_BYTES];
+        int n = snprintf(name, sizeof name, "%s%s", prefix, key);
+        const struct param *p =
+            n < (int)sizeof name ? param_find(m, name) : NULL;
+        if (!p && strcmp(name, "sandboxId") != 0) {
+            (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
+            return -EINVAL;
+        }
+        if (!p || (p->type != OBJECT && p->type != OBJECTS) || json_is_null(v))
+            continue;
+        int r = check_names_within(m, p, v, error);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int
+check_rows(const struct method *m, const struct message *msg,
+           const json_t *params, char error[PARAM_ERROR_BYTES])
 {
     for (const struct method *row = m + 1; row < rows_end && !row->name;
          row++) {
@@ -38,4 +104,15 @@ method_check(const struct method *m, const struct message *msg,
             return r;
     }
     return 0;
+}
+
+int
+method_check(const struct method *m, const struct message *msg,
+             const json_t *params, char error[PARAM_ERROR_BYTES])
+{
+    int r = check_rows(m, msg, params, error);
+
+    if (r == 0 && !(m->flags & LINE))
+        r = check_names(m, params, "", error);
+    return r;
 }

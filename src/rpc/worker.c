@@ -66,6 +66,8 @@ flush(struct worker *w)
 static void
 add(struct worker *w, const void *data, size_t len)
 {
+    if (!len)
+        return;
     if (len > OUT_BYTES - w->n_out)
         flush(w);
     if (len > OUT_BYTES) {
@@ -85,10 +87,8 @@ add_frame(struct worker *w, enum record_op op, const void *key, size_t key_len,
 
     record_head_put(&h, head);
     add(w, head, sizeof head);
-    if (key_len)
-        add(w, key, key_len);
-    if (len)
-        add(w, value, len);
+    add(w, key, key_len);
+    add(w, value, len);
 }
 
 static int
@@ -98,7 +98,10 @@ put_record(void *arg, const void *key, size_t key_len, const void *value,
     struct worker *w = arg;
 
     w->n_records++;
-    add_frame(w, value ? RECORD_PUT : RECORD_DELETE, key, key_len, value, len);
+    if (value)
+        add_frame(w, RECORD_PUT, key, key_len, value, len);
+    else
+        add_frame(w, RECORD_DELETE, key, key_len, "", 0);
     return 0;
 }
 
@@ -115,7 +118,7 @@ worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
     if (!w->n_records)
         return 0;
     record_end_put(++w->n_commits, number);
-    add_frame(w, RECORD_END, NULL, 0, number, sizeof number);
+    add_frame(w, RECORD_END, "", 0, number, sizeof number);
     flush(w);
     return w->n_commits;
 }

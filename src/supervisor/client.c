@@ -52,7 +52,9 @@ client_gone(struct client *c)
     if (c->is_gone)
         return;
     c->is_gone = true;
+    c->is_busy = true;
     route_forget_client(c);
+    c->is_busy = false;
     client_put(c);
 }
 

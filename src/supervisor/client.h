@@ -40,7 +40,7 @@ struct client {
     size_t n_calls;
     size_t call_bytes; /* of their lines */
     bool is_held, is_gone;
-    bool is_busy;        /* in client_line */
+    bool is_busy;        /* not to be freed now */
     struct list stalled; /* workers that wait until it has caught up */
 };
 

@@ -19,6 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { GO_HFD = 4, FAIL_HFD };
+
 /* What it shares with the nursery until its exec. */
 struct newborn {
     char *const *argv, *const *envp;
@@ -54,15 +56,19 @@ reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* All are above 3 already: see nursery_main. */
-static int
-place_descriptors(const struct newborn *n)
+/* All are above these numbers: see nursery_main. Nothing else stays open, not
+ * even the other ends: the nursery's death must be seen. */
+static bool
+place_descriptors(struct newborn *n)
 {
     if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
         dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
-        close_range(4, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-        return -errno;
-    return 0;
+        dup3(n->go_hfd, GO_HFD, O_CLOEXEC) < 0 ||
+        dup3(n->fail_hfd, FAIL_HFD, O_CLOEXEC) < 0)
+        return false;
+    n->go_hfd = GO_HFD;
+    n->fail_hfd = FAIL_HFD;
+    return !close_range(FAIL_HFD + 1, ~0U, 0);
 }
 
 static int
@@ -76,20 +82,18 @@ become_worker(void)
 }
 
 _Noreturn static void
-live(const struct newborn *n)
+live(struct newborn *n)
 {
     char go;
 
     reset_signals();
-    if (read(n->go_hfd, &go, 1) != 1)
+    if (!place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
         _exit(1);
-    int r = place_descriptors(n);
-    if (r < 0)
-        say(n, "descriptors", r);
-    else if ((r = become_worker()) < 0)
+    int r = become_worker();
+    if (r < 0) {
         say(n, "namespaces", r);
-    if (r < 0)
         _exit(1);
+    }
     (void)execve(n->argv[0], n->argv, n->envp);
     say(n, n->argv[0], -errno);
     _exit(1);

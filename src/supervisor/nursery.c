@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FIRST_HFD = 10 }; /* above those that children get */
+enum { FIRST_HFD = 10 }; /* above those that newborns get */
 
 /* --- inside */
 

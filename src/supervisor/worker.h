@@ -50,10 +50,9 @@ struct workers_config {
     void *arg;
 };
 
-/* `h` must outlive it; the config is copied, but for what `argv` and `envp`
- * point to. The thread that calls this is the parent of all workers, which die
- * when it ends. The executable must call nursery_main for the argument
- * "nursery". */
+/* `h` must outlive it; the config is copied, but for what its pointers point
+ * to. The thread that calls this is the parent of all workers, which die when
+ * it ends. The executable must call nursery_main for the argument "nursery". */
 int workers_new(const struct workers_config *c, const struct cgroup_host *h,
                 OWN struct workers **ret);
 /* Kills the nursery and all workers that are left, and removes their groups.

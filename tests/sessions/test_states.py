@@ -120,9 +120,9 @@ def test_end_does_not_wait_for_what_runs(client):
 def test_a_worker_that_dies_is_paused(client):
     s = client.create()
     s.run("set 1 kept")
-    assert refusal(s.run, "die").message.startswith("Session interrupted: killed")
+    assert refusal(s.run, "die").message.startswith("Session interrupted: crashed")
     event = s.wait_for("paused")
-    assert event["cause"] == "killed" and event["figures"]["signal"] == 9
+    assert event["cause"] == "crashed" and event["figures"]["signal"] == 11
     assert s.run("get 1") == "kept"
 
 

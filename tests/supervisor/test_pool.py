@@ -8,11 +8,6 @@ from jail import descendants, groups, jailed_processes, wait_gone
 from pool import LIMITS, SEALED, pool
 
 
-def gone(pid):
-    wait_gone([pid])
-    return True
-
-
 def test_a_worker_that_is_taken_is_replaced(backend):
     with pool(idle=2, backend=backend) as p:
         assert p.tell("settle", 2) == "2 0"
@@ -150,12 +145,14 @@ def test_the_nursery_can_be_lost():
 def test_the_end_of_the_supervisor_is_the_end_of_its_workers(backend):
     with pool(idle=2, backend=backend) as p:
         p.tell("settle", 2)
-        p.take()
+        p.take()  # the next birth begins
         all_of_them = descendants(p.process.pid)
         assert len(all_of_them) >= 3
         p.process.kill()
         p.process.wait()
         wait_gone(all_of_them)
+        while newborns := [pid for g in groups() for pid in pids(g)]:
+            wait_gone(newborns)
         p.process.stdin.close()
         p.process.returncode = 0
     jail.limit("--", "true")  # sweeps

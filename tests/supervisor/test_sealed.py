@@ -78,8 +78,8 @@ def test_the_attack_works_where_nothing_is_sealed(attack, target):
         assert p.stdout.read().endswith("= 1\n")
 
 
-def test_a_call_of_another_kind_is_the_end(backend):
-    with pool(backend=backend) as p:
+def test_a_call_of_another_kind_is_the_end():
+    with pool() as p:
         p.tell("settle", 1)
         number, _ = p.take()
         p.attack(number, LETHAL)
