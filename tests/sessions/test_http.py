@@ -2,7 +2,6 @@
 import http.client
 import json
 import pathlib
-import re
 import sys
 
 import pytest
@@ -16,8 +15,7 @@ TOKEN = "a-token-of-the-tests"
 
 class Web:
     def __init__(self, sup):
-        line = re.search(rb"serving HTTP on ([\d.]+), port (\d+)", sup.said)
-        self.address = line[1].decode(), int(line[2])
+        self.address = sup.web_address()
 
     def ask(self, method, path, body=None, **headers):
         c = http.client.HTTPConnection(*self.address, timeout=120)
