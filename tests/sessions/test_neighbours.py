@@ -1,4 +1,5 @@
 """One session does harm in every way it can; nine others do their work."""
+import concurrent.futures
 import contextlib
 import socket
 import threading
@@ -24,43 +25,32 @@ def sup(make, tmp_path):
         "http.enabled": True, "http.port": 0, "http.tokens_file": str(tokens)})
 
 
-def work(session, rounds, faults):
-    """What a normal session does; whatever is wrong goes to faults."""
-    try:
-        for i in range(rounds):
-            assert session.run(WORK) == "3\n38\n"
-            data = f"{session.id} {i}".encode()
-            session.write("/workspace/mine", data)
-            assert session.read("/workspace/mine") == data
-            assert session.run("wc -l <d/log", cwd="/workspace") == f"{3 * i + 3}\n"
-    except BaseException as fault:
-        faults.append(fault)
+def work(session):
+    """What a normal session does."""
+    for i in range(ROUNDS):
+        assert session.run(WORK) == "3\n38\n"
+        data = f"{session.id} {i}".encode()
+        session.write("/workspace/mine", data)
+        assert session.read("/workspace/mine") == data
+        assert session.run("wc -l <d/log", cwd="/workspace") == f"{3 * i + 3}\n"
 
 
-class Hostile(threading.Thread):
-    """Repeats an attack until it is told to stop."""
+class Hostile:
+    """Repeats an attack until it is told that it is enough."""
 
-    def __init__(self, sup, attack):
-        super().__init__()
+    def __init__(self, sup, attack, begun, enough):
         self.sup, self.attack = sup, attack
-        self.enough = threading.Event()
-        self.begun = threading.Event()
-        self.times, self.fault = 0, None
+        self.begun, self.enough = begun, enough
 
     def run(self):
-        try:
-            client = self.sup.client()
-            session = client.create(limits=LIMITS, timeoutMs=2000)
-            while not self.enough.is_set():
-                # What it is told is no matter of ours: that it was killed, say.
-                with contextlib.suppress(supervisor.Error):
-                    self.attack(self, session)
-                self.times += 1
-                self.begun.set()
-            client.close()
-        except BaseException as fault:
-            self.fault = fault
+        client = self.sup.client()
+        session = client.create(limits=LIMITS, timeoutMs=2000)
+        while not self.enough.is_set():
+            # What it is told is no matter of ours: that it was killed, say.
+            with contextlib.suppress(supervisor.Error):
+                self.attack(self, session)
             self.begun.set()
+        client.close()
 
 
 def shell(command):
@@ -114,22 +104,17 @@ ATTACKS = {
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nine_neighbours_of_a_hostile_one_finish(sup, attack):
-    clients = [sup.client() for _ in range(NORMAL)]
-    sessions = [c.create() for c in clients]
-    hostile = Hostile(sup, attack)
-    hostile.start()
-    faults = []
-    threads = [
-        threading.Thread(target=work, args=(s, ROUNDS, faults)) for s in sessions]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    hostile.begun.wait()
-    hostile.enough.set()
-    hostile.join()
-    assert not faults and not hostile.fault, (faults, hostile.fault)
-    assert hostile.times >= 1
+    sessions = [sup.client().create() for _ in range(NORMAL)]
+    hostile = Hostile(sup, attack, threading.Event(), threading.Event())
+    with concurrent.futures.ThreadPoolExecutor(NORMAL + 1) as pool:
+        harm = pool.submit(hostile.run)
+        done = [pool.submit(work, s) for s in sessions]
+        concurrent.futures.wait(done)
+        hostile.enough.set()
+    harm.result()
+    for d in done:
+        d.result()
+    assert hostile.begun.is_set()
     assert [s.state for s in sessions] == ["active"] * NORMAL
     assert sup.stop() == 0
 
