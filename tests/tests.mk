@@ -11,7 +11,7 @@ check: ## all tests and lint; ends with `N passed, N failed`
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -170,10 +170,15 @@ supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
-.PHONY: supervisor supervisor-v2
+# Sessions, with real workers and with one that breaks the protocol.
+sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
+	@$(pytest) -m 'not long' tests/sessions
+sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
+	@$(pytest) -m long tests/sessions
+.PHONY: supervisor supervisor-v2 sessions sessions-long
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour rpc userland userland-programs differential \
+userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites

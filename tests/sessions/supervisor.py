@@ -154,6 +154,7 @@ class Supervisor:
             more = os.read(self.process.stderr.fileno(), 4096)
             self.said += more
             if not more:
+                self.process.wait()
                 raise RuntimeError(self.said.decode())
         self.log_to_file()
         return self
@@ -187,11 +188,9 @@ class Supervisor:
             self.kill()
 
     def cli(self, *words, **options):
-        command = [SUPERVISOR, "session", *map(str, words), "--socket", str(self.socket)]
-        if "--" in words:
-            at = command.index("--")
-            command = command[:at] + command[-2:] + command[at:-2]
-        return subprocess.run(command, capture_output=True, timeout=120, **options)
+        command = [SUPERVISOR, "session", *map(str, words)]
+        env = {**os.environ, "WASMSAND_SOCKET": str(self.socket)}
+        return subprocess.run(command, capture_output=True, timeout=120, env=env, **options)
 
 
 def groups():
