@@ -222,6 +222,9 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
+  config_check config_file config_value options tokens)
+build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -166,6 +167,10 @@ class Supervisor:
 
     def client(self):
         return Client(self.socket)
+
+    def web_address(self):
+        said = re.search(rb"serving HTTP on ([\d.]+), port (\d+)", self.said)
+        return said[1].decode(), int(said[2])
 
     def kill(self):
         self.process.kill()
