@@ -15,8 +15,10 @@ void disk_fini(void);
 
 /* Calls that change or sync something, since disk_init. */
 long disk_calls(void);
+long disk_syncs(void);
 /* The nth call from now fails with this result of SQLite; with `stays`, all
- * further ones too until 0. With `reads`, reads count and fail as well. */
+ * further ones too until 0. With `reads`, reads count and fail as well; with
+ * SQLITE_IOERR_FSYNC, only syncs do. */
 void disk_fail_at(long nth, int result, bool stays, bool reads);
 bool disk_has_failed(void);
 /* What would be left if the power went with the nth call from now. */
