@@ -58,7 +58,7 @@ TEST(what_was_acknowledged_survives_loss_of_power)
 
     disk_init(11);
     workload_init(&w, &options, 13);
-    for (int i = 0; i < 900; i++) {
+    for (int i = 0; i < 700; i++) {
         disk_snap_at(1 + next_random(&w.random) % 30);
         int r = workload_step(&w);
         if (r < 0)
@@ -100,7 +100,7 @@ work_with_faults(int result)
 
     disk_init(17);
     workload_init(&w, &options, (uint32_t)result);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 250; i++) {
         refused += step_with_fault(&w, result);
         disk_snap_at(1 + next_random(&w.random) % 5);
         CHECK_EQ(workload_step(&w), 0);
@@ -108,7 +108,7 @@ work_with_faults(int result)
         if (i % 4 == 0 && disk_has_snap())
             check_snap(&w, i & 4);
     }
-    CHECK(refused > 100);
+    CHECK(refused > 50);
     CHECK(fsck_is_clean(w.world.s));
     workload_fini(&w);
     disk_fini();

@@ -518,6 +518,16 @@ disk_lose_power(bool is_torn)
         lose(&disk.nodes[i], is_torn);
 }
 
+void
+disk_remove(const char *path)
+{
+    struct node *n = find(path, false);
+
+    CHECK(n);
+    if (n)
+        drop(n);
+}
+
 bool
 disk_damage(const char *path, const void *bytes, unsigned len)
 {

@@ -28,6 +28,8 @@ bool disk_has_snap(void);
 void disk_from_snap(const char *dir, const char *to_dir, bool is_torn);
 /* The power goes now. No file may be open. */
 void disk_lose_power(bool is_torn);
+/* As if it had never been. */
+void disk_remove(const char *path);
 /* Changes a byte of a file where these bytes are; false: they are not. */
 bool disk_damage(const char *path, const void *bytes, unsigned len);
 
