@@ -30,6 +30,7 @@ build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(STORE) $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
+  tests/store/world.c \
   tests/unit/main.c)
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) tests/unit/main.c)

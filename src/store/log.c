@@ -27,20 +27,6 @@ note_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* The log is kept at its length: writing over it is faster than appending. */
-int
-log_init(struct store *s)
-{
-    int on = 1;
-
-    s->is_doubtful = true;
-    (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    sqlite3_wal_hook(s->db, note_commit, s);
-    return sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
-               ? sql_fail(s)
-               : 0;
-}
-
 /* NULL: there is none yet. */
 static sqlite3_file *
 log_file(struct store *s)
@@ -50,6 +36,38 @@ log_file(struct store *s)
     if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f))
         return NULL;
     return f && f->pMethods ? f : NULL;
+}
+
+/* Writing over what is there is faster than appending, which changes the
+ * file's size too: so the log has its length from the beginning, and keeps it.
+ * Not to have the room for that is no failure. */
+static void
+extend(struct store *s)
+{
+    enum { PAGE_BYTES = 4096 + 24 };
+    static const char zeros[COPY_BYTES];
+    sqlite3_int64 at, end = (sqlite3_int64)s->options.log_pages * PAGE_BYTES;
+    sqlite3_file *f = log_file(s);
+
+    if (!f || f->pMethods->xFileSize(f, &at))
+        return;
+    for (; at < end; at += COPY_BYTES)
+        if (f->pMethods->xWrite(f, zeros, COPY_BYTES, at))
+            return;
+}
+
+int
+log_init(struct store *s)
+{
+    int on = 1;
+
+    s->is_doubtful = true;
+    (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    sqlite3_wal_hook(s->db, note_commit, s);
+    extend(s);
+    return sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
+               ? sql_fail(s)
+               : 0;
 }
 
 static int

@@ -16,7 +16,7 @@ enum {
     VERSION = 1,
     PATH_BYTES = 1024,
     CACHE_BYTES = 4 << 20,
-    LOG_PAGES = 2000,
+    LOG_PAGES = 1000,
 };
 
 /* A layer, a chunk or a staging number of 0 is none. A session without a layer
@@ -119,7 +119,7 @@ make_tables(struct store *s)
 static int
 check_version(struct store *s, const char *dir)
 {
-    int64_t application, version, pages;
+    int64_t application = 0, version = 0, pages = 0;
 
     int r = pragma(s, "application_id", &application);
     if (r == 0)
