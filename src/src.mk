@@ -2,10 +2,13 @@
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c)
+WIRE := $(wildcard src/wire/*.c)
+SEAL := $(wildcard src/seal/*.c)
 STORE := $(wildcard src/store/*.c)
-SUPERVISOR := $(wildcard src/supervisor/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
+SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
 STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm
+SUPERVISOR_LIBS := -l:libjansson.a $(STORE_LIBS)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -56,9 +59,9 @@ $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(link) -pie $^ -l:libjansson.a $(LDLIBS) -o $@
 $(B)/libexec/wasmsand-supervisor: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
-  $(STORE) $(SUPERVISOR)) build/sources
+  $(SUPERVISOR)) build/sources
 	@mkdir -p $(@D) && echo "  link $@"
-	$Q$(link) -pie $(filter %.o,$^) $(STORE_LIBS) -o $@
+	$Q$(link) -pie $(filter %.o,$^) $(SUPERVISOR_LIBS) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@

@@ -29,7 +29,7 @@ build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
-  $(STORE) $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
+  $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
   tests/store/world.c \
   tests/unit/main.c)
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
@@ -37,10 +37,11 @@ build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
 build/unit.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
-build/unit-store build/unit-supervisor: LDLIBS += $(STORE_LIBS)
+build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
+build/unit-store: unit_libs := $(STORE_LIBS)
 build/unit build/unit-engine build/unit-supervisor build/unit-store: build/%: build/%.o
 	@echo "  link $@"
-	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
+	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
 unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 	build/$@
 .PHONY: unit unit-engine unit-supervisor unit-store
@@ -50,7 +51,7 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
-lib_test_common := tests/lib/main.c tests/lib/lib_test.c
+lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
   CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
@@ -147,9 +148,28 @@ e2e-san:
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
-supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
+build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
+  src/base/hfd.c src/seal/calls.def
+	@mkdir -p $(@D) && echo "  cc $@"
+	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
+build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
+  $(filter-out %/main.c,$(SUPERVISOR)) tests/supervisor/pool_driver.c)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) -pie $^ -o $@
+# The HTTP server over a core of its own, always with sanitizers.
+http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
+  $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
+  http_request.c metrics.c mhd.c options.c reactor.c say.c tokens.c) \
+  $(wildcard src/supervisor/config*.c)
+build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
+-include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
+supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver \
+  http_host)
+supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
-supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
+supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
 .PHONY: supervisor supervisor-v2
 
@@ -196,10 +216,10 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
-build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c))
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
-build/fuzz/state_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
-build/fuzz/state_fuzz: fuzz_libs := $(STORE_LIBS)
+build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
+build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)

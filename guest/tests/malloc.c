@@ -7,6 +7,11 @@
 #include <string.h>
 #include "check.h"
 
+#ifdef __wasm__
+#include <wasmsand.h>
+int malloc_trim(size_t pad); /* not in musl's headers */
+#endif
+
 #define SLOTS  1500
 #define ROUNDS 300000
 
@@ -102,6 +107,119 @@ grow_step_by_step(void)
     free(p);
 }
 
+static size_t
+memory_size(void)
+{
+#ifdef __wasm__
+    return __builtin_wasm_memory_size(0);
+#else
+    return 0;
+#endif
+}
+
+/* What begins small, grows and is freed finds its memory again. */
+static void
+grow_again_and_again(void)
+{
+    size_t before = 0;
+
+    for (int i = 0; i < 300; i++) {
+        char *volatile p = malloc(100);
+
+        for (size_t n = 100; n < 60000; n += 500) {
+            p = realloc(p, n);
+            CHECK(p);
+        }
+        free(p);
+        if (i == 100)
+            before = memory_size();
+    }
+    CHECK(memory_size() <= before);
+}
+
+/* Blocks that are kept stay whole where those between them are given back. */
+static void
+trim(void)
+{
+    enum { MANY = 200000, KEPT = 4001 };
+    static char *v[MANY];
+    size_t peak;
+
+    for (int i = 0; i < MANY; i++) {
+        v[i] = malloc(20 + i % 300);
+        CHECK(v[i]);
+        memset(v[i], i & 0xff, 20 + i % 300);
+    }
+    peak = memory_size();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < MANY; i++)
+            if (i % KEPT != round) {
+                free(v[i]);
+                v[i] = NULL;
+            }
+        CHECK(malloc_trim(0));
+        for (int i = 0; i < MANY; i++)
+            if (v[i])
+                check_filled((unsigned char *)v[i], 20 + i % 300, i & 0xff);
+        for (int i = 0; i < MANY; i++)
+            if (!v[i]) {
+                v[i] = calloc(1, 20 + i % 300);
+                check_filled((unsigned char *)v[i], 20 + i % 300, 0);
+                memset(v[i], i & 0xff, 20 + i % 300);
+            }
+        CHECK(memory_size() <= peak + peak / 8);
+    }
+    for (int i = 0; i < MANY; i++)
+        free(v[i]);
+    CHECK(malloc_trim(0));
+}
+
+#ifdef __wasm__
+/* What a resident program has left behind its end reads as zero. */
+static size_t
+check_end(void)
+{
+    size_t end = wasmsand_trim(), size = memory_size() << 16;
+
+    for (size_t at = end ? end : size; at < size; at += 8)
+        CHECK(*(volatile uint64_t *)at == 0);
+    return end;
+}
+
+static void
+end_comes_down(void)
+{
+    enum { SMALL = 200000, LARGE = 40 };
+    static char *small[SMALL], *large[LARGE];
+    char *kept = malloc(100);
+    size_t high;
+
+    for (int i = 0; i < SMALL; i++)
+        memset(small[i] = malloc(100), 1, 100);
+    for (int i = 0; i < LARGE; i++)
+        memset(large[i] = malloc(1000000), 2, 1000000);
+    high = check_end();
+    CHECK(high > 60000000);
+    for (int i = 0; i < LARGE; i++)
+        free(large[i]);
+    CHECK(check_end() < high - 39000000);
+    for (int i = 0; i < SMALL; i++)
+        free(small[i]);
+    CHECK(check_end() < high - 58000000);
+    free(kept);
+}
+#else
+static void
+check_end(void)
+{
+}
+
+static void
+end_comes_down(void)
+{
+}
+#endif
+
 /* A compiler may take it that malloc succeeds where nobody looks. */
 static int
 refused(void *volatile p)
@@ -142,8 +260,16 @@ free_keeps_errno(void)
 int
 main(void)
 {
+    grow_again_and_again();
+    end_comes_down();
+    trim();
     for (int i = 0; i < ROUNDS; i++) {
         struct slot *s = &slots[random32() % SLOTS];
+
+        if (i % 10000 == 0)
+            (void)malloc_trim(0);
+        if (i % 10000 == 5000)
+            check_end();
 
         if (random32() % 8 == 0)
             drop(s);

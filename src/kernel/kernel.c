@@ -218,13 +218,13 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
 uint64_t
 kernel_new_tag(struct kernel *k)
 {
-    return ++k->last_tag;
+    return ++k->last_tag | TAG_BESIDE;
 }
 
 void
 kernel_begin_run(struct kernel *k)
 {
-    k->run_tag = kernel_new_tag(k);
+    k->run_tag = ++k->last_tag;
     k->run_is_open = true;
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;
@@ -240,15 +240,22 @@ kernel_end_run(struct kernel *k)
         kernel_kill(k, k->run_tag, SIGKILL);
 }
 
-void
-kernel_refused(const struct task *t)
+bool
+kernel_charge(const struct task *t, enum limit_id id, uint64_t n)
 {
     struct kernel *k = t->kernel;
+    struct limits *l = &k->limits;
+    bool is_current = t->run_tag == k->run_tag && k->run_is_open;
+    bool is_left = t->run_tag && !is_current && !(t->run_tag & TAG_BESIDE);
+    uint64_t spare = is_left ? l->max[id] / 8 : 0;
 
-    if (t->run_tag == k->run_tag && k->run_is_open)
-        k->run_was_refused = true;
-    else if (t->run_tag)
+    if (limits_fit(l, id, n + spare))
+        return limits_charge(l, id, n);
+    l->was_hit[id] |= !is_left;
+    k->run_was_refused |= is_current;
+    if (is_left)
         kernel_kill(k, t->run_tag, SIGKILL);
+    return false;
 }
 
 void

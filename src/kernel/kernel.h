@@ -18,6 +18,7 @@
 
 #define PID_BUCKETS 64
 #define PID_MAX     32768
+#define TAG_BESIDE  (UINT64_C(1) << 63)
 
 struct hostcall;
 struct pollfd;
@@ -143,7 +144,7 @@ size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
 /* From any OS thread or signal handler: makes kernel_run look at `done` soon.
  */
 void kernel_kick(struct kernel *k);
-/* A tag for what is no part of a run. */
+/* A tag for what is no part of a run: has TAG_BESIDE. */
 uint64_t kernel_new_tag(struct kernel *k);
 /* On the thread that runs it: calls on_kick before the next turn. */
 void kernel_poke(struct kernel *k);
@@ -152,10 +153,10 @@ void kernel_poke(struct kernel *k);
 void kernel_begin_run(struct kernel *k);
 /* The run was answered; what is left of it is background from now on. */
 void kernel_end_run(struct kernel *k);
-/* A task was refused memory or a process, for want of what others have. A run
- * to which that happens does not outlive its answer: what a fork bomb leaves
- * behind would take from the next run what that needs. */
-void kernel_refused(const struct task *t);
+/* Charges memory or processes for t, or refuses it. A run to which that happens
+ * does not outlive its answer, and what is left of earlier ones may not take
+ * the last eighth: a fork bomb would take from the next run what that needs. */
+bool kernel_charge(const struct task *t, enum limit_id id, uint64_t n);
 /* Policy has refused t something: notes it, if t is of the current run. */
 void kernel_deny(struct kernel *k, const struct task *t);
 /* Kills all tasks and waits for their end; pids begin anew. Residents must

@@ -25,9 +25,15 @@ limits_init(struct limits *l)
 }
 
 bool
+limits_fit(const struct limits *l, enum limit_id id, uint64_t n)
+{
+    return n <= l->max[id] && l->used[id] <= l->max[id] - n;
+}
+
+bool
 limits_charge(struct limits *l, enum limit_id id, uint64_t n)
 {
-    if (n > l->max[id] || l->used[id] > l->max[id] - n) {
+    if (!limits_fit(l, id, n)) {
         l->was_hit[id] = true;
         return false;
     }

@@ -26,6 +26,7 @@ struct limits {
 
 const struct limit_info *limit_info(enum limit_id id);
 void limits_init(struct limits *l); /* the defaults */
+bool limits_fit(const struct limits *l, enum limit_id id, uint64_t n);
 /* False, and the limit counts as hit, if it would be passed. */
 bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
 void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);

@@ -120,6 +120,7 @@ resident_run(struct resident *r, const char *command, size_t len, bool is_users)
     r->is_users = is_users;
     r->is_parked = false;
     r->status = 0;
+    r->memory_end = 0;
     th->is_ready = th->is_waiting = false;
     th->leaving = LEAVE_NO;
     signal_update_word(r->task);
@@ -168,4 +169,15 @@ sys_shell_command(struct task *t, const union sysarg *a)
     size_t n = a[1].u < r->len ? a[1].u : r->len;
     int e = copy_to_guest(t, a[0].addr, r->command, n);
     return e < 0 ? e : (int64_t)n;
+}
+
+/* shell_memory(end): at the end of a command, the program has nothing in its
+ * memory from `end` on. */
+int64_t
+sys_shell_memory(struct task *t, const union sysarg *a)
+{
+    if (!t->resident)
+        return -ENOSYS;
+    t->resident->memory_end = a[0].u;
+    return 0;
 }

@@ -25,8 +25,9 @@ struct resident {
     int status;     /* of the last command: exit status, or 128 + signal */
     const char *command;
     size_t len;
-    bool is_users; /* the command belongs into the history */
-    bool is_fresh; /* a new or forked sandbox: reseed what must differ */
+    bool is_users;       /* the command belongs into the history */
+    uint32_t memory_end; /* what the last command left is below; 0: unknown */
+    bool is_fresh;       /* a new or forked sandbox: reseed what must differ */
 };
 
 /* What of a task a resident program depends on, beside its memory. */

@@ -155,16 +155,12 @@ task_init(struct task *t, struct kernel *k)
 static int
 charge_process(struct kernel *k, const struct task *parent)
 {
-    int r = -EAGAIN;
-
-    if (limits_charge(&k->limits, LIMIT_processes, 1)) {
-        if (limits_charge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES))
-            return 0;
-        limits_uncharge(&k->limits, LIMIT_processes, 1);
-        r = -ENOMEM;
-    }
-    kernel_refused(parent);
-    return r;
+    if (!kernel_charge(parent, LIMIT_processes, 1))
+        return -EAGAIN;
+    if (kernel_charge(parent, LIMIT_memory, PROCESS_FEE_BYTES))
+        return 0;
+    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    return -ENOMEM;
 }
 
 static void

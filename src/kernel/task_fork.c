@@ -7,15 +7,11 @@
 int
 thread_may_fork(struct thread *th)
 {
-    struct limits *l = &th->kernel->limits;
-
     if (th->task != th->owner)
         return -ENOSYS;
-    if (l->used[LIMIT_processes] >= l->max[LIMIT_processes]) {
-        l->was_hit[LIMIT_processes] = true;
-        kernel_refused(th->task);
+    if (!kernel_charge(th->task, LIMIT_processes, 1))
         return -EAGAIN;
-    }
+    limits_uncharge(&th->kernel->limits, LIMIT_processes, 1);
     return 0;
 }
 

@@ -286,10 +286,8 @@ charge_machine(struct thread *th, uint64_t more)
 {
     struct task *t = th->owner;
 
-    if (!limits_charge(&th->kernel->limits, LIMIT_memory, more)) {
-        kernel_refused(t);
+    if (!kernel_charge(t, LIMIT_memory, more))
         return false;
-    }
     t->memory_bytes += more;
     if (t->memory_bytes > t->usage.max_memory)
         t->usage.max_memory = t->memory_bytes;

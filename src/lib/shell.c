@@ -18,9 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 #define SHELL_HOME "/home/user"
-enum { BACKGROUND_BYTES = 64 << 10, LIVE_SHELLS_MAX = 16 };
+enum {
+    BACKGROUND_BYTES = 64 << 10,
+    LIVE_SHELLS_MAX = 16,
+    WASM_PAGE_BYTES = 64 << 10,
+    SPARE_BYTES = 1 << 20, /* memory that a machine is not given up for */
+};
 
 /* --- the image that all shells of a runtime share */
 
@@ -33,6 +37,10 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
 
     if (!i)
         return -ENOEXEC;
+    if (i->program) {
+        *ret = program_get(i->program);
+        return 0;
+    }
     struct program_source src = {.bytes = inode_content(i),
                                  .len = i->size,
                                  .name = SHELL_PATH,
@@ -50,14 +58,16 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
     return r;
 }
 
-/* With the lock held. */
-static int
-image_program(struct wsand_runtime *rt, OWN struct program **ret)
+int
+shell_image_load(struct wsand_runtime *rt)
 {
-    int r = rt->shell.program ? 0 : load_program(rt, &rt->shell.program);
+    struct shell_image *si = &rt->shell;
 
-    if (r == 0)
-        *ret = program_get(rt->shell.program);
+    if (!rt->image)
+        return -ENOEXEC;
+    pthread_mutex_lock(&si->lock);
+    int r = si->program ? 0 : load_program(rt, &si->program);
+    pthread_mutex_unlock(&si->lock);
     return r;
 }
 
@@ -143,8 +153,9 @@ shell_save_task(struct shell *sh)
     return 0;
 }
 
-/* The folder that the shell was frozen in. */
-static int
+/* The folder that the shell was frozen in; where that is gone, it is in the
+ * root. */
+static void
 enter_home(struct task *t)
 {
     struct walk w;
@@ -152,33 +163,27 @@ enter_home(struct task *t)
     int r = path_walk(t->kernel, t, &t->root, SHELL_HOME, WALK_DIRECTORY, &w);
     if (r == 0)
         task_set_cwd(t, &w.node, &w.dir, w.name);
-    return r;
 }
 
 int
 shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 {
-    struct wsand_runtime *rt = sb->runtime;
     CLEANUP(shell_freep) struct shell *sh = calloc(1, sizeof *sh);
-    struct program *p;
 
     if (!sh)
         return -ENOMEM;
-    if (!rt->image)
-        return -ENOEXEC;
     sh->sb = sb;
     sh->background = capture_new(BACKGROUND_BYTES, true);
     if (!sh->background)
         return -ENOMEM;
-    pthread_mutex_lock(&rt->shell.lock);
-    int r = image_program(rt, &p);
-    pthread_mutex_unlock(&rt->shell.lock);
+    int r = shell_image_load(sb->runtime);
     if (r == 0)
-        r = resident_new(sb->kernel, p, "/bin/bash", &sh->res);
-    if (r == 0)
-        r = enter_home(sh->res->task);
-    if (r == 0)
-        r = shell_save_task(sh);
+        r = resident_new(sb->kernel, program_get(sb->runtime->shell.program),
+                         "/bin/bash", &sh->res);
+    if (r != 0)
+        return r;
+    enter_home(sh->res->task);
+    r = shell_save_task(sh);
     if (r != 0)
         return r;
     sh->is_clean = true;
@@ -211,14 +216,28 @@ shell_thaw(struct shell *sh)
     return 0;
 }
 
-/* A shell that has run keeps its machine for the next command, unless there
- * are many such already: an idle one costs half a megabyte. */
+/* Memory of a machine cannot shrink; the next machine's can be smaller. */
+static uint64_t
+size_needed(const struct shell *sh, const struct machine *m)
+{
+    uint64_t least = sh->sb->runtime->shell.size, end = sh->res->memory_end;
+
+    end = (end + WASM_PAGE_BYTES - 1) / WASM_PAGE_BYTES * WASM_PAGE_BYTES;
+    if (end == 0 || end + SPARE_BYTES > m->size)
+        return m->size;
+    return end < least ? least : end;
+}
+
+/* A shell that has run keeps its machine for the next command, unless that is
+ * too large, or there are many such already: an idle one costs half a
+ * megabyte. */
 static void
-leave_machine(struct shell *sh)
+leave_machine(struct shell *sh, const struct machine *m)
 {
     struct shell_image *si = &sh->sb->runtime->shell;
 
-    if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX)
+    if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX &&
+        shell_pages_size(sh->pages) == m->size)
         return;
     resident_freeze(sh->res);
     shell_count_machine(sh);
@@ -246,7 +265,7 @@ shell_checkpoint(struct shell *sh)
     m->ops->refresh(m);
     struct shell_pages *pages = NULL;
     int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
-                             m->size, &pages);
+                             size_needed(sh, m), &pages);
     if (r == 0)
         r = shell_save_task(sh);
     if (r < 0) {
@@ -256,7 +275,7 @@ shell_checkpoint(struct shell *sh)
     shell_pages_put(sh->pages);
     sh->pages = pages;
     sh->is_clean = true;
-    leave_machine(sh);
+    leave_machine(sh, m);
     return 0;
 }
 

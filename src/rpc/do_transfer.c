@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any sandbox can hold by default, in one transfer. */
-#define TRANSFER_BYTES_MAX ((size_t)1 << 30)
+enum {
+    ENTRY_BYTES = 3 << 10, /* of an archive, beside what a file holds */
+    SHELL_BYTES = 16 << 20,
+};
 
 /* One that is going on. A sandbox has at most one in each direction. */
 struct transfer {
@@ -28,14 +30,29 @@ transfer_free(struct transfer *t)
     free(t);
 }
 
+/* No archive of what the sandbox may hold is larger. */
+static size_t
+archive_bytes_max(const struct wsand_sandbox *sb)
+{
+    struct wsand_status s = {.size = sizeof s};
+    size_t max;
+
+    if (wsand_status(sb, &s, NULL) != 0 ||
+        __builtin_mul_overflow(s.max.files, ENTRY_BYTES, &max) ||
+        __builtin_add_overflow(max, s.max.file_bytes, &max) ||
+        __builtin_add_overflow(max, SHELL_BYTES, &max))
+        return SIZE_MAX;
+    return max;
+}
+
 static struct transfer *
-transfer_new(const char *id)
+transfer_new(const struct wsand_sandbox *sb, const char *id)
 {
     struct transfer *t = calloc(1, sizeof *t);
 
     if (!t)
         return NULL;
-    buf_init(&t->bytes, TRANSFER_BYTES_MAX);
+    buf_init(&t->bytes, archive_bytes_max(sb));
     t->id = strdup(id);
     if (t->id)
         return t;
@@ -82,7 +99,7 @@ begin_parts(OWN struct request *q, OWN char *data, size_t len,
 
     (void)snprintf(id, sizeof id, "t%" PRId64, now_ns());
     transfer_free(box->export);
-    box->export = transfer_new(id);
+    box->export = transfer_new(q->sb, id);
     if (!box->export) {
         free(data);
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
@@ -156,7 +173,7 @@ import_of(OWN struct request *q, const char *id, uint64_t seq)
 
     if (seq == 0) {
         transfer_free(box->import);
-        box->import = transfer_new(id);
+        box->import = transfer_new(q->sb, id);
         if (!box->import)
             answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return box->import;

@@ -93,6 +93,7 @@ server_init(struct server *srv, int out_hfd)
     struct wsand_runtime_options o = {.size = sizeof o,
                                       .root_image = srv->options->root_image,
                                       .compiler = "/proc/self/exe"};
+    const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};
 
     srv->thread = pthread_self();
@@ -108,8 +109,12 @@ server_init(struct server *srv, int out_hfd)
     if (!set_defaults(srv))
         return false;
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
+    if (worker) {
+        o.root_image_hash = worker->root_image_hash;
+        o.is_closed = !worker->may_compile;
+    }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
-        return true;
+        return !worker || worker_begin(srv);
     say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
     return false;
 }
@@ -138,6 +143,7 @@ server_fini(struct server *srv)
     if (srv->killer)
         answer_ok(srv->killer);
     loop_drain(srv);
+    worker_free(srv->worker);
     config_put(srv->defaults);
     frame_fini(&srv->in);
     writer_fini(&srv->out);

@@ -139,6 +139,13 @@ sweep(int parent_hfd)
         closedir(dir);
 }
 
+void
+cgroup_host_sweep(const struct cgroup_host *h)
+{
+    for (int i = 0; i < h->n; i++)
+        sweep(h->hier[i].parent_hfd);
+}
+
 static bool
 birth_works(int dir_hfd)
 {

@@ -324,6 +324,16 @@ def test_export_and_import_in_parts(client, start):
     assert other.fails("persistence.import", data="", transferId="mine", seq=1).message == "Unknown transferId: mine"
 
 
+def test_an_import_is_bounded_by_what_the_sandbox_may_hold(server):
+    server.call("create", fsLimitBytes=1 << 20, limits={"fileCount": 100})
+    part = encode(bytes(5 << 20))
+    for seq in range(3):
+        server.call("persistence.import", data=part, transferId="t", seq=seq)
+    error = server.fails("persistence.import", data=part, transferId="t", seq=3)
+    assert (error.code, error.message) == (1, "EFBIG: the import is too large")
+    assert server.fails("persistence.import", data=part, transferId="t", seq=4).message == "Unknown transferId: t"
+
+
 def test_parts_in_the_wrong_order(client):
     client.call("persistence.import", data="", transferId="t", seq=0)
     error = client.fails("persistence.import", data="", transferId="t", seq=2)

@@ -338,6 +338,9 @@ def test_limits_get(client, start):
 
 @pytest.mark.parametrize("params, message", [
     ({"limits": 7}, "limits must be an object"),
+    ({"allow_tools": []}, "Unknown param: allow_tools"), ({"limits": {"memory": 1}}, "Unknown param: limits.memory"),
+    ({"mounts": [{"path": "/x", "file": {}}]}, "Unknown param: mounts[].file"),
+    ({"x" * 200: 1}, "Unknown param: " + "x" * 127),
     ({"limits": {"stdoutBytes": 0}}, "limits.stdoutBytes must be an integer from 1 to 1073741824"),
     ({"limits": {"processes": 100000}}, "limits.processes must be an integer from 1 to 30000"),
     ({"timeoutMs": -1}, "timeoutMs must be an integer from 1 to 86400000"),

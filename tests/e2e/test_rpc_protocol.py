@@ -136,9 +136,10 @@ def test_a_line_that_is_too_long(server):
 
 
 def test_a_line_of_the_largest_length(server):
-    head, tail = b'{"jsonrpc":"2.0","id":1,"method":"status","params":{"x":"', b'"}}'
+    head, tail = b'{"jsonrpc":"2.0","id":1,"method":"cancel","params":{"requestId":"', b'"}}'
+    server.call("create")
     server.send_bytes(head + b"x" * (8388608 - len(head) - len(tail)) + tail + b"\n")
-    server.result(1)
+    assert server.result(1)["cancelled"] is False
 
 
 def test_a_very_long_line_is_not_stored(server):

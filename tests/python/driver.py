@@ -111,7 +111,7 @@ def main(name, patterns):
             result = Result()
             support._run_suite = lambda suite: without(suite, patterns).run(result)
             main_of = getattr(sys.modules.get(f"test.{name}"), "test_main", None)
-            if main_of:
+            if callable(main_of):
                 main_of()
             else:
                 support._run_suite(suite)

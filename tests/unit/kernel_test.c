@@ -179,3 +179,33 @@ TEST(kernel_free_ends_whatever_is_going_on)
     task_exit(z, 0);
     kernel_free(k);
 }
+
+TEST(kernel_keeps_an_eighth_from_what_is_left_of_earlier_runs)
+{
+    struct kernel *k = world_new();
+    struct task *current = world_task(k), *left = world_task(k),
+                *beside = world_task(k);
+    struct limits *l = &k->limits;
+    uint64_t used = l->used[LIMIT_processes];
+
+    l->max[LIMIT_processes] = 32;
+    kernel_begin_run(k);
+    left->run_tag = k->run_tag;
+    beside->run_tag = kernel_new_tag(k);
+    CHECK(kernel_charge(left, LIMIT_processes, 27 - used));
+    kernel_end_run(k);
+    kernel_begin_run(k);
+    current->run_tag = k->run_tag;
+    CHECK(kernel_charge(left, LIMIT_processes, 1));
+    CHECK(!kernel_charge(left, LIMIT_processes, 1));
+    CHECK(left->is_zombie);
+    CHECK(!l->was_hit[LIMIT_processes]);
+    CHECK(kernel_charge(beside, LIMIT_processes, 1));
+    CHECK(kernel_charge(current, LIMIT_processes, 3));
+    CHECK(!kernel_charge(beside, LIMIT_processes, 1));
+    CHECK(!beside->is_zombie);
+    CHECK(!kernel_charge(current, LIMIT_processes, 1));
+    CHECK(l->was_hit[LIMIT_processes] && k->run_was_refused);
+    limits_uncharge(l, LIMIT_processes, 32 - used);
+    kernel_free(k);
+}

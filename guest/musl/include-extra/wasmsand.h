@@ -19,6 +19,10 @@ extern "C" {
  * returns only in a program that is rewound by asyncify. */
 __WASMSAND_SYS("next") int wasmsand_next(int status);
 
+/* Before wasmsand_next: zeroes and unmaps what is free of the heap, if that is
+ * much. Returns the end of what is in use, or 0 where it is not worth it. */
+size_t wasmsand_trim(void);
+
 /* The argument block of the process, laid out as at process entry on Linux
  * (argc, argv, 0, envp, 0, auxv, strings) with pointers right for `block`. For
  * wasmsand_resume: in a process started from a template it is not the one that

@@ -60,6 +60,15 @@ tree_fini(struct tree *t)
 }
 
 void
+tree_bury(struct tree *t, struct tree *heir)
+{
+    radix_bury(&t->inodes, &inode_ops, &heir->grave);
+    grave_join(&heir->grave, &t->grave);
+    holds_fini(&t->holds);
+    *t = (struct tree){0};
+}
+
+void
 tree_replace(struct tree *t, OWN struct tree *now)
 {
     radix_bury(&t->inodes, &inode_ops, &t->grave);
@@ -331,7 +340,7 @@ tree_forget(struct tree *t, uint64_t ino)
 }
 
 void
-tree_set_program(struct tree *t, uint64_t ino, struct program *p)
+tree_set_program(const struct tree *t, uint64_t ino, struct program *p)
 {
     struct inode *i = (struct inode *)radix_find(&t->inodes, ino);
     struct program *none = NULL;

@@ -41,6 +41,9 @@ struct tree {
 int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
 /* A tree that is all zero is fine. */
 void tree_fini(struct tree *t);
+/* As tree_fini of a clone without peers, but what it alone has is freed in
+ * steps, by the owner of `heir`. */
+void tree_bury(struct tree *t, struct tree *heir);
 /* Makes `t` what `now` is, which is taken over, with the limits and holds of
  * before. */
 void tree_replace(struct tree *t, OWN struct tree *now);
@@ -76,7 +79,7 @@ int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
 
 /* Remembers the program of a file, with a reference, unless it has one. Not a
  * change of the inode: all clones that share it may use the program. */
-void tree_set_program(struct tree *t, uint64_t ino, struct program *p);
+void tree_set_program(const struct tree *t, uint64_t ino, struct program *p);
 
 /* A held inode lives on without a name. If there is no memory to note a
  * hold, the inode may go with its last name: its users get -ESTALE then. */

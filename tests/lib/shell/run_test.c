@@ -269,6 +269,16 @@ TEST(a_fork_bomb_in_the_background_ends_itself)
     lib_free(&l);
 }
 
+TEST(what_earlier_runs_left_leaves_some_processes_to_the_next)
+{
+    LIB_SANDBOX(l, .processes = 32);
+    CHECK_RUN(l.sb, "( for i in {1..500}; do sleep 100 & done ) 2>/dev/null &",
+              0, "");
+    for (int i = 0; i < 20; i++)
+        CHECK_RUN(l.sb, "ls -d /bin/. | cat; (echo)", 0, "/bin/.\n\n");
+    lib_free(&l);
+}
+
 TEST(the_shell_has_a_history_of_the_users_commands)
 {
     LIB_SANDBOX(l, .files = 0);

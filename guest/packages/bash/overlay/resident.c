@@ -31,6 +31,7 @@
 #include <sys/syscall.h>
 
 #define SYS_SHELL_COMMAND 1000
+#define SYS_SHELL_MEMORY 1002
 #define COMMAND_IS_FRESH (1 << 30)
 #define COMMAND_IS_USERS (1 << 29)
 #define HISTORY_MAX 500
@@ -110,7 +111,7 @@ run_command (char *text)
 }
 
 static char *
-next_command (void)
+next_command (int *ret_is_users)
 {
   long n = syscall (SYS_SHELL_COMMAND, 0, 0);
   int is_users;
@@ -127,16 +128,34 @@ next_command (void)
   text[n] = '\0';
   if (is_users && enable_history_list)
     bash_add_history (text);
+  *ret_is_users = is_users;
   return text;
+}
+
+/* What a command has used and freed is given back between commands. */
+static void
+trim_memory (void)
+{
+  size_t end = wasmsand_trim ();
+
+  if (end)
+    syscall (SYS_SHELL_MEMORY, end);
 }
 
 __attribute__ ((export_name ("wasmsand_resume"))) void
 wasmsand_resume (void)
 {
-  run_command (next_command ());
+  int is_users;
+  char *text = next_command (&is_users);
+  ARRAY *statuses = is_users ? 0 : save_pipestatus_array ();
+
+  run_command (text);
+  if (statuses)
+    restore_pipestatus_array (statuses);
   executing = 0;
   fflush (stdout);
   fflush (stderr);
+  trim_memory ();
   wasmsand_next (last_command_exit_value);
 }
 

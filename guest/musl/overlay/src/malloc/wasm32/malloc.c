@@ -7,8 +7,10 @@
  * cuts a block off the one fresh area that all classes share, so that a small
  * process touches few pages: those are what fork copies and what a resident
  * shell keeps. free puts the block back at the front of the list. Small blocks
- * are never split, merged or given back. Larger ones are pages of their own,
- * not from mmap: that would zero pages that were used before.
+ * are split, merged and given back only by malloc_trim. Larger ones are pages
+ * of their own, not from mmap: that would zero pages that were used before.
+ *
+ * Fresh areas stay in a list: malloc_trim walks from block to block in each.
  *
  * The header holds the class, or LARGE, or ALIGNED with the distance to the
  * payload whose header counts.
@@ -28,8 +30,15 @@
 #define MAX_BYTES 0x7fff0000u
 #define LARGE     0x100u
 #define ALIGNED   0x80000000u
+#define FREE      0x200u /* while malloc_trim works */
 #define AREA      65536u
-#define LEAD      16u /* of a large block: from its first page to the payload */
+#define LEAD      16u /* from the start of a large block or area to a payload */
+#define HOLE      16384u /* the least that is given back out of an area */
+
+/* wasmsand_trim looks for what it can give back in a heap of so many pages, and
+ * among small blocks where so many are free. */
+#define WORTH_PAGES  1024u
+#define WORTH_BLOCKS 4096u
 
 #define HEADER(p)      (((uint32_t *)(p))[-1])
 #define LARGE_BYTES(p) (((uint32_t *)(p))[-2]) /* all its pages */
@@ -40,6 +49,14 @@ struct block {
 };
 
 static struct block *list[CLASSES];
+
+/* Begins a page; the payload of its first block is LEAD bytes behind. */
+struct area {
+    struct area *next;
+    char *end; /* payload address behind the last block; not of the newest */
+};
+
+static struct area *areas; /* the newest first: it holds the fresh area */
 
 /* The fresh area: payload address of the next block, and its end. A block
  * starts 4 bytes before its payload and so ends 4 bytes before the next. */
@@ -81,28 +98,27 @@ put(void *p, unsigned class)
     list[class] = b;
 }
 
-/* The rest of the fresh area becomes free blocks. */
-static void
-use_up_fresh(void)
+/* Makes free blocks of the payload addresses [p, end); returns where the last
+ * one ends. */
+static char *
+cut(char *p, char *end)
 {
-    while (fresh && fresh_end - fresh >= 16) {
-        uint32_t left = (uint32_t)(fresh_end - fresh);
+    while (end - p >= 16) {
+        uint32_t left = (uint32_t)(end - p);
         unsigned class = class_of(left < MAX_SMALL ? left : MAX_SMALL);
 
         if (class_size(class) > left)
             class --;
-        HEADER(fresh) = class;
-        put(fresh, class);
-        fresh += class_size(class);
+        HEADER(p) = class;
+        put(p, class);
+        p += class_size(class);
     }
+    return p;
 }
 
-/* bytes is a multiple of the page size. */
 static void *
-take_pages(uint32_t bytes, int *ret_dirty)
+claim(unsigned i, unsigned n, int *ret_dirty)
 {
-    unsigned n = PAGES(bytes), i = __wpages_find(n);
-
     if (!i || __wpages_claim(i, n, ret_dirty)) {
         errno = ENOMEM;
         return NULL;
@@ -110,21 +126,46 @@ take_pages(uint32_t bytes, int *ret_dirty)
     return PAGE_PTR(i);
 }
 
+/* bytes is a multiple of the page size. */
+static void *
+take_pages(uint32_t bytes, int *ret_dirty)
+{
+    unsigned n = PAGES(bytes);
+
+    return claim(__wpages_find(n), n, ret_dirty);
+}
+
+/* The rest of the fresh area becomes free blocks. */
+static void
+end_fresh(void)
+{
+    if (fresh)
+        areas->end = cut(fresh, fresh_end);
+    fresh = fresh_end = NULL;
+}
+
+/* A fresh area for a block of that size: where it fits first, and larger if
+ * there is room. */
 static int
 more_fresh(uint32_t size)
 {
-    uint32_t want = (size + 16 + AREA - 1) & -AREA;
-    char *p = take_pages(want, NULL);
+    unsigned n = PAGES(size + LEAD), i = __wpages_find(n);
+    char *p;
 
+    while (n < PAGES(AREA) && __wpages_none_mapped(i + n, 1))
+        n++;
+    p = claim(i, n, NULL);
     if (!p)
         return -1;
     if (p == fresh_end) {
-        fresh_end += want;
+        fresh_end += n * PAGE_BYTES;
         return 0;
     }
-    use_up_fresh();
-    fresh = p + 16;
-    fresh_end = p + want;
+    end_fresh();
+    ((struct area *)p)->next = areas;
+    areas = (struct area *)p;
+    fresh = p + LEAD;
+    fresh_end = p + n * PAGE_BYTES;
     return 0;
 }
 
@@ -275,7 +316,9 @@ realloc_large(char *p, size_t n)
     return p;
 }
 
-/* Grows the block that was cut off the fresh area last. */
+/* Grows the block that was cut off the fresh area last, unless there is one of
+ * the wanted class: what grows, and is freed in another class than it began in,
+ * again and again, would use up fresh memory for ever. */
 static int
 grow_in_place(char *p, size_t n)
 {
@@ -286,7 +329,7 @@ grow_in_place(char *p, size_t n)
         return -1;
     wanted = class_of(n + 4);
     more = class_size(wanted) - class_size(class);
-    if ((uint32_t)(fresh_end - fresh) < more)
+    if (list[wanted] || (uint32_t)(fresh_end - fresh) < more)
         return -1;
     fresh += more;
     HEADER(p) = wanted;
@@ -372,6 +415,150 @@ reallocarray_(void *p, size_t a, size_t b)
     return __libc_realloc(p, n);
 }
 
+/* --- giving memory back */
+
+#define PAGE_UP(p)   ((char *)(((uintptr_t)(p) + PAGE_BYTES - 1) & -PAGE_BYTES))
+#define PAGE_DOWN(p) ((char *)((uintptr_t)(p) & -PAGE_BYTES))
+#define FIRST_IN(a)  ((char *)(a) + LEAD)
+
+static int
+is_free_block(const char *p)
+{
+    return (HEADER(p) & FREE) != 0;
+}
+
+static char *
+after_block(char *p)
+{
+    return p + class_size(HEADER(p) & ~FREE);
+}
+
+static void
+release(char *from, char *to)
+{
+    __wpages_release(PAGE_OF(from), (unsigned)(to - from) / PAGE_BYTES);
+}
+
+/* The blocks [p, end) are free: gives the pages among them back, if they are
+ * many, so that the area ends there. Returns the area that goes on at `end`:
+ * another one then, if any blocks follow. */
+static struct area *
+give_back(struct area *a, char *p, char *end)
+{
+    int is_tail = end == a->end;
+    char *from = PAGE_UP(p),
+         *to = is_tail ? PAGE_UP(end) : PAGE_DOWN(end - LEAD);
+    struct area *rest = (struct area *)to;
+
+    if (to < from + HOLE) {
+        (void)cut(p, end);
+        return a;
+    }
+    (void)cut(p, from);
+    if (is_tail) {
+        rest = a;
+    } else {
+        (void)cut(to + LEAD, end);
+        rest->next = a->next;
+        rest->end = a->end;
+        a->next = rest;
+    }
+    a->end = from;
+    release(from, to);
+    return rest;
+}
+
+/* Puts what is free in an area into the lists, or gives it back; the area as
+ * well, if all is free. Returns the link to the area after it. */
+static struct area **
+sweep(struct area **link)
+{
+    struct area *a = *link;
+    char *p = FIRST_IN(a), *run;
+
+    while (p < a->end) {
+        run = p;
+        while (p < a->end && is_free_block(p))
+            p = after_block(p);
+        if (run == FIRST_IN(a) && p == a->end) {
+            *link = a->next;
+            release((char *)a, PAGE_UP(p));
+            return link;
+        }
+        if (p != run)
+            a = give_back(a, run, p);
+        while (p < a->end && !is_free_block(p))
+            p = after_block(p);
+    }
+    return &a->next;
+}
+
+static void
+give_back_small(void)
+{
+    struct area **link = &areas;
+    struct block *b;
+
+    end_fresh();
+    for (unsigned i = 0; i < CLASSES; i++) {
+        for (b = list[i]; b; b = b->next)
+            HEADER(b) |= FREE;
+        list[i] = NULL;
+    }
+    while (*link)
+        link = sweep(link);
+}
+
+static int
+malloc_trim_(size_t pad)
+{
+    unsigned before = __wpages_mapped(), end = __wpages_end();
+
+    (void)pad;
+    give_back_small();
+    __wpages_trim();
+    return __wpages_mapped() < before || __wpages_end() < end;
+}
+
+/* Worth the walk: at least `many` small blocks are free. */
+static int
+has_many_free(unsigned many)
+{
+    struct block *b;
+
+    for (unsigned i = 0; i < CLASSES; i++)
+        for (b = list[i]; b; b = b->next)
+            if (!many--)
+                return 1;
+    return 0;
+}
+
+/* Walks in vain, one after the other, are made ever more seldom. */
+size_t
+wasmsand_trim(void)
+{
+    static unsigned skip, pause;
+    unsigned mapped, end;
+
+    if (__wpages_span() < WORTH_PAGES)
+        return 0;
+    mapped = __wpages_mapped();
+    end = __wpages_end();
+    if (skip) {
+        skip--;
+        __wpages_trim();
+    } else if (mapped < __wpages_span() / 2 || has_many_free(WORTH_BLOCKS)) {
+        give_back_small();
+        __wpages_trim();
+        if (__wpages_end() < end || __wpages_mapped() < mapped / 2)
+            pause = 0;
+        else if (pause < 1024)
+            pause = 2 * pause + 1;
+        skip = pause;
+    }
+    return (size_t)__wpages_end() * PAGE_BYTES;
+}
+
 weak_alias(__libc_malloc, malloc);
 weak_alias(__libc_malloc, __libc_malloc_impl);
 weak_alias(__libc_free, free);
@@ -382,3 +569,4 @@ weak_alias(__libc_aligned_alloc, aligned_alloc);
 weak_alias(__libc_aligned_alloc, memalign);
 weak_alias(posix_memalign_, posix_memalign);
 weak_alias(reallocarray_, reallocarray);
+weak_alias(malloc_trim_, malloc_trim);

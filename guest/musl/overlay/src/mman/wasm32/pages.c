@@ -7,6 +7,9 @@
  * pages of its own, doubling, when the heap outgrows it: a small process has
  * nothing more to copy at fork.
  *
+ * Large pieces keep out of the first MiB, which is for many small ones: when a
+ * large one is gone, nothing that is left should lie behind it.
+ *
  * Invariants: pages from `top` up were never handed out, and read as zero;
  * every page below `hint` is mapped. */
 #include <string.h>
@@ -14,6 +17,8 @@
 
 #define PER_WORD     32u
 #define STATIC_WORDS 64u
+#define LARGE_PAGES  64u
+#define LOW_PAGES    256u
 
 /* Below the last 64 KiB of the address space, so that no end address is 0. */
 #define LAST_PAGE 0xffff0u
@@ -31,6 +36,7 @@ static struct word *table;
 static unsigned words; /* in the table */
 static unsigned base;  /* the page of the table's first bit */
 static unsigned first, hint, top;
+static int is_soiled; /* pages were unmapped since they were zeroed last */
 
 static void
 init(void)
@@ -122,11 +128,14 @@ cover(unsigned end)
 unsigned
 __wpages_find(unsigned n)
 {
-    unsigned run = 0, i;
+    unsigned run = 0, i, from;
 
     if (!table)
         init();
-    for (i = hint; i < top; i++) {
+    from = hint;
+    if (n >= LARGE_PAGES && from < first + LOW_PAGES)
+        from = first + LOW_PAGES;
+    for (i = from; i < top; i++) {
         int at_word = (i - base) % PER_WORD == 0;
         uint32_t mapped = word_of(i)->mapped;
 
@@ -143,7 +152,8 @@ __wpages_find(unsigned n)
             return i + 1 - n;
         }
     }
-    return n > LAST_PAGE - (top - run) ? 0 : top - run;
+    i = from > top ? from : top - run;
+    return n > LAST_PAGE - i ? 0 : i;
 }
 
 int
@@ -186,8 +196,104 @@ __wpages_release(unsigned i, unsigned n)
     if (i >= end)
         return;
     set_mapped(i, end - i, 0);
+    is_soiled = 1;
     if (i < hint)
         hint = i;
+}
+
+unsigned
+__wpages_end(void)
+{
+    if (!table)
+        init();
+    return top;
+}
+
+unsigned
+__wpages_span(void)
+{
+    return __wpages_end() - first;
+}
+
+unsigned
+__wpages_mapped(void)
+{
+    unsigned n = 0, i;
+
+    if (!table)
+        init();
+    for (i = 0; i < words && base + i * PER_WORD < top; i++)
+        n += (unsigned)__builtin_popcount(table[i].mapped);
+    return n;
+}
+
+/* The page behind the last mapped one below `end`. */
+static unsigned
+mapped_end(unsigned end)
+{
+    while (end > first && !is_mapped(end - 1))
+        end--;
+    return end;
+}
+
+/* Makes the table as small as can be, and puts it as low as can be; then `top`
+ * is the end of what is mapped. */
+static void
+shrink(void)
+{
+    unsigned at = PAGE_OF(table), n = PAGES(words * sizeof *table);
+    unsigned less = words, to;
+
+    if (table != small_table)
+        __wpages_release(at, n);
+    top = mapped_end(top);
+    if (table == small_table)
+        return;
+    if (top <= base + STATIC_WORDS * PER_WORD) {
+        memcpy(small_table, table, sizeof small_table);
+        table = small_table;
+        words = STATIC_WORDS;
+        return;
+    }
+    while (base + less / 2 * PER_WORD >= top + PAGES(less / 2 * sizeof *table))
+        less /= 2;
+    to = __wpages_find(PAGES(less * sizeof *table));
+    if (!to || to > at) {
+        to = at;
+        less = words;
+    }
+    table = memmove(PAGE_PTR(to), table, less * sizeof *table);
+    words = less;
+    n = PAGES(less * sizeof *table);
+    set_mapped(to, n, 1);
+    if (to + n > top)
+        top = to + n;
+}
+
+static void
+clear(unsigned i)
+{
+    const uint64_t *p = (const uint64_t *)PAGE_PTR(i);
+
+    for (unsigned j = 0; j < PAGE_BYTES / sizeof *p; j++)
+        if (p[j]) {
+            memset(PAGE_PTR(i), 0, PAGE_BYTES);
+            return;
+        }
+}
+
+void
+__wpages_trim(void)
+{
+    unsigned end = top;
+
+    if (!is_soiled || __wpages_mapped() > (end - first) / 2)
+        return;
+    shrink();
+    for (unsigned i = first; i < end; i++)
+        if (!is_mapped(i))
+            clear(i);
+    is_soiled = 0;
 }
 
 void

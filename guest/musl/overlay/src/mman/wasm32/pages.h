@@ -34,6 +34,16 @@ hidden int __wpages_is_file(unsigned i);
 hidden int __wpages_all_mapped(unsigned i, unsigned n);
 hidden int __wpages_none_mapped(unsigned i, unsigned n);
 
+/* How many pages of the heap are mapped; how many it has up to the page behind
+ * the last that was used; that page. */
+hidden unsigned __wpages_mapped(void);
+hidden unsigned __wpages_span(void);
+hidden unsigned __wpages_end(void);
+
+/* If half of the heap was unmapped: zeroes those pages, and lets those at the
+ * end of the heap count as never used. */
+hidden void __wpages_trim(void);
+
 /* Does [addr, addr + len) end inside the address space we use? */
 hidden int __wpages_in_space(const void *addr, size_t len);
 
