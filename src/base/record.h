@@ -40,11 +40,12 @@ enum {
     RECORD_VERSION = 1,
     RECORD_KEY_MAX = 264,
     RECORD_BLOCK_BYTES = 4096,
+    RECORD_PAGE_BYTES = 1024,
     RECORD_COMMAND_MAX = 1 << 20,
     RECORD_PATCH_MAX = 4096,
     RECORD_VALUE_MAX = 16 << 20, /* of any; most are far smaller */
     RECORD_FD_MAX = 65536,
-    RECORD_PAGE_MAX = 1 << 20,
+    RECORD_PAGE_MAX = 1 << 22,
 };
 #define RECORD_INODE_MAX (UINT64_C(1) << 48) /* and of positions, numbers */
 #define RECORD_BYTES_MAX (UINT64_C(1) << 48) /* of a file */

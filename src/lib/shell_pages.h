@@ -4,6 +4,7 @@
 #define LIB_SHELL_PAGES_H
 
 #include "base/own.h"
+#include "base/record.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@
 struct buf;
 struct shell_image;
 
-enum { SHELL_PAGE_BYTES = 4096 };
+enum { SHELL_PAGE_BYTES = RECORD_PAGE_BYTES };
 
 /* An immutable list of pages, shared by the sandboxes that were forked from
  * each other; the pages are shared between lists. The counts are atomic. */
