@@ -45,6 +45,9 @@ bench_store_src := $(wildcard bench/store/*.c)
 build/bench/store: $(patsubst %.c,build/obj/%.o,$(bench_store_src) $(BASE) $(STORE))
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(link) $^ $(STORE_LIBS) -o $@
+build/bench/sessions: bench/sessions/main.c bench/rpc/peer.c bench/rpc/peer.h
+	@mkdir -p $(@D) && echo "  cc $@"
+	$Q$(CC) -O2 $(CPPFLAGS) $(WARN) $(filter %.c,$^) -o $@
 bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
   build/bench/rpc build/bench/store \
   $(bench_native) $(bench_inside)

@@ -16,7 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CREATES = 40, ROUNDS = 1500, RESUMES = 15, CROWD = 1000, ID_BYTES = 33 };
+enum {
+    CREATES = 40,
+    ROUNDS = 1500,
+    RESUMES = 15,
+    CROWD = 1000,
+    ID_BYTES = 33,
+    BIRTH_US = 600000 /* then the pool has a worker ready again */
+};
 
 extern char **environ;
 
@@ -142,7 +149,6 @@ change(struct peer *p, const char *word, const char *id)
 
 /* --- rows */
 
-/* Between two, the pool has a worker ready again. */
 static void
 bench_create(struct peer *p)
 {
@@ -150,7 +156,7 @@ bench_create(struct peer *p)
     char id[ID_BYTES];
 
     for (int i = 0; i < CREATES; i++) {
-        usleep(300000);
+        usleep(BIRTH_US);
         double us = create(p, "full", id);
         note_best(&best_us, us + run(p, id, "echo a"));
         change(p, "end", id);
@@ -237,7 +243,7 @@ bench_resume(struct peer *p)
         "mkdir d; for ((i = 0; i < 9900; i++)); do echo $i > d/$i; done");
     for (int i = 0; i < RESUMES; i++) {
         change(p, "pause", id);
-        usleep(300000);
+        usleep(BIRTH_US);
         note_best(&best_us, change(p, "resume", id));
     }
     change(p, "end", id);

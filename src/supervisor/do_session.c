@@ -412,8 +412,12 @@ void
 do_session_fork(struct call *q)
 {
     struct session *s = q->session;
+    const char *label = call_text(q, "label");
 
-    if (s->command) {
+    if (label && strlen(label) > LABEL_BYTES_MAX) {
+        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                   LABEL_BYTES_MAX);
+    } else if (s->command) {
         call_error(q, SESSION_ERROR,
                    "The session runs a command, whose state "
                    "cannot be copied: %s",

@@ -275,8 +275,9 @@ life_leave(struct life *l, const struct fate *f, bool hurry)
     l->fate = *f;
     l->is_hurried = hurry;
     if (l->s->command) {
-        (void)worker_signal(l->worker, SIGTERM);
         set_deadline(l, HURRY_S);
+        if (worker_signal(l->worker, SIGTERM) < 0)
+            life_left(l);
         return;
     }
     set_deadline(l, LEAVE_S);

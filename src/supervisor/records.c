@@ -180,8 +180,8 @@ read_once(struct life *l)
     if (!to)
         return -ENOMEM;
     ssize_t n = read(l->worker->state_hfd, to, room);
-    if (n <= 0)
-        return n == 0 || errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    if (n <= 0) /* its death is told by its pool */
+        return 0;
     state_check_add(&l->check, (size_t)n);
     int r = take_parts(l);
     return r < 0 ? r : (size_t)n == room;
@@ -197,7 +197,7 @@ records_read(struct life *l)
     if (r == -EPROTO)
         life_fault(l, "records: %s", l->check.why);
     else if (r < 0)
-        life_fault(l, "records: %s", strerror(-r));
+        life_end(l, SESSION_paused, CAUSE_store, "out of memory");
     else if (!list_is_empty(&l->parts) && !l->committing)
         post_commit(l);
 }

@@ -17,7 +17,7 @@
 #include "wire/outbox.h"
 #include "wire/scan.h"
 
-enum { REASON_BYTES = 256, OUTPUT_KEPT = 65536 };
+enum { LABEL_BYTES_MAX = 256, REASON_BYTES = 256, OUTPUT_KEPT = 65536 };
 
 struct session {
     struct list link; /* in the table */

@@ -116,6 +116,11 @@ session_take_options(struct session *s, struct call *q)
     const json_t *command = call_param(q, "command");
     const char *agent = call_text(q, "agent"), *label = call_text(q, "label");
 
+    if (label && strlen(label) > LABEL_BYTES_MAX) {
+        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                   LABEL_BYTES_MAX);
+        return -EINVAL;
+    }
     if (command && !json_array_size(command)) {
         call_error(q, INVALID_PARAMS, "command must not be empty");
         return -EINVAL;

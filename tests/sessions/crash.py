@@ -104,7 +104,8 @@ class Writer(threading.Thread):
         self.client = self.world.connect()
         if self.session:
             self.session.client = self.client
-            self.known and self.check()
+            while not self.resume():
+                pass
 
     def begin(self):
         while not self.session:
@@ -123,17 +124,15 @@ class Writer(threading.Thread):
             self.world.step()
 
     def resume(self):
-        """False: it was not possible."""
+        """False: killed again."""
         try:
-            self.session and self.session.call("session.resume")
-            self.session and self.check()
+            if self.session:
+                self.session.call("session.resume")
+                self.check()
             return True
         except Error as error:
-            if "interrupted" in error.message or "shutting down" in error.message:
-                return False
-            if "not resumed" in error.message and "killed" in error.message:
-                return False
-            raise
+            self.accept(error)
+            return False
 
     def run(self):
         try:
@@ -159,8 +158,8 @@ class Writer(threading.Thread):
 
     def accept(self, error):
         """Only what a kill explains."""
-        for word in ("interrupted", "not resumed", "shutting down", "not created", "Session error (killed",
-                     "Session error (crashed"):
+        for word in ("interrupted", "not resumed: killed", "not resumed: the worker ended",
+                     "not created", "Session error (killed"):
             if word in error.message:
                 return
         raise error

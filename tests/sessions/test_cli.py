@@ -204,13 +204,13 @@ def test_shell_has_the_size_of_the_window(terminal):
 
 
 def test_shell_s_control_keys(terminal):
-    terminal.type("echo rea''dy; sleep 1000\r")
+    terminal.type("bash -c \"echo rea''dy; sleep 1000\"\r")
     terminal.expect(r"ready\r\n")
     terminal.type("\x03")
     terminal.type("echo $?-after\r")
     terminal.expect("130-after")
-    terminal.type("sleep 1000\r")
-    terminal.expect("sleep 1000\r\n")
+    terminal.type("bash -c \"echo rea''dy; sleep 1000\"\r")
+    terminal.expect(r"ready\r\n")
     terminal.type("\x1a")
     terminal.expect("Stopped")
     terminal.type("kill %1; exit 5\r")

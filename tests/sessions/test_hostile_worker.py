@@ -13,7 +13,7 @@ BREACHES = [
 @pytest.mark.parametrize("breach", BREACHES)
 def test_a_breach_is_the_end_of_the_worker(client, breach):
     other = client.create()
-    s = client.create()
+    s = client.create(limits={"memoryMb": 64})
     s.run("set 7 kept")
     asked = s.ask("run", command=breach)
     event = s.wait_for("paused")

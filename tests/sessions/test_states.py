@@ -297,6 +297,7 @@ def test_the_session_must_be_named(client):
 
 @pytest.mark.parametrize("params, said", [
     ({"label": 5}, "label must be a string"),
+    ({"label": "x" * 257}, "label must have at most 256 bytes"),
     ({"durability": "sometimes"}, "durability must be"),
     ({"autoResume": "yes"}, "autoResume must be true or false"),
     ({"command": []}, "command must not be empty"),

@@ -1,0 +1,212 @@
+/* JSON that is checked and passed on without a tree. */
+#include "../unit/test.h"
+
+#include "wire/message.h"
+#include "wire/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_json(const char *s)
+{
+    return scan_is_json((struct text){s, strlen(s)});
+}
+
+TEST(values_of_json_are_accepted)
+{
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "12",
+                                       "1.5",
+                                       "1e9",
+                                       "1E+9",
+                                       "-1.25e-3",
+                                       "true",
+                                       "false",
+                                       "null",
+                                       "\"\"",
+                                       "\"a\"",
+                                       "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+                                       "\"\\u0000\\u00e9\\ud83d\\ude00\"",
+                                       "\"\xc3\xa9\"",
+                                       "[]",
+                                       "{}",
+                                       "[ ]",
+                                       "{ }",
+                                       "[1,2]",
+                                       "[[],{}]",
+                                       "{\"a\":1}",
+                                       "{\"a\":{\"b\":[1,{}]},\"c\":0}",
+                                       " \t[ 1 , 2 ] \r",
+                                       "{\"a\" : 1 , \"b\" : [ ] }"};
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(is_json(good[i]));
+}
+
+TEST(what_is_not_json_is_refused)
+{
+    static const char *const bad[] = {"",
+                                      " ",
+                                      "a",
+                                      "tru",
+                                      "truee",
+                                      "nul",
+                                      "01",
+                                      "-",
+                                      "+1",
+                                      "1.",
+                                      ".5",
+                                      "1e",
+                                      "1e+",
+                                      "0x1",
+                                      "1 2",
+                                      "\"",
+                                      "\"a",
+                                      "\"\\\"",
+                                      "\"\\x\"",
+                                      "\"\\u12\"",
+                                      "\"\\ud800\"",
+                                      "\"\\ud800\\u0041\"",
+                                      "\"\\udc00\"",
+                                      "\"\n\"",
+                                      "\"\x01\"",
+                                      "\"\xff\"",
+                                      "\"\xc3\"",
+                                      "\"\xed\xa0\x80\"",
+                                      "[",
+                                      "]",
+                                      "[1",
+                                      "[1,",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1 2]",
+                                      "{",
+                                      "}",
+                                      "{]",
+                                      "[}",
+                                      "{1:2}",
+                                      "{\"a\"}",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{\"a\":1 \"b\":2}",
+                                      "{,}",
+                                      "{}{}",
+                                      "[1]]",
+                                      "\n1"};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!is_json(bad[i]));
+}
+
+TEST(nesting_is_bounded)
+{
+    char deep[2 * SCAN_DEPTH_MAX + 3];
+    size_t n = SCAN_DEPTH_MAX + 1;
+
+    memset(deep, '[', n);
+    memset(deep + n, ']', n);
+    deep[2 * n] = 0;
+    CHECK(!is_json(deep));
+    CHECK(scan_is_json((struct text){deep + 1, 2 * n - 2}));
+}
+
+/* Every cut of a text ends within it: the sanitizer watches its end. */
+TEST(a_text_that_ends_early_is_refused)
+{
+    static const char text[] =
+        "{\"a\":[1.5e3,\"\\ud83d\\ude00\xc3\xa9\",true]}";
+
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        char *cut = malloc(n ? n : 1);
+        memcpy(cut, text, n);
+        CHECK(!scan_is_json((struct text){cut, n}));
+        free(cut);
+    }
+}
+
+TEST(members_are_found_as_they_are_written)
+{
+    static const char text[] =
+        " { \"id\" : 5 ,\"\\u0061\":[1,{\"x\":2}], \"e\":{} } ";
+    static const char *const names[] = {"id", "\\u0061", "e"};
+    static const char *const values[] = {"5", "[1,{\"x\":2}]", "{}"};
+    struct member m;
+    struct scan s;
+    size_t n = 0;
+
+    CHECK(scan_object((struct text){text, strlen(text)}, &s));
+    for (; scan_next(&s, &m); n++) {
+        CHECK(text_is(m.name, names[n]));
+        CHECK(text_is(m.value, values[n]));
+    }
+    CHECK_EQ(n, 3);
+    CHECK(!scan_object((struct text){"[1]", 3}, &s));
+    CHECK(scan_object((struct text){"{}", 2}, &s));
+    CHECK(!scan_next(&s, &m));
+}
+
+TEST(numbers_have_no_sign_and_18_digits)
+{
+    uint64_t n = 0;
+
+    CHECK(text_number((struct text){"999999999999999999", 18}, &n));
+    CHECK_EQ(n, UINT64_C(999999999999999999));
+    CHECK(!text_number((struct text){"1000000000000000000", 19}, &n));
+    CHECK(!text_number((struct text){"-1", 2}, &n));
+    CHECK(!text_number((struct text){"1.0", 3}, &n));
+    CHECK(!text_number((struct text){"", 0}, &n));
+}
+
+/* --- a message that is written again */
+
+static void
+check_again(const char *line, const char *wanted)
+{
+    char error[MESSAGE_ERROR_BYTES];
+    struct message *m;
+    struct buf b;
+
+    CHECK_EQ(message_new(line, strlen(line), &m, error), 0);
+    buf_init(&b, SIZE_MAX);
+    put_json(&b, m, m->root);
+    CHECK_EQ(b.error, 0);
+    CHECK(b.len == strlen(wanted) && !memcmp(b.p, wanted, b.len));
+    CHECK(scan_is_json((struct text){b.p, b.len}));
+    buf_fini(&b);
+    message_put(m);
+}
+
+TEST(a_value_is_written_as_it_was)
+{
+    char longer[600];
+
+    check_again(" [ 1 , -2.5 , true , false , null ] ",
+                "[1,-2.5,true,false,null]");
+    check_again("{\"a\":{\"b\":[]},\"c\":\"\\u00e9\\n\\\"\"}",
+                "{\"a\":{\"b\":[]},\"c\":\"\xc3\xa9\\n\\\"\"}");
+    memset(longer, 'x', sizeof longer); /* long strings are cut out */
+    longer[0] = '[';
+    longer[1] = longer[sizeof longer - 3] = '"';
+    longer[sizeof longer - 2] = ']';
+    longer[sizeof longer - 1] = 0;
+    check_again(longer, longer);
+}
+
+TEST(what_is_nested_too_deeply_is_not_written)
+{
+    char deep[201], error[MESSAGE_ERROR_BYTES];
+    struct message *m;
+    struct buf b;
+
+    memset(deep, '[', 100);
+    memset(deep + 100, ']', 100);
+    deep[200] = 0;
+    CHECK_EQ(message_new(deep, 200, &m, error), 0);
+    buf_init(&b, SIZE_MAX);
+    put_json(&b, m, m->root);
+    CHECK(b.error < 0);
+    buf_fini(&b);
+    message_put(m);
+}
