@@ -82,6 +82,10 @@ struct wsand_runtime_options {
      * its own. */
     const char *compiler;
     uint32_t threads; /* of the pool, at most; made when needed [256] */
+    /* Loads every program of the root image now, and none later: others are
+     * refused. For a process that then gives up opening files and making
+     * memory executable; with a compiler, the runtime has no threads yet. */
+    bool is_closed;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,

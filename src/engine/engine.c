@@ -4,6 +4,8 @@
 
 #include "engine/engine_impl.h"
 
+#include "base/hfd.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -85,20 +87,6 @@ engine_release(OWN struct engine *e)
 }
 
 static int
-engine_start_threads(struct engine *e, uint32_t tick_us)
-{
-    int r;
-
-    r = ticker_init(&e->ticker, e->wasm, tick_us ? tick_us : 1000);
-    if (r < 0)
-        return r;
-    r = reaper_init(&e->reaper);
-    if (r < 0)
-        ticker_fini(&e->ticker);
-    return r;
-}
-
-static int
 engine_init(struct engine *e, const struct engine_options *o, char *why,
             size_t why_size)
 {
@@ -120,7 +108,9 @@ engine_init(struct engine *e, const struct engine_options *o, char *why,
     r = imports_define(e->linker);
     if (r < 0)
         return r;
-    return engine_start_threads(e, o->tick_us);
+    ticker_init(&e->ticker, e->wasm, o->tick_us ? o->tick_us : 1000);
+    reaper_init(&e->reaper);
+    return 0;
 }
 
 int
@@ -138,6 +128,16 @@ engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
     }
     *ret = e;
     return 0;
+}
+
+void
+engine_close(struct engine *e)
+{
+    e->is_closed = true;
+    hfd_closep(&e->cache_hfd);
+    e->cache_hfd = -1;
+    compiler_fini(&e->compiler);
+    e->compiler.hfd = -1;
 }
 
 void

@@ -46,6 +46,11 @@ int engine_new(const struct engine_options *o, OWN struct engine **ret,
 /* After its last machine was freed and its last program was put. */
 void engine_free(OWN struct engine *e); /* NULL is fine */
 
+/* From now on it has the programs that were loaded, and no others: loading them
+ * is refused, and the cache and the compiler are not open any more. Before
+ * other threads use it. */
+void engine_close(struct engine *e);
+
 const struct machine_ops *engine_ops(void);
 
 /* What the executable named as `compiler` does: compiles the module in

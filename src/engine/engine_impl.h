@@ -21,9 +21,9 @@
 #define TABLE_ELEMENTS 100000
 
 /* --- ticker.c: ends time slices by incrementing the epoch; sleeps while no
- * machine runs. */
+ * machine runs, and starts with the first that does. */
 struct ticker {
-    pthread_t os_thread;
+    pthread_t os_thread; /* if has_thread */
     wasm_engine_t *wasm;
     uint32_t tick_us;
     _Atomic uint32_t running; /* machines inside resume */
@@ -31,10 +31,11 @@ struct ticker {
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
+    bool has_thread;
     _Atomic bool stops; /* written under lock */
 };
 
-int ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
+void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
 void ticker_unpark(struct ticker *t);
 
@@ -56,15 +57,15 @@ ticker_leave(struct ticker *t)
 struct engine_machine;
 
 struct reaper {
-    pthread_t os_thread;
+    pthread_t os_thread; /* if has_thread */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct engine_machine *dead; /* by next_dead */
-    bool stops;
+    bool has_thread, stops;
 };
 
-int reaper_init(struct reaper *r);
+void reaper_init(struct reaper *r);
 void reaper_fini(struct reaper *r); /* after all have been freed */
 void reaper_add(struct reaper *r, OWN struct engine_machine *m);
 
@@ -166,6 +167,7 @@ struct engine {
     uint32_t max_machines;
     _Atomic uint32_t machines;
     bool is_unpreemptive, compiles_in_process;
+    bool is_closed;     /* no more programs */
     char settings[160]; /* all that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
     struct compiler compiler;

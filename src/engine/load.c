@@ -354,6 +354,8 @@ find_or_compile(struct loading *l, OWN struct compilation **ret_c,
     r = find_by_content(l, ret);
     if (r != -ENOENT || l->src->cached_only)
         return r;
+    if (l->e->is_closed)
+        return refuse(l, "only programs of the root image can be run here");
     return compile(l, ret_c, ret);
 }
 

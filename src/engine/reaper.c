@@ -1,5 +1,6 @@
 /* Frees machines that hold much memory: giving it back to the host can take
- * a tenth of a second, in which the kernel's thread does other things. */
+ * a tenth of a second, in which the kernel's thread does other things. Its
+ * thread starts with the first of them. */
 #include "engine/engine_impl.h"
 
 #include "base/os_thread.h"
@@ -27,12 +28,11 @@ reaper_run(void *arg)
     return NULL;
 }
 
-int
+void
 reaper_init(struct reaper *r)
 {
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->wake, NULL);
-    return os_thread_start(&r->os_thread, reaper_run, r);
 }
 
 void
@@ -42,15 +42,23 @@ reaper_fini(struct reaper *r)
     r->stops = true;
     pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->lock);
-    pthread_join(r->os_thread, NULL);
+    if (r->has_thread)
+        pthread_join(r->os_thread, NULL);
 }
 
 void
 reaper_add(struct reaper *r, OWN struct engine_machine *m)
 {
     pthread_mutex_lock(&r->lock);
-    m->next_dead = r->dead;
-    r->dead = m;
-    pthread_cond_signal(&r->wake);
+    if (!r->has_thread)
+        r->has_thread = !os_thread_start(&r->os_thread, reaper_run, r);
+    if (r->has_thread) {
+        m->next_dead = r->dead;
+        r->dead = m;
+        pthread_cond_signal(&r->wake);
+        m = NULL;
+    }
     pthread_mutex_unlock(&r->lock);
+    if (m)
+        machine_dispose(m);
 }

@@ -3,7 +3,8 @@
  * It parks when it has seen no machine run for a while. The order of the two
  * atomics makes sure that it is not parked while one runs: resume counts
  * itself, then looks at is_parked; the ticker sets is_parked, then looks at the
- * count. */
+ * count. It begins as parked, without its thread: a process in which nothing
+ * has run has no threads. */
 #include "engine/engine_impl.h"
 
 #include "base/os_thread.h"
@@ -60,18 +61,22 @@ void
 ticker_unpark(struct ticker *t)
 {
     pthread_mutex_lock(&t->lock); /* it waits, or has yet to look */
+    if (!t->has_thread) {
+        t->has_thread = !os_thread_start(&t->os_thread, ticker_run, t);
+        t->is_parked = !t->has_thread; /* else the next resume tries again */
+    }
     pthread_mutex_unlock(&t->lock);
     pthread_cond_signal(&t->wake);
 }
 
-int
+void
 ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us)
 {
     t->wasm = wasm;
     t->tick_us = tick_us;
+    t->is_parked = true;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
-    return os_thread_start(&t->os_thread, ticker_run, t);
 }
 
 void
@@ -81,5 +86,6 @@ ticker_fini(struct ticker *t)
     t->stops = true;
     pthread_cond_signal(&t->wake);
     pthread_mutex_unlock(&t->lock);
-    pthread_join(t->os_thread, NULL);
+    if (t->has_thread)
+        pthread_join(t->os_thread, NULL);
 }

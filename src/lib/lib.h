@@ -105,6 +105,8 @@ int error_of_class(struct wsand_error *err, enum wsand_class c, int r);
 /* -ENOSPC: "WHAT limit reached (max: N)", of class LIMIT_EXCEEDED. */
 int error_limit(struct wsand_error *err, const char *what, uint64_t max);
 
+/* preload.c: loads the programs of the root image; there are no others then. */
+int runtime_close(struct wsand_runtime *rt, struct wsand_error *err);
 /* runtime.c: as machine_ops.load, waiting for what is being compiled. */
 int runtime_load(struct wsand_runtime *rt, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);

@@ -96,6 +96,8 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
         r = open_image(rt, o.root_image, err);
     if (r == 0)
         r = start_engine(rt, &o, err);
+    if (r == 0 && o.is_closed)
+        r = runtime_close(rt, err);
     if (r < 0) {
         wsand_runtime_free(rt);
         return r;

@@ -38,6 +38,10 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
 
     if (!i)
         return -ENOEXEC;
+    if (i->program) {
+        *ret = program_get(i->program);
+        return 0;
+    }
     struct program_source src = {.bytes = inode_content(i),
                                  .len = i->size,
                                  .name = SHELL_PATH,

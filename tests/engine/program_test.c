@@ -575,3 +575,20 @@ TEST(allocation_failure_in_a_machine_is_an_error)
     CHECK_EQ(engine_machines(e), 0);
     engine_free(e);
 }
+
+TEST(a_closed_engine_has_the_programs_it_had)
+{
+    struct engine *e = fake_engine(1, NULL);
+    char why[200] = "";
+
+    struct program *p = fake_program(e, PROGRAM(""), true, why, sizeof why);
+    CHECK(p);
+    engine_close(e);
+    struct program *again = fake_program(e, PROGRAM(""), true, why, sizeof why);
+    CHECK(again == p);
+    CHECK(!fake_program(e, PROGRAM("nop"), true, why, sizeof why));
+    CHECK(strstr(why, "only programs of the root image"));
+    program_put(again);
+    program_put(p);
+    engine_free(e);
+}

@@ -321,7 +321,7 @@ tree_forget(struct tree *t, uint64_t ino)
 }
 
 void
-tree_set_program(struct tree *t, uint64_t ino, struct program *p)
+tree_set_program(const struct tree *t, uint64_t ino, struct program *p)
 {
     struct inode *i = (struct inode *)radix_find(&t->inodes, ino);
     struct program *none = NULL;

@@ -75,7 +75,7 @@ int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
 
 /* Remembers the program of a file, with a reference, unless it has one. Not a
  * change of the inode: all clones that share it may use the program. */
-void tree_set_program(struct tree *t, uint64_t ino, struct program *p);
+void tree_set_program(const struct tree *t, uint64_t ino, struct program *p);
 
 /* A held inode lives on without a name. If there is no memory to note a
  * hold, the inode may go with its last name: its users get -ESTALE then. */
