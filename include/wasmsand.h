@@ -86,6 +86,11 @@ struct wsand_runtime_options {
      * refused. For a process that then gives up opening files and making
      * memory executable; with a compiler, the runtime has no threads yet. */
     bool is_closed;
+    /* A folder of compiled code that came with the root image (see
+     * wsand_precompile), only read: its owner is this user or root, and nobody
+     * else can write there, or it is not used. Name only a folder that you
+     * would run programs from. */
+    const char *shipped_dir;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -579,6 +584,12 @@ WSAND_API int wsand_status(const struct wsand_sandbox *sb,
                            struct wsand_status *ret, struct wsand_error *err);
 
 /* --- for builds and terminals */
+
+/* Compiles every program of the root image, as far as the cache does not have
+ * them, and copies the code into a folder, made if missing: the shipped_dir of
+ * those who get it with the root image. */
+WSAND_API int wsand_precompile(struct wsand_runtime *rt, const char *dir,
+                               struct wsand_error *err);
 
 /* Starts a program that offers to be resident (a shell) and writes it to hfd
  * as a program that begins initialised: for building root images. */

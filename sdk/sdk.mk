@@ -1,4 +1,5 @@
-# The Python SDK: its tests, and a wheel with the server and the root image.
+# The Python SDK: its tests, and a wheel with the server, the root image and the
+# compiled code of its programs.
 sdk := sdk/python
 sdk_venv := build/sdk/venv
 pip = $(sdk_venv)/bin/pip
@@ -14,15 +15,17 @@ $(sdk_venv)/ready: sdk/requirements.txt
 	@$(pip) install -q --require-hashes --no-deps -r $<
 	@touch $@
 
-wheel: all rootfs | $(sdk_venv)/ready ## build/sdk/dist: the SDK with the server and the image
+wheel: all rootfs | $(sdk_venv)/ready ## build/sdk/dist: the SDK with all it needs
 	@rm -rf build/sdk/dist
 	@$(pip) wheel -q --no-deps --no-build-isolation -w build/sdk/dist ./$(sdk)
 	@rm -rf $(sdk)/build $(sdk)/src/*.egg-info
 	@ls build/sdk/dist
-# The wheel alone, in a fresh environment, away from the repository.
+# The wheel alone, in a fresh environment with an empty cache, away from the
+# repository.
 wheel-test: wheel
 	@rm -rf build/sdk/clean && /usr/bin/python3 -m venv build/sdk/clean
 	@build/sdk/clean/bin/pip install -q --no-index build/sdk/dist/*.whl
-	@cd / && env -i HOME=$$HOME $(CURDIR)/build/sdk/clean/bin/python -I \
-	  $(CURDIR)/$(sdk)/tests/installed.py
+	@rm -rf build/sdk/cache && mkdir build/sdk/cache
+	@cd / && env -i XDG_CACHE_HOME=$(CURDIR)/build/sdk/cache \
+	  $(CURDIR)/build/sdk/clean/bin/python -I $(CURDIR)/$(sdk)/tests/installed.py
 .PHONY: sdk lint-sdk wheel wheel-test
