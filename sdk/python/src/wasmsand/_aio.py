@@ -47,9 +47,10 @@ class _AsyncChannel(_Channel):
 
     async def _await(self, request: Request) -> Any:
         events, sink = _queue()
-        number = self.connection.send(
-            request.method, self.addressed(request.params), sink)
+        number = self.connection.new_id()
         try:
+            self.connection.send(request.method,
+                                 self.addressed(request.params), sink, number)
             while True:
                 kind, value = await events.get()
                 if kind == "done":
@@ -61,8 +62,7 @@ class _AsyncChannel(_Channel):
         except SandboxError:
             raise
         except BaseException:  # the task was cancelled, or a callback's own
-            self.connection.post(
-                "cancel", self.addressed({"requestId": number}))
+            self.connection.cancel(number, self.addressed({}))
             raise
 
 

@@ -49,9 +49,11 @@ class _Channel:
 
     def _wait(self, request: Request) -> Any:
         events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
-        number = self.connection.send(
-            request.method, self.addressed(request.params), events.put)
+        number = self.connection.new_id()
         try:
+            self.connection.send(request.method,
+                                 self.addressed(request.params), events.put,
+                                 number)
             while True:
                 kind, value = events.get()
                 if kind == "done":
@@ -63,8 +65,7 @@ class _Channel:
         except SandboxError:
             raise
         except BaseException:  # KeyboardInterrupt, or a callback's own
-            self.connection.post(
-                "cancel", self.addressed({"requestId": number}))
+            self.connection.cancel(number, self.addressed({}))
             raise
 
 
