@@ -125,12 +125,12 @@ struct row {
     const char *target; /* of a symbolic link */
 };
 
-enum { ROW_ROOT, ROW_PTS, ROW_SHM, ROW_FIRST = 1 };
+enum { ROW_ROOT, ROW_PTS, ROW_FIRST = 1 };
 
 static const struct row rows[] = {
     [ROW_ROOT] = {"", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
     [ROW_PTS] = {"pts", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
-    [ROW_SHM] = {"shm", S_IFDIR | 01777, 0, 0, NULL, NULL, NULL},
+    {"shm", S_IFLNK | 0777, 0, 0, NULL, NULL, "/run/shm"},
     {"null", S_IFCHR | 0666, 1, 3, &null_ops, NULL, NULL},
     {"zero", S_IFCHR | 0666, 1, 5, &zero_ops, NULL, NULL},
     {"full", S_IFCHR | 0666, 1, 7, &full_ops, NULL, NULL},
@@ -223,7 +223,7 @@ link_count(const struct row *row)
 {
     if (!S_ISDIR(row->mode))
         return 1;
-    return row == &rows[ROW_ROOT] ? 4 : 2;
+    return row == &rows[ROW_ROOT] ? 3 : 2;
 }
 
 static int

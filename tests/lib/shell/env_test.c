@@ -145,3 +145,20 @@ TEST(questions_leave_no_trace)
     free(list);
     lib_free(&l);
 }
+
+TEST(env_changes_leave_the_statuses_of_the_last_pipeline)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_run run = {.size = sizeof run, .cwd = "/tmp"};
+    char *value = NULL;
+
+    CHECK_RUN(l.sb, "false | true | (exit 3)", 3, "");
+    CHECK_EQ(wsand_env_set(l.sb, "A", "1", NULL), 0);
+    CHECK_EQ(wsand_env_get(l.sb, "A", &value, NULL), 0);
+    free(value);
+    CHECK_EQ(wsand_env_unset(l.sb, "A", NULL), 0);
+    CHECK_WITH(l.sb, &run, "echo $? ${PIPESTATUS[@]}", 0, "3 1 0 3\n");
+    CHECK_WITH(l.sb, &run, "(exit 4) | (exit 5)", 5, "");
+    CHECK_RUN(l.sb, "echo $? ${PIPESTATUS[@]}", 0, "5 4 5\n");
+    lib_free(&l);
+}

@@ -111,7 +111,7 @@ run_command (char *text)
 }
 
 static char *
-next_command (void)
+next_command (int *ret_is_users)
 {
   long n = syscall (SYS_SHELL_COMMAND, 0, 0);
   int is_users;
@@ -128,6 +128,7 @@ next_command (void)
   text[n] = '\0';
   if (is_users && enable_history_list)
     bash_add_history (text);
+  *ret_is_users = is_users;
   return text;
 }
 
@@ -144,7 +145,13 @@ trim_memory (void)
 __attribute__ ((export_name ("wasmsand_resume"))) void
 wasmsand_resume (void)
 {
-  run_command (next_command ());
+  int is_users;
+  char *text = next_command (&is_users);
+  ARRAY *statuses = is_users ? 0 : save_pipestatus_array ();
+
+  run_command (text);
+  if (statuses)
+    restore_pipestatus_array (statuses);
   executing = 0;
   fflush (stdout);
   fflush (stderr);
