@@ -23,7 +23,8 @@ from collections import deque
 from typing import (IO, Any, Callable, Deque, Dict, List, Mapping, Optional,
                     Sequence, Tuple)
 
-from ._errors import SandboxClosed, SandboxError, ServerDied, rpc_error
+from ._errors import (RpcError, SandboxClosed, SandboxError, ServerDied,
+                      rpc_error)
 
 Event = Tuple[str, Any]
 Sink = Callable[[Event], None]
@@ -32,6 +33,7 @@ Handler = Callable[[Dict[str, Any]], Dict[str, Any]]
 STDERR_LINES = 20
 END_SECONDS = 5.0
 BUFFER_BYTES = 64 << 10
+MAX_LINE_BYTES = 8 << 20  # rpcBytes of a server, unless asked for more
 
 
 def server_command() -> List[str]:
@@ -61,6 +63,7 @@ class Connection:
         self._outputs: Dict[Tuple[Optional[str], int], Sink] = {}
         self._early: Dict[Tuple[Optional[str], int], List[Event]] = {}
         self._handlers: Dict[str, Handler] = {}
+        self.max_line_bytes = MAX_LINE_BYTES  # of a request
         self._end: Optional[SandboxError] = None
         self._stderr: Deque[str] = deque(maxlen=STDERR_LINES)
         self._process = subprocess.Popen(
@@ -89,19 +92,23 @@ class Connection:
             number = self.new_id()
         line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
                         "params": params})
+        if len(line) > self.max_line_bytes:
+            large = max(params, key=lambda name: len(str(params[name])))
+            raise RpcError(-32700, f"{large} is too large: the request has "
+                           f"{len(line)} bytes, the limit rpcBytes is "
+                           f"{self.max_line_bytes}")
         with self._lock:
             if self._end:
                 raise self._end
             self._sinks[number] = sink
         self._write(line)
 
-    def cancel(self, number: int, params: Mapping[str, Any]) -> None:
-        """Ends a request that nobody waits for any more, without waiting."""
+    def post(self, method: str, params: Mapping[str, Any],
+             instead_of: Optional[int] = None) -> None:
+        """Sends a request without waiting for anything; its answer, and that
+        of the request in its place, are for nobody."""
         with self._lock:
-            self._sinks.pop(number, None)
-        self._post("cancel", {**params, "requestId": number})
-
-    def _post(self, method: str, params: Mapping[str, Any]) -> None:
+            self._sinks.pop(instead_of or 0, None)
         line = _encode({"jsonrpc": "2.0", "id": self.new_id(),
                         "method": method, "params": params})
         try:
@@ -165,15 +172,18 @@ class Connection:
             self._notify(message["params"])
 
     def _answer(self, message: Dict[str, Any]) -> None:
-        with self._lock:
-            sink = self._sinks.pop(message["id"], None)
-        if not sink:
-            return
         error = message.get("error")
+        event: Event = ("done", message.get("result"))
         if error:
-            sink(("error", rpc_error(error["code"], error["message"])))
-        else:
-            sink(("done", message.get("result")))
+            event = ("error", rpc_error(error["code"], error["message"]))
+        with self._lock:
+            if message["id"] is None:  # one of these was not understood
+                sinks = list(self._sinks.values())
+                self._sinks.clear()
+            else:
+                sinks = [self._sinks.pop(message["id"], lambda event: None)]
+        for sink in sinks:
+            sink(event)
 
     def _notify(self, params: Dict[str, Any]) -> None:
         with self._lock:
