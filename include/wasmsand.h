@@ -516,6 +516,10 @@ struct wsand_process_options {
     void *arg;
     /* Called before any other, and before the process has run. NULL: none. */
     void (*on_start)(void *arg, uint64_t id);
+    /* Asked before on_output, on the same thread. False: what it writes waits
+     * in it, as for a full pipe, until wsand_process_resume. NULL: there is
+     * always room. */
+    bool (*has_room)(void *arg);
 };
 
 /* Does not wait for its turn: the process starts while a command runs. */
@@ -535,6 +539,9 @@ WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
 /* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
+/* There is room again for its output. -ESRCH. */
+WSAND_API int wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
+                                   struct wsand_error *err);
 
 struct wsand_process {
     uint64_t id;

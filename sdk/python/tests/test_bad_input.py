@@ -132,6 +132,8 @@ def test_a_hundred_megabytes_of_output(sb):
     r = sb.commands.run("head -c 100000000 /dev/zero",
                         on_stdout=lambda text: seen.append(len(text)))
     assert r.exit_code == 0 and sum(seen) == 1 << 20 and r.truncated
+    p = sb.commands.start("head -c 100000000 /dev/zero")
+    assert sum(len(data) for _, data in p) == 100_000_000 and p.wait(60) == 0
 
 
 def test_a_wheel_that_is_none(sb):

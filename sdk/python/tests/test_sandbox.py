@@ -111,6 +111,28 @@ def test_the_end_of_a_processes_input(sb):
     assert b"".join(data for _, data in p) == b"aend\n"
 
 
+def test_a_process_gets_and_gives_any_amount(sb):
+    p = sb.commands.start("cat")
+    data = bytes(range(256)) * 40_000
+    writer = threading.Thread(target=lambda: (p.send_stdin(data),
+                                              p.close_stdin()))
+    writer.start()
+    assert b"".join(d for _, d in p) == data and p.wait(60) == 0
+    writer.join()
+
+
+def test_input_waits_for_a_process_that_reads_late(sb):
+    p = sb.commands.start("until [ -e /tmp/go ]; do sleep 0.01; done; wc -c")
+    writer = threading.Thread(target=lambda: (p.send_stdin(b"x" * 3_000_000),
+                                              p.close_stdin()))
+    writer.start()
+    sb.files.write("/tmp/go", "")
+    assert list(p) == [("stdout", b"3000000\n")]
+    writer.join()
+    with pytest.raises(RpcError, match="ESRCH"):
+        p.send_stdin("more")
+
+
 def test_a_process_can_be_killed(sb):
     p = sb.commands.start("sleep 1000 & sleep 1000")
     with pytest.raises(TimeoutError):

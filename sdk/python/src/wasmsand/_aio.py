@@ -9,7 +9,7 @@ from typing import (Any, AsyncIterator, Dict, Generator, List, Mapping,
 from . import _args, _ops
 from ._args import Data
 from ._errors import SandboxError
-from ._ops import Extension, OnOutput, Op, Request
+from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._sync import _Channel
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
 from ._wire import Event, Sink
@@ -37,7 +37,7 @@ class _AsyncChannel(_Channel):
             request = next(op)
             while True:
                 try:
-                    result = await self._await(request)
+                    result = await self._atake(request)
                 except SandboxError as e:
                     request = op.throw(e)
                 else:
@@ -45,6 +45,11 @@ class _AsyncChannel(_Channel):
         except StopIteration as end:
             value: T = end.value
             return value
+
+    async def _atake(self, step: Step) -> Any:
+        if isinstance(step, Pause):
+            return await asyncio.sleep(step.seconds)
+        return await self._await(step)
 
     async def _await(self, request: Request) -> Any:
         events, sink = _queue()
@@ -110,8 +115,7 @@ class AsyncProcess:
         return not self._end.done()
 
     async def send_stdin(self, data: Data) -> None:
-        await self._ask("process.write", encoding="base64",
-                        data=_args.encode(_args.to_bytes("data", data)))
+        await self._channel.ado(_ops.send_stdin(self.process_id, data))
 
     async def close_stdin(self) -> None:
         await self._ask("process.write", eof=True)

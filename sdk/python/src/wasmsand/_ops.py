@@ -10,7 +10,7 @@ import base64
 import os
 from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
-                    Optional, TypeVar)
+                    Optional, TypeVar, Union)
 
 from ._args import (Data, encode, flag, function, integer, known_limits,
                     maybe_integer, maybe_text, mount_params, need, optional,
@@ -24,6 +24,8 @@ T = TypeVar("T")
 Extension = Callable[[List[str], str], Any]
 OnOutput = Callable[[str], Any]
 PART_BYTES = 4 << 20  # of a file in one request, before base64
+INPUT_BYTES = 256 << 10  # of a process's input in one request
+PAUSE_SECONDS = 0.001, 0.05  # the first and the longest, for it to read
 
 
 @dataclass
@@ -37,7 +39,15 @@ class Request:
     undo: Optional["Request"] = None
 
 
-Op = Generator[Request, Any, T]
+@dataclass
+class Pause:
+    """A time in which others go on."""
+
+    seconds: float
+
+
+Step = Union[Request, Pause]
+Op = Generator[Step, Any, T]
 
 
 # --- commands
@@ -102,6 +112,25 @@ def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
         params.update(rows=integer("rows", rows), cols=integer("cols", cols))
     result = yield Request("process.start", params)
     return int(result["processId"])
+
+
+def send_stdin(process_id: int, data: Data) -> Op[None]:
+    """As a write to a pipe: waits for the process to read what came before."""
+    raw = to_bytes("data", data)
+    pause, longest = PAUSE_SECONDS
+    at = 0
+    while at < len(raw):
+        try:
+            yield Request("process.write", {
+                "processId": process_id, "encoding": "base64",
+                "data": encode(raw[at:at + INPUT_BYTES])})
+            at += INPUT_BYTES
+            pause = PAUSE_SECONDS[0]
+        except RpcError as e:
+            if e.errno_name != "EAGAIN":
+                raise
+            yield Pause(pause)
+            pause = min(2 * pause, longest)
 
 
 def run_python(code: str, *, stdin: Optional[Data],

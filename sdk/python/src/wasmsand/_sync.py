@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from typing import (Any, Dict, Iterator, List, Mapping, MutableMapping,
                     Optional, Sequence, Tuple, TypeVar)
 
 from . import _args, _ops
 from ._args import Data
 from ._errors import SandboxClosed, SandboxError
-from ._ops import Extension, OnOutput, Op, Request
+from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
 from ._wire import Connection, Event
 
@@ -39,7 +40,7 @@ class _Channel:
             request = next(op)
             while True:
                 try:
-                    result = self._wait(request)
+                    result = self._take(request)
                 except SandboxError as e:
                     request = op.throw(e)
                 else:
@@ -47,6 +48,12 @@ class _Channel:
         except StopIteration as end:
             value: T = end.value
             return value
+
+    def _take(self, step: Step) -> Any:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        return self._wait(step)
 
     def _wait(self, request: Request) -> Any:
         events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
@@ -125,8 +132,8 @@ class Process:
         return not self._ended.is_set()
 
     def send_stdin(self, data: Data) -> None:
-        self._ask("process.write", encoding="base64",
-                  data=_args.encode(_args.to_bytes("data", data)))
+        """Waits, as for a full pipe, if it has not read what came before."""
+        self._channel.do(_ops.send_stdin(self.process_id, data))
 
     def close_stdin(self) -> None:
         self._ask("process.write", eof=True)
