@@ -74,8 +74,8 @@ static int
 log_sync(struct store *s, sqlite3_file *f)
 {
     if (f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
-        return fail(s, -EIO, "the store: its log cannot be synced: %s",
-                    strerror(errno));
+        return store_fail(s, -EIO, "the store: its log cannot be synced: %s",
+                          strerror(errno));
     s->is_unsynced = s->is_doubtful = false;
     return 0;
 }
@@ -106,11 +106,12 @@ log_mend(struct store *s)
         return 0;
     buf = malloc(COPY_BYTES);
     if (!buf)
-        return fail(s, -ENOMEM, "no memory");
+        return store_fail(s, -ENOMEM, "no memory");
     int r = rewrite(f, buf);
     free(buf);
-    return r < 0 ? fail(s, r, "the store: its log cannot be written again")
-                 : log_sync(s, f);
+    return r < 0
+               ? store_fail(s, r, "the store: its log cannot be written again")
+               : log_sync(s, f);
 }
 
 int
@@ -149,7 +150,7 @@ int
 store_begin(struct store *s, bool is_durable)
 {
     if (s->is_begun)
-        return fail(s, -EBUSY, "a transaction has begun");
+        return store_fail(s, -EBUSY, "a transaction has begun");
     int r = log_mend(s);
     if (r == 0)
         r = sql_set_durable(s, is_durable);
@@ -176,7 +177,7 @@ int
 store_end(struct store *s)
 {
     if (!s->is_begun)
-        return fail(s, -EINVAL, "no transaction has begun");
+        return store_fail(s, -EINVAL, "no transaction has begun");
     if (s->broken)
         return end_failed(s, s->broken);
     int r = sql_run(s, SQL_end, "");

@@ -46,7 +46,7 @@ static const char schema[] =
     "CREATE INDEX layer_parent ON layer(parent);"
     "CREATE TABLE record("
     " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
-    " chunk INTEGER, PRIMARY KEY(layer, key)) WITHOUT ROWID;"
+    " chunk INTEGER, sum INTEGER, PRIMARY KEY(layer, key)) WITHOUT ROWID;"
     "CREATE INDEX record_chunk ON record(chunk) WHERE chunk IS NOT NULL;"
     "CREATE TABLE chunk("
     " id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);"
@@ -83,20 +83,20 @@ lock(struct store *s, const char *dir)
     char path[PATH_BYTES], owner[32] = "";
 
     if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path)
-        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+        return store_fail(s, -ENAMETOOLONG, "the store's path is too long");
     s->lock_hfd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->lock_hfd < 0)
-        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", dir, strerror(errno));
     if (flock(s->lock_hfd, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(s->lock_hfd, owner, sizeof owner - 1, 0);
         owner[n > 0 ? strspn(owner, "0123456789") : 0] = 0;
-        return fail(s, -EBUSY, "%s: the store is in use by process %s", dir,
-                    *owner ? owner : "?");
+        return store_fail(s, -EBUSY, "%s: the store is in use by process %s",
+                          dir, *owner ? owner : "?");
     }
     int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
     if (ftruncate(s->lock_hfd, 0) ||
         pwrite(s->lock_hfd, owner, (size_t)n, 0) < 0)
-        return fail(s, -errno, "%s: %s", path, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", path, strerror(errno));
     return 0;
 }
 
@@ -131,12 +131,13 @@ check_version(struct store *s, const char *dir)
     if (!application && !version && pages <= 1)
         return make_tables(s);
     if (application != APPLICATION)
-        return fail(s, -EBADMSG, "%s: store.db is not a store", dir);
+        return store_fail(s, -EBADMSG, "%s: store.db is not a store", dir);
     if (version != VERSION)
-        return fail(s, -EPROTO,
-                    "%s: the store has format %lld, this program knows %d; "
-                    "use the program that made it",
-                    dir, (long long)version, VERSION);
+        return store_fail(
+            s, -EPROTO,
+            "%s: the store has format %lld, this program knows %d; "
+            "use the program that made it",
+            dir, (long long)version, VERSION);
     return 0;
 }
 
@@ -167,15 +168,15 @@ open_database(struct store *s, const char *dir)
     char path[PATH_BYTES];
 
     if (snprintf(path, sizeof path, "%s/store.db", dir) >= (int)sizeof path)
-        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+        return store_fail(s, -ENAMETOOLONG, "the store's path is too long");
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_NOFOLLOW |
                 (s->options.is_old ? 0 : SQLITE_OPEN_CREATE);
     int code = sqlite3_open_v2(path, &s->db, flags, s->options.vfs);
     if (code == SQLITE_CANTOPEN && s->options.is_old)
-        return fail(s, -ENOENT, "%s: there is no store", dir);
+        return store_fail(s, -ENOENT, "%s: there is no store", dir);
     if (code)
-        return s->db ? sql_fail(s) : fail(s, -ENOMEM, "no memory");
+        return s->db ? sql_fail(s) : store_fail(s, -ENOMEM, "no memory");
     sqlite3_extended_result_codes(s->db, 0);
     int r = configure(s);
     if (r == 0)
@@ -197,7 +198,7 @@ drop_staging(struct store *s)
             break;
         int64_t number = sqlite3_column_int64(st, 0);
         int64_t layer = sqlite3_column_int64(st, 1);
-        r = session_drop_staging(s, number, layer);
+        r = row_drop_staging(s, number, layer);
     }
     return op_end(s, r);
 }
@@ -206,7 +207,7 @@ static int
 open_all(struct store *s, const char *dir)
 {
     if (!s->options.is_old && mkdir(dir, 0700) && errno != EEXIST)
-        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", dir, strerror(errno));
     int r = lock(s, dir);
     if (r == 0)
         r = open_database(s, dir);

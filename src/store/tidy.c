@@ -31,7 +31,8 @@ read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
     if (r <= 0)
         return r;
     if (len > sizeof ret->p)
-        return fail(s, -EBADMSG, "the store is damaged: a key is too long");
+        return store_fail(s, -EBADMSG,
+                          "the store is damaged: a key is too long");
     if (len)
         memcpy(ret->p, sqlite3_column_blob(st, 0), len);
     ret->len = len;

@@ -96,22 +96,22 @@ job_done(struct keeper_job *j, int error)
 }
 
 static int
-make_session(struct store *s, struct keeper_job *j)
+run_make(struct store *s, struct keeper_job *j)
 {
     struct job *job = (struct job *)j;
 
     if (job->gate)
         sem_wait(job->gate);
-    return session_new(s, job->id);
+    return new_session(s, job->id);
 }
 
 /* Fails in the middle. */
 static int
-make_two(struct store *s, struct keeper_job *j)
+run_make_two(struct store *s, struct keeper_job *j)
 {
-    int r = make_session(s, j);
+    int r = run_make(s, j);
 
-    return r < 0 ? r : session_new(s, "taken");
+    return r < 0 ? r : new_session(s, "taken");
 }
 
 static int
@@ -143,7 +143,7 @@ TEST(jobs_are_done_in_their_order)
     bench_init(&b, &on_disk, (struct keeper_config){0});
     for (unsigned i = 0; i < 20; i++) {
         (void)snprintf(id, sizeof id, "s%u", i);
-        jobs[i] = job_of(&b, KEEPER_WRITE, make_session, id);
+        jobs[i] = job_of(&b, KEEPER_WRITE, run_make, id);
         jobs[i].turn = i + 1;
         keeper_post(b.k, &jobs[i].job);
     }
@@ -164,12 +164,12 @@ TEST(jobs_that_wait_together_are_one_commit)
 
     sem_init(&gate, 0, 0);
     bench_init(&b, &on_disk, (struct keeper_config){0});
-    first = job_of(&b, KEEPER_WRITE, make_session, "first");
+    first = job_of(&b, KEEPER_WRITE, run_make, "first");
     first.gate = &gate;
     keeper_post(b.k, &first.job);
     for (unsigned i = 0; i < 50; i++) {
         (void)snprintf(id, sizeof id, "s%u", i);
-        jobs[i] = job_of(&b, KEEPER_WRITE, make_session, id);
+        jobs[i] = job_of(&b, KEEPER_WRITE, run_make, id);
         keeper_post(b.k, &jobs[i].job);
     }
     long before = disk_syncs();
@@ -186,10 +186,10 @@ TEST(a_job_that_fails_leaves_nothing_and_disturbs_nobody)
     struct job jobs[3];
 
     bench_init(&b, &on_disk, (struct keeper_config){0});
-    jobs[0] = job_of(&b, KEEPER_WRITE, make_session, "taken");
-    jobs[1] = job_of(&b, KEEPER_WRITE, make_two, "half");
+    jobs[0] = job_of(&b, KEEPER_WRITE, run_make, "taken");
+    jobs[1] = job_of(&b, KEEPER_WRITE, run_make_two, "half");
     jobs[1].want = -EEXIST;
-    jobs[2] = job_of(&b, KEEPER_WRITE, make_session, "half");
+    jobs[2] = job_of(&b, KEEPER_WRITE, run_make, "half");
     for (unsigned i = 0; i < 3; i++)
         keeper_post(b.k, &jobs[i].job);
     wait_done(&b, 3);
@@ -209,9 +209,9 @@ TEST(a_commit_that_fails_is_told_to_all_its_jobs)
     disk_fail_at(1, SQLITE_FULL, true, false);
     for (unsigned i = 0; i < 3; i++) {
         (void)snprintf(id, sizeof id, "s%u", i);
-        jobs[i] = job_of(&b, KEEPER_WRITE, make_session, id);
+        jobs[i] = job_of(&b, KEEPER_WRITE, run_make, id);
         jobs[i].want = -ENOSPC;
-        later[i] = job_of(&b, KEEPER_WRITE, make_session, id);
+        later[i] = job_of(&b, KEEPER_WRITE, run_make, id);
         keeper_post(b.k, &jobs[i].job);
     }
     wait_done(&b, 4);
@@ -229,7 +229,7 @@ TEST(interval_jobs_become_durable_in_time)
     unsigned n = 0;
 
     bench_init(&b, &on_disk, (struct keeper_config){.interval_ms = 1});
-    job = job_of(&b, KEEPER_INTERVAL, make_session, "a");
+    job = job_of(&b, KEEPER_INTERVAL, run_make, "a");
     long before = disk_syncs();
     keeper_post(b.k, &job.job);
     wait_done(&b, 1);
@@ -251,7 +251,7 @@ TEST(what_did_not_become_durable_is_told)
 
     bench_init(&b, &on_disk, (struct keeper_config){.interval_ms = 1});
     disk_fail_at(1, SQLITE_IOERR_FSYNC, true, false);
-    job = job_of(&b, KEEPER_INTERVAL, make_session, "a");
+    job = job_of(&b, KEEPER_INTERVAL, run_make, "a");
     keeper_post(b.k, &job.job);
     wait_done(&b, 1);
     while (!b.doubts) {
@@ -259,7 +259,7 @@ TEST(what_did_not_become_durable_is_told)
         keeper_drain(b.k);
     }
     disk_fail_at(0, 0, false, false);
-    later = job_of(&b, KEEPER_WRITE, make_session, "b");
+    later = job_of(&b, KEEPER_WRITE, run_make, "b");
     keeper_post(b.k, &later.job);
     wait_done(&b, 2);
     bench_fini(&b);
@@ -289,8 +289,8 @@ TEST(the_end_of_a_keeper_finishes_everything)
     struct job first, then;
 
     bench_init(&b, &on_disk, (struct keeper_config){0});
-    first = job_of(&b, KEEPER_WRITE, make_session, "a");
-    then = job_of(&b, KEEPER_INTERVAL, make_session, "b");
+    first = job_of(&b, KEEPER_WRITE, run_make, "a");
+    then = job_of(&b, KEEPER_INTERVAL, run_make, "b");
     first.then = &then;
     keeper_post(b.k, &first.job);
     keeper_free(b.k);

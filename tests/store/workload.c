@@ -73,7 +73,7 @@ do_create(struct workload *w)
         return NOTHING;
     memset(m, 0, sizeof *m);
     name(w, m);
-    return session_new(w->world.s, m->id);
+    return new_session(w->world.s, m->id);
 }
 
 static void
@@ -134,7 +134,7 @@ do_fork(struct workload *w)
         return NOTHING;
     *to = *from;
     name(w, to);
-    return session_fork(w->world.s, from->id, to->id);
+    return fork_session(w->world.s, from->id, to->id);
 }
 
 static int
@@ -147,7 +147,7 @@ do_end(struct workload *w)
         return NOTHING;
     memcpy(id, m->id, sizeof id);
     m->id[0] = 0;
-    return session_end(w->world.s, id);
+    return end_session(w->world.s, id);
 }
 
 static int

@@ -41,7 +41,7 @@ TEST(fsck_names_session_and_path_and_repairs)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     add_file(&b, 1, "bad\nname", 2, 1, 4096);
     CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     CHECK_EQ(run(text, sizeof text, "--store", w.dir, NULL), 125);
@@ -68,7 +68,10 @@ TEST(fsck_refuses_wrong_words)
     CHECK(strstr(text, "fsck: --stor: not an option"));
     CHECK_EQ(run(text, sizeof text, "--store", NULL, NULL), 2);
     CHECK(strstr(text, "fsck: --store: needs a value"));
-    CHECK_EQ(run(text, sizeof text, NULL, NULL, NULL), 2);
+    setenv("WASMSAND_STORE_DIR", "/nonexistent/store", 1);
+    CHECK_EQ(run(text, sizeof text, NULL, NULL, NULL), 125);
+    CHECK(strstr(text, "/nonexistent/store: "));
+    unsetenv("WASMSAND_STORE_DIR");
     CHECK_EQ(run(text, sizeof text, "--help", NULL, NULL), 0);
     CHECK(strstr(text, "--repair"));
     CHECK_EQ(run(text, sizeof text, "--store", "/nonexistent", NULL), 125);
