@@ -116,7 +116,7 @@ server_init(struct server *srv, int out_hfd)
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
     if (worker) {
         o.root_image_hash = worker->root_image_hash;
-        o.is_closed = !worker->may_compile;
+        o.is_closed = true;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
         return !worker || worker_begin(srv);
