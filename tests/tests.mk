@@ -11,7 +11,7 @@ check: ## all tests and lint; ends with `N passed, N failed`
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -30,6 +30,7 @@ build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
+  tests/store/world.c \
   tests/unit/main.c)
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) tests/unit/main.c)
@@ -170,10 +171,15 @@ supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
-.PHONY: supervisor supervisor-v2
+# Sessions, with real workers and with one that breaks the protocol.
+sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
+	@$(pytest) -m 'not long' tests/sessions
+sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
+	@$(pytest) -m long tests/sessions
+.PHONY: supervisor supervisor-v2 sessions sessions-long
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour rpc userland userland-programs differential \
+userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
@@ -217,6 +223,11 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
+  config_check config_file config_value options tokens)
+build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
+build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -234,5 +245,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(STORE) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

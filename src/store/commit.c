@@ -111,7 +111,7 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     size_t len)
 {
     struct value v = {p, len, 0};
-    struct seen old;
+    struct seen old = {0};
     int r = 0;
 
     if (len > INLINE_MAX)
@@ -151,7 +151,7 @@ apply(struct writer *w, const struct record_head *h, const uint8_t *key)
 
     if (h->op == RECORD_END ||
         record_check(key, h->key_len, value, h->value_len))
-        return fail(w->s, -EPROTO, "a record is malformed (type 0x%02x)", *key);
+        return fail(w->s, -EPROTO, "a record is malformed");
     return value ? put(w, key, h->key_len, value, h->value_len)
                  : delete (w, key, h->key_len);
 }

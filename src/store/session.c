@@ -113,7 +113,7 @@ session_drop_staging(struct store *s, int64_t number, int64_t layer)
 static int
 end(struct store *s, const struct store_session *row)
 {
-    struct found_session f;
+    struct found_session f = {0};
 
     int r = session_find(s, row->id, &f);
     if (r != 0)
@@ -139,7 +139,7 @@ store_session_end(struct store *s, const struct store_session *row)
 static int
 discard(struct store *s, const char *id)
 {
-    struct found_session f;
+    struct found_session f = {0};
 
     int r = session_find(s, id, &f);
     if (r != 0 || !f.staging)
@@ -164,11 +164,12 @@ fork_layer(struct store *s, const struct found_session *from,
            const struct store_session *to)
 {
     struct layer l;
-    int64_t is_empty;
+    int64_t is_empty = 0;
 
     int r = layer_get(s, from->layer, &l);
-    if (r == 0)
-        r = sql_number(s, &is_empty, SQL_layer_is_empty, "i", from->layer);
+    if (r != 0)
+        return r;
+    r = sql_number(s, &is_empty, SQL_layer_is_empty, "i", from->layer);
     if (r < 0)
         return r;
     if (is_empty)
@@ -183,7 +184,7 @@ fork_layer(struct store *s, const struct found_session *from,
 int
 store_fork(struct store *s, const char *from, const struct store_session *to)
 {
-    struct found_session f;
+    struct found_session f = {0};
 
     int r = op_begin(s);
     if (r < 0)

@@ -167,7 +167,7 @@ op_begin(struct store *s)
 {
     if (s->is_begun && s->broken)
         return fail(s, s->broken, "the store: the transaction is gone");
-    int r = !s->is_begun && s->is_doubtful ? store_checkpoint(s) : 0;
+    int r = s->is_begun ? 0 : log_mend(s);
     if (r == 0 && !s->is_begun)
         r = sql_set_durable(s, true);
     return r < 0 ? r : sql_run(s, SQL_savepoint, "");

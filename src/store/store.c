@@ -1,4 +1,4 @@
-/* A store: its folder, its lock, its tables, its transactions. */
+/* A store: its folder, its lock, its tables. */
 #include "base/hfd.h"
 #include "store/store_impl.h"
 
@@ -16,7 +16,7 @@ enum {
     VERSION = 1,
     PATH_BYTES = 1024,
     CACHE_BYTES = 4 << 20,
-    LOG_PAGES = 2000, /* of the log before it is moved to the database */
+    LOG_PAGES = 1000,
 };
 
 /* A layer, a chunk or a staging number of 0 is none. A session without a layer
@@ -119,7 +119,7 @@ make_tables(struct store *s)
 static int
 check_version(struct store *s, const char *dir)
 {
-    int64_t application, version, pages;
+    int64_t application = 0, version = 0, pages = 0;
 
     int r = pragma(s, "application_id", &application);
     if (r == 0)
@@ -142,44 +142,23 @@ check_version(struct store *s, const char *dir)
 
 /* Nobody shares the database, so its log needs no shared index. The change to
  * a log removes a journal, which must not come back when the power goes. */
+static const char settings[] =
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
+    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+    "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=16777216;"
+    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON";
+
 static int
 configure(struct store *s)
 {
-    char text[320];
-    (void)snprintf(text, sizeof text,
-                   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
-                   "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
-                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
-                   "wal_autocheckpoint=0;"
-                   "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0;"
-                   "PRAGMA cell_size_check=ON; PRAGMA cache_size=-%zu",
-                   s->options.cache_bytes >> 10);
-    int r = exec(s, text);
+    char text[64];
+    int r = exec(s, settings);
+
     s->is_full = r == 0;
-    return r;
-}
-
-/* A transaction that changed something was committed. */
-static int
-note_commit(void *arg, sqlite3 *db, const char *name, int pages)
-{
-    struct store *s = arg;
-
-    (void)db;
-    (void)name;
-    s->log_pages = pages;
-    s->is_unsynced = !s->is_full;
-    return SQLITE_OK;
-}
-
-/* The log is kept at its length: writing over it is faster than appending. */
-static void
-keep_log(struct store *s)
-{
-    int on = 1;
-
-    (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    sqlite3_wal_hook(s->db, note_commit, s);
+    (void)snprintf(text, sizeof text, "PRAGMA cache_size=-%zu",
+                   s->options.cache_bytes >> 10);
+    return r < 0 ? r : exec(s, text);
 }
 
 static int
@@ -201,8 +180,7 @@ open_database(struct store *s, const char *dir)
     int r = configure(s);
     if (r == 0)
         r = check_version(s, dir);
-    keep_log(s);
-    return r;
+    return r < 0 ? r : log_init(s);
 }
 
 /* Workers do not outlive a supervisor, nor do commits that were not complete.
@@ -280,82 +258,4 @@ const char *
 store_why(const struct store *s)
 {
     return s->why;
-}
-
-/* --- transactions */
-
-int
-store_begin(struct store *s, bool is_durable)
-{
-    if (s->is_begun)
-        return fail(s, -EBUSY, "a transaction has begun");
-    int r = s->is_doubtful ? store_checkpoint(s) : 0;
-    if (r == 0)
-        r = sql_set_durable(s, is_durable);
-    if (r == 0)
-        r = sql_run(s, SQL_begin, "");
-    s->is_begun = r == 0;
-    s->broken = 0;
-    return r;
-}
-
-int
-store_end(struct store *s)
-{
-    if (!s->is_begun)
-        return fail(s, -EINVAL, "no transaction has begun");
-    if (s->broken) {
-        s->is_begun = false;
-        return s->broken;
-    }
-    int r = sql_run(s, SQL_end, "");
-    if (r < 0) {
-        char why[STORE_WHY_BYTES];
-        memcpy(why, s->why, sizeof why);
-        store_undo(s);
-        memcpy(s->why, why, sizeof why);
-        s->is_doubtful = s->is_unsynced;
-        return r;
-    }
-    s->is_begun = false;
-    return s->is_full ? store_sync(s) : 0;
-}
-
-void
-store_undo(struct store *s)
-{
-    s->is_begun = false;
-    if (!sqlite3_get_autocommit(s->db))
-        (void)sql_run(s, SQL_undo, "");
-}
-
-int
-store_sync(struct store *s)
-{
-    sqlite3_file *log = NULL;
-
-    if (!s->is_unsynced)
-        return 0;
-    if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log))
-        return sql_fail(s);
-    s->is_doubtful =
-        log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
-    if (s->is_doubtful)
-        return fail(s, -EIO, "the store: its log cannot be synced: %s",
-                    strerror(errno));
-    s->is_unsynced = false;
-    return 0;
-}
-
-int
-store_checkpoint(struct store *s)
-{
-    if (s->log_pages < s->options.log_pages && !s->is_doubtful)
-        return 0;
-    if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
-                                  NULL, NULL))
-        return sql_fail(s);
-    s->log_pages = 0;
-    s->is_unsynced = s->is_doubtful = false;
-    return 0;
 }

@@ -31,9 +31,7 @@ struct store {
     bool is_begun;    /* by store_begin */
     bool is_full;     /* the mode of synchronous */
     bool is_unsynced; /* there are commits that are not durable */
-    /* A sync failed while there were such: what the system has of the log is
-     * not what the disk has, and no commit after them would be safe. What is
-     * in it must go to the database first. */
+    /* A sync failed while there were such: see log.c. */
     bool is_doubtful;
     int broken; /* why what was begun is gone */
     int log_pages;
@@ -71,6 +69,12 @@ int op_begin(struct store *s);
 int op_end(struct store *s, int error);
 /* The mode of synchronous, outside of transactions. */
 int sql_set_durable(struct store *s, bool is_durable);
+
+/* --- log.c */
+
+int log_init(struct store *s);
+/* To be called before what must be durable is written. */
+int log_mend(struct store *s);
 
 /* --- session.c */
 

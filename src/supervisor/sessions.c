@@ -1,6 +1,7 @@
 /* The table of sessions that have not ended, and what they look like. */
 #include "supervisor/session.h"
 
+#include "base/record.h"
 #include "supervisor/config.h"
 #include "supervisor/say.h"
 
@@ -135,6 +136,7 @@ session_put(struct session *s)
     free(s->limits);
     free(s->options);
     free(s->command);
+    free(s->output);
     free(s);
 }
 
@@ -163,7 +165,7 @@ quota(const struct session *s)
     return (struct store_amounts){.bytes = disk,
                                   .inodes = 2 * files,
                                   .names = 4 * files,
-                                  .pages = memory / 4096,
+                                  .pages = memory / RECORD_PAGE_BYTES,
                                   .other = 64 << 20};
 }
 

@@ -296,7 +296,7 @@ model_value(enum record_type type, uint32_t v, uint8_t *ret)
         return record_inode_put(&inode, ret);
     if (type == RECORD_NAME)
         return record_name_put(&name, ret);
-    size_t len = v % 3 ? 4096 - v % 5 : v % 300;
+    size_t len = v % 4 ? v % 300 : 4096 - v % 5;
     fill(ret, len, v % 50);
     for (size_t i = 0; type == RECORD_COMMAND && i < len; i++)
         ret[i] |= 1;
