@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "rpc/methods.h"
 #include "rpc/server.h"
+#include "rpc/tidy.h"
 #include "rpc/worker.h"
 #include "wasmsand.h"
 #include "wire/frame.h"
@@ -25,6 +26,7 @@ struct server {
     struct wsand_runtime *rt;
     struct writer out;
     int wake_hfd;
+    int signal_hfd;   /* of those that end it */
     pthread_t thread; /* of the loop */
     int64_t started_ms;
     struct worker *worker;       /* NULL: it is none */
@@ -35,6 +37,7 @@ struct server {
 
     /* The loop's alone. */
     struct frame in;
+    struct tidy tidy;
     struct config *defaults; /* of the command line and its file */
     struct box *root;        /* NULL: not created */
     struct list boxes[BOX_BUCKETS];

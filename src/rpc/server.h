@@ -12,7 +12,6 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 struct worker_options {
     int state_hfd;                  /* records, both ways */
     const uint8_t *root_image_hash; /* of 32 bytes; NULL: not known */
-    bool may_compile;               /* programs that the guest writes */
     /* Once the runtime is up: 0, or -errno and what failed. NULL: none */
     int (*seal)(const char **ret_where);
 };
