@@ -30,6 +30,7 @@ build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
+  tests/store/world.c \
   tests/unit/main.c)
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) tests/unit/main.c)
@@ -233,6 +234,8 @@ build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   session_call.c session_options.c sessions.c state.c config.c config_check.c \
   config_file.c config_value.c))
 build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)
+build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
+build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -250,5 +253,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(STORE) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

@@ -350,7 +350,15 @@ check_name(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_bytes(const struct record_key *k, const void *value, size_t len)
+check_page(const struct record_key *k, const void *value, size_t len)
+{
+    (void)k;
+    (void)value;
+    return len > RECORD_PAGE_BYTES ? -EINVAL : 0;
+}
+
+static int
+check_block(const struct record_key *k, const void *value, size_t len)
 {
     (void)k;
     (void)value;
@@ -373,11 +381,11 @@ form_of(unsigned type)
         [RECORD_NAME] = {.inode = 8, .has_name = true, .check = check_name},
         [RECORD_PAGE] = {.index = 4,
                          .index_end = RECORD_PAGE_MAX,
-                         .check = check_bytes},
+                         .check = check_page},
         [RECORD_BLOCK] = {.inode = 8,
                           .index = 8,
                           .index_end = RECORD_BYTES_MAX / RECORD_BLOCK_BYTES,
-                          .check = check_bytes},
+                          .check = check_block},
     };
 
     return type < sizeof forms / sizeof *forms && forms[type].check

@@ -40,10 +40,12 @@ enum {
     RECORD_VERSION = 1,
     RECORD_KEY_MAX = 264,
     RECORD_BLOCK_BYTES = 4096,
+    RECORD_PAGE_BYTES = 1024,
     RECORD_COMMAND_MAX = 1 << 20,
+    RECORD_PATCH_MAX = 4096,
     RECORD_VALUE_MAX = 16 << 20, /* of any; most are far smaller */
     RECORD_FD_MAX = 65536,
-    RECORD_PAGE_MAX = 1 << 20,
+    RECORD_PAGE_MAX = 1 << 22,
 };
 #define RECORD_INODE_MAX (UINT64_C(1) << 48) /* and of positions, numbers */
 #define RECORD_BYTES_MAX (UINT64_C(1) << 48) /* of a file */
@@ -52,13 +54,15 @@ enum {
 /*    name     bytes, from, to
  * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
  * shell's program; shell: struct record_shell; task: its signal actions, as the
- * same program has them; script: the shell as a script, as in an export. */
-#define RECORD_FACTS(F) \
-    F(version, 4, 4)    \
-    F(image, 32, 32)    \
-    F(module, 32, 32)   \
-    F(shell, 28, 28)    \
-    F(task, 1, 4096)    \
+ * same program has them; patch: what has changed in pages since they were
+ * recorded; script: the shell as a script, as in an export. */
+#define RECORD_FACTS(F)           \
+    F(version, 4, 4)              \
+    F(image, 32, 32)              \
+    F(module, 32, 32)             \
+    F(shell, 28, 28)              \
+    F(task, 1, 4096)              \
+    F(patch, 1, RECORD_PATCH_MAX) \
     F(script, 1, RECORD_VALUE_MAX)
 
 struct record_key {

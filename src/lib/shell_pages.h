@@ -4,13 +4,15 @@
 #define LIB_SHELL_PAGES_H
 
 #include "base/own.h"
+#include "base/record.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct shell_image;
 
-enum { SHELL_PAGE_BYTES = 4096 };
+enum { SHELL_PAGE_BYTES = RECORD_PAGE_BYTES };
 
 /* An immutable list of pages, shared by the sandboxes that were forked from
  * each other; the pages are shared between lists. The counts are atomic. */
@@ -30,13 +32,19 @@ int shell_pages_take(const struct shell_pages *last,
 /* The bytes of the pages that p has and `other` has not. */
 uint64_t shell_pages_lost(const struct shell_pages *p,
                           const struct shell_pages *other);
-/* Calls fn for each page that they do not have in common, in order; one is
- * NULL where there is none, and the memory is as in the image. What is not 0
- * ends it, and is returned. */
-int shell_pages_diff(const struct shell_pages *a, const struct shell_pages *b,
-                     int (*fn)(void *arg, uint32_t index, const uint8_t *a,
-                               const uint8_t *b),
-                     void *arg);
+/* Brings what was recorded of a shell, the pages of `base`, up to date with
+ * `now`. What has changed little in a page goes into the patch, at most `max`
+ * bytes of it; fn is called for the others, in order (bytes NULL: the page is
+ * as in the image again). *ret is the new base. What fn says if it is not 0;
+ * -ENOMEM. */
+int
+shell_pages_update(const struct shell_pages *base,
+                   const struct shell_pages *now, size_t max,
+                   int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
+                   void *arg, struct buf *patch, OWN struct shell_pages **ret);
+/* The base with a patch. -EINVAL: it is none; -ENOMEM. */
+int shell_pages_patch(const struct shell_pages *base, const void *patch,
+                      size_t len, OWN struct shell_pages **ret);
 /* A list of given pages: empty, and one more, of `len` bytes and zeros after
  * them, at a larger index than those before. -EINVAL: it is not, or beyond the
  * memory; -ENOMEM. */

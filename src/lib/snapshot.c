@@ -84,6 +84,7 @@ snapshot_free(OWN struct snapshot *s)
     free(s->trees);
     history_put(s->history);
     shell_state_fini(&s->shell);
+    shell_pages_put(s->base);
     free(s);
 }
 

@@ -38,8 +38,8 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
 
 /* The script that was recorded is worth nothing when the shell has changed. */
 static int
-send_changes(struct wsand_sandbox *sb, const struct snapshot *now,
-             bool with_script, const struct record_sink *to, bool *ret_script)
+send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
+             const struct record_sink *to, bool *ret_script)
 {
     const struct snapshot *last = sb->recorded;
     bool is_new = with_script && now->has_shell;

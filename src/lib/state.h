@@ -18,9 +18,10 @@ const struct tree *state_base(const struct wsand_sandbox *sb, size_t n,
                               const struct tree *empty);
 
 /* state_save.c: sends what makes the records of `last` (NULL: none) those of
- * `now`, in the order of their types. What the sink says; -ENOMEM. */
+ * `now`, whose base is set; where there is no last, in the order of their
+ * types. What the sink says; -ENOMEM. */
 int state_send(struct wsand_sandbox *sb, const struct snapshot *last,
-               const struct snapshot *now, const struct record_sink *to);
+               struct snapshot *now, const struct record_sink *to);
 int state_send_fact(const struct record_sink *to, const char *name,
                     const void *value, size_t len);
 /* Is the shell in both the same? */

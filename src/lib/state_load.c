@@ -2,6 +2,7 @@
  * no more than what the guest itself could have made. */
 #include "lib/state.h"
 
+#include "base/buf.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/image.h"
 #include "kernel/vfs/tmpfs.h"
@@ -35,6 +36,7 @@ struct wsand_state {
     uint8_t image[32], module[32];
     size_t files_cap;
     char *script; /* with a NUL; NULL: none */
+    struct buf patch;
 };
 
 /* --- life */
@@ -89,6 +91,7 @@ wsand_state_begin(struct wsand_sandbox *sb, struct wsand_state **ret,
     if (!st)
         return no_memory(err);
     st->sb = sb;
+    buf_init(&st->patch, RECORD_PATCH_MAX);
     if (fill(st) < 0) {
         wsand_state_free(st);
         return no_memory(err);
@@ -108,6 +111,7 @@ wsand_state_free(struct wsand_state *st)
     tree_fini(&st->empty);
     snapshot_free(st->s);
     free(st->script);
+    buf_fini(&st->patch);
     free(st);
 }
 
@@ -169,6 +173,9 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
     } else if (record_is_fact(k, "module")) {
         memcpy(st->module, value, sizeof st->module);
         st->has_module = true;
+    } else if (record_is_fact(k, "patch")) {
+        buf_add(&st->patch, value, len);
+        return st->patch.error;
     } else if (record_is_fact(k, "script")) {
         free(st->script);
         st->script = strndup(value, len);
@@ -351,6 +358,25 @@ take_trees(struct wsand_state *st)
     return 0;
 }
 
+/* The pages as they were recorded stay the base. */
+static int
+end_pages(struct wsand_state *st, struct wsand_error *err)
+{
+    struct snapshot *s = st->s;
+
+    s->base = shell_pages_get(s->shell.pages);
+    s->has_patch = st->patch.len;
+    if (!s->has_patch)
+        return 0;
+    struct shell_pages *pages = NULL;
+    int r = shell_pages_patch(s->base, st->patch.p, st->patch.len, &pages);
+    if (r != 0)
+        return r == -ENOMEM ? no_memory(err) : damaged(err, "the patch");
+    shell_pages_put(s->shell.pages);
+    s->shell.pages = pages;
+    return 0;
+}
+
 /* --- places */
 
 /* The inode, if there is one at that place. */
@@ -412,6 +438,8 @@ state_end(struct wsand_state *st, OWN struct snapshot **ret,
     int r = st->type <= RECORD_FACT ? check_facts(st, err) : 0;
     if (r == 0)
         r = end_trees(st, err);
+    if (r == 0)
+        r = end_pages(st, err);
     if (r < 0)
         return r;
     if (take_trees(st) < 0)

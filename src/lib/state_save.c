@@ -2,6 +2,7 @@
 #include "lib/state.h"
 
 #include "base/blake2b.h"
+#include "base/buf.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/image.h"
 #include "kernel/vfs/tree_records.h"
@@ -261,30 +262,45 @@ send_history(const struct snapshot *last, const struct snapshot *now,
 }
 
 static int
-send_page(void *arg, uint32_t index, const uint8_t *was, const uint8_t *now)
+send_page(void *arg, uint32_t index, const uint8_t *bytes)
 {
     const struct record_key k = {.type = RECORD_PAGE, .index = index};
     const struct sending *s = arg;
-    size_t n = now ? SHELL_PAGE_BYTES : 0;
+    size_t n = bytes ? SHELL_PAGE_BYTES : 0;
     uint64_t word;
 
-    (void)was;
     for (; n; n -= sizeof word) {
-        memcpy(&word, now + n - sizeof word, sizeof word);
+        memcpy(&word, bytes + n - sizeof word, sizeof word);
         if (word)
             break;
     }
-    return record_send(s->to, &k, now, n);
+    return record_send(s->to, &k, bytes, n);
 }
 
+/* Pages change in a few words at a time: those are recorded apart. */
 static int
-send_pages(const struct snapshot *last, const struct snapshot *now,
+send_pages(const struct snapshot *last, struct snapshot *now,
            const struct record_sink *to)
 {
+    const struct shell_pages *was = last ? last->shell.pages : NULL;
     struct sending s = {.to = to};
+    CLEANUP(buf_fini) struct buf patch;
+    struct shell_pages *base = NULL;
 
-    return shell_pages_diff(last ? last->shell.pages : NULL, now->shell.pages,
-                            send_page, &s);
+    buf_init(&patch, SIZE_MAX);
+    if (last && was == now->shell.pages) {
+        now->base = shell_pages_get(last->base);
+        now->has_patch = last->has_patch;
+        return 0;
+    }
+    int r = shell_pages_update(last ? last->base : NULL, now->shell.pages,
+                               RECORD_PATCH_MAX, send_page, &s, &patch, &base);
+    if (r == 0 && (patch.len || (last && last->has_patch)))
+        r = state_send_fact(to, "patch", patch.len ? patch.p : NULL, patch.len);
+    shell_pages_put(now->base);
+    now->base = base;
+    now->has_patch = patch.len;
+    return r;
 }
 
 /* --- files */
@@ -309,7 +325,7 @@ send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
 
 int
 state_send(struct wsand_sandbox *sb, const struct snapshot *last,
-           const struct snapshot *now, const struct record_sink *to)
+           struct snapshot *now, const struct record_sink *to)
 {
     const struct quota all = {UINT64_MAX, UINT64_MAX};
     CLEANUP(tree_fini) struct tree empty = {0};

@@ -16,7 +16,7 @@
 struct inodes {
     struct inode {
         uint64_t id; /* with its mount, as in keys */
-        uint32_t mode;
+        struct record_inode r;
     } * p;
     size_t n, cap;
 };
@@ -24,7 +24,7 @@ struct inodes {
 struct session_check {
     struct check *c;
     const char *id;
-    struct found_session found;
+    struct row found;
     struct chain chain;
     struct inodes inodes;
     struct buf frames; /* the repair */
@@ -52,7 +52,7 @@ id_of(const struct record_key *k)
 /* --- inodes */
 
 static int
-inodes_add(struct inodes *l, uint64_t id, uint32_t mode)
+inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
 {
     if (l->n == l->cap) {
         size_t cap = l->cap ? 2 * l->cap : 256;
@@ -62,7 +62,7 @@ inodes_add(struct inodes *l, uint64_t id, uint32_t mode)
         l->p = p;
         l->cap = cap;
     }
-    l->p[l->n++] = (struct inode){id, mode};
+    l->p[l->n++] = (struct inode){id, *r};
     return 0;
 }
 
@@ -74,15 +74,15 @@ compare_inodes(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Its kind, or 0: the records do not say, the image may. */
-static uint32_t
-kind_of(const struct session_check *t, uint64_t id)
+/* NULL: it has no record, but the image may have it. */
+static const struct record_inode *
+inode_of(const struct session_check *t, uint64_t id)
 {
     struct inode key = {.id = id}, *i = NULL;
 
     if (t->inodes.n)
         i = bsearch(&key, t->inodes.p, t->inodes.n, sizeof key, compare_inodes);
-    return i ? i->mode & S_IFMT : 0;
+    return i ? &i->r : NULL;
 }
 
 /* --- repairs */
@@ -115,31 +115,32 @@ remove_all(struct session_check *t, const uint8_t *start, size_t len)
     return r < 0 ? r : 0;
 }
 
-/* An inode of the image without a record of its own gets back the contents
+/* A file without contents; one of the image that has no record gets back those
  * that it has there. */
 static int
 empty_inode(struct session_check *t, const struct record_key *block)
 {
     struct record_key k = {
         .type = RECORD_INODE, .mount = block->mount, .inode = block->inode};
-    struct record_inode i = {.mode = S_IFREG | 0644};
+    const struct record_inode *was = inode_of(t, id_of(block));
     uint8_t key[RECORD_KEY_MAX], value[RECORD_FIXED_MAX];
-    uint8_t blocks[RECORD_KEY_MAX];
-    size_t key_len = record_key_put(&k, key);
+    size_t len = record_key_put(&k, key);
 
-    if (kind_of(t, id_of(block)))
-        add_frame(t, RECORD_PUT, key, key_len, value,
-                  record_inode_put(&i, value));
-    memcpy(blocks, key, key_len);
-    *blocks = RECORD_BLOCK;
-    return remove_all(t, blocks, key_len);
+    if (was) {
+        struct record_inode i = *was;
+        i.mode = S_IFREG | (i.mode & 07777);
+        i.size = 0;
+        add_frame(t, RECORD_PUT, key, len, value, record_inode_put(&i, value));
+    }
+    *key = RECORD_BLOCK;
+    return remove_all(t, key, len);
 }
 
 /* Without its memory, what else is known of the shell is of no use. */
 static int
 renew_shell(struct session_check *t)
 {
-    static const char *const facts[] = {"shell", "task"};
+    static const char *const facts[] = {"shell", "task", "patch"};
     static const uint8_t page = RECORD_PAGE, file = RECORD_FILE;
     uint8_t key[RECORD_KEY_MAX];
 
@@ -183,24 +184,102 @@ lose_shell(struct session_check *t)
 }
 
 static int
-lose_record(struct session_check *t, const struct walk *w, const char *what)
+lose_record(struct session_check *t, const struct walk *w, const char *path,
+            const char *what)
 {
-    check_report(t->c, t->id, "", what, t->c->repair);
+    check_report(t->c, t->id, path, what, t->c->repair);
     add_frame(t, RECORD_DELETE, w->key, w->key_len, NULL, 0);
     return 0;
 }
 
-/* The bytes are not what was written. */
+/* One with a name becomes an empty file. Others are the image's, and get back
+ * what they have there. */
 static int
-lose_bytes(struct session_check *t, const struct walk *w,
+lose_inode(struct session_check *t, const struct walk *w,
            const struct record_key *k)
 {
-    if (k->type == RECORD_BLOCK)
-        return lose_file(t, k, "its contents are damaged");
-    if (k->type == RECORD_PAGE)
-        return lose_shell(t);
-    return lose_record(t, w, "a record is damaged");
+    static const struct record_inode empty = {.mode = S_IFREG | 0644};
+    char path[1024];
+
+    int r =
+        walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
+    if (r < 0)
+        return r;
+    if (*path != '/')
+        return lose_record(t, w, path, "its inode is damaged");
+    r = inodes_add(&t->inodes, id_of(k), &empty);
+    return r < 0 ? r : lose_file(t, k, "its inode is damaged");
 }
+
+static int
+lose_name(struct session_check *t, const struct walk *w,
+          const struct record_key *k)
+{
+    char path[1024], dir[700];
+
+    int r = walk_path(t->c->s, &t->chain, k->mount, k->inode, dir, sizeof dir);
+    (void)snprintf(path, sizeof path, "%s/%.*s", dir, (int)k->name_len,
+                   k->name);
+    return r < 0 ? r : lose_record(t, w, path, "the name is damaged");
+}
+
+/* Commands have no gaps between them. */
+static int
+lose_command(struct session_check *t, const struct walk *w,
+             const struct record_key *k)
+{
+    (void)k;
+    check_report(t->c, t->id, "", "a command of the history is damaged",
+                 t->c->repair);
+    add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
+    return 0;
+}
+
+static int
+lose_fact(struct session_check *t, const struct walk *w,
+          const struct record_key *k)
+{
+    if (record_is_fact(k, "script"))
+        return lose_record(t, w, "", "the shell's script is damaged");
+    if (!record_is_fact(k, "image") && !record_is_fact(k, "version"))
+        return lose_shell(t);
+    check_report(t->c, t->id, "", "its image or format is not known", false);
+    return 0;
+}
+
+static int
+lose_open_file(struct session_check *t, const struct walk *w,
+               const struct record_key *k)
+{
+    (void)k;
+    return lose_record(t, w, "", "an open file of the shell is damaged");
+}
+
+static int
+lose_page(struct session_check *t, const struct walk *w,
+          const struct record_key *k)
+{
+    (void)w;
+    (void)k;
+    return lose_shell(t);
+}
+
+static int
+lose_block(struct session_check *t, const struct walk *w,
+           const struct record_key *k)
+{
+    (void)w;
+    return lose_file(t, k, "its contents are damaged");
+}
+
+/* What to do where the bytes are not what was written. */
+static int (*const lose[])(struct session_check *t, const struct walk *w,
+                           const struct record_key *k) = {
+    [RECORD_FACT] = lose_fact,       [RECORD_FILE] = lose_open_file,
+    [RECORD_COMMAND] = lose_command, [RECORD_INODE] = lose_inode,
+    [RECORD_NAME] = lose_name,       [RECORD_PAGE] = lose_page,
+    [RECORD_BLOCK] = lose_block,
+};
 
 /* Not even a commit could remove it. It is wrong for whoever sees it. */
 static int
@@ -260,6 +339,8 @@ check_chunk(struct session_check *t, const struct walk *w)
 static int
 check_value(struct session_check *t, const struct walk *w)
 {
+    if (w->is_damaged)
+        return -EBADMSG;
     if (w->chunk)
         return check_chunk(t, w);
     return record_check(w->key, w->key_len, w->value ? w->value : "", w->len)
@@ -271,9 +352,10 @@ check_value(struct session_check *t, const struct walk *w)
 static bool
 is_placed(const struct session_check *t, const struct record_key *k)
 {
-    uint32_t kind = kind_of(t, id_of(k));
+    const struct record_inode *i = inode_of(t, id_of(k));
+    uint32_t kind = i ? i->mode & S_IFMT : 0;
 
-    if (!kind)
+    if (!i)
         return true;
     if (k->type == RECORD_NAME)
         return kind == S_IFDIR;
@@ -291,14 +373,14 @@ check_record(struct session_check *t, const struct walk *w)
     amounts_charge(&t->used, w->key, w->key_len, w->len, true);
     int r = check_value(t, w);
     if (r == -EBADMSG)
-        return lose_bytes(t, w, &k);
+        return lose[k.type](t, w, &k);
     if (r < 0)
         return r;
     if (!is_placed(t, &k))
-        return lose_record(t, w, "a record does not fit to its inode");
+        return lose_record(t, w, "", "a record does not fit to its inode");
     if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
         return 0;
-    return inodes_add(&t->inodes, id_of(&k), i.mode);
+    return inodes_add(&t->inodes, id_of(&k), &i);
 }
 
 static int
@@ -344,17 +426,17 @@ repair(struct session_check *t)
                             .is_last = true};
 
     if (t->frames.error)
-        return fail(t->c->s, -ENOMEM, "no memory");
+        return store_fail(t->c->s, -ENOMEM, "no memory");
     return t->c->repair && b.len ? store_commit(t->c->s, &b) : 0;
 }
 
 static int
 check_all(struct session_check *t)
 {
-    int r = session_find(t->c->s, t->id, &t->found);
+    int r = row_find(t->c->s, t->id, &t->found);
 
     if (r == 0 && t->found.staging && t->c->repair)
-        r = fail(t->c->s, -EBUSY, "session %s is amid a commit", t->id);
+        r = store_fail(t->c->s, -EBUSY, "session %s is amid a commit", t->id);
     if (r == 0)
         r = chain_init(t->c->s, t->found.layer, &t->chain);
     if (r == 0)

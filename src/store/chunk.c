@@ -1,5 +1,6 @@
 /* Chunks: large values, shared by content. The hash is made here from the
- * bytes, and the bytes are compared with it whenever they are used. */
+ * bytes, and the bytes are compared with it whenever they are used. Of what is
+ * not in a chunk there is a sum, which is against bad disks alone. */
 #include "base/blake2b.h"
 #include "store/store_impl.h"
 
@@ -71,11 +72,41 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
     if (r < 0)
         return r;
     if (!r)
-        return fail(s, -EBADMSG, "a chunk is missing");
+        return store_fail(s, -EBADMSG, "a chunk is missing");
     *ret = sqlite3_column_blob(*ret_st, 1);
     *ret_len = (size_t)sqlite3_column_bytes(*ret_st, 1);
     hash_of(*ret, *ret_len, hash);
     if (!is_blob(*ret_st, 0, hash, sizeof hash))
-        return fail(s, -EBADMSG, "a chunk is damaged");
+        return store_fail(s, -EBADMSG, "a chunk is damaged");
     return 0;
+}
+
+/* --- sums */
+
+static uint64_t
+mix(uint64_t h, const void *p, size_t len)
+{
+    const uint8_t *at = p;
+    uint64_t word;
+
+    for (; len >= sizeof word; len -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    word = 0;
+    if (len)
+        memcpy(&word, at, len);
+    h = (h ^ word ^ (uint64_t)len << 56) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+int64_t
+record_sum(const void *key, size_t key_len, const void *value, size_t len,
+           int64_t chunk)
+{
+    uint64_t h = mix(len, key, key_len);
+
+    h = chunk ? mix(h, &chunk, sizeof chunk) : mix(h, value, len);
+    return (int64_t)(h >> 32);
 }

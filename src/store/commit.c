@@ -97,13 +97,34 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
 
 static int
 write_value(struct writer *w, const uint8_t *key, size_t key_len,
-            const struct value *v)
+            const struct value *v, bool is_own)
 {
-    if (v->chunk)
-        return sql_run(w->s, SQL_record_put, "ibini", w->layer, key, key_len,
-                       (int64_t)v->len, v->chunk);
-    return sql_run(w->s, SQL_record_put, "ibibn", w->layer, key, key_len,
-                   (int64_t)v->len, v->p, v->len);
+    enum statement st = is_own ? SQL_record_update : SQL_record_insert;
+    int64_t len = (int64_t)v->len;
+    int64_t sum = record_sum(key, key_len, v->p, v->len, v->chunk);
+
+    return v->chunk ? sql_run(w->s, st, "ibinii", w->layer, key, key_len, len,
+                              v->chunk, sum)
+                    : sql_run(w->s, st, "ibibni", w->layer, key, key_len, len,
+                              v->p, v->len, sum);
+}
+
+/* The key is not there, whatever the parents have. */
+static int
+write_gone(struct writer *w, const uint8_t *key, size_t key_len, bool is_own)
+{
+    if (w->chain.n == 1)
+        return sql_run(w->s, SQL_record_delete, "ib", w->layer, key, key_len);
+    return sql_run(w->s, is_own ? SQL_record_update : SQL_record_insert,
+                   "ibnnnn", w->layer, key, key_len);
+}
+
+/* Contents of files are chunks unless they are short; what changes often is
+ * not, as long as it fits into a page. */
+static bool
+is_chunk(const uint8_t *key, size_t len)
+{
+    return len > (*key == RECORD_BLOCK ? BLOCK_INLINE_MAX : INLINE_MAX);
 }
 
 static int
@@ -111,10 +132,10 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     size_t len)
 {
     struct value v = {p, len, 0};
-    struct seen old;
+    struct seen old = {0};
     int r = 0;
 
-    if (len > INLINE_MAX)
+    if (is_chunk(key, len))
         r = chunk_put(w->s, p, len, &v.chunk);
     if (r == 0)
         r = look(w, key, key_len, &v, &old);
@@ -124,10 +145,11 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     if (r < 0)
         return r;
     amounts_charge(&w->used, key, key_len, len, true);
-    return write_value(w, key, key_len, &v);
+    return write_value(w, key, key_len, &v, old.is_own);
 }
 
-static int delete (struct writer *w, const uint8_t *key, size_t key_len)
+static int
+remove_key(struct writer *w, const uint8_t *key, size_t key_len)
 {
     struct seen old;
 
@@ -137,9 +159,7 @@ static int delete (struct writer *w, const uint8_t *key, size_t key_len)
     r = leave(w, key, key_len, &old);
     if (r < 0)
         return r;
-    return w->chain.n == 1
-               ? sql_run(w->s, SQL_record_delete, "ib", w->layer, key, key_len)
-               : sql_run(w->s, SQL_record_put, "ibnnn", w->layer, key, key_len);
+    return write_gone(w, key, key_len, old.is_own);
 }
 
 /* --- frames */
@@ -151,9 +171,9 @@ apply(struct writer *w, const struct record_head *h, const uint8_t *key)
 
     if (h->op == RECORD_END ||
         record_check(key, h->key_len, value, h->value_len))
-        return fail(w->s, -EPROTO, "a record is malformed (type 0x%02x)", *key);
+        return store_fail(w->s, -EPROTO, "a record is malformed");
     return value ? put(w, key, h->key_len, value, h->value_len)
-                 : delete (w, key, h->key_len);
+                 : remove_key(w, key, h->key_len);
 }
 
 static int
@@ -164,7 +184,8 @@ apply_all(struct writer *w, const uint8_t *p, size_t len)
     while (len) {
         if (len < RECORD_HEAD_BYTES || record_head_get(p, &h) ||
             len - RECORD_HEAD_BYTES < h.key_len + (size_t)h.value_len)
-            return fail(w->s, -EPROTO, "a record is cut off or has no form");
+            return store_fail(w->s, -EPROTO,
+                              "a record is cut off or has no form");
         int r = apply(w, &h, p + RECORD_HEAD_BYTES);
         if (r < 0)
             return r;
@@ -183,8 +204,8 @@ check_one(struct store *s, const char *what, uint64_t before, uint64_t now,
 {
     if (!quota || now <= quota || now <= before)
         return 0;
-    return fail(s, -EDQUOT, "more %s than its quota: %llu, not %llu", what,
-                (unsigned long long)now, (unsigned long long)quota);
+    return store_fail(s, -EDQUOT, "more %s than its quota: %llu, not %llu",
+                      what, (unsigned long long)now, (unsigned long long)quota);
 }
 
 /* What is removed may come after what is put, so that parts of a commit may
@@ -224,7 +245,7 @@ check_quota(struct writer *w, int64_t number, const struct store_amounts *was,
 /* Nothing of the session is written: parts have a layer of their own, which
  * becomes the session's with the last. */
 static int
-open_layer(struct store *s, const struct found_session *f, bool is_last,
+open_layer(struct store *s, const struct row *f, bool is_last,
            int64_t *ret_layer)
 {
     struct layer l;
@@ -243,7 +264,7 @@ open_layer(struct store *s, const struct found_session *f, bool is_last,
 }
 
 static int
-close_staging(struct store *s, const struct found_session *f)
+close_staging(struct store *s, const struct row *f)
 {
     int r = sql_run(s, SQL_session_staging, "ii", f->number, (int64_t)0);
 
@@ -264,8 +285,7 @@ write_amounts(struct writer *w, const struct store_amounts *was)
 }
 
 static int
-write_batch(struct writer *w, const struct found_session *f,
-            const struct store_batch *b)
+write_batch(struct writer *w, const struct row *f, const struct store_batch *b)
 {
     struct layer own, before;
 
@@ -282,26 +302,25 @@ write_batch(struct writer *w, const struct found_session *f,
 }
 
 static int
-check_order(struct store *s, struct found_session *f,
-            const struct store_batch *b)
+check_order(struct store *s, struct row *f, const struct store_batch *b)
 {
     int64_t left = f->staging;
 
     if (!b->is_first && !left)
-        return fail(s, -EINVAL, "a commit without its first part");
+        return store_fail(s, -EINVAL, "a commit without its first part");
     if (!b->is_first || !left)
         return 0;
     f->staging = 0;
-    return session_drop_staging(s, f->number, left);
+    return row_drop_staging(s, f->number, left);
 }
 
 static int
 commit(struct store *s, const struct store_batch *b)
 {
-    struct found_session f;
+    struct row f;
     struct writer w = {.s = s};
 
-    int r = session_find(s, b->session, &f);
+    int r = row_find(s, b->session, &f);
     if (r == 0)
         r = check_order(s, &f, b);
     if (r == 0)

@@ -75,7 +75,7 @@ next_session(struct store *s, int64_t *number, char **ret_id)
         return r;
     *number = sqlite3_column_int64(st, 0);
     *ret_id = strdup(sql_text(st, 1));
-    return *ret_id ? 1 : fail(s, -ENOMEM, "no memory");
+    return *ret_id ? 1 : store_fail(s, -ENOMEM, "no memory");
 }
 
 /* One that cannot be checked does not keep us from the others. */

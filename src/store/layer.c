@@ -13,7 +13,8 @@ layer_get(struct store *s, int64_t id, struct layer *ret)
     if (r < 0)
         return r;
     if (!r)
-        return fail(s, -EBADMSG, "the store is damaged: a layer is missing");
+        return store_fail(s, -EBADMSG,
+                          "the store is damaged: a layer is missing");
     *ret = (struct layer){
         .parent = sqlite3_column_int64(st, 0),
         .session = sqlite3_column_int64(st, 1),
@@ -76,9 +77,10 @@ chain_init(struct store *s, int64_t layer, struct chain *ret)
     while (layer) {
         /* Parents are older than their children, so this ends. */
         if (c.n && layer >= c.ids[c.n - 1])
-            return fail(s, -EBADMSG, "the store is damaged: layers in a ring");
+            return store_fail(s, -EBADMSG,
+                              "the store is damaged: layers in a ring");
         if (chain_push(&c, layer))
-            return fail(s, -ENOMEM, "no memory");
+            return store_fail(s, -ENOMEM, "no memory");
         int r = sql_number(s, &layer, SQL_layer_parent, "i", layer);
         if (r < 0)
             return r;

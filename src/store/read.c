@@ -25,6 +25,8 @@ add_record(struct walk *w, struct buf *b)
     const void *p = w->value;
     size_t len = w->len;
 
+    if (w->is_damaged)
+        return -EBADMSG;
     if (w->chunk) {
         int r = chunk_get(w->s, w->chunk, &st, &p, &len);
         if (r < 0)
@@ -66,9 +68,9 @@ store_read(struct store *s, const char *session, size_t max,
 {
     CLEANUP(chain_fini) struct chain c = {0};
     CLEANUP(walk_fini) struct walk w = {0};
-    struct found_session f;
+    struct row f;
 
-    int r = session_find(s, session, &f);
+    int r = row_find(s, session, &f);
     if (r == 0)
         r = chain_init(s, f.layer, &c);
     if (r == 0)
@@ -78,5 +80,5 @@ store_read(struct store *s, const char *session, size_t max,
     r = add_some(&w, max, place, frames);
     if (r == -EBADMSG && w.key)
         return walk_blame(s, &c, session, w.key, w.key_len);
-    return frames->error ? fail(s, frames->error, "no memory") : r;
+    return frames->error ? store_fail(s, frames->error, "no memory") : r;
 }

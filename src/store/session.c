@@ -7,11 +7,11 @@
 static int
 no_session(struct store *s, const char *id)
 {
-    return fail(s, -ENOENT, "there is no session %.64s", id);
+    return store_fail(s, -ENOENT, "there is no session %.64s", id);
 }
 
 int
-session_find(struct store *s, const char *id, struct found_session *ret)
+row_find(struct store *s, const char *id, struct row *ret)
 {
     SQL *st = sql_start(s, SQL_session_find, "t", id);
     int r = sql_step(s, st);
@@ -20,7 +20,7 @@ session_find(struct store *s, const char *id, struct found_session *ret)
         return r;
     if (!r)
         return no_session(s, id);
-    *ret = (struct found_session){
+    *ret = (struct row){
         .number = sqlite3_column_int64(st, 0),
         .layer = sqlite3_column_int64(st, 1),
         .staging = sqlite3_column_int64(st, 2),
@@ -49,10 +49,10 @@ insert(struct store *s, const struct store_session *row, int64_t *ret_number)
     size_t len = strlen(row->id);
 
     if (!len || len > 64)
-        return fail(s, -EINVAL, "a session's id has 1 to 64 bytes");
+        return store_fail(s, -EINVAL, "a session's id has 1 to 64 bytes");
     int r = write_row(s, SQL_session_insert, row);
     if (r == -EEXIST)
-        return fail(s, r, "there is a session %s", row->id);
+        return store_fail(s, r, "there is a session %s", row->id);
     if (r == 0)
         *ret_number = sqlite3_last_insert_rowid(s->db);
     return r;
@@ -103,7 +103,7 @@ store_session_update(struct store *s, const struct store_session *row)
 }
 
 int
-session_drop_staging(struct store *s, int64_t number, int64_t layer)
+row_drop_staging(struct store *s, int64_t number, int64_t layer)
 {
     int r = sql_run(s, SQL_session_staging, "ii", number, (int64_t)0);
 
@@ -113,14 +113,14 @@ session_drop_staging(struct store *s, int64_t number, int64_t layer)
 static int
 end(struct store *s, const struct store_session *row)
 {
-    struct found_session f;
+    struct row f = {0};
 
-    int r = session_find(s, row->id, &f);
+    int r = row_find(s, row->id, &f);
     if (r != 0)
         return r;
     r = update(s, row);
     if (r == 0 && f.staging)
-        r = session_drop_staging(s, f.number, f.staging);
+        r = row_drop_staging(s, f.number, f.staging);
     if (r == 0)
         r = layer_disown(s, f.layer);
     if (r == 0)
@@ -139,12 +139,12 @@ store_session_end(struct store *s, const struct store_session *row)
 static int
 discard(struct store *s, const char *id)
 {
-    struct found_session f;
+    struct row f = {0};
 
-    int r = session_find(s, id, &f);
+    int r = row_find(s, id, &f);
     if (r != 0 || !f.staging)
         return r;
-    return session_drop_staging(s, f.number, f.staging);
+    return row_drop_staging(s, f.number, f.staging);
 }
 
 int
@@ -160,15 +160,16 @@ store_discard(struct store *s, const char *session)
 /* The layer of `from` becomes the parent of two new ones. If it is empty, it
  * may as well stay, and the new one has its parent. */
 static int
-fork_layer(struct store *s, const struct found_session *from,
+fork_layer(struct store *s, const struct row *from,
            const struct store_session *to)
 {
     struct layer l;
-    int64_t is_empty;
+    int64_t is_empty = 0;
 
     int r = layer_get(s, from->layer, &l);
-    if (r == 0)
-        r = sql_number(s, &is_empty, SQL_layer_is_empty, "i", from->layer);
+    if (r != 0)
+        return r;
+    r = sql_number(s, &is_empty, SQL_layer_is_empty, "i", from->layer);
     if (r < 0)
         return r;
     if (is_empty)
@@ -183,12 +184,12 @@ fork_layer(struct store *s, const struct found_session *from,
 int
 store_fork(struct store *s, const char *from, const struct store_session *to)
 {
-    struct found_session f;
+    struct row f = {0};
 
     int r = op_begin(s);
     if (r < 0)
         return r;
-    r = session_find(s, from, &f);
+    r = row_find(s, from, &f);
     return op_end(s, r < 0 ? r : fork_layer(s, &f, to));
 }
 

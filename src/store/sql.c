@@ -13,7 +13,7 @@ static const char *const texts[N_STATEMENTS] = {
 };
 
 int
-fail(struct store *s, int error, const char *format, ...)
+store_fail(struct store *s, int error, const char *format, ...)
 {
     va_list args;
 
@@ -49,9 +49,10 @@ sql_fail(struct store *s)
     int error = errno_of(s->db);
 
     if (error == -EBADMSG)
-        return fail(s, error, "the store is damaged: %s; see session fsck",
-                    sqlite3_errmsg(s->db));
-    return fail(s, error, "the store: %s", sqlite3_errmsg(s->db));
+        return store_fail(s, error,
+                          "the store is damaged: %s; see session fsck",
+                          sqlite3_errmsg(s->db));
+    return store_fail(s, error, "the store: %s", sqlite3_errmsg(s->db));
 }
 
 static int
@@ -166,8 +167,8 @@ int
 op_begin(struct store *s)
 {
     if (s->is_begun && s->broken)
-        return fail(s, s->broken, "the store: the transaction is gone");
-    int r = !s->is_begun && s->is_doubtful ? store_checkpoint(s) : 0;
+        return store_fail(s, s->broken, "the store: the transaction is gone");
+    int r = s->is_begun ? 0 : log_mend(s);
     if (r == 0 && !s->is_begun)
         r = sql_set_durable(s, true);
     return r < 0 ? r : sql_run(s, SQL_savepoint, "");

@@ -1,4 +1,4 @@
-/* A store: its folder, its lock, its tables, its transactions. */
+/* A store: its folder, its lock, its tables. */
 #include "base/hfd.h"
 #include "store/store_impl.h"
 
@@ -16,7 +16,7 @@ enum {
     VERSION = 1,
     PATH_BYTES = 1024,
     CACHE_BYTES = 4 << 20,
-    LOG_PAGES = 2000, /* of the log before it is moved to the database */
+    LOG_PAGES = 1000,
 };
 
 /* A layer, a chunk or a staging number of 0 is none. A session without a layer
@@ -46,7 +46,7 @@ static const char schema[] =
     "CREATE INDEX layer_parent ON layer(parent);"
     "CREATE TABLE record("
     " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
-    " chunk INTEGER, PRIMARY KEY(layer, key)) WITHOUT ROWID;"
+    " chunk INTEGER, sum INTEGER, PRIMARY KEY(layer, key)) WITHOUT ROWID;"
     "CREATE INDEX record_chunk ON record(chunk) WHERE chunk IS NOT NULL;"
     "CREATE TABLE chunk("
     " id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);"
@@ -83,20 +83,20 @@ lock(struct store *s, const char *dir)
     char path[PATH_BYTES], owner[32] = "";
 
     if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path)
-        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+        return store_fail(s, -ENAMETOOLONG, "the store's path is too long");
     s->lock_hfd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->lock_hfd < 0)
-        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", dir, strerror(errno));
     if (flock(s->lock_hfd, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(s->lock_hfd, owner, sizeof owner - 1, 0);
         owner[n > 0 ? strspn(owner, "0123456789") : 0] = 0;
-        return fail(s, -EBUSY, "%s: the store is in use by process %s", dir,
-                    *owner ? owner : "?");
+        return store_fail(s, -EBUSY, "%s: the store is in use by process %s",
+                          dir, *owner ? owner : "?");
     }
     int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
     if (ftruncate(s->lock_hfd, 0) ||
         pwrite(s->lock_hfd, owner, (size_t)n, 0) < 0)
-        return fail(s, -errno, "%s: %s", path, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", path, strerror(errno));
     return 0;
 }
 
@@ -119,7 +119,7 @@ make_tables(struct store *s)
 static int
 check_version(struct store *s, const char *dir)
 {
-    int64_t application, version, pages;
+    int64_t application = 0, version = 0, pages = 0;
 
     int r = pragma(s, "application_id", &application);
     if (r == 0)
@@ -131,55 +131,35 @@ check_version(struct store *s, const char *dir)
     if (!application && !version && pages <= 1)
         return make_tables(s);
     if (application != APPLICATION)
-        return fail(s, -EBADMSG, "%s: store.db is not a store", dir);
+        return store_fail(s, -EBADMSG, "%s: store.db is not a store", dir);
     if (version != VERSION)
-        return fail(s, -EPROTO,
-                    "%s: the store has format %lld, this program knows %d; "
-                    "use the program that made it",
-                    dir, (long long)version, VERSION);
+        return store_fail(
+            s, -EPROTO,
+            "%s: the store has format %lld, this program knows %d; "
+            "use the program that made it",
+            dir, (long long)version, VERSION);
     return 0;
 }
 
 /* Nobody shares the database, so its log needs no shared index. The change to
  * a log removes a journal, which must not come back when the power goes. */
+static const char settings[] =
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
+    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+    "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=16777216;"
+    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON";
+
 static int
 configure(struct store *s)
 {
-    char text[320];
-    (void)snprintf(text, sizeof text,
-                   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
-                   "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
-                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
-                   "wal_autocheckpoint=0;"
-                   "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0;"
-                   "PRAGMA cell_size_check=ON; PRAGMA cache_size=-%zu",
-                   s->options.cache_bytes >> 10);
-    int r = exec(s, text);
+    char text[64];
+    int r = exec(s, settings);
+
     s->is_full = r == 0;
-    return r;
-}
-
-/* A transaction that changed something was committed. */
-static int
-note_commit(void *arg, sqlite3 *db, const char *name, int pages)
-{
-    struct store *s = arg;
-
-    (void)db;
-    (void)name;
-    s->log_pages = pages;
-    s->is_unsynced = !s->is_full;
-    return SQLITE_OK;
-}
-
-/* The log is kept at its length: writing over it is faster than appending. */
-static void
-keep_log(struct store *s)
-{
-    int on = 1;
-
-    (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    sqlite3_wal_hook(s->db, note_commit, s);
+    (void)snprintf(text, sizeof text, "PRAGMA cache_size=-%zu",
+                   s->options.cache_bytes >> 10);
+    return r < 0 ? r : exec(s, text);
 }
 
 static int
@@ -188,21 +168,20 @@ open_database(struct store *s, const char *dir)
     char path[PATH_BYTES];
 
     if (snprintf(path, sizeof path, "%s/store.db", dir) >= (int)sizeof path)
-        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+        return store_fail(s, -ENAMETOOLONG, "the store's path is too long");
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_NOFOLLOW |
                 (s->options.is_old ? 0 : SQLITE_OPEN_CREATE);
     int code = sqlite3_open_v2(path, &s->db, flags, s->options.vfs);
     if (code == SQLITE_CANTOPEN && s->options.is_old)
-        return fail(s, -ENOENT, "%s: there is no store", dir);
+        return store_fail(s, -ENOENT, "%s: there is no store", dir);
     if (code)
-        return s->db ? sql_fail(s) : fail(s, -ENOMEM, "no memory");
+        return s->db ? sql_fail(s) : store_fail(s, -ENOMEM, "no memory");
     sqlite3_extended_result_codes(s->db, 0);
     int r = configure(s);
     if (r == 0)
         r = check_version(s, dir);
-    keep_log(s);
-    return r;
+    return r < 0 ? r : log_init(s);
 }
 
 /* Workers do not outlive a supervisor, nor do commits that were not complete.
@@ -219,7 +198,7 @@ drop_staging(struct store *s)
             break;
         int64_t number = sqlite3_column_int64(st, 0);
         int64_t layer = sqlite3_column_int64(st, 1);
-        r = session_drop_staging(s, number, layer);
+        r = row_drop_staging(s, number, layer);
     }
     return op_end(s, r);
 }
@@ -228,7 +207,7 @@ static int
 open_all(struct store *s, const char *dir)
 {
     if (!s->options.is_old && mkdir(dir, 0700) && errno != EEXIST)
-        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+        return store_fail(s, -errno, "%s: %s", dir, strerror(errno));
     int r = lock(s, dir);
     if (r == 0)
         r = open_database(s, dir);
@@ -280,82 +259,4 @@ const char *
 store_why(const struct store *s)
 {
     return s->why;
-}
-
-/* --- transactions */
-
-int
-store_begin(struct store *s, bool is_durable)
-{
-    if (s->is_begun)
-        return fail(s, -EBUSY, "a transaction has begun");
-    int r = s->is_doubtful ? store_checkpoint(s) : 0;
-    if (r == 0)
-        r = sql_set_durable(s, is_durable);
-    if (r == 0)
-        r = sql_run(s, SQL_begin, "");
-    s->is_begun = r == 0;
-    s->broken = 0;
-    return r;
-}
-
-int
-store_end(struct store *s)
-{
-    if (!s->is_begun)
-        return fail(s, -EINVAL, "no transaction has begun");
-    if (s->broken) {
-        s->is_begun = false;
-        return s->broken;
-    }
-    int r = sql_run(s, SQL_end, "");
-    if (r < 0) {
-        char why[STORE_WHY_BYTES];
-        memcpy(why, s->why, sizeof why);
-        store_undo(s);
-        memcpy(s->why, why, sizeof why);
-        s->is_doubtful = s->is_unsynced;
-        return r;
-    }
-    s->is_begun = false;
-    return s->is_full ? store_sync(s) : 0;
-}
-
-void
-store_undo(struct store *s)
-{
-    s->is_begun = false;
-    if (!sqlite3_get_autocommit(s->db))
-        (void)sql_run(s, SQL_undo, "");
-}
-
-int
-store_sync(struct store *s)
-{
-    sqlite3_file *log = NULL;
-
-    if (!s->is_unsynced)
-        return 0;
-    if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log))
-        return sql_fail(s);
-    s->is_doubtful =
-        log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
-    if (s->is_doubtful)
-        return fail(s, -EIO, "the store: its log cannot be synced: %s",
-                    strerror(errno));
-    s->is_unsynced = false;
-    return 0;
-}
-
-int
-store_checkpoint(struct store *s)
-{
-    if (s->log_pages < s->options.log_pages && !s->is_doubtful)
-        return 0;
-    if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
-                                  NULL, NULL))
-        return sql_fail(s);
-    s->log_pages = 0;
-    s->is_unsynced = s->is_doubtful = false;
-    return 0;
 }

@@ -41,7 +41,7 @@ struct store_options {
     const char *vfs;        /* of SQLite; NULL: the system's */
     bool is_old;            /* -ENOENT if there is no store */
     size_t cache_bytes;     /* of the database in memory; 0: 4 MiB */
-    int log_pages;          /* after which it is moved; 0: 2000 */
+    int log_pages;          /* of the log, then it is moved; 0: 1000 */
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */

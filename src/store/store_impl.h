@@ -21,7 +21,8 @@ enum statement {
     N_STATEMENTS
 };
 
-enum { INLINE_MAX = 512 }; /* bytes of a value; larger ones are chunks */
+/* Bytes of a value, and of a block of a file; larger ones are chunks. */
+enum { INLINE_MAX = 4096, BLOCK_INLINE_MAX = 512 };
 
 struct store {
     sqlite3 *db;
@@ -31,9 +32,7 @@ struct store {
     bool is_begun;    /* by store_begin */
     bool is_full;     /* the mode of synchronous */
     bool is_unsynced; /* there are commits that are not durable */
-    /* A sync failed while there were such: what the system has of the log is
-     * not what the disk has, and no commit after them would be safe. What is
-     * in it must go to the database first. */
+    /* A sync failed while there were such: see log.c. */
     bool is_doubtful;
     int broken; /* why what was begun is gone */
     int log_pages;
@@ -45,7 +44,7 @@ struct store {
 /* --- sql.c */
 
 /* Sets the text, returns `error`. */
-int fail(struct store *s, int error, const char *format, ...)
+int store_fail(struct store *s, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for the last error of SQLite. */
 int sql_fail(struct store *s);
@@ -72,20 +71,31 @@ int op_end(struct store *s, int error);
 /* The mode of synchronous, outside of transactions. */
 int sql_set_durable(struct store *s, bool is_durable);
 
+/* --- log.c */
+
+int log_init(struct store *s);
+/* To be called before what must be durable is written. */
+int log_mend(struct store *s);
+
 /* --- session.c */
 
-struct found_session {
+struct row {
     int64_t number, layer, staging; /* staging 0: none */
 };
 /* One that has not ended. */
-int session_find(struct store *s, const char *id, struct found_session *ret);
-int session_drop_staging(struct store *s, int64_t number, int64_t layer);
+int row_find(struct store *s, const char *id, struct row *ret);
+int row_drop_staging(struct store *s, int64_t number, int64_t layer);
 
 /* --- commit.c */
 
 /* A record is there, or not any more. */
 void amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
                     uint64_t len, bool is_there);
+
+/* What is stored with a record, against damage: of its key, and of its value or
+ * the number of its chunk. */
+int64_t record_sum(const void *key, size_t key_len, const void *value,
+                   size_t len, int64_t chunk);
 
 /* --- layer.c */
 

@@ -31,7 +31,8 @@ read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
     if (r <= 0)
         return r;
     if (len > sizeof ret->p)
-        return fail(s, -EBADMSG, "the store is damaged: a key is too long");
+        return store_fail(s, -EBADMSG,
+                          "the store is damaged: a key is too long");
     if (len)
         memcpy(ret->p, sqlite3_column_blob(st, 0), len);
     ret->len = len;
@@ -115,21 +116,27 @@ merge_some(struct store *s, int64_t id, const struct layer *l, int64_t child)
 
 /* --- layers deep in a chain: they get a copy of all that they see */
 
+static int
+compare_keys(const struct key *a, const struct key *b)
+{
+    int r = memcmp(a->p, b->p, a->len < b->len ? a->len : b->len);
+
+    return r ? r : (a->len > b->len) - (a->len < b->len);
+}
+
 /* Up to where some records of each parent go. 0: to the end of all. */
 static int
 find_range(struct store *s, const struct chain *c, const struct key *from,
            struct key *ret)
 {
-    struct key k;
     int any = 0;
 
     for (size_t i = 1; i < c->n; i++) {
+        struct key k = last_key;
         int r = find_some(s, c->ids[i], from, &k);
         if (r < 0)
             return r;
-        size_t n = k.len < ret->len ? k.len : ret->len;
-        int order = r ? memcmp(k.p, ret->p, n) : 1;
-        if (order < 0 || (!order && k.len < ret->len))
+        if (compare_keys(&k, ret) < 0)
             *ret = k;
         any |= r;
     }
@@ -250,7 +257,7 @@ forget(struct store *s, int64_t now_ms)
 static int
 shrink(struct store *s, int64_t now_ms)
 {
-    int64_t n_free, n_all;
+    int64_t n_free = 0, n_all = 0;
 
     (void)now_ms;
     if (!s->may_shrink)

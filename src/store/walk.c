@@ -39,7 +39,7 @@ advance(struct store *s, struct walk_layer *l)
 static int
 open_layer(struct walk *w, int64_t layer, const void *after, size_t after_len)
 {
-    static const char text[] = "SELECT key, len, value, chunk FROM record "
+    static const char text[] = "SELECT key, len, value, chunk, sum FROM record "
                                "WHERE layer=?1 AND key>?2 ORDER BY key";
     struct walk_layer *l = &w->layers[w->n];
 
@@ -62,7 +62,7 @@ walk_init(struct walk *w, struct store *s, const struct chain *c,
     *w = (struct walk){.s = s};
     w->layers = calloc(c->n, sizeof *w->layers);
     if (!w->layers)
-        return fail(s, -ENOMEM, "no memory");
+        return store_fail(s, -ENOMEM, "no memory");
     for (size_t i = 0; i < c->n && r == 0; i++)
         r = open_layer(w, c->ids[i], after, after_len);
     if (r < 0)
@@ -117,6 +117,10 @@ use(struct walk *w, struct walk_layer *of)
     w->value = sqlite3_column_blob(of->st, 2);
     w->len = w->chunk ? (uint64_t)sqlite3_column_int64(of->st, 1)
                       : (uint64_t)sqlite3_column_bytes(of->st, 2);
+    w->is_damaged =
+        w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
+        sqlite3_column_int64(of->st, 4) !=
+            record_sum(w->key, w->key_len, w->value, w->len, w->chunk);
 }
 
 int
@@ -189,6 +193,7 @@ walk_blame(struct store *s, const struct chain *c, const char *session,
 
     if (!record_key_get(key, key_len, &k) && k.type == RECORD_BLOCK)
         (void)walk_path(s, c, k.mount, k.inode, path, sizeof path);
-    return fail(s, -EBADMSG, "session %s: %s is damaged; see session fsck",
-                session, path);
+    return store_fail(s, -EBADMSG,
+                      "session %s: %s is damaged; see session fsck", session,
+                      path);
 }

@@ -11,7 +11,8 @@ struct walk {
     struct store *s;
     struct walk_layer *layers; /* the first one wins */
     size_t n;
-    /* the record: valid until the next step; what is stored may be damaged */
+    /* the record: valid until the next step */
+    bool is_damaged; /* it is not what was stored */
     const uint8_t *key;
     size_t key_len;
     uint64_t len;      /* of the value, */

@@ -2,6 +2,7 @@
 #include "supervisor/cli.h"
 
 #include "supervisor/config.h"
+#include "supervisor/fsck.h"
 #include "supervisor/sessions.h"
 #include "wire/text.h"
 
@@ -35,7 +36,10 @@ static const char help[] =
     "PATH\n"
     "  pause, resume, stop, end SESSION\n"
     "  fork SESSION                  --label L\n"
-    "  events [SESSION]              --after N --follow\n\n"
+    "  events [SESSION]              --after N --follow\n"
+    "  fsck                          verifies the store of a supervisor that "
+    "does not run\n"
+    "      --store DIR --repair\n\n"
     "  --json                        the answer as it is\n"
     "  --socket PATH                 of the supervisor\n";
 
@@ -590,6 +594,8 @@ session_main(char **words)
     struct cli c = {.command = *words ? *words : ""};
 
     (void)signal(SIGPIPE, SIG_IGN);
+    if (*words && !strcmp(*words, "fsck"))
+        return fsck_main(words + 1);
     if (!*words || !strcmp(*words, "--help")) {
         (void)fputs(help, *words ? stdout : stderr);
         return *words ? 0 : CLI_USAGE;

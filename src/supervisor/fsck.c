@@ -1,21 +1,24 @@
 /* The command `fsck`. */
 #include "supervisor/fsck.h"
 
+#include "base/buf.h"
 #include "store/store.h"
+#include "supervisor/config.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
-    "usage: wasm-sandbox session fsck --store DIR [--repair]\n"
+    "usage: wasm-sandbox session fsck [--store DIR] [--repair]\n"
     "Verifies the state of all sessions in a store that no supervisor uses: "
     "every chunk,\n"
     "every reference, the tables of inodes. Prints a line for each thing "
     "found: session,\n"
     "path, what. A file whose contents are damaged costs nothing but itself.\n"
     "\n"
-    "  --store DIR   the folder of the store\n"
+    "  --store DIR   the folder of the store; else the one that is configured\n"
     "  --repair      replace damaged files by empty ones, damaged shells by "
     "new ones,\n"
     "                and put references and figures right\n";
@@ -91,12 +94,42 @@ check(struct store *s, bool repair)
     return t.found != t.repaired;
 }
 
+static int
+check_dir(const char *dir, bool repair)
+{
+    const struct store_options o = {.is_old = true};
+    char why[STORE_WHY_BYTES];
+    struct store *s;
+
+    if (store_open(dir, &o, why, &s) < 0) {
+        fprintf(stderr, "wasm-sandbox: fsck: %s\n", why);
+        return 125;
+    }
+    int status = check(s, repair);
+    store_free(s);
+    return status;
+}
+
+static int
+check_configured(bool repair)
+{
+    CLEANUP(config_freep) struct config *c = NULL;
+    char *none[] = {NULL};
+    struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = config_new(none, environ, &errors, &c);
+    if (r < 0)
+        fprintf(stderr, "%.*swasm-sandbox: fsck: no configuration\n",
+                (int)errors.len, errors.p ? errors.p : "");
+    buf_fini(&errors);
+    return r < 0 ? 125 : check_dir(c->store_dir, repair);
+}
+
 int
 fsck_main(char **words)
 {
-    char why[STORE_WHY_BYTES];
     struct words w = {0};
-    struct store *s;
 
     if (parse(words, &w) < 0)
         return 2;
@@ -104,15 +137,5 @@ fsck_main(char **words)
         (void)fputs(help, stdout);
         return 0;
     }
-    if (!w.store) {
-        fprintf(stderr, "wasm-sandbox: fsck: --store DIR is missing\n");
-        return 2;
-    }
-    if (store_open(w.store, &(struct store_options){.is_old = true}, why, &s)) {
-        fprintf(stderr, "wasm-sandbox: fsck: %s\n", why);
-        return 125;
-    }
-    int status = check(s, w.repair);
-    store_free(s);
-    return status;
+    return w.store ? check_dir(w.store, w.repair) : check_configured(w.repair);
 }

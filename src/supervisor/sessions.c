@@ -1,6 +1,7 @@
 /* The table of sessions that have not ended, and what they look like. */
 #include "supervisor/session.h"
 
+#include "base/record.h"
 #include "supervisor/config.h"
 #include "supervisor/say.h"
 
@@ -164,7 +165,7 @@ quota(const struct session *s)
     return (struct store_amounts){.bytes = disk,
                                   .inodes = 2 * files,
                                   .names = 4 * files,
-                                  .pages = memory / 4096,
+                                  .pages = memory / RECORD_PAGE_BYTES,
                                   .other = 64 << 20};
 }
 

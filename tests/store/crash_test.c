@@ -58,7 +58,7 @@ TEST(what_was_acknowledged_survives_loss_of_power)
 
     disk_init(11);
     workload_init(&w, &options, 13);
-    for (int i = 0; i < 900; i++) {
+    for (int i = 0; i < 700; i++) {
         disk_snap_at(1 + next_random(&w.random) % 30);
         int r = workload_step(&w);
         if (r < 0)
@@ -70,6 +70,90 @@ TEST(what_was_acknowledged_survives_loss_of_power)
         check_snap(&w, i & 1);
     }
     CHECK(points > 300);
+    workload_fini(&w);
+    disk_fini();
+}
+
+/* One step on a disk that fails somewhere in it; true if it was refused. */
+static bool
+step_with_fault(struct workload *w, int result)
+{
+    uint32_t n = next_random(&w->random);
+
+    w->may_reopen = false;
+    disk_fail_at(1 + n % (result == SQLITE_IOERR_FSYNC ? 2 : 25), result,
+                 n >> 8 & 1, n >> 9 & 1);
+    int r = workload_step(w);
+    disk_fail_at(0, 0, false, false);
+    w->may_reopen = true;
+    CHECK(r == 0 || r == -EIO || r == -ENOSPC);
+    CHECK(r == 0 || strlen(store_why(w->world.s)) > 10);
+    CHECK(state_is(w->world.s, workload_now(w)));
+    return r < 0;
+}
+
+static void
+work_with_faults(int result)
+{
+    struct workload w;
+    int refused = 0;
+
+    disk_init(17);
+    workload_init(&w, &options, (uint32_t)result);
+    for (int i = 0; i < 250; i++) {
+        refused += step_with_fault(&w, result);
+        disk_snap_at(1 + next_random(&w.random) % 5);
+        CHECK_EQ(workload_step(&w), 0);
+        CHECK(state_is(w.world.s, workload_now(&w)));
+        if (i % 4 == 0 && disk_has_snap())
+            check_snap(&w, i & 4);
+    }
+    CHECK(refused > 50);
+    CHECK(fsck_is_clean(w.world.s));
+    workload_fini(&w);
+    disk_fini();
+}
+
+TEST(a_full_disk_is_a_refusal_and_no_more)
+{
+    work_with_faults(SQLITE_FULL);
+}
+
+TEST(an_error_of_the_disk_is_a_refusal_and_no_more)
+{
+    work_with_faults(SQLITE_IOERR);
+}
+
+TEST(a_sync_that_fails_is_a_refusal_and_no_more)
+{
+    work_with_faults(SQLITE_IOERR_FSYNC);
+}
+
+/* Each call of an open fails once: it is refused, or it works. */
+TEST(a_store_that_cannot_be_opened_can_be_later)
+{
+    char why[STORE_WHY_BYTES];
+    struct workload w;
+    struct store *s = NULL;
+
+    disk_init(23);
+    workload_init(&w, &options, 29);
+    for (int i = 0; i < 60; i++)
+        CHECK_EQ(workload_step(&w), 0);
+    for (long n = 1;; n++) {
+        store_free(STEAL(w.world.s));
+        disk_fail_at(n, SQLITE_IOERR, n % 2, true);
+        int r = store_open(w.world.dir, &options, why, &s);
+        bool has_failed = disk_has_failed();
+        disk_fail_at(0, 0, false, false);
+        CHECK(r == 0 || (*why && (r == -EIO || r == -EBADMSG)));
+        if (r == 0)
+            store_free(STEAL(s));
+        world_reopen(&w.world);
+        CHECK(state_is(w.world.s, workload_now(&w)));
+        if (!has_failed)
+            break;
+    }
     workload_fini(&w);
     disk_fini();
 }

@@ -16,11 +16,14 @@ struct bytes {
     size_t len, cap;
 };
 
-/* A name, what was written, what was synced. */
+/* A name, what was written, what was synced, and a byte for each sector that
+ * the next sync writes. One that fails writes nothing and forgets them, as
+ * Linux does. */
 struct node {
     char name[96];
     bool is_there, was_there;
-    struct bytes now, synced;
+    bool is_new; /* since the last sync: what was synced is another file's */
+    struct bytes now, synced, dirty;
 };
 
 struct handle {
@@ -32,7 +35,8 @@ static struct {
     sqlite3_vfs vfs;
     struct node nodes[FILES], snap[FILES];
     uint32_t random;
-    long calls, fail_in, snap_in;
+    _Atomic long calls, syncs, fail_in;
+    long snap_in;
     int result;
     bool stays, reads, has_failed, has_snap;
 } disk;
@@ -64,18 +68,20 @@ drop(struct node *n)
 {
     free(n->now.p);
     free(n->synced.p);
+    free(n->dirty.p);
     *n = (struct node){0};
 }
 
 static void
 copy_node(struct node *to, const struct node *from)
 {
-    drop(to);
-    *to =
-        (struct node){.is_there = from->is_there, .was_there = from->was_there};
     memcpy(to->name, from->name, sizeof to->name);
+    to->is_there = from->is_there;
+    to->was_there = from->was_there;
+    to->is_new = from->is_new;
     copy(&to->now, &from->now);
     copy(&to->synced, &from->synced);
+    copy(&to->dirty, &from->dirty);
 }
 
 static struct node *
@@ -97,17 +103,27 @@ find(const char *name, bool create)
     return empty;
 }
 
+enum call { READ, WRITE, SYNC };
+
+static bool
+can_fail(enum call call)
+{
+    if (disk.result == SQLITE_IOERR_FSYNC)
+        return call == SYNC;
+    return call != READ || disk.reads;
+}
+
 /* Something is about to happen: a result of SQLite. */
 static int
-happen(bool is_read)
+happen(enum call call)
 {
-    if (!is_read && disk.snap_in && !--disk.snap_in) {
+    if (call != READ && disk.snap_in && !--disk.snap_in) {
         for (int i = 0; i < FILES; i++)
             copy_node(&disk.snap[i], &disk.nodes[i]);
         disk.has_snap = true;
     }
-    disk.calls += !is_read;
-    if (!disk.fail_in || (is_read && !disk.reads))
+    disk.calls += call != READ;
+    if (!disk.fail_in || !can_fail(call))
         return SQLITE_OK;
     if (disk.fail_in > 1) {
         disk.fail_in--;
@@ -138,7 +154,7 @@ file_read(sqlite3_file *f, void *p, int len, sqlite3_int64 at)
 {
     const struct bytes *b = &node_of(f)->now;
     size_t n = (size_t)len, from = (size_t)at;
-    int r = happen(true);
+    int r = happen(READ);
 
     if (r)
         return SQLITE_IOERR_READ;
@@ -149,24 +165,50 @@ file_read(sqlite3_file *f, void *p, int len, sqlite3_int64 at)
     return has < n ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
+static void
+mark(struct node *n, size_t at, size_t len)
+{
+    size_t end = (at + len + SECTOR - 1) / SECTOR;
+
+    if (end > n->dirty.len)
+        resize(&n->dirty, end);
+    memset(n->dirty.p + at / SECTOR, 1, end - at / SECTOR);
+}
+
+static void
+write_back(struct node *n)
+{
+    if (n->is_new)
+        resize(&n->synced, 0);
+    n->is_new = false;
+    resize(&n->synced, n->now.len);
+    for (size_t i = 0; i < n->dirty.len && i * SECTOR < n->now.len; i++) {
+        size_t left = n->now.len - i * SECTOR;
+        if (n->dirty.p[i])
+            memcpy(n->synced.p + i * SECTOR, n->now.p + i * SECTOR,
+                   left < SECTOR ? left : SECTOR);
+    }
+}
+
 static int
 file_write(sqlite3_file *f, const void *p, int len, sqlite3_int64 at)
 {
     struct bytes *b = &node_of(f)->now;
-    int r = happen(false);
+    int r = happen(WRITE);
 
     if (r)
         return r == SQLITE_IOERR ? SQLITE_IOERR_WRITE : r;
     if ((size_t)(at + len) > b->len)
         resize(b, (size_t)(at + len));
     memcpy(b->p + at, p, (size_t)len);
+    mark(node_of(f), (size_t)at, (size_t)len);
     return SQLITE_OK;
 }
 
 static int
 file_truncate(sqlite3_file *f, sqlite3_int64 len)
 {
-    int r = happen(false);
+    int r = happen(WRITE);
 
     if (r)
         return SQLITE_IOERR_TRUNCATE;
@@ -178,13 +220,16 @@ static int
 file_sync(sqlite3_file *f, int flags)
 {
     struct node *n = node_of(f);
-    int r = happen(false);
+    int r = happen(SYNC);
 
     (void)flags;
+    if (!r)
+        write_back(n);
+    resize(&n->dirty, 0);
     if (r)
         return SQLITE_IOERR_FSYNC;
+    disk.syncs++;
     n->was_there = n->is_there;
-    copy(&n->synced, &n->now);
     return SQLITE_OK;
 }
 
@@ -262,8 +307,10 @@ vfs_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags,
     f->pMethods = NULL;
     if (!n || (!n->is_there && !(flags & SQLITE_OPEN_CREATE)))
         return SQLITE_CANTOPEN;
-    if (!n->is_there)
+    if (!n->is_there) {
         resize(&n->now, 0);
+        n->is_new = true;
+    }
     n->is_there = true;
     ((struct handle *)f)->node = n;
     f->pMethods = &methods;
@@ -276,7 +323,7 @@ static int
 vfs_delete(sqlite3_vfs *v, const char *name, int sync)
 {
     struct node *n = find(name, false);
-    int r = happen(false);
+    int r = happen(WRITE);
 
     (void)v;
     if (r)
@@ -380,6 +427,12 @@ disk_calls(void)
     return disk.calls;
 }
 
+long
+disk_syncs(void)
+{
+    return disk.syncs;
+}
+
 void
 disk_fail_at(long nth, int result, bool stays, bool reads)
 {
@@ -437,6 +490,7 @@ lose(struct node *n, bool is_torn)
     if (is_torn && n->is_there)
         tear(n);
     copy(&n->now, &n->synced);
+    resize(&n->dirty, 0);
 }
 
 void
@@ -462,6 +516,16 @@ disk_lose_power(bool is_torn)
 {
     for (int i = 0; i < FILES; i++)
         lose(&disk.nodes[i], is_torn);
+}
+
+void
+disk_remove(const char *path)
+{
+    struct node *n = find(path, false);
+
+    CHECK(n);
+    if (n)
+        drop(n);
 }
 
 bool

@@ -103,7 +103,7 @@ TEST(sessions_are_listed_by_filter_and_page)
                                     .state = i < 2 ? "paused" : "active"};
         CHECK_EQ(store_session_create(w.s, &row), 0);
     }
-    CHECK_EQ(session_end(w.s, "b"), 0);
+    CHECK_EQ(end_session(w.s, "b"), 0);
     CHECK_EQ(list(w.s, (struct store_filter){0}), 134);
     CHECK_EQ(list(w.s, (struct store_filter){.with_ended = true}), 1234);
     CHECK_EQ(list(w.s, (struct store_filter){.agent = "x"}), 4);
@@ -161,7 +161,7 @@ TEST(old_events_and_ended_sessions_are_forgotten)
 
     world_init(&w, &o);
     CHECK_EQ(store_session_create(w.s, &row), 0);
-    CHECK_EQ(session_new(w.s, "b"), 0);
+    CHECK_EQ(new_session(w.s, "b"), 0);
     CHECK_EQ(store_session_end(w.s, &row), 0);
     CHECK_EQ(store_event_append(w.s, &e, NULL), 0);
     while (store_tidy(w.s, 1040) > 0)
@@ -184,7 +184,7 @@ TEST(records_are_read_as_they_were_committed)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     CHECK_EQ(count_records(w.s, "a"), 0);
     add_file(&b, 1, "small", 2, 1, 100);
     add_file(&b, 1, "large", 3, 2, 4096);
@@ -219,7 +219,7 @@ TEST(malformed_records_are_refused_and_leave_nothing)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     add_file(&b, 1, "x", 2, 1, 4096);
     size_t good = b.len;
     add_put(&b, &(struct record_key){.type = RECORD_INODE, .inode = 3}, "x", 1);
@@ -308,13 +308,13 @@ TEST(parts_of_a_commit_are_seen_with_the_last)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     add_file(&b, 1, "first", 2, 1, 4096);
     CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     add_file(&b, 1, "second", 3, 2, 4096);
     CHECK_EQ(commit_part(w.s, "a", &b, true, false), 0);
     CHECK_EQ(count_records(w.s, "a"), 3);
-    CHECK_EQ(session_fork(w.s, "a", "b"), 0);
+    CHECK_EQ(fork_session(w.s, "a", "b"), 0);
     world_tidy(&w);
     add_file(&b, 1, "third", 4, 3, 4096);
     CHECK_EQ(commit_part(w.s, "a", &b, false, true), 0);
@@ -341,7 +341,7 @@ TEST(a_commit_without_its_end_leaves_nothing)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     leave_parts(&w, &b);
     CHECK_EQ(commit_frames(w.s, "a", &b), 0);
     CHECK_EQ(count_records(w.s, "a"), 0);
@@ -353,7 +353,7 @@ TEST(a_commit_without_its_end_leaves_nothing)
     CHECK_EQ(commit_part(w.s, "a", &b, false, true), -EINVAL);
     CHECK_EQ(count_records(w.s, "a"), 0);
     leave_parts(&w, &b);
-    CHECK_EQ(session_end(w.s, "a"), 0);
+    CHECK_EQ(end_session(w.s, "a"), 0);
     world_tidy(&w);
     store_free(w.s);
     w.s = NULL;
@@ -401,13 +401,13 @@ TEST(a_fork_of_a_fork_shares_and_differs)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
     add_file(&b, 1, "x", 2, 1, 4096);
     CHECK_EQ(commit_frames(w.s, "a", &b), 0);
-    CHECK_EQ(session_fork(w.s, "a", "b"), 0);
-    CHECK_EQ(session_fork(w.s, "a", "b"), -EEXIST);
-    CHECK_EQ(session_fork(w.s, "z", "c"), -ENOENT);
-    CHECK_EQ(session_fork(w.s, "b", "c"), 0);
+    CHECK_EQ(fork_session(w.s, "a", "b"), 0);
+    CHECK_EQ(fork_session(w.s, "a", "b"), -EEXIST);
+    CHECK_EQ(fork_session(w.s, "z", "c"), -ENOENT);
+    CHECK_EQ(fork_session(w.s, "b", "c"), 0);
     struct record_key k = name_key(1, "x");
     add_delete(&b, &k);
     CHECK_EQ(commit_frames(w.s, "b", &b), 0);
@@ -418,7 +418,7 @@ TEST(a_fork_of_a_fork_shares_and_differs)
     CHECK_EQ(count_records(w.s, "c"), 6);
     CHECK_EQ(get(w.s, "b").used.names, 0);
     CHECK_EQ(get(w.s, "c").used.bytes, 8192);
-    CHECK_EQ(session_end(w.s, "a"), 0);
+    CHECK_EQ(end_session(w.s, "a"), 0);
     CHECK_EQ(store_session_update(w.s, &(struct store_session){.id = "a"}),
              -ENOENT);
     CHECK(get(w.s, "a").has_ended);
@@ -426,7 +426,7 @@ TEST(a_fork_of_a_fork_shares_and_differs)
     CHECK_EQ(count_records(w.s, "a"), -1);
     CHECK_EQ(count_records(w.s, "b"), 2);
     CHECK_EQ(count_records(w.s, "c"), 6);
-    CHECK_EQ(session_end(w.s, "c"), 0);
+    CHECK_EQ(end_session(w.s, "c"), 0);
     world_tidy(&w);
     CHECK_EQ(count_records(w.s, "b"), 2);
     store_free(w.s);
@@ -446,7 +446,7 @@ TEST(long_chains_of_living_forks_are_cut)
 
     buf_init(&b, SIZE_MAX / 4);
     world_init(&w, NULL);
-    CHECK_EQ(session_new(w.s, "s0"), 0);
+    CHECK_EQ(new_session(w.s, "s0"), 0);
     for (unsigned i = 0; i < 600; i++)
         add_inode(&b, 1000 + i, S_IFREG, i);
     for (unsigned i = 0; i < 40; i++) {
@@ -458,7 +458,7 @@ TEST(long_chains_of_living_forks_are_cut)
             add_delete(&b, &k);
         }
         CHECK_EQ(commit_frames(w.s, id, &b), 0);
-        CHECK_EQ(session_fork(w.s, id, child), 0);
+        CHECK_EQ(fork_session(w.s, id, child), 0);
     }
     world_tidy(&w);
     for (unsigned i = 0; i < 40; i++) {
@@ -484,14 +484,14 @@ TEST(a_transaction_is_there_as_a_whole_or_not_at_all)
     CHECK_EQ(store_end(w.s), -EINVAL);
     CHECK_EQ(store_begin(w.s, true), 0);
     CHECK_EQ(store_begin(w.s, true), -EBUSY);
-    CHECK_EQ(session_new(w.s, "a"), 0);
-    CHECK_EQ(session_new(w.s, "a"), -EEXIST);
-    CHECK_EQ(session_new(w.s, "b"), 0);
+    CHECK_EQ(new_session(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), -EEXIST);
+    CHECK_EQ(new_session(w.s, "b"), 0);
     store_undo(w.s);
     CHECK_EQ(list(w.s, (struct store_filter){0}), 0);
     CHECK_EQ(store_begin(w.s, false), 0);
-    CHECK_EQ(session_new(w.s, "a"), 0);
-    CHECK_EQ(session_new(w.s, "a"), -EEXIST);
+    CHECK_EQ(new_session(w.s, "a"), 0);
+    CHECK_EQ(new_session(w.s, "a"), -EEXIST);
     CHECK_EQ(store_end(w.s), 0);
     CHECK_EQ(store_sync(w.s), 0);
     world_reopen(&w);

@@ -8,11 +8,7 @@
 #include <string.h>
 
 /* A step under way changes the last state; others see it when it succeeded. */
-static struct state *
-draft(struct workload *w)
-{
-    return &w->states[w->n];
-}
+#define draft(w) (&(w)->states[(w)->n])
 
 static unsigned
 below(struct workload *w, unsigned n)
@@ -77,7 +73,7 @@ do_create(struct workload *w)
         return NOTHING;
     memset(m, 0, sizeof *m);
     name(w, m);
-    return session_new(w->world.s, m->id);
+    return new_session(w->world.s, m->id);
 }
 
 static void
@@ -138,7 +134,7 @@ do_fork(struct workload *w)
         return NOTHING;
     *to = *from;
     name(w, to);
-    return session_fork(w->world.s, from->id, to->id);
+    return fork_session(w->world.s, from->id, to->id);
 }
 
 static int
@@ -151,7 +147,7 @@ do_end(struct workload *w)
         return NOTHING;
     memcpy(id, m->id, sizeof id);
     m->id[0] = 0;
-    return session_end(w->world.s, id);
+    return end_session(w->world.s, id);
 }
 
 static int
@@ -238,12 +234,23 @@ step_sync(struct workload *w)
     return r;
 }
 
-int
-workload_step(struct workload *w)
+static void
+reopen(struct workload *w)
+{
+    world_reopen(&w->world);
+    if (state_is(w->world.s, workload_now(w)) ||
+        !state_is(w->world.s, &w->failed))
+        return;
+    *draft(w) = w->failed;
+    accept(w, false);
+    *draft(w) = *workload_now(w);
+}
+
+static int
+any_step(struct workload *w)
 {
     unsigned kind = below(w, 12);
 
-    begin_step(w);
     if (kind < 4)
         return step_alone(w);
     if (kind < 6)
@@ -253,8 +260,18 @@ workload_step(struct workload *w)
     if (kind == 8)
         return step_sync(w);
     if (kind == 9 && w->may_reopen && !below(w, 10))
-        world_reopen(&w->world);
+        reopen(w);
     return step_upkeep(w);
+}
+
+int
+workload_step(struct workload *w)
+{
+    begin_step(w);
+    int r = any_step(w);
+    if (r < 0)
+        w->failed = *draft(w);
+    return r;
 }
 
 /* --- what is there */
@@ -285,10 +302,10 @@ state_is(struct store *s, const struct state *t)
 bool
 workload_has(const struct workload *w, struct store *s)
 {
-    for (unsigned i = 0; i <= w->n; i++)
+    for (unsigned i = 0; i < w->n; i++)
         if (state_is(s, &w->states[i]))
             return true;
-    return false;
+    return state_is(s, draft(w)) || state_is(s, &w->failed);
 }
 
 static void

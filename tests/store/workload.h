@@ -15,11 +15,14 @@ struct workload {
     uint32_t random;
     unsigned n_ids;
     /* What was durable before the last step, then what came after it, then
-     * what the store has now; one more, what a step that failed would have
-     * made. */
+     * what the store has now. */
     struct state states[WORKLOAD_STATES];
     unsigned n;
     bool is_durable; /* what the store has now */
+    /* What the last step that failed would have made. It was not acknowledged,
+     * but may be in the log, and thus be there after a loss of power, or when
+     * the store is opened again. */
+    struct state failed;
     bool may_reopen; /* steps may close and open the store */
     struct buf frames;
 };
@@ -32,8 +35,7 @@ int workload_step(struct workload *w);
 /* What the store has now. */
 const struct state *workload_now(const struct workload *w);
 bool state_is(struct store *s, const struct state *t);
-/* The store has one of the states: since what was durable, or what a step that
- * failed would have made. */
+/* The store has one of the states since what was durable. */
 bool workload_has(const struct workload *w, struct store *s);
 /* Nothing is found by fsck; prints what is. */
 bool fsck_is_clean(struct store *s);

@@ -164,21 +164,21 @@ add_file(struct buf *b, uint64_t dir, const char *name, uint64_t inode,
 /* --- sessions */
 
 int
-session_new(struct store *s, const char *id)
+new_session(struct store *s, const char *id)
 {
     return store_session_create(
         s, &(struct store_session){.id = id, .state = "active"});
 }
 
 int
-session_end(struct store *s, const char *id)
+end_session(struct store *s, const char *id)
 {
     return store_session_end(
         s, &(struct store_session){.id = id, .state = "ended"});
 }
 
 int
-session_fork(struct store *s, const char *from, const char *to)
+fork_session(struct store *s, const char *from, const char *to)
 {
     return store_fork(s, from,
                       &(struct store_session){.id = to, .state = "paused"});
@@ -296,7 +296,8 @@ model_value(enum record_type type, uint32_t v, uint8_t *ret)
         return record_inode_put(&inode, ret);
     if (type == RECORD_NAME)
         return record_name_put(&name, ret);
-    size_t len = v % 3 ? 4096 - v % 5 : v % 300;
+    size_t max = type == RECORD_PAGE ? RECORD_PAGE_BYTES : RECORD_BLOCK_BYTES;
+    size_t len = v % 4 ? v % 300 : max - v % 5;
     fill(ret, len, v % 50);
     for (size_t i = 0; type == RECORD_COMMAND && i < len; i++)
         ret[i] |= 1;

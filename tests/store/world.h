@@ -34,9 +34,9 @@ void add_block(struct buf *b, uint64_t inode, uint64_t block, unsigned seed,
 void add_file(struct buf *b, uint64_t dir, const char *name, uint64_t inode,
               unsigned seed, size_t len);
 
-int session_new(struct store *s, const char *id);
-int session_end(struct store *s, const char *id);
-int session_fork(struct store *s, const char *from, const char *to);
+int new_session(struct store *s, const char *id);
+int end_session(struct store *s, const char *id);
+int fork_session(struct store *s, const char *from, const char *to);
 /* Both empty the buffer. */
 int commit_frames(struct store *s, const char *id, struct buf *b);
 int commit_part(struct store *s, const char *id, struct buf *b, bool is_first,

@@ -45,6 +45,7 @@ map_put(void *arg, const void *key, size_t key_len, const void *value,
     size_t at = map_place(m, key, key_len, &is);
 
     m->n_sent++;
+    m->bytes_sent += key_len + len;
     CHECK_EQ(record_check(key, key_len, value, len), 0);
     if (is)
         map_remove(m, at);

@@ -14,7 +14,7 @@ struct pair {
 struct map {
     struct pair *v;
     size_t n, cap;
-    size_t n_sent; /* records, also removals */
+    size_t n_sent, bytes_sent; /* records, also removals */
 };
 
 void map_fini(struct map *m);

@@ -179,7 +179,7 @@ TEST(record_values_have_the_length_of_their_type)
 {
     static const char big[RECORD_BLOCK_BYTES + 1];
 
-    CHECK_EQ(record_check("p\0\0\0\1", 5, big, RECORD_BLOCK_BYTES), 0);
+    CHECK_EQ(record_check("p\0\0\0\1", 5, big, RECORD_PAGE_BYTES), 0);
     CHECK_EQ(record_check("p\0\0\0\1", 5, big, sizeof big), -EINVAL);
     CHECK_EQ(record_check("p\0\0\0\1", 5, NULL, 0), 0);
     CHECK_EQ(record_check("aversion", 8, big, 4), 0);
