@@ -185,8 +185,14 @@ check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
-userland: $(SANDBOX)
-	@$(pytest) tests/userland
+# Wheels for pip inside, from the package index, outside of the clone.
+wheels_inputs := $(addprefix tests/python/,wheels fetch-wheels)
+WHEELS := $(shell tools/cache path wheels $(wheels_inputs))
+$(WHEELS): | build/sdk/venv/ready
+	@tools/cache get wheels $(wheels_inputs) -- tests/python/fetch-wheels \
+	  build/sdk/venv/bin/pip >/dev/null
+userland: $(SANDBOX) | $(WHEELS)
+	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
 rpc: $(SANDBOX) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
