@@ -41,8 +41,12 @@ bench_rpc_src := $(wildcard bench/rpc/*.c)
 build/bench/rpc: $(bench_rpc_src) $(wildcard bench/rpc/*.h)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O2 $(CPPFLAGS) $(WARN) $(bench_rpc_src) -o $@
+bench_store_src := $(wildcard bench/store/*.c)
+build/bench/store: $(patsubst %.c,build/obj/%.o,$(bench_store_src) $(BASE) $(STORE))
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) $^ $(STORE_LIBS) -o $@
 bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
-  build/bench/rpc \
+  build/bench/rpc build/bench/store \
   $(bench_native) $(bench_inside)
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
@@ -52,4 +56,4 @@ bench-peers: all rootfs build/bench/shell ## other sandboxed shells, from npm
 .PHONY: bench bench-programs bench-peers
 -include $(bench_native:=.d) $(bench_inside:.wasm=.d) \
   $(patsubst %.c,build/obj/%.d,$(bench_host_src) $(bench_engine_src) \
-  $(bench_shell_src))
+  $(bench_shell_src) $(bench_store_src))

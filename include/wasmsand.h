@@ -86,6 +86,9 @@ struct wsand_runtime_options {
      * refused. For a process that then gives up opening files and making
      * memory executable; with a compiler, the runtime has no threads yet. */
     bool is_closed;
+    /* The BLAKE2b of the root image (32 bytes), where it is known; NULL: it is
+     * made when a state is saved, which takes a while. */
+    const uint8_t *root_image_hash;
     /* A folder of compiled code that came with the root image (see
      * wsand_precompile), only read: its owner is this user or root, and nobody
      * else can write there, or it is not used. Name only a folder that you
@@ -456,14 +459,60 @@ WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
  * sandbox with the same root image and the same mounts (-EINVAL: another; or
  * damaged; -ENOSPC: limits). The bytes need not be trusted: they can describe
  * no more than what the sandbox's user could have made. Open files that the
- * user may not open now are /dev/null then. -EINVAL when it is saved: the name
- * of a file begins with ".wh.". */
+ * user may not open now are /dev/null then. */
 WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
                                   void **ret_data, size_t *ret_len,
                                   struct wsand_error *err);
 WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
                                   size_t len, uint64_t *ret_id,
                                   struct wsand_error *err);
+
+/* --- durable state
+ *
+ * The state of a sandbox between commands (files but those of read-only mounts
+ * and host folders, shell, history) as a map from keys to values. A key has at
+ * most WSAND_KEY_MAX bytes; a value is below 5 KiB, but for commands of the
+ * history (1 MiB) and the script (16 MiB). Snapshots are not part of it. */
+
+#define WSAND_KEY_MAX 264
+
+struct wsand_sink {
+    /* value NULL: the key is removed. What is not 0 ends the call that calls
+     * it, which returns that. It must not use the sandbox. */
+    int (*put)(void *arg, const void *key, size_t key_len, const void *value,
+               size_t len);
+    void *arg;
+};
+
+/* Puts what has changed since the last call on this sandbox that returned 0, or
+ * since wsand_state_apply; at first, all. What is put or removed by a call that
+ * fails, the next puts or removes again. The cost is that of what has changed.
+ * with_script: also the shell as a script, for a state that shall outlive this
+ * version of the shell; it stays until the shell changes. Where the shell does
+ * not answer there is none. */
+WSAND_API int wsand_state_changes(struct wsand_sandbox *sb,
+                                  const struct wsand_sink *to, bool with_script,
+                                  struct wsand_error *err);
+
+/* A state to be, of a sandbox with the same root image and the same mounts. The
+ * records, in the order of their keys, need not be trusted, as with
+ * wsand_snapshot_load. -EINVAL: no state, or damaged. */
+struct wsand_state;
+WSAND_API int wsand_state_begin(struct wsand_sandbox *sb,
+                                struct wsand_state **ret,
+                                struct wsand_error *err);
+WSAND_API int wsand_state_put(struct wsand_state *st, const void *key,
+                              size_t key_len, const void *value, size_t len,
+                              struct wsand_error *err);
+/* Makes it the state of the sandbox, whose processes end; st is freed in any
+ * case. Everything is checked first: on an error nothing has changed. -EINVAL:
+ * no state, damaged, over another root image, or of another shell without a
+ * script; -ENOSPC: limits; -ETIMEDOUT: the script has not ended within five
+ * seconds. */
+WSAND_API int wsand_state_apply(struct wsand_state *st,
+                                struct wsand_error *err);
+/* For one that was not applied. NULL is fine. */
+WSAND_API void wsand_state_free(struct wsand_state *st);
 
 /* --- export and import
  *

@@ -2,8 +2,13 @@
 BASE := $(wildcard src/base/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
 LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c)
-SUPERVISOR := $(wildcard src/supervisor/*.c)
+WIRE := $(wildcard src/wire/*.c)
+SEAL := $(wildcard src/seal/*.c)
+STORE := $(wildcard src/store/*.c)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
+SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
+STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm
+SUPERVISOR_LIBS := -l:libjansson.a $(STORE_LIBS)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -28,8 +33,8 @@ build/san/obj/%.o: %.c build/flags
 build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
-	$(call remember,$(LIB) $(CLI) $(SUPERVISOR) $(unit_src) $(engine_unit_src) \
-	  $(supervisor_unit_src))
+	$(call remember,$(LIB) $(CLI) $(STORE) $(SUPERVISOR) $(unit_src) \
+	  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
 engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))
@@ -56,7 +61,7 @@ $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 $(B)/libexec/wasmsand-supervisor: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
   $(SUPERVISOR)) build/sources
 	@mkdir -p $(@D) && echo "  link $@"
-	$Q$(link) -pie $(filter %.o,$^) -o $@
+	$Q$(link) -pie $(filter %.o,$^) $(SUPERVISOR_LIBS) -o $@
 $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
@@ -72,4 +77,4 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 .PHONY: install
 
 -include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \
-  $(CLI) $(SUPERVISOR)))
+  $(CLI) $(STORE) $(SUPERVISOR)))

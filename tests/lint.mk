@@ -1,6 +1,6 @@
 # Static checks, one suite for each tool. A checked file leaves a stamp; it is
 # checked again when it, or a header it uses, changes: then its object is new.
-lint_src := $(LIB) $(CLI) $(SUPERVISOR)
+lint_src := $(LIB) $(CLI) $(STORE) $(SUPERVISOR)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
   lint-cppcheck lint-analyzer lint-docs
 
@@ -9,7 +9,7 @@ lint: ## all static checks
 .PHONY: lint $(lint_suites)
 
 lint-format:
-	@find src include tests/unit tests/lib tests/supervisor examples/c bench \
+	@find src include tests/unit tests/lib tests/store tests/supervisor examples/c bench \
 	  -name '*.[ch]' -print0 | \
 	  xargs -0 clang-format-14 --dry-run -Werror
 

@@ -6,21 +6,22 @@ inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-sa
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  unit-supervisor supervisor supervisor-v2 guest-native $(inside_suites) \
+	  unit-supervisor unit-store supervisor supervisor-v2 guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk wheel-test fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
-# another, the supervisor in a third, always with sanitizers. The allocator that
+# another, the supervisor in a third, the store in a fourth, always with sanitizers. The allocator that
 # counts live objects and fails on demand is wrapped around our objects alone,
 # so they are joined first.
 unit_src := $(wildcard tests/unit/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
+store_unit_src := $(wildcard tests/store/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
@@ -28,23 +29,29 @@ build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
-  $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) tests/unit/main.c)
-build/unit.o build/unit-engine.o build/unit-supervisor.o:
+  $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
+  tests/store/world.c \
+  tests/unit/main.c)
+build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
+  $(store_unit_src) tests/unit/main.c)
+build/unit.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
-build/unit build/unit-engine build/unit-supervisor: build/%: build/%.o
+build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
+build/unit-store: unit_libs := $(STORE_LIBS)
+build/unit build/unit-engine build/unit-supervisor build/unit-store: build/%: build/%.o
 	@echo "  link $@"
-	$Q$(CC) $(SAN_FLAGS) $^ $(LDLIBS) -o $@
-unit unit-engine unit-supervisor: %: build/% ## unit tests
+	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
+unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-engine unit-supervisor
+.PHONY: unit unit-engine unit-supervisor unit-store
 -include $(patsubst %.c,build/san/obj/%.d,$(unit_src) \
-  $(engine_unit_src) $(supervisor_unit_src))
+  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
-lib_test_common := tests/lib/main.c tests/lib/lib_test.c
+lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
   CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
@@ -141,14 +148,38 @@ e2e-san:
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
-supervisor: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape ## jails
+build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
+  src/base/hfd.c src/seal/calls.def
+	@mkdir -p $(@D) && echo "  cc $@"
+	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
+build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
+  $(filter-out %/main.c,$(SUPERVISOR)) tests/supervisor/pool_driver.c)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) -pie $^ -o $@
+# The HTTP server over a core of its own, always with sanitizers.
+http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
+  $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
+  http_request.c metrics.c mhd.c options.c reactor.c say.c tokens.c) \
+  $(wildcard src/supervisor/config*.c)
+build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
+-include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
+supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver \
+  http_host)
+supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
-supervisor-v2: $(B)/libexec/wasmsand-supervisor build/tests/supervisor/escape
+supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
-.PHONY: supervisor supervisor-v2
+# Sessions, with real workers and with one that breaks the protocol.
+sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
+	@$(pytest) -m 'not long' tests/sessions
+sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
+	@$(pytest) -m long tests/sessions
+.PHONY: supervisor supervisor-v2 sessions sessions-long
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour rpc userland userland-programs differential \
+userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
@@ -196,8 +227,13 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
-build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c))
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
+  config_check config_file config_value options tokens)
+build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
+build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
@@ -215,5 +251,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(STORE) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

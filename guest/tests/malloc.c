@@ -8,6 +8,7 @@
 #include "check.h"
 
 #ifdef __wasm__
+#include <wasmsand.h>
 int malloc_trim(size_t pad); /* not in musl's headers */
 #endif
 
@@ -173,6 +174,52 @@ trim(void)
     CHECK(malloc_trim(0));
 }
 
+#ifdef __wasm__
+/* What a resident program has left behind its end reads as zero. */
+static size_t
+check_end(void)
+{
+    size_t end = wasmsand_trim(), size = memory_size() << 16;
+
+    for (size_t at = end ? end : size; at < size; at += 8)
+        CHECK(*(volatile uint64_t *)at == 0);
+    return end;
+}
+
+static void
+end_comes_down(void)
+{
+    enum { SMALL = 200000, LARGE = 40 };
+    static char *small[SMALL], *large[LARGE];
+    char *kept = malloc(100);
+    size_t high;
+
+    for (int i = 0; i < SMALL; i++)
+        memset(small[i] = malloc(100), 1, 100);
+    for (int i = 0; i < LARGE; i++)
+        memset(large[i] = malloc(1000000), 2, 1000000);
+    high = check_end();
+    CHECK(high > 60000000);
+    for (int i = 0; i < LARGE; i++)
+        free(large[i]);
+    CHECK(check_end() < high - 39000000);
+    for (int i = 0; i < SMALL; i++)
+        free(small[i]);
+    CHECK(check_end() < high - 58000000);
+    free(kept);
+}
+#else
+static void
+check_end(void)
+{
+}
+
+static void
+end_comes_down(void)
+{
+}
+#endif
+
 /* A compiler may take it that malloc succeeds where nobody looks. */
 static int
 refused(void *volatile p)
@@ -214,12 +261,15 @@ int
 main(void)
 {
     grow_again_and_again();
+    end_comes_down();
     trim();
     for (int i = 0; i < ROUNDS; i++) {
         struct slot *s = &slots[random32() % SLOTS];
 
         if (i % 10000 == 0)
             (void)malloc_trim(0);
+        if (i % 10000 == 5000)
+            check_end();
 
         if (random32() % 8 == 0)
             drop(s);

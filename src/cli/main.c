@@ -24,8 +24,12 @@ static const struct {
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
     {"precompile", cmd_precompile, "write the code of a root image's programs"},
-    {"limit", cmd_limit, "run a program of the host in a jail with limits"},
-    {"serve", cmd_supervise, "--probe: what enforces limits on this host"},
+    {"limit", cmd_supervisor,
+     "run a program of the host in a jail with limits"},
+    {"serve", cmd_serve_sessions, "keep durable sessions in jailed processes"},
+    {"session", cmd_supervisor, "create, use and end such sessions"},
+    {"fsck", cmd_supervisor, "check the store of sessions"},
+    {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
 };
 

@@ -22,19 +22,17 @@ become_supervisor(char **argv)
 }
 
 int
-cmd_limit(int argc, char **argv)
+cmd_supervisor(int argc, char **argv)
 {
     (void)argc;
     return become_supervisor(argv - 1);
 }
 
 int
-cmd_supervise(int argc, char **argv)
+cmd_serve_sessions(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--probe") != 0) {
-        complain("serve: --probe is all that it can do yet");
-        return EXIT_USAGE;
-    }
+    if (argc < 2 || strcmp(argv[1], "--probe") != 0)
+        return become_supervisor(argv - 1);
     argv[1] = "probe";
     return become_supervisor(argv);
 }

@@ -1,4 +1,4 @@
-/* Commands that were run. */
+/* Commands that were run: a persistent map, so that copies cost nothing. */
 #include "lib/history.h"
 
 #include "lib/lib.h"
@@ -9,46 +9,41 @@
 #include <string.h>
 
 struct line {
-    _Atomic uint32_t refs;
+    struct shared ref;
     size_t bytes; /* with the NUL */
     char text[];
 };
 
-/* A ring: the oldest is v[first]. */
 struct history {
-    _Atomic uint32_t refs;
-    size_t first, n, bytes;
-    struct line *v[HISTORY_MAX];
+    struct shared ref;
+    struct radix lines;   /* number -> struct line */
+    uint64_t first, next; /* numbers: those of the lines are first..next-1 */
+    size_t bytes;
 };
 
 static void
-line_put(struct line *l)
+line_free(struct shared *s, struct grave *g)
 {
-    if (atomic_fetch_sub(&l->refs, 1) == 1)
-        free(l);
+    (void)g;
+    free(s);
 }
 
-static struct line *
-line_at(const struct history *h, size_t i)
-{
-    return h->v[(h->first + i) % HISTORY_MAX];
-}
+static const struct radix_ops line_ops = {.free = line_free};
 
 struct history *
 history_get(struct history *h)
 {
     if (h)
-        atomic_fetch_add(&h->refs, 1);
+        shared_get(&h->ref);
     return h;
 }
 
 void
 history_put(OWN struct history *h)
 {
-    if (!h || atomic_fetch_sub(&h->refs, 1) != 1)
+    if (!h || !shared_put(&h->ref))
         return;
-    for (size_t i = 0; i < h->n; i++)
-        line_put(line_at(h, i));
+    radix_fini(&h->lines, &line_ops);
     free(h);
 }
 
@@ -58,69 +53,111 @@ own(struct history **h)
 {
     struct history *old = *h;
 
-    if (old && atomic_load(&old->refs) == 1)
+    if (old && shared_is_single(&old->ref))
         return true;
     struct history *copy = calloc(1, sizeof *copy);
     if (!copy)
         return false;
-    if (old)
+    if (old) {
         memcpy(copy, old, sizeof *copy);
-    atomic_init(&copy->refs, 1);
-    for (size_t i = 0; i < copy->n; i++)
-        atomic_fetch_add(&line_at(copy, i)->refs, 1);
+        radix_clone(&old->lines, &copy->lines);
+    }
+    shared_init(&copy->ref);
     history_put(old);
     *h = copy;
     return true;
 }
 
-static void
+static const struct line *
+line_at(const struct history *h, uint64_t number)
+{
+    return (const struct line *)radix_find(&h->lines, number);
+}
+
+static int
 drop_oldest(struct history *h)
 {
-    struct line *l = h->v[h->first];
+    size_t bytes = line_at(h, h->first)->bytes;
 
-    h->bytes -= l->bytes;
-    h->first = (h->first + 1) % HISTORY_MAX;
-    h->n--;
-    line_put(l);
+    int r = radix_remove(&h->lines, &line_ops, h->first, NULL);
+    if (r < 0)
+        return r;
+    h->bytes -= bytes;
+    h->first++;
+    return 0;
+}
+
+static int
+append(struct history *h, const char *text, size_t bytes)
+{
+    struct line *l = malloc(sizeof *l + bytes);
+
+    if (!l)
+        return -ENOMEM;
+    shared_init(&l->ref);
+    l->bytes = bytes;
+    memcpy(l->text, text, bytes - 1);
+    l->text[bytes - 1] = 0;
+    int r = radix_set(&h->lines, &line_ops, h->next, &l->ref, NULL);
+    if (r < 0)
+        return r;
+    h->next++;
+    h->bytes += bytes;
+    return 0;
+}
+
+static bool
+is_full(const struct history *h, size_t more)
+{
+    return history_n(h) == HISTORY_MAX || h->bytes + more > HISTORY_BYTES_MAX;
 }
 
 void
 history_add(struct history **ph, const char *text, size_t len)
 {
     size_t bytes = strnlen(text, len) + 1;
+    int r = 0;
 
     if (bytes > HISTORY_BYTES_MAX || !own(ph))
         return;
-    struct line *l = malloc(sizeof *l + bytes);
-    if (!l)
-        return;
-    atomic_init(&l->refs, 1);
-    l->bytes = bytes;
-    memcpy(l->text, text, bytes - 1);
-    l->text[bytes - 1] = 0;
+    while (r == 0 && is_full(*ph, bytes))
+        r = drop_oldest(*ph);
+    if (r == 0)
+        (void)append(*ph, text, bytes);
+}
+
+int
+history_load(struct history **ph, uint64_t number, const char *text, size_t len)
+{
+    if (!own(ph))
+        return -ENOMEM;
     struct history *h = *ph;
-    while (h->n == HISTORY_MAX || h->bytes + bytes > HISTORY_BYTES_MAX)
-        drop_oldest(h);
-    h->v[(h->first + h->n++) % HISTORY_MAX] = l;
-    h->bytes += bytes;
+    if (!history_n(h))
+        h->first = h->next = number;
+    if (number != h->next || is_full(h, len + 1))
+        return -EINVAL;
+    return append(h, text, len + 1);
+}
+
+void
+history_diff(const struct history *a, const struct history *b,
+             radix_differs *differs, void *arg)
+{
+    static const struct radix none;
+
+    radix_diff(a ? &a->lines : &none, b ? &b->lines : &none, differs, arg);
+}
+
+const char *
+history_text(const struct shared *line)
+{
+    return ((const struct line *)line)->text;
 }
 
 size_t
 history_n(const struct history *h)
 {
-    return h ? h->n : 0;
-}
-
-const char *
-history_at(const struct history *h, size_t i)
-{
-    return line_at(h, i)->text;
-}
-
-size_t
-history_bytes(const struct history *h)
-{
-    return h ? h->bytes : 0;
+    return h ? (size_t)(h->next - h->first) : 0;
 }
 
 /* --- the functions */
@@ -132,13 +169,13 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
     SANDBOX_TURN(sb, err);
     const struct history *h = sb->history;
     size_t n = history_n(h);
-    char **v = malloc((n + 1) * sizeof *v + history_bytes(h));
+    char **v = malloc((n + 1) * sizeof *v + (h ? h->bytes : 0));
     if (!v)
         return error_set(err, ENOMEM, "out of memory");
     char *s = (char *)(v + n + 1);
     for (size_t i = 0; i < n; i++) {
         v[i] = s;
-        s = stpcpy(s, history_at(h, i)) + 1;
+        s = stpcpy(s, line_at(h, h->first + i)->text) + 1;
     }
     v[n] = NULL;
     *ret = v;

@@ -4,6 +4,7 @@
 #define LIB_HISTORY_H
 
 #include "base/own.h"
+#include "kernel/vfs/radix.h"
 
 #include <stddef.h>
 
@@ -19,9 +20,15 @@ void history_put(OWN struct history *h);
 /* Adds a command to *h, which is copied if others have it. Without memory it
  * is left out. */
 void history_add(struct history **h, const char *text, size_t len);
-/* How many there are, and the i-th, the oldest first. */
 size_t history_n(const struct history *h);
-const char *history_at(const struct history *h, size_t i);
-size_t history_bytes(const struct history *h); /* with a NUL after each */
+
+/* Commands are numbered in their order. The next of a history that is made
+ * anew. -EINVAL: it is not the next, or there are too many; -ENOMEM. */
+int history_load(struct history **h, uint64_t number, const char *text,
+                 size_t len);
+/* By number, as radix_diff; a leaf is a command. */
+void history_diff(const struct history *a, const struct history *b,
+                  radix_differs *differs, void *arg);
+const char *history_text(const struct shared *line);
 
 #endif

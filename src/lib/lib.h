@@ -28,6 +28,8 @@ struct shell_image {
     uint8_t *memory; /* of an instance that has not run, from live_from on */
     uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
     _Atomic uint32_t n_live; /* shells that have a machine */
+    uint8_t hash[32];        /* of the program, when it was first needed */
+    bool has_hash;
 };
 
 struct wsand_runtime {
@@ -66,6 +68,8 @@ struct wsand_sandbox {
     uint64_t snapshot_bytes; /* that they keep, beside the newest */
     uint64_t last_snapshot;  /* id */
     struct history *history;
+    struct snapshot *recorded; /* what wsand_state_changes has told; or NULL */
+    bool has_script;           /* a script of that shell was among it */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;
@@ -162,6 +166,8 @@ int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
 
 /* shell.c */
 struct shell;
+/* Has the program of all shells loaded. -ENOEXEC: the image has none. */
+int shell_image_load(struct wsand_runtime *rt);
 void shell_image_fini(struct shell_image *si);
 void shell_free(OWN struct shell *sh); /* NULL is fine */
 
@@ -177,6 +183,10 @@ int snapshot_set_files(struct snapshot *s, const struct tree *t);
 /* Ends all processes of sb, which gets the files of the root and the shell of
  * `from`. On an error nothing has changed. */
 int snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
+                     struct wsand_error *err);
+/* Ends all processes of sb, which gets the state s. On an error before that,
+ * nothing has changed. */
+int snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
                      struct wsand_error *err);
 /* Gives sb, which has no shell, the shell of s (if it has one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);

@@ -1,17 +1,15 @@
 /* The runtime: one engine. */
 #include "lib/lib.h"
 
+#include "base/version.h"
 #include "engine/engine.h"
 #include "kernel/vfs/image.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
-
-#ifndef WSAND_VERSION
-#define WSAND_VERSION "0.1.0"
-#endif
 
 const char *
 wsand_version(void)
@@ -90,6 +88,10 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
     (void)pthread_mutex_init(&rt->shell.lock, NULL);
+    if (o.root_image_hash) {
+        memcpy(rt->image_hash, o.root_image_hash, sizeof rt->image_hash);
+        rt->has_image_hash = true;
+    }
     r = pool_init(&rt->pool, o.threads);
     if (r < 0)
         r = error_errno(err, -r, "cannot make the pool");

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 #define SHELL_HOME "/home/user"
 enum {
     BACKGROUND_BYTES = 64 << 10,
@@ -59,14 +58,16 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
     return r;
 }
 
-/* With the lock held. */
-static int
-image_program(struct wsand_runtime *rt, OWN struct program **ret)
+int
+shell_image_load(struct wsand_runtime *rt)
 {
-    int r = rt->shell.program ? 0 : load_program(rt, &rt->shell.program);
+    struct shell_image *si = &rt->shell;
 
-    if (r == 0)
-        *ret = program_get(rt->shell.program);
+    if (!rt->image)
+        return -ENOEXEC;
+    pthread_mutex_lock(&si->lock);
+    int r = si->program ? 0 : load_program(rt, &si->program);
+    pthread_mutex_unlock(&si->lock);
     return r;
 }
 
@@ -152,8 +153,9 @@ shell_save_task(struct shell *sh)
     return 0;
 }
 
-/* The folder that the shell was frozen in. */
-static int
+/* The folder that the shell was frozen in; where that is gone, it is in the
+ * root. */
+static void
 enter_home(struct task *t)
 {
     struct walk w;
@@ -161,33 +163,27 @@ enter_home(struct task *t)
     int r = path_walk(t->kernel, t, &t->root, SHELL_HOME, WALK_DIRECTORY, &w);
     if (r == 0)
         task_set_cwd(t, &w.node, &w.dir, w.name);
-    return r;
 }
 
 int
 shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 {
-    struct wsand_runtime *rt = sb->runtime;
     CLEANUP(shell_freep) struct shell *sh = calloc(1, sizeof *sh);
-    struct program *p;
 
     if (!sh)
         return -ENOMEM;
-    if (!rt->image)
-        return -ENOEXEC;
     sh->sb = sb;
     sh->background = capture_new(BACKGROUND_BYTES, true);
     if (!sh->background)
         return -ENOMEM;
-    pthread_mutex_lock(&rt->shell.lock);
-    int r = image_program(rt, &p);
-    pthread_mutex_unlock(&rt->shell.lock);
+    int r = shell_image_load(sb->runtime);
     if (r == 0)
-        r = resident_new(sb->kernel, p, "/bin/bash", &sh->res);
-    if (r == 0)
-        r = enter_home(sh->res->task);
-    if (r == 0)
-        r = shell_save_task(sh);
+        r = resident_new(sb->kernel, program_get(sb->runtime->shell.program),
+                         "/bin/bash", &sh->res);
+    if (r != 0)
+        return r;
+    enter_home(sh->res->task);
+    r = shell_save_task(sh);
     if (r != 0)
         return r;
     sh->is_clean = true;

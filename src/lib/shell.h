@@ -10,6 +10,7 @@
 
 struct capture;
 
+#define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 enum { STDIO_FDS = 3 };
 
 /* The state of its task at the last checkpoint. */

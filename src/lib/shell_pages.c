@@ -1,6 +1,7 @@
 /* Pages of shells. */
 #include "lib/shell_pages.h"
 
+#include "base/buf.h"
 #include "lib/lib.h"
 
 #include <errno.h>
@@ -137,41 +138,50 @@ shell_pages_new(uint64_t size, OWN struct shell_pages **ret)
 }
 
 int
-shell_pages_add(struct shell_pages *p, uint32_t index, const uint8_t *bytes)
+shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
+                size_t len)
 {
-    size_t none = 0;
+    if ((p->n && index <= p->v[p->n - 1].index) ||
+        index >= p->size / SHELL_PAGE_BYTES || len > SHELL_PAGE_BYTES)
+        return -EINVAL;
+    struct page *page = calloc(1, sizeof *page);
+    if (page) {
+        page->refs = 1;
+        memcpy(page->bytes, bytes, len);
+    }
+    return add(p, index, page);
+}
 
-    return add(p, index, page_for(NULL, &none, index, bytes));
+/* Two lists side by side: pages with the same index. */
+struct pair {
+    const struct shell_pages *a, *b;
+    size_t i, j;
+    uint32_t index;
+    struct page *x, *y; /* NULL: it has none there */
+};
+
+static bool
+pair_next(struct pair *p)
+{
+    bool has_a = p->a && p->i < p->a->n, has_b = p->b && p->j < p->b->n;
+    uint32_t of_a = has_a ? p->a->v[p->i].index : UINT32_MAX;
+    uint32_t of_b = has_b ? p->b->v[p->j].index : UINT32_MAX;
+
+    p->index = of_a < of_b ? of_a : of_b;
+    p->x = has_a && of_a <= of_b ? p->a->v[p->i++].page : NULL;
+    p->y = has_b && of_b <= of_a ? p->b->v[p->j++].page : NULL;
+    return has_a || has_b;
 }
 
 uint64_t
 shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
 {
-    size_t n = shell_pages_n(p), n_other = shell_pages_n(other), j = 0;
+    struct pair at = {.a = p, .b = other};
     uint64_t bytes = 0;
 
-    if (p == other)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        while (j < n_other && other->v[j].index < p->v[i].index)
-            j++;
-        if (j == n_other || other->v[j].page != p->v[i].page)
-            bytes += SHELL_PAGE_BYTES;
-    }
+    while (p != other && pair_next(&at))
+        bytes += at.x && at.x != at.y ? SHELL_PAGE_BYTES : 0;
     return bytes;
-}
-
-size_t
-shell_pages_n(const struct shell_pages *p)
-{
-    return p ? p->n : 0;
-}
-
-const uint8_t *
-shell_pages_at(const struct shell_pages *p, size_t i, uint32_t *ret_index)
-{
-    *ret_index = p->v[i].index;
-    return p->v[i].page->bytes;
 }
 
 int
@@ -199,4 +209,173 @@ shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
     for (size_t i = 0; p && i < p->n; i++)
         memcpy(memory + (uint64_t)p->v[i].index * SHELL_PAGE_BYTES,
                p->v[i].page->bytes, SHELL_PAGE_BYTES);
+}
+
+/* --- records: pages, and a patch for those that have changed little
+ *
+ * A patch: for each page its index (4 bytes) and the number of runs (2); for
+ * each run the number of its first word (2), how many words (2), the words.
+ * Numbers are the host's. */
+
+#define WORD ((size_t)8)
+enum { WORDS = SHELL_PAGE_BYTES / 8, STEP = 8, PAGE_PATCH_MAX = 512 };
+
+static void
+put_run(struct buf *b, const uint8_t *bytes, uint16_t first, uint16_t n)
+{
+    buf_add(b, &first, sizeof first);
+    buf_add(b, &n, sizeof n);
+    buf_add(b, bytes + first * WORD, n * WORD);
+}
+
+static bool
+is_same(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
+{
+    return !memcmp(a + word * WORD, b + word * WORD, n * WORD);
+}
+
+/* The next word that is not the same, or WORDS. */
+static unsigned
+next_change(const uint8_t *a, const uint8_t *b, unsigned i)
+{
+    while (i < WORDS && is_same(a, b, i, i % STEP ? 1 : STEP))
+        i += i % STEP ? 1 : STEP;
+    while (i < WORDS && is_same(a, b, i, 1))
+        i++;
+    return i;
+}
+
+/* False: it would be too long, and b is as before. */
+static bool
+put_patch(struct buf *b, uint32_t index, const uint8_t *was, const uint8_t *now,
+          size_t max)
+{
+    size_t start = b->len;
+    uint16_t n = 0;
+
+    buf_add(b, &index, sizeof index);
+    buf_add(b, &n, sizeof n);
+    for (unsigned i = 0, first; (first = next_change(was, now, i)) < WORDS &&
+                                b->len - start <= PAGE_PATCH_MAX;
+         n++) {
+        for (i = first; i < WORDS && !is_same(was, now, i, 1);)
+            i++;
+        put_run(b, now, (uint16_t)first, (uint16_t)(i - first));
+    }
+    bool is_short =
+        !b->error && b->len - start <= PAGE_PATCH_MAX && b->len <= max;
+    if (is_short)
+        memcpy(b->p + start + sizeof index, &n, sizeof n);
+    else
+        b->len = start;
+    return is_short;
+}
+
+static int
+add_shared(struct shell_pages *p, uint32_t index, struct page *page)
+{
+    atomic_fetch_add(&page->refs, 1);
+    return add(p, index, page);
+}
+
+int
+shell_pages_update(const struct shell_pages *base,
+                   const struct shell_pages *now, size_t max,
+                   int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
+                   void *arg, struct buf *patch, OWN struct shell_pages **ret)
+{
+    struct pair at = {.a = base, .b = now};
+    struct shell_pages *p = NULL;
+
+    int r = shell_pages_new(shell_pages_size(now), &p);
+    while (r == 0 && pair_next(&at)) {
+        bool is_kept = at.x && at.y &&
+                       (at.x == at.y || put_patch(patch, at.index, at.x->bytes,
+                                                  at.y->bytes, max));
+        if (!is_kept)
+            r = fn(arg, at.index, at.y ? at.y->bytes : NULL);
+        if (r == 0 && at.y)
+            r = add_shared(p, at.index, is_kept ? at.x : at.y);
+    }
+    if (r != 0) {
+        shell_pages_put(p);
+        return r;
+    }
+    *ret = p;
+    return 0;
+}
+
+struct patch {
+    const uint8_t *p, *end;
+};
+
+static bool
+get(struct patch *in, void *to, size_t len)
+{
+    if (len > (size_t)(in->end - in->p))
+        return false;
+    memcpy(to, in->p, len);
+    in->p += len;
+    return true;
+}
+
+/* The runs of one page. */
+static bool
+get_runs(struct patch *in, uint8_t *bytes)
+{
+    uint16_t runs, first, n;
+
+    if (!get(in, &runs, sizeof runs))
+        return false;
+    while (runs--)
+        if (!get(in, &first, sizeof first) || !get(in, &n, sizeof n) ||
+            first > WORDS || n > WORDS - first ||
+            !get(in, bytes + first * WORD, n * WORD))
+            return false;
+    return true;
+}
+
+/* The page that the patch is for next, with it. */
+static int
+add_patched(struct shell_pages *p, uint32_t index, const struct page *was,
+            struct patch *in)
+{
+    struct page *page = malloc(sizeof *page);
+
+    if (!page)
+        return -ENOMEM;
+    page->refs = 1;
+    memcpy(page->bytes, was->bytes, sizeof page->bytes);
+    bool is_patch = get_runs(in, page->bytes);
+    int r = add(p, index, page);
+    return is_patch ? r : -EINVAL;
+}
+
+int
+shell_pages_patch(const struct shell_pages *base, const void *patch, size_t len,
+                  OWN struct shell_pages **ret)
+{
+    struct patch in = {patch, (const uint8_t *)patch + len};
+    struct pair at = {.a = base};
+    struct shell_pages *p = NULL;
+    uint32_t index = UINT32_MAX;
+
+    int r = shell_pages_new(shell_pages_size(base), &p);
+    bool has_more = get(&in, &index, sizeof index);
+    while (r == 0 && pair_next(&at)) {
+        if (!has_more || index != at.index) {
+            r = add_shared(p, at.index, at.x);
+            continue;
+        }
+        r = add_patched(p, index, at.x, &in);
+        has_more = get(&in, &index, sizeof index);
+    }
+    if (r == 0 && (has_more || in.p != in.end))
+        r = -EINVAL;
+    if (r != 0) {
+        shell_pages_put(p);
+        return r;
+    }
+    *ret = p;
+    return 0;
 }

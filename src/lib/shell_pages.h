@@ -4,13 +4,15 @@
 #define LIB_SHELL_PAGES_H
 
 #include "base/own.h"
+#include "base/record.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct shell_image;
 
-enum { SHELL_PAGE_BYTES = 4096 };
+enum { SHELL_PAGE_BYTES = RECORD_PAGE_BYTES };
 
 /* An immutable list of pages, shared by the sandboxes that were forked from
  * each other; the pages are shared between lists. The counts are atomic. */
@@ -30,15 +32,25 @@ int shell_pages_take(const struct shell_pages *last,
 /* The bytes of the pages that p has and `other` has not. */
 uint64_t shell_pages_lost(const struct shell_pages *p,
                           const struct shell_pages *other);
-/* How many there are; the i-th, and the index of its place in memory. */
-size_t shell_pages_n(const struct shell_pages *p);
-const uint8_t *shell_pages_at(const struct shell_pages *p, size_t i,
-                              uint32_t *ret_index);
-/* A list of given pages: empty, and one more, at a larger index than those
- * before. -ENOMEM. */
+/* Brings what was recorded of a shell, the pages of `base`, up to date with
+ * `now`. What has changed little in a page goes into the patch, at most `max`
+ * bytes of it; fn is called for the others, in order (bytes NULL: the page is
+ * as in the image again). *ret is the new base. What fn says if it is not 0;
+ * -ENOMEM. */
+int
+shell_pages_update(const struct shell_pages *base,
+                   const struct shell_pages *now, size_t max,
+                   int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
+                   void *arg, struct buf *patch, OWN struct shell_pages **ret);
+/* The base with a patch. -EINVAL: it is none; -ENOMEM. */
+int shell_pages_patch(const struct shell_pages *base, const void *patch,
+                      size_t len, OWN struct shell_pages **ret);
+/* A list of given pages: empty, and one more, of `len` bytes and zeros after
+ * them, at a larger index than those before. -EINVAL: it is not, or beyond the
+ * memory; -ENOMEM. */
 int shell_pages_new(uint64_t size, OWN struct shell_pages **ret);
-int shell_pages_add(struct shell_pages *p, uint32_t index,
-                    const uint8_t *bytes);
+int shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
+                    size_t len);
 /* Lays the pages into the memory of a new instance. */
 void shell_pages_lay(const struct shell_pages *p, uint8_t *memory);
 

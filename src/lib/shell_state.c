@@ -34,7 +34,7 @@ note_file(const struct kernel *k, int fd, const struct fd_entry *e)
     struct attr a;
 
     if (!f->node.mnt || vnode_getattr(NULL, &f->node, &a) < 0 ||
-        !S_ISREG(a.mode)) {
+        !S_ISREG(a.mode) || !a.nlink) {
         o.is_lost = true;
         return o;
     }
@@ -93,14 +93,9 @@ shell_state_fini(struct shell_state *s)
 static struct vnode
 node_at(const struct kernel *k, const struct place *p)
 {
-    size_t n = p->mount;
+    struct mount *m = mount_nth(k, p->mount);
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
-        if (n-- == 0)
-            return (struct vnode){CONTAINER_OF(it, struct mount, link), p->ino};
-    }
-    return (struct vnode){0};
+    return (struct vnode){m, m ? p->ino : 0};
 }
 
 static int

@@ -20,13 +20,9 @@ has_tree(const struct mount *m)
 struct mount *
 snapshot_mount(const struct wsand_sandbox *sb, size_t n)
 {
-    LIST_FOR_EACH(it, &sb->kernel->mounts)
-    {
-        struct mount *m = CONTAINER_OF(it, struct mount, link);
-        if (n-- == 0)
-            return has_tree(m) ? m : NULL;
-    }
-    return NULL;
+    struct mount *m = mount_nth(sb->kernel, n);
+
+    return m && has_tree(m) ? m : NULL;
 }
 
 static int
@@ -88,6 +84,7 @@ snapshot_free(OWN struct snapshot *s)
     free(s->trees);
     history_put(s->history);
     shell_state_fini(&s->shell);
+    shell_pages_put(s->base);
     free(s);
 }
 
@@ -95,6 +92,7 @@ void
 snapshots_free(struct wsand_sandbox *sb)
 {
     snapshot_free(STEAL(sb->initial));
+    snapshot_free(STEAL(sb->recorded));
     LIST_FOR_EACH_SAFE(it, &sb->snapshots)
     snapshot_free(CONTAINER_OF(it, struct snapshot, link));
     sb->n_snapshots = 0;
@@ -286,9 +284,9 @@ prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
 
 /* Only what nothing in the sandbox refers to is replaced: all processes end
  * first. */
-static int
-restore(struct wsand_sandbox *sb, const struct snapshot *s,
-        struct wsand_error *err)
+int
+snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
+                 struct wsand_error *err)
 {
     struct exchange *v = calloc(s->n_trees, sizeof *v);
 
@@ -326,7 +324,7 @@ snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
         return error_errno(err, -r, "cannot copy the state");
     while (s->n_trees > 1)
         tree_fini(&s->trees[--s->n_trees].tree);
-    r = restore(sb, s, err);
+    r = snapshot_restore(sb, s, err);
     snapshot_free(s);
     return r;
 }
@@ -338,14 +336,14 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
     SANDBOX_TURN(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
-    return s ? restore(sb, s, err) : no_such(id, err);
+    return s ? snapshot_restore(sb, s, err) : no_such(id, err);
 }
 
 int
 wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    return restore(sb, sb->initial, err);
+    return snapshot_restore(sb, sb->initial, err);
 }
 
 int

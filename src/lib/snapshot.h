@@ -20,7 +20,11 @@ struct snapshot {
     size_t n_trees;
     struct history *history;
     bool has_shell;
+    bool has_other_module; /* the shell's pages are of another program */
     struct shell_state shell;
+    /* Of what is recorded: the pages that records are, without the patch. */
+    struct shell_pages *base;
+    bool has_patch;
 };
 
 /* The n-th mount of sb, if it has files of its own, or NULL. */

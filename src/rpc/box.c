@@ -69,6 +69,7 @@ job(struct wsand_sandbox *sb, void *arg)
     struct request *q = arg;
 
     q->sb = sb;
+    q->is_job = !(q->method->flags & BESIDE);
     q->method->handle(q);
 }
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_MAX = 1000 };
-
 /* --- sandboxes */
 
 /* "12" as sandboxes are named; 0: no such name. */
@@ -66,11 +64,14 @@ serve(struct server *srv, OWN struct request *q)
 {
     char error[PARAM_ERROR_BYTES];
     unsigned flags = q->method->flags;
+    const char *refused = srv->worker ? worker_refuses(q) : NULL;
 
     if (!srv->root && !(flags & EARLY))
         answer_error(q, INVALID_REQUEST, "Sandbox not created");
     else if (method_check(q->method, q->msg, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
+    else if (refused)
+        answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
     else if (flags & NO_BOX)
         q->method->handle(q);
     else
@@ -97,7 +98,7 @@ call(struct server *srv, struct message *msg, const json_t *object,
     const struct method *m = method_find(name, false);
     char text[256];
 
-    if (!m) {
+    if (!m || (m->flags & WORKER && !srv->worker)) {
         (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
         if (id)
             reject(srv, msg, id, METHOD_NOT_FOUND, text);
@@ -115,25 +116,11 @@ call(struct server *srv, struct message *msg, const json_t *object,
         serve(srv, q);
 }
 
-static const char *
-fault_of(const json_t *object, const json_t *id)
-{
-    const char *version = json_string_value(json_object_get(object, "jsonrpc"));
-
-    if (!version || strcmp(version, "2.0") != 0)
-        return "Invalid request: jsonrpc must be \"2.0\"";
-    if (json_is_object(id) || json_is_array(id) || json_is_boolean(id))
-        return "Invalid request: id must be a string, a number or null";
-    if (!json_is_string(json_object_get(object, "method")))
-        return "Invalid request: method must be a string";
-    return NULL;
-}
-
 static void
 rpc_object(struct server *srv, struct message *msg, const json_t *object)
 {
     const json_t *json_id = json_object_get(object, "id");
-    const char *fault = fault_of(object, json_id);
+    const char *fault = request_fault(object);
     char *id = json_id ? message_id(msg, json_id) : NULL;
 
     if (fault && callback_reply(srv, msg, object)) {
@@ -220,7 +207,8 @@ dispatch_object(struct server *srv, struct message *msg, const json_t *object)
                    "Invalid request: not an object");
     } else if (json_object_get(object, "jsonrpc")) {
         rpc_object(srv, msg, object);
-    } else if (json_object_get(object, "type") && !msg->is_batch) {
+    } else if (json_object_get(object, "type") && !msg->is_batch &&
+               !srv->worker) {
         line_object(srv, msg, object);
     } else {
         char *text = id ? message_id(msg, id) : NULL;

@@ -51,10 +51,22 @@ has_room(void *arg)
 }
 
 static void
+exit_job(struct wsand_sandbox *sb, void *arg)
+{
+    struct request *q = arg;
+
+    q->sb = sb;
+    q->is_job = true;
+    answer_end(q);
+}
+
+/* A worker commits first what the process has done to files. */
+static void
 answer_exit(OWN struct request *q, int exit_code)
 {
     buf_printf(answer_begin(q), "{\"exitCode\":%d}", exit_code);
-    answer_end(q);
+    if (!q->srv->worker || wsand_post(q->box->sb, exit_job, q, NULL) < 0)
+        answer_end(q);
 }
 
 static void

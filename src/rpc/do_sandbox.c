@@ -57,7 +57,10 @@ root_make(struct server *srv, struct config *c, OWN struct request *q)
     }
     *m = (struct root_making){box, q};
     srv->root = box;
-    box_make(box, on_root_made, m);
+    if (q && config_is_quick(c))
+        box_make_here(box, on_root_made, m);
+    else
+        box_make(box, on_root_made, m);
     return true;
 }
 

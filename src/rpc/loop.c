@@ -204,7 +204,7 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
     struct server *srv = l->srv;
 
     p[IN] = (struct pollfd){may_read(l) ? l->in_hfd : -1, POLLIN, 0};
-    p[OUT] = (struct pollfd){srv->out.hfd, 0, 0};
+    p[OUT] = (struct pollfd){srv->out.out.hfd, 0, 0};
     if (writer_has_more(&srv->out))
         p[OUT].events = POLLOUT;
     p[WAKE] = (struct pollfd){srv->wake_hfd, POLLIN, 0};
@@ -326,7 +326,7 @@ loop_run(struct server *srv, int in_hfd)
 void
 loop_drain(struct server *srv)
 {
-    struct pollfd p = {srv->out.hfd, POLLOUT, 0};
+    struct pollfd p = {srv->out.out.hfd, POLLOUT, 0};
 
     while (writer_has_more(&srv->out) && poll(&p, 1, STUCK_MS) > 0)
         writer_flush(&srv->out);

@@ -2,7 +2,7 @@
 #ifndef RPC_METHODS_H
 #define RPC_METHODS_H
 
-#include "rpc/message.h"
+#include "wire/param.h"
 
 struct request;
 
@@ -12,31 +12,8 @@ enum method_flags {
     NO_BOX = 4,
     ROOT = 8,
     LINE = 16,
-    BESIDE = 32
-};
-
-enum param_type {
-    ANY,
-    STRING, /* any text */
-    TEXT,   /* without NUL */
-    TEXTS,  /* an array of them */
-    ENV,    /* an object: names of variables, texts */
-    FILES,  /* an object: relative paths, strings */
-    OBJECT,
-    OBJECTS, /* an array of them */
-    BOOL,
-    INT,
-    ID,       /* a string or an integer */
-    OCTAL,    /* permissions as octal text */
-    MODE,     /* the same, or an integer */
-    ENCODING, /* "text" or "base64" */
-};
-
-struct param {
-    const char *name;
-    enum param_type type;
-    bool is_required;
-    int64_t least, most;
+    BESIDE = 32,
+    WORKER = 64, /* of workers only: worker.def */
 };
 
 /* A method, followed in the table by the rows of its parameters. */
@@ -48,21 +25,18 @@ struct method {
     struct param param;
 };
 
-enum { PARAM_ERROR_BYTES = 256 };
-
 /* is_line: of the line protocol. NULL: there is none. */
 const struct method *method_find(struct text name, bool is_line);
 /* 0, or -EINVAL and what is wrong with the parameters (an object or NULL). */
 int method_check(const struct method *m, const struct message *msg,
                  const json_t *params, char error[PARAM_ERROR_BYTES]);
-/* Permissions as octal text: 0, or -EINVAL. */
-int mode_parse(const char *s, uint32_t *ret);
 
 /* Every handler answers its request once, now or later. */
 #define METHOD(name, handler, flags, result, doc) \
     void do_##handler(struct request *q);
 #define PARAM(name, type, need, least, most, doc)
 #include "rpc/methods.def"
+#include "rpc/worker.def"
 #undef METHOD
 #undef PARAM
 

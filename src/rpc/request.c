@@ -1,13 +1,13 @@
 /* Requests and their answers. */
 #include "rpc/rpc.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the answers of one batch may come to. */
-enum { BATCH_BYTES_MAX = 64 << 20, TEXT_BYTES = 512 };
+enum { TEXT_BYTES = 512 };
 
 struct request *
 request_new(struct server *srv, struct message *msg, const struct method *m,
@@ -61,49 +61,19 @@ send_line(struct server *srv, const char *p, size_t len)
     writer_put(&srv->out, p, len, !pthread_equal(srv->thread, pthread_self()));
 }
 
-static void
-send_batch(struct server *srv, struct message *msg)
-{
-    if (!msg->answers.len || msg->answers.error)
-        return;
-    buf_puts(&msg->answers, "]\n");
-    if (!msg->answers.error)
-        send_line(srv, msg->answers.p, msg->answers.len);
-    buf_fini(&msg->answers);
-}
-
-/* One answer of a batch, or (len 0) none to a notification. */
-static void
-add_to_batch(struct server *srv, struct message *msg, const char *p, size_t len)
-{
-    pthread_mutex_lock(&msg->lock);
-    if (len) {
-        buf_add(&msg->answers, msg->answers.len ? "," : "[", 1);
-        buf_add(&msg->answers, p, len);
-    }
-    bool is_last = --msg->n_left == 0;
-    pthread_mutex_unlock(&msg->lock);
-    if (is_last)
-        send_batch(srv, msg);
-}
-
-static bool
-is_batch_full(struct message *msg, size_t more)
-{
-    pthread_mutex_lock(&msg->lock);
-    bool is = msg->answers.len + more > BATCH_BYTES_MAX;
-    pthread_mutex_unlock(&msg->lock);
-    return is;
-}
-
 /* A whole answer; a newline is at its end. */
 static void
 deliver(struct server *srv, struct message *msg, const char *p, size_t len)
 {
-    if (msg && msg->is_batch)
-        add_to_batch(srv, msg, p, len ? len - 1 : 0);
-    else if (len)
-        send_line(srv, p, len);
+    if (!msg || !msg->is_batch) {
+        if (len)
+            send_line(srv, p, len);
+        return;
+    }
+    if (!message_add_answer(msg, p, len ? len - 1 : 0))
+        return;
+    send_line(srv, msg->answers.p, msg->answers.len);
+    buf_fini(&msg->answers);
 }
 
 /* --- errors */
@@ -133,16 +103,6 @@ put_line_error(struct buf *b, const char *type, const char *id,
         if (!strcmp(type, rows[i].type))
             buf_puts(b, rows[i].members);
     buf_puts(b, "}\n");
-}
-
-static void
-put_error(struct buf *b, const char *id, int code, const char *text)
-{
-    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
-    buf_puts(b, id ? id : "null");
-    buf_printf(b, ",\"error\":{\"code\":%d,\"message\":", code);
-    put_text(b, text);
-    buf_puts(b, "}}\n");
 }
 
 void
@@ -178,6 +138,23 @@ answer_nothing(struct server *srv, struct message *msg)
     deliver(srv, msg, NULL, 0);
 }
 
+/* The answer is in q->answer. A worker's names what the job has changed, which
+ * was sent before. */
+static void
+answer(OWN struct request *q)
+{
+    struct buf *b = &q->answer;
+
+    if (q->is_job && q->srv->worker && !q->commit)
+        q->commit = worker_commit(q->srv->worker, q->sb, false);
+    if (q->commit && b->len) {
+        b->len -= strlen("}\n");
+        buf_printf(b, ",\"commit\":%" PRIu64 "}\n", q->commit);
+    }
+    deliver(q->srv, q->msg, b->p, q->id && !b->error ? b->len : 0);
+    request_free(q);
+}
+
 static void
 answer_text(OWN struct request *q, int code, const char *text)
 {
@@ -186,8 +163,7 @@ answer_text(OWN struct request *q, int code, const char *text)
         put_line_error(&q->answer, q->method->name, q->id, text);
     else if (q->id)
         put_error(&q->answer, q->id, code, text);
-    deliver(q->srv, q->msg, q->answer.p, q->answer.error ? 0 : q->answer.len);
-    request_free(q);
+    answer(q);
 }
 
 void
@@ -247,13 +223,12 @@ answer_end(OWN struct request *q)
         answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    if (q->msg->is_batch && is_batch_full(q->msg, b->len)) {
+    if (q->msg->is_batch && message_is_full(q->msg, b->len)) {
         answer_text(q, INTERNAL_ERROR,
                     "Internal error: the answers of the batch are too large");
         return;
     }
-    deliver(q->srv, q->msg, b->p, q->id ? b->len : 0);
-    request_free(q);
+    answer(q);
 }
 
 void

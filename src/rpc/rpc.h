@@ -7,22 +7,17 @@
 #define RPC_RPC_H
 
 #include "base/list.h"
-#include "rpc/frame.h"
-#include "rpc/message.h"
 #include "rpc/methods.h"
 #include "rpc/server.h"
-#include "rpc/writer.h"
+#include "rpc/worker.h"
 #include "wasmsand.h"
+#include "wire/frame.h"
+#include "wire/message.h"
+#include "wire/writer.h"
 
 enum {
     BOX_BUCKETS = 256,
     RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
-    PARSE_ERROR = -32700,
-    INVALID_REQUEST = -32600,
-    METHOD_NOT_FOUND = -32601,
-    INVALID_PARAMS = -32602,
-    INTERNAL_ERROR = -32603,
-    SANDBOX_ERROR = 1,
 };
 
 struct server {
@@ -32,6 +27,7 @@ struct server {
     int wake_hfd;
     pthread_t thread; /* of the loop */
     int64_t started_ms;
+    struct worker *worker;       /* NULL: it is none */
     atomic_size_t n_requests;    /* without an answer */
     atomic_size_t request_bytes; /* of their lines */
     atomic_bool wants_fewer;     /* the loop waits until there are fewer */
@@ -65,6 +61,8 @@ struct request {
     char *id; /* as JSON; NULL: a notification */
     struct box *box;
     struct wsand_sandbox *sb; /* the box's, in a job */
+    bool is_job;              /* and it has the sandbox's turn */
+    uint64_t commit;          /* of a worker: what the job has changed; or 0 */
     struct buf answer;
     /* of a run; guarded by srv->lock */
     struct list run_link; /* in box->runs */

@@ -94,6 +94,7 @@ server_init(struct server *srv, int out_hfd)
                                       .root_image = srv->options->root_image,
                                       .shipped_dir = srv->options->shipped_dir,
                                       .compiler = "/proc/self/exe"};
+    const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};
 
     srv->thread = pthread_self();
@@ -109,8 +110,12 @@ server_init(struct server *srv, int out_hfd)
     if (!set_defaults(srv))
         return false;
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
+    if (worker) {
+        o.root_image_hash = worker->root_image_hash;
+        o.is_closed = !worker->may_compile;
+    }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
-        return true;
+        return !worker || worker_begin(srv);
     say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
     return false;
 }
@@ -139,6 +144,7 @@ server_fini(struct server *srv)
     if (srv->killer)
         answer_ok(srv->killer);
     loop_drain(srv);
+    worker_free(srv->worker);
     config_put(srv->defaults);
     frame_fini(&srv->in);
     writer_fini(&srv->out);

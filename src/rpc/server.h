@@ -2,10 +2,20 @@
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* For a server that serves one session of the supervisor: see worker.h. */
+struct worker_options {
+    int state_hfd;                  /* records, both ways */
+    const uint8_t *root_image_hash; /* of 32 bytes; NULL: not known */
+    bool may_compile;               /* programs that the guest writes */
+    /* Once the runtime is up: 0, or -errno and what failed. NULL: none */
+    int (*seal)(const char **ret_where);
+};
 
 /* What the server was started with; 0 and NULL mean the default. */
 struct server_options {
@@ -17,6 +27,7 @@ struct server_options {
     uint64_t memory_bytes, timeout_ms, fs_bytes;
     uint64_t grace_ms; /* for what runs at the end of input [1000] */
     enum log_level log_level;
+    const struct worker_options *worker; /* NULL: it is none */
 };
 
 /* Serves from in_hfd to out_hfd until the end of input, `kill` or a signal.

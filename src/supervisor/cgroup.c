@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -15,9 +16,6 @@ enum {
     US_PER_PERCENT = PERIOD_US / 100,
     MAKE_TRIES = 8,
     TEXT_BYTES = 2048,
-    /* the jail's own first process */
-    INIT_PROCESSES = 1,
-    INIT_MEMORY_MB = 2,
 };
 
 enum value { ZERO, ONE, WALL, CPU_MAX, PERIOD, QUOTA, PROCESSES };
@@ -79,18 +77,18 @@ dir_of(const struct cgroup *g, enum controller c)
 }
 
 static void
-print_value(const struct cgroup *g, enum value value, const uint32_t *limit,
-            char *to, size_t size)
+print_value(const struct cgroup_limits *l, enum value value, char *to,
+            size_t size)
 {
-    uint32_t quota_us = limit[LIMIT_cpu] * US_PER_PERCENT;
+    uint32_t quota_us = l->cpu_percent * US_PER_PERCENT;
     const unsigned long long numbers[] = {
         [ZERO] = 0,
         [ONE] = 1,
-        [WALL] = g->memory_wall,
+        [WALL] = l->memory_bytes,
         [CPU_MAX] = quota_us,
         [PERIOD] = PERIOD_US,
         [QUOTA] = quota_us,
-        [PROCESSES] = limit[LIMIT_processes] + INIT_PROCESSES,
+        [PROCESSES] = l->processes,
     };
 
     if (value == CPU_MAX)
@@ -99,16 +97,17 @@ print_value(const struct cgroup *g, enum value value, const uint32_t *limit,
         (void)snprintf(to, size, "%llu", numbers[value]);
 }
 
-static int
-set_limits(const struct cgroup *g, const uint32_t *limit)
+int
+cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
 {
     char text[64];
 
+    g->memory_wall = l->memory_bytes;
     for (size_t i = 0; i < COUNT(settings); i++) {
         const struct setting *s = &settings[i];
         if (version_of(g, s->controller) != s->version)
             continue;
-        print_value(g, s->value, limit, text, sizeof text);
+        print_value(l, s->value, text, sizeof text);
         int r = file_write(dir_of(g, s->controller), s->file, text);
         if (r < 0 && !(s->optional && (r == -ENOENT || r == -EOPNOTSUPP)))
             return r;
@@ -130,13 +129,11 @@ make_all(struct cgroup *g)
 }
 
 int
-cgroup_init(struct cgroup *g, const struct cgroup_host *h,
-            const uint32_t *limit)
+cgroup_init(struct cgroup *g, const struct cgroup_host *h)
 {
-    uint32_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + INIT_MEMORY_MB;
     int r = -EAGAIN;
 
-    *g = (struct cgroup){.host = h, .memory_wall = mb_bytes(mb)};
+    *g = (struct cgroup){.host = h};
     for (int i = 0; i < HIERARCHIES_MAX; i++)
         g->dir_hfd[i] = -1;
     for (int i = 0; r == -EAGAIN && i < MAKE_TRIES; i++) {
@@ -144,23 +141,45 @@ cgroup_init(struct cgroup *g, const struct cgroup_host *h,
         if (r < 0)
             cgroup_fini(g);
     }
-    if (r == 0)
-        r = set_limits(g, limit);
-    if (r < 0)
-        cgroup_fini(g);
     return r;
+}
+
+int
+cgroup_try_fini(struct cgroup *g)
+{
+    int busy = 0;
+
+    for (int i = 0; i < HIERARCHIES_MAX; i++) {
+        int *hfd = &g->dir_hfd[i];
+        if (*hfd < 0)
+            continue;
+        int r = group_try_remove(g->host->hier[i].parent_hfd, *hfd, g->name);
+        if (r == -EBUSY) {
+            busy = r;
+            continue;
+        }
+        close(*hfd);
+        *hfd = -1;
+    }
+    return busy;
+}
+
+void
+cgroup_forget(struct cgroup *g)
+{
+    for (int i = 0; i < HIERARCHIES_MAX; i++) {
+        if (g->dir_hfd[i] >= 0)
+            close(g->dir_hfd[i]);
+        g->dir_hfd[i] = -1;
+    }
 }
 
 void
 cgroup_fini(struct cgroup *g)
 {
-    for (int i = 0; i < HIERARCHIES_MAX; i++) {
-        if (g->dir_hfd[i] < 0)
-            continue;
-        (void)group_remove(g->host->hier[i].parent_hfd, g->dir_hfd[i], g->name);
-        close(g->dir_hfd[i]);
-        g->dir_hfd[i] = -1;
-    }
+    for (int i = 0; i < REMOVE_TRIES && cgroup_try_fini(g) == -EBUSY; i++)
+        (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS}, NULL);
+    cgroup_forget(g);
 }
 
 int
@@ -170,13 +189,13 @@ cgroup_birthplace(const struct cgroup *g)
 }
 
 int
-cgroup_move(const struct cgroup *g, pid_t pid, bool born_inside)
+cgroup_move(const struct cgroup *g, pid_t pid)
 {
     char text[16];
 
     (void)snprintf(text, sizeof text, "%d", pid);
     for (int i = 0; i < g->host->n; i++) {
-        if (born_inside && i == g->host->unified)
+        if (g->host->born_inside && i == g->host->unified)
             continue;
         int r = file_write(g->dir_hfd[i], "cgroup.procs", text);
         if (r < 0)

@@ -51,18 +51,28 @@ struct cgroup_counters {
  * hierarchy at all is a result, not an error. */
 void cgroup_host_init(struct cgroup_host *h, const struct options *o);
 void cgroup_host_fini(struct cgroup_host *h);
+/* Removes groups of the dead. Waits for it. */
+void cgroup_host_sweep(const struct cgroup_host *h);
 enum backend cgroup_host_backend(const struct cgroup_host *h);
 
-/* Makes the group with its limits. Its memory limit is memory and disk
- * together, since files in memory are charged too. */
-int cgroup_init(struct cgroup *g, const struct cgroup_host *h,
-                const uint32_t *limit);
-/* Kills what is inside and removes the group. */
+struct cgroup_limits {
+    uint64_t memory_bytes;
+    uint32_t cpu_percent, processes;
+};
+
+/* Makes the group, without limits. */
+int cgroup_init(struct cgroup *g, const struct cgroup_host *h);
+int cgroup_limit(struct cgroup *g, const struct cgroup_limits *l);
+/* Kills what is inside and removes the group. Waits for it. */
 void cgroup_fini(struct cgroup *g);
+/* The same without waiting: -EBUSY if something is left; to be tried again. */
+int cgroup_try_fini(struct cgroup *g);
+/* Leaves the group to others who have it open. */
+void cgroup_forget(struct cgroup *g);
 /* The directory for clone3, or -1: then the child is moved. */
 int cgroup_birthplace(const struct cgroup *g);
 /* Moves a process that waits into the hierarchies it was not born in. */
-int cgroup_move(const struct cgroup *g, pid_t pid, bool born_inside);
+int cgroup_move(const struct cgroup *g, pid_t pid);
 void cgroup_count(const struct cgroup *g, struct cgroup_counters *ret);
 /* Memory that cannot be given back, files of the workspace included. */
 int cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes);

@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REMOVE_TRIES = 200, WAIT_NS = 5000000 };
-
 void
 group_name(char name[GROUP_NAME_BYTES])
 {
@@ -25,7 +23,7 @@ group_name(char name[GROUP_NAME_BYTES])
 
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         number = (uint64_t)getpid();
-    (void)snprintf(name, GROUP_NAME_BYTES, GROUP_PREFIX "%016llx",
+    (void)snprintf(name, GROUP_NAME_BYTES, GROUP_PREFIX "%0*llx", GROUP_DIGITS,
                    (unsigned long long)number);
 }
 
@@ -71,16 +69,27 @@ kill_listed(int dir_hfd)
 }
 
 int
+group_try_remove(int parent_hfd, int dir_hfd, const char *name)
+{
+    if (!unlinkat(parent_hfd, name, AT_REMOVEDIR) || errno == ENOENT)
+        return 0;
+    if (errno != EBUSY)
+        return -errno;
+    if (file_write(dir_hfd, "cgroup.kill", "1") < 0)
+        kill_listed(dir_hfd);
+    return -EBUSY;
+}
+
+int
 group_remove(int parent_hfd, int dir_hfd, const char *name)
 {
-    for (int i = 0; i < REMOVE_TRIES; i++) {
-        if (!unlinkat(parent_hfd, name, AT_REMOVEDIR) || errno == ENOENT)
-            return 0;
-        if (errno != EBUSY)
-            return -errno;
-        if (file_write(dir_hfd, "cgroup.kill", "1") < 0)
-            kill_listed(dir_hfd);
-        (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+    int r = -EBUSY;
+
+    for (int i = 0; r == -EBUSY && i < REMOVE_TRIES; i++) {
+        r = group_try_remove(parent_hfd, dir_hfd, name);
+        if (r == -EBUSY)
+            (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS},
+                            NULL);
     }
-    return -EBUSY;
+    return r;
 }

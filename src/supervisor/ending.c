@@ -19,6 +19,8 @@ ending_cause(const struct ending *e)
 {
     if (e->counters.oom_kills || e->over_memory)
         return "oom";
+    if (e->start_error)
+        return "failed";
     if (WIFEXITED(e->status))
         return "exited";
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)

@@ -11,12 +11,16 @@
 struct ending {
     int status;       /* of the command, as of waitpid */
     bool over_memory; /* the watchdog killed it for its memory */
+    bool by_us;       /* worker_kill was called */
+    int start_error;  /* an errno: it was never started, for this reason */
+    char where[64];   /* at which step */
     uint64_t disk_used;
     struct cgroup_counters counters;
     struct rusage usage;
 };
 
-/* oom, exited, crashed (by a signal that a fault raises), cpu, killed. */
+/* oom, exited, crashed (by a signal that a fault raises), cpu, killed; failed
+ * if it was never started. */
 const char *ending_cause(const struct ending *e);
 /* The status for a shell: 128+n for signal n. */
 int ending_exit_status(const struct ending *e);

@@ -7,18 +7,17 @@
 #include "supervisor/jail.h"
 
 #include "supervisor/file.h"
-#include "supervisor/landlock.h"
+#include "supervisor/native_calls.h"
 #include "supervisor/root.h"
-#include "supervisor/seccomp.h"
 
 #include "base/hfd.h"
 #include "base/own.h"
+#include "seal/landlock.h"
+#include "seal/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/capability.h>
-#include <linux/securebits.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,8 +31,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { CAPS_MAX = 64 };
 
 static void
 say(const struct jail_plan *plan, int kind, int value, const char *where)
@@ -139,21 +136,10 @@ build_root(const struct jail_plan *plan, const char **ret_where)
 static int
 drop_capabilities(const struct jail_plan *plan, const char **ret_where)
 {
-    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[2] = {{0}};
-
     (void)plan;
     *ret_where = "capabilities";
-    if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0,
-              0) < 0)
-        return -errno;
-    for (int i = 0; i < CAPS_MAX; i++)
-        if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0 && errno != EINVAL)
-            return -errno;
-    if (syscall(SYS_capset, &head, none) < 0 ||
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return -errno;
-    return 0;
+    int r = privileges_bound();
+    return r < 0 ? r : privileges_drop();
 }
 
 static int
@@ -168,8 +154,8 @@ static int
 filter_calls(const struct jail_plan *plan, const char **ret_where)
 {
     *ret_where = "seccomp";
-    int r = plan->rlimit_memory ? seccomp_load(&seccomp_no_hidden_memory) : 0;
-    return r < 0 ? r : seccomp_load(&seccomp_native);
+    int r = plan->rlimit_memory ? seccomp_load(&native_no_hidden_memory) : 0;
+    return r < 0 ? r : seccomp_load(&native_calls);
 }
 
 typedef int step(const struct jail_plan *plan, const char **ret_where);
@@ -197,34 +183,20 @@ shut_in(const struct jail_plan *plan)
 /* --- the command */
 
 static void
-lower(__rlimit_resource_t what, uint64_t value)
-{
-    struct rlimit limit;
-
-    if (getrlimit(what, &limit) < 0)
-        return;
-    if (limit.rlim_max > value)
-        limit.rlim_max = value;
-    if (limit.rlim_cur > limit.rlim_max)
-        limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(what, &limit);
-}
-
-static void
 set_rlimits(const struct jail_plan *plan)
 {
     const uint32_t *limit = plan->o->limit;
 
-    lower(RLIMIT_CORE, 0);
-    lower(RLIMIT_NOFILE, 65536);
-    lower(RLIMIT_MEMLOCK, 64 << 10);
-    lower(RLIMIT_MSGQUEUE, 1 << 20);
-    lower(RLIMIT_RTPRIO, 0);
-    lower(RLIMIT_NICE, 0);
+    rlimit_lower(RLIMIT_CORE, 0);
+    rlimit_lower(RLIMIT_NOFILE, 65536);
+    rlimit_lower(RLIMIT_MEMLOCK, 64 << 10);
+    rlimit_lower(RLIMIT_MSGQUEUE, 1 << 20);
+    rlimit_lower(RLIMIT_RTPRIO, 0);
+    rlimit_lower(RLIMIT_NICE, 0);
     if (plan->rlimit_memory)
-        lower(RLIMIT_DATA, mb_bytes(limit[LIMIT_memory]));
+        rlimit_lower(RLIMIT_DATA, mb_bytes(limit[LIMIT_memory]));
     if (plan->rlimit_processes)
-        lower(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
+        rlimit_lower(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
 }
 
 static void

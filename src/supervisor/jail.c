@@ -5,6 +5,7 @@
 
 #include "base/hfd.h"
 #include "base/own.h"
+#include "seal/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +24,12 @@ enum {
      * range is free: containers of systemd end before it. */
     FIRST_UID = 0x70000000,
     NOBODY = 65534,
+    /* the jail's own first process */
+    INIT_PROCESSES = 1,
+    INIT_MEMORY_MB = 2,
 };
 
-static const uint64_t namespaces =
-    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+enum { LINES_BYTES = 128 };
 
 static int
 fail(char where[WHERE_BYTES], const char *step, int r)
@@ -35,58 +38,97 @@ fail(char where[WHERE_BYTES], const char *step, int r)
     return r;
 }
 
-static int
-write_map(pid_t pid, const char *file, unsigned id)
-{
-    char path[64], line[64];
-
-    (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
-    (void)snprintf(line, sizeof line, "%d %u 1\n", JAIL_UID, id);
-    return file_write(AT_FDCWD, path, line);
-}
+/* --- identity */
 
 static int
-map_both(pid_t pid, unsigned uid, unsigned gid)
+write_map(pid_t pid, const char *file, const char *lines)
 {
-    int r = write_map(pid, "uid_map", uid);
-
-    return r < 0 ? r : write_map(pid, "gid_map", gid);
-}
-
-/* Root gives it a user of its own, or nobody where our own namespace has few
- * users; others can only give it themselves. */
-static int
-map_user(pid_t pid)
-{
-    unsigned own = FIRST_UID + (unsigned)pid;
     char path[64];
 
-    if (!geteuid())
-        return map_both(pid, own, own) ? map_both(pid, NOBODY, NOBODY) : 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/setgroups", pid);
-    int r = file_write(AT_FDCWD, path, "deny");
-    return r < 0 ? r : map_both(pid, geteuid(), getegid());
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    return file_write(AT_FDCWD, path, lines);
+}
+
+/* The jail's user is `uid` outside; with `is_root_too`, it begins as root. */
+static int
+map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
+{
+    const char *root = is_root_too ? "0 0 1\n" : "";
+    char lines[LINES_BYTES];
+
+    (void)snprintf(lines, sizeof lines, "%s%d %u 1\n", root, JAIL_UID, uid);
+    int r = write_map(pid, "uid_map", lines);
+    if (r < 0)
+        return r;
+    (void)snprintf(lines, sizeof lines, "%s%d %u 1\n", root, JAIL_UID, gid);
+    return write_map(pid, "gid_map", lines);
+}
+
+/* Who is not root can only give it himself. */
+static int
+map_self(pid_t pid, int inside)
+{
+    char lines[LINES_BYTES];
+
+    int r = write_map(pid, "setgroups", "deny");
+    if (r < 0)
+        return r;
+    (void)snprintf(lines, sizeof lines, "%d %u 1\n", inside, geteuid());
+    r = write_map(pid, "uid_map", lines);
+    if (r < 0)
+        return r;
+    (void)snprintf(lines, sizeof lines, "%d %u 1\n", inside, getegid());
+    return write_map(pid, "gid_map", lines);
+}
+
+int
+jail_map_user(pid_t pid, bool begins_as_root)
+{
+    unsigned own = FIRST_UID + (unsigned)pid;
+
+    if (geteuid())
+        return map_self(pid, begins_as_root ? 0 : JAIL_UID);
+    /* nobody, where our own namespace has few users */
+    return map_both(pid, begins_as_root, own, own)
+               ? map_both(pid, begins_as_root, NOBODY, NOBODY)
+               : 0;
+}
+
+/* --- birth */
+
+int
+jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd)
+{
+    struct clone_args args = {.flags = CLONE_NEWUSER | CLONE_NEWNS |
+                                       CLONE_NEWPID | CLONE_NEWIPC |
+                                       CLONE_NEWUTS | CLONE_PIDFD,
+                              .pidfd = (uint64_t)(uintptr_t)ret_pid_hfd};
+
+    if (!b->has_network)
+        args.flags |= CLONE_NEWNET;
+    if (b->for_parent)
+        args.flags |= CLONE_PARENT;
+    else
+        args.exit_signal = SIGCHLD;
+    if (b->birthplace >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)b->birthplace;
+    }
+    long pid = syscall(SYS_clone3, &args, sizeof args);
+    if (pid < 0)
+        return -errno;
+    *ret_pid = (pid_t)pid;
+    return 0;
 }
 
 static int
-give_birth(struct jail *j, struct jail_plan *plan, int birthplace)
+give_birth(struct jail *j, struct jail_plan *plan, const struct jail_birth *b)
 {
-    struct clone_args args = {.flags = namespaces | CLONE_PIDFD,
-                              .exit_signal = SIGCHLD,
-                              .pidfd = (uint64_t)(uintptr_t)&j->pid_hfd};
+    int r = jail_clone(b, &j->pid, &j->pid_hfd);
 
-    if (!plan->o->limit[LIMIT_network])
-        args.flags |= CLONE_NEWNET;
-    if (birthplace >= 0) {
-        args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (uint64_t)birthplace;
-    }
-    j->pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-    if (j->pid < 0)
-        return -errno;
-    if (!j->pid)
+    if (r == 0 && !j->pid)
         _exit(jail_inside(plan));
-    return 0;
+    return r;
 }
 
 static int
@@ -111,14 +153,13 @@ open_inside(const struct jail *j, const char *name)
 }
 
 static int
-bring_up(struct jail *j, const struct cgroup *group, bool born_inside,
-         char where[WHERE_BYTES])
+bring_up(struct jail *j, const struct cgroup *group, char where[WHERE_BYTES])
 {
-    int r = cgroup_move(group, j->pid, born_inside);
+    int r = cgroup_move(group, j->pid);
 
     if (r < 0)
         return fail(where, "cgroup.procs", r);
-    r = map_user(j->pid);
+    r = jail_map_user(j->pid, false);
     if (r < 0)
         return fail(where, "uid_map", r);
     r = jail_go(j);
@@ -134,10 +175,10 @@ bring_up(struct jail *j, const struct cgroup *group, bool born_inside,
 }
 
 static int
-start(struct jail *j, struct jail_plan *plan, const struct cgroup *group,
-      char where[WHERE_BYTES])
+make(struct jail *j, struct jail_plan *plan, const struct jail_birth *b,
+     char where[WHERE_BYTES])
 {
-    int message[2], go[2], birthplace = cgroup_birthplace(group);
+    int message[2], go[2];
 
     if (pipe2(message, O_CLOEXEC) < 0)
         return fail(where, "pipe", -errno);
@@ -149,19 +190,37 @@ start(struct jail *j, struct jail_plan *plan, const struct cgroup *group,
     CLEANUP(hfd_closep) int go_hfd = go[0];
     plan->message_hfd = message_hfd;
     plan->go_hfd = go_hfd;
-    int r = give_birth(j, plan, birthplace);
+    int r = give_birth(j, plan, b);
     return r < 0 ? fail(where, "clone3", r) : 0;
 }
 
 int
-jail_start(struct jail *j, const struct options *o, const struct cgroup *group,
-           char where[WHERE_BYTES])
+jail_group(struct cgroup *g, const struct cgroup_host *h, const uint32_t *limit)
+{
+    uint32_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + INIT_MEMORY_MB;
+    const struct cgroup_limits l = {mb_bytes(mb), limit[LIMIT_cpu],
+                                    limit[LIMIT_processes] + INIT_PROCESSES};
+
+    int r = cgroup_init(g, h);
+    if (r < 0)
+        return r;
+    r = cgroup_limit(g, &l);
+    if (r < 0)
+        cgroup_fini(g);
+    return r;
+}
+
+int
+jail_make(struct jail *j, const struct options *o, const struct cgroup *group,
+          bool for_parent, char where[WHERE_BYTES])
 {
     const int *of = group->host->of;
     struct jail_plan plan = {.o = o,
                              .rlimit_memory = of[CTL_memory] < 0,
                              .rlimit_processes = of[CTL_pids] < 0};
-    struct rusage usage;
+    const struct jail_birth b = {.birthplace = cgroup_birthplace(group),
+                                 .has_network = o->limit[LIMIT_network],
+                                 .for_parent = for_parent};
 
     *j = (struct jail){.pid = -1,
                        .pid_hfd = -1,
@@ -169,9 +228,17 @@ jail_start(struct jail *j, const struct options *o, const struct cgroup *group,
                        .go_hfd = -1,
                        .disk_hfd = -1,
                        .proc_hfd = -1};
-    int r = start(j, &plan, group, where);
-    if (r == 0)
-        r = bring_up(j, group, cgroup_birthplace(group) >= 0, where);
+    int r = make(j, &plan, &b, where);
+    return r < 0 ? r : bring_up(j, group, where);
+}
+
+int
+jail_start(struct jail *j, const struct options *o, const struct cgroup *group,
+           char where[WHERE_BYTES])
+{
+    struct rusage usage;
+    int r = jail_make(j, o, group, false, where);
+
     if (r < 0)
         jail_end(j, &usage);
     return r;
@@ -200,14 +267,15 @@ jail_disk(const struct jail *j, uint64_t *ret_bytes)
     return 0;
 }
 
-static void
-close_all(struct jail *j)
+void
+jail_forget(struct jail *j)
 {
     hfd_closep(&j->pid_hfd);
     hfd_closep(&j->message_hfd);
     hfd_closep(&j->go_hfd);
     hfd_closep(&j->disk_hfd);
     hfd_closep(&j->proc_hfd);
+    j->pid = -1;
 }
 
 void
@@ -219,6 +287,5 @@ jail_end(struct jail *j, struct rusage *ret_usage)
         while (wait4(j->pid, NULL, 0, ret_usage) < 0 && errno == EINTR)
             ;
     }
-    close_all(j);
-    j->pid = -1;
+    jail_forget(j);
 }

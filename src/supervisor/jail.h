@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { JAIL_UID = 1000, WHERE_BYTES = 56 };
+enum { WHERE_BYTES = 56 };
 
 /* What the first process says, in messages of this size. Once the command
  * runs, it is no more to be trusted than the command. */
@@ -37,10 +37,19 @@ struct jail {
     int proc_hfd; /* its /proc */
 };
 
+/* A group for it, with its limits: the kernel's for memory is memory and disk
+ * together, since files in memory are charged too. */
+int jail_group(struct cgroup *g, const struct cgroup_host *h,
+               const uint32_t *limit);
 /* Up to the point where the command can be started. 0, or -errno with the
  * failed step in `where`; a failed jail is gone. */
 int jail_start(struct jail *j, const struct options *o,
                const struct cgroup *group, char where[WHERE_BYTES]);
+/* The same; after an error, what there is of it is left to the caller. With
+ * for_parent, the process is a child of our parent, who waits for it. */
+int jail_make(struct jail *j, const struct options *o,
+              const struct cgroup *group, bool for_parent,
+              char where[WHERE_BYTES]);
 int jail_go(struct jail *j);
 void jail_kill(const struct jail *j);
 /* Bytes in files. */
@@ -48,6 +57,20 @@ int jail_disk(const struct jail *j, uint64_t *ret_bytes);
 /* Kills it and waits; what it used, its children included. */
 struct rusage;
 void jail_end(struct jail *j, struct rusage *ret_usage);
+/* Closes it and leaves it to others who have it open. */
+void jail_forget(struct jail *j);
+
+/* A process in namespaces of its own. */
+struct jail_birth {
+    int birthplace; /* of its group; -1: none */
+    bool has_network, for_parent;
+};
+/* 0, twice: with *ret_pid 0 in the child; or -errno. */
+int jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd);
+/* Gives it its user outside: one that nothing else has, or ours if we are not
+ * root. `begins_as_root`: inside it may be root until it becomes JAIL_UID (if
+ * it can), with the files that ours may read. */
+int jail_map_user(pid_t pid, bool begins_as_root);
 
 /* The first process; returns only with an exit status. */
 int jail_inside(struct jail_plan *plan);

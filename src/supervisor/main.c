@@ -1,7 +1,12 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "supervisor/birth.h"
+#include "supervisor/cli.h"
+#include "supervisor/config.h"
 #include "supervisor/ending.h"
+#include "supervisor/fsck.h"
 #include "supervisor/jail.h"
 #include "supervisor/probe.h"
+#include "supervisor/serve.h"
 #include "supervisor/watch.h"
 
 #include <errno.h>
@@ -82,7 +87,7 @@ run_on(const struct cgroup_host *h, const struct options *o)
 
     if (!all_enforced(h, o))
         return EXIT_NO_JAIL;
-    int r = cgroup_init(&group, h, o->limit);
+    int r = jail_group(&group, h, o->limit);
     if (r < 0) {
         complain("limit: cgroup: %s", strerror(-r));
         return EXIT_NO_JAIL;
@@ -120,6 +125,42 @@ limit_main(const struct options *o)
     int status = run_on(&h, o);
     cgroup_host_fini(&h);
     return status;
+}
+
+/* --- serve */
+
+static const char serve_help[] =
+    "usage: wasm-sandbox serve [OPTION]...\n"
+    "Keeps sessions (docs/sessions.md). Every option is also a key of the "
+    "configuration\n"
+    "file and an environment variable (docs/config.md).\n\n"
+    "  --check-config          print the effective configuration, or all "
+    "errors\n"
+    "  --probe                 print what enforces each limit on this host\n";
+
+/* Was it among the words? It is not any more. */
+static bool
+take_word(char **words, const char *word)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    bool is_there = *words;
+    for (; *words; words++)
+        words[0] = words[1];
+    return is_there;
+}
+
+static int
+serve(char **words)
+{
+    if (take_word(words, "--help")) {
+        (void)fputs(serve_help, stdout);
+        config_print_options(stdout);
+        return 0;
+    }
+    if (take_word(words, "--check-config"))
+        return config_check_main(words);
+    return serve_main(words);
 }
 
 /* --- commands */
@@ -179,6 +220,14 @@ main(int argc, char **argv)
 
     if (!fill_standard_streams())
         return EXIT_NO_JAIL;
+    if (!strcmp(word, "serve"))
+        return serve(argv + 2);
+    if (!strcmp(word, "session"))
+        return session_main(argv + 2);
+    if (!strcmp(word, "fsck"))
+        return fsck_main(argv + 2);
+    if (!strcmp(word, "nursery"))
+        return nursery_main();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return run(i, argc - 1, argv + 1);

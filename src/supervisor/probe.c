@@ -2,7 +2,8 @@
 #include "supervisor/probe.h"
 
 #include "supervisor/jail.h"
-#include "supervisor/landlock.h"
+
+#include "seal/landlock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ try_jail(const struct cgroup_host *h, const struct options *o,
     struct rusage usage;
 
     (void)snprintf(where, WHERE_BYTES, "cgroup");
-    int r = cgroup_init(&group, h, o->limit);
+    int r = jail_group(&group, h, o->limit);
     if (r < 0)
         return r;
     r = jail_start(&jail, o, &group, where);

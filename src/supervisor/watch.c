@@ -32,15 +32,6 @@ enum {
     SLACK_MB = 4,       /* what files may grow between two looks at them */
 };
 
-struct watch {
-    struct jail *j;
-    const struct cgroup *group;
-    const uint32_t *limit;
-    int signal_hfd;
-    struct ending *e;
-    int exec_error;
-};
-
 /* --- memory */
 
 /* What a process has for itself and its share of what it has with others, as
@@ -100,9 +91,8 @@ stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
     jail_kill(w->j);
 }
 
-/* When to look again. */
-static int
-look(struct watch *w)
+int
+watch_look(struct watch *w)
 {
     uint64_t most = mb_bytes(w->limit[LIMIT_memory]), files = 0;
 
@@ -122,18 +112,17 @@ look(struct watch *w)
 /* --- events */
 
 static void
-pass_signal_on(const struct watch *w)
+pass_signal_on(const struct watch *w, int signal_hfd)
 {
     struct signalfd_siginfo info;
 
-    if (read(w->signal_hfd, &info, sizeof info) == sizeof info)
+    if (read(signal_hfd, &info, sizeof info) == sizeof info)
         (void)syscall(SYS_pidfd_send_signal, w->j->pid_hfd, (int)info.ssi_signo,
                       NULL, 0);
 }
 
-/* False: there is nothing more to come. */
-static bool
-take_message(struct watch *w)
+bool
+watch_message(struct watch *w)
 {
     struct jail_message m;
 
@@ -147,19 +136,19 @@ take_message(struct watch *w)
 }
 
 static void
-wait_for_end(struct watch *w)
+wait_for_end(struct watch *w, int signal_hfd)
 {
     struct pollfd fds[] = {{.fd = w->j->message_hfd, .events = POLLIN},
-                           {.fd = w->signal_hfd, .events = POLLIN}};
+                           {.fd = signal_hfd, .events = POLLIN}};
     int wait_ms = LOOK_MIN_MS;
 
     for (;;) {
         int n = poll(fds, 2, wait_ms);
-        if (n > 0 && fds[0].revents && !take_message(w))
+        if (n > 0 && fds[0].revents && !watch_message(w))
             return;
         if (n > 0 && fds[1].revents)
-            pass_signal_on(w);
-        wait_ms = look(w);
+            pass_signal_on(w, signal_hfd);
+        wait_ms = watch_look(w);
     }
 }
 
@@ -174,11 +163,10 @@ watch_run(struct jail *j, const struct cgroup *group, const uint32_t *limit,
 
     (void)sigprocmask(SIG_BLOCK, NULL, &signals);
     CLEANUP(hfd_closep) int hfd = signalfd(-1, &signals, SFD_CLOEXEC);
-    w.signal_hfd = hfd;
     if (hfd < 0 || jail_go(j) < 0)
         w.exec_error = EIO;
     else
-        wait_for_end(&w);
+        wait_for_end(&w, hfd);
     (void)jail_disk(j, &ret->disk_used);
     jail_end(j, &ret->usage);
     cgroup_count(group, &ret->counters);

@@ -5,6 +5,20 @@
 #include "supervisor/ending.h"
 #include "supervisor/jail.h"
 
+/* A watch over one jail. */
+struct watch {
+    struct jail *j;
+    const struct cgroup *group;
+    const uint32_t *limit;
+    struct ending *e;
+    int exec_error; /* the command could not be run; an errno */
+};
+
+/* Looks at its memory. In how many milliseconds to look again. */
+int watch_look(struct watch *w);
+/* Reads what its first process says. False: there is nothing more to come. */
+bool watch_message(struct watch *w);
+
 /* Lets the command run, passes signals on to it, watches its memory. The jail
  * is gone afterwards. 0; or -errno of exec. Signals must be blocked. */
 int watch_run(struct jail *j, const struct cgroup *group, const uint32_t *limit,

@@ -1,9 +1,8 @@
 /* Workers: jailed processes that serve one session each, and the pool of those
  * that are ready before a session wants one.
  *
- * Births are the nursery's, a small process that is started with the pool: it
- * makes the group, the namespaces and the process, and hands all of it over.
- * Nothing here waits: whatever takes time is told by an event.
+ * Births are the nursery's (birth.h): nothing here waits, whatever takes time
+ * is told by an event.
  *
  * A worker runs `wasm-sandbox worker`. Its descriptors: 0 and 1 one socket for
  * lines of JSON-RPC, 2 a pipe for its last words, 3 a socket for records. When
@@ -42,8 +41,7 @@ struct workers_events {
 };
 
 struct workers_config {
-    const char *exe;   /* wasm-sandbox, an absolute path */
-    char *const *argv; /* "wasm-sandbox", "worker", ...; ends with NULL */
+    char *const *argv; /* an absolute path, "worker", ...; ends with NULL */
     char *const *envp; /* NULL: none */
     uint32_t idle;     /* how many are kept ready */
     uint32_t births;   /* at most at a time; 0: 2 */
@@ -52,9 +50,9 @@ struct workers_config {
     void *arg;
 };
 
-/* Forks: to be called before threads are started and secrets are read, and on
- * the thread that will outlive the pool. `h` must outlive it too; the config is
- * copied, but for what `exe`, `argv` and `envp` point to. */
+/* `h` must outlive it; the config is copied, but for what its pointers point
+ * to. The thread that calls this is the parent of all workers, which die when
+ * it ends. The executable must call nursery_main for the argument "nursery". */
 int workers_new(const struct workers_config *c, const struct cgroup_host *h,
                 OWN struct workers **ret);
 /* Kills the nursery and all workers that are left, and removes their groups.
@@ -86,7 +84,8 @@ struct worker_command {
     size_t output_bytes;     /* that are kept; 0: 1 MiB */
 };
 /* The worker exists at once and starts in time; if it cannot, it `ended` and
- * its ending has the reason. -E2BIG, -EINVAL, -ENOMEM. */
+ * its ending has the reason. -E2BIG, -ENOMEM; -EAGAIN: too many are starting.
+ */
 int workers_run(struct workers *p, const struct worker_command *c,
                 OWN struct worker **ret);
 
@@ -101,7 +100,7 @@ struct worker {
 
 /* SIGKILL; `ended` follows. As often as you like. */
 void worker_kill(struct worker *w);
-/* SIGTERM or another to the command. -ESRCH: none runs. */
+/* A signal for the command. -ESRCH: none runs. */
 int worker_signal(struct worker *w, int signal);
 /* Its end, when it has_ended: the cause from the kernel's counters. Frees the
  * worker and its group, and closes its descriptors. */

@@ -37,11 +37,11 @@ class Client:
     """Sends lines; a thread sorts what comes back: answers by id, and the
     rest (notifications, errors without an id, batches) in order."""
 
-    def __init__(self, *options, command=None):
+    def __init__(self, *options, command=None, **popen):
         self.process = subprocess.Popen(
             command or [SANDBOX, *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, "WASMSAND_ROOT": IMAGE})
+            env={**os.environ, "WASMSAND_ROOT": IMAGE}, **popen)
         self.watchdog = threading.Timer(PATIENCE_S, self.process.kill)
         self.watchdog.start()
         self.ids = itertools.count(1)

@@ -224,6 +224,16 @@ def test_bomb_of_variables(ring):
     ring.call("sandbox.reset")
 
 
+def test_long_commands(ring):
+    """Long commands, and long words in them, cost memory only while they run and in the history."""
+    command = "history -c; : " + "x" * 30000
+    used = []
+    for i in range(200):
+        assert ring.run(command)["exitCode"] == 0
+        used.append(ring.call("status")["memoryUsedBytes"])
+    assert used[-1] <= used[20] + (128 << 10), used[::20]
+
+
 # --- processes
 
 

@@ -412,6 +412,44 @@ wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
     return result(err);
 }
 
+/* Of workers, which this server is none of. */
+int
+wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
+                    bool with_script, struct wsand_error *err)
+{
+    (void)sb, (void)to, (void)with_script, (void)err;
+    abort();
+}
+
+int
+wsand_state_begin(struct wsand_sandbox *sb, struct wsand_state **ret,
+                  struct wsand_error *err)
+{
+    (void)sb, (void)ret, (void)err;
+    abort();
+}
+
+int
+wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
+                const void *value, size_t len, struct wsand_error *err)
+{
+    (void)st, (void)key, (void)key_len, (void)value, (void)len, (void)err;
+    abort();
+}
+
+int
+wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
+{
+    (void)st, (void)err;
+    abort();
+}
+
+void
+wsand_state_free(struct wsand_state *st)
+{
+    (void)st;
+}
+
 /* A process ends before anybody can wait for it. */
 int
 wsand_process_start(struct wsand_sandbox *sb,

@@ -259,26 +259,28 @@ TEST(radix_agrees_with_a_model_through_random_clones)
 }
 
 static void
-note_lost(void *arg, struct shared *a, struct shared *b)
+note_difference(void *arg, uint64_t key, struct shared *a, struct shared *b)
 {
     uint64_t *sum = arg;
 
-    sum[0] += ((struct leaf *)a)->value;
+    sum[0] += a ? ((struct leaf *)a)->value : 0;
     sum[1] += b ? ((struct leaf *)b)->value : 0;
+    sum[2] += key;
 }
 
 static void
-check_diff(const struct radix *a, const struct radix *b, uint64_t lost,
-           uint64_t instead)
+check_diff(const struct radix *a, const struct radix *b, uint64_t of_a,
+           uint64_t of_b, uint64_t keys)
 {
-    uint64_t sum[2] = {0};
+    uint64_t sum[3] = {0};
 
-    radix_diff(a, b, note_lost, sum);
-    CHECK_EQ(sum[0], lost);
-    CHECK_EQ(sum[1], instead);
+    radix_diff(a, b, note_difference, sum);
+    CHECK_EQ(sum[0], of_a);
+    CHECK_EQ(sum[1], of_b);
+    CHECK_EQ(sum[2], keys);
 }
 
-TEST(radix_diff_finds_what_the_other_does_not_have)
+TEST(radix_diff_finds_what_is_not_the_same)
 {
     struct radix a = {0}, b = {0}, none = {0};
     struct grave g = {0};
@@ -287,19 +289,19 @@ TEST(radix_diff_finds_what_the_other_does_not_have)
     CHECK_EQ(put(&a, 70, 10), 0);
     CHECK_EQ(put(&a, 5000, 100), 0);
     radix_clone(&a, &b);
-    check_diff(&a, &b, 0, 0);
-    check_diff(&a, &none, 111, 0);
-    check_diff(&none, &a, 0, 0);
+    check_diff(&a, &b, 0, 0, 0);
+    check_diff(&a, &none, 111, 0, 5070);
+    check_diff(&none, &a, 0, 111, 5070);
     CHECK_EQ(put(&b, 70, 20), 0);
     CHECK_EQ(put(&b, UINT64_MAX, 1000), 0);
-    check_diff(&a, &b, 10, 20);
-    check_diff(&b, &a, 1020, 10);
+    check_diff(&a, &b, 10, 1020, 70 + UINT64_MAX);
+    check_diff(&b, &a, 1020, 10, 70 + UINT64_MAX);
     CHECK_EQ(radix_cut(&b, &ops, 1, UINT64_MAX, &g), 0);
     (void)grave_drain(&g, SIZE_MAX);
-    check_diff(&a, &b, 110, 0);
-    check_diff(&b, &a, 0, 0);
+    check_diff(&a, &b, 110, 0, 5070);
+    check_diff(&b, &a, 0, 110, 5070);
     CHECK_EQ(put(&b, 0, 3), 0);
-    check_diff(&a, &b, 111, 3);
+    check_diff(&a, &b, 111, 3, 5070);
     radix_fini(&a, &ops);
     radix_fini(&b, &ops);
 }

@@ -220,10 +220,13 @@ entry_new(struct name name, uint32_t hash, uint64_t seq)
 }
 
 int
-dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
+dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
+              uint64_t seq)
 {
+    if (radix_find(&d->order, seq))
+        return -EEXIST;
     uint32_t hash = name_hash(name);
-    struct dir_entry *e = entry_new(name, hash, d->next_seq);
+    struct dir_entry *e = entry_new(name, hash, seq);
     if (!e)
         return -ENOMEM;
     e->ino = ino;
@@ -237,13 +240,20 @@ dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
         return -ENOMEM;
     }
     bucket_add(b, e);
-    d->next_seq++;
+    if (seq >= d->next_seq)
+        d->next_seq = seq + 1;
     d->n++;
     if (!d->n_buckets)
         d->n_buckets = 1;
     if (d->n > d->n_buckets * BUCKET_LOAD)
         dir_split(d);
     return 0;
+}
+
+int
+dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
+{
+    return dir_insert_at(d, name, ino, type, d->next_seq);
 }
 
 /* The entry at *at with one owner. NULL: no memory. */
@@ -303,11 +313,11 @@ dir_remove(struct dir *d, struct dir_entry *owned)
     *s = b->slot[--b->n];
     if (!b->n)
         (void)radix_remove(&d->buckets, &plain_ops, index, NULL);
-    if (owned->seq + 1 == d->next_seq)
+    if (owned->seq >= d->first_seq && owned->seq + 1 == d->next_seq)
         d->next_seq--;
     (void)radix_remove(&d->order, &plain_ops, owned->seq, NULL);
     if (!--d->n) {
         d->n_buckets = 0;
-        d->next_seq = 0;
+        d->next_seq = d->first_seq;
     }
 }

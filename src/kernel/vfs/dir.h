@@ -12,9 +12,9 @@
 
 /* All zero: an empty directory. */
 struct dir {
-    struct radix order;   /* sequence number -> struct dir_entry */
-    struct radix buckets; /* bucket number -> struct bucket */
-    uint64_t next_seq;
+    struct radix order;           /* sequence number -> struct dir_entry */
+    struct radix buckets;         /* bucket number -> struct bucket */
+    uint64_t next_seq, first_seq; /* before first_seq, none is used again */
     uint32_t n, n_buckets;
 };
 
@@ -38,6 +38,9 @@ const struct dir_entry *dir_next(const struct dir *d, uint64_t *seq);
 
 /* The name must not be there; it becomes the last. -ENOMEM. */
 int dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type);
+/* The same with a given sequence number. -EEXIST: it is taken. */
+int dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
+                  uint64_t seq);
 static inline uint64_t
 dir_last_seq(const struct dir *d)
 {

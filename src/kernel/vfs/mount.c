@@ -92,6 +92,17 @@ mount_root(const struct kernel *k)
     return CONTAINER_OF(k->mounts.next, struct mount, link);
 }
 
+struct mount *
+mount_nth(const struct kernel *k, size_t n)
+{
+    LIST_FOR_EACH(it, &k->mounts)
+    {
+        if (n-- == 0)
+            return CONTAINER_OF(it, struct mount, link);
+    }
+    return NULL;
+}
+
 /* Makes the directories of `path` that are missing. */
 static int
 make_directories(struct kernel *k, const struct vnode *top, const char *path,

@@ -89,45 +89,52 @@ radix_clone(const struct radix *r, struct radix *ret)
 }
 
 struct diff {
-    void (*lost)(void *arg, struct shared *a, struct shared *b);
+    radix_differs *differs;
     void *arg;
 };
 
-/* Recursion is as deep as the trees are high: 22 at most. A lower tree is what
+/* A part of a tree: a node, or a leaf, of that height. */
+struct part {
+    struct shared *s;
+    unsigned height;
+};
+
+/* What is in slot i of a node one level above `height`. A lower tree is what
  * is in the first slot of a higher one. */
-static void
-subtree_diff(struct shared *a, unsigned a_height, struct shared *b,
-             unsigned b_height, const struct diff *d)
+static struct part
+part_in(struct part p, unsigned i, unsigned height)
 {
-    if (!a || a == b)
+    if (p.height <= height)
+        return (struct part){i ? NULL : p.s, p.height};
+    return (struct part){p.s ? node_of(p.s)->slot[i] : NULL, height};
+}
+
+/* Recursion is as deep as the trees are high: 11 at most. */
+static void
+part_diff(struct part a, struct part b, uint64_t key, const struct diff *d)
+{
+    unsigned height = a.height > b.height ? a.height : b.height;
+
+    if (a.s == b.s)
         return;
-    if (a_height < b_height) {
-        subtree_diff(a, a_height, b ? node_of(b)->slot[0] : NULL, b_height - 1,
-                     d);
+    if (!height) {
+        d->differs(d->arg, key, a.s, b.s);
         return;
     }
-    if (!a_height) {
-        d->lost(d->arg, a, b);
-        return;
-    }
-    bool is_higher = a_height > b_height;
-    for (unsigned i = 0; i < FANOUT; i++) {
-        struct shared *other = is_higher ? (i ? NULL : b)
-                               : b       ? node_of(b)->slot[i]
-                                         : NULL;
-        subtree_diff(node_of(a)->slot[i], a_height - 1, other,
-                     is_higher && !i ? b_height : a_height - 1, d);
-    }
+    height--;
+    for (unsigned i = 0; i < FANOUT; i++)
+        part_diff(part_in(a, i, height), part_in(b, i, height),
+                  key | (uint64_t)i << (BITS * height), d);
 }
 
 void
-radix_diff(const struct radix *a, const struct radix *b,
-           void (*lost)(void *arg, struct shared *a, struct shared *b),
+radix_diff(const struct radix *a, const struct radix *b, radix_differs *differs,
            void *arg)
 {
-    const struct diff d = {lost, arg};
+    const struct diff d = {differs, arg};
 
-    subtree_diff(a->root, a->height, b->root, b->height, &d);
+    part_diff((struct part){a->root, a->height},
+              (struct part){b->root, b->height}, 0, &d);
 }
 
 struct shared *

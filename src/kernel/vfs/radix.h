@@ -57,11 +57,12 @@ struct shared *radix_find(const struct radix *r, uint64_t key);
 /* The leaf with the smallest key >= *key, which is set to it, or NULL. */
 struct shared *radix_next(const struct radix *r, uint64_t *key);
 
-/* Calls `lost` for each leaf of a that b does not have under the same key, with
- * b's leaf there, or NULL. What they share is skipped. */
+/* Calls `differs` for each key under which they do not have the same leaf, in
+ * order; a leaf is NULL where there is none. What they share is skipped. */
+typedef void radix_differs(void *arg, uint64_t key, struct shared *a,
+                           struct shared *b);
 void radix_diff(const struct radix *a, const struct radix *b,
-                void (*lost)(void *arg, struct shared *a, struct shared *b),
-                void *arg);
+                radix_differs *differs, void *arg);
 
 /* Where the leaf of `key` is stored, with no other owner on the way to it;
  * the leaf itself may be shared. A NULL slot may be filled, or left: then

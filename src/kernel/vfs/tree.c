@@ -60,12 +60,22 @@ tree_fini(struct tree *t)
 }
 
 void
+tree_bury(struct tree *t, struct tree *heir)
+{
+    radix_bury(&t->inodes, &inode_ops, &heir->grave);
+    grave_join(&heir->grave, &t->grave);
+    holds_fini(&t->holds);
+    *t = (struct tree){0};
+}
+
+void
 tree_replace(struct tree *t, OWN struct tree *now)
 {
     radix_bury(&t->inodes, &inode_ops, &t->grave);
     grave_join(&t->grave, &now->grave);
     t->inodes = now->inodes;
     t->next_ino = now->next_ino;
+    t->first_ino = now->first_ino;
     t->used = now->used;
     t->hit_bytes = t->hit_inodes = false;
 }
@@ -103,20 +113,25 @@ tree_clone(const struct tree *from, struct tree *ret)
 }
 
 static void
-chunk_lost(void *arg, struct shared *a, struct shared *b)
+chunk_lost(void *arg, uint64_t key, struct shared *a, struct shared *b)
 {
+    (void)key;
     (void)b;
-    *(uint64_t *)arg += ((struct chunk *)a)->is_free ? 0 : CHUNK_BYTES;
+    if (a && !((struct chunk *)a)->is_free)
+        *(uint64_t *)arg += CHUNK_BYTES;
 }
 
 static void
-inode_lost(void *arg, struct shared *a, struct shared *b)
+inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
 {
     enum { INODE_BYTES = 512 }; /* with its entries and nodes */
     const struct inode *i = (const struct inode *)a;
     const struct inode *other = (const struct inode *)b;
     const struct radix none = {0};
 
+    (void)ino;
+    if (!i)
+        return;
     *(uint64_t *)arg += INODE_BYTES;
     if (!inode_is_dir(i))
         radix_diff(&i->chunks,
@@ -182,9 +197,12 @@ tree_make_free(struct tree *t)
     for (; (s = radix_next(&t->inodes, &ino)); ino++) {
         struct inode *i = (struct inode *)s;
         i->free_units = (uint32_t)inode_units(i);
-        if (!inode_is_dir(i))
+        if (inode_is_dir(i))
+            i->dir.first_seq = i->dir.next_seq;
+        else
             content_make_free(i);
     }
+    t->first_ino = t->next_ino;
     t->used = (struct quota){0};
 }
 
@@ -305,7 +323,8 @@ tree_evict(struct tree *t, uint64_t ino)
 }
 
 /* The last inode number is used again if nobody can know it: files that come
- * and go quickly do not spread over ever new nodes. */
+ * and go quickly do not spread over ever new nodes. Those of the root image are
+ * known to records. */
 void
 tree_forget(struct tree *t, uint64_t ino)
 {
@@ -313,7 +332,7 @@ tree_forget(struct tree *t, uint64_t ino)
 
     if (!h) {
         (void)tree_evict(t, ino);
-        t->next_ino -= ino + 1 == t->next_ino;
+        t->next_ino -= ino >= t->first_ino && ino + 1 == t->next_ino;
         return;
     }
     t->holds.n_orphans += !h->is_orphan;

@@ -29,7 +29,7 @@ struct quota {
 
 struct tree {
     struct radix inodes;
-    uint64_t next_ino;
+    uint64_t next_ino, first_ino; /* before first_ino, none is used again */
     struct quota used, max;
     struct tree *peer; /* the next of a ring under one limit; NULL: alone */
     bool hit_bytes, hit_inodes; /* the quota refused something */
@@ -41,6 +41,9 @@ struct tree {
 int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
 /* A tree that is all zero is fine. */
 void tree_fini(struct tree *t);
+/* As tree_fini of a clone without peers, but what it alone has is freed in
+ * steps, by the owner of `heir`. */
+void tree_bury(struct tree *t, struct tree *heir);
 /* Makes `t` what `now` is, which is taken over, with the limits and holds of
  * before. */
 void tree_replace(struct tree *t, OWN struct tree *now);
@@ -59,7 +62,8 @@ struct quota tree_used(const struct tree *t);
 uint64_t tree_lost(const struct tree *t, const struct tree *other);
 /* What `used` should be, counted anew: for tests. */
 void tree_recount(const struct tree *t, struct quota *ret);
-/* All that is in a tree that was never cloned costs nothing from now on. */
+/* All that is in a tree that was never cloned costs nothing from now on; the
+ * numbers of its inodes and names will not be used again. */
 void tree_make_free(struct tree *t);
 
 /* Borrowed until the next change, or NULL. */

@@ -125,23 +125,47 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     return (int64_t)done;
 }
 
+/* Drops the blocks first..last. */
+static int
+cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+{
+    uint64_t before = i->chunks.sum.weight;
+    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
+
+    tree_uncharge_blocks(t, before - i->chunks.sum.weight);
+    return r;
+}
+
+int
+tree_set_block(struct tree *t, struct inode *i, uint64_t index,
+               OWN struct chunk *c)
+{
+    const struct chunk *old = chunk_at(i, index);
+    int paid = old && !old->is_free, pays = c && !c->is_free;
+    bool is_new = !old;
+
+    if (!c)
+        return cut_blocks(t, i, index, index);
+    if (pays > paid && tree_charge_blocks(t, 1) < 0) {
+        chunk_put(c);
+        return -ENOSPC;
+    }
+    if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->grave) < 0) {
+        tree_uncharge_blocks(t, pays > paid);
+        return -ENOMEM;
+    }
+    tree_uncharge_blocks(t, paid > pays);
+    radix_count(&i->chunks, index, is_new, pays - paid);
+    return 0;
+}
+
 static int
 map_chunk(struct tree *t, struct inode *i, uint64_t key, const void *data,
           size_t len)
 {
-    const struct chunk *old = chunk_at(i, key);
-    bool is_new = !old, pays = !old || old->is_free;
-
-    if (pays && tree_charge_blocks(t, 1) < 0)
-        return -ENOSPC;
     struct chunk *c = chunk_new_foreign(data, len);
-    if (!c || radix_set(&i->chunks, &content_ops, key, &c->ref, NULL) < 0) {
-        if (pays)
-            tree_uncharge_blocks(t, 1);
-        return -ENOMEM;
-    }
-    count(i, key, is_new, pays);
-    return 0;
+
+    return c ? tree_set_block(t, i, key, c) : -ENOMEM;
 }
 
 int
@@ -186,17 +210,6 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
         tree_uncharge_blocks(t, 1);
     if (!r)
         count(i, key, false, costs);
-    return r;
-}
-
-/* Drops the blocks first..last. */
-static int
-cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
-{
-    uint64_t before = i->chunks.sum.weight;
-    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
-
-    tree_uncharge_blocks(t, before - i->chunks.sum.weight);
     return r;
 }
 

@@ -18,6 +18,10 @@ int tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink);
 int tree_evict(struct tree *t, uint64_t ino);
 /* An owned inode without names goes now, or when it is released. */
 void tree_forget(struct tree *t, uint64_t ino);
+/* Puts a block in the place of what is there, or (NULL) removes it. Times and
+ * size stay. -ENOSPC, -ENOMEM. */
+int tree_set_block(struct tree *t, struct inode *i, uint64_t index,
+                   OWN struct chunk *c);
 /* A name of i in d is gone: one link less, of d too if i is a directory. */
 void tree_unname(struct tree *t, struct inode *d, struct inode *i, uint64_t ino,
                  int64_t now_ns);

@@ -167,8 +167,9 @@ int mount_add(struct kernel *k, const char *path, const char *source,
 /* Mounts the directory at `path` (made if missing, uid's) over itself, to be
  * written even where what it is in is read-only. */
 int mount_bind(struct kernel *k, const char *path, uint32_t uid);
-/* The first mount. */
+/* The first mount; the n-th, or NULL. */
 struct mount *mount_root(const struct kernel *k);
+struct mount *mount_nth(const struct kernel *k, size_t n);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
 /* Lets each file system free about `max` objects of what was removed; true

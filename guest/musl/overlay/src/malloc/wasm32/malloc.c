@@ -32,8 +32,13 @@
 #define ALIGNED   0x80000000u
 #define FREE      0x200u /* while malloc_trim works */
 #define AREA      65536u
-#define HOLE      16384u /* the least that is given back out of an area */
 #define LEAD      16u /* from the start of a large block or area to a payload */
+#define HOLE      16384u /* the least that is given back out of an area */
+
+/* wasmsand_trim looks for what it can give back in a heap of so many pages, and
+ * among small blocks where so many are free. */
+#define WORTH_PAGES  1024u
+#define WORTH_BLOCKS 4096u
 
 #define HEADER(p)      (((uint32_t *)(p))[-1])
 #define LARGE_BYTES(p) (((uint32_t *)(p))[-2]) /* all its pages */
@@ -130,6 +135,15 @@ take_pages(uint32_t bytes, int *ret_dirty)
     return claim(__wpages_find(n), n, ret_dirty);
 }
 
+/* The rest of the fresh area becomes free blocks. */
+static void
+end_fresh(void)
+{
+    if (fresh)
+        areas->end = cut(fresh, fresh_end);
+    fresh = fresh_end = NULL;
+}
+
 /* A fresh area for a block of that size: where it fits first, and larger if
  * there is room. */
 static int
@@ -147,8 +161,7 @@ more_fresh(uint32_t size)
         fresh_end += n * PAGE_BYTES;
         return 0;
     }
-    if (areas)
-        areas->end = cut(fresh, fresh_end);
+    end_fresh();
     ((struct area *)p)->next = areas;
     areas = (struct area *)p;
     fresh = p + LEAD;
@@ -406,6 +419,7 @@ reallocarray_(void *p, size_t a, size_t b)
 
 #define PAGE_UP(p)   ((char *)(((uintptr_t)(p) + PAGE_BYTES - 1) & -PAGE_BYTES))
 #define PAGE_DOWN(p) ((char *)((uintptr_t)(p) & -PAGE_BYTES))
+#define FIRST_IN(a)  ((char *)(a) + LEAD)
 
 static int
 is_free_block(const char *p)
@@ -419,69 +433,80 @@ after_block(char *p)
     return p + class_size(HEADER(p) & ~FREE);
 }
 
+static void
+release(char *from, char *to)
+{
+    __wpages_release(PAGE_OF(from), (unsigned)(to - from) / PAGE_BYTES);
+}
+
 /* The blocks [p, end) are free: gives the pages among them back, if they are
- * many, so that the area ends there and another begins behind. Returns the
- * area that `end` belongs to. */
+ * many, so that the area ends there. Returns the area that goes on at `end`:
+ * another one then, if any blocks follow. */
 static struct area *
 give_back(struct area *a, char *p, char *end)
 {
-    char *from = PAGE_UP(p), *to = PAGE_DOWN(end - LEAD);
-    int is_newest = a == areas;
-    struct area *rest;
+    int is_tail = end == a->end;
+    char *from = PAGE_UP(p),
+         *to = is_tail ? PAGE_UP(end) : PAGE_DOWN(end - LEAD);
+    struct area *rest = (struct area *)to;
 
     if (to < from + HOLE) {
         (void)cut(p, end);
         return a;
     }
     (void)cut(p, from);
-    (void)cut(to + LEAD, end);
-    rest = (struct area *)to;
-    rest->end = a->end;
-    a->end = from;
-    if (is_newest) {
-        rest->next = areas;
-        areas = rest;
+    if (is_tail) {
+        rest = a;
     } else {
+        (void)cut(to + LEAD, end);
         rest->next = a->next;
+        rest->end = a->end;
         a->next = rest;
     }
-    __wpages_release(PAGE_OF(from), (unsigned)(to - from) / PAGE_BYTES);
+    a->end = from;
+    release(from, to);
     return rest;
 }
 
-/* Puts what is free in an area into the lists, and returns the area after it.
- */
-static struct area *
-sweep(struct area *a)
+/* Puts what is free in an area into the lists, or gives it back; the area as
+ * well, if all is free. Returns the link to the area after it. */
+static struct area **
+sweep(struct area **link)
 {
-    char *p = (char *)a + LEAD, *end = a == areas ? fresh : a->end;
+    struct area *a = *link;
+    char *p = FIRST_IN(a), *run;
 
-    while (p < end) {
-        char *run = p;
-
-        while (p < end && is_free_block(p))
+    while (p < a->end) {
+        run = p;
+        while (p < a->end && is_free_block(p))
             p = after_block(p);
+        if (run == FIRST_IN(a) && p == a->end) {
+            *link = a->next;
+            release((char *)a, PAGE_UP(p));
+            return link;
+        }
         if (p != run)
             a = give_back(a, run, p);
-        while (p < end && !is_free_block(p))
+        while (p < a->end && !is_free_block(p))
             p = after_block(p);
     }
-    return a->next;
+    return &a->next;
 }
 
 static void
 give_back_small(void)
 {
-    struct area *a, *next;
+    struct area **link = &areas;
     struct block *b;
 
+    end_fresh();
     for (unsigned i = 0; i < CLASSES; i++) {
         for (b = list[i]; b; b = b->next)
             HEADER(b) |= FREE;
         list[i] = NULL;
     }
-    for (a = areas; a; a = next)
-        next = sweep(a);
+    while (*link)
+        link = sweep(link);
 }
 
 static int
@@ -513,20 +538,24 @@ size_t
 wasmsand_trim(void)
 {
     static unsigned skip, pause;
-    unsigned before = __wpages_mapped();
+    unsigned mapped, end;
 
-    if (before < 1024)
+    if (__wpages_span() < WORTH_PAGES)
         return 0;
+    mapped = __wpages_mapped();
+    end = __wpages_end();
     if (skip) {
         skip--;
-    } else if (has_many_free(4096)) {
+        __wpages_trim();
+    } else if (mapped < __wpages_span() / 2 || has_many_free(WORTH_BLOCKS)) {
         give_back_small();
-        pause = __wpages_mapped() <= before / 2 ? 0
-                : pause < 1024                  ? 2 * pause + 1
-                                                : pause;
+        __wpages_trim();
+        if (__wpages_end() < end || __wpages_mapped() < mapped / 2)
+            pause = 0;
+        else if (pause < 1024)
+            pause = 2 * pause + 1;
         skip = pause;
     }
-    __wpages_trim();
     return (size_t)__wpages_end() * PAGE_BYTES;
 }
 

@@ -210,6 +210,12 @@ __wpages_end(void)
 }
 
 unsigned
+__wpages_span(void)
+{
+    return __wpages_end() - first;
+}
+
+unsigned
 __wpages_mapped(void)
 {
     unsigned n = 0, i;
@@ -230,24 +236,26 @@ mapped_end(unsigned end)
     return end;
 }
 
-/* Makes the table as small as can be, and puts it as low as can be. */
+/* Makes the table as small as can be, and puts it as low as can be; then `top`
+ * is the end of what is mapped. */
 static void
-shrink_table(void)
+shrink(void)
 {
     unsigned at = PAGE_OF(table), n = PAGES(words * sizeof *table);
-    unsigned less = words, end, to;
+    unsigned less = words, to;
 
+    if (table != small_table)
+        __wpages_release(at, n);
+    top = mapped_end(top);
     if (table == small_table)
         return;
-    __wpages_release(at, n);
-    end = mapped_end(top);
-    if (end <= base + STATIC_WORDS * PER_WORD) {
+    if (top <= base + STATIC_WORDS * PER_WORD) {
         memcpy(small_table, table, sizeof small_table);
         table = small_table;
         words = STATIC_WORDS;
         return;
     }
-    while (base + less / 2 * PER_WORD >= end + PAGES(less / 2 * sizeof *table))
+    while (base + less / 2 * PER_WORD >= top + PAGES(less / 2 * sizeof *table))
         less /= 2;
     to = __wpages_find(PAGES(less * sizeof *table));
     if (!to || to > at) {
@@ -256,7 +264,10 @@ shrink_table(void)
     }
     table = memmove(PAGE_PTR(to), table, less * sizeof *table);
     words = less;
-    set_mapped(to, PAGES(less * sizeof *table), 1);
+    n = PAGES(less * sizeof *table);
+    set_mapped(to, n, 1);
+    if (to + n > top)
+        top = to + n;
 }
 
 static void
@@ -274,13 +285,14 @@ clear(unsigned i)
 void
 __wpages_trim(void)
 {
-    if (!is_soiled || __wpages_mapped() > (top - first) / 2)
+    unsigned end = top;
+
+    if (!is_soiled || __wpages_mapped() > (end - first) / 2)
         return;
-    shrink_table();
-    for (unsigned i = first; i < top; i++)
+    shrink();
+    for (unsigned i = first; i < end; i++)
         if (!is_mapped(i))
             clear(i);
-    top = mapped_end(top);
     is_soiled = 0;
 }
 

@@ -34,9 +34,10 @@ hidden int __wpages_is_file(unsigned i);
 hidden int __wpages_all_mapped(unsigned i, unsigned n);
 hidden int __wpages_none_mapped(unsigned i, unsigned n);
 
-/* How many pages of the heap are mapped, and the page behind the last that was
- * ever. */
+/* How many pages of the heap are mapped; how many it has up to the page behind
+ * the last that was used; that page. */
 hidden unsigned __wpages_mapped(void);
+hidden unsigned __wpages_span(void);
 hidden unsigned __wpages_end(void);
 
 /* If half of the heap was unmapped: zeroes those pages, and lets those at the

@@ -1,0 +1,474 @@
+/* Records: keys, values, and frames of a stream. */
+#include "base/record.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INODE_BITS 48
+
+/* --- numbers */
+
+struct out {
+    uint8_t *at;
+};
+
+struct in {
+    const uint8_t *at;
+};
+
+static void
+put(struct out *o, uint64_t v, unsigned bytes)
+{
+    while (bytes--)
+        *o->at++ = (uint8_t)(v >> (8 * bytes));
+}
+
+static uint64_t
+get(struct in *i, unsigned bytes)
+{
+    uint64_t v = 0;
+
+    while (bytes--)
+        v = v << 8 | *i->at++;
+    return v;
+}
+
+static void
+put_inode(struct out *o, uint32_t mount, uint64_t inode)
+{
+    put(o, (uint64_t)mount << INODE_BITS | inode, 8);
+}
+
+static void
+get_inode(struct in *i, uint32_t *ret_mount, uint64_t *ret_inode)
+{
+    uint64_t v = get(i, 8);
+
+    *ret_mount = (uint32_t)(v >> INODE_BITS);
+    *ret_inode = v & (RECORD_INODE_MAX - 1);
+}
+
+/* --- keys */
+
+/* What follows the type, and what a value must be. */
+struct form {
+    uint8_t inode, index; /* bytes of each; 0: there is none */
+    bool has_name;
+    uint64_t index_min, index_end;
+    int (*check)(const struct record_key *k, const void *value, size_t len);
+};
+
+static const struct form *form_of(unsigned type);
+
+size_t
+record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX])
+{
+    const struct form *f = form_of(k->type);
+    struct out o = {ret};
+
+    put(&o, k->type, 1);
+    if (f->inode)
+        put_inode(&o, k->mount, k->inode);
+    put(&o, k->index, f->index);
+    if (f->has_name) {
+        memcpy(o.at, k->name, k->name_len);
+        o.at += k->name_len;
+    }
+    return (size_t)(o.at - ret);
+}
+
+static bool
+is_name(const char *s, size_t len)
+{
+    bool is_dots = (len == 1 || len == 2) && !memcmp(s, "..", len);
+
+    return len && len <= 255 && !is_dots && !memchr(s, 0, len) &&
+           !memchr(s, '/', len);
+}
+
+int
+record_key_get(const void *key, size_t len, struct record_key *ret)
+{
+    const uint8_t *start = key;
+    const struct form *f = len ? form_of(*start) : NULL;
+
+    if (!f)
+        return -EINVAL;
+    size_t numbers = 1u + f->inode + f->index;
+    if (f->has_name ? len < numbers : len != numbers)
+        return -EINVAL;
+    struct record_key k = {.type = *start};
+    struct in i = {start + 1};
+    if (f->inode)
+        get_inode(&i, &k.mount, &k.inode);
+    if (f->inode && !k.inode)
+        return -EINVAL;
+    k.index = get(&i, f->index);
+    if (f->index && (k.index < f->index_min || k.index >= f->index_end))
+        return -EINVAL;
+    k.name = (const char *)i.at;
+    k.name_len = len - numbers;
+    if (f->has_name && !is_name(k.name, k.name_len))
+        return -EINVAL;
+    *ret = k;
+    return 0;
+}
+
+/* --- values */
+
+enum { INODE_BYTES = 44, NAME_BYTES = 16, FILE_BYTES = 24, SHELL_BYTES = 28 };
+
+size_t
+record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
+{
+    struct out o = {ret};
+
+    put(&o, r->mode, 4);
+    put(&o, r->uid, 4);
+    put(&o, r->gid, 4);
+    put(&o, r->size, 8);
+    put(&o, (uint64_t)r->atime_ns, 8);
+    put(&o, (uint64_t)r->mtime_ns, 8);
+    put(&o, (uint64_t)r->ctime_ns, 8);
+    return INODE_BYTES;
+}
+
+/* The sizes that inodes of a kind can have; false: there is no such kind. */
+static bool
+sizes_of(uint32_t mode, uint64_t *ret_min, uint64_t *ret_max)
+{
+    static const struct {
+        uint32_t kind;
+        uint64_t min, max;
+    } kinds[] = {
+        {S_IFREG, 0, RECORD_BYTES_MAX},
+        {S_IFDIR, 0, 0},
+        {S_IFLNK, 1, RECORD_LINK_MAX},
+        {S_IFIFO, 0, 0},
+        {S_IFSOCK, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if ((mode & ~07777u) != kinds[i].kind)
+            continue;
+        *ret_min = kinds[i].min;
+        *ret_max = kinds[i].max;
+        return true;
+    }
+    return false;
+}
+
+int
+record_inode_get(const void *value, size_t len, struct record_inode *ret)
+{
+    struct in i = {value};
+    uint64_t min, max;
+
+    if (len != INODE_BYTES)
+        return -EINVAL;
+    struct record_inode r = {.mode = (uint32_t)get(&i, 4)};
+    r.uid = (uint32_t)get(&i, 4);
+    r.gid = (uint32_t)get(&i, 4);
+    r.size = get(&i, 8);
+    r.atime_ns = (int64_t)get(&i, 8);
+    r.mtime_ns = (int64_t)get(&i, 8);
+    r.ctime_ns = (int64_t)get(&i, 8);
+    if (!sizes_of(r.mode, &min, &max) || r.size < min || r.size > max)
+        return -EINVAL;
+    *ret = r;
+    return 0;
+}
+
+size_t
+record_name_put(const struct record_name *r, uint8_t ret[RECORD_FIXED_MAX])
+{
+    struct out o = {ret};
+
+    if (!r->inode)
+        return 0;
+    put(&o, r->inode, 8);
+    put(&o, r->seq, 8);
+    return NAME_BYTES;
+}
+
+int
+record_name_get(const void *value, size_t len, struct record_name *ret)
+{
+    struct in i = {value};
+    struct record_name r = {0};
+
+    if (len && len != NAME_BYTES)
+        return -EINVAL;
+    if (len) {
+        r.inode = get(&i, 8);
+        r.seq = get(&i, 8);
+        if (!r.inode || r.inode >= RECORD_INODE_MAX ||
+            r.seq >= RECORD_INODE_MAX)
+            return -EINVAL;
+    }
+    *ret = r;
+    return 0;
+}
+
+size_t
+record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
+{
+    struct out o = {ret};
+
+    put(&o, r->flags, 4);
+    put(&o, r->cloexec, 4);
+    put_inode(&o, r->mount, r->inode);
+    put(&o, r->pos, 8);
+    return FILE_BYTES;
+}
+
+int
+record_file_get(const void *value, size_t len, struct record_file *ret)
+{
+    struct in i = {value};
+
+    if (len != FILE_BYTES)
+        return -EINVAL;
+    struct record_file r = {.flags = (uint32_t)get(&i, 4)};
+    uint64_t cloexec = get(&i, 4);
+    r.cloexec = cloexec;
+    get_inode(&i, &r.mount, &r.inode);
+    r.pos = get(&i, 8);
+    if (cloexec > 1 || r.pos > INT64_MAX)
+        return -EINVAL;
+    *ret = r;
+    return 0;
+}
+
+size_t
+record_shell_put(const struct record_shell *r, uint8_t ret[RECORD_FIXED_MAX])
+{
+    struct out o = {ret};
+
+    put(&o, r->status, 4);
+    put(&o, r->has_env, 4);
+    put(&o, r->memory_bytes, 8);
+    put(&o, r->cwd_mount, 4);
+    put(&o, r->cwd, 8);
+    return SHELL_BYTES;
+}
+
+int
+record_shell_get(const void *value, size_t len, struct record_shell *ret)
+{
+    const uint64_t wasm_page = 65536;
+    struct in i = {value};
+
+    if (len != SHELL_BYTES)
+        return -EINVAL;
+    struct record_shell r = {.status = (uint32_t)get(&i, 4)};
+    uint64_t has_env = get(&i, 4);
+    r.has_env = has_env;
+    r.memory_bytes = get(&i, 8);
+    r.cwd_mount = (uint32_t)get(&i, 4);
+    r.cwd = get(&i, 8);
+    if (r.status > 255 || has_env > 1 || r.memory_bytes % wasm_page ||
+        r.memory_bytes > UINT32_MAX || !r.cwd || r.cwd >= RECORD_INODE_MAX)
+        return -EINVAL;
+    *ret = r;
+    return 0;
+}
+
+/* --- records */
+
+struct fact {
+    const char *name;
+    size_t min, max;
+};
+
+/* NULL: it has a name that no fact has. */
+static const struct fact *
+find_fact(const struct record_key *k)
+{
+#define F(NAME, MIN, MAX) {#NAME, MIN, MAX},
+    static const struct fact facts[] = {RECORD_FACTS(F)};
+#undef F
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (record_is_fact(k, facts[i].name))
+            return &facts[i];
+    return NULL;
+}
+
+bool
+record_is_fact(const struct record_key *k, const char *name)
+{
+    return k->type == RECORD_FACT && strlen(name) == k->name_len &&
+           !memcmp(name, k->name, k->name_len);
+}
+
+static int
+check_fact(const struct record_key *k, const void *value, size_t len)
+{
+    const struct fact *f = find_fact(k);
+    struct record_shell shell;
+
+    if (!f || len < f->min || len > f->max)
+        return -EINVAL;
+    return record_is_fact(k, "shell") ? record_shell_get(value, len, &shell)
+                                      : 0;
+}
+
+static int
+check_file(const struct record_key *k, const void *value, size_t len)
+{
+    struct record_file r;
+
+    (void)k;
+    return record_file_get(value, len, &r);
+}
+
+static int
+check_command(const struct record_key *k, const void *value, size_t len)
+{
+    (void)k;
+    return len >= RECORD_COMMAND_MAX || memchr(value, 0, len) ? -EINVAL : 0;
+}
+
+static int
+check_inode(const struct record_key *k, const void *value, size_t len)
+{
+    struct record_inode r;
+
+    (void)k;
+    return record_inode_get(value, len, &r);
+}
+
+static int
+check_name(const struct record_key *k, const void *value, size_t len)
+{
+    struct record_name r;
+
+    (void)k;
+    return record_name_get(value, len, &r);
+}
+
+static int
+check_page(const struct record_key *k, const void *value, size_t len)
+{
+    (void)k;
+    (void)value;
+    return len > RECORD_PAGE_BYTES ? -EINVAL : 0;
+}
+
+static int
+check_block(const struct record_key *k, const void *value, size_t len)
+{
+    (void)k;
+    (void)value;
+    return len > RECORD_BLOCK_BYTES ? -EINVAL : 0;
+}
+
+static const struct form *
+form_of(unsigned type)
+{
+    static const struct form forms[] = {
+        [RECORD_FACT] = {.has_name = true, .check = check_fact},
+        [RECORD_FILE] = {.index = 4,
+                         .index_min = 3,
+                         .index_end = RECORD_FD_MAX,
+                         .check = check_file},
+        [RECORD_COMMAND] = {.index = 8,
+                            .index_end = RECORD_INODE_MAX,
+                            .check = check_command},
+        [RECORD_INODE] = {.inode = 8, .check = check_inode},
+        [RECORD_NAME] = {.inode = 8, .has_name = true, .check = check_name},
+        [RECORD_PAGE] = {.index = 4,
+                         .index_end = RECORD_PAGE_MAX,
+                         .check = check_page},
+        [RECORD_BLOCK] = {.inode = 8,
+                          .index = 8,
+                          .index_end = RECORD_BYTES_MAX / RECORD_BLOCK_BYTES,
+                          .check = check_block},
+    };
+
+    return type < sizeof forms / sizeof *forms && forms[type].check
+               ? &forms[type]
+               : NULL;
+}
+
+int
+record_check(const void *key, size_t key_len, const void *value, size_t len)
+{
+    struct record_key k;
+
+    int r = record_key_get(key, key_len, &k);
+    if (r != 0)
+        return r;
+    if (value)
+        return form_of(k.type)->check(&k, value, len);
+    return k.type == RECORD_FACT && !find_fact(&k) ? -EINVAL : 0;
+}
+
+int
+record_send(const struct record_sink *to, const struct record_key *k,
+            const void *value, size_t len)
+{
+    uint8_t key[RECORD_KEY_MAX];
+
+    return to->put(to->arg, key, record_key_put(k, key), value, len);
+}
+
+/* --- frames */
+
+static void
+put_le(uint8_t *p, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(v >> (8 * i));
+}
+
+static uint64_t
+get_le(const uint8_t *p, unsigned bytes)
+{
+    uint64_t v = 0;
+
+    while (bytes--)
+        v = v << 8 | p[bytes];
+    return v;
+}
+
+void
+record_head_put(const struct record_head *h, uint8_t ret[RECORD_HEAD_BYTES])
+{
+    ret[0] = (uint8_t)h->op;
+    ret[1] = 0;
+    put_le(ret + 2, h->key_len, 2);
+    put_le(ret + 4, h->value_len, 4);
+}
+
+int
+record_head_get(const uint8_t head[RECORD_HEAD_BYTES], struct record_head *ret)
+{
+    struct record_head h = {.op = head[0],
+                            .key_len = (uint16_t)get_le(head + 2, 2),
+                            .value_len = (uint32_t)get_le(head + 4, 4)};
+    bool has_key = h.key_len && h.key_len <= RECORD_KEY_MAX;
+    bool is_well =
+        (h.op == RECORD_PUT && has_key && h.value_len <= RECORD_VALUE_MAX) ||
+        (h.op == RECORD_DELETE && has_key && !h.value_len) ||
+        (h.op == RECORD_END && !h.key_len && h.value_len == RECORD_END_BYTES);
+
+    if (head[1] || !is_well)
+        return -EINVAL;
+    *ret = h;
+    return 0;
+}
+
+void
+record_end_put(uint64_t number, uint8_t ret[RECORD_END_BYTES])
+{
+    put_le(ret, number, RECORD_END_BYTES);
+}
+
+uint64_t
+record_end_get(const uint8_t value[RECORD_END_BYTES])
+{
+    return get_le(value, RECORD_END_BYTES);
+}

@@ -1,0 +1,165 @@
+/* Records: the durable state of a sandbox as a map from keys to values.
+ *
+ * A key begins with its type; numbers are big-endian, in values too, so that
+ * keys sort by them. All that is recorded is the difference to the root image
+ * and to the frozen shell. In the order of keys, what a record needs in order
+ * to be understood comes before it: facts, inodes, then names and blocks.
+ *
+ *   a NAME        a fact: see RECORD_FACTS
+ *   f fd          an open file of the shell
+ *   h number      a command of the history
+ *   i inode       its attributes
+ *   n inode NAME  a name in a directory; empty: the image's name is gone
+ *   p page        of the shell's memory, without zeros at its end
+ *   x inode block of a file or the target of a symbolic link: its bytes, and
+ *                 zeros after them. Empty: allocated and never written; but
+ *                 in an inode of the image, a hole where that has a block
+ *
+ * Inode numbers carry the number of their mount; 0 is the root. Those of the
+ * image's inodes are never used for others: of these inodes, what is not
+ * recorded is as in the image. Links are not recorded, but counted: an inode
+ * without a name is not there. */
+#ifndef BASE_RECORD_H
+#define BASE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_type {
+    RECORD_FACT = 'a',
+    RECORD_FILE = 'f',
+    RECORD_COMMAND = 'h',
+    RECORD_INODE = 'i',
+    RECORD_NAME = 'n',
+    RECORD_PAGE = 'p',
+    RECORD_BLOCK = 'x',
+};
+
+enum {
+    RECORD_VERSION = 1,
+    RECORD_KEY_MAX = 264,
+    RECORD_BLOCK_BYTES = 4096,
+    RECORD_PAGE_BYTES = 1024,
+    RECORD_COMMAND_MAX = 1 << 20,
+    RECORD_PATCH_MAX = 4096,
+    RECORD_VALUE_MAX = 16 << 20, /* of any; most are far smaller */
+    RECORD_FD_MAX = 65536,
+    RECORD_PAGE_MAX = 1 << 22,
+};
+#define RECORD_INODE_MAX (UINT64_C(1) << 48) /* and of positions, numbers */
+#define RECORD_BYTES_MAX (UINT64_C(1) << 48) /* of a file */
+#define RECORD_LINK_MAX  4095
+
+/*    name     bytes, from, to
+ * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
+ * shell's program; shell: struct record_shell; task: its signal actions, as the
+ * same program has them; patch: what has changed in pages since they were
+ * recorded; script: the shell as a script, as in an export. */
+#define RECORD_FACTS(F)           \
+    F(version, 4, 4)              \
+    F(image, 32, 32)              \
+    F(module, 32, 32)             \
+    F(shell, 28, 28)              \
+    F(task, 1, 4096)              \
+    F(patch, 1, RECORD_PATCH_MAX) \
+    F(script, 1, RECORD_VALUE_MAX)
+
+struct record_key {
+    enum record_type type;
+    uint32_t mount; /* of inode */
+    uint64_t inode; /* of a name: the directory's */
+    uint64_t index; /* fd, number of the command, page, block */
+    const char *name;
+    size_t name_len;
+};
+
+struct record_inode {
+    uint32_t mode, uid, gid;
+    uint64_t size; /* of files and symbolic links */
+    int64_t atime_ns, mtime_ns, ctime_ns;
+};
+
+struct record_name {
+    uint64_t inode; /* 0: gone */
+    uint64_t seq;   /* the place in the order of the directory */
+};
+
+struct record_file {
+    uint32_t flags; /* of open */
+    bool cloexec;
+    uint32_t mount;
+    uint64_t inode; /* 0: nothing that can be opened again */
+    uint64_t pos;
+};
+
+struct record_shell {
+    uint32_t status; /* $? */
+    bool has_env;    /* the variables of the sandbox's options were set */
+    uint64_t memory_bytes;
+    uint32_t cwd_mount;
+    uint64_t cwd;
+};
+
+/* Keys. The bytes written; k must be well-formed. */
+size_t record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX]);
+/* ret->name points into `key`. -EINVAL: not a key, or a number out of range. */
+int record_key_get(const void *key, size_t len, struct record_key *ret);
+
+bool record_is_fact(const struct record_key *k, const char *name);
+
+/* Values with a form. *_put returns the bytes written, *_get -EINVAL for what
+ * no sandbox could have. */
+enum { RECORD_FIXED_MAX = 44 };
+size_t record_inode_put(const struct record_inode *r,
+                        uint8_t ret[RECORD_FIXED_MAX]);
+int record_inode_get(const void *value, size_t len, struct record_inode *ret);
+size_t record_name_put(const struct record_name *r,
+                       uint8_t ret[RECORD_FIXED_MAX]);
+int record_name_get(const void *value, size_t len, struct record_name *ret);
+size_t record_file_put(const struct record_file *r,
+                       uint8_t ret[RECORD_FIXED_MAX]);
+int record_file_get(const void *value, size_t len, struct record_file *ret);
+size_t record_shell_put(const struct record_shell *r,
+                        uint8_t ret[RECORD_FIXED_MAX]);
+int record_shell_get(const void *value, size_t len, struct record_shell *ret);
+
+/* What one record can tell about being well-formed: key and value; value NULL:
+ * the record is removed. -EINVAL. */
+int record_check(const void *key, size_t key_len, const void *value,
+                 size_t len);
+
+/* Where records go: `value` NULL, they are removed. What is not 0 ends it. */
+struct record_sink {
+    int (*put)(void *arg, const void *key, size_t key_len, const void *value,
+               size_t len);
+    void *arg;
+};
+int record_send(const struct record_sink *to, const struct record_key *k,
+                const void *value, size_t len);
+
+/* --- on a stream: a head, the key, the value */
+
+enum record_op {
+    RECORD_PUT = 'P',
+    RECORD_DELETE = 'D', /* no value */
+    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes */
+};
+
+enum { RECORD_HEAD_BYTES = 8, RECORD_END_BYTES = 8 };
+
+struct record_head {
+    enum record_op op;
+    uint16_t key_len;
+    uint32_t value_len;
+};
+
+void record_head_put(const struct record_head *h,
+                     uint8_t ret[RECORD_HEAD_BYTES]);
+/* -EINVAL: an unknown op, or lengths that it cannot have. */
+int record_head_get(const uint8_t head[RECORD_HEAD_BYTES],
+                    struct record_head *ret);
+void record_end_put(uint64_t number, uint8_t ret[RECORD_END_BYTES]);
+uint64_t record_end_get(const uint8_t value[RECORD_END_BYTES]);
+
+#endif

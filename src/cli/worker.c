@@ -1,0 +1,86 @@
+/* wasm-sandbox worker: what the supervisor starts for a session. */
+#include "cli/cli.h"
+
+#include "rpc/server.h"
+#include "seal/seal.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATE_HFD = 3, HASH_BYTES = 32 };
+
+static const struct option options[] = {
+    {"root", required_argument, NULL, 'r'},
+    {"image-hash", required_argument, NULL, 'i'},
+    {"compile", no_argument, NULL, 'c'},
+    {"unsealed", no_argument, NULL, 'u'},
+    {0},
+};
+
+struct working {
+    struct server_options o;
+    struct worker_options w;
+    char root[ROOT_PATH_BYTES];
+    uint8_t hash[HASH_BYTES];
+};
+
+static bool
+parse_hash(struct working *w, const char *arg)
+{
+    for (size_t i = 0; i < HASH_BYTES; i++, arg += 2) {
+        unsigned byte;
+        if (!isxdigit((unsigned char)arg[0]) ||
+            !isxdigit((unsigned char)arg[1]) || sscanf(arg, "%2x", &byte) != 1)
+            return false;
+        w->hash[i] = (uint8_t)byte;
+    }
+    w->w.root_image_hash = w->hash;
+    return !*arg;
+}
+
+static bool
+parse(struct working *w, int argc, char **argv)
+{
+    int c;
+
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+        if (c == 'r')
+            w->o.root_image = optarg;
+        else if (c == 'c')
+            w->w.may_compile = true;
+        else if (c == 'u')
+            w->w.seal = NULL;
+        else if (c != 'i' || !parse_hash(w, optarg))
+            return false;
+    }
+    return optind == argc;
+}
+
+int
+cmd_worker(int argc, char **argv)
+{
+    static struct working w;
+
+    w.w = (struct worker_options){.state_hfd = STATE_HFD, .seal = seal};
+    w.o = (struct server_options){.log_level = LOG_WARN, .worker = &w.w};
+    if (!parse(&w, argc, argv)) {
+        complain("worker: wrong options; it is started by the supervisor");
+        return EXIT_USAGE;
+    }
+    if (fcntl(STATE_HFD, F_SETFD, FD_CLOEXEC) < 0) {
+        complain("worker: descriptor %d is not open", STATE_HFD);
+        return EXIT_USAGE;
+    }
+    if (!w.o.root_image && find_root(w.root, sizeof w.root))
+        w.o.root_image = w.root;
+    if (!w.o.root_image) {
+        complain("worker: no root image");
+        return EXIT_USAGE;
+    }
+    return server_main(&w.o, STDIN_FILENO, STDOUT_FILENO);
+}

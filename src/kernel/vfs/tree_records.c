@@ -1,0 +1,208 @@
+/* From the difference of trees to records.
+ *
+ * An inode of the base stays over it as long as it lives: what it has in common
+ * with it is not recorded. The record of a name or block follows from the
+ * inodes of base and tree alone; it is sent if it is not the same for the last
+ * tree and the one now. Where there is no inode, there are no names, which is a
+ * fact where the base has some, and no blocks. */
+#include "kernel/vfs/tree_records.h"
+
+#include <string.h>
+
+static const struct radix none;
+
+struct writer {
+    const struct tree *base;
+    enum record_type type;
+    struct record_key key;
+    const struct record_sink *to;
+    int error;
+    const struct inode *was, *now; /* of what is being compared */
+    const struct inode *below;     /* in the base; NULL: none */
+};
+
+static void
+send(struct writer *w, const void *value, size_t len)
+{
+    if (!w->error)
+        w->error = record_send(w->to, &w->key, value, len);
+}
+
+/* Of the values that it had and has now; NULL: no record. */
+static void
+send_change(struct writer *w, const uint8_t *was, size_t was_len,
+            const uint8_t *now, size_t len)
+{
+    bool is_same =
+        !was == !now && was_len == len && (!len || !memcmp(was, now, len));
+
+    if (!is_same)
+        send(w, now, len);
+}
+
+/* --- inodes */
+
+/* The value in buf; NULL: no record. */
+static const uint8_t *
+inode_value(const struct writer *w, const struct inode *i,
+            uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
+{
+    *ret_len = 0;
+    if (!i || i == w->below)
+        return NULL;
+    const struct record_inode r = {.mode = i->mode,
+                                   .uid = i->uid,
+                                   .gid = i->gid,
+                                   .size = inode_is_dir(i) ? 0 : i->size,
+                                   .atime_ns = i->atime_ns,
+                                   .mtime_ns = i->mtime_ns,
+                                   .ctime_ns = i->ctime_ns};
+    *ret_len = record_inode_put(&r, buf);
+    return buf;
+}
+
+static void
+send_inode(struct writer *w)
+{
+    uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
+    size_t was_len, len;
+    const uint8_t *was = inode_value(w, w->was, a, &was_len);
+    const uint8_t *now = inode_value(w, w->now, b, &len);
+
+    send_change(w, was, was_len, now, len);
+}
+
+/* --- names */
+
+static const struct dir_entry *
+entry_in(const struct inode *i, struct name name)
+{
+    return i && inode_is_dir(i) ? dir_find(&i->dir, name) : NULL;
+}
+
+static const uint8_t *
+name_value(const struct dir_entry *below, const struct dir_entry *e,
+           uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
+{
+    *ret_len = 0;
+    if (e == below)
+        return NULL;
+    const struct record_name r = {.inode = e ? e->ino : 0,
+                                  .seq = e ? e->seq : 0};
+    *ret_len = record_name_put(&r, buf);
+    return buf;
+}
+
+static void
+send_name(struct writer *w, struct name name)
+{
+    uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
+    const struct dir_entry *below = entry_in(w->below, name);
+    size_t was_len, len;
+    const uint8_t *was = name_value(below, entry_in(w->was, name), a, &was_len);
+    const uint8_t *now = name_value(below, entry_in(w->now, name), b, &len);
+
+    w->key.name = name.s;
+    w->key.name_len = name.len;
+    send_change(w, was, was_len, now, len);
+}
+
+static const struct radix *
+order_of(const struct inode *i)
+{
+    return i && inode_is_dir(i) ? &i->dir.order : &none;
+}
+
+static void
+on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
+{
+    const struct dir_entry *was = (struct dir_entry *)a;
+    const struct dir_entry *now = (struct dir_entry *)b;
+
+    (void)seq;
+    if (was)
+        send_name(arg, (struct name){was->name, was->len});
+    if (now && !(was && was->len == now->len &&
+                 !memcmp(was->name, now->name, now->len)))
+        send_name(arg, (struct name){now->name, now->len});
+}
+
+/* --- blocks */
+
+/* An inode that is not there has no records, as one that is as in the base. */
+static const struct radix *
+chunks_of(const struct inode *i, const struct inode *below)
+{
+    if (!i)
+        i = below;
+    return i && !inode_is_dir(i) ? &i->chunks : &none;
+}
+
+/* The bytes of a block before the end of the file. An empty value is a hole in
+ * the base's inodes. */
+static size_t
+block_bytes(const struct writer *w, const struct chunk *c)
+{
+    uint64_t at = w->key.index * CHUNK_BYTES;
+    uint64_t left = w->now->size > at ? w->now->size - at : 0;
+    size_t n = left < c->cap ? (size_t)left : c->cap;
+
+    return w->below && !n ? 1 : n;
+}
+
+static void
+send_block(struct writer *w, const struct chunk *c)
+{
+    static const uint8_t zero[1];
+    size_t n = block_bytes(w, c);
+
+    send(w, n > c->cap ? zero : c->data, n);
+}
+
+static void
+on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
+{
+    struct writer *w = arg;
+    const struct shared *below = radix_find(chunks_of(w->below, NULL), index);
+
+    (void)was;
+    w->key.index = index;
+    if (now && now != below)
+        send_block(w, (const struct chunk *)now);
+    else
+        send(w, now == below ? NULL : "", 0);
+}
+
+/* --- all */
+
+static void
+on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
+{
+    struct writer *w = arg;
+
+    w->key.inode = ino;
+    w->was = (const struct inode *)was;
+    w->now = (const struct inode *)now;
+    w->below = tree_find(w->base, ino);
+    if (w->type == RECORD_INODE)
+        send_inode(w);
+    else if (w->type == RECORD_BLOCK)
+        radix_diff(chunks_of(w->was, w->below), chunks_of(w->now, w->below),
+                   on_chunk, w);
+    else
+        radix_diff(order_of(w->was), order_of(w->now), on_entry, w);
+}
+
+int
+tree_records(const struct tree *base, const struct tree *last,
+             const struct tree *now, enum record_type type, uint32_t mount,
+             const struct record_sink *to)
+{
+    struct writer w = {.base = base,
+                       .type = type,
+                       .key = {.type = type, .mount = mount},
+                       .to = to};
+
+    radix_diff(&last->inodes, &now->inodes, on_inode, &w);
+    return w.error;
+}

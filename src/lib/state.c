@@ -1,0 +1,262 @@
+/* The durable state of a sandbox, and snapshots as bytes: both are records. */
+#include "lib/state.h"
+
+#include "base/blake2b.h"
+#include "base/buf.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
+#include "lib/export.h"
+#include "lib/history.h"
+#include "lib/shell_script.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVED_MAGIC "WSANDSN2"
+
+DEFINE_CLEANUP(struct wsand_state *, wsand_state_free)
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
+
+/* --- changes */
+
+/* Without it a state is worth as much to this version. */
+static int
+send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
+{
+    CLEANUP(shell_script_fini) struct shell_script s;
+    CLEANUP(buf_fini) struct buf text;
+
+    shell_script_init(&s);
+    buf_init(&text, RECORD_VALUE_MAX);
+    int r = shell_script_take(sb, &s, NULL);
+    if (r == 0)
+        note_put(&text, &s);
+    *ret = r == 0 && !text.error;
+    return *ret ? state_send_fact(to, "script", text.p, text.len) : 0;
+}
+
+/* The script that was recorded is worth nothing when the shell has changed. */
+static int
+send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
+             const struct record_sink *to, bool *ret_script)
+{
+    const struct snapshot *last = sb->recorded;
+    bool is_new = with_script && now->has_shell;
+    int r = 0;
+
+    *ret_script = sb->has_script && state_is_same_shell(last, now);
+    if (is_new && !*ret_script)
+        r = send_script(sb, to, ret_script);
+    if (r == 0 && sb->has_script && !*ret_script)
+        r = state_send_fact(to, "script", NULL, 0);
+    return r == 0 ? state_send(sb, last, now, to) : r;
+}
+
+/* What is only in the old one is freed in steps. */
+static void
+set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
+{
+    struct snapshot *old = sb->recorded;
+
+    for (size_t i = 0; old && i < old->n_trees; i++) {
+        struct mount *m = snapshot_mount(sb, old->trees[i].mount);
+        tree_bury(&old->trees[i].tree, tmpfs_tree(m->fs));
+    }
+    snapshot_free(old);
+    sb->recorded = s;
+}
+
+int
+wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
+                    bool with_script, struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    CLEANUP(snapshot_freep) struct snapshot *now = NULL;
+    const struct record_sink sink = {to->put, to->arg};
+    bool has_script;
+
+    int r = wsand_checkpoint(sb, err);
+    if (r < 0)
+        return r;
+    r = snapshot_new(sb, &now);
+    if (r == 0)
+        r = send_changes(sb, now, with_script, &sink, &has_script);
+    if (r != 0)
+        return r < 0 ? error_errno(err, -r, "cannot save the state") : r;
+    set_recorded(sb, STEAL(now));
+    sb->has_script = has_script;
+    return 0;
+}
+
+/* --- applying */
+
+/* The shell is told to be what it was. */
+static int
+apply_script(struct wsand_state *st, const struct snapshot *s,
+             struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    CLEANUP(shell_script_fini) struct shell_script script;
+    const char *text = state_script(st);
+    struct wsand_sandbox *draft = NULL;
+
+    shell_script_init(&script);
+    if (!text || s->n_trees > 1)
+        return error_set(err, EINVAL,
+                         text ? "saved with another shell, and mounts"
+                              : "saved with another shell, without a script");
+    int r = note_get(text, strlen(text), &script, err);
+    if (r == 0)
+        r = sandbox_draft(sb, &s->trees[0].tree, &draft, err);
+    if (r == 0)
+        r = shell_script_run(draft, &script, err);
+    if (r == 0) {
+        history_put(draft->history);
+        draft->history = history_get(s->history);
+        r = snapshot_replace(sb, draft, err);
+    }
+    wsand_sandbox_free(draft);
+    return r;
+}
+
+int
+wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
+{
+    CLEANUP(wsand_state_freep) struct wsand_state *own = st;
+    CLEANUP(snapshot_freep) struct snapshot *s = NULL;
+    struct wsand_sandbox *sb = state_sandbox(own);
+    SANDBOX_TURN(sb, err);
+
+    int r = state_end(st, &s, err);
+    if (r != 0)
+        return r;
+    r = s->has_other_module ? apply_script(st, s, sb, err)
+                            : snapshot_restore(sb, s, err);
+    if (r < 0)
+        return r;
+    set_recorded(sb, STEAL(s));
+    sb->has_script = state_script(st);
+    return 0;
+}
+
+/* --- snapshots as bytes: a head, then all records */
+
+struct saved_head {
+    char magic[8];
+    uint8_t body[32]; /* hash of what follows */
+};
+
+static void
+hash_of(const void *p, size_t len, uint8_t ret[32])
+{
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, p, len);
+    blake2b_end(&b, ret);
+}
+
+static int
+add_record(void *arg, const void *key, size_t key_len, const void *value,
+           size_t len)
+{
+    const struct record_head h = {RECORD_PUT, (uint16_t)key_len, (uint32_t)len};
+    uint8_t head[RECORD_HEAD_BYTES];
+    struct buf *b = arg;
+
+    record_head_put(&h, head);
+    buf_add(b, head, sizeof head);
+    buf_add(b, key, key_len);
+    buf_add(b, value, len);
+    return b->error;
+}
+
+int
+wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
+                    size_t *ret_len, struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    CLEANUP(buf_fini) struct buf b;
+    struct saved_head head = {.magic = SAVED_MAGIC};
+    const struct record_sink to = {add_record, &b};
+    struct snapshot *s;
+
+    buf_init(&b, SIZE_MAX);
+    int r = snapshot_find_error(sb, id, &s, err);
+    if (r < 0)
+        return r;
+    buf_add(&b, &head, sizeof head);
+    r = state_send(sb, NULL, s, &to);
+    if (r < 0)
+        return error_errno(err, -r, "cannot save the snapshot");
+    hash_of(b.p + sizeof head, b.len - sizeof head, head.body);
+    memcpy(b.p, &head, sizeof head);
+    *ret_len = b.len;
+    *ret_data = buf_steal(&b);
+    return 0;
+}
+
+static int
+damaged(struct wsand_error *err)
+{
+    return error_set(err, EINVAL, "not a snapshot, or damaged");
+}
+
+static int
+put_records(struct wsand_state *st, const uint8_t *p, size_t len,
+            struct wsand_error *err)
+{
+    const uint8_t *end = p + len;
+    struct record_head h;
+    int r = 0;
+
+    while (r == 0 && p < end) {
+        if (end - p < RECORD_HEAD_BYTES || record_head_get(p, &h) < 0 ||
+            h.op != RECORD_PUT)
+            return damaged(err);
+        p += RECORD_HEAD_BYTES;
+        if ((size_t)(end - p) < (size_t)h.key_len + h.value_len)
+            return damaged(err);
+        r = wsand_state_put(st, p, h.key_len, p + h.key_len, h.value_len, err);
+        p += h.key_len + h.value_len;
+    }
+    return r;
+}
+
+static int
+check_head(const uint8_t *data, size_t len, struct wsand_error *err)
+{
+    struct saved_head head;
+    uint8_t hash[32];
+
+    if (len < sizeof head)
+        return damaged(err);
+    memcpy(&head, data, sizeof head);
+    hash_of(data + sizeof head, len - sizeof head, hash);
+    bool is_well = !memcmp(head.magic, SAVED_MAGIC, sizeof head.magic) &&
+                   !memcmp(hash, head.body, sizeof hash);
+    return is_well ? 0 : damaged(err);
+}
+
+int
+wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
+                    uint64_t *ret_id, struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    CLEANUP(wsand_state_freep) struct wsand_state *st = NULL;
+    CLEANUP(snapshot_freep) struct snapshot *s = NULL;
+    const size_t head = sizeof(struct saved_head);
+
+    int r = snapshot_check_limit(sb, err);
+    if (r == 0)
+        r = check_head(data, len, err);
+    if (r == 0)
+        r = wsand_state_begin(sb, &st, err);
+    if (r == 0)
+        r = put_records(st, (const uint8_t *)data + head, len - head, err);
+    if (r == 0)
+        r = state_end(st, &s, err);
+    if (r == 0 && s->has_other_module)
+        r = error_set(err, EINVAL, "a snapshot of another shell");
+    return r < 0 ? r : snapshot_add(sb, STEAL(s), ret_id, err);
+}

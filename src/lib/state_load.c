@@ -1,0 +1,451 @@
+/* From records to snapshots. Nothing in them is trusted: what they describe is
+ * no more than what the guest itself could have made. */
+#include "lib/state.h"
+
+#include "base/buf.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/image.h"
+#include "kernel/vfs/tmpfs.h"
+#include "kernel/vfs/tree_records.h"
+#include "lib/export.h"
+#include "lib/history.h"
+#include "lib/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { USER_ID = 1000, FLAGS = O_ACCMODE | O_APPEND };
+
+struct mount_draft {
+    size_t mount;
+    struct tree_draft draft;
+};
+
+struct wsand_state {
+    struct wsand_sandbox *sb;
+    struct tree empty; /* what mounts are recorded over */
+    struct mount_draft *trees;
+    size_t n_trees;
+    struct snapshot *s;    /* all but its trees */
+    enum record_type type; /* of the last record */
+    bool has_version, has_image, has_module, has_task;
+    uint8_t image[32], module[32];
+    size_t files_cap;
+    char *script; /* with a NUL; NULL: none */
+    struct buf patch;
+};
+
+/* --- life */
+
+static int
+no_memory(struct wsand_error *err)
+{
+    return error_set(err, ENOMEM, "out of memory");
+}
+
+static int
+add_tree(struct wsand_state *st, size_t mount)
+{
+    const struct quota none = {0};
+    struct mount_draft *t = &st->trees[st->n_trees];
+    const struct tree *base = state_base(st->sb, mount, &st->empty);
+
+    if (!state_has_mount(st->sb, mount))
+        return 0;
+    t->mount = mount;
+    int r = tree_draft_init(&t->draft, base, &none);
+    st->n_trees += r == 0;
+    return r;
+}
+
+static int
+fill(struct wsand_state *st)
+{
+    const struct quota all = {UINT64_MAX, UINT64_MAX};
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &st->sb->kernel->mounts)
+    n++;
+    st->trees = calloc(n + 1, sizeof *st->trees);
+    st->s = calloc(1, sizeof *st->s);
+    if (!st->trees || !st->s)
+        return -ENOMEM;
+    list_init(&st->s->link);
+    int r = tree_init(&st->empty, &all, 0);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = add_tree(st, i);
+    return r;
+}
+
+int
+wsand_state_begin(struct wsand_sandbox *sb, struct wsand_state **ret,
+                  struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    struct wsand_state *st = calloc(1, sizeof *st);
+
+    if (!st)
+        return no_memory(err);
+    st->sb = sb;
+    buf_init(&st->patch, RECORD_PATCH_MAX);
+    if (fill(st) < 0) {
+        wsand_state_free(st);
+        return no_memory(err);
+    }
+    *ret = st;
+    return 0;
+}
+
+void
+wsand_state_free(struct wsand_state *st)
+{
+    if (!st)
+        return;
+    for (size_t i = 0; i < st->n_trees; i++)
+        tree_draft_fini(&st->trees[i].draft);
+    free(st->trees);
+    tree_fini(&st->empty);
+    snapshot_free(st->s);
+    free(st->script);
+    buf_fini(&st->patch);
+    free(st);
+}
+
+struct wsand_sandbox *
+state_sandbox(const struct wsand_state *st)
+{
+    return st->sb;
+}
+
+const char *
+state_script(const struct wsand_state *st)
+{
+    return st->script;
+}
+
+/* --- records by type: -EINVAL, -ENOMEM */
+
+static int
+put_shell(struct wsand_state *st, const void *value, size_t len)
+{
+    struct shell_state *s = &st->s->shell;
+    struct record_shell r;
+
+    if (record_shell_get(value, len, &r) < 0 || st->s->has_shell ||
+        r.memory_bytes > st->sb->kernel->limits.max[LIMIT_memory])
+        return -EINVAL;
+    st->s->has_shell = true;
+    s->status = (int)r.status;
+    s->has_env = r.has_env;
+    s->cwd = (struct place){r.cwd_mount, r.cwd};
+    return r.memory_bytes ? shell_pages_new(r.memory_bytes, &s->pages) : 0;
+}
+
+/* No more than what its system calls would have let it set. */
+static void
+bound_task(struct resident_state *s)
+{
+    const uint64_t never = SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP);
+
+    s->action[SIGKILL] = s->action[SIGSTOP] = (struct sigaction_k){0};
+    s->mask &= ~never;
+    s->umask &= 0777;
+}
+
+static int
+put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
+         size_t len)
+{
+    struct resident_state *task = &st->s->shell.state;
+    static const uint8_t version[] = {0, 0, 0, RECORD_VERSION};
+
+    if (record_is_fact(k, "shell"))
+        return put_shell(st, value, len);
+    if (record_is_fact(k, "version")) {
+        st->has_version = !memcmp(value, version, sizeof version);
+    } else if (record_is_fact(k, "image")) {
+        memcpy(st->image, value, sizeof st->image);
+        st->has_image = true;
+    } else if (record_is_fact(k, "module")) {
+        memcpy(st->module, value, sizeof st->module);
+        st->has_module = true;
+    } else if (record_is_fact(k, "patch")) {
+        buf_add(&st->patch, value, len);
+        return st->patch.error;
+    } else if (record_is_fact(k, "script")) {
+        free(st->script);
+        st->script = strndup(value, len);
+        return st->script ? 0 : -ENOMEM;
+    } else if (len == sizeof *task) {
+        memcpy(task, value, len);
+        bound_task(task);
+        st->has_task = true;
+    }
+    return 0;
+}
+
+static int
+put_file(struct wsand_state *st, const struct record_key *k, const void *value,
+         size_t len)
+{
+    struct shell_state *s = &st->s->shell;
+    struct record_file f;
+
+    if (record_file_get(value, len, &f) < 0 ||
+        k->index >= st->sb->kernel->limits.max[LIMIT_fds] ||
+        (s->n_files && k->index <= (uint64_t)s->files[s->n_files - 1].fd))
+        return -EINVAL;
+    if (s->n_files == st->files_cap) {
+        size_t cap = st->files_cap ? 2 * st->files_cap : 8;
+        struct open_file *v = realloc(s->files, cap * sizeof *v);
+        if (!v)
+            return -ENOMEM;
+        s->files = v;
+        st->files_cap = cap;
+    }
+    s->files[s->n_files++] = (struct open_file){.fd = (int)k->index,
+                                                .cloexec = f.cloexec,
+                                                .is_lost = !f.inode,
+                                                .flags = f.flags,
+                                                .pos = f.pos,
+                                                .at = {f.mount, f.inode}};
+    return 0;
+}
+
+static int
+put_command(struct wsand_state *st, const struct record_key *k,
+            const void *value, size_t len)
+{
+    return history_load(&st->s->history, k->index, value, len);
+}
+
+static int
+put_page(struct wsand_state *st, const struct record_key *k, const void *value,
+         size_t len)
+{
+    struct shell_pages *pages = st->s->shell.pages;
+
+    return pages ? shell_pages_add(pages, (uint32_t)k->index, value, len)
+                 : -EINVAL;
+}
+
+static int
+put_tree(struct wsand_state *st, const struct record_key *k, const void *value,
+         size_t len)
+{
+    for (size_t i = 0; i < st->n_trees; i++)
+        if (st->trees[i].mount == k->mount)
+            return tree_draft_put(&st->trees[i].draft, k, value, len);
+    return -EINVAL;
+}
+
+typedef int putter(struct wsand_state *st, const struct record_key *k,
+                   const void *value, size_t len);
+
+static putter *const putters[] = {
+    [RECORD_FACT] = put_fact,       [RECORD_FILE] = put_file,
+    [RECORD_COMMAND] = put_command, [RECORD_INODE] = put_tree,
+    [RECORD_NAME] = put_tree,       [RECORD_PAGE] = put_page,
+    [RECORD_BLOCK] = put_tree,
+};
+
+/* --- checks of the whole */
+
+static int
+damaged(struct wsand_error *err, const char *what)
+{
+    return error_set(err, EINVAL, "not a saved state, or damaged: %s", what);
+}
+
+/* When all facts are known, before what depends on them. */
+static int
+check_facts(struct wsand_state *st, struct wsand_error *err)
+{
+    uint8_t hash[32];
+
+    if (!st->has_version)
+        return damaged(err, "no version, or another");
+    state_image_hash(st->sb->runtime, hash);
+    if (!st->has_image || memcmp(hash, st->image, sizeof hash) != 0)
+        return error_set(err, EINVAL, "saved over another root image");
+    if (!st->s->has_shell)
+        return 0;
+    if (!st->has_module)
+        return damaged(err, "a shell without a program");
+    int r = shell_image_load(st->sb->runtime);
+    if (r < 0)
+        return error_errno(err, -r, "cannot make a shell");
+    state_module_hash(st->sb->runtime, hash);
+    st->s->has_other_module = memcmp(hash, st->module, sizeof hash) != 0;
+    return st->has_task || st->s->has_other_module
+               ? 0
+               : damaged(err, "a shell without a task");
+}
+
+static int
+record_error(struct wsand_error *err, const struct record_key *k, int r)
+{
+    char what[64];
+
+    if (r == -ENOMEM)
+        return no_memory(err);
+    (void)snprintf(what, sizeof what, "record %c %llu %llu", (char)k->type,
+                   (unsigned long long)k->inode, (unsigned long long)k->index);
+    return damaged(err, what);
+}
+
+int
+wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
+                const void *value, size_t len, struct wsand_error *err)
+{
+    struct record_key k;
+
+    if (record_check(key, key_len, value, len) < 0 || !value ||
+        record_key_get(key, key_len, &k) != 0)
+        return damaged(err, "a record without form");
+    if (k.type < st->type)
+        return damaged(err, "records out of order");
+    bool is_past_facts = k.type > RECORD_FACT && st->type <= RECORD_FACT;
+    int r = is_past_facts ? check_facts(st, err) : 0;
+    if (r < 0)
+        return r;
+    st->type = k.type;
+    r = putters[k.type](st, &k, value, len);
+    return r < 0 ? record_error(err, &k, r) : 0;
+}
+
+static int
+end_trees(struct wsand_state *st, struct wsand_error *err)
+{
+    const struct kernel *kernel = st->sb->kernel;
+    const uint64_t *max = kernel->limits.max;
+    struct quota left = {max[LIMIT_file_bytes], max[LIMIT_files]};
+    const struct image_error why = {.reason = "not a saved state, or damaged: "
+                                              "the files"};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < st->n_trees; i++) {
+        struct tree_draft *d = &st->trees[i].draft;
+        d->max = left;
+        r = tree_draft_end(d);
+        if (r < 0)
+            return layer_error(kernel, &d->tree, r, &why, err);
+        left.bytes -= d->tree.used.bytes;
+        left.inodes -= d->tree.used.inodes;
+    }
+    return r;
+}
+
+/* Gives the trees to the snapshot. */
+static int
+take_trees(struct wsand_state *st)
+{
+    struct snapshot *s = st->s;
+
+    s->trees = calloc(st->n_trees, sizeof *s->trees);
+    if (!s->trees)
+        return -ENOMEM;
+    for (; s->n_trees < st->n_trees; s->n_trees++) {
+        struct mount_draft *t = &st->trees[s->n_trees];
+        s->trees[s->n_trees] =
+            (struct mount_tree){.mount = t->mount, .tree = t->draft.tree};
+    }
+    st->n_trees = 0;
+    return 0;
+}
+
+/* The pages as they were recorded stay the base. */
+static int
+end_pages(struct wsand_state *st, struct wsand_error *err)
+{
+    struct snapshot *s = st->s;
+
+    s->base = shell_pages_get(s->shell.pages);
+    s->has_patch = st->patch.len;
+    if (!s->has_patch)
+        return 0;
+    struct shell_pages *pages = NULL;
+    int r = shell_pages_patch(s->base, st->patch.p, st->patch.len, &pages);
+    if (r != 0)
+        return r == -ENOMEM ? no_memory(err) : damaged(err, "the patch");
+    shell_pages_put(s->shell.pages);
+    s->shell.pages = pages;
+    return 0;
+}
+
+/* --- places */
+
+/* The inode, if there is one at that place. */
+static const struct inode *
+inode_at(const struct wsand_sandbox *sb, const struct snapshot *s,
+         const struct place *at)
+{
+    const struct mount *m = mount_nth(sb->kernel, at->mount);
+    const struct tree *t = snapshot_tree(s, at->mount);
+    uint64_t top = TREE_ROOT;
+
+    if (m && m->is_bind && m->fs == mount_root(sb->kernel)->fs) {
+        t = snapshot_tree(s, 0);
+        top = skeleton_find(t, m->path);
+    } else if (m && !t && snapshot_mount(sb, at->mount)) {
+        t = tmpfs_tree(m->fs); /* read-only: not part of the state */
+    }
+    if (!m || !t || !place_is_below(t, at->ino, top))
+        return NULL;
+    return tree_find(t, at->ino);
+}
+
+/* May the user open it so? */
+static bool
+may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
+         const struct open_file *o)
+{
+    static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
+    const struct cred user = {USER_ID, USER_ID};
+    const struct inode *i = inode_at(sb, s, &o->at);
+    int wanted = want[o->flags & O_ACCMODE];
+    struct attr a;
+
+    if (!i || !S_ISREG(i->mode) ||
+        (wanted & W_OK && mount_nth(sb->kernel, o->at.mount)->read_only))
+        return false;
+    inode_getattr(i, o->at.ino, &a);
+    return vfs_access(&user, &a, wanted) == 0;
+}
+
+static void
+end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
+{
+    const struct inode *cwd = inode_at(sb, s, &s->shell.cwd);
+
+    if (!cwd || !inode_is_dir(cwd))
+        s->shell.cwd = (struct place){.ino = TREE_ROOT};
+    for (size_t i = 0; i < s->shell.n_files; i++) {
+        struct open_file *o = &s->shell.files[i];
+        o->flags &= (uint32_t)FLAGS;
+        o->is_lost = o->is_lost || !may_open(sb, s, o);
+    }
+}
+
+int
+state_end(struct wsand_state *st, OWN struct snapshot **ret,
+          struct wsand_error *err)
+{
+    int r = st->type <= RECORD_FACT ? check_facts(st, err) : 0;
+    if (r == 0)
+        r = end_trees(st, err);
+    if (r == 0)
+        r = end_pages(st, err);
+    if (r < 0)
+        return r;
+    if (take_trees(st) < 0)
+        return no_memory(err);
+    if (st->s->has_shell)
+        end_shell(st->sb, st->s);
+    *ret = STEAL(st->s);
+    return 0;
+}

@@ -1,0 +1,347 @@
+/* From snapshots to records. */
+#include "lib/state.h"
+
+#include "base/blake2b.h"
+#include "base/buf.h"
+#include "kernel/kernel.h"
+#include "kernel/vfs/image.h"
+#include "kernel/vfs/tree_records.h"
+#include "lib/history.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what the records are over */
+
+static void
+hash_image(struct wsand_runtime *rt, uint8_t ret[32])
+{
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, rt->image_file.bytes, rt->image_file.len);
+    blake2b_end(&b, ret);
+}
+
+void
+state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
+{
+    pthread_mutex_lock(&rt->shell.lock);
+    if (rt->image && !rt->has_image_hash)
+        hash_image(rt, rt->image_hash);
+    rt->has_image_hash = true;
+    memcpy(ret, rt->image_hash, sizeof rt->image_hash);
+    pthread_mutex_unlock(&rt->shell.lock);
+}
+
+/* Also of what the state of its task is laid out like. */
+static void
+hash_module(struct wsand_runtime *rt, uint8_t ret[32])
+{
+    const uint32_t layout[] = {RECORD_VERSION, sizeof(struct resident_state)};
+    const struct tree *t = image_tree(rt->image);
+    const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
+    char buf[4096 - 1024];
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, layout, sizeof layout);
+    for (uint64_t at = 0; i && at < i->size; at += sizeof buf) {
+        int64_t n = inode_read(i, at, buf, sizeof buf);
+        blake2b_add(&b, buf, (size_t)n);
+    }
+    blake2b_end(&b, ret);
+}
+
+void
+state_module_hash(struct wsand_runtime *rt, uint8_t ret[32])
+{
+    pthread_mutex_lock(&rt->shell.lock);
+    if (rt->image && !rt->shell.has_hash)
+        hash_module(rt, rt->shell.hash);
+    rt->shell.has_hash = true;
+    memcpy(ret, rt->shell.hash, sizeof rt->shell.hash);
+    pthread_mutex_unlock(&rt->shell.lock);
+}
+
+bool
+state_has_mount(const struct wsand_sandbox *sb, size_t n)
+{
+    const struct mount *m = snapshot_mount(sb, n);
+
+    return m && (!n || !m->read_only);
+}
+
+const struct tree *
+state_base(const struct wsand_sandbox *sb, size_t n, const struct tree *empty)
+{
+    return n || !sb->runtime->image ? empty : image_tree(sb->runtime->image);
+}
+
+/* --- facts */
+
+int
+state_send_fact(const struct record_sink *to, const char *name,
+                const void *value, size_t len)
+{
+    const struct record_key k = {
+        .type = RECORD_FACT, .name = name, .name_len = strlen(name)};
+
+    return record_send(to, &k, value, len);
+}
+
+static int
+send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
+          const char *name, void (*hash)(struct wsand_runtime *, uint8_t *))
+{
+    uint8_t value[32];
+
+    hash(sb->runtime, value);
+    return state_send_fact(to, name, value, sizeof value);
+}
+
+static int
+send_version(const struct record_sink *to)
+{
+    const uint8_t value[4] = {0, 0, 0, RECORD_VERSION};
+
+    return state_send_fact(to, "version", value, sizeof value);
+}
+
+/* The bytes, or 0 without a shell. */
+static size_t
+shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
+{
+    if (!s || !s->has_shell)
+        return 0;
+    const struct record_shell r = {.status = (uint32_t)s->shell.status,
+                                   .has_env = s->shell.has_env,
+                                   .memory_bytes =
+                                       shell_pages_size(s->shell.pages),
+                                   .cwd_mount = (uint32_t)s->shell.cwd.mount,
+                                   .cwd = s->shell.cwd.ino};
+    return record_shell_put(&r, buf);
+}
+
+static bool
+is_same_fact(const struct snapshot *a, const struct snapshot *b)
+{
+    uint8_t x[RECORD_FIXED_MAX], y[RECORD_FIXED_MAX];
+    size_t n = shell_fact(a, x);
+
+    return n == shell_fact(b, y) && !memcmp(x, y, n);
+}
+
+static bool
+is_same_task(const struct snapshot *a, const struct snapshot *b)
+{
+    return a && a->has_shell == b->has_shell &&
+           !memcmp(&a->shell.state, &b->shell.state, sizeof a->shell.state);
+}
+
+bool
+state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
+{
+    return a->has_shell == b->has_shell && is_same_fact(a, b) &&
+           is_same_task(a, b) && a->shell.pages == b->shell.pages;
+}
+
+static int
+send_shell(const struct snapshot *last, const struct snapshot *now,
+           const struct record_sink *to)
+{
+    uint8_t value[RECORD_FIXED_MAX];
+    int r = 0;
+
+    if (!is_same_fact(last, now)) {
+        size_t n = shell_fact(now, value);
+        r = state_send_fact(to, "shell", n ? value : NULL, n);
+    }
+    if (r == 0 && !is_same_task(last, now) &&
+        (now->has_shell || (last && last->has_shell)))
+        r = state_send_fact(to, "task",
+                            now->has_shell ? &now->shell.state : NULL,
+                            now->has_shell ? sizeof now->shell.state : 0);
+    return r;
+}
+
+static int
+send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
+           const struct snapshot *now, const struct record_sink *to)
+{
+    bool has_module = last && last->has_shell && !last->has_other_module;
+    int r = last ? 0 : send_hash(sb, to, "image", state_image_hash);
+
+    if (r == 0 && now->has_shell && !has_module)
+        r = send_hash(sb, to, "module", state_module_hash);
+    else if (r == 0 && !now->has_shell && last && last->has_shell)
+        r = state_send_fact(to, "module", NULL, 0);
+    if (r == 0)
+        r = send_shell(last, now, to);
+    return r == 0 && !last ? send_version(to) : r;
+}
+
+/* --- open files */
+
+static size_t
+file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
+{
+    const struct record_file r = {.flags = o->flags,
+                                  .cloexec = o->cloexec,
+                                  .mount = (uint32_t)o->at.mount,
+                                  .inode = o->is_lost ? 0 : o->at.ino,
+                                  .pos = o->pos};
+
+    return record_file_put(&r, buf);
+}
+
+/* Either may be NULL. */
+static int
+send_file(int fd, const struct open_file *was, const struct open_file *now,
+          const struct record_sink *to)
+{
+    const struct record_key k = {.type = RECORD_FILE, .index = (uint64_t)fd};
+    uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
+
+    if (!now)
+        return record_send(to, &k, NULL, 0);
+    size_t n = file_value(now, b);
+    if (was && file_value(was, a) == n && !memcmp(a, b, n))
+        return 0;
+    return record_send(to, &k, b, n);
+}
+
+/* Both lists are in the order of descriptors. */
+static int
+send_files(const struct snapshot *last, const struct snapshot *now,
+           const struct record_sink *to)
+{
+    static const struct shell_state none;
+    const struct shell_state *a = last ? &last->shell : &none, *b = &now->shell;
+    size_t i = 0, j = 0;
+    int r = 0;
+
+    while (r == 0 && (i < a->n_files || j < b->n_files)) {
+        int was = i < a->n_files ? a->files[i].fd : INT_MAX;
+        int is = j < b->n_files ? b->files[j].fd : INT_MAX;
+        r = send_file(was < is ? was : is, was <= is ? &a->files[i++] : NULL,
+                      is <= was ? &b->files[j++] : NULL, to);
+    }
+    return r;
+}
+
+/* --- history and pages */
+
+struct sending {
+    const struct record_sink *to;
+    int error;
+};
+
+static void
+send_command(void *arg, uint64_t number, struct shared *was, struct shared *now)
+{
+    const struct record_key k = {.type = RECORD_COMMAND, .index = number};
+    const char *text = now ? history_text(now) : NULL;
+    struct sending *s = arg;
+
+    (void)was;
+    if (!s->error)
+        s->error = record_send(s->to, &k, text, text ? strlen(text) : 0);
+}
+
+static int
+send_history(const struct snapshot *last, const struct snapshot *now,
+             const struct record_sink *to)
+{
+    struct sending s = {.to = to};
+
+    history_diff(last ? last->history : NULL, now->history, send_command, &s);
+    return s.error;
+}
+
+static int
+send_page(void *arg, uint32_t index, const uint8_t *bytes)
+{
+    const struct record_key k = {.type = RECORD_PAGE, .index = index};
+    const struct sending *s = arg;
+    size_t n = bytes ? SHELL_PAGE_BYTES : 0;
+    uint64_t word;
+
+    for (; n; n -= sizeof word) {
+        memcpy(&word, bytes + n - sizeof word, sizeof word);
+        if (word)
+            break;
+    }
+    return record_send(s->to, &k, bytes, n);
+}
+
+/* Pages change in a few words at a time: those are recorded apart. */
+static int
+send_pages(const struct snapshot *last, struct snapshot *now,
+           const struct record_sink *to)
+{
+    const struct shell_pages *was = last ? last->shell.pages : NULL;
+    struct sending s = {.to = to};
+    CLEANUP(buf_fini) struct buf patch;
+    struct shell_pages *base = NULL;
+
+    buf_init(&patch, SIZE_MAX);
+    if (last && was == now->shell.pages) {
+        now->base = shell_pages_get(last->base);
+        now->has_patch = last->has_patch;
+        return 0;
+    }
+    int r = shell_pages_update(last ? last->base : NULL, now->shell.pages,
+                               RECORD_PATCH_MAX, send_page, &s, &patch, &base);
+    if (r == 0 && (patch.len || (last && last->has_patch)))
+        r = state_send_fact(to, "patch", patch.len ? patch.p : NULL, patch.len);
+    shell_pages_put(now->base);
+    now->base = base;
+    now->has_patch = patch.len;
+    return r;
+}
+
+/* --- files */
+
+static int
+send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
+           const struct snapshot *now, enum record_type type,
+           const struct tree *empty, const struct record_sink *to)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < now->n_trees; i++) {
+        size_t mount = now->trees[i].mount;
+        const struct tree *base = state_base(sb, mount, empty);
+        const struct tree *was = last ? snapshot_tree(last, mount) : NULL;
+        if (state_has_mount(sb, mount))
+            r = tree_records(base, was ? was : base, &now->trees[i].tree, type,
+                             (uint32_t)mount, to);
+    }
+    return r;
+}
+
+int
+state_send(struct wsand_sandbox *sb, const struct snapshot *last,
+           struct snapshot *now, const struct record_sink *to)
+{
+    const struct quota all = {UINT64_MAX, UINT64_MAX};
+    CLEANUP(tree_fini) struct tree empty = {0};
+
+    int r = tree_init(&empty, &all, 0);
+    if (r == 0)
+        r = send_facts(sb, last, now, to);
+    if (r == 0)
+        r = send_files(last, now, to);
+    if (r == 0)
+        r = send_history(last, now, to);
+    if (r == 0)
+        r = send_trees(sb, last, now, RECORD_INODE, &empty, to);
+    if (r == 0)
+        r = send_trees(sb, last, now, RECORD_NAME, &empty, to);
+    if (r == 0)
+        r = send_pages(last, now, to);
+    return r == 0 ? send_trees(sb, last, now, RECORD_BLOCK, &empty, to) : r;
+}

@@ -1,0 +1,329 @@
+/* A server that serves one session of the supervisor.
+ *
+ * Before a job's answer leaves, what has changed goes out as records, and the
+ * answer names that commit. Jobs of the sandbox come one after the other, so
+ * there is one commit at a time; a supervisor that is slow to read them makes
+ * the job wait, not the loop. */
+#include "rpc/worker.h"
+
+#include "base/record.h"
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUT_BYTES = 64 << 10, IN_BYTES = 256 << 10, EXIT_STATE = 3 };
+
+struct worker {
+    struct server *srv;
+    int hfd;
+    uint64_t n_commits;
+    /* The rest is of the job that has the turn. */
+    size_t n_records; /* of the commit that is being sent */
+    size_t n_out;
+    uint8_t out[OUT_BYTES];
+};
+
+/* What is half sent cannot be taken back: the supervisor has the state before,
+ * and starts another worker. */
+static void __attribute__((noreturn))
+give_up(struct worker *w, const char *what, const char *why)
+{
+    say(w->srv, LOG_ERROR, "%s: %s", what, why);
+    _exit(EXIT_STATE);
+}
+
+/* --- commits */
+
+static void
+send_all(struct worker *w, const void *data, size_t len)
+{
+    const char *p = data;
+
+    while (len) {
+        struct pollfd pfd = {w->hfd, POLLOUT, 0};
+        ssize_t n = write(w->hfd, p, len);
+        if (n < 0 && errno == EAGAIN)
+            (void)poll(&pfd, 1, -1);
+        else if (n < 0 && errno != EINTR)
+            give_up(w, "cannot send the state", strerror(errno));
+        p += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void
+flush(struct worker *w)
+{
+    send_all(w, w->out, w->n_out);
+    w->n_out = 0;
+}
+
+static void
+add(struct worker *w, const void *data, size_t len)
+{
+    if (!len)
+        return;
+    if (len > OUT_BYTES - w->n_out)
+        flush(w);
+    if (len > OUT_BYTES) {
+        send_all(w, data, len);
+        return;
+    }
+    memcpy(w->out + w->n_out, data, len);
+    w->n_out += len;
+}
+
+static void
+add_frame(struct worker *w, enum record_op op, const void *key, size_t key_len,
+          const void *value, size_t len)
+{
+    const struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
+    uint8_t head[RECORD_HEAD_BYTES];
+
+    record_head_put(&h, head);
+    add(w, head, sizeof head);
+    add(w, key, key_len);
+    add(w, value, len);
+}
+
+static int
+put_record(void *arg, const void *key, size_t key_len, const void *value,
+           size_t len)
+{
+    struct worker *w = arg;
+
+    w->n_records++;
+    if (value)
+        add_frame(w, RECORD_PUT, key, key_len, value, len);
+    else
+        add_frame(w, RECORD_DELETE, key, key_len, "", 0);
+    return 0;
+}
+
+uint64_t
+worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
+{
+    const struct wsand_sink to = {put_record, w};
+    struct wsand_error err = {0};
+    uint8_t number[RECORD_END_BYTES];
+
+    w->n_records = 0;
+    if (wsand_state_changes(sb, &to, with_script, &err) != 0)
+        give_up(w, "cannot save the state", err.message);
+    if (!w->n_records)
+        return 0;
+    record_end_put(++w->n_commits, number);
+    add_frame(w, RECORD_END, "", 0, number, sizeof number);
+    flush(w);
+    return w->n_commits;
+}
+
+void
+do_state_commit(struct request *q)
+{
+    q->commit = worker_commit(q->srv->worker, q->sb, param_bool(q, "script"));
+    answer_ok(q);
+}
+
+/* --- loading */
+
+/* Bytes p[at..len) were read and not used yet. */
+struct input {
+    int hfd;
+    uint8_t *p;
+    size_t at, len, cap;
+};
+
+static int
+have(struct input *in, size_t n, struct wsand_error *err)
+{
+    if (n > in->cap - in->at && in->at) {
+        memmove(in->p, in->p + in->at, in->len - in->at);
+        in->len -= in->at;
+        in->at = 0;
+    }
+    if (n > in->cap) {
+        uint8_t *p = realloc(in->p, n);
+        if (!p)
+            return fail(err, ENOMEM, "out of memory");
+        in->p = p;
+        in->cap = n;
+    }
+    while (in->len - in->at < n) {
+        struct pollfd pfd = {in->hfd, POLLIN, 0};
+        ssize_t got = read(in->hfd, in->p + in->len, in->cap - in->len);
+        if (got < 0 && errno == EAGAIN)
+            (void)poll(&pfd, 1, -1);
+        else if (got == 0 || (got < 0 && errno != EINTR))
+            return fail(err, EIO, "the state ends early");
+        in->len += got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+/* One frame: its key, and its value behind it. The input is consumed. */
+static int
+next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
+           struct wsand_error *err)
+{
+    int r = have(in, RECORD_HEAD_BYTES, err);
+    if (r < 0)
+        return r;
+    if (record_head_get(in->p + in->at, ret) < 0 || ret->op == RECORD_DELETE)
+        return fail(err, EINVAL, "not a saved state, or damaged: a frame");
+    in->at += RECORD_HEAD_BYTES;
+    size_t n = ret->key_len + (size_t)ret->value_len;
+    r = have(in, n, err);
+    if (r < 0)
+        return r;
+    *ret_key = in->p + in->at;
+    in->at += n;
+    return 0;
+}
+
+/* An error of a record is told at the end, so that the stream stays in step.
+ * *ret is NULL where there is no record. */
+static int
+read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
+           struct wsand_error *err)
+{
+    struct record_head h = {.op = RECORD_PUT};
+    const uint8_t *key = NULL;
+    int wrong = 0;
+
+    for (;;) {
+        struct wsand_error later = {0};
+        int r = next_frame(in, &h, &key, &later);
+        if (r < 0 && !wrong)
+            *err = later;
+        if (r < 0 || h.op == RECORD_END)
+            return r < 0 ? r : wrong;
+        if (wrong == 0 && !*ret)
+            wrong = wsand_state_begin(sb, ret, err);
+        if (wrong == 0)
+            wrong = wsand_state_put(*ret, key, h.key_len, key + h.key_len,
+                                    h.value_len, err);
+    }
+}
+
+void
+do_state_load(struct request *q)
+{
+    struct input in = {.hfd = q->srv->worker->hfd, .cap = IN_BYTES};
+    struct wsand_error err = {0};
+    struct wsand_state *st = NULL;
+
+    in.p = malloc(in.cap);
+    int r = in.p ? read_state(&in, q->sb, &st, &err)
+                 : fail(&err, ENOMEM, "out of memory");
+    if (r == 0 && st)
+        r = wsand_state_apply(STEAL(st), &err);
+    wsand_state_free(st);
+    free(in.p);
+    answer_status(q, r, &err);
+}
+
+/* --- what a session does not have */
+
+const char *
+worker_refuses(const struct request *q)
+{
+    static const struct {
+        const char *method, *param; /* NULL: the method itself */
+    } rows[] = {
+        {"create", "wasmDir"},     {"create", "shellWasmPath"},
+        {"create", "extensions"},  {"create", "storage"},
+        {"mount", NULL},           {"sandbox.create", NULL},
+        {"sandbox.fork", NULL},    {"sandbox.list", NULL},
+        {"sandbox.destroy", NULL}, {"sandbox.remove", NULL},
+        {"offload", NULL},         {"rehydrate", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const json_t *v = rows[i].param ? param(q, rows[i].param) : NULL;
+        if (strcmp(q->method->name, rows[i].method) != 0)
+            continue;
+        if (!rows[i].param)
+            return rows[i].method;
+        if (v && !json_is_null(v) && !json_is_false(v))
+            return rows[i].param;
+    }
+    return NULL;
+}
+
+/* --- life */
+
+static int
+drop_record(void *arg, const void *key, size_t key_len, const void *value,
+            size_t len)
+{
+    (void)arg, (void)key, (void)key_len, (void)value, (void)len;
+    return 0;
+}
+
+/* All that a first run and a first commit need is loaded, hashed and mapped. */
+static int
+warm_up(struct wsand_runtime *rt, struct wsand_error *err)
+{
+    const struct wsand_options o = {.size = sizeof o};
+    const struct wsand_run run = {
+        .size = sizeof run, .command = "true", .command_len = 4};
+    const struct wsand_sink to = {.put = drop_record};
+    struct wsand_output out = {.size = sizeof out};
+    struct wsand_sandbox *sb = NULL;
+
+    int r = wsand_sandbox_new(rt, &o, &sb, err);
+    if (r == 0)
+        r = wsand_run(sb, &run, &out, err);
+    if (r == 0)
+        r = wsand_state_changes(sb, &to, false, err);
+    wsand_output_free(&out);
+    wsand_sandbox_free(sb);
+    return r;
+}
+
+static bool
+is_sealed(struct server *srv)
+{
+    const struct worker_options *o = srv->options->worker;
+    const char *where = "";
+    int r = o->seal ? o->seal(&where) : 0;
+
+    if (r < 0)
+        say(srv, LOG_ERROR, "cannot seal: %s: %s", where, strerror(-r));
+    return r == 0;
+}
+
+bool
+worker_begin(struct server *srv)
+{
+    static const char ready[] =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"worker.ready\"}\n";
+    struct worker *w = calloc(1, sizeof *w);
+    struct wsand_error err = {0};
+
+    if (!w)
+        return false;
+    w->srv = srv;
+    w->hfd = srv->options->worker->state_hfd;
+    srv->worker = w;
+    if (!is_sealed(srv))
+        return false;
+    if (warm_up(srv->rt, &err) < 0) {
+        say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
+        return false;
+    }
+    writer_put(&srv->out, ready, sizeof ready - 1, false);
+    return true;
+}
+
+void
+worker_free(struct worker *w)
+{
+    free(w);
+}

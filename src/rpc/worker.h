@@ -1,0 +1,26 @@
+/* What makes a server a worker; NULL is the worker of any other. */
+#ifndef RPC_WORKER_H
+#define RPC_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct request;
+struct server;
+struct worker;
+struct wsand_sandbox;
+
+/* Gives up what the seal takes, and says that it is ready. False: it cannot,
+ * and has said why. */
+bool worker_begin(struct server *srv);
+void worker_free(struct worker *w);
+
+/* In a job, before its answer: sends what has changed, and returns the number
+ * of the commit; 0: nothing has. Ends the process where that is not possible.
+ */
+uint64_t worker_commit(struct worker *w, struct wsand_sandbox *sb,
+                       bool with_script);
+/* The method or parameter that a session does not have; NULL: all is fine. */
+const char *worker_refuses(const struct request *q);
+
+#endif

@@ -1,0 +1,88 @@
+/* System call filters, from tables. */
+#include "seal/seccomp.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCH       AUDIT_ARCH_X86_64
+#define FOREIGN_NR 0x40000000 /* x32 */
+#elif defined(__aarch64__)
+#define ARCH       AUDIT_ARCH_AARCH64
+#define FOREIGN_NR 0x40000000
+#endif
+struct filter {
+    struct sock_filter v[256];
+    unsigned short n;
+};
+
+static void
+add(struct filter *f, struct sock_filter step)
+{
+    f->v[f->n++] = step;
+}
+
+static void
+add_load(struct filter *f, size_t offset)
+{
+    add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                        (uint32_t)offset));
+}
+
+static void
+add_answer(struct filter *f, uint32_t answer)
+{
+    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+}
+
+static void
+add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes, uint8_t no)
+{
+    add(f, (struct sock_filter)BPF_JUMP(
+               (unsigned short)(BPF_JMP | test | BPF_K), k, yes, no));
+}
+
+/* The call's number is loaded before each rule. */
+static void
+add_rule(struct filter *f, const struct seccomp_rule *r)
+{
+    if (!r->mask) {
+        add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 1);
+        add_answer(f, r->answer);
+        return;
+    }
+    add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 5);
+    add_load(f, offsetof(struct seccomp_data, args) +
+                    r->arg * sizeof(uint64_t)); /* little-endian */
+    add(f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask));
+    if (r->value)
+        add_jump(f, BPF_JEQ, r->value, 0, 1);
+    else
+        add_jump(f, BPF_JEQ, 0, 1, 0);
+    add_answer(f, r->answer);
+    add_load(f, offsetof(struct seccomp_data, nr));
+}
+
+int
+seccomp_load(const struct seccomp_policy *policy)
+{
+    struct filter f = {.n = 0};
+
+    add_load(&f, offsetof(struct seccomp_data, arch));
+    add_jump(&f, BPF_JEQ, ARCH, 1, 0);
+    add_answer(&f, SECCOMP_RET_KILL_PROCESS);
+    add_load(&f, offsetof(struct seccomp_data, nr));
+    add_jump(&f, BPF_JGE, FOREIGN_NR, 0, 1);
+    add_answer(&f, SECCOMP_FAIL(ENOSYS));
+    for (size_t i = 0; i < policy->n; i++)
+        add_rule(&f, &policy->rules[i]);
+    add_answer(&f, policy->otherwise);
+    struct sock_fprog program = {f.n, f.v};
+    long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                     SECCOMP_FILTER_FLAG_TSYNC, &program);
+    return r == 0 ? 0 : r < 0 ? -errno : -ESRCH;
+}

@@ -1,0 +1,30 @@
+/* System call filters, from tables. */
+#ifndef SEAL_SECCOMP_H
+#define SEAL_SECCOMP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first rule that matches decides. A rule matches its call; with a mask,
+ * only if the low half of the argument, masked, is `value`, or is not 0 where
+ * `value` is 0. */
+struct seccomp_rule {
+    int nr;
+    uint32_t answer; /* SECCOMP_RET_... */
+    unsigned arg;
+    uint32_t mask, value;
+};
+
+struct seccomp_policy {
+    const struct seccomp_rule *rules;
+    size_t n;
+    uint32_t otherwise;
+};
+
+#define SECCOMP_FAIL(err) (SECCOMP_RET_ERRNO | (err))
+
+/* For all threads of the process. System calls of another kind (i386, x32) kill
+ * it or fail. 0 or -errno; needs no_new_privs. */
+int seccomp_load(const struct seccomp_policy *policy);
+
+#endif

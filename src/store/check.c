@@ -1,0 +1,391 @@
+/* Looks at every record of a session: its form, its bytes, whether it fits to
+ * the others, and whether the amounts are right. What is wrong becomes a list
+ * of frames, which are committed like a worker's. */
+#include "store/check.h"
+
+#include "base/buf.h"
+#include "store/walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Inodes that have a record, in the order of their keys. */
+struct inodes {
+    struct inode {
+        uint64_t id; /* with its mount, as in keys */
+        uint32_t mode;
+    } * p;
+    size_t n, cap;
+};
+
+struct session_check {
+    struct check *c;
+    const char *id;
+    struct found_session found;
+    struct chain chain;
+    struct inodes inodes;
+    struct buf frames; /* the repair */
+    struct store_amounts used;
+    uint64_t emptied; /* the last inode whose contents were removed */
+    bool is_shell_damaged;
+};
+
+void
+check_report(struct check *c, const char *session, const char *path,
+             const char *what, bool is_repaired)
+{
+    struct store_finding f = {session, path, what, is_repaired};
+
+    c->n_found++;
+    c->fn(c->arg, &f);
+}
+
+static uint64_t
+id_of(const struct record_key *k)
+{
+    return (uint64_t)k->mount << 48 | k->inode;
+}
+
+/* --- inodes */
+
+static int
+inodes_add(struct inodes *l, uint64_t id, uint32_t mode)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 256;
+        struct inode *p = realloc(l->p, cap * sizeof *p);
+        if (!p)
+            return -ENOMEM;
+        l->p = p;
+        l->cap = cap;
+    }
+    l->p[l->n++] = (struct inode){id, mode};
+    return 0;
+}
+
+static int
+compare_inodes(const void *a, const void *b)
+{
+    const struct inode *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Its kind, or 0: the records do not say, the image may. */
+static uint32_t
+kind_of(const struct session_check *t, uint64_t id)
+{
+    struct inode key = {.id = id}, *i = NULL;
+
+    if (t->inodes.n)
+        i = bsearch(&key, t->inodes.p, t->inodes.n, sizeof key, compare_inodes);
+    return i ? i->mode & S_IFMT : 0;
+}
+
+/* --- repairs */
+
+static void
+add_frame(struct session_check *t, enum record_op op, const void *key,
+          size_t key_len, const void *value, size_t len)
+{
+    struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
+    uint8_t head[RECORD_HEAD_BYTES];
+
+    record_head_put(&h, head);
+    buf_add(&t->frames, head, sizeof head);
+    buf_add(&t->frames, key, key_len);
+    buf_add(&t->frames, value, len);
+}
+
+/* Removes all records whose keys begin so. */
+static int
+remove_all(struct session_check *t, const uint8_t *start, size_t len)
+{
+    CLEANUP(walk_fini) struct walk w = {0};
+
+    int r = walk_init(&w, t->c->s, &t->chain, start, len);
+    if (r < 0)
+        return r;
+    while ((r = walk_next(&w)) > 0 && w.key_len > len &&
+           !memcmp(w.key, start, len))
+        add_frame(t, RECORD_DELETE, w.key, w.key_len, NULL, 0);
+    return r < 0 ? r : 0;
+}
+
+/* An inode of the image without a record of its own gets back the contents
+ * that it has there. */
+static int
+empty_inode(struct session_check *t, const struct record_key *block)
+{
+    struct record_key k = {
+        .type = RECORD_INODE, .mount = block->mount, .inode = block->inode};
+    struct record_inode i = {.mode = S_IFREG | 0644};
+    uint8_t key[RECORD_KEY_MAX], value[RECORD_FIXED_MAX];
+    uint8_t blocks[RECORD_KEY_MAX];
+    size_t key_len = record_key_put(&k, key);
+
+    if (kind_of(t, id_of(block)))
+        add_frame(t, RECORD_PUT, key, key_len, value,
+                  record_inode_put(&i, value));
+    memcpy(blocks, key, key_len);
+    *blocks = RECORD_BLOCK;
+    return remove_all(t, blocks, key_len);
+}
+
+/* Without its memory, what else is known of the shell is of no use. */
+static int
+renew_shell(struct session_check *t)
+{
+    static const char *const facts[] = {"shell", "task"};
+    static const uint8_t page = RECORD_PAGE, file = RECORD_FILE;
+    uint8_t key[RECORD_KEY_MAX];
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        struct record_key k = {.type = RECORD_FACT,
+                               .name = facts[i],
+                               .name_len = strlen(facts[i])};
+        add_frame(t, RECORD_DELETE, key, record_key_put(&k, key), NULL, 0);
+    }
+    int r = remove_all(t, &page, 1);
+    return r < 0 ? r : remove_all(t, &file, 1);
+}
+
+/* --- what is damaged */
+
+static int
+lose_file(struct session_check *t, const struct record_key *k, const char *what)
+{
+    char path[1024];
+
+    if (t->emptied == id_of(k))
+        return 0;
+    t->emptied = id_of(k);
+    int r =
+        walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
+    if (r == 0)
+        r = empty_inode(t, k);
+    check_report(t->c, t->id, path, what, t->c->repair);
+    return r;
+}
+
+static int
+lose_shell(struct session_check *t)
+{
+    if (t->is_shell_damaged)
+        return 0;
+    t->is_shell_damaged = true;
+    check_report(t->c, t->id, "", "the shell's memory is damaged",
+                 t->c->repair);
+    return renew_shell(t);
+}
+
+static int
+lose_record(struct session_check *t, const struct walk *w, const char *what)
+{
+    check_report(t->c, t->id, "", what, t->c->repair);
+    add_frame(t, RECORD_DELETE, w->key, w->key_len, NULL, 0);
+    return 0;
+}
+
+/* The bytes are not what was written. */
+static int
+lose_bytes(struct session_check *t, const struct walk *w,
+           const struct record_key *k)
+{
+    if (k->type == RECORD_BLOCK)
+        return lose_file(t, k, "its contents are damaged");
+    if (k->type == RECORD_PAGE)
+        return lose_shell(t);
+    return lose_record(t, w, "a record is damaged");
+}
+
+/* Not even a commit could remove it. It is wrong for whoever sees it. */
+static int
+lose_formless(struct session_check *t, const struct walk *w)
+{
+    int r = 0;
+
+    check_report(t->c, t->id, "", "a record has no form", t->c->repair);
+    for (size_t i = 0; t->c->repair && i < t->chain.n && r == 0; i++)
+        r = sql_run(t->c->s, SQL_record_delete, "ib", t->chain.ids[i], w->key,
+                    w->key_len);
+    return r;
+}
+
+/* --- the check */
+
+static unsigned
+known(const struct checked *l, int64_t chunk)
+{
+    size_t i = (size_t)chunk;
+
+    return l && i < l->n ? l->bits[i / 4] >> (i % 4 * 2) & 3u : CHUNK_UNKNOWN;
+}
+
+static void
+remember(struct checked *l, int64_t chunk, unsigned what)
+{
+    size_t i = (size_t)chunk;
+
+    if (l && i < l->n)
+        l->bits[i / 4] |= (uint8_t)(what << (i % 4 * 2));
+}
+
+/* 0: its bytes are there, and make a record that is well-formed. */
+static int
+check_chunk(struct session_check *t, const struct walk *w)
+{
+    struct checked *l = t->c->checked;
+    SQL *st = NULL;
+    const void *p;
+    size_t len;
+
+    if (known(l, w->chunk) == CHUNK_WHOLE)
+        return 0;
+    if (known(l, w->chunk) == CHUNK_DAMAGED)
+        return -EBADMSG;
+    int r = chunk_get(t->c->s, w->chunk, &st, &p, &len);
+    if (r == 0 && len != w->len)
+        r = -EBADMSG;
+    if (r == 0 || r == -EBADMSG)
+        remember(l, w->chunk, r ? CHUNK_DAMAGED : CHUNK_WHOLE);
+    if (r == 0 && record_check(w->key, w->key_len, p, len))
+        return -EBADMSG;
+    return r;
+}
+
+static int
+check_value(struct session_check *t, const struct walk *w)
+{
+    if (w->chunk)
+        return check_chunk(t, w);
+    return record_check(w->key, w->key_len, w->value ? w->value : "", w->len)
+               ? -EBADMSG
+               : 0;
+}
+
+/* Does it belong to an inode that can have it? */
+static bool
+is_placed(const struct session_check *t, const struct record_key *k)
+{
+    uint32_t kind = kind_of(t, id_of(k));
+
+    if (!kind)
+        return true;
+    if (k->type == RECORD_NAME)
+        return kind == S_IFDIR;
+    return k->type != RECORD_BLOCK || kind == S_IFREG || kind == S_IFLNK;
+}
+
+static int
+check_record(struct session_check *t, const struct walk *w)
+{
+    struct record_inode i;
+    struct record_key k;
+
+    if (record_key_get(w->key, w->key_len, &k))
+        return lose_formless(t, w);
+    amounts_charge(&t->used, w->key, w->key_len, w->len, true);
+    int r = check_value(t, w);
+    if (r == -EBADMSG)
+        return lose_bytes(t, w, &k);
+    if (r < 0)
+        return r;
+    if (!is_placed(t, &k))
+        return lose_record(t, w, "a record does not fit to its inode");
+    if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
+        return 0;
+    return inodes_add(&t->inodes, id_of(&k), i.mode);
+}
+
+static int
+check_records(struct session_check *t)
+{
+    CLEANUP(walk_fini) struct walk w = {0};
+
+    int r = walk_init(&w, t->c->s, &t->chain, NULL, 0);
+    if (r < 0)
+        return r;
+    while ((r = walk_next(&w)) > 0) {
+        r = check_record(t, &w);
+        if (r < 0)
+            return r;
+    }
+    return r;
+}
+
+/* The amounts of what was read, before any repair. */
+static int
+check_amounts(struct session_check *t)
+{
+    const struct store_amounts *u = &t->used;
+    struct layer l;
+
+    int r = layer_get(t->c->s, t->found.layer, &l);
+    if (r < 0 || !memcmp(&l.used, u, sizeof *u))
+        return r;
+    check_report(t->c, t->id, "", "its amounts are wrong", t->c->repair);
+    return t->c->repair
+               ? sql_run(t->c->s, SQL_layer_amounts, "iiiiii", t->found.layer,
+                         u->bytes, u->inodes, u->names, u->pages, u->other)
+               : 0;
+}
+
+static int
+repair(struct session_check *t)
+{
+    struct store_batch b = {.session = t->id,
+                            .frames = t->frames.p,
+                            .len = t->frames.len,
+                            .is_first = true,
+                            .is_last = true};
+
+    if (t->frames.error)
+        return fail(t->c->s, -ENOMEM, "no memory");
+    return t->c->repair && b.len ? store_commit(t->c->s, &b) : 0;
+}
+
+static int
+check_all(struct session_check *t)
+{
+    int r = session_find(t->c->s, t->id, &t->found);
+
+    if (r == 0 && t->found.staging && t->c->repair)
+        r = fail(t->c->s, -EBUSY, "session %s is amid a commit", t->id);
+    if (r == 0)
+        r = chain_init(t->c->s, t->found.layer, &t->chain);
+    if (r == 0)
+        r = check_records(t);
+    if (r == 0)
+        r = check_amounts(t);
+    return r < 0 ? r : repair(t);
+}
+
+int
+check_session(struct check *c, const char *id)
+{
+    struct session_check t = {.c = c, .id = id};
+
+    int r = op_begin(c->s);
+    if (r < 0)
+        return r;
+    buf_init(&t.frames, SIZE_MAX / 4);
+    r = op_end(c->s, check_all(&t));
+    buf_fini(&t.frames);
+    chain_fini(&t.chain);
+    free(t.inodes.p);
+    return r;
+}
+
+int
+store_repair(struct store *s, const char *session, bool repair_it,
+             store_finding_fn *fn, void *arg)
+{
+    struct check c = {.s = s, .repair = repair_it, .fn = fn, .arg = arg};
+    int r = check_session(&c, session);
+
+    return r < 0 ? r : c.n_found;
+}

@@ -1,0 +1,324 @@
+/* Commits: records of an untrusted worker into the first layer of a session,
+ * and what it then has against its quota. */
+#include "base/record.h"
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A commit under way. */
+struct writer {
+    struct store *s;
+    int64_t layer;
+    struct chain chain; /* begins with it */
+    struct store_amounts used;
+};
+
+/* What can be seen under a key. */
+struct seen {
+    bool is_there, is_own; /* in the first layer */
+    bool is_same;          /* as the value that is put */
+    uint64_t len;
+    int64_t chunk; /* 0: the value is in the record */
+};
+
+struct value {
+    const uint8_t *p;
+    size_t len;
+    int64_t chunk; /* 0: none */
+};
+
+void
+amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
+               uint64_t len, bool is_there)
+{
+    uint64_t *amount = &a->other, n = key_len + len;
+
+    if (*key == RECORD_INODE || *key == RECORD_NAME || *key == RECORD_PAGE) {
+        amount = *key == RECORD_INODE  ? &a->inodes
+                 : *key == RECORD_NAME ? &a->names
+                                       : &a->pages;
+        n = 1;
+    } else if (*key == RECORD_BLOCK && len) {
+        amount = &a->bytes;
+        n = RECORD_BLOCK_BYTES;
+    }
+    *amount = is_there ? *amount + n : *amount - n;
+}
+
+/* 1 and what this layer says about the key. */
+static int
+look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
+        const struct value *v, struct seen *ret)
+{
+    SQL *st =
+        sql_start(w->s, SQL_record_find, "ib", w->chain.ids[i], key, key_len);
+    int r = sql_step(w->s, st);
+
+    if (r <= 0)
+        return r;
+    *ret = (struct seen){
+        .is_there = sqlite3_column_type(st, 0) != SQLITE_NULL,
+        .is_own = !i,
+        .len = (uint64_t)sqlite3_column_int64(st, 0),
+        .chunk = sqlite3_column_int64(st, 1),
+    };
+    if (!v || !ret->is_there || ret->len != v->len || ret->chunk != v->chunk)
+        return 1;
+    const void *p = sqlite3_column_blob(st, 2);
+    ret->is_same = v->chunk || !v->len || (p && !memcmp(p, v->p, v->len));
+    return 1;
+}
+
+static int
+look(struct writer *w, const uint8_t *key, size_t key_len,
+     const struct value *v, struct seen *ret)
+{
+    *ret = (struct seen){0};
+    for (size_t i = 0; i < w->chain.n; i++) {
+        int r = look_in(w, i, key, key_len, v, ret);
+        if (r)
+            return r < 0 ? r : 0;
+    }
+    return 0;
+}
+
+/* The record is about to be written over. */
+static int
+leave(struct writer *w, const uint8_t *key, size_t key_len,
+      const struct seen *old)
+{
+    if (old->is_there)
+        amounts_charge(&w->used, key, key_len, old->len, false);
+    return old->is_own && old->chunk
+               ? sql_run(w->s, SQL_loose_chunk, "i", old->chunk)
+               : 0;
+}
+
+static int
+write_value(struct writer *w, const uint8_t *key, size_t key_len,
+            const struct value *v)
+{
+    if (v->chunk)
+        return sql_run(w->s, SQL_record_put, "ibini", w->layer, key, key_len,
+                       (int64_t)v->len, v->chunk);
+    return sql_run(w->s, SQL_record_put, "ibibn", w->layer, key, key_len,
+                   (int64_t)v->len, v->p, v->len);
+}
+
+static int
+put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
+    size_t len)
+{
+    struct value v = {p, len, 0};
+    struct seen old = {0};
+    int r = 0;
+
+    if (len > INLINE_MAX)
+        r = chunk_put(w->s, p, len, &v.chunk);
+    if (r == 0)
+        r = look(w, key, key_len, &v, &old);
+    if (r < 0 || old.is_same)
+        return r;
+    r = leave(w, key, key_len, &old);
+    if (r < 0)
+        return r;
+    amounts_charge(&w->used, key, key_len, len, true);
+    return write_value(w, key, key_len, &v);
+}
+
+static int delete (struct writer *w, const uint8_t *key, size_t key_len)
+{
+    struct seen old;
+
+    int r = look(w, key, key_len, NULL, &old);
+    if (r < 0 || !old.is_there)
+        return r;
+    r = leave(w, key, key_len, &old);
+    if (r < 0)
+        return r;
+    return w->chain.n == 1
+               ? sql_run(w->s, SQL_record_delete, "ib", w->layer, key, key_len)
+               : sql_run(w->s, SQL_record_put, "ibnnn", w->layer, key, key_len);
+}
+
+/* --- frames */
+
+static int
+apply(struct writer *w, const struct record_head *h, const uint8_t *key)
+{
+    const uint8_t *value = h->op == RECORD_PUT ? key + h->key_len : NULL;
+
+    if (h->op == RECORD_END ||
+        record_check(key, h->key_len, value, h->value_len))
+        return fail(w->s, -EPROTO, "a record is malformed");
+    return value ? put(w, key, h->key_len, value, h->value_len)
+                 : delete (w, key, h->key_len);
+}
+
+static int
+apply_all(struct writer *w, const uint8_t *p, size_t len)
+{
+    struct record_head h;
+
+    while (len) {
+        if (len < RECORD_HEAD_BYTES || record_head_get(p, &h) ||
+            len - RECORD_HEAD_BYTES < h.key_len + (size_t)h.value_len)
+            return fail(w->s, -EPROTO, "a record is cut off or has no form");
+        int r = apply(w, &h, p + RECORD_HEAD_BYTES);
+        if (r < 0)
+            return r;
+        size_t n = RECORD_HEAD_BYTES + h.key_len + (size_t)h.value_len;
+        p += n;
+        len -= n;
+    }
+    return 0;
+}
+
+/* --- quotas */
+
+static int
+check_one(struct store *s, const char *what, uint64_t before, uint64_t now,
+          uint64_t quota)
+{
+    if (!quota || now <= quota || now <= before)
+        return 0;
+    return fail(s, -EDQUOT, "more %s than its quota: %llu, not %llu", what,
+                (unsigned long long)now, (unsigned long long)quota);
+}
+
+/* What is removed may come after what is put, so that parts of a commit may
+ * have twice as much. Whoever has too much already may still remove. */
+static int
+check_quota(struct writer *w, int64_t number, const struct store_amounts *was,
+            bool is_last)
+{
+    const struct store_amounts *now = &w->used;
+    uint64_t q[5], times = is_last ? 1 : 2;
+    {
+        SQL *st = sql_start(w->s, SQL_session_quota, "i", number);
+        int r = sql_step(w->s, st);
+        if (r < 0)
+            return r;
+        for (int i = 0; i < 5; i++)
+            q[i] = times * (uint64_t)sqlite3_column_int64(st, i);
+    }
+    const struct {
+        const char *what;
+        uint64_t was, now;
+    } rows[] = {
+        {"bytes of files", was->bytes, now->bytes},
+        {"inodes", was->inodes, now->inodes},
+        {"names of files", was->names, now->names},
+        {"pages of the shell", was->pages, now->pages},
+        {"bytes of the shell's state and history", was->other, now->other},
+    };
+    int r = 0;
+    for (int i = 0; i < 5 && r == 0; i++)
+        r = check_one(w->s, rows[i].what, rows[i].was, rows[i].now, q[i]);
+    return r;
+}
+
+/* --- commits */
+
+/* Nothing of the session is written: parts have a layer of their own, which
+ * becomes the session's with the last. */
+static int
+open_layer(struct store *s, const struct found_session *f, bool is_last,
+           int64_t *ret_layer)
+{
+    struct layer l;
+
+    *ret_layer = f->staging ? f->staging : f->layer;
+    if (f->staging || is_last)
+        return 0;
+    int r = layer_get(s, f->layer, &l);
+    if (r < 0)
+        return r;
+    l.parent = f->layer;
+    l.session = f->number;
+    r = layer_add(s, &l, ret_layer);
+    return r < 0 ? r
+                 : sql_run(s, SQL_session_staging, "ii", f->number, *ret_layer);
+}
+
+static int
+close_staging(struct store *s, const struct found_session *f)
+{
+    int r = sql_run(s, SQL_session_staging, "ii", f->number, (int64_t)0);
+
+    if (r == 0)
+        r = sql_run(s, SQL_session_layer, "ii", f->number, f->staging);
+    return r < 0 ? r : layer_disown(s, f->layer);
+}
+
+static int
+write_amounts(struct writer *w, const struct store_amounts *was)
+{
+    const struct store_amounts *u = &w->used;
+
+    if (!memcmp(u, was, sizeof *u))
+        return 0;
+    return sql_run(w->s, SQL_layer_amounts, "iiiiii", w->layer, u->bytes,
+                   u->inodes, u->names, u->pages, u->other);
+}
+
+static int
+write_batch(struct writer *w, const struct found_session *f,
+            const struct store_batch *b)
+{
+    struct layer own, before;
+
+    int r = layer_get(w->s, w->layer, &own);
+    if (r == 0)
+        r = layer_get(w->s, f->layer, &before);
+    if (r < 0)
+        return r;
+    w->used = own.used;
+    r = apply_all(w, b->frames, b->len);
+    if (r == 0)
+        r = check_quota(w, f->number, &before.used, b->is_last);
+    return r < 0 ? r : write_amounts(w, &own.used);
+}
+
+static int
+check_order(struct store *s, struct found_session *f,
+            const struct store_batch *b)
+{
+    int64_t left = f->staging;
+
+    if (!b->is_first && !left)
+        return fail(s, -EINVAL, "a commit without its first part");
+    if (!b->is_first || !left)
+        return 0;
+    f->staging = 0;
+    return session_drop_staging(s, f->number, left);
+}
+
+static int
+commit(struct store *s, const struct store_batch *b)
+{
+    struct found_session f;
+    struct writer w = {.s = s};
+
+    int r = session_find(s, b->session, &f);
+    if (r == 0)
+        r = check_order(s, &f, b);
+    if (r == 0)
+        r = open_layer(s, &f, b->is_last, &w.layer);
+    if (r == 0)
+        r = chain_init(s, w.layer, &w.chain);
+    if (r != 0)
+        return r;
+    r = write_batch(&w, &f, b);
+    chain_fini(&w.chain);
+    return r == 0 && f.staging && b->is_last ? close_staging(s, &f) : r;
+}
+
+int
+store_commit(struct store *s, const struct store_batch *b)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, commit(s, b));
+}

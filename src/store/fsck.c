@@ -1,0 +1,129 @@
+/* The check of a whole store: its pages, its graph of layers, every session. */
+#include "store/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A count that should be 0, and what makes it so. */
+static const struct {
+    enum statement count, repair;
+    const char *what;
+    bool can_repair;
+} graph[] = {
+    {SQL_owner_wrong, SQL_owner_right, "layers that no session has", true},
+    {SQL_session_bare, 0, "sessions without their layer", false},
+    {SQL_layer_orphans, SQL_layer_to_roots,
+     "layers without their parent: what it had is lost", true},
+    {SQL_record_stray, SQL_record_unstray, "records of no layer", true},
+    {SQL_layer_lost, SQL_layer_find_lost, "layers that nothing refers to",
+     true},
+    {SQL_chunk_lost, SQL_chunk_find_lost, "chunks that nothing refers to",
+     true},
+};
+
+static int
+check_graph_row(struct check *c, size_t i)
+{
+    char what[128];
+    int64_t n;
+
+    int r = sql_number(c->s, &n, graph[i].count, "");
+    if (r < 0 || !n)
+        return r;
+    bool repair = c->repair && graph[i].can_repair;
+    if (repair)
+        r = sql_run(c->s, graph[i].repair, "");
+    (void)snprintf(what, sizeof what, "%lld %s", (long long)n, graph[i].what);
+    check_report(c, "", "", what, repair && r == 0);
+    return r;
+}
+
+static int
+check_graph(struct check *c)
+{
+    int r = op_begin(c->s);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < sizeof graph / sizeof *graph && r == 0; i++)
+        r = check_graph_row(c, i);
+    return op_end(c->s, r);
+}
+
+static int
+check_pages(struct check *c)
+{
+    SQL *st = sql_start(c->s, SQL_pages_check, "");
+    int r;
+
+    while ((r = sql_step(c->s, st)) > 0)
+        if (strcmp(sql_text(st, 0), "ok") != 0)
+            check_report(c, "", "", sql_text(st, 0), false);
+    return r;
+}
+
+/* The next session, whose id is the caller's to free; 0: none. */
+static int
+next_session(struct store *s, int64_t *number, char **ret_id)
+{
+    SQL *st = sql_start(s, SQL_session_next, "i", *number);
+    int r = sql_step(s, st);
+
+    if (r <= 0)
+        return r;
+    *number = sqlite3_column_int64(st, 0);
+    *ret_id = strdup(sql_text(st, 1));
+    return *ret_id ? 1 : fail(s, -ENOMEM, "no memory");
+}
+
+/* One that cannot be checked does not keep us from the others. */
+static int
+check_sessions(struct check *c)
+{
+    int64_t number = 0;
+    char *id;
+    int r;
+
+    while ((r = next_session(c->s, &number, &id)) > 0) {
+        r = check_session(c, id);
+        if (r == -EBADMSG)
+            check_report(c, id, "", store_why(c->s), false);
+        free(id);
+        if (r < 0 && r != -EBADMSG)
+            return r;
+    }
+    return r;
+}
+
+static int
+init_checked(struct store *s, struct checked *ret)
+{
+    int64_t last;
+
+    int r = sql_number(s, &last, SQL_chunk_last, "");
+    if (r < 0)
+        return r;
+    ret->bits = calloc((size_t)last / 4 + 1, 1);
+    ret->n = ret->bits ? (size_t)last + 1 : 0;
+    return 0;
+}
+
+int
+store_fsck(struct store *s, bool repair, store_finding_fn *fn, void *arg)
+{
+    struct checked checked = {0};
+    struct check c = {
+        .s = s, .repair = repair, .fn = fn, .arg = arg, .checked = &checked};
+
+    int r = init_checked(s, &checked);
+    if (r == 0)
+        r = check_pages(&c);
+    if (r == 0)
+        r = check_graph(&c);
+    if (r == 0)
+        r = check_sessions(&c);
+    free(checked.bits);
+    return r < 0 ? r : c.n_found;
+}

@@ -1,0 +1,368 @@
+/* The thread of a store. It takes all jobs that wait, commits the writes as one
+ * transaction, runs the reads, gives all back, and uses what time is left for
+ * upkeep.
+ *
+ * Lock: `lock` guards the lists and what is beside them; the store is the
+ * thread's alone. */
+#include "store/keeper.h"
+
+#include "base/os_thread.h"
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { INTERVAL_MS = 200, BYTES_MAX = 16 << 20 };
+
+struct keeper {
+    struct store *store;
+    struct keeper_config config;
+    pthread_t thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t posted, given;
+    struct list waiting, finished;
+    bool is_ending;
+    int doubt; /* an error to be told */
+    char doubt_why[STORE_WHY_BYTES];
+
+    /* the loop's */
+    size_t n_jobs, bytes;
+
+    /* the thread's */
+    int64_t sync_at_ms; /* 0: all is durable */
+};
+
+static int64_t
+now_ms(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static struct keeper_job *
+job_of(struct list *link)
+{
+    return CONTAINER_OF(link, struct keeper_job, link);
+}
+
+static void
+wake(struct keeper *k)
+{
+    uint64_t one = 1;
+
+    (void)!write(k->config.wake_hfd, &one, sizeof one);
+}
+
+/* --- on the thread */
+
+static void
+set_error(struct keeper *k, struct keeper_job *j, int error)
+{
+    j->error = error;
+    if (error < 0)
+        memcpy(j->why, store_why(k->store), sizeof j->why);
+}
+
+/* What fails leaves nothing, however much of it there was. */
+static int
+run_write(struct store *s, struct keeper_job *j)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, j->run(s, j));
+}
+
+static void
+run_kind(struct keeper *k, struct list *jobs, bool reads)
+{
+    LIST_FOR_EACH(it, jobs)
+    {
+        struct keeper_job *j = job_of(it);
+        if ((j->kind == KEEPER_READ) != reads)
+            continue;
+        set_error(k, j, reads ? j->run(k->store, j) : run_write(k->store, j));
+    }
+}
+
+/* Nothing of the transaction is there. */
+static void
+fail_writes(struct keeper *k, struct list *jobs, int error)
+{
+    LIST_FOR_EACH(it, jobs)
+    {
+        struct keeper_job *j = job_of(it);
+        if (j->kind != KEEPER_READ && j->error >= 0)
+            set_error(k, j, error);
+    }
+}
+
+static bool
+has_kind(struct list *jobs, enum keeper_kind kind)
+{
+    LIST_FOR_EACH(it, jobs)
+    if (job_of(it)->kind == kind)
+        return true;
+    return false;
+}
+
+static void
+run_writes(struct keeper *k, struct list *jobs, bool is_durable)
+{
+    int r = store_begin(k->store, is_durable);
+
+    if (r == 0) {
+        run_kind(k, jobs, false);
+        r = store_end(k->store);
+    }
+    if (r < 0)
+        fail_writes(k, jobs, r);
+    else if (is_durable)
+        k->sync_at_ms = 0;
+    else if (!k->sync_at_ms)
+        k->sync_at_ms = now_ms(CLOCK_MONOTONIC) + k->config.interval_ms;
+}
+
+static void
+run_group(struct keeper *k, struct list *jobs)
+{
+    bool is_durable = has_kind(jobs, KEEPER_WRITE);
+
+    if (is_durable || has_kind(jobs, KEEPER_INTERVAL))
+        run_writes(k, jobs, is_durable);
+    run_kind(k, jobs, true);
+}
+
+static void
+give_back(struct keeper *k, struct list *jobs)
+{
+    pthread_mutex_lock(&k->lock);
+    bool was_empty = list_is_empty(&k->finished);
+    LIST_FOR_EACH_SAFE(it, jobs)
+    {
+        list_remove(it);
+        list_push_back(&k->finished, it);
+    }
+    pthread_cond_signal(&k->given);
+    pthread_mutex_unlock(&k->lock);
+    if (was_empty)
+        wake(k);
+}
+
+static void
+sync_now(struct keeper *k)
+{
+    int r = store_sync(k->store);
+
+    k->sync_at_ms = 0;
+    if (r == 0)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->doubt = r;
+    memcpy(k->doubt_why, store_why(k->store), sizeof k->doubt_why);
+    pthread_mutex_unlock(&k->lock);
+    wake(k);
+}
+
+/* Until there are jobs, or a time (0: any). */
+static void
+wait_for_jobs(struct keeper *k, int64_t until_ms)
+{
+    struct timespec t = {.tv_sec = until_ms / 1000,
+                         .tv_nsec = until_ms % 1000 * 1000000};
+
+    if (until_ms)
+        (void)pthread_cond_timedwait(&k->posted, &k->lock, &t);
+    else
+        pthread_cond_wait(&k->posted, &k->lock);
+}
+
+/* 1: jobs, 0: time for upkeep or to sync, -1: the end. */
+static int
+take(struct keeper *k, bool has_upkeep, struct list *ret_jobs)
+{
+    int r;
+
+    pthread_mutex_lock(&k->lock);
+    while (list_is_empty(&k->waiting) && !k->is_ending && !has_upkeep) {
+        wait_for_jobs(k, k->sync_at_ms);
+        if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
+            break;
+    }
+    r = !list_is_empty(&k->waiting) ? 1 : k->is_ending ? -1 : 0;
+    if (r > 0)
+        list_move(&k->waiting, ret_jobs);
+    pthread_mutex_unlock(&k->lock);
+    return r;
+}
+
+/* True if there is more to do. A failure ends it until the next jobs. */
+static bool
+do_upkeep(struct keeper *k)
+{
+    if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
+        sync_now(k);
+    if (store_checkpoint(k->store) < 0)
+        return false;
+    return store_tidy(k->store, now_ms(CLOCK_REALTIME)) > 0;
+}
+
+static void *
+keep(void *arg)
+{
+    struct keeper *k = arg;
+    bool has_upkeep = true;
+    struct list jobs;
+    int r;
+
+    list_init(&jobs);
+    while ((r = take(k, has_upkeep, &jobs)) >= 0) {
+        if (r) {
+            run_group(k, &jobs);
+            give_back(k, &jobs);
+        }
+        has_upkeep = do_upkeep(k);
+    }
+    if (k->sync_at_ms)
+        sync_now(k);
+    return NULL;
+}
+
+/* --- on the loop's thread */
+
+static int
+init_lock(struct keeper *k)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_condattr_init(&attr))
+        return -ENOMEM;
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->posted, &attr);
+    pthread_cond_init(&k->given, NULL);
+    pthread_condattr_destroy(&attr);
+    return 0;
+}
+
+static void
+fini(struct keeper *k)
+{
+    pthread_mutex_destroy(&k->lock);
+    pthread_cond_destroy(&k->posted);
+    pthread_cond_destroy(&k->given);
+    store_free(k->store);
+    free(k);
+}
+
+int
+keeper_new(struct store *s, const struct keeper_config *c, struct keeper **ret)
+{
+    CLEANUP(store_freep) struct store *own = s;
+    struct keeper *k = calloc(1, sizeof *k);
+
+    if (!k || init_lock(k)) {
+        free(k);
+        return -ENOMEM;
+    }
+    k->store = STEAL(own);
+    k->config = *c;
+    if (!k->config.interval_ms)
+        k->config.interval_ms = INTERVAL_MS;
+    if (!k->config.bytes_max)
+        k->config.bytes_max = BYTES_MAX;
+    list_init(&k->waiting);
+    list_init(&k->finished);
+    int r = os_thread_start(&k->thread, keep, k);
+    if (r < 0) {
+        fini(k);
+        return r;
+    }
+    *ret = k;
+    return 0;
+}
+
+void
+keeper_post(struct keeper *k, struct keeper_job *j)
+{
+    j->error = 0;
+    j->why[0] = 0;
+    k->n_jobs++;
+    k->bytes += j->bytes;
+    pthread_mutex_lock(&k->lock);
+    list_push_back(&k->waiting, &j->link);
+    pthread_cond_signal(&k->posted);
+    pthread_mutex_unlock(&k->lock);
+}
+
+bool
+keeper_is_full(const struct keeper *k)
+{
+    return k->bytes >= k->config.bytes_max;
+}
+
+static void
+tell_doubt(struct keeper *k)
+{
+    char why[STORE_WHY_BYTES];
+
+    pthread_mutex_lock(&k->lock);
+    int error = k->doubt;
+    k->doubt = 0;
+    memcpy(why, k->doubt_why, sizeof why);
+    pthread_mutex_unlock(&k->lock);
+    if (error && k->config.doubt)
+        k->config.doubt(k->config.arg, error, why);
+}
+
+void
+keeper_drain(struct keeper *k)
+{
+    struct list jobs;
+
+    list_init(&jobs);
+    pthread_mutex_lock(&k->lock);
+    list_move(&k->finished, &jobs);
+    pthread_mutex_unlock(&k->lock);
+    while (!list_is_empty(&jobs)) {
+        struct keeper_job *j = job_of(jobs.next);
+        list_remove(&j->link);
+        k->n_jobs--;
+        k->bytes -= j->bytes;
+        j->done(j, j->error);
+    }
+    tell_doubt(k);
+}
+
+static void
+wait_for_given(struct keeper *k)
+{
+    pthread_mutex_lock(&k->lock);
+    while (list_is_empty(&k->finished))
+        pthread_cond_wait(&k->given, &k->lock);
+    pthread_mutex_unlock(&k->lock);
+}
+
+void
+keeper_free(struct keeper *k)
+{
+    if (!k)
+        return;
+    while (k->n_jobs) {
+        wait_for_given(k);
+        keeper_drain(k);
+    }
+    pthread_mutex_lock(&k->lock);
+    k->is_ending = true;
+    pthread_cond_signal(&k->posted);
+    pthread_mutex_unlock(&k->lock);
+    pthread_join(k->thread, NULL);
+    tell_doubt(k);
+    fini(k);
+}

@@ -1,0 +1,95 @@
+/* Layers: who their parents are, and whose they are. */
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int
+layer_get(struct store *s, int64_t id, struct layer *ret)
+{
+    SQL *st = sql_start(s, SQL_layer_get, "i", id);
+    int r = sql_step(s, st);
+
+    if (r < 0)
+        return r;
+    if (!r)
+        return fail(s, -EBADMSG, "the store is damaged: a layer is missing");
+    *ret = (struct layer){
+        .parent = sqlite3_column_int64(st, 0),
+        .session = sqlite3_column_int64(st, 1),
+        .used = {.bytes = (uint64_t)sqlite3_column_int64(st, 2),
+                 .inodes = (uint64_t)sqlite3_column_int64(st, 3),
+                 .names = (uint64_t)sqlite3_column_int64(st, 4),
+                 .pages = (uint64_t)sqlite3_column_int64(st, 5),
+                 .other = (uint64_t)sqlite3_column_int64(st, 6)},
+    };
+    return 0;
+}
+
+int
+layer_add(struct store *s, const struct layer *l, int64_t *ret_id)
+{
+    const struct store_amounts *u = &l->used;
+    int r = sql_run(s, SQL_layer_insert, "iiiiiii", l->parent, l->session,
+                    u->bytes, u->inodes, u->names, u->pages, u->other);
+
+    if (r == 0)
+        *ret_id = sqlite3_last_insert_rowid(s->db);
+    return r;
+}
+
+int
+layer_loosen(struct store *s, int64_t id)
+{
+    return id ? sql_run(s, SQL_loose_layer, "i", id) : 0;
+}
+
+int
+layer_disown(struct store *s, int64_t id)
+{
+    int r = sql_run(s, SQL_layer_owner, "ii", id, (int64_t)0);
+
+    return r < 0 ? r : layer_loosen(s, id);
+}
+
+static int
+chain_push(struct chain *c, int64_t id)
+{
+    enum { FIRST = 16 };
+    bool is_full = !c->n || (c->n >= FIRST && !(c->n & (c->n - 1)));
+
+    if (is_full) {
+        int64_t *ids = realloc(c->ids, (c->n ? 2 * c->n : FIRST) * sizeof *ids);
+        if (!ids)
+            return -ENOMEM;
+        c->ids = ids;
+    }
+    c->ids[c->n++] = id;
+    return 0;
+}
+
+int
+chain_init(struct store *s, int64_t layer, struct chain *ret)
+{
+    CLEANUP(chain_fini) struct chain c = {0};
+
+    while (layer) {
+        /* Parents are older than their children, so this ends. */
+        if (c.n && layer >= c.ids[c.n - 1])
+            return fail(s, -EBADMSG, "the store is damaged: layers in a ring");
+        if (chain_push(&c, layer))
+            return fail(s, -ENOMEM, "no memory");
+        int r = sql_number(s, &layer, SQL_layer_parent, "i", layer);
+        if (r < 0)
+            return r;
+    }
+    *ret = c;
+    c = (struct chain){0};
+    return 0;
+}
+
+void
+chain_fini(struct chain *c)
+{
+    free(c->ids);
+}

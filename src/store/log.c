@@ -1,0 +1,195 @@
+/* Transactions, and the log that makes them durable.
+ *
+ * After a sync that failed, Linux does not write again what it should have
+ * written: the next sync succeeds without it. A transaction that failed with
+ * its sync is undone, and others are written over it. But transactions that
+ * were committed without a sync are in the log before it, and nothing after
+ * them would be found when the power goes. So they are written again first, as
+ * is a log that another process has left. */
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPY_BYTES = 65536 };
+
+/* A transaction that changed something was committed. */
+static int
+note_commit(void *arg, sqlite3 *db, const char *name, int pages)
+{
+    struct store *s = arg;
+
+    (void)db;
+    (void)name;
+    s->log_pages = pages;
+    s->is_unsynced = !s->is_full;
+    return SQLITE_OK;
+}
+
+/* NULL: there is none yet. */
+static sqlite3_file *
+log_file(struct store *s)
+{
+    sqlite3_file *f = NULL;
+
+    if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f))
+        return NULL;
+    return f && f->pMethods ? f : NULL;
+}
+
+/* Writing over what is there is faster than appending, which changes the
+ * file's size too: so the log has its length from the beginning, and keeps it.
+ * Not to have the room for that is no failure. */
+static void
+extend(struct store *s)
+{
+    enum { PAGE_BYTES = 4096 + 24 };
+    static const char zeros[COPY_BYTES];
+    sqlite3_int64 at, end = (sqlite3_int64)s->options.log_pages * PAGE_BYTES;
+    sqlite3_file *f = log_file(s);
+
+    if (!f || f->pMethods->xFileSize(f, &at))
+        return;
+    for (; at < end; at += COPY_BYTES)
+        if (f->pMethods->xWrite(f, zeros, COPY_BYTES, at))
+            return;
+}
+
+int
+log_init(struct store *s)
+{
+    int on = 1;
+
+    s->is_doubtful = true;
+    (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    sqlite3_wal_hook(s->db, note_commit, s);
+    extend(s);
+    return sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
+               ? sql_fail(s)
+               : 0;
+}
+
+static int
+log_sync(struct store *s, sqlite3_file *f)
+{
+    if (f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
+        return fail(s, -EIO, "the store: its log cannot be synced: %s",
+                    strerror(errno));
+    s->is_unsynced = s->is_doubtful = false;
+    return 0;
+}
+
+static int
+rewrite(sqlite3_file *f, char *buf)
+{
+    sqlite3_int64 size;
+
+    if (f->pMethods->xFileSize(f, &size))
+        return -EIO;
+    for (sqlite3_int64 at = 0; at < size; at += COPY_BYTES) {
+        int n = size - at < COPY_BYTES ? (int)(size - at) : COPY_BYTES;
+        if (f->pMethods->xRead(f, buf, n, at) ||
+            f->pMethods->xWrite(f, buf, n, at))
+            return -EIO;
+    }
+    return 0;
+}
+
+int
+log_mend(struct store *s)
+{
+    sqlite3_file *f = log_file(s);
+    char *buf;
+
+    if (!s->is_doubtful || !f)
+        return 0;
+    buf = malloc(COPY_BYTES);
+    if (!buf)
+        return fail(s, -ENOMEM, "no memory");
+    int r = rewrite(f, buf);
+    free(buf);
+    return r < 0 ? fail(s, r, "the store: its log cannot be written again")
+                 : log_sync(s, f);
+}
+
+int
+store_sync(struct store *s)
+{
+    sqlite3_file *f = log_file(s);
+
+    if (s->is_doubtful)
+        return log_mend(s);
+    if (!s->is_unsynced || !f)
+        return 0;
+    s->is_doubtful = true; /* unless it succeeds */
+    return log_sync(s, f);
+}
+
+int
+store_checkpoint(struct store *s)
+{
+    int r = log_mend(s);
+
+    if (r < 0 || s->log_pages < s->options.log_pages)
+        return r;
+    if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                  NULL, NULL)) {
+        s->is_doubtful = s->is_unsynced;
+        return sql_fail(s);
+    }
+    s->log_pages = 0;
+    s->is_unsynced = false;
+    return 0;
+}
+
+/* --- transactions */
+
+int
+store_begin(struct store *s, bool is_durable)
+{
+    if (s->is_begun)
+        return fail(s, -EBUSY, "a transaction has begun");
+    int r = log_mend(s);
+    if (r == 0)
+        r = sql_set_durable(s, is_durable);
+    if (r == 0)
+        r = sql_run(s, SQL_begin, "");
+    s->is_begun = r == 0;
+    s->broken = 0;
+    return r;
+}
+
+static int
+end_failed(struct store *s, int error)
+{
+    char why[STORE_WHY_BYTES];
+
+    memcpy(why, s->why, sizeof why);
+    store_undo(s);
+    memcpy(s->why, why, sizeof why);
+    s->is_doubtful = s->is_unsynced;
+    return error;
+}
+
+int
+store_end(struct store *s)
+{
+    if (!s->is_begun)
+        return fail(s, -EINVAL, "no transaction has begun");
+    if (s->broken)
+        return end_failed(s, s->broken);
+    int r = sql_run(s, SQL_end, "");
+    if (r < 0)
+        return end_failed(s, r);
+    s->is_begun = false;
+    return s->is_full ? store_sync(s) : 0;
+}
+
+void
+store_undo(struct store *s)
+{
+    s->is_begun = false;
+    if (!sqlite3_get_autocommit(s->db))
+        (void)sql_run(s, SQL_undo, "");
+}

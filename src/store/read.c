@@ -1,0 +1,82 @@
+/* All records of a session as the frames that its next worker reads. */
+#include "base/buf.h"
+#include "store/walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void
+add_frame(struct buf *b, enum record_op op, const void *key, size_t key_len,
+          const void *value, size_t len)
+{
+    struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
+    uint8_t head[RECORD_HEAD_BYTES];
+
+    record_head_put(&h, head);
+    buf_add(b, head, sizeof head);
+    buf_add(b, key, key_len);
+    buf_add(b, value, len);
+}
+
+static int
+add_record(struct walk *w, struct buf *b)
+{
+    SQL *st = NULL;
+    const void *p = w->value;
+    size_t len = w->len;
+
+    if (w->chunk) {
+        int r = chunk_get(w->s, w->chunk, &st, &p, &len);
+        if (r < 0)
+            return r;
+    }
+    add_frame(b, RECORD_PUT, w->key, w->key_len, p, len);
+    return b->error;
+}
+
+static int
+add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
+{
+    uint8_t end[RECORD_END_BYTES];
+    size_t start = b->len;
+    int r;
+
+    while ((r = walk_next(w)) > 0) {
+        if (w->key_len > sizeof place->key)
+            return -EBADMSG;
+        r = add_record(w, b);
+        if (r < 0)
+            return r;
+        memcpy(place->key, w->key, w->key_len);
+        place->len = w->key_len;
+        if (b->len - start >= max)
+            return 0;
+    }
+    if (r < 0)
+        return r;
+    record_end_put(0, end);
+    add_frame(b, RECORD_END, NULL, 0, end, sizeof end);
+    place->is_done = true;
+    return b->error;
+}
+
+int
+store_read(struct store *s, const char *session, size_t max,
+           struct store_place *place, struct buf *frames)
+{
+    CLEANUP(chain_fini) struct chain c = {0};
+    CLEANUP(walk_fini) struct walk w = {0};
+    struct found_session f;
+
+    int r = session_find(s, session, &f);
+    if (r == 0)
+        r = chain_init(s, f.layer, &c);
+    if (r == 0)
+        r = walk_init(&w, s, &c, place->key, place->len);
+    if (r != 0)
+        return r;
+    r = add_some(&w, max, place, frames);
+    if (r == -EBADMSG && w.key)
+        return walk_blame(s, &c, session, w.key, w.key_len);
+    return frames->error ? fail(s, frames->error, "no memory") : r;
+}

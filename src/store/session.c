@@ -1,0 +1,263 @@
+/* Rows of sessions, and forks. */
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int
+no_session(struct store *s, const char *id)
+{
+    return fail(s, -ENOENT, "there is no session %.64s", id);
+}
+
+int
+session_find(struct store *s, const char *id, struct found_session *ret)
+{
+    SQL *st = sql_start(s, SQL_session_find, "t", id);
+    int r = sql_step(s, st);
+
+    if (r < 0)
+        return r;
+    if (!r)
+        return no_session(s, id);
+    *ret = (struct found_session){
+        .number = sqlite3_column_int64(st, 0),
+        .layer = sqlite3_column_int64(st, 1),
+        .staging = sqlite3_column_int64(st, 2),
+    };
+    return 0;
+}
+
+/* --- writing */
+
+static int
+write_row(struct store *s, enum statement name, const struct store_session *w)
+{
+    const struct store_amounts *q = &w->quota;
+
+    return sql_run(s, name, "tttttttttiiiiiiii", w->id, w->agent, w->label,
+                   w->state, w->cause, w->limits, w->options, w->image,
+                   w->shell, w->created_ms, w->changed_ms,
+                   (int64_t)w->is_interval, q->bytes, q->inodes, q->names,
+                   q->pages, q->other);
+}
+
+/* Makes the row, its layer to follow. */
+static int
+insert(struct store *s, const struct store_session *row, int64_t *ret_number)
+{
+    size_t len = strlen(row->id);
+
+    if (!len || len > 64)
+        return fail(s, -EINVAL, "a session's id has 1 to 64 bytes");
+    int r = write_row(s, SQL_session_insert, row);
+    if (r == -EEXIST)
+        return fail(s, r, "there is a session %s", row->id);
+    if (r == 0)
+        *ret_number = sqlite3_last_insert_rowid(s->db);
+    return r;
+}
+
+static int
+give_layer(struct store *s, int64_t number, const struct layer *l)
+{
+    struct layer own = *l;
+    int64_t id;
+
+    own.session = number;
+    int r = layer_add(s, &own, &id);
+    return r < 0 ? r : sql_run(s, SQL_session_layer, "ii", number, id);
+}
+
+static int
+create(struct store *s, const struct store_session *row, const struct layer *l)
+{
+    int64_t number = 0;
+    int r = insert(s, row, &number);
+
+    return r < 0 ? r : give_layer(s, number, l);
+}
+
+int
+store_session_create(struct store *s, const struct store_session *row)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, create(s, row, &(struct layer){0}));
+}
+
+static int
+update(struct store *s, const struct store_session *row)
+{
+    int r = write_row(s, SQL_session_update, row);
+
+    return r == 0 && !sqlite3_changes(s->db) ? no_session(s, row->id) : r;
+}
+
+int
+store_session_update(struct store *s, const struct store_session *row)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, update(s, row));
+}
+
+int
+session_drop_staging(struct store *s, int64_t number, int64_t layer)
+{
+    int r = sql_run(s, SQL_session_staging, "ii", number, (int64_t)0);
+
+    return r < 0 ? r : layer_disown(s, layer);
+}
+
+static int
+end(struct store *s, const struct store_session *row)
+{
+    struct found_session f = {0};
+
+    int r = session_find(s, row->id, &f);
+    if (r != 0)
+        return r;
+    r = update(s, row);
+    if (r == 0 && f.staging)
+        r = session_drop_staging(s, f.number, f.staging);
+    if (r == 0)
+        r = layer_disown(s, f.layer);
+    if (r == 0)
+        r = sql_run(s, SQL_session_layer, "ii", f.number, (int64_t)0);
+    return r;
+}
+
+int
+store_session_end(struct store *s, const struct store_session *row)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, end(s, row));
+}
+
+static int
+discard(struct store *s, const char *id)
+{
+    struct found_session f = {0};
+
+    int r = session_find(s, id, &f);
+    if (r != 0 || !f.staging)
+        return r;
+    return session_drop_staging(s, f.number, f.staging);
+}
+
+int
+store_discard(struct store *s, const char *session)
+{
+    int r = op_begin(s);
+
+    return r < 0 ? r : op_end(s, discard(s, session));
+}
+
+/* --- forks */
+
+/* The layer of `from` becomes the parent of two new ones. If it is empty, it
+ * may as well stay, and the new one has its parent. */
+static int
+fork_layer(struct store *s, const struct found_session *from,
+           const struct store_session *to)
+{
+    struct layer l;
+    int64_t is_empty = 0;
+
+    int r = layer_get(s, from->layer, &l);
+    if (r != 0)
+        return r;
+    r = sql_number(s, &is_empty, SQL_layer_is_empty, "i", from->layer);
+    if (r < 0)
+        return r;
+    if (is_empty)
+        return create(s, to, &l);
+    l.parent = from->layer;
+    r = layer_disown(s, from->layer);
+    if (r == 0)
+        r = give_layer(s, from->number, &l);
+    return r < 0 ? r : create(s, to, &l);
+}
+
+int
+store_fork(struct store *s, const char *from, const struct store_session *to)
+{
+    struct found_session f = {0};
+
+    int r = op_begin(s);
+    if (r < 0)
+        return r;
+    r = session_find(s, from, &f);
+    return op_end(s, r < 0 ? r : fork_layer(s, &f, to));
+}
+
+/* --- reading */
+
+static struct store_amounts
+amounts(sqlite3_stmt *st, int i)
+{
+    return (struct store_amounts){
+        .bytes = (uint64_t)sqlite3_column_int64(st, i),
+        .inodes = (uint64_t)sqlite3_column_int64(st, i + 1),
+        .names = (uint64_t)sqlite3_column_int64(st, i + 2),
+        .pages = (uint64_t)sqlite3_column_int64(st, i + 3),
+        .other = (uint64_t)sqlite3_column_int64(st, i + 4),
+    };
+}
+
+static int
+give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
+{
+    struct store_session row = {
+        .number = (uint64_t)sqlite3_column_int64(st, 0),
+        .id = sql_text(st, 1),
+        .agent = sql_text(st, 2),
+        .label = sql_text(st, 3),
+        .state = sql_text(st, 4),
+        .cause = sql_text(st, 5),
+        .limits = sql_text(st, 6),
+        .options = sql_text(st, 7),
+        .image = sql_text(st, 8),
+        .shell = sql_text(st, 9),
+        .created_ms = sqlite3_column_int64(st, 10),
+        .changed_ms = sqlite3_column_int64(st, 11),
+        .is_interval = sqlite3_column_int(st, 12),
+        .quota = amounts(st, 13),
+        .used = amounts(st, 18),
+        .has_ended = !sqlite3_column_int64(st, 23),
+    };
+
+    return fn(arg, &row);
+}
+
+int
+store_session_get(struct store *s, const char *id, store_session_fn *fn,
+                  void *arg)
+{
+    SQL *st = sql_start(s, SQL_session_get, "t", id);
+    int r = sql_step(s, st);
+
+    if (r < 0)
+        return r;
+    return r ? give_row(st, fn, arg) : no_session(s, id);
+}
+
+int
+store_session_list(struct store *s, const struct store_filter *f,
+                   store_session_fn *fn, void *arg)
+{
+    SQL *st = sql_start(s, SQL_session_list, "ittii", (int64_t)f->after,
+                        f->agent, f->state, (int64_t)f->with_ended,
+                        f->max ? (int64_t)f->max : INT64_C(-1));
+    int r = sql_step(s, st);
+
+    while (r > 0) {
+        r = give_row(st, fn, arg);
+        if (r)
+            return r;
+        r = sql_step(s, st);
+    }
+    return r;
+}

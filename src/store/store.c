@@ -1,0 +1,261 @@
+/* A store: its folder, its lock, its tables. */
+#include "base/hfd.h"
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    APPLICATION = 0x77736e64, /* marks the file: "wsnd" */
+    VERSION = 1,
+    PATH_BYTES = 1024,
+    CACHE_BYTES = 4 << 20,
+    LOG_PAGES = 1000,
+};
+
+/* A layer, a chunk or a staging number of 0 is none. A session without a layer
+ * has ended. */
+static const char schema[] =
+    "CREATE TABLE session("
+    " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+    " agent TEXT NOT NULL, label TEXT NOT NULL, state TEXT NOT NULL,"
+    " cause TEXT NOT NULL, limits TEXT NOT NULL, options TEXT NOT NULL,"
+    " image TEXT NOT NULL, shell TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " changed_ms INTEGER NOT NULL, is_interval INTEGER NOT NULL,"
+    " quota_bytes INTEGER NOT NULL, quota_inodes INTEGER NOT NULL,"
+    " quota_names INTEGER NOT NULL, quota_pages INTEGER NOT NULL,"
+    " quota_other INTEGER NOT NULL, layer INTEGER NOT NULL,"
+    " staging INTEGER NOT NULL DEFAULT 0);"
+    "CREATE INDEX session_ended ON session(changed_ms) WHERE layer=0;"
+    "CREATE TABLE event("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL,"
+    " session TEXT NOT NULL, agent TEXT NOT NULL, kind TEXT NOT NULL,"
+    " cause TEXT NOT NULL, figures TEXT NOT NULL);"
+    "CREATE INDEX event_session ON event(session, seq);"
+    "CREATE TABLE layer("
+    " id INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
+    " session INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " inodes INTEGER NOT NULL, names INTEGER NOT NULL,"
+    " pages INTEGER NOT NULL, other INTEGER NOT NULL, filled BLOB);"
+    "CREATE INDEX layer_parent ON layer(parent);"
+    "CREATE TABLE record("
+    " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
+    " chunk INTEGER, PRIMARY KEY(layer, key)) WITHOUT ROWID;"
+    "CREATE INDEX record_chunk ON record(chunk) WHERE chunk IS NOT NULL;"
+    "CREATE TABLE chunk("
+    " id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);"
+    "CREATE TABLE loose_layer(id INTEGER PRIMARY KEY);"
+    "CREATE TABLE loose_chunk(id INTEGER PRIMARY KEY);";
+
+static int
+exec(struct store *s, const char *text)
+{
+    return sqlite3_exec(s->db, text, NULL, NULL, NULL) ? sql_fail(s) : 0;
+}
+
+static int
+pragma(struct store *s, const char *name, int64_t *ret)
+{
+    sqlite3_stmt *st;
+    char query[64];
+
+    (void)snprintf(query, sizeof query, "PRAGMA %s", name);
+    if (sqlite3_prepare_v2(s->db, query, -1, &st, NULL))
+        return sql_fail(s);
+    int r = sql_step(s, st);
+    *ret = r > 0 ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_finalize(st);
+    return r < 0 ? r : 0;
+}
+
+/* --- opening */
+
+/* The lock's file has the number of the process, for the message. */
+static int
+lock(struct store *s, const char *dir)
+{
+    char path[PATH_BYTES], owner[32] = "";
+
+    if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path)
+        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+    s->lock_hfd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (s->lock_hfd < 0)
+        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+    if (flock(s->lock_hfd, LOCK_EX | LOCK_NB)) {
+        ssize_t n = pread(s->lock_hfd, owner, sizeof owner - 1, 0);
+        owner[n > 0 ? strspn(owner, "0123456789") : 0] = 0;
+        return fail(s, -EBUSY, "%s: the store is in use by process %s", dir,
+                    *owner ? owner : "?");
+    }
+    int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    if (ftruncate(s->lock_hfd, 0) ||
+        pwrite(s->lock_hfd, owner, (size_t)n, 0) < 0)
+        return fail(s, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+static int
+make_tables(struct store *s)
+{
+    char text[96];
+    int r = exec(s, "BEGIN IMMEDIATE");
+
+    if (r == 0)
+        r = exec(s, schema);
+    (void)snprintf(text, sizeof text,
+                   "PRAGMA application_id=%d; PRAGMA user_version=%d;"
+                   "COMMIT",
+                   APPLICATION, VERSION);
+    return r < 0 ? r : exec(s, text);
+}
+
+/* An empty file is a new store. */
+static int
+check_version(struct store *s, const char *dir)
+{
+    int64_t application = 0, version = 0, pages = 0;
+
+    int r = pragma(s, "application_id", &application);
+    if (r == 0)
+        r = pragma(s, "user_version", &version);
+    if (r == 0)
+        r = pragma(s, "page_count", &pages);
+    if (r < 0)
+        return r;
+    if (!application && !version && pages <= 1)
+        return make_tables(s);
+    if (application != APPLICATION)
+        return fail(s, -EBADMSG, "%s: store.db is not a store", dir);
+    if (version != VERSION)
+        return fail(s, -EPROTO,
+                    "%s: the store has format %lld, this program knows %d; "
+                    "use the program that made it",
+                    dir, (long long)version, VERSION);
+    return 0;
+}
+
+/* Nobody shares the database, so its log needs no shared index. The change to
+ * a log removes a journal, which must not come back when the power goes. */
+static const char settings[] =
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
+    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+    "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=16777216;"
+    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON";
+
+static int
+configure(struct store *s)
+{
+    char text[64];
+    int r = exec(s, settings);
+
+    s->is_full = r == 0;
+    (void)snprintf(text, sizeof text, "PRAGMA cache_size=-%zu",
+                   s->options.cache_bytes >> 10);
+    return r < 0 ? r : exec(s, text);
+}
+
+static int
+open_database(struct store *s, const char *dir)
+{
+    char path[PATH_BYTES];
+
+    if (snprintf(path, sizeof path, "%s/store.db", dir) >= (int)sizeof path)
+        return fail(s, -ENAMETOOLONG, "the store's path is too long");
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                SQLITE_OPEN_NOFOLLOW |
+                (s->options.is_old ? 0 : SQLITE_OPEN_CREATE);
+    int code = sqlite3_open_v2(path, &s->db, flags, s->options.vfs);
+    if (code == SQLITE_CANTOPEN && s->options.is_old)
+        return fail(s, -ENOENT, "%s: there is no store", dir);
+    if (code)
+        return s->db ? sql_fail(s) : fail(s, -ENOMEM, "no memory");
+    sqlite3_extended_result_codes(s->db, 0);
+    int r = configure(s);
+    if (r == 0)
+        r = check_version(s, dir);
+    return r < 0 ? r : log_init(s);
+}
+
+/* Workers do not outlive a supervisor, nor do commits that were not complete.
+ */
+static int
+drop_staging(struct store *s)
+{
+    int r = op_begin(s);
+
+    while (r == 0) {
+        SQL *st = sql_start(s, SQL_session_staged, "");
+        r = sql_step(s, st);
+        if (r <= 0)
+            break;
+        int64_t number = sqlite3_column_int64(st, 0);
+        int64_t layer = sqlite3_column_int64(st, 1);
+        r = session_drop_staging(s, number, layer);
+    }
+    return op_end(s, r);
+}
+
+static int
+open_all(struct store *s, const char *dir)
+{
+    if (!s->options.is_old && mkdir(dir, 0700) && errno != EEXIST)
+        return fail(s, -errno, "%s: %s", dir, strerror(errno));
+    int r = lock(s, dir);
+    if (r == 0)
+        r = open_database(s, dir);
+    if (r == 0)
+        r = drop_staging(s);
+    return r;
+}
+
+int
+store_open(const char *dir, const struct store_options *o, char *why,
+           struct store **ret)
+{
+    CLEANUP(store_freep) struct store *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        (void)snprintf(why, STORE_WHY_BYTES, "no memory");
+        return -ENOMEM;
+    }
+    s->lock_hfd = -1;
+    s->may_shrink = true;
+    if (o)
+        s->options = *o;
+    if (!s->options.log_pages)
+        s->options.log_pages = LOG_PAGES;
+    if (!s->options.cache_bytes)
+        s->options.cache_bytes = CACHE_BYTES;
+    int r = open_all(s, dir);
+    if (r < 0) {
+        memcpy(why, s->why, STORE_WHY_BYTES);
+        return r;
+    }
+    *ret = STEAL(s);
+    return 0;
+}
+
+void
+store_free(struct store *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < N_STATEMENTS; i++)
+        sqlite3_finalize(s->statements[i]);
+    sqlite3_close(s->db);
+    hfd_closep(&s->lock_hfd);
+    free(s);
+}
+
+const char *
+store_why(const struct store *s)
+{
+    return s->why;
+}

@@ -1,0 +1,124 @@
+/* What the files of the store share. */
+#ifndef STORE_STORE_IMPL_H
+#define STORE_STORE_IMPL_H
+
+#include "base/own.h"
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+/* In the order in which session.c reads them. */
+#define SESSION_COLUMNS                                                        \
+    "number, session.id, agent, label, state, cause, limits, options, image, " \
+    "shell, created_ms, changed_ms, is_interval, quota_bytes, quota_inodes, "  \
+    "quota_names, quota_pages, quota_other, layer.bytes, layer.inodes, "       \
+    "layer.names, layer.pages, layer.other, session.layer"
+
+enum statement {
+#define STATEMENT(name, text) SQL_##name,
+#include "store/statements.def"
+#undef STATEMENT
+    N_STATEMENTS
+};
+
+enum { INLINE_MAX = 512 }; /* bytes of a value; larger ones are chunks */
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *statements[N_STATEMENTS];
+    struct store_options options;
+    int lock_hfd;
+    bool is_begun;    /* by store_begin */
+    bool is_full;     /* the mode of synchronous */
+    bool is_unsynced; /* there are commits that are not durable */
+    /* A sync failed while there were such: see log.c. */
+    bool is_doubtful;
+    int broken; /* why what was begun is gone */
+    int log_pages;
+    int64_t forget_at_ms; /* when to look for what is too old */
+    bool may_shrink;      /* something was deleted */
+    char why[STORE_WHY_BYTES];
+};
+
+/* --- sql.c */
+
+/* Sets the text, returns `error`. */
+int fail(struct store *s, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for the last error of SQLite. */
+int sql_fail(struct store *s);
+/* Begins a statement. The arguments by letter: i an int64_t, b a pointer and a
+ * size_t (NULL is an empty blob), t a string (NULL is ""), n nothing: NULL.
+ * They are not copied. NULL: see store_why, and sql_step of NULL fails. */
+OWN sqlite3_stmt *sql_start(struct store *s, enum statement name,
+                            const char *letters, ...);
+/* 1 and a row, or 0, or an error. */
+int sql_step(struct store *s, sqlite3_stmt *st);
+/* For CLEANUP of what sql_start returned. */
+void sql_resetp(sqlite3_stmt **st);
+#define SQL CLEANUP(sql_resetp) sqlite3_stmt
+/* The whole of a statement that has no rows. */
+int sql_run(struct store *s, enum statement name, const char *letters, ...);
+/* The first column of the first row; 0 if there is none. */
+int sql_number(struct store *s, int64_t *ret, enum statement name,
+               const char *letters, ...);
+/* Never NULL; valid until the next step. */
+const char *sql_text(sqlite3_stmt *st, int column);
+/* What is written between is atomic; `error` is what came of it. */
+int op_begin(struct store *s);
+int op_end(struct store *s, int error);
+/* The mode of synchronous, outside of transactions. */
+int sql_set_durable(struct store *s, bool is_durable);
+
+/* --- log.c */
+
+int log_init(struct store *s);
+/* To be called before what must be durable is written. */
+int log_mend(struct store *s);
+
+/* --- session.c */
+
+struct found_session {
+    int64_t number, layer, staging; /* staging 0: none */
+};
+/* One that has not ended. */
+int session_find(struct store *s, const char *id, struct found_session *ret);
+int session_drop_staging(struct store *s, int64_t number, int64_t layer);
+
+/* --- commit.c */
+
+/* A record is there, or not any more. */
+void amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
+                    uint64_t len, bool is_there);
+
+/* --- layer.c */
+
+struct layer {
+    int64_t parent, session; /* 0: none */
+    struct store_amounts used;
+};
+int layer_get(struct store *s, int64_t id, struct layer *ret);
+int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
+/* It lost a child: store_tidy looks after it. 0 is fine. */
+int layer_loosen(struct store *s, int64_t id);
+/* The same; nobody owns it any more. */
+int layer_disown(struct store *s, int64_t id);
+
+/* A layer and its parents. */
+struct chain {
+    int64_t *ids;
+    size_t n;
+};
+int chain_init(struct store *s, int64_t layer, struct chain *ret);
+void chain_fini(struct chain *c);
+
+/* --- chunk.c */
+
+/* The chunk with these bytes, which is made if need be. */
+int chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id);
+/* The bytes of a chunk, which are what its hash says; valid until *ret_st,
+ * which the caller resets, is. -EBADMSG. */
+int chunk_get(struct store *s, int64_t id, OWN sqlite3_stmt **ret_st,
+              const void **ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,303 @@
+/* Upkeep in small steps, each a transaction. Every step leaves all sessions
+ * with the records they had. */
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BYTES = 320,
+    DEPTH_MAX = 16, /* of a chain, until it is copied into one layer */
+    FORGET_EVERY_MS = 60000,
+    SHRINK_PAGES = 1024, /* free ones that are kept */
+};
+
+struct key {
+    uint8_t p[KEY_BYTES];
+    size_t len;
+};
+
+/* Above all keys. */
+static const struct key last_key = {{0xff}, 1};
+
+static int
+read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
+{
+    SQL *st = started;
+    int r = sql_step(s, st);
+    size_t len = r > 0 ? (size_t)sqlite3_column_bytes(st, 0) : 0;
+
+    if (r <= 0)
+        return r;
+    if (len > sizeof ret->p)
+        return fail(s, -EBADMSG, "the store is damaged: a key is too long");
+    if (len)
+        memcpy(ret->p, sqlite3_column_blob(st, 0), len);
+    ret->len = len;
+    return 1;
+}
+
+/* The last of some records of a layer after a key. 0: it has no more. */
+static int
+find_some(struct store *s, int64_t layer, const struct key *after,
+          struct key *ret)
+{
+    return read_key(
+        s, ret, sql_start(s, SQL_some_key, "ib", layer, after->p, after->len));
+}
+
+/* --- layers that nobody sees */
+
+static int
+remove_layer(struct store *s, int64_t id, int64_t parent)
+{
+    int r = sql_run(s, SQL_layer_delete, "i", id);
+
+    if (r == 0)
+        r = sql_run(s, SQL_loose_layer_not, "i", id);
+    return r < 0 ? r : layer_loosen(s, parent);
+}
+
+static int
+drop_some(struct store *s, int64_t id, const struct layer *l)
+{
+    struct key none = {.len = 0}, last = last_key;
+
+    int more = find_some(s, id, &none, &last);
+    if (more < 0)
+        return more;
+    int r = sql_run(s, SQL_some_loose, "ib", id, last.p, last.len);
+    if (r == 0)
+        r = sql_run(s, SQL_some_delete, "ib", id, last.p, last.len);
+    return r < 0 || more ? r : remove_layer(s, id, l->parent);
+}
+
+/* --- layers with one child: its records are moved up */
+
+/* The child is empty, and is replaced by its parent. */
+static int
+replace_child(struct store *s, int64_t id, int64_t child)
+{
+    struct layer c;
+
+    int r = layer_get(s, child, &c);
+    if (r < 0)
+        return r;
+    r = sql_run(s, SQL_layer_adopt, "ii", child, id);
+    if (r == 0 && c.session)
+        r = sql_run(s, SQL_session_moved, "iii", c.session, child, id);
+    if (r == 0)
+        r = sql_run(s, SQL_layer_owner, "ii", id, c.session);
+    if (r == 0)
+        r = sql_run(s, SQL_layer_amounts, "iiiiii", id, c.used.bytes,
+                    c.used.inodes, c.used.names, c.used.pages, c.used.other);
+    return r < 0 ? r : remove_layer(s, child, id);
+}
+
+static int
+merge_some(struct store *s, int64_t id, const struct layer *l, int64_t child)
+{
+    static const enum statement steps[] = {
+        SQL_some_covered, SQL_some_move,
+        SQL_some_gone, /* in a root, what is not there needs no record */
+    };
+    struct key none = {.len = 0}, last = last_key;
+
+    int more = find_some(s, child, &none, &last);
+    int r = more < 0 ? more : 0;
+    for (int i = 0; i < (l->parent ? 2 : 3) && r == 0; i++)
+        r = sql_run(s, steps[i], "ibi", child, last.p, last.len, id);
+    if (r == 0)
+        r = sql_run(s, SQL_some_delete, "ib", child, last.p, last.len);
+    return r < 0 || more ? r : replace_child(s, id, child);
+}
+
+/* --- layers deep in a chain: they get a copy of all that they see */
+
+static int
+compare_keys(const struct key *a, const struct key *b)
+{
+    int r = memcmp(a->p, b->p, a->len < b->len ? a->len : b->len);
+
+    return r ? r : (a->len > b->len) - (a->len < b->len);
+}
+
+/* Up to where some records of each parent go. 0: to the end of all. */
+static int
+find_range(struct store *s, const struct chain *c, const struct key *from,
+           struct key *ret)
+{
+    int any = 0;
+
+    for (size_t i = 1; i < c->n; i++) {
+        struct key k = last_key;
+        int r = find_some(s, c->ids[i], from, &k);
+        if (r < 0)
+            return r;
+        if (compare_keys(&k, ret) < 0)
+            *ret = k;
+        any |= r;
+    }
+    return any;
+}
+
+static int
+fill_some(struct store *s, int64_t id, const struct layer *l,
+          const struct chain *c)
+{
+    struct key from = {.len = 0}, to = last_key;
+
+    int r = read_key(s, &from, sql_start(s, SQL_layer_filled, "i", id));
+    int more = r < 0 ? r : find_range(s, c, &from, &to);
+    r = more < 0 ? more : 0;
+    for (size_t i = 1; i < c->n && r == 0; i++)
+        r = sql_run(s, SQL_some_copy, "ibbi", c->ids[i], from.p, from.len, to.p,
+                    to.len, id);
+    if (r == 0 && more)
+        return sql_run(s, SQL_layer_fill, "ib", id, to.p, to.len);
+    if (r == 0)
+        r = sql_run(s, SQL_layer_to_root, "i", id);
+    return r < 0 ? r : layer_loosen(s, l->parent);
+}
+
+static int
+shorten(struct store *s, int64_t id, const struct layer *l)
+{
+    CLEANUP(chain_fini) struct chain c = {0};
+
+    int r = chain_init(s, id, &c);
+    if (r < 0)
+        return r;
+    return c.n > DEPTH_MAX ? fill_some(s, id, l, &c)
+                           : sql_run(s, SQL_loose_layer_not, "i", id);
+}
+
+static int
+count_children(struct store *s, int64_t id, int64_t *ret_first, int *ret)
+{
+    SQL *st = sql_start(s, SQL_layer_children, "i", id);
+    int r;
+
+    *ret = 0;
+    while ((r = sql_step(s, st)) > 0)
+        if (!(*ret)++)
+            *ret_first = sqlite3_column_int64(st, 0);
+    return r;
+}
+
+static int
+tidy_layer(struct store *s, int64_t id)
+{
+    struct layer l;
+    int64_t child = 0;
+    int n;
+
+    int r = layer_get(s, id, &l);
+    if (r == 0)
+        r = count_children(s, id, &child, &n);
+    if (r != 0)
+        return r;
+    if (l.session)
+        return sql_run(s, SQL_loose_layer_not, "i", id);
+    if (!n)
+        return drop_some(s, id, &l);
+    return n == 1 ? merge_some(s, id, &l, child) : shorten(s, id, &l);
+}
+
+/* --- the kinds of steps: 1 if there was something to do */
+
+static int
+tidy_layers(struct store *s, int64_t now_ms)
+{
+    int64_t id;
+
+    (void)now_ms;
+    int r = sql_number(s, &id, SQL_loose_layer_get, "");
+    if (r < 0 || !id)
+        return r;
+    r = tidy_layer(s, id);
+    return r < 0 ? r : 1;
+}
+
+static int
+tidy_chunks(struct store *s, int64_t now_ms)
+{
+    (void)now_ms;
+    int r = sql_run(s, SQL_chunk_sweep, "");
+    if (r < 0 && r != -EBADMSG) /* a damaged one is left for fsck */
+        return r;
+    s->may_shrink |= sqlite3_changes(s->db) > 0;
+    r = sql_run(s, SQL_loose_sweep, "");
+    return r < 0 ? r : sqlite3_changes(s->db) > 0;
+}
+
+static int
+forget(struct store *s, int64_t now_ms)
+{
+    const struct store_options *o = &s->options;
+    int64_t ended = o->keep_ended_ms ? now_ms - o->keep_ended_ms : INT64_MIN;
+    int64_t old = o->keep_events_ms ? now_ms - o->keep_events_ms : INT64_MIN;
+    int n = 0;
+
+    if (now_ms < s->forget_at_ms)
+        return 0;
+    int r = sql_run(s, SQL_session_forget, "i", ended);
+    n += sqlite3_changes(s->db);
+    if (r == 0)
+        r = sql_run(s, SQL_event_forget, "ii", old, (int64_t)o->events_max);
+    n += sqlite3_changes(s->db);
+    if (r == 0 && !n)
+        s->forget_at_ms = now_ms + FORGET_EVERY_MS;
+    return r < 0 ? r : n > 0;
+}
+
+/* Gives the disk back what is free at the end, once that is much. */
+static int
+shrink(struct store *s, int64_t now_ms)
+{
+    int64_t n_free = 0, n_all = 0;
+
+    (void)now_ms;
+    if (!s->may_shrink)
+        return 0;
+    int r = sql_number(s, &n_free, SQL_pages_free, "");
+    if (r == 0)
+        r = sql_number(s, &n_all, SQL_pages_all, "");
+    if (r < 0)
+        return r;
+    s->may_shrink = n_free > SHRINK_PAGES && n_free > n_all / 4;
+    if (!s->may_shrink)
+        return 0;
+    SQL *st = sql_start(s, SQL_shrink, "");
+    while ((r = sql_step(s, st)) > 0)
+        ;
+    return r < 0 ? r : 1;
+}
+
+static int
+step(struct store *s, int64_t now_ms)
+{
+    static int (*const kinds[])(struct store * s, int64_t now_ms) = {
+        tidy_chunks, tidy_layers, forget, shrink};
+    int r = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && r == 0; i++)
+        r = kinds[i](s, now_ms);
+    return r;
+}
+
+int
+store_tidy(struct store *s, int64_t now_ms)
+{
+    int r = store_begin(s, false);
+    if (r < 0)
+        return r;
+    int did = step(s, now_ms);
+    if (did <= 0) {
+        store_undo(s);
+        return did;
+    }
+    r = store_end(s);
+    return r < 0 ? r : did;
+}

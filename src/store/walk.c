@@ -1,0 +1,194 @@
+/* One cursor for each layer; the least key of all is next, and the first layer
+ * that has it decides. */
+#include "store/walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct walk_layer {
+    sqlite3_stmt *st;
+    const uint8_t *key; /* NULL: no more */
+    size_t key_len;
+    bool is_used; /* was given, or is hidden by one that was */
+};
+
+static int
+compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
+{
+    size_t n = a_len < b_len ? a_len : b_len;
+    int r = n ? memcmp(a, b, n) : 0;
+
+    return r ? r : (a_len > b_len) - (a_len < b_len);
+}
+
+static int
+advance(struct store *s, struct walk_layer *l)
+{
+    int r = sql_step(s, l->st);
+
+    if (r < 0)
+        return r;
+    l->key = r ? sqlite3_column_blob(l->st, 0) : NULL;
+    l->key_len = r ? (size_t)sqlite3_column_bytes(l->st, 0) : 0;
+    l->is_used = false;
+    return 0;
+}
+
+static int
+open_layer(struct walk *w, int64_t layer, const void *after, size_t after_len)
+{
+    static const char text[] = "SELECT key, len, value, chunk FROM record "
+                               "WHERE layer=?1 AND key>?2 ORDER BY key";
+    struct walk_layer *l = &w->layers[w->n];
+
+    if (sqlite3_prepare_v2(w->s->db, text, -1, &l->st, NULL))
+        return sql_fail(w->s);
+    w->n++;
+    if (sqlite3_bind_int64(l->st, 1, layer) ||
+        sqlite3_bind_blob64(l->st, 2, after_len ? after : "", after_len,
+                            SQLITE_TRANSIENT))
+        return sql_fail(w->s);
+    return advance(w->s, l);
+}
+
+int
+walk_init(struct walk *w, struct store *s, const struct chain *c,
+          const void *after, size_t after_len)
+{
+    int r = 0;
+
+    *w = (struct walk){.s = s};
+    w->layers = calloc(c->n, sizeof *w->layers);
+    if (!w->layers)
+        return fail(s, -ENOMEM, "no memory");
+    for (size_t i = 0; i < c->n && r == 0; i++)
+        r = open_layer(w, c->ids[i], after, after_len);
+    if (r < 0)
+        walk_fini(w);
+    return r;
+}
+
+void
+walk_fini(struct walk *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        sqlite3_finalize(w->layers[i].st);
+    free(w->layers);
+    *w = (struct walk){0};
+}
+
+/* The layer with the least key, the first of them; NULL: there is none. */
+static struct walk_layer *
+least(struct walk *w)
+{
+    struct walk_layer *min = NULL;
+
+    for (size_t i = 0; i < w->n; i++) {
+        struct walk_layer *l = &w->layers[i];
+        if (l->key &&
+            (!min || compare(l->key, l->key_len, min->key, min->key_len) < 0))
+            min = l;
+    }
+    return min;
+}
+
+static int
+skip_used(struct walk *w)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < w->n && r == 0; i++)
+        if (w->layers[i].is_used)
+            r = advance(w->s, &w->layers[i]);
+    return r;
+}
+
+static void
+use(struct walk *w, struct walk_layer *of)
+{
+    for (struct walk_layer *l = of; l < w->layers + w->n; l++)
+        l->is_used =
+            l->key && !compare(l->key, l->key_len, of->key, of->key_len);
+    w->key = of->key;
+    w->key_len = of->key_len;
+    w->chunk = sqlite3_column_int64(of->st, 3);
+    w->value = sqlite3_column_blob(of->st, 2);
+    w->len = w->chunk ? (uint64_t)sqlite3_column_int64(of->st, 1)
+                      : (uint64_t)sqlite3_column_bytes(of->st, 2);
+}
+
+int
+walk_next(struct walk *w)
+{
+    for (;;) {
+        int r = skip_used(w);
+        if (r < 0)
+            return r;
+        struct walk_layer *l = least(w);
+        if (!l)
+            return 0;
+        use(w, l);
+        if (sqlite3_column_type(l->st, 1) != SQLITE_NULL)
+            return 1;
+    }
+}
+
+/* --- paths */
+
+/* A name of an inode: 1, its directory and the name put before `path`. */
+static int
+find_name(struct store *s, const struct chain *c, uint32_t mount,
+          uint64_t *inode, char *path, size_t size)
+{
+    CLEANUP(walk_fini) struct walk w;
+    struct record_key k;
+    struct record_name n;
+    char rest[1024];
+
+    int r = walk_init(&w, s, c, "n", 1);
+    if (r < 0)
+        return r;
+    while ((r = walk_next(&w)) > 0 && *w.key == RECORD_NAME) {
+        if (record_key_get(w.key, w.key_len, &k) || k.mount != mount ||
+            record_name_get(w.value, w.len, &n) || n.inode != *inode)
+            continue;
+        (void)snprintf(rest, sizeof rest, "%s", path);
+        (void)snprintf(path, size, "/%.*s%s", (int)k.name_len, k.name, rest);
+        *inode = k.inode;
+        return 1;
+    }
+    return r < 0 ? r : 0;
+}
+
+int
+walk_path(struct store *s, const struct chain *c, uint32_t mount,
+          uint64_t inode, char *ret, size_t size)
+{
+    enum { ROOT = 1, DEPTH_MAX = 64 };
+    char rest[1024];
+    int r = 1;
+
+    *ret = 0;
+    for (int i = 0; i < DEPTH_MAX && inode != ROOT && r > 0; i++)
+        r = find_name(s, c, mount, &inode, ret, size);
+    if (r < 0 || inode == ROOT)
+        return r < 0 ? r : 0;
+    (void)snprintf(rest, sizeof rest, "%s", ret);
+    (void)snprintf(ret, size, "inode %llu%s", (unsigned long long)inode, rest);
+    return 0;
+}
+
+int
+walk_blame(struct store *s, const struct chain *c, const char *session,
+           const void *key, size_t key_len)
+{
+    char path[1024] = "its shell";
+    struct record_key k;
+
+    if (!record_key_get(key, key_len, &k) && k.type == RECORD_BLOCK)
+        (void)walk_path(s, c, k.mount, k.inode, path, sizeof path);
+    return fail(s, -EBADMSG, "session %s: %s is damaged; see session fsck",
+                session, path);
+}

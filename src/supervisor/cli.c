@@ -1,0 +1,608 @@
+/* The commands of `wasm-sandbox session`. */
+#include "supervisor/cli.h"
+
+#include "supervisor/config.h"
+#include "supervisor/sessions.h"
+#include "wire/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+extern char **environ;
+
+static const char help[] =
+    "usage: wasm-sandbox session COMMAND [OPTION]... [ARG]...\n"
+    "Sessions of the supervisor (wasm-sandbox serve). SESSION is an id, the "
+    "beginning of\n"
+    "one, or a label.\n\n"
+    "  create [COMMAND...]           a new session; with COMMAND, of a program "
+    "of the host\n"
+    "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
+    "      --durability full|interval --no-auto-resume --env NAME=VALUE\n"
+    "  list                          --agent A --state S --ended\n"
+    "  show SESSION\n"
+    "  run SESSION [--] COMMAND...   the status is the command's\n"
+    "      --cwd DIR --timeout-ms N --env NAME=VALUE --stdin\n"
+    "  shell SESSION [COMMAND...]    a terminal in the session\n"
+    "  files ls SESSION PATH | get SESSION PATH [FILE] | put SESSION FILE "
+    "PATH\n"
+    "  pause, resume, stop, end SESSION\n"
+    "  fork SESSION                  --label L\n"
+    "  events [SESSION]              --after N --follow\n\n"
+    "  --json                        the answer as it is\n"
+    "  --socket PATH                 of the supervisor\n";
+
+void
+cli_complain(const struct cli *c, const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+    fprintf(stderr, "wasm-sandbox: session %s: %s\n", c->command, line);
+}
+
+json_t *
+cli_call(struct cli *c, const char *method, OWN json_t *params)
+{
+    json_t *answer = link_wait(&c->link, link_send(&c->link, method, params));
+    json_t *result = json_object_get(answer, "result");
+    const json_t *error = json_object_get(answer, "error");
+
+    if (!answer)
+        cli_complain(c, "the supervisor is gone");
+    else if (!result)
+        cli_complain(c, "%s",
+                     json_string_value(json_object_get(error, "message")));
+    json_incref(result);
+    json_decref(answer);
+    return result;
+}
+
+/* --- finding sessions */
+
+static const char *
+member(const json_t *object, const char *name)
+{
+    const char *s = json_string_value(json_object_get(object, name));
+
+    return s ? s : "";
+}
+
+struct search {
+    const char *name;
+    char id[33];
+    int n;
+};
+
+static void
+match(struct search *f, const json_t *session)
+{
+    const char *id = member(session, "sessionId");
+
+    if (strncmp(id, f->name, strlen(f->name)) != 0 &&
+        strcmp(member(session, "label"), f->name) != 0)
+        return;
+    f->n++;
+    (void)snprintf(f->id, sizeof f->id, "%s", id);
+}
+
+/* One page of the list: calls fn for each; the number for the next, or 0. */
+static json_int_t
+list_page(struct cli *c, OWN json_t *params,
+          void (*fn)(void *arg, const json_t *session), void *arg)
+{
+    json_t *result = cli_call(c, "session.list", params), *session;
+    json_int_t next = json_integer_value(json_object_get(result, "next"));
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "sessions"), i, session)
+        fn(arg, session);
+    if (!result)
+        next = -1;
+    json_decref(result);
+    return next;
+}
+
+static void
+match_one(void *arg, const json_t *session)
+{
+    match(arg, session);
+}
+
+bool
+cli_find(struct cli *c, const char *name, char ret_id[33])
+{
+    struct search f = {.name = name};
+    json_int_t after = 0;
+
+    if (!name) {
+        cli_complain(c, "which session?");
+        return false;
+    }
+    if (strlen(name) == SESSION_ID_BYTES - 1) {
+        memcpy(ret_id, name, SESSION_ID_BYTES);
+        return true;
+    }
+    do
+        after =
+            list_page(c, json_pack("{s:I, s:i}", "after", after, "limit", 1000),
+                      match_one, &f);
+    while (after > 0);
+    if (f.n == 1)
+        memcpy(ret_id, f.id, sizeof f.id);
+    else if (after == 0)
+        cli_complain(c,
+                     f.n ? "'%s' is not one session only"
+                         : "there is no session '%s'",
+                     name);
+    return f.n == 1;
+}
+
+/* --- printing */
+
+static void
+print_json(const json_t *value)
+{
+    (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    (void)putchar('\n');
+}
+
+/* Text of strangers must not control the terminal. */
+static void
+print_plain(const char *text, int width)
+{
+    int n = 0;
+
+    for (; *text; text++, n++)
+        (void)putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?'
+                                                                  : *text);
+    printf("%*s", n < width ? width - n : 0, "");
+    if (width && n >= width)
+        (void)putchar(' ');
+}
+
+static void
+print_time(json_int_t ms)
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm tm;
+    char text[32];
+
+    (void)localtime_r(&t, &tm);
+    (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    print_plain(text, 21);
+}
+
+static void
+print_row(void *arg, const json_t *s)
+{
+    char id[13];
+
+    (void)arg;
+    (void)snprintf(id, sizeof id, "%s", member(s, "sessionId"));
+    print_plain(id, 14);
+    print_plain(member(s, "state"), 10);
+    print_plain(member(s, "cause"), 14);
+    print_time(json_integer_value(json_object_get(s, "changedAt")));
+    print_plain(member(s, "agent"), 14);
+    print_plain(member(s, "label"), 0);
+    (void)putchar('\n');
+}
+
+static void
+print_member(const char *name, const json_t *value)
+{
+    char *text = json_is_string(value)
+                     ? NULL
+                     : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    print_plain(name, 14);
+    print_plain(text ? text : json_string_value(value), 0);
+    (void)putchar('\n');
+    free(text);
+}
+
+static int
+print_session(const struct cli *c, OWN json_t *session)
+{
+    const char *name;
+    json_t *value;
+
+    if (!session)
+        return CLI_FAILED;
+    if (c->is_json)
+        print_json(session);
+    else
+        json_object_foreach(session, name, value) print_member(name, value);
+    json_decref(session);
+    return 0;
+}
+
+/* --- commands */
+
+static void
+set_text(json_t *object, const char *name, const char *text)
+{
+    if (text)
+        (void)json_object_set_new(object, name, json_string(text));
+}
+
+static json_t *
+words_json(char **words)
+{
+    json_t *array = json_array();
+
+    for (; *words; words++)
+        (void)json_array_append_new(array, json_string(*words));
+    return array;
+}
+
+static int
+do_create(struct cli *c, const char *id)
+{
+    json_t *p = json_object();
+
+    (void)id;
+    set_text(p, "agent", c->agent);
+    set_text(p, "label", c->label);
+    set_text(p, "durability", c->durability);
+    if (json_object_size(c->limits))
+        (void)json_object_set(p, "limits", c->limits);
+    if (json_object_size(c->env))
+        (void)json_object_set(p, "env", c->env);
+    if (c->no_auto_resume)
+        (void)json_object_set_new(p, "autoResume", json_false());
+    if (*c->words)
+        (void)json_object_set_new(p, "command", words_json(c->words));
+    json_t *session = cli_call(c, "session.create", p);
+    if (!session || c->is_json)
+        return print_session(c, session);
+    printf("%s\n", member(session, "sessionId"));
+    json_decref(session);
+    return 0;
+}
+
+static void
+collect(void *arg, const json_t *session)
+{
+    (void)json_array_append(arg, (json_t *)session);
+}
+
+static int
+do_list(struct cli *c, const char *id)
+{
+    json_t *all = json_array();
+    json_int_t after = 0;
+
+    (void)id;
+    if (!c->is_json)
+        printf("%-14s%-10s%-14s%-21s%-14s%s\n", "SESSION", "STATE", "CAUSE",
+               "SINCE", "AGENT", "LABEL");
+    do {
+        json_t *p = json_pack("{s:I, s:i, s:b}", "after", after, "limit", 1000,
+                              "ended", c->ended);
+        set_text(p, "agent", c->agent);
+        set_text(p, "state", c->state);
+        after = list_page(c, p, c->is_json ? collect : print_row, all);
+    } while (after > 0);
+    if (c->is_json && after == 0)
+        print_json(all);
+    json_decref(all);
+    return after == 0 ? 0 : CLI_FAILED;
+}
+
+static int
+do_show(struct cli *c, const char *id)
+{
+    return print_session(
+        c, cli_call(c, "session.get", json_pack("{s:s}", "sessionId", id)));
+}
+
+/* pause, resume, stop, end, fork */
+static int
+do_change(struct cli *c, const char *id)
+{
+    json_t *p = json_pack("{s:s}", "sessionId", id);
+    char method[32];
+
+    set_text(p, "label", c->label);
+    (void)snprintf(method, sizeof method, "session.%s", c->command);
+    json_t *session = cli_call(c, method, p);
+    if (!session || c->is_json)
+        return print_session(c, session);
+    if (!strcmp(c->command, "fork"))
+        printf("%s\n", member(session, "sessionId"));
+    else
+        printf("%.12s %s\n", member(session, "sessionId"),
+               member(session, "state"));
+    json_decref(session);
+    return 0;
+}
+
+static int
+do_files(struct cli *c, const char *id)
+{
+    (void)id;
+    return cli_files(c);
+}
+
+static int
+do_events(struct cli *c, const char *id)
+{
+    (void)id;
+    return cli_events(c);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct cli *c, const char *id);
+    bool takes_session; /* as its first word */
+    int words;          /* at most, after it; -1: any */
+} commands[] = {
+    {"create", do_create, false, -1}, {"list", do_list, false, 0},
+    {"show", do_show, true, 0},       {"run", cli_run, true, -1},
+    {"shell", cli_shell, true, -1},   {"files", do_files, false, -1},
+    {"pause", do_change, true, 0},    {"resume", do_change, true, 0},
+    {"stop", do_change, true, 0},     {"end", do_change, true, 0},
+    {"fork", do_change, true, 0},     {"events", do_events, false, 1},
+};
+
+/* --- options */
+
+enum {
+    OPT_LIMIT_LAST = 15, /* below: enum limit */
+    OPT_AGENT,
+    OPT_LABEL,
+    OPT_STATE,
+    OPT_DURABILITY,
+    OPT_CWD,
+    OPT_TIMEOUT,
+    OPT_AFTER,
+    OPT_ENV,
+    OPT_ENDED,
+    OPT_FOLLOW,
+    OPT_NO_AUTO_RESUME,
+    OPT_STDIN,
+    OPT_JSON,
+    OPT_SOCKET,
+    OPT_HELP,
+};
+
+static const struct option options[] = {
+    {"memory", required_argument, NULL, LIMIT_memory},
+    {"cpu", required_argument, NULL, LIMIT_cpu},
+    {"disk", required_argument, NULL, LIMIT_disk},
+    {"processes", required_argument, NULL, LIMIT_processes},
+    {"agent", required_argument, NULL, OPT_AGENT},
+    {"label", required_argument, NULL, OPT_LABEL},
+    {"state", required_argument, NULL, OPT_STATE},
+    {"durability", required_argument, NULL, OPT_DURABILITY},
+    {"cwd", required_argument, NULL, OPT_CWD},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+    {"after", required_argument, NULL, OPT_AFTER},
+    {"env", required_argument, NULL, OPT_ENV},
+    {"ended", no_argument, NULL, OPT_ENDED},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
+    {"stdin", no_argument, NULL, OPT_STDIN},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
+};
+
+struct parse {
+    struct cli *c;
+    const char *socket;
+    bool wants_help;
+};
+
+static bool
+take_number(const struct parse *p, const char *name, json_int_t *ret)
+{
+    char *end;
+
+    errno = 0;
+    *ret = strtoll(optarg, &end, 10);
+    if (!errno && end != optarg && !*end && *ret >= 0)
+        return true;
+    cli_complain(p->c, "--%s '%s' is not a number", name, optarg);
+    return false;
+}
+
+static bool
+take_limit(const struct parse *p, int i, const char *name)
+{
+    json_int_t n;
+
+    if (!take_number(p, name, &n))
+        return false;
+    (void)json_object_set_new(p->c->limits, config_limit_key((enum limit)i),
+                              json_integer(n));
+    return true;
+}
+
+static bool
+take_env(const struct parse *p)
+{
+    char *equals = strchr(optarg, '=');
+
+    if (!equals || equals == optarg) {
+        cli_complain(p->c, "--env '%s' is not NAME=VALUE", optarg);
+        return false;
+    }
+    *equals = 0;
+    (void)json_object_set_new(p->c->env, optarg, json_string(equals + 1));
+    return true;
+}
+
+static bool
+take_option(struct parse *p, int o, const char *name)
+{
+    struct cli *c = p->c;
+    const struct {
+        int option;
+        const char **text;
+    } texts[] = {{OPT_AGENT, &c->agent}, {OPT_LABEL, &c->label},
+                 {OPT_STATE, &c->state}, {OPT_DURABILITY, &c->durability},
+                 {OPT_CWD, &c->cwd},     {OPT_SOCKET, &p->socket}};
+    const struct {
+        int option;
+        bool *flag;
+    } flags[] = {{OPT_ENDED, &c->ended},
+                 {OPT_FOLLOW, &c->follow},
+                 {OPT_NO_AUTO_RESUME, &c->no_auto_resume},
+                 {OPT_STDIN, &c->reads_stdin},
+                 {OPT_JSON, &c->is_json},
+                 {OPT_HELP, &p->wants_help}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].option == o)
+            *texts[i].text = optarg;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].option == o)
+            *flags[i].flag = true;
+    if (o <= OPT_LIMIT_LAST)
+        return take_limit(p, o, name);
+    if (o == OPT_ENV)
+        return take_env(p);
+    if (o == OPT_TIMEOUT)
+        return take_number(p, name, &c->timeout_ms);
+    return o != OPT_AFTER || take_number(p, name, &c->after);
+}
+
+/* Options may follow the session, but not the words of a command. */
+static bool
+parse(struct parse *p, int argc, char **argv)
+{
+    int o, index, n_words = 0;
+
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
+            if (o == '?' || o == ':') {
+                cli_complain(p->c, "%s %s", argv[optind - 1],
+                             o == ':' ? "needs a value" : "is not an option");
+                return false;
+            }
+            if (!take_option(p, o, options[index].name))
+                return false;
+        }
+        bool is_end =
+            optind == argc || !strcmp(argv[optind - 1], "--") || n_words == 1;
+        if (is_end)
+            break;
+        argv[++n_words] = argv[optind++];
+    }
+    for (; optind < argc; optind++)
+        argv[++n_words] = argv[optind];
+    argv[n_words + 1] = NULL;
+    p->c->words = argv + 1;
+    return true;
+}
+
+/* --- from the words to a command */
+
+static bool
+connect_to(struct cli *c, const char *socket)
+{
+    char *words[] = {"--socket", (char *)socket, NULL};
+    CLEANUP(config_freep) struct config *config = NULL;
+    struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = config_new(socket ? words : words + 2, environ, &errors, &config);
+    if (r != 0) {
+        (void)fwrite(errors.p, 1, errors.len, stderr);
+        buf_fini(&errors);
+        return false;
+    }
+    r = link_open(&c->link, config->socket);
+    if (r == 0)
+        return true;
+    cli_complain(c,
+                 "no supervisor serves on %s (%s); `wasm-sandbox serve` "
+                 "starts one",
+                 config->socket, strerror(-r));
+    return false;
+}
+
+static int
+run_command(struct cli *c, size_t i)
+{
+    char id[SESSION_ID_BYTES] = "";
+    int n = 0;
+
+    if (commands[i].takes_session) {
+        if (!cli_find(c, *c->words, id))
+            return CLI_FAILED;
+        c->words++;
+    }
+    while (c->words[n])
+        n++;
+    if (commands[i].words >= 0 && n > commands[i].words) {
+        cli_complain(c, "too many words; see wasm-sandbox session --help");
+        return CLI_USAGE;
+    }
+    return commands[i].run(c, id);
+}
+
+static int
+start(struct cli *c, size_t i, char **words)
+{
+    struct parse p = {.c = c};
+    int argc = 0;
+
+    while (words[argc])
+        argc++;
+    c->limits = json_object();
+    c->env = json_object();
+    if (!parse(&p, argc, words))
+        return CLI_USAGE;
+    if (p.wants_help) {
+        (void)fputs(help, stdout);
+        return 0;
+    }
+    if (!connect_to(c, p.socket))
+        return CLI_FAILED;
+    int status = run_command(c, i);
+    link_close(&c->link);
+    return fflush(stdout) < 0 && status == 0 ? CLI_FAILED : status;
+}
+
+int
+session_main(char **words)
+{
+    struct cli c = {.command = *words ? *words : ""};
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (!*words || !strcmp(*words, "--help")) {
+        (void)fputs(help, *words ? stdout : stderr);
+        return *words ? 0 : CLI_USAGE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(*words, commands[i].name) != 0)
+            continue;
+        int status = start(&c, i, words);
+        json_decref(c.limits);
+        json_decref(c.env);
+        return status;
+    }
+    cli_complain(&c, "there is no such command; see wasm-sandbox session "
+                     "--help");
+    return CLI_USAGE;
+}

@@ -1,0 +1,41 @@
+/* `wasm-sandbox session`: sessions for people. */
+#ifndef SUPERVISOR_CLI_H
+#define SUPERVISOR_CLI_H
+
+#include "supervisor/link.h"
+
+#include <stdbool.h>
+
+enum { CLI_FAILED = 125, CLI_USAGE = 2 };
+
+struct cli {
+    struct link link;
+    const char *command; /* the word after `session` */
+    bool is_json;
+    /* options, NULL or 0 if they were not given */
+    const char *agent, *label, *state, *durability, *cwd;
+    json_int_t timeout_ms, after;
+    json_t *limits, *env;
+    bool ended, follow, no_auto_resume, reads_stdin;
+    char **words; /* what is not an option; ends with NULL */
+};
+
+/* `words`: what followed `session`. The exit status. */
+int session_main(char **words);
+
+/* The result, which the caller frees; NULL: the error was told. */
+OWN json_t *cli_call(struct cli *c, const char *method, OWN json_t *params);
+/* From a beginning of an id, or a label, that only one session has. False: it
+ * was told. */
+bool cli_find(struct cli *c, const char *name, char ret_id[33]);
+void cli_complain(const struct cli *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The bytes of an output notification; freed with free(). */
+char *cli_output(const json_t *params, size_t *ret_len);
+
+int cli_run(struct cli *c, const char *id);
+int cli_shell(struct cli *c, const char *id);
+int cli_files(struct cli *c);
+int cli_events(struct cli *c);
+
+#endif

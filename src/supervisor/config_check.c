@@ -1,0 +1,43 @@
+/* serve --check-config */
+#include "supervisor/config.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ERRORS_BYTES = 1 << 16, EXIT_USAGE = 2 };
+
+void
+config_print_errors(const struct buf *errors)
+{
+    size_t len;
+
+    for (size_t at = 0; at < errors->len; at += len + 1) {
+        const char *line = errors->p + at;
+        const char *end = memchr(line, '\n', errors->len - at);
+        len = end ? (size_t)(end - line) : errors->len - at;
+        (void)fputs("wasm-sandbox: ", stderr);
+        for (size_t i = 0; i < len; i++)
+            (void)fputc((unsigned char)line[i] < ' ' ? '?' : line[i], stderr);
+        (void)fputc('\n', stderr);
+    }
+}
+
+int
+config_check_main(char *const *argv)
+{
+    CLEANUP(buf_fini) struct buf errors;
+    CLEANUP(config_freep) struct config *c = NULL;
+
+    buf_init(&errors, ERRORS_BYTES);
+    int r = config_new(argv, environ, &errors, &c);
+    config_print_errors(&errors);
+    if (r == -ENOMEM)
+        (void)fputs("wasm-sandbox: no memory\n", stderr);
+    if (r != 0)
+        return EXIT_USAGE;
+    config_print(c, stdout);
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* Finding methods: those of sessions, and those of the sandbox in them. */
+#include "supervisor/methods.h"
+
+#include "supervisor/sessions.h"
+#include "wire/scan.h"
+
+#include <string.h>
+
+static const struct method rows[] = {
+#define METHOD(name, handler, flags, result, doc) \
+    {name, do_##handler, flags, NULL, {0}},
+#define PARAM(name, type, need, least, most, doc) \
+    {NULL, NULL, 0, NULL, {name, type, need, least, most}},
+#define REFUSED(name, instead) {name, NULL, NO_SESSION, instead, {0}},
+#include "supervisor/sessions.def"
+#undef METHOD
+#undef PARAM
+#undef REFUSED
+};
+
+/* Those of the line protocol, and those between supervisor and worker, are
+ * nobody's else. */
+enum { AT_ONCE, EARLY = 0, NO_BOX = 0, ROOT = 0, BESIDE = 0, LINE, WORKER };
+
+static const struct {
+    struct method method;
+    unsigned hidden;
+} sandbox_rows[] = {
+#define METHOD(name, handler, flags, result, doc) \
+    {{name, NULL, ROUTED, NULL, {0}}, flags},
+#define PARAM(name, type, need, least, most, doc)
+#include "rpc/methods.def"
+#undef METHOD
+#undef PARAM
+};
+
+enum {
+    N_ROWS = sizeof rows / sizeof *rows,
+    N_SANDBOX_ROWS = sizeof sandbox_rows / sizeof *sandbox_rows,
+};
+_Static_assert(N_ROWS + N_SANDBOX_ROWS <= METHODS_MAX, "too few counters");
+
+static const struct method *
+find_sandbox(struct text name)
+{
+    for (size_t i = 0; i < N_SANDBOX_ROWS; i++)
+        if (!sandbox_rows[i].hidden &&
+            text_is(name, sandbox_rows[i].method.name))
+            return &sandbox_rows[i].method;
+    return NULL;
+}
+
+static const struct method *
+find_own(struct text name)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].name && text_is(name, rows[i].name))
+            return &rows[i];
+    return NULL;
+}
+
+const struct method *
+method_find(struct text name)
+{
+    static const char prefix[] = "session.";
+    size_t n = sizeof prefix - 1;
+    const struct method *m = find_own(name);
+
+    if (m)
+        return m;
+    if (name.len > n && !memcmp(name.p, prefix, n)) {
+        name = (struct text){name.p + n, name.len - n};
+        m = find_own(name);
+    }
+    return m && m->refusal ? m : find_sandbox(name);
+}
+
+size_t
+method_index(const struct method *m)
+{
+    if (m >= rows && m < rows + N_ROWS)
+        return (size_t)(m - rows);
+    return N_ROWS + ((size_t)((const char *)m - (const char *)sandbox_rows) /
+                     sizeof *sandbox_rows);
+}
+
+const char *
+method_name(size_t index)
+{
+    if (index < N_ROWS)
+        return rows[index].name;
+    index -= N_ROWS;
+    return index < N_SANDBOX_ROWS && !sandbox_rows[index].hidden
+               ? sandbox_rows[index].method.name
+               : NULL;
+}
+
+int
+method_check(const struct method *m, const struct message *msg,
+             const json_t *params, char error[PARAM_ERROR_BYTES])
+{
+    if (m < rows || m >= rows + N_ROWS)
+        return 0; /* its worker checks it */
+    for (const struct method *row = m + 1; row < rows + N_ROWS && !row->name;
+         row++) {
+        int r = param_check(&row->param, msg, params, error);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+bool
+method_is(const struct method *m, const char *name)
+{
+    return !strcmp(m->name, name);
+}

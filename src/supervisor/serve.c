@@ -1,0 +1,450 @@
+/* The beginning and the end of the supervisor. */
+#include "supervisor/serve.h"
+
+#include "base/blake2b.h"
+#include "supervisor/config.h"
+#include "supervisor/events.h"
+#include "supervisor/http.h"
+#include "supervisor/listen.h"
+#include "supervisor/probe.h"
+#include "supervisor/say.h"
+#include "supervisor/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
+
+/* Everything that serving takes, in the order in which it is made. */
+struct serving {
+    struct supervisor sv;
+    struct config *config;
+    struct cgroup_host host;
+    bool has_host;
+    char worker[PATH_BYTES], root[PATH_BYTES];
+    char root_hash[2 * BLAKE2B_BYTES + 1];
+    char *worker_argv[8];
+    struct listener *listener;
+    struct http *http; /* NULL: not asked for */
+    struct source signals, kept, born;
+    int wake_hfd;
+};
+
+static int
+refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "wasm-sandbox: serve: %s%s%s\n", what, *why ? ": " : "",
+            why);
+    return -EINVAL;
+}
+
+/* --- workers */
+
+static void
+on_worker_ready(void *arg)
+{
+    struct serving *g = arg;
+
+    g->sv.birth_why[0] = 0;
+    lives_take_workers(&g->sv);
+}
+
+static void
+on_birth_failed(void *arg, const char *why)
+{
+    struct serving *g = arg;
+
+    say(&g->sv, LEVEL_error, "a worker could not be started: %s", why);
+    (void)snprintf(g->sv.birth_why, sizeof g->sv.birth_why, "%s", why);
+}
+
+static void
+on_worker_ended(void *arg, struct worker *w)
+{
+    (void)arg;
+    life_on_ended(w->user);
+}
+
+static const struct workers_events workers_events = {
+    .ready = on_worker_ready,
+    .failed = on_birth_failed,
+    .ended = on_worker_ended,
+};
+
+/* What is installed with us: `one` or `other` of the folder above ours. */
+static int
+find_beside(const char *one, const char *other, int mode, char ret[PATH_BYTES])
+{
+    char exe[PATH_BYTES];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+    if (n < 0)
+        return refuse("/proc/self/exe", strerror(errno));
+    exe[n] = 0;
+    for (int i = 0; i < 2 && strrchr(exe, '/'); i++)
+        *strrchr(exe, '/') = 0;
+    (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, one);
+    if (access(ret, mode) == 0)
+        return 0;
+    (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, other);
+    return access(ret, mode) == 0 ? 0 : refuse(ret, strerror(errno));
+}
+
+static int
+find_worker(struct serving *g)
+{
+    if (!*g->config->worker)
+        return find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK, g->worker);
+    (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
+    return 0;
+}
+
+static int
+find_root(struct serving *g)
+{
+    if (!*g->config->root)
+        return find_beside("share/wasmsand/root.tar",
+                           "../share/wasmsand/root.tar", R_OK, g->root);
+    (void)snprintf(g->root, sizeof g->root, "%s", g->config->root);
+    return 0;
+}
+
+static int
+check_enforced(const struct serving *g)
+{
+    for (int i = 0; i < N_LIMITS; i++) {
+        if (probe_enforcer(&g->host, (enum limit)i) ||
+            g->config->allow_unenforced & 1U << i)
+            continue;
+        fprintf(stderr,
+                "wasm-sandbox: serve: nothing on this host enforces the limit "
+                "'%s'; --allow-unenforced %s starts without it\n",
+                limit_rows[i].name, limit_rows[i].name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* The hash of the root image, which would take each worker a while. */
+static int
+hash_image(struct serving *g)
+{
+    uint8_t hash[BLAKE2B_BYTES], part[2048];
+    struct blake2b b;
+    ssize_t n;
+    int hfd = open(g->root, O_RDONLY | O_CLOEXEC);
+
+    if (hfd < 0)
+        return refuse(g->root, strerror(errno));
+    blake2b_init(&b);
+    while ((n = read(hfd, part, sizeof part)) > 0)
+        blake2b_add(&b, part, (size_t)n);
+    (void)close(hfd);
+    if (n < 0)
+        return refuse(g->root, strerror(errno));
+    blake2b_end(&b, hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        (void)snprintf(g->root_hash + 2 * i, 3, "%02x", hash[i]);
+    return 0;
+}
+
+static int
+set_worker_words(struct serving *g)
+{
+    char **words = g->worker_argv;
+
+    *words++ = g->worker;
+    *words++ = "worker";
+    if (*g->config->worker) /* not ours: it knows what it needs */
+        return 0;
+    if (find_root(g) < 0 || hash_image(g) < 0)
+        return -EINVAL;
+    *words++ = "--root";
+    *words++ = g->root;
+    *words++ = "--image-hash";
+    *words++ = g->root_hash;
+    if (g->config->compile == COMPILE_separate)
+        *words++ = "--compile";
+    return 0;
+}
+
+static int
+start_workers(struct serving *g)
+{
+    const struct config *c = g->config;
+    const struct options o = {.best = (enum backend)c->backend,
+                              .cgroup = *c->cgroup ? c->cgroup : NULL};
+
+    cgroup_host_init(&g->host, &o);
+    g->has_host = true;
+    if (find_worker(g) < 0 || check_enforced(g) < 0)
+        return -EINVAL;
+    int r = set_worker_words(g);
+    if (r < 0)
+        return r;
+    const struct workers_config w = {.argv = g->worker_argv,
+                                     .envp = environ,
+                                     .idle = c->pool_size,
+                                     .events = &workers_events,
+                                     .arg = g};
+    r = workers_new(&w, &g->host, &g->sv.workers);
+    return r < 0 ? refuse("workers", strerror(-r)) : 0;
+}
+
+/* --- the store */
+
+static void
+on_doubt(void *arg, int error, const char *why)
+{
+    (void)error;
+    say(arg, LEVEL_error,
+        "the store: what was saved may not be on the disk: %s", why);
+}
+
+static int
+open_store(struct serving *g)
+{
+    const struct config *c = g->config;
+    const int64_t day_ms = INT64_C(86400000);
+    const struct store_options o = {
+        .keep_ended_ms = c->store_events_days * day_ms,
+        .keep_events_ms = c->store_events_days * day_ms};
+    const struct keeper_config k = {.interval_ms = c->store_interval_ms,
+                                    .wake_hfd = g->wake_hfd,
+                                    .doubt = on_doubt,
+                                    .arg = &g->sv};
+    CLEANUP(store_freep) struct store *store = NULL;
+    char why[STORE_WHY_BYTES];
+
+    int r = store_open(c->store_dir, &o, why, &store);
+    if (r != 0)
+        return refuse("the store", why);
+    r = sessions_load(&g->sv, store);
+    if (r < 0)
+        return refuse("the store's sessions", strerror(-r));
+    r = keeper_new(STEAL(store), &k, &g->sv.keeper);
+    if (r < 0)
+        return refuse("the store's thread", strerror(-r));
+    sessions_pause_orphans(&g->sv);
+    return 0;
+}
+
+/* --- the loop's sources */
+
+static void
+on_kept(struct source *source, uint32_t events)
+{
+    struct serving *g = CONTAINER_OF(source, struct serving, kept);
+    uint64_t n;
+
+    (void)events;
+    if (read(g->wake_hfd, &n, sizeof n) < 0)
+        return;
+    bool was_full = keeper_is_full(g->sv.keeper);
+    keeper_drain(g->sv.keeper);
+    if (was_full && !keeper_is_full(g->sv.keeper))
+        records_go_on(&g->sv);
+    supervisor_check_end(&g->sv);
+}
+
+static void
+on_born(struct source *source, uint32_t events)
+{
+    struct serving *g = CONTAINER_OF(source, struct serving, born);
+
+    (void)events;
+    workers_turn(g->sv.workers);
+}
+
+static void
+on_signal(struct source *source, uint32_t events)
+{
+    struct serving *g = CONTAINER_OF(source, struct serving, signals);
+    struct signalfd_siginfo info;
+
+    (void)events;
+    if (read(source->hfd, &info, sizeof info) != (ssize_t)sizeof info)
+        return;
+    say(&g->sv, LEVEL_info, "signal %u: pausing %zu sessions", info.ssi_signo,
+        g->sv.sessions.n_in_state[SESSION_active]);
+    supervisor_end(&g->sv);
+}
+
+static int
+add_sources(struct serving *g)
+{
+    struct reactor *r = &g->sv.reactor;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    g->signals.ready = on_signal;
+    g->kept.ready = on_kept;
+    g->born.ready = on_born;
+    int hfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    int e = hfd < 0 ? -errno : reactor_add(r, &g->signals, hfd, EPOLLIN);
+    if (e == 0)
+        e = reactor_add(r, &g->kept, g->wake_hfd, EPOLLIN);
+    if (e == 0)
+        e = reactor_add(r, &g->born, workers_hfd(g->sv.workers), EPOLLIN);
+    return e < 0 ? refuse("the loop", strerror(-e)) : 0;
+}
+
+static int
+start_http(struct serving *g)
+{
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = http_new(&g->sv, &errors, &g->http);
+    config_print_errors(&errors);
+    if (r == 0)
+        say(&g->sv, LEVEL_info, "serving HTTP on %s, port %d",
+            g->config->http_address, http_port(g->http));
+    return r;
+}
+
+static int
+start_listening(struct serving *g)
+{
+    char why[PATH_BYTES];
+
+    if (listener_new(&g->sv, g->config->socket, why, sizeof why, &g->listener) <
+        0)
+        return refuse("the socket", why);
+    if (g->config->http_enabled && start_http(g) < 0)
+        return -EINVAL;
+    say(&g->sv, LEVEL_info, "serving on %s, %zu sessions", g->config->socket,
+        g->sv.sessions.n_in_state[SESSION_paused] +
+            g->sv.sessions.n_in_state[SESSION_stopped] +
+            g->sv.sessions.n_in_state[SESSION_error]);
+    return 0;
+}
+
+/* --- the end */
+
+void
+supervisor_end(struct supervisor *sv)
+{
+    const struct fate f = {.state = SESSION_paused, .cause = CAUSE_shutdown};
+
+    sv->is_ending = true;
+    events_end_waits(sv);
+    LIST_FOR_EACH_SAFE(it, &sv->lives)
+    {
+        struct life *l = CONTAINER_OF(it, struct life, link);
+        if (l->phase == LIFE_SERVING)
+            life_leave(l, &f, true);
+        else if (l->phase == LIFE_LEAVING)
+            life_hurry(l);
+        else if (l->phase < LIFE_SERVING)
+            life_end(l, SESSION_paused, CAUSE_shutdown, "%s", "");
+    }
+    supervisor_check_end(sv);
+}
+
+void
+supervisor_check_end(struct supervisor *sv)
+{
+    if (sv->is_ending && list_is_empty(&sv->lives))
+        reactor_stop(&sv->reactor);
+}
+
+static void
+close_clients(struct supervisor *sv)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->clients)
+    client_gone(CONTAINER_OF(it, struct client, link));
+}
+
+static void
+serving_end(struct serving *g)
+{
+    listener_free(g->listener);
+    http_free(g->http);
+    keeper_free(g->sv.keeper); /* answers what was waiting for the store */
+    states_forget_unsaved(&g->sv);
+    close_clients(&g->sv);
+    workers_free(g->sv.workers);
+    if (g->has_host)
+        cgroup_host_fini(&g->host);
+    sessions_fini(&g->sv.sessions);
+    reactor_fini(&g->sv.reactor);
+    (void)close(g->wake_hfd);
+}
+
+/* --- the beginning */
+
+static void
+raise_limits(void)
+{
+    struct rlimit r;
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a full disk is an error, not an end */
+    if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+        r.rlim_cur = r.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &r);
+    }
+}
+
+static int
+serving_begin(struct serving *g)
+{
+    g->sv.config = g->config;
+    g->sv.started_ms = wall_ms();
+    list_init(&g->sv.clients);
+    list_init(&g->sv.lives);
+    list_init(&g->sv.unsaved);
+    list_init(&g->sv.event_waiters);
+    g->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||
+        sessions_init(&g->sv.sessions) < 0)
+        return refuse("the loop", strerror(errno));
+    int r = start_workers(g);
+    if (r == 0)
+        r = open_store(g);
+    if (r == 0)
+        r = add_sources(g);
+    if (r == 0)
+        r = start_listening(g);
+    return r;
+}
+
+int
+serve_main(char *const *words)
+{
+    static struct serving g;
+    CLEANUP(config_freep) struct config *c = NULL;
+    struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = config_new(words, environ, &errors, &c);
+    if (r != 0) {
+        config_print_errors(&errors);
+        buf_fini(&errors);
+        return EXIT_USAGE;
+    }
+    buf_fini(&errors);
+    g.config = c;
+    raise_limits();
+    r = serving_begin(&g);
+    if (r == 0)
+        r = reactor_run(&g.sv.reactor);
+    serving_end(&g);
+    return r == 0 ? 0 : EXIT_CANNOT;
+}

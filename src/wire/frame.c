@@ -1,0 +1,132 @@
+/* Input as lines: one buffer, from which lines are taken at the front. */
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 65536 };
+
+void
+frame_init(struct frame *f, size_t max)
+{
+    *f = (struct frame){.max = max};
+}
+
+void
+frame_fini(struct frame *f)
+{
+    free(f->p);
+    *f = (struct frame){0};
+}
+
+static void
+move_to_front(struct frame *f)
+{
+    if (!f->begin)
+        return;
+    memmove(f->p, f->p + f->begin, f->end - f->begin);
+    f->scanned -= f->begin;
+    f->end -= f->begin;
+    f->begin = 0;
+}
+
+/* Room for one read and for a newline that frame_end may add. */
+static int
+make_room(struct frame *f)
+{
+    size_t cap = f->cap ? f->cap : 2 * (size_t)READ_BYTES;
+
+    move_to_front(f);
+    while (cap - f->end <= READ_BYTES)
+        cap *= 2;
+    if (cap == f->cap)
+        return 0;
+    char *p = realloc(f->p, cap);
+    if (!p)
+        return -ENOMEM;
+    f->p = p;
+    f->cap = cap;
+    return 0;
+}
+
+int
+frame_read(struct frame *f, int hfd, bool may_wait)
+{
+    int r = make_room(f);
+    if (r < 0)
+        return r;
+    struct iovec v = {f->p + f->end, READ_BYTES};
+    ssize_t n = may_wait ? read(hfd, v.iov_base, v.iov_len)
+                         : preadv2(hfd, &v, 1, -1, RWF_NOWAIT);
+    if (n < 0)
+        return -errno;
+    f->end += (size_t)n;
+    return (int)n;
+}
+
+void
+frame_end(struct frame *f)
+{
+    if ((f->end > f->begin || f->is_skipping) && make_room(f) == 0)
+        f->p[f->end++] = '\n';
+}
+
+static void
+keep_head(struct frame *f, const char *line, size_t len)
+{
+    size_t n = len < sizeof f->head ? len : sizeof f->head - 1;
+
+    memcpy(f->head, line, n);
+    f->head[n] = 0;
+}
+
+/* There is no newline in what was read. */
+static void
+skip_if_long(struct frame *f)
+{
+    f->scanned = f->end;
+    if (!f->is_skipping && f->end - f->begin <= f->max)
+        return;
+    if (!f->is_skipping)
+        keep_head(f, f->p + f->begin, f->end - f->begin);
+    f->is_skipping = true;
+    f->begin = f->end = f->scanned = 0;
+    if (f->cap > 4 * (size_t)READ_BYTES) {
+        free(f->p);
+        f->p = NULL;
+        f->cap = 0;
+    }
+}
+
+enum frame_event
+frame_next(struct frame *f, char **ret_line, size_t *ret_len)
+{
+    if (f->end == f->begin)
+        return FRAME_MORE;
+    char *newline = memchr(f->p + f->scanned, '\n', f->end - f->scanned);
+    if (!newline) {
+        skip_if_long(f);
+        return FRAME_MORE;
+    }
+    char *line = f->p + f->begin;
+    size_t len = (size_t)(newline - line);
+    f->begin = f->scanned = (size_t)(newline - f->p) + 1;
+    if (f->is_skipping || len > f->max) {
+        if (!f->is_skipping)
+            keep_head(f, line, len);
+        f->is_skipping = false;
+        return FRAME_TOO_LARGE;
+    }
+    *ret_line = line;
+    *ret_len = len;
+    return FRAME_LINE;
+}
+
+bool
+frame_is_empty(const struct frame *f)
+{
+    return f->begin == f->end;
+}

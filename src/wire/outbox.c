@@ -1,0 +1,89 @@
+/* A queue of bytes before a descriptor. */
+#include "wire/outbox.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEPT_BYTES = 1 << 20 };
+
+void
+outbox_init(struct outbox *o, int hfd)
+{
+    *o = (struct outbox){.hfd = hfd};
+    buf_init(&o->queue, SIZE_MAX);
+}
+
+void
+outbox_fini(struct outbox *o)
+{
+    buf_fini(&o->queue);
+}
+
+size_t
+outbox_queued(const struct outbox *o)
+{
+    return o->queue.len - o->sent;
+}
+
+bool
+outbox_is_behind(const struct outbox *o)
+{
+    return outbox_queued(o) > OUTBOX_BEHIND_BYTES;
+}
+
+/* How much was sent; whoever reads may be gone. */
+static size_t
+send_some(struct outbox *o, const char *p, size_t len)
+{
+    size_t done = 0;
+
+    while (done < len && !o->is_broken) {
+        ssize_t n = write(o->hfd, p + done, len - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            o->is_broken = true;
+    }
+    return done;
+}
+
+void
+outbox_put(struct outbox *o, const void *p, size_t len)
+{
+    size_t done = outbox_queued(o) ? 0 : send_some(o, p, len);
+
+    if (o->is_broken || done == len)
+        return;
+    buf_add(&o->queue, (const char *)p + done, len - done);
+    /* A part of a line cannot be taken back. */
+    if (o->queue.error)
+        o->is_broken = true;
+}
+
+/* Drops what was sent. */
+static void
+shrink(struct outbox *o)
+{
+    struct buf *q = &o->queue;
+
+    if (outbox_queued(o) && o->sent < q->len / 2)
+        return;
+    memmove(q->p, q->p + o->sent, outbox_queued(o));
+    q->len -= o->sent;
+    o->sent = 0;
+    if (!q->len && q->cap > KEPT_BYTES)
+        buf_fini(q);
+}
+
+void
+outbox_flush(struct outbox *o)
+{
+    if (!outbox_queued(o))
+        return;
+    o->sent += send_some(o, o->queue.p + o->sent, outbox_queued(o));
+    shrink(o);
+}

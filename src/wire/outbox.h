@@ -1,0 +1,29 @@
+/* Bytes that a descriptor did not take yet. Never waits. */
+#ifndef WIRE_OUTBOX_H
+#define WIRE_OUTBOX_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { OUTBOX_BEHIND_BYTES = 1 << 20 };
+
+struct outbox {
+    int hfd; /* non-blocking, or one that takes all; borrowed */
+    struct buf queue;
+    size_t sent;    /* of the queue */
+    bool is_broken; /* nobody reads any more, or no memory */
+};
+
+void outbox_init(struct outbox *o, int hfd);
+void outbox_fini(struct outbox *o);
+/* Sends, and queues what is not taken. */
+void outbox_put(struct outbox *o, const void *p, size_t len);
+/* Sends what was queued, as far as it is taken. */
+void outbox_flush(struct outbox *o);
+size_t outbox_queued(const struct outbox *o);
+/* More is queued than should be. */
+bool outbox_is_behind(const struct outbox *o);
+
+#endif

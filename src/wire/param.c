@@ -1,0 +1,274 @@
+/* Checking parameters against their rows. */
+#include "wire/param.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- values */
+
+/* What the checks of one parameter have in common. */
+struct check {
+    const struct message *msg;
+    const struct param *param;
+    char *error;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(const struct check *c, const char *format, ...)
+{
+    va_list args;
+    int n = snprintf(c->error, PARAM_ERROR_BYTES, "%s ", c->param->name);
+
+    va_start(args, format);
+    (void)vsnprintf(c->error + n, (size_t)(PARAM_ERROR_BYTES - n), format,
+                    args);
+    va_end(args);
+    return -EINVAL;
+}
+
+static int
+check_any(const struct check *c, const json_t *v)
+{
+    (void)c;
+    (void)v;
+    return 0;
+}
+
+static int
+check_string(const struct check *c, const json_t *v)
+{
+    return json_is_string(v) ? 0 : refuse(c, "must be a string");
+}
+
+static int
+check_text(const struct check *c, const json_t *v)
+{
+    if (!json_is_string(v))
+        return refuse(c, "must be a string");
+    struct text t = message_text(c->msg, v);
+    return memchr(t.p, 0, t.len) ? refuse(c, "must not contain NUL") : 0;
+}
+
+static int
+check_texts(const struct check *c, const json_t *v)
+{
+    size_t i;
+    json_t *element;
+
+    if (!json_is_array(v))
+        return refuse(c, "must be an array of strings");
+    json_array_foreach(v, i, element)
+    {
+        int r = check_text(c, element);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int
+check_members(const struct check *c, const json_t *v,
+              int (*check)(const struct check *, const json_t *))
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(v))
+        return refuse(c, "must be an object of strings");
+    json_object_foreach((json_t *)v, name, value)
+    {
+        int r = check(c, value);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int
+check_env(const struct check *c, const json_t *v)
+{
+    const char *name;
+    json_t *value;
+
+    int r = check_members(c, v, check_text);
+    if (r < 0)
+        return r;
+    json_object_foreach(
+        (json_t *)v, name,
+        value) if (!*name ||
+                   strchr(name, '=')) return refuse(c, "has a name that no "
+                                                       "variable can have");
+    return 0;
+}
+
+static int
+check_files(const struct check *c, const json_t *v)
+{
+    return check_members(c, v, check_string);
+}
+
+static int
+check_object(const struct check *c, const json_t *v)
+{
+    return json_is_object(v) ? 0 : refuse(c, "must be an object");
+}
+
+static int
+check_objects(const struct check *c, const json_t *v)
+{
+    size_t i;
+    json_t *element;
+
+    if (!json_is_array(v))
+        return refuse(c, "must be an array of objects");
+    json_array_foreach(v, i, element) if (
+        !json_is_object(element)) return refuse(c,
+                                                "must be an array of objects");
+    return 0;
+}
+
+static int
+check_bool(const struct check *c, const json_t *v)
+{
+    return json_is_boolean(v) ? 0 : refuse(c, "must be true or false");
+}
+
+/* 1e3 is an integer too. */
+static bool
+is_integer_in(const json_t *v, int64_t least, int64_t most)
+{
+    if (json_is_integer(v))
+        return json_integer_value(v) >= least && json_integer_value(v) <= most;
+    double d = json_is_real(v) ? json_real_value(v) : NAN;
+    return d >= (double)least && d <= (double)most && fabs(d) < 9e15 &&
+           (double)(int64_t)d == d;
+}
+
+static int
+check_int(const struct check *c, const json_t *v)
+{
+    if (is_integer_in(v, c->param->least, c->param->most))
+        return 0;
+    return refuse(c, "must be an integer from %" PRId64 " to %" PRId64,
+                  c->param->least, c->param->most);
+}
+
+static int
+check_id(const struct check *c, const json_t *v)
+{
+    return json_is_integer(v) ? 0 : check_text(c, v);
+}
+
+static int
+check_octal(const struct check *c, const json_t *v)
+{
+    const char *s = json_string_value(v);
+    uint32_t mode;
+
+    if (s && strlen(s) == json_string_length(v) && mode_parse(s, &mode) == 0)
+        return 0;
+    return refuse(c, "must be octal text from 0 to 7777");
+}
+
+static int
+check_mode(const struct check *c, const json_t *v)
+{
+    return json_is_string(v) ? check_octal(c, v) : check_int(c, v);
+}
+
+static int
+check_encoding(const struct check *c, const json_t *v)
+{
+    const char *s = json_string_value(v);
+
+    if (s && (!strcmp(s, "text") || !strcmp(s, "base64")))
+        return 0;
+    return refuse(c, "must be \"text\" or \"base64\"");
+}
+
+static int (*const checks[])(const struct check *c, const json_t *v) = {
+    [ANY] = check_any,       [STRING] = check_string,
+    [TEXT] = check_text,     [TEXTS] = check_texts,
+    [ENV] = check_env,       [FILES] = check_files,
+    [OBJECT] = check_object, [OBJECTS] = check_objects,
+    [BOOL] = check_bool,     [INT] = check_int,
+    [ID] = check_id,         [OCTAL] = check_octal,
+    [MODE] = check_mode,     [ENCODING] = check_encoding,
+};
+
+int
+mode_parse(const char *s, uint32_t *ret)
+{
+    uint32_t mode = 0;
+    size_t n = strlen(s);
+
+    if (!n || n > 6 || strspn(s, "01234567") != n)
+        return -EINVAL;
+    for (; *s; s++)
+        mode = mode * 8 + (uint32_t)(*s - '0');
+    if (mode > 07777)
+        return -EINVAL;
+    *ret = mode;
+    return 0;
+}
+
+/* --- rows */
+
+static int check_path(const struct check *c, const json_t *in,
+                      const char *path);
+
+static int
+check_value(const struct check *c, const json_t *v)
+{
+    if (v && !json_is_null(v))
+        return checks[c->param->type](c, v);
+    if (!c->param->is_required)
+        return 0;
+    (void)snprintf(c->error, PARAM_ERROR_BYTES, "Missing required param: %s",
+                   c->param->name);
+    return -EINVAL;
+}
+
+static int
+check_each(const struct check *c, const json_t *array, const char *path)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach(array, i, element)
+    {
+        int r = check_path(c, element, path);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* The value at `path` (a, a.b, a[].b) in an object. The rows of the containers
+ * on the way come first, so those have been checked. */
+static int
+check_path(const struct check *c, const json_t *in, const char *path)
+{
+    size_t n = strcspn(path, ".[");
+    const json_t *v = json_object_getn(in, path, n);
+
+    if (!path[n])
+        return check_value(c, v);
+    if (!v || json_is_null(v))
+        return 0;
+    return path[n] == '.' ? check_path(c, v, path + n + 1)
+                          : check_each(c, v, path + n + strlen("[]."));
+}
+
+int
+param_check(const struct param *p, const struct message *msg,
+            const json_t *params, char error[PARAM_ERROR_BYTES])
+{
+    struct check c = {msg, p, error};
+
+    return check_path(&c, params, p->name);
+}

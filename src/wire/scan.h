@@ -1,0 +1,30 @@
+/* JSON text that is passed on as it is: checked, and its members found, without
+ * making a tree of it. */
+#ifndef WIRE_SCAN_H
+#define WIRE_SCAN_H
+
+#include "wire/text.h"
+
+enum { SCAN_DEPTH_MAX = 64 };
+
+/* Is this one JSON value: strict, UTF-8, nested at most SCAN_DEPTH_MAX deep?
+ * Names that come twice in an object are not looked for. */
+bool scan_is_json(struct text t);
+
+/* What follows is for text that scan_is_json accepted. */
+struct member {
+    struct text name;  /* as it is written, without the quotes */
+    struct text value; /* as it is written */
+};
+struct scan {
+    const char *at, *end;
+};
+/* False: it is not an object. */
+bool scan_object(struct text t, struct scan *ret);
+/* The next member; false: there are no more. */
+bool scan_next(struct scan *s, struct member *ret);
+bool text_is(struct text t, const char *s);
+/* A whole number without sign, at most 18 digits. */
+bool text_number(struct text t, uint64_t *ret);
+
+#endif

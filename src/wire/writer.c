@@ -1,0 +1,125 @@
+/* The queue of output. Whoever has a line writes it at once if nothing waits
+ * before it; the loop sends the rest when the client reads. */
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A description of our own that does not wait, so that others who share the
+ * descriptor notice nothing; a file never makes anybody wait. */
+static int
+open_without_waiting(int hfd)
+{
+    char path[32];
+    struct stat st;
+
+    if (fstat(hfd, &st) < 0 || S_ISREG(st.st_mode))
+        return dup(hfd);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
+    int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (own >= 0)
+        return own;
+    (void)fcntl(hfd, F_SETFL, fcntl(hfd, F_GETFL) | O_NONBLOCK);
+    return dup(hfd);
+}
+
+void
+writer_init(struct writer *w, int hfd, int wake_hfd)
+{
+    *w = (struct writer){.wake_hfd = wake_hfd};
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->has_room, NULL);
+    outbox_init(&w->out, open_without_waiting(hfd));
+}
+
+void
+writer_fini(struct writer *w)
+{
+    outbox_fini(&w->out);
+    (void)pthread_cond_destroy(&w->has_room);
+    (void)pthread_mutex_destroy(&w->lock);
+    (void)close(w->out.hfd);
+}
+
+static void
+wake_loop(const struct writer *w)
+{
+    uint64_t one = 1;
+    ssize_t n = write(w->wake_hfd, &one, sizeof one);
+
+    (void)n; /* a full counter wakes too */
+}
+
+static void
+put(struct writer *w, const char *p, size_t len)
+{
+    bool was_empty = !outbox_queued(&w->out);
+
+    outbox_put(&w->out, p, len);
+    if (w->out.is_broken || (was_empty && outbox_queued(&w->out)))
+        wake_loop(w);
+}
+
+void
+writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
+{
+    pthread_mutex_lock(&w->lock);
+    while (may_wait && outbox_is_behind(&w->out) && !w->out.is_broken &&
+           !w->is_closing)
+        pthread_cond_wait(&w->has_room, &w->lock);
+    if (!w->out.is_broken)
+        put(w, p, len);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void
+writer_flush(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    outbox_flush(&w->out);
+    if (w->out.is_broken || !outbox_is_behind(&w->out))
+        pthread_cond_broadcast(&w->has_room);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void
+writer_close(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_closing = true;
+    pthread_cond_broadcast(&w->has_room);
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool
+writer_is_behind(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool is = outbox_is_behind(&w->out);
+    pthread_mutex_unlock(&w->lock);
+    return is;
+}
+
+bool
+writer_has_more(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool has = outbox_queued(&w->out) && !w->out.is_broken;
+    pthread_mutex_unlock(&w->lock);
+    return has;
+}
+
+bool
+writer_is_broken(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    bool is = w->out.is_broken;
+    pthread_mutex_unlock(&w->lock);
+    return is;
+}

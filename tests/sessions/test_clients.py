@@ -1,0 +1,177 @@
+"""Clients of all kinds on the socket."""
+import json
+import os
+import stat
+
+import pytest
+from supervisor import Error, Gone
+
+
+def test_the_socket_is_private(sup):
+    assert stat.S_IMODE(os.stat(sup.socket).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(sup.socket.parent).st_mode) == 0o700
+
+
+def test_one_supervisor_on_a_socket(sup):
+    other = type(sup)(sup.folder, **{"store.dir": str(sup.folder / "other")})
+    with pytest.raises(RuntimeError, match="in use"):
+        other.start()
+    sup.client().create()
+
+
+def test_one_supervisor_on_a_store(sup):
+    other = type(sup)(sup.folder)
+    other.socket = sup.folder / "run/t.sock"
+    with pytest.raises(RuntimeError, match="store"):
+        other.start()
+
+
+@pytest.mark.parametrize("line, code", [
+    (b"what?", -32700), (b"{", -32700), (b'"x"', -32600), (b"5", -32600), (b"[]", -32600),
+    (b"{}", -32600), (b'{"jsonrpc":"1.0","id":1,"method":"x"}', -32600),
+    (b'{"jsonrpc":"2.0","id":{},"method":"x"}', -32600),
+    (b'{"jsonrpc":"2.0","id":1,"method":5}', -32600),
+    (b'{"jsonrpc":"2.0","id":1,"method":"session.list","params":[1]}', -32602),
+    (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"session.list"}', -32700),
+    (b"\xff\xfe", -32700), (b"[" * 100000, -32700),
+    (b'{"type":"shell","id":"1","command":"ls"}', -32600)])
+def test_garbage_is_answered(client, line, code):
+    client.send(line + b"\n")
+    assert client.line()["error"]["code"] == code
+    assert client.call("session.list") == {"sessions": []}
+
+
+def test_blank_lines_and_notifications_are_not(client):
+    client.send(b"\n  \r\n" + b'{"jsonrpc":"2.0","method":"session.list"}\n'
+                + b'{"jsonrpc":"2.0","method":"nonsense"}\n')
+    assert client.call("session.list") == {"sessions": []}
+
+
+def test_a_line_that_is_too_long_is_skipped(client):
+    client.send(b"x" * (9 << 20) + b"\n")
+    assert client.line()["error"]["message"].startswith("Request too large")
+    assert client.call("session.list") == {"sessions": []}
+
+
+def test_ids_come_back_as_they_were(client):
+    for number in ("5", '"five"', "null", "1.50", "123456789012345678901234567890"):
+        client.send(b'{"jsonrpc":"2.0","id":%s,"method":"session.list"}\n' % number.encode())
+        while b"\n" not in client.data:
+            client.data += client.socket.recv(4096)
+        line, _, client.data = client.data.partition(b"\n")
+        assert line.startswith(b'{"jsonrpc":"2.0","id":%s,' % number.encode())
+
+
+def test_batches(client):
+    s = client.create()
+    batch = [{"jsonrpc": "2.0", "id": i, "method": "run",
+              "params": {"sessionId": s.id, "command": f"quiet {i}"}} for i in range(20)]
+    batch += [{"jsonrpc": "2.0", "method": "session.list"}, 5,
+              {"jsonrpc": "2.0", "id": "e", "method": "kill"}]
+    client.send(json.dumps(batch).encode() + b"\n")
+    answers = {a["id"]: a for a in client.line()}
+    assert len(answers) == 22
+    assert all(answers[i]["result"]["stdout"] == str(i) for i in range(20))
+    assert answers["e"]["error"]["code"] == -32601 and answers[None]["error"]["code"] == -32600
+
+
+def test_half_closed_clients_get_their_answers(sup):
+    client = sup.client()
+    s = client.create()
+    asked = [s.ask("run", command=f"set 1 {i}") for i in range(20)]
+    client.socket.shutdown(1)
+    for number in asked:
+        client.wait(number)
+    with pytest.raises(Gone):
+        client.line()
+
+
+def test_a_client_that_goes_leaves_its_work(sup, client):
+    other = sup.client()
+    s = other.create()
+    s.ask("run", command="set 1 done")
+    other.close()
+    s.client = client
+    assert s.run("get 1") == "done"
+
+
+def test_two_clients_on_one_session(sup, client):
+    s = client.create()
+    other = sup.client()
+    mine = [s.ask("run", command=f"quiet {i}") for i in range(100)]
+    theirs = [other.ask("run", sessionId=s.id, command=f"quiet o{i}") for i in range(100)]
+    assert [client.wait(n)["stdout"] for n in mine] == [f"{i}" for i in range(100)]
+    assert [other.wait(n)["stdout"] for n in theirs] == [f"o{i}" for i in range(100)]
+
+
+def test_streams_go_to_who_asked(sup, client):
+    s = client.create()
+    other = sup.client()
+    stream = s.ask("run", command="stream 10", stream=True)
+    quiet = other.ask("run", sessionId=s.id, command="quiet x")
+    client.wait(stream)
+    other.wait(quiet)
+    assert other.notes == []
+    assert [n["seq"] for n in client.notes] == list(range(10))
+    assert {(n["request_id"], n["sessionId"]) for n in client.notes} == {(stream, s.id)}
+
+
+def test_a_slow_reader_waits_alone(sup, client):
+    slow = sup.client()
+    s = slow.create()
+    other = client.create()
+    stream = s.ask("run", command="stream 20000", stream=True)  # 20 MB
+    assert [other.run(f"quiet {i}") for i in range(20)] == [str(i) for i in range(20)]
+    slow.wait(stream)
+    assert [n["seq"] for n in slow.notes] == list(range(20000))
+
+
+def test_memory_of_a_client_that_never_reads(sup, client):
+    slow = sup.client()
+    s = slow.create()
+
+    def rss():
+        with open(f"/proc/{sup.process.pid}/status") as status:
+            return next(int(l.split()[1]) for l in status if l.startswith("VmRSS"))
+
+    other = client.create()
+    other.run("quiet x")
+    before = rss()
+    s.ask("run", command="stream 100000", stream=True)  # 100 MB
+    for i in range(200):
+        other.run(f"quiet {i}")
+    assert rss() < before + 16000
+    slow.close()
+    s.client = client
+    assert s.run("quiet x") == "x"
+
+
+def test_many_requests_at_once(client):
+    s = client.create()
+    lines = b"".join(
+        json.dumps({"jsonrpc": "2.0", "id": i, "method": "run",
+                    "params": {"sessionId": s.id, "command": f"quiet {i}"}}).encode() + b"\n"
+        for i in range(5000))
+    import threading
+    sender = threading.Thread(target=client.send, args=(lines,))
+    sender.start()
+    assert [client.line()["id"] for _ in range(5000)] == list(range(5000))
+    sender.join()
+
+
+def test_many_clients(sup):
+    clients = [sup.client() for _ in range(300)]
+    s = clients[0].create()
+    asked = [(c, c.ask("run", sessionId=s.id, command=f"quiet {i}")) for i, c in enumerate(clients)]
+    assert [c.wait(n)["stdout"] for c, n in asked] == [str(i) for i in range(300)]
+    for c in clients:
+        c.close()
+
+
+def test_cancel_finds_the_request_of_its_client(client):
+    s = client.create()
+    hanging = s.ask("run", command="hang")
+    # the worker hangs; what it was sent tells nothing: the session must end
+    s.call("session.end")
+    with pytest.raises(Error):
+        client.wait(hanging)

@@ -1,0 +1,270 @@
+"""Sessions with real workers: what the sandbox does, through the supervisor."""
+import base64
+import os
+
+import pytest
+from supervisor import Error, Session, kill
+
+
+@pytest.fixture(scope="module")
+def sup(tmp_path_factory):
+    import supervisor
+    one = supervisor.Supervisor(tmp_path_factory.mktemp("real"), fake=False, pool_size=2)
+    yield one.start()
+    one.end()
+
+
+@pytest.fixture
+def session(client):
+    s = client.create()
+    yield s
+    s.client = client
+    s.call("session.end")
+
+
+def die(session):
+    last = session.client.call("session.events")["last"]
+    kill(session.pid)
+    return session.wait_for("paused", after=last)
+
+
+# --- what survives
+
+
+def cycle_kill(session):
+    die(session)
+
+
+def cycle_pause(session):
+    session.call("session.pause")
+
+
+def cycle_stop(session):
+    session.call("session.stop")
+    session.call("session.resume")
+
+
+CYCLES = pytest.mark.parametrize("cycle", [cycle_kill, cycle_pause, cycle_stop])
+
+
+@CYCLES
+def test_files_survive(session, cycle):
+    session.run("mkdir -p d/e; echo one > d/e/f; ln -s f d/e/l; chmod 640 d/e/f; head -c 300000 /dev/zero > big")
+    session.write("/home/user/data", bytes(range(256)) * 100)
+    cycle(session)
+    assert session.run("cat d/e/l; stat -c %a d/e/f; wc -c < big") == "one\n640\n300000\n"
+    assert session.read("/home/user/data") == bytes(range(256)) * 100
+
+
+@CYCLES
+def test_the_shell_survives(session, cycle):
+    session.run("x=5; f() { echo f$x; }; cd /tmp; alias a='echo alias'; set -u; umask 027; export E=exported")
+    cycle(session)
+    assert session.run("f; pwd; a; echo $-; umask; env | grep ^E=") == (
+        "f5\n/tmp\nalias\n" + session.run("echo $-") + "0027\nE=exported\n")
+
+
+@CYCLES
+def test_the_environment_survives(session, cycle):
+    session.call("env.set", name="A", value="b")
+    cycle(session)
+    assert session.call("env.get", name="A") == {"value": "b"}
+    assert session.run("echo $A") == "b\n"
+
+
+@CYCLES
+def test_removals_survive(session, cycle):
+    session.run("echo x > a; echo y > b; mkdir c")
+    session.run("rm a; mv b d; rmdir c")
+    cycle(session)
+    assert session.run("ls") == "d\n"
+
+
+@CYCLES
+def test_history_survives(session, cycle):
+    session.run("echo one")
+    cycle(session)
+    assert session.call("shell.history.list")["entries"][0]["command"] == "echo one"
+
+
+def test_environment_of_create(client):
+    s = client.create(env={"GIVEN": "yes"})
+    assert s.run("echo $GIVEN") == "yes\n"
+    s.run("unset GIVEN")
+    die(s)
+    assert s.run("echo $GIVEN") == "\n"
+    s.call("session.end")
+
+
+def test_a_fork_is_apart(client, session):
+    session.run("echo one > f; x=1")
+    f = Session(client, session.call("session.fork")["sessionId"])
+    session.run("echo two > f; x=2")
+    assert f.run("cat f; echo $x") == "one\n1\n"
+    f.run("echo three > f")
+    assert session.run("cat f; echo $x") == "two\n2\n"
+    f.call("session.end")
+
+
+def test_many_files(session):
+    session.run("mkdir many; for i in {1..2000}; do echo $i > many/$i; done")
+    die(session)
+    assert session.run("ls many | wc -l; cat many/1999") == "2000\n1999\n"
+
+
+# --- methods
+
+
+def test_files(session):
+    session.call("files.mkdir", path="/home/user/d")
+    session.write("/home/user/d/f", b"x")
+    session.call("files.rename", **{"from": "/home/user/d/f", "to": "/home/user/d/g"})
+    session.call("files.chmod", path="/home/user/d/g", mode="600")
+    session.call("files.symlink", target="g", path="/home/user/d/l")
+    assert session.call("files.stat", path="/home/user/d/g")["mode"] & 0o777 == 0o600
+    names = [e["name"] for e in session.call("files.list", path="/home/user/d")["entries"]]
+    assert sorted(names) == ["g", "l"]
+    session.call("files.rm", path="/home/user/d", recursive=True)
+    with pytest.raises(Error, match="ENOENT"):
+        session.read("/home/user/d/g")
+
+
+def test_status_and_limits(session):
+    assert session.call("status")["ready"]
+    limits = session.call("limits.get")
+    assert limits["memoryBytes"] == 512 << 20 and limits["fsLimitBytes"] == 1024 << 20
+    assert limits["processes"] == 64
+
+
+def test_snapshots(session):
+    session.run("echo one > f")
+    number = session.call("snapshot.create")["id"]
+    session.run("echo two > f")
+    session.call("snapshot.restore", id=number)
+    assert session.run("cat f") == "one\n"
+    die(session)
+    assert session.run("cat f") == "one\n"
+
+
+def test_export_and_import(client, session):
+    session.run("echo moved > f")
+    data = session.call("persistence.export")["data"]
+    other = client.create()
+    other.call("persistence.import", data=data)
+    die(other)
+    assert other.run("cat f") == "moved\n"
+    other.call("session.end")
+
+
+def test_streams(session, client):
+    client.notes.clear()
+    number = session.ask("run", command="echo a; echo b >&2", stream=True)
+    assert client.wait(number)["stdout"] == "a\n"
+    assert {(n["stream"], n["data"], n["request_id"], n["sessionId"]) for n in client.notes} == {
+        ("stdout", "a\n", number, session.id), ("stderr", "b\n", number, session.id)}
+
+
+def test_cancel(sup, session, client):
+    running = session.ask("run", command="echo on; sleep 1000", stream=True)
+    while not client.notes:
+        client.notes.append(client.line()["params"])
+    assert session.call("cancel", requestId=running) == {"ok": True, "cancelled": True}
+    assert client.wait(running)["errorClass"] == "CANCELLED"
+    client.notes.clear()
+
+
+def test_cancel_of_somebody_elses_id(sup, session, client):
+    running = session.ask("run", command="echo on; sleep 1000", stream=True)
+    while not client.notes:
+        client.notes.append(client.line()["params"])
+    other = sup.client()
+    other.last = running - 1  # the same id, of another client
+    assert other.call("cancel", sessionId=session.id, requestId=running)["cancelled"] is False
+    assert other.call("cancel", sessionId=session.id)["cancelled"]
+    assert client.wait(running)["errorClass"] == "CANCELLED"
+    client.notes.clear()
+
+
+def test_stop_cancels(session, client):
+    session.run("x=kept")
+    running = session.ask("run", command="echo on; sleep 1000", stream=True)
+    while not client.notes:
+        client.notes.append(client.line()["params"])
+    stopping = session.ask("session.stop")
+    assert client.wait(running)["errorClass"] == "CANCELLED"
+    assert client.wait(stopping)["state"] == "stopped"
+    session.call("session.resume")
+    assert session.run("echo $x") == "kept\n"
+    client.notes.clear()
+
+
+def test_a_pty_of_one_client(sup, session, client):
+    client.notes.clear()
+    number = session.call("process.start", pty=True, rows=30, cols=90)["processId"]
+    session.call("process.write", processId=number, data="stty size; exit 7\n")
+    assert session.call("process.wait", processId=number) == {"exitCode": 7}
+    said = "".join(n["data"] for n in client.notes)
+    assert "30 90" in said and {n["sessionId"] for n in client.notes} == {session.id}
+    client.notes.clear()
+
+
+def test_a_terminal_hangs_up_with_its_client(sup, session, client):
+    other = sup.client()
+    number = other.call("process.start", sessionId=session.id, pty=True)["processId"]
+    other.close()
+    assert session.call("process.wait", processId=number)["exitCode"] == 129
+
+
+# --- limits
+
+
+def test_out_of_memory_is_the_sandbox_s_first(session):
+    result = session.call("run", command="python3 -c 'x = bytearray(10 ** 9)'")
+    assert result["exitCode"] != 0 and session.state == "active"
+
+
+def test_a_full_disk_is_an_errno(client):
+    s = client.create(limits={"diskMb": 8, "memoryMb": 64})
+    result = s.call("run", command="head -c 20000000 /dev/zero > f")
+    assert "No space left" in result["stderr"]
+    assert s.state == "active"
+    s.run("rm f; echo x > g")
+    die(s)
+    assert s.run("cat g") == "x\n"
+    s.call("session.end")
+
+
+def test_what_runs_when_the_worker_is_killed(session, client):
+    session.run("x=1; echo kept > f")
+    running = session.ask("run", command="x=2; echo lost > f; echo on; sleep 1000", stream=True)
+    while not client.notes:
+        client.notes.append(client.line()["params"])
+    die(session)
+    with pytest.raises(Error, match="interrupted: killed"):
+        client.wait(running)
+    assert session.run("echo $x; cat f") == "1\nkept\n"
+    client.notes.clear()
+
+
+# --- durability
+
+
+@pytest.mark.parametrize("durability", ["full", "interval"])
+def test_what_was_answered_survives_kill_9_of_both(tmp_path, durability):
+    import supervisor
+    sup = supervisor.Supervisor(tmp_path, fake=False).start()
+    try:
+        s = sup.client().create(durability=durability)
+        s.run("x=1")
+        s.write("/home/user/f", b"answered")
+        pid = s.pid
+        os.kill(sup.process.pid, 9)
+        try:
+            os.kill(pid, 9)
+        except ProcessLookupError:
+            pass
+        sup.kill()
+        s.client = sup.start().client()
+        assert s.run("echo $x; cat f") == "1\nanswered"
+    finally:
+        sup.end()

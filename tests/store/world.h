@@ -1,0 +1,74 @@
+/* Tests of the store: a store in a folder of its own, records, and a model of
+ * what sessions have. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "base/buf.h"
+#include "base/record.h"
+#include "store/store.h"
+
+struct world {
+    char dir[64];
+    struct store_options options;
+    struct store *s;
+};
+
+void world_init(struct world *w, const struct store_options *o);
+void world_fini(struct world *w);
+void world_reopen(struct world *w);
+/* Runs store_tidy until there is no more; how many steps that took. */
+int world_tidy(struct world *w);
+
+/* Frames for a commit. */
+void add_put(struct buf *b, const struct record_key *k, const void *value,
+             size_t len);
+void add_delete(struct buf *b, const struct record_key *k);
+struct record_key inode_key(uint64_t inode);
+struct record_key name_key(uint64_t dir, const char *name);
+struct record_key block_key(uint64_t inode, uint64_t block);
+void add_inode(struct buf *b, uint64_t inode, uint32_t mode, uint64_t size);
+void add_name(struct buf *b, uint64_t dir, const char *name, uint64_t inode);
+void add_block(struct buf *b, uint64_t inode, uint64_t block, unsigned seed,
+               size_t len);
+/* A file with one block in the directory `dir`. */
+void add_file(struct buf *b, uint64_t dir, const char *name, uint64_t inode,
+              unsigned seed, size_t len);
+
+int session_new(struct store *s, const char *id);
+int session_end(struct store *s, const char *id);
+int session_fork(struct store *s, const char *from, const char *to);
+/* Both empty the buffer. */
+int commit_frames(struct store *s, const char *id, struct buf *b);
+int commit_part(struct store *s, const char *id, struct buf *b, bool is_first,
+                bool is_last);
+/* What store_read says, as frames, in pages of `page` bytes. */
+int read_frames(struct store *s, const char *id, size_t page, struct buf *ret);
+/* The number of records; -1 if it cannot be read. */
+long count_records(struct store *s, const char *id);
+/* A statement of SQL on a store that is closed, for damage. */
+void sql_on(const struct world *w, const char *text);
+long sql_count(const struct world *w, const char *query);
+
+/* --- a model: what a session has, over a fixed set of keys */
+
+enum { MODEL_KEYS = 60 };
+
+struct model_session {
+    char id[16];                /* "": there is none */
+    uint32_t value[MODEL_KEYS]; /* 0: not there */
+};
+
+/* Adds the frame that gives key `k` this value, or (0) removes it. */
+void model_add(struct buf *b, unsigned k, uint32_t value);
+/* The store has what the model has, and nothing else. */
+bool model_is(struct store *s, const struct model_session *m);
+
+static inline uint32_t
+next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
+}
+
+#endif
