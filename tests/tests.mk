@@ -11,7 +11,7 @@ check: ## all tests and lint; ends with `N passed, N failed`
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests: base and kernel in one program, the engine over a fake kernel in
@@ -171,17 +171,28 @@ supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
-.PHONY: supervisor supervisor-v2
+# Sessions, with real workers and with one that breaks the protocol.
+sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
+	@$(pytest) -m 'not long' tests/sessions
+sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
+	@$(pytest) -m long tests/sessions
+.PHONY: supervisor supervisor-v2 sessions sessions-long
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour rpc userland userland-programs differential \
+userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
-userland: $(SANDBOX)
-	@$(pytest) tests/userland
+# Wheels for pip inside, from the package index, outside of the clone.
+wheels_inputs := $(addprefix tests/python/,wheels fetch-wheels)
+WHEELS := $(shell tools/cache path wheels $(wheels_inputs))
+$(WHEELS): | build/sdk/venv/ready
+	@tools/cache get wheels $(wheels_inputs) -- tests/python/fetch-wheels \
+	  build/sdk/venv/bin/pip >/dev/null
+userland: $(SANDBOX) | $(WHEELS)
+	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
 rpc: $(SANDBOX) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
@@ -218,6 +229,9 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
+  config_check config_file config_value options tokens)
+build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
 build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o

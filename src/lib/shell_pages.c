@@ -217,6 +217,7 @@ shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
  * each run the number of its first word (2), how many words (2), the words.
  * Numbers are the host's. */
 
+#define WORD ((size_t)8)
 enum { WORDS = SHELL_PAGE_BYTES / 8, STEP = 8, PAGE_PATCH_MAX = 512 };
 
 static void
@@ -224,13 +225,13 @@ put_run(struct buf *b, const uint8_t *bytes, uint16_t first, uint16_t n)
 {
     buf_add(b, &first, sizeof first);
     buf_add(b, &n, sizeof n);
-    buf_add(b, bytes + first * 8u, n * 8u);
+    buf_add(b, bytes + first * WORD, n * WORD);
 }
 
 static bool
 is_same(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
 {
-    return !memcmp(a + word * 8u, b + word * 8u, n * 8u);
+    return !memcmp(a + word * WORD, b + word * WORD, n * WORD);
 }
 
 /* The next word that is not the same, or WORDS. */
@@ -329,7 +330,7 @@ get_runs(struct patch *in, uint8_t *bytes)
     while (runs--)
         if (!get(in, &first, sizeof first) || !get(in, &n, sizeof n) ||
             first > WORDS || n > WORDS - first ||
-            !get(in, bytes + first * 8u, n * 8u))
+            !get(in, bytes + first * WORD, n * WORD))
             return false;
     return true;
 }

@@ -228,13 +228,13 @@ end_soon(struct loop *l, int64_t ms)
 }
 
 static void
-refuse_waiters(struct server *srv)
+for_each_box(struct server *srv, void (*fn)(struct box *box))
 {
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         LIST_FOR_EACH(it, &srv->boxes[i])
-    process_refuse_waiters(CONTAINER_OF(it, struct box, link));
+    fn(CONTAINER_OF(it, struct box, link));
     if (srv->root)
-        process_refuse_waiters(srv->root);
+        fn(srv->root);
 }
 
 /* Ends what does not end by itself. */
@@ -243,8 +243,17 @@ cancel(struct loop *l)
 {
     l->is_cancelling = true;
     writer_close(&l->srv->out);
-    refuse_waiters(l->srv);
+    for_each_box(l->srv, process_refuse_waiters);
     run_cancel_all(l->srv);
+}
+
+static void
+flush(struct server *srv)
+{
+    writer_flush(&srv->out);
+    if (!writer_is_behind(&srv->out) &&
+        atomic_exchange(&srv->has_stalled, false))
+        for_each_box(srv, process_resume_all);
 }
 
 static void
@@ -259,7 +268,7 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
     if (p[WAKE].revents && read(srv->wake_hfd, &n, sizeof n) > 0)
         do_posted(srv);
     if (p[OUT].revents)
-        writer_flush(&srv->out);
+        flush(srv);
     if (p[OUT].revents & POLLERR || writer_is_broken(&srv->out))
         end_soon(l, 0);
     if (p[IN].revents && !read_input(srv, l->in_hfd))

@@ -31,6 +31,7 @@ struct server {
     atomic_size_t n_requests;    /* without an answer */
     atomic_size_t request_bytes; /* of their lines */
     atomic_bool wants_fewer;     /* the loop waits until there are fewer */
+    atomic_bool has_stalled;     /* processes wait for the client to read */
 
     /* The loop's alone. */
     struct frame in;
@@ -252,6 +253,8 @@ void run_forget(struct request *q);
 void run_cancel_all(struct server *srv);
 void process_free_all(struct box *box);
 void process_refuse_waiters(struct box *box);
+/* The client has read: those whose output waits for that go on. */
+void process_resume_all(struct box *box);
 void transfer_free(struct transfer *t);
 
 /* --- small things (util.c) */

@@ -92,6 +92,7 @@ server_init(struct server *srv, int out_hfd)
 {
     struct wsand_runtime_options o = {.size = sizeof o,
                                       .root_image = srv->options->root_image,
+                                      .shipped_dir = srv->options->shipped_dir,
                                       .compiler = "/proc/self/exe"};
     const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};

@@ -20,7 +20,8 @@ struct worker_options {
 /* What the server was started with; 0 and NULL mean the default. */
 struct server_options {
     const char *root_image;
-    const char *const *tools;       /* folders of programs, NULL-terminated */
+    const char *shipped_dir;  /* compiled code that came with it, or NULL */
+    const char *const *tools; /* folders of programs, NULL-terminated */
     const char *const *allow_mount; /* host folders, NULL-terminated */
     const char *config; /* a file with the parameters of `create`, as JSON */
     uint64_t memory_bytes, timeout_ms, fs_bytes;

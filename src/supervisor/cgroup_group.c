@@ -23,7 +23,7 @@ group_name(char name[GROUP_NAME_BYTES])
 
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         number = (uint64_t)getpid();
-    (void)snprintf(name, GROUP_NAME_BYTES, GROUP_PREFIX "%016llx",
+    (void)snprintf(name, GROUP_NAME_BYTES, GROUP_PREFIX "%0*llx", GROUP_DIGITS,
                    (unsigned long long)number);
 }
 

@@ -125,6 +125,17 @@ sweep_one(int parent_hfd, const char *name)
         (void)group_remove(parent_hfd, hfd, name);
 }
 
+/* A name as of group_name; others are not ours to remove. */
+static bool
+is_group_name(const char *name)
+{
+    size_t n = strlen(GROUP_PREFIX);
+
+    return !strncmp(name, GROUP_PREFIX, n) &&
+           strspn(name + n, "0123456789abcdef") == GROUP_DIGITS &&
+           !name[n + GROUP_DIGITS];
+}
+
 static void
 sweep(int parent_hfd)
 {
@@ -133,7 +144,7 @@ sweep(int parent_hfd)
     const struct dirent *e;
 
     while (dir && (e = readdir(dir)))
-        if (!strncmp(e->d_name, GROUP_PREFIX, strlen(GROUP_PREFIX)))
+        if (is_group_name(e->d_name))
             sweep_one(parent_hfd, e->d_name);
     if (dir)
         closedir(dir);

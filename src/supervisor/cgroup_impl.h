@@ -5,6 +5,7 @@
 #include "supervisor/cgroup.h"
 
 #define GROUP_PREFIX "wasmsand-"
+enum { GROUP_DIGITS = 16 }; /* after it */
 enum { REMOVE_TRIES = 200, REMOVE_WAIT_NS = 5000000 };
 
 void group_name(char name[GROUP_NAME_BYTES]);

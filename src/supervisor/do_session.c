@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OUTPUT_PART = 1 << 20 };
+
 static void
 no_memory(OWN struct call *q)
 {
@@ -225,10 +227,14 @@ leave(struct session *s, OWN struct call *q, enum session_state to, bool hurry)
         return;
     }
     list_push_back(&l->leavers, &q->turn);
-    if (l->phase == LIFE_SERVING)
+    if (l->phase == LIFE_SERVING) {
         life_leave(l, &f, hurry);
-    else if (to == SESSION_stopped && l->fate.state == SESSION_paused)
-        l->fate = f;
+        return;
+    }
+    if (l->phase != LIFE_LEAVING || to != SESSION_stopped)
+        return;
+    l->fate = f;
+    life_hurry(l);
 }
 
 static void
@@ -424,30 +430,52 @@ do_session_fork(struct call *q)
 
 /* --- the output of a command */
 
+static void
+answer_output(OWN struct call *q, const char *p, size_t len, uint64_t at)
+{
+    struct buf *b = call_begin(q);
+
+    buf_puts(b, "{");
+    put_name(b, "data");
+    put_base64(b, p, len);
+    put_number(b, "at", at);
+    put_number(b, "end", at + len);
+    buf_puts(b, "}");
+    call_end(q);
+}
+
+/* From a session whose command is over. */
+static void
+answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
+{
+    size_t skip = after > s->output_at ? after - s->output_at : 0;
+
+    if (skip > s->output_len)
+        skip = s->output_len;
+    answer_output(q, s->output + skip, s->output_len - skip,
+                  s->output_at + skip);
+}
+
 void
 do_session_output(struct call *q)
 {
-    struct session *s = q->session;
-    enum { PART_BYTES = 1 << 20 };
-    uint64_t at = (uint64_t)call_int(q, "after", 0);
+    const struct session *s = q->session;
+    uint64_t after = (uint64_t)call_int(q, "after", 0), at;
 
-    if (!s->command || !s->life || !s->life->worker) {
-        session_refuse(s, q);
+    if (!s->command) {
+        call_error(q, SESSION_ERROR, "The session has no command: %s", s->id);
         return;
     }
-    char *p = malloc(PART_BYTES);
+    if (!s->life || !s->life->worker) {
+        answer_kept(s, q, after);
+        return;
+    }
+    char *p = malloc(OUTPUT_PART);
     if (!p) {
         no_memory(q);
         return;
     }
-    size_t n = worker_output(s->life->worker, at, p, PART_BYTES, &at);
-    struct buf *b = call_begin(q);
-    buf_puts(b, "{");
-    put_name(b, "data");
-    put_base64(b, p, n);
-    put_number(b, "at", at);
-    put_number(b, "end", at + n);
-    buf_puts(b, "}");
-    call_end(q);
+    size_t n = worker_output(s->life->worker, after, p, OUTPUT_PART, &at);
+    answer_output(q, p, n, at);
     free(p);
 }

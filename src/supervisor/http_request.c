@@ -205,23 +205,6 @@ take_body(struct request *r, const char *data, size_t n)
         r->http->body_bytes += n;
 }
 
-/* A line is what others expect: newlines between values become spaces, and
- * those in strings stay what they are, errors. */
-static void
-flatten(struct buf *b)
-{
-    bool in_string = false;
-
-    for (size_t i = 0; i < b->len; i++) {
-        if (in_string && b->p[i] == '\\')
-            i++;
-        else if (b->p[i] == '"')
-            in_string = !in_string;
-        else if (!in_string && (b->p[i] == '\n' || b->p[i] == '\r'))
-            b->p[i] = ' ';
-    }
-}
-
 static struct text
 member(struct text object, const char *name)
 {
@@ -252,7 +235,6 @@ format_of(const struct request *r)
 static void
 call(struct request *r)
 {
-    flatten(&r->body);
     r->format = format_of(r);
     client_init(&r->client, r->http->sv, &http_client_ops);
     r->has_client = true;

@@ -38,9 +38,12 @@ on_deadline(struct timer *t)
     else if (l->phase == LIFE_LOADING)
         life_end(l, SESSION_error, CAUSE_failed,
                  "the worker was not ready within %d s", START_S);
-    else if (l->phase == LIFE_LEAVING && list_is_empty(&l->open))
-        life_end(l, SESSION_paused, CAUSE_crashed,
-                 "the worker did not commit within %d s", LEAVE_S);
+    else if (l->phase == LIFE_LEAVING && l->s->command)
+        life_left(l); /* it did not listen to SIGTERM */
+    else if (l->phase == LIFE_LEAVING &&
+             (l->is_hurried || list_is_empty(&l->open)))
+        life_end(l, l->fate.state, CAUSE_crashed,
+                 "the worker did not commit in time");
     else if (l->phase == LIFE_LEAVING) /* what runs has its own limits */
         set_deadline(l, LEAVE_S);
 }
@@ -270,18 +273,27 @@ life_leave(struct life *l, const struct fate *f, bool hurry)
         return;
     l->phase = LIFE_LEAVING;
     l->fate = *f;
+    l->is_hurried = hurry;
     if (l->s->command) {
         (void)worker_signal(l->worker, SIGTERM);
         set_deadline(l, HURRY_S);
         return;
     }
-    set_deadline(l, hurry ? HURRY_S : LEAVE_S);
+    set_deadline(l, LEAVE_S);
     if (hurry)
-        cancel_runs(l);
+        life_hurry(l);
     buf_init(&b, SIZE_MAX);
     buf_puts(&b, "{\"script\":true}");
     route_ask(l, ASK_LEAVE, "state.commit", &b);
     buf_fini(&b);
+}
+
+void
+life_hurry(struct life *l)
+{
+    l->is_hurried = true;
+    set_deadline(l, HURRY_S);
+    cancel_runs(l);
 }
 
 void

@@ -33,7 +33,9 @@ set_fate(struct life *l)
     enum cause cause = cause_of_death(e);
     bool is_leaving = l->phase == LIFE_LEAVING;
 
-    if (l->s->command && is_leaving)
+    if (e->start_error)
+        life_set_fate(l, SESSION_error, CAUSE_failed, strerror(e->start_error));
+    else if (l->s->command && is_leaving)
         life_set_fate(l, l->fate.state, l->fate.cause, l->fate.reason);
     else if (l->s->command && WIFEXITED(e->status))
         life_set_fate(l, SESSION_stopped, CAUSE_exited, "");
@@ -96,7 +98,23 @@ put_figures(struct buf *b, const struct life *l)
     buf_add(b, "}", 2); /* with its NUL */
 }
 
-/* Its last words go to the log. */
+/* What a command wrote stays readable until it is started again. */
+static void
+keep_output(const struct life *l)
+{
+    struct session *s = l->s;
+    uint64_t end = worker_output_end(l->worker);
+
+    free(s->output);
+    s->output_len = 0;
+    s->output = malloc(OUTPUT_KEPT);
+    if (s->output)
+        s->output_len =
+            worker_output(l->worker, end < OUTPUT_KEPT ? 0 : end - OUTPUT_KEPT,
+                          s->output, OUTPUT_KEPT, &s->output_at);
+}
+
+/* A worker's last words go to the log. */
 static void
 log_words(const struct life *l)
 {
@@ -107,7 +125,7 @@ log_words(const struct life *l)
                              words, sizeof words - 1, &at);
 
     words[n] = 0;
-    if (n && !l->s->command)
+    if (n)
         say(l->s->sv, LEVEL_warn, "session %s: its worker said: %s", l->s->id,
             words);
 }
@@ -235,7 +253,9 @@ life_on_ended(struct life *l)
         reactor_remove(&sv->reactor, &l->rpc);
         reactor_remove(&sv->reactor, &l->state);
     }
-    if (!l->has_fate)
+    if (l->s->command)
+        keep_output(l);
+    else if (!l->has_fate)
         log_words(l);
     worker_reap(STEAL(l->worker), &l->ending);
     l->has_died = true;

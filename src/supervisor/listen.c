@@ -36,6 +36,7 @@ struct connection {
     struct client client;
     struct source source;
     struct timer stuck;
+    struct timer again; /* lines that were read while it was held */
     struct frame in;
     struct outbox out;
     bool is_held, is_at_end; /* of its input */
@@ -72,6 +73,7 @@ close_connection(struct connection *c)
     struct reactor *r = &c->client.sv->reactor;
 
     reactor_set_timer(r, &c->stuck, 0);
+    reactor_set_timer(r, &c->again, 0);
     reactor_remove(r, &c->source);
     client_gone(&c->client);
 }
@@ -110,6 +112,8 @@ connection_hold(struct client *client, bool on)
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
     c->is_held = on;
+    if (!on)
+        reactor_set_timer(&client->sv->reactor, &c->again, reactor_now_ns());
     watch(c);
 }
 
@@ -205,27 +209,41 @@ write_lines(struct connection *c)
     }
 }
 
+/* Closes it if there is no more to do. */
+static void
+check_end(struct connection *c, bool is_over)
+{
+    bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
+                   !c->client.n_calls && !outbox_queued(&c->out);
+
+    watch(c);
+    if (is_over || is_done || c->out.is_broken)
+        close_connection(c);
+}
+
 static void
 on_connection(struct source *source, uint32_t events)
 {
     struct connection *c = CONTAINER_OF(source, struct connection, source);
-    bool is_over = events & (EPOLLHUP | EPOLLERR);
 
     c->is_closing = true; /* at the end of this, not by what is called here */
     if (events & EPOLLOUT)
         write_lines(c);
     if (events & EPOLLIN && !c->is_at_end)
         read_lines(c);
-    else
-        take_lines(c); /* it was held, perhaps */
     c->is_closing = false;
-    watch(c);
-    is_over |= c->out.is_broken;
-    if (c->is_at_end && frame_is_empty(&c->in) && !c->client.n_calls &&
-        !outbox_queued(&c->out))
-        is_over = true;
-    if (is_over)
-        close_connection(c);
+    check_end(c, events & (EPOLLHUP | EPOLLERR));
+}
+
+static void
+on_again(struct timer *t)
+{
+    struct connection *c = CONTAINER_OF(t, struct connection, again);
+
+    c->is_closing = true;
+    take_lines(c);
+    c->is_closing = false;
+    check_end(c, false);
 }
 
 /* --- the socket */
@@ -252,6 +270,7 @@ connection_new(struct supervisor *sv, OWN int hfd)
     client_init(&c->client, sv, &connection_ops);
     c->source.ready = on_connection;
     c->stuck.fire = on_stuck;
+    c->again.fire = on_again;
     frame_init(&c->in, LINE_BYTES_MAX);
     outbox_init(&c->out, hfd);
     if (reactor_add(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)

@@ -424,7 +424,9 @@ set_limits(struct inmate *m, const uint32_t *limit)
     int r = cgroup_limit(&m->group, &l);
     if (r == 0)
         r = set_rlimit(m->worker.pid, RLIMIT_NPROC, threads);
-    if (r == 0)
+    /* Memory that guests gave back stays mapped and would count, so this is
+     * only for where nothing else counts memory. */
+    if (r == 0 && p->host->of[CTL_memory] < 0)
         r = set_rlimit(m->worker.pid, RLIMIT_DATA,
                        data_bytes(m->worker.pid) +
                            ((mb + threads * STACK_MB) << 20));

@@ -349,6 +349,8 @@ supervisor_end(struct supervisor *sv)
         struct life *l = CONTAINER_OF(it, struct life, link);
         if (l->phase == LIFE_SERVING)
             life_leave(l, &f, true);
+        else if (l->phase == LIFE_LEAVING)
+            life_hurry(l);
         else if (l->phase < LIFE_SERVING)
             life_end(l, SESSION_paused, CAUSE_shutdown, "%s", "");
     }

@@ -17,7 +17,7 @@
 #include "wire/outbox.h"
 #include "wire/scan.h"
 
-enum { REASON_BYTES = 256, FIGURES_BYTES = 1024 };
+enum { REASON_BYTES = 256, OUTPUT_KEPT = 65536 };
 
 struct session {
     struct list link; /* in the table */
@@ -36,6 +36,10 @@ struct session {
     bool is_lost;   /* it could not be created: there is no row */
     bool has_state; /* in the store */
     struct life *life;
+    /* the end of what its command wrote, when that is over */
+    char *output;
+    size_t output_len;
+    uint64_t output_at;
     struct list waiting; /* calls, until it is active or cannot be */
 };
 
@@ -144,9 +148,10 @@ struct life {
     int64_t begun_ns, used_ns;
     struct timer deadline; /* of starting, leaving, dying */
     struct timer idle;
-    bool has_row;  /* the store has the session */
-    bool is_ready; /* the worker has its state */
-    bool has_died; /* there was a worker, and it was reaped */
+    bool has_row;    /* the store has the session */
+    bool is_ready;   /* the worker has its state */
+    bool has_died;   /* there was a worker, and it was reaped */
+    bool is_hurried; /* leaving without waiting for what runs */
     bool has_fate;
     struct fate fate;
     struct ending ending;
@@ -196,6 +201,8 @@ void life_set_fate(struct life *l, enum session_state state, enum cause cause,
 /* Kills the worker; the first fate counts. */
 void life_end(struct life *l, enum session_state state, enum cause cause,
               const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* What runs in a life that leaves is cancelled. */
+void life_hurry(struct life *l);
 /* The answer to a request of ours. error: NULL, or its text. */
 void life_answered(struct life *l, uint64_t number, uint64_t commit,
                    const char *error);

@@ -136,6 +136,7 @@ session_put(struct session *s)
     free(s->limits);
     free(s->options);
     free(s->command);
+    free(s->output);
     free(s);
 }
 

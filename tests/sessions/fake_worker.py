@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 
 PUT, DELETE, END = b"P", b"D", b"E"
 HEAD = struct.Struct("<cBHI")
@@ -116,6 +117,17 @@ BREAK = {
 }
 
 
+def threads(count):
+    started = 0
+    try:
+        for _ in range(count):
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+            started += 1
+    except RuntimeError:
+        pass
+    return started
+
+
 def run(number, params):
     word, _, rest = params["command"].partition(" ")
     if word in BREAK:
@@ -153,6 +165,11 @@ def run(number, params):
         answer(number, ran("x" * int(rest)))
     elif word == "die":
         ctypes.string_at(0)
+    elif word == "hog":  # as many megabytes
+        hoard = [bytearray(os.urandom(1 << 20)) for _ in range(int(rest))]
+        answer(number, ran(str(len(hoard))))
+    elif word == "threads":
+        answer(number, ran(str(threads(int(rest)))))
     elif word == "exit":
         sys.exit(int(rest))
     elif word == "hang":

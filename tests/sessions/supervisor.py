@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -153,6 +154,7 @@ class Supervisor:
             more = os.read(self.process.stderr.fileno(), 4096)
             self.said += more
             if not more:
+                self.process.wait()
                 raise RuntimeError(self.said.decode())
         self.log_to_file()
         return self
@@ -165,6 +167,10 @@ class Supervisor:
 
     def client(self):
         return Client(self.socket)
+
+    def web_address(self):
+        said = re.search(rb"serving HTTP on ([\d.]+), port (\d+)", self.said)
+        return said[1].decode(), int(said[2])
 
     def kill(self):
         self.process.kill()
@@ -182,11 +188,9 @@ class Supervisor:
             self.kill()
 
     def cli(self, *words, **options):
-        command = [SUPERVISOR, "session", *map(str, words), "--socket", str(self.socket)]
-        if "--" in words:
-            at = command.index("--")
-            command = command[:at] + command[-2:] + command[at:-2]
-        return subprocess.run(command, capture_output=True, timeout=120, **options)
+        command = [SUPERVISOR, "session", *map(str, words)]
+        env = {**os.environ, "WASMSAND_SOCKET": str(self.socket)}
+        return subprocess.run(command, capture_output=True, timeout=120, env=env, **options)
 
 
 def groups():

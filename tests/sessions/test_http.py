@@ -2,7 +2,6 @@
 import http.client
 import json
 import pathlib
-import re
 import sys
 
 import pytest
@@ -16,8 +15,7 @@ TOKEN = "a-token-of-the-tests"
 
 class Web:
     def __init__(self, sup):
-        line = re.search(rb"serving HTTP on ([\d.]+), port (\d+)", sup.said)
-        self.address = line[1].decode(), int(line[2])
+        self.address = sup.web_address()
 
     def ask(self, method, path, body=None, **headers):
         c = http.client.HTTPConnection(*self.address, timeout=120)
@@ -48,11 +46,20 @@ class Web:
 
 
 @pytest.fixture
-def sup(make, tmp_path):
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"{TOKEN} tester\n")
-    tokens.chmod(0o600)
-    return make(**{"http.enabled": True, "http.port": 0, "http.tokens_file": str(tokens)})
+def with_http(make, tmp_path):
+    def start(**settings):
+        tokens = tmp_path / "tokens"
+        tokens.write_text(f"{TOKEN} tester\n")
+        tokens.chmod(0o600)
+        return make(**{"http.enabled": True, "http.port": 0,
+                       "http.tokens_file": str(tokens)}, **settings)
+
+    return start
+
+
+@pytest.fixture
+def sup(with_http):
+    return with_http()
 
 
 @pytest.fixture
@@ -114,6 +121,19 @@ def test_waiting_for_events_ends_with_the_supervisor(web, sup):
     assert sup.stop() == 0
     assert c.getresponse().status in (200, 503)
     c.close()
+
+
+def test_output_streams_over_http(with_http):
+    web = Web(with_http(fake=False))
+    number = web.call("session.create")["sessionId"]
+    kind, lines = web.lines(
+        "run", sessionId=number, command="echo a; echo b >&2; echo c", stream=True)
+    assert kind == "application/x-ndjson"
+    output = [line["params"] for line in lines[:-1]]
+    assert "".join(o["data"] for o in output if o["stream"] == "stdout") == "a\nc\n"
+    assert "".join(o["data"] for o in output if o["stream"] == "stderr") == "b\n"
+    assert {o["request_id"] for o in output} == {7}
+    assert lines[-1]["id"] == 7 and lines[-1]["result"]["exitCode"] == 0
 
 
 def test_figures_tell_what_happened(web):

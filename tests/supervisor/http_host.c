@@ -172,8 +172,6 @@ client_line(struct client *c, const char *line, size_t len)
     json_t *list = json_array();
 
     c->is_busy = true;
-    if (memchr(line, '\n', len) && root)
-        abort(); /* it would be two lines */
     json_array_foreach(root, i, one)(void)
         json_array_append_new(list, call(c, one));
     if (json_array_size(list))

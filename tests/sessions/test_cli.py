@@ -1,0 +1,267 @@
+"""wasm-sandbox session, as people use it."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+
+import pytest
+import supervisor
+from supervisor import SANDBOX, SUPERVISOR
+
+
+@pytest.fixture(scope="module")
+def sup(tmp_path_factory):
+    one = supervisor.Supervisor(tmp_path_factory.mktemp("cli"), fake=False)
+    yield one.start()
+    one.end()
+
+
+@pytest.fixture
+def session(sup):
+    number = sup.cli("create", "--label", "for a test").stdout.decode().strip()
+    yield number
+    sup.cli("end", number)
+
+
+def told(sup, *words, **options):
+    done = sup.cli(*words, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def failed(sup, *words):
+    done = sup.cli(*words)
+    assert done.returncode and not done.stdout, done
+    return done.returncode, done.stderr.decode()
+
+
+# --- tables
+
+
+def test_create_prints_the_id(session):
+    assert re.fullmatch("[0-9a-f]{32}", session)
+
+
+def test_create_with_options(sup):
+    made = json.loads(told(sup, "create", "--json", "--label", "x", "--memory", 64, "--cpu", 50,
+                           "--disk", 20, "--processes", 8, "--durability", "interval",
+                           "--no-auto-resume", "--env", "A=b=c"))
+    assert made["limits"] == {"memoryMb": 64, "cpuPercent": 50, "diskMb": 20, "maxProcesses": 8}
+    assert (made["label"], made["durability"]) == ("x", "interval")
+    assert made["options"] == {"autoResume": False, "create": {"env": {"A": "b=c"}}}
+    assert told(sup, "run", made["sessionId"], "echo $A") == "b=c\n"
+    assert json.loads(told(sup, "end", made["sessionId"], "--json"))["state"] == "ended"
+
+
+def test_list_is_a_table(sup, session):
+    lines = told(sup, "list").splitlines()
+    assert lines[0].split() == ["SESSION", "STATE", "CAUSE", "SINCE", "AGENT", "LABEL"]
+    row = next(line for line in lines if line.startswith(session[:12]))
+    assert row.split()[1] == "active" and row.endswith("for a test")
+    listed = json.loads(told(sup, "list", "--json"))
+    assert session in [s["sessionId"] for s in listed]
+    assert session[:12] not in told(sup, "list", "--state", "paused")
+
+
+def test_labels_cannot_control_the_terminal(sup):
+    number = told(sup, "create", "--label", "a\x1b[31mb\nc").strip()
+    assert "a?[31mb?c" in told(sup, "list") and "\x1b" not in told(sup, "show", number)
+    told(sup, "end", number)
+
+
+def test_show(sup, session):
+    shown = told(sup, "show", session)
+    assert re.search(rf"^sessionId +{session}$", shown, re.M)
+    assert re.search(r"^state +active$", shown, re.M)
+
+
+def test_a_session_by_its_beginning_or_its_label(sup, session):
+    assert session in told(sup, "show", session[:6])
+    assert session in told(sup, "show", "for a test")
+    assert "there is no session 'zzz'" in failed(sup, "show", "zzz")[1]
+    other = told(sup, "fork", session).strip()
+    assert "is not one session only" in failed(sup, "show", "for a test")[1]
+    told(sup, "end", other)
+
+
+def test_changes(sup, session):
+    assert told(sup, "pause", session) == f"{session[:12]} paused\n"
+    assert told(sup, "stop", session) == f"{session[:12]} stopped\n"
+    assert told(sup, "resume", session) == f"{session[:12]} active\n"
+    events = told(sup, "events", session)
+    assert [line.split()[5] for line in events.splitlines()[2:]] == [
+        "paused", "stopped", "starting", "active"]
+    assert json.loads(told(sup, "events", session, "--json").splitlines()[0])["cause"] == "created"
+
+
+def test_following_events(sup, session):
+    last = json.loads(told(sup, "events", "--json").splitlines()[-1])["seq"]
+    command = [SUPERVISOR, "session", "events", "--follow", "--after", str(last), "--socket",
+               str(sup.socket)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as following:
+        told(sup, "pause", session)
+        assert b"paused" in following.stdout.readline()
+        following.terminate()
+
+
+# --- run
+
+
+def test_run_has_the_command_s_output_and_status(sup, session):
+    done = sup.cli("run", session, "--", "echo", "out;", "echo", "err", ">&2;", "exit", "7")
+    assert (done.returncode, done.stdout, done.stderr) == (7, b"out\n", b"err\n")
+
+
+def test_run_is_binary(sup, session):
+    assert sup.cli("run", session, r"printf '\377\0\n\303'").stdout == b"\xff\0\n\xc3"
+
+
+def test_run_options(sup, session):
+    assert told(sup, "run", session, "--cwd", "/tmp", "--env", "A=b", "pwd; echo $A") == "/tmp\nb\n"
+    assert sup.cli("run", session, "--stdin", "wc -c", input=b"x\0\xff" * 1000).stdout == b"3000\n"
+    done = sup.cli("run", session, "--timeout-ms", 50, "echo a; sleep 1000")
+    assert done.returncode == 124 and b"TIMEOUT" in done.stderr
+    assert json.loads(told(sup, "run", session, "--json", "echo a"))["stdout"] == "a\n"
+
+
+def test_run_of_nothing(sup, session):
+    assert failed(sup, "run", session)[0] == 2
+    assert failed(sup, "run")[0] == 125
+
+
+# --- files
+
+
+def test_files(sup, session, tmp_path):
+    data = os.urandom(9 << 20)
+    (tmp_path / "big").write_bytes(data)
+    told(sup, "files", "put", session, tmp_path / "big", "/home/user/big")
+    told(sup, "files", "get", session, "/home/user/big", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == data
+    assert re.search(rf"file +{len(data)} big$", told(sup, "files", "ls", session), re.M)
+    told(sup, "files", "put", session, "-", "/tmp/x", input=b"from stdin")
+    assert told(sup, "files", "get", session, "/tmp/x", "-") == "from stdin"
+    assert "ENOENT" in sup.cli("files", "get", session, "/none", tmp_path / "none").stderr.decode()
+    assert failed(sup, "files", "odd", session)[0] == 2
+
+
+# --- shell
+
+
+class Terminal:
+    """A terminal of a person who uses `session shell`."""
+
+    def __init__(self, sup, session, *words, size=(31, 97)):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        command = [SUPERVISOR, "session", "shell", "--socket", str(sup.socket), session, *words]
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+        self.said = ""
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def expect(self, pattern):
+        while not re.search(pattern, self.said):
+            assert select.select([self.master], [], [], 60)[0], self.said
+            self.said += os.read(self.master, 4096).decode(errors="replace")
+        found = re.search(pattern, self.said)
+        self.said = self.said[found.end():]
+        return found
+
+    def close(self):
+        os.close(self.master)
+        os.close(self.slave)
+
+
+@pytest.fixture
+def terminal(sup, session):
+    t = Terminal(sup, session)
+    yield t
+    if t.process.poll() is None:
+        t.process.kill()
+        t.process.wait()
+    t.close()
+
+
+def test_shell_has_the_size_of_the_window(terminal):
+    terminal.type("stty size; echo $TERM-\r")
+    terminal.expect(r"31 97\r\n")
+    fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
+    terminal.process.send_signal(signal.SIGWINCH)
+    terminal.type("until [ \"$(stty size)\" = '20 60' ]; do :; done; echo resized-$?\r")
+    terminal.expect("resized-0")
+
+
+def test_shell_s_control_keys(terminal):
+    terminal.type("echo rea''dy; sleep 1000\r")
+    terminal.expect(r"ready\r\n")
+    terminal.type("\x03")
+    terminal.type("echo $?-after\r")
+    terminal.expect("130-after")
+    terminal.type("sleep 1000\r")
+    terminal.expect("sleep 1000\r\n")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.type("kill %1; exit 5\r")
+    terminal.type("exit 5\r")
+    assert terminal.process.wait(60) == 5
+    assert termios.tcgetattr(terminal.slave) == terminal.before
+
+
+def test_shell_hangs_up_when_it_is_killed(sup, session, terminal):
+    terminal.type("echo rea''dy; sleep 1000\r")
+    terminal.expect(r"ready\r\n")
+    terminal.process.kill()
+    client = sup.client()
+    while any(p["running"] for p in client.call("process.list", sessionId=session)["processes"]):
+        pass
+
+
+def test_shell_without_a_terminal(sup, session):
+    done = sup.cli("shell", session, input=b"echo one; read x; echo $x; exit 4\n")
+    assert done.returncode == 4 and done.stdout == b"one\n\n"
+    done = sup.cli("shell", session, "cat", input=b"all\0of it")
+    assert (done.returncode, done.stdout) == (0, b"all\0of it")
+
+
+# --- failures
+
+
+def test_without_a_supervisor(tmp_path):
+    done = subprocess.run([SUPERVISOR, "session", "list", "--socket", tmp_path / "none"],
+                          capture_output=True, text=True)
+    assert done.returncode == 125
+    assert f"no supervisor serves on {tmp_path}/none" in done.stderr
+    assert "`wasm-sandbox serve` starts one" in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    [], ["odd"], ["list", "--odd"], ["list", "x"], ["create", "--memory"], ["create", "--env", "x"],
+    ["create", "--memory", "much"], ["pause", "a", "b"]])
+def test_wrong_words(sup, words):
+    status, said = failed(sup, *words)
+    assert status in (2, 125) and said
+
+
+def test_help_and_the_program_s_name(sup):
+    for program in ([SANDBOX], [SUPERVISOR]):
+        done = subprocess.run([*program, "session", "--help"], capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout.startswith("usage: wasm-sandbox session")
+
+
+def test_errors_of_the_supervisor_are_told(sup, session):
+    status, said = failed(sup, "show", "f" * 32)
+    assert status == 125 and "Unknown sessionId" in said
+    status, said = failed(sup, "create", "--memory", "1")
+    assert status == 125 and "memoryMb" in said

@@ -1,0 +1,64 @@
+"""Sessions of programs of the host."""
+import base64
+
+import pytest
+from supervisor import Error
+
+
+def output(session):
+    return base64.b64decode(session.call("session.output")["data"]).decode()
+
+
+def test_a_command_that_ends(client):
+    s = client.create(command=["sh", "-c", "echo out; echo err >&2; exit 3"])
+    event = s.wait_for("stopped")
+    assert event["cause"] == "exited" and event["figures"]["exitStatus"] == 3
+    assert sorted(output(s).split()) == ["err", "out"]
+    assert s.state == "stopped"
+
+
+def test_a_command_that_is_stopped(client):
+    s = client.create(command=["sleep", "1000"])
+    assert s.state == "active"
+    assert s.call("session.stop")["state"] == "stopped"
+    s.call("session.resume")
+    assert s.state == "active"
+    assert s.call("session.end")["state"] == "ended"
+
+
+def test_a_command_that_does_not_want_to_stop(client):
+    s = client.create(command=["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"])
+    assert s.call("session.end")["state"] == "ended"
+
+
+def test_a_command_is_jailed(client, tmp_path):
+    (tmp_path / "secret").write_text("x")
+    s = client.create(command=["sh", "-c", f"cat {tmp_path}/secret; cat /proc/net/dev | wc -l; id -u"])
+    s.wait_for("stopped")
+    said = output(s)
+    assert "No such file" in said and "1000" in said
+
+
+def test_a_command_over_its_memory(client):
+    s = client.create(limits={"memoryMb": 16, "diskMb": 1},
+                      command=["sh", "-c", "head -c 100m /dev/zero | tail"])
+    event = s.wait_for("paused")
+    assert event["cause"] == "oom"
+    s.call("session.resume")
+
+
+def test_a_command_that_is_not_there(client):
+    s = client.create(command=["/nowhere"])
+    event = s.wait_for("error")
+    assert event["reason"]
+
+
+def test_what_a_command_has_not(client):
+    s = client.create(command=["sleep", "1000"])
+    for method in ("run", "files.read", "session.pause", "session.fork"):
+        with pytest.raises(Error, match="runs a command"):
+            s.call(method, command="x", path="/x")
+    s.call("session.end")
+    wasm = client.create()
+    with pytest.raises(Error, match="no command"):
+        wasm.call("session.output")

@@ -1,0 +1,37 @@
+"""Limits that are reached: the session is paused, the others live."""
+import pytest
+from supervisor import Error
+
+
+def test_out_of_memory_pauses_one_session(client):
+    other = client.create()
+    s = client.create(limits={"memoryMb": 16, "diskMb": 1})
+    s.run("set 1 kept")
+    with pytest.raises(Error, match="interrupted: oom"):
+        s.run("hog 4000")
+    event = s.wait_for("paused")
+    assert event["cause"] == "oom" and event["sessionId"] == s.id
+    assert event["figures"]["oomKills"] > 0
+    assert other.run("quiet x") == "x"
+    assert s.run("get 1") == "kept"
+
+
+def test_out_of_memory_names_the_agent(make, tmp_path):
+    settings = tmp_path / "agents/eater/.claude"
+    settings.mkdir(parents=True)
+    (settings / "settings.json").write_text('{"resources":{"memoryMb":16,"diskMb":1}}')
+    sup = make(agents_dir=str(tmp_path / "agents"))
+    s = sup.client().create(agent="eater")
+    assert s.info["limits"]["memoryMb"] == 16
+    with pytest.raises(Error, match="oom"):
+        s.run("hog 4000")
+    event = s.wait_for("paused")
+    assert (event["agent"], event["cause"]) == ("eater", "oom")
+    sup.stop()
+    assert f"session {s.id} of eater: active to paused: oom" in sup.log.read_text()
+
+
+def test_threads_are_limited(client):
+    s = client.create()
+    assert int(s.run("threads 2000")) < 200
+    assert s.run("quiet x") == "x"
