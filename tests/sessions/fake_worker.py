@@ -113,7 +113,7 @@ BREAK = {
     "record-order": lambda n: (records.sendall(one(n) + frame(END, value=struct.pack("<Q", 7))), signal.pause()),
     "record-end": lambda n: (records.sendall(frame(END, value=b"")), signal.pause()),
     "record-pages": lambda n: (commit(b"".join(frame(PUT, b"p" + struct.pack(">I", i), b"x")
-                                               for i in range(300000))), signal.pause()),
+                                               for i in range(600000))), signal.pause()),
 }
 
 
