@@ -14,7 +14,7 @@ enum { CPU_CLOCK_SHIFT = 3, CPU_CLOCK_KIND = 3, CPU_CLOCK_KINDS = 3 };
 static int
 process_clock_ns(struct task *t, int id, int64_t *ret)
 {
-    pid_t pid = ~(id >> CPU_CLOCK_SHIFT);
+    pid_t pid = (pid_t)((uint32_t)~id >> CPU_CLOCK_SHIFT);
     const struct task *of = pid ? task_find(t->kernel, pid) : t;
 
     if (id >= 0 || (id & CPU_CLOCK_KIND) >= CPU_CLOCK_KINDS || !of)
