@@ -89,6 +89,11 @@ struct wsand_runtime_options {
     /* The BLAKE2b of the root image (32 bytes), where it is known; NULL: it is
      * made when a state is saved, which takes a while. */
     const uint8_t *root_image_hash;
+    /* A folder of compiled code that came with the root image (see
+     * wsand_precompile), only read: its owner is this user or root, and nobody
+     * else can write there, or it is not used. Name only a folder that you
+     * would run programs from. */
+    const char *shipped_dir;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -560,6 +565,10 @@ struct wsand_process_options {
     void *arg;
     /* Called before any other, and before the process has run. NULL: none. */
     void (*on_start)(void *arg, uint64_t id);
+    /* Asked before on_output, on the same thread. False: what it writes waits
+     * in it, as for a full pipe, until wsand_process_resume. NULL: there is
+     * always room. */
+    bool (*has_room)(void *arg);
 };
 
 /* Does not wait for its turn: the process starts while a command runs. */
@@ -579,6 +588,9 @@ WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
 /* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
+/* There is room again for its output. -ESRCH. */
+WSAND_API int wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
+                                   struct wsand_error *err);
 
 struct wsand_process {
     uint64_t id;
@@ -628,6 +640,12 @@ WSAND_API int wsand_status(const struct wsand_sandbox *sb,
                            struct wsand_status *ret, struct wsand_error *err);
 
 /* --- for builds and terminals */
+
+/* Compiles every program of the root image, as far as the cache does not have
+ * them, and copies the code into a folder, made if missing: the shipped_dir of
+ * those who get it with the root image. */
+WSAND_API int wsand_precompile(struct wsand_runtime *rt, const char *dir,
+                               struct wsand_error *err);
 
 /* Starts a program that offers to be resident (a shell) and writes it to hfd
  * as a program that begins initialised: for building root images. */

@@ -1,28 +1,35 @@
-# The Python SDK: its tests, and a wheel with the server and the root image.
+# The Python SDK: its tests, and a wheel with the server, the root image and the
+# compiled code of its programs.
 sdk := sdk/python
 sdk_venv := build/sdk/venv
 pip = $(sdk_venv)/bin/pip
 
+# Compiles what is not in the cache: commands have a time limit.
 sdk: $(SANDBOX) ## the Python SDK against the server
+	@rm -rf build/sdk/code && mkdir -p build/sdk
+	@$(SANDBOX) precompile $(ROOT_IMAGE) build/sdk/code
 	@PYTHONPATH=$(sdk)/src:tests PYTHONDONTWRITEBYTECODE=1 \
 	  WASMSAND_SERVER=$(CURDIR)/$(SANDBOX) \
 	  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider $(sdk)/tests
 lint-sdk: $(sdk_venv)/ready
-	@$(sdk_venv)/bin/mypy --strict --cache-dir build/sdk/mypy $(sdk)/src $(sdk)/examples
+	@$(sdk_venv)/bin/mypy --strict --python-version 3.9 \
+	  --cache-dir build/sdk/mypy $(sdk)/src $(sdk)/examples
 $(sdk_venv)/ready: sdk/requirements.txt
 	@/usr/bin/python3 -m venv $(sdk_venv)
 	@$(pip) install -q --require-hashes --no-deps -r $<
 	@touch $@
 
-wheel: all rootfs | $(sdk_venv)/ready ## build/sdk/dist: the SDK with the server and the image
+wheel: all rootfs | $(sdk_venv)/ready ## build/sdk/dist: the SDK with all it needs
 	@rm -rf build/sdk/dist
 	@$(pip) wheel -q --no-deps --no-build-isolation -w build/sdk/dist ./$(sdk)
 	@rm -rf $(sdk)/build $(sdk)/src/*.egg-info
 	@ls build/sdk/dist
-# The wheel alone, in a fresh environment, away from the repository.
+# The wheel alone, in a fresh environment with an empty cache, away from the
+# repository.
 wheel-test: wheel
 	@rm -rf build/sdk/clean && /usr/bin/python3 -m venv build/sdk/clean
 	@build/sdk/clean/bin/pip install -q --no-index build/sdk/dist/*.whl
-	@cd / && env -i HOME=$$HOME $(CURDIR)/build/sdk/clean/bin/python -I \
-	  $(CURDIR)/$(sdk)/tests/installed.py
+	@rm -rf build/sdk/cache && mkdir build/sdk/cache
+	@cd / && env -i XDG_CACHE_HOME=$(CURDIR)/build/sdk/cache \
+	  $(CURDIR)/build/sdk/clean/bin/python -I $(CURDIR)/$(sdk)/tests/installed.py
 .PHONY: sdk lint-sdk wheel wheel-test

@@ -185,8 +185,14 @@ check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
-userland: $(SANDBOX)
-	@$(pytest) tests/userland
+# Wheels for pip inside, from the package index, outside of the clone.
+wheels_inputs := $(addprefix tests/python/,wheels fetch-wheels)
+WHEELS := $(shell tools/cache path wheels $(wheels_inputs))
+$(WHEELS): | build/sdk/venv/ready
+	@tools/cache get wheels $(wheels_inputs) -- tests/python/fetch-wheels \
+	  build/sdk/venv/bin/pip >/dev/null
+userland: $(SANDBOX) | $(WHEELS)
+	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
 rpc: $(SANDBOX) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
@@ -226,6 +232,14 @@ build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
   config_check config_file config_value options tokens)
 build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
+# The supervisor without what makes processes, and without its own thread.
+build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
+  $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
+  call.c client.c do_session.c ending.c events.c life.c life_end.c methods.c \
+  metrics.c native_calls.c options.c reactor.c records.c route.c say.c \
+  session_call.c session_options.c sessions.c state.c config.c config_check.c \
+  config_file.c config_value.c))
+build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)
 build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
 build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o

@@ -1,27 +1,32 @@
-"""Puts the server and the root image of this repository into the wheel."""
+"""Puts the server, the root image and the compiled code of its programs, as
+built in this repository, into the wheel."""
 
 import pathlib
 import shutil
+import subprocess
 
 from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
-FILES = {"wasm-sandbox": "bin/wasm-sandbox",
-         "share/wasmsand/root.tar": "share/wasmsand/root.tar"}
+SERVER = "wasm-sandbox"
+IMAGE = "share/wasmsand/root.tar"
+CODE = "share/wasmsand/code"  # where the server looks for it
 
 
 class WithServer(build_py):
     def run(self):
         super().run()
-        for source, name in FILES.items():
-            if not (BUILD / source).exists():
-                raise SystemExit(f"{BUILD / source} is missing: "
+        package = pathlib.Path(self.build_lib) / "wasmsand"
+        for name, target in ((SERVER, f"bin/{SERVER}"), (IMAGE, IMAGE)):
+            if not (BUILD / name).exists():
+                raise SystemExit(f"{BUILD / name} is missing: "
                                  "run `make all rootfs` in the repository")
-            target = pathlib.Path(self.build_lib) / "wasmsand" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(BUILD / source, target)
+            (package / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(BUILD / name, package / target)
+        subprocess.run([BUILD / SERVER, "precompile", BUILD / IMAGE,
+                        package / CODE], check=True)
 
 
 class OfThisMachine(bdist_wheel):

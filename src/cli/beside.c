@@ -37,3 +37,11 @@ find_root(char *buf, size_t size)
     (void)snprintf(buf, size, "%s", given);
     return true;
 }
+
+const char *
+find_code(void)
+{
+    static char path[ROOT_PATH_BYTES];
+
+    return find_beside("share/wasmsand/code", path, sizeof path) ? path : NULL;
+}

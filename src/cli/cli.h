@@ -20,6 +20,7 @@ int cmd_exec(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
+int cmd_precompile(int argc, char **argv);
 /* What the supervisor does; argv[-1] is the program. */
 int cmd_supervisor(int argc, char **argv);
 int cmd_serve_sessions(int argc, char **argv);
@@ -34,6 +35,8 @@ bool find_beside(const char *name, char *buf, size_t size);
 /* The root image: what WASMSAND_ROOT names, share/wasmsand/root.tar beside
  * this program, or where it is installed. False: there is none. */
 bool find_root(char *buf, size_t size);
+/* The compiled code of its programs, share/wasmsand/code, likewise; or NULL. */
+const char *find_code(void);
 /* A positive number, times `scale`. False: what was wrong was said. */
 bool parse_number(const char *name, const char *s, uint64_t scale,
                   uint64_t *ret);

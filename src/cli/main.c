@@ -23,6 +23,7 @@ static const struct {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
+    {"precompile", cmd_precompile, "write the code of a root image's programs"},
     {"limit", cmd_supervisor,
      "run a program of the host in a jail with limits"},
     {"serve", cmd_serve_sessions, "keep durable sessions in jailed processes"},

@@ -102,8 +102,10 @@ do_line(struct session *s, char *line, struct wsand_error *err)
 int
 resident_session(struct request *q)
 {
-    struct wsand_runtime_options ro = {
-        .size = sizeof ro, .root_image = q->root, .compiler = "/proc/self/exe"};
+    struct wsand_runtime_options ro = {.size = sizeof ro,
+                                       .root_image = q->root,
+                                       .shipped_dir = find_code(),
+                                       .compiler = "/proc/self/exe"};
     struct wsand_runtime *rt = NULL;
     struct session s = {.timeout_ms = q->exec.timeout_ms};
     struct wsand_error err = {0};

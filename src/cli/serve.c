@@ -164,8 +164,10 @@ cmd_serve(int argc, char **argv)
 {
     static struct serving s;
 
-    s.o = (struct server_options){
-        .tools = s.tools, .allow_mount = s.allow_mount, .log_level = LOG_WARN};
+    s.o = (struct server_options){.shipped_dir = find_code(),
+                                  .tools = s.tools,
+                                  .allow_mount = s.allow_mount,
+                                  .log_level = LOG_WARN};
     int status = parse(&s, argc, argv);
     if (status >= 0)
         return status;

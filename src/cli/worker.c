@@ -16,7 +16,6 @@ enum { STATE_HFD = 3, HASH_BYTES = 32 };
 static const struct option options[] = {
     {"root", required_argument, NULL, 'r'},
     {"image-hash", required_argument, NULL, 'i'},
-    {"compile", no_argument, NULL, 'c'},
     {"unsealed", no_argument, NULL, 'u'},
     {0},
 };
@@ -51,8 +50,6 @@ parse(struct working *w, int argc, char **argv)
     while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         if (c == 'r')
             w->o.root_image = optarg;
-        else if (c == 'c')
-            w->w.may_compile = true;
         else if (c == 'u')
             w->w.seal = NULL;
         else if (c != 'i' || !parse_hash(w, optarg))

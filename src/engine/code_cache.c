@@ -8,7 +8,10 @@
  *
  * An entry is named after the content of the program. It has further names (as
  * hard links) after the files that the program was found in: those are found
- * without reading the program. */
+ * without reading the program.
+ *
+ * A second folder has entries that came with the programs. It is only read, and
+ * may belong to root, who can write to ours too. */
 #include "engine/engine_impl.h"
 
 #include "base/hfd.h"
@@ -18,8 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define COPY_BYTES (1 << 30) /* at most that many in a call */
 
 static const char mark[8] = "wsandend";
 
@@ -38,32 +44,46 @@ struct entry_name {
 };
 
 static bool
-is_private(int hfd, mode_t type, mode_t others, off_t *ret_len)
+is_private(int hfd, mode_t type, mode_t others, bool may_be_roots,
+           off_t *ret_len)
 {
     struct stat st;
 
     if (fstat(hfd, &st) < 0 || (st.st_mode & S_IFMT) != type ||
-        st.st_uid != geteuid() || st.st_mode & others)
+        (st.st_uid != geteuid() && !(may_be_roots && st.st_uid == 0)) ||
+        st.st_mode & others)
         return false;
     *ret_len = st.st_size;
     return true;
 }
 
-int
-code_cache_open(const char *dir)
+static int
+open_folder(const char *dir, mode_t others, bool may_be_roots)
 {
     off_t len;
-
-    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-        return -errno;
     int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
     if (hfd < 0)
         return -errno;
-    if (!is_private(hfd, S_IFDIR, 077, &len)) {
+    if (!is_private(hfd, S_IFDIR, others, may_be_roots, &len)) {
         close(hfd);
         return -EPERM;
     }
     return hfd;
+}
+
+int
+code_cache_open(const char *dir)
+{
+    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    return open_folder(dir, 077, false);
+}
+
+int
+code_cache_open_shipped(const char *dir)
+{
+    return open_folder(dir, 022, true);
 }
 
 /* --- names */
@@ -154,27 +174,31 @@ read_facts(int hfd, off_t len, struct program_facts *ret)
 }
 
 static int
-open_entry(const struct engine *e, const struct entry_name *n,
+open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
            struct program_facts *ret)
 {
     off_t len;
-    int hfd = openat(e->cache_hfd, n->s,
-                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int dir_hfd = is_shipped ? e->shipped_hfd : e->cache_hfd;
+    int hfd = dir_hfd < 0
+                  ? -1
+                  : openat(dir_hfd, n->s,
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (hfd < 0)
-        return -errno;
-    if (is_private(hfd, S_IFREG, 022, &len) && read_facts(hfd, len, ret) == 0)
+        return -ENOENT;
+    if (is_private(hfd, S_IFREG, 022, is_shipped, &len) &&
+        read_facts(hfd, len, ret) == 0)
         return hfd;
     close(hfd);
     return -EINVAL;
 }
 
-int
-code_cache_find(struct engine *e, const uint8_t *hash,
-                struct program_facts *ret)
+static int
+find_content(const struct engine *e, bool is_shipped, const uint8_t *hash,
+             struct program_facts *ret)
 {
     struct entry_name n = name_of_content(e, hash);
-    int hfd = e->cache_hfd < 0 ? -ENOENT : open_entry(e, &n, ret);
+    int hfd = open_entry(e, is_shipped, &n, ret);
 
     if (hfd < 0 || !memcmp(ret->hash, hash, sizeof ret->hash))
         return hfd;
@@ -184,14 +208,23 @@ code_cache_find(struct engine *e, const uint8_t *hash,
 }
 
 int
+code_cache_find(struct engine *e, const uint8_t *hash,
+                struct program_facts *ret)
+{
+    int hfd = find_content(e, false, hash, ret);
+
+    return hfd < 0 ? find_content(e, true, hash, ret) : hfd;
+}
+
+int
 code_cache_find_place(struct engine *e, const struct program_source *src,
                       struct program_facts *ret)
 {
     struct entry_name n;
 
-    if (e->cache_hfd < 0 || !name_of_place(e, src, &n))
+    if (!name_of_place(e, src, &n))
         return -ENOENT;
-    return open_entry(e, &n, ret);
+    return open_entry(e, false, &n, ret);
 }
 
 OWN wasmtime_module_t *
@@ -269,5 +302,44 @@ code_cache_add_place(struct engine *e, const struct program_source *src,
         return;
     struct entry_name aside = name_aside(&n);
     int r = linkat(e->cache_hfd, content.s, e->cache_hfd, aside.s, 0);
+    if (r < 0)
+        r = linkat(e->shipped_hfd, content.s, e->cache_hfd, aside.s, 0);
     move_into_place(e, r, &aside, &n);
+}
+
+/* --- shipping */
+
+static int
+copy_entry(int from_hfd, int dir_hfd, const struct entry_name *n)
+{
+    CLEANUP(hfd_closep)
+    int hfd =
+        openat(dir_hfd, n->s,
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    ssize_t r;
+
+    if (hfd < 0)
+        return errno == EEXIST ? 0 : -errno;
+    do
+        r = sendfile(hfd, from_hfd, NULL, COPY_BYTES);
+    while (r > 0);
+    return r < 0 ? -errno : 0;
+}
+
+int
+engine_ship(struct engine *e, const struct program_source *src, int dir_hfd)
+{
+    uint8_t hash[BLAKE2B_BYTES];
+    struct program_facts facts;
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, src->bytes, src->len);
+    blake2b_end(&b, hash);
+    CLEANUP(hfd_closep) int hfd = code_cache_find(e, hash, &facts);
+    if (hfd < 0)
+        return -ENOENT;
+    program_facts_fini(&facts);
+    struct entry_name n = name_of_content(e, hash);
+    return copy_entry(hfd, dir_hfd, &n);
 }

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static void
 engine_interrupt(struct engine *e)
@@ -60,7 +59,7 @@ engine_alloc(void)
 
     if (!e)
         return NULL;
-    e->cache_hfd = -1;
+    e->cache_hfd = e->shipped_hfd = -1;
     e->compiler.hfd = -1;
     pagemap_init(&e->pagemap);
     pthread_mutex_init(&e->programs_lock, NULL);
@@ -79,8 +78,8 @@ engine_release(OWN struct engine *e)
         wasmtime_linker_delete(e->linker);
     if (e->wasm)
         wasm_engine_delete(e->wasm);
-    if (e->cache_hfd >= 0)
-        close(e->cache_hfd);
+    hfd_closep(&e->cache_hfd);
+    hfd_closep(&e->shipped_hfd);
     compiler_fini(&e->compiler);
     pagemap_fini(&e->pagemap);
     free(e);
@@ -104,6 +103,8 @@ engine_init(struct engine *e, const struct engine_options *o, char *why,
     e->is_unpreemptive = o->is_unpreemptive;
     if (o->cache_dir)
         e->cache_hfd = code_cache_open(o->cache_dir);
+    if (o->shipped_dir)
+        e->shipped_hfd = code_cache_open_shipped(o->shipped_dir);
     e->linker = wasmtime_linker_new(e->wasm);
     r = imports_define(e->linker);
     if (r < 0)
@@ -135,7 +136,8 @@ engine_close(struct engine *e)
 {
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);
-    e->cache_hfd = -1;
+    hfd_closep(&e->shipped_hfd);
+    e->cache_hfd = e->shipped_hfd = -1;
     compiler_fini(&e->compiler);
     e->compiler.hfd = -1;
 }

@@ -24,6 +24,9 @@ struct engine_options {
     const char *cache_dir;      /* for compiled code of trusted programs, made
                                  * if missing; not used unless it is private
                                  * to this user [no cache] */
+    const char *shipped_dir;    /* code that came with the programs, only read;
+                                 * not used unless it belongs to this user or
+                                 * root and nobody else can write there [none] */
     uint32_t tick_us;           /* length of a time slice [1000] */
     size_t keep_resident_bytes; /* of memory kept by a free slot [4 MiB, or
                                  * 256 KiB on Linux before 6.7] */
@@ -50,6 +53,12 @@ void engine_free(OWN struct engine *e); /* NULL is fine */
  * is refused, and the cache and the compiler are not open any more. Before
  * other threads use it. */
 void engine_close(struct engine *e);
+
+/* Copies the compiled code of a trusted program, which was loaded, into a
+ * folder that is to be a shipped_dir; what is there already stays. -ENOENT: the
+ * engine has no cache, or it could not be stored there. */
+int engine_ship(struct engine *e, const struct program_source *src,
+                int dir_hfd);
 
 const struct machine_ops *engine_ops(void);
 

@@ -170,6 +170,7 @@ struct engine {
     bool is_closed;     /* no more programs */
     char settings[160]; /* all that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
+    int shipped_hfd;    /* another, only read, or -1 */
     struct compiler compiler;
     struct pagemap pagemap;
     struct stacks stacks;
@@ -269,8 +270,9 @@ int machine_freeze(struct machine *base, const struct program_source *src,
 /* --- code_cache.c: compiled code on disk. Entries are native code: only those
  * that nobody else can have written are loaded. */
 int code_cache_open(const char *dir); /* a descriptor or -errno */
+int code_cache_open_shipped(const char *dir);
 /* An entry by the content of a program, or by the place of a source in a file:
- * a descriptor or -errno. */
+ * a descriptor or -errno. Only content is looked for in what was shipped. */
 int code_cache_find(struct engine *e, const uint8_t *hash,
                     struct program_facts *ret);
 int code_cache_find_place(struct engine *e, const struct program_source *src,

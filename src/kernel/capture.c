@@ -13,8 +13,10 @@ capture_new(size_t max, bool is_ring)
 {
     struct capture *c = calloc(1, sizeof *c);
 
-    if (c)
-        *c = (struct capture){.refs = 1, .max = max, .is_ring = is_ring};
+    if (!c)
+        return NULL;
+    *c = (struct capture){.refs = 1, .max = max, .is_ring = is_ring};
+    waitq_init(&c->writable);
     return c;
 }
 
@@ -31,6 +33,7 @@ capture_put(OWN struct capture *c)
     if (!c || --c->refs)
         return;
     capture_put(c->later);
+    waitq_fini(&c->writable);
     free(c->data);
     free(c);
 }
@@ -84,10 +87,29 @@ make_room(struct capture *c, size_t n)
 }
 
 void
-capture_add(struct capture *c, const char *p, size_t len)
+capture_wake(struct capture *c)
+{
+    waitq_wake(&c->writable);
+}
+
+static struct capture *
+last_of(struct capture *c)
 {
     while (c->later)
         c = c->later;
+    return c;
+}
+
+static bool
+has_room(const struct capture *c)
+{
+    return !c->has_room || c->has_room(c->arg);
+}
+
+void
+capture_add(struct capture *c, const char *p, size_t len)
+{
+    c = last_of(c);
     if (c->is_tap) {
         if (c->on_bytes)
             c->on_bytes(c->arg, p, len);
@@ -110,8 +132,19 @@ capture_write(struct file *f, struct task *t, const void *buf, size_t len,
               uint64_t *pos)
 {
     (void)t, (void)pos;
+    if (!has_room(last_of(f->obj)))
+        return -EAGAIN;
     capture_add(f->obj, buf, len);
     return (int64_t)len;
+}
+
+static short
+capture_poll(struct file *f, struct poll_table *pt)
+{
+    struct capture *c = last_of(f->obj);
+
+    poll_wait(pt, &c->writable);
+    return has_room(c) ? POLLOUT | POLLWRNORM : 0;
 }
 
 static int
@@ -135,6 +168,7 @@ capture_release(struct file *f)
 static const struct file_ops capture_ops = {
     .kind = "pipe",
     .write = capture_write,
+    .poll = capture_poll,
     .getattr = capture_getattr,
     .release = capture_release,
 };

@@ -4,6 +4,7 @@
 #define KERNEL_CAPTURE_H
 
 #include "base/own.h"
+#include "kernel/wait.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,10 @@ struct capture {
     bool is_tap;           /* keeps nothing: on_bytes is told of all */
     /* Told of the bytes that are kept, as they come; NULL: nobody. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
+    /* False: who writes waits until capture_wake. NULL: there is room. */
+    bool (*has_room)(void *arg);
     void *arg;
+    struct waitq writable;
 };
 
 /* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
@@ -33,7 +37,9 @@ struct capture *capture_get(struct capture *c);
 void capture_put(OWN struct capture *c); /* NULL is fine */
 /* What is written from now on goes to `later` (a reference is taken). */
 void capture_close(struct capture *c, struct capture *later);
-/* As a write to its file. */
+/* Who waits looks again for room. */
+void capture_wake(struct capture *c);
+/* As a write to its file, whether there is room or not. */
 void capture_add(struct capture *c, const char *p, size_t len);
 /* Takes the bytes; the caller frees them. NULL and 0 when there are none. */
 OWN char *capture_take(struct capture *c, size_t *ret_len);

@@ -98,6 +98,21 @@ sys_sched_getaffinity(struct task *t, const union sysarg *a)
     return r < 0 ? r : (int64_t)sizeof mask;
 }
 
+/* sched_setaffinity(pid, size, mask): there is only one choice. */
+int64_t
+sys_sched_setaffinity(struct task *t, const union sysarg *a)
+{
+    uint32_t mask = 0;
+
+    if (a[0].i && !task_find(t->kernel, a[0].i))
+        return -ESRCH;
+    int r = copy_from_guest(t, &mask, a[2].addr,
+                            a[1].u < sizeof mask ? a[1].u : sizeof mask);
+    if (r < 0)
+        return r;
+    return mask & ((1u << CPUS) - 1) ? 0 : -EINVAL;
+}
+
 int64_t
 sys_getcpu(struct task *t, const union sysarg *a)
 {

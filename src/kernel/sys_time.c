@@ -7,6 +7,24 @@
 #include <sys/time.h>
 #include <time.h>
 
+/* Clocks of processes have negative ids: the complement of the pid, a bit for
+ * that of a thread, and two for what counts. */
+enum { CPU_CLOCK_SHIFT = 3, CPU_CLOCK_KIND = 3, CPU_CLOCK_KINDS = 3 };
+
+static int
+process_clock_ns(struct task *t, int id, int64_t *ret)
+{
+    pid_t pid = (pid_t)((uint32_t)~id >> CPU_CLOCK_SHIFT);
+    const struct task *of = pid ? task_find(t->kernel, pid) : t;
+
+    if (id >= 0 || (id & CPU_CLOCK_KIND) >= CPU_CLOCK_KINDS || !of)
+        return -EINVAL;
+    sched_account(t->kernel);
+    *ret = t->kernel->clock.is_virtual ? t->kernel->clock.virtual_ns
+                                       : of->usage.cpu_ns;
+    return 0;
+}
+
 int
 task_clock_ns(struct task *t, int id, int64_t *ret)
 {
@@ -33,7 +51,7 @@ task_clock_ns(struct task *t, int id, int64_t *ret)
         *ret = c->is_virtual ? c->virtual_ns : t->usage.cpu_ns;
         return 0;
     default:
-        return -EINVAL;
+        return process_clock_ns(t, id, ret);
     }
 }
 

@@ -1,14 +1,17 @@
-/* A runtime that has all its programs from the beginning.
+/* All programs of the root image at once.
  *
- * Each inode of the root image that is a program gets its compiled code, as it
- * would when it is first run; all sandboxes share these inodes. */
+ * Each inode that is a program gets its compiled code, as it would when it is
+ * first run; all sandboxes share these inodes. */
 #include "lib/lib.h"
 
+#include "base/hfd.h"
 #include "engine/engine.h"
 #include "kernel/vfs/image.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool
 is_program(const struct inode *i)
@@ -21,9 +24,11 @@ is_program(const struct inode *i)
     return content && !memcmp(content, "\0asm", 4);
 }
 
-/* What is no program after all says so when it is run. */
+/* What is no program after all says so when it is run. Its code goes to a
+ * folder, if there is one. */
 static int
-load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino)
+load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
+           int dir_hfd)
 {
     const struct inode *i = tree_find(t, ino);
     CLEANUP(program_putp) struct program *p = NULL;
@@ -39,19 +44,42 @@ load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino)
     int r = runtime_load(rt, &src, &p, why, sizeof why);
     if (r == 0)
         tree_set_program(t, ino, p);
+    if (r == 0 && dir_hfd >= 0)
+        r = engine_ship(rt->engine, &src, dir_hfd);
     return r == -ENOEXEC ? 0 : r;
 }
 
-int
-runtime_close(struct wsand_runtime *rt, struct wsand_error *err)
+static int
+load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
 {
     const struct tree *t = rt->image ? image_tree(rt->image) : NULL;
     int r = 0;
 
     for (uint64_t ino = TREE_ROOT; t && r == 0 && ino < t->next_ino; ino++)
-        r = load_inode(rt, t, ino);
-    if (r < 0)
-        return error_errno(err, -r, "cannot load the root image's programs");
-    engine_close(rt->engine);
-    return 0;
+        r = load_inode(rt, t, ino, dir_hfd);
+    return r == 0
+               ? 0
+               : error_errno(err, -r, "cannot load the root image's programs");
+}
+
+int
+runtime_close(struct wsand_runtime *rt, struct wsand_error *err)
+{
+    int r = load_all(rt, -1, err);
+
+    if (r == 0)
+        engine_close(rt->engine);
+    return r;
+}
+
+int
+wsand_precompile(struct wsand_runtime *rt, const char *dir,
+                 struct wsand_error *err)
+{
+    (void)mkdir(dir, 0755);
+    CLEANUP(hfd_closep)
+    int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (hfd < 0)
+        return error_errno(err, errno, "%s", dir);
+    return load_all(rt, hfd, err);
 }

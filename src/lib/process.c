@@ -16,7 +16,7 @@
 
 enum { IN_BYTES_MAX = 1 << 20, ENDED_KEPT = 64, PUMP_BYTES = 2048 };
 
-enum letter_kind { LETTER_INPUT, LETTER_RESIZE, LETTER_KILL };
+enum letter_kind { LETTER_INPUT, LETTER_RESIZE, LETTER_KILL, LETTER_RESUME };
 
 /* Mail for a process. */
 struct letter {
@@ -121,13 +121,15 @@ pump_in(struct process *p)
     }
 }
 
+/* Of a terminal; all of it, or as long as there is room. */
 static void
-pump_out(struct process *p)
+pump_out(struct process *p, bool all)
 {
     char buf[PUMP_BYTES];
     int64_t n = 1;
 
-    while (p->in && p->tty && n > 0) {
+    while (p->in && p->tty && n > 0 &&
+           (all || !p->has_room || p->has_room(p->arg))) {
         n = p->in->ops->read(p->in, NULL, buf, sizeof buf, NULL);
         if (n > 0 && p->on_output)
             p->on_output(p->arg, p->id, 1, buf, (size_t)n);
@@ -138,10 +140,20 @@ void
 process_pump(struct process *p)
 {
     pump_in(p);
-    pump_out(p);
+    pump_out(p, false);
 }
 
 /* --- ends */
+
+/* What children of it still write goes nowhere. */
+static void
+drop_output(OWN struct capture *c)
+{
+    c->on_bytes = NULL;
+    c->has_room = NULL;
+    capture_wake(c);
+    capture_put(c);
+}
 
 static void
 process_end(struct process *p, int exit_code)
@@ -151,10 +163,9 @@ process_end(struct process *p, int exit_code)
     void (*on_exit)(void *arg, uint64_t id, int exit_code) = p->on_exit;
     void *arg = p->arg;
 
-    pump_out(p);
-    p->out->on_bytes = p->err->on_bytes = NULL;
-    capture_put(STEAL(p->out));
-    capture_put(STEAL(p->err));
+    pump_out(p, true);
+    drop_output(STEAL(p->out));
+    drop_output(STEAL(p->err));
     close_input(p);
     pthread_mutex_lock(&ps->lock);
     p->exit_code = exit_code;
@@ -256,12 +267,22 @@ deliver_kill(struct process *p, OWN struct letter *l)
 }
 
 static void
+deliver_resume(struct process *p, OWN struct letter *l)
+{
+    capture_wake(p->out);
+    capture_wake(p->err);
+    process_pump(p);
+    free(l);
+}
+
+static void
 deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
     static void (*const deliver_to[])(struct process *, struct letter *) = {
         [LETTER_INPUT] = deliver_input,
         [LETTER_RESIZE] = deliver_resize,
         [LETTER_KILL] = deliver_kill,
+        [LETTER_RESUME] = deliver_resume,
     };
     struct letter *l = CONTAINER_OF(m, struct letter, mail);
     struct process *p = process_find(sb, l->id);
@@ -360,6 +381,13 @@ wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
     if (l)
         l->sig = sig;
     return send_letter(sb, l, err);
+}
+
+int
+wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
+                     struct wsand_error *err)
+{
+    return send_letter(sb, letter_new(id, LETTER_RESUME, NULL, 0), err);
 }
 
 static void

@@ -17,6 +17,7 @@ struct process {
     bool is_pty;
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
+    bool (*has_room)(void *arg);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
     void *arg;
 

@@ -31,6 +31,14 @@ tell_err(void *arg, const char *bytes, size_t len)
     p->on_output(p->arg, p->id, 2, bytes, len);
 }
 
+static bool
+ask_for_room(void *arg)
+{
+    const struct process *p = arg;
+
+    return p->has_room(p->arg);
+}
+
 static void
 on_ready(struct waiter *w)
 {
@@ -54,6 +62,7 @@ tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
     if (c) {
         c->is_tap = true;
         c->on_bytes = p->on_output ? tell : NULL;
+        c->has_room = p->has_room ? ask_for_room : NULL;
         c->arg = p;
     }
     return c;
@@ -214,6 +223,7 @@ process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
                           .command = strdup(o->command ? o->command : "bash"),
                           .is_pty = o->is_pty,
                           .on_output = o->on_output,
+                          .has_room = o->has_room,
                           .on_exit = o->on_exit,
                           .arg = o->arg,
                           .waiter = {.wake = on_ready, .stays = true},

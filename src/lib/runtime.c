@@ -64,6 +64,7 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
     char dir[1024], why[160] = "";
     struct engine_options eo = {.max_machines = o->max_processes,
                                 .cache_dir = o->cache_dir,
+                                .shipped_dir = o->shipped_dir,
                                 .compiler = o->compiler};
 
     if (!o->cache_dir && default_cache_dir(dir, sizeof dir))

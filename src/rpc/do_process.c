@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct process {
     uint64_t number;
     struct stream stream;    /* of the sandbox's thread */
     struct request *starter; /* until it has started */
+    atomic_bool is_stalled;  /* has output, but the client is far behind */
     /* guarded by srv->lock */
     struct list waiters; /* requests */
     bool has_ended;
@@ -33,6 +35,19 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 
     (void)id;
     stream_on_output(&p->stream, stream, data, len);
+}
+
+/* Told before it is looked at, so that no change is missed. */
+static bool
+has_room(void *arg)
+{
+    struct process *p = arg;
+
+    if (!writer_is_behind(&p->srv->out))
+        return true;
+    p->is_stalled = true;
+    p->srv->has_stalled = true;
+    return !writer_is_behind(&p->srv->out);
 }
 
 static void
@@ -97,8 +112,7 @@ process_new(struct box *box, bool is_base64)
                                 .id_name = "process_id",
                                 .id = p->id,
                                 .sandbox_id = p->sandbox_id,
-                                .is_base64 = is_base64,
-                                .may_drop = true};
+                                .is_base64 = is_base64};
     if (box->id)
         (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "\"%" PRIu64 "\"",
                        box->id);
@@ -136,6 +150,32 @@ find(const struct request *q)
             return p;
     }
     return NULL;
+}
+
+/* One that is stalled, which it is no more; 0: none is. */
+static uint64_t
+take_stalled(struct box *box)
+{
+    uint64_t number = 0;
+
+    pthread_mutex_lock(&box->srv->lock);
+    LIST_FOR_EACH(it, &box->processes)
+    {
+        struct process *p = CONTAINER_OF(it, struct process, link);
+        if (!number && atomic_exchange(&p->is_stalled, false))
+            number = p->number;
+    }
+    pthread_mutex_unlock(&box->srv->lock);
+    return number;
+}
+
+void
+process_resume_all(struct box *box)
+{
+    uint64_t number;
+
+    while (box->state == BOX_READY && (number = take_stalled(box)))
+        (void)wsand_process_resume(box->sb, number, NULL);
 }
 
 /* --- requests */
@@ -176,7 +216,8 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .on_output = on_output,
         .on_exit = on_exit_of,
         .arg = p,
-        .on_start = on_start};
+        .on_start = on_start,
+        .has_room = has_room};
     p->starter = q;
     r = wsand_process_start(q->sb, &o, &id, err);
     free(env);

@@ -197,7 +197,8 @@ run(struct request *q, struct text command, struct wsand_output *ret,
     struct stream stream = {.srv = q->srv,
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
-                            .is_base64 = param_is_base64(q)};
+                            .is_base64 = param_is_base64(q),
+                            .may_wait = true};
     uint64_t timeout_ms = timeout_of(q);
     struct text input;
     char *owned, **env;

@@ -1,6 +1,5 @@
 /* The event loop: input, output, signals, what other threads leave to it. */
 #include "rpc/rpc.h"
-#include "rpc/tidy.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -145,13 +144,11 @@ read_input(struct server *srv, int hfd)
 
 struct loop {
     struct server *srv;
-    int in_hfd; /* negative: at its end */
-    int signal_hfd;
+    int in_hfd;       /* negative: at its end */
     int64_t end_ns;   /* when what still runs is ended; 0: not at all */
     bool has_lines;   /* that were read and not served */
     unsigned n_ahead; /* reads in a row without waiting for events */
     bool is_cancelling;
-    struct tidy tidy;
 };
 
 /* 0: never */
@@ -168,7 +165,7 @@ timeout_ms(struct loop *l)
 
     if (!l->is_cancelling)
         next = earlier(next, l->end_ns);
-    next = earlier(next, l->tidy.due_ns);
+    next = earlier(next, l->srv->tidy.due_ns);
     if (l->has_lines && !l->srv->is_ending && !is_full(l->srv))
         return 0;
     if (!next)
@@ -208,12 +205,12 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
     if (writer_has_more(&srv->out))
         p[OUT].events = POLLOUT;
     p[WAKE] = (struct pollfd){srv->wake_hfd, POLLIN, 0};
-    p[SIGNAL] = (struct pollfd){l->signal_hfd, POLLIN, 0};
+    p[SIGNAL] = (struct pollfd){srv->signal_hfd, POLLIN, 0};
     int n = poll(p, N_POLLED, timeout_ms(l));
     if (n < 0)
         for (int i = 0; i < N_POLLED; i++)
             p[i].revents = 0;
-    tidy_look(&l->tidy, now_ns(), !n);
+    tidy_look(&srv->tidy, now_ns(), !n);
 }
 
 /* --- the end */
@@ -228,13 +225,13 @@ end_soon(struct loop *l, int64_t ms)
 }
 
 static void
-refuse_waiters(struct server *srv)
+for_each_box(struct server *srv, void (*fn)(struct box *box))
 {
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         LIST_FOR_EACH(it, &srv->boxes[i])
-    process_refuse_waiters(CONTAINER_OF(it, struct box, link));
+    fn(CONTAINER_OF(it, struct box, link));
     if (srv->root)
-        process_refuse_waiters(srv->root);
+        fn(srv->root);
 }
 
 /* Ends what does not end by itself. */
@@ -243,8 +240,17 @@ cancel(struct loop *l)
 {
     l->is_cancelling = true;
     writer_close(&l->srv->out);
-    refuse_waiters(l->srv);
+    for_each_box(l->srv, process_refuse_waiters);
     run_cancel_all(l->srv);
+}
+
+static void
+flush(struct server *srv)
+{
+    writer_flush(&srv->out);
+    if (!writer_is_behind(&srv->out) &&
+        atomic_exchange(&srv->has_stalled, false))
+        for_each_box(srv, process_resume_all);
 }
 
 static void
@@ -254,12 +260,12 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
     struct signalfd_siginfo info;
     uint64_t n;
 
-    if (p[SIGNAL].revents && read(l->signal_hfd, &info, sizeof info) > 0)
+    if (p[SIGNAL].revents && read(l->srv->signal_hfd, &info, sizeof info) > 0)
         end_soon(l, 0);
     if (p[WAKE].revents && read(srv->wake_hfd, &n, sizeof n) > 0)
         do_posted(srv);
     if (p[OUT].revents)
-        writer_flush(&srv->out);
+        flush(srv);
     if (p[OUT].revents & POLLERR || writer_is_broken(&srv->out))
         end_soon(l, 0);
     if (p[IN].revents && !read_input(srv, l->in_hfd))
@@ -299,19 +305,11 @@ void
 loop_run(struct server *srv, int in_hfd)
 {
     struct loop l = {.srv = srv, .in_hfd = in_hfd};
-    sigset_t set;
 
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    l.signal_hfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     do
         turn(&l);
     while (!srv->is_ending || is_busy(srv));
     do_posted(srv);
-    if (l.signal_hfd >= 0)
-        (void)close(l.signal_hfd);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "rpc/methods.h"
 #include "rpc/server.h"
+#include "rpc/tidy.h"
 #include "rpc/worker.h"
 #include "wasmsand.h"
 #include "wire/frame.h"
@@ -25,15 +26,18 @@ struct server {
     struct wsand_runtime *rt;
     struct writer out;
     int wake_hfd;
+    int signal_hfd;   /* of those that end it */
     pthread_t thread; /* of the loop */
     int64_t started_ms;
     struct worker *worker;       /* NULL: it is none */
     atomic_size_t n_requests;    /* without an answer */
     atomic_size_t request_bytes; /* of their lines */
     atomic_bool wants_fewer;     /* the loop waits until there are fewer */
+    atomic_bool has_stalled;     /* processes wait for the client to read */
 
     /* The loop's alone. */
     struct frame in;
+    struct tidy tidy;
     struct config *defaults; /* of the command line and its file */
     struct box *root;        /* NULL: not created */
     struct list boxes[BOX_BUCKETS];
@@ -252,6 +256,8 @@ void run_forget(struct request *q);
 void run_cancel_all(struct server *srv);
 void process_free_all(struct box *box);
 void process_refuse_waiters(struct box *box);
+/* The client has read: those whose output waits for that go on. */
+void process_resume_all(struct box *box);
 void transfer_free(struct transfer *t);
 
 /* --- small things (util.c) */

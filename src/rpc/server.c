@@ -1,12 +1,15 @@
 /* The server's life. */
 #include "rpc/rpc.h"
 
+#include "base/hfd.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, CONFIG_BYTES_MAX = 16 << 20 };
@@ -74,7 +77,8 @@ set_defaults(struct server *srv)
 
 /* --- beginning and end */
 
-static void
+/* Those that end it come by a descriptor. */
+static int
 block_signals(void)
 {
     sigset_t set;
@@ -85,6 +89,7 @@ block_signals(void)
     sigaddset(&set, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static bool
@@ -92,6 +97,7 @@ server_init(struct server *srv, int out_hfd)
 {
     struct wsand_runtime_options o = {.size = sizeof o,
                                       .root_image = srv->options->root_image,
+                                      .shipped_dir = srv->options->shipped_dir,
                                       .compiler = "/proc/self/exe"};
     const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};
@@ -111,7 +117,7 @@ server_init(struct server *srv, int out_hfd)
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
     if (worker) {
         o.root_image_hash = worker->root_image_hash;
-        o.is_closed = !worker->may_compile;
+        o.is_closed = true;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
         return !worker || worker_begin(srv);
@@ -159,11 +165,15 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     if (!srv)
         return EXIT_USAGE;
     srv->options = o;
-    block_signals();
+    srv->signal_hfd = block_signals();
+    tidy_init(&srv->tidy);
+    json_object_seed(0); /* opens a file, which a sealed worker cannot */
     bool is_fine = server_init(srv, out_hfd);
     if (is_fine)
         loop_run(srv, in_hfd);
     server_fini(srv);
+    tidy_fini(&srv->tidy);
+    hfd_closep(&srv->signal_hfd);
     free(srv);
     return is_fine ? 0 : EXIT_USAGE;
 }

@@ -12,7 +12,6 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 struct worker_options {
     int state_hfd;                  /* records, both ways */
     const uint8_t *root_image_hash; /* of 32 bytes; NULL: not known */
-    bool may_compile;               /* programs that the guest writes */
     /* Once the runtime is up: 0, or -errno and what failed. NULL: none */
     int (*seal)(const char **ret_where);
 };
@@ -20,7 +19,8 @@ struct worker_options {
 /* What the server was started with; 0 and NULL mean the default. */
 struct server_options {
     const char *root_image;
-    const char *const *tools;       /* folders of programs, NULL-terminated */
+    const char *shipped_dir;  /* compiled code that came with it, or NULL */
+    const char *const *tools; /* folders of programs, NULL-terminated */
     const char *const *allow_mount; /* host folders, NULL-terminated */
     const char *config; /* a file with the parameters of `create`, as JSON */
     uint64_t memory_bytes, timeout_ms, fs_bytes;

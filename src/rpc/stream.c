@@ -32,8 +32,6 @@ put_notification(struct buf *b, const struct stream *s, int stream,
         b->error = joined.error;
     buf_fini(&joined);
     put_number(b, "seq", s->seq);
-    if (s->dropped)
-        put_number(b, "dropped", s->dropped);
     if (s->is_base64) {
         put_name(b, "encoding");
         put_text(b, "base64");
@@ -48,18 +46,11 @@ notify(struct stream *s, int stream, struct text head, struct text body)
 
     buf_init(&b, SIZE_MAX);
     put_notification(&b, s, stream, head, body);
-    bool is_sent = !b.error;
-    if (is_sent && s->may_drop)
-        is_sent = writer_offer(&s->srv->out, b.p, b.len);
-    else if (is_sent)
-        writer_put(&s->srv->out, b.p, b.len, true);
-    buf_fini(&b);
-    if (is_sent) {
+    if (!b.error) {
+        writer_put(&s->srv->out, b.p, b.len, s->may_wait);
         s->seq++;
-        s->dropped = 0;
-    } else {
-        s->dropped += head.len + body.len;
     }
+    buf_fini(&b);
 }
 
 /* Adds bytes to a tail until it is a character, or cannot become one. How many

@@ -13,8 +13,8 @@ struct stream {
     const char *id_name, *id; /* as JSON */
     const char *sandbox_id;   /* as JSON; NULL: not told */
     bool is_base64;
-    bool may_drop; /* rather than wait for the client */
-    uint64_t seq, dropped;
+    bool may_wait; /* while the client is far behind */
+    uint64_t seq;
     struct tail {
         char bytes[4]; /* of a character that is not complete */
         size_t len;

@@ -14,7 +14,12 @@
 struct tidy {
     int64_t due_ns; /* 0: nothing has happened since the last time */
     size_t low;     /* anonymous bytes, the least since the last time */
+    int statm_hfd;  /* what tells them; negative: nothing does */
 };
+
+/* Opens what it needs to look later. */
+void tidy_init(struct tidy *t);
+void tidy_fini(struct tidy *t);
 
 /* After each wait of the loop; is_idle: for nothing. */
 void tidy_look(struct tidy *t, int64_t now, bool is_idle);

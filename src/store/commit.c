@@ -90,9 +90,10 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
 {
     if (old->is_there)
         amounts_charge(&w->used, key, key_len, old->len, false);
-    return old->is_own && old->chunk
-               ? sql_run(w->s, SQL_loose_chunk, "i", old->chunk)
-               : 0;
+    if (!old->is_own || !old->chunk)
+        return 0;
+    w->s->may_tidy = true;
+    return sql_run(w->s, SQL_loose_chunk, "i", old->chunk);
 }
 
 static int

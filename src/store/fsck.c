@@ -35,6 +35,7 @@ check_graph_row(struct check *c, size_t i)
     bool repair = c->repair && graph[i].can_repair;
     if (repair)
         r = sql_run(c->s, graph[i].repair, "");
+    c->s->may_tidy = true;
     (void)snprintf(what, sizeof what, "%lld %s", (long long)n, graph[i].what);
     check_report(c, "", "", what, repair && r == 0);
     return r;

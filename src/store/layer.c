@@ -42,6 +42,7 @@ layer_add(struct store *s, const struct layer *l, int64_t *ret_id)
 int
 layer_loosen(struct store *s, int64_t id)
 {
+    s->may_tidy = true;
     return id ? sql_run(s, SQL_loose_layer, "i", id) : 0;
 }
 

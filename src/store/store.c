@@ -227,7 +227,7 @@ store_open(const char *dir, const struct store_options *o, char *why,
         return -ENOMEM;
     }
     s->lock_hfd = -1;
-    s->may_shrink = true;
+    s->may_tidy = s->may_shrink = true;
     if (o)
         s->options = *o;
     if (!s->options.log_pages)

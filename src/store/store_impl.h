@@ -37,6 +37,7 @@ struct store {
     int broken; /* why what was begun is gone */
     int log_pages;
     int64_t forget_at_ms; /* when to look for what is too old */
+    bool may_tidy;        /* something may be loose */
     bool may_shrink;      /* something was deleted */
     char why[STORE_WHY_BYTES];
 };

@@ -291,12 +291,15 @@ step(struct store *s, int64_t now_ms)
 int
 store_tidy(struct store *s, int64_t now_ms)
 {
+    if (!s->may_tidy && !s->may_shrink && now_ms < s->forget_at_ms)
+        return 0;
     int r = store_begin(s, false);
     if (r < 0)
         return r;
     int did = step(s, now_ms);
     if (did <= 0) {
         store_undo(s);
+        s->may_tidy = did < 0;
         return did;
     }
     r = store_end(s);

@@ -69,7 +69,7 @@ struct birth_orders {
     char bytes[BIRTH_ORDER_BYTES];
 };
 /* Waits. */
-int birth_take_order(int hfd, struct birth_orders *ret);
+int birth_take_order(int hfd, struct birth_orders *b);
 
 /* --- the first message: what the host offers */
 int birth_send_host(int hfd, const struct cgroup_host *h);

@@ -240,7 +240,7 @@ set_timer(struct workers *p)
     int64_t next = look(p, now);
     earlier(&next, p->retry_ns);
     if (!list_is_empty(&p->stale))
-        earlier(&next, now + STALE_MS * NS_PER_MS);
+        earlier(&next, now + (int64_t)STALE_MS * NS_PER_MS);
     const struct itimerspec at = {
         .it_value = {next / 1000000000, next % 1000000000}};
     (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);

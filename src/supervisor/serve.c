@@ -22,8 +22,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
 
 /* Everything that serving takes, in the order in which it is made. */
@@ -34,7 +32,7 @@ struct serving {
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES];
     char root_hash[2 * BLAKE2B_BYTES + 1];
-    char *worker_argv[8];
+    char *worker_argv[8], *worker_envp[4];
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
     struct source signals, kept, born;
@@ -174,9 +172,22 @@ set_worker_words(struct serving *g)
     *words++ = g->root;
     *words++ = "--image-hash";
     *words++ = g->root_hash;
-    if (g->config->compile == COMPILE_separate)
-        *words++ = "--compile";
     return 0;
+}
+
+/* Where its cache is, and nothing that others must not know. Owned by g. */
+static void
+set_worker_environment(struct serving *g)
+{
+    static const char *const kept[] = {"HOME", "XDG_CACHE_HOME", "PATH"};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const char *value = getenv(kept[i]);
+        if (value && asprintf(&g->worker_envp[n], "%s=%s", kept[i], value) > 0)
+            n++;
+    }
+    g->worker_envp[n] = NULL;
 }
 
 static int
@@ -193,8 +204,13 @@ start_workers(struct serving *g)
     int r = set_worker_words(g);
     if (r < 0)
         return r;
+    if (c->compile == COMPILE_separate)
+        return refuse("compile: separate",
+                      "workers make no memory executable; this is not built "
+                      "in yet");
+    set_worker_environment(g);
     const struct workers_config w = {.argv = g->worker_argv,
-                                     .envp = environ,
+                                     .envp = g->worker_envp,
                                      .idle = c->pool_size,
                                      .events = &workers_events,
                                      .arg = g};
@@ -380,6 +396,8 @@ serving_end(struct serving *g)
     states_forget_unsaved(&g->sv);
     close_clients(&g->sv);
     workers_free(g->sv.workers);
+    for (char **e = g->worker_envp; *e; e++)
+        free(*e);
     if (g->has_host)
         cgroup_host_fini(&g->host);
     sessions_fini(&g->sv.sessions);

@@ -70,15 +70,19 @@ all_processes_memory(int proc_hfd)
     return sum;
 }
 
-/* Memory that is not in files of the workspace. */
+/* Memory that is not in files of the workspace, and what is. Files are looked
+ * at last: what was written to them meanwhile must not count as memory. */
 static uint64_t
-memory_used(const struct watch *w, uint64_t files)
+memory_used(const struct watch *w, uint64_t *ret_files)
 {
     uint64_t all;
+    int r = cgroup_memory(w->group, &all);
 
-    if (cgroup_memory(w->group, &all) < 0)
+    *ret_files = 0;
+    (void)jail_disk(w->j, ret_files);
+    if (r < 0)
         return all_processes_memory(w->j->proc_hfd);
-    return all > files ? all - files : 0;
+    return all > *ret_files ? all - *ret_files : 0;
 }
 
 static void
@@ -94,10 +98,9 @@ stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
 int
 watch_look(struct watch *w)
 {
-    uint64_t most = mb_bytes(w->limit[LIMIT_memory]), files = 0;
+    uint64_t most = mb_bytes(w->limit[LIMIT_memory]), files;
+    uint64_t used = memory_used(w, &files);
 
-    (void)jail_disk(w->j, &files);
-    uint64_t used = memory_used(w, files);
     if (cgroup_had_oom(w->group))
         jail_kill(w->j); /* v2 does so itself (memory.oom.group) */
     if (used > most + mb_bytes(SLACK_MB)) {

@@ -154,8 +154,6 @@ establish(struct inmate *m)
         m->worker.pid = 0;
     if (!m->is_command)
         e->status = status;
-    else if (!m->was_told)
-        e->status = SIGKILL;
     if (m->jail.disk_hfd >= 0)
         (void)jail_disk(&m->jail, &e->disk_used);
     cgroup_count(&m->group, &e->counters);
@@ -190,6 +188,18 @@ end(struct inmate *m)
         pool_note_failure(p, why);
 }
 
+/* What the first process of a command's jail says. */
+static void
+hear(struct inmate *m)
+{
+    struct ending *e = &m->ending;
+
+    m->was_told = !watch_message(&m->watch);
+    e->start_error = m->watch.exec_error;
+    if (e->start_error)
+        (void)snprintf(e->where, sizeof e->where, "exec");
+}
+
 static void
 pid_ready(struct handle *h)
 {
@@ -197,8 +207,8 @@ pid_ready(struct handle *h)
 
     if (!has_died(m))
         return;
-    if (m->is_command && !m->was_told && m->jail.message_hfd >= 0)
-        (void)watch_message(&m->watch);
+    if (m->watch.j && !m->was_told)
+        hear(m);
     end(m);
 }
 
@@ -209,13 +219,10 @@ message_ready(struct handle *h)
 {
     struct inmate *m = CONTAINER_OF(h, struct inmate, on_message);
 
-    if (watch_message(&m->watch))
+    hear(m);
+    if (!m->was_told)
         return;
     pool_unwatch(m->pool, m->jail.message_hfd);
-    m->ending.start_error = m->watch.exec_error;
-    if (m->watch.exec_error)
-        (void)snprintf(m->ending.where, sizeof m->ending.where, "exec");
-    m->was_told = true;
     jail_kill(&m->jail);
 }
 
@@ -224,7 +231,7 @@ begin_command(struct inmate *m)
 {
     m->watch = (struct watch){
         .j = &m->jail, .group = &m->group, .limit = m->limit, .e = &m->ending};
-    m->ending.status = SIGKILL;
+    m->ending.status = SIGKILL; /* unless somebody tells better */
     m->at_ns = now_ns();
     m->on_message.ready = message_ready;
     int r = pool_watch(m->pool, m->jail.message_hfd, &m->on_message);

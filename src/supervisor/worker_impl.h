@@ -47,7 +47,7 @@ struct inmate {
     struct jail jail; /* of a command */
     struct watch watch;
     struct ending ending;
-    bool was_told; /* the command's end, by its jail's first process */
+    bool was_told; /* all that its jail's first process has to say */
 };
 
 /* A group that could not be removed yet. */

@@ -78,18 +78,6 @@ writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
     pthread_mutex_unlock(&w->lock);
 }
 
-bool
-writer_offer(struct writer *w, const char *p, size_t len)
-{
-    pthread_mutex_lock(&w->lock);
-    bool is_fine =
-        !outbox_is_behind(&w->out) && !w->out.is_broken && !w->is_closing;
-    if (is_fine)
-        put(w, p, len);
-    pthread_mutex_unlock(&w->lock);
-    return is_fine;
-}
-
 void
 writer_flush(struct writer *w)
 {

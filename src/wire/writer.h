@@ -23,9 +23,6 @@ void writer_fini(struct writer *w);
 /* Sends a line. With may_wait, waits while the client is far behind; the loop
  * must not. */
 void writer_put(struct writer *w, const char *p, size_t len, bool may_wait);
-/* The same for what can be left out when the client is far behind, or gone.
- * False: it was. */
-bool writer_offer(struct writer *w, const char *p, size_t len);
 /* Sends what it can. */
 void writer_flush(struct writer *w);
 /* Nobody waits from now on. */

@@ -75,6 +75,18 @@ def test_a_process_has_folder_and_variables(client):
     assert outputs(client, id, lambda seen: seen["stdout"].count("\n") == 2)["stdout"] == "/tmp\nx y\n"
 
 
+@pytest.mark.parametrize("pty", [False, True])
+def test_all_output_of_a_process_arrives(client, pty):
+    command = "head -c 30000000 /dev/zero | tr '\\0' x; echo end >&2"
+    id = client.call("process.start", command=command, pty=pty)["processId"]
+    seen = {"stdout": 0, "stderr": 0}
+    while sum(seen.values()) < 30000004 + pty:
+        params = client.next()["params"]
+        seen[params["stream"]] += len(params["data"])
+    assert seen == ({"stdout": 30000005, "stderr": 0} if pty else {"stdout": 30000000, "stderr": 4})
+    assert client.call("process.wait", processId=id) == {"exitCode": 0}
+
+
 def test_the_end_of_input_of_a_process(client):
     id = client.call("process.start", command="cat")["processId"]
     client.call("process.write", processId=id, data=encode(b"bytes"), encoding="base64", eof=True)

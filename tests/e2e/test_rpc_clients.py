@@ -172,6 +172,30 @@ def test_a_flood_of_output_without_reading():
     process.stderr.close()
 
 
+def test_a_flood_of_a_process_without_reading():
+    """It waits where it writes. Nothing is lost, and the others go on."""
+    process = start_raw()
+    send(process, request(1, "create"), request(2, "process.start", command="exec yes"))
+    lines = (json.loads(line) for line in process.stdout)
+    seen = [next(lines) for _ in range(100)]
+    id = next(m for m in seen if m.get("id") == 2)["result"]["processId"]
+    peak = peak_mb(process)
+    for i in range(10, 20):
+        send(process, request(i, "run", command="sleep 0.01; seq 3"))
+        seen.append(next(m for m in lines if seen.append(m) or m.get("id") == i))
+    assert peak_mb(process) < peak + (500 if IS_SANITIZED else 50)
+    send(process, request(30, "process.kill", processId=id, signal=9), request(31, "process.wait", processId=id))
+    end = next(m for m in lines if seen.append(m) or m.get("id") == 31)
+    assert end["result"] == {"exitCode": 137}
+    output = [m["params"] for m in seen if m.get("method") == "output"]
+    assert [p["seq"] for p in output] == list(range(len(output)))
+    assert set("".join(p["data"] for p in output).split("\n")[:-1]) == {"y"}
+    process.stdin.close()
+    assert process.wait(60) == 0
+    process.stdout.close()
+    process.stderr.close()
+
+
 def test_a_client_that_reads_late_gets_everything():
     process = start_raw()
     send(process, request(0, "create"), *(request(i, "run", command="head -c 300000 /dev/zero | tr '\\0' x")

@@ -83,6 +83,9 @@ def look_around():
     except OSError:
         support.has_fork_support = False
     sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules"))
+    # Natively, the tests of unittest are not installed.
+    tests = os.path.dirname(os.path.realpath(support.__path__[0]))
+    unittest.__path__.append(os.path.join(os.path.dirname(tests), "unittest"))
 
 
 def without(suite, patterns):

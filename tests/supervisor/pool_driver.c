@@ -5,6 +5,7 @@
  *   take MB CPU DISK P  "NUMBER PID", or "none" or an error
  *   run MB CPU DISK P COMMAND...   "NUMBER"
  *   ask NUMBER TEXT     sends a line; the lines of the answer as one, to "= N"
+ *   call NUMBER TEXT    sends a line; the line of the answer
  *   kill NUMBER         "ok"
  *   signal NUMBER N     "ok"
  *   wait NUMBER         its end: "CAUSE STATUS OOM_KILLS BY_US WHERE"
@@ -139,6 +140,33 @@ do_ask(char **word)
     printf("%s\n", text);
 }
 
+/* Records are read and dropped. */
+static void
+do_call(char **word)
+{
+    static char text[1 << 20];
+    struct worker *w = workers[atoi(word[0])];
+    ssize_t got = 1;
+    size_t n = 0;
+
+    dprintf(w->rpc_hfd, "%s\n", word[1]);
+    while (got && n < sizeof text - 1 && (!n || text[n - 1] != '\n')) {
+        struct pollfd p[] = {{w->rpc_hfd, POLLIN, 0},
+                             {workers_hfd(pool), POLLIN, 0},
+                             {w->state_hfd, POLLIN, 0}};
+        (void)poll(p, 3, -1);
+        if (p[1].revents)
+            workers_turn(pool);
+        if (p[2].revents)
+            (void)!read(w->state_hfd, text + n, sizeof text - n);
+        got =
+            p[0].revents ? read(w->rpc_hfd, text + n, sizeof text - 1 - n) : -1;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    text[n] = 0;
+    fputs(n ? text : "\n", stdout);
+}
+
 static void
 do_kill(char **word)
 {
@@ -241,10 +269,11 @@ static const struct {
     const char *name;
     void (*run)(char **word);
 } orders[] = {
-    {"settle", do_settle}, {"take", do_take},         {"run", do_run},
-    {"ask", do_ask},       {"kill", do_kill},         {"signal", do_signal},
-    {"wait", do_wait},     {"output", do_output},     {"until", do_until},
-    {"use", do_use},       {"failures", do_failures}, {"nursery", do_nursery},
+    {"settle", do_settle},   {"take", do_take}, {"run", do_run},
+    {"ask", do_ask},         {"call", do_call}, {"kill", do_kill},
+    {"signal", do_signal},   {"wait", do_wait}, {"output", do_output},
+    {"until", do_until},     {"use", do_use},   {"failures", do_failures},
+    {"nursery", do_nursery},
 };
 
 static void
@@ -276,8 +305,10 @@ main(int argc, char **argv)
         if (argc > 4 && !strcmp(argv[2], backend_names[i]))
             o.best = (enum backend)i;
     cgroup_host_init(&host, &o);
-    struct workers_config c = {
-        .argv = argv + 4, .idle = (uint32_t)atoi(argv[1]), .events = &events};
+    struct workers_config c = {.argv = argv + 4,
+                               .envp = environ,
+                               .idle = (uint32_t)atoi(argv[1]),
+                               .events = &events};
     if (workers_new(&c, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))

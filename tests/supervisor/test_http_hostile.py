@@ -220,7 +220,7 @@ def test_too_many_requests_at_once_are_told_so(serve):
         s.close()
 
 
-def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(serve):
+def test_wrong_tokens_wait_and_right_ones_need_not(serve):
     server = serve()
     strangers = [server.connect() for _ in range(40)]
     for s in strangers:

@@ -23,11 +23,11 @@ class Answer:
 class Resident:
     """A session with `wasm-sandbox shell --resident`."""
 
-    def __init__(self):
+    def __init__(self, *options, patience_s=PATIENCE_S):
         self.process = subprocess.Popen(
-            [SANDBOX, "shell", "--root", ROOT, "--resident"],
+            [SANDBOX, "shell", "--root", ROOT, *options, "--resident"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.timer = threading.Timer(PATIENCE_S, self.process.kill)
+        self.timer = threading.Timer(patience_s, self.process.kill)
         self.timer.start()
 
     def tell(self, line):

@@ -2,11 +2,12 @@
 import os
 import pty
 import subprocess
+import threading
 import zipfile
 
 import pytest
 
-from conftest import ROOT, SANDBOX
+from conftest import PATIENCE_S, ROOT, SANDBOX
 
 # A shell command and what it prints.
 COMMANDS = [
@@ -30,6 +31,19 @@ COMMANDS = [
     ("python3 -V; python3 -I -c 'import sys; print(sys.flags.isolated)'", "Python 3.11.2\n1\n"),
     ("python3 -O -c 'assert 0; print(1)'; python3 -X utf8 -c 'print(2)'; python3 -S -c 'print(3)'",
      "1\n2\n3\n"),
+    ("for o in -E -I -S -s -u -B -bb -P '-W error' '-X dev' '-X importtime' '-X frozen_modules=off'; do\n"
+     "echo 'import sys; print(len(sys.argv), __name__)' | python3 $o - 2>/dev/null; done | uniq -c | tr -s ' '",
+     " 12 1 __main__\n"),
+    ("PYTHONPATH=/x python3 -c 'import sys; print(\"/x\" in sys.path)';"
+     " PYTHONPATH=/x python3 -E -c 'import sys; print(\"/x\" in sys.path)'", "True\nFalse\n"),
+    ("python3 -c 'import sys; print(sys.flags.no_site)'; python3 -S -c 'import sys; print(sys.flags.no_site)'",
+     "0\n1\n"),
+    ("python3 -W error -c 'import warnings; warnings.warn(\"w\")' 2>&1 | tail -n 1", "UserWarning: w\n"),
+    ("echo 'print(1)' >s.py; python3 -i s.py </dev/null 2>&1 | head -n 1", "1\n"),
+    ("python3 -c 'print(str.split.__doc__.splitlines()[0]); import json; help(json.dumps)' | head -n 4 | tail -n 3",
+     "Help on function dumps in module json:\n\n"
+     "dumps(obj, *, skipkeys=False, ensure_ascii=True, check_circular=True, allow_nan=True, cls=None,"
+     " indent=None, separators=None, default=None, sort_keys=False, **kw)\n"),
     ("X=é python3 -c 'import os; print(os.environ[\"X\"], os.getenv(\"Y\"), flush=True); os.system(\"echo $X\")'",
      "é None\né\n"),
     ("TZ=UTC-3 python3 -c 'import time; print(time.tzname[0], time.localtime(0).tm_hour)'",
@@ -40,6 +54,12 @@ COMMANDS = [
     ("cat >d.py <<'.'\nclass D:\n  def __del__(self): print('gone', self.x)\na = D(); a.x = 1\n"
      "b = D(); b.x = 2; b.me = b\n.\npython3 d.py", "gone 1\ngone 2\n"),
     ("python3 -c 'print(\"lost\")' 2>/dev/null >/dev/full; echo $?", "120\n"),
+    ("python3 -c 'import atexit, sys; atexit.register(lambda: 1 / 0); sys.exit(3)' 2>&1 | grep -c Zero;"
+     " python3 -c 'import atexit, sys; atexit.register(print, \"no\"); import os; os._exit(4)'; echo $?",
+     "1\n4\n"),
+    ("python3 -c 'import sys; sys.stdout.write(\"a\"); sys.stderr.write(\"b\"); sys.exit(\"c\")' 2>&1 | cat",
+     "bc\na"),
+    ("python3 -c 'import weakref\nclass A: pass\na = A(); f = weakref.finalize(a, print, \"final\")'", "final\n"),
     # Each process has its own chance; the hash secret is that of the image.
     ("for i in 1 2; do python3 -c 'import random, uuid, secrets, os\n"
      "print(random.random(), uuid.uuid4(), secrets.token_hex(8))'; done | uniq | wc -l", "2\n"),
@@ -47,6 +67,10 @@ COMMANDS = [
      "2\n"),
     ("for i in 1 2; do python3 -c 'import ssl; print(ssl.RAND_bytes(8))'; done | uniq | wc -l",
      "2\n"),
+    ("for i in 1 2; do python3 -c 'print(hash(\"a\"))'; done | uniq | wc -l;"
+     " for i in 1 2; do python3 -R -c 'print(hash(\"a\"))'; done | uniq | wc -l;"
+     " for i in 1 2; do PYTHONHASHSEED=random python3 -c 'print(hash(\"a\"))'; done | uniq | wc -l",
+     "1\n2\n2\n"),
     ("for i in 0 0 1; do PYTHONHASHSEED=$i python3 -c 'print(hash(\"a\"))'; done | uniq | wc -l",
      "2\n"),
     # A program's own modules come before those of the library.
@@ -72,6 +96,29 @@ COMMANDS = [
      "OSError: [Errno 38] Function not implemented\n"),
     ("python3 -c 'import threading; threading.Thread(target=print).start()' 2>&1 | tail -n 1",
      "RuntimeError: can't start new thread\n"),
+    ("cat >t.py <<'.'\nimport asyncio, threading, concurrent.futures as c\n"
+     "async def run(): await asyncio.get_running_loop().run_in_executor(None, int)\n"
+     "for f in (lambda: c.ThreadPoolExecutor().submit(int), lambda: asyncio.run(asyncio.to_thread(int)),\n"
+     "          lambda: asyncio.run(run()), threading.Timer(1, int).start):\n"
+     "  try: f()\n  except RuntimeError as e: print(e)\n.\npython3 t.py", "can't start new thread\n" * 4),
+    ("cat >t.py <<'.'\nimport multiprocessing as m\nfrom multiprocessing.shared_memory import SharedMemory\n"
+     "for f in (m.Lock, m.Queue, m.Pool, m.Manager, lambda: m.get_context('fork'),\n"
+     "          lambda: m.get_context('forkserver'), lambda: SharedMemory(create=True, size=1)):\n"
+     "  try: f()\n  except Exception as e: print(type(e).__name__, str(e)[:40])\n"
+     "print(m.get_all_start_methods())\n.\npython3 t.py",
+     "ImportError This platform lacks a functioning sem_op\n" * 3 +
+     "RuntimeError can't start new thread: managers serve e\n"
+     "ValueError cannot find context for 'fork'\nValueError cannot find context for 'forkserver'\n"
+     "OSError [Errno 19] memory cannot be shared by pr\n['spawn']\n"),
+    ("cat >m.py <<'.'\nimport multiprocessing as m, sys, time\n"
+     "def f(c, n):\n  for i in range(n): c.send({'n': i})\n  sys.exit(n)\n"
+     "if __name__ == '__main__':\n  pairs = []\n  for n in (2, 3):\n"
+     "    a, b = m.Pipe(duplex=False); p = m.Process(target=f, args=(b, n)); p.start(); b.close()\n"
+     "    pairs.append((a, p))\n  for a, p in pairs:\n    got = []\n    try:\n"
+     "      while True: got.append(a.recv()['n'])\n    except EOFError: p.join(); print(got, p.exitcode)\n"
+     "  p = m.Process(target=time.sleep, args=(1000,)); p.start(); p.terminate(); p.join(); print(p.exitcode)\n"
+     "  m.Process(target=time.sleep, args=(1000,), daemon=True).start(); print(len(m.active_children()))\n.\n"
+     "python3 m.py", "[0, 1] 2\n[0, 1, 2] 3\n-15\n1\n"),
     ("cat >m.py <<'.'\nimport multiprocessing as m\ndef f(c): c.send(6 * 7)\n"
      "if __name__ == '__main__':\n  a, b = m.Pipe(); p = m.Process(target=f, args=(b,))\n"
      "  p.start(); print(a.recv()); p.join(); print(p.exitcode, m.get_start_method())\n.\n"
@@ -81,6 +128,29 @@ COMMANDS = [
      "  print((await p.communicate(b'x'))[0], p.returncode)\n"
      "  print(await asyncio.gather(*(asyncio.sleep(0.001, i) for i in range(3))))\n"
      "asyncio.run(main())\n.\npython3 a.py", "b'x' 0\n[0, 1, 2]\n"),
+    ("cat >a.py <<'.'\nimport asyncio, os, signal\nasync def main():\n  loop = asyncio.get_running_loop()\n"
+     "  got = asyncio.Event(); loop.add_signal_handler(signal.SIGUSR1, got.set)\n"
+     "  p = await asyncio.create_subprocess_shell('read x; echo $x; kill -USR1 $PPID; exit 5', stdin=-1, stdout=-1)\n"
+     "  p.stdin.write(b'line\\n'); print(await p.stdout.readline()); await got.wait(); print(await p.wait())\n"
+     "  many = [await asyncio.create_subprocess_exec('sh', '-c', f'exit {i}') for i in range(5)]\n"
+     "  print(await asyncio.gather(*(p.wait() for p in many)))\n"
+     "  p = await asyncio.create_subprocess_exec('sleep', '1000')\n"
+     "  try: await asyncio.wait_for(p.wait(), 0.01)\n  except asyncio.TimeoutError: p.kill()\n"
+     "  print(await p.wait())\nasyncio.run(main())\n.\npython3 a.py", "b'line\\n'\n5\n[0, 1, 2, 3, 4]\n-9\n"),
+    ("cat >s.py <<'.'\nimport asyncio, select, selectors, socket\n"
+     "a, b = socket.socketpair(); a.sendall(b'x'); print(b.recv(9), select.select([a], [b], [], 0)[1] == [b])\n"
+     "s = selectors.DefaultSelector(); s.register(a, selectors.EVENT_READ); b.send(b'y')\n"
+     "print(len(s.select(5)), type(s).__name__)\n"
+     "async def main():\n  async def serve(r, w):\n    w.write((await r.readline()).upper()); w.close()\n"
+     "  async with await asyncio.start_unix_server(serve, 'sock'):\n"
+     "    r, w = await asyncio.open_unix_connection('sock'); w.write(b'hi\\n'); print(await r.read())\n"
+     "asyncio.run(main())\n.\npython3 s.py", "b'x' True\n1 EpollSelector\nb'HI\\n'\n"),
+    ("cat >s.py <<'.'\nimport os, shutil, tempfile\nwith tempfile.TemporaryDirectory() as d:\n"
+     "  with tempfile.NamedTemporaryFile('w', dir=d, delete=False) as f: f.write('x')\n"
+     "  shutil.copytree(d, 'copy'); shutil.make_archive('arch', 'gztar', d); shutil.unpack_archive('arch.tar.gz', 'out')\n"
+     "  print(os.listdir('copy') == os.listdir('out') == os.listdir(d), shutil.which('ls'))\n"
+     "shutil.rmtree('copy'); print(os.path.exists(d), os.path.exists('copy'))\n.\npython3 s.py",
+     "True /usr/bin/ls\nFalse False\n"),
     # Signals, in a loop that makes no calls.
     ("cat >l.py <<'.'\nimport signal\ndef h(*a): raise TimeoutError('alarm')\n"
      "signal.signal(signal.SIGALRM, h); signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
@@ -122,33 +192,60 @@ def test_python(command, out):
     assert shell(command) == out
 
 
+class Repl:
+    """The interactive interpreter on a terminal."""
+
+    def __init__(self, term):
+        self.host, guest = pty.openpty()
+        self.process = subprocess.Popen(
+            [SANDBOX, "exec", "--root", ROOT, "--env", f"TERM={term}", "--env", "HOME=/home/user",
+             "/usr/bin/python3"], stdin=guest, stdout=guest, stderr=guest)
+        os.close(guest)
+        self.timer = threading.Timer(PATIENCE_S, self.process.kill)
+        self.timer.start()
+        self.said = b""
+
+    def until(self, text):
+        while text not in self.said:
+            self.said += os.read(self.host, 4096)  # fails when it is gone
+        self.said = self.said.split(text, 1)[1]
+
+    def type(self, text, then):
+        os.write(self.host, text)
+        self.until(then)
+
+    def end(self, text):
+        os.write(self.host, text)
+        status = self.process.wait()
+        self.timer.cancel()
+        os.close(self.host)
+        return status
+
+
 def test_interactive():
-    """The prompt, an expression, an error, and the end, on a terminal."""
-    host, guest = pty.openpty()
-    process = subprocess.Popen(
-        [SANDBOX, "exec", "--root", ROOT, "--env", "TERM=dumb", "/usr/bin/python3"],
-        stdin=guest, stdout=guest, stderr=guest)
-    os.close(guest)
-    said = b""
+    """The prompt, an expression, an error, an interrupt, and the end."""
+    repl = Repl("dumb")
+    repl.until(b">>> ")
+    repl.type(b"6*7\n", b"\n42\r\n>>> ")
+    repl.type(b"1/0\n", b"ZeroDivisionError: division by zero\r\n>>> ")
+    repl.type(b"while True: pass\n\n", b"... ")
+    repl.type(b"\x03", b"KeyboardInterrupt\r\n>>> ")
+    assert repl.end(b"exit(5)\n") == 5
 
-    def until(text):
-        nonlocal said
-        while text not in said:
-            said += os.read(host, 4096)
-        said = said.split(text, 1)[1]
 
-    until(b">>> ")
-    os.write(host, b"6*7\n")
-    until(b"\n42\r\n>>> ")
-    os.write(host, b"1/0\n")
-    until(b"ZeroDivisionError: division by zero\r\n>>> ")
-    os.write(host, b"while True: pass\n\n")
-    until(b"... ")
-    os.write(host, b"\x03")
-    until(b"KeyboardInterrupt\r\n>>> ")
-    os.write(host, b"exit(5)\n")
-    assert process.wait() == 5
-    os.close(host)
+def test_interactive_with_an_editor():
+    """History, editing, names completed by tab, ^D."""
+    repl = Repl("xterm")
+    repl.until(b">>> ")
+    repl.type(b"x = 5\n", b">>> ")
+    repl.type(b"x * 8\n", b"40\r\n")
+    repl.type(b"\x1b[A\x7f9\n", b"45\r\n")
+    repl.type(b"x.bit_le\t\n", b"3\r\n")
+    repl.type(b"def f():\n", b"... ")
+    repl.type(b"return 7\n", b"IndentationError")
+    repl.type(b"help(len)\n", b"(obj, /)")
+    repl.type(b"q", b">>> ")
+    assert repl.end(b"\x04") == 0
 
 
 WHEEL = {

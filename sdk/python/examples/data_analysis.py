@@ -19,3 +19,12 @@ with Sandbox() as sb:
         "awk -F, '$2 == 2000 { a[$1] = $3 } $2 == 2009 { print $1, $3 - a[$1] }"
         "' data.csv | sort -k2 -n | tail -n 1", check=True)
     print("grew most:", grown.stdout, end="")
+    mean = sb.run_python("""
+import csv, statistics
+with open("/workspace/data.csv") as f:
+    rows = list(csv.DictReader(f))
+for city in sorted({row["city"] for row in rows}):
+    people = [int(row["people"]) for row in rows if row["city"] == city]
+    print(city, "mean", statistics.mean(people))
+""", check=True)
+    print(mean.stdout, end="")

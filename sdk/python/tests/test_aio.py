@@ -1,10 +1,17 @@
 """AsyncSandbox, with the real server."""
 
 import asyncio
+import inspect
+import os
+import signal
 
 import pytest
 
-from wasmsand import AsyncSandbox, FileNotFound, SandboxError
+from wasmsand import (AsyncProcess, AsyncSandbox, FileNotFound, Mount, Process,
+                      Sandbox, SandboxClosed, SandboxError, ServerDied,
+                      Timeout)
+from wasmsand._aio import AsyncCommands, AsyncFiles
+from wasmsand._sync import Commands, Files
 
 
 def test_every_kind_of_call():
@@ -87,3 +94,75 @@ def test_processes():
             await p.kill()
             assert await p.wait(30) == 137
     asyncio.run(main())
+
+
+def test_the_rest_of_the_methods(tmp_path):
+    async def main():
+        (tmp_path / "in").mkdir()
+        (tmp_path / "in" / "f").write_text("data")
+        async with AsyncSandbox(extensions={"up": lambda args, stdin:
+                                            stdin.upper()}) as sb:
+            assert (await sb.commands.run("echo a | up")).stdout == "A\n"
+            assert await sb.files.upload(str(tmp_path / "in"), "/tmp/up") == 1
+            assert await sb.files.download("/tmp/up",
+                                           str(tmp_path / "out")) == 1
+            assert (tmp_path / "out" / "f").read_text() == "data"
+            await sb.mount(Mount("/mnt/x", files={"a": "b"}))
+            assert await sb.files.read("/mnt/x/a") == b"b"
+            p = await sb.commands.start("cat; exit 4")
+            await p.send_stdin(b"x" * 3_000_000)
+            await p.close_stdin()
+            assert sum([len(d) async for _, d in p]) == 3_000_000
+            assert await p.wait() == 4
+            run = asyncio.ensure_future(sb.commands.run(
+                "echo; while :; do :; done",
+                on_stdout=lambda text: asyncio.ensure_future(sb.cancel())))
+            assert (await run).error_class == "CANCELLED"
+            with pytest.raises(RuntimeError, match="use kill"):
+                await sb.destroy()
+        sb = await AsyncSandbox()
+        fork = await sb.fork()
+        await fork.destroy()
+        await fork.destroy()
+        with pytest.raises(SandboxClosed):
+            await fork.commands.run("true")
+        await sb.kill()
+        await sb.kill()
+    asyncio.run(main())
+
+
+def test_errors():
+    async def main():
+        with pytest.raises(TypeError, match="timeout_ms"):
+            AsyncSandbox(timeout_ms="x")
+        with pytest.raises(SandboxError, match="not started"):
+            await AsyncSandbox().fork()
+        async with AsyncSandbox() as sb:
+            with pytest.raises(TypeError, match="command"):
+                await sb.commands.run(5)
+            with pytest.raises(Timeout):
+                await sb.commands.run("sleep 1000", timeout_ms=50, check=True)
+            with pytest.raises(LookupError):
+                await sb.commands.run("yes", on_stdout=lambda t: {}[t])
+            assert (await sb.commands.run("echo alive")).stdout == "alive\n"
+            started = asyncio.Event()
+            run = asyncio.ensure_future(sb.commands.run(
+                "echo; while :; do :; done",
+                on_stdout=lambda text: started.set()))
+            await started.wait()
+            os.kill(sb._channel.connection.pid, signal.SIGKILL)
+            with pytest.raises(ServerDied):
+                await run
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("ours, theirs", [
+    (Sandbox, AsyncSandbox), (Process, AsyncProcess),
+    (Commands, AsyncCommands), (Files, AsyncFiles)])
+def test_both_kinds_have_the_same_methods(ours, theirs):
+    for name, method in vars(ours).items():
+        if callable(method) and (name[0] != "_" or name == "__init__"):
+            if ours is Process and name == "__init__":
+                continue
+            assert (list(inspect.signature(method).parameters) == list(
+                inspect.signature(vars(theirs)[name]).parameters)), name

@@ -11,7 +11,7 @@ EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
 @pytest.mark.parametrize("name, expected", [
     ("agent_loop", "missing.txt: No such file"),
-    ("data_analysis", "grew most: Bb 63"),
+    ("data_analysis", "grew most: Bb 63\nAa mean 113.5\n"),
     ("parallel_forks", "gzip -9:"),
     ("tool_server", "8\nunknown: plum\nstatus 1\nb\na\n"),
 ])

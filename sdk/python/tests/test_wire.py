@@ -1,6 +1,9 @@
 """The wire format, against a server of a few lines in Python."""
 
 import json
+import os
+import queue
+import signal
 import sys
 import threading
 
@@ -10,8 +13,8 @@ from wasmsand import RpcError, SandboxClosed, ServerDied
 from wasmsand._wire import Connection
 
 ECHO = """
-import json, sys
-for line in sys.stdin:
+import json, select, signal, sys
+for line in iter(sys.stdin.readline, ""):
     m = json.loads(line)
     if m["method"] == "die":
         sys.exit("a reason")
@@ -21,6 +24,20 @@ for line in sys.stdin:
         for i in range(3):
             print(json.dumps({"jsonrpc": "2.0", "method": "output", "params":
                 {"request_id": m["id"], "stream": "stdout", "seq": i}}))
+        answer = {"result": None}
+    elif m["method"] == "flood":
+        print(json.dumps({"jsonrpc": "2.0", "method": "output", "params":
+            {"request_id": m["id"], "data": ""}}), flush=True)
+        select.select([0], [], [])
+        for i in range(3000):
+            print(json.dumps({"jsonrpc": "2.0", "method": "output", "params":
+                {"request_id": m["id"], "data": "x" * 1000}}))
+        answer = {"result": None}
+    elif m["method"] == "stop":
+        signal.raise_signal(signal.SIGSTOP)
+        answer = {"result": None}
+    elif m["method"] == "garbage":
+        print(m["params"]["line"], flush=True)
         answer = {"result": None}
     elif m["method"] == "ask":
         print(json.dumps({"jsonrpc": "2.0", "id": "cb_1", "method": "question",
@@ -90,6 +107,76 @@ def test_the_death_of_the_server_reaches_every_caller(connection):
     assert "a reason" in error.stderr
     with pytest.raises(ServerDied):
         connection.send("a", {}, lambda event: None)
+
+
+@pytest.mark.parametrize("line", ["no json", "[]", "{}", '{"method": "output"}',
+                                  '{"method": "output", "params": {}}'])
+def test_a_server_that_talks_nonsense_is_ended(connection, line):
+    kind, error = call(connection, "garbage", line=line)[-1]
+    assert kind == "error" and isinstance(error, ServerDied)
+
+
+def test_large_requests_and_large_output_at_the_same_time(connection):
+    events, started, over = [], threading.Event(), threading.Event()
+
+    def sink(event):
+        events.append(event)
+        (started if event[0] == "output" else over).set()
+    connection.send("flood", {}, sink)
+    assert started.wait(30)
+    text = "y" * (4 << 20)
+    assert call(connection, "echo", t=text)[-1][1]["params"]["t"] == text
+    assert over.wait(30) and len(events) == 3002
+
+
+def test_a_server_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr("wasmsand._wire.END_SECONDS", 0.1)
+    connection = Connection([sys.executable, "-c", ECHO])
+    events = queue.SimpleQueue()
+    connection.send("stop", {}, events.put)
+    for _ in range(3):  # more than the pipe holds
+        connection.send("echo", {"t": "x" * 100_000}, events.put)
+    connection.close()
+    assert all(isinstance(events.get(timeout=30)[1], SandboxClosed)
+               for _ in range(4))
+
+
+def test_an_interrupt_while_a_request_is_written(connection):
+    """It is sent as a whole, or not at all: what follows is understood."""
+    def handler(*_):
+        raise KeyboardInterrupt
+    old = signal.signal(signal.SIGALRM, handler)
+    interrupts = 0
+    try:
+        for i in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.00001 * (1 + i % 50))
+                connection.send("echo", {"t": "x" * 50_000}, lambda e: None)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupts += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert interrupts
+    assert call(connection, "echo", last=True)[-1][1]["params"] == {
+        "last": True}
+
+
+def test_a_child_process_does_not_have_the_connection(connection):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            connection.send("a", {}, lambda event: None)
+        except SandboxClosed:
+            signal.pause()  # and does not keep the server
+        os._exit(1)
+    try:
+        connection.close()
+        assert connection._process.returncode == 0
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        assert os.waitpid(pid, 0)[1] == signal.SIGKILL
 
 
 def test_a_closed_connection_says_so(connection):

@@ -14,6 +14,8 @@ struct heard {
     size_t out_len, err_len;
     struct event ended;
     int exit_code;
+    bool has_room;
+    struct event asked; /* for room */
 };
 
 static void
@@ -63,6 +65,28 @@ says(struct heard *h, const char *text)
     }
 }
 
+/* --- room for output */
+
+static bool
+has_room(void *arg)
+{
+    struct heard *h = arg;
+
+    pthread_mutex_lock(&h->lock);
+    bool has = h->has_room;
+    pthread_mutex_unlock(&h->lock);
+    event_happen(&h->asked);
+    return has;
+}
+
+static void
+make_room(struct heard *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->has_room = true;
+    pthread_mutex_unlock(&h->lock);
+}
+
 static uint64_t
 launch(struct wsand_sandbox *sb, struct heard *h,
        struct wsand_process_options o)
@@ -74,6 +98,8 @@ launch(struct wsand_sandbox *sb, struct heard *h,
     pthread_mutex_init(&h->lock, NULL);
     pthread_mutex_init(&h->ended.lock, NULL);
     pthread_cond_init(&h->ended.cond, NULL);
+    pthread_mutex_init(&h->asked.lock, NULL);
+    pthread_cond_init(&h->asked.cond, NULL);
     o.size = sizeof o;
     o.on_output = hear;
     o.on_exit = hear_end;
@@ -156,6 +182,61 @@ TEST(process_that_does_not_read_keeps_a_mebibyte)
     CHECK(n >= 4 && n < 100);
     CHECK_EQ(wsand_process_kill(l.sb, id, SIGKILL, NULL), 0);
     CHECK_ENDS(&h, 137);
+    lib_free(&l);
+}
+
+TEST(process_waits_for_room_for_its_output)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static struct heard h;
+    uint64_t id =
+        LAUNCH(l.sb, &h, .command = "echo a; echo b >&2; echo c; exit 3",
+               .has_room = has_room);
+
+    CHECK(event_wait(&h.asked, 1));
+    CHECK_RUN(l.sb, "echo beside", 0, "beside\n");
+    CHECK_EQ(h.out_len + h.err_len, 0);
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), 0);
+    CHECK_RUN(l.sb, "echo still", 0, "still\n");
+    CHECK_EQ(h.out_len + h.err_len, 0);
+    make_room(&h);
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), 0);
+    CHECK_ENDS(&h, 3);
+    CHECK_STR(h.out, "a\nc\n");
+    CHECK_STR(h.err, "b\n");
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), -ESRCH);
+    lib_free(&l);
+}
+
+TEST(process_that_waits_for_room_can_be_killed)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static struct heard h;
+    uint64_t id = LAUNCH(l.sb, &h, .command = "exec yes", .has_room = has_room);
+
+    CHECK(event_wait(&h.asked, 1));
+    CHECK_EQ(wsand_process_kill(l.sb, id, SIGKILL, NULL), 0);
+    CHECK_ENDS(&h, 137);
+    CHECK_EQ(h.out_len, 0);
+    lib_free(&l);
+}
+
+TEST(output_on_a_terminal_waits_for_room)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static struct heard h;
+    uint64_t id =
+        LAUNCH(l.sb, &h, .command = "echo one; seq 10000; echo last; read x",
+               .is_pty = true, .has_room = has_room);
+
+    CHECK(event_wait(&h.asked, 1));
+    CHECK_EQ(h.out_len, 0);
+    make_room(&h);
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), 0);
+    CHECK(says(&h, "10000\r\nlast\r\n"));
+    CHECK_EQ(type(l.sb, id, "\n"), 0);
+    CHECK_ENDS(&h, 0);
+    CHECK(!strncmp(h.out, "one\r\n1\r\n2\r\n", 11));
     lib_free(&l);
 }
 

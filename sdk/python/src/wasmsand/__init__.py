@@ -6,11 +6,15 @@
         print(sb.commands.run("echo hello | tr a-z A-Z").stdout)
 """
 
-from ._aio import AsyncProcess, AsyncSandbox
+from typing import TYPE_CHECKING, Any
+
 from ._errors import (CommandFailed, FileNotFound, QuotaExceeded, RpcError,
                       SandboxClosed, SandboxError, ServerDied, Timeout)
 from ._sync import Process, Sandbox
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
+
+if TYPE_CHECKING:
+    from ._aio import AsyncProcess, AsyncSandbox
 
 __version__ = "0.1.0"
 __all__ = [
@@ -19,3 +23,11 @@ __all__ = [
     "RpcError", "Sandbox", "SandboxClosed", "SandboxError", "SandboxInfo",
     "ServerDied", "Timeout",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """asyncio takes longer to load than a server to start: only if wanted."""
+    if name not in ("AsyncProcess", "AsyncSandbox"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _aio
+    return getattr(_aio, name)

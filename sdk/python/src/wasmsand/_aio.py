@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import (Any, AsyncIterator, Dict, List, Mapping, Optional,
-                    Sequence, Tuple, TypeVar)
+from typing import (Any, AsyncIterator, Dict, Generator, List, Mapping,
+                    Optional, Sequence, Tuple, TypeVar)
 
-from . import _ops
+from . import _args, _ops
+from ._args import Data
 from ._errors import SandboxError
-from ._ops import Data, OnOutput, Op, Request
-from ._sync import Extension, _Channel
+from ._ops import Extension, OnOutput, Op, Pause, Request, Step
+from ._sync import _Channel
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import Connection, Event, Sink
+from ._wire import Event, Sink
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ class _AsyncChannel(_Channel):
             request = next(op)
             while True:
                 try:
-                    result = await self._await(request)
+                    result = await self._atake(request)
                 except SandboxError as e:
                     request = op.throw(e)
                 else:
@@ -45,11 +46,17 @@ class _AsyncChannel(_Channel):
             value: T = end.value
             return value
 
+    async def _atake(self, step: Step) -> Any:
+        if isinstance(step, Pause):
+            return await asyncio.sleep(step.seconds)
+        return await self._await(step)
+
     async def _await(self, request: Request) -> Any:
         events, sink = _queue()
-        number = self.connection.send(
-            request.method, self.addressed(request.params), sink)
+        number = self.connection.new_id()
         try:
+            self.connection.send(request.method,
+                                 self.addressed(request.params), sink, number)
             while True:
                 kind, value = await events.get()
                 if kind == "done":
@@ -61,8 +68,7 @@ class _AsyncChannel(_Channel):
         except SandboxError:
             raise
         except BaseException:  # the task was cancelled, or a callback's own
-            self.connection.post(
-                "cancel", self.addressed({"requestId": number}))
+            self.abandon(number, request.undo)
             raise
 
 
@@ -109,17 +115,17 @@ class AsyncProcess:
         return not self._end.done()
 
     async def send_stdin(self, data: Data) -> None:
-        await self._ask("process.write", encoding="base64",
-                        data=_ops.encode(_ops.to_bytes("data", data)))
+        await self._channel.ado(_ops.send_stdin(self.process_id, data))
 
     async def close_stdin(self) -> None:
         await self._ask("process.write", eof=True)
 
     async def resize(self, rows: int, cols: int) -> None:
-        await self._ask("process.resize", rows=rows, cols=cols)
+        await self._ask("process.resize", rows=_args.integer("rows", rows),
+                        cols=_args.integer("cols", cols))
 
     async def kill(self, signal: int = 9) -> None:
-        await self._ask("process.kill", signal=signal)
+        await self._ask("process.kill", signal=_args.integer("signal", signal))
 
     async def _ask(self, method: str, **params: Any) -> None:
         await self._channel.ado(_ops.ask(method, processId=self.process_id,
@@ -173,22 +179,19 @@ class AsyncFiles:
         return await self._channel.ado(_ops.exists(path))
 
     async def mkdir(self, path: str, recursive: bool = False) -> None:
-        await self._channel.ado(_ops.ask("files.mkdir", path=path,
-                                         recursive=recursive))
+        await self._channel.ado(_ops.mkdir(path, recursive))
 
     async def rm(self, path: str, recursive: bool = False) -> None:
         await self._channel.ado(_ops.rm(path, recursive))
 
     async def rename(self, source: str, target: str) -> None:
-        await self._channel.ado(_ops.ask(
-            "files.rename", **{"from": source, "to": target}))
+        await self._channel.ado(_ops.rename(source, target))
 
     async def chmod(self, path: str, mode: int) -> None:
-        await self._channel.ado(_ops.ask("files.chmod", path=path, mode=mode))
+        await self._channel.ado(_ops.chmod(path, mode))
 
     async def symlink(self, target: str, path: str) -> None:
-        await self._channel.ado(_ops.ask("files.symlink", target=target,
-                                         path=path))
+        await self._channel.ado(_ops.symlink(target, path))
 
     async def upload(self, host_dir: str, path: str) -> int:
         return await self._channel.ado(_ops.upload(host_dir, path))
@@ -204,67 +207,61 @@ class AsyncEnv:
         self._channel = channel
 
     async def get(self, name: str) -> Optional[str]:
-        result = await self._channel.ado(_ops.ask("env.get", name=name))
+        result = await self._channel.ado(_ops.ask(
+            "env.get", name=_args.text("name", name)))
         value: Optional[str] = result["value"]
         return value
 
     async def set(self, name: str, value: str) -> None:
         await self._channel.ado(_ops.ask(
-            "env.set", name=_ops.text("name", name),
-            value=_ops.text("value", value)))
+            "env.set", name=_args.text("name", name),
+            value=_args.text("value", value)))
 
     async def unset(self, name: str) -> None:
-        await self._channel.ado(_ops.ask("env.unset", name=name))
+        await self._channel.ado(_ops.ask("env.unset",
+                                         name=_args.text("name", name)))
 
     async def list(self) -> Dict[str, str]:
         return dict((await self._channel.ado(_ops.ask("env.list")))["env"])
 
 
 class AsyncSandbox:
-    """As Sandbox, made by `await AsyncSandbox.create()` or `async with`."""
+    """As Sandbox; `async with AsyncSandbox() as sb`, or `await AsyncSandbox()`,
+    starts it."""
 
     commands: AsyncCommands
     files: AsyncFiles
     env: AsyncEnv
 
-    def __init__(self, **options: Any) -> None:
-        self._options = options
-        self._channel: Optional[_AsyncChannel] = None
-
-    @classmethod
-    async def create(cls, **options: Any) -> "AsyncSandbox":
-        """With the options of Sandbox()."""
-        return await cls(**options)._start(**options)
-
-    async def _start(self, *, timeout_ms: Optional[int] = None,
-                     fs_limit_bytes: Optional[int] = None,
-                     limits: Optional[Mapping[str, int]] = None,
-                     mounts: Sequence[Mount] = (),
-                     env: Optional[Mapping[str, str]] = None,
-                     tools_dir: Optional[str] = None,
-                     writable_paths: Optional[List[str]] = None,
-                     allow_tools: Optional[List[str]] = None,
-                     seed: Optional[int] = None,
-                     clock_ms: Optional[int] = None,
-                     extensions: Optional[Mapping[str, Extension]] = None) -> \
-            "AsyncSandbox":
-        op = _ops.create(
+    def __init__(self, *, timeout_ms: Optional[int] = None,
+                 fs_limit_bytes: Optional[int] = None,
+                 limits: Optional[Mapping[str, int]] = None,
+                 mounts: Sequence[Mount] = (),
+                 env: Optional[Mapping[str, str]] = None,
+                 tools_dir: Optional[str] = None,
+                 writable_paths: Optional[List[str]] = None,
+                 allow_tools: Optional[List[str]] = None,
+                 seed: Optional[int] = None, clock_ms: Optional[int] = None,
+                 extensions: Optional[Mapping[str, Extension]] = None) -> None:
+        self._params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
             limits=limits, mounts=mounts, env=env, tools_dir=tools_dir,
             writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
-            clock_ms=clock_ms,
-            extensions=[{"name": name} for name in extensions or {}])
-        connection = Connection(_ops.server_argv(mounts))
-        if extensions:
-            connection.handle("extension.invoke",
-                              _ops.extension_handler(extensions))
+            clock_ms=clock_ms, extensions=extensions)
+        self._extensions = extensions
+        self._channel: Optional[_AsyncChannel] = None
+
+    def __await__(self) -> Generator[Any, None, "AsyncSandbox"]:
+        return self.__aenter__().__await__()
+
+    async def _start(self) -> None:
+        connection = _ops.connect(self._params, self._extensions)
         self._attach(_AsyncChannel(connection, None))
         try:
-            await self._do(op)
+            await self._do(_ops.ask("create", **self._params))
         except BaseException:
             connection.close()
             raise
-        return self
 
     def _attach(self, channel: _AsyncChannel) -> None:
         self._channel = channel
@@ -274,7 +271,7 @@ class AsyncSandbox:
 
     async def _do(self, op: Op[T]) -> T:
         if not self._channel:
-            raise SandboxError("use `async with`, or AsyncSandbox.create()")
+            raise SandboxError("not started: use `async with`, or await it")
         return await self._channel.ado(op)
 
     def _other(self, sandbox_id: str) -> "AsyncSandbox":
@@ -304,7 +301,8 @@ class AsyncSandbox:
 
     async def new(self, label: Optional[str] = None) -> "AsyncSandbox":
         result = await self._do(_ops.ask(
-            "sandbox.create", **_ops.optional({}, label=label)))
+            "sandbox.create", **_args.optional(
+                {}, label=_args.maybe_text("label", label))))
         return self._other(result["sandboxId"])
 
     async def list(self) -> List[SandboxInfo]:
@@ -314,8 +312,7 @@ class AsyncSandbox:
         return str((await self._do(_ops.ask("snapshot.create")))["id"])
 
     async def restore(self, snapshot_id: str) -> None:
-        await self._do(_ops.ask(
-            "snapshot.restore", id=_ops.text("snapshot_id", snapshot_id)))
+        await self._do(_ops.restore(snapshot_id))
 
     async def export_state(self) -> bytes:
         return await self._do(_ops.export_state())
@@ -324,7 +321,8 @@ class AsyncSandbox:
         await self._do(_ops.import_state(state))
 
     async def mount(self, mount: Mount) -> None:
-        await self._do(_ops.ask("mount", **_ops.mount_params([mount])[0]))
+        await self._do(_ops.ask("mount",
+                                **_args.mount_of_files("mount", mount)))
 
     async def reset(self) -> None:
         await self._do(_ops.ask("sandbox.reset"))
@@ -358,7 +356,7 @@ class AsyncSandbox:
 
     async def __aenter__(self) -> "AsyncSandbox":
         if not self._channel:
-            await self._start(**self._options)
+            await self._start()
         return self
 
     async def __aexit__(self, *exc: object) -> None:

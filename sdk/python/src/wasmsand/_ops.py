@@ -12,96 +12,42 @@ from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
                     Optional, TypeVar, Union)
 
-from ._errors import CommandFailed, FileNotFound, SandboxError, Timeout
+from ._args import (Data, encode, flag, function, integer, known_limits,
+                    maybe_integer, maybe_text, mount_params, need, optional,
+                    text, texts, to_bytes, variables)
+from ._errors import (CommandFailed, FileNotFound, RpcError, SandboxError,
+                      Timeout)
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import server_command
+from ._wire import MAX_LINE_BYTES, Connection, server_command
 
 T = TypeVar("T")
+Extension = Callable[[List[str], str], Any]
 OnOutput = Callable[[str], Any]
-Data = Union[bytes, bytearray, memoryview, str]
-
-LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
-          "memoryBytes", "processes", "cpuMs", "snapshots")
 PART_BYTES = 4 << 20  # of a file in one request, before base64
+INPUT_BYTES = 256 << 10  # of a process's input in one request
+PAUSE_SECONDS = 0.001, 0.05  # the first and the longest, for it to read
 
 
 @dataclass
 class Request:
-    """One request; on_output gets the output notifications of a run."""
+    """One request; on_output gets the output notifications of a run. Where the
+    caller does not wait for its end, `undo` is sent."""
 
     method: str
     params: Dict[str, Any]
     on_output: Optional[Callable[[Dict[str, Any]], None]] = None
+    undo: Optional["Request"] = None
 
 
-Op = Generator[Request, Any, T]
+@dataclass
+class Pause:
+    """A time in which others go on."""
+
+    seconds: float
 
 
-# --- arguments
-
-def need(name: str, value: Any, kind: Any, what: str) -> None:
-    """Raises a TypeError that names the argument."""
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{name} must be {what}, not {type(value).__name__}")
-
-
-def text(name: str, value: Any) -> str:
-    need(name, value, str, "a str")
-    if "\0" in value:
-        raise ValueError(f"{name} must not contain NUL")
-    return str(value)
-
-
-def optional(params: Dict[str, Any], **given: Any) -> Dict[str, Any]:
-    """params, with those of the given that are not None."""
-    params.update({k: v for k, v in given.items() if v is not None})
-    return params
-
-
-def variables(name: str, env: Optional[Mapping[str, str]]) -> \
-        Optional[Dict[str, str]]:
-    if env is None:
-        return None
-    need(name, env, Mapping, "a mapping of str to str")
-    return {text(f"a name in {name}", k): text(f"{name}[{k!r}]", v)
-            for k, v in env.items()}
-
-
-def known_limits(limits: Optional[Mapping[str, int]]) -> \
-        Optional[Dict[str, int]]:
-    if limits is None:
-        return None
-    need("limits", limits, Mapping, "a mapping of str to int")
-    for name, value in limits.items():
-        if name not in LIMITS:
-            raise ValueError(f"limits: there is no {name!r}, only "
-                             + ", ".join(LIMITS))
-        need(f"limits[{name!r}]", value, int, "an int")
-    return dict(limits)
-
-
-def to_bytes(name: str, data: Data) -> bytes:
-    if isinstance(data, str):
-        return data.encode()
-    need(name, data, (bytes, bytearray, memoryview), "bytes or a str")
-    return bytes(data)
-
-
-def encode(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def mount_params(mounts: Iterable[Mount]) -> List[Dict[str, Any]]:
-    result = []
-    for m in mounts:
-        need("mounts", m, Mount, "a list of Mount")
-        p: Dict[str, Any] = {"path": m.path, "writable": m.writable}
-        if m.host_path is not None:
-            p["hostPath"] = os.path.abspath(m.host_path)
-        else:
-            p["files"] = {k: encode(to_bytes(k, v)) for k, v in m.files.items()}
-        result.append(p)
-    return result
+Step = Union[Request, Pause]
+Op = Generator[Step, Any, T]
 
 
 # --- commands
@@ -137,16 +83,19 @@ class Decoder:
 def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]],
         cwd: Optional[str], timeout_ms: Optional[int],
         on_stdout: Optional[OnOutput], on_stderr: Optional[OnOutput],
-        check: bool) -> Op[CommandResult]:
+        check: bool, undo: Optional[Request] = None) -> Op[CommandResult]:
     params = optional(
         {"command": text("command", command), "encoding": "base64"},
         stdin=None if stdin is None else encode(to_bytes("stdin", stdin)),
-        env=variables("env", env), cwd=cwd, timeoutMs=timeout_ms)
+        env=variables("env", env), cwd=maybe_text("cwd", cwd),
+        timeoutMs=maybe_integer("timeout_ms", timeout_ms))
+    function("on_stdout", on_stdout)
+    function("on_stderr", on_stderr)
     on_output = None
     if on_stdout or on_stderr:
         params["stream"] = True
         on_output = Decoder(on_stdout, on_stderr)
-    result = result_of((yield Request("run", params, on_output)))
+    result = result_of((yield Request("run", params, on_output, undo)))
     if check and result.exit_code:
         failed = Timeout if result.error_class == "TIMEOUT" else CommandFailed
         raise failed(result)
@@ -155,14 +104,33 @@ def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]]
 
 def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
           env: Optional[Mapping[str, str]], cwd: Optional[str]) -> Op[int]:
-    params = optional({"pty": pty, "encoding": "base64"}, cwd=cwd,
-                      env=variables("env", env))
-    if command is not None:
-        params["command"] = text("command", command)
+    params = optional(
+        {"pty": flag("pty", pty), "encoding": "base64"},
+        command=maybe_text("command", command), cwd=maybe_text("cwd", cwd),
+        env=variables("env", env))
     if pty:
-        params.update(rows=rows, cols=cols)
+        params.update(rows=integer("rows", rows), cols=integer("cols", cols))
     result = yield Request("process.start", params)
     return int(result["processId"])
+
+
+def send_stdin(process_id: int, data: Data) -> Op[None]:
+    """As a write to a pipe: waits for the process to read what came before."""
+    raw = to_bytes("data", data)
+    pause, longest = PAUSE_SECONDS
+    at = 0
+    while at < len(raw):
+        try:
+            yield Request("process.write", {
+                "processId": process_id, "encoding": "base64",
+                "data": encode(raw[at:at + INPUT_BYTES])})
+            at += INPUT_BYTES
+            pause = PAUSE_SECONDS[0]
+        except RpcError as e:
+            if e.errno_name != "EAGAIN":
+                raise
+            yield Pause(pause)
+            pause = min(2 * pause, longest)
 
 
 def run_python(code: str, *, stdin: Optional[Data],
@@ -171,13 +139,14 @@ def run_python(code: str, *, stdin: Optional[Data],
                on_stderr: Optional[OnOutput],
                check: bool) -> Op[CommandResult]:
     path = f"/tmp/run-{os.urandom(6).hex()}.py"
+    undo = Request("files.rm", {"path": path})
     yield from write(path, text("code", code), None)
     try:
         result = yield from run(
             f"python3 {path}", stdin=stdin, env=env, cwd=cwd,
             timeout_ms=timeout_ms, on_stdout=on_stdout, on_stderr=on_stderr,
-            check=check)
-    except SandboxError:
+            check=check, undo=undo)
+    except (SandboxError, TypeError, ValueError):
         yield from rm(path, recursive=False, missing_ok=True)
         raise
     yield from rm(path, recursive=False, missing_ok=True)
@@ -208,16 +177,18 @@ def read(path: str) -> Op[bytes]:
 def write(path: str, data: Data, mode: Optional[int]) -> Op[None]:
     raw = to_bytes("data", data)
     text("path", path)
+    maybe_integer("mode", mode)
     if len(raw) <= PART_BYTES:
         yield Request("files.write", optional(
             {"path": path, "data": encode(raw)}, mode=mode))
         return
     partial = f"{path}.wasmsand-partial"
+    undo = Request("files.rm", {"path": partial})
     try:
         for at in range(0, len(raw), PART_BYTES):
             yield Request("files.write", optional(
                 {"path": partial, "data": encode(raw[at:at + PART_BYTES]),
-                 "append": at > 0}, mode=mode if at == 0 else None))
+                 "append": at > 0}, mode=mode if at == 0 else None), undo=undo)
         yield Request("files.rename", {"from": partial, "to": path})
     except SandboxError:
         yield from rm(partial, recursive=False, missing_ok=True)
@@ -245,10 +216,30 @@ def exists(path: str) -> Op[bool]:
     return True
 
 
+def mkdir(path: str, recursive: bool) -> Op[None]:
+    yield Request("files.mkdir", {"path": text("path", path),
+                                  "recursive": flag("recursive", recursive)})
+
+
+def rename(source: str, target: str) -> Op[None]:
+    yield Request("files.rename", {"from": text("source", source),
+                                   "to": text("target", target)})
+
+
+def chmod(path: str, mode: int) -> Op[None]:
+    yield Request("files.chmod", {"path": text("path", path),
+                                  "mode": integer("mode", mode)})
+
+
+def symlink(target: str, path: str) -> Op[None]:
+    yield Request("files.symlink", {"target": text("target", target),
+                                    "path": text("path", path)})
+
+
 def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
     try:
         yield Request("files.rm", {"path": text("path", path),
-                                   "recursive": recursive})
+                                   "recursive": flag("recursive", recursive)})
     except FileNotFound:
         if not missing_ok:
             raise
@@ -256,6 +247,7 @@ def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
 
 def upload(host_dir: str, path: str) -> Op[int]:
     """Copies a folder of the host into the sandbox; the number of files."""
+    text("path", path)
     if not os.path.isdir(host_dir):
         raise NotADirectoryError(f"host_dir: {host_dir} is not a folder")
     count = 0
@@ -302,7 +294,7 @@ def download(path: str, host_dir: str) -> Op[int]:
 
 # --- commands of the host
 
-def extension_handler(extensions: Mapping[str, Callable[..., Any]]) -> \
+def extension_handler(extensions: Mapping[str, Extension]) -> \
         Callable[[Dict[str, Any]], Dict[str, Any]]:
     """Answers extension.invoke: a function gets arguments and standard input;
     it returns its output, or (output, exit code), or a dict as it goes out."""
@@ -317,30 +309,56 @@ def extension_handler(extensions: Mapping[str, Callable[..., Any]]) -> \
 
 # --- the sandbox
 
-def server_argv(mounts: Iterable[Mount]) -> List[str]:
-    """The server, which may mount the host's folders that the caller names."""
-    argv = server_command()
-    for m in mounts:
-        if isinstance(m, Mount) and m.host_path is not None:
-            argv += ["--allow-mount", os.path.abspath(m.host_path)]
-    return argv
-
-
 def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            limits: Optional[Mapping[str, int]], mounts: Iterable[Mount],
            env: Optional[Mapping[str, str]], tools_dir: Optional[str],
            writable_paths: Optional[List[str]],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
-           extensions: List[Dict[str, Any]]) -> Op[None]:
-    params = optional(
-        {}, timeoutMs=timeout_ms, fsLimitBytes=fs_limit_bytes,
+           extensions: Optional[Mapping[str, Extension]]) -> Dict[str, Any]:
+    """The parameters of `create`."""
+    need("extensions", extensions or {}, Mapping,
+         "a mapping of str to function")
+    for name, value in (extensions or {}).items():
+        function(f"extensions[{name!r}]", value)
+    names = [{"name": text("a name in extensions", name)}
+             for name in extensions or {}]
+    tools = maybe_text("tools_dir", tools_dir)
+    return optional(
+        {}, timeoutMs=maybe_integer("timeout_ms", timeout_ms),
+        fsLimitBytes=maybe_integer("fs_limit_bytes", fs_limit_bytes),
         limits=known_limits(limits),
         mounts=mount_params(mounts) or None, env=variables("env", env),
-        wasmDir=None if tools_dir is None else os.path.abspath(tools_dir),
-        writablePaths=writable_paths, allowTools=allow_tools, seed=seed,
-        clock=clock_ms, extensions=extensions or None)
-    yield Request("create", params)
+        wasmDir=None if tools is None else os.path.abspath(tools),
+        writablePaths=texts("writable_paths", writable_paths),
+        allowTools=texts("allow_tools", allow_tools),
+        seed=maybe_integer("seed", seed),
+        clock=maybe_integer("clock_ms", clock_ms), extensions=names or None)
+
+
+def connect(params: Mapping[str, Any],
+            extensions: Optional[Mapping[str, Extension]]) -> Connection:
+    """A server for `create` with these parameters. It may mount the folders of
+    the host that they name."""
+    argv = server_command()
+    for m in params.get("mounts", ()):
+        if "hostPath" in m:
+            argv += ["--allow-mount", m["hostPath"]]
+    connection = Connection(argv)
+    connection.max_line_bytes = params.get("limits", {}).get(
+        "rpcBytes", MAX_LINE_BYTES)
+    if extensions:
+        connection.handle("extension.invoke", extension_handler(extensions))
+    return connection
+
+
+def restore(snapshot_id: str) -> Op[None]:
+    try:
+        yield Request("snapshot.restore",
+                      {"id": text("snapshot_id", snapshot_id)})
+    except FileNotFound as e:
+        raise RpcError(e.code, f"ENOENT: snapshot_id {snapshot_id!r} is no "
+                       "snapshot of this sandbox") from None
 
 
 def export_state() -> Op[bytes]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import (Any, Callable, Dict, Iterator, List, Mapping,
-                    MutableMapping, Optional, Sequence, Tuple, TypeVar)
+import time
+from typing import (Any, Dict, Iterator, List, Mapping, MutableMapping,
+                    Optional, Sequence, Tuple, TypeVar)
 
-from . import _ops
+from . import _args, _ops
+from ._args import Data
 from ._errors import SandboxClosed, SandboxError
-from ._ops import Data, OnOutput, Op, Request
+from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
 from ._wire import Connection, Event
 
@@ -38,7 +40,7 @@ class _Channel:
             request = next(op)
             while True:
                 try:
-                    result = self._wait(request)
+                    result = self._take(request)
                 except SandboxError as e:
                     request = op.throw(e)
                 else:
@@ -47,11 +49,19 @@ class _Channel:
             value: T = end.value
             return value
 
+    def _take(self, step: Step) -> Any:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        return self._wait(step)
+
     def _wait(self, request: Request) -> Any:
         events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
-        number = self.connection.send(
-            request.method, self.addressed(request.params), events.put)
+        number = self.connection.new_id()
         try:
+            self.connection.send(request.method,
+                                 self.addressed(request.params), events.put,
+                                 number)
             while True:
                 kind, value = events.get()
                 if kind == "done":
@@ -63,9 +73,16 @@ class _Channel:
         except SandboxError:
             raise
         except BaseException:  # KeyboardInterrupt, or a callback's own
-            self.connection.post(
-                "cancel", self.addressed({"requestId": number}))
+            self.abandon(number, request.undo)
             raise
+
+    def abandon(self, number: int, undo: Optional[Request]) -> None:
+        """Nobody waits for this request any more. Does not wait either."""
+        if not self.is_closed:
+            self.connection.post("cancel", self.addressed(
+                {"requestId": number}), instead_of=number)
+        if undo and not self.is_closed:
+            self.connection.post(undo.method, self.addressed(undo.params))
 
 
 class Process:
@@ -115,18 +132,19 @@ class Process:
         return not self._ended.is_set()
 
     def send_stdin(self, data: Data) -> None:
-        self._ask("process.write", encoding="base64",
-                  data=_ops.encode(_ops.to_bytes("data", data)))
+        """Waits, as for a full pipe, if it has not read what came before."""
+        self._channel.do(_ops.send_stdin(self.process_id, data))
 
     def close_stdin(self) -> None:
         self._ask("process.write", eof=True)
 
     def resize(self, rows: int, cols: int) -> None:
-        self._ask("process.resize", rows=rows, cols=cols)
+        self._ask("process.resize", rows=_args.integer("rows", rows),
+                  cols=_args.integer("cols", cols))
 
     def kill(self, signal: int = 9) -> None:
         """Sends a signal to it and to all that it has started."""
-        self._ask("process.kill", signal=signal)
+        self._ask("process.kill", signal=_args.integer("signal", signal))
 
     def _ask(self, method: str, **params: Any) -> None:
         self._channel.do(_ops.ask(method, processId=self.process_id, **params))
@@ -189,21 +207,19 @@ class Files:
         return self._channel.do(_ops.exists(path))
 
     def mkdir(self, path: str, recursive: bool = False) -> None:
-        self._channel.do(_ops.ask("files.mkdir", path=path,
-                                  recursive=recursive))
+        self._channel.do(_ops.mkdir(path, recursive))
 
     def rm(self, path: str, recursive: bool = False) -> None:
         self._channel.do(_ops.rm(path, recursive))
 
     def rename(self, source: str, target: str) -> None:
-        self._channel.do(_ops.ask("files.rename", **{"from": source,
-                                                     "to": target}))
+        self._channel.do(_ops.rename(source, target))
 
     def chmod(self, path: str, mode: int) -> None:
-        self._channel.do(_ops.ask("files.chmod", path=path, mode=mode))
+        self._channel.do(_ops.chmod(path, mode))
 
     def symlink(self, target: str, path: str) -> None:
-        self._channel.do(_ops.ask("files.symlink", target=target, path=path))
+        self._channel.do(_ops.symlink(target, path))
 
     def upload(self, host_dir: str, path: str) -> int:
         """Copies a folder of the host, without symbolic links, into the
@@ -227,14 +243,15 @@ class Env(MutableMapping[str, str]):
         return dict(result["env"])
 
     def __getitem__(self, name: str) -> str:
-        value = self._channel.do(_ops.ask("env.get", name=name))["value"]
+        value = self._channel.do(_ops.ask(
+            "env.get", name=_args.text("name", name)))["value"]
         if value is None:
             raise KeyError(name)
         return str(value)
 
     def __setitem__(self, name: str, value: str) -> None:
-        self._channel.do(_ops.ask("env.set", name=_ops.text("name", name),
-                                  value=_ops.text("value", value)))
+        self._channel.do(_ops.ask("env.set", name=_args.text("name", name),
+                                  value=_args.text("value", value)))
 
     def __delitem__(self, name: str) -> None:
         self[name]  # KeyError
@@ -245,9 +262,6 @@ class Env(MutableMapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._all())
-
-
-Extension = Callable[[List[str], str], Any]
 
 
 class Sandbox:
@@ -268,19 +282,15 @@ class Sandbox:
                  allow_tools: Optional[List[str]] = None,
                  seed: Optional[int] = None, clock_ms: Optional[int] = None,
                  extensions: Optional[Mapping[str, Extension]] = None) -> None:
-        op = _ops.create(
+        params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
             limits=limits, mounts=mounts, env=env, tools_dir=tools_dir,
             writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
-            clock_ms=clock_ms,
-            extensions=[{"name": name} for name in extensions or {}])
-        connection = Connection(_ops.server_argv(mounts))
-        if extensions:
-            connection.handle("extension.invoke",
-                              _ops.extension_handler(extensions))
+            clock_ms=clock_ms, extensions=extensions)
+        connection = _ops.connect(params, extensions)
         self._attach(_Channel(connection, None))
         try:
-            self._channel.do(op)
+            self._channel.do(_ops.ask("create", **params))
         except BaseException:
             connection.close()
             raise
@@ -322,7 +332,8 @@ class Sandbox:
     def new(self, label: Optional[str] = None) -> "Sandbox":
         """A fresh sandbox on the same server, with the options of the first."""
         result = self._channel.do(_ops.ask(
-            "sandbox.create", **_ops.optional({}, label=label)))
+            "sandbox.create", **_args.optional(
+                {}, label=_args.maybe_text("label", label))))
         return self._on(self._channel.connection, result["sandboxId"])
 
     def list(self) -> List[SandboxInfo]:
@@ -333,8 +344,7 @@ class Sandbox:
         return str(self._channel.do(_ops.ask("snapshot.create"))["id"])
 
     def restore(self, snapshot_id: str) -> None:
-        self._channel.do(_ops.ask(
-            "snapshot.restore", id=_ops.text("snapshot_id", snapshot_id)))
+        self._channel.do(_ops.restore(snapshot_id))
 
     def export_state(self) -> bytes:
         """All that was changed, as a tar."""
@@ -345,7 +355,8 @@ class Sandbox:
 
     def mount(self, mount: Mount) -> None:
         """Files given by the caller, as a folder of the sandbox."""
-        self._channel.do(_ops.ask("mount", **_ops.mount_params([mount])[0]))
+        self._channel.do(_ops.ask("mount",
+                                  **_args.mount_of_files("mount", mount)))
 
     def reset(self) -> None:
         """The state at the beginning."""

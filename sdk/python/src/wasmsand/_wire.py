@@ -3,7 +3,12 @@
 One thread reads the server's lines and hands each to the sink of its request,
 so that requests of several threads and event loops go side by side. A sink gets
 events: `("output", params)` while a run goes on, then one `("done", result)` or
-`("error", exception)`. It must not wait."""
+`("error", exception)`. It must not wait.
+
+A line is written as a whole, whatever signal handlers raise meanwhile: it fits
+into the buffer of the pipe's file object, which keeps what an interrupted flush
+has left, or it is written by a thread, where no signal handlers run. The reader
+never waits for a writer: a server whose output is not read stops reading."""
 
 from __future__ import annotations
 
@@ -18,7 +23,8 @@ from collections import deque
 from typing import (IO, Any, Callable, Deque, Dict, List, Mapping, Optional,
                     Sequence, Tuple)
 
-from ._errors import SandboxClosed, SandboxError, ServerDied, rpc_error
+from ._errors import (RpcError, SandboxClosed, SandboxError, ServerDied,
+                      rpc_error)
 
 Event = Tuple[str, Any]
 Sink = Callable[[Event], None]
@@ -26,6 +32,8 @@ Handler = Callable[[Dict[str, Any]], Dict[str, Any]]
 
 STDERR_LINES = 20
 END_SECONDS = 5.0
+BUFFER_BYTES = 64 << 10
+MAX_LINE_BYTES = 8 << 20  # rpcBytes of a server, unless asked for more
 
 
 def server_command() -> List[str]:
@@ -49,17 +57,19 @@ class Connection:
 
     def __init__(self, argv: Optional[Sequence[str]] = None) -> None:
         self._ids = itertools.count(1)
-        self._lock = threading.Lock()  # guards what follows, and writing
+        self._write_lock = threading.Lock()  # taken before no other
+        self._lock = threading.Lock()  # guards what follows
         self._sinks: Dict[int, Sink] = {}
         self._outputs: Dict[Tuple[Optional[str], int], Sink] = {}
         self._early: Dict[Tuple[Optional[str], int], List[Event]] = {}
         self._handlers: Dict[str, Handler] = {}
+        self.max_line_bytes = MAX_LINE_BYTES  # of a request
         self._end: Optional[SandboxError] = None
         self._stderr: Deque[str] = deque(maxlen=STDERR_LINES)
         self._process = subprocess.Popen(
-            list(argv or server_command()), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True)
+            list(argv or server_command()), bufsize=BUFFER_BYTES,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True)
         self._threads = [self._start(self._read_stderr),
                          self._start(self._read_lines)]
         _connections.add(self)
@@ -72,33 +82,55 @@ class Connection:
 
     # --- requests
 
-    def send(self, method: str, params: Mapping[str, Any], sink: Sink) -> int:
-        """Sends a request; its answer goes to the sink. Its id."""
-        number = next(self._ids)
+    def new_id(self) -> int:
+        return next(self._ids)
+
+    def send(self, method: str, params: Mapping[str, Any], sink: Sink,
+             number: Optional[int] = None) -> None:
+        """Sends a request; its answer goes to the sink."""
+        if number is None:
+            number = self.new_id()
         line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
                         "params": params})
+        if len(line) > self.max_line_bytes:
+            large = max(params, key=lambda name: len(str(params[name])))
+            raise RpcError(-32700, f"{large} is too large: the request has "
+                           f"{len(line)} bytes, the limit rpcBytes is "
+                           f"{self.max_line_bytes}")
         with self._lock:
             if self._end:
                 raise self._end
             self._sinks[number] = sink
-            self._write(line)
-        return number
+        self._write(line)
 
-    def post(self, method: str, params: Mapping[str, Any]) -> None:
-        """Sends a request whose answer nobody waits for."""
+    def post(self, method: str, params: Mapping[str, Any],
+             instead_of: Optional[int] = None) -> None:
+        """Sends a request without waiting for anything; its answer, and that
+        of the request in its place, are for nobody."""
+        with self._lock:
+            self._sinks.pop(instead_of or 0, None)
+        line = _encode({"jsonrpc": "2.0", "id": self.new_id(),
+                        "method": method, "params": params})
         try:
-            self.send(method, params, lambda event: None)
-        except SandboxError:
-            pass
+            self._start(lambda: self._write_now(line))
+        except RuntimeError:
+            pass  # the interpreter ends, and with it the server
 
     def _write(self, line: bytes) -> None:
-        try:
-            stdin = self._process.stdin
-            assert stdin is not None
-            stdin.write(line)
-            stdin.flush()
-        except (BrokenPipeError, ValueError):
-            pass  # the reader meets the end, and tells every sink
+        if len(line) <= BUFFER_BYTES:
+            self._write_now(line)
+        else:
+            self._start(lambda: self._write_now(line))
+
+    def _write_now(self, line: bytes) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        with self._write_lock:
+            try:
+                stdin.write(line)
+                stdin.flush()
+            except (OSError, ValueError):
+                pass  # the reader meets the end, and tells every sink
 
     def watch(self, sandbox_id: Optional[str], process_id: int,
               sink: Sink) -> None:
@@ -122,26 +154,36 @@ class Connection:
     def _read_lines(self) -> None:
         stdout = self._process.stdout
         assert stdout is not None
-        for line in stdout:
-            message = json.loads(line)
-            if "method" not in message:
-                self._answer(message)
-            elif "id" in message:
-                self._start(lambda m=message: self._serve(m))  # type: ignore
-            else:
-                self._notify(message["params"])
-        self._over()
+        reason = ""
+        try:
+            for line in stdout:
+                self._take(json.loads(line))
+        except Exception as e:  # not of the protocol: nobody knows what is next
+            self._process.kill()
+            reason = f", after a line that is none of its protocol ({e!r})"
+        self._over(reason)
+
+    def _take(self, message: Dict[str, Any]) -> None:
+        if "method" not in message:
+            self._answer(message)
+        elif "id" in message:
+            self._start(lambda: self._serve(message))
+        else:
+            self._notify(message["params"])
 
     def _answer(self, message: Dict[str, Any]) -> None:
-        with self._lock:
-            sink = self._sinks.pop(message["id"], None)
-        if not sink:
-            return
         error = message.get("error")
+        event: Event = ("done", message.get("result"))
         if error:
-            sink(("error", rpc_error(error["code"], error["message"])))
-        else:
-            sink(("done", message.get("result")))
+            event = ("error", rpc_error(error["code"], error["message"]))
+        with self._lock:
+            if message["id"] is None:  # one of these was not understood
+                sinks = list(self._sinks.values())
+                self._sinks.clear()
+            else:
+                sinks = [self._sinks.pop(message["id"], lambda event: None)]
+        for sink in sinks:
+            sink(event)
 
     def _notify(self, params: Dict[str, Any]) -> None:
         with self._lock:
@@ -164,8 +206,7 @@ class Connection:
             reply["result"] = handler(message["params"])
         except Exception as e:  # the command in the sandbox reports it
             reply["error"] = {"code": 1, "message": f"{type(e).__name__}: {e}"}
-        with self._lock:
-            self._write(_encode(reply))
+        self._write(_encode(reply))
 
     def _read_stderr(self) -> None:
         stderr: Optional[IO[bytes]] = self._process.stderr
@@ -175,13 +216,22 @@ class Connection:
 
     # --- the end
 
-    def _over(self) -> None:
-        status = self._process.wait()
+    def _wait(self) -> int:
+        """The status of the server, whose pipes are closed."""
+        try:
+            return self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def _over(self, reason: str) -> None:
+        status = self._wait()
         self._threads[0].join(END_SECONDS)
         with self._lock:
             if not self._end:
-                self._end = ServerDied(f"the server ended with {status}",
-                                       "".join(self._stderr))
+                self._end = ServerDied(
+                    f"the server ended with {status}{reason}",
+                    "".join(self._stderr))
             sinks = list(self._sinks.values()) + list(self._outputs.values())
             self._sinks.clear()
             self._outputs.clear()
@@ -193,19 +243,35 @@ class Connection:
         with self._lock:
             if not self._end:
                 self._end = SandboxClosed("the sandbox was killed")
-            stdin = self._process.stdin
-            assert stdin is not None
-            try:
-                stdin.close()
-            except BrokenPipeError:
-                pass
-        try:
-            self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
+        if self._write_lock.acquire(timeout=END_SECONDS):
+            self._close_stdin()
+            self._write_lock.release()
+        self._wait()
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(END_SECONDS)
+
+    def _close_stdin(self) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            os.set_blocking(stdin.fileno(), False)
+            stdin.close()
+        except (OSError, ValueError):
+            pass  # closed before, or with bytes that nobody will read
+
+    def leave_to_parent(self) -> None:
+        """In a child of fork: it has none of this, and does not keep the
+        server."""
+        self._lock = threading.Lock()
+        self._write_lock = threading.Lock()
+        self._end = SandboxClosed("the sandbox is that of the parent process")
+        null = os.open(os.devnull, os.O_RDWR)
+        for file in (self._process.stdin, self._process.stdout,
+                     self._process.stderr):
+            if file and not file.closed:
+                os.dup2(null, file.fileno(), inheritable=False)
+        os.close(null)
 
     @property
     def pid(self) -> int:
@@ -223,3 +289,12 @@ _connections: "weakref.WeakSet[Connection]" = weakref.WeakSet()
 def _close_all() -> None:
     for connection in list(_connections):
         connection.close()
+
+
+def _after_fork() -> None:
+    for connection in list(_connections):
+        connection.leave_to_parent()
+    _connections.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,133 @@
+"""The arguments of calls: checked, and as the server wants them. Errors name the
+argument."""
+
+from __future__ import annotations
+
+import base64
+import os
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+
+from ._types import Mount
+from ._wire import MAX_LINE_BYTES
+
+Data = Union[bytes, bytearray, memoryview, str]
+
+LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
+          "memoryBytes", "processes", "cpuMs", "snapshots")
+
+
+def need(name: str, value: Any, kind: Any, what: str) -> None:
+    """Raises a TypeError that names the argument."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{name} must be {what}, not {type(value).__name__}")
+
+
+def text(name: str, value: Any) -> str:
+    need(name, value, str, "a str")
+    if "\0" in value:
+        raise ValueError(f"{name} must not contain NUL")
+    try:
+        value.encode()
+    except UnicodeEncodeError as e:
+        raise ValueError(f"{name} cannot be UTF-8: {e.reason}") from None
+    return str(value)
+
+
+def maybe_text(name: str, value: Any) -> Optional[str]:
+    return None if value is None else text(name, value)
+
+
+def integer(name: str, value: Any) -> int:
+    need(name, value, int, "an int")
+    return int(value)
+
+
+def maybe_integer(name: str, value: Any) -> Optional[int]:
+    return None if value is None else integer(name, value)
+
+
+def flag(name: str, value: Any) -> bool:
+    need(name, value, bool, "a bool")
+    return bool(value)
+
+
+def function(name: str, value: Any) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function, "
+                        f"not {type(value).__name__}")
+
+
+def texts(name: str, value: Any) -> Optional[List[str]]:
+    if value is None:
+        return None
+    need(name, value, (list, tuple), "a list of str")
+    return [text(f"{name}[{i}]", v) for i, v in enumerate(value)]
+
+
+def optional(params: Dict[str, Any], **given: Any) -> Dict[str, Any]:
+    """params, with those of the given that are not None."""
+    params.update({k: v for k, v in given.items() if v is not None})
+    return params
+
+
+def variables(name: str, env: Optional[Mapping[str, str]]) -> \
+        Optional[Dict[str, str]]:
+    if env is None:
+        return None
+    need(name, env, Mapping, "a mapping of str to str")
+    return {text(f"a name in {name}", k): text(f"{name}[{k!r}]", v)
+            for k, v in env.items()}
+
+
+def known_limits(limits: Optional[Mapping[str, int]]) -> \
+        Optional[Dict[str, int]]:
+    if limits is None:
+        return None
+    need("limits", limits, Mapping, "a mapping of str to int")
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ValueError(f"limits: there is no {name!r}, only "
+                             + ", ".join(LIMITS))
+        integer(f"limits[{name!r}]", value)
+    if limits.get("rpcBytes", MAX_LINE_BYTES) < MAX_LINE_BYTES:
+        raise ValueError(f"limits['rpcBytes'] must be {MAX_LINE_BYTES} or "
+                         "more: requests of this package are that long")
+    return dict(limits)
+
+
+def to_bytes(name: str, data: Data) -> bytes:
+    if isinstance(data, str):
+        try:
+            return data.encode()
+        except UnicodeEncodeError as e:
+            raise ValueError(f"{name} cannot be UTF-8: {e.reason}") from None
+    need(name, data, (bytes, bytearray, memoryview), "bytes or a str")
+    return bytes(data)
+
+
+def encode(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def mount_params(mounts: Iterable[Mount]) -> List[Dict[str, Any]]:
+    result = []
+    for m in mounts:
+        need("mounts", m, Mount, "a list of Mount")
+        if m.host_path is None:
+            result.append(mount_of_files("mounts", m))
+        else:
+            result.append({"path": text("path in mounts", m.path),
+                           "hostPath": os.path.abspath(m.host_path),
+                           "writable": flag("writable in mounts", m.writable)})
+    return result
+
+
+def mount_of_files(name: str, m: Mount) -> Dict[str, Any]:
+    need(name, m, Mount, "a Mount")
+    if m.host_path is not None:
+        raise ValueError(f"{name}: folders of the host are mounted when a "
+                         "sandbox is made: Sandbox(mounts=[...])")
+    files = {text(f"a path in {name}", k): encode(to_bytes(f"{name}: {k}", v))
+             for k, v in m.files.items()}
+    return {"path": text(f"path in {name}", m.path), "files": files,
+            "writable": flag(f"writable in {name}", m.writable)}

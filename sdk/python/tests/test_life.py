@@ -1,0 +1,196 @@
+"""Life and death of sandboxes: nothing hangs, nothing is left."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from wasmsand import Sandbox, SandboxClosed, SandboxError, ServerDied
+
+LOOP = "echo; while :; do :; done"
+
+
+def client(code):
+    """A Python that says the pid of its server, and when its command runs."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for_end(pid):
+    """Of a process that is not ours. Its pidfd is readable then."""
+    try:
+        fd = os.pidfd_open(int(pid))
+    except ProcessLookupError:
+        return
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    assert poll.poll(30_000)
+    os.close(fd)
+
+
+RUNS = """
+    from wasmsand import Sandbox
+    sb = Sandbox()
+    print(sb._channel.connection.pid, flush=True)
+    sb.commands.run("echo; while :; do :; done",
+                    on_stdout=lambda t: print("runs", flush=True))
+"""
+
+
+def test_an_interrupt_from_the_terminal():
+    with client(RUNS) as p:
+        pid, _ = p.stdout.readline(), p.stdout.readline()
+        p.send_signal(signal.SIGINT)
+        assert p.wait(30) == -signal.SIGINT
+        assert p.stderr.read().endswith("KeyboardInterrupt\n")
+        wait_for_end(pid)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
+def test_a_client_that_is_killed_leaves_no_server(sig):
+    with client(RUNS) as p:
+        pid, _ = p.stdout.readline(), p.stdout.readline()
+        p.send_signal(sig)
+        assert p.wait(30) == -sig
+        wait_for_end(pid)
+
+
+@pytest.mark.parametrize("work", [
+    "sb.commands.start('sleep 1000')",
+    "started = threading.Event()\n"
+    "threading.Thread(target=sb.commands.run, args=['echo; sleep 1000'],"
+    " kwargs={'on_stdout': lambda t: started.set()}, daemon=True).start()\n"
+    "started.wait()",
+    "sb.fork(); sb.fork().fork()",
+    "raise SystemExit(0)",
+])
+def test_the_end_of_the_interpreter_leaves_no_server(work):
+    code = ("import threading\nfrom wasmsand import Sandbox\nsb = Sandbox()\n"
+            f"print(sb._channel.connection.pid, flush=True)\n{work}\n")
+    with client(code) as p:
+        pid = p.stdout.readline()
+        assert p.wait(30) == 0, p.stderr.read()
+        wait_for_end(pid)
+
+
+def test_a_keyboard_interrupt_cancels_the_run(sb):
+    def interrupt(text):
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        sb.commands.run(LOOP, on_stdout=interrupt)
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_a_keyboard_interrupt_while_nothing_is_printed(sb):
+    """The main thread waits for the answer when the signal comes."""
+    process = sb.commands.start("read x")  # says when the run has begun
+    watcher = threading.Thread(target=lambda: (
+        process.wait(), signal.pthread_kill(threading.main_thread().ident,
+                                            signal.SIGINT)))
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        sb.commands.run(f"kill {process_of(sb)}; while :; do :; done")
+    watcher.join()
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def process_of(sb):
+    return sb.commands.run("pgrep -f 'read x' | head -n 1").stdout.strip()
+
+
+def test_a_killed_sandbox_is_closed():
+    sb = Sandbox()
+    sb.kill()
+    sb.kill()
+    with pytest.raises(SandboxClosed):
+        sb.commands.run("true")
+
+
+def test_kill_ends_a_run_of_another_thread():
+    sb = Sandbox()
+    started, ends = threading.Event(), []
+
+    def work():
+        try:
+            r = sb.commands.run(LOOP, on_stdout=lambda t: started.set())
+            ends.append(r.error_class)
+        except SandboxClosed:
+            ends.append("CANCELLED")
+    t = threading.Thread(target=work)
+    t.start()
+    assert started.wait(30)
+    sb.kill()
+    t.join(30)
+    assert ends == ["CANCELLED"]
+
+
+def test_kill_in_a_callback():
+    sb = Sandbox()
+    with pytest.raises(SandboxError):
+        sb.commands.run("while :; do echo x; done",
+                        on_stdout=lambda t: sb.kill())
+        sb.commands.run("true")
+
+
+def test_the_servers_death_ends_all_that_waits():
+    sb = Sandbox()
+    fork, process = sb.fork(), sb.commands.start("sleep 1000")
+    started, ends = threading.Event(), []
+
+    def work():
+        try:
+            fork.commands.run(LOOP, on_stdout=lambda t: started.set())
+        except ServerDied as e:
+            ends.append(e)
+    t = threading.Thread(target=work)
+    t.start()
+    assert started.wait(30)
+    os.kill(sb._channel.connection.pid, signal.SIGKILL)
+    t.join(30)
+    assert len(ends) == 1 and "-9" in str(ends[0])
+    with pytest.raises(ServerDied):
+        process.wait(30)
+    assert not list(process) and not process.is_running
+    for call in (lambda: sb.commands.run("true"), sb.fork):
+        with pytest.raises(ServerDied):
+            call()
+    sb.kill()
+
+
+def test_the_last_words_of_a_server(tmp_path, monkeypatch):
+    server = tmp_path / "server"
+    server.write_text("#!/bin/sh\nread x\nseq 100 >&2\necho why >&2\nexit 3\n")
+    server.chmod(0o755)
+    monkeypatch.setenv("WASMSAND_SERVER", str(server))
+    with pytest.raises(ServerDied, match="ended with 3") as caught:
+        Sandbox()
+    assert caught.value.stderr.endswith("99\n100\nwhy\n")
+    assert len(caught.value.stderr.splitlines()) == 20
+
+
+def test_a_server_that_is_not_there(monkeypatch):
+    monkeypatch.setenv("WASMSAND_SERVER", "/no/such/server")
+    with pytest.raises(FileNotFoundError, match="/no/such/server"):
+        Sandbox()
+
+
+def test_a_callback_that_raises_cancels_the_command(sb):
+    def broken(text):
+        raise LookupError(text)
+    for command in ("while :; do echo x; done", "yes"):
+        with pytest.raises(LookupError):
+            sb.commands.run(command, on_stdout=broken)
+        assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_a_command_of_the_host_that_ends_everything():
+    with Sandbox(extensions={"end": lambda args, stdin: sb.kill()}) as sb:
+        with pytest.raises(SandboxClosed):
+            assert sb.commands.run("end").error_class == "CANCELLED"
+            sb.commands.run("true")

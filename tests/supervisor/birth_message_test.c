@@ -1,0 +1,106 @@
+#include "supervisor/birth.h"
+
+#include "../unit/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void
+make_pair(int v[2])
+{
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, v), 0);
+}
+
+static void
+close_pair(const int v[2])
+{
+    close(v[0]);
+    close(v[1]);
+}
+
+TEST(an_order_arrives_as_it_was_given)
+{
+    char *argv[] = {"sh", "-c", "", NULL}, *envp[] = {"A=1", NULL};
+    const char *read[] = {"/usr", NULL};
+    struct birth_order o = {.id = 7, .is_command = 1, .limit = {1, 2, 3}};
+    struct birth_orders *b = malloc(sizeof *b);
+    int v[2];
+
+    make_pair(v);
+    CHECK_EQ(birth_send_order(v[0], &o, argv, envp, read), 0);
+    CHECK_EQ(birth_take_order(v[1], b), 0);
+    CHECK_EQ(b->o.id, 7);
+    CHECK_EQ(b->o.limit[2], 3);
+    CHECK(!strcmp(b->argv[1], "-c") && !*b->argv[2] && !b->argv[3]);
+    CHECK(!strcmp(b->envp[0], "A=1") && !b->envp[1]);
+    CHECK(!strcmp(b->read[0], "/usr") && !b->read[1]);
+    CHECK_EQ(birth_send_order(v[0], &o, argv, NULL, NULL), 0);
+    CHECK_EQ(birth_take_order(v[1], b), 0);
+    CHECK(!b->envp[0] && !b->read[0]);
+    close(v[0]);
+    CHECK_EQ(birth_take_order(v[1], b), -EPIPE);
+    close(v[1]);
+    free(b);
+}
+
+TEST(an_order_that_is_too_long_is_refused)
+{
+    static char word[BIRTH_ORDER_BYTES];
+    char *argv[] = {word, NULL}, *many[BIRTH_ARGS_MAX + 1] = {NULL};
+    struct birth_order o = {.id = 1};
+    int v[2];
+
+    make_pair(v);
+    memset(word, 'x', sizeof word - 1);
+    CHECK_EQ(birth_send_order(v[0], &o, argv, NULL, NULL), -E2BIG);
+    for (int i = 0; i < BIRTH_ARGS_MAX; i++)
+        many[i] = "";
+    CHECK_EQ(birth_send_order(v[0], &o, many, NULL, NULL), -E2BIG);
+    close_pair(v);
+}
+
+TEST(an_order_of_another_form_is_refused)
+{
+    struct birth_orders *b = malloc(sizeof *b);
+    struct birth_order o = {.n_argv = 1};
+    int v[2];
+
+    make_pair(v);
+    CHECK_EQ(send(v[0], "x", 1, 0), 1);
+    CHECK_EQ(birth_take_order(v[1], b), -EBADMSG);
+    CHECK_EQ(send(v[0], &o, sizeof o, 0), (ssize_t)sizeof o);
+    CHECK_EQ(birth_take_order(v[1], b), -EBADMSG);
+    o.n_argv = BIRTH_ARGS_MAX;
+    CHECK_EQ(send(v[0], &o, sizeof o, 0), (ssize_t)sizeof o);
+    CHECK_EQ(birth_take_order(v[1], b), -EBADMSG);
+    close_pair(v);
+    free(b);
+}
+
+TEST(an_answer_brings_its_descriptors)
+{
+    struct birth_answer a = {.id = 3, .pid = 5, .where = "here"}, got;
+    int v[2], one[2];
+
+    make_pair(v);
+    CHECK_EQ(pipe(one), 0);
+    memset(a.hfd, 0xff, sizeof a.hfd);
+    a.hfd[BIRTH_WORDS] = one[0];
+    a.hfd[BIRTH_GROUP + 1] = one[1];
+    CHECK_EQ(birth_take_answer(v[1], &got), -EAGAIN);
+    CHECK_EQ(birth_send_answer(v[0], &a), 0);
+    CHECK_EQ(birth_take_answer(v[1], &got), 0);
+    CHECK_EQ(got.id, 3);
+    CHECK_EQ(got.hfd[BIRTH_PID], -1);
+    CHECK(got.hfd[BIRTH_WORDS] != one[0] && got.hfd[BIRTH_GROUP + 1] >= 0);
+    CHECK_EQ(write(got.hfd[BIRTH_GROUP + 1], "x", 1), 1);
+    close(got.hfd[BIRTH_WORDS]);
+    close(got.hfd[BIRTH_GROUP + 1]);
+    close_pair(one);
+    close(v[0]);
+    CHECK_EQ(birth_take_answer(v[1], &got), -EPIPE);
+    close(v[1]);
+}
