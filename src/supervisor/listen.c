@@ -22,8 +22,9 @@ enum {
     LINE_BYTES_MAX = 8388608,
     CLIENTS_MAX = 1024,
     BACKLOG = 1024,
-    READS_AHEAD = 16, /* of one client, before all else is looked at */
-    STUCK_S = 30,     /* a client that is behind and reads nothing is closed */
+    ACCEPTS_AHEAD = 16, /* before all else is looked at */
+    READS_AHEAD = 16,   /* of one client, the same */
+    STUCK_S = 30, /* a client that is behind and reads nothing is closed */
 };
 
 struct listener {
@@ -295,12 +296,15 @@ static void
 on_listener(struct source *source, uint32_t events)
 {
     struct listener *l = CONTAINER_OF(source, struct listener, source);
-    int hfd;
 
     (void)events;
-    while ((hfd = accept4(source->hfd, NULL, NULL,
-                          SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+    for (int i = 0; i < ACCEPTS_AHEAD; i++) {
+        int hfd =
+            accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (hfd < 0)
+            return;
         take_connection(l, hfd);
+    }
 }
 
 static int

@@ -70,29 +70,36 @@ reactor_remove(struct reactor *r, struct source *s)
 
 /* --- times */
 
-void
-reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
-{
-    struct list *after;
-
-    if (t->at_ns)
-        list_remove(&t->link);
-    t->at_ns = at_ns;
-    if (!at_ns)
-        return;
-    after = r->timers.prev;
-    while (after != &r->timers &&
-           CONTAINER_OF(after, struct timer, link)->at_ns > at_ns)
-        after = after->prev;
-    list_insert_after(after, &t->link);
-}
-
 static struct timer *
 first_timer(const struct reactor *r)
 {
     if (list_is_empty(&r->timers))
         return NULL;
     return CONTAINER_OF(r->timers.next, struct timer, link);
+}
+
+/* Times are usually the latest, or now. */
+static struct list *
+place_for(struct reactor *r, int64_t at_ns)
+{
+    struct list *after = r->timers.prev;
+    const struct timer *first = first_timer(r);
+
+    if (!first || first->at_ns > at_ns)
+        return &r->timers;
+    while (CONTAINER_OF(after, struct timer, link)->at_ns > at_ns)
+        after = after->prev;
+    return after;
+}
+
+void
+reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
+{
+    if (t->at_ns)
+        list_remove(&t->link);
+    t->at_ns = at_ns;
+    if (at_ns)
+        list_insert_after(place_for(r, at_ns), &t->link);
 }
 
 /* Those that are due now; not those that they set. */
