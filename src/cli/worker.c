@@ -64,7 +64,8 @@ cmd_worker(int argc, char **argv)
     static struct working w;
 
     w.w = (struct worker_options){.state_hfd = STATE_HFD, .seal = seal};
-    w.o = (struct server_options){.log_level = LOG_WARN, .worker = &w.w};
+    w.o = (struct server_options){
+        .shipped_dir = find_code(), .log_level = LOG_WARN, .worker = &w.w};
     if (!parse(&w, argc, argv)) {
         complain("worker: wrong options; it is started by the supervisor");
         return EXIT_USAGE;
