@@ -488,29 +488,38 @@ take_option(struct parse *p, int o, const char *name)
     return o != OPT_AFTER || take_number(p, name, &c->after);
 }
 
+/* The options up to the next word. */
+static bool
+parse_options(struct parse *p, int argc, char **argv)
+{
+    int o, index;
+
+    while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
+        if (o == '?' || o == ':') {
+            cli_complain(p->c, "%s %s", argv[optind - 1],
+                         o == ':' ? "needs a value" : "is not an option");
+            return false;
+        }
+        if (!take_option(p, o, options[index].name))
+            return false;
+    }
+    return true;
+}
+
 /* Options may follow the session, but not the words of a command. */
 static bool
 parse(struct parse *p, int argc, char **argv)
 {
-    int o, index, n_words = 0;
+    int n_words = 0;
 
     opterr = 0;
     optind = 1;
-    for (;;) {
-        while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
-            if (o == '?' || o == ':') {
-                cli_complain(p->c, "%s %s", argv[optind - 1],
-                             o == ':' ? "needs a value" : "is not an option");
-                return false;
-            }
-            if (!take_option(p, o, options[index].name))
-                return false;
-        }
-        bool is_end =
-            optind == argc || !strcmp(argv[optind - 1], "--") || n_words == 1;
-        if (is_end)
-            break;
+    if (!parse_options(p, argc, argv))
+        return false;
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
         argv[++n_words] = argv[optind++];
+        if (!parse_options(p, argc, argv))
+            return false;
     }
     for (; optind < argc; optind++)
         argv[++n_words] = argv[optind];
