@@ -37,7 +37,7 @@ set_fate(struct life *l)
         life_set_fate(l, SESSION_error, CAUSE_failed, strerror(e->start_error));
     else if (l->s->command && is_leaving)
         life_set_fate(l, l->fate.state, l->fate.cause, l->fate.reason);
-    else if (l->s->command && WIFEXITED(e->status))
+    else if (l->s->command && cause != CAUSE_oom && WIFEXITED(e->status))
         life_set_fate(l, SESSION_stopped, CAUSE_exited, "");
     else if (l->phase == LIFE_LOADING)
         life_set_fate(l, SESSION_error, cause,

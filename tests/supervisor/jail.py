@@ -87,12 +87,25 @@ def remove_groups():
         os.rmdir(path)
 
 
+def parent(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+
+
+def is_ours(pid):
+    """Not of somebody else who runs jails now: below us, or an orphan."""
+    above = pid
+    while above > 1 and above != os.getpid():
+        above = parent(above)
+    return above > 1 or parent(pid) == 1
+
+
 def jailed_processes():
     """Processes of users that only jails have."""
     found = []
     for path in glob.glob("/proc/[0-9]*"):
         try:
-            if os.stat(path).st_uid >= FIRST_UID:
+            if os.stat(path).st_uid >= FIRST_UID and is_ours(int(path[6:])):
                 found.append(int(path[6:]))
         except OSError:
             pass
