@@ -48,9 +48,12 @@ def test_a_command_over_its_memory(client):
 
 
 def test_a_command_that_is_not_there(client):
-    s = client.create(command=["/nowhere"])
-    event = s.wait_for("error")
-    assert event["reason"]
+    try:
+        s = client.create(command=["/nowhere"])
+    except Error as error:  # known before the answer
+        assert "No such file" in error.message
+    else:
+        assert "No such file" in s.wait_for("error")["reason"]
 
 
 def test_what_a_command_has_not(client):
