@@ -211,7 +211,7 @@ void life_left(struct life *l);
 /* The worker broke the protocol. */
 void life_fault(struct life *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The worker is dead. */
+/* The worker is dead. Before the store has the session, nothing is done. */
 void life_on_ended(struct life *l);
 /* A commit is done while nothing else holds a dead life. */
 void life_finish(struct life *l);

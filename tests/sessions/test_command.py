@@ -2,7 +2,7 @@
 import base64
 
 import pytest
-from supervisor import Error
+from supervisor import Error, Session
 
 
 def output(session):
@@ -65,3 +65,10 @@ def test_what_a_command_has_not(client):
     wasm = client.create()
     with pytest.raises(Error, match="no command"):
         wasm.call("session.output")
+
+
+def test_commands_that_are_over_at_once(client):
+    asked = [client.ask("session.create", command=["true"]) for _ in range(20)]
+    for number in asked:
+        session = Session(client, client.wait(number)["sessionId"])
+        assert session.wait_for("stopped")["cause"] == "exited"
