@@ -7,7 +7,6 @@
 #include "wire/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -364,170 +363,6 @@ static const struct {
     {"fork", do_change, true, 0},     {"events", do_events, false, 1},
 };
 
-/* --- options */
-
-enum {
-    OPT_LIMIT_LAST = 15, /* below: enum limit */
-    OPT_AGENT,
-    OPT_LABEL,
-    OPT_STATE,
-    OPT_DURABILITY,
-    OPT_CWD,
-    OPT_TIMEOUT,
-    OPT_AFTER,
-    OPT_ENV,
-    OPT_ENDED,
-    OPT_FOLLOW,
-    OPT_NO_AUTO_RESUME,
-    OPT_STDIN,
-    OPT_JSON,
-    OPT_SOCKET,
-    OPT_HELP,
-};
-
-static const struct option options[] = {
-    {"memory", required_argument, NULL, LIMIT_memory},
-    {"cpu", required_argument, NULL, LIMIT_cpu},
-    {"disk", required_argument, NULL, LIMIT_disk},
-    {"processes", required_argument, NULL, LIMIT_processes},
-    {"agent", required_argument, NULL, OPT_AGENT},
-    {"label", required_argument, NULL, OPT_LABEL},
-    {"state", required_argument, NULL, OPT_STATE},
-    {"durability", required_argument, NULL, OPT_DURABILITY},
-    {"cwd", required_argument, NULL, OPT_CWD},
-    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"after", required_argument, NULL, OPT_AFTER},
-    {"env", required_argument, NULL, OPT_ENV},
-    {"ended", no_argument, NULL, OPT_ENDED},
-    {"follow", no_argument, NULL, OPT_FOLLOW},
-    {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
-    {"stdin", no_argument, NULL, OPT_STDIN},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"socket", required_argument, NULL, OPT_SOCKET},
-    {"help", no_argument, NULL, OPT_HELP},
-    {0},
-};
-
-struct parse {
-    struct cli *c;
-    const char *socket;
-    bool wants_help;
-};
-
-static bool
-take_number(const struct parse *p, const char *name, json_int_t *ret)
-{
-    char *end;
-
-    errno = 0;
-    *ret = strtoll(optarg, &end, 10);
-    if (!errno && end != optarg && !*end && *ret >= 0)
-        return true;
-    cli_complain(p->c, "--%s '%s' is not a number", name, optarg);
-    return false;
-}
-
-static bool
-take_limit(const struct parse *p, int i, const char *name)
-{
-    json_int_t n;
-
-    if (!take_number(p, name, &n))
-        return false;
-    (void)json_object_set_new(p->c->limits, config_limit_key((enum limit)i),
-                              json_integer(n));
-    return true;
-}
-
-static bool
-take_env(const struct parse *p)
-{
-    char *equals = strchr(optarg, '=');
-
-    if (!equals || equals == optarg) {
-        cli_complain(p->c, "--env '%s' is not NAME=VALUE", optarg);
-        return false;
-    }
-    *equals = 0;
-    (void)json_object_set_new(p->c->env, optarg, json_string(equals + 1));
-    return true;
-}
-
-static bool
-take_option(struct parse *p, int o, const char *name)
-{
-    struct cli *c = p->c;
-    const struct {
-        int option;
-        const char **text;
-    } texts[] = {{OPT_AGENT, &c->agent}, {OPT_LABEL, &c->label},
-                 {OPT_STATE, &c->state}, {OPT_DURABILITY, &c->durability},
-                 {OPT_CWD, &c->cwd},     {OPT_SOCKET, &p->socket}};
-    const struct {
-        int option;
-        bool *flag;
-    } flags[] = {{OPT_ENDED, &c->ended},
-                 {OPT_FOLLOW, &c->follow},
-                 {OPT_NO_AUTO_RESUME, &c->no_auto_resume},
-                 {OPT_STDIN, &c->reads_stdin},
-                 {OPT_JSON, &c->is_json},
-                 {OPT_HELP, &p->wants_help}};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].option == o)
-            *texts[i].text = optarg;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (flags[i].option == o)
-            *flags[i].flag = true;
-    if (o <= OPT_LIMIT_LAST)
-        return take_limit(p, o, name);
-    if (o == OPT_ENV)
-        return take_env(p);
-    if (o == OPT_TIMEOUT)
-        return take_number(p, name, &c->timeout_ms);
-    return o != OPT_AFTER || take_number(p, name, &c->after);
-}
-
-/* The options up to the next word. */
-static bool
-parse_options(struct parse *p, int argc, char **argv)
-{
-    int o, index;
-
-    while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
-        if (o == '?' || o == ':') {
-            cli_complain(p->c, "%s %s", argv[optind - 1],
-                         o == ':' ? "needs a value" : "is not an option");
-            return false;
-        }
-        if (!take_option(p, o, options[index].name))
-            return false;
-    }
-    return true;
-}
-
-/* Options may follow the session, but not the words of a command. */
-static bool
-parse(struct parse *p, int argc, char **argv)
-{
-    int n_words = 0;
-
-    opterr = 0;
-    optind = 1;
-    if (!parse_options(p, argc, argv))
-        return false;
-    if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-        argv[++n_words] = argv[optind++];
-        if (!parse_options(p, argc, argv))
-            return false;
-    }
-    for (; optind < argc; optind++)
-        argv[++n_words] = argv[optind];
-    argv[n_words + 1] = NULL;
-    p->c->words = argv + 1;
-    return true;
-}
-
 /* --- from the words to a command */
 
 static bool
@@ -577,20 +412,19 @@ run_command(struct cli *c, size_t i)
 static int
 start(struct cli *c, size_t i, char **words)
 {
-    struct parse p = {.c = c};
     int argc = 0;
 
     while (words[argc])
         argc++;
     c->limits = json_object();
     c->env = json_object();
-    if (!parse(&p, argc, words))
+    if (!cli_parse(c, argc, words))
         return CLI_USAGE;
-    if (p.wants_help) {
+    if (c->wants_help) {
         (void)fputs(help, stdout);
         return 0;
     }
-    if (!connect_to(c, p.socket))
+    if (!connect_to(c, c->socket))
         return CLI_FAILED;
     int status = run_command(c, i);
     link_close(&c->link);

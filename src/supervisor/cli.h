@@ -13,16 +13,18 @@ struct cli {
     const char *command; /* the word after `session` */
     bool is_json;
     /* options, NULL or 0 if they were not given */
-    const char *agent, *label, *state, *durability, *cwd;
+    const char *agent, *label, *state, *durability, *cwd, *socket;
     json_int_t timeout_ms, after;
     json_t *limits, *env;
-    bool ended, follow, no_auto_resume, reads_stdin;
+    bool ended, follow, no_auto_resume, reads_stdin, wants_help;
     char **words; /* what is not an option; ends with NULL */
 };
 
 /* `words`: what followed `session`. The exit status. */
 int session_main(char **words);
 
+/* Takes options and words from argv, which is changed. False: it was told. */
+bool cli_parse(struct cli *c, int argc, char **argv);
 /* The result, which the caller frees; NULL: the error was told. */
 OWN json_t *cli_call(struct cli *c, const char *method, OWN json_t *params);
 /* From a beginning of an id, or a label, that only one session has. False: it

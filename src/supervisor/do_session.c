@@ -60,7 +60,8 @@ has_room(struct supervisor *sv, struct call *q)
     return false;
 }
 
-/* The store has it, or cannot. */
+/* The store has it, or cannot. What happened to the worker before that was
+ * left to us. */
 static void
 created(struct session *s, void *arg, int error, const char *why)
 {
@@ -69,13 +70,16 @@ created(struct session *s, void *arg, int error, const char *why)
     (void)arg;
     if (!l)
         return;
+    bool has_ended = l->worker && l->worker->has_ended;
+    l->has_row = true;
     if (error < 0) {
         s->is_lost = true;
         life_end(l, SESSION_ended, CAUSE_store, "%s", why);
-        return;
+    } else {
+        life_check_ready(l);
     }
-    l->has_row = true;
-    life_check_ready(l);
+    if (has_ended)
+        life_on_ended(l);
 }
 
 static bool

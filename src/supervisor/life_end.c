@@ -247,6 +247,8 @@ life_on_ended(struct life *l)
 {
     struct supervisor *sv = l->s->sv;
 
+    if (!l->has_row) /* nor does anybody know the session */
+        return;
     if (!l->s->command) { /* what it said before */
         records_read(l);
         route_read(l);

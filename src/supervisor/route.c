@@ -5,7 +5,6 @@
 #include "supervisor/events.h"
 #include "supervisor/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 enum {
     ANSWER_BYTES_MAX = 32 << 20, /* of a worker's line */
     HELD_BYTES_MAX = 4 << 20,    /* of answers that wait for a commit */
-    ROUTES_MAX = 1024,           /* of one session */
     READS_AHEAD = 16,            /* before all else is looked at */
 };
 
@@ -171,8 +169,8 @@ parse_reply(struct text line, struct reply *ret)
     return ret->has_version && !ret->is_bad;
 }
 
-static struct call *
-find_open(const struct life *l, uint64_t number)
+struct call *
+route_find_open(const struct life *l, uint64_t number)
 {
     LIST_FOR_EACH(it, &l->open)
     {
@@ -181,70 +179,6 @@ find_open(const struct life *l, uint64_t number)
             return q;
     }
     return NULL;
-}
-
-/* A member of an object that is a number; 0: it is not there. */
-static uint64_t
-member_number(struct text object, const char *name)
-{
-    struct member m;
-    struct scan s;
-    uint64_t n = 0;
-
-    if (!scan_object(object, &s))
-        return 0;
-    while (scan_next(&s, &m))
-        if (text_is(m.name, name))
-            (void)text_number(m.value, &n);
-    return n;
-}
-
-static void
-route_free(struct life *l, struct route *r)
-{
-    list_remove(&r->link);
-    l->n_routes--;
-    free(r);
-}
-
-static struct route *
-find_route(const struct life *l, uint64_t process)
-{
-    LIST_FOR_EACH(it, &l->routes)
-    {
-        struct route *r = CONTAINER_OF(it, struct route, link);
-        if (r->process == process)
-            return r;
-    }
-    return NULL;
-}
-
-/* The output of what it started is for the same client. */
-static void
-add_route(struct life *l, const struct call *q, struct text result)
-{
-    struct route *r = calloc(1, sizeof *r);
-
-    if (!r || q->client->is_gone) {
-        free(r);
-        return;
-    }
-    *r = (struct route){.process = member_number(result, "processId"),
-                        .client = q->client,
-                        .has_pty = call_bool(q, "pty", false)};
-    list_push_back(&l->routes, &r->link);
-    if (++l->n_routes > ROUTES_MAX)
-        route_free(l, CONTAINER_OF(l->routes.next, struct route, link));
-}
-
-/* After its end has been told, a process writes no more. */
-static void
-end_route(struct life *l, const struct call *q)
-{
-    struct route *r = find_route(l, (uint64_t)call_int(q, "processId", 0));
-
-    if (r && r->client == q->client)
-        route_free(l, r);
 }
 
 static void
@@ -267,9 +201,9 @@ answer_call(struct life *l, OWN struct call *q, const struct reply *r)
     bool is_fine = text_is(r->kind, "result");
 
     if (is_fine && method_is(q->method, "process.start"))
-        add_route(l, q, r->value);
+        output_add_route(l, q, r->value);
     if (is_fine && method_is(q->method, "process.wait"))
-        end_route(l, q);
+        output_end_route(l, q);
     if (!q->follow || !is_fine) {
         q->follow = NULL;
         call_pass(q, r->kind, r->value);
@@ -298,66 +232,6 @@ route_release(struct life *l)
         life_left(l);
     route_read(l);
     route_watch(l);
-}
-
-/* --- output */
-
-static struct client *
-client_of(const struct life *l, struct text params, const char **ret_id)
-{
-    const struct route *r;
-    uint64_t number = member_number(params, "request_id");
-    const struct call *q = number ? find_open(l, number) : NULL;
-
-    *ret_id = q ? q->id : NULL;
-    if (number)
-        return q && q->id && !q->client->is_gone ? q->client : NULL;
-    r = find_route(l, member_number(params, "process_id"));
-    return r ? r->client : NULL;
-}
-
-static void
-put_output(struct buf *b, const struct session *s, struct text params,
-           const char *id)
-{
-    struct member m;
-    struct scan scan;
-
-    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"method\":\"output\",\"params\":{");
-    put_name(b, "sessionId");
-    put_text(b, s->id);
-    (void)scan_object(params, &scan);
-    while (scan_next(&scan, &m)) {
-        if (text_is(m.name, "sessionId") || text_is(m.name, "sandbox_id"))
-            continue;
-        buf_puts(b, ",\"");
-        buf_add(b, m.name.p, m.name.len);
-        buf_puts(b, "\":");
-        if (id && text_is(m.name, "request_id"))
-            buf_puts(b, id);
-        else
-            buf_add(b, m.value.p, m.value.len);
-    }
-    buf_puts(b, "}}");
-}
-
-static void
-pass_output(struct life *l, struct text params)
-{
-    const char *id;
-    struct client *c = client_of(l, params, &id);
-    struct buf b;
-
-    l->used_ns = reactor_now_ns();
-    if (!c)
-        return;
-    buf_init(&b, SIZE_MAX);
-    put_output(&b, l->s, params, id);
-    if (!b.error)
-        c->ops->send(c, b.p, b.len);
-    buf_fini(&b);
-    if (c->ops->is_behind(c))
-        list_push_back(&c->stalled, &l->stall);
 }
 
 /* --- lines of the worker */
@@ -412,7 +286,7 @@ take_answer(struct life *l, const struct reply *r)
         take_ask(l, number, commit, r);
         return;
     }
-    struct call *q = find_open(l, number);
+    struct call *q = route_find_open(l, number);
     if (!q) {
         life_fault(l, "an answer that nobody asked for");
         return;
@@ -429,7 +303,7 @@ take_line(struct life *l, struct text line)
     if (!parse_reply(line, &r))
         life_fault(l, "a line that is not JSON-RPC");
     else if (is_output(&r))
-        pass_output(l, r.params);
+        output_pass(l, r.params);
     else
         take_answer(l, &r);
 }
@@ -447,7 +321,7 @@ take_too_large(struct life *l)
     struct call *q = NULL;
 
     if (!strncmp(p, head, n) && text_number(id, &number))
-        q = find_open(l, number);
+        q = route_find_open(l, number);
     if (q)
         call_error(q, SANDBOX_ERROR,
                    "EFBIG: the answer is longer than %d bytes; ask for parts",
@@ -559,8 +433,7 @@ route_end(struct life *l)
 {
     reactor_remove(&l->s->sv->reactor, &l->rpc);
     list_remove(&l->stall);
-    LIST_FOR_EACH_SAFE(it, &l->routes)
-    route_free(l, CONTAINER_OF(it, struct route, link));
+    output_end_routes(l);
     frame_fini(&l->in);
     outbox_fini(&l->out);
 }
@@ -578,38 +451,5 @@ route_go_on(struct client *c)
         list_remove(&l->stall);
         route_read(l);
         route_watch(l);
-    }
-}
-
-/* Its terminals hang up. */
-static void
-hang_up(struct life *l, const struct route *r)
-{
-    struct buf b;
-
-    buf_init(&b, SIZE_MAX);
-    buf_printf(&b, "{\"processId\":%" PRIu64 ",\"signal\":1}", r->process);
-    if (!b.error)
-        route_ask(l, ASK_HANG_UP, "process.kill", &b);
-    buf_fini(&b);
-}
-
-void
-route_forget_client(struct client *c)
-{
-    route_go_on(c);
-    events_forget_client(c->sv, c);
-    LIST_FOR_EACH(at, &c->sv->lives)
-    {
-        struct life *l = CONTAINER_OF(at, struct life, link);
-        LIST_FOR_EACH_SAFE(it, &l->routes)
-        {
-            struct route *r = CONTAINER_OF(it, struct route, link);
-            if (r->client != c)
-                continue;
-            if (r->has_pty)
-                hang_up(l, r);
-            route_free(l, r);
-        }
     }
 }

@@ -211,7 +211,7 @@ void life_left(struct life *l);
 /* The worker broke the protocol. */
 void life_fault(struct life *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The worker is dead. */
+/* The worker is dead. Before the store has the session, nothing is done. */
 void life_on_ended(struct life *l);
 /* A commit is done while nothing else holds a dead life. */
 void life_finish(struct life *l);
@@ -233,6 +233,19 @@ void route_watch(struct life *l);
 void route_release(struct life *l);
 /* All that the worker has not answered, or the store does not have. */
 void route_interrupt(struct life *l);
+
+/* The call that the worker has under this number, or NULL. */
+struct call *route_find_open(const struct life *l, uint64_t number);
+
+/* --- output (output.c) */
+
+/* The output of the process that q started is for q's client. */
+void output_add_route(struct life *l, const struct call *q, struct text result);
+/* After its end has been told, a process writes no more. */
+void output_end_route(struct life *l, const struct call *q);
+void output_end_routes(struct life *l);
+/* A notification of the worker; `params` is an object. */
+void output_pass(struct life *l, struct text params);
 
 /* --- records from and to a worker (records.c) */
 

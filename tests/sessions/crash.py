@@ -158,7 +158,7 @@ class Writer(threading.Thread):
 
     def accept(self, error):
         """Only what a kill explains."""
-        for word in ("interrupted", "not resumed: killed", "not resumed: the worker ended",
+        for word in ("interrupted", "not resumed: killed", "not resumed: the worker ended", "no worker within",
                      "not created", "Session error (killed"):
             if word in error.message:
                 return

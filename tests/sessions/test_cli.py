@@ -159,13 +159,12 @@ class Terminal:
 
     def __init__(self, sup, session, *words, size=(31, 97)):
         self.master, slave = pty.openpty()
+        self.slave, self.before = slave, termios.tcgetattr(slave)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         command = [SUPERVISOR, "session", "shell", "--socket", str(sup.socket), session, *words]
         self.process = subprocess.Popen(
             command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        self.before = termios.tcgetattr(slave)
-        self.slave = slave
         self.said = ""
 
     def type(self, text):

@@ -2,7 +2,7 @@
 import base64
 
 import pytest
-from supervisor import Error
+from supervisor import Error, Session
 
 
 def output(session):
@@ -48,9 +48,12 @@ def test_a_command_over_its_memory(client):
 
 
 def test_a_command_that_is_not_there(client):
-    s = client.create(command=["/nowhere"])
-    event = s.wait_for("error")
-    assert event["reason"]
+    try:
+        s = client.create(command=["/nowhere"])
+    except Error as error:  # known before the answer
+        assert "No such file" in error.message
+    else:
+        assert "No such file" in s.wait_for("error")["reason"]
 
 
 def test_what_a_command_has_not(client):
@@ -62,3 +65,10 @@ def test_what_a_command_has_not(client):
     wasm = client.create()
     with pytest.raises(Error, match="no command"):
         wasm.call("session.output")
+
+
+def test_commands_that_are_over_at_once(client):
+    asked = [client.ask("session.create", command=["true"]) for _ in range(20)]
+    for number in asked:
+        session = Session(client, client.wait(number)["sessionId"])
+        assert session.wait_for("stopped")["cause"] == "exited"
