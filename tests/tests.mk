@@ -232,6 +232,9 @@ build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
   config_check config_file config_value options tokens)
 build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
+build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
+  $(filter src/supervisor/%,$(http_host_src)))
+build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
