@@ -112,8 +112,12 @@ open_beneath(int dir_hfd, const char *path, uint64_t flags)
 {
     struct open_how how = {.flags = flags | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long hfd = syscall(SYS_openat2, dir_hfd, path, &how, sizeof how);
+    int tries = 1000;
+    long hfd;
 
+    do /* again, if something was renamed meanwhile */
+        hfd = syscall(SYS_openat2, dir_hfd, path, &how, sizeof how);
+    while (hfd < 0 && errno == EAGAIN && --tries);
     return hfd < 0 ? -errno : (int)hfd;
 }
 

@@ -3,6 +3,7 @@
 
 #include "supervisor/say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,9 +33,12 @@ set_fate(struct life *l)
     const struct ending *e = &l->ending;
     enum cause cause = cause_of_death(e);
     bool is_leaving = l->phase == LIFE_LEAVING;
+    char reason[REASON_BYTES];
 
+    (void)snprintf(reason, sizeof reason, "%s: %s", e->where,
+                   strerror(e->start_error));
     if (e->start_error)
-        life_set_fate(l, SESSION_error, CAUSE_failed, strerror(e->start_error));
+        life_set_fate(l, SESSION_error, CAUSE_failed, reason);
     else if (l->s->command && is_leaving)
         life_set_fate(l, l->fate.state, l->fate.cause, l->fate.reason);
     else if (l->s->command && cause != CAUSE_oom && WIFEXITED(e->status))

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { INODES_PER_MB = 256 };
+enum { INODES_PER_MB = 256, OPEN_TRIES = 1000 };
 
 #define STAGE "/tmp"
 #define OLD   "/old"
@@ -172,8 +172,13 @@ open_old(int old_hfd, const char *path)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC,
                            .resolve = RESOLVE_IN_ROOT};
-    long hfd = syscall(SYS_openat2, old_hfd, path + 1, &how, sizeof how);
+    int tries = OPEN_TRIES;
+    long hfd;
 
+    /* EAGAIN: somebody renamed or mounted something while `..` was walked. */
+    do
+        hfd = syscall(SYS_openat2, old_hfd, path + 1, &how, sizeof how);
+    while (hfd < 0 && errno == EAGAIN && --tries);
     return hfd < 0 ? -errno : (int)hfd;
 }
 

@@ -114,6 +114,12 @@ class Session:
     def pid(self):
         return self.info["use"]["pid"]
 
+    def last_event(self):
+        found = {"last": 0}
+        while found.get("events", True):
+            found = self.client.call("session.events", sessionId=self.id, after=found["last"])
+        return found["last"]
+
     def wait_for(self, state, after=0):
         """The event of entering a state."""
         while True:

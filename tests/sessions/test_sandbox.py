@@ -23,7 +23,7 @@ def session(client):
 
 
 def die(session):
-    last = session.client.call("session.events")["last"]
+    last = session.last_event()
     kill(session.pid)
     return session.wait_for("paused", after=last)
 
