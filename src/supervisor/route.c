@@ -195,6 +195,14 @@ finish_call(struct life *l, OWN struct call *q)
         call_end(q);
 }
 
+/* Which commits may be told. With durability interval those that will be in the
+ * store soon; a fork is one of what is there. */
+static uint64_t
+acknowledged(const struct life *l, const struct call *q)
+{
+    return l->s->is_interval && !q->follow ? l->complete : l->committed;
+}
+
 static void
 answer_call(struct life *l, OWN struct call *q, const struct reply *r)
 {
@@ -209,7 +217,7 @@ answer_call(struct life *l, OWN struct call *q, const struct reply *r)
         call_pass(q, r->kind, r->value);
     }
     list_remove(&q->turn);
-    if (q->commit <= l->committed) {
+    if (q->commit <= acknowledged(l, q)) {
         finish_call(l, q);
         return;
     }
@@ -222,7 +230,7 @@ route_release(struct life *l)
 {
     while (!list_is_empty(&l->held)) {
         struct call *q = CONTAINER_OF(l->held.next, struct call, turn);
-        if (q->commit > l->committed)
+        if (q->commit > acknowledged(l, q))
             break;
         list_remove(&q->turn);
         l->held_bytes -= q->answer.len;
@@ -358,13 +366,12 @@ may_read(const struct life *l)
 void
 route_read(struct life *l)
 {
-    int n = 1;
+    int n = FRAME_READ_BYTES;
 
-    for (int i = 0; i < READS_AHEAD && n > 0; i++) {
+    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES; i++) {
         while (may_read(l) && take_next(l))
             ;
-        if (may_read(l))
-            n = frame_read(&l->in, l->worker->rpc_hfd, true);
+        n = may_read(l) ? frame_read(&l->in, l->worker->rpc_hfd, true) : 0;
     }
     while (may_read(l) && take_next(l))
         ;
