@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,12 +204,32 @@ drop_staging(struct store *s)
     return op_end(s, r);
 }
 
+/* The folder, and those above it that are missing. */
+static int
+make_folders(struct store *s, const char *dir)
+{
+    char path[1024];
+    size_t n = strspn(dir, "/");
+
+    if (strlen(dir) >= sizeof path)
+        return store_fail(s, -ENAMETOOLONG, "%s: the name is too long", dir);
+    while (dir[n]) {
+        n += strcspn(dir + n, "/");
+        memcpy(path, dir, n);
+        path[n] = 0;
+        if (mkdir(path, 0700) && errno != EEXIST)
+            return store_fail(s, -errno, "%s: %s", path, strerror(errno));
+        n += strspn(dir + n, "/");
+    }
+    return 0;
+}
+
 static int
 open_all(struct store *s, const char *dir)
 {
-    if (!s->options.is_old && mkdir(dir, 0700) && errno != EEXIST)
-        return store_fail(s, -errno, "%s: %s", dir, strerror(errno));
-    int r = lock(s, dir);
+    int r = s->options.is_old ? 0 : make_folders(s, dir);
+    if (r == 0)
+        r = lock(s, dir);
     if (r == 0)
         r = open_database(s, dir);
     if (r == 0)

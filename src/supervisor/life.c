@@ -14,9 +14,9 @@
 
 #define SECOND INT64_C(1000000000)
 enum {
-    START_S = 60, /* until a worker has its state */
-    LEAVE_S = 30, /* until an idle worker has committed */
-    HURRY_S = 10, /* the same, for one whose runs were cancelled */
+    START_S = 300, /* until a worker has its state; the first may compile */
+    LEAVE_S = 30,  /* until an idle worker has committed */
+    HURRY_S = 10,  /* the same, for one whose runs were cancelled */
 };
 
 static void

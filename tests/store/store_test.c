@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -373,6 +374,21 @@ TEST(a_store_is_for_one_owner)
     world_init(&w, NULL);
     CHECK_EQ(store_open(w.dir, NULL, why, &other), -EBUSY);
     CHECK(strstr(why, "in use by process"));
+    world_fini(&w);
+}
+
+TEST(folders_above_a_store_are_made)
+{
+    char why[STORE_WHY_BYTES] = "", dir[PATH_MAX];
+    struct store *other = NULL;
+    struct world w;
+
+    world_init(&w, NULL);
+    (void)snprintf(dir, sizeof dir, "%s/a//b/c/", w.dir);
+    CHECK_EQ(store_open(dir, NULL, why, &other), 0);
+    store_free(other);
+    CHECK(store_open("/proc/none/x", NULL, why, &other) < 0);
+    CHECK(strstr(why, "/proc/none"));
     world_fini(&w);
 }
 
