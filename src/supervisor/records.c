@@ -200,8 +200,6 @@ records_read(struct life *l)
         life_end(l, SESSION_paused, CAUSE_store, "out of memory");
     else if (!list_is_empty(&l->parts) && !l->committing)
         post_commit(l);
-    if (l->s->is_interval)
-        route_release(l);
 }
 
 /* --- to the worker */

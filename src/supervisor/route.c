@@ -195,14 +195,6 @@ finish_call(struct life *l, OWN struct call *q)
         call_end(q);
 }
 
-/* Which commits may be told. With durability interval those that will be in the
- * store soon; a fork is one of what is there. */
-static uint64_t
-acknowledged(const struct life *l, const struct call *q)
-{
-    return l->s->is_interval && !q->follow ? l->complete : l->committed;
-}
-
 static void
 answer_call(struct life *l, OWN struct call *q, const struct reply *r)
 {
@@ -217,7 +209,7 @@ answer_call(struct life *l, OWN struct call *q, const struct reply *r)
         call_pass(q, r->kind, r->value);
     }
     list_remove(&q->turn);
-    if (q->commit <= acknowledged(l, q)) {
+    if (q->commit <= l->committed) {
         finish_call(l, q);
         return;
     }
@@ -230,7 +222,7 @@ route_release(struct life *l)
 {
     while (!list_is_empty(&l->held)) {
         struct call *q = CONTAINER_OF(l->held.next, struct call, turn);
-        if (q->commit > acknowledged(l, q))
+        if (q->commit > l->committed)
             break;
         list_remove(&q->turn);
         l->held_bytes -= q->answer.len;
@@ -366,12 +358,13 @@ may_read(const struct life *l)
 void
 route_read(struct life *l)
 {
-    int n = FRAME_READ_BYTES;
+    int n = 1;
 
-    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES; i++) {
+    for (int i = 0; i < READS_AHEAD && n > 0; i++) {
         while (may_read(l) && take_next(l))
             ;
-        n = may_read(l) ? frame_read(&l->in, l->worker->rpc_hfd, true) : 0;
+        if (may_read(l))
+            n = frame_read(&l->in, l->worker->rpc_hfd, true);
     }
     while (may_read(l) && take_next(l))
         ;

@@ -167,8 +167,8 @@ class Writer(threading.Thread):
 
 
 class World:
-    def __init__(self, folder, seed, victims=("worker", "worker", "supervisor", "both"), **settings):
-        self.random, self.victims = random.Random(seed), victims
+    def __init__(self, folder, seed, **settings):
+        self.random = random.Random(seed)
         self.folder = folder
         self.sup = supervisor.Supervisor(folder, fake=False, pool_size=1, **settings)
         self.lock = threading.Condition()
@@ -217,7 +217,7 @@ class World:
         return found
 
     def kill_some(self):
-        what = self.random.choice(self.victims)
+        what = self.random.choice(("worker", "worker", "supervisor", "both"))
         pids = self.workers()
         if what == "worker" and pids:
             pids = [self.random.choice(pids)]

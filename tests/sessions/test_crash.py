@@ -3,10 +3,9 @@ import pytest
 from crash import World
 
 
-@pytest.mark.parametrize("settings", [
-    {}, {"store.durability": "interval", "victims": ("worker",)}])
-def test_a_few_kills(tmp_path, settings):
-    world = World(tmp_path, "few", **settings)
+@pytest.mark.parametrize("durability", ["full", "interval"])
+def test_a_few_kills(tmp_path, durability):
+    world = World(tmp_path, "few", **{"store.durability": durability})
     try:
         world.run(12)
     finally:

@@ -249,11 +249,12 @@ def test_what_runs_when_the_worker_is_killed(session, client):
 # --- durability
 
 
-def test_what_was_answered_survives_kill_9_of_both(tmp_path):
+@pytest.mark.parametrize("durability", ["full", "interval"])
+def test_what_was_answered_survives_kill_9_of_both(tmp_path, durability):
     import supervisor
     sup = supervisor.Supervisor(tmp_path, fake=False).start()
     try:
-        s = sup.client().create()
+        s = sup.client().create(durability=durability)
         s.run("x=1")
         s.write("/home/user/f", b"answered")
         pid = s.pid
@@ -267,22 +268,3 @@ def test_what_was_answered_survives_kill_9_of_both(tmp_path):
         assert s.run("echo $x; cat f") == "1\nanswered"
     finally:
         sup.end()
-
-
-def test_what_was_answered_with_interval_survives_the_worker(client):
-    s = client.create(durability="interval")
-    for i in range(20):
-        s.write("/home/user/f", b"%d" % i)
-        die(s)
-        assert s.read("/home/user/f") == b"%d" % i
-    s.call("session.end")
-
-
-def test_a_fork_with_interval_has_all_that_was_answered(client):
-    s = client.create(durability="interval")
-    for i in range(20):
-        s.write("/home/user/f", b"%d" % i)
-        f = Session(client, s.call("session.fork")["sessionId"])
-        assert f.read("/home/user/f") == b"%d" % i
-        f.call("session.end")
-    s.call("session.end")
