@@ -472,6 +472,16 @@ wsand_process_start(struct wsand_sandbox *sb,
 }
 
 int
+wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
+                     struct wsand_error *err)
+{
+    (void)sb;
+    (void)id;
+    (void)err;
+    return 0;
+}
+
+int
 wsand_process_write(struct wsand_sandbox *sb, uint64_t id, const void *data,
                     size_t len, struct wsand_error *err)
 {
