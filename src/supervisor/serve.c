@@ -253,6 +253,7 @@ open_store(struct serving *g)
     if (r < 0)
         return refuse("the store's thread", strerror(-r));
     sessions_pause_orphans(&g->sv);
+    retention_begin(&g->sv);
     return 0;
 }
 

@@ -94,6 +94,10 @@ void session_enter(struct session *s, const struct state_change *c);
 /* At the end: what the store did not take is given up. */
 void states_forget_unsaved(struct supervisor *sv);
 
+/* Ends, now and every hour, sessions that are older than the configuration
+ * lets them be (retention.c). */
+void retention_begin(struct supervisor *sv);
+
 /* --- calls to sessions (session_call.c, do_session.c) */
 
 /* To its handler, or to the worker. */

@@ -21,6 +21,7 @@ struct supervisor {
     struct list event_waiters; /* events.c */
     struct list unsaved; /* changes of state that the store did not take */
     struct timer save_again;
+    struct timer retention;
     struct list clients;
     size_t n_clients;
     size_t n_workers; /* that sessions have */

@@ -1,5 +1,6 @@
 """The supervisor ends, or is killed, and another one goes on."""
 import os
+import sqlite3
 
 import pytest
 from supervisor import Error, Gone, kill
@@ -99,3 +100,19 @@ def test_forks_survive(sup, client):
     s.call("session.end")
     sup.kill()
     assert again(sup, f).run("get 1") == "kept"
+
+
+def test_sessions_that_nobody_used_for_long_are_ended(sup, client):
+    old, new = client.create(), client.create()
+    for s in (old, new):
+        s.call("session.pause")
+    sup.stop()
+    with sqlite3.connect(sup.folder / "store/store.db") as db:
+        db.execute("UPDATE session SET changed_ms = changed_ms - 8 * 86400000 WHERE id = ?", (old.id,))
+    db.close()
+    sup.settings["store.retention_days"] = 7
+    again(sup, old)
+    assert old.wait_for("ended")["cause"] == "retention"
+    assert old.state == "ended"
+    new.client = old.client
+    assert new.state == "paused"

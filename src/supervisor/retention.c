@@ -1,0 +1,47 @@
+/* Sessions that nobody has used for a long time are ended, if the configuration
+ * says so. */
+#include "supervisor/session.h"
+
+#include "supervisor/config.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+#define DAY_MS  INT64_C(86400000)
+
+static void
+ended(struct session *s, void *arg, int error, const char *why)
+{
+    (void)arg;
+    (void)error; /* it is saved later */
+    (void)why;
+    session_forget(s);
+}
+
+static void
+end_if_old(struct session *s, int64_t before_ms)
+{
+    if (s->life || s->state == SESSION_ended || s->changed_ms >= before_ms)
+        return;
+    session_enter(s, &(struct state_change){.to = SESSION_ended,
+                                            .cause = CAUSE_retention,
+                                            .done = ended});
+}
+
+static void
+look(struct timer *t)
+{
+    struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
+    int64_t before_ms = wall_ms() - sv->config->store_retention_days * DAY_MS;
+
+    for (size_t i = 0; i < sv->sessions.n_buckets; i++)
+        LIST_FOR_EACH_SAFE(it, &sv->sessions.buckets[i])
+    end_if_old(CONTAINER_OF(it, struct session, link), before_ms);
+    reactor_set_timer(&sv->reactor, t, reactor_now_ns() + HOUR_NS);
+}
+
+void
+retention_begin(struct supervisor *sv)
+{
+    sv->retention.fire = look;
+    if (sv->config->store_retention_days)
+        look(&sv->retention);
+}
