@@ -200,8 +200,8 @@ def test_a_client_that_reads_late_gets_everything():
     process = start_raw()
     send(process, request(0, "create"), *(request(i, "run", command="head -c 300000 /dev/zero | tr '\\0' x")
                                            for i in range(1, 30)))
+    answers = [json.loads(process.stdout.readline()) for _ in range(30)]
     process.stdin.close()
-    answers = [json.loads(line) for line in process.stdout]
     assert [answer["id"] for answer in answers] == list(range(30))
     assert all(len(answer["result"]["stdout"]) == 300000 for answer in answers[1:])
     assert process.wait(60) == 0
@@ -216,8 +216,13 @@ def test_output_to_a_file(tmp_path):
     with open(path, "wb") as out:
         out.write(b"kept\n")
         out.flush()
-        done = subprocess.run([SANDBOX, "--root", IMAGE], input=lines, stdout=out, timeout=60)
-    assert done.returncode == 0
+        process = subprocess.Popen([SANDBOX, "--root", IMAGE], stdin=subprocess.PIPE, stdout=out)
+    process.stdin.write(lines)
+    process.stdin.flush()
+    while process.poll() is None and path.read_bytes().count(b"\n") < 3:
+        pass
+    process.stdin.close()
+    assert process.wait(60) == 0
     kept, first, second = path.read_bytes().splitlines()
     assert kept == b"kept" and json.loads(second)["result"]["stdout"] == "hello\n"
 
