@@ -1,11 +1,13 @@
 """Clients that leave, stop reading, or start the server in odd ways."""
 import json
 import os
+import re
 import signal
 import subprocess
 
 import pytest
 
+import wasm
 from rpc import IMAGE, Client, encode, needs_image
 from sandbox import IS_SANITIZED, SANDBOX
 
@@ -298,6 +300,17 @@ def test_logs_go_to_stderr(tmp_path):
     done = run_server("--log-level", "info", input=line)
     assert b"shellWasmPath is not used" in done.stderr
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1]
+
+
+@pytest.mark.parametrize("content, reason", [
+    (wasm.module()[:-3], "damaged"), (b"", "damaged|not a WebAssembly"),
+    (wasm.module(imports=[("evil", "system", wasm.FUNCTION, wasm.leb(0))]), 'unknown import "evil" "system"')])
+def test_nothing_starts_with_a_bad_tool(start, tmp_path, content, reason):
+    (tmp_path / "bad.wasm").write_bytes(content)
+    client = start("--tools", str(tmp_path))
+    error = client.fails("create")
+    assert error.code == 1 and re.search(f"{tmp_path}/bad.wasm: .*({reason})", error.message), error.message
+    assert client.fails("run", command="true").code != 0
 
 
 def test_host_folders_need_permission(start, tmp_path):
