@@ -400,8 +400,9 @@ def test_vfs_limit(server):
     assert result["exitCode"] != 0 and result["limit"] == "file_bytes"
 
 
-def test_pipelines_and_chaining(client):
+def test_pipelines_chaining_and_python(client):
     assert client.out("printf 'b\\na\\n' | sort | head -n 1 && echo and || echo or; echo end") == "a\nand\nend\n"
+    assert client.out("echo 6 | python3 -c 'print(7 * int(input()))'", timeoutMs=120000) == "42\n"
 
 
 # --- later clients: sandbox.create, sandbox.list, sandbox.remove

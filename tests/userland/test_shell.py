@@ -1,6 +1,8 @@
 """bash and the tools of the root image, as scripts use them."""
+import io
 import os
 import subprocess
+import tarfile
 
 import pytest
 
@@ -83,3 +85,29 @@ def test_bad_root_image(tmp_path, content):
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert str(image) in done.stderr and done.stderr.count("\n") == 1
+
+
+def image_with(path, files):
+    with tarfile.open(path, "w") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return str(path)
+
+
+@pytest.mark.parametrize("version", ["0.0", "0.10", "0.1.", "9"])
+def test_root_image_of_another_version(tmp_path, version):
+    image = image_with(tmp_path / "root.tar", {"etc/os-release": f'ID=wasmsand\nVERSION_ID="{version}"\n'})
+    done = subprocess.run([SANDBOX, "shell", "--root", image, "-c", "true"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"wasm-sandbox: root image {image}: of version {version}, not 0.1.0\n"
+
+
+def test_root_image_without_a_shell(tmp_path):
+    image = image_with(tmp_path / "root.tar", {"etc/os-release": 'ID=other\nVERSION_ID="9"\n'})
+    done = subprocess.run([SANDBOX, "shell", "--root", image, "--resident"], input="true\n",
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "/usr/lib/wasmsand/shell.wasm" in done.stderr
