@@ -245,7 +245,7 @@ TEST(a_run_says_what_it_used)
     CHECK(!out.limit);
     wsand_output_free(&out);
     out = run_of(l.sb, "true");
-    CHECK(out.cpu_ms < 5);
+    CHECK(out.cpu_ms <= out.time_us / 1000 + 1); /* not that of both */
     wsand_output_free(&out);
     lib_free(&l);
 }
