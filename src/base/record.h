@@ -143,10 +143,12 @@ int record_send(const struct record_sink *to, const struct record_key *k,
 enum record_op {
     RECORD_PUT = 'P',
     RECORD_DELETE = 'D', /* no value */
-    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes */
+    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes: of the
+                          * commit, or for a worker 0 or RECORD_BROKEN_OFF */
 };
 
 enum { RECORD_HEAD_BYTES = 8, RECORD_END_BYTES = 8 };
+enum { RECORD_BROKEN_OFF = 1 }; /* what came is not the whole state */
 
 struct record_head {
     enum record_op op;

@@ -201,8 +201,12 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
         int r = next_frame(in, &h, &key, &later);
         if (r < 0 && !wrong)
             *err = later;
-        if (r < 0 || h.op == RECORD_END)
-            return r < 0 ? r : wrong;
+        if (r < 0)
+            return r;
+        if (h.op == RECORD_END && record_end_get(key) == RECORD_BROKEN_OFF)
+            return fail(err, ECANCELED, "the state was broken off");
+        if (h.op == RECORD_END)
+            return wrong;
         if (wrong == 0 && !*ret)
             wrong = wsand_state_begin(sb, ret, err);
         if (wrong == 0)

@@ -225,7 +225,9 @@ void
 life_answered(struct life *l, uint64_t number, uint64_t commit,
               const char *error)
 {
-    if (number == ASK_CREATE || number == ASK_LOAD) {
+    if (number == ASK_LOAD && l->awaits_break) {
+        mend_broken_off(l);
+    } else if (number == ASK_CREATE || number == ASK_LOAD) {
         started(l, error);
     } else if (number == ASK_LEAVE) {
         if (error)

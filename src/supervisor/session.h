@@ -187,7 +187,10 @@ struct life {
     uint64_t complete, committed;  /* the worker's count */
     bool is_refused;               /* the store could not commit */
     struct load_job *loading;
-    bool is_reading; /* the load job is posted */
+    bool is_reading;      /* the load job is posted */
+    struct mend *mending; /* the store repairs the state */
+    bool was_mended;
+    bool awaits_break; /* the worker has not said yet that it forgot it */
     struct outbox records;
 };
 
@@ -263,7 +266,17 @@ void records_watch(struct life *l);
 bool records_are_busy(const struct life *l);
 /* Sends the state that the store has. */
 void records_load(struct life *l);
+/* The worker shall forget what it was sent. */
+void records_break_off(struct life *l);
 /* The keeper has room again. */
 void records_go_on(struct supervisor *sv);
+
+/* --- damage (mend.c) */
+
+/* The state could not be read to its end: has the store repair it and sends it
+ * again. Not 0: it was repaired before, or there is no memory. */
+int mend_begin(struct life *l);
+/* The worker has answered what was broken off. */
+void mend_broken_off(struct life *l);
 
 #endif
