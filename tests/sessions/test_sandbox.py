@@ -4,6 +4,7 @@ import os
 
 import pytest
 from supervisor import Error, Session, kill
+from test_damage import damage_chunk, damages
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,22 @@ def test_many_files(session):
     session.run("mkdir many; for i in {1..2000}; do echo $i > many/$i; done")
     die(session)
     assert session.run("ls many | wc -l; cat many/1999") == "2000\n1999\n"
+
+
+@pytest.mark.parametrize("path", ["/home/user/d/broken", "/home/user/broken", "/tmp/broken"])
+def test_a_damaged_file_is_named_and_costs_only_itself(make, path):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("x=5; mkdir d; echo one > d/f")
+    s.write(path, b"z" * 5000)
+    s.call("session.pause")
+    damage_chunk(sup, s, b"z" * 4096)
+    assert s.run(f"echo $x; cat d/f; wc -c < {path}") == "5\none\n0\n"
+    event, = damages(s)
+    assert (event["path"], event["reason"]) == (path, f"{path}: its contents are damaged")
+    s.write(path, b"new")
+    s.call("session.pause")
+    assert s.read(path) == b"new"
 
 
 # --- methods
