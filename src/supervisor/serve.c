@@ -434,9 +434,9 @@ serving_begin(struct serving *g)
     if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||
         sessions_init(&g->sv.sessions) < 0)
         return refuse("the loop", strerror(errno));
-    int r = start_workers(g);
+    int r = open_store(g); /* which another one may have: no work for nothing */
     if (r == 0)
-        r = open_store(g);
+        r = start_workers(g);
     if (r == 0)
         r = add_sources(g);
     if (r == 0)
