@@ -53,6 +53,9 @@ struct session *session_new(struct supervisor *sv, const char *id);
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
 struct session *sessions_find(struct supervisor *sv, struct text id);
+/* fn may take the session it is called for out of the table. */
+void sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
+                   void *arg);
 /* Out of the table: nobody finds it any more. */
 void session_forget(struct session *s);
 /* Those that the store has. 0 or -errno. */

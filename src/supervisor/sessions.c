@@ -49,11 +49,28 @@ sessions_init(struct sessions *t)
 }
 
 void
+sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
+              void *arg)
+{
+    for (size_t i = 0; t->buckets && i < t->n_buckets; i++) {
+        LIST_FOR_EACH_SAFE(it, &t->buckets[i])
+        {
+            fn(CONTAINER_OF(it, struct session, link), arg);
+        }
+    }
+}
+
+static void
+forget(struct session *s, void *arg)
+{
+    (void)arg;
+    session_forget(s);
+}
+
+void
 sessions_fini(struct sessions *t)
 {
-    for (size_t i = 0; t->buckets && i < t->n_buckets; i++)
-        LIST_FOR_EACH_SAFE(it, &t->buckets[i])
-    session_forget(CONTAINER_OF(it, struct session, link));
+    sessions_each(t, forget, NULL);
     free(t->buckets);
 }
 
@@ -337,8 +354,9 @@ sessions_load(struct supervisor *sv, struct store *store)
 }
 
 static void
-pause_orphan(struct session *s)
+pause_orphan(struct session *s, void *arg)
 {
+    (void)arg;
     if (s->state == SESSION_active || s->state == SESSION_starting)
         session_enter(s, &(struct state_change){.to = SESSION_paused,
                                                 .cause = CAUSE_host_restart});
@@ -347,7 +365,5 @@ pause_orphan(struct session *s)
 void
 sessions_pause_orphans(struct supervisor *sv)
 {
-    for (size_t i = 0; i < sv->sessions.n_buckets; i++)
-        LIST_FOR_EACH(it, &sv->sessions.buckets[i])
-    pause_orphan(CONTAINER_OF(it, struct session, link));
+    sessions_each(&sv->sessions, pause_orphan, NULL);
 }
