@@ -1,7 +1,6 @@
 /* The beginning and the end of the supervisor. */
 #include "supervisor/serve.h"
 
-#include "base/blake2b.h"
 #include "supervisor/config.h"
 #include "supervisor/events.h"
 #include "supervisor/http.h"
@@ -31,7 +30,6 @@ struct serving {
     struct cgroup_host host;
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES];
-    char root_hash[2 * BLAKE2B_BYTES + 1];
     char *worker_argv[8], *worker_envp[4];
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
@@ -134,29 +132,6 @@ check_enforced(const struct serving *g)
     return 0;
 }
 
-/* The hash of the root image, which would take each worker a while. */
-static int
-hash_image(struct serving *g)
-{
-    uint8_t hash[BLAKE2B_BYTES], part[2048];
-    struct blake2b b;
-    ssize_t n;
-    int hfd = open(g->root, O_RDONLY | O_CLOEXEC);
-
-    if (hfd < 0)
-        return refuse(g->root, strerror(errno));
-    blake2b_init(&b);
-    while ((n = read(hfd, part, sizeof part)) > 0)
-        blake2b_add(&b, part, (size_t)n);
-    (void)close(hfd);
-    if (n < 0)
-        return refuse(g->root, strerror(errno));
-    blake2b_end(&b, hash);
-    for (size_t i = 0; i < sizeof hash; i++)
-        (void)snprintf(g->root_hash + 2 * i, 3, "%02x", hash[i]);
-    return 0;
-}
-
 static int
 set_worker_words(struct serving *g)
 {
@@ -166,12 +141,15 @@ set_worker_words(struct serving *g)
     *words++ = "worker";
     if (*g->config->worker) /* not ours: it knows what it needs */
         return 0;
-    if (find_root(g) < 0 || hash_image(g) < 0)
+    if (find_root(g) < 0)
         return -EINVAL;
+    int r = images_set_current(&g->sv, g->root);
+    if (r < 0)
+        return refuse(g->root, strerror(-r));
     *words++ = "--root";
     *words++ = g->root;
     *words++ = "--image-hash";
-    *words++ = g->root_hash;
+    *words++ = g->sv.images.current->hash;
     return 0;
 }
 
@@ -214,6 +192,7 @@ start_workers(struct serving *g)
                                      .idle = c->pool_size,
                                      .events = &workers_events,
                                      .arg = g};
+    images_begin(&g->sv, g->root, &w, &g->host);
     r = workers_new(&w, &g->host, &g->sv.workers);
     return r < 0 ? refuse("workers", strerror(-r)) : 0;
 }
@@ -397,11 +376,12 @@ serving_end(struct serving *g)
     states_forget_unsaved(&g->sv);
     close_clients(&g->sv);
     workers_free(g->sv.workers);
+    sessions_fini(&g->sv.sessions);
+    images_fini(&g->sv.images);
     for (char **e = g->worker_envp; *e; e++)
         free(*e);
     if (g->has_host)
         cgroup_host_fini(&g->host);
-    sessions_fini(&g->sv.sessions);
     reactor_fini(&g->sv.reactor);
     (void)close(g->wake_hfd);
 }
@@ -426,6 +406,7 @@ serving_begin(struct serving *g)
 {
     g->sv.config = g->config;
     g->sv.started_ms = wall_ms();
+    images_init(&g->sv.images);
     list_init(&g->sv.clients);
     list_init(&g->sv.lives);
     list_init(&g->sv.unsaved);

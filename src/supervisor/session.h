@@ -26,6 +26,7 @@ struct session {
     char id[SESSION_ID_BYTES];
     char *agent, *label;    /* "": none */
     char *limits, *options; /* JSON, as the store keeps them */
+    struct image *image;    /* NULL: of any */
     char **command;         /* of the host, ends with NULL; NULL: a sandbox */
     enum session_state state;
     enum cause cause;
@@ -50,6 +51,7 @@ void sessions_fini(struct sessions *t);
 /* A new one in `starting`, in the table, with an id that nobody can guess. It
  * has what it is given, and one reference of the table. NULL: no memory. */
 struct session *session_new(struct supervisor *sv, const char *id);
+void session_set_image(struct session *s, struct image *i); /* once */
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
 struct session *sessions_find(struct supervisor *sv, struct text id);

@@ -136,6 +136,14 @@ session_new(struct supervisor *sv, const char *id)
     return s;
 }
 
+void
+session_set_image(struct session *s, struct image *i)
+{
+    s->image = i;
+    if (i)
+        i->n_sessions++;
+}
+
 struct session *
 session_get(struct session *s)
 {
@@ -163,8 +171,12 @@ session_forget(struct session *s)
     if (list_is_empty(&s->link))
         return;
     list_remove(&s->link);
+    if (s->image)
+        s->image->n_sessions--;
     if (s->state != SESSION_ended)
         s->sv->sessions.n_in_state[s->state]--;
+    else if (s->image)
+        image_drop(s->image);
     session_put(s);
 }
 
@@ -204,6 +216,7 @@ session_row(const struct session *s, struct store_session *ret)
                                   .cause = cause_names[s->cause],
                                   .limits = s->limits,
                                   .options = s->options,
+                                  .image = s->image ? s->image->hash : "",
                                   .created_ms = s->created_ms,
                                   .changed_ms = s->changed_ms,
                                   .is_interval = s->is_interval,
@@ -258,6 +271,7 @@ store_session_put_json(const struct store_session *row, struct buf *b)
     put_raw(b, "limits", row->limits);
     put_name(b, "durability");
     put_text(b, row->is_interval ? "interval" : "full");
+    put_optional(b, "image", row->image);
     put_raw(b, "options", row->options);
     buf_puts(b, "}");
 }
@@ -334,6 +348,10 @@ load_row(void *arg, const struct store_session *row)
     s->options = strdup(row->options);
     if (!s->agent || !s->label || !s->limits || !s->options)
         return -ENOMEM;
+    struct image *image = *row->image ? image_find(sv, row->image) : NULL;
+    if (*row->image && !image)
+        return -ENOMEM;
+    session_set_image(s, image);
     sv->sessions.n_in_state[s->state]--;
     s->state = state_of(row->state);
     sv->sessions.n_in_state[s->state]++;
