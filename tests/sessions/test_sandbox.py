@@ -107,6 +107,34 @@ def test_a_fork_is_apart(client, session):
     f.call("session.end")
 
 
+@CYCLES
+def test_a_reset_is_the_state_at_start_and_survives(client, cycle):
+    s = client.create(env={"GIVEN": "yes"})
+    start = s.run("ls -A; echo $GIVEN")
+    s.run("x=5; cd /tmp; GIVEN=no; mkdir d; for i in {1..100}; do echo $i > d/$i; done; echo y > ~/.bashrc")
+    s.call("env.set", name="A", value="b")
+    cycle(s)  # the worker of the reset is not that of the creation
+    assert s.run("pwd; echo $x $A; ls d | wc -l") == "/tmp\n5 b\n100\n"
+    assert s.call("sandbox.reset") == {"ok": True}
+    cycle(s)
+    assert s.run("ls -A; echo $GIVEN") == start
+    assert s.run("pwd; echo $x$A; ls /tmp") == "/home/user\n\n"
+    assert [e["command"] for e in s.call("shell.history.list")["entries"]][:1] == ["ls -A; echo $GIVEN"]
+    s.run("echo new > f")
+    cycle(s)
+    assert s.run("cat f") == "new\n"
+    s.call("session.end")
+
+
+def test_a_reset_ends_processes(session):
+    count = "ls -d /proc/[1-9]* | wc -l"
+    before = session.run(count)
+    session.run("sleep 1000 & sleep 1000 &")
+    assert session.run(count) != before
+    session.call("sandbox.reset")
+    assert session.run(count) == before
+
+
 def test_many_files(session):
     session.run("mkdir many; for i in {1..2000}; do echo $i > many/$i; done")
     die(session)
