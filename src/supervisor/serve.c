@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
+#define SLOW_NS INT64_C(2000000000)
 
 /* Everything that serving takes, in the order in which it is made. */
 struct serving {
@@ -34,6 +35,9 @@ struct serving {
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
     struct source signals, kept, born;
+    struct timer slow; /* the first worker takes long */
+    bool is_open;      /* clients are served, or cannot be: */
+    int open_error;
     int wake_hfd;
 };
 
@@ -47,12 +51,15 @@ refuse(const char *what, const char *why)
 
 /* --- workers */
 
+static void open_door(struct serving *g);
+
 static void
 on_worker_ready(void *arg)
 {
     struct serving *g = arg;
 
     g->sv.birth_why[0] = 0;
+    open_door(g);
     lives_take_workers(&g->sv);
 }
 
@@ -63,6 +70,7 @@ on_birth_failed(void *arg, const char *why)
 
     say(&g->sv, LEVEL_error, "a worker could not be started: %s", why);
     (void)snprintf(g->sv.birth_why, sizeof g->sv.birth_why, "%s", why);
+    open_door(g);
 }
 
 static void
@@ -315,12 +323,22 @@ start_http(struct serving *g)
 }
 
 static int
+prepare_socket(struct serving *g)
+{
+    char why[PATH_BYTES];
+
+    return listener_new(&g->sv, g->config->socket, why, sizeof why,
+                        &g->listener) < 0
+               ? refuse("the socket", why)
+               : 0;
+}
+
+static int
 start_listening(struct serving *g)
 {
     char why[PATH_BYTES];
 
-    if (listener_new(&g->sv, g->config->socket, why, sizeof why, &g->listener) <
-        0)
+    if (listener_begin(g->listener, why, sizeof why) < 0)
         return refuse("the socket", why);
     if (g->config->http_enabled && start_http(g) < 0)
         return -EINVAL;
@@ -329,6 +347,41 @@ start_listening(struct serving *g)
             g->sv.sessions.n_in_state[SESSION_stopped] +
             g->sv.sessions.n_in_state[SESSION_error]);
     return 0;
+}
+
+/* The first worker is ready, or there will be none soon. */
+static void
+open_door(struct serving *g)
+{
+    if (g->is_open || g->sv.is_ending)
+        return;
+    g->is_open = true;
+    reactor_set_timer(&g->sv.reactor, &g->slow, 0);
+    g->open_error = start_listening(g);
+    if (g->open_error < 0)
+        reactor_stop(&g->sv.reactor);
+}
+
+static void
+on_slow(struct timer *t)
+{
+    const struct serving *g = CONTAINER_OF(t, struct serving, slow);
+
+    say(&g->sv, LEVEL_warn,
+        "the first worker is not ready yet: where no compiled code is "
+        "installed, it compiles all programs of the root image, once, which "
+        "takes minutes; then clients are served");
+}
+
+/* Clients are let in when there is a worker for them. */
+static void
+await_worker(struct serving *g)
+{
+    g->slow.fire = on_slow;
+    if (!g->config->pool_size)
+        open_door(g);
+    else if (!g->is_open)
+        reactor_set_timer(&g->sv.reactor, &g->slow, reactor_now_ns() + SLOW_NS);
 }
 
 /* --- the end */
@@ -417,11 +470,13 @@ serving_begin(struct serving *g)
         return refuse("the loop", strerror(errno));
     int r = open_store(g); /* which another one may have: no work for nothing */
     if (r == 0)
+        r = prepare_socket(g);
+    if (r == 0)
         r = start_workers(g);
     if (r == 0)
         r = add_sources(g);
     if (r == 0)
-        r = start_listening(g);
+        await_worker(g);
     return r;
 }
 
@@ -445,6 +500,8 @@ serve_main(char *const *words)
     r = serving_begin(&g);
     if (r == 0)
         r = reactor_run(&g.sv.reactor);
+    if (r == 0)
+        r = g.open_error;
     serving_end(&g);
     return r == 0 ? 0 : EXIT_CANNOT;
 }
