@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -198,6 +199,8 @@ class Supervisor:
     def end(self):
         if self.process and self.process.poll() is None:
             self.kill()
+        # may be copies of a large file, which pytest would keep
+        shutil.rmtree(self.folder / "store/images", ignore_errors=True)
 
     def cli(self, *words, **options):
         command = [SUPERVISOR, "session", *map(str, words)]
