@@ -32,6 +32,7 @@ struct session_check {
     struct store_amounts used;
     uint64_t emptied; /* the last inode whose contents were removed */
     bool is_shell_damaged;
+    bool has_places; /* so inodes without one are not the image's */
 };
 
 void
@@ -445,6 +446,7 @@ check_record(struct session_check *t, const struct walk *w)
         return r;
     if (!is_placed(t, &k))
         return lose_record(t, w, "", "a record does not fit to its inode");
+    t->has_places |= k.type == RECORD_PLACE;
     if (k.type == RECORD_NAME)
         note_named(t, &k, w);
     if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
@@ -496,7 +498,7 @@ check_names(struct session_check *t)
 {
     int r = 0;
 
-    for (size_t n = 0; n < t->inodes.n && r >= 0; n++) {
+    for (size_t n = 0; t->has_places && n < t->inodes.n && r >= 0; n++) {
         const struct inode *i = &t->inodes.p[n];
         uint32_t mount = (uint32_t)(i->id >> 48);
         uint64_t inode = i->id & (RECORD_INODE_MAX - 1), dir = inode;

@@ -118,7 +118,8 @@ repair_done(struct keeper_job *j, int error)
 int
 mend_begin(struct life *l)
 {
-    struct mend *m = l->was_mended ? NULL : calloc(1, sizeof *m);
+    bool can = l->phase == LIFE_LOADING && !l->was_mended;
+    struct mend *m = can ? calloc(1, sizeof *m) : NULL;
 
     if (!m)
         return -1;

@@ -279,7 +279,8 @@ void records_go_on(struct supervisor *sv);
 /* --- damage (mend.c) */
 
 /* The state could not be read to its end: has the store repair it and sends it
- * again. Not 0: it was repaired before, or there is no memory. */
+ * again. Not 0: it was repaired before, or nobody waits for it, or there is no
+ * memory. */
 int mend_begin(struct life *l);
 /* The worker has answered what was broken off. */
 void mend_broken_off(struct life *l);

@@ -4,7 +4,7 @@ import os
 
 import pytest
 from supervisor import Error, Session, kill
-from test_damage import damage_chunk, damages
+from test_damage import damage, damage_chunk, damages
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +155,30 @@ def test_a_damaged_file_is_named_and_costs_only_itself(make, path):
     s.write(path, b"new")
     s.call("session.pause")
     assert s.read(path) == b"new"
+
+
+def test_a_name_that_is_damaged_does_not_cost_what_it_named(make):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("mkdir d; echo one > d/f; echo two > d/g; echo three > h")
+    s.call("session.pause")
+    damage(sup, s, "UPDATE record SET sum = sum + 1 WHERE hex(key) LIKE '6E%' || hex('d')")
+    assert s.run("cat h /lost.*/f /lost.*/g") == "three\none\ntwo\n"
+    assert [e["path"] for e in damages(s)] == ["/home/user/d", s.run("echo /lost.*").strip()]
+
+
+def test_what_sessions_leave_in_a_store_is_whole(make):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("mv .bashrc moved; rm .profile; ln moved linked; mkdir -p a/b; mv a c; echo more >> moved")
+    fork = Session(s.client, s.call("session.fork")["sessionId"])
+    fork.run("rm -r c; exec 5> open; rm open; chmod 700 .; ln -s moved link; touch /tmp/x")
+    s.run("echo new > .profile; cd c/b; sleep 1000 > /tmp/background &")
+    s.call("sandbox.reset")
+    s.run("echo new > .profile")
+    sup.stop()
+    done = sup.cli("fsck", "--store", sup.folder / "store")
+    assert (done.stdout, done.returncode) == (b"0 found, 0 repaired\n", 0)
 
 
 # --- methods

@@ -157,7 +157,7 @@ TEST(damaged_records_cost_what_they_are_about)
         {"70", "a||the shell's memory is damaged", 11},
         {"68", "a||a command of the history is damaged", 12},
         {"690000000000000004", "a|/other|its inode is damaged", 11},
-        {"6E0000000000000002", "a|/lost.3|its name was lost", 12},
+        {"6E0000000000000002", "a|/dir/file|the name is damaged", 11},
         {"61", "a||the shell's script is damaged", 11},
     };
 
@@ -253,9 +253,14 @@ TEST(paths_through_folders_of_the_image_are_named)
 TEST(what_lost_its_name_gets_another)
 {
     struct world w;
+    struct buf b;
 
     world_init(&w, NULL);
     make(&w);
+    buf_init(&b, SIZE_MAX / 4);
+    add_place(&b, 9, 1, "etc");
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
+    buf_fini(&b);
     damage(&w, "UPDATE record SET sum=sum+1 WHERE "
                "hex(key) LIKE '6E0000000000000001646972'"); /* dir */
     struct report r = fsck(&w, true);
