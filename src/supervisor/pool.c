@@ -40,6 +40,10 @@ enum {
      */
     KEPT_MB = 4,
     STACK_MB = 8, /* of a thread: address space only */
+    /* What its compiler takes: one process of 1 GiB at most, eight modules of
+     * 16 MiB that wait, and 256 MiB of code. */
+    COMPILER_MB = 1024 + 128 + 256,
+    COMPILERS = 2, /* processes */
 };
 
 int64_t
@@ -416,11 +420,13 @@ set_limits(struct inmate *m, const uint32_t *limit)
     uint64_t used = 0, threads = p->config.threads;
     uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + OVERHEAD_MB +
                   (uint64_t)limit[LIMIT_processes] * KEPT_MB;
+    uint64_t beside_mb = p->config.compiles ? COMPILER_MB : 0;
 
     memcpy(m->limit, limit, sizeof m->limit);
     (void)cgroup_memory(&m->group, &used);
-    const struct cgroup_limits l = {(mb << 20) + used, limit[LIMIT_cpu],
-                                    p->config.threads};
+    const struct cgroup_limits l = {
+        ((mb + beside_mb) << 20) + used, limit[LIMIT_cpu],
+        p->config.threads + (p->config.compiles ? COMPILERS : 0)};
     int r = cgroup_limit(&m->group, &l);
     if (r == 0)
         r = set_rlimit(m->worker.pid, RLIMIT_NPROC, threads);

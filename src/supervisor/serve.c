@@ -172,6 +172,8 @@ set_worker_words(struct serving *g)
     *words++ = g->root;
     *words++ = "--image-hash";
     *words++ = g->root_hash;
+    if (g->config->compile == COMPILE_separate)
+        *words++ = "--compile";
     return 0;
 }
 
@@ -204,14 +206,11 @@ start_workers(struct serving *g)
     int r = set_worker_words(g);
     if (r < 0)
         return r;
-    if (c->compile == COMPILE_separate)
-        return refuse("compile: separate",
-                      "workers make no memory executable; this is not built "
-                      "in yet");
     set_worker_environment(g);
     const struct workers_config w = {.argv = g->worker_argv,
                                      .envp = g->worker_envp,
                                      .idle = c->pool_size,
+                                     .compiles = c->compile == COMPILE_separate,
                                      .events = &workers_events,
                                      .arg = g};
     r = workers_new(&w, &g->host, &g->sv.workers);

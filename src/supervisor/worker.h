@@ -46,6 +46,7 @@ struct workers_config {
     uint32_t idle;     /* how many are kept ready */
     uint32_t births;   /* at most at a time; 0: 2 */
     uint32_t threads;  /* of one worker; 0: 64 */
+    bool compiles;     /* workers have a compiler beside them */
     const struct workers_events *events;
     void *arg;
 };

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+bool is_compiling;
 
 void
 say(const char *format, ...)
@@ -144,7 +147,8 @@ read_line(char *line, size_t size)
 {
     size_t n = 0;
 
-    while (n < size - 1 && read(0, line + n, 1) == 1)
+    while (n < size - 1 &&
+           (read(0, line + n, 1) == 1 || recv(0, line + n, 1, 0) == 1))
         if (line[n++] == '\n') {
             line[n - 1] = 0;
             return true;
@@ -166,6 +170,27 @@ serve(void)
     }
 }
 
+static const struct {
+    const char *name;
+    int (*seal)(const char **ret_where);
+} kinds[] = {
+    {"unsealed", NULL},
+    {"compiling", seal_with_compiler},
+    {"compiler", seal_compiler},
+    {"", seal},
+};
+
+static int
+seal_as(const char *kind, const char **ret_where)
+{
+    size_t i = 0;
+
+    is_compiling = !strcmp(kind, "compiling");
+    while (*kinds[i].name && strcmp(kinds[i].name, kind) != 0)
+        i++;
+    return kinds[i].seal ? kinds[i].seal(ret_where) : 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -181,7 +206,7 @@ main(int argc, char **argv)
     }
     if (argc > 2 && !strcmp(argv[2], "threads"))
         (void)start_a_thread("");
-    int r = argc > 2 && !strcmp(argv[2], "unsealed") ? 0 : seal(&where);
+    int r = seal_as(argc > 2 ? argv[2] : "", &where);
     if (r < 0) {
         fprintf(stderr, "seal: %s: %s\n", where, strerror(-r));
         return 4;
