@@ -39,7 +39,6 @@ enum {
     /* ... and memory that the engine keeps for the next process of each slot.
      */
     KEPT_MB = 4,
-    STACK_MB = 8, /* of a thread: address space only */
     /* What its compiler takes: one process of 1 GiB at most, eight modules of
      * 16 MiB that wait, and 256 MiB of code. */
     COMPILER_MB = 1024 + 128 + 256,
@@ -389,20 +388,6 @@ workers_starting(const struct workers *p)
 
 /* --- taking */
 
-/* Bytes of its memory that counts against RLIMIT_DATA. */
-static uint64_t
-data_bytes(pid_t pid)
-{
-    static const char key[] = "\nVmData:";
-    char path[64], text[2048];
-
-    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (file_read(AT_FDCWD, path, text, sizeof text) < 0)
-        return 0;
-    const char *at = strstr(text, key);
-    return at ? strtoull(at + strlen(key), NULL, 10) << 10 : 0;
-}
-
 static int
 set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
 {
@@ -411,13 +396,14 @@ set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
     return prlimit(pid, what, &limit, NULL) < 0 ? -errno : 0;
 }
 
-/* The kernel's wall around it: what its guests may use, and what it uses and
- * may use itself. */
+/* The wall around it: what its guests may use, and what it uses and may use
+ * itself. The kernel's; or else ours, as its limits count what is mapped:
+ * stacks that were never used, and memory that guests gave back. */
 static int
 set_limits(struct inmate *m, const uint32_t *limit)
 {
     const struct workers *p = m->pool;
-    uint64_t used = 0, threads = p->config.threads;
+    uint64_t used = 0;
     uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + OVERHEAD_MB +
                   (uint64_t)limit[LIMIT_processes] * KEPT_MB;
     uint64_t beside_mb = p->config.compiles ? COMPILER_MB : 0;
@@ -429,13 +415,11 @@ set_limits(struct inmate *m, const uint32_t *limit)
         p->config.threads + (p->config.compiles ? COMPILERS : 0)};
     int r = cgroup_limit(&m->group, &l);
     if (r == 0)
-        r = set_rlimit(m->worker.pid, RLIMIT_NPROC, threads);
-    /* Memory that guests gave back stays mapped and would count, so this is
-     * only for where nothing else counts memory. */
-    if (r == 0 && p->host->of[CTL_memory] < 0)
-        r = set_rlimit(m->worker.pid, RLIMIT_DATA,
-                       data_bytes(m->worker.pid) +
-                           ((mb + threads * STACK_MB) << 20));
+        r = set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
+    if (r == 0 && p->host->of[CTL_memory] < 0) {
+        m->memory_wall = (mb << 20) + inmate_memory(m);
+        m->at_ns = now_ns();
+    }
     return r;
 }
 
@@ -467,7 +451,7 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
         inmate_doom(m);
     else
         m->state = INMATE_TAKEN;
-    fill(p);
+    set_timer(p);
     if (r == 0)
         *ret = &m->worker;
     return r;

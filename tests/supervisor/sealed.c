@@ -77,6 +77,23 @@ take_memory(const char *arg)
     return true;
 }
 
+/* As the engine does with the memory of processes. */
+static bool
+use_and_give_back(const char *arg)
+{
+    const size_t len = 4 << 20;
+
+    for (int mb = 0; mb < atoi(arg); mb += 4) {
+        char *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return !worked("mmap", -1);
+        memset(p, 1, len);
+        madvise(p, len, MADV_DONTNEED);
+    }
+    return false;
+}
+
 static bool
 crash(const char *arg)
 {
@@ -114,6 +131,7 @@ static const struct attack others[] = {
     {"start_a_thread", start_a_thread},
     {"spin", spin},
     {"take_memory", take_memory},
+    {"use_and_give_back", use_and_give_back},
     {"crash", crash},
     {"leave", leave},
     {0},

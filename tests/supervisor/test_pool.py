@@ -59,8 +59,7 @@ def test_killed_by_us_or_by_others(backend):
 
 
 def test_too_much_memory_is_oom(cgroups):
-    """More than memory, disk, and what a worker may take for itself. Its limit
-    of data would refuse more."""
+    """More than memory, disk, and what a worker may take for itself."""
     with pool(backend=cgroups) as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
@@ -69,12 +68,22 @@ def test_too_much_memory_is_oom(cgroups):
     assert (ending.cause, ending.status) == ("oom", -9) and ending.oom_kills, ending
 
 
-def test_too_much_memory_is_refused_where_there_are_no_groups():
+def test_too_much_memory_is_oom_where_there_are_no_groups():
+    """Found by the watchdog."""
     with pool(backend="rlimits") as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
-        said, repelled = p.attack(number, "take_memory", 2000)
-        assert repelled and "ENOMEM" in said
+        p.attack(number, "take_memory", 400)
+        ending = p.wait(number)
+    assert (ending.cause, ending.status) == ("oom", -9), ending
+
+
+def test_memory_that_was_given_back_does_not_count(backend):
+    with pool(backend=backend) as p:
+        p.tell("settle", 1)
+        number, _ = p.take((16, 100, 1, 1))
+        assert p.attack(number, "use_and_give_back", 4000) == ("= 0|", True)
+        assert p.attack(number, "echo", "alive")[0] == "alive|= 0|"
 
 
 def test_a_worker_that_spins_is_throttled(cgroups):
