@@ -83,6 +83,46 @@ find_unborn(const struct workers *p, uint64_t id)
     return NULL;
 }
 
+static bool
+is_known(const struct workers *p, pid_t pid)
+{
+    LIST_FOR_EACH(it, &p->inmates)
+    {
+        if (CONTAINER_OF(it, struct inmate, link)->worker.pid == pid)
+            return true;
+    }
+    return pid == p->nursery;
+}
+
+static pid_t
+find_stray(const struct workers *p)
+{
+    char path[64];
+    int pid, found = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    FILE *f = fopen(path, "re");
+    while (f && !found && fscanf(f, "%d", &pid) == 1)
+        found = is_known(p, pid) ? 0 : pid;
+    if (f)
+        (void)fclose(f);
+    return found;
+}
+
+/* Who was born when the nursery died, which had no time to tell: our children
+ * all the same. */
+static void
+reap_strays(const struct workers *p)
+{
+    pid_t pid;
+
+    while ((pid = find_stray(p))) {
+        (void)kill(pid, SIGKILL);
+        if (waitpid(pid, NULL, __WALL) < 0)
+            return;
+    }
+}
+
 static void
 lose_nursery(struct workers *p)
 {
@@ -94,6 +134,7 @@ lose_nursery(struct workers *p)
     (void)kill(p->nursery, SIGKILL);
     (void)waitpid(p->nursery, NULL, 0);
     p->nursery = 0;
+    reap_strays(p);
     struct birth_answer a = {.error = -ECHILD, .where = "nursery"};
     memset(a.hfd, 0xff, sizeof a.hfd);
     struct inmate *m;

@@ -151,6 +151,24 @@ def test_the_nursery_can_be_lost():
         assert p.attack(number, "echo", "there")[1]
 
 
+def test_who_is_born_while_the_nursery_dies_is_reaped():
+    with pool(idle=2) as p:
+        p.tell("settle", 2)
+        for _ in range(20):
+            nursery = int(p.tell("nursery"))
+            number, _ = p.take()  # the next birth begins
+            os.kill(nursery, signal.SIGKILL)
+            p.tell("kill", number)
+            p.wait(number)
+            p.tell("settle", 2)
+        assert len(children(p.process.pid)) == 3
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return f.read().split()
+
+
 def test_the_end_of_the_supervisor_is_the_end_of_its_workers(backend):
     with pool(idle=2, backend=backend) as p:
         p.tell("settle", 2)
