@@ -32,13 +32,20 @@ struct ticker {
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool has_thread;
-    _Atomic bool stops; /* written under lock */
+    _Atomic bool has_thread, stops; /* written under lock */
 };
 
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
 void ticker_unpark(struct ticker *t);
+/* False: the host refuses its thread; what runs would never give way. */
+bool ticker_start(struct ticker *t);
+
+static inline bool
+ticker_is_there(struct ticker *t)
+{
+    return t->has_thread || ticker_start(t);
+}
 
 static inline void
 ticker_enter(struct ticker *t)
