@@ -237,6 +237,25 @@ def test_python(command, out):
     assert shell(command) == out
 
 
+EVERY_MODULE = """
+import importlib, os, sys, warnings
+warnings.simplefilter("ignore")
+for name in sorted(sys.stdlib_module_names - {"antigravity", "this", "idlelib"}):
+    try:
+        cached = importlib.import_module(name).__spec__.cached
+        if cached and not os.path.exists(cached): print(name, "is not compiled")
+    except ImportError:
+        print(name)
+"""
+# Of other systems, and those that docs/python.md names.
+MISSING = """_ctypes _dbm _gdbm _msi _overlapped _scproxy _tkinter _uuid _winapi ctypes ensurepip msilib
+    msvcrt nis nt ossaudiodev spwd tkinter turtle turtledemo winreg winsound"""
+
+
+def test_the_whole_library_is_there():
+    assert shell(f"python3 - <<'.'\n{EVERY_MODULE}.").split() == MISSING.split()
+
+
 class Repl:
     """The interactive interpreter on a terminal."""
 
