@@ -349,6 +349,9 @@ def wheels(tmp_path_factory):
             wheel.writestr(name, text)
         wheel.writestr("hello-1.2.dist-info/RECORD", "".join(f"{n},,\n" for n in WHEEL))
     (folder / "broken-1.0-py3-none-any.whl").write_text("not a wheel")
+    for name in ("empty-1.0-py3-none-any.whl", "native-1.0-cp311-cp311-linux_x86_64.whl"):
+        with zipfile.ZipFile(folder / name, "w") as wheel:
+            wheel.writestr("a.py", "")
     return folder
 
 
@@ -363,8 +366,14 @@ def test_pip(wheels, what):
     assert "No module named 'hello'" in out
 
 
-def test_pip_refuses(wheels):
-    out = shell("pip install /wheels/broken-1.0-py3-none-any.whl; echo $?; pip install unknown",
+@pytest.mark.parametrize("what, why", [
+    ("/wheels/broken-1.0-py3-none-any.whl", "is invalid"),
+    ("/wheels/empty-1.0-py3-none-any.whl", "empty has an invalid wheel, .dist-info directory not found"),
+    ("/wheels/native-1.0-cp311-cp311-linux_x86_64.whl", "is not a supported wheel on this platform"),
+    ("/wheels/none-1.0-py3-none-any.whl", "No such file or directory: '/wheels/none-1.0-py3-none-any.whl'"),
+    ("unknown", "No matching distribution found for unknown"),
+    ("--find-links /wheels unknown", "No matching distribution found for unknown")])
+def test_pip_refuses(wheels, what, why):
+    out = shell(f"pip install {what}; echo status $?; python3 -c 'print(\"alive\")'",
                 "--mount", f"{wheels}:/wheels")
-    assert "is invalid" in out and "\n1\n" in out
-    assert "No matching distribution found for unknown" in out
+    assert why in out and out.endswith("status 1\nalive\n"), out
