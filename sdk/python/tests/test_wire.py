@@ -139,6 +139,7 @@ def test_a_server_that_hangs_is_ended(monkeypatch):
     connection.close()
     assert all(isinstance(events.get(timeout=30)[1], SandboxClosed)
                for _ in range(4))
+    assert connection._process.stdin.closed
 
 
 def test_an_interrupt_while_a_request_is_written(connection):
