@@ -226,6 +226,7 @@ def test_env_is_a_mapping(sb):
 def test_forks_are_isolated(sb):
     sb.commands.run("x=parent; echo 1 >/tmp/f")
     with sb.fork() as a, a.fork() as b:
+        assert a._channel.connection is b._channel.connection
         b.commands.run("x=b; echo 2 >/tmp/f")
         assert a.commands.run("echo $x; cat /tmp/f").stdout == "parent\n1\n"
         assert b.commands.run("echo $x; cat /tmp/f").stdout == "b\n2\n"
