@@ -53,7 +53,7 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
 lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
-  CPPFLAGS += -Itests/unit -Itests/lib
+  private CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
 $(B)/unit-lib-shell: $(call lib_test_objs,tests/lib/shell)
 $(B)/unit-lib $(B)/unit-lib-shell: $(B)/libwasmsand.a $(ENGINE_LIB)
