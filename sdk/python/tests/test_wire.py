@@ -129,6 +129,20 @@ def test_large_requests_and_large_output_at_the_same_time(connection):
     assert over.wait(30) and len(events) == 3002
 
 
+def test_a_server_that_has_ended_before_anyone_looks(monkeypatch):
+    def run_first(work):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        return thread
+
+    monkeypatch.setattr(Connection, "_start", staticmethod(run_first))
+    connection = Connection([sys.executable, "-c", "raise SystemExit('no')"])
+    with pytest.raises(ServerDied, match="no"):
+        connection.send("status", {}, lambda event: None)
+    connection.close()
+
+
 def test_a_server_that_hangs_is_ended(monkeypatch):
     monkeypatch.setattr("wasmsand._wire.END_SECONDS", 0.1)
     connection = Connection([sys.executable, "-c", ECHO])
