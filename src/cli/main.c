@@ -1,6 +1,8 @@
 /* wasm-sandbox: the command line. */
 #include "cli/cli.h"
 
+#include "base/hfd.h"
+#include "seal/seal.h"
 #include "wasmsand.h"
 
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 enum { FREE_BYTES_KEPT = 64 << 20 };
 
 static int cmd_compile(int argc, char **argv);
+static int cmd_compilers(int argc, char **argv);
 
 static const struct {
     const char *name;
@@ -31,6 +34,7 @@ static const struct {
     {"fsck", cmd_supervisor, "check the store of sessions"},
     {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
+    {"compilers", cmd_compilers, NULL},
 };
 
 /* Names from a module or a command line could control the terminal. */
@@ -66,6 +70,17 @@ cmd_compile(int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* The same for those of a worker, which cannot start any. */
+static int
+cmd_compilers(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1)
+        wsand_compilers_main(seal_compiler);
+    complain("compilers: takes no arguments");
+    return EXIT_USAGE;
+}
+
 void
 print_help(void)
 {
@@ -81,23 +96,10 @@ print_help(void)
     printf("\nCOMMAND --help prints the options of a command.\n");
 }
 
-/* What we open must not get the number of a standard stream that is closed:
- * programs would be given it. */
-static bool
-fill_standard_streams(void)
-{
-    int hfd;
-
-    do
-        hfd = open("/dev/null", O_RDWR);
-    while (hfd >= 0 && hfd <= 2);
-    return hfd > 2 && !close(hfd);
-}
-
 int
 main(int argc, char **argv)
 {
-    if (!fill_standard_streams())
+    if (!hfd_fill_standard())
         return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 

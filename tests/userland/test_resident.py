@@ -57,7 +57,7 @@ def test_time_limit(resident):
     assert resident.run("x=2; while :; do :; done").status == 124
     assert resident.run("setsid sleep 100 & nohup sleep 100 & sleep 100").status == 124
     resident.tell(":timeout 0")
-    assert resident.out("echo $x; ps | grep -c '[s]leep 100'") == "1\n0\n"
+    assert resident.out("echo $x; ps -ef | grep -c '[s]leep 100'") == "1\n0\n"
 
 
 def test_background_jobs_go_on(resident):
