@@ -1,6 +1,7 @@
 /* Connections on the Unix socket. */
 #include "supervisor/listen.h"
 
+#include "base/hfd.h"
 #include "supervisor/client.h"
 #include "supervisor/say.h"
 #include "supervisor/supervisor.h"
@@ -373,22 +374,32 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
         return r;
     if (is_served(&at))
         return fail(path, EADDRINUSE, why, size);
-    (void)unlink(path);
-    int hfd = bind_at(&at);
-    if (hfd < 0)
-        return fail(path, -hfd, why, size);
     struct listener *l = calloc(1, sizeof *l);
-    if (!l) {
-        (void)close(hfd);
+    if (!l)
         return fail(path, ENOMEM, why, size);
-    }
     l->sv = sv;
-    l->source.ready = on_listener;
+    l->source = (struct source){.hfd = -1, .ready = on_listener};
     memcpy(l->path, at.sun_path, sizeof l->path);
-    r = reactor_add(&sv->reactor, &l->source, hfd, EPOLLIN);
+    *ret = l;
+    return 0;
+}
+
+int
+listener_begin(struct listener *l, char *why, size_t size)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    memcpy(at.sun_path, l->path, sizeof at.sun_path);
+    if (is_served(&at))
+        return fail(l->path, EADDRINUSE, why, size);
+    (void)unlink(l->path);
+    int hfd = bind_at(&at);
+    int r =
+        hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
-        *ret = l;
-    return r;
+        return 0;
+    hfd_closep(&hfd);
+    return fail(l->path, -r, why, size);
 }
 
 void
@@ -397,8 +408,10 @@ listener_free(OWN struct listener *l)
     if (!l)
         return;
     int hfd = l->source.hfd;
-    reactor_remove(&l->sv->reactor, &l->source);
-    (void)close(hfd);
-    (void)unlink(l->path);
+    if (hfd >= 0) {
+        reactor_remove(&l->sv->reactor, &l->source);
+        (void)close(hfd);
+        (void)unlink(l->path);
+    }
     free(l);
 }

@@ -69,7 +69,7 @@ output_of(struct wsand_sandbox *sb, const char *command)
     struct wsand_run run = {.size = sizeof run,
                             .command = command,
                             .command_len = strlen(command),
-                            .timeout_ms = 20000};
+                            .timeout_ms = 100000};
     struct wsand_output o = {.size = sizeof o};
     struct wsand_error err;
 
