@@ -217,6 +217,9 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
     return c;
 }
 
+static const char STATUS_LOST[] =
+    "the compiler's status is lost: is SIGCHLD ignored?";
+
 static int
 refuse(char *why, size_t why_size, const char *reason)
 {
@@ -243,8 +246,10 @@ start_process(struct compilation *c, const struct program_source *src,
                        strerrordesc_np(-pid));
         return pid;
     }
-    c->pid = pid;
     c->base.hfd = pidfd_open(pid, 0);
+    if (c->base.hfd < 0 && errno == ESRCH) /* it has ended, and left nothing */
+        return refuse(why, why_size, STATUS_LOST);
+    c->pid = pid;
     return c->base.hfd < 0 ? -errno : 0;
 }
 
@@ -395,8 +400,7 @@ compilation_take(struct compilation *c, struct code *ret, bool *ret_is_final,
         return take_remote(c, ret, ret_is_final, why, why_size);
     int status = reap(c);
     if (status < 0)
-        return refuse(why, why_size,
-                      "the compiler's status is lost: is SIGCHLD ignored?");
+        return refuse(why, why_size, STATUS_LOST);
     int r = compiler_outcome(status, c->out_hfd, ret_is_final, why, why_size);
     return r < 0 ? r : map_code(c->out_hfd, ret, why, why_size);
 }

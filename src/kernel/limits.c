@@ -1,6 +1,8 @@
 /* Limits: charging and the table behind limits.def. */
 #include "kernel/limits.h"
 
+#include "base/counter.h"
+
 #include <string.h>
 
 static const struct limit_info infos[LIMIT_COUNT] = {
@@ -37,7 +39,7 @@ limits_charge(struct limits *l, enum limit_id id, uint64_t n)
         l->was_hit[id] = true;
         return false;
     }
-    l->used[id] += n;
+    COUNTER_ADD(l->used[id], n);
     if (l->used[id] > l->peak[id])
         l->peak[id] = l->used[id];
     return true;
@@ -46,7 +48,7 @@ limits_charge(struct limits *l, enum limit_id id, uint64_t n)
 void
 limits_uncharge(struct limits *l, enum limit_id id, uint64_t n)
 {
-    l->used[id] -= n;
+    COUNTER_SUB(l->used[id], n);
 }
 
 void

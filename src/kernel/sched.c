@@ -5,6 +5,7 @@
  * in a row, so that the neighbours run too. What is left of earlier runs is in
  * a queue of its own, and gets one turn in BACKGROUND_TURNS beside the others.
  */
+#include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
 #include "kernel/timers.h"
@@ -236,7 +237,7 @@ sched_account(struct kernel *k)
     int64_t now = host_mono_ns();
 
     if (k->running) {
-        k->cpu_ns += now - k->turn_ns;
+        COUNTER_ADD(k->cpu_ns, now - k->turn_ns);
         if (!k->clock.is_virtual)
             k->running->owner->usage.cpu_ns += now - k->turn_ns;
     }

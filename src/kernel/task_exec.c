@@ -1,4 +1,5 @@
 /* exec: from a path to a program, with #! lines. */
+#include "base/counter.h"
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/strace.h"
@@ -162,7 +163,7 @@ charge(struct kernel *k, struct task *t, struct program *p)
 {
     int64_t ns = k->machine->cost_ns(p);
 
-    k->cpu_ns += ns;
+    COUNTER_ADD(k->cpu_ns, ns);
     if (t && !k->clock.is_virtual)
         t->usage.cpu_ns += ns;
 }

@@ -2,6 +2,7 @@
  * keeps the state it began with, for wsand_reset. */
 #include "lib/snapshot.h"
 
+#include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
@@ -213,7 +214,7 @@ snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
     sb->snapshot_bytes += lost;
     s->id = ++sb->last_snapshot;
     list_push_back(&sb->snapshots, &s->link);
-    sb->n_snapshots++;
+    COUNTER_ADD(sb->n_snapshots, 1);
     *ret_id = s->id;
     return 0;
 }
@@ -234,7 +235,7 @@ snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
         sb->snapshot_bytes += b->lost;
     }
     snapshot_free(s);
-    sb->n_snapshots--;
+    COUNTER_SUB(sb->n_snapshots, 1);
 }
 
 /* --- the functions */

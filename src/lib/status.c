@@ -1,6 +1,7 @@
 /* wsand_status: what a sandbox uses, and what it may use. */
 #include "lib/lib.h"
 
+#include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 
@@ -17,12 +18,12 @@ wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
     const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
 
     const struct wsand_status status = {
-        .processes = l->used[LIMIT_processes],
-        .memory_bytes = l->used[LIMIT_memory],
+        .processes = COUNTER_GET(l->used[LIMIT_processes]),
+        .memory_bytes = COUNTER_GET(l->used[LIMIT_memory]),
         .files = used.inodes,
         .file_bytes = used.bytes,
-        .snapshots = sb->n_snapshots,
-        .cpu_ms = (uint64_t)(k->cpu_ns / NS_PER_MS),
+        .snapshots = COUNTER_GET(sb->n_snapshots),
+        .cpu_ms = (uint64_t)(COUNTER_GET(k->cpu_ns) / NS_PER_MS),
         .max = {.processes = l->max[LIMIT_processes],
                 .memory_bytes = l->max[LIMIT_memory],
                 .files = l->max[LIMIT_files],

@@ -37,7 +37,7 @@ CRASH = "exit 139|exit 134"
 
 ATTACKS = {
     # --- processes
-    "bomb of pipes": ("exit 0", ":() { : | : & }; :; sleep 0.3"),
+    "bomb of pipes": ("exit 0", "mkfifo /tmp/f; :() { : | : & }; :; read -t 0.3 <> /tmp/f; true"),
     "bomb of subshells": (MANY, "f() { (f) & (f); }; f"),
     "bomb of scripts": (MANY, "echo 'sh /tmp/b & sh /tmp/b' > /tmp/b; sh /tmp/b"),
     "bomb of scripts that name no shell": (MANY, "echo '/tmp/b & /tmp/b' > /tmp/b; chmod +x /tmp/b; /tmp/b"),

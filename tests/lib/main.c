@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct test *tests;
 static long failures;
@@ -36,6 +37,7 @@ main(int argc, char **argv)
     int passed = 0, failed = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    umask(022);
     for (struct test *t = tests; t; t = t->next) {
         if (argc > 1 && !strstr(t->file, argv[1]) && !strstr(t->name, argv[1]))
             continue;

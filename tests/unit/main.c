@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct test *tests;
 static _Atomic long live; /* tests may have threads */
@@ -151,6 +152,7 @@ main(int argc, char **argv)
     int passed = 0, failed = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    umask(022);
     for (struct test *t = tests; t; t = t->next) {
         if (argc > 1 && !strstr(t->file, argv[1]) && !strstr(t->name, argv[1]))
             continue;

@@ -1,6 +1,7 @@
 /* The inode table of a tree, its quotas and holds. */
 #include "kernel/vfs/tree.h"
 
+#include "base/counter.h"
 #include "kernel/machine.h"
 #include "kernel/vfs/tree_impl.h"
 
@@ -35,17 +36,18 @@ void
 tree_join(struct tree *t, struct tree *peer)
 {
     t->peer = peer->peer ? peer->peer : peer;
-    peer->peer = t;
+    __atomic_store_n(&peer->peer, t, __ATOMIC_RELEASE); /* t->peer first */
 }
 
 struct quota
 tree_used(const struct tree *t)
 {
-    struct quota q = t->used;
+    struct quota q = {COUNTER_GET(t->used.bytes), COUNTER_GET(t->used.inodes)};
 
-    for (const struct tree *p = t->peer; p && p != t; p = p->peer) {
-        q.bytes += p->used.bytes;
-        q.inodes += p->used.inodes;
+    for (const struct tree *p = COUNTER_GET(t->peer); p && p != t;
+         p = COUNTER_GET(p->peer)) {
+        q.bytes += COUNTER_GET(p->used.bytes);
+        q.inodes += COUNTER_GET(p->used.inodes);
     }
     return q;
 }
@@ -76,7 +78,8 @@ tree_replace(struct tree *t, OWN struct tree *now)
     t->inodes = now->inodes;
     t->next_ino = now->next_ino;
     t->first_ino = now->first_ino;
-    t->used = now->used;
+    COUNTER_SET(t->used.bytes, now->used.bytes);
+    COUNTER_SET(t->used.inodes, now->used.inodes);
     t->hit_bytes = t->hit_inodes = false;
 }
 
@@ -247,7 +250,7 @@ tree_charge_blocks(struct tree *t, uint64_t n)
         t->hit_bytes = true;
         return -ENOSPC;
     }
-    t->used.bytes += n * CHUNK_BYTES;
+    COUNTER_ADD(t->used.bytes, n * CHUNK_BYTES);
     make_up(t);
     return 0;
 }
@@ -255,7 +258,7 @@ tree_charge_blocks(struct tree *t, uint64_t n)
 void
 tree_uncharge_blocks(struct tree *t, uint64_t n)
 {
-    t->used.bytes -= n * CHUNK_BYTES;
+    COUNTER_SUB(t->used.bytes, n * CHUNK_BYTES);
 }
 
 static int
@@ -265,7 +268,7 @@ charge_inode(struct tree *t)
         t->hit_inodes = true;
         return -ENOSPC;
     }
-    t->used.inodes++;
+    COUNTER_ADD(t->used.inodes, 1);
     make_up(t);
     return 0;
 }
@@ -280,7 +283,7 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
     struct inode *i = inode_new(a->mode, now_ns);
     if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref,
                         &t->grave) < 0) {
-        t->used.inodes--;
+        COUNTER_SUB(t->used.inodes, 1);
         return -ENOMEM;
     }
     i->uid = a->uid;
@@ -303,7 +306,7 @@ tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
         return -ENOSPC;
     }
     if (after < before)
-        t->used.inodes -= before - after;
+        COUNTER_SUB(t->used.inodes, before - after);
     return 0;
 }
 
@@ -317,7 +320,7 @@ tree_evict(struct tree *t, uint64_t ino)
     int r = radix_remove(&t->inodes, &inode_ops, ino, &t->grave);
     if (r < 0)
         return r;
-    t->used.inodes -= cost;
+    COUNTER_SUB(t->used.inodes, cost);
     tree_uncharge_blocks(t, charged);
     return 0;
 }

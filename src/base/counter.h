@@ -1,0 +1,10 @@
+/* Numbers that one thread changes while others may look at them. */
+#ifndef BASE_COUNTER_H
+#define BASE_COUNTER_H
+
+#define COUNTER_GET(c)    __atomic_load_n(&(c), __ATOMIC_RELAXED)
+#define COUNTER_SET(c, v) __atomic_store_n(&(c), v, __ATOMIC_RELAXED)
+#define COUNTER_ADD(c, n) COUNTER_SET(c, (c) + (n))
+#define COUNTER_SUB(c, n) COUNTER_SET(c, (c) - (n))
+
+#endif
