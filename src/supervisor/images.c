@@ -64,10 +64,9 @@ image_drop(struct image *i)
 /* --- the current one */
 
 int
-images_set_current(struct supervisor *sv, const char *path)
+image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
 {
     uint8_t hash[BLAKE2B_BYTES], part[2048];
-    char text[2 * BLAKE2B_BYTES + 1];
     struct blake2b b;
     ssize_t n;
     CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
@@ -81,8 +80,19 @@ images_set_current(struct supervisor *sv, const char *path)
         return -errno;
     blake2b_end(&b, hash);
     for (size_t i = 0; i < sizeof hash; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", hash[i]);
-    sv->images.current = image_find(sv, text);
+        (void)snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    return 0;
+}
+
+int
+images_set_current(struct supervisor *sv, const char *path)
+{
+    char hash[IMAGE_HASH_BYTES];
+
+    int r = image_hash(path, hash);
+    if (r < 0)
+        return r;
+    sv->images.current = image_find(sv, hash);
     return sv->images.current ? 0 : -ENOMEM;
 }
 
