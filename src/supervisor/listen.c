@@ -94,8 +94,7 @@ connection_send(struct client *client, const char *line, size_t len)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
-    outbox_put(&c->out, line, len);
-    outbox_put(&c->out, "\n", 1);
+    outbox_put_line(&c->out, line, len);
     if (outbox_is_behind(&c->out) && !c->stuck.at_ns)
         set_stuck(c);
     watch(c);
@@ -184,9 +183,10 @@ take_lines(struct connection *c)
 static void
 read_lines(struct connection *c)
 {
-    int n = 1;
+    int n = FRAME_READ_BYTES;
 
-    for (int i = 0; i < READS_AHEAD && n > 0 && may_take(c); i++) {
+    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES && may_take(c);
+         i++) {
         n = frame_read(&c->in, c->source.hfd, true);
         if (n == 0) {
             c->is_at_end = true;

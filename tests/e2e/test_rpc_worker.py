@@ -163,7 +163,7 @@ def test_an_answer_names_what_the_job_has_changed(worker):
 def test_a_job_that_fails_is_committed_too(worker):
     w = worker()
     assert w.commits("run", command="echo 1 >/tmp/a; exit 3") == 1
-    assert w.commits("run", command="echo 2 >/tmp/b; sleep 60", timeoutMs=200) == 2
+    assert w.commits("run", command="echo 2 >/tmp/b; sleep 1000", timeoutMs=2000) == 2
     assert w.commits("files.rm", path="/tmp", recursive=True) == 3
     assert w.commits("files.rm", path="/tmp", recursive=True) is None
 

@@ -268,7 +268,7 @@ class World:
                 writer.session.client = client
                 writer.check()
         assert self.sup.stop() == 0
-        end = time.monotonic() + 10  # what was just being born sees it and ends
+        end = time.monotonic() + 60  # what was just being born sees it and ends
         while self.workers():
             assert time.monotonic() < end, "a process is left"
         assert supervisor.groups() == [], "a group is left"
