@@ -149,7 +149,7 @@ build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
 build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
-  src/base/hfd.c src/seal/calls.def
+  src/base/hfd.c $(wildcard src/seal/*.def)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
 build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \

@@ -100,7 +100,8 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
     struct engine_options eo = {.max_machines = o->max_processes,
                                 .cache_dir = o->cache_dir,
                                 .shipped_dir = o->shipped_dir,
-                                .compiler = o->compiler};
+                                .compiler = o->compiler,
+                                .keeps_compiler = o->keeps_compiler};
 
     if (!o->cache_dir && default_cache_dir(dir, sizeof dir))
         eo.cache_dir = dir;
@@ -169,6 +170,12 @@ void
 wsand_compiler_main(void)
 {
     compiler_main();
+}
+
+void
+wsand_compilers_main(int (*seal)(const char **ret_where))
+{
+    compilers_main(seal);
 }
 
 void

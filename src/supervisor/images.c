@@ -211,7 +211,8 @@ begin_workers(struct image *i)
 {
     struct images *t = &i->sv->images;
     struct workers_config c = t->workers;
-    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path, NULL};
+    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path,
+                              c.compiles ? "--compile" : NULL};
 
     if (access(i->path, R_OK) < 0)
         return -ENOENT;

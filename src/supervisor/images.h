@@ -8,7 +8,7 @@
 #include "supervisor/reactor.h"
 #include "supervisor/worker.h"
 
-enum { IMAGE_HASH_BYTES = 65, IMAGE_ARGS = 5 };
+enum { IMAGE_HASH_BYTES = 65, IMAGE_ARGS = 6 };
 
 struct supervisor;
 

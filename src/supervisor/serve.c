@@ -32,6 +32,7 @@ struct serving {
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES];
     char *worker_argv[8], *worker_envp[4];
+    struct list pools; /* of workers */
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
     struct source signals, kept, born;
@@ -158,6 +159,8 @@ set_worker_words(struct serving *g)
     *words++ = g->root;
     *words++ = "--image-hash";
     *words++ = g->sv.images.current->hash;
+    if (g->config->compile == COMPILE_separate)
+        *words++ = "--compile";
     return 0;
 }
 
@@ -190,14 +193,12 @@ start_workers(struct serving *g)
     int r = set_worker_words(g);
     if (r < 0)
         return r;
-    if (c->compile == COMPILE_separate)
-        return refuse("compile: separate",
-                      "workers make no memory executable; this is not built "
-                      "in yet");
     set_worker_environment(g);
     const struct workers_config w = {.argv = g->worker_argv,
                                      .envp = g->worker_envp,
                                      .idle = c->pool_size,
+                                     .compiles = c->compile == COMPILE_separate,
+                                     .pools = &g->pools,
                                      .events = &workers_events,
                                      .arg = g};
     images_begin(&g->sv, g->root, &w, &g->host);
@@ -496,6 +497,7 @@ serve_main(char *const *words)
     }
     buf_fini(&errors);
     g.config = c;
+    list_init(&g.pools);
     raise_limits();
     r = serving_begin(&g);
     if (r == 0)

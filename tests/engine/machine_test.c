@@ -524,3 +524,25 @@ TEST(kernels_on_several_threads_share_an_engine)
     CHECK_EQ(engine_machines(e), 0);
     engine_free(e);
 }
+
+TEST(without_a_ticker_nothing_runs)
+{
+    struct engine *e = fake_engine(1, NULL);
+    pthread_attr_t usual, absurd;
+    struct fake f;
+
+    fake_open(&f, e, PROGRAM("(loop (br 0))"));
+    CHECK_EQ(pthread_getattr_default_np(&usual), 0);
+    CHECK_EQ(pthread_attr_init(&absurd), 0);
+    CHECK_EQ(pthread_attr_setstacksize(&absurd, (size_t)1 << 48), 0);
+    CHECK_EQ(pthread_setattr_default_np(&absurd), 0);
+    CHECK_EQ(fake_resume(&f), MACHINE_TRAPPED);
+    CHECK_EQ(f.trap.signal, SIGKILL);
+    CHECK_EQ(pthread_setattr_default_np(&usual), 0);
+    fake_fini(&f);
+
+    fake_open(&f, e, PROGRAM(""));
+    CHECK_EQ(fake_run(&f), MACHINE_ENDED);
+    fake_fini(&f);
+    engine_free(e);
+}

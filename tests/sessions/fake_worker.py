@@ -171,6 +171,10 @@ def run(number, params):
     elif word == "hog":  # as many megabytes
         hoard = [bytearray(os.urandom(1 << 20)) for _ in range(int(rest))]
         answer(number, ran(str(len(hoard))))
+    elif word == "hoard":  # and give no answer
+        hoard = bytearray(int(rest) << 20)
+        hoard[::4096] = b"x" * (len(hoard) // 4096)
+        signal.pause()
     elif word == "threads":
         answer(number, ran(str(threads(int(rest)))))
     elif word == "exit":

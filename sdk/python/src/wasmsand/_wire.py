@@ -250,6 +250,7 @@ class Connection:
         for thread in (self._stderr_reader, self._reader):
             if thread is not threading.current_thread():
                 thread.join(END_SECONDS)
+        self._close_stdin()  # if a writer had it, who has failed now
 
     def _close_stdin(self) -> None:
         stdin = self._process.stdin
