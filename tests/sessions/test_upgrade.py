@@ -72,6 +72,13 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     assert len(kept(sup)) == 2
     with pytest.raises(Error, match="saved over another root image"):
         old.call("session.resume")
+    with tarfile.open(path, "w") as tar:
+        info = tarfile.TarInfo("etc/os-release")
+        text = b'ID=wasmsand\nVERSION_ID="9"\n'
+        info.size = len(text)
+        tar.addfile(info, io.BytesIO(text))
+    with pytest.raises(Error, match="of version 9, not"):
+        old.call("session.resume")
     path.write_bytes(data)
     old.call("session.resume")
     assert old.run("echo $x") == "5\n"
