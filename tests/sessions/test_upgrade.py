@@ -69,11 +69,24 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
         old.run("echo $x")
     assert old.state == "error"
     path.write_bytes(data[:-512])  # not what it was
+    assert len(kept(sup)) == 2
     with pytest.raises(Error, match="saved over another root image"):
+        old.call("session.resume")
+    with tarfile.open(path, "w") as tar:
+        info = tarfile.TarInfo("etc/os-release")
+        text = b'ID=wasmsand\nVERSION_ID="9"\n'
+        info.size = len(text)
+        tar.addfile(info, io.BytesIO(text))
+    with pytest.raises(Error, match="of version 9, not"):
         old.call("session.resume")
     path.write_bytes(data)
     old.call("session.resume")
     assert old.run("echo $x") == "5\n"
+    sup.stop()
+    path.write_bytes(data[:-512])
+    done = sup.cli("fsck", "--store", sup.folder / "store")
+    assert (done.returncode, done.stdout.decode()) == (
+        1, f"{path}: a damaged root image: its sessions cannot be resumed\n1 found, 0 repaired\n")
 
 
 def nurseries(sup):
