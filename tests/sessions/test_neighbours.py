@@ -45,11 +45,11 @@ class Hostile:
     def run(self):
         client = self.sup.client()
         session = client.create(limits=LIMITS, timeoutMs=2000)
+        self.begun.set()
         while not self.enough.is_set():
             # What it is told is no matter of ours: that it was killed, say.
             with contextlib.suppress(supervisor.Error):
                 self.attack(self, session)
-            self.begun.set()
         client.close()
 
 
@@ -108,13 +108,13 @@ def test_nine_neighbours_of_a_hostile_one_finish(sup, attack):
     hostile = Hostile(sup, attack, threading.Event(), threading.Event())
     with concurrent.futures.ThreadPoolExecutor(NORMAL + 1) as pool:
         harm = pool.submit(hostile.run)
+        hostile.begun.wait()
         done = [pool.submit(work, s) for s in sessions]
         concurrent.futures.wait(done)
         hostile.enough.set()
     harm.result()
     for d in done:
         d.result()
-    assert hostile.begun.is_set()
     assert [s.state for s in sessions] == ["active"] * NORMAL
     assert sup.stop() == 0
 
