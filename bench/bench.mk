@@ -49,7 +49,7 @@ build/bench/sessions: bench/sessions/main.c bench/rpc/peer.c bench/rpc/peer.h
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O2 $(CPPFLAGS) $(WARN) $(filter %.c,$^) -o $@
 bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
-  build/bench/rpc build/bench/store \
+  build/bench/rpc build/bench/store build/bench/sessions \
   $(bench_native) $(bench_inside)
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine

@@ -13,7 +13,7 @@ sdk: $(SANDBOX) ## the Python SDK against the server
 	  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider $(sdk)/tests
 lint-sdk: $(sdk_venv)/ready
 	@$(sdk_venv)/bin/mypy --strict --python-version 3.9 \
-	  --cache-dir build/sdk/mypy $(sdk)/src $(sdk)/examples
+	  --cache-dir build/sdk/mypy $(sdk)/src examples/python
 $(sdk_venv)/ready: sdk/requirements.txt
 	@/usr/bin/python3 -m venv $(sdk_venv)
 	@$(pip) install -q --require-hashes --no-deps -r $<

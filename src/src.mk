@@ -38,7 +38,7 @@ build/sources: FORCE
 engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))
-$(engine_users): CPPFLAGS += $(ENGINE_CPPFLAGS)
+$(engine_users): private CPPFLAGS += $(ENGINE_CPPFLAGS)
 $(engine_users): | $(ENGINE_LIB)
 
 lib_objs := $(LIB:%.c=$(B)/obj/%.o)

@@ -53,7 +53,7 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
 lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
-  CPPFLAGS += -Itests/unit -Itests/lib
+  private CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
 $(B)/unit-lib-shell: $(call lib_test_objs,tests/lib/shell)
 $(B)/unit-lib $(B)/unit-lib-shell: $(B)/libwasmsand.a $(ENGINE_LIB)
@@ -242,7 +242,7 @@ build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
-  call.c client.c do_session.c ending.c events.c life.c life_end.c methods.c \
+  call.c client.c do_session.c ending.c events.c life.c life_end.c mend.c methods.c \
   metrics.c native_calls.c options.c output.c reactor.c records.c route.c say.c \
   session_call.c session_options.c sessions.c state.c config.c config_check.c \
   config_file.c config_value.c))

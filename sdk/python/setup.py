@@ -1,5 +1,5 @@
-"""Puts the server, the root image and the compiled code of its programs, as
-built in this repository, into the wheel."""
+"""Puts the server, the supervisor of sessions, the root image and the compiled
+code of its programs, as built in this repository, into the wheel."""
 
 import pathlib
 import shutil
@@ -9,20 +9,35 @@ from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
-BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = TOP / "build"
 SERVER = "wasm-sandbox"
 IMAGE = "share/wasmsand/root.tar"
 CODE = "share/wasmsand/code"  # where the server looks for it
+# Of the build, and where the server looks for it.
+FILES = {
+    SERVER: f"bin/{SERVER}",
+    "libexec/wasmsand-supervisor": "libexec/wasmsand-supervisor",
+    IMAGE: IMAGE,
+}
+
+
+def build_all():
+    """What is not there is built; the first time that takes long."""
+    if all((BUILD / name).exists() for name in FILES):
+        return
+    if subprocess.run(["make", "-C", TOP, "all", "rootfs"],
+                      check=False).returncode:
+        raise SystemExit(f"`make all rootfs` in {TOP} failed, see above; "
+                         "`tools/setup` installs what it needs")
 
 
 class WithServer(build_py):
     def run(self):
         super().run()
+        build_all()
         package = pathlib.Path(self.build_lib) / "wasmsand"
-        for name, target in ((SERVER, f"bin/{SERVER}"), (IMAGE, IMAGE)):
-            if not (BUILD / name).exists():
-                raise SystemExit(f"{BUILD / name} is missing: "
-                                 "run `make all rootfs` in the repository")
+        for name, target in FILES.items():
             (package / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(BUILD / name, package / target)
         subprocess.run([BUILD / SERVER, "precompile", BUILD / IMAGE,

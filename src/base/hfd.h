@@ -2,11 +2,15 @@
 #ifndef BASE_HFD_H
 #define BASE_HFD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* For CLEANUP; negative is fine. */
 void hfd_closep(const int *hfd);
 /* 0 or -errno, of which some was written. */
 int hfd_write_all(int hfd, const void *p, size_t n);
+/* Closed standard streams become /dev/null, so that what is opened later does
+ * not get their numbers: programs would be given it. */
+bool hfd_fill_standard(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* wasm-sandbox: the command line. */
 #include "cli/cli.h"
 
+#include "base/hfd.h"
 #include "seal/seal.h"
 #include "wasmsand.h"
 
@@ -95,23 +96,10 @@ print_help(void)
     printf("\nCOMMAND --help prints the options of a command.\n");
 }
 
-/* What we open must not get the number of a standard stream that is closed:
- * programs would be given it. */
-static bool
-fill_standard_streams(void)
-{
-    int hfd;
-
-    do
-        hfd = open("/dev/null", O_RDWR);
-    while (hfd >= 0 && hfd <= 2);
-    return hfd > 2 && !close(hfd);
-}
-
 int
 main(int argc, char **argv)
 {
-    if (!fill_standard_streams())
+    if (!hfd_fill_standard())
         return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 

@@ -150,13 +150,7 @@ capture_poll(struct file *f, struct poll_table *pt)
 static int
 capture_getattr(struct file *f, struct attr *ret)
 {
-    *ret = (struct attr){.ino = f->anon_ino,
-                         .mode = S_IFIFO | 0600,
-                         .nlink = 1,
-                         .uid = 1000,
-                         .gid = 1000,
-                         .blksize = 4096};
-    return 0;
+    return file_anon_attr(f, S_IFIFO | 0600, ret);
 }
 
 static void

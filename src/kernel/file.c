@@ -93,17 +93,28 @@ file_poll(struct file *f, struct poll_table *pt)
 }
 
 int
+file_anon_attr(const struct file *f, uint32_t mode, struct attr *ret)
+{
+    int64_t now = clock_real_ns(&f->kernel->clock);
+
+    *ret = (struct attr){.ino = f->anon_ino,
+                         .mode = mode,
+                         .nlink = 1,
+                         .uid = 1000,
+                         .gid = 1000,
+                         .blksize = 4096,
+                         .atime_ns = now,
+                         .mtime_ns = now,
+                         .ctime_ns = now};
+    return 0;
+}
+
+int
 file_getattr(struct file *f, struct attr *ret)
 {
     if (f->ops->getattr)
         return f->ops->getattr(f, ret);
     if (f->node.mnt)
         return vnode_getattr(NULL, &f->node, ret);
-    *ret = (struct attr){.ino = f->anon_ino,
-                         .mode = 0600,
-                         .nlink = 1,
-                         .uid = 1000,
-                         .gid = 1000,
-                         .blksize = 4096};
-    return 0;
+    return file_anon_attr(f, 0600, ret);
 }

@@ -95,5 +95,7 @@ bool file_is_readable(const struct file *f);
 bool file_is_writable(const struct file *f);
 short file_poll(struct file *f, struct poll_table *pt);
 int file_getattr(struct file *f, struct attr *ret);
+/* The attributes of a file without a path; 0. */
+int file_anon_attr(const struct file *f, uint32_t mode, struct attr *ret);
 
 #endif

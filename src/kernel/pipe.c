@@ -330,17 +330,7 @@ pipe_getattr(struct file *f, struct attr *ret)
 {
     if (f->node.mnt)
         return vnode_getattr(NULL, &f->node, ret);
-    int64_t now = clock_real_ns(&f->kernel->clock);
-    *ret = (struct attr){.ino = f->anon_ino,
-                         .mode = S_IFIFO | 0600,
-                         .nlink = 1,
-                         .uid = 1000,
-                         .gid = 1000,
-                         .blksize = 4096,
-                         .atime_ns = now,
-                         .mtime_ns = now,
-                         .ctime_ns = now};
-    return 0;
+    return file_anon_attr(f, S_IFIFO | 0600, ret);
 }
 
 static const struct file_ops read_ops = {

@@ -34,18 +34,6 @@ poll_is_over(struct task *t, int64_t deadline_ns)
            thread_deadline(t->thread, deadline_ns);
 }
 
-void
-poll_mask_begin(struct task *t, uint64_t mask)
-{
-    struct signals *s = &t->sig;
-
-    if (t->thread->call.is_retry)
-        return;
-    s->saved_mask = s->mask;
-    s->has_saved_mask = true;
-    signals_set_mask(t, mask);
-}
-
 int64_t
 poll_mask_end(struct task *t, int64_t r)
 {

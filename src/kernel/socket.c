@@ -299,13 +299,7 @@ socket_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 static int
 socket_getattr(struct file *f, struct attr *ret)
 {
-    *ret = (struct attr){.ino = f->anon_ino,
-                         .mode = S_IFSOCK | 0777,
-                         .nlink = 1,
-                         .uid = 1000,
-                         .gid = 1000,
-                         .blksize = 4096};
-    return 0;
+    return file_anon_attr(f, S_IFSOCK | 0777, ret);
 }
 
 static void

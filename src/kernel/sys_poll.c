@@ -34,7 +34,7 @@ set_mask(struct task *t, gaddr at, uint32_t size)
         return -EINVAL;
     int r = copy_from_guest(t, &mask, at, sizeof mask);
     if (r == 0)
-        poll_mask_begin(t, mask);
+        signals_swap_mask(t, mask);
     return r;
 }
 

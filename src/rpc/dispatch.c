@@ -198,8 +198,9 @@ line_object(struct server *srv, struct message *msg, const json_t *object)
 /* --- lines */
 
 static void
-dispatch_object(struct server *srv, struct message *msg, const json_t *object)
+dispatch_object(void *to, struct message *msg, const json_t *object)
 {
+    struct server *srv = to;
     const json_t *id = json_object_get(object, "id");
 
     if (!json_is_object(object)) {
@@ -219,41 +220,17 @@ dispatch_object(struct server *srv, struct message *msg, const json_t *object)
 }
 
 static void
-dispatch_batch(struct server *srv, struct message *msg)
+refuse(void *to, int code, const char *text)
 {
-    size_t n = json_array_size(msg->root);
-
-    if (n < 1 || n > BATCH_MAX) {
-        send_error(srv, NULL, NULL, INVALID_REQUEST,
-                   n ? "Invalid request: more than 1000 in a batch"
-                     : "Invalid request: an empty batch");
-        return;
-    }
-    msg->is_batch = true;
-    msg->n_left = n;
-    for (size_t i = 0; i < n; i++)
-        dispatch_object(srv, msg, json_array_get(msg->root, i));
+    send_error(to, NULL, NULL, code, text);
 }
 
 void
 dispatch_line(struct server *srv, const char *line, size_t len)
 {
-    char reason[MESSAGE_ERROR_BYTES] = "";
-    char text[MESSAGE_ERROR_BYTES + 32];
-    CLEANUP(message_putp) struct message *msg = NULL;
+    static const struct taker taker = {dispatch_object, refuse};
 
-    int r = message_new(line, len, &msg, reason);
-    if (r == -EINVAL) {
-        (void)snprintf(text, sizeof text, "Parse error: %s", reason);
-        send_error(srv, NULL, NULL, PARSE_ERROR, text);
-    } else if (r != 0) {
-        send_error(srv, NULL, NULL, INTERNAL_ERROR,
-                   "Internal error: out of memory");
-    } else if (json_is_array(msg->root)) {
-        dispatch_batch(srv, msg);
-    } else {
-        dispatch_object(srv, msg, msg->root);
-    }
+    message_take(line, len, &taker, srv);
 }
 
 void

@@ -9,18 +9,13 @@
 void
 say(const struct server *srv, enum log_level level, const char *format, ...)
 {
-    char line[1024];
     va_list args;
 
     if (level > srv->options->log_level)
         return;
     va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
+    text_log(format, args);
     va_end(args);
-    for (char *s = line; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7f)
-            *s = '?';
-    fprintf(stderr, "wasm-sandbox: %s\n", line);
 }
 
 int

@@ -88,8 +88,9 @@ call(struct client *c, struct message *msg, const json_t *object, OWN char *id)
 }
 
 static void
-take_object(struct client *c, struct message *msg, const json_t *object)
+take_object(void *to, struct message *msg, const json_t *object)
 {
+    struct client *c = to;
     const char *fault = json_is_object(object)
                             ? request_fault(object)
                             : "Invalid request: not an object";
@@ -105,41 +106,9 @@ take_object(struct client *c, struct message *msg, const json_t *object)
 }
 
 static void
-take_batch(struct client *c, struct message *msg)
+refuse(void *to, int code, const char *text)
 {
-    size_t n = json_array_size(msg->root);
-
-    if (n < 1 || n > BATCH_MAX) {
-        client_refuse(c, NULL, NULL, INVALID_REQUEST,
-                      n ? "Invalid request: more than 1000 in a batch"
-                        : "Invalid request: an empty batch");
-        return;
-    }
-    msg->is_batch = true;
-    msg->n_left = n;
-    for (size_t i = 0; i < n; i++)
-        take_object(c, msg, json_array_get(msg->root, i));
-}
-
-static void
-take_line(struct client *c, const char *line, size_t len)
-{
-    char reason[MESSAGE_ERROR_BYTES] = "";
-    char text[MESSAGE_ERROR_BYTES + 32];
-    CLEANUP(message_putp) struct message *msg = NULL;
-
-    int r = message_new(line, len, &msg, reason);
-    if (r == -EINVAL) {
-        (void)snprintf(text, sizeof text, "Parse error: %s", reason);
-        client_refuse(c, NULL, NULL, PARSE_ERROR, text);
-    } else if (r != 0) {
-        client_refuse(c, NULL, NULL, INTERNAL_ERROR,
-                      "Internal error: out of memory");
-    } else if (json_is_array(msg->root)) {
-        take_batch(c, msg);
-    } else {
-        take_object(c, msg, msg->root);
-    }
+    client_refuse(to, NULL, NULL, code, text);
 }
 
 static bool
@@ -154,9 +123,11 @@ is_blank(const char *line, size_t len)
 void
 client_line(struct client *c, const char *line, size_t len)
 {
+    static const struct taker taker = {take_object, refuse};
+
     c->is_busy = true;
     if (!is_blank(line, len))
-        take_line(c, line, len);
+        message_take(line, len, &taker, c);
     c->is_busy = false;
     client_put(c);
 }

@@ -1,4 +1,5 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "base/hfd.h"
 #include "supervisor/birth.h"
 #include "supervisor/cli.h"
 #include "supervisor/config.h"
@@ -201,24 +202,12 @@ run(size_t i, int argc, char **argv)
     return 0;
 }
 
-/* What we open must not get the number of a closed standard stream. */
-static bool
-fill_standard_streams(void)
-{
-    int hfd;
-
-    do
-        hfd = open("/dev/null", O_RDWR);
-    while (hfd >= 0 && hfd <= 2);
-    return hfd > 2 && !close(hfd);
-}
-
 int
 main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
-    if (!fill_standard_streams())
+    if (!hfd_fill_standard())
         return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
         return serve(argv + 2);

@@ -84,7 +84,7 @@ find_unborn(const struct workers *p, uint64_t id)
 }
 
 static bool
-is_known(const struct workers *p, pid_t pid)
+is_of(const struct workers *p, pid_t pid)
 {
     LIST_FOR_EACH(it, &p->inmates)
     {
@@ -92,6 +92,17 @@ is_known(const struct workers *p, pid_t pid)
             return true;
     }
     return pid == p->nursery;
+}
+
+static bool
+is_known(const struct workers *p, pid_t pid)
+{
+    LIST_FOR_EACH(it, p->config.pools)
+    {
+        if (is_of(CONTAINER_OF(it, struct workers, link), pid))
+            return true;
+    }
+    return false;
 }
 
 static pid_t
@@ -344,6 +355,7 @@ workers_new(const struct workers_config *c, const struct cgroup_host *h,
                           .timer_hfd = -1,
                           .nursery_hfd = -1,
                           .next_id = 1};
+    list_push_back(c->pools, &p->link);
     if (!p->config.births)
         p->config.births = BIRTHS;
     if (!p->config.threads)
@@ -406,6 +418,7 @@ workers_free(OWN struct workers *p)
     hfd_closep(&p->nursery_hfd);
     hfd_closep(&p->timer_hfd);
     hfd_closep(&p->epoll_hfd);
+    list_remove(&p->link);
     free(p);
 }
 

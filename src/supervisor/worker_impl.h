@@ -58,6 +58,7 @@ struct stale {
 };
 
 struct workers {
+    struct list link; /* in config.pools */
     struct workers_config config;
     const struct cgroup_host *host;
     int epoll_hfd, timer_hfd;

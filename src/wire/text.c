@@ -1,6 +1,7 @@
 /* JSON strings and UTF-8. */
 #include "wire/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ONES  UINT64_C(0x0101010101010101)
@@ -192,4 +193,16 @@ put_bool(struct buf *b, const char *name, bool value)
 {
     put_name(b, name);
     buf_puts(b, value ? "true" : "false");
+}
+
+void
+text_log(const char *format, va_list args)
+{
+    char line[1024];
+
+    (void)vsnprintf(line, sizeof line, format, args);
+    for (char *s = line; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            *s = '?';
+    fprintf(stderr, "wasm-sandbox: %s\n", line);
 }

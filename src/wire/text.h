@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,10 @@ size_t text_character(const char *p, size_t len, size_t *ret_bad);
 bool text_is_utf8(const char *p, size_t len);
 /* The bytes at the end that begin a character which is not complete. */
 size_t text_cut_tail(const char *p, size_t len);
+
+/* A line of the program on standard error; control characters become '?'. */
+void text_log(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
 
 /* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
 void put_string(struct buf *b, const char *p, size_t len);

@@ -74,6 +74,9 @@ def load(number):
     while True:
         op, _, key_len, value_len = HEAD.unpack(read_exactly(HEAD.size))
         name, value = read_exactly(key_len), read_exactly(value_len)
+        if op == END and value != bytes(8):
+            state.clear()
+            return refuse(number, "ECANCELED: broken off")
         if op == END and "no load" in state.values():
             return refuse(number, "EINVAL: told to fail")
         if op == END:

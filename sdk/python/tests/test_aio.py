@@ -160,9 +160,23 @@ def test_errors():
     (Sandbox, AsyncSandbox), (Process, AsyncProcess),
     (Commands, AsyncCommands), (Files, AsyncFiles)])
 def test_both_kinds_have_the_same_methods(ours, theirs):
-    for name, method in vars(ours).items():
-        if callable(method) and (name[0] != "_" or name == "__init__"):
-            if ours is Process and name == "__init__":
-                continue
-            assert (list(inspect.signature(method).parameters) == list(
-                inspect.signature(vars(theirs)[name]).parameters)), name
+    def parameters(kind):
+        return {name: callable(value) and
+                list(inspect.signature(value).parameters)
+                for name, value in vars(kind).items() if name[0] != "_"}
+    assert parameters(ours) == parameters(theirs)
+
+
+def test_both_kinds_are_made_with_the_same_options():
+    assert (list(inspect.signature(Sandbox).parameters)
+            == list(inspect.signature(AsyncSandbox).parameters))
+
+
+def test_variables_of_async_forks():
+    async def main():
+        async with AsyncSandbox(env={"A": "1"}) as sb:
+            async with await sb.fork() as fork:
+                await fork.env.set("A", "2")
+                assert await fork.env.get("A") == "2"
+            assert await sb.env.get("A") == "1"
+    asyncio.run(main())

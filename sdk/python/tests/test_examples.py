@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples/python"
 
 
 @pytest.mark.parametrize("name, expected", [

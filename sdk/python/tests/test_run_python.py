@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from wasmsand import AsyncSandbox, CommandFailed, Timeout
+from wasmsand import AsyncSandbox, CommandFailed, Sandbox, Timeout
 
 
 def test_output_and_exit_code(sb):
@@ -64,6 +64,41 @@ def test_nothing_of_it_is_left(sb):
     # The clean-up of the last one was sent, but nobody waited for it.
     while sb.files.list("/tmp"):
         pass
+
+
+CHANCE = """
+import os, random, secrets, ssl, tempfile, uuid
+for value in (random.random(), random.getrandbits(64), uuid.uuid4(),
+              secrets.token_hex(8), os.urandom(8), ssl.RAND_bytes(8),
+              tempfile.mktemp()):
+    print(value)
+"""
+
+
+def assert_all_differ(texts):
+    for values in zip(*(text.splitlines() for text in texts)):
+        assert len(set(values)) == len(texts), values
+    assert all(text.count("\n") == 7 for text in texts)
+
+
+def test_chance_is_that_of_the_process_and_of_the_fork(sb):
+    before = sb.snapshot()
+    texts = [sb.run_python(CHANCE, check=True).stdout for _ in range(2)]
+    with sb.fork() as a, sb.fork() as b:
+        texts += [f.run_python(CHANCE, check=True).stdout for f in (a, b)]
+    for _ in range(2):
+        sb.restore(before)
+        texts.append(sb.run_python(CHANCE, check=True).stdout)
+    assert_all_differ(texts)
+
+
+def test_chance_can_be_given():
+    texts = []
+    for seed in (5, 5, 6):
+        with Sandbox(seed=seed) as sb:
+            texts.append(sb.run_python("import random; print(random.random())",
+                                       check=True).stdout)
+    assert texts[0] == texts[1] != texts[2]
 
 
 def test_modules_beside_each_other(sb):

@@ -129,6 +129,20 @@ def test_large_requests_and_large_output_at_the_same_time(connection):
     assert over.wait(30) and len(events) == 3002
 
 
+def test_a_server_that_has_ended_before_anyone_looks(monkeypatch):
+    def run_first(work):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        return thread
+
+    monkeypatch.setattr(Connection, "_start", staticmethod(run_first))
+    connection = Connection([sys.executable, "-c", "raise SystemExit('no')"])
+    with pytest.raises(ServerDied, match="no"):
+        connection.send("status", {}, lambda event: None)
+    connection.close()
+
+
 def test_a_server_that_hangs_is_ended(monkeypatch):
     monkeypatch.setattr("wasmsand._wire.END_SECONDS", 0.1)
     connection = Connection([sys.executable, "-c", ECHO])
@@ -139,6 +153,7 @@ def test_a_server_that_hangs_is_ended(monkeypatch):
     connection.close()
     assert all(isinstance(events.get(timeout=30)[1], SandboxClosed)
                for _ in range(4))
+    assert connection._process.stdin.closed
 
 
 def test_an_interrupt_while_a_request_is_written(connection):
@@ -146,11 +161,12 @@ def test_an_interrupt_while_a_request_is_written(connection):
     def handler(*_):
         raise KeyboardInterrupt
     old = signal.signal(signal.SIGALRM, handler)
-    interrupts = 0
+    sent = interrupts = 0
     try:
-        for i in range(300):
+        while sent < 300 or not interrupts:
+            sent += 1
             try:
-                signal.setitimer(signal.ITIMER_REAL, 0.00001 * (1 + i % 50))
+                signal.setitimer(signal.ITIMER_REAL, 0.00001 * (sent % 50 + 1))
                 connection.send("echo", {"t": "x" * 50_000}, lambda e: None)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
@@ -158,7 +174,6 @@ def test_an_interrupt_while_a_request_is_written(connection):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
-    assert interrupts
     assert call(connection, "echo", last=True)[-1][1]["params"] == {
         "last": True}
 

@@ -7,7 +7,7 @@ from typing import (Any, AsyncIterator, Dict, Generator, List, Mapping,
                     Optional, Sequence, Tuple, TypeVar)
 
 from . import _args, _ops
-from ._args import Data
+from ._args import Data, HostPath
 from ._errors import SandboxError
 from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._sync import _Channel
@@ -104,8 +104,13 @@ class AsyncProcess:
             yield value["stream"], _ops.decoded(value["data"])
 
     async def wait(self, timeout: Optional[float] = None) -> int:
-        kind, value = await asyncio.wait_for(
-            asyncio.shield(self._end), timeout)
+        try:
+            kind, value = await asyncio.wait_for(
+                asyncio.shield(self._end),
+                _args.maybe_seconds("timeout", timeout))
+        except asyncio.TimeoutError:  # before 3.11, not TimeoutError
+            raise TimeoutError(
+                f"process {self.process_id} is still running") from None
         if kind == "error":
             raise value
         return int(value["exitCode"])
@@ -193,10 +198,10 @@ class AsyncFiles:
     async def symlink(self, target: str, path: str) -> None:
         await self._channel.ado(_ops.symlink(target, path))
 
-    async def upload(self, host_dir: str, path: str) -> int:
+    async def upload(self, host_dir: HostPath, path: str) -> int:
         return await self._channel.ado(_ops.upload(host_dir, path))
 
-    async def download(self, path: str, host_dir: str) -> int:
+    async def download(self, path: str, host_dir: HostPath) -> int:
         return await self._channel.ado(_ops.download(path, host_dir))
 
 
@@ -238,7 +243,7 @@ class AsyncSandbox:
                  limits: Optional[Mapping[str, int]] = None,
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
-                 tools_dir: Optional[str] = None,
+                 tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
                  seed: Optional[int] = None, clock_ms: Optional[int] = None,

@@ -11,6 +11,7 @@ from ._types import Mount
 from ._wire import MAX_LINE_BYTES
 
 Data = Union[bytes, bytearray, memoryview, str]
+HostPath = Union[str, "os.PathLike[str]"]
 
 LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
           "memoryBytes", "processes", "cpuMs", "snapshots")
@@ -33,17 +34,44 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def path_of(name: str, value: Any) -> str:
+    """A path in the sandbox."""
+    if not text(name, value).startswith("/"):
+        raise ValueError(f"{name} must be absolute, not {value!r}")
+    return str(value)
+
+
+def host_path(name: str, value: Any) -> str:
+    need(name, value, (str, os.PathLike), "a path")
+    return os.path.abspath(text(name, os.fspath(value)))
+
+
+def host_folder(name: str, value: Any) -> str:
+    path = host_path(name, value)
+    if not os.path.isdir(path):
+        raise NotADirectoryError(f"{name}: {path} is not a folder")
+    return path
+
+
 def maybe_text(name: str, value: Any) -> Optional[str]:
     return None if value is None else text(name, value)
 
 
 def integer(name: str, value: Any) -> int:
     need(name, value, int, "an int")
+    if not -1 << 63 <= value < 1 << 63:
+        raise ValueError(f"{name} must have less than 64 bits")
     return int(value)
 
 
 def maybe_integer(name: str, value: Any) -> Optional[int]:
     return None if value is None else integer(name, value)
+
+
+def maybe_seconds(name: str, value: Any) -> Optional[float]:
+    if value is not None:
+        need(name, value, (int, float), "a number")
+    return None if value is None else float(value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -110,14 +138,16 @@ def encode(data: bytes) -> str:
 
 
 def mount_params(mounts: Iterable[Mount]) -> List[Dict[str, Any]]:
+    need("mounts", mounts, Iterable, "a list of Mount")
     result = []
     for m in mounts:
         need("mounts", m, Mount, "a list of Mount")
         if m.host_path is None:
             result.append(mount_of_files("mounts", m))
         else:
-            result.append({"path": text("path in mounts", m.path),
-                           "hostPath": os.path.abspath(m.host_path),
+            result.append({"path": path_of("path in mounts", m.path),
+                           "hostPath": host_folder("host_path in mounts",
+                                                   m.host_path),
                            "writable": flag("writable in mounts", m.writable)})
     return result
 
@@ -127,7 +157,8 @@ def mount_of_files(name: str, m: Mount) -> Dict[str, Any]:
     if m.host_path is not None:
         raise ValueError(f"{name}: folders of the host are mounted when a "
                          "sandbox is made: Sandbox(mounts=[...])")
+    need(f"files in {name}", m.files, Mapping, "a mapping of str to bytes")
     files = {text(f"a path in {name}", k): encode(to_bytes(f"{name}: {k}", v))
              for k, v in m.files.items()}
-    return {"path": text(f"path in {name}", m.path), "files": files,
+    return {"path": path_of(f"path in {name}", m.path), "files": files,
             "writable": flag(f"writable in {name}", m.writable)}

@@ -67,7 +67,17 @@ _BY_NAME: Dict[str, Type[RpcError]] = {
 }
 
 
+# Parameters of the server whose arguments have other names here.
+_ARGUMENTS = {
+    "clock": "clock_ms",
+    "fsLimitBytes": "fs_limit_bytes",
+    "timeoutMs": "timeout_ms",
+}
+
+
 def rpc_error(code: int, message: str) -> RpcError:
     """The most specific error for an answer of the server."""
+    first, space, rest = message.partition(" ")
+    message = _ARGUMENTS.get(first, first) + space + rest
     name = RpcError(code, message).errno_name
     return _BY_NAME.get(name or "", RpcError)(code, message)

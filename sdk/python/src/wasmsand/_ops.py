@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
                     Optional, TypeVar, Union)
 
-from ._args import (Data, encode, flag, function, integer, known_limits,
-                    maybe_integer, maybe_text, mount_params, need, optional,
-                    text, texts, to_bytes, variables)
+from ._args import (Data, HostPath, encode, flag, function, host_folder,
+                    host_path, integer, known_limits, maybe_integer,
+                    maybe_text, mount_params, need, optional, path_of, text,
+                    texts, to_bytes, variables)
 from ._errors import (CommandFailed, FileNotFound, RpcError, SandboxError,
                       Timeout)
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
@@ -80,6 +81,17 @@ class Decoder:
             to(decoded(params["data"]).decode(errors="replace"))
 
 
+def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
+    """A request with a cwd. An error that is about it says so."""
+    try:
+        return (yield request)
+    except RpcError as e:
+        name, _, rest = e.message.partition(": ")
+        if not cwd or not e.errno_name or cwd not in rest:
+            raise
+        raise type(e)(e.code, f"{name}: cwd: {rest}") from None
+
+
 def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]],
         cwd: Optional[str], timeout_ms: Optional[int],
         on_stdout: Optional[OnOutput], on_stderr: Optional[OnOutput],
@@ -91,11 +103,13 @@ def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]]
         timeoutMs=maybe_integer("timeout_ms", timeout_ms))
     function("on_stdout", on_stdout)
     function("on_stderr", on_stderr)
+    flag("check", check)
     on_output = None
     if on_stdout or on_stderr:
         params["stream"] = True
         on_output = Decoder(on_stdout, on_stderr)
-    result = result_of((yield Request("run", params, on_output, undo)))
+    result = result_of((yield from in_folder(
+        cwd, Request("run", params, on_output, undo))))
     if check and result.exit_code:
         failed = Timeout if result.error_class == "TIMEOUT" else CommandFailed
         raise failed(result)
@@ -110,7 +124,7 @@ def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
         env=variables("env", env))
     if pty:
         params.update(rows=integer("rows", rows), cols=integer("cols", cols))
-    result = yield Request("process.start", params)
+    result = yield from in_folder(cwd, Request("process.start", params))
     return int(result["processId"])
 
 
@@ -165,7 +179,7 @@ def read(path: str) -> Op[bytes]:
     offset = 0
     while True:
         result = yield Request("files.read", {
-            "path": text("path", path), "offset": offset,
+            "path": path_of("path", path), "offset": offset,
             "length": PART_BYTES})
         part = decoded(result["data"])
         parts.append(part)
@@ -176,7 +190,7 @@ def read(path: str) -> Op[bytes]:
 
 def write(path: str, data: Data, mode: Optional[int]) -> Op[None]:
     raw = to_bytes("data", data)
-    text("path", path)
+    path_of("path", path)
     maybe_integer("mode", mode)
     if len(raw) <= PART_BYTES:
         yield Request("files.write", optional(
@@ -200,12 +214,12 @@ def info(entry: Mapping[str, Any]) -> FileInfo:
 
 
 def list_dir(path: str) -> Op[List[FileInfo]]:
-    result = yield Request("files.list", {"path": text("path", path)})
+    result = yield Request("files.list", {"path": path_of("path", path)})
     return [info(e) for e in result["entries"]]
 
 
 def stat(path: str) -> Op[FileInfo]:
-    return info((yield Request("files.stat", {"path": text("path", path)})))
+    return info((yield Request("files.stat", {"path": path_of("path", path)})))
 
 
 def exists(path: str) -> Op[bool]:
@@ -217,43 +231,42 @@ def exists(path: str) -> Op[bool]:
 
 
 def mkdir(path: str, recursive: bool) -> Op[None]:
-    yield Request("files.mkdir", {"path": text("path", path),
+    yield Request("files.mkdir", {"path": path_of("path", path),
                                   "recursive": flag("recursive", recursive)})
 
 
 def rename(source: str, target: str) -> Op[None]:
-    yield Request("files.rename", {"from": text("source", source),
-                                   "to": text("target", target)})
+    yield Request("files.rename", {"from": path_of("source", source),
+                                   "to": path_of("target", target)})
 
 
 def chmod(path: str, mode: int) -> Op[None]:
-    yield Request("files.chmod", {"path": text("path", path),
+    yield Request("files.chmod", {"path": path_of("path", path),
                                   "mode": integer("mode", mode)})
 
 
 def symlink(target: str, path: str) -> Op[None]:
     yield Request("files.symlink", {"target": text("target", target),
-                                    "path": text("path", path)})
+                                    "path": path_of("path", path)})
 
 
 def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
     try:
-        yield Request("files.rm", {"path": text("path", path),
+        yield Request("files.rm", {"path": path_of("path", path),
                                    "recursive": flag("recursive", recursive)})
     except FileNotFound:
         if not missing_ok:
             raise
 
 
-def upload(host_dir: str, path: str) -> Op[int]:
+def upload(host_dir: HostPath, path: str) -> Op[int]:
     """Copies a folder of the host into the sandbox; the number of files."""
-    text("path", path)
-    if not os.path.isdir(host_dir):
-        raise NotADirectoryError(f"host_dir: {host_dir} is not a folder")
+    path_of("path", path)
+    top = host_folder("host_dir", host_dir)
     count = 0
-    for folder, dirs, files in os.walk(host_dir):
+    for folder, dirs, files in os.walk(top):
         dirs.sort()
-        below = os.path.relpath(folder, host_dir)
+        below = os.path.relpath(folder, top)
         to = path if below == "." else f"{path.rstrip('/')}/{below}"
         yield Request("files.mkdir", {"path": to, "recursive": True})
         for name in sorted(files):
@@ -268,11 +281,11 @@ def upload(host_dir: str, path: str) -> Op[int]:
     return count
 
 
-def download(path: str, host_dir: str) -> Op[int]:
+def download(path: str, host_dir: HostPath) -> Op[int]:
     """Copies a folder of the sandbox to the host; the number of files.
     Symbolic links are left out: they would lead anywhere on the host."""
     count = 0
-    pending = [(path, host_dir)]
+    pending = [(path, host_path("host_dir", host_dir))]
     while pending:
         folder, to = pending.pop()
         entries = yield from list_dir(folder)
@@ -311,7 +324,7 @@ def extension_handler(extensions: Mapping[str, Extension]) -> \
 
 def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            limits: Optional[Mapping[str, int]], mounts: Iterable[Mount],
-           env: Optional[Mapping[str, str]], tools_dir: Optional[str],
+           env: Optional[Mapping[str, str]], tools_dir: Optional[HostPath],
            writable_paths: Optional[List[str]],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
@@ -323,13 +336,13 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
         function(f"extensions[{name!r}]", value)
     names = [{"name": text("a name in extensions", name)}
              for name in extensions or {}]
-    tools = maybe_text("tools_dir", tools_dir)
+    tools = None if tools_dir is None else host_folder("tools_dir", tools_dir)
     return optional(
         {}, timeoutMs=maybe_integer("timeout_ms", timeout_ms),
         fsLimitBytes=maybe_integer("fs_limit_bytes", fs_limit_bytes),
         limits=known_limits(limits),
         mounts=mount_params(mounts) or None, env=variables("env", env),
-        wasmDir=None if tools is None else os.path.abspath(tools),
+        wasmDir=tools,
         writablePaths=texts("writable_paths", writable_paths),
         allowTools=texts("allow_tools", allow_tools),
         seed=maybe_integer("seed", seed),
@@ -375,10 +388,17 @@ def import_state(state: bytes) -> Op[None]:
     raw = to_bytes("state", state)
     transfer = f"import-{os.urandom(8).hex()}"
     parts = range(0, max(len(raw), 1), PART_BYTES)
-    for seq, at in enumerate(parts):
-        yield Request("persistence.import", {
-            "data": encode(raw[at:at + PART_BYTES]), "transferId": transfer,
-            "seq": seq, "last": seq + 1 == len(parts)})
+    try:
+        for seq, at in enumerate(parts):
+            yield Request("persistence.import", {
+                "data": encode(raw[at:at + PART_BYTES]),
+                "transferId": transfer, "seq": seq,
+                "last": seq + 1 == len(parts)})
+    except RpcError as e:
+        if e.errno_name != "EINVAL":
+            raise
+        raise RpcError(e.code, "EINVAL: state is none of export_state: "
+                       + e.message[len("EINVAL: "):]) from None
 
 
 def sandboxes() -> Op[List[SandboxInfo]]:

@@ -9,7 +9,7 @@ from typing import (Any, Dict, Iterator, List, Mapping, MutableMapping,
                     Optional, Sequence, Tuple, TypeVar)
 
 from . import _args, _ops
-from ._args import Data
+from ._args import Data, HostPath
 from ._errors import SandboxClosed, SandboxError
 from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
@@ -120,7 +120,7 @@ class Process:
 
     def wait(self, timeout: Optional[float] = None) -> int:
         """Its exit code; TimeoutError if it runs longer than that."""
-        if not self._ended.wait(timeout):
+        if not self._ended.wait(_args.maybe_seconds("timeout", timeout)):
             raise TimeoutError(f"process {self.process_id} is still running")
         kind, value = self._result
         if kind == "error":
@@ -221,12 +221,12 @@ class Files:
     def symlink(self, target: str, path: str) -> None:
         self._channel.do(_ops.symlink(target, path))
 
-    def upload(self, host_dir: str, path: str) -> int:
+    def upload(self, host_dir: HostPath, path: str) -> int:
         """Copies a folder of the host, without symbolic links, into the
         sandbox; the number of files."""
         return self._channel.do(_ops.upload(host_dir, path))
 
-    def download(self, path: str, host_dir: str) -> int:
+    def download(self, path: str, host_dir: HostPath) -> int:
         """Copies a folder of the sandbox, without symbolic links, to the
         host; the number of files."""
         return self._channel.do(_ops.download(path, host_dir))
@@ -277,7 +277,7 @@ class Sandbox:
                  limits: Optional[Mapping[str, int]] = None,
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
-                 tools_dir: Optional[str] = None,
+                 tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
                  seed: Optional[int] = None, clock_ms: Optional[int] = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from dataclasses import dataclass, field
 from typing import Dict, Mapping, Optional, Union
 
@@ -79,6 +80,6 @@ class Mount:
     """A folder in the sandbox: one of the host, or the given files."""
 
     path: str
-    host_path: Optional[str] = None
+    host_path: Union[str, "os.PathLike[str]", None] = None
     files: Mapping[str, Union[bytes, str]] = field(default_factory=dict)
     writable: bool = False

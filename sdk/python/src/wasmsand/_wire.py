@@ -70,8 +70,8 @@ class Connection:
             list(argv or server_command()), bufsize=BUFFER_BYTES,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True)
-        self._threads = [self._start(self._read_stderr),
-                         self._start(self._read_lines)]
+        self._stderr_reader = self._start(self._read_stderr)
+        self._reader = self._start(self._read_lines)
         _connections.add(self)
 
     @staticmethod
@@ -226,7 +226,7 @@ class Connection:
 
     def _over(self, reason: str) -> None:
         status = self._wait()
-        self._threads[0].join(END_SECONDS)
+        self._stderr_reader.join(END_SECONDS)
         with self._lock:
             if not self._end:
                 self._end = ServerDied(
@@ -247,9 +247,10 @@ class Connection:
             self._close_stdin()
             self._write_lock.release()
         self._wait()
-        for thread in self._threads:
+        for thread in (self._stderr_reader, self._reader):
             if thread is not threading.current_thread():
                 thread.join(END_SECONDS)
+        self._close_stdin()  # if a writer had it, who has failed now
 
     def _close_stdin(self) -> None:
         stdin = self._process.stdin

@@ -1,0 +1,16 @@
+"""The program wasm-sandbox: `python -m wasmsand`, or the script of its name."""
+
+import os
+import sys
+from typing import NoReturn
+
+from ._wire import server_command
+
+
+def main() -> NoReturn:
+    program = server_command()[0]
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

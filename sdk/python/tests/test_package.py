@@ -1,0 +1,86 @@
+"""The package as a whole: what it offers, and what it needs."""
+
+import ast
+import importlib
+import pathlib
+import pkgutil
+import sys
+
+import pytest
+
+import wasmsand
+from wasmsand import (CommandFailed, CommandResult, FileInfo, FileNotFound,
+                      QuotaExceeded, RpcError, Sandbox, SandboxClosed,
+                      SandboxError, SandboxInfo, ServerDied, Timeout)
+
+FOLDER = pathlib.Path(wasmsand.__file__).parent
+SOURCES = sorted(FOLDER.glob("*.py"))
+# Names of the standard library that Python 3.9 does not have.
+NEWER = {"tomllib", "ExceptionGroup", "TaskGroup", "StrEnum", "ParamSpec",
+         "Self", "TypeAlias", "TypeGuard", "Never", "pairwise", "batched",
+         "aiter", "anext", "kw_only", "slots"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_python_3_9_and_its_library_suffice(path):
+    tree = ast.parse(path.read_text(), feature_version=(3, 9))
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module.split(".")[0])
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            assert name not in NEWER, name
+    assert names <= set(getattr(sys, "stdlib_module_names", names))
+
+
+def test_the_types_are_told():
+    assert (FOLDER / "py.typed").exists()
+
+
+def test_every_name_is_there():
+    for name in wasmsand.__all__:
+        assert getattr(wasmsand, name).__name__ == name
+    with pytest.raises(AttributeError, match="no_such_name"):
+        wasmsand.no_such_name  # pylint: disable=pointless-statement
+    for module in pkgutil.iter_modules(wasmsand.__path__):
+        assert importlib.import_module(f"wasmsand.{module.name}")
+
+
+@pytest.mark.parametrize("kind, base", [
+    (SandboxError, Exception), (RpcError, SandboxError),
+    (FileNotFound, RpcError), (FileNotFound, FileNotFoundError),
+    (QuotaExceeded, RpcError), (SandboxClosed, SandboxError),
+    (ServerDied, SandboxError), (CommandFailed, SandboxError),
+    (Timeout, CommandFailed)])
+def test_errors_have_a_common_base(kind, base):
+    assert issubclass(kind, base)
+
+
+def test_the_surface(root):
+    """As people know it of such packages."""
+    for part, names in (
+            (root.commands, "run start"),
+            (root.files, "read read_text write list stat mkdir rm exists"
+                         " upload download"),
+            (root.env, "keys values items get update pop"),
+            (root, "fork snapshot restore export_state import_state reset kill"
+                   " run_python list destroy")):
+        for name in names.split():
+            assert callable(getattr(part, name)), name
+    result = root.commands.run("echo out; echo err >&2; exit 3")
+    assert isinstance(result, CommandResult)
+    assert (result.stdout, result.stdout_bytes) == ("out\n", b"out\n")
+    assert (result.stderr, result.stderr_bytes) == ("err\n", b"err\n")
+    assert result.exit_code == 3 and result.execution_time_ms >= 0
+    assert result.truncated is None and result.error_class is None
+    assert root.files.stat("/etc/passwd") == FileInfo(
+        "passwd", "file", len(root.files.read("/etc/passwd")))
+    with root.new(label="named") as other:
+        infos = Sandbox.list(root)
+        assert [type(i) for i in infos] == [SandboxInfo]
+        assert (infos[0].sandbox_id, infos[0].label) == (
+            other.sandbox_id, "named")
+        assert infos[0].created_at
