@@ -2,6 +2,7 @@
 import io
 import os
 import shutil
+import signal
 import tarfile
 
 import pytest
@@ -73,3 +74,26 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     path.write_bytes(data)
     old.call("session.resume")
     assert old.run("echo $x") == "5\n"
+
+
+def nurseries(sup):
+    """The processes in which workers are born, one for each image."""
+    pid = sup.process.pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        children = [int(word) for word in f.read().split()]
+    words = {child: open(f"/proc/{child}/cmdline", "rb").read().split(b"\0") for child in children}
+    return [child for child in children if b"nursery" in words[child]]
+
+
+def test_the_end_of_an_images_nursery_costs_no_session_of_another(sup):
+    old = sup.client().create()
+    old.run("x=5")
+    client = old.client = upgrade(sup)
+    new = client.create()
+    workers = [(s, s.run("y=6; echo $x"), s.pid) for s in (old, new)]
+    assert len(nurseries(sup)) == 2
+    for pid in nurseries(sup):
+        os.kill(pid, signal.SIGKILL)
+        client.create().call("session.end")  # a birth, from a new nursery
+    for session, said, pid in workers:
+        assert session.run("echo $x") == said and session.pid == pid
