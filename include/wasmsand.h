@@ -94,6 +94,12 @@ struct wsand_runtime_options {
      * else can write there, or it is not used. Name only a folder that you
      * would run programs from. */
     const char *shipped_dir;
+    /* With is_closed: programs of guests are compiled all the same, by a
+     * process of the compiler that is started now, with the argument
+     * "compilers", and shares namespaces and limits with this one. What it
+     * makes comes as files, which are mapped: sealing may forbid everything
+     * but an mmap of PROT_READ | PROT_EXEC with MAP_PRIVATE | MAP_FIXED. */
+    bool keeps_compiler;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
@@ -105,6 +111,11 @@ WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
 /* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
  * the process. */
 WSAND_API void wsand_compiler_main(void) __attribute__((noreturn));
+/* The same for the argument "compilers", with orders on its descriptors, until
+ * who has started it ends. `seal` gives up what is not needed for that, or
+ * returns -errno and the step that failed. */
+WSAND_API void wsand_compilers_main(int (*seal)(const char **ret_where))
+    __attribute__((noreturn));
 
 /* --- sandbox */
 

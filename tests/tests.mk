@@ -149,7 +149,7 @@ build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
 build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
-  src/base/hfd.c src/seal/calls.def
+  src/base/hfd.c $(wildcard src/seal/*.def)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
 build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
@@ -242,7 +242,7 @@ build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
-  call.c client.c do_session.c ending.c events.c life.c life_end.c methods.c \
+  call.c client.c do_session.c ending.c events.c life.c life_end.c mend.c methods.c \
   metrics.c native_calls.c options.c output.c reactor.c records.c route.c say.c \
   session_call.c session_options.c sessions.c state.c config.c config_check.c \
   config_file.c config_value.c))

@@ -212,6 +212,37 @@ record_name_get(const void *value, size_t len, struct record_name *ret)
 }
 
 size_t
+record_place_put(const struct record_place *r, uint8_t ret[RECORD_PLACE_BYTES])
+{
+    struct out o = {ret};
+
+    put(&o, r->dir, 8);
+    memcpy(o.at, r->name, r->name_len);
+    return 8 + r->name_len;
+}
+
+int
+record_place_get(const void *value, size_t len, struct record_place *ret)
+{
+    struct in i = {value};
+
+    struct record_place r = {0};
+    if (!len) {
+        *ret = r;
+        return 0;
+    }
+    if (len < 8)
+        return -EINVAL;
+    r.dir = get(&i, 8);
+    r.name = (const char *)i.at;
+    r.name_len = len - 8;
+    if (!r.dir || r.dir >= RECORD_INODE_MAX || !is_name(r.name, r.name_len))
+        return -EINVAL;
+    *ret = r;
+    return 0;
+}
+
+size_t
 record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
 {
     struct out o = {ret};
@@ -350,6 +381,15 @@ check_name(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
+check_place(const struct record_key *k, const void *value, size_t len)
+{
+    struct record_place r;
+
+    (void)k;
+    return record_place_get(value, len, &r);
+}
+
+static int
 check_page(const struct record_key *k, const void *value, size_t len)
 {
     (void)k;
@@ -382,6 +422,7 @@ form_of(unsigned type)
         [RECORD_PAGE] = {.index = 4,
                          .index_end = RECORD_PAGE_MAX,
                          .check = check_page},
+        [RECORD_PLACE] = {.inode = 8, .check = check_place},
         [RECORD_BLOCK] = {.inode = 8,
                           .index = 8,
                           .index_end = RECORD_BYTES_MAX / RECORD_BLOCK_BYTES,

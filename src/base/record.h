@@ -11,6 +11,9 @@
  *   i inode       its attributes
  *   n inode NAME  a name in a directory; empty: the image's name is gone
  *   p page        of the shell's memory, without zeros at its end
+ *   w inode       where the image has an inode that is recorded: its directory
+ *                 and name there; empty: not known any more. Only messages
+ *                 depend on it
  *   x inode block of a file or the target of a symbolic link: its bytes, and
  *                 zeros after them. Empty: allocated and never written; but
  *                 in an inode of the image, a hole where that has a block
@@ -33,6 +36,7 @@ enum record_type {
     RECORD_INODE = 'i',
     RECORD_NAME = 'n',
     RECORD_PAGE = 'p',
+    RECORD_PLACE = 'w',
     RECORD_BLOCK = 'x',
 };
 
@@ -85,6 +89,12 @@ struct record_name {
     uint64_t seq;   /* the place in the order of the directory */
 };
 
+struct record_place {
+    uint64_t dir;     /* 0: not known */
+    const char *name; /* of record_place_get: in the value */
+    size_t name_len;
+};
+
 struct record_file {
     uint32_t flags; /* of open */
     bool cloexec;
@@ -117,6 +127,10 @@ int record_inode_get(const void *value, size_t len, struct record_inode *ret);
 size_t record_name_put(const struct record_name *r,
                        uint8_t ret[RECORD_FIXED_MAX]);
 int record_name_get(const void *value, size_t len, struct record_name *ret);
+enum { RECORD_PLACE_BYTES = 8 + 255 };
+size_t record_place_put(const struct record_place *r,
+                        uint8_t ret[RECORD_PLACE_BYTES]);
+int record_place_get(const void *value, size_t len, struct record_place *ret);
 size_t record_file_put(const struct record_file *r,
                        uint8_t ret[RECORD_FIXED_MAX]);
 int record_file_get(const void *value, size_t len, struct record_file *ret);
@@ -143,10 +157,12 @@ int record_send(const struct record_sink *to, const struct record_key *k,
 enum record_op {
     RECORD_PUT = 'P',
     RECORD_DELETE = 'D', /* no value */
-    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes */
+    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes: of the
+                          * commit, or for a worker 0 or RECORD_BROKEN_OFF */
 };
 
 enum { RECORD_HEAD_BYTES = 8, RECORD_END_BYTES = 8 };
+enum { RECORD_BROKEN_OFF = 1 }; /* what came is not the whole state */
 
 struct record_head {
     enum record_op op;

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/hfd.h"
+#include "seal/seal.h"
 #include "wasmsand.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 enum { FREE_BYTES_KEPT = 64 << 20 };
 
 static int cmd_compile(int argc, char **argv);
+static int cmd_compilers(int argc, char **argv);
 
 static const struct {
     const char *name;
@@ -32,6 +34,7 @@ static const struct {
     {"fsck", cmd_supervisor, "check the store of sessions"},
     {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
+    {"compilers", cmd_compilers, NULL},
 };
 
 /* Names from a module or a command line could control the terminal. */
@@ -64,6 +67,17 @@ cmd_compile(int argc, char **argv)
     if (argc == 1)
         wsand_compiler_main();
     complain("compile: takes no arguments");
+    return EXIT_USAGE;
+}
+
+/* The same for those of a worker, which cannot start any. */
+static int
+cmd_compilers(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1)
+        wsand_compilers_main(seal_compiler);
+    complain("compilers: takes no arguments");
     return EXIT_USAGE;
 }
 

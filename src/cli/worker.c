@@ -16,6 +16,7 @@ enum { STATE_HFD = 3, HASH_BYTES = 32 };
 static const struct option options[] = {
     {"root", required_argument, NULL, 'r'},
     {"image-hash", required_argument, NULL, 'i'},
+    {"compile", no_argument, NULL, 'c'},
     {"unsealed", no_argument, NULL, 'u'},
     {0},
 };
@@ -52,9 +53,13 @@ parse(struct working *w, int argc, char **argv)
             w->o.root_image = optarg;
         else if (c == 'u')
             w->w.seal = NULL;
+        else if (c == 'c')
+            w->w.keeps_compiler = true;
         else if (c != 'i' || !parse_hash(w, optarg))
             return false;
     }
+    if (w->w.keeps_compiler && w->w.seal)
+        w->w.seal = seal_with_compiler;
     return optind == argc;
 }
 

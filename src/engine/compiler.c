@@ -26,12 +26,11 @@
 
 enum {
     COMPILERS_MAX = 8, /* at a time, of programs that are not trusted */
-    FIRST_HFD = 10,    /* above the numbers that the process gets */
+    FIRST_HFD = 32,    /* above the numbers that the process gets */
 };
 
-/* The same file under a number that is free in the new process too. */
-static int
-hfd_move_up(OWN int hfd)
+int
+compiler_hfd(OWN int hfd)
 {
     if (hfd < 0)
         return -errno;
@@ -47,7 +46,7 @@ compiler_init(struct compiler *c, const char *path)
     if (!path)
         return 0;
     /* Opened now: what has the name later may be another. */
-    int hfd = hfd_move_up(open(path, O_PATH | O_CLOEXEC));
+    int hfd = compiler_hfd(open(path, O_PATH | O_CLOEXEC));
     if (hfd < 0)
         return hfd;
     c->hfd = hfd;
@@ -63,7 +62,7 @@ compiler_fini(struct compiler *c)
 static int
 memory_file(const char *name)
 {
-    return hfd_move_up(memfd_create(name, MFD_CLOEXEC));
+    return compiler_hfd(memfd_create(name, MFD_CLOEXEC));
 }
 
 static int
@@ -86,19 +85,18 @@ order_file(const struct program_source *src)
 /* --- starting and ending the process */
 
 static int
-set_files(posix_spawn_file_actions_t *files, int exe, int in, int out)
+set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds, int n)
 {
-    int r = posix_spawn_file_actions_adddup2(files, in, 0);
+    int r = 0;
 
+    for (int i = 0; i < n && !r; i++)
+        r = hfds[i] < 0 ? posix_spawn_file_actions_addopen(
+                              files, i, "/dev/null", O_RDWR, 0)
+                        : posix_spawn_file_actions_adddup2(files, hfds[i], i);
     if (!r)
-        r = posix_spawn_file_actions_adddup2(files, out, 1);
+        r = posix_spawn_file_actions_adddup2(files, exe, n);
     if (!r)
-        r = posix_spawn_file_actions_adddup2(files, out, 2);
-    if (!r)
-        r = posix_spawn_file_actions_adddup2(files, exe, COMPILER_EXE_HFD);
-    if (!r)
-        r = posix_spawn_file_actions_addclosefrom_np(files,
-                                                     COMPILER_EXE_HFD + 1);
+        r = posix_spawn_file_actions_addclosefrom_np(files, n + 1);
     return r;
 }
 
@@ -119,28 +117,30 @@ set_attributes(posix_spawnattr_t *attr)
     return r;
 }
 
-/* Its id, or -errno. posix_spawn, not fork: this process has threads and a lot
- * of memory. */
-static pid_t
-spawn(int exe, int in, int out)
+/* posix_spawn, not fork: this process has threads and a lot of memory. */
+pid_t
+compiler_spawn(const struct compiler *c, const char *word, const int *hfds,
+               int n)
 {
-    char name[] = "wasm-sandbox", word[] = "compile";
-    char *const argv[] = {name, word, NULL}, *const envp[] = {NULL};
+    char *const argv[] = {(char[]){"wasm-sandbox"}, (char *)word, NULL};
+    char *const envp[] = {NULL};
+    char path[32];
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     pid_t pid = -1;
 
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", n);
     if (posix_spawn_file_actions_init(&files))
         return -ENOMEM;
     if (posix_spawnattr_init(&attr)) {
         (void)posix_spawn_file_actions_destroy(&files);
         return -ENOMEM;
     }
-    int r = set_files(&files, exe, in, out);
+    int r = set_files(&files, c->hfd, hfds, n);
     if (!r)
         r = set_attributes(&attr);
     if (!r)
-        r = posix_spawn(&pid, "/proc/self/fd/3", &files, &attr, argv, envp);
+        r = posix_spawn(&pid, path, &files, &attr, argv, envp);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&files);
     return r ? -r : pid;
@@ -175,6 +175,10 @@ compilation_free(struct program *base)
     struct compilation *c = (struct compilation *)base;
 
     compilations_remove(c);
+    if (c->slot >= 0) {
+        remote_leave(&c->engine->remote, c->slot);
+        c->base.hfd = -1;
+    }
     if (c->pid) {
         (void)kill(c->pid, SIGKILL);
         (void)reap(c);
@@ -203,7 +207,7 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
         return NULL;
     c->base = (struct program){.refs = 1, .hfd = -1, .free = compilation_free};
     c->engine = e;
-    c->out_hfd = -1;
+    c->out_hfd = c->slot = -1;
     c->is_trusted = is_trusted;
     memcpy(c->hash, hash, sizeof c->hash);
     list_init(&c->link);
@@ -220,12 +224,51 @@ refuse(char *why, size_t why_size, const char *reason)
     return -ENOEXEC;
 }
 
+static int
+start_process(struct compilation *c, const struct program_source *src,
+              char *why, size_t why_size)
+{
+    const struct compiler *compiler = &c->engine->compiler;
+
+    CLEANUP(hfd_closep) int in = order_file(src);
+    if (in < 0)
+        return in;
+    c->out_hfd = memory_file("wasmsand-code");
+    if (c->out_hfd < 0)
+        return c->out_hfd;
+    const int hfds[COMPILER_EXE_HFD] = {in, c->out_hfd, c->out_hfd};
+    pid_t pid = compiler_spawn(compiler, "compile", hfds, COMPILER_EXE_HFD);
+    if (pid < 0) {
+        (void)snprintf(why, why_size, "the compiler cannot be started: %s",
+                       strerrordesc_np(-pid));
+        return pid;
+    }
+    c->pid = pid;
+    c->base.hfd = pidfd_open(pid, 0);
+    return c->base.hfd < 0 ? -errno : 0;
+}
+
+static int
+start_remote(struct compilation *c, const struct program_source *src)
+{
+    struct remote *m = &c->engine->remote;
+    int slot = remote_order(m, src->bytes, src->len);
+
+    if (slot < 0)
+        return slot;
+    c->slot = slot;
+    c->base.hfd = m->slot[slot].hfd;
+    return 0;
+}
+
 int
 compilation_start(struct engine *e, const struct program_source *src,
                   const uint8_t *hash, OWN struct compilation **ret, char *why,
                   size_t why_size)
 {
-    if (e->compiler.hfd < 0)
+    bool is_remote = e->remote.is_there;
+
+    if (e->compiler.hfd < 0 && !is_remote)
         return refuse(why, why_size,
                       "written by a guest, and there is no compiler for those");
     CLEANUP(compilation_putp)
@@ -234,24 +277,11 @@ compilation_start(struct engine *e, const struct program_source *src,
         return -ENOMEM;
     if (e->compiler.running > COMPILERS_MAX && !src->is_trusted)
         return -EAGAIN;
-    CLEANUP(hfd_closep) int in = order_file(src);
-    if (in < 0)
-        return in;
-    c->out_hfd = memory_file("wasmsand-code");
-    if (c->out_hfd < 0)
-        return c->out_hfd;
-    pid_t pid = spawn(e->compiler.hfd, in, c->out_hfd);
-    if (pid < 0) {
-        (void)snprintf(why, why_size, "the compiler cannot be started: %s",
-                       strerrordesc_np(-pid));
-        return pid;
-    }
-    c->pid = pid;
-    c->base.hfd = pidfd_open(pid, 0);
-    if (c->base.hfd < 0)
-        return -errno;
-    *ret = STEAL(c);
-    return 0;
+    int r =
+        is_remote ? start_remote(c, src) : start_process(c, src, why, why_size);
+    if (r == 0)
+        *ret = STEAL(c);
+    return r;
 }
 
 bool
@@ -311,44 +341,62 @@ explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
     return -ENOEXEC;
 }
 
+int
+compiler_outcome(int status, int out, bool *ret_is_final, char *why,
+                 size_t why_size)
+{
+    *ret_is_final = false;
+    if (!WIFEXITED(status))
+        return explain_death(out, WTERMSIG(status), ret_is_final, why,
+                             why_size);
+    if (WEXITSTATUS(status) == COMPILER_DONE)
+        return 0;
+    if (WEXITSTATUS(status) != COMPILER_REFUSED)
+        return refuse(why, why_size, "the compiler failed");
+    *ret_is_final = true;
+    return refuse_with_text(out, why, why_size);
+}
+
 /* The process is gone: nobody else can write to `out`. */
 static int
-map_code(int out, const void **ret, size_t *ret_len, char *why, size_t why_size)
+map_code(int out, struct code *ret, char *why, size_t why_size)
 {
-    struct stat st;
+    off_t len = lseek(out, 0, SEEK_END);
 
-    if (fstat(out, &st) < 0)
+    if (len < 0)
         return -errno;
-    if (st.st_size <= 0)
+    if (len == 0)
         return refuse(why, why_size, "the compiler gave no code");
-    void *code = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, out, 0);
-    if (code == MAP_FAILED)
-        return -errno;
-    *ret = code;
-    *ret_len = (size_t)st.st_size;
-    return 0;
+    return code_map(out, (size_t)len, ret);
+}
+
+static int
+take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
+            char *why, size_t why_size)
+{
+    struct remote_answer a = {0};
+
+    if (remote_take(&c->engine->remote, c->slot, &a, &c->out_hfd) < 0)
+        return refuse(why, why_size, "the compiler is gone");
+    c->cpu_ns = a.cpu_ns;
+    *ret_is_final = a.is_final;
+    if (a.error == 0)
+        return code_map(c->out_hfd, a.len, ret);
+    (void)snprintf(why, why_size, "%s", a.why);
+    return a.error;
 }
 
 int
-compilation_take(struct compilation *c, const void **ret_code, size_t *ret_len,
-                 bool *ret_is_final, char *why, size_t why_size)
+compilation_take(struct compilation *c, struct code *ret, bool *ret_is_final,
+                 char *why, size_t why_size)
 {
-    int status = reap(c);
-
     *ret_is_final = false;
+    if (c->slot >= 0)
+        return take_remote(c, ret, ret_is_final, why, why_size);
+    int status = reap(c);
     if (status < 0)
         return refuse(why, why_size,
                       "the compiler's status is lost: is SIGCHLD ignored?");
-    if (!WIFEXITED(status))
-        return explain_death(c->out_hfd, WTERMSIG(status), ret_is_final, why,
-                             why_size);
-    switch (WEXITSTATUS(status)) {
-    case COMPILER_DONE:
-        return map_code(c->out_hfd, ret_code, ret_len, why, why_size);
-    case COMPILER_REFUSED:
-        *ret_is_final = true;
-        return refuse_with_text(c->out_hfd, why, why_size);
-    default:
-        return refuse(why, why_size, "the compiler failed");
-    }
+    int r = compiler_outcome(status, c->out_hfd, ret_is_final, why, why_size);
+    return r < 0 ? r : map_code(c->out_hfd, ret, why, why_size);
 }

@@ -35,13 +35,13 @@ map_input(size_t *ret_len)
     return map;
 }
 
-static _Noreturn void
-compile(wasm_engine_t *wasm, const uint8_t *bytes, size_t len)
+_Noreturn void
+compiler_compile(wasm_engine_t *wasm, const uint8_t *module, size_t len)
 {
     wasm_byte_vec_t code;
     char why[200];
 
-    wasmtime_error_t *error = wsand_engine_precompile(wasm, bytes, len, &code);
+    wasmtime_error_t *error = wsand_engine_precompile(wasm, module, len, &code);
     if (error) {
         error_text(error, why, sizeof why);
         refuse(why);
@@ -69,5 +69,5 @@ compiler_main(void)
         refuse("the compiler has no target");
     if (!is_trusted && jail_filter() < 0)
         refuse("the compiler cannot be jailed: no seccomp");
-    compile(wasm, (const uint8_t *)(order + 1), len - sizeof *order);
+    compiler_compile(wasm, (const uint8_t *)(order + 1), len - sizeof *order);
 }

@@ -81,6 +81,7 @@ engine_release(OWN struct engine *e)
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);
     compiler_fini(&e->compiler);
+    remote_fini(&e->remote);
     pagemap_fini(&e->pagemap);
     free(e);
 }
@@ -96,6 +97,7 @@ engine_init(struct engine *e, const struct engine_options *o, char *why,
         (void)snprintf(why, why_size, "compiler %s", o->compiler);
         return r;
     }
+    e->keeps_compiler = o->keeps_compiler;
     r = config_apply(e, o, why, why_size);
     if (r < 0)
         return r;
@@ -131,15 +133,18 @@ engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
     return 0;
 }
 
-void
+int
 engine_close(struct engine *e)
 {
+    int r = e->keeps_compiler ? remote_start(&e->remote, &e->compiler) : 0;
+
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);
     e->cache_hfd = e->shipped_hfd = -1;
     compiler_fini(&e->compiler);
     e->compiler.hfd = -1;
+    return r;
 }
 
 void

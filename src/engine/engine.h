@@ -37,6 +37,9 @@ struct engine_options {
                                  * compiler_main [none: those that are not
                                  * trusted are refused, all others compiled
                                  * in this process] */
+    bool keeps_compiler;        /* engine_close starts a process of the
+                                 * compiler, with the argument "compilers",
+                                 * and guests' programs are compiled there */
     bool compiles_in_process;   /* all of them. For tests only. */
     bool is_unpreemptive;       /* no epoch checks: machines are never
                                  * interrupted. For measurements only. */
@@ -49,10 +52,11 @@ int engine_new(const struct engine_options *o, OWN struct engine **ret,
 /* After its last machine was freed and its last program was put. */
 void engine_free(OWN struct engine *e); /* NULL is fine */
 
-/* From now on it has the programs that were loaded, and no others: loading them
- * is refused, and the cache and the compiler are not open any more. Before
- * other threads use it. */
-void engine_close(struct engine *e);
+/* From now on it has the programs that were loaded, and no others, but for
+ * those of guests if it keeps_compiler: loading them is refused, and the cache
+ * and the compiler are not open any more. Before other threads use it. 0 or
+ * -errno: the compiler's process has not started. */
+int engine_close(struct engine *e);
 
 /* Copies the compiled code of a trusted program, which was loaded, into a
  * folder that is to be a shipped_dir; what is there already stays. -ENOENT: the
@@ -66,6 +70,10 @@ const struct machine_ops *engine_ops(void);
  * descriptor 0 to descriptor 1, in a jail if it is not trusted. Ends the
  * process. */
 _Noreturn void compiler_main(void);
+/* What it does with the argument "compilers": compiles for an engine that was
+ * closed, until that ends. `seal` takes from the process what that does not
+ * need, or returns -errno and where. */
+_Noreturn void compilers_main(int (*seal)(const char **ret_where));
 
 /* What it could get of max_machines, and how many exist now. */
 uint32_t engine_max_machines(const struct engine *e);

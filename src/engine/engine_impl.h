@@ -1,7 +1,8 @@
 /* What the files of the engine share.
  *
  * Locks, none of which is held while another is taken: engine.programs_lock,
- * ticker.lock, reaper.lock; and compilation.lock, held around the first. */
+ * ticker.lock, reaper.lock, remote.lock; and compilation.lock, held around the
+ * first, the last and publisher.lock. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 
@@ -31,13 +32,20 @@ struct ticker {
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool has_thread;
-    _Atomic bool stops; /* written under lock */
+    _Atomic bool has_thread, stops; /* written under lock */
 };
 
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
 void ticker_unpark(struct ticker *t);
+/* False: the host refuses its thread; what runs would never give way. */
+bool ticker_start(struct ticker *t);
+
+static inline bool
+ticker_is_there(struct ticker *t)
+{
+    return t->has_thread || ticker_start(t);
+}
 
 static inline void
 ticker_enter(struct ticker *t)
@@ -108,18 +116,98 @@ struct compiler {
 /* path NULL: there is none. */
 int compiler_init(struct compiler *c, const char *path);
 void compiler_fini(struct compiler *c);
+/* The same file, or -errno for -1, under a number that is free in the new
+ * process too. */
+int compiler_hfd(OWN int hfd);
+/* Starts the executable with one argument: its id, or -errno. It has these n
+ * descriptors (-1: /dev/null), then its executable, and nothing else. */
+pid_t compiler_spawn(const struct compiler *c, const char *word,
+                     const int *hfds, int n);
+/* What became of a module, from the status of its process, which is gone, and
+ * the file it has written to. 0: that is the code; -ENOEXEC. */
+int compiler_outcome(int status, int out_hfd, bool *ret_is_final, char *why,
+                     size_t why_size);
 
-/* One such process. Freeing it ends the process. */
+/* --- compiler_remote.c: the process that compiles for a closed engine; its
+ * own part is compiler_serve.c. Over a socket for each program: an order with
+ * its module, then one answer, with the descriptor of the code if there is any.
+ */
+enum { REMOTE_SLOTS = 8, REMOTE_FIRST_HFD = 3, REMOTE_WHY_BYTES = 200 };
+enum remote_op { REMOTE_COMPILE = 1, REMOTE_CANCEL };
+
+struct remote_order {
+    uint32_t op, len;
+};
+
+struct remote_answer {
+    int32_t error; /* 0 or -errno */
+    bool is_final; /* the same module would fail again */
+    int64_t cpu_ns;
+    uint64_t len;
+    char why[REMOTE_WHY_BYTES];
+};
+
+struct remote {
+    bool is_there;
+    pid_t pid;
+    pthread_mutex_t lock;
+    struct {
+        int hfd;
+        bool is_taken;
+        bool is_left; /* its answer will come, and is for nobody */
+    } slot[REMOTE_SLOTS];
+};
+
+/* Waits until the process has sealed itself. 0 or -errno. */
+int remote_start(struct remote *m, const struct compiler *c);
+void remote_fini(struct remote *m);
+/* A slot, whose descriptor is readable once it is compiled; -EAGAIN: none is
+ * free. */
+int remote_order(struct remote *m, const uint8_t *module, size_t len);
+/* When it is readable; as often as you like. -EIO: the process is gone. */
+int remote_take(struct remote *m, int slot, struct remote_answer *ret,
+                OWN int *ret_code_hfd);
+/* Whatever became of it. */
+void remote_leave(struct remote *m, int slot);
+
+/* --- code.c: compiled code of guests, as it lies in a file. */
+struct code {
+    const void *p;
+    size_t len;
+    _Atomic size_t *total; /* where it counts; NULL: nowhere */
+};
+
+/* To be read only. */
+int code_map(int hfd, size_t len, OWN struct code *ret);
+void code_count(struct code *c, _Atomic size_t *total);
+void code_unmap(struct code *c); /* none is fine */
+
+/* How a closed engine makes code executable, without making memory executable
+ * that could ever be written to: the pages of the file are mapped again. */
+struct publisher {
+    pthread_mutex_t lock; /* of the rest: one module at a time */
+    struct code code;
+    int hfd; /* -1: none, memory is made executable as usual */
+};
+
+void publisher_init(struct publisher *p, wasm_config_t *config);
+/* The module of code that was mapped from a file, where it is. */
+wasmtime_error_t *publisher_load(struct publisher *p, wasm_engine_t *wasm,
+                                 const struct code *code, int hfd,
+                                 OWN wasmtime_module_t **ret);
+
+/* One program on its way. Freeing it ends the process. */
 struct compilation {
-    struct program base; /* its hfd is readable when the process has ended */
+    struct program base; /* its hfd is readable when it has been compiled */
     struct engine *engine;
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
     bool is_trusted;
     struct list link; /* in engine->compilations; not counted */
 
     pthread_mutex_t lock;
-    pid_t pid; /* 0: reaped */
-    int out_hfd;
+    pid_t pid;      /* 0: reaped, or not ours */
+    int slot;       /* of the engine's remote; -1: a process of ours */
+    int out_hfd;    /* its code */
     int64_t cpu_ns; /* once reaped */
     bool is_over;   /* its answer was taken */
 };
@@ -132,9 +220,8 @@ bool compilation_has_ended(const struct compilation *c);
 int64_t compilation_cost_ns(struct program *base);
 /* After its end, with the lock held: the code, mapped. -ENOEXEC; *ret_is_final
  * then says whether the same source would fail again. */
-int compilation_take(struct compilation *c, const void **ret_code,
-                     size_t *ret_len, bool *ret_is_final, char *why,
-                     size_t why_size);
+int compilation_take(struct compilation *c, OWN struct code *ret,
+                     bool *ret_is_final, char *why, size_t why_size);
 
 /* What such a process reads: this, and the module. */
 struct compiler_order {
@@ -151,11 +238,16 @@ enum {
     COMPILER_FAILED = 2,
 };
 
+/* Compiles in this process, which is such a one and ends. */
+_Noreturn void compiler_compile(wasm_engine_t *wasm, const uint8_t *module,
+                                size_t len);
+
 /* --- jail.c: gives up all that compiling does not need. */
-#define COMPILER_CPU_S      20
-#define COMPILER_WALL_S     60
-#define COMPILER_MEMORY     (UINT64_C(1) << 30)
-#define COMPILER_CODE_BYTES (UINT64_C(128) << 20)
+#define COMPILER_CPU_S        20
+#define COMPILER_WALL_S       60
+#define COMPILER_MEMORY       (UINT64_C(1) << 30)
+#define COMPILER_CODE_BYTES   (UINT64_C(128) << 20)
+#define COMPILER_MODULE_BYTES (16u << 20)
 int jail_enter(void);  /* ends with its parent; no rights to gain */
 int jail_limit(void);  /* time, memory, files */
 int jail_filter(void); /* system calls; no others are possible from here on */
@@ -172,6 +264,10 @@ struct engine {
     int cache_hfd;      /* folder of compiled code, or -1 */
     int shipped_hfd;    /* another, only read, or -1 */
     struct compiler compiler;
+    bool keeps_compiler; /* when it is closed: as `remote` */
+    struct remote remote;
+    struct publisher publisher;
+    _Atomic size_t code_bytes; /* of guests' programs, mapped from files */
     struct pagemap pagemap;
     struct stacks stacks;
     struct ticker ticker;
@@ -196,7 +292,7 @@ OWN wasm_engine_t *config_compiler(bool has_threads);
 /* What is known of a program beside its code. */
 struct program_facts {
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
-    size_t bytes;                /* of the source */
+    size_t bytes;                /* of the source, or of its mapped code */
     bool has_start;
     OWN uint8_t *note; /* of a frozen program, else NULL */
     size_t note_len;
@@ -209,6 +305,7 @@ struct engine_program {
     struct engine *engine;
     OWN wasmtime_module_t *module;
     OWN wasmtime_instance_pre_t *pre;
+    OWN struct code code; /* that the module is in; or none */
     struct program_facts facts;
     OWN char *refusal;  /* why the source is no program, else NULL */
     struct list bucket; /* in engine->programs */

@@ -11,13 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define MAX_UNTRUSTED_BYTES     (16u << 20)
 #define MAX_UNTRUSTED_FUNCTIONS 50000
 #define MAX_UNTRUSTED_TABLES    16
 #define MAX_UNTRUSTED_LOCALS    2000000
 #define MAX_UNTRUSTED_COST      UINT64_C(400000000000) /* some 20 s */
+#define MAX_MAPPED_BYTES        (256u << 20) /* of programs at a time */
 
 /* One load on its way. */
 struct loading {
@@ -40,7 +39,7 @@ refuse(struct loading *l, const char *reason)
 static int
 check_bounds(struct loading *l, const struct wasm_facts *f)
 {
-    if (l->src->len > MAX_UNTRUSTED_BYTES)
+    if (l->src->len > COMPILER_MODULE_BYTES)
         return refuse(l, "module of more than 16 MiB");
     if (f->functions > MAX_UNTRUSTED_FUNCTIONS)
         return refuse(l, "module of more than 50000 functions");
@@ -120,22 +119,30 @@ remember_refusal(struct loading *l, OWN struct program_facts *facts)
     engine_program_put(p);
 }
 
+/* `code`: what the module is in; NULL: memory of its own. */
 static int
 make_program(struct loading *l, OWN struct program_facts *facts,
-             OWN wasmtime_module_t *module, OWN struct engine_program **ret)
+             OWN wasmtime_module_t *module, OWN struct code *code,
+             OWN struct engine_program **ret)
 {
     CLEANUP(engine_program_putp)
     struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
     if (!p) {
         wasmtime_module_delete(module);
+        if (code)
+            code_unmap(code);
         return -ENOMEM;
     }
     p->module = module;
+    if (code)
+        p->code = *code;
     int r = link_module(l, p);
     if (r == -ENOEXEC)
         remember_refusal(l, &p->facts);
     if (r != 0)
         return r;
+    if (code)
+        p->facts.bytes = code->len;
     /* Only trusted programs may begin in the middle. */
     if (!p->is_trusted || !p->has_resume)
         program_facts_fini(&p->facts);
@@ -161,7 +168,7 @@ load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
     }
     wasmtime_module_t *module = code_cache_load(l->e, hfd);
     if (module)
-        return make_program(l, facts, module, ret);
+        return make_program(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     return -ENOENT;
 }
@@ -217,7 +224,7 @@ take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
     wasmtime_error_t *error =
         wasmtime_module_deserialize(l->e->wasm, code, len, &module);
     if (!error)
-        return make_program(l, facts, module, ret);
+        return make_program(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     error_text(error, l->why, l->why_size);
     return -ENOEXEC;
@@ -241,19 +248,43 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
     return r;
 }
 
+/* From the file that it is in, as the process is sealed. */
+static int
+take_file(struct loading *l, OWN struct program_facts *facts,
+          OWN struct code *code, int hfd, OWN struct engine_program **ret)
+{
+    wasmtime_module_t *module = NULL;
+    struct engine *e = l->e;
+
+    code_count(code, &e->code_bytes);
+    int r = e->code_bytes > MAX_MAPPED_BYTES ? -ENOMEM : 0;
+    wasmtime_error_t *error =
+        r < 0 ? NULL
+              : publisher_load(&e->publisher, e->wasm, code, hfd, &module);
+    if (module)
+        return make_program(l, facts, module, code, ret);
+    code_unmap(code);
+    program_facts_fini(facts);
+    if (!error)
+        return r;
+    error_text(error, l->why, l->why_size);
+    return -ENOEXEC;
+}
+
 /* A trusted program does not depend on the process. */
 static int
 take_answer(struct loading *l, struct compilation *c,
             OWN struct program_facts *facts, OWN struct engine_program **ret)
 {
+    struct code code = {0};
     bool is_final = false;
-    const void *code;
-    size_t len;
 
-    int r = compilation_take(c, &code, &len, &is_final, l->why, l->why_size);
+    int r = compilation_take(c, &code, &is_final, l->why, l->why_size);
+    if (r == 0 && l->e->is_closed)
+        return take_file(l, facts, &code, c->out_hfd, ret);
     if (r == 0) {
-        r = take_code(l, facts, code, len, ret);
-        munmap((void *)code, len);
+        r = take_code(l, facts, code.p, code.len, ret);
+        code_unmap(&code);
         return r;
     }
     if (l->src->is_trusted)
@@ -354,7 +385,7 @@ find_or_compile(struct loading *l, OWN struct compilation **ret_c,
     r = find_by_content(l, ret);
     if (r != -ENOENT || l->src->cached_only)
         return r;
-    if (l->e->is_closed)
+    if (l->e->is_closed && (l->src->is_trusted || !l->e->remote.is_there))
         return refuse(l, "only programs of the root image can be run here");
     return compile(l, ret_c, ret);
 }

@@ -349,11 +349,23 @@ machine_run(struct engine_machine *m)
     return is_done;
 }
 
+/* Nothing but the ticker could interrupt it. */
+static enum machine_event
+machine_refused(struct machine_trap *trap)
+{
+    trap->signal = SIGKILL;
+    (void)snprintf(trap->reason, sizeof trap->reason,
+                   "no thread of the host for time slices");
+    return MACHINE_TRAPPED;
+}
+
 enum machine_event
 machine_resume(struct machine *base, struct machine_trap *trap)
 {
     struct engine_machine *m = (struct engine_machine *)base;
 
+    if (!ticker_is_there(&m->engine->ticker))
+        return machine_refused(trap);
     if (!m->store)
         machine_open(m);
     if (!m->is_instantiated) {

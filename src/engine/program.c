@@ -35,6 +35,7 @@ program_free(struct program *base)
         wasmtime_instance_pre_delete(p->pre);
     if (p->module)
         wasmtime_module_delete(p->module);
+    code_unmap(&p->code);
     program_facts_fini(&p->facts);
     free(p->refusal);
     free(p);

@@ -46,4 +46,22 @@ wasmtime_error_t *wsand_engine_precompile(wasm_engine_t *engine,
                                           const uint8_t *wasm, size_t len,
                                           wasm_byte_vec_t *ret);
 
+/* Makes code that is being loaded executable, or returns false; both addresses
+ * are those of pages. */
+struct wsand_engine_publisher {
+    bool (*publish)(void *env, const void *code, size_t len);
+    void *env; /* outlives the engine */
+    size_t page;
+};
+
+/* All code of the engine is made executable by the publisher. */
+void wsand_engine_code_publisher(wasm_config_t *config,
+                                 const struct wsand_engine_publisher *p);
+
+/* As wasmtime_module_deserialize, without a copy: `code`, the beginning of a
+ * page, is not changed and must outlive the module. Needs a publisher. */
+wasmtime_error_t *wsand_engine_module_in_place(wasm_engine_t *engine,
+                                               const uint8_t *code, size_t len,
+                                               wasmtime_module_t **ret);
+
 #endif

@@ -61,12 +61,21 @@ void
 ticker_unpark(struct ticker *t)
 {
     pthread_mutex_lock(&t->lock); /* it waits, or has yet to look */
-    if (!t->has_thread) {
-        t->has_thread = !os_thread_start(&t->os_thread, ticker_run, t);
-        t->is_parked = !t->has_thread; /* else the next resume tries again */
-    }
     pthread_mutex_unlock(&t->lock);
     pthread_cond_signal(&t->wake);
+}
+
+bool
+ticker_start(struct ticker *t)
+{
+    pthread_mutex_lock(&t->lock);
+    if (!t->has_thread) {
+        t->has_thread = !os_thread_start(&t->os_thread, ticker_run, t);
+        t->is_parked = !t->has_thread;
+    }
+    bool has_thread = t->has_thread;
+    pthread_mutex_unlock(&t->lock);
+    return has_thread;
 }
 
 void

@@ -170,6 +170,7 @@ int kernel_reap(struct kernel *k, int pid, int *ret_status);
 /* --- sched.c, for the kernel's own files */
 void sched_queue(struct thread *th);       /* at the end */
 void sched_queue_front(struct thread *th); /* woken, forked, exec'd: sooner */
+void sched_queue_next(struct thread *th);  /* before all others */
 void sched_remove(struct thread *th);
 /* Its task has ended: frees it soon, and tells the parent then. */
 void sched_bury(struct thread *th);

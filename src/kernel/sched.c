@@ -42,10 +42,8 @@ sched_queue(struct thread *th)
         list_push_back(queue_of(th), &th->run);
 }
 
-/* A slice ends by the host's time, which must not decide who runs next where
- * runs are to be repeatable: the same thread goes on. */
-static void
-sched_queue_again(struct thread *th)
+void
+sched_queue_next(struct thread *th)
 {
     if (list_is_empty(&th->run) && !th->is_stopped)
         list_push_front(queue_of(th), &th->run);
@@ -177,8 +175,10 @@ on_event(struct thread *th, enum machine_event e,
         }
         break;
     case MACHINE_YIELDED:
+        /* A slice ends by the host's time, which must not decide who runs next
+         * where runs are to be repeatable: the same thread goes on. */
         if (th->kernel->clock.is_virtual)
-            sched_queue_again(th);
+            sched_queue_next(th);
         else
             sched_queue(th);
         break;

@@ -44,6 +44,27 @@ queue_drop(struct signals *s, struct kernel *k, uint64_t set)
     s->pending &= ~set;
 }
 
+/* Timers end with their program, and so does what they sent. */
+static void
+queue_drop_timers(struct signals *s, struct kernel *k)
+{
+    uint64_t dropped = 0, kept = 0;
+
+    LIST_FOR_EACH_SAFE(it, &s->queue)
+    {
+        struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
+        if (q->info.code != SI_TIMER) {
+            kept |= SIG_BIT(q->info.signo);
+            continue;
+        }
+        dropped |= SIG_BIT(q->info.signo);
+        list_remove(&q->link);
+        limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
+        free(q);
+    }
+    s->pending &= ~(dropped & ~kept);
+}
+
 void
 signals_fini(struct signals *s, struct kernel *k)
 {
@@ -62,8 +83,11 @@ signals_copy(struct signals *to, const struct signals *from)
 }
 
 void
-signals_exec(struct signals *s)
+signals_exec(struct task *t)
 {
+    struct signals *s = &t->sig;
+
+    queue_drop_timers(s, t->kernel);
     for (int sig = 1; sig <= NSIG_MAX; sig++) {
         bool ignored = s->action[sig].handler == GUEST_SIG_IGN;
         s->action[sig] = (struct sigaction_k){0};

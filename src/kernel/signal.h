@@ -68,8 +68,8 @@ void signals_init(struct signals *s);
 void signals_fini(struct signals *s, struct kernel *k);
 /* After fork: same actions and mask, nothing pending. */
 void signals_copy(struct signals *to, const struct signals *from);
-/* After exec: handlers become default, ignored stays. */
-void signals_exec(struct signals *s);
+/* After exec: handlers become default, ignored stays; what timers sent goes. */
+void signals_exec(struct task *t);
 
 /* Sends info->signo to t; never fails for plain signals, -EAGAIN when a
  * queued (real-time, sigqueue) one finds the queue full. */

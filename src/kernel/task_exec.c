@@ -352,7 +352,7 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 void
 exec_commit(struct task *t)
 {
-    signals_exec(&t->sig);
+    signals_exec(t);
     timers_exec(t);
     fd_close_all(t, true);
     wasi_free(STEAL(t->wasi));
@@ -434,20 +434,26 @@ strings_from_guest(struct task *t, gaddr array, struct strings *s)
     }
 }
 
-/* After a successful exec_prepare: in its own image, or as a vfork child. */
+/* After a successful exec_prepare: in its own image, or as a vfork child. A
+ * signal that came meanwhile finds no handler any more. */
 static int
 start(struct task *t, OWN struct program *p)
 {
     struct thread *th = t->thread, *own;
 
+    if (th->owner != t)
+        task_vfork_done(th);
+    exec_commit(t);
+    signals_act(t);
+    if (t->is_zombie) {
+        program_put(p);
+        return 0;
+    }
     if (th->owner == t) {
-        exec_commit(t);
         t->next_program = p;
         th->leaving = LEAVE_EXEC;
         return 0;
     }
-    task_vfork_done(th);
-    exec_commit(t);
     int r = thread_new(t, p, &own);
     if (r < 0) {
         task_exit(t, SIGKILL);

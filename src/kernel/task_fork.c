@@ -56,9 +56,16 @@ task_fork(struct thread *th)
     m->fork_return(copy->machine, 0);
     m->fork_return(th->machine, copy->owner->pid);
     signal_update_word(copy->owner);
-    /* The parent first: it often only goes on to wait. */
-    sched_queue_front(copy);
-    sched_queue_front(th);
+    /* The parent first: it often only goes on to wait. But a shell on a
+     * terminal that a ^C sends back to its prompt takes the terminal before a
+     * child that has not run yet would take it away. */
+    if (th->owner->ctty) {
+        sched_queue_front(th);
+        sched_queue_next(copy);
+    } else {
+        sched_queue_front(copy);
+        sched_queue_front(th);
+    }
 }
 
 int64_t

@@ -67,9 +67,10 @@ runtime_close(struct wsand_runtime *rt, struct wsand_error *err)
 {
     int r = load_all(rt, -1, err);
 
-    if (r == 0)
-        engine_close(rt->engine);
-    return r;
+    if (r != 0)
+        return r;
+    r = engine_close(rt->engine);
+    return r == 0 ? 0 : error_errno(err, -r, "cannot start the compiler");
 }
 
 int

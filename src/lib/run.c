@@ -206,6 +206,9 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
         return 0;
     }
     int r = shell_begin(sb, &sh);
+    if (r == -ENOEXEC)
+        return error_set(err, ENOEXEC,
+                         "there is no " SHELL_PATH " that can be run");
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
     r = run_here(sh, run, deadline_of(began, run->timeout_ms), ret, err);

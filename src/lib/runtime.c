@@ -4,6 +4,8 @@
 #include "base/version.h"
 #include "engine/engine.h"
 #include "kernel/vfs/image.h"
+#include "kernel/vfs/inode.h"
+#include "kernel/vfs/tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,6 +41,38 @@ default_cache_dir(char *buf, size_t size)
     return true;
 }
 
+/* The version of an image of ours, "" for one of somebody else. */
+static void
+image_version(const struct tree *t, char *buf, size_t size)
+{
+    const struct inode *i = tree_find(t, skeleton_find(t, "/etc/os-release"));
+    char text[1024] = "\n";
+
+    *buf = 0;
+    if (!i || i->size > sizeof text - 2)
+        return;
+    (void)inode_read(i, 0, text + 1, i->size);
+    const char *p = strstr(text, "\nVERSION_ID=\"");
+    if (p && strstr(text, "\nID=wasmsand\n"))
+        (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 13, "\""), p + 13);
+}
+
+/* Its programs are made for one kernel, that of the same version. */
+static int
+check_version(const struct wsand_runtime *rt, const char *path,
+              struct wsand_error *err)
+{
+    char found[32];
+
+    image_version(image_tree(rt->image), found, sizeof found);
+    size_t len = strlen(found);
+    if (!strncmp(found, WSAND_VERSION, len) &&
+        (!len || strchr(".", WSAND_VERSION[len])))
+        return 0;
+    return error_set(err, EINVAL, "root image %s: of version %s, not %s", path,
+                     found, WSAND_VERSION);
+}
+
 static int
 open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
 {
@@ -54,7 +88,8 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
     if (r == -EINVAL)
         return error_set(err, EINVAL, "root image %s: at byte %llu: %s", path,
                          (unsigned long long)why.offset, why.reason);
-    return r < 0 ? error_errno(err, -r, "root image %s", path) : 0;
+    return r < 0 ? error_errno(err, -r, "root image %s", path)
+                 : check_version(rt, path, err);
 }
 
 static int
@@ -65,7 +100,8 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
     struct engine_options eo = {.max_machines = o->max_processes,
                                 .cache_dir = o->cache_dir,
                                 .shipped_dir = o->shipped_dir,
-                                .compiler = o->compiler};
+                                .compiler = o->compiler,
+                                .keeps_compiler = o->keeps_compiler};
 
     if (!o->cache_dir && default_cache_dir(dir, sizeof dir))
         eo.cache_dir = dir;
@@ -134,6 +170,12 @@ void
 wsand_compiler_main(void)
 {
     compiler_main();
+}
+
+void
+wsand_compilers_main(int (*seal)(const char **ret_where))
+{
+    compilers_main(seal);
 }
 
 void

@@ -71,18 +71,27 @@ shell_image_load(struct wsand_runtime *rt)
     return r;
 }
 
-/* Notes the memory of a machine that has not run. */
+/* Notes the memory of a machine that has not run. Pages that are not in use
+ * are not even read: they would come into memory, and cost time whenever the
+ * engine clears it. */
 static int
 image_note(struct shell_image *si, const struct machine *m)
 {
     uint64_t first = m->live_from / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
+    uint64_t dead_from = (m->dead_from + SHELL_PAGE_BYTES - 1) /
+                         SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
+    uint64_t dead_to = m->dead_to / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
 
     if (si->memory)
         return 0;
-    si->memory = malloc(m->size - first);
+    if (dead_from < first || dead_to < dead_from || dead_to > m->size)
+        dead_from = dead_to = first;
+    si->memory = calloc(1, m->size - first);
     if (!si->memory)
         return -ENOMEM;
-    memcpy(si->memory, m->base + first, m->size - first);
+    memcpy(si->memory, m->base + first, dead_from - first);
+    memcpy(si->memory + (dead_to - first), m->base + dead_to,
+           m->size - dead_to);
     si->live_from = m->live_from;
     si->dead_from = m->dead_from;
     si->dead_to = m->dead_to;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK_BYTES = 4 * SHELL_PAGE_BYTES }; /* compared at once */
+
 struct page {
     _Atomic uint32_t refs;
     uint8_t bytes[SHELL_PAGE_BYTES];
@@ -100,26 +102,39 @@ page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
     return p;
 }
 
+/* How far from `at` on memory is as it was, or not in use; 0: the page there
+ * has changed. Blocks do not cross the ends of memories. */
+static uint64_t
+unchanged(const struct shell_image *image, const uint8_t *memory,
+          const uint8_t *was, uint64_t at)
+{
+    if (at >= image->dead_from && at + SHELL_PAGE_BYTES <= image->dead_to)
+        return (image->dead_to - at) / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
+    if (at % BLOCK_BYTES == 0 && !memcmp(memory + at, was, BLOCK_BYTES))
+        return BLOCK_BYTES;
+    return memcmp(memory + at, was, SHELL_PAGE_BYTES) ? 0 : SHELL_PAGE_BYTES;
+}
+
 /* Adds the pages of `memory` that differ from the image. */
 static int
 add_changed(struct shell_pages *p, const struct shell_pages *last,
             const struct shell_image *image, const uint8_t *memory)
 {
-    static const uint8_t zero[SHELL_PAGE_BYTES];
+    static const uint8_t zero[BLOCK_BYTES];
     uint64_t first = image->live_from / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
     size_t hint = 0;
 
-    for (uint64_t at = first; at < p->size; at += SHELL_PAGE_BYTES) {
-        if (at >= image->dead_from && at + SHELL_PAGE_BYTES <= image->dead_to)
-            continue;
+    for (uint64_t at = first, same; at < p->size; at += same) {
         const uint8_t *was =
             at < image->size ? image->memory + (at - first) : zero;
-        if (memcmp(memory + at, was, SHELL_PAGE_BYTES) == 0)
+        same = unchanged(image, memory, was, at);
+        if (same)
             continue;
         uint32_t index = (uint32_t)(at / SHELL_PAGE_BYTES);
         int r = add(p, index, page_for(last, &hint, index, memory + at));
         if (r < 0)
             return r;
+        same = SHELL_PAGE_BYTES;
     }
     return 0;
 }
@@ -215,10 +230,16 @@ shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
  *
  * A patch: for each page its index (4 bytes) and the number of runs (2); for
  * each run the number of its first word (2), how many words (2), the words.
- * Numbers are the host's. */
+ * Numbers are the host's. Zeros follow, so that its size seldom changes: then
+ * the store writes it where it was. */
 
 #define WORD ((size_t)8)
-enum { WORDS = SHELL_PAGE_BYTES / 8, STEP = 8, PAGE_PATCH_MAX = 512 };
+enum {
+    WORDS = SHELL_PAGE_BYTES / 8,
+    STEP = 8,
+    PAGE_PATCH_MAX = 512,
+    PATCH_STEP = 1024,
+};
 
 static void
 put_run(struct buf *b, const uint8_t *bytes, uint16_t first, uint16_t n)
@@ -271,6 +292,16 @@ put_patch(struct buf *b, uint32_t index, const uint8_t *was, const uint8_t *now,
     return is_short;
 }
 
+static void
+pad(struct buf *patch, size_t max)
+{
+    static const uint8_t zero[PATCH_STEP];
+    size_t n = -patch->len % PATCH_STEP;
+
+    if (n <= max - patch->len)
+        buf_add(patch, zero, n);
+}
+
 static int
 add_shared(struct shell_pages *p, uint32_t index, struct page *page)
 {
@@ -297,6 +328,7 @@ shell_pages_update(const struct shell_pages *base,
         if (r == 0 && at.y)
             r = add_shared(p, at.index, is_kept ? at.x : at.y);
     }
+    pad(patch, max);
     if (r != 0) {
         shell_pages_put(p);
         return r;
@@ -317,6 +349,19 @@ get(struct patch *in, void *to, size_t len)
     memcpy(to, in->p, len);
     in->p += len;
     return true;
+}
+
+/* The next page; false: only zeros are left. */
+static bool
+get_index(struct patch *in, uint32_t *ret)
+{
+    const uint8_t *at = in->p;
+
+    while (at < in->end && !*at)
+        at++;
+    if (at == in->end)
+        in->p = at;
+    return get(in, ret, sizeof *ret);
 }
 
 /* The runs of one page. */
@@ -361,14 +406,14 @@ shell_pages_patch(const struct shell_pages *base, const void *patch, size_t len,
     uint32_t index = UINT32_MAX;
 
     int r = shell_pages_new(shell_pages_size(base), &p);
-    bool has_more = get(&in, &index, sizeof index);
+    bool has_more = get_index(&in, &index);
     while (r == 0 && pair_next(&at)) {
         if (!has_more || index != at.index) {
             r = add_shared(p, at.index, at.x);
             continue;
         }
         r = add_patched(p, index, at.x, &in);
-        has_more = get(&in, &index, sizeof index);
+        has_more = get_index(&in, &index);
     }
     if (r == 0 && (has_more || in.p != in.end))
         r = -EINVAL;

@@ -8,7 +8,7 @@
 
 /* So much before the run's time is over, or a tenth of it if that is less, the
  * command has failed: the rest is the shell's, to act on it. */
-#define MARGIN_NS (100 * NS_PER_MS)
+#define MARGIN_NS (1000 * NS_PER_MS)
 
 /* A host command is invoked on the thread of the run that it belongs to. */
 static _Thread_local int64_t run_deadline_ns;

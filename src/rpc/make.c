@@ -102,7 +102,8 @@ add_program(void *arg, const char *host_path, const char *guest_path)
         return -ENOMEM;
     m->programs = v;
     v[n] = (struct wsand_program){.host_path = keep(m, strdup(host_path)),
-                                  .guest_path = keep(m, strdup(guest_path))};
+                                  .guest_path = keep(m, strdup(guest_path)),
+                                  .is_checked = true};
     if (!v[n].host_path || !v[n].guest_path)
         return -ENOMEM;
     m->o.programs = v;

@@ -118,6 +118,7 @@ server_init(struct server *srv, int out_hfd)
     if (worker) {
         o.root_image_hash = worker->root_image_hash;
         o.is_closed = true;
+        o.keeps_compiler = worker->keeps_compiler;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
         return !worker || worker_begin(srv);

@@ -23,6 +23,7 @@ struct worker {
     int hfd;
     uint64_t n_commits;
     /* The rest is of the job that has the turn. */
+    bool lacks_state; /* it was not loaded: what we have is not to be saved */
     size_t n_records; /* of the commit that is being sent */
     size_t n_out;
     uint8_t out[OUT_BYTES];
@@ -112,6 +113,8 @@ worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
     struct wsand_error err = {0};
     uint8_t number[RECORD_END_BYTES];
 
+    if (w->lacks_state)
+        return 0;
     w->n_records = 0;
     if (wsand_state_changes(sb, &to, with_script, &err) != 0)
         give_up(w, "cannot save the state", err.message);
@@ -201,8 +204,12 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
         int r = next_frame(in, &h, &key, &later);
         if (r < 0 && !wrong)
             *err = later;
-        if (r < 0 || h.op == RECORD_END)
-            return r < 0 ? r : wrong;
+        if (r < 0)
+            return r;
+        if (h.op == RECORD_END && record_end_get(key) == RECORD_BROKEN_OFF)
+            return fail(err, ECANCELED, "the state was broken off");
+        if (h.op == RECORD_END)
+            return wrong;
         if (wrong == 0 && !*ret)
             wrong = wsand_state_begin(sb, ret, err);
         if (wrong == 0)
@@ -225,6 +232,7 @@ do_state_load(struct request *q)
         r = wsand_state_apply(STEAL(st), &err);
     wsand_state_free(st);
     free(in.p);
+    q->srv->worker->lacks_state = r < 0;
     answer_status(q, r, &err);
 }
 

@@ -16,7 +16,8 @@ bool worker_begin(struct server *srv);
 void worker_free(struct worker *w);
 
 /* In a job, before its answer: sends what has changed, and returns the number
- * of the commit; 0: nothing has. Ends the process where that is not possible.
+ * of the commit; 0: nothing has, or the state that it should have could not be
+ * loaded. Ends the process where that is not possible.
  */
 uint64_t worker_commit(struct worker *w, struct wsand_sandbox *sb,
                        bool with_script);

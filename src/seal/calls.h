@@ -1,9 +1,11 @@
-/* The system calls of a sealed worker: one row of calls.def each. */
+/* The system calls of sealed processes: one row each of calls.def, or of
+ * compiler_calls.def. */
 #ifndef SEAL_CALLS_H
 #define SEAL_CALLS_H
 
 #include "seal/seccomp.h"
 
-extern const struct seccomp_policy sealed_calls;
+extern const struct seccomp_policy worker_calls, compiling_worker_calls,
+    compiler_calls;
 
 #endif

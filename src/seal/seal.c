@@ -1,4 +1,4 @@
-/* The seal: what a worker does to itself once its runtime is up.
+/* The seal: what a worker and its compiler do to themselves when they are up.
  *
  * Order matters: mounts need capabilities; a change of the user clears what
  * was asked for at the parent's death; the filter comes last, as it forbids all
@@ -37,9 +37,9 @@ static const struct {
     int what;
     uint64_t value;
 } rlimits[] = {
-    {RLIMIT_CORE, 0},    {RLIMIT_FSIZE, 0},    {RLIMIT_NOFILE, 1024},
-    {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0}, {RLIMIT_RTPRIO, 0},
-    {RLIMIT_NICE, 0},    {RLIMIT_NPROC, 512},  {RLIMIT_SIGPENDING, 256},
+    {RLIMIT_CORE, 0},     {RLIMIT_NOFILE, 1024},    {RLIMIT_MEMLOCK, 0},
+    {RLIMIT_MSGQUEUE, 0}, {RLIMIT_RTPRIO, 0},       {RLIMIT_NICE, 0},
+    {RLIMIT_NPROC, 512},  {RLIMIT_SIGPENDING, 256},
 };
 
 /* --- steps, in order; 0 or -errno */
@@ -52,14 +52,33 @@ check_threads(void)
     return errno == EINVAL ? -EBUSY : -errno;
 }
 
-/* If the host runs out of memory, workers go before their supervisor. */
 static int
-offer_to_oom_killer(void)
+set_oom_score(const char *score)
 {
     CLEANUP(hfd_closep)
     int hfd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-    return hfd < 0 ? -errno : hfd_write_all(hfd, "500", 3);
+    return hfd < 0 ? -errno : hfd_write_all(hfd, score, strlen(score));
+}
+
+/* If the host runs out of memory, workers go before their supervisor... */
+static int
+offer_to_oom_killer(void)
+{
+    return set_oom_score("500");
+}
+
+/* ... and compilers before their worker. */
+static int
+offer_first_to_oom_killer(void)
+{
+    return set_oom_score("1000");
+}
+
+static int
+leave_mounts(void)
+{
+    return unshare(CLONE_NEWNS) < 0 ? -errno : 0;
 }
 
 /* One directory, which cannot be written to; the old root is let go. */
@@ -81,6 +100,13 @@ lower_rlimits(void)
 {
     for (size_t i = 0; i < sizeof rlimits / sizeof *rlimits; i++)
         rlimit_lower(rlimits[i].what, rlimits[i].value);
+    return 0;
+}
+
+static int
+refuse_growing_files(void)
+{
+    rlimit_lower(RLIMIT_FSIZE, 0);
     return 0;
 }
 
@@ -118,35 +144,73 @@ refuse_code(void)
 static int
 filter_calls(void)
 {
-    return seccomp_load(&sealed_calls);
+    return seccomp_load(&worker_calls);
 }
+
+static int
+filter_calls_but_code(void)
+{
+    return seccomp_load(&compiling_worker_calls);
+}
+
+static int
+filter_calls_of_compiler(void)
+{
+    return seccomp_load(&compiler_calls);
+}
+
+enum { WORKER = 1, COMPILING = 2, COMPILER = 4, ALL = 7 };
 
 static const struct {
     const char *name;
     int (*take)(void);
+    unsigned who;
 } steps[] = {
-    {"threads", check_threads},
-    {"oom_score_adj", offer_to_oom_killer},
-    {"empty root", enter_empty_root},
-    {"resource limits", lower_rlimits},
-    {"capability bounds", privileges_bound},
-    {"user", become_user},
-    {"capabilities", privileges_drop},
-    {"death signal", stay_with_parent},
-    {"executable memory", refuse_code},
-    {"Landlock", landlock_nothing},
-    {"seccomp", filter_calls},
+    {"threads", check_threads, ALL},
+    {"oom_score_adj", offer_to_oom_killer, WORKER | COMPILING},
+    {"oom_score_adj", offer_first_to_oom_killer, COMPILER},
+    {"mounts", leave_mounts, COMPILER},
+    {"empty root", enter_empty_root, ALL},
+    {"resource limits", lower_rlimits, ALL},
+    {"file size", refuse_growing_files, WORKER | COMPILING},
+    {"capability bounds", privileges_bound, ALL},
+    {"user", become_user, ALL},
+    {"capabilities", privileges_drop, ALL},
+    {"death signal", stay_with_parent, ALL},
+    {"executable memory", refuse_code, ALL},
+    {"Landlock", landlock_nothing, ALL},
+    {"seccomp", filter_calls, WORKER},
+    {"seccomp", filter_calls_but_code, COMPILING},
+    {"seccomp", filter_calls_of_compiler, COMPILER},
 };
 
-int
-seal(const char **ret_where)
+static int
+take_steps(unsigned who, const char **ret_where)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        int r = steps[i].take();
+        int r = steps[i].who & who ? steps[i].take() : 0;
         if (r < 0) {
             *ret_where = steps[i].name;
             return r;
         }
     }
     return 0;
+}
+
+int
+seal(const char **ret_where)
+{
+    return take_steps(WORKER, ret_where);
+}
+
+int
+seal_with_compiler(const char **ret_where)
+{
+    return take_steps(COMPILING, ret_where);
+}
+
+int
+seal_compiler(const char **ret_where)
+{
+    return take_steps(COMPILER, ret_where);
 }

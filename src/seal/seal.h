@@ -19,4 +19,12 @@
  * all that is open stays open: the caller knows what it needs. */
 int seal(const char **ret_where);
 
+/* The same for a worker that keeps a compiler: it may also map files that it
+ * was given as code, and receive such. */
+int seal_with_compiler(const char **ret_where);
+
+/* The same for that compiler, which has the worker's namespaces but for its
+ * mounts: it can also make processes like itself and files in memory. */
+int seal_compiler(const char **ret_where);
+
 #endif

@@ -17,6 +17,7 @@ struct inodes {
     struct inode {
         uint64_t id; /* with its mount, as in keys */
         struct record_inode r;
+        bool is_named;
     } * p;
     size_t n, cap;
 };
@@ -31,6 +32,7 @@ struct session_check {
     struct store_amounts used;
     uint64_t emptied; /* the last inode whose contents were removed */
     bool is_shell_damaged;
+    bool has_places; /* so inodes without one are not the image's */
 };
 
 void
@@ -62,7 +64,7 @@ inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
         l->p = p;
         l->cap = cap;
     }
-    l->p[l->n++] = (struct inode){id, *r};
+    l->p[l->n++] = (struct inode){.id = id, .r = *r};
     return 0;
 }
 
@@ -74,14 +76,22 @@ compare_inodes(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+static struct inode *
+find_inode(const struct session_check *t, uint64_t id)
+{
+    struct inode key = {.id = id};
+
+    return t->inodes.n ? bsearch(&key, t->inodes.p, t->inodes.n, sizeof key,
+                                 compare_inodes)
+                       : NULL;
+}
+
 /* NULL: it has no record, but the image may have it. */
 static const struct record_inode *
 inode_of(const struct session_check *t, uint64_t id)
 {
-    struct inode key = {.id = id}, *i = NULL;
+    const struct inode *i = find_inode(t, id);
 
-    if (t->inodes.n)
-        i = bsearch(&key, t->inodes.p, t->inodes.n, sizeof key, compare_inodes);
     return i ? &i->r : NULL;
 }
 
@@ -115,8 +125,8 @@ remove_all(struct session_check *t, const uint8_t *start, size_t len)
     return r < 0 ? r : 0;
 }
 
-/* A file without contents; one of the image that has no record gets back those
- * that it has there. */
+/* A file without contents; a directory stays one; a file of the image that has
+ * no record gets back those that it has there. */
 static int
 empty_inode(struct session_check *t, const struct record_key *block)
 {
@@ -128,7 +138,8 @@ empty_inode(struct session_check *t, const struct record_key *block)
 
     if (was) {
         struct record_inode i = *was;
-        i.mode = S_IFREG | (i.mode & 07777);
+        if (!S_ISDIR(i.mode))
+            i.mode = S_IFREG | (i.mode & 07777);
         i.size = 0;
         add_frame(t, RECORD_PUT, key, len, value, record_inode_put(&i, value));
     }
@@ -192,23 +203,67 @@ lose_record(struct session_check *t, const struct walk *w, const char *path,
     return 0;
 }
 
-/* One with a name becomes an empty file. Others are the image's, and get back
- * what they have there. */
+/* 1: there is a name in it. */
+static int
+has_names(struct session_check *t, const struct record_key *k)
+{
+    CLEANUP(walk_fini) struct walk w = {0};
+    struct record_key name = {
+        .type = RECORD_NAME, .mount = k->mount, .inode = k->inode, .name = ""};
+    uint8_t key[RECORD_KEY_MAX];
+    size_t len = record_key_put(&name, key);
+
+    int r = walk_init(&w, t->c->s, &t->chain, key, len);
+    if (r == 0)
+        r = walk_next(&w);
+    return r > 0 ? w.key_len > len && !memcmp(w.key, key, len) : r;
+}
+
+/* It gets back what it has in the image, but for the names in it. */
+static int
+lose_image_inode(struct session_check *t, const struct walk *w,
+                 const struct record_key *k, const char *path)
+{
+    t->emptied = id_of(k);
+    (void)lose_record(t, w, path, "its inode is damaged");
+    return empty_inode(t, k);
+}
+
+/* One that is not the image's becomes a directory, if something is in it, or an
+ * empty file. */
 static int
 lose_inode(struct session_check *t, const struct walk *w,
            const struct record_key *k)
 {
-    static const struct record_inode empty = {.mode = S_IFREG | 0644};
+    struct record_inode lost = {.mode = S_IFREG | 0644};
+    uint64_t inode = k->inode;
     char path[1024];
 
     int r =
         walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
+    if (r == 0)
+        r = walk_place(t->c->s, &t->chain, k->mount, &inode, NULL, 0);
     if (r < 0)
         return r;
-    if (*path != '/')
-        return lose_record(t, w, path, "its inode is damaged");
-    r = inodes_add(&t->inodes, id_of(k), &empty);
+    if (r > 0 || *path != '/')
+        return lose_image_inode(t, w, k, path);
+    r = has_names(t, k);
+    if (r > 0)
+        lost.mode = S_IFDIR | 0777;
+    if (r >= 0)
+        r = inodes_add(&t->inodes, id_of(k), &lost);
     return r < 0 ? r : lose_file(t, k, "its inode is damaged");
+}
+
+static int
+lose_place(struct session_check *t, const struct walk *w,
+           const struct record_key *k)
+{
+    (void)k;
+    check_report(t->c, t->id, "", "a place in the image is damaged",
+                 t->c->repair);
+    add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
+    return 0;
 }
 
 static int
@@ -278,7 +333,7 @@ static int (*const lose[])(struct session_check *t, const struct walk *w,
     [RECORD_FACT] = lose_fact,       [RECORD_FILE] = lose_open_file,
     [RECORD_COMMAND] = lose_command, [RECORD_INODE] = lose_inode,
     [RECORD_NAME] = lose_name,       [RECORD_PAGE] = lose_page,
-    [RECORD_BLOCK] = lose_block,
+    [RECORD_PLACE] = lose_place,     [RECORD_BLOCK] = lose_block,
 };
 
 /* Not even a commit could remove it. It is wrong for whoever sees it. */
@@ -362,6 +417,19 @@ is_placed(const struct session_check *t, const struct record_key *k)
     return k->type != RECORD_BLOCK || kind == S_IFREG || kind == S_IFLNK;
 }
 
+static void
+note_named(struct session_check *t, const struct record_key *k,
+           const struct walk *w)
+{
+    struct record_name n;
+    struct inode *i = NULL;
+
+    if (!record_name_get(w->value, w->len, &n))
+        i = find_inode(t, (uint64_t)k->mount << 48 | n.inode);
+    if (i)
+        i->is_named = true;
+}
+
 static int
 check_record(struct session_check *t, const struct walk *w)
 {
@@ -378,6 +446,9 @@ check_record(struct session_check *t, const struct walk *w)
         return r;
     if (!is_placed(t, &k))
         return lose_record(t, w, "", "a record does not fit to its inode");
+    t->has_places |= k.type == RECORD_PLACE;
+    if (k.type == RECORD_NAME)
+        note_named(t, &k, w);
     if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
         return 0;
     return inodes_add(&t->inodes, id_of(&k), &i);
@@ -397,6 +468,47 @@ check_records(struct session_check *t)
             return r;
     }
     return r;
+}
+
+/* Its name is lost: it gets one in the root. */
+static int
+name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
+{
+    const struct record_name n = {inode, RECORD_INODE_MAX / 2 + inode};
+    uint8_t key[RECORD_KEY_MAX], value[RECORD_FIXED_MAX];
+    char path[40];
+
+    if (n.seq >= RECORD_INODE_MAX)
+        return 0;
+    (void)snprintf(path, sizeof path, "/lost.%llu", (unsigned long long)inode);
+    struct record_key k = {.type = RECORD_NAME,
+                           .mount = mount,
+                           .inode = ROOT_INODE,
+                           .name = path + 1,
+                           .name_len = strlen(path + 1)};
+    size_t len = record_key_put(&k, key);
+    add_frame(t, RECORD_PUT, key, len, value, record_name_put(&n, value));
+    check_report(t->c, t->id, path, "its name was lost", t->c->repair);
+    return 0;
+}
+
+/* Inodes of the image may have the names that they have there. */
+static int
+check_names(struct session_check *t)
+{
+    int r = 0;
+
+    for (size_t n = 0; t->has_places && n < t->inodes.n && r >= 0; n++) {
+        const struct inode *i = &t->inodes.p[n];
+        uint32_t mount = (uint32_t)(i->id >> 48);
+        uint64_t inode = i->id & (RECORD_INODE_MAX - 1), dir = inode;
+        if (i->is_named || inode == ROOT_INODE)
+            continue;
+        r = walk_place(t->c->s, &t->chain, mount, &dir, NULL, 0);
+        if (r == 0)
+            r = name_inode(t, mount, inode);
+    }
+    return r < 0 ? r : 0;
 }
 
 /* The amounts of what was read, before any repair. */
@@ -441,6 +553,8 @@ check_all(struct session_check *t)
         r = chain_init(t->c->s, t->found.layer, &t->chain);
     if (r == 0)
         r = check_records(t);
+    if (r == 0)
+        r = check_names(t);
     if (r == 0)
         r = check_amounts(t);
     return r < 0 ? r : repair(t);

@@ -297,8 +297,8 @@ keeper_post(struct keeper *k, struct keeper_job *j)
     k->bytes += j->bytes;
     pthread_mutex_lock(&k->lock);
     list_push_back(&k->waiting, &j->link);
-    pthread_cond_signal(&k->posted);
     pthread_mutex_unlock(&k->lock);
+    pthread_cond_signal(&k->posted); /* who wakes finds the lock free */
 }
 
 bool

@@ -141,6 +141,15 @@ walk_next(struct walk *w)
 
 /* --- paths */
 
+static void
+put_before(char *path, size_t size, const char *name, size_t name_len)
+{
+    char rest[1024];
+
+    (void)snprintf(rest, sizeof rest, "%s", path);
+    (void)snprintf(path, size, "/%.*s%s", (int)name_len, name, rest);
+}
+
 /* A name of an inode: 1, its directory and the name put before `path`. */
 static int
 find_name(struct store *s, const struct chain *c, uint32_t mount,
@@ -149,7 +158,6 @@ find_name(struct store *s, const struct chain *c, uint32_t mount,
     CLEANUP(walk_fini) struct walk w;
     struct record_key k;
     struct record_name n;
-    char rest[1024];
 
     int r = walk_init(&w, s, c, "n", 1);
     if (r < 0)
@@ -158,8 +166,7 @@ find_name(struct store *s, const struct chain *c, uint32_t mount,
         if (record_key_get(w.key, w.key_len, &k) || k.mount != mount ||
             record_name_get(w.value, w.len, &n) || n.inode != *inode)
             continue;
-        (void)snprintf(rest, sizeof rest, "%s", path);
-        (void)snprintf(path, size, "/%.*s%s", (int)k.name_len, k.name, rest);
+        put_before(path, size, k.name, k.name_len);
         *inode = k.inode;
         return 1;
     }
@@ -167,17 +174,46 @@ find_name(struct store *s, const struct chain *c, uint32_t mount,
 }
 
 int
+walk_place(struct store *s, const struct chain *c, uint32_t mount,
+           uint64_t *inode, char *path, size_t size)
+{
+    CLEANUP(walk_fini) struct walk w;
+    struct record_key k = {
+        .type = RECORD_PLACE, .mount = mount, .inode = *inode - 1};
+    struct record_place place;
+    uint8_t key[RECORD_KEY_MAX];
+
+    int r = walk_init(&w, s, c, key, record_key_put(&k, key));
+    if (r == 0)
+        r = walk_next(&w);
+    if (r <= 0)
+        return r;
+    if (record_key_get(w.key, w.key_len, &k) || k.type != RECORD_PLACE ||
+        k.mount != mount || k.inode != *inode)
+        return 0;
+    if (w.is_damaged || record_place_get(w.value, w.len, &place) || !place.dir)
+        return 2;
+    if (path)
+        put_before(path, size, place.name, place.name_len);
+    *inode = place.dir;
+    return 1;
+}
+
+int
 walk_path(struct store *s, const struct chain *c, uint32_t mount,
           uint64_t inode, char *ret, size_t size)
 {
-    enum { ROOT = 1, DEPTH_MAX = 64 };
+    enum { DEPTH_MAX = 64 };
     char rest[1024];
     int r = 1;
 
     *ret = 0;
-    for (int i = 0; i < DEPTH_MAX && inode != ROOT && r > 0; i++)
+    for (int i = 0; i < DEPTH_MAX && inode != ROOT_INODE && r == 1; i++) {
         r = find_name(s, c, mount, &inode, ret, size);
-    if (r < 0 || inode == ROOT)
+        if (r == 0)
+            r = walk_place(s, c, mount, &inode, ret, size);
+    }
+    if (r < 0 || inode == ROOT_INODE)
         return r < 0 ? r : 0;
     (void)snprintf(rest, sizeof rest, "%s", ret);
     (void)snprintf(ret, size, "inode %llu%s", (unsigned long long)inode, rest);

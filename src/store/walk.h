@@ -5,6 +5,8 @@
 #include "base/record.h"
 #include "store/store_impl.h"
 
+enum { ROOT_INODE = 1 };
+
 struct walk_layer;
 
 struct walk {
@@ -32,6 +34,11 @@ int walk_next(struct walk *w);
  * know of it. The result is "" if they know nothing. */
 int walk_path(struct store *s, const struct chain *c, uint32_t mount,
               uint64_t inode, char *ret, size_t size);
+/* Where the image has an inode: 1, the directory in *inode, and (`path` not
+ * NULL) the name put before `path`; 2: it has it, nobody knows where; 0: it is
+ * not the image's. */
+int walk_place(struct store *s, const struct chain *c, uint32_t mount,
+               uint64_t *inode, char *path, size_t size);
 /* -EBADMSG again, with a text that names what `key` belongs to. */
 int walk_blame(struct store *s, const struct chain *c, const char *session,
                const void *key, size_t key_len);

@@ -67,6 +67,7 @@ struct birth_orders {
     char *argv[BIRTH_ARGS_MAX], *envp[BIRTH_ARGS_MAX];
     const char *read[READ_PATHS_MAX + 1];
     char bytes[BIRTH_ORDER_BYTES];
+    int parent_hfd; /* the supervisor, as a process */
 };
 /* Waits. */
 int birth_take_order(int hfd, struct birth_orders *b);

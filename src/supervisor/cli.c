@@ -31,8 +31,10 @@ static const char help[] =
     "  run SESSION [--] COMMAND...   the status is the command's\n"
     "      --cwd DIR --timeout-ms N --env NAME=VALUE --stdin\n"
     "  shell SESSION [COMMAND...]    a terminal in the session\n"
-    "  files ls SESSION PATH | get SESSION PATH [FILE] | put SESSION FILE "
-    "PATH\n"
+    "  files ls SESSION [PATH] | get SESSION PATH [FILE] | put SESSION FILE "
+    "[PATH]\n"
+    "      paths in the session begin in /home/user; FILE may be -\n"
+    "  output SESSION                what the program of the host wrote last\n"
     "  pause, resume, stop, end SESSION\n"
     "  fork SESSION                  --label L\n"
     "  events [SESSION]              --after N --follow\n"
@@ -88,6 +90,7 @@ struct search {
     const char *name;
     char id[33];
     int n;
+    char all[120]; /* the first of them, for a message */
 };
 
 static void
@@ -100,6 +103,9 @@ match(struct search *f, const json_t *session)
         return;
     f->n++;
     (void)snprintf(f->id, sizeof f->id, "%s", id);
+    size_t len = strlen(f->all);
+    (void)snprintf(f->all + len, sizeof f->all - len, "%s%.12s",
+                   len ? ", " : "", id);
 }
 
 /* One page of the list: calls fn for each; the number for the next, or 0. */
@@ -148,9 +154,9 @@ cli_find(struct cli *c, const char *name, char ret_id[33])
         memcpy(ret_id, f.id, sizeof f.id);
     else if (after == 0)
         cli_complain(c,
-                     f.n ? "'%s' is not one session only"
-                         : "there is no session '%s'",
-                     name);
+                     f.n ? "'%s' is not one session only: %s"
+                         : "there is no session '%s'%s",
+                     name, f.all);
     return f.n == 1;
 }
 
@@ -163,9 +169,8 @@ print_json(const json_t *value)
     (void)putchar('\n');
 }
 
-/* Text of strangers must not control the terminal. */
-static void
-print_plain(const char *text, int width)
+void
+cli_print(const char *text, int width)
 {
     int n = 0;
 
@@ -177,8 +182,8 @@ print_plain(const char *text, int width)
         (void)putchar(' ');
 }
 
-static void
-print_time(json_int_t ms)
+void
+cli_print_time(json_int_t ms)
 {
     time_t t = (time_t)(ms / 1000);
     struct tm tm;
@@ -186,7 +191,7 @@ print_time(json_int_t ms)
 
     (void)localtime_r(&t, &tm);
     (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    print_plain(text, 21);
+    cli_print(text, 21);
 }
 
 static void
@@ -196,26 +201,55 @@ print_row(void *arg, const json_t *s)
 
     (void)arg;
     (void)snprintf(id, sizeof id, "%s", member(s, "sessionId"));
-    print_plain(id, 14);
-    print_plain(member(s, "state"), 10);
-    print_plain(member(s, "cause"), 14);
-    print_time(json_integer_value(json_object_get(s, "changedAt")));
-    print_plain(member(s, "agent"), 14);
-    print_plain(member(s, "label"), 0);
+    cli_print(id, 14);
+    cli_print(member(s, "state"), 10);
+    cli_print(member(s, "cause"), 14);
+    cli_print_time(json_integer_value(json_object_get(s, "changedAt")));
+    cli_print(member(s, "agent"), 14);
+    cli_print(member(s, "label"), 0);
     (void)putchar('\n');
 }
 
 static void
-print_member(const char *name, const json_t *value)
+print_value(const json_t *value)
 {
     char *text = json_is_string(value)
                      ? NULL
                      : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
-    print_plain(name, 14);
-    print_plain(text ? text : json_string_value(value), 0);
-    (void)putchar('\n');
+    cli_print(text ? text : json_string_value(value), 0);
     free(text);
+}
+
+static void
+print_members(json_t *object)
+{
+    const char *name, *comma = "";
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        if (json_is_object(value) && !json_object_size(value))
+            continue;
+        printf("%s", comma);
+        cli_print(name, 0);
+        (void)putchar(' ');
+        print_value(value);
+        comma = ", ";
+    }
+}
+
+static void
+print_member(const char *name, json_t *value)
+{
+    cli_print(name, 14);
+    if (json_is_object(value))
+        print_members(value);
+    else if (json_is_integer(value) && !strcmp(name + strlen(name) - 2, "At"))
+        cli_print_time(json_integer_value(value));
+    else
+        print_value(value);
+    (void)putchar('\n');
 }
 
 static int
@@ -355,12 +389,13 @@ static const struct {
     bool takes_session; /* as its first word */
     int words;          /* at most, after it; -1: any */
 } commands[] = {
-    {"create", do_create, false, -1}, {"list", do_list, false, 0},
-    {"show", do_show, true, 0},       {"run", cli_run, true, -1},
-    {"shell", cli_shell, true, -1},   {"files", do_files, false, -1},
-    {"pause", do_change, true, 0},    {"resume", do_change, true, 0},
-    {"stop", do_change, true, 0},     {"end", do_change, true, 0},
-    {"fork", do_change, true, 0},     {"events", do_events, false, 1},
+    {"create", do_create, false, -1},     {"list", do_list, false, 0},
+    {"show", do_show, true, 0},           {"run", cli_run, true, -1},
+    {"shell", cli_shell, true, -1},       {"files", do_files, false, -1},
+    {"pause", do_change, true, 0},        {"resume", do_change, true, 0},
+    {"stop", do_change, true, 0},         {"end", do_change, true, 0},
+    {"fork", do_change, true, 0},         {"events", do_events, false, 1},
+    {"output", cli_show_output, true, 0},
 };
 
 /* --- from the words to a command */

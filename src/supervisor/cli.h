@@ -32,6 +32,11 @@ OWN json_t *cli_call(struct cli *c, const char *method, OWN json_t *params);
 bool cli_find(struct cli *c, const char *name, char ret_id[33]);
 void cli_complain(const struct cli *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Text of strangers, without what could control the terminal; filled up to
+ * `width` characters, and at least one more than it has. 0: as it is. */
+void cli_print(const char *text, int width);
+/* Since 1970, as 21 characters. */
+void cli_print_time(json_int_t ms);
 /* The bytes of an output notification; freed with free(). */
 char *cli_output(const json_t *params, size_t *ret_len);
 
@@ -39,5 +44,6 @@ int cli_run(struct cli *c, const char *id);
 int cli_shell(struct cli *c, const char *id);
 int cli_files(struct cli *c);
 int cli_events(struct cli *c);
+int cli_show_output(struct cli *c, const char *id);
 
 #endif

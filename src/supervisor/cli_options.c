@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,17 +142,27 @@ take_options(struct cli *c, int argc, char **argv)
     return true;
 }
 
-/* Options may follow the session, but not the words of a command. */
+/* How many words there may be between options: those of a program to be run
+ * are its own. */
+static int
+words_before_command(const struct cli *c)
+{
+    if (!strcmp(c->command, "create"))
+        return 0;
+    return !strcmp(c->command, "run") || !strcmp(c->command, "shell") ? 1
+                                                                      : INT_MAX;
+}
+
 bool
 cli_parse(struct cli *c, int argc, char **argv)
 {
-    int n_words = 0;
+    int n_words = 0, most = words_before_command(c);
 
     opterr = 0;
     optind = 1;
     while (take_options(c, argc, argv)) {
         if (optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
-            n_words == 0) {
+            n_words < most) {
             argv[++n_words] = argv[optind++];
             continue;
         }

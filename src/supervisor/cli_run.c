@@ -13,6 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *
+text_of(const json_t *object, const char *name)
+{
+    const char *s = json_string_value(json_object_get(object, name));
+
+    return s ? s : "";
+}
+
 enum { PART_BYTES = 4 << 20, STDIN_BYTES_MAX = 5 << 20, WAIT_MS = 60000 };
 
 static char *
@@ -146,23 +154,43 @@ cli_run(struct cli *c, const char *id)
 
 /* --- files */
 
+/* What is not absolute is in the home; the caller's to free. */
+static char *
+full_path(const char *path)
+{
+    char *full = NULL;
+
+    if (*path == '/')
+        return strdup(path);
+    return asprintf(&full, "/home/user%s%s", *path ? "/" : "", path) < 0 ? NULL
+                                                                         : full;
+}
+
+static void
+print_entry(const json_t *entry)
+{
+    printf("%-8s %12" JSON_INTEGER_FORMAT " ", text_of(entry, "type"),
+           json_integer_value(json_object_get(entry, "size")));
+    cli_print(text_of(entry, "name"), 0);
+    (void)putchar('\n');
+}
+
 static int
 list_files(struct cli *c, const char *id, char **words)
 {
-    json_t *result = cli_call(c, "files.list",
-                              json_pack("{s:s, s:s}", "sessionId", id, "path",
-                                        words[0] ? words[0] : "/home/user"));
-    json_t *entry;
+    json_t *result =
+        cli_call(c, "files.list",
+                 json_pack("{s:s, s:s}", "sessionId", id, "path", words[0]));
+    const json_t *entry;
     size_t i;
 
-    if (c->is_json && result)
+    if (c->is_json && result) {
         (void)json_dumpf(result, stdout, JSON_INDENT(2));
-    else
+        (void)putchar('\n');
+    } else {
         json_array_foreach(json_object_get(result, "entries"), i, entry)
-            printf("%-8s %12" JSON_INTEGER_FORMAT " %s\n",
-                   json_string_value(json_object_get(entry, "type")),
-                   json_integer_value(json_object_get(entry, "size")),
-                   json_string_value(json_object_get(entry, "name")));
+            print_entry(entry);
+    }
     int status = result ? 0 : CLI_FAILED;
     json_decref(result);
     return status;
@@ -176,21 +204,37 @@ last_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Where it goes, which is made when there is something to write. */
+struct target {
+    const char *name;
+    int hfd; /* -1: not opened yet */
+};
+
+static int
+open_target(struct target *t)
+{
+    if (t->hfd < 0)
+        t->hfd = open(t->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return t->hfd < 0 ? -errno : 0;
+}
+
 /* 1: there may be more. */
 static int
 get_part(struct cli *c, const char *id, const char *path, json_int_t at,
-         int hfd, size_t *ret_len)
+         struct target *to, size_t *ret_len)
 {
     json_t *p = json_pack("{s:s, s:s, s:I, s:i}", "sessionId", id, "path", path,
                           "offset", at, "length", PART_BYTES);
     json_t *result = cli_call(c, "files.read", p);
     char *data =
         result ? decode(json_object_get(result, "data"), ret_len) : NULL;
-    int r = data ? hfd_write_all(hfd, data, *ret_len) : -EIO;
+    int r = data ? open_target(to) : -EIO;
 
+    if (r == 0)
+        r = hfd_write_all(to->hfd, data, *ret_len);
     free(data);
     if (result && r < 0)
-        cli_complain(c, "%s", strerror(-r));
+        cli_complain(c, "%s: %s", to->name, strerror(-r));
     json_decref(result);
     return r < 0 ? r : *ret_len == PART_BYTES;
 }
@@ -198,22 +242,16 @@ get_part(struct cli *c, const char *id, const char *path, json_int_t at,
 static int
 get_file(struct cli *c, const char *id, char **words)
 {
-    const char *to = words[1] ? words[1] : last_name(words[0]);
-    bool is_stdout = !strcmp(to, "-");
-    int hfd = is_stdout
-                  ? 1
-                  : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct target to = {words[1] ? words[1] : last_name(words[0]), -1};
     json_int_t at = 0;
     size_t len = 0;
     int r = 1;
 
-    if (hfd < 0) {
-        cli_complain(c, "%s: %s", to, strerror(errno));
-        return CLI_FAILED;
-    }
+    if (!strcmp(to.name, "-"))
+        to.hfd = 1;
     for (; r == 1; at += (json_int_t)len)
-        r = get_part(c, id, words[0], at, hfd, &len);
-    if (!is_stdout && close(hfd) < 0)
+        r = get_part(c, id, words[0], at, &to, &len);
+    if (to.hfd > 1 && close(to.hfd) < 0)
         r = -errno;
     return r < 0 ? CLI_FAILED : 0;
 }
@@ -259,6 +297,25 @@ put_file(struct cli *c, const char *id, char **words)
     return n < 0 || r < 0 ? CLI_FAILED : 0;
 }
 
+/* A path that is not given is the home, or a file of the same name there. */
+static int
+with_path(struct cli *c, const char *id, char **given, int path,
+          int (*run)(struct cli *c, const char *id, char **words))
+{
+    char *words[3] = {given[0], given[0] ? given[1] : NULL, NULL};
+    const char *name = words[path] ? words[path]
+                       : path      ? last_name(given[0])
+                                   : "";
+    char *full = full_path(name);
+    int status = CLI_FAILED;
+
+    words[path] = full;
+    if (full)
+        status = run(c, id, words);
+    free(full);
+    return status;
+}
+
 int
 cli_files(struct cli *c)
 {
@@ -266,9 +323,10 @@ cli_files(struct cli *c)
         const char *name;
         int (*run)(struct cli *c, const char *id, char **words);
         int least, most;
-    } rows[] = {{"ls", list_files, 0, 1},
-                {"get", get_file, 1, 2},
-                {"put", put_file, 2, 2}};
+        int path; /* which word is a path in the session */
+    } rows[] = {{"ls", list_files, 0, 1, 0},
+                {"get", get_file, 1, 2, 0},
+                {"put", put_file, 1, 2, 1}};
     char **words = c->words, id[33];
     int n = 0;
 
@@ -280,22 +338,37 @@ cli_files(struct cli *c)
             continue;
         if (!cli_find(c, words[1], id))
             return CLI_FAILED;
-        return rows[i].run(c, id, words + 2);
+        return with_path(c, id, words + 2, rows[i].path, rows[i].run);
     }
     cli_complain(c, "ls SESSION [PATH], get SESSION PATH [FILE], or put "
-                    "SESSION FILE PATH");
+                    "SESSION FILE [PATH]");
     return CLI_USAGE;
 }
 
-/* --- events */
+/* --- the output of a command */
 
-static const char *
-text_of(const json_t *object, const char *name)
+int
+cli_show_output(struct cli *c, const char *id)
 {
-    const char *s = json_string_value(json_object_get(object, name));
+    json_int_t after = 0;
+    size_t len = 1;
 
-    return s ? s : "";
+    while (len) {
+        json_t *result =
+            cli_call(c, "session.output",
+                     json_pack("{s:s, s:I}", "sessionId", id, "after", after));
+        char *p = result ? cli_output(result, &len) : NULL;
+        int r = p ? hfd_write_all(1, p, len) : -EIO;
+        after = json_integer_value(json_object_get(result, "end"));
+        free(p);
+        json_decref(result);
+        if (r < 0)
+            return CLI_FAILED;
+    }
+    return 0;
 }
+
+/* --- events */
 
 static void
 print_event(const struct cli *c, const json_t *e)
@@ -311,11 +384,12 @@ print_event(const struct cli *c, const json_t *e)
     }
     (void)localtime_r(&t, &tm);
     (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%6" JSON_INTEGER_FORMAT "  %s  %.12s  %-8s %-8s %s%s%s\n",
+    printf("%6" JSON_INTEGER_FORMAT "  %s  %.12s  %-8s %-8s %s%s",
            json_integer_value(json_object_get(e, "seq")), when,
            text_of(e, "sessionId"), text_of(e, "from"), text_of(e, "to"),
-           text_of(e, "cause"), *text_of(e, "reason") ? ": " : "",
-           text_of(e, "reason"));
+           text_of(e, "cause"), *text_of(e, "reason") ? ": " : "");
+    cli_print(text_of(e, "reason"), 0);
+    (void)putchar('\n');
 }
 
 /* How many there were; -1: it was told. */

@@ -115,6 +115,8 @@ do_session_create(struct call *q)
         return;
     }
     s->life->creator = q;
+    if (!s->command)
+        session_set_image(s, sv->images.current);
     session_enter(s, &(struct state_change){.to = SESSION_starting,
                                             .cause = CAUSE_created,
                                             .done = created});
@@ -380,6 +382,7 @@ copy_of(const struct session *s, const char *label)
     n->options = strdup(s->options);
     n->is_interval = s->is_interval;
     n->has_state = s->has_state;
+    session_set_image(n, s->image);
     if (n->agent && n->label && n->limits && n->options &&
         session_read_options(n) == 0)
         return n;

@@ -149,6 +149,8 @@ take_worker(struct life *l, struct worker **ret)
 
     if (s->command)
         return workers_run(s->sv->workers, &c, ret);
+    if (s->image && s->image != s->sv->images.current)
+        return image_take(s->image, s->limit, ret);
     return workers_take(s->sv->workers, s->limit, ret);
 }
 
@@ -166,7 +168,8 @@ lives_take_workers(struct supervisor *sv)
             begin_with(l, w);
         else if (r != -EAGAIN)
             life_end(l, SESSION_error, CAUSE_failed, "no worker: %s",
-                     strerror(-r));
+                     r == -ENOENT ? "its root image is not kept any more"
+                                  : strerror(-r));
     }
 }
 
@@ -225,7 +228,9 @@ void
 life_answered(struct life *l, uint64_t number, uint64_t commit,
               const char *error)
 {
-    if (number == ASK_CREATE || number == ASK_LOAD) {
+    if (number == ASK_LOAD && l->awaits_break) {
+        mend_broken_off(l);
+    } else if (number == ASK_CREATE || number == ASK_LOAD) {
         started(l, error);
     } else if (number == ASK_LEAVE) {
         if (error)

@@ -1,6 +1,7 @@
 /* Connections on the Unix socket. */
 #include "supervisor/listen.h"
 
+#include "base/hfd.h"
 #include "supervisor/client.h"
 #include "supervisor/say.h"
 #include "supervisor/supervisor.h"
@@ -93,8 +94,7 @@ connection_send(struct client *client, const char *line, size_t len)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
-    outbox_put(&c->out, line, len);
-    outbox_put(&c->out, "\n", 1);
+    outbox_put_line(&c->out, line, len);
     if (outbox_is_behind(&c->out) && !c->stuck.at_ns)
         set_stuck(c);
     watch(c);
@@ -183,9 +183,10 @@ take_lines(struct connection *c)
 static void
 read_lines(struct connection *c)
 {
-    int n = 1;
+    int n = FRAME_READ_BYTES;
 
-    for (int i = 0; i < READS_AHEAD && n > 0 && may_take(c); i++) {
+    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES && may_take(c);
+         i++) {
         n = frame_read(&c->in, c->source.hfd, true);
         if (n == 0) {
             c->is_at_end = true;
@@ -373,22 +374,32 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
         return r;
     if (is_served(&at))
         return fail(path, EADDRINUSE, why, size);
-    (void)unlink(path);
-    int hfd = bind_at(&at);
-    if (hfd < 0)
-        return fail(path, -hfd, why, size);
     struct listener *l = calloc(1, sizeof *l);
-    if (!l) {
-        (void)close(hfd);
+    if (!l)
         return fail(path, ENOMEM, why, size);
-    }
     l->sv = sv;
-    l->source.ready = on_listener;
+    l->source = (struct source){.hfd = -1, .ready = on_listener};
     memcpy(l->path, at.sun_path, sizeof l->path);
-    r = reactor_add(&sv->reactor, &l->source, hfd, EPOLLIN);
+    *ret = l;
+    return 0;
+}
+
+int
+listener_begin(struct listener *l, char *why, size_t size)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    memcpy(at.sun_path, l->path, sizeof at.sun_path);
+    if (is_served(&at))
+        return fail(l->path, EADDRINUSE, why, size);
+    (void)unlink(l->path);
+    int hfd = bind_at(&at);
+    int r =
+        hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
-        *ret = l;
-    return r;
+        return 0;
+    hfd_closep(&hfd);
+    return fail(l->path, -r, why, size);
 }
 
 void
@@ -397,8 +408,10 @@ listener_free(OWN struct listener *l)
     if (!l)
         return;
     int hfd = l->source.hfd;
-    reactor_remove(&l->sv->reactor, &l->source);
-    (void)close(hfd);
-    (void)unlink(l->path);
+    if (hfd >= 0) {
+        reactor_remove(&l->sv->reactor, &l->source);
+        (void)close(hfd);
+        (void)unlink(l->path);
+    }
     free(l);
 }

@@ -10,11 +10,12 @@
 struct listener;
 struct supervisor;
 
-/* Binds `path` (0600; its folder is made, 0700, if it is not there). A socket
- * that nobody listens on any more is replaced. -EADDRINUSE: somebody does.
- * `why` has the text of an error. */
+/* For `path`, whose folder is made (0700) if it is not there. -EADDRINUSE:
+ * somebody listens there. `why` has the text of an error. */
 int listener_new(struct supervisor *sv, const char *path, char *why,
                  size_t size, OWN struct listener **ret);
+/* Binds it (0600). A socket that nobody listens on any more is replaced. */
+int listener_begin(struct listener *l, char *why, size_t size);
 /* Takes no more connections, and removes the socket. NULL is fine. */
 void listener_free(OWN struct listener *l);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,13 +20,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GO_HFD = 4, FAIL_HFD };
+enum { GO_HFD = 4, FAIL_HFD, PARENT_HFD };
 
 /* What it shares with the nursery until its exec. */
 struct newborn {
     char *const *argv, *const *envp;
     int rpc_hfd, words_hfd, state_hfd; /* its ends */
     int go_hfd, fail_hfd;
+    int parent_hfd; /* the supervisor, as a process */
 };
 
 struct failure {
@@ -64,11 +66,22 @@ place_descriptors(struct newborn *n)
     if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
         dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
         dup3(n->go_hfd, GO_HFD, O_CLOEXEC) < 0 ||
-        dup3(n->fail_hfd, FAIL_HFD, O_CLOEXEC) < 0)
+        dup3(n->fail_hfd, FAIL_HFD, O_CLOEXEC) < 0 ||
+        dup3(n->parent_hfd, PARENT_HFD, O_CLOEXEC) < 0)
         return false;
     n->go_hfd = GO_HFD;
     n->fail_hfd = FAIL_HFD;
-    return !close_range(FAIL_HFD + 1, ~0U, 0);
+    n->parent_hfd = PARENT_HFD;
+    return !close_range(PARENT_HFD + 1, ~0U, 0);
+}
+
+/* Its death before we asked for a signal brings none. */
+static bool
+has_parent(const struct newborn *n)
+{
+    struct pollfd p = {.fd = n->parent_hfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 0;
 }
 
 static int
@@ -94,6 +107,8 @@ live(struct newborn *n)
         say(n, "namespaces", r);
         _exit(1);
     }
+    if (!has_parent(n))
+        _exit(1);
     (void)execve(n->argv[0], n->argv, n->envp);
     say(n, n->argv[0], -errno);
     _exit(1);
@@ -203,7 +218,8 @@ static int
 with_streams(const struct cgroup *g, struct birth_orders *b,
              struct birth_answer *a)
 {
-    struct newborn n = {.argv = b->argv, .envp = b->envp};
+    struct newborn n = {
+        .argv = b->argv, .envp = b->envp, .parent_hfd = b->parent_hfd};
     CLEANUP(hfd_closep) int rpc = -1;
     CLEANUP(hfd_closep) int state = -1;
     CLEANUP(hfd_closep) int last = -1;

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -111,6 +113,21 @@ move_up(int hfd)
     return up;
 }
 
+/* The supervisor as a process, or -errno. Its death before we asked for a
+ * signal brings none, but has closed its socket. */
+static int
+stay_with_parent(int hfd)
+{
+    struct pollfd p = {.fd = hfd};
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return -errno;
+    int parent_hfd = pidfd_open(getppid(), 0);
+    if (parent_hfd < 0)
+        return -errno;
+    return poll(&p, 1, 0) == 0 ? parent_hfd : -EPIPE;
+}
+
 int
 nursery_main(void)
 {
@@ -118,8 +135,10 @@ nursery_main(void)
     struct cgroup_host h;
     int hfd = move_up(0);
 
-    if (!b || hfd < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
-        birth_take_host(hfd, &h) < 0)
+    if (!b || hfd < 0 || birth_take_host(hfd, &h) < 0)
+        return 1;
+    b->parent_hfd = stay_with_parent(hfd);
+    if (b->parent_hfd < 0)
         return 1;
     cgroup_host_sweep(&h); /* what a nursery before us was at when it died */
     while (serve_one(hfd, &h, b) == 0)

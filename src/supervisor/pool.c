@@ -39,7 +39,10 @@ enum {
     /* ... and memory that the engine keeps for the next process of each slot.
      */
     KEPT_MB = 4,
-    STACK_MB = 8, /* of a thread: address space only */
+    /* What its compiler takes: one process of 1 GiB at most, eight modules of
+     * 16 MiB that wait, and 256 MiB of code. */
+    COMPILER_MB = 1024 + 128 + 256,
+    COMPILERS = 2, /* processes */
 };
 
 int64_t
@@ -80,6 +83,57 @@ find_unborn(const struct workers *p, uint64_t id)
     return NULL;
 }
 
+static bool
+is_of(const struct workers *p, pid_t pid)
+{
+    LIST_FOR_EACH(it, &p->inmates)
+    {
+        if (CONTAINER_OF(it, struct inmate, link)->worker.pid == pid)
+            return true;
+    }
+    return pid == p->nursery;
+}
+
+static bool
+is_known(const struct workers *p, pid_t pid)
+{
+    LIST_FOR_EACH(it, p->config.pools)
+    {
+        if (is_of(CONTAINER_OF(it, struct workers, link), pid))
+            return true;
+    }
+    return false;
+}
+
+static pid_t
+find_stray(const struct workers *p)
+{
+    char path[64];
+    int pid, found = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    FILE *f = fopen(path, "re");
+    while (f && !found && fscanf(f, "%d", &pid) == 1)
+        found = is_known(p, pid) ? 0 : pid;
+    if (f)
+        (void)fclose(f);
+    return found;
+}
+
+/* Who was born when the nursery died, which had no time to tell: our children
+ * all the same. */
+static void
+reap_strays(const struct workers *p)
+{
+    pid_t pid;
+
+    while ((pid = find_stray(p))) {
+        (void)kill(pid, SIGKILL);
+        if (waitpid(pid, NULL, __WALL) < 0)
+            return;
+    }
+}
+
 static void
 lose_nursery(struct workers *p)
 {
@@ -91,6 +145,7 @@ lose_nursery(struct workers *p)
     (void)kill(p->nursery, SIGKILL);
     (void)waitpid(p->nursery, NULL, 0);
     p->nursery = 0;
+    reap_strays(p);
     struct birth_answer a = {.error = -ECHILD, .where = "nursery"};
     memset(a.hfd, 0xff, sizeof a.hfd);
     struct inmate *m;
@@ -300,6 +355,7 @@ workers_new(const struct workers_config *c, const struct cgroup_host *h,
                           .timer_hfd = -1,
                           .nursery_hfd = -1,
                           .next_id = 1};
+    list_push_back(c->pools, &p->link);
     if (!p->config.births)
         p->config.births = BIRTHS;
     if (!p->config.threads)
@@ -362,6 +418,7 @@ workers_free(OWN struct workers *p)
     hfd_closep(&p->nursery_hfd);
     hfd_closep(&p->timer_hfd);
     hfd_closep(&p->epoll_hfd);
+    list_remove(&p->link);
     free(p);
 }
 
@@ -385,20 +442,6 @@ workers_starting(const struct workers *p)
 
 /* --- taking */
 
-/* Bytes of its memory that counts against RLIMIT_DATA. */
-static uint64_t
-data_bytes(pid_t pid)
-{
-    static const char key[] = "\nVmData:";
-    char path[64], text[2048];
-
-    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (file_read(AT_FDCWD, path, text, sizeof text) < 0)
-        return 0;
-    const char *at = strstr(text, key);
-    return at ? strtoull(at + strlen(key), NULL, 10) << 10 : 0;
-}
-
 static int
 set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
 {
@@ -407,29 +450,30 @@ set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
     return prlimit(pid, what, &limit, NULL) < 0 ? -errno : 0;
 }
 
-/* The kernel's wall around it: what its guests may use, and what it uses and
- * may use itself. */
+/* The wall around it: what its guests may use, and what it uses and may use
+ * itself. The kernel's; or else ours, as its limits count what is mapped:
+ * stacks that were never used, and memory that guests gave back. */
 static int
 set_limits(struct inmate *m, const uint32_t *limit)
 {
     const struct workers *p = m->pool;
-    uint64_t used = 0, threads = p->config.threads;
+    uint64_t used = 0;
     uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + OVERHEAD_MB +
                   (uint64_t)limit[LIMIT_processes] * KEPT_MB;
+    uint64_t beside_mb = p->config.compiles ? COMPILER_MB : 0;
 
     memcpy(m->limit, limit, sizeof m->limit);
     (void)cgroup_memory(&m->group, &used);
-    const struct cgroup_limits l = {(mb << 20) + used, limit[LIMIT_cpu],
-                                    p->config.threads};
+    const struct cgroup_limits l = {
+        ((mb + beside_mb) << 20) + used, limit[LIMIT_cpu],
+        p->config.threads + (p->config.compiles ? COMPILERS : 0)};
     int r = cgroup_limit(&m->group, &l);
     if (r == 0)
-        r = set_rlimit(m->worker.pid, RLIMIT_NPROC, threads);
-    /* Memory that guests gave back stays mapped and would count, so this is
-     * only for where nothing else counts memory. */
-    if (r == 0 && p->host->of[CTL_memory] < 0)
-        r = set_rlimit(m->worker.pid, RLIMIT_DATA,
-                       data_bytes(m->worker.pid) +
-                           ((mb + threads * STACK_MB) << 20));
+        r = set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
+    if (r == 0 && p->host->of[CTL_memory] < 0) {
+        m->memory_wall = (mb << 20) + inmate_memory(m);
+        m->at_ns = now_ns();
+    }
     return r;
 }
 
@@ -461,7 +505,7 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
         inmate_doom(m);
     else
         m->state = INMATE_TAKEN;
-    fill(p);
+    set_timer(p);
     if (r == 0)
         *ret = &m->worker;
     return r;

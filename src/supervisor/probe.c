@@ -16,7 +16,7 @@ static const struct {
 } enforcers[N_LIMITS] = {
     {LIMIT_memory,
      CTL_memory,
-     {"RLIMIT_DATA of each process, watchdog over all",
+     {"watchdog, RLIMIT_DATA of commands",
       "cgroup v1 memory.limit_in_bytes, watchdog",
       "cgroup v2 memory.max, watchdog"}},
     {LIMIT_cpu,

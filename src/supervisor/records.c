@@ -8,6 +8,8 @@
  * most of the last one. */
 #include "supervisor/session.h"
 
+#include "base/record.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,9 +251,9 @@ load_done(struct keeper_job *j, int error)
         life_finish(l);
         return;
     }
-    if (error < 0)
+    if (error < 0 && (error != -EBADMSG || mend_begin(l) != 0))
         life_end(l, SESSION_error, CAUSE_failed, "its state: %s", j->why);
-    else
+    else if (error == 0)
         outbox_put(&l->records, c->frames.p, c->frames.len);
     c->frames.len = 0;
     if (error < 0 || c->place.is_done)
@@ -276,6 +278,17 @@ records_load(struct life *l)
     buf_init(&c->frames, SIZE_MAX);
     l->loading = c;
     load_more(l);
+}
+
+void
+records_break_off(struct life *l)
+{
+    const struct record_head h = {RECORD_END, 0, RECORD_END_BYTES};
+    uint8_t frame[RECORD_HEAD_BYTES + RECORD_END_BYTES];
+
+    record_head_put(&h, frame);
+    record_end_put(RECORD_BROKEN_OFF, frame + RECORD_HEAD_BYTES);
+    outbox_put(&l->records, frame, sizeof frame);
 }
 
 /* --- events */
@@ -364,7 +377,7 @@ discard(struct life *l)
 bool
 records_are_busy(const struct life *l)
 {
-    return l->committing || l->is_reading;
+    return l->committing || l->is_reading || l->mending;
 }
 
 void

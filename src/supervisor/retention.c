@@ -17,9 +17,10 @@ ended(struct session *s, void *arg, int error, const char *why)
 }
 
 static void
-end_if_old(struct session *s, int64_t before_ms)
+end_if_old(struct session *s, void *before_ms)
 {
-    if (s->life || s->state == SESSION_ended || s->changed_ms >= before_ms)
+    if (s->life || s->state == SESSION_ended ||
+        s->changed_ms >= *(int64_t *)before_ms)
         return;
     session_enter(s, &(struct state_change){.to = SESSION_ended,
                                             .cause = CAUSE_retention,
@@ -32,9 +33,7 @@ look(struct timer *t)
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
     int64_t before_ms = wall_ms() - sv->config->store_retention_days * DAY_MS;
 
-    for (size_t i = 0; i < sv->sessions.n_buckets; i++)
-        LIST_FOR_EACH_SAFE(it, &sv->sessions.buckets[i])
-    end_if_old(CONTAINER_OF(it, struct session, link), before_ms);
+    sessions_each(&sv->sessions, end_if_old, &before_ms);
     reactor_set_timer(&sv->reactor, t, reactor_now_ns() + HOUR_NS);
 }
 

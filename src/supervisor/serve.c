@@ -1,7 +1,6 @@
 /* The beginning and the end of the supervisor. */
 #include "supervisor/serve.h"
 
-#include "base/blake2b.h"
 #include "supervisor/config.h"
 #include "supervisor/events.h"
 #include "supervisor/http.h"
@@ -23,6 +22,7 @@
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
+#define SLOW_NS INT64_C(2000000000)
 
 /* Everything that serving takes, in the order in which it is made. */
 struct serving {
@@ -31,11 +31,14 @@ struct serving {
     struct cgroup_host host;
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES];
-    char root_hash[2 * BLAKE2B_BYTES + 1];
     char *worker_argv[8], *worker_envp[4];
+    struct list pools; /* of workers */
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
     struct source signals, kept, born;
+    struct timer slow; /* the first worker takes long */
+    bool is_open;      /* clients are served, or cannot be: */
+    int open_error;
     int wake_hfd;
 };
 
@@ -49,12 +52,15 @@ refuse(const char *what, const char *why)
 
 /* --- workers */
 
+static void open_door(struct serving *g);
+
 static void
 on_worker_ready(void *arg)
 {
     struct serving *g = arg;
 
     g->sv.birth_why[0] = 0;
+    open_door(g);
     lives_take_workers(&g->sv);
 }
 
@@ -65,6 +71,7 @@ on_birth_failed(void *arg, const char *why)
 
     say(&g->sv, LEVEL_error, "a worker could not be started: %s", why);
     (void)snprintf(g->sv.birth_why, sizeof g->sv.birth_why, "%s", why);
+    open_door(g);
 }
 
 static void
@@ -134,29 +141,6 @@ check_enforced(const struct serving *g)
     return 0;
 }
 
-/* The hash of the root image, which would take each worker a while. */
-static int
-hash_image(struct serving *g)
-{
-    uint8_t hash[BLAKE2B_BYTES], part[2048];
-    struct blake2b b;
-    ssize_t n;
-    int hfd = open(g->root, O_RDONLY | O_CLOEXEC);
-
-    if (hfd < 0)
-        return refuse(g->root, strerror(errno));
-    blake2b_init(&b);
-    while ((n = read(hfd, part, sizeof part)) > 0)
-        blake2b_add(&b, part, (size_t)n);
-    (void)close(hfd);
-    if (n < 0)
-        return refuse(g->root, strerror(errno));
-    blake2b_end(&b, hash);
-    for (size_t i = 0; i < sizeof hash; i++)
-        (void)snprintf(g->root_hash + 2 * i, 3, "%02x", hash[i]);
-    return 0;
-}
-
 static int
 set_worker_words(struct serving *g)
 {
@@ -166,12 +150,17 @@ set_worker_words(struct serving *g)
     *words++ = "worker";
     if (*g->config->worker) /* not ours: it knows what it needs */
         return 0;
-    if (find_root(g) < 0 || hash_image(g) < 0)
+    if (find_root(g) < 0)
         return -EINVAL;
+    int r = images_set_current(&g->sv, g->root);
+    if (r < 0)
+        return refuse(g->root, strerror(-r));
     *words++ = "--root";
     *words++ = g->root;
     *words++ = "--image-hash";
-    *words++ = g->root_hash;
+    *words++ = g->sv.images.current->hash;
+    if (g->config->compile == COMPILE_separate)
+        *words++ = "--compile";
     return 0;
 }
 
@@ -204,16 +193,15 @@ start_workers(struct serving *g)
     int r = set_worker_words(g);
     if (r < 0)
         return r;
-    if (c->compile == COMPILE_separate)
-        return refuse("compile: separate",
-                      "workers make no memory executable; this is not built "
-                      "in yet");
     set_worker_environment(g);
     const struct workers_config w = {.argv = g->worker_argv,
                                      .envp = g->worker_envp,
                                      .idle = c->pool_size,
+                                     .compiles = c->compile == COMPILE_separate,
+                                     .pools = &g->pools,
                                      .events = &workers_events,
                                      .arg = g};
+    images_begin(&g->sv, g->root, &w, &g->host);
     r = workers_new(&w, &g->host, &g->sv.workers);
     return r < 0 ? refuse("workers", strerror(-r)) : 0;
 }
@@ -336,12 +324,22 @@ start_http(struct serving *g)
 }
 
 static int
+prepare_socket(struct serving *g)
+{
+    char why[PATH_BYTES];
+
+    return listener_new(&g->sv, g->config->socket, why, sizeof why,
+                        &g->listener) < 0
+               ? refuse("the socket", why)
+               : 0;
+}
+
+static int
 start_listening(struct serving *g)
 {
     char why[PATH_BYTES];
 
-    if (listener_new(&g->sv, g->config->socket, why, sizeof why, &g->listener) <
-        0)
+    if (listener_begin(g->listener, why, sizeof why) < 0)
         return refuse("the socket", why);
     if (g->config->http_enabled && start_http(g) < 0)
         return -EINVAL;
@@ -350,6 +348,41 @@ start_listening(struct serving *g)
             g->sv.sessions.n_in_state[SESSION_stopped] +
             g->sv.sessions.n_in_state[SESSION_error]);
     return 0;
+}
+
+/* The first worker is ready, or there will be none soon. */
+static void
+open_door(struct serving *g)
+{
+    if (g->is_open || g->sv.is_ending)
+        return;
+    g->is_open = true;
+    reactor_set_timer(&g->sv.reactor, &g->slow, 0);
+    g->open_error = start_listening(g);
+    if (g->open_error < 0)
+        reactor_stop(&g->sv.reactor);
+}
+
+static void
+on_slow(struct timer *t)
+{
+    const struct serving *g = CONTAINER_OF(t, struct serving, slow);
+
+    say(&g->sv, LEVEL_warn,
+        "the first worker is not ready yet: where no compiled code is "
+        "installed, it compiles all programs of the root image, once, which "
+        "takes minutes; then clients are served");
+}
+
+/* Clients are let in when there is a worker for them. */
+static void
+await_worker(struct serving *g)
+{
+    g->slow.fire = on_slow;
+    if (!g->config->pool_size)
+        open_door(g);
+    else if (!g->is_open)
+        reactor_set_timer(&g->sv.reactor, &g->slow, reactor_now_ns() + SLOW_NS);
 }
 
 /* --- the end */
@@ -397,11 +430,12 @@ serving_end(struct serving *g)
     states_forget_unsaved(&g->sv);
     close_clients(&g->sv);
     workers_free(g->sv.workers);
+    sessions_fini(&g->sv.sessions);
+    images_fini(&g->sv.images);
     for (char **e = g->worker_envp; *e; e++)
         free(*e);
     if (g->has_host)
         cgroup_host_fini(&g->host);
-    sessions_fini(&g->sv.sessions);
     reactor_fini(&g->sv.reactor);
     (void)close(g->wake_hfd);
 }
@@ -426,6 +460,7 @@ serving_begin(struct serving *g)
 {
     g->sv.config = g->config;
     g->sv.started_ms = wall_ms();
+    images_init(&g->sv.images);
     list_init(&g->sv.clients);
     list_init(&g->sv.lives);
     list_init(&g->sv.unsaved);
@@ -434,13 +469,15 @@ serving_begin(struct serving *g)
     if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||
         sessions_init(&g->sv.sessions) < 0)
         return refuse("the loop", strerror(errno));
-    int r = start_workers(g);
+    int r = open_store(g); /* which another one may have: no work for nothing */
     if (r == 0)
-        r = open_store(g);
+        r = prepare_socket(g);
+    if (r == 0)
+        r = start_workers(g);
     if (r == 0)
         r = add_sources(g);
     if (r == 0)
-        r = start_listening(g);
+        await_worker(g);
     return r;
 }
 
@@ -460,10 +497,13 @@ serve_main(char *const *words)
     }
     buf_fini(&errors);
     g.config = c;
+    list_init(&g.pools);
     raise_limits();
     r = serving_begin(&g);
     if (r == 0)
         r = reactor_run(&g.sv.reactor);
+    if (r == 0)
+        r = g.open_error;
     serving_end(&g);
     return r == 0 ? 0 : EXIT_CANNOT;
 }

@@ -26,6 +26,7 @@ struct session {
     char id[SESSION_ID_BYTES];
     char *agent, *label;    /* "": none */
     char *limits, *options; /* JSON, as the store keeps them */
+    struct image *image;    /* NULL: of any */
     char **command;         /* of the host, ends with NULL; NULL: a sandbox */
     enum session_state state;
     enum cause cause;
@@ -50,9 +51,13 @@ void sessions_fini(struct sessions *t);
 /* A new one in `starting`, in the table, with an id that nobody can guess. It
  * has what it is given, and one reference of the table. NULL: no memory. */
 struct session *session_new(struct supervisor *sv, const char *id);
+void session_set_image(struct session *s, struct image *i); /* once */
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
 struct session *sessions_find(struct supervisor *sv, struct text id);
+/* fn may take the session it is called for out of the table. */
+void sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
+                   void *arg);
 /* Out of the table: nobody finds it any more. */
 void session_forget(struct session *s);
 /* Those that the store has. 0 or -errno. */
@@ -187,7 +192,10 @@ struct life {
     uint64_t complete, committed;  /* the worker's count */
     bool is_refused;               /* the store could not commit */
     struct load_job *loading;
-    bool is_reading; /* the load job is posted */
+    bool is_reading;      /* the load job is posted */
+    struct mend *mending; /* the store repairs the state */
+    bool was_mended;
+    bool awaits_break; /* the worker has not said yet that it forgot it */
     struct outbox records;
 };
 
@@ -263,7 +271,18 @@ void records_watch(struct life *l);
 bool records_are_busy(const struct life *l);
 /* Sends the state that the store has. */
 void records_load(struct life *l);
+/* The worker shall forget what it was sent. */
+void records_break_off(struct life *l);
 /* The keeper has room again. */
 void records_go_on(struct supervisor *sv);
+
+/* --- damage (mend.c) */
+
+/* The state could not be read to its end: has the store repair it and sends it
+ * again. Not 0: it was repaired before, or nobody waits for it, or there is no
+ * memory. */
+int mend_begin(struct life *l);
+/* The worker has answered what was broken off. */
+void mend_broken_off(struct life *l);
 
 #endif

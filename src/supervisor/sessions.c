@@ -49,11 +49,28 @@ sessions_init(struct sessions *t)
 }
 
 void
+sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
+              void *arg)
+{
+    for (size_t i = 0; t->buckets && i < t->n_buckets; i++) {
+        LIST_FOR_EACH_SAFE(it, &t->buckets[i])
+        {
+            fn(CONTAINER_OF(it, struct session, link), arg);
+        }
+    }
+}
+
+static void
+forget(struct session *s, void *arg)
+{
+    (void)arg;
+    session_forget(s);
+}
+
+void
 sessions_fini(struct sessions *t)
 {
-    for (size_t i = 0; t->buckets && i < t->n_buckets; i++)
-        LIST_FOR_EACH_SAFE(it, &t->buckets[i])
-    session_forget(CONTAINER_OF(it, struct session, link));
+    sessions_each(t, forget, NULL);
     free(t->buckets);
 }
 
@@ -119,6 +136,14 @@ session_new(struct supervisor *sv, const char *id)
     return s;
 }
 
+void
+session_set_image(struct session *s, struct image *i)
+{
+    s->image = i;
+    if (i)
+        i->n_sessions++;
+}
+
 struct session *
 session_get(struct session *s)
 {
@@ -146,8 +171,12 @@ session_forget(struct session *s)
     if (list_is_empty(&s->link))
         return;
     list_remove(&s->link);
+    if (s->image)
+        s->image->n_sessions--;
     if (s->state != SESSION_ended)
         s->sv->sessions.n_in_state[s->state]--;
+    else if (s->image)
+        image_drop(s->image);
     session_put(s);
 }
 
@@ -187,6 +216,7 @@ session_row(const struct session *s, struct store_session *ret)
                                   .cause = cause_names[s->cause],
                                   .limits = s->limits,
                                   .options = s->options,
+                                  .image = s->image ? s->image->hash : "",
                                   .created_ms = s->created_ms,
                                   .changed_ms = s->changed_ms,
                                   .is_interval = s->is_interval,
@@ -241,6 +271,7 @@ store_session_put_json(const struct store_session *row, struct buf *b)
     put_raw(b, "limits", row->limits);
     put_name(b, "durability");
     put_text(b, row->is_interval ? "interval" : "full");
+    put_optional(b, "image", row->image);
     put_raw(b, "options", row->options);
     buf_puts(b, "}");
 }
@@ -317,6 +348,10 @@ load_row(void *arg, const struct store_session *row)
     s->options = strdup(row->options);
     if (!s->agent || !s->label || !s->limits || !s->options)
         return -ENOMEM;
+    struct image *image = *row->image ? image_find(sv, row->image) : NULL;
+    if (*row->image && !image)
+        return -ENOMEM;
+    session_set_image(s, image);
     sv->sessions.n_in_state[s->state]--;
     s->state = state_of(row->state);
     sv->sessions.n_in_state[s->state]++;
@@ -337,8 +372,9 @@ sessions_load(struct supervisor *sv, struct store *store)
 }
 
 static void
-pause_orphan(struct session *s)
+pause_orphan(struct session *s, void *arg)
 {
+    (void)arg;
     if (s->state == SESSION_active || s->state == SESSION_starting)
         session_enter(s, &(struct state_change){.to = SESSION_paused,
                                                 .cause = CAUSE_host_restart});
@@ -347,7 +383,5 @@ pause_orphan(struct session *s)
 void
 sessions_pause_orphans(struct supervisor *sv)
 {
-    for (size_t i = 0; i < sv->sessions.n_buckets; i++)
-        LIST_FOR_EACH(it, &sv->sessions.buckets[i])
-    pause_orphan(CONTAINER_OF(it, struct session, link));
+    sessions_each(&sv->sessions, pause_orphan, NULL);
 }

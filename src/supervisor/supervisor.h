@@ -2,6 +2,7 @@
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
 
+#include "supervisor/images.h"
 #include "supervisor/reactor.h"
 #include "supervisor/sessions.h"
 
@@ -15,7 +16,8 @@ struct supervisor {
     const struct config *config;
     struct store *store; /* of the keeper's thread, while it runs */
     struct keeper *keeper;
-    struct workers *workers;
+    struct workers *workers; /* with the current image */
+    struct images images;
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
     struct list event_waiters; /* events.c */

@@ -96,6 +96,15 @@ stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
 }
 
 int
+watch_pause_ms(uint64_t used, uint64_t most)
+{
+    uint64_t ms = used > most ? 0 : ((most - used) >> 20) / FILL_MB_PER_MS;
+
+    return ms < LOOK_MIN_MS ? LOOK_MIN_MS
+                            : (int)(ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms);
+}
+
+int
 watch_look(struct watch *w)
 {
     uint64_t most = mb_bytes(w->limit[LIMIT_memory]), files;
@@ -107,9 +116,7 @@ watch_look(struct watch *w)
         stop_over_memory(w, files, most);
         return LOOK_MIN_MS;
     }
-    uint64_t ms = used > most ? 0 : ((most - used) >> 20) / FILL_MB_PER_MS;
-    return ms < LOOK_MIN_MS ? LOOK_MIN_MS
-                            : (int)(ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms);
+    return watch_pause_ms(used, most);
 }
 
 /* --- events */

@@ -14,6 +14,8 @@ struct watch {
     int exec_error; /* the command could not be run; an errno */
 };
 
+/* When to look again at what uses so many bytes, and may use `most`. */
+int watch_pause_ms(uint64_t used, uint64_t most);
 /* Looks at its memory. In how many milliseconds to look again. */
 int watch_look(struct watch *w);
 /* Reads what its first process says. False: there is nothing more to come. */

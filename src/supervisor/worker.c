@@ -344,11 +344,41 @@ inmate_doom(struct inmate *m)
     worker_kill(&m->worker);
 }
 
+/* As "size resident shared ..." in pages; what is shared is of files. */
+uint64_t
+inmate_memory(const struct inmate *m)
+{
+    unsigned long long resident, shared;
+    char path[64], text[256];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", m->worker.pid);
+    if (file_read(AT_FDCWD, path, text, sizeof text) < 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
+        return 0; /* it has just ended */
+    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+look_at_memory(struct inmate *m, int64_t now)
+{
+    uint64_t used = inmate_memory(m);
+
+    m->at_ns = now + (int64_t)watch_pause_ms(used, m->memory_wall) * NS_PER_MS;
+    if (used <= m->memory_wall)
+        return;
+    m->ending.over_memory = true;
+    worker_kill(&m->worker);
+}
+
 void
 inmate_look(struct inmate *m, int64_t now)
 {
     if (m->is_command) {
         m->at_ns = now + (int64_t)watch_look(&m->watch) * NS_PER_MS;
+        return;
+    }
+    if (m->state == INMATE_TAKEN) {
+        look_at_memory(m, now);
         return;
     }
     m->at_ns = 0;

@@ -41,11 +41,13 @@ struct workers_events {
 };
 
 struct workers_config {
-    char *const *argv; /* an absolute path, "worker", ...; ends with NULL */
-    char *const *envp; /* NULL: none */
-    uint32_t idle;     /* how many are kept ready */
-    uint32_t births;   /* at most at a time; 0: 2 */
-    uint32_t threads;  /* of one worker; 0: 64 */
+    char *const *argv;  /* an absolute path, "worker", ...; ends with NULL */
+    char *const *envp;  /* NULL: none */
+    uint32_t idle;      /* how many are kept ready */
+    uint32_t births;    /* at most at a time; 0: 2 */
+    uint32_t threads;   /* of one worker; 0: 64 */
+    bool compiles;      /* workers have a compiler beside them */
+    struct list *pools; /* all of this process: its children are theirs */
     const struct workers_events *events;
     void *arg;
 };

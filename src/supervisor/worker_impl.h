@@ -36,7 +36,8 @@ struct inmate {
     uint64_t id;
     struct cgroup group;
     uint32_t limit[N_LIMITS];
-    int64_t at_ns; /* when it is to be looked at; 0: never */
+    int64_t at_ns;        /* when it is to be looked at; 0: never */
+    uint64_t memory_wall; /* where only we look at its memory; else 0 */
 
     struct handle on_pid, on_rpc, on_words, on_message;
     int words_hfd;
@@ -57,6 +58,7 @@ struct stale {
 };
 
 struct workers {
+    struct list link; /* in config.pools */
     struct workers_config config;
     const struct cgroup_host *host;
     int epoll_hfd, timer_hfd;
@@ -90,6 +92,8 @@ void inmate_take_over(struct inmate *m, const struct birth_answer *a);
 void inmate_arrive(struct inmate *m, const struct birth_answer *a);
 /* Kills it; it is the pool's then. */
 void inmate_doom(struct inmate *m);
+/* Memory of a worker's own, in bytes, that is in use. */
+uint64_t inmate_memory(const struct inmate *m);
 /* Its time has come. */
 void inmate_look(struct inmate *m, int64_t now);
 

@@ -7,8 +7,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 65536 };
-
 void
 frame_init(struct frame *f, size_t max)
 {
@@ -37,10 +35,10 @@ move_to_front(struct frame *f)
 static int
 make_room(struct frame *f)
 {
-    size_t cap = f->cap ? f->cap : 2 * (size_t)READ_BYTES;
+    size_t cap = f->cap ? f->cap : 2 * (size_t)FRAME_READ_BYTES;
 
     move_to_front(f);
-    while (cap - f->end <= READ_BYTES)
+    while (cap - f->end <= FRAME_READ_BYTES)
         cap *= 2;
     if (cap == f->cap)
         return 0;
@@ -58,7 +56,7 @@ frame_read(struct frame *f, int hfd, bool may_wait)
     int r = make_room(f);
     if (r < 0)
         return r;
-    struct iovec v = {f->p + f->end, READ_BYTES};
+    struct iovec v = {f->p + f->end, FRAME_READ_BYTES};
     ssize_t n = may_wait ? read(hfd, v.iov_base, v.iov_len)
                          : preadv2(hfd, &v, 1, -1, RWF_NOWAIT);
     if (n < 0)
@@ -94,7 +92,7 @@ skip_if_long(struct frame *f)
         keep_head(f, f->p + f->begin, f->end - f->begin);
     f->is_skipping = true;
     f->begin = f->end = f->scanned = 0;
-    if (f->cap > 4 * (size_t)READ_BYTES) {
+    if (f->cap > 4 * (size_t)FRAME_READ_BYTES) {
         free(f->p);
         f->p = NULL;
         f->cap = 0;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { FRAME_READ_BYTES = 65536 }; /* at most, by one frame_read */
+
 struct frame {
     char *p;
     size_t begin, end, cap; /* what was read and not yet taken */

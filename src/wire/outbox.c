@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { KEPT_BYTES = 1 << 20 };
@@ -51,17 +52,36 @@ send_some(struct outbox *o, const char *p, size_t len)
     return done;
 }
 
-void
-outbox_put(struct outbox *o, const void *p, size_t len)
+/* After `done` bytes of p were sent. */
+static void
+queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
 {
-    size_t done = outbox_queued(o) ? 0 : send_some(o, p, len);
-
-    if (o->is_broken || done == len)
+    if (o->is_broken || done >= len)
         return;
-    buf_add(&o->queue, (const char *)p + done, len - done);
+    buf_add(&o->queue, p + done, len - done);
     /* A part of a line cannot be taken back. */
     if (o->queue.error)
         o->is_broken = true;
+}
+
+void
+outbox_put(struct outbox *o, const void *p, size_t len)
+{
+    queue_rest(o, p, len, outbox_queued(o) ? 0 : send_some(o, p, len));
+}
+
+/* In one go, so that whoever reads wakes once. */
+void
+outbox_put_line(struct outbox *o, const char *line, size_t len)
+{
+    struct iovec v[] = {{(char *)line, len}, {"\n", 1}};
+    ssize_t n = outbox_queued(o) || o->is_broken ? 0 : writev(o->hfd, v, 2);
+    size_t done = n > 0 ? (size_t)n : 0;
+
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        o->is_broken = true;
+    queue_rest(o, line, len, done);
+    queue_rest(o, "\n", 1, done > len);
 }
 
 /* Drops what was sent. */

@@ -8,9 +8,8 @@ import threading
 
 import pytest
 
-from sandbox import IS_SANITIZED, OVERHEAD_MB, PROGRAMS, command, run
+from sandbox import OVERHEAD_MB, PROGRAMS, command, run
 
-SLOW = 10 if IS_SANITIZED else 1
 MEMORY_MB = 512  # the default limit
 FILES_MB = 256
 
@@ -19,13 +18,12 @@ def attack(program, name, options=(), **kwargs):
     return run(command(*options, str(PROGRAMS / f"{program}.wasm"), name), **kwargs)
 
 
-def check(result, ended=("exit 0", "signal 9"), limit_mb=MEMORY_MB + FILES_MB, seconds=30):
+def check(result, ended=("exit 0", "signal 9"), limit_mb=MEMORY_MB + FILES_MB):
     lines = result.out.split(b"\n")
     assert result.status == 0, result
     assert lines[-2] == b"usable", result
     assert lines[-3].endswith(tuple(b"attack: " + e.encode() for e in ended)), result
     assert result.rss_mb < limit_mb + OVERHEAD_MB, result
-    assert result.seconds < seconds * SLOW, result
 
 
 # An attack that goes on until it is killed ends with signal 9.
@@ -122,7 +120,6 @@ def test_the_time_limit_ends_everything(name):
     result = run(command(*options, program, "alone", name))
     # The program itself may end before: its daemons then end with it.
     assert result.status == 124 or name == "daemons", result
-    assert result.seconds < 5 * SLOW, result
 
 
 @pytest.mark.parametrize(

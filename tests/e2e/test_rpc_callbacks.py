@@ -202,7 +202,7 @@ def test_an_extension_without_a_result(server):
 
 def test_an_extension_that_does_not_answer(server):
     with_extension(server, lambda params: None)
-    result = server.run("ext; echo status $?", timeoutMs=2000)
+    result = server.run("ext; echo status $?", timeoutMs=5000)
     assert result["stdout"] == "status 1\n"
     assert result["stderr"] == "ext: no answer from the client within the time limit\n"
 

@@ -1,11 +1,13 @@
 """Clients that leave, stop reading, or start the server in odd ways."""
 import json
 import os
+import re
 import signal
 import subprocess
 
 import pytest
 
+import wasm
 from rpc import IMAGE, Client, encode, needs_image
 from sandbox import IS_SANITIZED, SANDBOX
 
@@ -200,8 +202,8 @@ def test_a_client_that_reads_late_gets_everything():
     process = start_raw()
     send(process, request(0, "create"), *(request(i, "run", command="head -c 300000 /dev/zero | tr '\\0' x")
                                            for i in range(1, 30)))
+    answers = [json.loads(process.stdout.readline()) for _ in range(30)]
     process.stdin.close()
-    answers = [json.loads(line) for line in process.stdout]
     assert [answer["id"] for answer in answers] == list(range(30))
     assert all(len(answer["result"]["stdout"]) == 300000 for answer in answers[1:])
     assert process.wait(60) == 0
@@ -216,8 +218,13 @@ def test_output_to_a_file(tmp_path):
     with open(path, "wb") as out:
         out.write(b"kept\n")
         out.flush()
-        done = subprocess.run([SANDBOX, "--root", IMAGE], input=lines, stdout=out, timeout=60)
-    assert done.returncode == 0
+        process = subprocess.Popen([SANDBOX, "--root", IMAGE], stdin=subprocess.PIPE, stdout=out)
+    process.stdin.write(lines)
+    process.stdin.flush()
+    while process.poll() is None and path.read_bytes().count(b"\n") < 3:
+        pass
+    process.stdin.close()
+    assert process.wait(60) == 0
     kept, first, second = path.read_bytes().splitlines()
     assert kept == b"kept" and json.loads(second)["result"]["stdout"] == "hello\n"
 
@@ -293,6 +300,17 @@ def test_logs_go_to_stderr(tmp_path):
     done = run_server("--log-level", "info", input=line)
     assert b"shellWasmPath is not used" in done.stderr
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1]
+
+
+@pytest.mark.parametrize("content, reason", [
+    (wasm.module()[:-3], "damaged"), (b"", "damaged|not a WebAssembly"),
+    (wasm.module(imports=[("evil", "system", wasm.FUNCTION, wasm.leb(0))]), 'unknown import "evil" "system"')])
+def test_nothing_starts_with_a_bad_tool(start, tmp_path, content, reason):
+    (tmp_path / "bad.wasm").write_bytes(content)
+    client = start("--tools", str(tmp_path))
+    error = client.fails("create")
+    assert error.code == 1 and re.search(f"{tmp_path}/bad.wasm: .*({reason})", error.message), error.message
+    assert client.fails("run", command="true").code != 0
 
 
 def test_host_folders_need_permission(start, tmp_path):

@@ -108,7 +108,7 @@ ATTACKS = {
     "remove everything": ("exit 1", "rm -rf --no-preserve-root / 2> /dev/null; [ ! -d /bin ]"),
     "overwrite the system": ("exit 1", "rm -f /bin/bash /bin/ls; cp /bin/cat /bin/ls; : > /usr/lib/wasmsand/shell.wasm"),
     "folder gone below": ("exit 1", "mkdir /tmp/d; cd /tmp/d; rmdir /tmp/d; ls; echo x > y"),
-    "deadlock of locks": (TIMEOUT, "cd /tmp; f() { flock $1; sleep 0.1; flock $2; }; f 8 9 8> a 9> b & f 9 8 8> a 9> b & wait"),
+    "deadlock of locks": (TIMEOUT, "cd /tmp; f() { flock $1; : > t$1; until [ -e t$2 ]; do :; done; flock $2; }; f 8 9 8> a 9> b & f 9 8 8> a 9> b & wait"),
     # --- archives
     "gzip bomb": (f"{BYTES}|{TIMEOUT}", "head -c 99999999 /dev/zero | gzip | gzip > /tmp/b; gzip -dc /tmp/b | gzip -dc > /tmp/x"),
     "zip bomb": (BYTES, "cd /tmp; head -c 3000000 /dev/zero > z; zip -q a z; for i in {1..9}; do unzip -p a; done | cat > x || exit"),

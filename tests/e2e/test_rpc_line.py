@@ -24,7 +24,7 @@ def test_shell_exit_code_and_stderr(server):
 
 
 def test_shell_time_limit(server):
-    answer = server.line("shell", command="echo begun; sleep 1000", time_limit_ms=1000)
+    answer = server.line("shell", command="echo begun; sleep 1000", time_limit_ms=2000)
     assert answer == {
         "type": "shell", "id": answer["id"], "stdout": "begun\n", "stderr": "", "exit_code": None,
         "timed_out": True, "error": "Command execution failed: timeout exceeded"}

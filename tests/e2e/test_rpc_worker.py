@@ -163,7 +163,7 @@ def test_an_answer_names_what_the_job_has_changed(worker):
 def test_a_job_that_fails_is_committed_too(worker):
     w = worker()
     assert w.commits("run", command="echo 1 >/tmp/a; exit 3") == 1
-    assert w.commits("run", command="echo 2 >/tmp/b; sleep 60", timeoutMs=200) == 2
+    assert w.commits("run", command="echo 2 >/tmp/b; sleep 1000", timeoutMs=2000) == 2
     assert w.commits("files.rm", path="/tmp", recursive=True) == 3
     assert w.commits("files.rm", path="/tmp", recursive=True) is None
 
@@ -291,8 +291,34 @@ def test_a_hostile_state_is_refused_and_changes_nothing(worker, name):
     other.run("y=2")
     id = other.begin("state.load")
     other.records.sendall(HOSTILE[name](w.state))
-    assert other.answer(id)["error"]["code"] == 1
+    answer = other.answer(id)
+    assert answer["error"]["code"] == 1 and "commit" not in answer
     assert other.out("echo $x$y; ls /tmp") == "2\n"
+
+
+def test_what_could_not_be_loaded_is_not_written_over(worker):
+    w = worker()
+    w.run("x=1; echo 1 >/tmp/a")
+    other = worker()
+    id = other.begin("state.load")
+    other.records.sendall(stream({**w.state, b"aimage": bytes(32)}))
+    assert "commit" not in other.answer(id)
+    assert other.commits("state.commit") is None and other.committed == 0
+    assert other.load(w.state) == {"ok": True}
+    assert other.out("echo $x; cat /tmp/a") == "1\n1\n"
+
+
+def test_a_load_that_is_broken_off_changes_nothing(worker):
+    w = worker()
+    w.run("x=1; echo 1 >/tmp/a")
+    other = worker()
+    id = other.begin("state.load")
+    whole = [frame(PUT, key, w.state[key]) for key in sorted(w.state)]
+    other.records.sendall(b"".join(whole[:-1]) + frame(END, value=struct.pack("<Q", 1)))
+    assert other.answer(id)["error"]["message"] == "ECANCELED: the state was broken off"
+    assert other.committed == 0
+    assert other.load(w.state) == {"ok": True}
+    assert other.out("echo $x; cat /tmp/a") == "1\n1\n"
 
 
 def test_a_state_that_is_cut_is_refused(worker):

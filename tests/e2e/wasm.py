@@ -103,3 +103,28 @@ def module(
         if content is not None and content != b"\0":
             out += section(number, content)
     return out
+
+
+WASI_EXIT_7 = module(
+    const(7) + call(0),
+    types=[signature([I32])],
+    imports=[("wasi_snapshot_preview1", "proc_exit", FUNCTION, leb(1))],
+)
+
+
+def get(i):
+    return b"\x20" + leb(i)
+
+
+def put(i):
+    return b"\x21" + leb(i)
+
+
+def nested_loops(depth, variables, functions=1):
+    """A small module of functions each of which takes the compiler time and
+    memory in proportion to depth * variables."""
+    code = b"".join(
+        LOOP + get(i % variables) + const(1) + b"\x6a" + put(i % variables) for i in range(depth)
+    )
+    code += b"".join(get(i * 7 % variables) + b"\x0d\0" + END for i in range(depth))
+    return module(functions=[(0, body(code, [(variables, I32)]))] * functions)

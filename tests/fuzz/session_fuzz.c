@@ -115,6 +115,27 @@ workers_take(struct workers *p, const uint32_t *limit, struct worker **ret)
     return 0;
 }
 
+struct image *
+image_find(struct supervisor *of, const char *hash)
+{
+    (void)of;
+    (void)hash;
+    return NULL;
+}
+
+void
+image_drop(struct image *i)
+{
+    (void)i;
+}
+
+int
+image_take(struct image *i, const uint32_t *limit, struct worker **ret)
+{
+    (void)i;
+    return workers_take(NULL, limit, ret);
+}
+
 int
 workers_run(struct workers *p, const struct worker_command *c,
             struct worker **ret)

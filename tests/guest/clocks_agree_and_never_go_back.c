@@ -28,8 +28,8 @@ main(void)
     b = ns(CLOCK_REALTIME);
     now = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
     CHECK(now >= a / 1000 && now <= b / 1000);
-    CHECK(time(NULL) >= a / 1000000000 - 1 &&
-          time(NULL) <= b / 1000000000 + 10);
+    now = time(NULL); /* of a coarse clock */
+    CHECK(now >= a / 1000000000 - 1 && now <= ns(CLOCK_REALTIME) / 1000000000);
     CHECK(a > 1600000000LL * 1000000000);
     OK(clock_getres(CLOCK_MONOTONIC, &ts));
     CHECK(ts.tv_sec == 0 && ts.tv_nsec > 0 && ts.tv_nsec <= 1000000);

@@ -23,9 +23,10 @@ main(int argc, char **argv)
         return 0;
     }
     CHECK(getcwd(cwd, sizeof cwd) != NULL);
-    snprintf(dir, sizeof dir, "/tmp/keep.%d", (int)getpid());
-    OK(mkdir(dir, 0755));
+    OK(chdir("/tmp"));
+    CHECK(mkdtemp(strcpy(dir, "keep.XXXXXX")) != NULL);
     OK(chdir(dir));
+    CHECK(getcwd(dir, sizeof dir) != NULL);
     umask(031);
     OK(getrlimit(RLIMIT_NOFILE, &rl));
     rl.rlim_cur = 77;

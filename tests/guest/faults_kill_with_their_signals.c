@@ -30,13 +30,17 @@ fault(const char *how)
 int
 main(int argc, char **argv)
 {
-    struct rlimit none = {0, 0};
+    struct rlimit none = {0, 0}, stack;
 
     if (argc > 1) {
         fault(argv[1]);
         return 0;
     }
     OK(setrlimit(RLIMIT_CORE, &none));
+    OK(getrlimit(RLIMIT_STACK, &stack)); /* it may be unlimited */
+    if (stack.rlim_cur > 8 << 20)
+        stack.rlim_cur = 8 << 20;
+    OK(setrlimit(RLIMIT_STACK, &stack));
     CHECK_EQ(wait_killed(SPAWN("wild")), SIGSEGV);
     CHECK_EQ(wait_killed(SPAWN("divide")), SIGFPE);
     CHECK_EQ(wait_killed(SPAWN("trap")), SIGILL);

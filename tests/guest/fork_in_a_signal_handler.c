@@ -12,8 +12,14 @@ split(int sig)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    if (argc > 1) {
+        wait_state(getppid(), 'S'); /* in its read */
+        OK(kill(getppid(), SIGALRM));
+        return 0;
+    }
+
     volatile int local = 5;
     pid_t parent = getpid();
     int p[2];
@@ -21,7 +27,7 @@ main(void)
 
     OK(pipe(p));
     handle(SIGALRM, split, 0);
-    alarm(1);
+    pid_t waker = SPAWN("wake");
     CHECK_ERR(read(p[0], &c, 1), EINTR); /* in both */
     CHECK_EQ(local, 5);
     CHECK_EQ(caught[SIGALRM], 1);
@@ -33,5 +39,6 @@ main(void)
     }
     CHECK_EQ(hear(p[0]), 'c');
     CHECK_EQ(wait_exit(pid), 7);
+    CHECK_EQ(wait_exit(waker), 0);
     return 0;
 }

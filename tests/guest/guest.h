@@ -1,7 +1,7 @@
 /* Guest tests: plain POSIX programs that must behave the same natively (as
  * root and as an ordinary user) and in the sandbox (uid 1000, wasm32, musl).
  * Exit status 0 passes; a failed check says where and exits 1. The runner
- * gives 20 s, /dev/null as stdin and an empty current directory.
+ * gives two minutes, /dev/null as stdin and an empty current directory.
  *
  * A program that calls fork() says so in its first three lines with the
  * comment "post: fork"; others use spawn_self(). Only the process that called
@@ -138,6 +138,7 @@ tmpdir(void)
     guest_dir_owner = getpid();
     CHECK(atexit(guest_cleanup) == 0);
     OK(chdir(guest_dir));
+    CHECK(getcwd(guest_dir, sizeof guest_dir) != NULL); /* without links */
     umask(022);
     return guest_dir;
 }

@@ -30,6 +30,7 @@ main(void)
     l = serve(AF_INET, SOCK_STREAM);
     CHECK_EQ(look(l, POLLIN | POLLOUT), 0);
     c = dial(AF_INET, port_of(l));
+    CHECK_EQ(poll(&(struct pollfd){l, POLLIN, 0}, 1, -1), 1);
     CHECK_EQ(look(l, POLLIN | POLLOUT), POLLIN);
     CHECK_EQ(look(c, POLLIN | POLLOUT), POLLOUT);
     return 0;

@@ -260,7 +260,7 @@ state_of(pid_t pid)
 static UNUSED void
 wait_state(pid_t pid, int state)
 {
-    double end = now_s() + 15;
+    double end = now_s() + 60;
 
     while (state_of(pid) != state) {
         CHECK(now_s() < end);

@@ -4,7 +4,7 @@
 int
 main(void)
 {
-    char line[1024], perms[8], what[256], on[256], type[256];
+    char line[16384], perms[8], what[256], on[256], type[256];
     unsigned long long lo, hi;
     int lines = 0, proc = 0;
 

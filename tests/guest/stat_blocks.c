@@ -17,7 +17,7 @@ main(void)
     CHECK_EQ(write(fd, buf, sizeof buf), sizeof buf);
     OK(fstat(fd, &st));
     CHECK(st.st_blocks >= (1 << 20) / 512);
-    CHECK(st.st_blocks < (2 << 20) / 512);
+    CHECK(st.st_blocks <= (4 << 20) / 512); /* some allocate ahead */
 
     fd = OK(open("sparse", O_RDWR | O_CREAT, 0644));
     OK(ftruncate(fd, (off_t)1 << 33));

@@ -26,7 +26,7 @@ main(int argc, char **argv)
         OK(nanosleep(&some, NULL));
         say(atoi(argv[2]), 'n');
         pf.fd = atoi(argv[1]);
-        CHECK_EQ(poll(&pf, 1, 10000), 1);
+        CHECK_EQ(poll(&pf, 1, 60000), 1);
         CHECK_EQ(hear(pf.fd), 'p');
         say(atoi(argv[2]), 'p');
         CHECK_EQ(hear(pf.fd), 'x');

@@ -27,7 +27,7 @@ main(void)
         full += sent < TOTAL && errno == EAGAIN;
         pf[0] = (struct pollfd){s[0], sent < TOTAL ? POLLOUT : 0, 0};
         pf[1] = (struct pollfd){s[1], POLLIN, 0};
-        CHECK(poll(pf, 2, 5000) >= 1);
+        CHECK(poll(pf, 2, 60000) >= 1);
         n = recv(s[1], in, sizeof in, 0);
         CHECK(n > 0 || errno == EAGAIN);
         if (n > 0) {
@@ -38,7 +38,7 @@ main(void)
     CHECK(full > 0);
     OK(close(s[0]));
     pf[1].revents = 0;
-    CHECK_EQ(poll(pf + 1, 1, 5000), 1);
+    CHECK_EQ(poll(pf + 1, 1, 60000), 1);
     CHECK_EQ(recv(s[1], in, 1, 0), 0);
     return 0;
 }

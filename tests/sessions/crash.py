@@ -7,12 +7,12 @@ that got no answer may have happened or not; everything else must be there.
 import os
 import pathlib
 import random
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import supervisor
 from supervisor import Error, Gone, Session
@@ -166,6 +166,23 @@ class Writer(threading.Thread):
         raise error
 
 
+def open_processes(pids):
+    found = []
+    for pid in pids:
+        try:
+            found.append(os.pidfd_open(pid))
+        except ProcessLookupError:
+            pass
+    return found
+
+
+def wait_for_end(processes):
+    """For ever, if one of them stays."""
+    for hfd in processes:
+        select.select([hfd], [], [])
+        os.close(hfd)
+
+
 class World:
     def __init__(self, folder, seed, **settings):
         self.random = random.Random(seed)
@@ -216,14 +233,21 @@ class World:
                 found.append(int(pid))
         return found
 
+    def family(self):
+        """What must not outlive the supervisor, as processes."""
+        pid = self.sup.process.pid
+        born = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return open_processes({*map(int, born), *self.workers()})
+
     def kill_some(self):
         what = self.random.choice(("worker", "worker", "supervisor", "both"))
-        pids = self.workers()
+        pids, family = self.workers(), []
         if what == "worker" and pids:
             pids = [self.random.choice(pids)]
         elif what == "supervisor":
             pids = []
         if what != "worker":
+            family = self.family()
             self.sup.process.kill()
         for pid in pids:
             try:
@@ -232,6 +256,7 @@ class World:
                 pass
         if what != "worker":
             self.sup.kill()
+            wait_for_end(family)
             with self.lock:
                 self.sup.start()
                 self.lock.notify_all()
@@ -268,9 +293,7 @@ class World:
                 writer.session.client = client
                 writer.check()
         assert self.sup.stop() == 0
-        end = time.monotonic() + 10  # what was just being born sees it and ends
-        while self.workers():
-            assert time.monotonic() < end, "a process is left"
+        wait_for_end(open_processes(self.workers()))
         assert supervisor.groups() == [], "a group is left"
         assert not os.path.exists(self.sup.socket)
 

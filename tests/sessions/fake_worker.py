@@ -74,6 +74,9 @@ def load(number):
     while True:
         op, _, key_len, value_len = HEAD.unpack(read_exactly(HEAD.size))
         name, value = read_exactly(key_len), read_exactly(value_len)
+        if op == END and value != bytes(8):
+            state.clear()
+            return refuse(number, "ECANCELED: broken off")
         if op == END and "no load" in state.values():
             return refuse(number, "EINVAL: told to fail")
         if op == END:
@@ -168,6 +171,10 @@ def run(number, params):
     elif word == "hog":  # as many megabytes
         hoard = [bytearray(os.urandom(1 << 20)) for _ in range(int(rest))]
         answer(number, ran(str(len(hoard))))
+    elif word == "hoard":  # and give no answer
+        hoard = bytearray(int(rest) << 20)
+        hoard[::4096] = b"x" * (len(hoard) // 4096)
+        signal.pause()
     elif word == "threads":
         answer(number, ran(str(threads(int(rest)))))
     elif word == "exit":

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -151,19 +152,25 @@ class Supervisor:
         path.write_text(json.dumps(nested))
         return path
 
-    def start(self):
+    def begin(self):
         command = [SUPERVISOR, "serve", "--config", str(self.config()), "--socket",
                    str(self.socket), *self.options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE)
         self.said = b""
-        while b"serving on" not in self.said:
+        return self
+
+    def start(self):
+        self.begin().wait_until_it_says(b"serving on")
+        self.log_to_file()
+        return self
+
+    def wait_until_it_says(self, text):
+        while text not in self.said:
             more = os.read(self.process.stderr.fileno(), 4096)
             self.said += more
             if not more:
                 self.process.wait()
                 raise RuntimeError(self.said.decode())
-        self.log_to_file()
-        return self
 
     def log_to_file(self):
         """What it says from now on goes on being read."""
@@ -192,6 +199,8 @@ class Supervisor:
     def end(self):
         if self.process and self.process.poll() is None:
             self.kill()
+        # may be copies of a large file, which pytest would keep
+        shutil.rmtree(self.folder / "store/images", ignore_errors=True)
 
     def cli(self, *words, **options):
         command = [SUPERVISOR, "session", *map(str, words)]

@@ -79,6 +79,9 @@ def test_show(sup, session):
     shown = told(sup, "show", session)
     assert re.search(rf"^sessionId +{session}$", shown, re.M)
     assert re.search(r"^state +active$", shown, re.M)
+    assert re.search(r"^createdAt +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d *$", shown, re.M)
+    assert re.search(r"^limits +memoryMb 512, cpuPercent 100, diskMb 1024, maxProcesses 64$", shown, re.M)
+    assert re.search(r"^options +autoResume true$", shown, re.M)
 
 
 def test_a_session_by_its_beginning_or_its_label(sup, session):
@@ -86,7 +89,8 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
     assert session in told(sup, "show", "for a test")
     assert "there is no session 'zzz'" in failed(sup, "show", "zzz")[1]
     other = told(sup, "fork", session).strip()
-    assert "is not one session only" in failed(sup, "show", "for a test")[1]
+    message = failed(sup, "show", "for a test")[1]
+    assert f"is not one session only: {session[:12]}, {other[:12]}" in message
     told(sup, "end", other)
 
 
@@ -148,7 +152,32 @@ def test_files(sup, session, tmp_path):
     told(sup, "files", "put", session, "-", "/tmp/x", input=b"from stdin")
     assert told(sup, "files", "get", session, "/tmp/x", "-") == "from stdin"
     assert "ENOENT" in sup.cli("files", "get", session, "/none", tmp_path / "none").stderr.decode()
+    assert not (tmp_path / "none").exists()
     assert failed(sup, "files", "odd", session)[0] == 2
+
+
+def test_paths_of_files_begin_in_the_home(sup, session, tmp_path):
+    (tmp_path / "a").write_text("one")
+    told(sup, "files", "put", session, tmp_path / "a")
+    told(sup, "files", "put", session, tmp_path / "a", "b")
+    assert told(sup, "run", session, "cat ~/a ~/b") == "oneone"
+    assert told(sup, "files", "get", session, "b", "-") == "one"
+    assert re.search("file +3 b$", told(sup, "files", "ls", session, "."), re.M)
+
+
+def test_names_of_files_cannot_control_the_terminal(sup, session):
+    told(sup, "run", session, "cd; touch $'a\\e[31mb\\nc'")
+    listed = told(sup, "files", "ls", session)
+    assert "a?[31mb?c\n" in listed and "\x1b" not in listed
+    assert told(sup, "files", "ls", session, "--json").endswith("}\n")
+
+
+def test_output_of_a_program_of_the_host(sup):
+    number = told(sup, "create", "/bin/sh", "-c", "echo to stdout; echo to stderr >&2").strip()
+    session = supervisor.Session(sup.client(), number)
+    session.wait_for("stopped")
+    assert told(sup, "output", number) == "to stdout\nto stderr\n"
+    assert "has no command" in failed(sup, "output", told(sup, "create").strip())[1]
 
 
 # --- shell

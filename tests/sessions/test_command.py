@@ -47,6 +47,13 @@ def test_a_command_over_its_memory(client):
     s.call("session.resume")
 
 
+@pytest.mark.parametrize("signal, cause", [("XCPU", "cpu"), ("SEGV", "crashed"), ("KILL", "killed")])
+def test_a_command_that_a_signal_ends(client, signal, cause):
+    s = client.create(command=["sh", "-c", f"kill -{signal} $$"])
+    event = s.wait_for("paused")
+    assert event["cause"] == cause and "exitStatus" not in event["figures"]
+
+
 def test_a_command_that_is_not_there(client):
     try:
         s = client.create(command=["/nowhere"])

@@ -1,7 +1,7 @@
 """A worker that breaks the protocol is killed; its session is paused, and the
 others notice nothing."""
 import pytest
-from supervisor import Error, Supervisor
+from supervisor import Error
 
 BREACHES = [
     "garbage", "binary", "not-utf8", "surrogate", "unknown-id", "unasked", "twice", "no-version",
@@ -77,10 +77,3 @@ def test_a_worker_does_not_know_the_supervisors_environment(make, monkeypatch):
     with open(f"/proc/{session.pid}/environ", "rb") as f:
         names = {entry.partition(b"=")[0] for entry in f.read().split(b"\0") if entry}
     assert names <= {b"HOME", b"XDG_CACHE_HOME", b"PATH"}
-
-
-def test_what_is_not_built_in_is_refused_at_the_start(tmp_path):
-    one = Supervisor(tmp_path, compile="separate")
-    with pytest.raises(RuntimeError, match="compile: separate"):
-        one.start()
-    one.process.wait()

@@ -36,21 +36,20 @@ def work(session):
 
 
 class Hostile:
-    """Repeats an attack until it is told that it is enough."""
+    """Repeats an attack, once at least, until it is told that it is enough."""
 
-    def __init__(self, sup, attack, begun, enough):
+    def __init__(self, sup, attack):
         self.sup, self.attack = sup, attack
-        self.begun, self.enough = begun, enough
+        self.session = sup.client().create(limits=LIMITS, timeoutMs=2000)
+        self.begun, self.enough = threading.Event(), threading.Event()
 
     def run(self):
-        client = self.sup.client()
-        session = client.create(limits=LIMITS, timeoutMs=2000)
-        while not self.enough.is_set():
+        while not (self.begun.is_set() and self.enough.is_set()):
+            self.begun.set()
             # What it is told is no matter of ours: that it was killed, say.
             with contextlib.suppress(supervisor.Error):
-                self.attack(self, session)
-            self.begun.set()
-        client.close()
+                self.attack(self, self.session)
+        self.session.client.close()
 
 
 def shell(command):
@@ -105,16 +104,16 @@ ATTACKS = {
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nine_neighbours_of_a_hostile_one_finish(sup, attack):
     sessions = [sup.client().create() for _ in range(NORMAL)]
-    hostile = Hostile(sup, attack, threading.Event(), threading.Event())
+    hostile = Hostile(sup, attack)
     with concurrent.futures.ThreadPoolExecutor(NORMAL + 1) as pool:
         harm = pool.submit(hostile.run)
+        hostile.begun.wait()
         done = [pool.submit(work, s) for s in sessions]
         concurrent.futures.wait(done)
         hostile.enough.set()
     harm.result()
     for d in done:
         d.result()
-    assert hostile.begun.is_set()
     assert [s.state for s in sessions] == ["active"] * NORMAL
     assert sup.stop() == 0
 

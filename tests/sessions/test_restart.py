@@ -3,7 +3,7 @@ import os
 import sqlite3
 
 import pytest
-from supervisor import Error, Gone, kill
+from supervisor import Error, Gone, Supervisor, kill
 
 
 def alive(pid):
@@ -100,6 +100,17 @@ def test_forks_survive(sup, client):
     s.call("session.end")
     sup.kill()
     assert again(sup, f).run("get 1") == "kept"
+
+
+def test_a_second_supervisor_of_a_store_refuses_before_all_else(sup, tmp_path):
+    second = Supervisor(tmp_path / "second", fake=False, root_image="/nonexistent",
+                        **{"store.dir": sup.settings["store.dir"]})
+    second.folder.mkdir()
+    with pytest.raises(RuntimeError, match=f"the store is in use by process {sup.process.pid}"):
+        second.start()
+    assert second.process.returncode == 125
+    assert not second.socket.exists()
+    sup.client().create().run("set 1 x")
 
 
 def test_sessions_that_nobody_used_for_long_are_ended(sup, client):

@@ -4,6 +4,7 @@ import os
 
 import pytest
 from supervisor import Error, Session, kill
+from test_damage import damage, damage_chunk, damages
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,78 @@ def test_a_fork_is_apart(client, session):
     f.call("session.end")
 
 
+@CYCLES
+def test_a_reset_is_the_state_at_start_and_survives(client, cycle):
+    s = client.create(env={"GIVEN": "yes"})
+    start = s.run("ls -A; echo $GIVEN")
+    s.run("x=5; cd /tmp; GIVEN=no; mkdir d; for i in {1..100}; do echo $i > d/$i; done; echo y > ~/.bashrc")
+    s.call("env.set", name="A", value="b")
+    cycle(s)  # the worker of the reset is not that of the creation
+    assert s.run("pwd; echo $x $A; ls d | wc -l") == "/tmp\n5 b\n100\n"
+    assert s.call("sandbox.reset") == {"ok": True}
+    cycle(s)
+    assert s.run("ls -A; echo $GIVEN") == start
+    assert s.run("pwd; echo $x$A; ls /tmp") == "/home/user\n\n"
+    assert [e["command"] for e in s.call("shell.history.list")["entries"]][:1] == ["ls -A; echo $GIVEN"]
+    s.run("echo new > f")
+    cycle(s)
+    assert s.run("cat f") == "new\n"
+    s.call("session.end")
+
+
+def test_a_reset_ends_processes(session):
+    count = "ls -d /proc/[1-9]* | wc -l"
+    before = session.run(count)
+    session.run("sleep 1000 & sleep 1000 &")
+    assert session.run(count) != before
+    session.call("sandbox.reset")
+    assert session.run(count) == before
+
+
 def test_many_files(session):
     session.run("mkdir many; for i in {1..2000}; do echo $i > many/$i; done")
     die(session)
     assert session.run("ls many | wc -l; cat many/1999") == "2000\n1999\n"
+
+
+@pytest.mark.parametrize("path", ["/home/user/d/broken", "/home/user/broken", "/tmp/broken"])
+def test_a_damaged_file_is_named_and_costs_only_itself(make, path):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("x=5; mkdir d; echo one > d/f")
+    s.write(path, b"z" * 5000)
+    s.call("session.pause")
+    damage_chunk(sup, s, b"z" * 4096)
+    assert s.run(f"echo $x; cat d/f; wc -c < {path}") == "5\none\n0\n"
+    event, = damages(s)
+    assert (event["path"], event["reason"]) == (path, f"{path}: its contents are damaged")
+    s.write(path, b"new")
+    s.call("session.pause")
+    assert s.read(path) == b"new"
+
+
+def test_a_name_that_is_damaged_does_not_cost_what_it_named(make):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("mkdir d; echo one > d/f; echo two > d/g; echo three > h")
+    s.call("session.pause")
+    damage(sup, s, "UPDATE record SET sum = sum + 1 WHERE hex(key) LIKE '6E%' || hex('d')")
+    assert s.run("cat h /lost.*/f /lost.*/g") == "three\none\ntwo\n"
+    assert [e["path"] for e in damages(s)] == ["/home/user/d", s.run("echo /lost.*").strip()]
+
+
+def test_what_sessions_leave_in_a_store_is_whole(make):
+    sup = make(fake=False)
+    s = sup.client().create()
+    s.run("mv .bashrc moved; rm .profile; ln moved linked; mkdir -p a/b; mv a c; echo more >> moved")
+    fork = Session(s.client, s.call("session.fork")["sessionId"])
+    fork.run("rm -r c; exec 5> open; rm open; chmod 700 .; ln -s moved link; touch /tmp/x")
+    s.run("echo new > .profile; cd c/b; sleep 1000 > /tmp/background &")
+    s.call("sandbox.reset")
+    s.run("echo new > .profile")
+    sup.stop()
+    done = sup.cli("fsck", "--store", sup.folder / "store")
+    assert (done.stdout, done.returncode) == (b"0 found, 0 repaired\n", 0)
 
 
 # --- methods

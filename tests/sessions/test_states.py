@@ -269,7 +269,7 @@ def test_pause_waits_for_what_was_asked_before(client):
     ("kill", "session.end"), ("create", "session.create"), ("sandbox.create", "session.create"),
     ("sandbox.fork", "session.fork"), ("sandbox.list", "session.list"),
     ("sandbox.destroy", "session.end"), ("sandbox.remove", "session.end"),
-    ("sandbox.reset", "session.fork"), ("mount", "files.write"), ("offload", "session.pause"),
+    ("mount", "files.write"), ("offload", "session.pause"),
     ("rehydrate", "session.resume"), ("session.kill", "session.end"),
     ("session.mount", "files.write"), ("session.sandbox.fork", "session.fork")])
 def test_methods_of_the_server_that_are_not_here(client, method, instead):

@@ -174,13 +174,119 @@ TEST(damaged_records_cost_what_they_are_about)
         damage_chunk(&w, rows[i].key);
         CHECK_EQ(count_records(w.s, "a"), -1);
         struct report r = fsck(&w, true);
-        CHECK_EQ(r.n, 1);
-        CHECK_EQ(r.repaired, 1);
+        CHECK_EQ(r.repaired, r.n);
         CHECK(strstr(r.text, rows[i].found));
         CHECK_EQ(count_records(w.s, "a"), rows[i].left);
         CHECK_EQ(fsck(&w, false).n, 0);
         world_fini(&w);
     }
+}
+
+static void
+add_place(struct buf *b, uint64_t inode, uint64_t dir, const char *name)
+{
+    const struct record_key k = {.type = RECORD_PLACE, .inode = inode};
+    const struct record_place p = {dir, name, strlen(name)};
+    uint8_t value[RECORD_PLACE_BYTES];
+
+    add_put(b, &k, value, record_place_put(&p, value));
+}
+
+/* Session a: /etc/file, in a folder of the image; /etc/x, a changed file of it,
+ * and /opt/bin, a folder of it in one that was renamed. */
+static void
+make_over_image(struct world *w)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX / 4);
+    CHECK_EQ(new_session(w->s, "a"), 0);
+    add_inode(&b, 10, S_IFDIR | 0755, 0);
+    add_inode(&b, 11, S_IFREG | 0644, 4096);
+    add_inode(&b, 12, S_IFDIR | 0755, 0);
+    add_inode(&b, 13, S_IFDIR | 0755, 0);
+    add_place(&b, 10, 1, "etc");
+    add_place(&b, 11, 10, "x");
+    add_place(&b, 12, 1, "usr");
+    add_place(&b, 13, 12, "bin");
+    add_name(&b, 1, "opt", 12);
+    add_block(&b, 11, 0, 1, 4096);
+    add_file(&b, 10, "file", 100, 2, 4096);
+    add_file(&b, 13, "tool", 101, 3, 4096);
+    CHECK_EQ(commit_frames(w->s, "a", &b), 0);
+    CHECK_EQ(fsck(w, false).n, 0);
+    buf_fini(&b);
+}
+
+TEST(paths_through_folders_of_the_image_are_named)
+{
+    static const struct {
+        const char *key, *found;
+        long left; /* records, of 16 */
+    } rows[] = {
+        {"780000000000000064", "a|/etc/file|its contents are damaged", 15},
+        {"780000000000000065", "a|/opt/bin/tool|its contents are damaged", 15},
+        {"78000000000000000B", "a|/etc/x|its contents are damaged", 15},
+        /* back to what the image has */
+        {"69000000000000000B", "a|/etc/x|its inode is damaged", 14},
+        {"69000000000000000D", "a|/opt/bin|its inode is damaged", 15},
+        {"77000000000000000D", "a||a place in the image is damaged", 16},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world w;
+        char sql[256];
+        world_init(&w, NULL);
+        make_over_image(&w);
+        (void)snprintf(sql, sizeof sql,
+                       "UPDATE record SET sum=sum+1 WHERE hex(key) LIKE '%s%%'",
+                       rows[i].key);
+        damage(&w, sql);
+        struct report r = fsck(&w, true);
+        CHECK(strstr(r.text, rows[i].found));
+        CHECK_EQ(count_records(w.s, "a"), rows[i].left);
+        CHECK_EQ(fsck(&w, false).n, 0);
+        world_fini(&w);
+    }
+}
+
+TEST(what_lost_its_name_gets_another)
+{
+    struct world w;
+    struct buf b;
+
+    world_init(&w, NULL);
+    make(&w);
+    buf_init(&b, SIZE_MAX / 4);
+    add_place(&b, 9, 1, "etc");
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
+    buf_fini(&b);
+    damage(&w, "UPDATE record SET sum=sum+1 WHERE "
+               "hex(key) LIKE '6E0000000000000001646972'"); /* dir */
+    struct report r = fsck(&w, true);
+    CHECK_EQ(r.repaired, 2);
+    CHECK(strstr(r.text, "a|/dir|the name is damaged"));
+    CHECK(strstr(r.text, "a|/lost.2|its name was lost"));
+    damage_chunk(&w, FILE_BLOCKS);
+    CHECK(strstr(fsck(&w, true).text, "a|/lost.2/file|its contents"));
+    CHECK_EQ(fsck(&w, false).n, 0);
+    world_fini(&w);
+}
+
+TEST(a_folder_whose_inode_is_damaged_keeps_what_is_in_it)
+{
+    struct world w;
+
+    world_init(&w, NULL);
+    make(&w);
+    damage(&w, "UPDATE record SET sum=sum+1 WHERE "
+               "hex(key) LIKE '690000000000000002'");
+    struct report r = fsck(&w, true);
+    CHECK_EQ(r.n, 1);
+    CHECK(strstr(r.text, "a|/dir|its inode is damaged"));
+    CHECK_EQ(count_records(w.s, "a"), 12);
+    CHECK_EQ(fsck(&w, false).n, 0);
+    world_fini(&w);
 }
 
 TEST(records_that_do_not_fit_are_removed)

@@ -298,6 +298,7 @@ main(int argc, char **argv)
     static char line[TEXT];
     struct cgroup_host host;
     struct options o = {.cgroup = argv[3]};
+    struct list pools;
 
     if (argc == 2 && !strcmp(argv[1], "nursery"))
         return nursery_main();
@@ -308,7 +309,9 @@ main(int argc, char **argv)
     struct workers_config c = {.argv = argv + 4,
                                .envp = environ,
                                .idle = (uint32_t)atoi(argv[1]),
-                               .events = &events};
+                               .events = &events,
+                               .pools = &pools};
+    list_init(&pools);
     if (workers_new(&c, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))

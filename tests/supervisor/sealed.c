@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+bool is_compiling;
 
 void
 say(const char *format, ...)
@@ -74,6 +77,23 @@ take_memory(const char *arg)
     return true;
 }
 
+/* As the engine does with the memory of processes. */
+static bool
+use_and_give_back(const char *arg)
+{
+    const size_t len = 4 << 20;
+
+    for (int mb = 0; mb < atoi(arg); mb += 4) {
+        char *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return !worked("mmap", -1);
+        memset(p, 1, len);
+        madvise(p, len, MADV_DONTNEED);
+    }
+    return false;
+}
+
 static bool
 crash(const char *arg)
 {
@@ -111,6 +131,7 @@ static const struct attack others[] = {
     {"start_a_thread", start_a_thread},
     {"spin", spin},
     {"take_memory", take_memory},
+    {"use_and_give_back", use_and_give_back},
     {"crash", crash},
     {"leave", leave},
     {0},
@@ -144,7 +165,8 @@ read_line(char *line, size_t size)
 {
     size_t n = 0;
 
-    while (n < size - 1 && read(0, line + n, 1) == 1)
+    while (n < size - 1 &&
+           (read(0, line + n, 1) == 1 || recv(0, line + n, 1, 0) == 1))
         if (line[n++] == '\n') {
             line[n - 1] = 0;
             return true;
@@ -166,6 +188,27 @@ serve(void)
     }
 }
 
+static const struct {
+    const char *name;
+    int (*seal)(const char **ret_where);
+} kinds[] = {
+    {"unsealed", NULL},
+    {"compiling", seal_with_compiler},
+    {"compiler", seal_compiler},
+    {"", seal},
+};
+
+static int
+seal_as(const char *kind, const char **ret_where)
+{
+    size_t i = 0;
+
+    is_compiling = !strcmp(kind, "compiling");
+    while (*kinds[i].name && strcmp(kinds[i].name, kind) != 0)
+        i++;
+    return kinds[i].seal ? kinds[i].seal(ret_where) : 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -181,7 +224,7 @@ main(int argc, char **argv)
     }
     if (argc > 2 && !strcmp(argv[2], "threads"))
         (void)start_a_thread("");
-    int r = argc > 2 && !strcmp(argv[2], "unsealed") ? 0 : seal(&where);
+    int r = seal_as(argc > 2 ? argv[2] : "", &where);
     if (r < 0) {
         fprintf(stderr, "seal: %s: %s\n", where, strerror(-r));
         return 4;

@@ -11,6 +11,8 @@ bool worked(const char *what, long r);
 /* The same, if it must have been refused by the filter. */
 bool passed(const char *what, long r);
 
+extern bool is_compiling; /* it was sealed as a worker with a compiler */
+
 struct attack {
     const char *name;
     bool (*run)(const char *arg); /* true: it has worked */

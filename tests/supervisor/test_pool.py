@@ -59,8 +59,7 @@ def test_killed_by_us_or_by_others(backend):
 
 
 def test_too_much_memory_is_oom(cgroups):
-    """More than memory, disk, and what a worker may take for itself. Its limit
-    of data would refuse more."""
+    """More than memory, disk, and what a worker may take for itself."""
     with pool(backend=cgroups) as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
@@ -69,12 +68,22 @@ def test_too_much_memory_is_oom(cgroups):
     assert (ending.cause, ending.status) == ("oom", -9) and ending.oom_kills, ending
 
 
-def test_too_much_memory_is_refused_where_there_are_no_groups():
+def test_too_much_memory_is_oom_where_there_are_no_groups():
+    """Found by the watchdog."""
     with pool(backend="rlimits") as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
-        said, repelled = p.attack(number, "take_memory", 2000)
-        assert repelled and "ENOMEM" in said
+        p.attack(number, "take_memory", 400)
+        ending = p.wait(number)
+    assert (ending.cause, ending.status) == ("oom", -9), ending
+
+
+def test_memory_that_was_given_back_does_not_count(backend):
+    with pool(backend=backend) as p:
+        p.tell("settle", 1)
+        number, _ = p.take((16, 100, 1, 1))
+        assert p.attack(number, "use_and_give_back", 4000) == ("= 0|", True)
+        assert p.attack(number, "echo", "alive")[0] == "alive|= 0|"
 
 
 def test_a_worker_that_spins_is_throttled(cgroups):
@@ -140,6 +149,24 @@ def test_the_nursery_can_be_lost():
         p.tell("settle", 1)
         p.take()
         assert p.attack(number, "echo", "there")[1]
+
+
+def test_who_is_born_while_the_nursery_dies_is_reaped():
+    with pool(idle=2) as p:
+        p.tell("settle", 2)
+        for _ in range(20):
+            nursery = int(p.tell("nursery"))
+            number, _ = p.take()  # the next birth begins
+            os.kill(nursery, signal.SIGKILL)
+            p.tell("kill", number)
+            p.wait(number)
+            p.tell("settle", 2)
+        assert len(children(p.process.pid)) == 3
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return f.read().split()
 
 
 def test_the_end_of_the_supervisor_is_the_end_of_its_workers(backend):

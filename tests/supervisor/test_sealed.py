@@ -11,12 +11,17 @@ from test_jail import readable_folder
 
 ATTACKS = subprocess.run([SEALED, "list"], capture_output=True, text=True).stdout.split()
 LETHAL = "call_i386_system_calls"
+# The compiler beside a worker can fork, make files in memory and limit itself, and cannot read.
+OF_COMPILERS = {
+    "use_other_descriptors", "fill_a_disk", "map_memory_twice", "signal_others",
+    "outlive_the_supervisor", "raise_limits", "change_the_filter", "call_each_number",
+    "give_other_arguments"}
 
 
-@pytest.fixture
-def sealed():
+@pytest.fixture(params=["", "compiling"], ids=["worker", "worker with a compiler"])
+def sealed(request):
     """A worker that survives what is tried, and its number."""
-    with pool() as p:
+    with pool(worker=(SEALED, "worker", request.param)) as p:
         p.tell("settle", 1)
         yield p, p.take()[0]
 
@@ -42,17 +47,23 @@ def test_repelled(attack, sealed, target):
     assert repelled, said
 
 
-def every_attack(p, target):
+def every_attack(p, target, but=()):
     """Those that worked, in one worker after the other."""
     p.tell("settle", 1)
     number, _ = p.take()
-    found = [(a, *p.attack(number, a, target.get(a, ""))) for a in ATTACKS if a != LETHAL]
+    tried = [a for a in ATTACKS if a != LETHAL and a not in but]
+    found = [(a, *p.attack(number, a, target.get(a, ""))) for a in tried]
     return [(attack, said) for attack, said, repelled in found if not repelled]
 
 
 def test_all_are_repelled(backend, target):
     with pool(backend=backend) as p:
         assert every_attack(p, target) == []
+
+
+def test_all_are_repelled_by_a_compiler(target):
+    with pool(worker=(SEALED, "worker", "compiler")) as p:
+        assert every_attack(p, target, but=OF_COMPILERS) == []
 
 
 def test_all_are_repelled_without_privileges(target):

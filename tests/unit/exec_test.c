@@ -387,6 +387,21 @@ TEST(exec_call_leaves_the_old_program)
     kernel_free(x.k);
 }
 
+TEST(exec_call_leaves_no_handler_for_a_pending_signal)
+{
+    struct siginfo_k si = {.signo = SIGINT};
+    struct fixture x;
+
+    fixture_init(&x);
+    x.t->sig.action[SIGINT].handler = 100;
+    CHECK_EQ(signal_send(x.t, &si), 0);
+    CHECK(!x.t->is_zombie);
+    CHECK_EQ(execve_guest(x.t, "/prog"), 0);
+    CHECK(x.t->is_zombie);
+    CHECK_EQ(x.t->exit_status, SIGINT);
+    kernel_free(x.k);
+}
+
 TEST(exec_call_of_a_vfork_child_starts_a_thread_of_its_own)
 {
     struct fixture x;

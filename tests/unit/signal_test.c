@@ -437,7 +437,7 @@ TEST(signal_exec_resets_handlers_and_keeps_ignored_mask_and_pending)
     t->sig.action[SIGUSR2].handler = GUEST_SIG_IGN;
     signals_set_mask(t, SIG_BIT(SIGUSR1));
     (void)send(t, SIGUSR1, 0);
-    signals_exec(&t->sig);
+    signals_exec(t);
     CHECK_EQ(t->sig.action[SIGUSR1].handler, GUEST_SIG_DFL);
     CHECK_EQ(t->sig.action[SIGUSR1].flags, 0);
     CHECK_EQ(t->sig.action[SIGUSR2].handler, GUEST_SIG_IGN);

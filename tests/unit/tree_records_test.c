@@ -219,6 +219,71 @@ TEST(records_of_the_base_itself_are_none)
     map_fini(&m);
 }
 
+/* --- places */
+
+/* The places of `ino` and all above it lead to the root as in the base. */
+static void
+check_place(const struct map *m, const struct tree *base, uint64_t ino)
+{
+    for (int depth = 0; ino != TREE_ROOT && depth < 100; depth++) {
+        const struct record_key k = {
+            .type = RECORD_PLACE, .mount = 5, .inode = ino};
+        struct record_place place = {0};
+        uint8_t key[RECORD_KEY_MAX];
+        uint64_t found = 0;
+        const struct pair *p = map_find(m, key, record_key_put(&k, key));
+        CHECK(p && !record_place_get(p->value, p->len, &place));
+        if (!place.dir)
+            return;
+        CHECK_EQ(tree_lookup(base, place.dir,
+                             (struct name){place.name, place.name_len}, &found),
+                 0);
+        CHECK_EQ(found, ino);
+        ino = place.dir;
+    }
+    CHECK_EQ(ino, TREE_ROOT);
+}
+
+static void
+check_places(const struct map *m, const struct tree *base,
+             const struct tree *now)
+{
+    const struct inode *i;
+
+    for (uint64_t n = 0; (i = (struct inode *)radix_next(&now->inodes, &n));
+         n++)
+        if (tree_find(base, n) && tree_find(base, n) != i)
+            check_place(m, base, n);
+}
+
+TEST(each_inode_of_the_base_that_is_recorded_has_its_place)
+{
+    struct tree base, last;
+    unsigned seed = 5;
+    struct map m = {0};
+    struct world w = {0};
+    const struct record_sink to = {map_put, &m};
+
+    make_base(&base, &seed);
+    CHECK_EQ(tree_clone(&base, &w.t), 0);
+    CHECK_EQ(tree_clone(&base, &last), 0);
+    for (int step = 0; step < 300; step++) {
+        random_step(&w, &seed);
+        CHECK_EQ(tree_records(&base, &last, &w.t, RECORD_PLACE, 5, &to), 0);
+        check_places(&m, &base, &w.t);
+        tree_fini(&last);
+        CHECK_EQ(tree_clone(&w.t, &last), 0);
+    }
+    CHECK(m.n);
+    m.n_sent = 0;
+    CHECK_EQ(tree_records(&base, &last, &w.t, RECORD_PLACE, 5, &to), 0);
+    CHECK_EQ(m.n_sent, 0);
+    tree_fini(&w.t);
+    tree_fini(&last);
+    tree_fini(&base);
+    map_fini(&m);
+}
+
 /* --- costs and bounds */
 
 struct pair_of {

@@ -551,6 +551,26 @@ is_stopped_by(const struct task *t, int sig)
     return t->is_stopped && t->stop_signal == sig;
 }
 
+static struct task *
+next_of(struct kernel *k)
+{
+    return CONTAINER_OF(k->run_queue.next, struct thread, run)->owner;
+}
+
+TEST(a_forked_child_of_a_session_with_a_terminal_runs_first)
+{
+    struct session s = session_new();
+    struct task *other = world_task(s.p.k);
+
+    s.p.k->boosts = 1000; /* however many were put in front before */
+    task_fork(s.leader->thread);
+    CHECK_EQ(next_of(s.p.k)->pid, fake_of(s.leader->thread)->fork_result);
+    sched_remove(s.leader->thread);
+    task_fork(other->thread);
+    CHECK(next_of(s.p.k) == other);
+    pair_free(&s.p);
+}
+
 TEST(tty_signals_reach_the_foreground_group_only)
 {
     struct session s = session_new();

@@ -9,7 +9,7 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = os.path.abspath(os.environ.get("WASM_SANDBOX", TOP / "build/wasm-sandbox"))
 ROOT = os.environ.get("WASMSAND_ROOT", str(TOP / "build/share/wasmsand/root.tar"))
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 class Answer:

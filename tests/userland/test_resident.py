@@ -61,10 +61,10 @@ def test_time_limit(resident):
 
 
 def test_background_jobs_go_on(resident):
-    resident.run("(sleep 0.1; echo late) & echo $! > /tmp/pid")
-    resident.run("sleep 10 &")
+    resident.run("mkfifo /tmp/go; (read x < /tmp/go; echo late) & echo $! > /tmp/pid")
+    resident.run("sleep 1000 &")
     assert resident.out("jobs").count("Running") == 2
-    answer = resident.run("wait $(cat /tmp/pid); echo waited")
+    answer = resident.run("echo > /tmp/go; wait $(cat /tmp/pid); echo waited")
     assert answer.out == "waited\n"
     assert "late\n" in answer.background
     assert resident.run("kill %2; wait %2").status == 143
@@ -100,7 +100,7 @@ def test_any_shell_code(resident):
                         "echo ${PIPESTATUS[@]}") == "007\n1 0\n"
     assert resident.out("trap 'echo usr1' USR1; kill -USR1 $$; echo after") == \
         "usr1\nafter\n"
-    assert resident.run("read -t 0.05 line < <(sleep 1)").status > 128
+    assert resident.run("read -t 0.05 line < <(sleep 1000)").status > 128
     assert len(resident.out("echo $(head -c 300000 /dev/zero | tr '\\0' x)")) == 300001
 
 

@@ -12,13 +12,14 @@
 static const struct radix none;
 
 struct writer {
-    const struct tree *base;
+    const struct tree *base, *last, *tree;
     enum record_type type;
     struct record_key key;
     const struct record_sink *to;
     int error;
     const struct inode *was, *now; /* of what is being compared */
     const struct inode *below;     /* in the base; NULL: none */
+    bool has_files;                /* whose places are looked for */
 };
 
 static void
@@ -173,6 +174,79 @@ on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
         send(w, now == below ? NULL : "", 0);
 }
 
+/* --- places */
+
+static void
+send_place(struct writer *w, uint64_t ino, uint64_t dir,
+           const struct dir_entry *e)
+{
+    const struct record_place r = {dir, e->name, e->len};
+    uint8_t value[RECORD_PLACE_BYTES];
+
+    w->key.inode = ino;
+    send(w, value, record_place_put(&r, value));
+}
+
+/* Of a directory of the base, and of those above it. */
+static void
+send_dir_places(struct writer *w, uint64_t ino)
+{
+    while (ino != TREE_ROOT && !w->error) {
+        const struct inode *i = tree_find(w->base, ino);
+        const struct inode *dir = tree_find(w->base, i->parent);
+        send_place(w, ino, i->parent,
+                   (struct dir_entry *)radix_find(&dir->dir.order, i->seq));
+        ino = i->parent;
+    }
+}
+
+/* Is it recorded for the first time? */
+static bool
+is_new(const struct inode *below, const struct inode *was,
+       const struct inode *now)
+{
+    return below && was == below && now && now != below;
+}
+
+/* An inode of the base that is recorded from now on. A file does not know where
+ * it is. */
+static void
+send_new_place(struct writer *w, uint64_t ino)
+{
+    if (!is_new(w->below, w->was, w->now))
+        return;
+    if (inode_is_dir(w->below))
+        send_dir_places(w, ino);
+    else
+        w->has_files = true;
+}
+
+static void
+send_places_in(struct writer *w, uint64_t ino, const struct inode *dir)
+{
+    const struct dir_entry *e;
+
+    for (uint64_t seq = 0; (e = dir_next(&dir->dir, &seq)); seq++) {
+        const struct inode *below = tree_find(w->base, e->ino);
+        if (inode_is_dir(below) || !is_new(below, tree_find(w->last, e->ino),
+                                           tree_find(w->tree, e->ino)))
+            continue;
+        send_place(w, e->ino, ino, e);
+        send_dir_places(w, ino);
+    }
+}
+
+static void
+send_file_places(struct writer *w)
+{
+    const struct inode *i;
+
+    for (uint64_t ino = 0;
+         (i = (struct inode *)radix_next(&w->base->inodes, &ino)); ino++)
+        if (inode_is_dir(i))
+            send_places_in(w, ino, i);
+}
+
 /* --- all */
 
 static void
@@ -186,6 +260,8 @@ on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
     w->below = tree_find(w->base, ino);
     if (w->type == RECORD_INODE)
         send_inode(w);
+    else if (w->type == RECORD_PLACE)
+        send_new_place(w, ino);
     else if (w->type == RECORD_BLOCK)
         radix_diff(chunks_of(w->was, w->below), chunks_of(w->now, w->below),
                    on_chunk, w);
@@ -199,10 +275,14 @@ tree_records(const struct tree *base, const struct tree *last,
              const struct record_sink *to)
 {
     struct writer w = {.base = base,
+                       .last = last,
+                       .tree = now,
                        .type = type,
                        .key = {.type = type, .mount = mount},
                        .to = to};
 
     radix_diff(&last->inodes, &now->inodes, on_inode, &w);
+    if (w.has_files)
+        send_file_places(&w);
     return w.error;
 }

@@ -7,8 +7,11 @@
 #include "kernel/vfs/tree.h"
 
 /* Sends what makes the records of `last` those of `now`; the base itself has
- * none. Of one type: RECORD_INODE, RECORD_NAME or RECORD_BLOCK. The cost is
- * that of what differs. What the sink has said, if it was not 0. */
+ * none. Of one type: RECORD_INODE, RECORD_NAME, RECORD_PLACE or RECORD_BLOCK.
+ * Places are only added, with those of the directories above, when an inode of
+ * the base differs from it for the first time. The cost is that of what
+ * differs; for the place of a file, that of the base. What the sink has said,
+ * if it was not 0. */
 int tree_records(const struct tree *base, const struct tree *last,
                  const struct tree *now, enum record_type type, uint32_t mount,
                  const struct record_sink *to);
@@ -29,7 +32,7 @@ struct tree_draft {
 int tree_draft_init(struct tree_draft *d, const struct tree *base,
                     const struct quota *max);
 void tree_draft_fini(struct tree_draft *d);
-/* A record of one of the three types, which record_check has passed. */
+/* A record of an inode, name or block, which record_check has passed. */
 int tree_draft_put(struct tree_draft *d, const struct record_key *k,
                    const void *value, size_t len);
 /* After the last record: removes what has no name, and checks the whole. Then

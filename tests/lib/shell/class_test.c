@@ -20,7 +20,7 @@ run_for(struct wsand_sandbox *sb, const char *command, uint64_t timeout_ms)
 static void
 check_class(struct wsand_sandbox *sb, const char *command, const char *name)
 {
-    struct wsand_output out = run_for(sb, command, 20000);
+    struct wsand_output out = run_for(sb, command, 100000);
     if (!name)
         CHECK(!wsand_class_name(out.error_class));
     else

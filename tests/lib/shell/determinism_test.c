@@ -36,7 +36,7 @@ transcript(void)
         struct wsand_run run = {.size = sizeof run,
                                 .command = commands[i],
                                 .command_len = strlen(commands[i]),
-                                .timeout_ms = 20000};
+                                .timeout_ms = 100000};
         struct wsand_output o = {.size = sizeof o};
         CHECK_EQ(wsand_run(l.sb, &run, &o, NULL), 0);
         CHECK(!o.timed_out);

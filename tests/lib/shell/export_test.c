@@ -28,7 +28,7 @@ check_both(const char *file, int line, struct wsand_sandbox *a,
     struct wsand_run run = {.size = sizeof run,
                             .command = command,
                             .command_len = strlen(command),
-                            .timeout_ms = 20000};
+                            .timeout_ms = 100000};
     struct wsand_output x = {.size = sizeof x}, y = x;
 
     CHECK_EQ(wsand_run(a, &run, &x, NULL), 0);

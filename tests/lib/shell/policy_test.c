@@ -11,7 +11,7 @@ check_denied(struct wsand_sandbox *sb, const char *command)
     struct wsand_run run = {.size = sizeof run,
                             .command = command,
                             .command_len = strlen(command),
-                            .timeout_ms = 20000};
+                            .timeout_ms = 100000};
     struct wsand_output out = {.size = sizeof out};
     CHECK_EQ(wsand_run(sb, &run, &out, NULL), 0);
     CHECK_EQ(out.exit_code, 126);

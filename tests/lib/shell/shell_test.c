@@ -16,7 +16,7 @@ check_run(const char *file, int line, struct wsand_sandbox *sb,
 
     r.command = command;
     r.command_len = strlen(command);
-    r.timeout_ms = 20000;
+    r.timeout_ms = 100000;
     if (wsand_run(sb, &r, &o, &err) < 0) {
         test_failed(file, line, err.message);
         return;

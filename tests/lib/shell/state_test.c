@@ -69,7 +69,7 @@ output_of(struct wsand_sandbox *sb, const char *command)
     struct wsand_run run = {.size = sizeof run,
                             .command = command,
                             .command_len = strlen(command),
-                            .timeout_ms = 20000};
+                            .timeout_ms = 100000};
     struct wsand_output o = {.size = sizeof o};
     struct wsand_error err;
 
@@ -215,6 +215,7 @@ TEST(a_command_that_changes_nothing_tells_a_few_records)
         size_t n = update(&m, l.sb, false);
         CHECK(n >= 2 && n <= 4); /* the patch, the history; sometimes a page */
         CHECK(i == 0 || m.bytes_sent < 16384);
+        CHECK_EQ(map_find(&m, "apatch", 6)->len % 1024, 0);
         CHECK_EQ(update(&m, l.sb, false), 0);
     }
     map_fini(&m);

@@ -12,7 +12,7 @@ trace_of(struct lib *l, const char *command)
     struct wsand_run run = {.size = sizeof run,
                             .command = command,
                             .command_len = strlen(command),
-                            .timeout_ms = 20000,
+                            .timeout_ms = 100000,
                             .trace = true};
     struct wsand_output out = {.size = sizeof out};
     char *text = NULL;

@@ -1,6 +1,7 @@
 //! wasmtime's C API, and the settings that it has in Rust but not in C.
 //! The C side of these functions is `src/engine/shim.h`.
 
+mod code;
 mod limiter;
 
 use std::mem::MaybeUninit;

@@ -16,6 +16,16 @@ def test_out_of_memory_pauses_one_session(client):
     assert s.run("get 1") == "kept"
 
 
+def test_out_of_memory_without_groups_is_found_by_the_watchdog(make):
+    client = make(backend="rlimits", allow_unenforced=["cpu"]).client()
+    s = client.create(limits={"memoryMb": 16, "diskMb": 1, "maxProcesses": 1})
+    s.run("set 1 kept")
+    with pytest.raises(Error, match="interrupted: oom"):
+        s.run("hoard 400")
+    assert s.wait_for("paused")["cause"] == "oom"
+    assert s.run("get 1") == "kept"
+
+
 def test_out_of_memory_names_the_agent(make, tmp_path):
     settings = tmp_path / "agents/eater/.claude"
     settings.mkdir(parents=True)

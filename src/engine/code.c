@@ -1,0 +1,77 @@
+/* Compiled code of guests, mapped from the file that a compiler has written.
+ *
+ * A process that was sealed cannot make memory executable, whatever it
+ * contains; it can map files that it was given so. The code is therefore read
+ * where it lies, and its instructions, which only the engine knows the place
+ * of, are mapped a second time over themselves. */
+#include "engine/engine_impl.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int
+code_map(int hfd, size_t len, OWN struct code *ret)
+{
+    void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, hfd, 0);
+
+    if (p == MAP_FAILED)
+        return -errno;
+    *ret = (struct code){p, len, NULL};
+    return 0;
+}
+
+void
+code_count(struct code *c, _Atomic size_t *total)
+{
+    *total += c->len;
+    c->total = total;
+}
+
+void
+code_unmap(struct code *c)
+{
+    if (c->p)
+        (void)munmap((void *)c->p, c->len);
+    if (c->total)
+        *c->total -= c->len;
+    *c = (struct code){0};
+}
+
+static bool
+publish(void *env, const void *text, size_t len)
+{
+    const struct publisher *p = env;
+    ptrdiff_t at = (const char *)text - (const char *)p->code.p;
+
+    if (p->hfd >= 0)
+        return mmap((void *)text, len, PROT_READ | PROT_EXEC,
+                    MAP_PRIVATE | MAP_FIXED, p->hfd, at) == text;
+    __builtin___clear_cache((char *)text, (char *)text + len);
+    return !mprotect((void *)text, len, PROT_READ | PROT_EXEC);
+}
+
+void
+publisher_init(struct publisher *p, wasm_config_t *config)
+{
+    const struct wsand_engine_publisher how = {publish, p,
+                                               (size_t)sysconf(_SC_PAGESIZE)};
+
+    p->hfd = -1;
+    pthread_mutex_init(&p->lock, NULL);
+    wsand_engine_code_publisher(config, &how);
+}
+
+wasmtime_error_t *
+publisher_load(struct publisher *p, wasm_engine_t *wasm,
+               const struct code *code, int hfd, OWN wasmtime_module_t **ret)
+{
+    pthread_mutex_lock(&p->lock);
+    p->code = *code;
+    p->hfd = hfd;
+    wasmtime_error_t *error =
+        wsand_engine_module_in_place(wasm, code->p, code->len, ret);
+    p->hfd = -1;
+    pthread_mutex_unlock(&p->lock);
+    return error;
+}

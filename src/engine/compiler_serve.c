@@ -1,0 +1,254 @@
+/* The process that compiles for a closed engine, which cannot start any: it
+ * takes modules on its sockets, and forks a process for each, in its own jail.
+ * One is compiled at a time; all sockets are read meanwhile, so that nobody who
+ * orders waits.
+ *
+ * Who orders may be hostile. What it gets is a file that nobody can write to
+ * any more. */
+#include "engine/engine_impl.h"
+
+#include "base/hfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXE_HFD = REMOTE_FIRST_HFD + REMOTE_SLOTS };
+
+/* What comes on one socket. */
+struct line {
+    int hfd;
+    struct remote_order head;
+    size_t head_len; /* of it, that is there */
+    uint8_t *module; /* ordered, and not answered yet; or NULL */
+    size_t len, have;
+};
+
+struct serving {
+    wasm_engine_t *wasm;
+    struct line line[REMOTE_SLOTS];
+    struct line *runs; /* whose module is being compiled, or NULL */
+    pid_t pid;
+    int pid_hfd, out_hfd;
+};
+
+/* --- answers */
+
+static void
+send_answer(int hfd, const struct remote_answer *a, int code_hfd)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } c = {.head = {.cmsg_level = SOL_SOCKET,
+                    .cmsg_type = SCM_RIGHTS,
+                    .cmsg_len = CMSG_LEN(sizeof code_hfd)}};
+    struct iovec v = {(void *)a, sizeof *a};
+    struct msghdr msg = {.msg_iov = &v, .msg_iovlen = 1};
+
+    if (a->error == 0) {
+        memcpy(CMSG_DATA(&c.head), &code_hfd, sizeof code_hfd);
+        msg.msg_control = &c;
+        msg.msg_controllen = sizeof c;
+    }
+    if (sendmsg(hfd, &msg, MSG_NOSIGNAL) != (ssize_t)sizeof *a)
+        _exit(COMPILER_FAILED);
+}
+
+static void
+answer(struct line *l, const struct remote_answer *a, int code_hfd)
+{
+    free(STEAL(l->module));
+    send_answer(l->hfd, a, code_hfd);
+}
+
+static void
+answer_error(struct line *l, int error)
+{
+    struct remote_answer a = {.error = error};
+
+    (void)snprintf(a.why, sizeof a.why, "the compiler: %s",
+                   strerrordesc_np(-error));
+    answer(l, &a, -1);
+}
+
+/* --- compiling */
+
+/* Nothing of ours but the module and the file for its code. */
+_Noreturn static void
+become_compiler(const struct serving *s, const struct line *l)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+        dup3(s->out_hfd, 1, 0) < 0 || dup3(s->out_hfd, 2, 0) < 0 ||
+        close_range(3, ~0U, 0) < 0 || jail_limit() < 0 || jail_filter() < 0)
+        _exit(COMPILER_FAILED);
+    compiler_compile(s->wasm, l->module, l->len);
+}
+
+static int
+start(struct serving *s, struct line *l)
+{
+    s->out_hfd = memfd_create("wasmsand-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->out_hfd < 0)
+        return -errno;
+    s->pid = fork();
+    if (s->pid == 0)
+        become_compiler(s, l);
+    s->pid_hfd = s->pid < 0 ? -1 : pidfd_open(s->pid, 0);
+    if (s->pid_hfd < 0)
+        return -errno;
+    s->runs = l;
+    return 0;
+}
+
+static int
+seal_code(int hfd, uint64_t *ret_len)
+{
+    const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    off_t len = lseek(hfd, 0, SEEK_END);
+
+    if (len < 0 || fcntl(hfd, F_ADD_SEALS, seals) < 0)
+        return -errno;
+    *ret_len = (uint64_t)len;
+    return len ? 0 : -ENOEXEC;
+}
+
+static int64_t
+timeval_ns(struct timeval tv)
+{
+    return tv.tv_sec * NS_PER_S + tv.tv_usec * 1000;
+}
+
+static void
+finish(struct serving *s)
+{
+    struct remote_answer a = {0};
+    struct rusage used;
+    int status;
+
+    if (wait4(s->pid, &status, 0, &used) != s->pid)
+        _exit(COMPILER_FAILED);
+    a.cpu_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
+    a.error =
+        compiler_outcome(status, s->out_hfd, &a.is_final, a.why, sizeof a.why);
+    if (a.error == 0)
+        a.error = seal_code(s->out_hfd, &a.len);
+    answer(STEAL(s->runs), &a, s->out_hfd);
+    hfd_closep(&s->pid_hfd);
+    hfd_closep(&s->out_hfd);
+    s->pid_hfd = s->out_hfd = -1;
+}
+
+static void
+start_next(struct serving *s)
+{
+    for (size_t i = 0; i < REMOTE_SLOTS && !s->runs; i++) {
+        struct line *l = &s->line[i];
+        if (!l->module || l->have < l->len)
+            continue;
+        int r = start(s, l);
+        if (r < 0)
+            answer_error(l, r);
+    }
+}
+
+/* --- orders */
+
+static void
+cancel(const struct serving *s, struct line *l)
+{
+    if (s->runs == l)
+        (void)syscall(SYS_pidfd_send_signal, s->pid_hfd, SIGKILL, NULL, 0);
+    else if (l->module)
+        answer_error(l, -ECANCELED);
+}
+
+static void
+take_order(const struct serving *s, struct line *l)
+{
+    const struct remote_order o = l->head;
+
+    l->head_len = 0;
+    if (o.op == REMOTE_CANCEL) {
+        cancel(s, l);
+        return;
+    }
+    if (o.op != REMOTE_COMPILE || l->module || !o.len ||
+        o.len > COMPILER_MODULE_BYTES)
+        _exit(COMPILER_REFUSED);
+    l->module = malloc(o.len);
+    l->len = o.len;
+    l->have = 0;
+    if (!l->module)
+        _exit(COMPILER_FAILED);
+}
+
+/* The rest of a module, or else an order. */
+static void
+take(const struct serving *s, struct line *l)
+{
+    bool is_module = l->module && l->have < l->len;
+    char *to = is_module ? (char *)l->module + l->have
+                         : (char *)&l->head + l->head_len;
+    size_t room = is_module ? l->len - l->have : sizeof l->head - l->head_len;
+
+    ssize_t n = recv(l->hfd, to, room, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        _exit(COMPILER_DONE); /* the engine is gone */
+    if (n < 0)
+        return;
+    *(is_module ? &l->have : &l->head_len) += (size_t)n;
+    if (l->head_len == sizeof l->head)
+        take_order(s, l);
+}
+
+static void
+turn(struct serving *s)
+{
+    struct pollfd p[REMOTE_SLOTS + 1];
+
+    for (int i = 0; i < REMOTE_SLOTS; i++)
+        p[i] = (struct pollfd){.fd = s->line[i].hfd, .events = POLLIN};
+    p[REMOTE_SLOTS] = (struct pollfd){.fd = s->pid_hfd, .events = POLLIN};
+    if (poll(p, REMOTE_SLOTS + 1, -1) < 0)
+        return;
+    for (int i = 0; i < REMOTE_SLOTS; i++)
+        if (p[i].revents)
+            take(s, &s->line[i]);
+    if (p[REMOTE_SLOTS].revents)
+        finish(s);
+    start_next(s);
+}
+
+_Noreturn void
+compilers_main(int (*seal)(const char **ret_where))
+{
+    struct serving s = {.pid_hfd = -1, .out_hfd = -1};
+    const char *where = "no target";
+
+    (void)close(EXE_HFD);
+    s.wasm = config_compiler(false);
+    for (int i = 0; i < REMOTE_SLOTS; i++)
+        s.line[i].hfd = REMOTE_FIRST_HFD + i;
+    int r = s.wasm ? seal(&where) : -ENOTSUP;
+    if (r < 0) {
+        fprintf(stderr, "the compiler: %s: %s\n", where, strerror(-r));
+        _exit(COMPILER_FAILED);
+    }
+    if (hfd_write_all(s.line[0].hfd, "r", 1) < 0)
+        _exit(COMPILER_FAILED);
+    for (;;)
+        turn(&s);
+}
