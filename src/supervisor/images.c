@@ -219,6 +219,7 @@ on_failed(void *arg, const char *why)
         if (l->s->image == i && l->phase == LIFE_WANTING)
             life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
     }
+    workers_forget_want(i->workers);
 }
 
 static void

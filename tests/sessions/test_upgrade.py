@@ -58,6 +58,12 @@ def test_old_sessions_resume_and_new_ones_have_the_new_image(sup):
     assert kept(sup) == [new.info["image"]]  # nobody refers to the other
 
 
+def replace(path, data):
+    """At once, as an upgrade does it."""
+    (path.parent / "next").write_bytes(data)
+    (path.parent / "next").rename(path)
+
+
 def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     old = sup.client().create()
     old.run("x=5")
@@ -68,18 +74,20 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     with pytest.raises(Error, match="root image is not kept"):
         old.run("echo $x")
     assert old.state == "error"
-    path.write_bytes(data[:-512])  # not what it was
+    replace(path, data[:-512])  # not what it was
     assert len(kept(sup)) == 2
     with pytest.raises(Error, match="saved over another root image"):
         old.call("session.resume")
-    with tarfile.open(path, "w") as tar:
+    other = io.BytesIO()
+    with tarfile.open(fileobj=other, mode="w") as tar:
         info = tarfile.TarInfo("etc/os-release")
         text = b'ID=wasmsand\nVERSION_ID="9"\n'
         info.size = len(text)
         tar.addfile(info, io.BytesIO(text))
+    replace(path, other.getvalue())
     with pytest.raises(Error, match="of version 9, not"):
         old.call("session.resume")
-    path.write_bytes(data)
+    replace(path, data)
     old.call("session.resume")
     assert old.run("echo $x") == "5\n"
     sup.stop()
