@@ -213,7 +213,7 @@ def groups():
 
 
 def remove_groups():
-    for path in glob.glob(f"/sys/fs/cgroup/**{CGROUP}", recursive=True):
+    for path in groups() + glob.glob(f"/sys/fs/cgroup/**{CGROUP}", recursive=True):
         try:
             os.rmdir(path)
         except OSError:
