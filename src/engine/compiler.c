@@ -254,11 +254,14 @@ start_process(struct compilation *c, const struct program_source *src,
 }
 
 static int
-start_remote(struct compilation *c, const struct program_source *src)
+start_remote(struct compilation *c, const struct program_source *src, char *why,
+             size_t why_size)
 {
     struct remote *m = &c->engine->remote;
     int slot = remote_order(m, src->bytes, src->len);
 
+    if (slot == -EIO)
+        return refuse(why, why_size, "the compiler is gone");
     if (slot < 0)
         return slot;
     c->slot = slot;
@@ -282,8 +285,7 @@ compilation_start(struct engine *e, const struct program_source *src,
         return -ENOMEM;
     if (e->compiler.running > COMPILERS_MAX && !src->is_trusted)
         return -EAGAIN;
-    int r =
-        is_remote ? start_remote(c, src) : start_process(c, src, why, why_size);
+    int r = (is_remote ? start_remote : start_process)(c, src, why, why_size);
     if (r == 0)
         *ret = STEAL(c);
     return r;

@@ -100,6 +100,7 @@ receive(int hfd, int flags, struct remote_answer *ret, OWN int *ret_code_hfd)
     if (n == sizeof *ret && (ret->error || *ret_code_hfd >= 0))
         return 0;
     hfd_closep(ret_code_hfd);
+    *ret_code_hfd = -1;
     return -EIO;
 }
 
@@ -108,9 +109,10 @@ static bool
 is_free(struct remote *m, int i)
 {
     struct remote_answer a = {0};
-    int code_hfd;
+    int code_hfd = -1;
 
-    if (m->slot[i].is_left && receive(m->slot[i].hfd, 0, &a, &code_hfd) == 0) {
+    if (m->slot[i].is_left &&
+        receive(m->slot[i].hfd, 0, &a, &code_hfd) != -EAGAIN) {
         hfd_closep(&code_hfd);
         m->slot[i].is_taken = m->slot[i].is_left = false;
     }
@@ -143,7 +145,10 @@ remote_order(struct remote *m, const uint8_t *module, size_t len)
     int r = hfd_write_all(m->slot[slot].hfd, &o, sizeof o);
     if (r == 0)
         r = hfd_write_all(m->slot[slot].hfd, module, len);
-    return r < 0 ? r : slot;
+    if (r == 0)
+        return slot;
+    remote_leave(m, slot);
+    return -EIO;
 }
 
 int

@@ -162,7 +162,7 @@ struct remote {
 int remote_start(struct remote *m, const struct compiler *c);
 void remote_fini(struct remote *m);
 /* A slot, whose descriptor is readable once it is compiled; -EAGAIN: none is
- * free. */
+ * free; -EIO: the process is gone. */
 int remote_order(struct remote *m, const uint8_t *module, size_t len);
 /* When it is readable; as often as you like. -EIO: the process is gone. */
 int remote_take(struct remote *m, int slot, struct remote_answer *ret,

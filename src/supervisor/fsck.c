@@ -4,7 +4,9 @@
 #include "base/buf.h"
 #include "store/store.h"
 #include "supervisor/config.h"
+#include "supervisor/images.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +18,16 @@ static const char help[] =
     "every chunk,\n"
     "every reference, the tables of inodes. Prints a line for each thing "
     "found: session,\n"
-    "path, what. A file whose contents are damaged costs nothing but itself.\n"
+    "path, what. A file whose contents are damaged costs nothing but itself. "
+    "Root images\n"
+    "that are kept beside the store are verified too.\n"
     "\n"
     "  --store DIR   the folder of the store; else the one that is configured\n"
     "  --repair      replace damaged files by empty ones, damaged shells by "
     "new ones,\n"
     "                and put references and figures right\n";
+
+enum { PATH_BYTES = 1200 };
 
 struct words {
     const char *store;
@@ -80,8 +86,33 @@ parse(char **words, struct words *ret)
     return 0;
 }
 
+/* Root images beside the store: they are what their names say. */
+static void
+check_images(const char *dir, struct tally *t)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES + 80], hash[IMAGE_HASH_BYTES];
+    const struct dirent *e;
+
+    (void)snprintf(folder, sizeof folder, "%s/images", dir);
+    DIR *d = opendir(folder);
+    while (d && (e = readdir(d))) {
+        if (strlen(e->d_name) != IMAGE_HASH_BYTES - 1)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%.64s", folder, e->d_name);
+        int r = image_hash(path, hash);
+        if (r == 0 && !strcmp(hash, e->d_name))
+            continue;
+        const struct store_finding f = {
+            "", path, "a damaged root image: its sessions cannot be resumed",
+            false};
+        print_finding(t, &f);
+    }
+    if (d)
+        closedir(d);
+}
+
 static int
-check(struct store *s, bool repair)
+check(struct store *s, const char *dir, bool repair)
 {
     struct tally t = {0};
     int r = store_fsck(s, repair, print_finding, &t);
@@ -90,6 +121,7 @@ check(struct store *s, bool repair)
         fprintf(stderr, "wasm-sandbox: fsck: %s\n", store_why(s));
         return 125;
     }
+    check_images(dir, &t);
     printf("%u found, %u repaired\n", t.found, t.repaired);
     return t.found != t.repaired;
 }
@@ -105,7 +137,7 @@ check_dir(const char *dir, bool repair)
         fprintf(stderr, "wasm-sandbox: fsck: %s\n", why);
         return 125;
     }
-    int status = check(s, repair);
+    int status = check(s, dir, repair);
     store_free(s);
     return status;
 }

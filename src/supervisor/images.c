@@ -5,7 +5,7 @@
 #include "base/hfd.h"
 #include "supervisor/config.h"
 #include "supervisor/say.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/session.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,10 +64,9 @@ image_drop(struct image *i)
 /* --- the current one */
 
 int
-images_set_current(struct supervisor *sv, const char *path)
+image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
 {
     uint8_t hash[BLAKE2B_BYTES], part[2048];
-    char text[2 * BLAKE2B_BYTES + 1];
     struct blake2b b;
     ssize_t n;
     CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
@@ -81,8 +80,19 @@ images_set_current(struct supervisor *sv, const char *path)
         return -errno;
     blake2b_end(&b, hash);
     for (size_t i = 0; i < sizeof hash; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", hash[i]);
-    sv->images.current = image_find(sv, text);
+        (void)snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    return 0;
+}
+
+int
+images_set_current(struct supervisor *sv, const char *path)
+{
+    char hash[IMAGE_HASH_BYTES];
+
+    int r = image_hash(path, hash);
+    if (r < 0)
+        return r;
+    sv->images.current = image_find(sv, hash);
     return sv->images.current ? 0 : -ENOMEM;
 }
 
@@ -189,6 +199,40 @@ images_begin(struct supervisor *sv, const char *path,
 /* --- workers */
 
 static void
+on_ready(void *arg)
+{
+    const struct image *i = arg;
+
+    lives_take_workers(i->sv);
+}
+
+/* Another program may not take an old image: who waits for it is told. */
+static void
+on_failed(void *arg, const char *why)
+{
+    const struct image *i = arg;
+
+    say(i->sv, LEVEL_error, "a worker with the image %s: %s", i->hash, why);
+    LIST_FOR_EACH_SAFE(it, &i->sv->lives)
+    {
+        struct life *l = CONTAINER_OF(it, struct life, link);
+        if (l->s->image == i && l->phase == LIFE_WANTING)
+            life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
+    }
+    workers_forget_want(i->workers);
+}
+
+static void
+on_ended(void *arg, struct worker *w)
+{
+    (void)arg;
+    life_on_ended(w->user);
+}
+
+static const struct workers_events events_of_image = {
+    .ready = on_ready, .failed = on_failed, .ended = on_ended};
+
+static void
 on_born(struct source *source, uint32_t events)
 {
     (void)events;
@@ -208,6 +252,8 @@ begin_workers(struct image *i)
         return -ENOENT;
     memcpy(i->argv, argv, sizeof argv);
     c.argv = i->argv;
+    c.events = &events_of_image;
+    c.arg = i;
     int r = workers_new(&c, t->host, &i->workers);
     if (r < 0)
         return r;

@@ -37,6 +37,9 @@ void image_drop(struct image *i);
 /* As workers_take, for one that is not current. -ENOENT: it is not kept. */
 int image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret);
 
+/* The hash of the image at `path`. -errno. */
+int image_hash(const char *path, char ret[IMAGE_HASH_BYTES]);
+
 /* Before all else. */
 void images_init(struct images *t);
 /* Hashes the image at `path`, which is the current one then. -errno. */

@@ -511,6 +511,12 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
     return r;
 }
 
+void
+workers_forget_want(struct workers *p)
+{
+    p->is_wanted = false;
+}
+
 int
 workers_run(struct workers *p, const struct worker_command *c,
             OWN struct worker **ret)

@@ -162,11 +162,11 @@ parse_reply(struct text line, struct reply *ret)
     struct scan s;
 
     *ret = (struct reply){0};
-    if (!scan_is_json(line) || !scan_object(line, &s))
+    if (!scan_object(line, &s))
         return false;
     while (scan_next(&s, &m))
         take_member(ret, &m);
-    return ret->has_version && !ret->is_bad;
+    return scan_is_over(&s) && ret->has_version && !ret->is_bad;
 }
 
 struct call *

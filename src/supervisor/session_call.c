@@ -96,6 +96,12 @@ to_session(OWN struct call *q)
         session_call(q->session, q);
 }
 
+static void
+refuse_at_end(OWN struct call *q)
+{
+    call_error(q, SESSION_ERROR, "The supervisor is shutting down");
+}
+
 void
 route_call(OWN struct call *q)
 {
@@ -106,7 +112,7 @@ route_call(OWN struct call *q)
         call_error(q, METHOD_NOT_FOUND, "Not here: %s: %s", m->name,
                    m->refusal);
     else if (q->client->sv->is_ending)
-        call_error(q, SESSION_ERROR, "The supervisor is shutting down");
+        refuse_at_end(q);
     else if (method_check(m, q->msg, q->params, error) < 0)
         call_error(q, INVALID_PARAMS, "%s", error);
     else if (m->flags & NO_SESSION)
@@ -179,6 +185,9 @@ session_serve_waiting(struct session *s)
     while (!list_is_empty(&calls)) {
         struct call *q = CONTAINER_OF(calls.next, struct call, turn);
         list_remove(&q->turn);
-        session_call(s, q);
+        if (s->sv->is_ending) /* nothing is resumed any more */
+            refuse_at_end(q);
+        else
+            session_call(s, q);
     }
 }

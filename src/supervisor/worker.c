@@ -123,15 +123,17 @@ static void
 print_why(const struct inmate *m, char *why, size_t size)
 {
     const struct ending *e = &m->ending;
-    char words[128];
-    uint64_t at;
+    char words[192];
+    uint64_t end = m->words.end, at;
 
     if (e->start_error) {
         (void)snprintf(why, size, "%s: %s", e->where,
                        strerrordesc_np(e->start_error));
         return;
     }
-    size_t n = ring_copy(&m->words, 0, words, sizeof words - 1, &at);
+    size_t n =
+        ring_copy(&m->words, end < sizeof words ? 0 : end - sizeof words + 1,
+                  words, sizeof words - 1, &at);
     while (n && words[n - 1] == '\n')
         n--;
     words[n] = 0;

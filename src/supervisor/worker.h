@@ -76,6 +76,9 @@ uint32_t workers_starting(const struct workers *p);
 int workers_take(struct workers *p, const uint32_t *limit,
                  OWN struct worker **ret);
 
+/* Whoever was told -EAGAIN does not wait any more. */
+void workers_forget_want(struct workers *p);
+
 /* A program of the host in a jail of its own, as `limit` runs it. It has no
  * rpc and no state; its output goes to a ring. */
 struct worker_command {

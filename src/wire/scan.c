@@ -1,6 +1,7 @@
 /* A JSON reader that keeps nothing but the kinds of the open containers. */
 #include "wire/scan.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct reader {
@@ -70,12 +71,14 @@ take_unicode(struct reader *r)
 static bool
 take_escape(struct reader *r)
 {
+    static const bool is_escape[UCHAR_MAX + 1] = {
+        ['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
+        ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
+
     if (r->at == r->end)
         return false;
-    char c = *r->at++;
-    if (c == 'u')
-        return take_unicode(r);
-    return c && strchr("\"\\/bfnrt", c);
+    unsigned char c = (unsigned char)*r->at++;
+    return c == 'u' ? take_unicode(r) : is_escape[c];
 }
 
 /* After the quote. */
@@ -242,7 +245,9 @@ scan_object(struct text t, struct scan *ret)
     skip_space(&at, end);
     if (at == end || *at != '{')
         return false;
-    *ret = (struct scan){at + 1, end};
+    at++;
+    skip_space(&at, end);
+    *ret = (struct scan){at, end, at < end && *at != '}'};
     return true;
 }
 
@@ -251,22 +256,34 @@ scan_next(struct scan *s, struct member *ret)
 {
     struct reader r = {.at = s->at, .end = s->end};
 
-    skip_space(&r.at, r.end);
-    (void)take(&r, ',');
-    skip_space(&r.at, r.end);
     const char *name = r.at + 1;
-    if (!take(&r, '"') || !take_string(&r))
+    if (!s->has_more || !take(&r, '"') || !take_string(&r))
         return false;
     ret->name = (struct text){name, (size_t)(r.at - 1 - name)};
     skip_space(&r.at, r.end);
-    (void)take(&r, ':');
+    if (!take(&r, ':'))
+        return false;
     skip_space(&r.at, r.end);
     const char *value = r.at;
     if (!take_value(&r))
         return false;
     ret->value = (struct text){value, (size_t)(r.at - value)};
+    skip_space(&r.at, r.end);
+    s->has_more = take(&r, ',');
+    skip_space(&r.at, r.end);
     s->at = r.at;
     return true;
+}
+
+bool
+scan_is_over(const struct scan *s)
+{
+    struct reader r = {.at = s->at, .end = s->end};
+
+    if (s->has_more || !take(&r, '}'))
+        return false;
+    skip_space(&r.at, r.end);
+    return r.at == r.end;
 }
 
 bool

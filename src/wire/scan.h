@@ -11,18 +11,21 @@ enum { SCAN_DEPTH_MAX = 64 };
  * Names that come twice in an object are not looked for. */
 bool scan_is_json(struct text t);
 
-/* What follows is for text that scan_is_json accepted. */
+/* The members of an object, each checked as it is come to. */
 struct member {
     struct text name;  /* as it is written, without the quotes */
     struct text value; /* as it is written */
 };
 struct scan {
     const char *at, *end;
+    bool has_more; /* a member must follow, after a comma */
 };
 /* False: it is not an object. */
 bool scan_object(struct text t, struct scan *ret);
-/* The next member; false: there are no more. */
+/* The next member; false: there are no more, or what follows is none. */
 bool scan_next(struct scan *s, struct member *ret);
+/* After the last member: was that a whole object, and nothing else? */
+bool scan_is_over(const struct scan *s);
 bool text_is(struct text t, const char *s);
 /* A whole number without sign, at most 18 digits. */
 bool text_number(struct text t, uint64_t *ret);

@@ -206,7 +206,10 @@ TEST(a_remote_compiler_that_dies_is_told)
 
     CHECK_EQ(kill(e->remote.pid, SIGKILL), 0);
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-    CHECK(!fake_program(e, PROGRAM("nop"), false, why, sizeof why));
+    for (int i = 0; i <= REMOTE_SLOTS; i++) {
+        CHECK(!fake_program(e, PROGRAM("nop"), false, why, sizeof why));
+        CHECK(!strcmp(why, "the compiler is gone"));
+    }
     (void)signal(SIGPIPE, old);
     engine_free(e);
 }

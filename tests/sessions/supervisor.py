@@ -15,7 +15,7 @@ SANDBOX = os.path.abspath(os.environ.get("WASM_SANDBOX", ROOT / "build/wasm-sand
 SUPERVISOR = os.environ.get("WASMSAND_SUPERVISOR") or os.path.join(
     os.path.dirname(SANDBOX), "libexec/wasmsand-supervisor")
 FAKE = ROOT / "tests/sessions/fake_worker.py"
-CGROUP = f"/wasmsand-test-{os.getpid()}"
+CGROUP = f"/wasmsand-sessions-{os.getpid()}"
 
 
 class Error(Exception):
@@ -213,7 +213,7 @@ def groups():
 
 
 def remove_groups():
-    for path in glob.glob(f"/sys/fs/cgroup/**{CGROUP}", recursive=True):
+    for path in groups() + glob.glob(f"/sys/fs/cgroup/**{CGROUP}", recursive=True):
         try:
             os.rmdir(path)
         except OSError:

@@ -38,10 +38,10 @@ def work(session):
 class Hostile:
     """Repeats an attack, once at least, until it is told that it is enough."""
 
-    def __init__(self, sup, attack):
+    def __init__(self, sup, attack, event=threading.Event):
         self.sup, self.attack = sup, attack
         self.session = sup.client().create(limits=LIMITS, timeoutMs=2000)
-        self.begun, self.enough = threading.Event(), threading.Event()
+        self.begun, self.enough = event(), event()
 
     def run(self):
         while not (self.begun.is_set() and self.enough.is_set()):

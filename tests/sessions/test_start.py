@@ -3,7 +3,7 @@ import os
 import socket
 
 import pytest
-from supervisor import FAKE, Supervisor
+from supervisor import FAKE, Error, Session, Supervisor
 
 
 @pytest.fixture
@@ -53,6 +53,20 @@ def test_sigterm_while_it_waits_for_the_first_worker(sup, gate):
     sup.begin().wait_until_it_says(b"the first worker is not ready yet")
     sup.log_to_file()
     assert sup.stop() == 0
+
+
+def test_sigterm_while_a_call_waits_for_its_session(sup, gate):
+    sup.settings["pool_size"] = 0
+    client = sup.start().client()
+    created = client.ask("session.create")
+    with open(gate, "w"):
+        s = Session(client, client.wait(created)["sessionId"])
+    s.call("session.pause")
+    waiting = s.ask("run", command="quiet x")
+    assert Session(sup.client(), s.id).wait_for("starting", s.last_event() - 1)
+    assert sup.stop() == 0
+    with pytest.raises(Error, match="shutting down"):
+        client.wait(waiting)
 
 
 def test_a_socket_in_use_is_refused_before_a_worker_is_started(sup, gate):

@@ -2,6 +2,7 @@
 import io
 import os
 import shutil
+import signal
 import tarfile
 
 import pytest
@@ -57,6 +58,12 @@ def test_old_sessions_resume_and_new_ones_have_the_new_image(sup):
     assert kept(sup) == [new.info["image"]]  # nobody refers to the other
 
 
+def replace(path, data):
+    """At once, as an upgrade does it."""
+    (path.parent / "next").write_bytes(data)
+    (path.parent / "next").rename(path)
+
+
 def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     old = sup.client().create()
     old.run("x=5")
@@ -67,9 +74,47 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
     with pytest.raises(Error, match="root image is not kept"):
         old.run("echo $x")
     assert old.state == "error"
-    path.write_bytes(data[:-512])  # not what it was
+    replace(path, data[:-512])  # not what it was
+    assert len(kept(sup)) == 2
     with pytest.raises(Error, match="saved over another root image"):
         old.call("session.resume")
-    path.write_bytes(data)
+    other = io.BytesIO()
+    with tarfile.open(fileobj=other, mode="w") as tar:
+        info = tarfile.TarInfo("etc/os-release")
+        text = b'ID=wasmsand\nVERSION_ID="9"\n'
+        info.size = len(text)
+        tar.addfile(info, io.BytesIO(text))
+    replace(path, other.getvalue())
+    with pytest.raises(Error, match="of version 9, not"):
+        old.call("session.resume")
+    replace(path, data)
     old.call("session.resume")
     assert old.run("echo $x") == "5\n"
+    sup.stop()
+    path.write_bytes(data[:-512])
+    done = sup.cli("fsck", "--store", sup.folder / "store")
+    assert (done.returncode, done.stdout.decode()) == (
+        1, f"{path}: a damaged root image: its sessions cannot be resumed\n1 found, 0 repaired\n")
+
+
+def nurseries(sup):
+    """The processes in which workers are born, one for each image."""
+    pid = sup.process.pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        children = [int(word) for word in f.read().split()]
+    words = {child: open(f"/proc/{child}/cmdline", "rb").read().split(b"\0") for child in children}
+    return [child for child in children if b"nursery" in words[child]]
+
+
+def test_the_end_of_an_images_nursery_costs_no_session_of_another(sup):
+    old = sup.client().create()
+    old.run("x=5")
+    client = old.client = upgrade(sup)
+    new = client.create()
+    workers = [(s, s.run("y=6; echo $x"), s.pid) for s in (old, new)]
+    assert len(nurseries(sup)) == 2
+    for pid in nurseries(sup):
+        os.kill(pid, signal.SIGKILL)
+        client.create().call("session.end")  # a birth, from a new nursery
+    for session, said, pid in workers:
+        assert session.run("echo $x") == said and session.pid == pid

@@ -37,6 +37,14 @@ put_lines(struct outbox *o)
     }
 }
 
+static char
+byte_at(size_t at)
+{
+    size_t line = at / (LINE_BYTES + 1);
+
+    return at % (LINE_BYTES + 1) == LINE_BYTES ? '\n' : (char)('a' + line % 26);
+}
+
 /* All of it, as the lines were put. */
 static void
 check_lines(struct outbox *o, int hfd)
@@ -46,10 +54,8 @@ check_lines(struct outbox *o, int hfd)
     ssize_t n;
 
     while ((n = read(hfd, block, sizeof block)) > 0) {
-        for (ssize_t i = 0; i < n; i++, at++) {
-            size_t line = at / (LINE_BYTES + 1), in = at % (LINE_BYTES + 1);
-            CHECK_EQ(block[i], in == LINE_BYTES ? '\n' : 'a' + (int)line % 26);
-        }
+        for (ssize_t i = 0; i < n; i++)
+            CHECK(block[i] == byte_at(at++));
         outbox_flush(o);
     }
     CHECK_EQ(at, (size_t)LINES * (LINE_BYTES + 1));

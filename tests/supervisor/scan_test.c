@@ -147,6 +147,34 @@ TEST(members_are_found_as_they_are_written)
     CHECK(!scan_next(&s, &m));
 }
 
+static bool
+is_object(const char *text)
+{
+    struct member m;
+    struct scan s;
+
+    if (!scan_object((struct text){text, strlen(text)}, &s))
+        return false;
+    while (scan_next(&s, &m))
+        ;
+    return scan_is_over(&s);
+}
+
+TEST(an_object_is_whole_after_its_last_member)
+{
+    static const char *const bad[] = {
+        "",        "{",         "{\"a\":1",          "{\"a\":1,}",  "{,}",
+        "{} {}",   "{}x",       "{\"a\" 1}",         "{\"a\":}",    "{a:1}",
+        "{\"a\"}", "{\"a\":1]", "{\"a\":1 \"b\":2}", "{\"a\":tru}", "[]",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!is_object(bad[i]));
+    CHECK(is_object("{}"));
+    CHECK(is_object(" { } "));
+    CHECK(is_object(" { \"a\" : 1 , \"b\" : [ ] } "));
+}
+
 TEST(numbers_have_no_sign_and_18_digits)
 {
     uint64_t n = 0;

@@ -88,7 +88,7 @@ use_and_give_back(const char *arg)
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return !worked("mmap", -1);
-        memset(p, 1, len);
+        *p = 1;
         madvise(p, len, MADV_DONTNEED);
     }
     return false;

@@ -43,8 +43,21 @@ RUNS = """
 """
 
 
-def test_an_interrupt_from_the_terminal():
-    with client(RUNS) as p:
+ASYNC_RUNS = """
+    import asyncio
+    from wasmsand import AsyncSandbox
+    async def main():
+        sb = await AsyncSandbox()
+        print(sb._channel.connection.pid, flush=True)
+        await sb.commands.run("echo; while :; do :; done",
+                              on_stdout=lambda t: print("runs", flush=True))
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("program", [RUNS, ASYNC_RUNS])
+def test_an_interrupt_from_the_terminal(program):
+    with client(program) as p:
         pid, _ = p.stdout.readline(), p.stdout.readline()
         p.send_signal(signal.SIGINT)
         assert p.wait(120) == -signal.SIGINT
@@ -52,9 +65,10 @@ def test_an_interrupt_from_the_terminal():
         wait_for_end(pid)
 
 
+@pytest.mark.parametrize("program", [RUNS, ASYNC_RUNS])
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
-def test_a_client_that_is_killed_leaves_no_server(sig):
-    with client(RUNS) as p:
+def test_a_client_that_is_killed_leaves_no_server(program, sig):
+    with client(program) as p:
         pid, _ = p.stdout.readline(), p.stdout.readline()
         p.send_signal(sig)
         assert p.wait(120) == -sig
@@ -76,6 +90,22 @@ def test_the_end_of_the_interpreter_leaves_no_server(work):
     with client(code) as p:
         pid = p.stdout.readline()
         assert p.wait(120) == 0, p.stderr.read()
+        wait_for_end(pid)
+
+
+def test_the_end_of_an_event_loop_leaves_no_server():
+    with client("""
+            import asyncio
+            from wasmsand import AsyncSandbox
+            async def main():
+                sb = await AsyncSandbox()
+                print(sb._channel.connection.pid, flush=True)
+                await sb.commands.start("sleep 1000")
+                await sb.fork()
+            asyncio.run(main())
+            """) as p:
+        pid = p.stdout.readline()
+        assert p.wait(30) == 0, p.stderr.read()
         wait_for_end(pid)
 
 

@@ -4,6 +4,7 @@ import ast
 import importlib
 import pathlib
 import pkgutil
+import subprocess
 import sys
 
 import pytest
@@ -38,6 +39,12 @@ def test_python_3_9_and_its_library_suffice(path):
 
 def test_the_types_are_told():
     assert (FOLDER / "py.typed").exists()
+
+
+def test_the_program_of_the_package():
+    done = subprocess.run([sys.executable, "-m", "wasmsand", "--version"],
+                          check=True, capture_output=True, text=True)
+    assert done.stdout == f"wasm-sandbox {wasmsand.__version__}\n"
 
 
 def test_every_name_is_there():

@@ -295,7 +295,7 @@ def test_mounts(tmp_path):
         assert sb.files.read_text("/mnt/more/c") == "more\n"
 
 
-def test_options(tmp_path):
+def test_options():
     with Sandbox(timeout_ms=200, env={"A": "b"}, seed=1, clock_ms=0,
                  limits={"processes": 5}) as sb:
         assert sb.commands.run("echo $A; date +%Y", timeout_ms=60_000) \
@@ -305,6 +305,26 @@ def test_options(tmp_path):
     with Sandbox(allow_tools=["ls"]) as sb:
         r = sb.commands.run("ls / >/dev/null && cat /etc/passwd")
         assert (r.exit_code, r.error_class) == (126, "CAPABILITY_DENIED")
+
+
+def test_programs_of_the_caller(root, tmp_path):
+    """Folders of the host may be given as paths."""
+    (tmp_path / "mine.wasm").write_bytes(root.files.read("/usr/bin/jq"))
+    with Sandbox(tools_dir=tmp_path,
+                 mounts=[Mount("/mnt/host", host_path=tmp_path)]) as sb:
+        assert sb.commands.run("echo '{\"a\":5}' | mine .a; ls /mnt/host") \
+            .stdout == "5\nmine.wasm\n"
+        assert sb.files.upload(tmp_path, "/tmp/up") == 1
+        assert sb.files.download("/tmp/up", tmp_path / "down") == 1
+        assert (tmp_path / "down" / "mine.wasm").exists()
+
+
+def test_writable_paths():
+    with Sandbox(writable_paths=["/workspace"]) as sb:
+        r = sb.commands.run("echo x >/workspace/f && cat /workspace/f; >/etc/f")
+        assert r.stdout == "x\n" and "Read-only file system" in r.stderr
+        with pytest.raises(RpcError, match="EROFS"):
+            sb.files.write("/etc/f", "")
 
 
 def test_commands_of_the_caller():
