@@ -20,6 +20,12 @@ host_mono_ns(void)
     return host_ns(CLOCK_MONOTONIC);
 }
 
+int64_t
+host_thread_ns(void)
+{
+    return host_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void
 clock_init(struct clock *c, bool is_virtual, int64_t start_ns)
 {

@@ -36,8 +36,10 @@ void clock_init(struct clock *c, bool is_virtual, int64_t start_ns);
 void clock_fini(struct clock *c);
 int64_t clock_mono_ns(const struct clock *c); /* since the sandbox began */
 int64_t clock_real_ns(const struct clock *c);
-int64_t
-host_mono_ns(void); /* the host's own clock, also beside a virtual one */
+/* The host's own clock, also beside a virtual one; and the processor time of
+ * the calling thread. */
+int64_t host_mono_ns(void);
+int64_t host_thread_ns(void);
 
 /* The deadline `ns` from now; NS_NEVER stays. */
 int64_t clock_after(const struct clock *c, int64_t ns);

@@ -52,6 +52,7 @@ struct kernel {
     struct list background; /* runnable, but of earlier runs */
     struct thread *running;
     int64_t turn_ns, look_ns; /* host time: this turn began, last look */
+    int64_t away_ns;          /* host time that our thread did not run in */
     int64_t deadline_ns;      /* host time: of kernel_run; 0: none */
     int64_t cpu_ns;           /* of all processes so far */
     int64_t run_cpu_ns;       /* cpu_ns when the run began */

@@ -25,6 +25,7 @@ enum {
     BACKGROUND_TURNS = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
     STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
+    LONG_TURN_NS = 200000,    /* the host may have done something else in it */
 };
 
 /* The queue that th belongs to. */
@@ -230,16 +231,39 @@ look_at_stack(struct thread *th, enum machine_event e,
     return MACHINE_TRAPPED;
 }
 
-/* Time is read once a turn: its end is the beginning of the next. */
+/* --- time */
+
+static void
+begin_turns(struct kernel *k)
+{
+    k->turn_ns = host_mono_ns();
+    k->away_ns = k->turn_ns - host_thread_ns();
+}
+
+/* How much of the turn was work. */
+static int64_t
+work_of(struct kernel *k, int64_t now, int64_t turn_ns)
+{
+    if (turn_ns < LONG_TURN_NS)
+        return turn_ns;
+    int64_t away = now - host_thread_ns();
+    int64_t work = turn_ns - (away - k->away_ns);
+    k->away_ns = away;
+    return work < 0 ? 0 : work < turn_ns ? work : turn_ns;
+}
+
+/* The clock is read once a turn: its end is the beginning of the next. That of
+ * the processor costs more, and differs only in turns that are long. */
 void
 sched_account(struct kernel *k)
 {
     int64_t now = host_mono_ns();
 
     if (k->running) {
-        COUNTER_ADD(k->cpu_ns, now - k->turn_ns);
+        int64_t ns = work_of(k, now, now - k->turn_ns);
+        COUNTER_ADD(k->cpu_ns, ns);
         if (!k->clock.is_virtual)
-            k->running->owner->usage.cpu_ns += now - k->turn_ns;
+            k->running->owner->usage.cpu_ns += ns;
     }
     k->turn_ns = now;
 }
@@ -440,7 +464,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
     bool is_tidy = true;
 
     free_dead(k);
-    k->turn_ns = host_mono_ns();
+    begin_turns(k);
     for (unsigned turn = 1; take_kick(k), !done(arg); turn++) {
         struct thread *next = sched_next(k, turn);
         if (!next || turn % TURNS_PER_LOOK == 0 ||
@@ -461,7 +485,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         /* What was asked for there may have ended or woken someone. */
         if (is_tidy && !kernel_has_work(k))
             idle(k, deadline_ns);
-        k->turn_ns = host_mono_ns();
+        begin_turns(k);
     }
     return 0;
 }

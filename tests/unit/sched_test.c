@@ -423,6 +423,30 @@ TEST(sched_cpu_limit_ends_a_busy_task)
     kernel_free(k);
 }
 
+static enum machine_event
+doze(struct fake_machine *m, struct machine_trap *trap)
+{
+    struct timespec ts = {.tv_nsec = 20 * NS_PER_MS};
+
+    (void)m;
+    (void)trap;
+    nanosleep(&ts, NULL);
+    return MACHINE_YIELDED;
+}
+
+TEST(sched_what_the_host_does_meanwhile_is_no_cpu_time)
+{
+    struct kernel *k = world_new();
+    struct task *t = runnable(k, doze);
+    int left = 2;
+
+    k->clock.is_virtual = false;
+    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK(t->usage.cpu_ns < 20 * NS_PER_MS);
+    CHECK_EQ(k->cpu_ns, t->usage.cpu_ns);
+    kernel_free(k);
+}
+
 TEST(sched_soft_cpu_limit_signals_each_second)
 {
     struct kernel *k = world_new();
