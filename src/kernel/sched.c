@@ -233,27 +233,32 @@ look_at_stack(struct thread *th, enum machine_event e,
 
 /* --- time */
 
+#define AWAY_UNKNOWN INT64_MIN
+
 static void
 begin_turns(struct kernel *k)
 {
     k->turn_ns = host_mono_ns();
-    k->away_ns = k->turn_ns - host_thread_ns();
+    k->away_ns = AWAY_UNKNOWN;
 }
 
-/* How much of the turn was work. */
+/* How much of the turn was work. The processor's clock costs as much as a short
+ * turn: it is read at the end of long ones alone, so that the first of them has
+ * nothing to be compared with. */
 static int64_t
 work_of(struct kernel *k, int64_t now, int64_t turn_ns)
 {
     if (turn_ns < LONG_TURN_NS)
         return turn_ns;
     int64_t away = now - host_thread_ns();
-    int64_t work = turn_ns - (away - k->away_ns);
+    int64_t work = turn_ns;
+    if (k->away_ns != AWAY_UNKNOWN)
+        work -= away - k->away_ns;
     k->away_ns = away;
     return work < 0 ? 0 : work < turn_ns ? work : turn_ns;
 }
 
-/* The clock is read once a turn: its end is the beginning of the next. That of
- * the processor costs more, and differs only in turns that are long. */
+/* The clock is read once a turn: its end is the beginning of the next. */
 void
 sched_account(struct kernel *k)
 {
