@@ -596,7 +596,8 @@ WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
 WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
                                    uint16_t rows, uint16_t cols,
                                    struct wsand_error *err);
-/* To it and all that it has started. -ESRCH; -EINVAL: no such signal. */
+/* To it and all that it has started; SIGHUP also hangs its terminal up, if it
+ * has one: what reads there gets the end. -ESRCH; -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
 /* There is room again for its output. -ESRCH. */

@@ -263,6 +263,8 @@ static void
 deliver_kill(struct process *p, OWN struct letter *l)
 {
     kernel_kill(p->sb->kernel, p->tag, l->sig);
+    if (l->sig == SIGHUP && p->tty)
+        tty_hangup(p->tty);
     free(l);
 }
 

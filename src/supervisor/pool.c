@@ -84,7 +84,7 @@ find_unborn(const struct workers *p, uint64_t id)
 }
 
 static bool
-is_of(const struct workers *p, pid_t pid)
+is_known(const struct workers *p, pid_t pid)
 {
     LIST_FOR_EACH(it, &p->inmates)
     {
@@ -92,17 +92,6 @@ is_of(const struct workers *p, pid_t pid)
             return true;
     }
     return pid == p->nursery;
-}
-
-static bool
-is_known(const struct workers *p, pid_t pid)
-{
-    LIST_FOR_EACH(it, p->config.pools)
-    {
-        if (is_of(CONTAINER_OF(it, struct workers, link), pid))
-            return true;
-    }
-    return false;
 }
 
 static pid_t
@@ -121,12 +110,15 @@ find_stray(const struct workers *p)
 }
 
 /* Who was born when the nursery died, which had no time to tell: our children
- * all the same. */
+ * all the same. Beside other pools nobody can tell whose they are: they find
+ * their sockets closed, and end. */
 static void
 reap_strays(const struct workers *p)
 {
     pid_t pid;
 
+    if (p->config.pools->next != p->config.pools->prev)
+        return;
     while ((pid = find_stray(p))) {
         (void)kill(pid, SIGKILL);
         if (waitpid(pid, NULL, __WALL) < 0)

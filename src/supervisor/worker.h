@@ -47,7 +47,7 @@ struct workers_config {
     uint32_t births;    /* at most at a time; 0: 2 */
     uint32_t threads;   /* of one worker; 0: 64 */
     bool compiles;      /* workers have a compiler beside them */
-    struct list *pools; /* all of this process: its children are theirs */
+    struct list *pools; /* all of this process */
     const struct workers_events *events;
     void *arg;
 };
