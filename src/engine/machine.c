@@ -276,9 +276,11 @@ int
 machine_instantiate(struct engine_machine *m)
 {
     machine_open(m);
-    /* It has no start function, so there is nothing to wait for. */
-    bool is_done = wasmtime_call_future_poll(m->future);
-    if (!is_done || m->trap || m->error) {
+    /* It has no start function, so there is nothing to wait for: it is only not
+     * done where a time slice ends while the initial memory is copied. */
+    while (!wasmtime_call_future_poll(m->future))
+        ;
+    if (m->trap || m->error) {
         future_drop(m);
         return -ENOMEM;
     }

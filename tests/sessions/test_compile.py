@@ -55,10 +55,10 @@ def test_programs_with_memory_run(session):
     assert session.run("""echo "[3,4]" | ./q .[1] | cat""") == "4\n"
 
 
-@pytest.mark.long  # fork is now and then refused there with ENOMEM
 def test_programs_that_fork_run(session):
+    """Often: a time slice may end while the child's memory is made."""
     session.run(f"cp /usr/bin/bash sh; {OTHER} sh")
-    assert session.run("""./sh -c 'echo a | cat; (exit 5) & wait $!; echo $?'""") == "a\n5\n"
+    assert session.run("""./sh -c 'for i in {1..300}; do (exit 5) & wait $!; echo $?; done | sort | uniq -c'""").split() == ["300", "5"]
 
 
 def test_it_dies_like_any_program(session):
