@@ -93,8 +93,7 @@ serve_one(int hfd, const struct cgroup_host *h, struct birth_orders *b)
     memset(a.hfd, 0xff, sizeof a.hfd);
     (b->o.is_command ? bear_command : newborn_worker)(h, b, &a);
     r = birth_send_answer(hfd, &a);
-    for (int i = 0; i < N_BIRTH_HFDS; i++)
-        hfd_closep(&a.hfd[i]);
+    birth_drop_answer(&a);
     return r;
 }
 

@@ -151,9 +151,12 @@ def test_the_nursery_can_be_lost():
         assert p.attack(number, "echo", "there")[1]
 
 
-def test_who_is_born_while_the_nursery_dies_is_reaped():
+@pytest.mark.parametrize("pools", [1, 2])
+def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
     with pool(idle=2) as p:
         p.tell("settle", 2)
+        if pools == 2:
+            p.tell("beside")
         kills = 0
         for _ in range(20):
             nursery = int(p.tell("nursery"))
@@ -166,8 +169,9 @@ def test_who_is_born_while_the_nursery_dies_is_reaped():
             p.tell("settle", 2)
         assert kills
         workers = [pid for pid in children(p.process.pid) if is_worker(pid)]
-        assert len(workers) == 2
-        assert len(children(p.process.pid)) == 2 + bool(int(p.tell("nursery")))
+        assert len(workers) == 2 * pools
+        nurseries = pools - 1 + bool(int(p.tell("nursery")))
+        assert len(children(p.process.pid)) == len(workers) + nurseries
 
 
 def children(pid):
