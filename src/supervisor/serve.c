@@ -125,17 +125,29 @@ find_root(struct serving *g)
     return 0;
 }
 
+/* The code that a compiler gives to its worker is in files: only a group
+ * counts those. */
+static bool
+is_code_uncounted(const struct serving *g, int limit)
+{
+    return limit == LIMIT_memory && g->config->compile == COMPILE_separate &&
+           g->host.of[CTL_memory] < 0;
+}
+
 static int
 check_enforced(const struct serving *g)
 {
     for (int i = 0; i < N_LIMITS; i++) {
-        if (probe_enforcer(&g->host, (enum limit)i) ||
+        bool is_uncounted = is_code_uncounted(g, i);
+        if ((probe_enforcer(&g->host, (enum limit)i) && !is_uncounted) ||
             g->config->allow_unenforced & 1U << i)
             continue;
         fprintf(stderr,
                 "wasm-sandbox: serve: nothing on this host enforces the limit "
-                "'%s'; --allow-unenforced %s starts without it\n",
-                limit_rows[i].name, limit_rows[i].name);
+                "'%s'%s; --allow-unenforced %s starts without it\n",
+                limit_rows[i].name,
+                is_uncounted ? " with compile: separate" : "",
+                limit_rows[i].name);
         return -EINVAL;
     }
     return 0;
