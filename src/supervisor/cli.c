@@ -25,7 +25,8 @@ static const char help[] =
     "  create [COMMAND...]           a new session; with COMMAND, of a program "
     "of the host\n"
     "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
-    "      --durability full|interval --no-auto-resume --env NAME=VALUE\n"
+    "      --durability full|interval --no-auto-resume --env NAME=VALUE "
+    "--network\n"
     "  list                          --agent A --state S --ended\n"
     "  show SESSION\n"
     "  run SESSION [--] COMMAND...   the status is the command's\n"
@@ -313,6 +314,8 @@ do_create(struct cli *c, const char *id)
         (void)json_object_set(p, "limits", c->limits);
     if (json_object_size(c->env))
         (void)json_object_set(p, "env", c->env);
+    if (c->network)
+        (void)json_object_set_new(p, "network", json_true());
     if (c->no_auto_resume)
         (void)json_object_set_new(p, "autoResume", json_false());
     if (*c->words)
