@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import supervisor
-from supervisor import ROOT, kill
+from supervisor import ROOT, group_file, kill
 
 sys.path.append(str(ROOT / "tests/e2e"))
 from wasm import END, WASI_EXIT_7, module, nested_loops  # noqa: E402
@@ -94,22 +94,13 @@ def test_a_bomb_ends_its_compiler_alone(session):
     assert session.state == "active"
 
 
-def memory_group(pid):
-    """Where the memory of its group is limited, and the file's name."""
-    lines = pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-    v1 = [line.split(":")[2] for line in lines if "memory" in line.split(":")[1].split(",")]
-    if v1:
-        return pathlib.Path("/sys/fs/cgroup/memory" + v1[0]), "memory.%s_in_bytes", "usage", "limit"
-    (v2,) = [line[3:] for line in lines if line.startswith("0::")]
-    return pathlib.Path("/sys/fs/cgroup" + v2), "memory.%s", "current", "max"
-
-
 def test_memory_of_the_compiler_that_is_too_much_is_the_session_s(session):
     """The kernel kills for the memory of a group: all of it, whoever was first."""
     bring(session, nested_loops(3000, 45000))
-    folder, name, usage, limit = memory_group(session.pid)
-    used = int((folder / (name % usage)).read_text())
-    (folder / (name % limit)).write_text(str(used + (100 << 20)))
+    memory = group_file(session.pid, "memory", "memory.usage_in_bytes", "memory.current")
+    used = int(memory.read_text())
+    wall = group_file(session.pid, "memory", "memory.limit_in_bytes", "memory.max")
+    wall.write_text(str(used + (100 << 20)))
     last = session.last_event()
     with pytest.raises(supervisor.Error, match="Session interrupted: oom"):
         session.run("./x")
