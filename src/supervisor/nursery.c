@@ -139,7 +139,6 @@ nursery_main(void)
     b->parent_hfd = stay_with_parent(hfd);
     if (b->parent_hfd < 0)
         return 1;
-    cgroup_host_sweep(&h); /* what a nursery before us was at when it died */
     while (serve_one(hfd, &h, b) == 0)
         ;
     free(b);

@@ -145,8 +145,9 @@ reap_strays(struct workers *p)
     while ((pid = find_stray(p->config.pools))) {
         (void)kill(pid, SIGKILL);
         if (waitpid(pid, NULL, __WALL) < 0)
-            return;
+            break;
     }
+    cgroup_host_sweep(p->host); /* the groups that it had made for them */
 }
 
 static void

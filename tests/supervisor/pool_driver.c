@@ -14,6 +14,7 @@
  *   use NUMBER          "MEMORY DISK"
  *   failures            how many births failed, and the last reason
  *   nursery             its process
+ *   turn                waits for something to happen
  *   beside              makes a second pool like it, of which nobody takes
  */
 #include "supervisor/birth.h"
@@ -273,6 +274,14 @@ do_nursery(char **word)
 }
 
 static void
+do_turn(char **word)
+{
+    (void)word;
+    turn();
+    puts("ok");
+}
+
+static void
 do_beside(char **word)
 {
     (void)word;
@@ -289,7 +298,7 @@ static const struct {
     {"ask", do_ask},         {"call", do_call},     {"kill", do_kill},
     {"signal", do_signal},   {"wait", do_wait},     {"output", do_output},
     {"until", do_until},     {"use", do_use},       {"failures", do_failures},
-    {"nursery", do_nursery}, {"beside", do_beside},
+    {"nursery", do_nursery}, {"beside", do_beside}, {"turn", do_turn},
 };
 
 static void

@@ -174,6 +174,19 @@ def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
         assert len(children(p.process.pid)) == len(workers) + nurseries
 
 
+def test_a_group_that_a_dead_nursery_had_made_is_removed(cgroups):
+    """Also if nothing is born afterwards."""
+    with pool(backend=cgroups) as p:
+        p.tell("settle", 1)
+        parents = {os.path.dirname(g) for g in groups()}
+        made = [f"{parent}/wasmsand-{0:016x}" for parent in parents]
+        for path in made:
+            os.mkdir(path)
+        os.kill(int(p.tell("nursery")), signal.SIGKILL)
+        p.tell("turn")
+        assert made and not set(made) & set(groups())
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children") as f:
         return f.read().split()
