@@ -320,6 +320,16 @@ set_timer(struct workers *p)
     (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+/* Has set_timer called, by the next workers_turn: what it leads to may be the
+ * end of whoever is at work now. */
+static void
+wake(const struct workers *p)
+{
+    const struct itimerspec now = {.it_value.tv_nsec = 1};
+
+    (void)timerfd_settime(p->timer_hfd, 0, &now, NULL);
+}
+
 static void
 timer_ready(struct handle *h)
 {
@@ -384,7 +394,7 @@ workers_new(const struct workers_config *c, const struct cgroup_host *h,
         workers_free(p);
         return r;
     }
-    set_timer(p);
+    wake(p);
     *ret = p;
     return 0;
 }
@@ -516,17 +526,15 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
     struct inmate *m = find_ready(p);
 
     p->is_wanted = !m;
-    if (!m) {
-        fill(p);
+    wake(p);
+    if (!m)
         return -EAGAIN;
-    }
     p->n_ready--;
     int r = set_limits(m, limit);
     if (r < 0)
         inmate_doom(m);
     else
         m->state = INMATE_TAKEN;
-    set_timer(p);
     if (r == 0)
         *ret = &m->worker;
     return r;

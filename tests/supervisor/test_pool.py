@@ -151,6 +151,18 @@ def test_the_nursery_can_be_lost():
         assert p.attack(number, "echo", "there")[1]
 
 
+def test_a_birth_that_fails_is_told_by_a_turn_alone():
+    """Not to whoever is just taking a worker."""
+    with pool(idle=0) as p:
+        nursery = int(p.tell("nursery"))
+        os.kill(nursery, signal.SIGKILL)
+        wait_gone([nursery])
+        assert p.tell("take", *LIMITS) == "none"
+        assert p.tell("failures").split()[0] == "0"
+        p.tell("settle", 1)
+        p.take()
+
+
 @pytest.mark.parametrize("pools", [1, 2])
 def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
     with pool(idle=2) as p:
