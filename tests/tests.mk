@@ -225,8 +225,9 @@ FUZZ_S ?= 60
 fuzz_src := $(wildcard tests/fuzz/*.c)
 fuzz_programs := $(fuzz_src:tests/fuzz/%.c=build/fuzz/%)
 fuzz_flags := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# As gcc tells our code of it.
 fuzz_compile = $(CLANG) $(CPPFLAGS) $(CFLAGS) $(WARN) $(fuzz_flags) \
-  -fsanitize=fuzzer-no-link -MMD -MP -c
+  -D__SANITIZE_ADDRESS__=1 -fsanitize=fuzzer-no-link -MMD -MP -c
 build/fuzz/obj/%.o: %.c build/flags
 	@mkdir -p $(@D) && echo "  cc $< (fuzz)"
 	$Q$(fuzz_compile) $< -o $@
