@@ -66,6 +66,12 @@ $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
 
+# The root image and lint want the program and the library as they are used.
+ifdef SAN
+build/wasm-sandbox build/libwasmsand.a: FORCE
+	+@$(MAKE) SAN= $@
+endif
+
 install: all ## install under DESTDIR and PREFIX (/usr/local)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include libexec lib/pkgconfig)
 	install $(B)/wasm-sandbox $(DESTDIR)$(PREFIX)/bin/
