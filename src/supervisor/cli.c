@@ -479,7 +479,7 @@ start(struct cli *c, size_t i, char **words)
         return CLI_FAILED;
     int status = run_command(c, i);
     link_close(&c->link);
-    return fflush(stdout) < 0 && status == 0 ? CLI_FAILED : status;
+    return status;
 }
 
 int

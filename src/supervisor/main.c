@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,13 +197,11 @@ limit(int argc, char **argv)
     return 0;
 }
 
-int
-main(int argc, char **argv)
+static int
+dispatch(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
-    if (!hfd_fill_standard())
-        return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
         return serve(argv + 2);
     if (!strcmp(word, "session"))
@@ -215,4 +214,17 @@ main(int argc, char **argv)
         return limit(argc - 1, argv + 1);
     complain("supervisor: unknown command '%s'", word);
     return EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (!hfd_fill_standard())
+        return EXIT_NO_JAIL;
+    int status = dispatch(argc, argv);
+
+    if (fflush(stdout) == 0 || status != 0)
+        return status;
+    complain("standard output: %s", strerror(errno));
+    return EXIT_FAILURE;
 }

@@ -8,6 +8,7 @@
 #include "supervisor/file.h"
 
 #include "base/hfd.h"
+#include "base/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -489,8 +490,9 @@ set_limits(struct inmate *m, const uint32_t *limit)
 {
     const struct workers *p = m->pool;
     uint64_t used = 0;
-    uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + OVERHEAD_MB +
-                  (uint64_t)limit[LIMIT_processes] * KEPT_MB;
+    uint64_t ends = limit_files(limit[LIMIT_disk]) * RECORD_BLOCK_BYTES;
+    uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + (ends >> 20) +
+                  OVERHEAD_MB + (uint64_t)limit[LIMIT_processes] * KEPT_MB;
     uint64_t beside_mb = p->config.compiles ? COMPILER_MB : 0;
 
     memcpy(m->limit, limit, sizeof m->limit);

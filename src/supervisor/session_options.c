@@ -250,7 +250,7 @@ session_put_create(const struct session *s, struct buf *b)
     buf_puts(b, "{");
     put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
     put_number(b, "processes", s->limit[LIMIT_processes]);
-    put_number(b, "fileCount", session_file_count(s));
+    put_number(b, "fileCount", limit_files(s->limit[LIMIT_disk]));
     buf_puts(b, "}");
     put_stored(b, s->options);
     buf_puts(b, "}");

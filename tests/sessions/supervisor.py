@@ -12,6 +12,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = os.path.abspath(os.environ.get("WASM_SANDBOX", ROOT / "build/wasm-sandbox"))
+IS_SANITIZED = "/san/" in SANDBOX
 SUPERVISOR = os.environ.get("WASMSAND_SUPERVISOR") or os.path.join(
     os.path.dirname(SANDBOX), "libexec/wasmsand-supervisor")
 FAKE = ROOT / "tests/sessions/fake_worker.py"
