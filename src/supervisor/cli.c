@@ -53,10 +53,7 @@ cli_complain(const struct cli *c, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *p = line; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
-    fprintf(stderr, "wasm-sandbox: session %s: %s\n", c->command, line);
+    text_logf("session %s: %s", c->command, line);
 }
 
 json_t *
