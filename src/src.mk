@@ -66,6 +66,12 @@ $(B)/wasmsand.pc: src/wasmsand.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< >$@
 
+# The root image and lint want the program and the library as they are used.
+ifdef SAN
+build/wasm-sandbox build/libwasmsand.a: FORCE
+	+@$(MAKE) SAN= $@
+endif
+
 # The root image is the one that is there; `make rootfs` brings it up to date.
 share := $(DESTDIR)$(PREFIX)/share/wasmsand
 image := build/share/wasmsand/root.tar

@@ -3,11 +3,13 @@
 SANDBOX := $(B)/wasm-sandbox
 inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
 
+# What is installed or packed is the program without sanitizers.
+packed_suites := $(if $(SAN),,install-test wheel-test)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs compiled $(lint_suites) unit unit-engine unit-lib \
 	  unit-supervisor unit-store supervisor supervisor-v2 guest-native $(inside_suites) \
-	  $(userland_suites) suites-short lint-sdk sdk wheel-test fuzz-short
+	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
@@ -152,10 +154,10 @@ build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL)
   src/base/hfd.c $(wildcard src/seal/*.def)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
-build/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
+$(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) tests/supervisor/pool_driver.c)
 	@mkdir -p $(@D) && echo "  link $@"
-	$Q$(link) -pie $^ -o $@
+	$Q$(link) -pie $^ $(SUPERVISOR_LIBS) -o $@
 # The HTTP server over a core of its own, always with sanitizers.
 http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
   $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
@@ -165,8 +167,8 @@ build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
 -include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
-supervisor_programs := $(addprefix build/tests/supervisor/,escape sealed pool_driver \
-  http_host)
+supervisor_programs := $(B)/tests/supervisor/pool_driver \
+  $(addprefix build/tests/supervisor/,escape sealed http_host)
 supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
@@ -184,9 +186,9 @@ sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor compiled
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour rpc sessions userland userland-programs differential \
-  unit-lib-shell examples-c python-quick $(if $(SAN),,install-test)
+  unit-lib-shell examples-c python-quick
 check-userland: ## builds the root image and tests it
-	+@tools/check rootfs $(userland_suites) suites
+	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 # Wheels for pip inside, from the package index, outside of the clone.
@@ -223,8 +225,9 @@ FUZZ_S ?= 60
 fuzz_src := $(wildcard tests/fuzz/*.c)
 fuzz_programs := $(fuzz_src:tests/fuzz/%.c=build/fuzz/%)
 fuzz_flags := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# As gcc tells our code of it.
 fuzz_compile = $(CLANG) $(CPPFLAGS) $(CFLAGS) $(WARN) $(fuzz_flags) \
-  -fsanitize=fuzzer-no-link -MMD -MP -c
+  -D__SANITIZE_ADDRESS__=1 -fsanitize=fuzzer-no-link -MMD -MP -c
 build/fuzz/obj/%.o: %.c build/flags
 	@mkdir -p $(@D) && echo "  cc $< (fuzz)"
 	$Q$(fuzz_compile) $< -o $@

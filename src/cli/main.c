@@ -30,7 +30,7 @@ static const struct {
     {"precompile", cmd_precompile, "write the code of a root image's programs"},
     {"limit", cmd_supervisor,
      "run a program of the host in a jail with limits"},
-    {"serve", cmd_serve_sessions, "keep durable sessions in jailed processes"},
+    {"serve", cmd_supervisor, "keep durable sessions in jailed processes"},
     {"session", cmd_supervisor, "create, use and end such sessions"},
     {"fsck", cmd_supervisor, "check the store of sessions"},
     {"worker", cmd_worker, NULL},

@@ -38,14 +38,22 @@ unescape(char *s)
     *to = 0;
 }
 
+/* NULL is fine where there is nothing. */
+static void
+put(const char *p, size_t len)
+{
+    if (len)
+        (void)fwrite(p, 1, len, stdout);
+}
+
 static void
 answer(const struct wsand_output *o)
 {
     printf("status %d %zu %zu %zu %llu\n", o->exit_code, o->out_len, o->err_len,
            o->background_len, (unsigned long long)o->time_us);
-    (void)fwrite(o->out, 1, o->out_len, stdout);
-    (void)fwrite(o->err, 1, o->err_len, stdout);
-    (void)fwrite(o->background, 1, o->background_len, stdout);
+    put(o->out, o->out_len);
+    put(o->err, o->err_len);
+    put(o->background, o->background_len);
     putchar('\n');
     (void)fflush(stdout);
 }

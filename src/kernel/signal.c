@@ -83,6 +83,12 @@ signals_copy(struct signals *to, const struct signals *from)
 }
 
 void
+signals_drop(struct task *t)
+{
+    queue_drop(&t->sig, t->kernel, ~SIG_BIT(SIGCHLD));
+}
+
+void
 signals_exec(struct task *t)
 {
     struct signals *s = &t->sig;

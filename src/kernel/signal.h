@@ -70,6 +70,8 @@ void signals_fini(struct signals *s, struct kernel *k);
 void signals_copy(struct signals *to, const struct signals *from);
 /* After exec: handlers become default, ignored stays; what timers sent goes. */
 void signals_exec(struct task *t);
+/* Forgets what is pending, but not that children have ended. */
+void signals_drop(struct task *t);
 
 /* Sends info->signo to t; never fails for plain signals, -EAGAIN when a
  * queued (real-time, sigqueue) one finds the queue full. */

@@ -170,10 +170,12 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
     sh->res->task->run_tag = 0;
     kernel_end_run(k);
     ret->status = sh->res->status;
-    if (sh->res->is_dead)
+    if (sh->res->is_dead) {
+        signals_drop(sh->res->task); /* they were for what has died */
         shell_roll_back(sh);
-    else
+    } else {
         sh->status = ret->status;
+    }
     return 0;
 }
 

@@ -3,7 +3,8 @@
  * malloc keeps it, and keeps it for the threads that freed it: the files of a
  * sandbox that is gone would be paid for once per thread. While the server is
  * busy, what has grown is looked at; when it falls idle, all is given back but
- * what a busy sandbox takes again at once. */
+ * what a busy sandbox takes again at once, and what is free at the end of each
+ * thread's arena: malloc_trim leaves it, up to the 64 MiB of cli/main.c. */
 #ifndef RPC_TIDY_H
 #define RPC_TIDY_H
 

@@ -133,13 +133,17 @@ static int
 check_enforced(const struct serving *g)
 {
     for (int i = 0; i < N_LIMITS; i++) {
-        if (probe_enforcer(&g->host, (enum limit)i) ||
+        if (probe_session_enforcer(g->config, &g->host, (enum limit)i) ||
             g->config->allow_unenforced & 1U << i)
             continue;
         fprintf(stderr,
                 "wasm-sandbox: serve: nothing on this host enforces the limit "
-                "'%s'; --allow-unenforced %s starts without it\n",
-                limit_rows[i].name, limit_rows[i].name);
+                "'%s'%s; --allow-unenforced %s starts without it\n",
+                limit_rows[i].name,
+                probe_enforcer(&g->host, (enum limit)i)
+                    ? " with compile: separate"
+                    : "",
+                limit_rows[i].name);
         return -EINVAL;
     }
     return 0;
@@ -490,20 +494,13 @@ serve_main(char *const *words)
 {
     static struct serving g;
     CLEANUP(config_freep) struct config *c = NULL;
-    struct buf errors;
 
-    buf_init(&errors, SIZE_MAX);
-    int r = config_new(words, environ, &errors, &c);
-    if (r != 0) {
-        config_print_errors(&errors);
-        buf_fini(&errors);
+    if (config_load(words, &c) != 0)
         return EXIT_USAGE;
-    }
-    buf_fini(&errors);
     g.config = c;
     list_init(&g.pools);
     raise_limits();
-    r = serving_begin(&g);
+    int r = serving_begin(&g);
     if (r == 0)
         r = reactor_run(&g.sv.reactor);
     if (r == 0)

@@ -259,9 +259,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < N_CONNECTIONS; i++)
         if (hfds[i] >= 0)
             close(hfds[i]);
-    turn(4);
-    release();
-    turn(4);
-    must(!sv.n_clients && list_is_empty(&waiting));
+    /* The host may take its time to say that they are closed. */
+    do {
+        turn(4);
+        release();
+    } while (sv.n_clients);
     return 0;
 }

@@ -12,6 +12,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = os.path.abspath(os.environ.get("WASM_SANDBOX", ROOT / "build/wasm-sandbox"))
+IS_SANITIZED = "/san/" in SANDBOX
 SUPERVISOR = os.environ.get("WASMSAND_SUPERVISOR") or os.path.join(
     os.path.dirname(SANDBOX), "libexec/wasmsand-supervisor")
 FAKE = ROOT / "tests/sessions/fake_worker.py"
@@ -206,6 +207,16 @@ class Supervisor:
         command = [SUPERVISOR, "session", *map(str, words)]
         env = {**os.environ, "WASMSAND_SOCKET": str(self.socket)}
         return subprocess.run(command, capture_output=True, timeout=120, env=env, **options)
+
+
+def group_file(pid, controller, v1, v2):
+    """A file of the group of a process: of its hierarchy v1, or of v2."""
+    rows = [line.split(":", 2) for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines()]
+    for _, names, path in rows:
+        if controller in names.split(","):
+            return pathlib.Path(f"/sys/fs/cgroup/{controller}{path}/{v1}")
+    (path,) = [path for number, _, path in rows if number == "0"]
+    return pathlib.Path(f"/sys/fs/cgroup{path}/{v2}")
 
 
 def groups():

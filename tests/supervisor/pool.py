@@ -5,7 +5,7 @@ import subprocess
 
 import jail
 
-DRIVER = jail.ROOT / "build/tests/supervisor/pool_driver"
+DRIVER = os.path.join(os.path.dirname(jail.SANDBOX), "tests/supervisor/pool_driver")
 SEALED = jail.ROOT / "build/tests/supervisor/sealed"
 LIMITS = (64, 100, 16, 8)  # memory, cpu, disk, processes
 

@@ -7,8 +7,7 @@ import jail
 import pytest
 from pool import pool, status_of
 
-ROOT = os.path.join(os.path.dirname(jail.SANDBOX), "share/wasmsand/root.tar")
-IMAGE = os.environ.get("WASMSAND_ROOT", ROOT)
+IMAGE = os.environ.get("WASMSAND_ROOT", jail.ROOT / "build/share/wasmsand/root.tar")
 pytestmark = pytest.mark.skipif(
     not os.path.exists(IMAGE), reason="there is no root image; make rootfs"
 )

@@ -1,5 +1,7 @@
 /* Directories as persistent maps. */
 #include "kernel/vfs/dir.h"
+
+#include "base/record.h"
 #include "test.h"
 
 #include <errno.h>
@@ -52,6 +54,17 @@ TEST(dir_finds_what_was_inserted)
     CHECK_EQ(ino_of(&d, "b"), 0);
     CHECK_EQ(remove_name(&d, "a"), 0);
     CHECK_EQ(remove_name(&d, "a"), -ENOENT);
+    CHECK_EQ(d.n, 1);
+    fini(&d);
+}
+
+TEST(dir_is_full_when_no_number_is_left)
+{
+    struct dir d = {0};
+    const uint64_t last = RECORD_INODE_MAX - 1;
+
+    CHECK_EQ(dir_insert_at(&d, name_of("a"), 5, 8, last), 0);
+    CHECK_EQ(dir_insert(&d, name_of("b"), 6, 8), -ENOSPC);
     CHECK_EQ(d.n, 1);
     fini(&d);
 }

@@ -1,4 +1,5 @@
 /* The file-system state: names, contents, quotas, clones. */
+#include "base/record.h"
 #include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "test.h"
@@ -188,6 +189,20 @@ TEST(tree_further_names_cost_an_inode_each)
     CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
     CHECK_EQ(t.used.inodes, 1);
     CHECK_EQ(tree_link(&t, TREE_ROOT, name_of("d"), TREE_ROOT, 1), -EPERM);
+    check_fini(&t);
+}
+
+TEST(tree_is_full_when_no_number_is_left)
+{
+    struct tree t;
+    uint64_t ino;
+
+    CHECK_EQ(tree_init(&t, &big, 1), 0);
+    t.next_ino = RECORD_INODE_MAX - 1;
+    CHECK_EQ(tree_create(&t, TREE_ROOT, name_of("a"), FILE_ATTR, 1, &ino), 0);
+    CHECK_EQ(tree_create(&t, TREE_ROOT, name_of("b"), FILE_ATTR, 1, &ino),
+             -ENOSPC);
+    CHECK_EQ(tree_used(&t).inodes, 1);
     check_fini(&t);
 }
 

@@ -2,6 +2,8 @@
  * safe because a directory and each of its clones change both together. */
 #include "kernel/vfs/dir.h"
 
+#include "base/record.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -223,6 +225,8 @@ int
 dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
               uint64_t seq)
 {
+    if (seq >= RECORD_INODE_MAX)
+        return -ENOSPC;
     if (radix_find(&d->order, seq))
         return -EEXIST;
     uint32_t hash = name_hash(name);

@@ -36,7 +36,8 @@ const struct dir_entry *dir_find(const struct dir *d, struct name name);
 /* The first entry with a sequence number >= *seq, which is set to it. */
 const struct dir_entry *dir_next(const struct dir *d, uint64_t *seq);
 
-/* The name must not be there; it becomes the last. -ENOMEM. */
+/* The name must not be there; it becomes the last. -ENOMEM; -ENOSPC: there is
+ * no number left that a record could have. */
 int dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type);
 /* The same with a given sequence number. -EEXIST: it is taken. */
 int dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,

@@ -2,6 +2,7 @@
 #include "kernel/vfs/tree.h"
 
 #include "base/counter.h"
+#include "base/record.h"
 #include "kernel/machine.h"
 #include "kernel/vfs/tree_impl.h"
 
@@ -278,7 +279,7 @@ int
 tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
          struct inode **ret, uint64_t *ret_ino)
 {
-    int r = charge_inode(t);
+    int r = t->next_ino < RECORD_INODE_MAX ? charge_inode(t) : -ENOSPC;
     if (r < 0)
         return r;
     struct inode *i = inode_new(a->mode, now_ns);

@@ -68,6 +68,14 @@ TEST(a_command_that_exits_still_gives_back)
     lib_free(&l);
 }
 
+TEST(signals_for_a_killed_command_do_not_meet_the_next)
+{
+    LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(l.sb, "trap : USR1; (kill -USR1 $$; kill -KILL $$)", 137, "");
+    CHECK_RUN(l.sb, "echo ok", 0, "ok\n");
+    lib_free(&l);
+}
+
 TEST(wrong_folders_and_variables_are_named)
 {
     LIB_SANDBOX(l, .files = 0);
