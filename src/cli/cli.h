@@ -23,7 +23,6 @@ int cmd_worker(int argc, char **argv);
 int cmd_precompile(int argc, char **argv);
 /* What the supervisor does; argv[-1] is the program. */
 int cmd_supervisor(int argc, char **argv);
-int cmd_serve_sessions(int argc, char **argv);
 /* Without a sub-command: the server; argv[0] is the program. */
 int cmd_serve(int argc, char **argv);
 void print_help(void);

@@ -5,13 +5,13 @@
 #include "seal/seal.h"
 #include "wasmsand.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FREE_BYTES_KEPT = 64 << 20 };
 
@@ -29,7 +29,7 @@ static const struct {
     {"precompile", cmd_precompile, "write the code of a root image's programs"},
     {"limit", cmd_supervisor,
      "run a program of the host in a jail with limits"},
-    {"serve", cmd_serve_sessions, "keep durable sessions in jailed processes"},
+    {"serve", cmd_supervisor, "keep durable sessions in jailed processes"},
     {"session", cmd_supervisor, "create, use and end such sessions"},
     {"fsck", cmd_supervisor, "check the store of sessions"},
     {"worker", cmd_worker, NULL},
@@ -96,16 +96,11 @@ print_help(void)
     printf("\nCOMMAND --help prints the options of a command.\n");
 }
 
-int
-main(int argc, char **argv)
+static int
+run(int argc, char **argv)
 {
-    if (!hfd_fill_standard())
-        return EXIT_USAGE;
     const char *word = argc > 1 ? argv[1] : "";
 
-    /* The memory of a file that is gone will be another's: giving it back to
-     * the host in between costs more than all the writing. */
-    (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
@@ -114,4 +109,20 @@ main(int argc, char **argv)
         return EXIT_USAGE;
     }
     return cmd_serve(argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+    if (!hfd_fill_standard())
+        return EXIT_USAGE;
+    /* The memory of a file that is gone will be another's: giving it back to
+     * the host in between costs more than all the writing. */
+    (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
+    int status = run(argc, argv);
+
+    if (fflush(stdout) == 0 || status != 0)
+        return status;
+    complain("standard output: %s", strerror(errno));
+    return EXIT_FAILURE;
 }

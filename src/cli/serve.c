@@ -178,5 +178,8 @@ cmd_serve(int argc, char **argv)
                  "one");
         return EXIT_USAGE;
     }
+    if (isatty(STDIN_FILENO))
+        complain("reads requests, a JSON object on each line, until the end of "
+                 "input; see wasm-sandbox --help");
     return server_main(&s.o, STDIN_FILENO, STDOUT_FILENO);
 }

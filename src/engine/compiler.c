@@ -152,21 +152,27 @@ timeval_ns(struct timeval tv)
     return tv.tv_sec * NS_PER_S + tv.tv_usec * 1000;
 }
 
-/* Its status as of waitpid, or -ECHILD: the host ignores SIGCHLD, nobody can
- * tell. */
-static int
-reap(struct compilation *c)
+int
+compiler_reap(pid_t pid, int64_t *ret_cpu_ns)
 {
     struct rusage used = {0};
     int status = 0;
     pid_t r;
 
     do
-        r = wait4(c->pid, &status, 0, &used);
+        r = wait4(pid, &status, 0, &used);
     while (r < 0 && errno == EINTR);
-    c->pid = 0;
-    c->cpu_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
+    *ret_cpu_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
     return r < 0 ? -ECHILD : status;
+}
+
+static int
+reap(struct compilation *c)
+{
+    pid_t pid = c->pid;
+
+    c->pid = 0;
+    return compiler_reap(pid, &c->cpu_ns);
 }
 
 static void

@@ -19,10 +19,8 @@
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXE_HFD = REMOTE_FIRST_HFD + REMOTE_SLOTS };
@@ -125,22 +123,14 @@ seal_code(int hfd, uint64_t *ret_len)
     return len ? 0 : -ENOEXEC;
 }
 
-static int64_t
-timeval_ns(struct timeval tv)
-{
-    return tv.tv_sec * NS_PER_S + tv.tv_usec * 1000;
-}
-
 static void
 finish(struct serving *s)
 {
     struct remote_answer a = {0};
-    struct rusage used;
-    int status;
+    int status = compiler_reap(s->pid, &a.cpu_ns);
 
-    if (wait4(s->pid, &status, 0, &used) != s->pid)
+    if (status < 0)
         _exit(COMPILER_FAILED);
-    a.cpu_ns = timeval_ns(used.ru_utime) + timeval_ns(used.ru_stime);
     a.error =
         compiler_outcome(status, s->out_hfd, &a.is_final, a.why, sizeof a.why);
     if (a.error == 0)

@@ -123,6 +123,9 @@ int compiler_hfd(OWN int hfd);
  * descriptors (-1: /dev/null), then its executable, and nothing else. */
 pid_t compiler_spawn(const struct compiler *c, const char *word,
                      const int *hfds, int n);
+/* Waits for the end of such a process: its status as of waitpid, or -ECHILD:
+ * the host ignores SIGCHLD, nobody can tell. */
+int compiler_reap(pid_t pid, int64_t *ret_cpu_ns);
 /* What became of a module, from the status of its process, which is gone, and
  * the file it has written to. 0: that is the code; -ENOEXEC. */
 int compiler_outcome(int status, int out_hfd, bool *ret_is_final, char *why,

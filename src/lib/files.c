@@ -243,7 +243,7 @@ cost_of(const struct vnode *node)
     const struct inode *i = tree_find(tmpfs_tree(node->mnt->fs), node->ino);
     if (!i || i->nlink > 1)
         return (struct quota){0};
-    return (struct quota){inode_blocks(i).weight * CHUNK_BYTES, inode_cost(i)};
+    return (struct quota){inode_bytes(i), inode_cost(i)};
 }
 
 static void

@@ -155,7 +155,7 @@ serve_line(struct server *srv, OWN struct request *q, const json_t *id)
     char error[PARAM_ERROR_BYTES];
 
     if (!id || json_is_null(id))
-        answer_error(q, INVALID_PARAMS, "Missing required field: id");
+        answer_error(q, INVALID_PARAMS, "Missing required param: id");
     else if (!json_is_string(id))
         answer_error(q, INVALID_PARAMS, "id must be a string");
     else if (method_check(q->method, q->msg, q->params, error) < 0)
@@ -184,7 +184,9 @@ line_object(struct server *srv, struct message *msg, const json_t *object)
     struct text name = message_text(msg, type);
     const struct method *m = method_find(name, true);
     if (!m) {
-        send_line_error(srv, name.p, id, "Unknown type");
+        char text[256];
+        (void)snprintf(text, sizeof text, "Unknown type: %.200s", name.p);
+        send_line_error(srv, name.p, id, text);
         free(id);
         return;
     }

@@ -6,14 +6,11 @@
 enum { NEW_FILE_MODE = 0644 };
 
 static void
-answer_success(OWN struct request *q)
+put_success(struct buf *b)
 {
-    struct buf *b = answer_begin(q);
-
     put_bool(b, "success", true);
     put_name(b, "error");
     buf_puts(b, "null");
-    answer_end(q);
 }
 
 void
@@ -40,10 +37,12 @@ do_line_write(struct request *q)
     if (r == 0 && !w.mode)
         r = wsand_file_chmod(q->sb, w.path, 0, &err);
     free(owned);
-    if (r == 0)
-        answer_success(q);
-    else
+    if (r != 0) {
         answer_failure(q, &err);
+        return;
+    }
+    put_success(answer_begin(q));
+    answer_end(q);
 }
 
 static void
@@ -63,9 +62,7 @@ answer_content(OWN struct request *q, const char *data, size_t len)
         put_base64(b, data, len);
     else
         put_string(b, data, len);
-    put_bool(b, "success", true);
-    put_name(b, "error");
-    buf_puts(b, "null");
+    put_success(b);
     answer_end(q);
 }
 
@@ -92,8 +89,10 @@ do_line_reset(struct request *q)
     struct wsand_error err = {0};
 
     int r = wsand_reset(q->sb, &err);
-    if (r == 0)
-        answer_success(q);
-    else
+    if (r != 0) {
         answer_failure(q, &err);
+        return;
+    }
+    put_bool(answer_begin(q), "success", true);
+    answer_end(q);
 }

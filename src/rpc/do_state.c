@@ -100,13 +100,27 @@ snapshot_id(const struct request *q)
     return *end ? 0 : id;
 }
 
+typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,
+                        struct wsand_error *err);
+
+static void
+with_snapshot(struct request *q, snapshot_fn *fn)
+{
+    struct wsand_error err = {0};
+    uint64_t id = snapshot_id(q);
+    const json_t *v = param(q, "id");
+
+    if (!id && json_is_string(v))
+        answer_error(q, SANDBOX_ERROR, "ENOENT: no such snapshot: %.200s",
+                     param_text(q, "id"));
+    else
+        answer_status(q, fn(q->sb, id, &err), &err);
+}
+
 void
 do_snapshot_restore(struct request *q)
 {
-    struct wsand_error err = {0};
-
-    int r = wsand_snapshot_restore(q->sb, snapshot_id(q), &err);
-    answer_status(q, r, &err);
+    with_snapshot(q, wsand_snapshot_restore);
 }
 
 void
@@ -120,10 +134,7 @@ do_sandbox_reset(struct request *q)
 void
 do_snapshot_delete(struct request *q)
 {
-    struct wsand_error err = {0};
-
-    int r = wsand_snapshot_delete(q->sb, snapshot_id(q), &err);
-    answer_status(q, r, &err);
+    with_snapshot(q, wsand_snapshot_delete);
 }
 
 void

@@ -52,27 +52,16 @@ check_threads(void)
     return errno == EINVAL ? -EBUSY : -errno;
 }
 
+/* If memory runs out, workers go before their supervisor, and before their
+ * compilers, which end with them: who was killed for the memory of its group is
+ * the worker, always. */
 static int
-set_oom_score(const char *score)
+offer_to_oom_killer(void)
 {
     CLEANUP(hfd_closep)
     int hfd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-    return hfd < 0 ? -errno : hfd_write_all(hfd, score, strlen(score));
-}
-
-/* If the host runs out of memory, workers go before their supervisor... */
-static int
-offer_to_oom_killer(void)
-{
-    return set_oom_score("500");
-}
-
-/* ... and compilers before their worker. */
-static int
-offer_first_to_oom_killer(void)
-{
-    return set_oom_score("1000");
+    return hfd < 0 ? -errno : hfd_write_all(hfd, "1000", 4);
 }
 
 static int
@@ -168,7 +157,6 @@ static const struct {
 } steps[] = {
     {"threads", check_threads, ALL},
     {"oom_score_adj", offer_to_oom_killer, WORKER | COMPILING},
-    {"oom_score_adj", offer_first_to_oom_killer, COMPILER},
     {"mounts", leave_mounts, COMPILER},
     {"empty root", enter_empty_root, ALL},
     {"resource limits", lower_rlimits, ALL},

@@ -58,8 +58,10 @@ int birth_send_order(int hfd, struct birth_order *o, char *const *argv,
                      char *const *envp, const char *const *read);
 /* -EPIPE: the other side is gone. The descriptors stay the sender's. */
 int birth_send_answer(int hfd, const struct birth_answer *a);
-/* Does not wait: -EAGAIN. */
+/* Does not wait: -EAGAIN. -EPIPE: the other side is gone, or not a nursery. */
 int birth_take_answer(int hfd, struct birth_answer *ret);
+/* Closes what came with an answer that is nobody's. */
+void birth_drop_answer(struct birth_answer *a);
 
 /* An order as the nursery has it: lists that end with NULL. */
 struct birth_orders {

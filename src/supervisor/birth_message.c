@@ -2,6 +2,7 @@
 #include "supervisor/birth.h"
 
 #include "base/buf.h"
+#include "base/hfd.h"
 
 #include <errno.h>
 #include <string.h>
@@ -151,14 +152,24 @@ birth_take_answer(int hfd, struct birth_answer *ret)
     size_t n, k = 0;
 
     ssize_t len = take_packet(hfd, ret, sizeof *ret, MSG_DONTWAIT, hfds, &n);
+    if (len == sizeof *ret)
+        for (int i = 0; i < N_BIRTH_HFDS; i++)
+            if (ret->hfd[i] >= 0)
+                ret->hfd[i] = k < n ? hfds[k++] : -1;
+    while (k < n)
+        close(hfds[k++]);
     if (len < 0)
         return (int)len;
-    if (len != sizeof *ret)
-        return -EPIPE;
-    for (int i = 0; i < N_BIRTH_HFDS; i++)
-        if (ret->hfd[i] >= 0)
-            ret->hfd[i] = k < n ? hfds[k++] : -1;
-    return 0;
+    return len == sizeof *ret ? 0 : -EPIPE;
+}
+
+void
+birth_drop_answer(struct birth_answer *a)
+{
+    for (int i = 0; i < N_BIRTH_HFDS; i++) {
+        hfd_closep(&a->hfd[i]);
+        a->hfd[i] = -1;
+    }
 }
 
 /* --- the host */

@@ -25,7 +25,8 @@ static const char help[] =
     "  create [COMMAND...]           a new session; with COMMAND, of a program "
     "of the host\n"
     "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
-    "      --durability full|interval --no-auto-resume --env NAME=VALUE\n"
+    "      --durability full|interval --no-auto-resume --env NAME=VALUE "
+    "--network\n"
     "  list                          --agent A --state S --ended\n"
     "  show SESSION\n"
     "  run SESSION [--] COMMAND...   the status is the command's\n"
@@ -53,10 +54,13 @@ cli_complain(const struct cli *c, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *p = line; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
-    fprintf(stderr, "wasm-sandbox: session %s: %s\n", c->command, line);
+    fprintf(stderr, "wasm-sandbox: session %s: ", c->command);
+    for (const char *p = line; *p; p++)
+        if (*p == '\n')
+            fputs("\n  ", stderr);
+        else
+            fputc((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p, stderr);
+    fputc('\n', stderr);
 }
 
 json_t *
@@ -131,11 +135,24 @@ match_one(void *arg, const json_t *session)
     match(arg, session);
 }
 
+static bool
+search_all(struct cli *c, struct search *f, bool with_ended)
+{
+    json_int_t after = 0;
+
+    do
+        after = list_page(c,
+                          json_pack("{s:I, s:i, s:b}", "after", after, "limit",
+                                    1000, "ended", with_ended),
+                          match_one, f);
+    while (after > 0);
+    return after == 0;
+}
+
 bool
 cli_find(struct cli *c, const char *name, char ret_id[33])
 {
     struct search f = {.name = name};
-    json_int_t after = 0;
 
     if (!name) {
         cli_complain(c, "which session?");
@@ -145,14 +162,11 @@ cli_find(struct cli *c, const char *name, char ret_id[33])
         memcpy(ret_id, name, SESSION_ID_BYTES);
         return true;
     }
-    do
-        after =
-            list_page(c, json_pack("{s:I, s:i}", "after", after, "limit", 1000),
-                      match_one, &f);
-    while (after > 0);
+    bool is_whole =
+        search_all(c, &f, false) && (f.n || search_all(c, &f, true));
     if (f.n == 1)
         memcpy(ret_id, f.id, sizeof f.id);
-    else if (after == 0)
+    else if (is_whole)
         cli_complain(c,
                      f.n ? "'%s' is not one session only: %s"
                          : "there is no session '%s'%s",
@@ -300,6 +314,8 @@ do_create(struct cli *c, const char *id)
         (void)json_object_set(p, "limits", c->limits);
     if (json_object_size(c->env))
         (void)json_object_set(p, "env", c->env);
+    if (c->network)
+        (void)json_object_set_new(p, "network", json_true());
     if (c->no_auto_resume)
         (void)json_object_set_new(p, "autoResume", json_false());
     if (*c->words)
@@ -463,7 +479,7 @@ start(struct cli *c, size_t i, char **words)
         return CLI_FAILED;
     int status = run_command(c, i);
     link_close(&c->link);
-    return fflush(stdout) < 0 && status == 0 ? CLI_FAILED : status;
+    return status;
 }
 
 int

@@ -22,6 +22,7 @@ enum {
     OPT_ENDED,
     OPT_FOLLOW,
     OPT_NO_AUTO_RESUME,
+    OPT_NETWORK,
     OPT_STDIN,
     OPT_JSON,
     OPT_SOCKET,
@@ -44,6 +45,7 @@ static const struct option options[] = {
     {"ended", no_argument, NULL, OPT_ENDED},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
+    {"network", no_argument, NULL, OPT_NETWORK},
     {"stdin", no_argument, NULL, OPT_STDIN},
     {"json", no_argument, NULL, OPT_JSON},
     {"socket", required_argument, NULL, OPT_SOCKET},
@@ -105,6 +107,7 @@ take_option(struct cli *c, int o, const char *name)
     } flags[] = {{OPT_ENDED, &c->ended},
                  {OPT_FOLLOW, &c->follow},
                  {OPT_NO_AUTO_RESUME, &c->no_auto_resume},
+                 {OPT_NETWORK, &c->network},
                  {OPT_STDIN, &c->reads_stdin},
                  {OPT_JSON, &c->is_json},
                  {OPT_HELP, &c->wants_help}};

@@ -51,6 +51,8 @@ void config_print_options(FILE *out);
 
 /* On standard error, safe for a terminal. */
 void config_print_errors(const struct buf *errors);
+/* config_new with our environment; errors are told on standard error. */
+int config_load(char *const *argv, OWN struct config **ret);
 /* `serve --check-config` with the other words: the effective configuration, or
  * all errors. The exit status. */
 int config_check_main(char *const *argv);

@@ -26,17 +26,24 @@ config_print_errors(const struct buf *errors)
 }
 
 int
-config_check_main(char *const *argv)
+config_load(char *const *argv, OWN struct config **ret)
 {
     CLEANUP(buf_fini) struct buf errors;
-    CLEANUP(config_freep) struct config *c = NULL;
 
     buf_init(&errors, ERRORS_BYTES);
-    int r = config_new(argv, environ, &errors, &c);
+    int r = config_new(argv, environ, &errors, ret);
     config_print_errors(&errors);
     if (r == -ENOMEM)
         (void)fputs("wasm-sandbox: no memory\n", stderr);
-    if (r != 0)
+    return r;
+}
+
+int
+config_check_main(char *const *argv)
+{
+    CLEANUP(config_freep) struct config *c = NULL;
+
+    if (config_load(argv, &c) != 0)
         return EXIT_USAGE;
     config_print(c, stdout);
     return 0;

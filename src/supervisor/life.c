@@ -147,6 +147,8 @@ take_worker(struct life *l, struct worker **ret)
     struct session *s = l->s;
     struct worker_command c = {.argv = s->command, .limit = s->limit};
 
+    if (s->limit[LIMIT_network] && !s->sv->config->command_network)
+        return -EPERM;
     if (s->command)
         return workers_run(s->sv->workers, &c, ret);
     if (s->image && s->image != s->sv->images.current)

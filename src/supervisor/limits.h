@@ -23,4 +23,14 @@ mb_bytes(uint32_t mb)
     return (uint64_t)mb << 20;
 }
 
+/* How many files a sandbox with so much disk may have. The last block of each
+ * can take more memory and room in the store than the disk limit counts. */
+static inline uint64_t
+limit_files(uint32_t disk_mb)
+{
+    uint64_t files = (uint64_t)disk_mb * 64;
+
+    return files < 10000 ? 10000 : files;
+}
+
 #endif

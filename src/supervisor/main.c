@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,7 +138,8 @@ static const char serve_help[] =
     "file and an environment variable (docs/config.md).\n\n"
     "  --check-config          print the effective configuration, or all "
     "errors\n"
-    "  --probe                 print what enforces each limit on this host\n";
+    "  --probe                 print what enforces each limit on this host; "
+    "status 0 if all are\n";
 
 /* Was it among the words? It is not any more. */
 static bool
@@ -161,32 +163,25 @@ serve(char **words)
     }
     if (take_word(words, "--check-config"))
         return config_check_main(words);
+    if (take_word(words, "--probe"))
+        return probe_main(words);
     return serve_main(words);
 }
 
 /* --- commands */
 
-static const struct {
-    const char *name;
-    int (*run)(const struct options *o);
-    const char *help;
-} commands[] = {
-    {"limit", limit_main,
-     "usage: wasm-sandbox limit [OPTION]... [--] COMMAND [ARG]...\n"
-     "Runs a program of the host in a jail with limits. It sees the host's "
-     "programs\n"
-     "read-only and an empty /workspace, which is gone afterwards. How it "
-     "ended is said\n"
-     "on standard error; the status is the command's (128+n for signal n), "
-     "125 if the\n"
-     "jail could not be made.\n\n"},
-    {"probe", probe_main,
-     "usage: wasm-sandbox serve --probe [OPTION]...\n"
-     "Prints what enforces each limit on this host. Status 0 if all are.\n\n"},
-};
+static const char limit_help[] =
+    "usage: wasm-sandbox limit [OPTION]... [--] COMMAND [ARG]...\n"
+    "Runs a program of the host in a jail with limits. It sees the host's "
+    "programs\n"
+    "read-only and an empty /workspace, which is gone afterwards. How it "
+    "ended is said\n"
+    "on standard error; the status is the command's (128+n for signal n), "
+    "125 if the\n"
+    "jail could not be made.\n\n";
 
 static int
-run(size_t i, int argc, char **argv)
+limit(int argc, char **argv)
 {
     struct options o;
     char why[WHY_BYTES];
@@ -196,19 +191,17 @@ run(size_t i, int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!o.help)
-        return commands[i].run(&o);
-    fputs(commands[i].help, stdout);
+        return limit_main(&o);
+    fputs(limit_help, stdout);
     options_print();
     return 0;
 }
 
-int
-main(int argc, char **argv)
+static int
+dispatch(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
-    if (!hfd_fill_standard())
-        return EXIT_NO_JAIL;
     if (!strcmp(word, "serve"))
         return serve(argv + 2);
     if (!strcmp(word, "session"))
@@ -217,9 +210,21 @@ main(int argc, char **argv)
         return fsck_main(argv + 2);
     if (!strcmp(word, "nursery"))
         return nursery_main();
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(word, commands[i].name))
-            return run(i, argc - 1, argv + 1);
+    if (!strcmp(word, "limit"))
+        return limit(argc - 1, argv + 1);
     complain("supervisor: unknown command '%s'", word);
     return EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (!hfd_fill_standard())
+        return EXIT_NO_JAIL;
+    int status = dispatch(argc, argv);
+
+    if (fflush(stdout) == 0 || status != 0)
+        return status;
+    complain("standard output: %s", strerror(errno));
+    return EXIT_FAILURE;
 }

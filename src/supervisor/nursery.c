@@ -93,8 +93,7 @@ serve_one(int hfd, const struct cgroup_host *h, struct birth_orders *b)
     memset(a.hfd, 0xff, sizeof a.hfd);
     (b->o.is_command ? bear_command : newborn_worker)(h, b, &a);
     r = birth_send_answer(hfd, &a);
-    for (int i = 0; i < N_BIRTH_HFDS; i++)
-        hfd_closep(&a.hfd[i]);
+    birth_drop_answer(&a);
     return r;
 }
 
@@ -140,7 +139,6 @@ nursery_main(void)
     b->parent_hfd = stay_with_parent(hfd);
     if (b->parent_hfd < 0)
         return 1;
-    cgroup_host_sweep(&h); /* what a nursery before us was at when it died */
     while (serve_one(hfd, &h, b) == 0)
         ;
     free(b);

@@ -1,4 +1,4 @@
-/* The command line of `limit` and `probe`. */
+/* The command line of `limit`. */
 #include "supervisor/options.h"
 
 #include <errno.h>

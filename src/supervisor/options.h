@@ -1,4 +1,4 @@
-/* The command line of `limit` and `probe`. */
+/* The command line of `limit`. */
 #ifndef SUPERVISOR_OPTIONS_H
 #define SUPERVISOR_OPTIONS_H
 

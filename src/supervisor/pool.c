@@ -8,6 +8,7 @@
 #include "supervisor/file.h"
 
 #include "base/hfd.h"
+#include "base/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ enum {
     EVENTS_MAX = 256, /* of one turn */
     RETRY_MIN_MS = 100,
     RETRY_MAX_MS = 10000,
-    STALE_MS = 20,
+    LEFTOVER_MS = 20, /* between two looks at stale groups and strays */
     CLOSE_MS = 10000,
     /* What a worker takes beyond the memory and files of its guests: caches of
      * the allocators, requests and answers, page tables ... */
@@ -84,7 +85,18 @@ find_unborn(const struct workers *p, uint64_t id)
 }
 
 static bool
-is_known(const struct workers *p, pid_t pid)
+has_unborn(const struct list *pools)
+{
+    LIST_FOR_EACH(it, pools)
+    {
+        if (find_unborn(CONTAINER_OF(it, struct workers, link), 0))
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_of(const struct workers *p, pid_t pid)
 {
     LIST_FOR_EACH(it, &p->inmates)
     {
@@ -94,8 +106,19 @@ is_known(const struct workers *p, pid_t pid)
     return pid == p->nursery;
 }
 
+static bool
+is_known(const struct list *pools, pid_t pid)
+{
+    LIST_FOR_EACH(it, pools)
+    {
+        if (is_of(CONTAINER_OF(it, struct workers, link), pid))
+            return true;
+    }
+    return false;
+}
+
 static pid_t
-find_stray(const struct workers *p)
+find_stray(const struct list *pools)
 {
     char path[64];
     int pid, found = 0;
@@ -103,27 +126,29 @@ find_stray(const struct workers *p)
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     FILE *f = fopen(path, "re");
     while (f && !found && fscanf(f, "%d", &pid) == 1)
-        found = is_known(p, pid) ? 0 : pid;
+        found = is_known(pools, pid) ? 0 : pid;
     if (f)
         (void)fclose(f);
     return found;
 }
 
 /* Who was born when the nursery died, which had no time to tell: our children
- * all the same. Beside other pools nobody can tell whose they are: they find
- * their sockets closed, and end. */
+ * all the same. While any pool awaits a birth, nobody can tell strays from
+ * those of whom it is yet to hear. */
 static void
-reap_strays(const struct workers *p)
+reap_strays(struct workers *p)
 {
     pid_t pid;
 
-    if (p->config.pools->next != p->config.pools->prev)
+    if (!p->has_strays || has_unborn(p->config.pools))
         return;
-    while ((pid = find_stray(p))) {
+    p->has_strays = false;
+    while ((pid = find_stray(p->config.pools))) {
         (void)kill(pid, SIGKILL);
         if (waitpid(pid, NULL, __WALL) < 0)
-            return;
+            break;
     }
+    cgroup_host_sweep(p->host); /* the groups that it had made for them */
 }
 
 static void
@@ -137,7 +162,7 @@ lose_nursery(struct workers *p)
     (void)kill(p->nursery, SIGKILL);
     (void)waitpid(p->nursery, NULL, 0);
     p->nursery = 0;
-    reap_strays(p);
+    p->has_strays = true;
     struct birth_answer a = {.error = -ECHILD, .where = "nursery"};
     memset(a.hfd, 0xff, sizeof a.hfd);
     struct inmate *m;
@@ -157,7 +182,9 @@ nursery_ready(struct handle *h)
     struct inmate *m = r == 0 ? find_unborn(p, a.id) : NULL;
     if (m)
         inmate_arrive(m, &a);
-    else
+    else if (r == 0)
+        birth_drop_answer(&a);
+    if (!m)
         lose_nursery(p);
 }
 
@@ -283,14 +310,25 @@ set_timer(struct workers *p)
     if (p->retry_ns && p->retry_ns <= now)
         p->retry_ns = 0;
     remove_stale(p);
+    reap_strays(p);
     fill(p);
     int64_t next = look(p, now);
     earlier(&next, p->retry_ns);
-    if (!list_is_empty(&p->stale))
-        earlier(&next, now + (int64_t)STALE_MS * NS_PER_MS);
+    if (!list_is_empty(&p->stale) || p->has_strays)
+        earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
     const struct itimerspec at = {
         .it_value = {next / 1000000000, next % 1000000000}};
     (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Has set_timer called, by the next workers_turn: what it leads to may be the
+ * end of whoever is at work now. */
+static void
+wake(const struct workers *p)
+{
+    const struct itimerspec now = {.it_value.tv_nsec = 1};
+
+    (void)timerfd_settime(p->timer_hfd, 0, &now, NULL);
 }
 
 static void
@@ -357,7 +395,7 @@ workers_new(const struct workers_config *c, const struct cgroup_host *h,
         workers_free(p);
         return r;
     }
-    set_timer(p);
+    wake(p);
     *ret = p;
     return 0;
 }
@@ -388,6 +426,8 @@ close_nursery(struct workers *p)
         struct inmate *m = find_unborn(p, a.id);
         if (m)
             inmate_take_over(m, &a);
+        else
+            birth_drop_answer(&a);
     }
     (void)kill(p->nursery, SIGKILL);
     (void)waitpid(p->nursery, NULL, 0);
@@ -450,8 +490,9 @@ set_limits(struct inmate *m, const uint32_t *limit)
 {
     const struct workers *p = m->pool;
     uint64_t used = 0;
-    uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + OVERHEAD_MB +
-                  (uint64_t)limit[LIMIT_processes] * KEPT_MB;
+    uint64_t ends = limit_files(limit[LIMIT_disk]) * RECORD_BLOCK_BYTES;
+    uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + (ends >> 20) +
+                  OVERHEAD_MB + (uint64_t)limit[LIMIT_processes] * KEPT_MB;
     uint64_t beside_mb = p->config.compiles ? COMPILER_MB : 0;
 
     memcpy(m->limit, limit, sizeof m->limit);
@@ -487,17 +528,15 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
     struct inmate *m = find_ready(p);
 
     p->is_wanted = !m;
-    if (!m) {
-        fill(p);
+    wake(p);
+    if (!m)
         return -EAGAIN;
-    }
     p->n_ready--;
     int r = set_limits(m, limit);
     if (r < 0)
         inmate_doom(m);
     else
         m->state = INMATE_TAKEN;
-    set_timer(p);
     if (r == 0)
         *ret = &m->worker;
     return r;

@@ -1,6 +1,7 @@
 /* What enforces each limit on this host. */
 #include "supervisor/probe.h"
 
+#include "supervisor/config.h"
 #include "supervisor/jail.h"
 
 #include "seal/landlock.h"
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+enum { EXIT_USAGE = 2 };
 
 static const struct {
     enum limit limit;
@@ -22,11 +25,11 @@ static const struct {
     {LIMIT_cpu,
      CTL_cpu,
      {NULL, "cgroup v1 cpu.cfs_quota_us", "cgroup v2 cpu.max"}},
-    {LIMIT_disk, -1, {"size of a tmpfs"}},
+    {LIMIT_disk, -1, {"the sandbox; of commands, size of a tmpfs"}},
     {LIMIT_processes,
      CTL_pids,
-     {"RLIMIT_NPROC in a user namespace", "cgroup v1 pids.max",
-      "cgroup v2 pids.max"}},
+     {"the sandbox, RLIMIT_NPROC in a user namespace",
+      "the sandbox, cgroup v1 pids.max", "the sandbox, cgroup v2 pids.max"}},
     {LIMIT_network, -1, {"network namespace"}},
 };
 
@@ -37,6 +40,18 @@ probe_enforcer(const struct cgroup_host *h, enum limit limit)
     int version = c < 0 || h->of[c] < 0 ? 0 : h->hier[h->of[c]].version;
 
     return enforcers[limit].by[version];
+}
+
+/* The code that a compiler gives to its worker is in files: only a group counts
+ * those. */
+const char *
+probe_session_enforcer(const struct config *c, const struct cgroup_host *h,
+                       enum limit limit)
+{
+    bool is_uncounted = limit == LIMIT_memory && h->of[CTL_memory] < 0 &&
+                        c->compile == COMPILE_separate;
+
+    return is_uncounted ? NULL : probe_enforcer(h, limit);
 }
 
 /* A jail without a command. */
@@ -60,12 +75,12 @@ try_jail(const struct cgroup_host *h, const struct options *o,
 }
 
 static int
-print_table(const struct cgroup_host *h)
+print_table(const struct config *c, const struct cgroup_host *h)
 {
     int missing = 0;
 
     for (int i = 0; i < N_LIMITS; i++) {
-        const char *by = probe_enforcer(h, (enum limit)i);
+        const char *by = probe_session_enforcer(c, h, (enum limit)i);
         missing += !by;
         printf("%-10s %s\n", limit_rows[i].name, by ? by : "NOT ENFORCED");
     }
@@ -89,15 +104,22 @@ print_rest(const struct cgroup_host *h)
 }
 
 int
-probe_main(const struct options *o)
+probe_main(char *const *words)
 {
+    CLEANUP(config_freep) struct config *c = NULL;
+    char *none[] = {NULL}, where[WHERE_BYTES];
+    struct options o = {.command = none};
     struct cgroup_host h;
-    char where[WHERE_BYTES];
 
-    cgroup_host_init(&h, o);
-    int missing = print_table(&h);
+    if (config_load(words, &c) != 0)
+        return EXIT_USAGE;
+    o.best = (enum backend)c->backend;
+    o.cgroup = *c->cgroup ? c->cgroup : NULL;
+    memcpy(o.limit, c->standard, sizeof o.limit);
+    cgroup_host_init(&h, &o);
+    int missing = print_table(c, &h);
     print_rest(&h);
-    int r = try_jail(&h, o, where);
+    int r = try_jail(&h, &o, where);
     cgroup_host_fini(&h);
     if (r < 0)
         printf("%-10s NOT POSSIBLE: %s: %s\n", "jail", where, strerror(-r));

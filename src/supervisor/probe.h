@@ -4,10 +4,16 @@
 
 #include "supervisor/cgroup.h"
 
+struct config;
+
 /* What enforces it; NULL: nothing does. */
 const char *probe_enforcer(const struct cgroup_host *h, enum limit limit);
-/* Builds a jail as a trial and prints the table. The exit status: 0 if every
- * limit is enforced. */
-int probe_main(const struct options *o);
+/* The same for sessions. */
+const char *probe_session_enforcer(const struct config *c,
+                                   const struct cgroup_host *h,
+                                   enum limit limit);
+/* `serve --probe` with the other words: builds a jail as a trial and prints the
+ * table. The exit status: 0 if every limit is enforced. */
+int probe_main(char *const *words);
 
 #endif

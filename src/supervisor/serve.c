@@ -88,40 +88,44 @@ static const struct workers_events workers_events = {
 };
 
 /* What is installed with us: `one` or `other` of the folder above ours. */
-static int
+static bool
 find_beside(const char *one, const char *other, int mode, char ret[PATH_BYTES])
 {
     char exe[PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
     if (n < 0)
-        return refuse("/proc/self/exe", strerror(errno));
+        return false;
     exe[n] = 0;
     for (int i = 0; i < 2 && strrchr(exe, '/'); i++)
         *strrchr(exe, '/') = 0;
     (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, one);
     if (access(ret, mode) == 0)
-        return 0;
+        return true;
     (void)snprintf(ret, PATH_BYTES, "%.900s/%s", exe, other);
-    return access(ret, mode) == 0 ? 0 : refuse(ret, strerror(errno));
+    return access(ret, mode) == 0;
 }
 
 static int
 find_worker(struct serving *g)
 {
-    if (!*g->config->worker)
-        return find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK, g->worker);
-    (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
+    if (*g->config->worker)
+        (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
+    else if (!find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK, g->worker))
+        return refuse("no wasm-sandbox beside this program",
+                      "--worker PROGRAM names one");
     return 0;
 }
 
 static int
 find_root(struct serving *g)
 {
-    if (!*g->config->root)
-        return find_beside("share/wasmsand/root.tar",
-                           "../share/wasmsand/root.tar", R_OK, g->root);
-    (void)snprintf(g->root, sizeof g->root, "%s", g->config->root);
+    if (*g->config->root)
+        (void)snprintf(g->root, sizeof g->root, "%s", g->config->root);
+    else if (!find_beside("share/wasmsand/root.tar",
+                          "../share/wasmsand/root.tar", R_OK, g->root))
+        return refuse("no root image",
+                      "`make rootfs` builds one, --root IMAGE names one");
     return 0;
 }
 
@@ -129,13 +133,17 @@ static int
 check_enforced(const struct serving *g)
 {
     for (int i = 0; i < N_LIMITS; i++) {
-        if (probe_enforcer(&g->host, (enum limit)i) ||
+        if (probe_session_enforcer(g->config, &g->host, (enum limit)i) ||
             g->config->allow_unenforced & 1U << i)
             continue;
         fprintf(stderr,
                 "wasm-sandbox: serve: nothing on this host enforces the limit "
-                "'%s'; --allow-unenforced %s starts without it\n",
-                limit_rows[i].name, limit_rows[i].name);
+                "'%s'%s; --allow-unenforced %s starts without it\n",
+                limit_rows[i].name,
+                probe_enforcer(&g->host, (enum limit)i)
+                    ? " with compile: separate"
+                    : "",
+                limit_rows[i].name);
         return -EINVAL;
     }
     return 0;
@@ -486,20 +494,13 @@ serve_main(char *const *words)
 {
     static struct serving g;
     CLEANUP(config_freep) struct config *c = NULL;
-    struct buf errors;
 
-    buf_init(&errors, SIZE_MAX);
-    int r = config_new(words, environ, &errors, &c);
-    if (r != 0) {
-        config_print_errors(&errors);
-        buf_fini(&errors);
+    if (config_load(words, &c) != 0)
         return EXIT_USAGE;
-    }
-    buf_fini(&errors);
     g.config = c;
     list_init(&g.pools);
     raise_limits();
-    r = serving_begin(&g);
+    int r = serving_begin(&g);
     if (r == 0)
         r = reactor_run(&g.sv.reactor);
     if (r == 0)

@@ -92,6 +92,7 @@ options_json(const struct session *s, const struct call *q)
     if (command) {
         put_name(&b, "command");
         put_json(&b, q->msg, command);
+        put_bool(&b, "network", call_bool(q, "network", false));
     } else {
         put_passed_on(&b, q);
     }
@@ -110,10 +111,36 @@ is_interval(const struct session *s, const struct call *q)
                 : s->sv->config->store_durability == DURABILITY_interval;
 }
 
+static int
+refuse(struct call *q, const char *name, const char *why)
+{
+    call_error(q, INVALID_PARAMS, "%s %s", name, why);
+    return -EINVAL;
+}
+
+/* What is for a sandbox is not for a command, and the other way round. */
+static int
+check_command(const struct session *s, struct call *q)
+{
+    const json_t *command = call_param(q, "command");
+    bool wants_network = call_bool(q, "network", false);
+
+    if (wants_network && !command)
+        return refuse(q, "network", "is for a command only");
+    if (wants_network && !s->sv->config->command_network)
+        return refuse(q, "network",
+                      "needs command_network in the configuration");
+    if (command && !json_array_size(command))
+        return refuse(q, "command", "must not be empty");
+    for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
+        if (call_param(q, passed_on[i]))
+            return refuse(q, passed_on[i], "is not for a command");
+    return 0;
+}
+
 int
 session_take_options(struct session *s, struct call *q)
 {
-    const json_t *command = call_param(q, "command");
     const char *agent = call_text(q, "agent"), *label = call_text(q, "label");
 
     if (label && strlen(label) > LABEL_BYTES_MAX) {
@@ -121,11 +148,9 @@ session_take_options(struct session *s, struct call *q)
                    LABEL_BYTES_MAX);
         return -EINVAL;
     }
-    if (command && !json_array_size(command)) {
-        call_error(q, INVALID_PARAMS, "command must not be empty");
-        return -EINVAL;
-    }
-    int r = take_limits(s, q);
+    int r = check_command(s, q);
+    if (r == 0)
+        r = take_limits(s, q);
     if (r < 0)
         return r;
     s->is_interval = is_interval(s, q);
@@ -189,6 +214,7 @@ session_read_options(struct session *s)
 
     read_limits(s, limits);
     s->auto_resume = json_is_true(json_object_get(options, "autoResume"));
+    s->limit[LIMIT_network] = json_is_true(json_object_get(options, "network"));
     if (r == 0 && command)
         r = read_command(s, command);
     json_decref(limits);
@@ -224,7 +250,7 @@ session_put_create(const struct session *s, struct buf *b)
     buf_puts(b, "{");
     put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
     put_number(b, "processes", s->limit[LIMIT_processes]);
-    put_number(b, "fileCount", session_file_count(s));
+    put_number(b, "fileCount", limit_files(s->limit[LIMIT_disk]));
     buf_puts(b, "}");
     put_stored(b, s->options);
     buf_puts(b, "}");

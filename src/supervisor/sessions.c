@@ -183,27 +183,20 @@ session_forget(struct session *s)
 /* --- rows */
 
 /* What the worker and the store let it have: a block of a file is a record of
- * its own, and so is a page of the shell. */
+ * its own, also its last one, of which the worker counts only what there is;
+ * and so is a page of the shell. */
 static struct store_amounts
 quota(const struct session *s)
 {
     uint64_t memory = mb_bytes(s->limit[LIMIT_memory]);
     uint64_t disk = mb_bytes(s->limit[LIMIT_disk]);
-    uint64_t files = session_file_count(s);
+    uint64_t files = limit_files(s->limit[LIMIT_disk]);
 
-    return (struct store_amounts){.bytes = disk,
+    return (struct store_amounts){.bytes = disk + files * RECORD_BLOCK_BYTES,
                                   .inodes = 2 * files,
                                   .names = 4 * files,
                                   .pages = memory / RECORD_PAGE_BYTES,
                                   .other = 64 << 20};
-}
-
-uint64_t
-session_file_count(const struct session *s)
-{
-    uint64_t files = (uint64_t)s->limit[LIMIT_disk] * 64;
-
-    return files < 10000 ? 10000 : files;
 }
 
 void

@@ -71,6 +71,7 @@ struct workers {
     int64_t retry_ns;  /* no births before; 0: they may be */
     uint32_t failures; /* in a row */
     bool had_success, is_wanted;
+    bool has_strays; /* perhaps: a nursery of ours died since we looked */
 };
 
 int64_t now_ns(void);

@@ -40,6 +40,14 @@ def test_version():
     assert result.out.startswith(b"wasm-sandbox 0.")
 
 
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["exec", "--help"], ["serve", "--help"]])
+def test_output_that_cannot_be_written(words):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([SANDBOX, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"wasm-sandbox: standard output: No space left on device\n"
+
+
 def test_exec_help_names_every_option():
     result = run(command("--help"))
     assert result.status == 0

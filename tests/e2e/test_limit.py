@@ -25,6 +25,7 @@ def test_the_supervisor_is_found_where_it_is_installed(tmp_path):
 
 
 def test_serve_probe_prints_the_table():
-    r = run([SANDBOX, "serve", "--probe", "--backend", "rlimits"])
-    assert r.status == 1 and b"cpu        NOT ENFORCED\n" in r.out, r
+    for words in ["--probe", "--backend", "rlimits"], ["--backend", "rlimits", "--probe"]:
+        r = run([SANDBOX, "serve", *words])
+        assert r.status == 1 and b"cpu        NOT ENFORCED\n" in r.out, r
     assert run([SANDBOX, "serve", "--nonsense"]).status == 2

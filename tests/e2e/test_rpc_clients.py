@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import wasm
-from rpc import IMAGE, Client, encode, needs_image
+from rpc import IMAGE, PATIENCE_S, Client, encode, needs_image
 from sandbox import IS_SANITIZED, SANDBOX
 
 pytestmark = needs_image
@@ -259,6 +259,16 @@ def test_help_and_version():
         assert option.encode() in done.stdout
     done = run_server("--version")
     assert done.returncode == 0 and done.stdout.startswith(b"wasm-sandbox ")
+
+
+def test_on_a_terminal_the_server_says_what_it_reads():
+    ours, its = os.openpty()
+    server = subprocess.Popen([SANDBOX], stdin=its, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, "WASMSAND_ROOT": IMAGE})
+    os.write(ours, b"\x04")
+    out, err = server.communicate(timeout=PATIENCE_S)
+    os.close(ours), os.close(its)
+    assert server.returncode == 0 and out == b"" and b"--help" in err
 
 
 def test_mode_simple(start):

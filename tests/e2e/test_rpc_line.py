@@ -117,7 +117,7 @@ def test_reading_what_is_no_text(server):
 def test_reset_restores_the_state_at_start(server):
     server.line("shell", command="echo x > /tmp/x; cd /tmp; export A=1; sleep 1000 & sleep 1000 &")
     answer = server.line("reset")
-    assert answer["success"] is True
+    assert answer == {"type": "reset", "id": answer["id"], "success": True}
     answer = server.line("shell", command="ls /tmp; pwd; echo \"[$A]\"; jobs")
     assert answer["stdout"] == "/home/user\n[]\n"
     assert server.line("status")["processes"] <= 1
@@ -149,7 +149,7 @@ def test_memory_limit_in_megabytes(start):
 
 def test_an_unknown_type(server):
     answer = server.line("no_such_type")
-    assert "Unknown type" in answer["error"]
+    assert answer["error"] == "Unknown type: no_such_type"
 
 
 @pytest.mark.parametrize("type", [7, None, [], {}, True])

@@ -82,10 +82,13 @@ def fork(client, **params):
 
 
 def test_propagates_fs_limit_bytes_to_the_clone(server):
-    server.call("create", fsLimitBytes=16384)
-    write(server, "/tmp/a.txt", 12000)
+    server.call("create", fsLimitBytes=1024)
+    write(server, "/tmp/a.txt", 800)
     child = fork(server)
-    full(server, "files.write", path="/tmp/b.txt", data=encode(bytes(9000)), sandboxId=child)
+    full(server, "files.write", path="/tmp/b.txt", data=encode(bytes(300)), sandboxId=child)
+    write(server, "/tmp/b.txt", 224, sandboxId=child)
+    assert server.call("status", sandboxId=child)["fileBytes"] == 1024
+    assert server.call("status")["fileBytes"] == 800
 
 
 def test_propagates_max_file_count_to_the_clone(server):

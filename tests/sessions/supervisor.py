@@ -209,6 +209,16 @@ class Supervisor:
         return subprocess.run(command, capture_output=True, timeout=120, env=env, **options)
 
 
+def group_file(pid, controller, v1, v2):
+    """A file of the group of a process: of its hierarchy v1, or of v2."""
+    rows = [line.split(":", 2) for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines()]
+    for _, names, path in rows:
+        if controller in names.split(","):
+            return pathlib.Path(f"/sys/fs/cgroup/{controller}{path}/{v1}")
+    (path,) = [path for number, _, path in rows if number == "0"]
+    return pathlib.Path(f"/sys/fs/cgroup{path}/{v2}")
+
+
 def groups():
     return glob.glob(f"/sys/fs/cgroup/**{CGROUP}/wasmsand-*", recursive=True)
 

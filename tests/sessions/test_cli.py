@@ -94,6 +94,15 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
     told(sup, "end", other)
 
 
+def test_a_session_that_has_ended_by_its_beginning(sup, session):
+    told(sup, "end", session)
+    assert "requested" in told(sup, "show", session[:6])
+    assert "ended" in told(sup, "events", session[:6])
+    assert "Session ended" in failed(sup, "run", session[:6], "x")[1]
+    other = told(sup, "create", "--label", "for a test").strip()
+    assert other in told(sup, "show", "for a test")  # the one that is left of that name
+
+
 def test_changes(sup, session):
     assert told(sup, "pause", session) == f"{session[:12]} paused\n"
     assert told(sup, "stop", session) == f"{session[:12]} stopped\n"
@@ -286,6 +295,19 @@ def test_help_and_the_program_s_name(sup):
     for program in ([SANDBOX], [SUPERVISOR]):
         done = subprocess.run([*program, "session", "--help"], capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout.startswith("usage: wasm-sandbox session")
+
+
+def test_all_errors_of_an_agents_settings_are_told(make, tmp_path):
+    folder = tmp_path / "agents/eve/.claude"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"resources":{"memoryMb":4096,"cpuPercnt":1,"diskMb":"x"}}')
+    sup = make(agents_dir=str(tmp_path / "agents"), **{"maximum.memoryMb": 1024})
+    status, said = failed(sup, "create", "--agent", "eve")
+    where = "eve/.claude/settings.json: resources"
+    assert (status, said) == (125, (
+        f"wasm-sandbox: session create: {where}.memoryMb: must be an integer from 8 to 1024 MB, not 4096\n"
+        f"  {where}.cpuPercnt: unknown key\n"
+        f"  {where}.diskMb: must be an integer from 1 to 8192 MB, not 'x'\n"))
 
 
 def test_errors_of_the_supervisor_are_told(sup, session):

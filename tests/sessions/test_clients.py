@@ -2,6 +2,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 from supervisor import Error, Gone
@@ -10,6 +12,29 @@ from supervisor import Error, Gone
 def test_the_socket_is_private(sup):
     assert stat.S_IMODE(os.stat(sup.socket).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(sup.socket.parent).st_mode) == 0o700
+
+
+ASK = """
+import os, socket, sys
+os.chdir(sys.argv[1])
+os.setresuid(65534, 65534, 65534)
+s = socket.socket(socket.AF_UNIX)
+s.connect("s.sock")
+try:
+    s.sendall(b'{"jsonrpc":"2.0","id":1,"method":"session.list"}\\n')
+    print(s.recv(100))
+except ConnectionError:
+    print(b"")
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_another_user_is_not_served(sup):
+    """Even one who can open the socket."""
+    sup.socket.parent.chmod(0o755)
+    sup.socket.chmod(0o666)
+    done = subprocess.run([sys.executable, "-c", ASK, sup.socket.parent], capture_output=True, check=True)
+    assert done.stdout == b"b''\n", done
 
 
 def test_one_supervisor_on_a_socket(sup):

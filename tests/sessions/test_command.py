@@ -39,6 +39,36 @@ def test_a_command_is_jailed(client, tmp_path):
     assert "No such file" in said and "1000" in said
 
 
+INTERFACES = ["sh", "-c", "grep -c : /proc/net/dev"]
+
+
+def test_a_command_has_a_network_if_it_may_and_asks(make):
+    sup = make(command_network=True)
+    client = sup.client()
+    host = open("/proc/net/dev").read().count(":")
+    for network in (False, True):
+        s = client.create(command=INTERFACES, network=network)
+        s.wait_for("stopped")
+        assert output(s) == f"{host if network else 1}\n"
+    sup.stop()
+    sup.settings["command_network"] = False
+    s.client = sup.start().client()
+    with pytest.raises(Error, match="not permitted"):
+        s.call("session.resume")
+    assert s.state == "error"
+
+
+@pytest.mark.parametrize("params, said", [
+    ({"command": ["true"], "network": True}, "network needs command_network in the configuration"),
+    ({"network": True}, "network is for a command only"),
+    ({"command": ["true"], "env": {"A": "b"}}, "env is not for a command"),
+    ({"command": ["true"], "timeoutMs": 5}, "timeoutMs is not for a command"),
+])
+def test_parameters_that_are_not_for_it(client, params, said):
+    with pytest.raises(Error, match=said):
+        client.create(**params)
+
+
 def test_a_command_over_its_memory(client):
     s = client.create(limits={"memoryMb": 16, "diskMb": 1},
                       command=["sh", "-c", "head -c 100m /dev/zero | tail"])

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import supervisor
-from supervisor import IS_SANITIZED, ROOT, kill
+from supervisor import IS_SANITIZED, ROOT, group_file, kill
 
 sys.path.append(str(ROOT / "tests/e2e"))
 from wasm import END, WASI_EXIT_7, module, nested_loops  # noqa: E402
@@ -93,6 +93,19 @@ def test_a_bomb_ends_its_compiler_alone(session):
     bring(session, WASI_EXIT_7, "y")
     assert session.run("cat f; ./y; echo $?") == "kept\n7\n"
     assert session.state == "active"
+
+
+def test_memory_of_the_compiler_that_is_too_much_is_the_session_s(session):
+    """The kernel kills for the memory of a group: all of it, whoever was first."""
+    bring(session, nested_loops(3000, 45000))
+    memory = group_file(session.pid, "memory", "memory.usage_in_bytes", "memory.current")
+    used = int(memory.read_text())
+    wall = group_file(session.pid, "memory", "memory.limit_in_bytes", "memory.max")
+    wall.write_text(str(used + (100 << 20)))
+    last = session.last_event()
+    with pytest.raises(supervisor.Error, match="Session interrupted: oom"):
+        session.run("./x")
+    assert session.wait_for("paused", after=last)["cause"] == "oom"
 
 
 def test_a_run_that_is_over_ends_its_compiler(session):

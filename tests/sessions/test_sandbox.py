@@ -126,6 +126,19 @@ def test_a_reset_is_the_state_at_start_and_survives(client, cycle):
     s.call("session.end")
 
 
+def test_a_reset_of_a_fork_is_the_state_at_the_first_start(client):
+    s = client.create(env={"GIVEN": "yes"})
+    s.run("echo old > f; x=5")
+    fork = Session(client, s.call("session.fork")["sessionId"])  # a moment to come back to
+    again = Session(client, fork.call("session.fork")["sessionId"])
+    again.run("rm f; x=6")
+    again.call("sandbox.reset")
+    assert again.run("cat f; echo $GIVEN$x") == "yes\n"
+    another = Session(client, fork.call("session.fork")["sessionId"])
+    assert another.run("cat f; echo $GIVEN$x") == "old\nyes5\n"
+    assert fork.state == "paused"
+
+
 def test_a_reset_ends_processes(session):
     count = "ls -d /proc/[1-9]* | wc -l"
     before = session.run(count)

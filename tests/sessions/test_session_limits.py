@@ -1,6 +1,6 @@
 """Limits that are reached: the session is paused, the others live."""
 import pytest
-from supervisor import Error
+from supervisor import Error, group_file
 
 
 def test_out_of_memory_pauses_one_session(client):
@@ -14,6 +14,18 @@ def test_out_of_memory_pauses_one_session(client):
     assert event["figures"]["oomKills"] > 0
     assert other.run("quiet x") == "x"
     assert s.run("get 1") == "kept"
+
+
+def test_the_groups_limits_are_those_of_the_session(client):
+    """Memory and files, and what the worker itself takes; see supervisor/README.md."""
+    s = client.create(limits={"memoryMb": 100, "diskMb": 200, "cpuPercent": 30, "maxProcesses": 10})
+    wall = int(group_file(s.pid, "memory", "memory.limit_in_bytes", "memory.max").read_text())
+    overhead = wall - (300 << 20)
+    ends_of_files = 64 * 200 * 4096
+    assert (64 + 4 * 10 << 20) + ends_of_files <= overhead <= 250 << 20
+    cpu = group_file(s.pid, "cpu", "cpu.cfs_quota_us", "cpu.max").read_text()
+    assert cpu.split()[0] == "30000"
+    assert group_file(s.pid, "pids", "pids.max", "pids.max").read_text() == "64\n"
 
 
 def test_out_of_memory_without_groups_is_found_by_the_watchdog(make):

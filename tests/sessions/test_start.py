@@ -69,6 +69,26 @@ def test_sigterm_while_a_call_waits_for_its_session(sup, gate):
         client.wait(waiting)
 
 
+@pytest.mark.parametrize("settings, said", [
+    ({}, "enforces the limit 'cpu'; --allow-unenforced cpu starts without it"),
+    ({"allow_unenforced": ["cpu"], "compile": "separate"},
+     "enforces the limit 'memory' with compile: separate; --allow-unenforced memory"),
+])
+def test_a_limit_that_nothing_enforces_is_a_refusal_to_start(sup, settings, said):
+    sup.settings.update(settings, backend="rlimits")
+    with pytest.raises(RuntimeError, match=said):
+        sup.start()
+    assert sup.process.returncode == 125
+
+
+def test_it_starts_without_a_limit_that_the_configuration_names(sup):
+    sup.settings.update(backend="rlimits", allow_unenforced=["cpu"])
+    assert sup.start().client().create().run("quiet x") == "x"
+    sup.stop()
+    sup.settings.update(allow_unenforced=["cpu", "memory"], compile="separate")
+    sup.start()
+
+
 def test_a_socket_in_use_is_refused_before_a_worker_is_started(sup, gate):
     sup.socket.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as other:

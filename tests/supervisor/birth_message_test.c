@@ -104,3 +104,43 @@ TEST(an_answer_brings_its_descriptors)
     CHECK_EQ(birth_take_answer(v[1], &got), -EPIPE);
     close(v[1]);
 }
+
+TEST(descriptors_of_an_answer_that_is_nobodys_are_closed)
+{
+    struct birth_answer a = {.id = 3}, got;
+    int v[2], one[2], before;
+
+    make_pair(v);
+    CHECK_EQ(pipe(one), 0);
+    before = dup(0);
+    close(before);
+    memset(a.hfd, 0xff, sizeof a.hfd);
+    a.hfd[BIRTH_WORDS] = one[0];
+    CHECK_EQ(birth_send_answer(v[0], &a), 0);
+    CHECK_EQ(birth_take_answer(v[1], &got), 0);
+    birth_drop_answer(&got);
+    CHECK_EQ(got.hfd[BIRTH_WORDS], -1);
+    CHECK_EQ(dup(0), before);
+    close(before);
+    close_pair(one);
+    close_pair(v);
+}
+
+TEST(descriptors_of_what_is_no_answer_are_closed)
+{
+    struct birth_answer got;
+    struct cgroup_host h = {.n = 1};
+    int v[2], one[2], before;
+
+    make_pair(v);
+    CHECK_EQ(pipe(one), 0);
+    before = dup(0);
+    close(before);
+    h.hier[0].parent_hfd = one[0];
+    CHECK_EQ(birth_send_host(v[0], &h), 0);
+    CHECK(birth_take_answer(v[1], &got) < 0);
+    CHECK_EQ(dup(0), before);
+    close(before);
+    close_pair(one);
+    close_pair(v);
+}

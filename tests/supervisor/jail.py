@@ -18,7 +18,7 @@ FIRST_UID = 0x70000000
 
 def probe(*options):
     return subprocess.run(
-        [SUPERVISOR, "probe", "--cgroup", CGROUP, *options],
+        [SUPERVISOR, "serve", "--probe", "--cgroup", CGROUP, *options],
         capture_output=True,
         text=True,
     )

@@ -14,6 +14,8 @@
  *   use NUMBER          "MEMORY DISK"
  *   failures            how many births failed, and the last reason
  *   nursery             its process
+ *   turn                waits for something to happen
+ *   beside              makes a second pool like it, of which nobody takes
  */
 #include "supervisor/birth.h"
 #include "supervisor/worker_impl.h"
@@ -28,7 +30,9 @@
 
 enum { WORKERS = 256, WORDS = 64, TEXT = 1 << 16 };
 
-static struct workers *pool;
+static struct workers_config config;
+static struct cgroup_host host;
+static struct workers *pool, *other;
 static struct worker *workers[WORKERS];
 static int n_workers, n_failures;
 static char last_failure[512];
@@ -60,10 +64,14 @@ static const struct workers_events events = {
 static void
 turn(void)
 {
-    struct pollfd p = {workers_hfd(pool), POLLIN, 0};
+    struct pollfd p[] = {{workers_hfd(pool), POLLIN, 0},
+                         {other ? workers_hfd(other) : -1, POLLIN, 0}};
 
-    if (poll(&p, 1, -1) > 0)
+    (void)poll(p, 2, -1);
+    if (p[0].revents)
         workers_turn(pool);
+    if (p[1].revents)
+        workers_turn(other);
 }
 
 static void
@@ -265,15 +273,32 @@ do_nursery(char **word)
     printf("%d\n", pool->nursery);
 }
 
+static void
+do_turn(char **word)
+{
+    (void)word;
+    turn();
+    puts("ok");
+}
+
+static void
+do_beside(char **word)
+{
+    (void)word;
+    puts(workers_new(&config, &host, &other) < 0 ? "failed" : "ok");
+    while (other && workers_ready(other) < config.idle)
+        turn();
+}
+
 static const struct {
     const char *name;
     void (*run)(char **word);
 } orders[] = {
-    {"settle", do_settle},   {"take", do_take}, {"run", do_run},
-    {"ask", do_ask},         {"call", do_call}, {"kill", do_kill},
-    {"signal", do_signal},   {"wait", do_wait}, {"output", do_output},
-    {"until", do_until},     {"use", do_use},   {"failures", do_failures},
-    {"nursery", do_nursery},
+    {"settle", do_settle},   {"take", do_take},     {"run", do_run},
+    {"ask", do_ask},         {"call", do_call},     {"kill", do_kill},
+    {"signal", do_signal},   {"wait", do_wait},     {"output", do_output},
+    {"until", do_until},     {"use", do_use},       {"failures", do_failures},
+    {"nursery", do_nursery}, {"beside", do_beside}, {"turn", do_turn},
 };
 
 static void
@@ -296,7 +321,6 @@ int
 main(int argc, char **argv)
 {
     static char line[TEXT];
-    struct cgroup_host host;
     struct options o = {.cgroup = argv[3]};
     struct list pools;
 
@@ -306,13 +330,13 @@ main(int argc, char **argv)
         if (argc > 4 && !strcmp(argv[2], backend_names[i]))
             o.best = (enum backend)i;
     cgroup_host_init(&host, &o);
-    struct workers_config c = {.argv = argv + 4,
-                               .envp = environ,
-                               .idle = (uint32_t)atoi(argv[1]),
-                               .events = &events,
-                               .pools = &pools};
+    config = (struct workers_config){.argv = argv + 4,
+                                     .envp = environ,
+                                     .idle = (uint32_t)atoi(argv[1]),
+                                     .events = &events,
+                                     .pools = &pools};
     list_init(&pools);
-    if (workers_new(&c, &host, &pool) < 0)
+    if (workers_new(&config, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))
         obey(line);
@@ -324,6 +348,7 @@ main(int argc, char **argv)
                 turn();
             worker_reap(workers[i], &e);
         }
+    workers_free(other);
     workers_free(pool);
     cgroup_host_fini(&host);
     return 0;

@@ -119,6 +119,18 @@ def test_probe_names_what_enforces_each_limit(backend):
     assert r.returncode == (backend == "rlimits")
 
 
+def test_probe_is_about_the_configuration(tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text('{"backend": "rlimits", "compile": "separate"}')
+    r = probe("--config", str(config))
+    assert re.search(r"^back end +rlimits$", r.stdout, re.M), r
+    assert re.search(r"^memory +NOT ENFORCED$", r.stdout, re.M), r  # compiled code is not counted
+    assert r.returncode == 1
+    config.write_text('{"backend": "none"}')
+    r = probe("--config", str(config))
+    assert (r.returncode, r.stdout) == (2, "") and "backend" in r.stderr, r
+
+
 @pytest.mark.parametrize(
     "option, value, allowed",
     [

@@ -45,7 +45,7 @@ def test_groups_are_made_in_our_own(scope):
 
 
 def test_probe_finds_the_same_in_our_own(scope):
-    r = run_in(scope, 'exec "$0" probe')
+    r = run_in(scope, 'exec "$0" serve --probe')
     assert f"back end   {CONTROLLED[0]}" in r.stdout, r
     assert r.returncode == 0
 

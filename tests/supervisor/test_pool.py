@@ -151,9 +151,24 @@ def test_the_nursery_can_be_lost():
         assert p.attack(number, "echo", "there")[1]
 
 
-def test_who_is_born_while_the_nursery_dies_is_reaped():
+def test_a_birth_that_fails_is_told_by_a_turn_alone():
+    """Not to whoever is just taking a worker."""
+    with pool(idle=0) as p:
+        nursery = int(p.tell("nursery"))
+        os.kill(nursery, signal.SIGKILL)
+        wait_gone([nursery])
+        assert p.tell("take", *LIMITS) == "none"
+        assert p.tell("failures").split()[0] == "0"
+        p.tell("settle", 1)
+        p.take()
+
+
+@pytest.mark.parametrize("pools", [1, 2])
+def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
     with pool(idle=2) as p:
         p.tell("settle", 2)
+        if pools == 2:
+            p.tell("beside")
         kills = 0
         for _ in range(20):
             nursery = int(p.tell("nursery"))
@@ -166,8 +181,22 @@ def test_who_is_born_while_the_nursery_dies_is_reaped():
             p.tell("settle", 2)
         assert kills
         workers = [pid for pid in children(p.process.pid) if is_worker(pid)]
-        assert len(workers) == 2
-        assert len(children(p.process.pid)) == 2 + bool(int(p.tell("nursery")))
+        assert len(workers) == 2 * pools
+        nurseries = pools - 1 + bool(int(p.tell("nursery")))
+        assert len(children(p.process.pid)) == len(workers) + nurseries
+
+
+def test_a_group_that_a_dead_nursery_had_made_is_removed(cgroups):
+    """Also if nothing is born afterwards."""
+    with pool(backend=cgroups) as p:
+        p.tell("settle", 1)
+        parents = {os.path.dirname(g) for g in groups()}
+        made = [f"{parent}/wasmsand-{0:016x}" for parent in parents]
+        for path in made:
+            os.mkdir(path)
+        os.kill(int(p.tell("nursery")), signal.SIGKILL)
+        p.tell("turn")
+        assert made and not set(made) & set(groups())
 
 
 def children(pid):

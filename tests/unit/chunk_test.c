@@ -46,6 +46,20 @@ TEST(chunk_grows_and_keeps_its_bytes)
     chunk_put(c);
 }
 
+TEST(chunk_that_is_cut_gives_memory_back)
+{
+    struct chunk *c = NULL;
+    char buf[4000];
+
+    memset(buf, 'x', sizeof buf);
+    CHECK_EQ(chunk_write(&c, 0, buf, sizeof buf, CHUNK_BYTES), 0);
+    CHECK_EQ(chunk_zero(&c, 3, CHUNK_BYTES - 3), 0);
+    CHECK(c->cap < 128);
+    chunk_read(c, 0, buf, 200);
+    CHECK(!memcmp(buf, "xxx\0\0", 5) && !buf[199]);
+    chunk_put(c);
+}
+
 TEST(chunk_written_in_the_middle_is_zero_around)
 {
     struct chunk *c = NULL;

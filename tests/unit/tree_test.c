@@ -146,7 +146,7 @@ TEST(tree_unlinked_file_lives_while_it_is_held)
     CHECK_EQ(tree_link(&t, TREE_ROOT, name_of("g"), f, 1), -ENOENT);
     tree_release(&t, f);
     CHECK_EQ(inode_read(tree_find(&t, f), 0, &c, 1), 1);
-    CHECK_EQ(t.used.bytes, 4096);
+    CHECK_EQ(t.used.bytes, 1);
     check_used(&t);
     tree_release(&t, f);
     CHECK(!tree_find(&t, f));
@@ -216,12 +216,62 @@ TEST(tree_write_stops_at_the_quota)
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&t, f, 100, buf, sizeof buf, 1), 8092);
     CHECK_EQ(tree_find(&t, f)->size, 8192);
-    CHECK_EQ(tree_write(&t, f, 8192, buf, 1, 1), -ENOSPC);
+    CHECK_EQ(tree_write(&t, f, 8192, buf, 4096, 1), -ENOSPC);
     CHECK(t.hit_bytes && !t.hit_inodes);
+    CHECK_EQ(tree_write(&t, f, 8192, buf, 4095, 1), 4095);
+    CHECK_EQ(t.used.bytes, max.bytes);
+    CHECK_EQ(tree_truncate(&t, f, 8192, 1), 0);
     CHECK_EQ(tree_write(&t, f, 0, buf, 8192, 1), 8192);
     CHECK_EQ(tree_write(&t, f, FILE_BYTES_MAX, buf, 1, 1), -EFBIG);
     CHECK_EQ(tree_truncate(&t, f, FILE_BYTES_MAX + 1, 1), -EFBIG);
     CHECK_EQ(tree_truncate(&t, f, FILE_BYTES_MAX, 1), 0);
+    check_fini(&t);
+}
+
+TEST(tree_file_without_holes_costs_its_size)
+{
+    struct tree t;
+    const struct quota max = {5000, 10};
+    char buf[5000] = "x";
+
+    CHECK_EQ(tree_init(&t, &max, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    uint64_t g = make(&t, TREE_ROOT, "g", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, f, 0, buf, 800, 1), 800);
+    CHECK_EQ(tree_write(&t, g, 0, buf, 4201, 1), 4096);
+    CHECK_EQ(tree_write(&t, g, 4096, buf, 104, 1), 104);
+    CHECK_EQ(t.used.bytes, 5000);
+    CHECK_EQ(tree_write(&t, f, 800, buf, 1, 1), -ENOSPC);
+    CHECK_EQ(tree_write(&t, f, 799, buf, 1, 1), 1);
+    check_used(&t);
+    CHECK_EQ(tree_truncate(&t, g, 300, 1), 0);
+    CHECK_EQ(t.used.bytes, 1100);
+    CHECK_EQ(tree_punch(&t, f, 700, 4000, 1), 0);
+    CHECK_EQ(t.used.bytes, 1100);
+    CHECK_EQ(tree_punch(&t, f, 0, 4096, 1), 0);
+    CHECK_EQ(t.used.bytes, 300);
+    check_fini(&t);
+}
+
+TEST(tree_block_that_is_not_the_last_any_more_costs_all_of_it)
+{
+    struct tree t;
+    const struct quota max = {6000, 10};
+
+    CHECK_EQ(tree_init(&t, &max, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    uint64_t g = make(&t, TREE_ROOT, "g", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, f, 0, "x", 1, 1), 1);
+    CHECK_EQ(tree_write(&t, g, 0, "x", 1, 1), 1);
+    CHECK_EQ(tree_truncate(&t, f, 10000, 1), 0);
+    CHECK_EQ(t.used.bytes, 4097);
+    CHECK_EQ(tree_truncate(&t, g, 10000, 1), -ENOSPC);
+    CHECK_EQ(tree_write(&t, g, 10000, "x", 1, 1), -ENOSPC);
+    CHECK_EQ(tree_allocate(&t, g, 4096, 1, false, 1), -ENOSPC);
+    CHECK_EQ(tree_find(&t, g)->size, 1);
+    CHECK_EQ(t.used.bytes, 4097);
+    CHECK_EQ(tree_write(&t, f, 10000, "x", 1, 1), 1);
+    CHECK_EQ(t.used.bytes, 4097 + 10001 % 4096);
     check_fini(&t);
 }
 
@@ -233,7 +283,7 @@ TEST(tree_holes_cost_nothing_and_read_as_zeros)
     CHECK_EQ(tree_init(&t, &big, 0), 0);
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&t, f, UINT64_C(1) << 40, "end", 3, 1), 3);
-    CHECK_EQ(t.used.bytes, 4096);
+    CHECK_EQ(t.used.bytes, 3);
     const struct inode *i = tree_find(&t, f);
     CHECK_EQ(inode_read(i, 12345, buf, 3), 3);
     CHECK(!memcmp(buf, "\0\0\0", 3));
@@ -254,7 +304,7 @@ TEST(tree_truncated_bytes_do_not_come_back)
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&t, f, 0, buf, 6000, 1), 6000);
     CHECK_EQ(tree_truncate(&t, f, 10, 1), 0);
-    CHECK_EQ(t.used.bytes, 4096);
+    CHECK_EQ(t.used.bytes, 10);
     CHECK_EQ(tree_truncate(&t, f, 6000, 1), 0);
     CHECK_EQ(inode_read(tree_find(&t, f), 0, got, 6000), 6000);
     memset(buf + 10, 0, 5990);
@@ -312,7 +362,7 @@ TEST(tree_gives_a_large_file_back_at_once_and_frees_it_in_steps)
     CHECK_EQ(tree_init(&t, &big, 0), 0);
     uint64_t f = make_large(&t, "f", LARGE);
     CHECK_EQ(tree_truncate(&t, f, LARGE / 2 * CHUNK_BYTES + 1, 1), 0);
-    CHECK_EQ(t.used.bytes, (LARGE / 2 + 1) * CHUNK_BYTES);
+    CHECK_EQ(t.used.bytes, LARGE / 2 * CHUNK_BYTES + 1);
     CHECK_EQ(tree_punch(&t, f, 5000, LARGE / 4 * CHUNK_BYTES, 1), 0);
     check_used(&t);
     CHECK(t.grave.freed < AT_ONCE);
@@ -369,7 +419,7 @@ TEST(tree_allocates_in_steps)
     CHECK_EQ(tree_allocate(&t, f, STEP, 2 * STEP + 100, false, 1), STEP);
     CHECK_EQ(tree_allocate(&t, f, 2 * STEP, STEP + 100, false, 1), STEP);
     CHECK_EQ(tree_allocate(&t, f, 3 * STEP, 100, false, 1), 100);
-    CHECK_EQ(t.used.bytes, 3 * STEP + CHUNK_BYTES);
+    CHECK_EQ(t.used.bytes, 3 * STEP + 100);
     CHECK_EQ(tree_find(&t, f)->size, 3 * STEP + 100);
     check_fini(&t);
 }
@@ -515,8 +565,8 @@ TEST(tree_clone_leaves_out_what_has_no_name)
     CHECK_EQ(tree_clone(&a, &b), 0);
     CHECK(!tree_find(&b, f));
     CHECK(tree_find(&b, g) != NULL);
-    CHECK_EQ(b.used.bytes, 4096);
-    CHECK_EQ(a.used.bytes, 8192);
+    CHECK_EQ(b.used.bytes, 1);
+    CHECK_EQ(a.used.bytes, 2);
     check_used(&b);
     tree_release(&a, f);
     check_fini(&a);

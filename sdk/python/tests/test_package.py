@@ -1,6 +1,7 @@
 """The package as a whole: what it offers, and what it needs."""
 
 import ast
+import dataclasses
 import importlib
 import pathlib
 import pkgutil
@@ -82,6 +83,9 @@ def test_the_surface(root):
     assert (result.stdout, result.stdout_bytes) == ("out\n", b"out\n")
     assert (result.stderr, result.stderr_bytes) == ("err\n", b"err\n")
     assert result.exit_code == 3 and result.execution_time_ms >= 0
+    assert [f.name for f in dataclasses.fields(result)][:6] == [
+        "stdout", "stderr", "exit_code", "execution_time_ms", "truncated",
+        "error_class"]
     assert result.truncated is None and result.error_class is None
     assert root.files.stat("/etc/passwd") == FileInfo(
         "passwd", "file", len(root.files.read("/etc/passwd")))

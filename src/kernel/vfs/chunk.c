@@ -143,9 +143,10 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
     if (c->is_foreign && end == c->cap)
         return foreign_cut(at, off);
 
-    bool is_free = c->is_free && end == c->cap;
-    if (c->is_foreign || !shared_is_single(&c->ref)) {
-        struct chunk *n = chunk_copy(c, off, end, c->cap);
+    bool is_cut = end == c->cap, is_free = c->is_free && is_cut;
+    size_t cap = is_cut ? min_size(cap_for(off), c->cap) : c->cap;
+    if (c->is_foreign || cap < c->cap || !shared_is_single(&c->ref)) {
+        struct chunk *n = chunk_copy(c, off, end, cap);
         if (!n)
             return -ENOMEM;
         *at = n;
@@ -153,6 +154,6 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
         c = n;
     }
     c->is_free = is_free;
-    memset(c->own + off, 0, end - off);
+    memset(c->own + off, 0, min_size(end, cap) - off);
     return 0;
 }

@@ -36,9 +36,9 @@ void chunk_read(const struct chunk *c, size_t off, void *buf, size_t len);
  * least to allocate for a new one. The result is not is_free. -ENOMEM. */
 int chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
                 size_t cap);
-/* Makes a range of an existing chunk read as zeros. Foreign memory is cut
- * short if that is enough, else copied: the result is not is_free then.
- * -ENOMEM. */
+/* Makes a range of an existing chunk read as zeros. Where the chunk ends in it,
+ * memory is given back. Foreign memory is cut short if that is enough, else
+ * copied: the result is not is_free then. -ENOMEM. */
 int chunk_zero(struct chunk **at, size_t off, size_t len);
 /* True if chunk_zero would turn a chunk that is_free into one that is not. */
 bool chunk_zero_costs(const struct chunk *c, size_t off, size_t len);

@@ -74,6 +74,22 @@ inode_copy(const struct inode *from)
 }
 
 uint64_t
+inode_slack(const struct inode *i, uint64_t size)
+{
+    unsigned tail = size % CHUNK_BYTES;
+    if (!tail || inode_is_dir(i))
+        return 0;
+    const struct shared *s = radix_find(&i->chunks, size / CHUNK_BYTES);
+    return s && content_weighs(s) ? CHUNK_BYTES - tail : 0;
+}
+
+uint64_t
+inode_bytes(const struct inode *i)
+{
+    return inode_blocks(i).weight * CHUNK_BYTES - inode_slack(i, i->size);
+}
+
+uint64_t
 inode_units(const struct inode *i)
 {
     return inode_is_dir(i) || !i->nlink ? 1 : i->nlink;

@@ -52,6 +52,11 @@ inode_blocks(const struct inode *i)
     return inode_is_dir(i) ? none : i->chunks.sum;
 }
 
+/* What it does not pay, at this size, of the block in which it ends. */
+uint64_t inode_slack(const struct inode *i, uint64_t size);
+/* What it takes of the quota of bytes. */
+uint64_t inode_bytes(const struct inode *i);
+
 /* What it takes of the inode quota. Each further name of a file counts as an
  * inode, since it takes memory like one. */
 uint64_t inode_units(const struct inode *i);

@@ -174,7 +174,8 @@ tree_recount(const struct tree *t, struct quota *ret)
         const struct inode *i = (const struct inode *)s;
         q.inodes += inode_cost(i);
         if (!inode_is_dir(i))
-            q.bytes += content_recount(i) * CHUNK_BYTES;
+            q.bytes +=
+                content_recount(i) * CHUNK_BYTES - inode_slack(i, i->size);
     }
     *ret = q;
 }
@@ -243,23 +244,23 @@ make_up(struct tree *t)
 }
 
 int
-tree_charge_blocks(struct tree *t, uint64_t n)
+tree_charge(struct tree *t, int64_t bytes)
 {
     uint64_t used = tree_used(t).bytes;
     uint64_t left = t->max.bytes > used ? t->max.bytes - used : 0;
-    if (n > left / CHUNK_BYTES) {
+    if (bytes > 0 && (uint64_t)bytes > left) {
         t->hit_bytes = true;
         return -ENOSPC;
     }
-    COUNTER_ADD(t->used.bytes, n * CHUNK_BYTES);
+    tree_settle(t, bytes);
     make_up(t);
     return 0;
 }
 
 void
-tree_uncharge_blocks(struct tree *t, uint64_t n)
+tree_settle(struct tree *t, int64_t bytes)
 {
-    COUNTER_SUB(t->used.bytes, n * CHUNK_BYTES);
+    COUNTER_ADD(t->used.bytes, (uint64_t)bytes);
 }
 
 static int
@@ -317,12 +318,12 @@ tree_evict(struct tree *t, uint64_t ino)
     const struct inode *i = tree_find(t, ino);
     if (!i)
         return 0;
-    uint64_t cost = inode_cost(i), charged = inode_blocks(i).weight;
+    uint64_t cost = inode_cost(i), bytes = inode_bytes(i);
     int r = radix_remove(&t->inodes, &inode_ops, ino, &t->grave);
     if (r < 0)
         return r;
     COUNTER_SUB(t->used.inodes, cost);
-    tree_uncharge_blocks(t, charged);
+    COUNTER_SUB(t->used.bytes, bytes);
     return 0;
 }
 

@@ -5,10 +5,11 @@
  * One thread uses a tree at a time; clones may be used by different ones.
  *
  * Quota. Bytes: each file and symbolic link is charged 4 KiB for each block
- * (chunk) that is present, whether shared with a clone or not; holes cost
- * nothing, allocated blocks cost even if never written. Inodes: one for each
- * inode and one for each further name of a file. Files of the root image
- * cost nothing; a block of theirs that is written costs from then on.
+ * (chunk) that is present, but for the last one, if its size ends there, only
+ * what it has of it: so one without holes costs its size. Clones cost no less,
+ * holes nothing, and allocated blocks cost even if never written. Inodes: one
+ * for each inode and one for each further name of a file. Files of the root
+ * image cost nothing; a block of theirs that is written costs from then on.
  *
  * What is removed is given back at once, but freed in steps: each block or
  * inode that is added frees more than it takes, and the owner calls
@@ -126,6 +127,7 @@ int64_t tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
  * a copy: `data` must outlive the tree and all its clones. Times stay. */
 int tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
              size_t len);
+/* -ENOSPC: what was the last block costs all of its 4 KiB now. */
 int tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns);
 /* Makes blocks of a range (not empty) present, at most ALLOCATE_STEP_BYTES of
  * them. Returns how far it came: less than len, go on from there. -ENOSPC,

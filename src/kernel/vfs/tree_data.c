@@ -1,4 +1,5 @@
-/* Contents of files and symbolic links: chunks by index, charged by block. */
+/* Contents of files and symbolic links: chunks by index. They are charged by
+ * block, but for what the last block of a file is longer than the file. */
 #include "kernel/file.h"
 #include "kernel/vfs/tree.h"
 #include "kernel/vfs/tree_impl.h"
@@ -18,6 +19,12 @@ static uint64_t
 blocks_for(uint64_t bytes)
 {
     return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+}
+
+static int64_t
+block_bytes(uint64_t n)
+{
+    return (int64_t)(n * CHUNK_BYTES);
 }
 
 static const struct chunk *
@@ -67,6 +74,31 @@ inode_content(const struct inode *i)
     return start;
 }
 
+/* While blocks or size of a file change, its last block costs all of itself. */
+static void
+change_begin(struct tree *t, const struct inode *i)
+{
+    tree_settle(t, (int64_t)inode_slack(i, i->size));
+}
+
+static void
+change_end(struct tree *t, const struct inode *i)
+{
+    tree_settle(t, -(int64_t)inode_slack(i, i->size));
+}
+
+/* What a write that ends at `end`, in a block that pays from then on, costs. */
+static int64_t
+write_cost(const struct inode *i, uint64_t end, bool pays)
+{
+    uint64_t size = end > i->size ? end : i->size;
+    bool is_last = (end - 1) / CHUNK_BYTES == (size - 1) / CHUNK_BYTES;
+    uint64_t slack = inode_slack(i, i->size);
+
+    return (int64_t)((pays ? CHUNK_BYTES : 0) + slack -
+                     (is_last ? -size % CHUNK_BYTES : slack));
+}
+
 /* Writes within one chunk. Only the first one of a file begins small. */
 static int
 write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
@@ -78,12 +110,13 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
         return -ENOMEM;
     struct chunk *c = (struct chunk *)*at;
     bool is_new = !c, pays = !c || c->is_free;
+    int64_t cost = write_cost(i, pos + len, pays);
 
-    int r = pays ? tree_charge_blocks(t, 1) : 0;
+    int r = tree_charge(t, cost);
     if (!r) {
         r = chunk_write(&c, pos % CHUNK_BYTES, buf, len, key ? CHUNK_BYTES : 0);
-        if (r < 0 && pays)
-            tree_uncharge_blocks(t, 1);
+        if (r < 0)
+            tree_settle(t, -cost);
     }
     if (r < 0) {
         if (is_new)
@@ -92,6 +125,8 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
     }
     *at = &c->ref;
     count(i, key, is_new, pays);
+    if (pos + len > i->size)
+        i->size = pos + len;
     return 0;
 }
 
@@ -119,8 +154,6 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     }
     if (!done)
         return r;
-    if (pos + done > i->size)
-        i->size = pos + done;
     inode_touch_content(i, now_ns);
     return (int64_t)done;
 }
@@ -132,13 +165,13 @@ cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
     uint64_t before = i->chunks.sum.weight;
     int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
 
-    tree_uncharge_blocks(t, before - i->chunks.sum.weight);
+    tree_settle(t, -block_bytes(before - i->chunks.sum.weight));
     return r;
 }
 
-int
-tree_set_block(struct tree *t, struct inode *i, uint64_t index,
-               OWN struct chunk *c)
+static int
+replace_block(struct tree *t, struct inode *i, uint64_t index,
+              OWN struct chunk *c)
 {
     const struct chunk *old = chunk_at(i, index);
     int paid = old && !old->is_free, pays = c && !c->is_free;
@@ -146,17 +179,27 @@ tree_set_block(struct tree *t, struct inode *i, uint64_t index,
 
     if (!c)
         return cut_blocks(t, i, index, index);
-    if (pays > paid && tree_charge_blocks(t, 1) < 0) {
+    if (pays > paid && tree_charge(t, CHUNK_BYTES) < 0) {
         chunk_put(c);
         return -ENOSPC;
     }
     if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->grave) < 0) {
-        tree_uncharge_blocks(t, pays > paid);
+        tree_settle(t, pays > paid ? -block_bytes(1) : 0);
         return -ENOMEM;
     }
-    tree_uncharge_blocks(t, paid > pays);
+    tree_settle(t, paid > pays ? -block_bytes(1) : 0);
     radix_count(&i->chunks, index, is_new, pays - paid);
     return 0;
+}
+
+int
+tree_set_block(struct tree *t, struct inode *i, uint64_t index,
+               OWN struct chunk *c)
+{
+    change_begin(t, i);
+    int r = replace_block(t, i, index, c);
+    change_end(t, i);
+    return r;
 }
 
 static int
@@ -182,9 +225,12 @@ tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
         r = map_chunk(t, i, (pos + done) / CHUNK_BYTES,
                       (const char *)data + done, n);
     }
-    if (!r && pos + len > i->size)
-        i->size = pos + len;
-    return r;
+    if (r != 0 || pos + len <= i->size)
+        return r;
+    change_begin(t, i);
+    i->size = pos + len;
+    change_end(t, i);
+    return 0;
 }
 
 /* Makes a part of the chunk `key` read as zeros. */
@@ -196,7 +242,7 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
     if (!found)
         return 0;
     bool costs = chunk_zero_costs(found, off, len);
-    if (costs && tree_charge_blocks(t, 1) < 0)
+    if (costs && tree_charge(t, CHUNK_BYTES) < 0)
         return -ENOSPC;
 
     int r = -ENOMEM;
@@ -207,9 +253,38 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
         *at = &c->ref;
     }
     if (r < 0 && costs)
-        tree_uncharge_blocks(t, 1);
+        tree_settle(t, -block_bytes(1));
     if (!r)
         count(i, key, false, costs);
+    return r;
+}
+
+/* Drops what is beyond `size`, which is not more than the file has. */
+static int
+cut(struct tree *t, struct inode *i, uint64_t size)
+{
+    size_t tail = size % CHUNK_BYTES;
+    int r = 0;
+
+    change_begin(t, i);
+    if (tail)
+        r = zero_chunk(t, i, size / CHUNK_BYTES, tail, CHUNK_BYTES - tail);
+    if (!r)
+        r = cut_blocks(t, i, blocks_for(size), UINT64_MAX);
+    if (!r)
+        i->size = size;
+    change_end(t, i);
+    return r;
+}
+
+static int
+extend(struct tree *t, struct inode *i, uint64_t size)
+{
+    uint64_t slack = inode_slack(i, i->size) - inode_slack(i, size);
+    int r = tree_charge(t, (int64_t)slack);
+
+    if (!r)
+        i->size = size;
     return r;
 }
 
@@ -221,19 +296,10 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
     if (size > FILE_BYTES_MAX)
         return -EFBIG;
     int r = tree_own(t, ino, &i);
+    if (!r)
+        r = size <= i->size ? cut(t, i, size) : extend(t, i, size);
     if (r < 0)
         return r;
-    size_t tail = size % CHUNK_BYTES;
-    if (size <= i->size) {
-        r = tail
-                ? zero_chunk(t, i, size / CHUNK_BYTES, tail, CHUNK_BYTES - tail)
-                : 0;
-        if (!r)
-            r = cut_blocks(t, i, blocks_for(size), UINT64_MAX);
-    }
-    if (r < 0)
-        return r;
-    i->size = size;
     inode_touch_content(i, now_ns);
     return 0;
 }
@@ -246,11 +312,11 @@ allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
         return -ENOMEM;
     if (*at)
         return 0;
-    int r = tree_charge_blocks(t, 1);
+    int r = tree_charge(t, CHUNK_BYTES);
     struct chunk *c = r ? NULL : chunk_new(0);
     if (!c) {
         if (!r)
-            tree_uncharge_blocks(t, 1);
+            tree_settle(t, -block_bytes(1));
         (void)radix_remove(&i->chunks, &content_ops, key, NULL);
         return r ? r : -ENOMEM;
     }
@@ -264,11 +330,11 @@ static int
 check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
 {
     struct tally present = radix_tally(&i->chunks, &content_ops, first, last);
-    uint64_t missing = last - first + 1 - present.leaves;
-    int r = tree_charge_blocks(t, missing);
+    int64_t missing = block_bytes(last - first + 1 - present.leaves);
+    int r = tree_charge(t, missing);
 
     if (r == 0)
-        tree_uncharge_blocks(t, missing);
+        tree_settle(t, -missing);
     return r;
 }
 
@@ -295,16 +361,18 @@ tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     if (r < 0)
         return r;
     uint64_t first = off / CHUNK_BYTES, end = off + len;
-    r = allocate_chunks(t, i, first, blocks_for(end) - 1);
-    if (r < 0)
-        return r;
     uint64_t reached = first * CHUNK_BYTES + ALLOCATE_STEP_BYTES;
-    if (reached < end)
-        return (int64_t)(reached - off);
-    if (!keep_size && end > i->size) {
+    change_begin(t, i);
+    r = allocate_chunks(t, i, first, blocks_for(end) - 1);
+    if (!r && reached >= end && !keep_size && end > i->size) {
         i->size = end;
         inode_touch_content(i, now_ns);
     }
+    change_end(t, i);
+    if (r < 0)
+        return r;
+    if (reached < end)
+        return (int64_t)(reached - off);
     i->ctime_ns = now_ns;
     return (int64_t)len;
 }
@@ -338,7 +406,9 @@ tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     int r = tree_own(t, ino, &i);
     if (r != 0)
         return r;
+    change_begin(t, i);
     r = punch(t, i, off, off + len);
+    change_end(t, i);
     inode_touch_content(i, now_ns);
     return r;
 }

@@ -79,6 +79,8 @@ put_inode(struct tree_draft *d, const struct record_key *k, const void *value,
         return e;
     if (i->size != r.size && !inode_is_dir(i))
         drop_program(i);
+    tree_settle(&d->tree,
+                (int64_t)(inode_slack(i, i->size) - inode_slack(i, r.size)));
     i->mode = r.mode;
     i->uid = r.uid;
     i->gid = r.gid;

@@ -4,9 +4,10 @@
 
 #include "kernel/vfs/tree.h"
 
-/* -ENOSPC, and the quota counts as hit. */
-int tree_charge_blocks(struct tree *t, uint64_t n);
-void tree_uncharge_blocks(struct tree *t, uint64_t n);
+/* Bytes more than before, or less. -ENOSPC, and the quota counts as hit. */
+int tree_charge(struct tree *t, int64_t bytes);
+/* The same without a look at the quota. */
+void tree_settle(struct tree *t, int64_t bytes);
 
 /* A new inode without a name, charged. -ENOSPC, -ENOMEM. */
 int tree_add(struct tree *t, const struct attr *a, int64_t now_ns,

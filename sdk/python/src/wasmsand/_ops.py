@@ -59,13 +59,16 @@ def decoded(value: str) -> bytes:
 
 def result_of(r: Mapping[str, Any]) -> CommandResult:
     """The result of a run with encoding base64."""
+    data = {name: decoded(r[name]) for name in ("stdout", "stderr")}
+    texts = {name: d.decode(errors="replace") for name, d in data.items()}
     return CommandResult(
-        stdout_bytes=decoded(r["stdout"]), stderr_bytes=decoded(r["stderr"]),
+        stdout=texts["stdout"], stderr=texts["stderr"],
         exit_code=r["exitCode"], execution_time_ms=r["executionTimeMs"],
         truncated=r.get("truncated"), error_class=r.get("errorClass"),
         limit=r.get("limit"), cpu_ms=r.get("cpuMs", 0.0),
         max_memory_bytes=r.get("maxMemoryBytes", 0),
-        background=decoded(r.get("background", "")).decode(errors="replace"))
+        background=decoded(r.get("background", "")).decode(errors="replace"),
+        raw={n: d for n, d in data.items() if "\ufffd" in texts[n]})
 
 
 class Decoder:

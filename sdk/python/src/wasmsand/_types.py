@@ -12,8 +12,8 @@ from typing import Dict, Mapping, Optional, Union
 class CommandResult:
     """How a command ended, and what it printed."""
 
-    stdout_bytes: bytes
-    stderr_bytes: bytes
+    stdout: str
+    stderr: str
     exit_code: int
     execution_time_ms: float
     truncated: Optional[Dict[str, bool]] = None
@@ -22,16 +22,16 @@ class CommandResult:
     cpu_ms: float = 0.0
     max_memory_bytes: int = 0
     background: str = ""
+    # What is not UTF-8, by stream: those bytes are U+FFFD in the text.
+    raw: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
-    def stdout(self) -> str:
-        """Standard output; bytes that are not UTF-8 become U+FFFD."""
-        return self.stdout_bytes.decode(errors="replace")
+    def stdout_bytes(self) -> bytes:
+        return self.raw.get("stdout", self.stdout.encode())
 
     @property
-    def stderr(self) -> str:
-        """Standard error; bytes that are not UTF-8 become U+FFFD."""
-        return self.stderr_bytes.decode(errors="replace")
+    def stderr_bytes(self) -> bytes:
+        return self.raw.get("stderr", self.stderr.encode())
 
     @property
     def ok(self) -> bool:

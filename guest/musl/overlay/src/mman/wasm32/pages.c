@@ -2,15 +2,15 @@
 /* Page allocator over the one linear memory. Its state is in guest memory, so
  * fork and snapshots carry it along and the host knows nothing of it.
  *
- * Two bits for each page from the start of the heap up: mapped, and content of
- * a file. The table begins as 512 static bytes (8 MiB of heap) and moves into
- * pages of its own, doubling, when the heap outgrows it: a small process has
- * nothing more to copy at fork.
+ * Three bits for each page from the start of the heap up: mapped, used (mapped
+ * now, or since it was zeroed last), and content of a file. The table begins as
+ * 768 static bytes (8 MiB of heap) and moves into pages of its own, doubling,
+ * when the heap outgrows it: a small process has nothing more to copy at fork.
  *
  * Large pieces keep out of the first MiB, which is for many small ones: when a
  * large one is gone, nothing that is left should lie behind it.
  *
- * Invariants: pages from `top` up were never handed out, and read as zero;
+ * Invariants: pages from `top` up and those that are not used read as zero;
  * every page below `hint` is mapped. */
 #include <string.h>
 #include "pages.h"
@@ -25,6 +25,7 @@
 
 struct word {
     uint32_t mapped;
+    uint32_t used;
     uint32_t file;
 };
 
@@ -77,6 +78,7 @@ set_mapped(unsigned i, unsigned n, int on)
         uint32_t bit = bit_of(i);
 
         w->mapped = on ? w->mapped | bit : w->mapped & ~bit;
+        w->used |= w->mapped;
         w->file &= ~bit;
     }
 }
@@ -156,20 +158,30 @@ __wpages_find(unsigned n)
     return n > LAST_PAGE - i ? 0 : i;
 }
 
+/* The first page from i on, below `end`, that may hold something; or `end`. */
+static unsigned
+next_used(unsigned i, unsigned end)
+{
+    while (i >= first && i < end && !(word_of(i)->used & bit_of(i)))
+        i++;
+    return i;
+}
+
 int
 __wpages_claim(unsigned i, unsigned n, int *ret_dirty)
 {
-    unsigned used_up_to, end = i + n;
+    unsigned j, end = i + n;
 
     if (!table)
         init();
-    used_up_to = end < top ? end : top;
     if (grow_to(end) || cover(end))
         return -1;
+    j = next_used(i, end);
     if (ret_dirty)
-        *ret_dirty = i < used_up_to;
-    else if (i < used_up_to)
-        memset(PAGE_PTR(i), 0, (used_up_to - i) * PAGE_BYTES);
+        *ret_dirty = j < end;
+    else
+        for (; j < end; j = next_used(j + 1, end))
+            memset(PAGE_PTR(j), 0, PAGE_BYTES);
     if (end > top)
         top = end;
     if (i < first) { /* over the program's own data */
@@ -270,6 +282,7 @@ shrink(void)
         top = to + n;
 }
 
+/* Writes only into a page that is not zero already: others stay untouched. */
 static void
 clear(unsigned i)
 {
@@ -285,14 +298,18 @@ clear(unsigned i)
 void
 __wpages_trim(void)
 {
-    unsigned end = top;
+    unsigned i, end = top;
 
     if (!is_soiled || __wpages_mapped() > (end - first) / 2)
         return;
     shrink();
-    for (unsigned i = first; i < end; i++)
-        if (!is_mapped(i))
+    for (i = next_used(first, top); i < top; i = next_used(i + 1, top))
+        if (!is_mapped(i)) {
             clear(i);
+            word_of(i)->used &= ~bit_of(i);
+        }
+    for (; i < end; i++)
+        clear(i);
     is_soiled = 0;
 }
 
