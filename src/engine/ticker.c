@@ -51,8 +51,10 @@ ticker_run(void *arg)
         ticker_sleep(t);
         wasmtime_engine_increment_epoch(t->wasm);
         idle = t->running ? 0 : idle + 1;
-        if (idle >= IDLE_TICKS)
-            ticker_park(t);
+        if (idle < IDLE_TICKS)
+            continue;
+        ticker_park(t);
+        idle = 0;
     }
     return NULL;
 }
