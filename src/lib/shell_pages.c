@@ -80,21 +80,28 @@ add(struct shell_pages *p, uint32_t index, OWN struct page *page)
     return 0;
 }
 
+/* The page of that index, or NULL. Asked in the order of indexes. */
+static struct page *
+find(const struct shell_pages *p, size_t *hint, uint32_t index)
+{
+    while (p && *hint < p->n && p->v[*hint].index < index)
+        ++*hint;
+    bool is_there = p && *hint < p->n && p->v[*hint].index == index;
+    return is_there ? p->v[*hint].page : NULL;
+}
+
 /* The page at `bytes`: the old one of that index, if it is the same. */
 static struct page *
 page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
          const uint8_t *bytes)
 {
-    while (old && *hint < old->n && old->v[*hint].index < index)
-        ++*hint;
-    if (old && *hint < old->n && old->v[*hint].index == index) {
-        struct page *p = old->v[*hint].page;
-        if (memcmp(p->bytes, bytes, SHELL_PAGE_BYTES) == 0) {
-            atomic_fetch_add(&p->refs, 1);
-            return p;
-        }
+    struct page *p = find(old, hint, index);
+
+    if (p && memcmp(p->bytes, bytes, SHELL_PAGE_BYTES) == 0) {
+        atomic_fetch_add(&p->refs, 1);
+        return p;
     }
-    struct page *p = malloc(sizeof *p);
+    p = malloc(sizeof *p);
     if (p) {
         p->refs = 1;
         memcpy(p->bytes, bytes, SHELL_PAGE_BYTES);
@@ -230,15 +237,13 @@ shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
  *
  * A patch: for each page its index (4 bytes) and the number of runs (2); for
  * each run the number of its first word (2), how many words (2), the words.
- * Numbers are the host's. Zeros follow, so that its size seldom changes: then
- * the store writes it where it was. */
+ * Numbers are the host's. Zeros may follow. */
 
 #define WORD ((size_t)8)
 enum {
     WORDS = SHELL_PAGE_BYTES / 8,
     STEP = 8,
     PAGE_PATCH_MAX = 512,
-    PATCH_STEP = 1024,
 };
 
 static void
@@ -292,16 +297,6 @@ put_patch(struct buf *b, uint32_t index, const uint8_t *was, const uint8_t *now,
     return is_short;
 }
 
-static void
-pad(struct buf *patch, size_t max)
-{
-    static const uint8_t zero[PATCH_STEP];
-    size_t n = -patch->len % PATCH_STEP;
-
-    if (n <= max - patch->len)
-        buf_add(patch, zero, n);
-}
-
 static int
 add_shared(struct shell_pages *p, uint32_t index, struct page *page)
 {
@@ -311,24 +306,27 @@ add_shared(struct shell_pages *p, uint32_t index, struct page *page)
 
 int
 shell_pages_update(const struct shell_pages *base,
+                   const struct shell_pages *settled,
                    const struct shell_pages *now, size_t max,
                    int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
                    void *arg, struct buf *patch, OWN struct shell_pages **ret)
 {
     struct pair at = {.a = base, .b = now};
     struct shell_pages *p = NULL;
+    size_t hint = 0;
 
     int r = shell_pages_new(shell_pages_size(now), &p);
     while (r == 0 && pair_next(&at)) {
-        bool is_kept = at.x && at.y &&
-                       (at.x == at.y || put_patch(patch, at.index, at.x->bytes,
-                                                  at.y->bytes, max));
+        bool is_kept =
+            at.x && at.y &&
+            (at.x == at.y ||
+             (at.y != find(settled, &hint, at.index) &&
+              put_patch(patch, at.index, at.x->bytes, at.y->bytes, max)));
         if (!is_kept)
             r = fn(arg, at.index, at.y ? at.y->bytes : NULL);
         if (r == 0 && at.y)
             r = add_shared(p, at.index, is_kept ? at.x : at.y);
     }
-    pad(patch, max);
     if (r != 0) {
         shell_pages_put(p);
         return r;

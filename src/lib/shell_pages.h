@@ -35,10 +35,11 @@ uint64_t shell_pages_lost(const struct shell_pages *p,
 /* Brings what was recorded of a shell, the pages of `base`, up to date with
  * `now`. What has changed little in a page goes into the patch, at most `max`
  * bytes of it; fn is called for the others, in order (bytes NULL: the page is
- * as in the image again). *ret is the new base. What fn says if it is not 0;
- * -ENOMEM. */
+ * as in the image again), among them those that `now` and `settled` (or NULL)
+ * share. *ret is the new base. What fn says if it is not 0; -ENOMEM. */
 int
 shell_pages_update(const struct shell_pages *base,
+                   const struct shell_pages *settled,
                    const struct shell_pages *now, size_t max,
                    int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
                    void *arg, struct buf *patch, OWN struct shell_pages **ret);

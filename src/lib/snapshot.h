@@ -24,7 +24,7 @@ struct snapshot {
     struct shell_state shell;
     /* Of what is recorded: the pages that records are, without the patch. */
     struct shell_pages *base;
-    bool has_patch;
+    size_t patch_bytes;
 };
 
 /* The n-th mount of sb, if it has files of its own, or NULL. */

@@ -374,8 +374,8 @@ end_pages(struct wsand_state *st, struct wsand_error *err)
     struct snapshot *s = st->s;
 
     s->base = shell_pages_get(s->shell.pages);
-    s->has_patch = st->patch.len;
-    if (!s->has_patch)
+    s->patch_bytes = st->patch.len;
+    if (!s->patch_bytes)
         return 0;
     struct shell_pages *pages = NULL;
     int r = shell_pages_patch(s->base, st->patch.p, st->patch.len, &pages);

@@ -277,7 +277,24 @@ send_page(void *arg, uint32_t index, const uint8_t *bytes)
     return record_send(s->to, &k, bytes, n);
 }
 
-/* Pages change in a few words at a time: those are recorded apart. */
+/* Zeros follow a patch, so that its size seldom changes: then the store writes
+ * it where it was. */
+static void
+pad(struct buf *patch, size_t min)
+{
+    enum { STEP = 1024 };
+    static const uint8_t zero[RECORD_PATCH_MAX];
+    size_t len = (patch->len + STEP - 1) / STEP * STEP;
+
+    if (len < min)
+        len = min;
+    if (patch->len && !patch->error)
+        buf_add(patch, zero, len - patch->len);
+}
+
+/* Pages change in a few words at a time: those are recorded apart. When there
+ * is no room for more of them, the pages that did not change any more are
+ * recorded as they are. */
 static int
 send_pages(const struct snapshot *last, struct snapshot *now,
            const struct record_sink *to)
@@ -290,16 +307,19 @@ send_pages(const struct snapshot *last, struct snapshot *now,
     buf_init(&patch, SIZE_MAX);
     if (last && was == now->shell.pages) {
         now->base = shell_pages_get(last->base);
-        now->has_patch = last->has_patch;
+        now->patch_bytes = last->patch_bytes;
         return 0;
     }
-    int r = shell_pages_update(last ? last->base : NULL, now->shell.pages,
-                               RECORD_PATCH_MAX, send_page, &s, &patch, &base);
-    if (r == 0 && (patch.len || (last && last->has_patch)))
+    bool is_full = last && last->patch_bytes == RECORD_PATCH_MAX;
+    int r = shell_pages_update(last ? last->base : NULL, is_full ? was : NULL,
+                               now->shell.pages, RECORD_PATCH_MAX, send_page,
+                               &s, &patch, &base);
+    pad(&patch, last && !is_full ? last->patch_bytes : 0);
+    if (r == 0 && (patch.len || (last && last->patch_bytes)))
         r = state_send_fact(to, "patch", patch.len ? patch.p : NULL, patch.len);
     shell_pages_put(now->base);
     now->base = base;
-    now->has_patch = patch.len;
+    now->patch_bytes = patch.len;
     return r;
 }
 
