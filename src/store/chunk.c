@@ -81,7 +81,13 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
     return 0;
 }
 
-/* --- sums */
+/* --- sums
+ *
+ * Below the mark, 30 bits: SQLite has four bytes for each, so that a record
+ * that is as long as the old one is written over it. Earlier programs had 32
+ * bits. */
+
+enum { SUM_BITS = 0x3fffffff, SUM_MARK = 0x40000000 };
 
 static uint64_t
 mix(uint64_t h, const void *p, size_t len)
@@ -108,5 +114,11 @@ record_sum(const void *key, size_t key_len, const void *value, size_t len,
     uint64_t h = mix(len, key, key_len);
 
     h = chunk ? mix(h, &chunk, sizeof chunk) : mix(h, value, len);
-    return (int64_t)(h >> 32);
+    return (int64_t)(h >> 32 & SUM_BITS) | SUM_MARK;
+}
+
+bool
+record_sum_is(int64_t sum, int64_t stored)
+{
+    return !((sum ^ stored) & SUM_BITS);
 }

@@ -97,6 +97,8 @@ void amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
  * the number of its chunk. */
 int64_t record_sum(const void *key, size_t key_len, const void *value,
                    size_t len, int64_t chunk);
+/* Is the stored one the same, whichever program stored it? */
+bool record_sum_is(int64_t sum, int64_t stored);
 
 /* --- layer.c */
 

@@ -117,10 +117,10 @@ use(struct walk *w, struct walk_layer *of)
     w->value = sqlite3_column_blob(of->st, 2);
     w->len = w->chunk ? (uint64_t)sqlite3_column_int64(of->st, 1)
                       : (uint64_t)sqlite3_column_bytes(of->st, 2);
-    w->is_damaged =
-        w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
-        sqlite3_column_int64(of->st, 4) !=
-            record_sum(w->key, w->key_len, w->value, w->len, w->chunk);
+    w->is_damaged = w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
+                    !record_sum_is(record_sum(w->key, w->key_len, w->value,
+                                              w->len, w->chunk),
+                                   sqlite3_column_int64(of->st, 4));
 }
 
 int

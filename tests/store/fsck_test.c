@@ -250,6 +250,19 @@ TEST(paths_through_folders_of_the_image_are_named)
     }
 }
 
+TEST(sums_of_earlier_programs_have_other_high_bits)
+{
+    struct world w;
+
+    world_init(&w, NULL);
+    make(&w);
+    damage(&w, "UPDATE record SET sum=sum&0x3fffffff");
+    CHECK_EQ(fsck(&w, false).n, 0);
+    damage(&w, "UPDATE record SET sum=sum|0xc0000000");
+    CHECK_EQ(fsck(&w, false).n, 0);
+    world_fini(&w);
+}
+
 TEST(what_lost_its_name_gets_another)
 {
     struct world w;

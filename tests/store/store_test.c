@@ -213,6 +213,29 @@ TEST(records_are_read_as_they_were_committed)
     world_fini(&w);
 }
 
+TEST(a_record_of_the_same_length_is_written_where_it_was)
+{
+    const struct record_key k = {
+        .type = RECORD_FACT, .name = "patch", .name_len = 5};
+    uint8_t value[3072];
+    struct buf b;
+    struct world w;
+
+    buf_init(&b, SIZE_MAX / 4);
+    world_init(&w, NULL);
+    CHECK_EQ(new_session(w.s, "a"), 0);
+    for (int i = 0; i < 40; i++) {
+        memset(value, i, sizeof value);
+        add_put(&b, &k, value, sizeof value);
+        CHECK_EQ(commit_frames(w.s, "a", &b), 0);
+    }
+    store_free(w.s);
+    w.s = NULL;
+    CHECK_EQ(sql_count(&w, "SELECT * FROM pragma_freelist_count"), 0);
+    buf_fini(&b);
+    world_fini(&w);
+}
+
 TEST(malformed_records_are_refused_and_leave_nothing)
 {
     struct buf b;
