@@ -218,6 +218,12 @@ WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
+/* The same on this thread, where nobody has the sandbox: fn has been called
+ * when it returns 0. -EBUSY: it was not; somebody has it, or it is being
+ * freed. */
+WSAND_API int wsand_post_here(struct wsand_sandbox *sb,
+                              void (*fn)(struct wsand_sandbox *sb, void *arg),
+                              void *arg);
 /* The same beside what the sandbox is busy with: fn is called soon, but what it
  * calls waits for its turn, unless it is said that it does not. */
 WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,

@@ -225,7 +225,19 @@ call_job(struct wsand_sandbox *sb)
     free(job);
 }
 
-/* After it, the state is noted while nobody waits for the next answer. */
+/* After a job, while nobody waits for the next answer. */
+static void
+note_state(struct wsand_sandbox *sb)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    bool is_quiet = list_is_empty(&t->queue) && !atomic_load(&t->is_closed);
+    pthread_mutex_unlock(&t->lock);
+    if (is_quiet && sb->shell)
+        (void)shell_checkpoint(sb->shell);
+}
+
 static bool
 run_job(struct work *w)
 {
@@ -233,11 +245,7 @@ run_job(struct work *w)
     struct turn *t = &sb->turn;
 
     call_job(sb);
-    pthread_mutex_lock(&t->lock);
-    bool is_quiet = list_is_empty(&t->queue) && !atomic_load(&t->is_closed);
-    pthread_mutex_unlock(&t->lock);
-    if (is_quiet && sb->shell)
-        (void)shell_checkpoint(sb->shell);
+    note_state(sb);
     pthread_mutex_lock(&t->lock);
     bool has_next = pass_on(sb);
     pthread_mutex_unlock(&t->lock);
@@ -285,6 +293,26 @@ wsand_post(struct wsand_sandbox *sb,
         return error_errno(err, -r, "cannot start a thread");
     }
     return post(sb, q, err);
+}
+
+int
+wsand_post_here(struct wsand_sandbox *sb,
+                void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg)
+{
+    struct turn *t = &sb->turn;
+
+    pthread_mutex_lock(&t->lock);
+    bool is_free = t->state == TURN_FREE && !atomic_load(&t->is_closed);
+    if (is_free)
+        t->state = TURN_USED;
+    pthread_mutex_unlock(&t->lock);
+    if (!is_free)
+        return -EBUSY;
+    begin(sb);
+    fn(sb, arg);
+    note_state(sb);
+    leave(sb);
+    return 0;
 }
 
 struct runtime_job {

@@ -2,6 +2,7 @@
 #include "event.h"
 #include "lib_test.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -91,6 +92,63 @@ TEST(turn_jobs_and_calls_are_served_in_the_order_of_asking)
     CHECK_EQ(size_of_file(l.sb), JOBS);
     CHECK_EQ(s.next, JOBS);
     CHECK_EQ(s.out_of_order, 0);
+    lib_free(&l);
+}
+
+struct posting {
+    int result_within;
+    pthread_t thread;
+};
+
+static void
+job_never(struct wsand_sandbox *sb, void *arg)
+{
+    (void)sb;
+    (void)arg;
+    CHECK(false);
+}
+
+static void
+job_here(struct wsand_sandbox *sb, void *arg)
+{
+    struct posting *p = arg;
+
+    p->thread = pthread_self();
+    p->result_within = wsand_post_here(sb, job_never, NULL);
+    CHECK_EQ(append(sb, "x", NULL), 0);
+}
+
+TEST(turn_a_job_here_is_done_when_the_call_returns_or_refused)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct sequence s = {0};
+    struct numbered after = {&s, 0};
+    struct posting p = {0};
+
+    CHECK_EQ(wsand_post_here(l.sb, job_here, &p), 0);
+    CHECK(pthread_equal(p.thread, pthread_self()));
+    CHECK_EQ(p.result_within, -EBUSY);
+    CHECK_EQ(size_of_file(l.sb), 1);
+    CHECK_EQ(wsand_post(l.sb, job_count, &after, NULL), 0);
+    CHECK_EQ(size_of_file(l.sb), 2);
+    lib_free(&l);
+}
+
+static void
+job_leave_one(struct wsand_sandbox *sb, void *arg)
+{
+    CHECK_EQ(wsand_post(sb, job_count, arg, NULL), 0);
+}
+
+TEST(turn_a_job_behind_one_here_gets_a_thread)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct sequence s = {0};
+    struct numbered n = {&s, 0};
+
+    CHECK_EQ(wsand_post_here(l.sb, job_leave_one, &n), 0);
+    CHECK_EQ(size_of_file(l.sb), 1);
+    CHECK_EQ(s.next, 1);
     lib_free(&l);
 }
 
