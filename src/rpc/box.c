@@ -74,16 +74,55 @@ job(struct wsand_sandbox *sb, void *arg)
 }
 
 static void
-post(struct box *box, OWN struct request *q)
+post(OWN struct request *q)
 {
+    struct wsand_sandbox *sb = q->box->sb;
     struct wsand_error err = {0};
 
-    int r = q->method->flags & BESIDE ? wsand_post_beside(box->sb, job, q, &err)
-                                      : wsand_post(box->sb, job, q, &err);
+    int r = q->method->flags & BESIDE ? wsand_post_beside(sb, job, q, &err)
+                                      : wsand_post(sb, job, q, &err);
     if (r == 0)
         return;
     run_forget(q);
     answer_error(q, INTERNAL_ERROR, "Internal error: %s", err.message);
+}
+
+void
+box_post_own(struct server *srv)
+{
+    struct request *q = STEAL(srv->own);
+
+    if (q)
+        post(q);
+}
+
+/* From here on the sandbox is ours, and the loop may be the other thread's. */
+static void
+job_here(struct wsand_sandbox *sb, void *arg)
+{
+    struct request *q = arg;
+
+    q->srv->thread = 0;
+    relief_lend(&q->srv->relief);
+    job(sb, q);
+}
+
+bool
+box_do_own(struct server *srv)
+{
+    struct request *q = STEAL(srv->own);
+    bool is_done = wsand_post_here(q->box->sb, job_here, q) == 0;
+
+    if (!is_done)
+        post(q);
+    return is_done;
+}
+
+static bool
+is_alone(const struct request *q)
+{
+    return q->srv->n_requests == 1 && !q->msg->is_batch &&
+           !(q->method->flags & BESIDE);
 }
 
 static void
@@ -92,8 +131,11 @@ serve(struct box *box, OWN struct request *q)
     if (q->method->flags & AT_ONCE) {
         q->sb = box->sb;
         q->method->handle(q);
+    } else if (is_alone(q)) {
+        q->srv->own = q;
     } else {
-        post(box, q);
+        box_post_own(q->srv);
+        post(q);
     }
 }
 

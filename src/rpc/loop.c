@@ -115,6 +115,7 @@ take_lines(struct server *srv)
         case FRAME_MORE:
             return true;
         case FRAME_LINE:
+            box_post_own(srv);
             if (!is_blank(line, len))
                 dispatch_line(srv, line, len);
             break;
@@ -281,7 +282,35 @@ is_busy(const struct server *srv)
     return srv->n_requests > own;
 }
 
-static void
+/* The other thread wakes for what comes. Of what is under way already, nothing
+ * must depend on the loop: neither output that waits, nor a time. */
+static bool
+may_lend(const struct loop *l)
+{
+    struct server *srv = l->srv;
+
+    return !l->has_lines && !srv->is_ending && relief_is_ready(&srv->relief) &&
+           !writer_has_more(&srv->out) && !callback_expire(srv, false);
+}
+
+/* False: the loop is the other thread's now. */
+static bool
+do_own(struct loop *l)
+{
+    struct server *srv = l->srv;
+
+    if (!srv->own || !may_lend(l)) {
+        box_post_own(srv);
+        return true;
+    }
+    if (box_do_own(srv) && !relief_take_back(&srv->relief))
+        return false;
+    srv->thread = pthread_self();
+    return true;
+}
+
+/* The same. */
+static bool
 turn(struct loop *l)
 {
     struct pollfd p[N_POLLED];
@@ -299,6 +328,33 @@ turn(struct loop *l)
         end_soon(l, 0);
     if (l->end_ns && now_ns() >= l->end_ns)
         cancel(l);
+    return do_own(l);
+}
+
+static void
+take_turns(struct loop *l, bool has_loop)
+{
+    struct server *srv = l->srv;
+
+    for (;;) {
+        while (has_loop && (!srv->is_ending || is_busy(srv)))
+            has_loop = turn(l);
+        if (has_loop || !relief_wait(&srv->relief))
+            break;
+        has_loop = true;
+        srv->thread = pthread_self();
+    }
+    if (!has_loop)
+        return;
+    loop_wake(srv);
+    relief_end(&srv->relief);
+}
+
+static void *
+relieve(void *arg)
+{
+    take_turns(arg, false);
+    return NULL;
 }
 
 void
@@ -306,9 +362,10 @@ loop_run(struct server *srv, int in_hfd)
 {
     struct loop l = {.srv = srv, .in_hfd = in_hfd};
 
-    do
-        turn(&l);
-    while (!srv->is_ending || is_busy(srv));
+    relief_start(&srv->relief, relieve, &l);
+    take_turns(&l, true);
+    relief_join(&srv->relief);
+    srv->thread = pthread_self();
     do_posted(srv);
 }
 

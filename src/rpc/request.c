@@ -58,7 +58,7 @@ request_free(struct request *q)
 static void
 send_line(struct server *srv, const char *p, size_t len)
 {
-    writer_put(&srv->out, p, len, !pthread_equal(srv->thread, pthread_self()));
+    writer_put(&srv->out, p, len, srv->thread != pthread_self());
 }
 
 /* A whole answer; a newline is at its end. */

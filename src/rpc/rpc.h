@@ -1,13 +1,15 @@
 /* The server's objects.
  *
- * The loop runs on the main thread and owns the sandboxes and their states.
- * Work on a sandbox is done by jobs on the library's threads, each for one
- * request; what a job leaves to the loop, it posts (loop_post). */
+ * The loop runs on one of two threads and owns the sandboxes and their states.
+ * Work on a sandbox is done by jobs, each for one request: on the library's
+ * threads, or on the loop's if nothing else is asked (relief.h). What a job
+ * leaves to the loop, it posts (loop_post). */
 #ifndef RPC_RPC_H
 #define RPC_RPC_H
 
 #include "base/list.h"
 #include "rpc/methods.h"
+#include "rpc/relief.h"
 #include "rpc/server.h"
 #include "rpc/tidy.h"
 #include "rpc/worker.h"
@@ -26,8 +28,9 @@ struct server {
     struct wsand_runtime *rt;
     struct writer out;
     int wake_hfd;
-    int signal_hfd;   /* of those that end it */
-    pthread_t thread; /* of the loop */
+    int signal_hfd;           /* of those that end it */
+    struct relief relief;     /* the loop's threads */
+    _Atomic pthread_t thread; /* that has the loop; 0: it is lent */
     int64_t started_ms;
     struct worker *worker;       /* NULL: it is none */
     atomic_size_t n_requests;    /* without an answer */
@@ -46,6 +49,7 @@ struct server {
     bool is_line;           /* the protocol of the last valid line */
     bool is_ending;         /* end of input, kill, a signal */
     struct request *killer; /* answered at the end */
+    struct request *own; /* a job for the loop's thread, if nothing follows */
 
     pthread_mutex_t lock; /* nothing else is taken under it, but out.lock */
     struct list posted;
@@ -145,6 +149,11 @@ struct box *box_find(struct server *srv, uint64_t id);
 void box_name(const struct box *box, char ret[24]);
 /* Serves the request in the box's order; the loop only. */
 void box_submit(struct box *box, OWN struct request *q);
+/* Has the job srv->own, if there is one, done by a thread of the library. */
+void box_post_own(struct server *srv);
+/* Does it on this thread, and lends the loop meanwhile. False: its sandbox is
+ * busy, and it was posted. */
+bool box_do_own(struct server *srv);
 /* Makes the box's sandbox from its configuration; then done(arg, sb, err) is
  * called on the loop. sb is NULL on failure. */
 typedef void make_done(void *arg, struct wsand_sandbox *sb,

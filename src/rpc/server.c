@@ -93,7 +93,7 @@ block_signals(void)
 }
 
 static bool
-server_init(struct server *srv, int out_hfd)
+server_init(struct server *srv, int in_hfd, int out_hfd)
 {
     struct wsand_runtime_options o = {.size = sizeof o,
                                       .root_image = srv->options->root_image,
@@ -105,6 +105,8 @@ server_init(struct server *srv, int out_hfd)
     srv->thread = pthread_self();
     srv->started_ms = now_ns() / 1000000;
     srv->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    relief_init(&srv->relief,
+                (const int[]){in_hfd, srv->wake_hfd, srv->signal_hfd}, 3);
     (void)pthread_mutex_init(&srv->lock, NULL);
     list_init(&srv->posted);
     list_init(&srv->callbacks);
@@ -156,6 +158,7 @@ server_fini(struct server *srv)
     writer_fini(&srv->out);
     (void)pthread_mutex_destroy(&srv->lock);
     (void)close(srv->wake_hfd);
+    relief_fini(&srv->relief);
 }
 
 int
@@ -169,7 +172,7 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     srv->signal_hfd = block_signals();
     tidy_init(&srv->tidy);
     json_object_seed(0); /* opens a file, which a sealed worker cannot */
-    bool is_fine = server_init(srv, out_hfd);
+    bool is_fine = server_init(srv, in_hfd, out_hfd);
     if (is_fine)
         loop_run(srv, in_hfd);
     server_fini(srv);

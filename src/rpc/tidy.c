@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { KEPT_BYTES = 64 << 20, PERIOD_NS = 50000000 };
+enum { KEPT_BYTES = 32 << 20, PERIOD_NS = 50000000 };
 
 void
 tidy_init(struct tidy *t)

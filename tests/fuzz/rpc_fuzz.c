@@ -131,6 +131,14 @@ wsand_post(struct wsand_sandbox *sb,
 }
 
 int
+wsand_post_here(struct wsand_sandbox *sb,
+                void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg)
+{
+    fn(sb, arg);
+    return 0;
+}
+
+int
 wsand_post_beside(struct wsand_sandbox *sb,
                   void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
                   struct wsand_error *err)
