@@ -247,6 +247,7 @@ cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
 {
     int version = version_of(g, CTL_memory);
     uint64_t all, cache, shmem;
+    char text[TEXT_BYTES];
 
     if (!version)
         return -ENOENT;
@@ -254,9 +255,9 @@ cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
     if (!read_figure(hfd,
                      version == 2 ? "memory.current" : "memory.usage_in_bytes",
                      NULL, &all) ||
-        !read_figure(hfd, "memory.stat", version == 2 ? "file" : "cache",
-                     &cache) ||
-        !read_figure(hfd, "memory.stat", "shmem", &shmem))
+        file_read(hfd, "memory.stat", text, sizeof text) < 0 ||
+        !text_counter(text, version == 2 ? "file" : "cache", &cache) ||
+        !text_counter(text, "shmem", &shmem))
         return -EIO;
     uint64_t clean = cache > shmem ? cache - shmem : 0;
     *ret_bytes = all > clean ? all - clean : 0;

@@ -32,6 +32,7 @@ enum {
     EVENTS_MAX = 256, /* of one turn */
     RETRY_MIN_MS = 100,
     RETRY_MAX_MS = 10000,
+    REFILL_MS = 10, /* who was taken goes first, as long as others are ready */
     LEFTOVER_MS = 20, /* between two looks at stale groups and strays */
     CLOSE_MS = 10000,
     /* What a worker takes beyond the memory and files of its guests: caches of
@@ -250,6 +251,8 @@ fill(struct workers *p)
     uint32_t wanted = p->config.idle ? p->config.idle : p->is_wanted;
     char why[WORKER_WHY_BYTES];
 
+    if (p->refill_ns && p->n_ready)
+        return;
     while (!p->retry_ns && p->n_starting < most &&
            p->n_ready + p->n_starting < wanted) {
         int r = begin_birth(p);
@@ -309,11 +312,14 @@ set_timer(struct workers *p)
 
     if (p->retry_ns && p->retry_ns <= now)
         p->retry_ns = 0;
+    if (p->refill_ns && p->refill_ns <= now)
+        p->refill_ns = 0;
     remove_stale(p);
     reap_strays(p);
     fill(p);
     int64_t next = look(p, now);
     earlier(&next, p->retry_ns);
+    earlier(&next, p->refill_ns);
     if (!list_is_empty(&p->stale) || p->has_strays)
         earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
     const struct itimerspec at = {
@@ -532,6 +538,8 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
     if (!m)
         return -EAGAIN;
     p->n_ready--;
+    if (!p->refill_ns)
+        p->refill_ns = now_ns() + REFILL_MS * NS_PER_MS;
     int r = set_limits(m, limit);
     if (r < 0)
         inmate_doom(m);

@@ -69,6 +69,7 @@ struct workers {
     uint32_t n_ready, n_starting; /* workers */
     uint64_t next_id;
     int64_t retry_ns;  /* no births before; 0: they may be */
+    int64_t refill_ns; /* the same, as long as a worker is ready */
     uint32_t failures; /* in a row */
     bool had_success, is_wanted;
     bool has_strays; /* perhaps: a nursery of ours died since we looked */
