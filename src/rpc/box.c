@@ -96,26 +96,36 @@ box_post_own(struct server *srv)
         post(q);
 }
 
-/* From here on the sandbox is ours, and the loop may be the other thread's. */
+struct own {
+    struct request *q;
+    bool has_loop; /* again */
+};
+
+/* The sandbox is ours; the loop may be the other thread's from here on. After
+ * the answer the state is noted: where nobody else could have to wait for that,
+ * the loop does, rather than wake the other thread for the next request. */
 static void
 job_here(struct wsand_sandbox *sb, void *arg)
 {
-    struct request *q = arg;
+    struct own *o = arg;
+    struct server *srv = o->q->srv;
+    bool is_only = !srv->n_boxes;
 
-    q->srv->thread = 0;
-    relief_lend(&q->srv->relief);
-    job(sb, q);
+    srv->thread = 0;
+    relief_lend(&srv->relief);
+    job(sb, o->q);
+    o->has_loop = is_only && relief_take_back(&srv->relief);
 }
 
 bool
 box_do_own(struct server *srv)
 {
-    struct request *q = STEAL(srv->own);
-    bool is_done = wsand_post_here(q->box->sb, job_here, q) == 0;
+    struct own o = {.q = STEAL(srv->own)};
 
-    if (!is_done)
-        post(q);
-    return is_done;
+    if (wsand_post_here(o.q->box->sb, job_here, &o) == 0)
+        return o.has_loop || relief_take_back(&srv->relief);
+    post(o.q);
+    return true;
 }
 
 static bool

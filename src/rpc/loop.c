@@ -303,7 +303,7 @@ do_own(struct loop *l)
         box_post_own(srv);
         return true;
     }
-    if (box_do_own(srv) && !relief_take_back(&srv->relief))
+    if (!box_do_own(srv))
         return false;
     srv->thread = pthread_self();
     return true;

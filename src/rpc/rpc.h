@@ -151,8 +151,8 @@ void box_name(const struct box *box, char ret[24]);
 void box_submit(struct box *box, OWN struct request *q);
 /* Has the job srv->own, if there is one, done by a thread of the library. */
 void box_post_own(struct server *srv);
-/* Does it on this thread, and lends the loop meanwhile. False: its sandbox is
- * busy, and it was posted. */
+/* Does it on this thread, unless its sandbox is busy, and lends the loop
+ * meanwhile. False: that is the other thread's now. */
 bool box_do_own(struct server *srv);
 /* Makes the box's sandbox from its configuration; then done(arg, sb, err) is
  * called on the loop. sb is NULL on failure. */

@@ -539,7 +539,7 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
         return -EAGAIN;
     p->n_ready--;
     if (!p->refill_ns)
-        p->refill_ns = now_ns() + REFILL_MS * NS_PER_MS;
+        p->refill_ns = now_ns() + (int64_t)REFILL_MS * NS_PER_MS;
     int r = set_limits(m, limit);
     if (r < 0)
         inmate_doom(m);
