@@ -19,8 +19,11 @@ guest-env: | $(SYSROOT_LIB)
 packages: | $(SYSROOT_LIB) ## the programs of the root image
 	@guest/bin/build-packages
 
-rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image, build/share/wasmsand/root.tar
-	@guest/bin/build-rootfs build/share/wasmsand/root.tar build/wasm-sandbox
+share := build/share/wasmsand
+rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image and its compiled code, build/share/wasmsand
+	@guest/bin/build-rootfs $(share)/root.tar build/wasm-sandbox
+	@rm -rf $(share)/code
+	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/root.tar $(share)/code
 .PHONY: guest-env packages rootfs
 
 # How a C file becomes a program for the sandbox; /* post: MODE */ among its

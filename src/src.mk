@@ -73,19 +73,16 @@ build/wasm-sandbox build/libwasmsand.a: FORCE
 endif
 
 # The root image is the one that is there; `make rootfs` brings it up to date.
-share := $(DESTDIR)$(PREFIX)/share/wasmsand
-image := build/share/wasmsand/root.tar
-install: all $(if $(wildcard $(image)),,rootfs) ## install under DESTDIR and PREFIX (/usr/local)
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include libexec lib/pkgconfig) $(share)
+install: all $(if $(wildcard build/share/wasmsand/code),,rootfs) ## install under DESTDIR and PREFIX (/usr/local)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include libexec lib/pkgconfig share)
 	install $(B)/wasm-sandbox $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/libexec/wasmsand-supervisor $(DESTDIR)$(PREFIX)/libexec/
 	install -m 644 include/wasmsand.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(B)/libwasmsand.a $(ENGINE_LIB) $(DESTDIR)$(PREFIX)/lib/
 	install $(B)/libwasmsand.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/wasmsand.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	install -m 644 $(image) $(share)/
-	rm -rf $(share)/code
-	$(B)/wasm-sandbox precompile $(image) $(share)/code
+	rm -rf $(DESTDIR)$(PREFIX)/share/wasmsand
+	cp -r build/share/wasmsand $(DESTDIR)$(PREFIX)/share/
 .PHONY: install
 
 -include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \

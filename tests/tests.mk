@@ -3,12 +3,14 @@
 SANDBOX := $(B)/wasm-sandbox
 inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
 
-# What is installed or packed is the program without sanitizers.
+# With SAN=1 these are left out: what is installed or packed is the program
+# without sanitizers, and user-mode Linux has no room for their shadow memory.
 packed_suites := $(if $(SAN),,install-test wheel-test)
+uml_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all rootfs compiled $(lint_suites) unit unit-engine unit-lib \
-	  unit-supervisor unit-store supervisor supervisor-v2 guest-native $(inside_suites) \
+	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
+	  unit-supervisor unit-store supervisor $(uml_suites) guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
@@ -173,16 +175,12 @@ supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
 	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
-# Workers need the code of all programs, and tests do not wait for a compiler.
-compiled: $(SANDBOX)
-	@rm -rf build/compiled
-	@$(SANDBOX) precompile $(ROOT_IMAGE) build/compiled
 # Sessions, with real workers and with one that breaks the protocol.
-sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor compiled ## sessions of the supervisor
+sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
 	@$(pytest) -m 'not long' tests/sessions
-sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor compiled
+sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
 	@$(pytest) -m long tests/sessions
-.PHONY: supervisor supervisor-v2 compiled sessions sessions-long
+.PHONY: supervisor supervisor-v2 sessions sessions-long
 
 # The programs of the root image, from outside and from inside.
 userland_suites := tour rpc sessions userland userland-programs differential \

@@ -155,6 +155,7 @@ shell_save_task(struct shell *sh)
         now.fds.v[i].cloexec = false;
     }
     resident_get_state(t, &now.state);
+    memcpy(now.rlimits, t->rlimits, sizeof now.rlimits);
     now.cwd = t->cwd;
     vnode_hold(&now.cwd);
     saved_fini(&sh->saved);
@@ -299,6 +300,7 @@ shell_roll_back(struct shell *sh)
     sh->status = s->status;
     sh->has_env = s->has_env;
     count_machine(sh);
+    memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
         (void)fd_close(t, (int)i);
     for (size_t i = STDIO_FDS; i < s->fds.cap; i++)

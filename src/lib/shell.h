@@ -16,6 +16,7 @@ enum { STDIO_FDS = 3 };
 /* The state of its task at the last checkpoint. */
 struct saved {
     struct resident_state state;
+    struct rlimit_k rlimits[RLIMIT_COUNT];
     struct fd_table fds; /* 0 to 2 are empty */
     struct vnode cwd;    /* held; mnt NULL: nothing was saved yet */
     int status;          /* $? */

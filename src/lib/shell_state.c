@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 DEFINE_CLEANUP(struct shell *, shell_free)
 
@@ -70,11 +71,13 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
     struct shell_state s = {.state = sh->saved.state,
                             .status = sh->saved.status,
                             .has_env = sh->saved.has_env,
+                            .has_rlimits = true,
                             .cwd = place_of(sh->sb->kernel, &sh->saved.cwd)};
 
     int r = note_files(&s, sh);
     if (r < 0)
         return r;
+    memcpy(s.rlimits, sh->saved.rlimits, sizeof s.rlimits);
     s.pages = shell_pages_get(sh->pages);
     *ret = s;
     return 0;
@@ -148,6 +151,8 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     struct task *t = sh->res->task;
     struct vnode cwd = node_at(sb->kernel, &s->cwd);
     resident_set_state(t, &s->state);
+    if (s->has_rlimits)
+        memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
     if (cwd.mnt)
         task_set_cwd(t, &cwd, &cwd, "");
     sh->status = s->status;

@@ -22,6 +22,8 @@ struct open_file {
 struct shell_state {
     OWN struct shell_pages *pages;
     struct resident_state state;
+    struct rlimit_k rlimits[RLIMIT_COUNT];
+    bool has_rlimits; /* records have none */
     struct place cwd;
     int status;
     bool has_env;

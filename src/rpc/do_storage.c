@@ -41,6 +41,21 @@ finish(OWN struct storing *s, enum box_state state)
     free(s);
 }
 
+/* False: it could not be posted, s->err says why. What was posted may be over
+ * already. */
+static bool
+post(struct storing *s, void (*job)(struct wsand_sandbox *sb, void *arg))
+{
+    struct wsand_error err = {0};
+
+    int r = wsand_post(s->box->sb, job, s, &err);
+    if (r == 0)
+        return true;
+    s->r = r;
+    s->err = err;
+    return false;
+}
+
 static void
 call_client(struct storing *s, const char *method, callback_done *done)
 {
@@ -118,8 +133,7 @@ do_offload(struct request *q)
     if (!s)
         return;
     s->box->state = BOX_MAKING;
-    s->r = wsand_post(s->box->sb, export_job, s, &s->err);
-    if (s->r < 0)
+    if (!post(s, export_job))
         finish(s, BOX_READY);
 }
 
@@ -166,8 +180,7 @@ on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
         finish(s, BOX_AWAY);
         return;
     }
-    s->r = wsand_post(sb, import_job, s, &s->err);
-    if (s->r < 0)
+    if (!post(s, import_job))
         on_imported(s);
 }
 

@@ -75,10 +75,10 @@ except OSError:
 
 
 def test_cpu_is_throttled(cgroups):
+    """How often depends on what else the host does; how much it gets does not."""
     r = escape("cpu", 200, options=("--cpu", 20), backend=cgroups)
     assert (r.cause, r.status) == ("exited", 0), r
     periods = r.number(r"throttled \d+ of (\d+) periods")
-    assert r.number(r"throttled (\d+) of") >= 5, r
     assert r.number(r"cpu ([\d.]+) s") <= (periods + 2) * 0.020 * 1.5, r
 
 

@@ -355,6 +355,12 @@ TEST(one_name_of_many_is_three_records)
                          2, &ino),
              0);
     CHECK_EQ(map_update(&m, &p.base, &p.last, &p.now), 3);
+    pair_keep(&p);
+    CHECK_EQ(tree_unlink(&p.now, TREE_ROOT, (struct name){"5", 1}, 0, 3), 0);
+    CHECK_EQ(tree_create(&p.now, TREE_ROOT, (struct name){"5", 1}, &file_attr,
+                         3, &ino),
+             0);
+    CHECK_EQ(map_update(&m, &p.base, &p.last, &p.now), 4);
     pair_fini(&p);
     map_fini(&m);
 }

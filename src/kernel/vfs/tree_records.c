@@ -114,18 +114,19 @@ order_of(const struct inode *i)
     return i && inode_is_dir(i) ? &i->dir.order : &none;
 }
 
+/* A name that has another place now is told of there. */
 static void
 on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 {
     const struct dir_entry *was = (struct dir_entry *)a;
     const struct dir_entry *now = (struct dir_entry *)b;
+    struct writer *w = arg;
 
     (void)seq;
-    if (was)
-        send_name(arg, (struct name){was->name, was->len});
-    if (now && !(was && was->len == now->len &&
-                 !memcmp(was->name, now->name, now->len)))
-        send_name(arg, (struct name){now->name, now->len});
+    if (was && !entry_in(w->now, (struct name){was->name, was->len}))
+        send_name(w, (struct name){was->name, was->len});
+    if (now)
+        send_name(w, (struct name){now->name, now->len});
 }
 
 /* --- blocks */

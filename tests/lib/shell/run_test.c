@@ -76,6 +76,15 @@ TEST(signals_for_a_killed_command_do_not_meet_the_next)
     lib_free(&l);
 }
 
+TEST(limits_of_a_killed_command_do_not_stay)
+{
+    LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(l.sb, "ulimit -n 100; exec 50</dev/null", 0, "");
+    CHECK_RUN(l.sb, "ulimit -n 10; kill -KILL $$", 137, "");
+    CHECK_RUN(l.sb, "ulimit -n; cat <&50", 0, "100\n");
+    lib_free(&l);
+}
+
 TEST(wrong_folders_and_variables_are_named)
 {
     LIB_SANDBOX(l, .files = 0);

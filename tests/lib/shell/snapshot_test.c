@@ -12,19 +12,21 @@ TEST(a_snapshot_brings_files_and_shell_back_as_often_as_wanted)
     uint64_t id = 0;
     CHECK_RUN(l.sb,
               "cd /tmp; x=1; f() { echo f$x; }; export E=e; set -u; echo a >a;"
-              "exec 5<>a; umask 077; (exit 2)",
+              "exec 5<>a; umask 077; ulimit -n 99; (exit 2)",
               2, "");
     CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
     CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
     for (int i = 0; i < 3; i++) {
         CHECK_RUN(l.sb, "cd /; x=2; unset -f f; rm /tmp/a; exec 5>&-", 0, "");
         CHECK_RUN(l.sb, "set +u; export E=; umask 0; echo b >/tmp/b", 0, "");
+        CHECK_RUN(l.sb, "ulimit -n 50", 0, "");
         CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
         CHECK_EQ(wsand_status(l.sb, &after, NULL), 0);
         CHECK_EQ(after.files, before.files);
         CHECK_EQ(after.file_bytes, before.file_bytes);
         CHECK_RUN(l.sb, "echo $? $PWD $E $-; f; ls; umask; cat <&5; echo $$", 0,
                   "2 /tmp e huBs\nf1\na\n0077\na\n2\n");
+        CHECK_RUN(l.sb, "ulimit -n; (exit 2)", 2, "99\n");
     }
     lib_free(&l);
 }
