@@ -4,6 +4,7 @@
 #include "base/hfd.h"
 #include "seal/seal.h"
 #include "wasmsand.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -37,26 +38,14 @@ static const struct {
     {"compilers", cmd_compilers, NULL},
 };
 
-/* Names from a module or a command line could control the terminal. */
-static void
-replace_controls(char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7f)
-            *s = '?';
-}
-
 void
 complain(const char *format, ...)
 {
-    char line[2048];
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
+    text_log(format, args);
     va_end(args);
-    replace_controls(line);
-    fprintf(stderr, "wasm-sandbox: %s\n", line);
 }
 
 /* What the library starts to compile a guest's program. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char request_options_help[] =
+static const char options_help[] =
     "  --root IMAGE             root file system: a tar\n"
     "  --tools DIR              programs (*.wasm) of a host folder as "
     "commands\n"
@@ -245,7 +245,7 @@ request_parse(struct request *q, int argc, char **argv, const char *help,
         if (c == -1)
             break;
         if (c == 'h') {
-            printf("%s%s", help, request_options_help);
+            printf("%s%s", help, options_help);
             return 0;
         }
         if (c == ':')

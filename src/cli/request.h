@@ -20,9 +20,6 @@ struct request {
     char term[64];
 };
 
-/* The text of the shared options, for --help. */
-extern const char request_options_help[];
-
 void request_init(struct request *q);
 void request_fini(struct request *q);
 /* Takes the options at the start of argv; *ret_rest is the index of the first

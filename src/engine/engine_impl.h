@@ -453,9 +453,6 @@ machine_of(wasmtime_caller_t *caller)
     return m;
 }
 
-/* Borrowed by the store: false if there is no such global of type i32. */
-bool machine_global(struct engine_machine *m, const char *name,
-                    wasmtime_global_t *ret);
 /* The value of a global, or `otherwise` if there is none such. */
 uint32_t machine_get_u32(struct engine_machine *m, const char *name,
                          uint32_t otherwise);

@@ -137,7 +137,8 @@ machine_export(struct engine_machine *m, const char *name)
     return x;
 }
 
-bool
+/* Borrowed by the store: false if there is no such global of type i32. */
+static bool
 machine_global(struct engine_machine *m, const char *name,
                wasmtime_global_t *ret)
 {

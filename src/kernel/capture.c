@@ -20,7 +20,7 @@ capture_new(size_t max, bool is_ring)
     return c;
 }
 
-struct capture *
+static struct capture *
 capture_get(struct capture *c)
 {
     c->refs++;

@@ -33,7 +33,6 @@ struct capture {
 
 /* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
 OWN struct capture *capture_new(size_t max, bool is_ring);
-struct capture *capture_get(struct capture *c);
 void capture_put(OWN struct capture *c); /* NULL is fine */
 /* What is written from now on goes to `later` (a reference is taken). */
 void capture_close(struct capture *c, struct capture *later);

@@ -248,7 +248,7 @@ slave_release(struct file *f)
     tty_put(tty);
 }
 
-const struct file_ops tty_slave_ops = {
+static const struct file_ops slave_ops = {
     .kind = "tty",
     .read = slave_read,
     .write = slave_write,
@@ -265,7 +265,7 @@ open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
     if (tty->is_hung_up)
         return -EIO;
     tty->slaves++;
-    int r = file_new(tty->kernel, &tty_slave_ops, tty_get(tty), flags, ret);
+    int r = file_new(tty->kernel, &slave_ops, tty_get(tty), flags, ret);
     if (r == 0)
         tty->was_opened = true;
     return r;

@@ -52,7 +52,7 @@ struct tty {
 
 DEFINE_CLEANUP(struct tty *, tty_put)
 
-extern const struct file_ops tty_slave_ops, tty_master_ops;
+extern const struct file_ops tty_master_ops;
 
 /* --- ldisc.c: the line discipline */
 

@@ -16,7 +16,7 @@
 
 enum { EXPORT_VERSION = 1 };
 
-const char *const export_note_name = ".wasmsand.json";
+static const char note_name[] = ".wasmsand.json";
 
 /* --- the note: an object of numbers and of strings in base64 */
 
@@ -141,15 +141,16 @@ note_get(const char *text, size_t len, struct shell_script *s,
         return error_set(err, EINVAL, "export of version %d, not %d", version,
                          EXPORT_VERSION);
     if (!p || *skip_space(p + 1) || s->status > 255)
-        return error_set(err, EINVAL, "%s is damaged", export_note_name);
+        return error_set(err, EINVAL, "%s is damaged", note_name);
     int e = s->env.error ? s->env.error : s->first.error;
     e = e ? e : s->last.error;
-    return e ? error_errno(err, -e, "%s", export_note_name) : 0;
+    return e ? error_errno(err, -e, "%s", note_name) : 0;
 }
 
 /* --- trees */
 
-int
+/* What layers are over: the root image, or nothing. */
+static int
 base_tree(const struct wsand_runtime *rt, struct tree *ret)
 {
     const struct quota all = {UINT64_MAX, UINT64_MAX};
@@ -187,7 +188,7 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
     buf_init(&text, SIZE_MAX);
     note_put(&text, s);
     struct layer_note note = {
-        .name = export_note_name, .data = text.p, .len = text.len};
+        .name = note_name, .data = text.p, .len = text.len};
     int r = text.error;
     if (r == 0)
         r = base_tree(sb->runtime, &base);
@@ -225,7 +226,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
 {
     const struct tree *own = tmpfs_tree(mount_root(sb->kernel)->fs);
     struct quota all = tree_used(own);
-    struct layer_note note = {.name = export_note_name};
+    struct layer_note note = {.name = note_name};
     struct image_error why = {0};
 
     int r = base_tree(sb->runtime, ret);
@@ -238,8 +239,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
     if (r < 0)
         r = layer_error(sb->kernel, ret, r, &why, err);
     else if (!note.data)
-        r = error_set(err, EINVAL, "no export: there is no %s",
-                      export_note_name);
+        r = error_set(err, EINVAL, "no export: there is no %s", note_name);
     else
         r = note_get(note.data, note.len, s, err);
     free(note.data);

@@ -11,13 +11,10 @@ struct shell_script;
 struct wsand_error;
 struct wsand_runtime;
 
-extern const char *const export_note_name;
 /* The note of an export as text, and back: -EINVAL. */
 void note_put(struct buf *b, const struct shell_script *s);
 int note_get(const char *text, size_t len, struct shell_script *s,
              struct wsand_error *err);
-/* What layers are over: the root image, or nothing. */
-int base_tree(const struct wsand_runtime *rt, struct tree *ret);
 /* The message of an error that layer_write or layer_apply gave for t. */
 int layer_error(const struct kernel *k, const struct tree *t, int r,
                 const struct image_error *why, struct wsand_error *err);

@@ -106,6 +106,12 @@ append(struct history *h, const char *text, size_t bytes)
     return 0;
 }
 
+static size_t
+history_n(const struct history *h)
+{
+    return h ? (size_t)(h->next - h->first) : 0;
+}
+
 static bool
 is_full(const struct history *h, size_t more)
 {
@@ -152,12 +158,6 @@ const char *
 history_text(const struct shared *line)
 {
     return ((const struct line *)line)->text;
-}
-
-size_t
-history_n(const struct history *h)
-{
-    return h ? (size_t)(h->next - h->first) : 0;
 }
 
 /* --- the functions */

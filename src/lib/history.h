@@ -20,7 +20,6 @@ void history_put(OWN struct history *h);
 /* Adds a command to *h, which is copied if others have it. Without memory it
  * is left out. */
 void history_add(struct history **h, const char *text, size_t len);
-size_t history_n(const struct history *h);
 
 /* Commands are numbered in their order. The next of a history that is made
  * anew. -EINVAL: it is not the next, or there are too many; -ENOMEM. */

@@ -198,16 +198,6 @@ check_point(struct kernel *k, const char *path, struct wsand_error *err)
     return error_set(err, EBUSY, "something is mounted there: %s", path);
 }
 
-static size_t
-count_mounts(const struct kernel *k)
-{
-    size_t n = 0;
-
-    LIST_FOR_EACH(it, &k->mounts)
-    n++;
-    return n;
-}
-
 /* With the files of a snapshot, if there is one. */
 static int
 mount_one(struct kernel *k, const struct wsand_mount *m,
@@ -220,7 +210,7 @@ mount_one(struct kernel *k, const struct wsand_mount *m,
     if (m->host_path)
         return mount_host(k, m, err);
     if (from)
-        return mount_tree(k, m, snapshot_tree(from, count_mounts(k)), err);
+        return mount_tree(k, m, snapshot_tree(from, mount_count(k)), err);
     return mount_files(k, m, err);
 }
 

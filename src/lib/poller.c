@@ -133,7 +133,7 @@ poller_main(void *arg)
     return NULL;
 }
 
-void
+static void
 poller_wake(struct pool *p)
 {
     uint64_t one = 1;

@@ -88,7 +88,6 @@ void alarm_stop(struct alarm *a);
 
 /* --- poller.c, for pool.c; with the lock held, but for poller_fini */
 int poller_init(struct pool *p);
-void poller_wake(struct pool *p);
 void poller_fini(struct pool *p);
 void crew_add_locked(struct crew *c, struct work *w);
 

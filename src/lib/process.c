@@ -136,8 +136,9 @@ pump_out(struct process *p, bool all)
     }
 }
 
-void
-process_pump(struct process *p)
+/* Moves bytes from and to it. */
+static void
+pump(struct process *p)
 {
     pump_in(p);
     pump_out(p, false);
@@ -192,7 +193,7 @@ processes_turn(struct wsand_sandbox *sb)
     {
         struct process *p = CONTAINER_OF(it, struct process, link);
         int status;
-        process_pump(p);
+        pump(p);
         if (kernel_reap(sb->kernel, p->pid, &status) == 0)
             process_end(p, status & 0x7f ? 128 + (status & 0x7f)
                                          : status >> 8 & 0xff);
@@ -246,7 +247,7 @@ deliver_input(struct process *p, OWN struct letter *l)
 {
     list_push_back(&p->letters, &l->link);
     if (p->in)
-        process_pump(p);
+        pump(p);
     else
         drop_letter(p, l);
 }
@@ -273,7 +274,7 @@ deliver_resume(struct process *p, OWN struct letter *l)
 {
     capture_wake(p->out);
     capture_wake(p->err);
-    process_pump(p);
+    pump(p);
     free(l);
 }
 

@@ -39,7 +39,4 @@ struct process {
     struct poll_table pt;
 };
 
-/* Moves bytes from and to it. */
-void process_pump(struct process *p);
-
 #endif

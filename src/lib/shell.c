@@ -203,6 +203,20 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 
 /* --- thaw, checkpoint, roll back */
 
+/* Notes whether it has a machine. */
+static void
+count_machine(struct shell *sh)
+{
+    struct shell_image *si = &sh->sb->runtime->shell;
+    bool has_machine = !sh->res->is_dead;
+
+    if (has_machine && !sh->is_counted)
+        atomic_fetch_add(&si->n_live, 1);
+    if (!has_machine && sh->is_counted)
+        atomic_fetch_sub(&si->n_live, 1);
+    sh->is_counted = has_machine;
+}
+
 int
 shell_thaw(struct shell *sh)
 {
@@ -222,7 +236,7 @@ shell_thaw(struct shell *sh)
     if (r < 0)
         return r;
     shell_pages_lay(sh->pages, m->base);
-    shell_count_machine(sh);
+    count_machine(sh);
     return 0;
 }
 
@@ -250,20 +264,7 @@ leave_machine(struct shell *sh, const struct machine *m)
         shell_pages_size(sh->pages) == m->size)
         return;
     resident_freeze(sh->res);
-    shell_count_machine(sh);
-}
-
-void
-shell_count_machine(struct shell *sh)
-{
-    struct shell_image *si = &sh->sb->runtime->shell;
-    bool has_machine = !sh->res->is_dead;
-
-    if (has_machine && !sh->is_counted)
-        atomic_fetch_add(&si->n_live, 1);
-    if (!has_machine && sh->is_counted)
-        atomic_fetch_sub(&si->n_live, 1);
-    sh->is_counted = has_machine;
+    count_machine(sh);
 }
 
 int
@@ -298,7 +299,7 @@ shell_roll_back(struct shell *sh)
     sh->is_clean = true;
     sh->status = s->status;
     sh->has_env = s->has_env;
-    shell_count_machine(sh);
+    count_machine(sh);
     memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
         (void)fd_close(t, (int)i);

@@ -42,8 +42,6 @@ int shell_save_task(struct shell *sh);
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
 /* Makes its machine, if it has none. */
 int shell_thaw(struct shell *sh);
-/* Notes whether it has a machine. */
-void shell_count_machine(struct shell *sh);
 /* Between commands: notes its state. */
 int shell_checkpoint(struct shell *sh);
 /* Drops what has happened since the last checkpoint. */

@@ -116,7 +116,7 @@ add_tools(struct making *m, const char *dir)
 {
     int r = tools_scan(dir, add_program, m);
 
-    return r < 0 ? fail(m->err, -r, "%s: %s", strerror(-r), dir) : 0;
+    return r < 0 ? fail_path(m->err, -r, dir) : 0;
 }
 
 static int
@@ -129,7 +129,7 @@ make_programs(struct making *m)
     if (shell.json) {
         const char *path = message_text(shell.msg, shell.json).p;
         if (access(path, F_OK) < 0)
-            return fail(m->err, errno, "%s: %s", strerror(errno), path);
+            return fail_path(m->err, errno, path);
         say(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s", path);
     }
     int r = dir.json ? add_tools(m, message_text(dir.msg, dir.json).p) : 0;

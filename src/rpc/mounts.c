@@ -73,7 +73,7 @@ allowed_path(struct making *m, const char *host_path, const char **ret)
     char *real = realpath(host_path, NULL);
 
     if (!real)
-        return fail(m->err, errno, "%s: %s", strerror(errno), host_path);
+        return fail_path(m->err, errno, host_path);
     *ret = keep(m, real);
     if (!*ret)
         return no_memory(m);

@@ -211,6 +211,8 @@ int config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
 /* err with a message of ours; returns -errnum. */
 int fail(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* "ENOENT: no such file or directory: /path". */
+int fail_path(struct wsand_error *err, int errnum, const char *path);
 
 /* --- requests to the client (callback.c) */
 

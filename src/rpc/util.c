@@ -1,6 +1,7 @@
 /* Logs and clocks. */
 #include "rpc/rpc.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,15 @@ fail(struct wsand_error *err, int errnum, const char *format, ...)
     (void)vsnprintf(err->message + n, size - (size_t)n, format, args);
     va_end(args);
     return -errnum;
+}
+
+int
+fail_path(struct wsand_error *err, int errnum, const char *path)
+{
+    const char *text = strerrordesc_np(errnum);
+
+    return fail(err, errnum, "%c%s: %s", tolower((unsigned char)*text),
+                text + 1, path);
 }
 
 static int64_t

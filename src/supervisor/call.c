@@ -163,13 +163,6 @@ call_end(OWN struct call *q)
 }
 
 void
-call_ok(OWN struct call *q)
-{
-    buf_puts(call_begin(q), "{\"ok\":true}");
-    call_end(q);
-}
-
-void
 call_pass(struct call *q, struct text name, struct text value)
 {
     put_head(q);

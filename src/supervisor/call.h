@@ -63,7 +63,6 @@ struct call *call_new(struct client *c, struct message *msg,
                       const struct method *m, const json_t *params,
                       OWN char *id);
 /* One of these ends every call. */
-void call_ok(OWN struct call *q);
 void call_error(OWN struct call *q, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A result that is written between these two: one JSON value. */

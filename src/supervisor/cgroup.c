@@ -164,8 +164,8 @@ cgroup_try_fini(struct cgroup *g)
     return busy;
 }
 
-void
-cgroup_forget(struct cgroup *g)
+static void
+close_group(struct cgroup *g)
 {
     for (int i = 0; i < HIERARCHIES_MAX; i++) {
         if (g->dir_hfd[i] >= 0)
@@ -179,7 +179,7 @@ cgroup_fini(struct cgroup *g)
 {
     for (int i = 0; i < REMOVE_TRIES && cgroup_try_fini(g) == -EBUSY; i++)
         (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS}, NULL);
-    cgroup_forget(g);
+    close_group(g);
 }
 
 int

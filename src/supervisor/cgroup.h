@@ -67,8 +67,6 @@ int cgroup_limit(struct cgroup *g, const struct cgroup_limits *l);
 void cgroup_fini(struct cgroup *g);
 /* The same without waiting: -EBUSY if something is left; to be tried again. */
 int cgroup_try_fini(struct cgroup *g);
-/* Leaves the group to others who have it open. */
-void cgroup_forget(struct cgroup *g);
 /* The directory for clone3, or -1: then the child is moved. */
 int cgroup_birthplace(const struct cgroup *g);
 /* Moves a process that waits into the hierarchies it was not born in. */

@@ -196,8 +196,9 @@ cli_print(const char *text, int width)
         (void)putchar(' ');
 }
 
-void
-cli_print_time(json_int_t ms)
+/* Since 1970, as 21 characters. */
+static void
+print_time(json_int_t ms)
 {
     time_t t = (time_t)(ms / 1000);
     struct tm tm;
@@ -218,7 +219,7 @@ print_row(void *arg, const json_t *s)
     cli_print(id, 14);
     cli_print(member(s, "state"), 10);
     cli_print(member(s, "cause"), 14);
-    cli_print_time(json_integer_value(json_object_get(s, "changedAt")));
+    print_time(json_integer_value(json_object_get(s, "changedAt")));
     cli_print(member(s, "agent"), 14);
     cli_print(member(s, "label"), 0);
     (void)putchar('\n');
@@ -260,7 +261,7 @@ print_member(const char *name, json_t *value)
     if (json_is_object(value))
         print_members(value);
     else if (json_is_integer(value) && !strcmp(name + strlen(name) - 2, "At"))
-        cli_print_time(json_integer_value(value));
+        print_time(json_integer_value(value));
     else
         print_value(value);
     (void)putchar('\n');

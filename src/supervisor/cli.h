@@ -35,8 +35,6 @@ void cli_complain(const struct cli *c, const char *format, ...)
 /* Text of strangers, without what could control the terminal; filled up to
  * `width` characters, and at least one more than it has. 0: as it is. */
 void cli_print(const char *text, int width);
-/* Since 1970, as 21 characters. */
-void cli_print_time(json_int_t ms);
 /* The bytes of an output notification; freed with free(). */
 char *cli_output(const json_t *params, size_t *ret_len);
 

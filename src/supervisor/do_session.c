@@ -248,6 +248,8 @@ entered(struct session *s, void *arg, int error, const char *why)
 {
     struct call *q = arg;
 
+    if (s->state == SESSION_ended) /* nothing is left of it when that is told */
+        session_forget(s);
     if (error < 0)
         call_error(q, SANDBOX_ERROR,
                    "EIO: the session's state was not "
@@ -255,8 +257,6 @@ entered(struct session *s, void *arg, int error, const char *why)
                    why);
     else
         answer(s, q);
-    if (s->state == SESSION_ended)
-        session_forget(s);
 }
 
 static void

@@ -156,6 +156,8 @@ entered(struct session *s, void *arg, int error, const char *why)
 {
     struct leave *leave = arg;
 
+    if (s->state == SESSION_ended) /* nothing is left of it when that is told */
+        session_forget(s);
     if (error < 0)
         refuse_calls(&leave->calls, SANDBOX_ERROR,
                      "EIO: the session's state was not saved", why);
@@ -166,8 +168,6 @@ entered(struct session *s, void *arg, int error, const char *why)
         call_end(q);
     }
     free(leave);
-    if (s->state == SESSION_ended)
-        session_forget(s);
 }
 
 static void

@@ -9,11 +9,11 @@
 #include "supervisor/probe.h"
 #include "supervisor/serve.h"
 #include "supervisor/watch.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,24 +27,6 @@ enum {
     WHY_BYTES = 256,
 };
 
-static void complain(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
-static void
-complain(const char *format, ...)
-{
-    char line[1024];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    for (char *p = line; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
-    fprintf(stderr, "wasm-sandbox: %s\n", line);
-}
-
 /* --- limit */
 
 static bool
@@ -53,9 +35,9 @@ all_enforced(const struct cgroup_host *h, const struct options *o)
     for (int i = 0; i < N_LIMITS; i++) {
         if (probe_enforcer(h, (enum limit)i) || o->unenforced_ok[i])
             continue;
-        complain("limit: nothing on this host enforces the limit '%s'; "
-                 "--allow-unenforced %s starts without it",
-                 limit_rows[i].name, limit_rows[i].name);
+        text_logf("limit: nothing on this host enforces the limit '%s'; "
+                  "--allow-unenforced %s starts without it",
+                  limit_rows[i].name, limit_rows[i].name);
         return false;
     }
     return true;
@@ -70,12 +52,12 @@ run_in(const struct cgroup *group, const struct options *o)
 
     int r = jail_start(&j, o, group, where);
     if (r < 0) {
-        complain("limit: no jail: %s: %s", where, strerror(-r));
+        text_logf("limit: no jail: %s: %s", where, strerror(-r));
         return EXIT_NO_JAIL;
     }
     r = watch_run(&j, group, o->limit, &e);
     if (r < 0) {
-        complain("limit: %s: %s", o->command[0], strerror(-r));
+        text_logf("limit: %s: %s", o->command[0], strerror(-r));
         return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
     }
     ending_print(&e, o->limit, stderr);
@@ -91,7 +73,7 @@ run_on(const struct cgroup_host *h, const struct options *o)
         return EXIT_NO_JAIL;
     int r = jail_group(&group, h, o->limit);
     if (r < 0) {
-        complain("limit: cgroup: %s", strerror(-r));
+        text_logf("limit: cgroup: %s", strerror(-r));
         return EXIT_NO_JAIL;
     }
     int status = run_in(&group, o);
@@ -119,7 +101,7 @@ limit_main(const struct options *o)
     struct cgroup_host h;
 
     if (!o->command[0]) {
-        complain("limit: no command; see wasm-sandbox limit --help");
+        text_logf("limit: no command; see wasm-sandbox limit --help");
         return EXIT_USAGE;
     }
     block_signals();
@@ -187,7 +169,7 @@ limit(int argc, char **argv)
     char why[WHY_BYTES];
 
     if (options_parse(&o, argc, argv, why, sizeof why) < 0) {
-        complain("%s: %s", argv[0], why);
+        text_logf("%s: %s", argv[0], why);
         return EXIT_USAGE;
     }
     if (!o.help)
@@ -212,7 +194,7 @@ dispatch(int argc, char **argv)
         return nursery_main();
     if (!strcmp(word, "limit"))
         return limit(argc - 1, argv + 1);
-    complain("supervisor: unknown command '%s'", word);
+    text_logf("supervisor: unknown command '%s'", word);
     return EXIT_USAGE;
 }
 
@@ -225,6 +207,6 @@ main(int argc, char **argv)
 
     if (fflush(stdout) == 0 || status != 0)
         return status;
-    complain("standard output: %s", strerror(errno));
+    text_logf("standard output: %s", strerror(errno));
     return EXIT_FAILURE;
 }

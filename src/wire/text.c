@@ -198,11 +198,21 @@ put_bool(struct buf *b, const char *name, bool value)
 void
 text_log(const char *format, va_list args)
 {
-    char line[1024];
+    char line[2048];
 
     (void)vsnprintf(line, sizeof line, format, args);
     for (char *s = line; *s; s++)
         if ((unsigned char)*s < ' ' || *s == 0x7f)
             *s = '?';
     fprintf(stderr, "wasm-sandbox: %s\n", line);
+}
+
+void
+text_logf(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    text_log(format, args);
+    va_end(args);
 }

@@ -27,6 +27,7 @@ size_t text_cut_tail(const char *p, size_t len);
 /* A line of the program on standard error; control characters become '?'. */
 void text_log(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
+void text_logf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
 void put_string(struct buf *b, const char *p, size_t len);

@@ -369,8 +369,9 @@ def test_create_without_wasm_dir(client):
 
 
 def test_create_with_a_shell_that_is_not_there(server):
-    error = server.fails("create", shellWasmPath="/no/such/shell.wasm")
-    assert error.code == 1 and error.message.startswith("ENOENT: ")
+    for name in ("shellWasmPath", "wasmDir"):
+        error = server.fails("create", **{name: "/no/such"})
+        assert (error.code, error.message) == (1, "ENOENT: no such file or directory: /no/such")
     server.call("create")
 
 

@@ -98,12 +98,13 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
 
 
 def nurseries(sup):
-    """The processes in which workers are born, one for each image."""
+    """The processes in which workers are born, one for each image: our
+    children that are not in namespaces of their own."""
     pid = sup.process.pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         children = [int(word) for word in f.read().split()]
-    words = {child: open(f"/proc/{child}/cmdline", "rb").read().split(b"\0") for child in children}
-    return [child for child in children if b"nursery" in words[child]]
+    namespace = os.readlink(f"/proc/{pid}/ns/user")
+    return [child for child in children if os.readlink(f"/proc/{child}/ns/user") == namespace]
 
 
 def test_the_end_of_an_images_nursery_costs_no_session_of_another(sup):

@@ -345,7 +345,8 @@ raise_limits(char **arg)
 
     (void)arg;
     return worked("rlimit", setrlimit(RLIMIT_CORE, &core)) |
-           worked("nice", setpriority(PRIO_PROCESS, 0, -5)) |
+           worked("nice", setpriority(PRIO_PROCESS, 0,
+                                      getpriority(PRIO_PROCESS, 0) - 1)) |
            worked("SCHED_FIFO", sched_setscheduler(0, SCHED_FIFO, &first));
 }
 

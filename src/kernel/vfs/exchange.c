@@ -69,23 +69,13 @@ find_points(struct kernel *k, struct exchange *x)
     return 0;
 }
 
-static size_t
-count_mounts(const struct kernel *k)
-{
-    size_t n = 0;
-
-    LIST_FOR_EACH(it, &k->mounts)
-    n++;
-    return n;
-}
-
 int
 exchange_prepare(struct kernel *k, struct mount *top, const struct tree *from,
                  struct exchange *ret)
 {
     struct exchange x = {.top = top};
 
-    x.points = calloc(count_mounts(k) + 1, sizeof *x.points);
+    x.points = calloc(mount_count(k) + 1, sizeof *x.points);
     int r = x.points ? tree_clone(from, &x.now) : -ENOMEM;
     if (r == 0) {
         x.now.max = (struct quota){UINT64_MAX, UINT64_MAX};

@@ -83,7 +83,6 @@ struct hostnode *hostnode_at(struct hostfs *h, struct hostnode *dir,
                              const char *name);
 /* Its name was removed. */
 void hostnode_forget_name(struct hostnode *n);
-bool hostnode_is(const struct hostnode *n, const struct stat *st);
 void hostnode_hold(struct hostfs *h, struct hostnode *n);
 void hostnode_release(struct hostfs *h, struct hostnode *n);
 int hostnode_new_root(struct hostfs *h, OWN int hfd);

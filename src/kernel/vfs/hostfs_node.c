@@ -85,7 +85,7 @@ hostnode_find(struct hostfs *h, uint64_t ino)
     return NULL;
 }
 
-bool
+static bool
 hostnode_is(const struct hostnode *n, const struct stat *st)
 {
     return n->dev == st->st_dev && n->host_ino == st->st_ino;

@@ -103,6 +103,16 @@ mount_nth(const struct kernel *k, size_t n)
     return NULL;
 }
 
+size_t
+mount_count(const struct kernel *k)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &k->mounts)
+    n++;
+    return n;
+}
+
 /* Makes the directories of `path` that are missing. */
 static int
 make_directories(struct kernel *k, const struct vnode *top, const char *path,

@@ -25,8 +25,9 @@ proc_task_state(const struct task *t)
     return 'S';
 }
 
-int64_t
-proc_ticks(const struct kernel *k, int64_t cpu_ns)
+/* Clock ticks of 10 ms; 0 in a deterministic sandbox. */
+static int64_t
+ticks(const struct kernel *k, int64_t cpu_ns)
 {
     return k->clock.is_virtual ? 0 : cpu_ns / TICK_NS;
 }
@@ -95,8 +96,8 @@ proc_pid_stat(const struct proc_ask *a, struct buf *b)
                proc_task_state(t), t->parent ? t->parent->pid : 0, t->pgid,
                t->sid, tty_number(t), foreground_of(t));
     buf_printf(b, "4194304 0 0 0 0 %lld 0 %lld 0 ",
-               (long long)proc_ticks(k, t->usage.cpu_ns),
-               (long long)proc_ticks(k, t->children_usage.cpu_ns));
+               (long long)ticks(k, t->usage.cpu_ns),
+               (long long)ticks(k, t->children_usage.cpu_ns));
     buf_printf(b, "%d %d 1 0 %lld %llu %llu %llu ", 20 + t->nice, t->nice,
                (long long)(t->start_ns / TICK_NS),
                (unsigned long long)t->memory_bytes,

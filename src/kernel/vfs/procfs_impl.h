@@ -68,8 +68,6 @@ proc_gen proc_pid_stat, proc_pid_status, proc_pid_statm, proc_pid_cmdline,
     proc_pid_environ, proc_pid_comm, proc_pid_limits, proc_pid_maps,
     proc_pid_io;
 char proc_task_state(const struct task *t);
-/* Clock ticks of 10 ms; 0 in a deterministic sandbox. */
-int64_t proc_ticks(const struct kernel *k, int64_t cpu_ns);
 
 /* proc_link.c */
 proc_link proc_self, proc_thread_self, proc_mounts_link, proc_cwd_link,

@@ -170,6 +170,7 @@ int mount_bind(struct kernel *k, const char *path, uint32_t uid);
 /* The first mount; the n-th, or NULL. */
 struct mount *mount_root(const struct kernel *k);
 struct mount *mount_nth(const struct kernel *k, size_t n);
+size_t mount_count(const struct kernel *k);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
 /* Lets each file system free about `max` objects of what was removed; true

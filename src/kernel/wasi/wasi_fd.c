@@ -15,8 +15,8 @@ wasi_check(struct task *t, uint64_t a, uint64_t len)
     return guest_ptr(t, (gaddr)a, len) ? 0 : -EFAULT;
 }
 
-enum wasi_filetype
-wasi_filetype(uint32_t mode)
+static enum wasi_filetype
+filetype_of(uint32_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFREG:
@@ -83,7 +83,7 @@ wasi_fd_fdstat_get(struct task *t, const uint64_t *a)
     if (r < 0)
         return r;
     struct rights rights = rights_get(t, (int)a[0], f);
-    struct wasi_fdstat s = {.filetype = (uint8_t)wasi_filetype(attr.mode),
+    struct wasi_fdstat s = {.filetype = (uint8_t)filetype_of(attr.mode),
                             .flags = fdflags_of(f),
                             .rights_base = rights.base,
                             .rights_inheriting = rights.inheriting};
@@ -171,7 +171,7 @@ wasi_put_filestat(struct task *t, gaddr to, uint64_t dev, const struct attr *a)
 {
     struct wasi_filestat s = {.dev = dev,
                               .ino = a->ino,
-                              .filetype = (uint8_t)wasi_filetype(a->mode),
+                              .filetype = (uint8_t)filetype_of(a->mode),
                               .nlink = a->nlink,
                               .size = a->size,
                               .atim = (uint64_t)a->atime_ns,
@@ -295,7 +295,7 @@ put_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     struct wasi_dirent d = {.next = cookie,
                             .ino = ino,
                             .namlen = (uint32_t)len,
-                            .type = (uint8_t)wasi_filetype(DTTOIF(dtype))};
+                            .type = (uint8_t)filetype_of(DTTOIF(dtype))};
 
     put_bytes(l, &d, sizeof d);
     put_bytes(l, name, len);

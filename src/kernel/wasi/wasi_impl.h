@@ -100,7 +100,6 @@ int preopen_all(struct task *t);
 
 /* --- wasi_fd.c */
 
-enum wasi_filetype wasi_filetype(uint32_t mode);
 /* Does [a, a + len) lie in guest memory? 0 or -EFAULT: asked before a call
  * has effects, so that storing its result cannot fail. */
 int wasi_check(struct task *t, uint64_t a, uint64_t len);
