@@ -25,11 +25,14 @@ enum {
     BACKLOG = 1024,
     ACCEPTS_AHEAD = 16, /* before all else is looked at */
     READS_AHEAD = 16,   /* of one client, the same */
-    STUCK_S = 30, /* a client that is behind and reads nothing is closed */
+    STUCK_S = 30,   /* a client that is behind and reads nothing is closed */
+    PAUSE_MS = 100, /* when there is no descriptor for another client */
 };
 
 struct listener {
     struct source source;
+    struct timer pause; /* until it listens again */
+    bool is_out;        /* of descriptors, when it was last asked */
     struct supervisor *sv;
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
@@ -294,6 +297,34 @@ take_connection(struct listener *l, OWN int hfd)
 }
 
 static void
+on_pause(struct timer *t)
+{
+    struct listener *l = CONTAINER_OF(t, struct listener, pause);
+
+    reactor_change(&l->sv->reactor, &l->source, EPOLLIN);
+}
+
+/* Who waits to be taken would wake us again and again. */
+static void
+pause_listening(struct listener *l, int errnum)
+{
+    if (!l->is_out)
+        say(l->sv, LEVEL_warn, "no further client can be taken: %s",
+            strerror(errnum));
+    l->is_out = true;
+    reactor_change(&l->sv->reactor, &l->source, 0);
+    reactor_set_timer(&l->sv->reactor, &l->pause,
+                      reactor_now_ns() + PAUSE_MS * INT64_C(1000000));
+}
+
+static bool
+is_out(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS ||
+           errnum == ENOMEM;
+}
+
+static void
 on_listener(struct source *source, uint32_t events)
 {
     struct listener *l = CONTAINER_OF(source, struct listener, source);
@@ -302,8 +333,11 @@ on_listener(struct source *source, uint32_t events)
     for (int i = 0; i < ACCEPTS_AHEAD; i++) {
         int hfd =
             accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (hfd < 0 && is_out(errno))
+            pause_listening(l, errno);
         if (hfd < 0)
             return;
+        l->is_out = false;
         take_connection(l, hfd);
     }
 }
@@ -379,6 +413,7 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
         return fail(path, ENOMEM, why, size);
     l->sv = sv;
     l->source = (struct source){.hfd = -1, .ready = on_listener};
+    l->pause.fire = on_pause;
     memcpy(l->path, at.sun_path, sizeof l->path);
     *ret = l;
     return 0;
@@ -408,6 +443,7 @@ listener_free(OWN struct listener *l)
     if (!l)
         return;
     int hfd = l->source.hfd;
+    reactor_set_timer(&l->sv->reactor, &l->pause, 0);
     if (hfd >= 0) {
         reactor_remove(&l->sv->reactor, &l->source);
         (void)close(hfd);

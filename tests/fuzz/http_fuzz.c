@@ -5,6 +5,7 @@
  * A piece is a byte (which connection, and what happens after it), one for its
  * length, and so many bytes, in which 0x01 stands for a header with a good
  * token and 0x02 for the rest of a good head. At the end nothing is left. */
+#include "alarm.h"
 #include "base/buf.h"
 #include "base/list.h"
 #include "supervisor/client.h"
@@ -233,6 +234,7 @@ begin(void)
     struct buf errors;
     int hfd = mkstemp(token_path);
 
+    alarm_restarts_calls();
     must(hfd >= 0 && write(hfd, "a-token-of-the-tests\n", 21) == 21);
     close(hfd);
     must(atexit(remove_tokens) == 0 && signal(SIGPIPE, SIG_IGN) != SIG_ERR);

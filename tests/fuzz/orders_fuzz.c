@@ -4,6 +4,7 @@
  * The input is a list of steps: a byte for what happens and on which socket,
  * one for a length, then so many bytes. As long as nothing but orders was sent,
  * each of them is answered once; the code in an answer cannot be changed. */
+#include "alarm.h"
 #include "engine/engine_impl.h"
 
 #include <fcntl.h>
@@ -142,6 +143,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct peer p = {0};
 
+    alarm_restarts_calls();
     begin(&p);
     for (int i = 0; i < STEPS_MAX && size >= 2; i++) {
         size_t n = data[1] < size - 2 ? data[1] : size - 2;

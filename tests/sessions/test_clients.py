@@ -1,6 +1,8 @@
 """Clients of all kinds on the socket."""
 import json
 import os
+import resource
+import socket
 import stat
 import subprocess
 import sys
@@ -49,6 +51,25 @@ def test_one_supervisor_on_a_store(sup):
     other.socket = sup.folder / "run/t.sock"
     with pytest.raises(RuntimeError, match="store"):
         other.start()
+
+
+def test_clients_wait_where_there_is_no_descriptor(sup):
+    first = sup.client()
+    first.call("session.list")
+    pid = sup.process.pid
+    _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    last = max(map(int, os.listdir(f"/proc/{pid}/fd")))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (last + 2, most))
+    crowd = [socket.socket(socket.AF_UNIX) for _ in range(last + 3)]
+    for s in crowd:
+        s.connect(str(sup.socket))
+    for _ in range(3):
+        first.call("session.list")
+    for s in crowd:
+        s.close()
+    sup.client().call("session.list")
+    sup.stop()
+    assert "no further client can be taken: Too many open files" in sup.log.read_text()
 
 
 @pytest.mark.parametrize("line, code", [

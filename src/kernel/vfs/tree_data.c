@@ -91,6 +91,8 @@ change_end(struct tree *t, const struct inode *i)
 static int64_t
 write_cost(const struct inode *i, uint64_t end, bool pays)
 {
+    if (!pays && end <= i->size)
+        return 0;
     uint64_t size = end > i->size ? end : i->size;
     bool is_last = (end - 1) / CHUNK_BYTES == (size - 1) / CHUNK_BYTES;
     uint64_t slack = inode_slack(i, i->size);
@@ -112,7 +114,7 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
     bool is_new = !c, pays = !c || c->is_free;
     int64_t cost = write_cost(i, pos + len, pays);
 
-    int r = tree_charge(t, cost);
+    int r = cost ? tree_charge(t, cost) : 0;
     if (!r) {
         r = chunk_write(&c, pos % CHUNK_BYTES, buf, len, key ? CHUNK_BYTES : 0);
         if (r < 0)
