@@ -49,7 +49,7 @@ relief_start(struct relief *r, void *(*run)(void *arg), void *arg)
 bool
 relief_is_ready(const struct relief *r)
 {
-    return r->is_waiting;
+    return r->n_waiting > 0;
 }
 
 void
@@ -73,11 +73,11 @@ relief_wait(struct relief *r)
 {
     struct epoll_event e;
 
-    r->is_waiting = true;
+    r->n_waiting++;
     do
         (void)epoll_wait(r->hfd, &e, 1, -1);
     while (!r->is_over && !atomic_exchange(&r->is_lent, false));
-    r->is_waiting = false;
+    r->n_waiting--;
     return !r->is_over;
 }
 

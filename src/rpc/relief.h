@@ -18,8 +18,8 @@ struct relief {
     int hfd;        /* one of `events_hfd`, told once after it was lent */
     bool has_thread;
     pthread_t thread;
-    atomic_bool is_waiting; /* one thread, for the loop of the other */
-    atomic_bool is_lent;    /* whoever changes that has the loop */
+    atomic_int n_waiting; /* threads, for the loop of the other */
+    atomic_bool is_lent;  /* whoever changes that has the loop */
     atomic_bool is_over;
 };
 
