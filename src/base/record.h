@@ -58,14 +58,15 @@ enum {
 /*    name     bytes, from, to
  * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
  * shell's program; shell: struct record_shell; task: its signal actions, as the
- * same program has them; patch: what has changed in pages since they were
- * recorded; script: the shell as a script, as in an export. */
+ * same program has them; rlimits: its limits; patch: what has changed in pages
+ * since they were recorded; script: the shell as a script, as in an export. */
 #define RECORD_FACTS(F)           \
     F(version, 4, 4)              \
     F(image, 32, 32)              \
     F(module, 32, 32)             \
     F(shell, 28, 28)              \
     F(task, 1, 4096)              \
+    F(rlimits, 256, 256)          \
     F(patch, 1, RECORD_PATCH_MAX) \
     F(script, 1, RECORD_VALUE_MAX)
 

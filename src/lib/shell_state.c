@@ -135,6 +135,17 @@ open_all(struct shell *sh, const struct shell_state *s)
     return r < 0 ? r : 0;
 }
 
+/* No more than what its system calls would have let it set. */
+static void
+set_rlimits(struct task *t, const struct rlimit_k *to)
+{
+    for (size_t i = 0; i < RLIMIT_COUNT; i++) {
+        struct rlimit_k *r = &t->rlimits[i];
+        r->max = to[i].max < r->max ? to[i].max : r->max;
+        r->cur = to[i].cur < r->max ? to[i].cur : r->max;
+    }
+}
+
 int
 shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
                  OWN struct shell **ret)
@@ -152,7 +163,7 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     struct vnode cwd = node_at(sb->kernel, &s->cwd);
     resident_set_state(t, &s->state);
     if (s->has_rlimits)
-        memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
+        set_rlimits(t, s->rlimits);
     if (cwd.mnt)
         task_set_cwd(t, &cwd, &cwd, "");
     sh->status = s->status;

@@ -23,7 +23,7 @@ struct shell_state {
     OWN struct shell_pages *pages;
     struct resident_state state;
     struct rlimit_k rlimits[RLIMIT_COUNT];
-    bool has_rlimits; /* records have none */
+    bool has_rlimits; /* else those of any shell */
     struct place cwd;
     int status;
     bool has_env;

@@ -180,6 +180,9 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
         free(st->script);
         st->script = strndup(value, len);
         return st->script ? 0 : -ENOMEM;
+    } else if (record_is_fact(k, "rlimits")) {
+        memcpy(st->s->shell.rlimits, value, sizeof st->s->shell.rlimits);
+        st->s->shell.has_rlimits = true;
     } else if (len == sizeof *task) {
         memcpy(task, value, len);
         bound_task(task);

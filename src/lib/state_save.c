@@ -141,17 +141,37 @@ is_same_task(const struct snapshot *a, const struct snapshot *b)
            !memcmp(&a->shell.state, &b->shell.state, sizeof a->shell.state);
 }
 
+static bool
+is_same_rlimits(const struct snapshot *a, const struct snapshot *b)
+{
+    return a && a->has_shell == b->has_shell &&
+           !memcmp(a->shell.rlimits, b->shell.rlimits, sizeof a->shell.rlimits);
+}
+
 bool
 state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
 {
     return a->has_shell == b->has_shell && is_same_fact(a, b) &&
-           is_same_task(a, b) && a->shell.pages == b->shell.pages;
+           is_same_task(a, b) && is_same_rlimits(a, b) &&
+           a->shell.pages == b->shell.pages;
+}
+
+/* Of the shell's task; without a shell, it is gone. */
+static int
+send_part(const struct snapshot *last, const struct snapshot *now,
+          const struct record_sink *to, const char *name, const void *p,
+          size_t len)
+{
+    if (now->has_shell)
+        return state_send_fact(to, name, p, len);
+    return last && last->has_shell ? state_send_fact(to, name, NULL, 0) : 0;
 }
 
 static int
 send_shell(const struct snapshot *last, const struct snapshot *now,
            const struct record_sink *to)
 {
+    const struct shell_state *s = &now->shell;
     uint8_t value[RECORD_FIXED_MAX];
     int r = 0;
 
@@ -159,11 +179,10 @@ send_shell(const struct snapshot *last, const struct snapshot *now,
         size_t n = shell_fact(now, value);
         r = state_send_fact(to, "shell", n ? value : NULL, n);
     }
-    if (r == 0 && !is_same_task(last, now) &&
-        (now->has_shell || (last && last->has_shell)))
-        r = state_send_fact(to, "task",
-                            now->has_shell ? &now->shell.state : NULL,
-                            now->has_shell ? sizeof now->shell.state : 0);
+    if (r == 0 && !is_same_task(last, now))
+        r = send_part(last, now, to, "task", &s->state, sizeof s->state);
+    if (r == 0 && !is_same_rlimits(last, now))
+        r = send_part(last, now, to, "rlimits", s->rlimits, sizeof s->rlimits);
     return r;
 }
 

@@ -151,7 +151,7 @@ empty_inode(struct session_check *t, const struct record_key *block)
 static int
 renew_shell(struct session_check *t)
 {
-    static const char *const facts[] = {"shell", "task", "patch"};
+    static const char *const facts[] = {"shell", "task", "rlimits", "patch"};
     static const uint8_t page = RECORD_PAGE, file = RECORD_FILE;
     uint8_t key[RECORD_KEY_MAX];
 

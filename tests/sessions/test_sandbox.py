@@ -59,10 +59,10 @@ def test_files_survive(session, cycle):
 
 @CYCLES
 def test_the_shell_survives(session, cycle):
-    session.run("x=5; f() { echo f$x; }; cd /tmp; alias a='echo alias'; set -u; umask 027; export E=exported")
+    session.run("x=5; f() { echo f$x; }; cd /tmp; alias a='echo alias'; set -u; umask 027; ulimit -n 77; export E=exported")
     cycle(session)
-    assert session.run("f; pwd; a; echo $-; umask; env | grep ^E=") == (
-        "f5\n/tmp\nalias\n" + session.run("echo $-") + "0027\nE=exported\n")
+    assert session.run("f; pwd; a; echo $-; umask; ulimit -n; env | grep ^E=") == (
+        "f5\n/tmp\nalias\n" + session.run("echo $-") + "0027\n77\nE=exported\n")
 
 
 @CYCLES

@@ -86,7 +86,8 @@ static const char *const questions[] = {
     "echo $? $- $PWD",
     "declare -p | grep -v '^declare -[a-z-]* \\(BASHPID\\|EPOCH[A-Z]*\\|RANDOM"
     "\\|SRANDOM\\|SECONDS\\|PPID\\|BASH_ARG[CV]\\|_\\)='",
-    "declare -f; alias; shopt -p; set +o; trap -p; umask; hash; dirs; history",
+    "declare -f; alias; shopt -p; set +o; trap -p; umask; ulimit -a; hash; "
+    "dirs; history",
     "pwd -P; for i in 5 6 7; do readlink /proc/$$/fd/$i; "
     "grep -E 'pos|flags' /proc/$$/fdinfo/$i; done 2>/dev/null",
     "find / -xdev -path /root -prune -o ! -path /dev ! -path /proc -printf "
@@ -145,8 +146,8 @@ static const char *const steps[] = {
     "g() { echo \"g $x\"; }; alias ll='ls -l'; declare -A map=([a]=1 [b]=2)",
     "shopt -s nullglob; set -f; export EXPORTED=\"a b $x\"",
     "shopt -u nullglob; set +f; unset -f g; unalias -a",
-    "umask 027; trap 'echo usr1' USR1; trap '' HUP",
-    "umask 022; trap - USR1 HUP",
+    "umask 027; ulimit -n 99; trap 'echo usr1' USR1; trap '' HUP",
+    "umask 022; ulimit -n 88; trap - USR1 HUP",
     "exec 5>>log 6<count 2>&1; echo line >&5",
     "exec 5>&- 6<&-",
     "chmod 640 count; chmod +x f1; touch -d '2001-02-03 04:05:06' f1",
