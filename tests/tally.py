@@ -1,8 +1,27 @@
-"""A pytest plugin: the last line is `N passed, N failed`, as in all suites."""
+"""A pytest plugin: the last line is `N passed, N failed`, as in all suites; a
+test that hangs fails."""
+import signal
+
+import pytest
+
+HANGS_S = 600  # longer than any takes, on whatever machine
+LONG_HANGS_S = 3600
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: runs in make check-long only")
+
+
+def over(*_):
+    raise TimeoutError("the test hangs")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    signal.signal(signal.SIGALRM, over)
+    signal.alarm(LONG_HANGS_S if item.get_closest_marker("long") else HANGS_S)
+    yield
+    signal.alarm(0)
 
 
 def pytest_sessionfinish(session, exitstatus):

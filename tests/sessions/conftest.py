@@ -1,19 +1,6 @@
 """Supervisors for the tests; each leaves nothing behind."""
-import signal
-
 import pytest
 import supervisor
-
-
-@pytest.fixture(autouse=True)
-def time_limit(request):
-    """A test that waits for what does not come has failed."""
-    def over(*_):
-        raise TimeoutError
-    signal.signal(signal.SIGALRM, over)
-    signal.alarm(3600 if request.node.get_closest_marker("long") else 150)
-    yield
-    signal.alarm(0)
 
 
 @pytest.fixture

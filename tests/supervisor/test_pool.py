@@ -145,7 +145,6 @@ def test_the_nursery_can_be_lost():
         nursery = int(p.tell("nursery"))
         os.kill(nursery, signal.SIGKILL)
         number, _ = p.take()
-        p.tell("failures", 1)
         p.tell("settle", 1)
         p.take()
         assert p.attack(number, "echo", "there")[1]
