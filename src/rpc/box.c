@@ -120,11 +120,12 @@ job_here(struct wsand_sandbox *sb, void *arg)
 bool
 box_do_own(struct server *srv)
 {
-    struct own o = {.q = STEAL(srv->own)};
+    struct request *q = STEAL(srv->own);
+    struct own o = {.q = q};
 
-    if (wsand_post_here(o.q->box->sb, job_here, &o) == 0)
+    if (wsand_post_here(q->box->sb, job_here, &o) == 0)
         return o.has_loop || relief_take_back(&srv->relief);
-    post(o.q);
+    post(q);
     return true;
 }
 
