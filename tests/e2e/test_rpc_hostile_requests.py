@@ -241,8 +241,8 @@ def test_bomb_of_processes(ring):
     n, how = until_refused(ring, "process.start", 100, command="sleep 1000")
     assert n < 16 and how in ("EAGAIN", "ENOMEM")
     ids = [process["processId"] for process in ring.call("process.list")["processes"]]
-    for id in ids:
-        ring.call("process.kill", processId=id, signal=9)
+    for id in ids:  # one that lacked the memory to become `sleep` was killed before
+        assert outcome(ring, "process.kill", processId=id, signal=9) in ("ok", "ESRCH")
     assert all(ring.call("process.wait", processId=id) == {"exitCode": 137} for id in ids)
 
 
