@@ -70,7 +70,7 @@ clean_up (void)
   loop_level = continuing = breaking = funcnest = 0;
   executing_list = comsub_ignore_return = return_catch_flag = 0;
   wait_intr_flag = 0;
-  indirection_level = 1;
+  indirection_level = 0;
   stop_making_children ();
   restore_sigmask ();
   reset_parser ();
@@ -88,6 +88,7 @@ end_by_exit (int code)
       last_command_exit_value = run_exit_trap ();
       clean_up ();
       restore_default_signal (EXIT_TRAP);
+      run_trap_cleanup (EXIT_TRAP);
     }
 }
 
@@ -169,7 +170,7 @@ resident_loop (void)
   enable_history_list = remember_on_history = 1;
   using_history ();
   stifle_history (HISTORY_MAX);
-  indirection_level = 1;
+  indirection_level = 0;
   wasmsand_next (0);
 }
 
@@ -182,28 +183,39 @@ resident_script (char **args, char **env)
   exit (EX_NOEXEC);
 }
 
-int
-resident_execve (char *command, char **args, char **env)
+void
+resident_exec (void)
 {
+  sigset_t set, oset;
   pid_t pid;
-  int status;
+  int status = EXECUTION_FAILURE << 8;
 
   if (!is_resident || subshell_environment)
-    return shell_execve (command, args, env);
+    return;
   fflush (stdout);
   fflush (stderr);
+  BLOCK_SIGNAL (SIGCHLD, set, oset);
   pid = fork ();
+  if (pid < 0)
+    sys_error ("fork");
+  while (pid > 0 && waitpid (pid, &status, 0) < 0)
+    ;
+  UNBLOCK_SIGNAL (oset);
   if (pid == 0)
     {
-      subshell_environment |= SUBSHELL_PAREN;
-      exit (shell_execve (command, args, env));
+      subshell_environment |= SUBSHELL_FORK;
+      return;
     }
-  if (pid < 0)
-    return EXECUTION_FAILURE;
-  while (waitpid (pid, &status, 0) < 0)
-    ;
   last_command_exit_value
     = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
   jump_to_top_level (FORCE_EOF);
-  return 0;
+}
+
+void
+resident_exit (int status)
+{
+  if (!is_resident || subshell_environment)
+    exit_shell (status);
+  last_command_exit_value = status;
+  jump_to_top_level (EXITPROG);
 }
