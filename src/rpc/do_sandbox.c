@@ -84,6 +84,10 @@ do_create(struct request *q)
 void
 do_kill(struct request *q)
 {
+    if (q->srv->killer) { /* a batch may have more than one */
+        answer_ok(q);
+        return;
+    }
     q->srv->is_ending = true;
     q->srv->killer = q;
 }
