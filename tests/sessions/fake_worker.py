@@ -23,6 +23,7 @@ HEAD = struct.Struct("<cBHI")
 
 state = {}
 commits = 0
+owed = 0
 records = socket.socket(fileno=3)
 
 
@@ -132,6 +133,7 @@ def threads(count):
 
 
 def run(number, params):
+    global owed
     word, _, rest = params["command"].partition(" ")
     if word in BREAK:
         BREAK[word](number)
@@ -150,6 +152,9 @@ def run(number, params):
             state[i] = chr(97 + i % 26) * size
         answer(number, ran(), commit(b"".join(
             frame(PUT, key(i), state[i].encode()) for i in range(count))))
+    elif word == "owe":  # as many records with the next state.commit, behind its answer
+        owed = int(rest)
+        answer(number, ran())
     elif word == "lie":  # the answer before its commit, which never comes
         answer(number, ran(), commits + 1)
     elif word == "late":  # the answer before its commit
@@ -190,6 +195,9 @@ def serve(line):
     number, method = request["id"], request["method"]
     if method == "state.load":
         load(number)
+    elif method == "state.commit" and owed:
+        answer(number, {"ok": True}, commits + 1)
+        commit(b"".join(frame(PUT, key(i), b"x" * 4000) for i in range(owed)))
     elif method == "state.commit":
         answer(number, {"ok": True})
     elif method == "run":
