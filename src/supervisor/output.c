@@ -98,6 +98,19 @@ client_of(const struct life *l, struct text params, const char **ret_id)
     return r ? r->client : NULL;
 }
 
+/* No others, however they are written: a session speaks for itself alone. */
+static bool
+is_of_output(struct text name)
+{
+    static const char *const names[] = {"request_id", "process_id", "stream",
+                                        "data",       "seq",        "encoding"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(name, names[i]))
+            return true;
+    return false;
+}
+
 static void
 put_output(struct buf *b, const struct session *s, struct text params,
            const char *id)
@@ -110,7 +123,7 @@ put_output(struct buf *b, const struct session *s, struct text params,
     put_text(b, s->id);
     (void)scan_object(params, &scan);
     while (scan_next(&scan, &m)) {
-        if (text_is(m.name, "sessionId") || text_is(m.name, "sandbox_id"))
+        if (!is_of_output(m.name))
             continue;
         buf_puts(b, ",\"");
         buf_add(b, m.name.p, m.name.len);

@@ -169,6 +169,10 @@ def run(number, params):
             send(json.dumps({"jsonrpc": "2.0", "method": "output", "params": {
                 "request_id": number, "stream": "stdout", "data": "x" * 1000, "seq": i}}))
         answer(number, ran())
+    elif word == "pretend":  # to be another session
+        send('{"jsonrpc":"2.0","method":"output","params":{"request_id":%d,"stream":"stdout","data":"x","seq":0,'
+             '"sessionId":"%s","sess\\u0069onId":"%s","sandbox_id":null}}' % (number, rest, rest))
+        answer(number, ran())
     elif word == "big":
         answer(number, ran("x" * int(rest)))
     elif word == "die":
