@@ -84,18 +84,18 @@ output_end_routes(struct life *l)
 
 /* --- passing it on */
 
+/* Who is to have it; NULL: nobody any more. */
 static struct client *
 client_of(const struct life *l, struct text params, const char **ret_id)
 {
-    const struct route *r;
     uint64_t number = member_number(params, "request_id");
     const struct call *q = number ? route_find_open(l, number) : NULL;
+    const struct route *r =
+        number ? NULL : find_route(l, member_number(params, "process_id"));
+    struct client *c = q && q->id ? q->client : r ? r->client : NULL;
 
     *ret_id = q ? q->id : NULL;
-    if (number)
-        return q && q->id && !q->client->is_gone ? q->client : NULL;
-    r = find_route(l, member_number(params, "process_id"));
-    return r ? r->client : NULL;
+    return c && !c->is_gone ? c : NULL;
 }
 
 /* No others, however they are written: a session speaks for itself alone. */

@@ -206,6 +206,11 @@ def serve(line):
         answer(number, {"ok": True})
     elif method == "run":
         run(number, request["params"])
+    elif method == "process.start":  # one that prints as many kilobytes at once
+        answer(number, {"processId": 7})
+        for i in range(int(request["params"]["command"])):
+            send(json.dumps({"jsonrpc": "2.0", "method": "output", "params": {
+                "process_id": 7, "stream": "stdout", "data": "x" * 1000, "seq": i}}))
     elif method == "create" and request["params"].get("env", {}).get("FAIL"):
         refuse(number, "EINVAL: told to fail")
     else:
