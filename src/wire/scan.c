@@ -13,7 +13,8 @@ struct reader {
 static void
 skip_space(const char **at, const char *end)
 {
-    while (*at < end && (**at == ' ' || **at == '\t' || **at == '\r'))
+    while (*at < end &&
+           (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n'))
         (*at)++;
 }
 
