@@ -84,7 +84,7 @@ output_end_routes(struct life *l)
 
 /* --- passing it on */
 
-/* Who is to have it; NULL: nobody any more. */
+/* Who is to have it; NULL: nobody, or nobody any more. */
 static struct client *
 client_of(const struct life *l, struct text params, const char **ret_id)
 {
@@ -95,7 +95,7 @@ client_of(const struct life *l, struct text params, const char **ret_id)
     struct client *c = q && q->id ? q->client : r ? r->client : NULL;
 
     *ret_id = q ? q->id : NULL;
-    return c && !c->is_gone ? c : NULL;
+    return c && !c->is_gone && !c->takes_no_output ? c : NULL;
 }
 
 /* No others, however they are written: a session speaks for itself alone. */

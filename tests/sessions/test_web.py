@@ -120,6 +120,15 @@ def test_a_pretty_request_streams_too(web):
     assert lines[-1]["result"]["exitCode"] == 0
 
 
+def test_a_batch_streams_nothing(web):
+    number = web.call("session.create")["sessionId"]
+    params = {"sessionId": number, "command": "stream 3000", "stream": True}
+    body = json.dumps([{"jsonrpc": "2.0", "id": i, "method": "run", "params": params} for i in range(2)])
+    _, kind, text = web.ask("POST", "/rpc", body, Content_Type="application/json")
+    assert kind == "application/json"
+    assert [answer["result"]["exitCode"] for answer in json.loads(text)] == [0, 0]
+
+
 def test_waiting_for_events_ends_with_the_supervisor(web, sup):
     c = http.client.HTTPConnection(*web.address, timeout=120)
     last = web.call("session.events")["last"]
