@@ -138,7 +138,6 @@ finish(struct serving *s)
     answer(STEAL(s->runs), &a, s->out_hfd);
     hfd_closep(&s->pid_hfd);
     hfd_closep(&s->out_hfd);
-    s->pid_hfd = s->out_hfd = -1;
 }
 
 static void

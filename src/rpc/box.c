@@ -312,5 +312,5 @@ sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
         free(f);
     }
     wsand_sandbox_free(sb);
-    done(arg);
+    loop_post(srv, done, arg); /* behind what freeing it has posted */
 }

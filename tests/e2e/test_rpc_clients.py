@@ -77,6 +77,14 @@ def test_kill_ends_running_commands(client):
     assert client.wait() == 0
 
 
+def test_a_batch_kills_twice(client):
+    client.send([{"jsonrpc": "2.0", "id": id, "method": "kill"} for id in ("a", "b")])
+    answers = client.next()
+    assert sorted(answer["id"] for answer in answers) == ["a", "b"]
+    assert [answer["result"] for answer in answers] == [{"ok": True}] * 2
+    assert client.wait() == 0
+
+
 def test_nothing_is_read_after_kill(client):
     kill = client.begin("kill")
     try:
