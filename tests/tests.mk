@@ -186,6 +186,10 @@ sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
 # The programs of the root image, from outside and from inside.
 userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick
+# The image that is there; `make rootfs` brings it up to date.
+build/share/wasmsand/root.tar:
+	+@$(MAKE) rootfs
+$(userland_suites) suites-short sdk install-test: | $(ROOT_IMAGE)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
 tour: $(SANDBOX)
@@ -198,7 +202,7 @@ $(WHEELS): | build/sdk/venv/ready
 	  build/sdk/venv/bin/pip >/dev/null
 userland: $(SANDBOX) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
-rpc: $(SANDBOX) ## the server, as clients see it
+rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)

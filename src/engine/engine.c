@@ -28,6 +28,7 @@ static const struct machine_ops ops = {
     .interrupt = engine_interrupt,
     .prepare = machine_prepare,
     .grow = machine_grow,
+    .map = machine_map,
     .freeze = machine_freeze,
     .note = program_note,
     .stack_bytes = machine_stack_bytes,

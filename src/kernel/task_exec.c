@@ -461,7 +461,7 @@ start(struct task *t, OWN struct program *p)
         task_notify(t);
         return 0;
     }
-    sched_queue_front(own);
+    sched_queue_started(own);
     return 0;
 }
 
