@@ -12,15 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+/* No more than a filter of a user who is not root needs. */
 static int
-seal_nothing(const char **ret_where)
+seal_little(const char **ret_where)
 {
-    (void)ret_where;
-    return 0;
+    *ret_where = "no new privileges";
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
 /* Before main, which would run the tests. */
@@ -28,7 +30,7 @@ __attribute__((constructor)) static void
 become_compiler(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "compilers"))
-        compilers_main(seal_nothing);
+        compilers_main(seal_little);
 }
 
 static struct engine *
