@@ -431,6 +431,8 @@ thread_signext(struct thread *th, gaddr at)
     struct guest_signal g;
     struct siginfo_k si;
 
+    if (th->leaving)
+        return 0;
     signals_act(t);
     if (t->is_zombie)
         return 0;

@@ -367,6 +367,8 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     const struct syscall_row *row = syscall_row(nr);
     struct task *t = th->task;
 
+    if (th->leaving)
+        return -EINTR;
     if (th->vfork_gone) {
         th->vfork_gone = false;
         forget_call(th);
