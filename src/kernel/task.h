@@ -253,6 +253,8 @@ void task_continue(struct task *t);
 void task_fork(struct thread *th);
 /* The vfork child of th is done with it: the parent goes on. */
 void task_vfork_done(struct thread *th);
+/* The thread goes: the vfork child that borrows it, if there is one, ends. */
+void task_end_borrower(struct thread *th);
 /* Is its parent in another process group of the same session? */
 bool task_links_group(const struct task *t);
 /* Has no member of the process group a parent in another group of the same

@@ -144,6 +144,18 @@ give_up_places(struct task *t)
     }
 }
 
+void
+task_end_borrower(struct thread *th)
+{
+    struct task *child = th->task;
+
+    if (child == th->owner)
+        return;
+    task_vfork_done(th);
+    task_exit(child, SIGKILL);
+    task_notify(child);
+}
+
 /* Its thread, if it has one of its own, is freed by the scheduler. */
 static void
 give_up_thread(struct task *t)
@@ -159,12 +171,7 @@ give_up_thread(struct task *t)
         thread_wake(th);
         return;
     }
-    if (th->task != t) {
-        struct task *child = th->task;
-        task_vfork_done(th);
-        task_exit(child, SIGKILL);
-        task_notify(child);
-    }
+    task_end_borrower(th);
     sched_bury(th);
 }
 
@@ -181,16 +188,16 @@ task_exit(struct task *t, int status)
 {
     struct kernel *k = t->kernel;
 
-    if (t->resident) {
-        resident_on_exit(t, status);
-        return;
-    }
     if (task_is_over(t))
         return;
     t->exit_status = status;
     t->is_ending = is_in_call(t);
     if (t->is_ending)
         return;
+    if (t->resident) {
+        resident_on_exit(t, status);
+        return;
+    }
     t->is_zombie = true;
     t->is_stopped = false;
     timers_fini(t);
