@@ -30,6 +30,22 @@ def test_exit_traps_run_each_time(resident):
         answer = resident.run(f"trap 'echo bye {i}' EXIT; exit {i}")
         assert (answer.status, answer.out) == (i, f"bye {i}\n")
     assert resident.out("(trap 'echo sub' EXIT; true)") == "sub\n"
+    assert resident.run("trap 'echo $BASH_COMMAND' EXIT; exit 3").out == "exit 3\n"
+
+
+def test_traps_that_end_a_command_run_again(resident):
+    for _ in range(2):
+        assert resident.run("trap 'exit 5' ERR; false; echo no").status == 5
+        assert resident.run("trap 'exit 6' USR1; kill -USR1 $$; echo no").status == 6
+        assert resident.out("trap 'echo d' DEBUG; :; trap - DEBUG") == "d\nd\n"
+    assert resident.run("trap 'exit 7' DEBUG; echo no").status == 7
+    assert resident.out("echo on") == "on\n"
+
+
+def test_an_error_in_a_function_leaves_the_shell(resident):
+    resident.run("set -- z; set -e; f() { local v=1; set -- a b; false; }; f")
+    answer = resident.run("set +e; echo $# $1 $v ${#FUNCNAME[@]}; nope")
+    assert (answer.out, answer.err) == ("1 z 0\n", "bash: line 1: nope: command not found\n")
 
 
 def test_errors_end_the_command_only(resident):

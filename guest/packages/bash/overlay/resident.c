@@ -47,7 +47,7 @@ extern procenv_t top_level;
 extern void seedrand PARAMS((void));
 extern void seedrand32 PARAMS((void));
 
-static int is_resident;
+int is_resident;
 
 /* What must differ from sandbox to sandbox. */
 static void
@@ -57,6 +57,20 @@ start_afresh (void)
   seedrand32 ();
   gettimeofday (&shellstart, 0);
   shell_start_time = shellstart.tv_sec;
+}
+
+/* A trap that was left by a jump may run again; but one that ends every command
+ * before it begins would do so for ever. */
+static void
+end_traps (void)
+{
+  int sig;
+
+  if (signal_in_progress (DEBUG_TRAP))
+    restore_default_signal (DEBUG_TRAP);
+  for (sig = 0; sig < BASH_NSIG; sig++)
+    run_trap_cleanup (sig);
+  running_trap = 0;
 }
 
 /* After a jump out of the middle of a command. */
@@ -71,6 +85,7 @@ clean_up (void)
   executing_list = comsub_ignore_return = return_catch_flag = 0;
   wait_intr_flag = 0;
   indirection_level = 0;
+  end_traps ();
   stop_making_children ();
   restore_sigmask ();
   reset_parser ();
@@ -88,7 +103,6 @@ end_by_exit (int code)
       last_command_exit_value = run_exit_trap ();
       clean_up ();
       restore_default_signal (EXIT_TRAP);
-      run_trap_cleanup (EXIT_TRAP);
     }
 }
 
@@ -104,6 +118,8 @@ run_command (char *text)
       end_by_exit (code);
       return;
     }
+  FREE (the_printed_command_except_trap);
+  the_printed_command_except_trap = 0;
   line_number = 0;
   executing = 1;
   read_but_dont_execute = 0;

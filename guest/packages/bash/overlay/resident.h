@@ -3,6 +3,9 @@
 #ifndef RESIDENT_H
 #define RESIDENT_H
 
+/* Is this shell, or the one it was forked from, a resident one? */
+extern int is_resident;
+
 /* Before reader_loop. Returns only in a shell that is not resident. */
 void resident_loop (void);
 
