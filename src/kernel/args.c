@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    ARGS_BYTES_MAX = 512 << 10, /* they live on the guest's stack */
+    ARGS_BYTES_MAX = 512 << 10, /* each process keeps them */
     ARG_BYTES_MAX = 128 << 10,
     AUXV_WORDS = 22,
 };

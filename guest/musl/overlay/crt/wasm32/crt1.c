@@ -16,6 +16,9 @@ extern unsigned char __heap_base[];
 extern uintptr_t __wheap_start;
 extern volatile int __wsig_pending;
 
+extern char **__environ;
+
+void __wstdbuf(char **env);
 void __wasm_call_ctors(void);
 int __libc_start_main(int (*)(int, char **, char **), int, char **,
                       void (*)(void), void (*)(void), void (*)(void));
@@ -31,6 +34,7 @@ weak int __main_plain(int, char **) __asm__("main");
 void
 _init(void)
 {
+    __wstdbuf(__environ);
     __wasm_call_ctors();
 }
 

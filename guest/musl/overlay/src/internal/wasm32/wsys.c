@@ -17,6 +17,7 @@
  * -EVFORKGONE means: the vfork child whose calls these were has been killed,
  * and the calls are the parent's again. */
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include "wsys.h"
 #include "syscall.h"
@@ -24,6 +25,7 @@
 #define ERESTARTSYS 512
 #define EVFORKGONE  4094
 #define EWAIT       4095
+#define STACK_ROOM  2048 /* for a handler's own calls */
 
 SYS_IMPORT("call")
 long __wsys_call(long, long, long, long, long, long, long);
@@ -67,6 +69,8 @@ __wsig_deliver(void)
 {
     struct wsig w;
 
+    if ((intptr_t)&w < STACK_ROOM) /* an overflow, as anywhere else */
+        *(volatile char *)UINTPTR_MAX = 0;
     while (__wsig_next(&w)) {
         if (w.flags & SA_SIGINFO) {
             run_siginfo(&w);

@@ -20,7 +20,9 @@ sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
         return -1;
     }
     if (ss)
-        current = *ss;
+        current = ss->ss_flags & SS_DISABLE
+                      ? (stack_t){.ss_flags = SS_DISABLE}
+                      : *ss;
     if (old)
         *old = before;
     return 0;

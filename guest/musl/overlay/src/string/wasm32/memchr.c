@@ -2,13 +2,14 @@
 #include <string.h>
 #include "simd.h"
 
-/* Four blocks at a time while 64 bytes are left; *pp is moved on. */
+/* Four blocks at a time while 64 bytes are left; *pp is moved on. They lie
+ * behind what is looked for at times, so they must not reach beyond memory. */
 static const void *
 scan64(const byte **pp, const byte *end, v128_t v)
 {
     const byte *p;
 
-    for (p = *pp; p < end && end - p >= 64; p += 64) {
+    for (p = *pp; !((uintptr_t)p & 63) && p < end && end - p >= 64; p += 64) {
         v128_t a = EQ(LOAD(p), v), b = EQ(LOAD(p + 16), v);
         v128_t c = EQ(LOAD(p + 32), v), d = EQ(LOAD(p + 48), v);
         uint64_t m;
