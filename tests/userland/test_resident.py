@@ -25,6 +25,29 @@ def test_exit_ends_the_command_only(resident):
     assert resident.out("echo $x; trap") == "1\n"
 
 
+def test_exit_traps_run_each_time(resident):
+    for i in range(3):
+        answer = resident.run(f"trap 'echo bye {i}' EXIT; exit {i}")
+        assert (answer.status, answer.out) == (i, f"bye {i}\n")
+    assert resident.out("(trap 'echo sub' EXIT; true)") == "sub\n"
+    assert resident.run("trap 'echo $BASH_COMMAND' EXIT; exit 3").out == "exit 3\n"
+
+
+def test_traps_that_end_a_command_run_again(resident):
+    for _ in range(2):
+        assert resident.run("trap 'exit 5' ERR; false; echo no").status == 5
+        assert resident.run("trap 'exit 6' USR1; kill -USR1 $$; echo no").status == 6
+        assert resident.out("trap 'echo d' DEBUG; :; trap - DEBUG") == "d\nd\n"
+    assert resident.run("trap 'exit 7' DEBUG; echo no").status == 7
+    assert resident.out("echo on") == "on\n"
+
+
+def test_an_error_in_a_function_leaves_the_shell(resident):
+    resident.run("set -- z; set -e; f() { local v=1; set -- a b; false; }; f")
+    answer = resident.run("set +e; echo $# $1 $v ${#FUNCNAME[@]}; nope")
+    assert (answer.out, answer.err) == ("1 z 0\n", "bash: line 1: nope: command not found\n")
+
+
 def test_errors_end_the_command_only(resident):
     resident.run("x=1")
     assert resident.run("set -e; false; echo no").status == 1
@@ -42,6 +65,28 @@ def test_exec_runs_a_child(resident):
     assert (answer.status, answer.out) == (0, "replaced\n")
     assert resident.run("exec sh -c 'exit 7'").status == 7
     assert resident.out("echo $x") == "2\n"
+
+
+def test_exec_leaves_the_shell_as_it_was(resident):
+    resident.run("trap 'echo trapped' USR1")
+    assert resident.out("exec bash -c 'echo $SHLVL'") == "1\n"
+    assert resident.out("echo $SHLVL; kill -USR1 $$") == "1\ntrapped\n"
+
+
+def test_exec_that_fails_ends_the_command_only(resident):
+    answer = resident.run("x=1; trap 'echo bye' EXIT; exec nope; echo no")
+    assert (answer.status, answer.out, answer.err) == \
+        (127, "bye\n", "bash: line 1: exec: nope: not found\n")
+    assert resident.out("echo $? $x") == "127 1\n"
+    answer = resident.run("x=2; exec /etc/passwd; echo no")
+    assert (answer.status, answer.out) == (126, "")
+    assert "exec: /etc/passwd: cannot execute: Permission denied" in answer.err
+    assert resident.out("echo $? $x") == "126 2\n"
+    assert resident.out("shopt -s execfail; exec nope; echo on") == "on\n"
+
+
+def test_trace_is_that_of_a_shell(resident):
+    assert resident.run("set -x; echo $(echo a)").err == "++ echo a\n+ echo a\n"
 
 
 def test_kill_rolls_back(resident):

@@ -47,7 +47,7 @@ extern procenv_t top_level;
 extern void seedrand PARAMS((void));
 extern void seedrand32 PARAMS((void));
 
-static int is_resident;
+int is_resident;
 
 /* What must differ from sandbox to sandbox. */
 static void
@@ -57,6 +57,20 @@ start_afresh (void)
   seedrand32 ();
   gettimeofday (&shellstart, 0);
   shell_start_time = shellstart.tv_sec;
+}
+
+/* A trap that was left by a jump may run again; but one that ends every command
+ * before it begins would do so for ever. */
+static void
+end_traps (void)
+{
+  int sig;
+
+  if (signal_in_progress (DEBUG_TRAP))
+    restore_default_signal (DEBUG_TRAP);
+  for (sig = 0; sig < BASH_NSIG; sig++)
+    run_trap_cleanup (sig);
+  running_trap = 0;
 }
 
 /* After a jump out of the middle of a command. */
@@ -70,7 +84,8 @@ clean_up (void)
   loop_level = continuing = breaking = funcnest = 0;
   executing_list = comsub_ignore_return = return_catch_flag = 0;
   wait_intr_flag = 0;
-  indirection_level = 1;
+  indirection_level = 0;
+  end_traps ();
   stop_making_children ();
   restore_sigmask ();
   reset_parser ();
@@ -103,6 +118,8 @@ run_command (char *text)
       end_by_exit (code);
       return;
     }
+  FREE (the_printed_command_except_trap);
+  the_printed_command_except_trap = 0;
   line_number = 0;
   executing = 1;
   read_but_dont_execute = 0;
@@ -169,7 +186,7 @@ resident_loop (void)
   enable_history_list = remember_on_history = 1;
   using_history ();
   stifle_history (HISTORY_MAX);
-  indirection_level = 1;
+  indirection_level = 0;
   wasmsand_next (0);
 }
 
@@ -182,28 +199,39 @@ resident_script (char **args, char **env)
   exit (EX_NOEXEC);
 }
 
-int
-resident_execve (char *command, char **args, char **env)
+void
+resident_exec (void)
 {
+  sigset_t set, oset;
   pid_t pid;
-  int status;
+  int status = EXECUTION_FAILURE << 8;
 
   if (!is_resident || subshell_environment)
-    return shell_execve (command, args, env);
+    return;
   fflush (stdout);
   fflush (stderr);
+  BLOCK_SIGNAL (SIGCHLD, set, oset);
   pid = fork ();
+  if (pid < 0)
+    sys_error ("fork");
+  while (pid > 0 && waitpid (pid, &status, 0) < 0)
+    ;
+  UNBLOCK_SIGNAL (oset);
   if (pid == 0)
     {
-      subshell_environment |= SUBSHELL_PAREN;
-      exit (shell_execve (command, args, env));
+      subshell_environment |= SUBSHELL_FORK;
+      return;
     }
-  if (pid < 0)
-    return EXECUTION_FAILURE;
-  while (waitpid (pid, &status, 0) < 0)
-    ;
   last_command_exit_value
     = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
   jump_to_top_level (FORCE_EOF);
-  return 0;
+}
+
+void
+resident_exit (int status)
+{
+  if (!is_resident || subshell_environment)
+    exit_shell (status);
+  last_command_exit_value = status;
+  jump_to_top_level (EXITPROG);
 }
