@@ -8,16 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Signal handlers have no argument: the sandbox that runs now. */
-static struct wsand_sandbox *current;
+/* Signal handlers have no argument: the sandbox that runs now, or NULL. They
+ * run in the main thread, the others block all signals. */
+static struct wsand_sandbox *volatile current;
 
 static void
 on_signal(int sig)
 {
-    if (sig == SIGWINCH)
-        wsand_window_changed(current);
-    else
-        wsand_signal(current, sig);
+    struct wsand_sandbox *sb = current;
+
+    if (sb && sig == SIGWINCH)
+        wsand_window_changed(sb);
+    else if (sb)
+        wsand_signal(sb, sig);
 }
 
 static void
@@ -106,6 +109,7 @@ request_run(struct request *q, const char *name)
         r = wsand_exec(sb, &q->exec, &res, &err);
     }
     int status = r == 0 ? status_of(q, name, &res) : explain(q, name, &err);
+    current = NULL;
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);
     free(pwd);

@@ -31,18 +31,6 @@ abi_put_time(struct task *t, gaddr a, int64_t ns)
     return copy_to_guest(t, a, &ts, sizeof ts);
 }
 
-static int64_t
-floor_s(int64_t ns)
-{
-    return ns >= 0 ? ns / NS_PER_S : -((-ns + NS_PER_S - 1) / NS_PER_S);
-}
-
-#define FILL_TIME(to, ns)                                  \
-    do {                                                   \
-        (to).sec = floor_s(ns);                            \
-        (to).nsec = (int32_t)((ns) - (to).sec * NS_PER_S); \
-    } while (0)
-
 void
 abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a)
 {
@@ -56,18 +44,19 @@ abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a)
                            .size = (int64_t)a->size,
                            .blksize = (int32_t)a->blksize,
                            .blocks = (int64_t)a->blocks};
-    FILL_TIME(s->atime, a->atime_ns);
-    FILL_TIME(s->mtime, a->mtime_ns);
-    FILL_TIME(s->ctime, a->ctime_ns);
+    time_split(a->atime_ns, &s->atime.sec, &s->atime.nsec);
+    time_split(a->mtime_ns, &s->mtime.sec, &s->mtime.nsec);
+    time_split(a->ctime_ns, &s->ctime.sec, &s->ctime.nsec);
 }
 
 static struct statx_timestamp
 statx_time(int64_t ns)
 {
-    int64_t s = floor_s(ns);
+    int64_t s;
+    int32_t rest;
 
-    return (struct statx_timestamp){.tv_sec = s,
-                                    .tv_nsec = (uint32_t)(ns - s * NS_PER_S)};
+    time_split(ns, &s, &rest);
+    return (struct statx_timestamp){.tv_sec = s, .tv_nsec = (uint32_t)rest};
 }
 
 void

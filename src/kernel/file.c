@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int
 file_new(struct kernel *k, const struct file_ops *ops, OWN void *obj,
@@ -117,4 +118,16 @@ file_getattr(struct file *f, struct attr *ret)
     if (f->node.mnt)
         return vnode_getattr(NULL, &f->node, ret);
     return file_anon_attr(f, 0600, ret);
+}
+
+int64_t
+file_seek_endless(struct file *f, int64_t offset, int whence)
+{
+    if (whence == SEEK_CUR) {
+        if (__builtin_add_overflow(offset, (int64_t)f->pos, &offset))
+            return -EOVERFLOW;
+    } else if (whence != SEEK_SET) {
+        return -EINVAL;
+    }
+    return offset < 0 ? -EINVAL : offset;
 }

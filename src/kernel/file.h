@@ -97,5 +97,7 @@ short file_poll(struct file *f, struct poll_table *pt);
 int file_getattr(struct file *f, struct attr *ret);
 /* The attributes of a file without a path; 0. */
 int file_anon_attr(const struct file *f, uint32_t mode, struct attr *ret);
+/* The seek of files that have no end: SEEK_SET and SEEK_CUR. */
+int64_t file_seek_endless(struct file *f, int64_t offset, int whence);
 
 #endif

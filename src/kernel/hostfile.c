@@ -45,7 +45,7 @@ struct hostfile {
 static int64_t
 ns_of(const struct timespec *ts)
 {
-    return (int64_t)ts->tv_sec * NS_PER_S + ts->tv_nsec;
+    return time_join(ts->tv_sec, ts->tv_nsec);
 }
 
 void

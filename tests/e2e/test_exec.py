@@ -457,6 +457,15 @@ def test_a_signal_ends_a_program_without_handler(how):
     assert process.returncode == 128 + signal.SIGTERM
 
 
+def test_signals_until_the_very_end():
+    """Also while the sandbox is being freed; what is free is overwritten."""
+    for _ in range(20):
+        with subprocess.Popen(command(PROBE, "exit", "3"), env={**os.environ, "MALLOC_PERTURB_": "165"}) as process:
+            while process.poll() is None:
+                process.send_signal(signal.SIGWINCH)
+        assert process.returncode == 3
+
+
 def processes_of(marker):
     """Host processes whose command line names the marker."""
     found = []

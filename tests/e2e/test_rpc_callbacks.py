@@ -353,6 +353,17 @@ def test_parts_in_the_wrong_order(client):
     assert (error.code, error.message) == (-32602, "seq must be 1")
 
 
+@pytest.mark.parametrize("time", [-10**12, -9223372036, -1, 9223372036, 10**12])
+def test_times_that_are_far_away(client, time):
+    last = max(-9223372036, min(time, 9223372036))
+    look = "stat -c %Y /tmp/x"
+    assert client.out(f"touch -d @{time} /tmp/x && {look}") == f"{last}\n"
+    data = client.call("persistence.export")["data"]
+    client.run("rm /tmp/x")
+    client.call("persistence.import", data=data)
+    assert client.out(look) == f"{last}\n"
+
+
 @pytest.mark.parametrize("data", ["", encode(b"nonsense"), encode(bytes(10240))])
 def test_a_bad_import_changes_nothing(client, data):
     fill(client)

@@ -184,3 +184,37 @@ TEST(clock_timer_may_stop_another_that_is_due)
     CHECK_EQ(a.fired, 0);
     clock_fini(&c);
 }
+
+TEST(times_of_files_before_1970)
+{
+    int64_t s;
+    int32_t ns;
+
+    CHECK_EQ(time_join(-2, 999999999), -1000000001);
+    time_split(-1000000001, &s, &ns);
+    CHECK_EQ(s, -2);
+    CHECK_EQ(ns, 999999999);
+    time_split(-1000000000, &s, &ns);
+    CHECK_EQ(s, -1);
+    CHECK_EQ(ns, 0);
+}
+
+TEST(times_of_files_that_are_too_far_away)
+{
+    static const int64_t far[] = {TIME_S_MAX - 1, TIME_S_MAX, TIME_S_MAX + 1,
+                                  INT64_MAX};
+    int64_t s;
+    int32_t ns;
+
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        time_split(time_join(far[i], 999999999), &s, &ns);
+        CHECK_EQ(s, i ? TIME_S_MAX : far[0]);
+        CHECK_EQ(ns, i ? 0 : 999999999);
+        time_split(time_join(-far[i], 999999999), &s, &ns);
+        CHECK_EQ(s, i ? -TIME_S_MAX : -far[0]);
+        CHECK_EQ(ns, i ? 0 : 999999999);
+    }
+    time_split(INT64_MIN, &s, &ns);
+    CHECK_EQ(s, -TIME_S_MAX - 1);
+    CHECK_EQ(ns, 145224192);
+}

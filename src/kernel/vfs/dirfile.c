@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <unistd.h>
 
 enum { DOTS = 2 };
 
@@ -19,19 +18,9 @@ dirfile_read_bytes(struct file *f, struct task *t, void *buf, size_t len,
     return -EISDIR;
 }
 
-static int64_t
-dirfile_seek(struct file *f, int64_t offset, int whence)
-{
-    if (whence == SEEK_CUR)
-        offset += (int64_t)f->pos;
-    else if (whence != SEEK_SET)
-        return -EINVAL;
-    return offset;
-}
-
 static const struct file_ops dirfile_ops = {
     .read = dirfile_read_bytes,
-    .seek = dirfile_seek,
+    .seek = file_seek_endless,
 };
 
 int

@@ -101,13 +101,12 @@ set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 static struct timespec
 time_of(int64_t ns, bool is_set)
 {
+    int64_t s;
+    int32_t rest;
+
     if (!is_set)
         return (struct timespec){.tv_nsec = UTIME_OMIT};
-    int64_t s = ns / NS_PER_S, rest = ns % NS_PER_S;
-    if (rest < 0) {
-        s--;
-        rest += NS_PER_S;
-    }
+    time_split(ns, &s, &rest);
     return (struct timespec){.tv_sec = s, .tv_nsec = rest};
 }
 

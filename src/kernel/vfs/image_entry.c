@@ -1,5 +1,6 @@
 /* Entries of a root image: where they go in the tree and what they hold.
  * Symbolic links on the way are never followed. */
+#include "kernel/clock.h"
 #include "kernel/vfs/image_impl.h"
 
 #include <errno.h>
@@ -124,11 +125,11 @@ read_attr(struct indexer *x, const char *path, struct attr *ret)
     int64_t s = archive_entry_mtime(e), uid = archive_entry_uid(e);
     int64_t gid = archive_entry_gid(e);
 
-    if (s < -INT64_C(9000000000) || s > INT64_C(9000000000))
+    if (s < -TIME_S_MAX || s > TIME_S_MAX)
         return image_refuse(x, "%.100s: the time is out of range", path);
     if (uid < 0 || uid > UINT32_MAX || gid < 0 || gid > UINT32_MAX)
         return image_refuse(x, "%.100s: the owner is out of range", path);
-    int64_t mtime_ns = s * 1000000000 + archive_entry_mtime_nsec(e);
+    int64_t mtime_ns = time_join(s, archive_entry_mtime_nsec(e));
     *ret = (struct attr){
         .mode = archive_entry_filetype(e) | archive_entry_perm(e),
         .uid = (uint32_t)uid,

@@ -1,6 +1,7 @@
 /* Layers: from the difference of two trees to a tar. */
 #include "kernel/vfs/layer.h"
 
+#include "kernel/clock.h"
 #include "kernel/file.h"
 
 #include <archive.h>
@@ -109,17 +110,15 @@ static void
 begin(struct writer *w, const struct inode *i)
 {
     struct archive_entry *e = w->entry;
+    int64_t s;
+    int32_t ns;
 
     archive_entry_clear(e);
     archive_entry_copy_pathname(e, w->path);
     archive_entry_set_mode(e, i->mode);
     archive_entry_set_uid(e, i->uid);
     archive_entry_set_gid(e, i->gid);
-    int64_t s = i->mtime_ns / 1000000000, ns = i->mtime_ns % 1000000000;
-    if (ns < 0) {
-        s--;
-        ns += 1000000000;
-    }
+    time_split(i->mtime_ns, &s, &ns);
     archive_entry_set_mtime(e, s, ns);
 }
 

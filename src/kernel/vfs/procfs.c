@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CONTENT_MAX = 1 << 20, NUMBERS_FROM = 1000 };
 
@@ -350,18 +349,6 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
     return (int64_t)n;
 }
 
-static int64_t
-content_seek(struct file *f, int64_t offset, int whence)
-{
-    if (whence == SEEK_CUR) {
-        if (__builtin_add_overflow(offset, (int64_t)f->pos, &offset))
-            return -EOVERFLOW;
-    } else if (whence != SEEK_SET) {
-        return -EINVAL;
-    }
-    return offset < 0 ? -EINVAL : offset;
-}
-
 static void
 content_free(OWN struct content *c)
 {
@@ -377,7 +364,7 @@ content_release(struct file *f)
 
 static const struct file_ops content_ops = {
     .read = content_read,
-    .seek = content_seek,
+    .seek = file_seek_endless,
     .release = content_release,
 };
 
