@@ -141,7 +141,9 @@ is_enough(struct tty *tty, size_t len)
         return true;
     if (!have || !gap_ns)
         return false;
-    int64_t until_ns = tty->last_input_ns + gap_ns;
+    int64_t until_ns;
+    if (__builtin_add_overflow(tty->last_input_ns, gap_ns, &until_ns))
+        until_ns = NS_NEVER;
     return clock_mono_ns(clock) >= until_ns ||
            timer_start(clock, &tty->between, until_ns) < 0;
 }
@@ -162,8 +164,8 @@ check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
         return 0;
     if (!is_raw || (f->flags & O_NONBLOCK) || !t || !t->thread)
         return -EAGAIN;
-    int64_t now = clock_mono_ns(&tty->kernel->clock);
-    return thread_deadline(t->thread, now + time_ns) ? 0 : -EAGAIN;
+    int64_t deadline = clock_after(&tty->kernel->clock, time_ns);
+    return thread_deadline(t->thread, deadline) ? 0 : -EAGAIN;
 }
 
 static int64_t

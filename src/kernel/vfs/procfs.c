@@ -301,7 +301,29 @@ struct content {
     int64_t start_ns; /* of the process: its number may be used again */
     bool is_made, is_fresh;
     struct buf buf;
+    size_t charged; /* of buf, to the memory limit */
 };
+
+static int
+charge(struct content *c)
+{
+    struct limits *l = &c->fs->kernel->limits;
+
+    if (!limits_charge(l, LIMIT_memory, c->buf.cap)) {
+        buf_fini(&c->buf);
+        return -ENOMEM;
+    }
+    c->charged = c->buf.cap;
+    return 0;
+}
+
+static void
+drop(struct content *c)
+{
+    buf_fini(&c->buf);
+    limits_uncharge(&c->fs->kernel->limits, LIMIT_memory, c->charged);
+    c->charged = 0;
+}
 
 static int
 generate(struct content *c, struct task *reader)
@@ -320,12 +342,14 @@ generate(struct content *c, struct task *reader)
     c->start_ns = a.of ? a.of->start_ns : 0;
     c->is_fresh = !c->is_made && !a.of; /* a process may end until the read */
     c->is_made = true;
-    buf_fini(&c->buf);
+    drop(c);
     if (row->text)
         buf_puts(&c->buf, row->text);
     else
         r = row->gen(&a, &c->buf);
-    return r < 0 ? r : c->buf.error;
+    if (r == 0)
+        r = c->buf.error;
+    return r < 0 ? r : charge(c);
 }
 
 static int64_t
@@ -352,7 +376,7 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 static void
 content_free(OWN struct content *c)
 {
-    buf_fini(&c->buf);
+    drop(c);
     free(c);
 }
 
