@@ -29,7 +29,8 @@ store_unit_src := $(wildcard tests/store/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
-build/unit.o: $(call san_objs,$(BASE) $(KERNEL) $(unit_src)) build/sources
+build/unit.o: $(call san_objs,$(BASE) $(KERNEL) \
+  src/rpc/relief.c $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
@@ -185,6 +186,10 @@ sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
 # The programs of the root image, from outside and from inside.
 userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick
+# The image that is there; `make rootfs` brings it up to date.
+build/share/wasmsand/root.tar:
+	+@$(MAKE) rootfs
+$(userland_suites) suites-short sdk install-test: | $(ROOT_IMAGE)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
 tour: $(SANDBOX)
@@ -197,7 +202,7 @@ $(WHEELS): | build/sdk/venv/ready
 	  build/sdk/venv/bin/pip >/dev/null
 userland: $(SANDBOX) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
-rpc: $(SANDBOX) ## the server, as clients see it
+rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)

@@ -28,6 +28,7 @@ static const struct machine_ops ops = {
     .interrupt = engine_interrupt,
     .prepare = machine_prepare,
     .grow = machine_grow,
+    .map = machine_map,
     .freeze = machine_freeze,
     .note = program_note,
     .stack_bytes = machine_stack_bytes,
@@ -141,9 +142,7 @@ engine_close(struct engine *e)
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);
-    e->cache_hfd = e->shipped_hfd = -1;
     compiler_fini(&e->compiler);
-    e->compiler.hfd = -1;
     return r;
 }
 

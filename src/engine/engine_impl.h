@@ -422,6 +422,8 @@ struct engine_machine {
     bool is_next;     /* in sys.next, or a frozen program that begins there */
     bool is_resumed;  /* its entry is wasmsand_resume */
     uint32_t next_sp; /* stack pointer at the first sys.next; 0: not yet */
+    uint64_t first_bytes;            /* of memory, when it was instantiated */
+    uint64_t mapped_from, mapped_to; /* from a file; 0: none */
     enum fork_state fork;
     int32_t fork_result;
     struct wasi_call wasi;
@@ -459,6 +461,7 @@ uint32_t machine_get_u32(struct engine_machine *m, const char *name,
 void machine_set_u32(struct engine_machine *m, const char *name,
                      uint32_t value);
 int machine_grow(struct machine *base, uint64_t size);
+int machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len);
 int machine_prepare(struct machine *base);
 /* Notes what of its memory is not in use at sys.next. */
 void machine_note_unused(struct engine_machine *m);

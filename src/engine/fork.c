@@ -127,17 +127,16 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
  * can tell which. */
 static void
 copy_written(struct engine_machine *c, const struct engine_machine *p,
-             uint64_t from, uint64_t fresh)
+             uint64_t from, uint64_t to)
 {
     const uint8_t *base = p->base.base, *at = base + from;
+    uint64_t fresh = c->first_bytes;
     struct page_range v[PAGE_RANGES];
 
-    while (at < base + p->base.size) {
-        int n =
-            pagemap_written(&p->engine->pagemap, &at, base + p->base.size, v);
+    while (at < base + to) {
+        int n = pagemap_written(&p->engine->pagemap, &at, base + to, v);
         if (n < 0) {
-            copy_pages(c->base.base, base, (uint64_t)(at - base), p->base.size,
-                       fresh);
+            copy_pages(c->base.base, base, (uint64_t)(at - base), to, fresh);
             return;
         }
         for (int i = 0; i < n; i++)
@@ -158,7 +157,7 @@ machine_fork(struct machine *parent, struct machine *child)
     r = machine_instantiate(c);
     if (r < 0)
         return r;
-    uint64_t fresh = c->base.size;
+    uint64_t fresh = c->first_bytes;
     machine_refresh(parent);
     r = machine_grow(child, p->base.size);
     if (r < 0)
@@ -166,6 +165,8 @@ machine_fork(struct machine *parent, struct machine *child)
 
     struct fork_buffer b = buffer_of(p);
     uint32_t sp = machine_get_u32(p, "__stack_pointer", 0);
+    if (sp > p->base.size) /* set to anything, after it began to unwind */
+        return -EFAULT;
     uint64_t from = b.stack_is_first ? sp & ~(PAGE_BYTES - 1) : 0;
     if (b.stack_is_first && b.at < from) {
         uint32_t used;
@@ -173,7 +174,9 @@ machine_fork(struct machine *parent, struct machine *child)
         copy_pages(c->base.base, p->base.base, 0, used < from ? used : from,
                    fresh);
     }
-    copy_written(c, p, from, fresh);
+    copy_written(c, p, from, p->mapped_from);
+    copy_pages(c->base.base, p->base.base, p->mapped_from, p->mapped_to, fresh);
+    copy_written(c, p, p->mapped_to > from ? p->mapped_to : from, p->base.size);
     machine_set_u32(c, "__stack_pointer", sp);
     if (p->is_resumed)
         machine_enter_resume(c);

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define LARGE_BYTES (64u << 20) /* freed by the reaper */
+#define LARGE_BYTES (64u << 20)  /* freed by the reaper */
+#define KEPT_BYTES  (256u << 10) /* cleared rather than given back */
 
 static OWN struct machine *
 machine_new(struct engine *e, struct program *p, struct thread *th)
@@ -46,6 +48,62 @@ machine_create(struct engine *e, struct program *p, struct thread *th,
     return 0;
 }
 
+/* MAP_NORESERVE: as the engine's own, so that the mappings become one again. */
+static int
+map_over(struct engine_machine *m, uint64_t from, uint64_t to, int hfd)
+{
+    int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+    void *p = mmap(m->base.base + from, to - from, PROT_READ | PROT_WRITE,
+                   flags | (hfd < 0 ? MAP_ANONYMOUS : 0), hfd, 0);
+
+    return p == MAP_FAILED ? -errno : 0;
+}
+
+int
+machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
+{
+    struct engine_machine *m = (struct engine_machine *)base;
+
+    if (m->mapped_to || at < m->first_bytes || at > m->base.size ||
+        len > m->base.size - at)
+        return -EINVAL;
+    int r = map_over(m, at, at + len, hfd);
+    if (r < 0)
+        return r;
+    m->mapped_from = at;
+    m->mapped_to = at + len;
+    return 0;
+}
+
+/* Have at least KEPT_BYTES of its memory, from `from` to `to`, been written to
+ * by it or by machines that had this memory before? */
+static bool
+is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
+{
+    const uint8_t *at = m->base.base + from, *end = m->base.base + to;
+    struct page_range v[PAGE_RANGES];
+    uint64_t bytes = 0;
+
+    while (at < end && bytes < KEPT_BYTES) {
+        int n = pagemap_written(&m->engine->pagemap, &at, end, v);
+        if (n < 0)
+            return true;
+        for (int i = 0; i < n; i++)
+            bytes += v[i].end - v[i].start;
+    }
+    return bytes >= KEPT_BYTES;
+}
+
+/* The next machine in this memory expects zeros. What it has beside the file's
+ * pages the engine clears for it, unless that takes longer than it is worth. */
+static int
+machine_unmap(struct engine_machine *m)
+{
+    bool all = is_dense(m, m->first_bytes, m->mapped_from);
+
+    return map_over(m, all ? m->first_bytes : m->mapped_from, m->base.size, -1);
+}
+
 static void
 future_drop(struct engine_machine *m)
 {
@@ -65,6 +123,8 @@ machine_dispose(OWN struct engine_machine *m)
 {
     struct engine *e = m->engine;
 
+    if (m->mapped_to && machine_unmap(m) < 0)
+        return;
     if (m->store)
         wasmtime_store_delete(m->store);
     program_put(&m->program->base);
@@ -258,6 +318,7 @@ machine_instantiated(struct engine_machine *m)
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;
+    m->first_bytes = m->base.size;
     if (m->program->facts.note) {
         m->is_next = true;
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);

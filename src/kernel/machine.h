@@ -119,6 +119,10 @@ struct machine_ops {
      * in; makes its memory larger. -ENOMEM. */
     int (*prepare)(struct machine *m);
     int (*grow)(struct machine *m, uint64_t bytes);
+    /* After `grow`, once: `len` bytes from `at` on, in what was added, are
+     * those of the file, and the machine's own where it writes to them. Both
+     * are multiples of the host's page. -EINVAL, -ENOMEM: nothing changed. */
+    int (*map)(struct machine *m, int hfd, uint64_t at, uint64_t len);
     /* After MACHINE_NEXT: a module, made from the source of m's program, that
      * begins where m is now, with the memory of m as its data. `note` comes
      * back from `note`. -EINVAL: the source is not one we can rewrite. */
@@ -135,7 +139,8 @@ struct machine_ops {
     void (*free)(OWN struct machine *m);
 };
 
-/* --- called by the engine, within resume */
+/* --- called by the engine, within resume. A machine may be done before it
+ * notices: memory.grow can end its task. Its calls do nothing then. */
 
 /* A system call of the sys ABI: >= 0, -errno, -EWAIT, -ERESTARTSYS. When it
  * sets thread->leaving, the machine must not go on: resume returns

@@ -28,6 +28,7 @@ struct shell_image {
     uint8_t *memory; /* of an instance that has not run, from live_from on */
     uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
     _Atomic uint32_t n_live; /* shells that have a machine */
+    _Atomic uint32_t n_runs; /* files with pages of shells (shell_pages.c) */
     uint8_t hash[32];        /* of the program, when it was first needed */
     bool has_hash;
 };

@@ -235,7 +235,7 @@ shell_thaw(struct shell *sh)
     pthread_mutex_unlock(&si->lock);
     if (r < 0)
         return r;
-    shell_pages_lay(sh->pages, m->base);
+    shell_pages_lay(sh->pages, si, m);
     count_machine(sh);
     return 0;
 }

@@ -2,14 +2,22 @@
 #include "lib/shell_pages.h"
 
 #include "base/buf.h"
+#include "kernel/machine.h"
 #include "lib/lib.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { BLOCK_BYTES = 4 * SHELL_PAGE_BYTES }; /* compared at once */
+enum {
+    BLOCK_BYTES = 4 * SHELL_PAGE_BYTES,             /* compared at once */
+    RUN_PAGES_MIN = (256 << 10) / SHELL_PAGE_BYTES, /* worth a file */
+    RUN_PAGES_MAX = (4 << 20) / SHELL_PAGE_BYTES,
+    RUNS_MAX = 16, /* at a time, as each holds a descriptor and memory */
+};
 
 struct page {
     _Atomic uint32_t refs;
@@ -21,11 +29,20 @@ struct entry {
     struct page *page;
 };
 
+/* Entries that follow one another, as a file of the host. */
+struct run {
+    size_t first, n;
+    int hfd;
+    _Atomic uint32_t *n_runs; /* one of them */
+};
+
 struct shell_pages {
     _Atomic uint32_t refs;
     uint64_t size;   /* of the memory */
     struct entry *v; /* by index */
     size_t n, cap;
+    atomic_bool was_laid;
+    _Atomic(struct run *) run; /* NULL: none was made */
 };
 
 static void
@@ -34,6 +51,18 @@ page_put(struct page *p)
     if (atomic_fetch_sub(&p->refs, 1) == 1)
         free(p);
 }
+
+static void
+run_free(OWN struct run *run)
+{
+    if (!run)
+        return;
+    if (run->hfd >= 0)
+        close(run->hfd);
+    atomic_fetch_sub(run->n_runs, 1);
+    free(run);
+}
+DEFINE_CLEANUP(struct run *, run_free)
 
 struct shell_pages *
 shell_pages_get(struct shell_pages *p)
@@ -50,6 +79,7 @@ shell_pages_put(OWN struct shell_pages *p)
         return;
     for (size_t i = 0; i < p->n; i++)
         page_put(p->v[i].page);
+    run_free(p->run);
     free(p->v);
     free(p);
 }
@@ -225,12 +255,100 @@ shell_pages_take(const struct shell_pages *last,
     return 0;
 }
 
-void
-shell_pages_lay(const struct shell_pages *p, uint8_t *memory)
+/* --- laying */
+
+/* The longest row from `beyond` on, RUN_PAGES_MAX at most. */
+static void
+find_row(const struct shell_pages *p, uint64_t beyond, struct run *ret)
 {
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        bool goes_on =
+            n && n < RUN_PAGES_MAX && p->v[i].index == p->v[i - 1].index + 1;
+        if ((uint64_t)p->v[i].index * SHELL_PAGE_BYTES < beyond)
+            continue;
+        n = goes_on ? n + 1 : 1;
+        if (n > ret->n) {
+            ret->first = i + 1 - n;
+            ret->n = n;
+        }
+    }
+}
+
+/* The whole pages of the host in such a row. */
+static void
+find_run(const struct shell_pages *p, uint64_t beyond, struct run *ret)
+{
+    size_t unit = (size_t)sysconf(_SC_PAGESIZE) / SHELL_PAGE_BYTES;
+
+    find_row(p, beyond, ret);
+    size_t odd = ret->n ? p->v[ret->first].index % unit : 0;
+    size_t skipped = odd ? unit - odd : 0;
+    ret->first += skipped;
+    ret->n = ret->n > skipped ? (ret->n - skipped) / unit * unit : 0;
+}
+
+static int
+write_run(const struct shell_pages *p, struct run *run)
+{
+    run->hfd = memfd_create("wasmsand-shell", MFD_CLOEXEC);
+    if (run->hfd < 0)
+        return -errno;
+    for (size_t i = 0; i < run->n; i++)
+        if (write(run->hfd, p->v[run->first + i].page->bytes,
+                  SHELL_PAGE_BYTES) != SHELL_PAGE_BYTES)
+            return -ENOMEM;
+    return 0;
+}
+
+/* NULL: there is none that is worth it, or cannot be. */
+static OWN struct run *
+run_new(const struct shell_pages *p, struct shell_image *image)
+{
+    struct run found = {.hfd = -1, .n_runs = &image->n_runs};
+
+    find_run(p, image->size, &found);
+    if (found.n < RUN_PAGES_MIN)
+        return NULL;
+    CLEANUP(run_freep) struct run *run = malloc(sizeof *run);
+    if (!run)
+        return NULL;
+    *run = found;
+    if (atomic_fetch_add(run->n_runs, 1) >= RUNS_MAX || write_run(p, run) < 0)
+        return NULL;
+    return STEAL(run);
+}
+
+/* The run of a list that is not laid for the first time, or NULL. */
+static const struct run *
+run_of(struct shell_pages *p, struct shell_image *image)
+{
+    struct run *run = atomic_load(&p->run), *other = NULL;
+
+    if (run || !atomic_exchange(&p->was_laid, true))
+        return run;
+    run = run_new(p, image);
+    if (!run || atomic_compare_exchange_strong(&p->run, &other, run))
+        return run;
+    run_free(run);
+    return other;
+}
+
+void
+shell_pages_lay(struct shell_pages *p, struct shell_image *image,
+                struct machine *m)
+{
+    const struct run *run = p ? run_of(p, image) : NULL;
+
+    if (run && m->ops->map(m, run->hfd,
+                           (uint64_t)p->v[run->first].index * SHELL_PAGE_BYTES,
+                           run->n * SHELL_PAGE_BYTES) < 0)
+        run = NULL;
     for (size_t i = 0; p && i < p->n; i++)
-        memcpy(memory + (uint64_t)p->v[i].index * SHELL_PAGE_BYTES,
-               p->v[i].page->bytes, SHELL_PAGE_BYTES);
+        if (!run || i < run->first || i >= run->first + run->n)
+            memcpy(m->base + (uint64_t)p->v[i].index * SHELL_PAGE_BYTES,
+                   p->v[i].page->bytes, SHELL_PAGE_BYTES);
 }
 
 /* --- records: pages, and a patch for those that have changed little

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct buf;
+struct machine;
 struct shell_image;
 
 enum { SHELL_PAGE_BYTES = RECORD_PAGE_BYTES };
@@ -52,7 +53,10 @@ int shell_pages_patch(const struct shell_pages *base, const void *patch,
 int shell_pages_new(uint64_t size, OWN struct shell_pages **ret);
 int shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
                     size_t len);
-/* Lays the pages into the memory of a new instance. */
-void shell_pages_lay(const struct shell_pages *p, uint8_t *memory);
+/* Lays the pages into the memory of a new instance. Of a list that is laid
+ * again and again, many pages in a row come from a file of the host, for which
+ * nothing is copied before it is used. */
+void shell_pages_lay(struct shell_pages *p, struct shell_image *image,
+                     struct machine *m);
 
 #endif

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What asyncify makes of `n = 5; r = fork(); log(r); log(n)`: frames go to the
  * buffer when the state is 1 and come back from it when it is 2. The stack
@@ -57,6 +59,21 @@
     "(i32.store (i32.const 300000) (i32.const 9))" \
     "(global.set $sp (i32.const 65000))"
 
+enum { PATTERN = 0x5a };
+
+static int
+pattern_file(uint64_t len)
+{
+    int hfd = memfd_create("pattern", MFD_CLOEXEC);
+
+    CHECK_EQ(ftruncate(hfd, (off_t)len), 0);
+    uint8_t *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, hfd, 0);
+    CHECK(p != MAP_FAILED);
+    memset(p, PATTERN, len);
+    CHECK_EQ(munmap(p, len), 0);
+    return hfd;
+}
+
 static void
 check_child_in(OWN struct engine *e, const char *wat)
 {
@@ -103,6 +120,49 @@ TEST(fork_on_a_host_that_does_not_tell_written_pages)
 
     pagemap_fini(&e->pagemap);
     check_child_in(e, FORKER(HIGH_BUFFER, CHANGES));
+}
+
+/* Memory from a file, of which the parent has changed one page. */
+static void
+check_mapped_child_in(OWN struct engine *e)
+{
+    const uint64_t at = 3 << 16, len = 1 << 16;
+    struct program *p =
+        fake_program(e, FORKER(HIGH_BUFFER, CHANGES), false, NULL, 0);
+    const struct machine_ops *ops = engine_ops();
+    struct fake parent, child;
+    int hfd = pattern_file(len);
+
+    CHECK_EQ(fake_init(&parent, e, p), 0);
+    CHECK_EQ(ops->prepare(parent.machine), 0);
+    CHECK_EQ(ops->grow(parent.machine, 5 << 16), 0);
+    CHECK_EQ(ops->map(parent.machine, hfd, at, len), 0);
+    memset(parent.machine->base + at + 4096, 0, 4096);
+    CHECK_EQ(fake_init(&child, e, p), 0);
+    CHECK_EQ(fake_run(&parent), MACHINE_FORKS);
+    CHECK_EQ(ops->fork(parent.machine, child.machine), 0);
+    CHECK_EQ(child.machine->base[at + 4095], PATTERN);
+    CHECK_EQ(child.machine->base[at + 300], PATTERN);
+    CHECK(!memcmp(parent.machine->base + 65536, child.machine->base + 65536,
+                  parent.machine->size - 65536));
+    fake_fini(&parent);
+    fake_fini(&child);
+    close(hfd);
+    program_put(p);
+    engine_free(e);
+}
+
+TEST(fork_copies_memory_that_comes_from_a_file)
+{
+    check_mapped_child_in(fake_engine(4, NULL));
+}
+
+TEST(fork_copies_such_memory_where_the_host_does_not_tell_written_pages)
+{
+    struct engine *e = fake_engine(4, NULL);
+
+    pagemap_fini(&e->pagemap);
+    check_mapped_child_in(e);
 }
 
 TEST(fork_can_be_repeated)
@@ -207,5 +267,34 @@ TEST(a_buffer_outside_of_memory_is_refused)
     CHECK_EQ(fake_run(&f), MACHINE_ENDED);
     CHECK_EQ(f.log[0], -ENOMEM);
     fake_fini(&f);
+    engine_free(e);
+}
+
+TEST(a_stack_pointer_outside_of_memory_is_refused)
+{
+    struct engine *e = fake_engine(4, NULL);
+    const struct machine_ops *ops = engine_ops();
+    struct program *p = fake_program(
+        e,
+        "(module (import \"sys\" \"fork\" (func $fork (result i32)))" MEMORY
+        "(global (export \"__asyncify_state\") (mut i32) (i32.const 0))"
+        "(global (export \"__asyncify_data\") (mut i32) (i32.const 0))"
+        "(global $sp (export \"__stack_pointer\") (mut i32) (i32.const 65536))"
+        "(func (export \"_start\")"
+        " (drop (call $fork))"
+        " (i32.store (i32.const 16) (i32.const -1))" /* the buffer's end */
+        " (global.set $sp (i32.const -4096))))",
+        false, NULL, 0);
+    struct fake parent, child;
+
+    CHECK_EQ(fake_init(&parent, e, p), 0);
+    CHECK_EQ(fake_init(&child, e, p), 0);
+    CHECK_EQ(fake_run(&parent), MACHINE_FORKS);
+    CHECK_EQ(ops->fork(parent.machine, child.machine), -EFAULT);
+    fake_fini(&child);
+    ops->fork_return(parent.machine, -EFAULT);
+    CHECK_EQ(fake_run(&parent), MACHINE_ENDED);
+    fake_fini(&parent);
+    program_put(p);
     engine_free(e);
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -271,6 +272,65 @@ TEST(growth_is_asked_for_and_refused)
     CHECK_EQ(f.machine->size, 4 << 16);
     fake_fini(&f);
     engine_free(e);
+}
+
+/* In an engine with one machine at a time, each has the memory of one before
+ * it. Most of the file is never looked at. */
+static void
+check_mapped_in(OWN struct engine *e, uint64_t before)
+{
+    const struct machine_ops *ops = engine_ops();
+    struct program *p = fake_program(e, PROGRAM(""), false, NULL, 0);
+    const uint64_t first = 1 << 16, size = 64 << 16, at = 32 << 16;
+    static uint8_t zero[64 << 16], content[1 << 20];
+    struct fake f;
+    int hfd = memfd_create("content", MFD_CLOEXEC);
+
+    memset(content, 3, sizeof content);
+    CHECK_EQ(write(hfd, content, sizeof content), sizeof content);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(fake_init(&f, e, p), 0);
+        CHECK_EQ(ops->prepare(f.machine), 0);
+        CHECK_EQ(ops->map(f.machine, hfd, 0, 4096), -EINVAL);
+        CHECK_EQ(ops->map(f.machine, hfd, first, 4096), -EINVAL);
+        CHECK_EQ(ops->grow(f.machine, size), 0);
+        CHECK_EQ(ops->map(f.machine, hfd, size - 4096, 8192), -EINVAL);
+        CHECK(!memcmp(f.machine->base + at, zero, sizeof content));
+        CHECK_EQ(ops->map(f.machine, hfd, at, sizeof content), 0);
+        CHECK_EQ(ops->map(f.machine, hfd, at, sizeof content), -EINVAL);
+        CHECK(!memcmp(f.machine->base + at, content, 8192));
+        CHECK(!memcmp(f.machine->base + at + sizeof content, zero, 4096));
+        memset(f.machine->base + first, 7, before);
+        memset(f.machine->base + at + 4000, 9, 200);
+        memset(f.machine->base + size - 10, 9, 10);
+        fake_fini(&f);
+    }
+    CHECK_EQ(pread(hfd, content, sizeof content, 0), sizeof content);
+    CHECK_EQ(content[4000], 3);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(fake_init(&f, e, p), 0);
+        CHECK_EQ(ops->prepare(f.machine), 0);
+        CHECK_EQ(ops->grow(f.machine, size), 0);
+        CHECK(!memcmp(f.machine->base, zero, size));
+        fake_fini(&f);
+    }
+    close(hfd);
+    program_put(p);
+    engine_free(e);
+}
+
+TEST(memory_from_a_file_is_the_machines_own_and_leaves_nothing)
+{
+    check_mapped_in(fake_engine(1, NULL), 8192);
+    check_mapped_in(fake_engine(1, NULL), 1 << 20);
+}
+
+TEST(memory_from_a_file_where_the_host_does_not_tell_written_pages)
+{
+    struct engine *e = fake_engine(1, NULL);
+
+    pagemap_fini(&e->pagemap);
+    check_mapped_in(e, 8192);
 }
 
 TEST(no_room_for_the_initial_memory_kills)

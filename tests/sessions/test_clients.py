@@ -243,3 +243,15 @@ def test_cancel_finds_the_request_of_its_client(client):
     s.call("session.end")
     with pytest.raises(Error):
         client.wait(hanging)
+
+
+def test_a_process_of_a_client_that_went_while_it_was_behind(sup, client):
+    deaf = sup.client()
+    s = client.create()
+    deaf.ask("process.start", sessionId=s.id, command="8000")
+    asked = s.ask("run", command="quiet x")
+    for _ in range(300):  # until the supervisor reads no more of the worker
+        s.call("session.get")
+    deaf.close()
+    assert client.wait(asked)["stdout"] == "x"
+    assert s.run("quiet y") == "y"

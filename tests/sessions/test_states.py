@@ -117,6 +117,19 @@ def test_end_does_not_wait_for_what_runs(client):
     assert "interrupted" in refusal(client.wait, hanging).message
 
 
+@pytest.mark.parametrize("calls", range(0, 500, 50))
+def test_end_while_a_pause_is_being_stored(client, calls):
+    s, other = client.create(), client.create()
+    s.run("owe 700")
+    paused = s.ask("session.pause")
+    for _ in range(calls):  # with some of these, the worker has answered and the store has not
+        other.call("session.get")
+    ended = s.ask("session.end")
+    client.wait(paused)
+    assert client.wait(ended)["state"] == "ended"
+    assert client.create().run("quiet x") == "x"
+
+
 def test_a_worker_that_dies_is_paused(client):
     s = client.create()
     s.run("set 1 kept")

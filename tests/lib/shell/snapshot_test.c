@@ -31,6 +31,31 @@ TEST(a_snapshot_brings_files_and_shell_back_as_often_as_wanted)
     lib_free(&l);
 }
 
+TEST(forks_share_a_large_shell_and_nothing_that_they_change)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_sandbox *copy;
+    CHECK_RUN(l.sb,
+              "v=$(head -c 1500000 /dev/zero | tr '\\0' x); a=({1..9999});"
+              "sum() { printf '%s\n' \"$v\" \"${a[@]}\" | cksum; }; sum",
+              0, "1074991366 1548889\n");
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(wsand_fork(l.sb, &copy, NULL), 0);
+        CHECK_RUN(copy, "sum; (sum); echo ${new-none}; a[5]=b v=y$v new=1; sum",
+                  0,
+                  "1074991366 1548889\n1074991366 1548889\nnone\n"
+                  "2424505729 1548890\n");
+        CHECK_RUN(copy, "sum", 0, "2424505729 1548890\n");
+        wsand_sandbox_free(copy);
+    }
+    CHECK_EQ(wsand_fork(l.sb, &copy, NULL), 0);
+    CHECK_RUN(l.sb, "sum", 0, "1074991366 1548889\n");
+    CHECK_RUN(l.sb, "v=; a=()", 0, "");
+    CHECK_RUN(copy, "sum", 0, "1074991366 1548889\n");
+    wsand_sandbox_free(copy);
+    lib_free(&l);
+}
+
 TEST(restore_kills_what_runs)
 {
     LIB_SANDBOX(l, .files = 0);
