@@ -11,6 +11,7 @@ static const struct {
 } statuses[] = {
     [STATUS_200] = {200, ""},
     [STATUS_204] = {204, ""},
+    [STATUS_400] = {400, "the request has more than one length"},
     [STATUS_401] = {401, "a bearer token is required"},
     [STATUS_404] = {404, "there are /rpc, /health and /metrics"},
     [STATUS_405] = {405, "another method is required"},

@@ -16,7 +16,7 @@ enum http_path { PATH_rpc, PATH_health, PATH_metrics, PATH_other, N_PATHS };
 
 /* The statuses that we send. */
 #define HTTP_STATUSES(X) \
-    X(200) X(204) X(401) X(404) X(405) X(413) X(415) X(500) X(503)
+    X(200) X(204) X(400) X(401) X(404) X(405) X(413) X(415) X(500) X(503)
 enum http_status {
 #define X(code) STATUS_##code,
     HTTP_STATUSES(X)

@@ -69,6 +69,28 @@ is_too_long(const struct request *r)
            strtoull(length, NULL, 10) > r->http->sv->config->http_body_bytes;
 }
 
+static enum MHD_Result
+count_length(void *arg, enum MHD_ValueKind kind, const char *name,
+             const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(int *)arg += !strcasecmp(name, "Content-Length") ||
+                   !strcasecmp(name, "Transfer-Encoding");
+    return MHD_YES;
+}
+
+/* Whoever passed it on may have taken the other length. */
+static bool
+has_two_lengths(const struct request *r)
+{
+    int n = 0;
+
+    (void)r->http->mhd.get_connection_values(r->mhd, MHD_HEADER_KIND,
+                                             count_length, &n);
+    return n > 1;
+}
+
 static bool
 is_method(const struct request *r, const char *method)
 {
@@ -325,10 +347,10 @@ begin(struct http *h, struct MHD_Connection *connection, const char *url,
     *ret = r;
     if (!r)
         return MHD_NO;
-    r->status = judge(r, method);
-    bool is_asking = header(r, "Expect") != NULL;
-    return is_asking && r->status != STATUS_200 ? answer_status(r, r->status)
-                                                : MHD_YES;
+    r->status = has_two_lengths(r) ? STATUS_400 : judge(r, method);
+    bool is_now = header(r, "Expect") || r->status == STATUS_400;
+    return is_now && r->status != STATUS_200 ? answer_status(r, r->status)
+                                             : MHD_YES;
 }
 
 enum MHD_Result

@@ -192,15 +192,28 @@ enter(struct session *s, const struct fate *f, const char *figures,
                                             .arg = leave});
 }
 
-/* A session that never was active does not stay. */
+/* EINVAL: ... */
+static bool
+begins_with_errno(const char *text)
+{
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+
+    return *text == 'E' && !strncmp(text + n, ": ", 2);
+}
+
+/* A session that never was active does not stay. What the sandbox has against
+ * it is told as the server would: to ask again does not help. */
 static void
 refuse_creator(struct life *l)
 {
     struct call *q = STEAL(l->creator);
+    const char *why =
+        *l->fate.reason ? l->fate.reason : cause_names[l->fate.cause];
 
     l->fate.state = SESSION_ended;
-    call_error(q, SANDBOX_ERROR, "EAGAIN: Session not created: %s",
-               *l->fate.reason ? l->fate.reason : cause_names[l->fate.cause]);
+    call_error(
+        q, SANDBOX_ERROR, "%s%s",
+        begins_with_errno(why) ? "" : "EAGAIN: Session not created: ", why);
 }
 
 static void

@@ -15,6 +15,7 @@
     X(suspend_connection)            \
     X(resume_connection)             \
     X(lookup_connection_value)       \
+    X(get_connection_values)         \
     X(create_response_from_buffer)   \
     X(create_response_from_callback) \
     X(add_response_header)           \

@@ -157,7 +157,7 @@ def test_a_worker_killed_from_outside(client):
 
 def test_a_create_that_fails_leaves_nothing(client):
     error = refusal(client.create, env={"FAIL": "1"})
-    assert "told to fail" in error.message
+    assert (error.code, error.message) == (1, "EINVAL: told to fail")
     assert client.call("session.list")["sessions"] == []
     last = client.call("session.events")["events"][-1]
     assert (last["to"], last["cause"]) == ("ended", "failed")

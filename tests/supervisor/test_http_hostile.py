@@ -310,6 +310,17 @@ def test_garbage_is_survived(serve, garbage):
     assert server.rpc("echo", a=1) == {"a": 1}
 
 
+@pytest.mark.parametrize("more", ["Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n"])
+def test_two_lengths_are_refused(serve, more):
+    """What follows is nothing that somebody in front of us could have taken for a body."""
+    server = serve()
+    with server.connect() as s:
+        s.sendall(request(body=call("echo"), more=more) + request("/health", method="GET"))
+        answer = read_all(s)
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1
+    assert server.rpc("echo", a=1) == {"a": 1}
+
+
 def test_requests_with_random_faults_are_survived(serve):
     """Not a fuzzer: some hundred faults in places that matter, always the same."""
     server = serve()
