@@ -83,6 +83,7 @@ install: all $(if $(wildcard build/share/wasmsand/code),,rootfs) ## install unde
 	install -m 644 $(B)/wasmsand.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	rm -rf $(DESTDIR)$(PREFIX)/share/wasmsand
 	cp -r build/share/wasmsand $(DESTDIR)$(PREFIX)/share/
+	chmod -R u=rwX,go=rX $(DESTDIR)$(PREFIX)/share/wasmsand
 .PHONY: install
 
 -include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \
