@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 void
-hfd_closep(const int *hfd)
+hfd_closep(int *hfd)
 {
     if (*hfd >= 0)
         close(*hfd);
+    *hfd = -1;
 }
 
 int

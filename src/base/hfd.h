@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For CLEANUP; negative is fine. */
-void hfd_closep(const int *hfd);
+/* For CLEANUP; negative is fine, and what it is afterwards. */
+void hfd_closep(int *hfd);
 /* 0 or -errno, of which some was written. */
 int hfd_write_all(int hfd, const void *p, size_t n);
 /* Closed standard streams become /dev/null, so that what is opened later does

@@ -118,6 +118,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
 /* --- values */
 
 enum { INODE_BYTES = 44, NAME_BYTES = 16, FILE_BYTES = 24, SHELL_BYTES = 28 };
+enum { FD_MIN = 3 }; /* lower ones are of each command */
 
 size_t
 record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
@@ -248,7 +249,7 @@ record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
     struct out o = {ret};
 
     put(&o, r->flags, 4);
-    put(&o, r->cloexec, 4);
+    put(&o, r->same_as << 1 | r->cloexec, 4);
     put_inode(&o, r->mount, r->inode);
     put(&o, r->pos, 8);
     return FILE_BYTES;
@@ -262,11 +263,12 @@ record_file_get(const void *value, size_t len, struct record_file *ret)
     if (len != FILE_BYTES)
         return -EINVAL;
     struct record_file r = {.flags = (uint32_t)get(&i, 4)};
-    uint64_t cloexec = get(&i, 4);
-    r.cloexec = cloexec;
+    uint64_t word = get(&i, 4);
+    r.cloexec = word & 1;
+    r.same_as = (uint32_t)(word >> 1);
     get_inode(&i, &r.mount, &r.inode);
     r.pos = get(&i, 8);
-    if (cloexec > 1 || r.pos > INT64_MAX)
+    if (r.pos > INT64_MAX)
         return -EINVAL;
     *ret = r;
     return 0;
@@ -349,10 +351,12 @@ check_fact(const struct record_key *k, const void *value, size_t len)
 static int
 check_file(const struct record_key *k, const void *value, size_t len)
 {
-    struct record_file r;
+    struct record_file f;
 
-    (void)k;
-    return record_file_get(value, len, &r);
+    int r = record_file_get(value, len, &f);
+    return r == 0 && f.same_as && (f.same_as < FD_MIN || f.same_as >= k->index)
+               ? -EINVAL
+               : r;
 }
 
 static int
@@ -411,7 +415,7 @@ form_of(unsigned type)
     static const struct form forms[] = {
         [RECORD_FACT] = {.has_name = true, .check = check_fact},
         [RECORD_FILE] = {.index = 4,
-                         .index_min = 3,
+                         .index_min = FD_MIN,
                          .index_end = RECORD_FD_MAX,
                          .check = check_file},
         [RECORD_COMMAND] = {.index = 8,

@@ -99,6 +99,7 @@ struct record_place {
 struct record_file {
     uint32_t flags; /* of open */
     bool cloexec;
+    uint32_t same_as; /* a lower fd of the same open file; 0: none */
     uint32_t mount;
     uint64_t inode; /* 0: nothing that can be opened again */
     uint64_t pos;

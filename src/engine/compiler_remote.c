@@ -100,7 +100,6 @@ receive(int hfd, int flags, struct remote_answer *ret, OWN int *ret_code_hfd)
     if (n == sizeof *ret && (ret->error || *ret_code_hfd >= 0))
         return 0;
     hfd_closep(ret_code_hfd);
-    *ret_code_hfd = -1;
     return -EIO;
 }
 

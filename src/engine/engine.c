@@ -142,9 +142,7 @@ engine_close(struct engine *e)
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);
-    e->cache_hfd = e->shipped_hfd = -1;
     compiler_fini(&e->compiler);
-    e->compiler.hfd = -1;
     return r;
 }
 

@@ -165,6 +165,8 @@ machine_fork(struct machine *parent, struct machine *child)
 
     struct fork_buffer b = buffer_of(p);
     uint32_t sp = machine_get_u32(p, "__stack_pointer", 0);
+    if (sp > p->base.size) /* set to anything, after it began to unwind */
+        return -EFAULT;
     uint64_t from = b.stack_is_first ? sp & ~(PAGE_BYTES - 1) : 0;
     if (b.stack_is_first && b.at < from) {
         uint32_t used;

@@ -25,6 +25,7 @@ struct epoll {
     struct file *file;
     struct list items, ready;
     struct waitq changed;
+    bool is_told; /* changed was woken, and nobody has looked since */
     /* On the lists of even and odd levels of a nesting check. */
     struct epoll *next[2];
     bool is_visited[2];
@@ -67,14 +68,21 @@ charged_free(struct kernel *k, OWN void *p, size_t size)
 
 /* --- items */
 
+/* A set is told once until someone looks: sets that watch sets have as many
+ * paths to a file as the product of their numbers. */
 static void
 item_make_ready(struct epoll_item *item)
 {
+    struct epoll *ep = item->ep;
+
     if (!(item->event.events & ~BEHAVIOUR))
         return; /* disarmed by EPOLLONESHOT */
     if (list_is_empty(&item->ready))
-        list_push_back(&item->ep->ready, &item->ready);
-    waitq_wake(&item->ep->changed);
+        list_push_back(&ep->ready, &item->ready);
+    if (ep->is_told)
+        return;
+    ep->is_told = true;
+    waitq_wake(&ep->changed);
 }
 
 static void
@@ -356,6 +364,7 @@ epoll_collect(struct file *epf, struct epoll_event_k *out, size_t max)
     struct list *last = ep->ready.prev;
     size_t n = 0;
 
+    ep->is_told = false;
     while (n < max && !list_is_empty(&ep->ready)) {
         struct list *it = ep->ready.next;
         if (item_report(CONTAINER_OF(it, struct epoll_item, ready), out + n))
@@ -372,6 +381,7 @@ epoll_poll(struct file *f, struct poll_table *pt)
     struct epoll *ep = f->obj;
 
     poll_wait(pt, &ep->changed);
+    ep->is_told = false;
     while (!list_is_empty(&ep->ready)) {
         struct epoll_item *item =
             CONTAINER_OF(ep->ready.next, struct epoll_item, ready);

@@ -136,7 +136,7 @@ open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
 }
 
 /* The wait this call began at an earlier try; one on another FIFO (the path
- * leads elsewhere now) is taken back. */
+ * leads elsewhere now), or for something else, is taken back. */
 static struct opener *
 opener_find(struct thread *th, const struct vnode *v, uint32_t mode)
 {
@@ -145,7 +145,8 @@ opener_find(struct thread *th, const struct vnode *v, uint32_t mode)
     if (!h || h->drop != opener_drop)
         return NULL;
     struct opener *o = CONTAINER_OF(h, struct opener, hold);
-    if (vnode_is_same(&o->fifo->node, v) && o->is_writer == (mode == O_WRONLY))
+    uint32_t waits_as = o->is_writer ? O_WRONLY : O_RDONLY;
+    if (vnode_is_same(&o->fifo->node, v) && mode == waits_as)
         return o;
     th->call.hold = NULL;
     h->drop(h);

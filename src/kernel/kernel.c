@@ -225,6 +225,7 @@ void
 kernel_begin_run(struct kernel *k)
 {
     k->run_tag = ++k->last_tag;
+    k->started = NULL;
     k->run_is_open = true;
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;

@@ -58,6 +58,7 @@ struct kernel {
     int64_t run_cpu_ns;       /* cpu_ns when the run began */
     bool was_denied;          /* something by policy, to the current run */
     unsigned boosts;          /* in a row, see sched.c */
+    struct thread *started;   /* the last one, if it has not run yet */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
     struct list host_watches;
@@ -170,8 +171,11 @@ int kernel_reap(struct kernel *k, int pid, int *ret_status);
 
 /* --- sched.c, for the kernel's own files */
 void sched_queue(struct thread *th);       /* at the end */
-void sched_queue_front(struct thread *th); /* woken, forked, exec'd: sooner */
-void sched_queue_next(struct thread *th);  /* before all others */
+void sched_queue_front(struct thread *th); /* woken or exec'd: sooner */
+/* A new one: as soon, but behind those started before that wait for their turn.
+ */
+void sched_queue_started(struct thread *th);
+void sched_queue_next(struct thread *th); /* before all others */
 void sched_remove(struct thread *th);
 /* Its task has ended: frees it soon, and tells the parent then. */
 void sched_bury(struct thread *th);

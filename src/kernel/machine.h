@@ -139,7 +139,8 @@ struct machine_ops {
     void (*free)(OWN struct machine *m);
 };
 
-/* --- called by the engine, within resume */
+/* --- called by the engine, within resume. A machine may be done before it
+ * notices: memory.grow can end its task. Its calls do nothing then. */
 
 /* A system call of the sys ABI: >= 0, -errno, -EWAIT, -ERESTARTSYS. When it
  * sets thread->leaving, the machine must not go on: resume returns

@@ -106,6 +106,8 @@ resident_thaw(struct resident *r, OWN struct program *p, uint64_t size)
 void
 resident_freeze(struct resident *r)
 {
+    if (r->task->thread)
+        task_end_borrower(r->task->thread);
     thread_free(STEAL(r->task->thread));
     r->is_dead = true;
 }
@@ -148,8 +150,10 @@ resident_on_exit(struct task *t, int status)
     r->is_parked = r->is_dead = true;
     r->status = sig ? 128 + sig : status >> 8 & 0xff;
     t->is_stopped = false;
-    if (t->thread)
-        sched_bury(t->thread);
+    if (!t->thread)
+        return;
+    task_end_borrower(t->thread);
+    sched_bury(t->thread);
 }
 
 /* shell_command(buf, size): the text of the command, without a NUL. Without

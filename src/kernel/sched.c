@@ -2,8 +2,9 @@
  *
  * A thread that was woken, forked or exec'd goes to the head of the queue, so
  * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
- * in a row, so that the neighbours run too. What is left of earlier runs is in
- * a queue of its own, and gets one turn in BACKGROUND_TURNS beside the others.
+ * in a row, so that the neighbours run too. Those that a shell starts one after
+ * the other begin in that order. What is left of earlier runs is in a queue of
+ * its own, and gets one turn in BACKGROUND_TURNS beside the others.
  */
 #include "base/counter.h"
 #include "kernel/kernel.h"
@@ -51,8 +52,9 @@ sched_queue_next(struct thread *th)
         list_push_front(queue_of(th), &th->run);
 }
 
-void
-sched_queue_front(struct thread *th)
+/* Behind `at` of its queue, or at the end if that was asked too often. */
+static void
+queue_soon(struct thread *th, struct list *at)
 {
     struct kernel *k = th->kernel;
     struct list *queue = queue_of(th);
@@ -60,11 +62,27 @@ sched_queue_front(struct thread *th)
     if (!list_is_empty(&th->run) || th->is_stopped)
         return;
     if (list_is_empty(queue) || ++k->boosts <= BOOSTS_MAX) {
-        list_push_front(queue, &th->run);
+        list_insert_after(at, &th->run);
         return;
     }
     k->boosts = 0;
     list_push_back(queue, &th->run);
+}
+
+void
+sched_queue_front(struct thread *th)
+{
+    queue_soon(th, queue_of(th));
+}
+
+void
+sched_queue_started(struct thread *th)
+{
+    struct thread *before = th->kernel->started;
+    bool is_behind = before && before->owner->run_tag == th->owner->run_tag;
+
+    queue_soon(th, is_behind ? &before->run : queue_of(th));
+    th->kernel->started = list_is_empty(&th->run) ? NULL : th;
 }
 
 /* The thread whose turn it is, or NULL. */
@@ -84,6 +102,8 @@ sched_next(struct kernel *k, unsigned turn)
 void
 sched_remove(struct thread *th)
 {
+    if (th->kernel->started == th)
+        th->kernel->started = NULL;
     list_remove(&th->run);
 }
 

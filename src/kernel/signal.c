@@ -220,10 +220,10 @@ signal_send(struct task *t, const struct siginfo_k *info)
     int sig = info->signo;
     bool blocked = t->sig.mask & SIG_BIT(sig) & ~UNMASKABLE;
 
-    if (t->is_zombie || (!t->thread && !t->resident))
+    if (task_is_over(t) || (!t->thread && !t->resident))
         return 0;
     before_send(t, sig);
-    if (t->is_zombie)
+    if (task_is_over(t))
         return 0;
     if (!blocked && is_ignored(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)))
         return 0;
@@ -290,7 +290,7 @@ signals_act(struct task *t)
     struct signals *s = &t->sig;
     uint64_t due = s->pending & ~s->mask;
 
-    for (; due && !t->is_zombie; due &= due - 1) {
+    for (; due && !task_is_over(t); due &= due - 1) {
         int sig = __builtin_ctzll(due) + 1;
         if (has_handler(t, sig))
             continue;
@@ -431,6 +431,8 @@ thread_signext(struct thread *th, gaddr at)
     struct guest_signal g;
     struct siginfo_k si;
 
+    if (th->leaving)
+        return 0;
     signals_act(t);
     if (t->is_zombie)
         return 0;

@@ -53,6 +53,7 @@ struct thread {
     bool is_waiting;      /* in sys.wait, or about to be */
     bool is_ready;        /* woken since its last call */
     bool is_yielding;     /* ready, but behind all others */
+    bool is_calling;      /* between call_begin and call_end */
     bool is_stopped;      /* by a stop signal */
     struct list run;      /* place in the run queue */
     uint64_t stack_bytes; /* of its machine, as charged */
@@ -118,6 +119,7 @@ struct task {
     int32_t pid, pgid, sid;
     uint64_t run_tag; /* the run that started it (inherited) */
     bool is_zombie, is_stopped, did_exec;
+    bool is_ending; /* in its own call, with exit_status: when that is over */
     bool is_host_child; /* its status is for kernel_reap */
     /* For wait4: unreported stop or continue. */
     bool has_stop_event, has_cont_event;
@@ -231,8 +233,17 @@ struct task *task_find(struct kernel *k, int pid);
 void task_set_cwd(struct task *t, const struct vnode *v,
                   const struct vnode *dir, const char *name);
 /* The task ends with a wait4 status. Its thread, when it owns it, is freed
- * by the scheduler; after that the parent is told. */
+ * by the scheduler; after that the parent is told. In a call of its own nothing
+ * is taken from under it: it ends when the call is over. */
 void task_exit(struct task *t, int status);
+/* Will never return to its program? */
+static inline bool
+task_is_over(const struct task *t)
+{
+    return t->is_zombie || t->is_ending;
+}
+/* A call of th is over: those of its tasks end that are to end. */
+void task_exit_due(struct thread *th);
 /* Tells the parent of a zombie; frees it when nobody wants its status. */
 void task_notify(struct task *t);
 /* Stop by, or go on after, a signal; tells the parent. */
@@ -242,6 +253,8 @@ void task_continue(struct task *t);
 void task_fork(struct thread *th);
 /* The vfork child of th is done with it: the parent goes on. */
 void task_vfork_done(struct thread *th);
+/* The thread goes: the vfork child that borrows it, if there is one, ends. */
+void task_end_borrower(struct thread *th);
 /* Is its parent in another process group of the same session? */
 bool task_links_group(const struct task *t);
 /* Has no member of the process group a parent in another group of the same

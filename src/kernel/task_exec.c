@@ -446,7 +446,7 @@ start(struct task *t, OWN struct program *p)
         task_vfork_done(th);
     exec_commit(t);
     signals_act(t);
-    if (t->is_zombie) {
+    if (task_is_over(t)) {
         program_put(p);
         return 0;
     }
@@ -461,7 +461,7 @@ start(struct task *t, OWN struct program *p)
         task_notify(t);
         return 0;
     }
-    sched_queue_front(own);
+    sched_queue_started(own);
     return 0;
 }
 

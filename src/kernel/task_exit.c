@@ -144,6 +144,18 @@ give_up_places(struct task *t)
     }
 }
 
+void
+task_end_borrower(struct thread *th)
+{
+    struct task *child = th->task;
+
+    if (child == th->owner)
+        return;
+    task_vfork_done(th);
+    task_exit(child, SIGKILL);
+    task_notify(child);
+}
+
 /* Its thread, if it has one of its own, is freed by the scheduler. */
 static void
 give_up_thread(struct task *t)
@@ -159,13 +171,16 @@ give_up_thread(struct task *t)
         thread_wake(th);
         return;
     }
-    if (th->task != t) {
-        struct task *child = th->task;
-        task_vfork_done(th);
-        task_exit(child, SIGKILL);
-        task_notify(child);
-    }
+    task_end_borrower(th);
     sched_bury(th);
+}
+
+static bool
+is_in_call(const struct task *t)
+{
+    const struct thread *th = t->thread;
+
+    return th && th == t->kernel->running && th->is_calling;
 }
 
 void
@@ -173,15 +188,18 @@ task_exit(struct task *t, int status)
 {
     struct kernel *k = t->kernel;
 
+    if (task_is_over(t))
+        return;
+    t->exit_status = status;
+    t->is_ending = is_in_call(t);
+    if (t->is_ending)
+        return;
     if (t->resident) {
         resident_on_exit(t, status);
         return;
     }
-    if (t->is_zombie)
-        return;
     t->is_zombie = true;
     t->is_stopped = false;
-    t->exit_status = status;
     timers_fini(t);
     give_up_thread(t);
     fd_close_all(t, false);
@@ -198,4 +216,22 @@ task_exit(struct task *t, int status)
     }
     if (task_links_group(t))
         hang_up_if_orphaned(k, t->pgid);
+}
+
+static void
+exit_if_due(struct task *t)
+{
+    if (!t->is_ending)
+        return;
+    t->is_ending = false;
+    task_exit(t, t->exit_status);
+    if (!t->thread)
+        task_notify(t);
+}
+
+void
+task_exit_due(struct thread *th)
+{
+    exit_if_due(th->task); /* it may be the owner's vfork child */
+    exit_if_due(th->owner);
 }

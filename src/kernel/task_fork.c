@@ -63,7 +63,7 @@ task_fork(struct thread *th)
         sched_queue_front(th);
         sched_queue_next(copy);
     } else {
-        sched_queue_front(copy);
+        sched_queue_started(copy);
         sched_queue_front(th);
     }
 }

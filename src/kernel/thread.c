@@ -327,12 +327,15 @@ call_begin(struct thread *th, uint32_t nr)
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
     th->is_ready = th->is_waiting = false;
+    th->is_calling = true;
     th->call.restartable = th->call.is_uninterruptible = false;
 }
 
 int64_t
 call_end(struct thread *th, struct task *t, int64_t r)
 {
+    th->is_calling = false;
+    task_exit_due(th);
     if (th->task != t || th->leaving) {
         forget_call(th);
         if (!th->vfork_gone)
@@ -367,6 +370,8 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     const struct syscall_row *row = syscall_row(nr);
     struct task *t = th->task;
 
+    if (th->leaving)
+        return -EINTR;
     if (th->vfork_gone) {
         th->vfork_gone = false;
         forget_call(th);

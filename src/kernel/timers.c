@@ -220,7 +220,8 @@ on_posix_timer(struct timer *timer)
         (void)timer_start(c, timer,
                           next_period(timer->deadline_ns, pt->interval_ns,
                                       clock_mono_ns(c), &missed));
-    if (pt->notify == SIGEV_NONE || signal_add_overrun(t, pt->id, missed + 1))
+    int more = missed < INT_MAX ? missed + 1 : missed;
+    if (pt->notify == SIGEV_NONE || signal_add_overrun(t, pt->id, more))
         return;
     struct siginfo_k si = {.signo = pt->sig,
                            .code = SI_TIMER,

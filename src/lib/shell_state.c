@@ -26,12 +26,25 @@ place_of(const struct kernel *k, const struct vnode *v)
     return p;
 }
 
+static int
+first_of(const struct fd_table *fds, const struct file *f)
+{
+    size_t i = STDIO_FDS;
+
+    while (fds->v[i].file != f)
+        i++;
+    return (int)i;
+}
+
 /* Only what has a path can be opened again. */
 static struct open_file
-note_file(const struct kernel *k, int fd, const struct fd_entry *e)
+note_file(const struct kernel *k, const struct fd_table *fds, int fd)
 {
-    struct open_file o = {.fd = fd, .cloexec = e->cloexec};
-    const struct file *f = e->file;
+    const struct file *f = fds->v[fd].file;
+    int first = first_of(fds, f);
+    struct open_file o = {.fd = fd,
+                          .same_as = first < fd ? first : 0,
+                          .cloexec = fds->v[fd].cloexec};
     struct attr a;
 
     if (!f->node.mnt || vnode_getattr(NULL, &f->node, &a) < 0 ||
@@ -60,8 +73,7 @@ note_files(struct shell_state *s, const struct shell *sh)
         return -ENOMEM;
     for (size_t i = STDIO_FDS; i < fds->cap; i++)
         if (fds->v[i].file)
-            s->files[s->n_files++] =
-                note_file(sh->sb->kernel, (int)i, &fds->v[i]);
+            s->files[s->n_files++] = note_file(sh->sb->kernel, fds, (int)i);
     return 0;
 }
 
@@ -106,8 +118,13 @@ open_again(struct shell *sh, const struct open_file *o, OWN struct file **ret)
 {
     struct kernel *k = sh->sb->kernel;
     struct vnode v = node_at(k, &o->at);
+    struct file *same = o->same_as ? fd_find(sh->res->task, o->same_as) : NULL;
     struct attr a;
 
+    if (same) {
+        *ret = file_get(same);
+        return 0;
+    }
     if (o->is_lost || !v.mnt || vnode_getattr(NULL, &v, &a) < 0 ||
         !S_ISREG(a.mode))
         return vfs_open(k, NULL, &sh->res->task->root, "/dev/null", O_RDWR, 0,

@@ -13,6 +13,7 @@ struct place {
 
 struct open_file {
     int fd;
+    int same_as;           /* a lower fd of the same open file; 0: none */
     bool cloexec, is_lost; /* lost: it has no path, and will be /dev/null */
     uint32_t flags;
     uint64_t pos;

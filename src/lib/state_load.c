@@ -211,6 +211,7 @@ put_file(struct wsand_state *st, const struct record_key *k, const void *value,
         st->files_cap = cap;
     }
     s->files[s->n_files++] = (struct open_file){.fd = (int)k->index,
+                                                .same_as = (int)f.same_as,
                                                 .cloexec = f.cloexec,
                                                 .is_lost = !f.inode,
                                                 .flags = f.flags,

@@ -209,6 +209,7 @@ file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
 {
     const struct record_file r = {.flags = o->flags,
                                   .cloexec = o->cloexec,
+                                  .same_as = (uint32_t)o->same_as,
                                   .mount = (uint32_t)o->at.mount,
                                   .inode = o->is_lost ? 0 : o->at.ino,
                                   .pos = o->pos};

@@ -145,8 +145,11 @@ leave(struct wsand_sandbox *sb)
     struct turn *t = &sb->turn;
 
     pthread_mutex_lock(&t->lock);
-    if (pass_on(sb))
+    if (pass_on(sb)) {
         crew_add(&sb->runtime->pool.jobs, &t->jobs);
+        if (atomic_load(&t->is_closed)) /* who closes may be the last thread */
+            pthread_cond_signal(&t->left);
+    }
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -216,6 +216,7 @@ box_settle(struct box *box, enum box_state state)
     struct list waiting;
 
     box->state = state;
+    process_resume_all(box);
     list_move(&box->pending, &waiting);
     LIST_FOR_EACH_SAFE(it, &waiting)
     {
@@ -312,5 +313,5 @@ sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
         free(f);
     }
     wsand_sandbox_free(sb);
-    done(arg);
+    loop_post(srv, done, arg); /* behind what freeing it has posted */
 }

@@ -84,6 +84,10 @@ do_create(struct request *q)
 void
 do_kill(struct request *q)
 {
+    if (q->srv->killer) { /* a batch may have more than one */
+        answer_ok(q);
+        return;
+    }
     q->srv->is_ending = true;
     q->srv->killer = q;
 }
@@ -274,8 +278,8 @@ do_sandbox_destroy(struct request *q)
     }
     box->state = BOX_GONE;
     process_refuse_waiters(box);
-    if (state == BOX_AWAY)
-        on_freed(q);
+    if (state == BOX_AWAY) /* later: whoever settles the box goes on with it */
+        loop_post(q->srv, on_freed, q);
     else if (wsand_post(box->sb, last_job, q, NULL) < 0)
         free_now(q);
 }

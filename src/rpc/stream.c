@@ -7,10 +7,8 @@
 
 static void
 put_notification(struct buf *b, const struct stream *s, int stream,
-                 struct text head, struct text body)
+                 struct text data)
 {
-    struct buf joined;
-
     buf_puts(b, "{\"jsonrpc\":\"2.0\",\"method\":\"output\",\"params\":{");
     put_name(b, s->id_name);
     buf_puts(b, s->id);
@@ -21,16 +19,10 @@ put_notification(struct buf *b, const struct stream *s, int stream,
     put_name(b, "stream");
     put_text(b, stream == 1 ? "stdout" : "stderr");
     put_name(b, "data");
-    buf_init(&joined, SIZE_MAX);
-    buf_add(&joined, head.p, head.len);
-    buf_add(&joined, body.p, body.len);
     if (s->is_base64)
-        put_base64(b, joined.p, joined.len);
+        put_base64(b, data.p, data.len);
     else
-        put_string(b, joined.p, joined.len);
-    if (joined.error)
-        b->error = joined.error;
-    buf_fini(&joined);
+        put_string(b, data.p, data.len);
     put_number(b, "seq", s->seq);
     if (s->is_base64) {
         put_name(b, "encoding");
@@ -40,12 +32,12 @@ put_notification(struct buf *b, const struct stream *s, int stream,
 }
 
 static void
-notify(struct stream *s, int stream, struct text head, struct text body)
+notify(struct stream *s, int stream, struct text data)
 {
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
-    put_notification(&b, s, stream, head, body);
+    put_notification(&b, s, stream, data);
     if (!b.error) {
         writer_put(&s->srv->out, b.p, b.len, s->may_wait);
         s->seq++;
@@ -53,45 +45,35 @@ notify(struct stream *s, int stream, struct text head, struct text body)
     buf_fini(&b);
 }
 
-/* Adds bytes to a tail until it is a character, or cannot become one. How many
- * were taken. */
-static size_t
-complete_tail(struct tail *t, const char *p, size_t len)
+/* What was held back, then the new bytes, all but a character that may yet
+ * become one. */
+static void
+notify_whole(struct stream *s, int stream, struct text data)
 {
-    size_t taken = 0;
+    struct tail *t = &s->tails[stream == 1 ? 0 : 1];
+    CLEANUP(buf_fini) struct buf all;
 
-    while (t->len && taken < len && text_cut_tail(t->bytes, t->len) == t->len)
-        t->bytes[t->len++] = p[taken++];
-    /* It ended in the beginning of another one. */
-    if (taken && t->len > 1 && text_cut_tail(t->bytes, t->len) == 1) {
-        t->len--;
-        taken--;
-    }
-    return taken;
+    buf_init(&all, SIZE_MAX);
+    buf_add(&all, t->bytes, t->len);
+    buf_add(&all, data.p, data.len);
+    if (all.error)
+        return;
+    size_t cut = text_cut_tail(all.p, all.len);
+    if (all.len > cut)
+        notify(s, stream, (struct text){all.p, all.len - cut});
+    memcpy(t->bytes, all.p + all.len - cut, cut);
+    t->len = cut;
 }
 
 void
 stream_on_output(void *arg, int stream, const void *data, size_t len)
 {
     struct stream *s = arg;
-    struct tail *t = &s->tails[stream == 1 ? 0 : 1];
-    const char *p = data;
 
-    if (s->is_base64) {
-        notify(s, stream, (struct text){"", 0}, (struct text){p, len});
-        return;
-    }
-    size_t taken = complete_tail(t, p, len);
-    if (t->len && text_cut_tail(t->bytes, t->len) == t->len)
-        return;
-    p += taken;
-    len -= taken;
-    size_t cut = text_cut_tail(p, len);
-    if (t->len + len > cut)
-        notify(s, stream, (struct text){t->bytes, t->len},
-               (struct text){p, len - cut});
-    memcpy(t->bytes, p + len - cut, cut);
-    t->len = cut;
+    if (s->is_base64)
+        notify(s, stream, (struct text){data, len});
+    else
+        notify_whole(s, stream, (struct text){data, len});
 }
 
 void
@@ -100,8 +82,7 @@ stream_end(struct stream *s)
     for (int i = 0; i < 2; i++) {
         struct tail *t = &s->tails[i];
         if (t->len)
-            notify(s, i + 1, (struct text){t->bytes, t->len},
-                   (struct text){"", 0});
+            notify(s, i + 1, (struct text){t->bytes, t->len});
         t->len = 0;
     }
 }

@@ -166,10 +166,8 @@ birth_take_answer(int hfd, struct birth_answer *ret)
 void
 birth_drop_answer(struct birth_answer *a)
 {
-    for (int i = 0; i < N_BIRTH_HFDS; i++) {
+    for (int i = 0; i < N_BIRTH_HFDS; i++)
         hfd_closep(&a->hfd[i]);
-        a->hfd[i] = -1;
-    }
 }
 
 /* --- the host */

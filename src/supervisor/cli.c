@@ -45,6 +45,18 @@ static const char help[] =
     "  --json                        the answer as it is\n"
     "  --socket PATH                 of the supervisor\n";
 
+/* Writes one character, `?` for what could control a terminal (in UTF-8, C1 are
+ * c2 80 to c2 9f); where the next one is. */
+static const char *
+put_plain(const char *text, FILE *to)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    bool is_c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+
+    (void)fputc(is_c1 || *p < ' ' || *p == 0x7f ? '?' : *p, to);
+    return text + 1 + is_c1;
+}
+
 void
 cli_complain(const struct cli *c, const char *format, ...)
 {
@@ -55,18 +67,17 @@ cli_complain(const struct cli *c, const char *format, ...)
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     fprintf(stderr, "wasm-sandbox: session %s: ", c->command);
-    for (const char *p = line; *p; p++)
+    for (const char *p = line; *p;)
         if (*p == '\n')
-            fputs("\n  ", stderr);
+            p += fputs("\n  ", stderr) >= 0;
         else
-            fputc((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p, stderr);
+            p = put_plain(p, stderr);
     fputc('\n', stderr);
 }
 
 json_t *
-cli_call(struct cli *c, const char *method, OWN json_t *params)
+cli_result(struct cli *c, OWN json_t *answer)
 {
-    json_t *answer = link_wait(&c->link, link_send(&c->link, method, params));
     json_t *result = json_object_get(answer, "result");
     const json_t *error = json_object_get(answer, "error");
 
@@ -78,6 +89,17 @@ cli_call(struct cli *c, const char *method, OWN json_t *params)
     json_incref(result);
     json_decref(answer);
     return result;
+}
+
+json_t *
+cli_call(struct cli *c, const char *method, OWN json_t *params)
+{
+    if (!params) {
+        cli_complain(c, "the path is not UTF-8");
+        return NULL;
+    }
+    return cli_result(c,
+                      link_wait(&c->link, link_send(&c->link, method, params)));
 }
 
 /* --- finding sessions */
@@ -154,7 +176,7 @@ cli_find(struct cli *c, const char *name, char ret_id[33])
 {
     struct search f = {.name = name};
 
-    if (!name) {
+    if (!name || !*name) {
         cli_complain(c, "which session?");
         return false;
     }
@@ -188,9 +210,10 @@ cli_print(const char *text, int width)
 {
     int n = 0;
 
-    for (; *text; text++, n++)
-        (void)putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?'
-                                                                  : *text);
+    while (*text) {
+        n += ((unsigned char)*text & 0xc0) != 0x80; /* begins a character */
+        text = put_plain(text, stdout);
+    }
     printf("%*s", n < width ? width - n : 0, "");
     if (width && n >= width)
         (void)putchar(' ');

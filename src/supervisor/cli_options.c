@@ -2,6 +2,7 @@
 #include "supervisor/cli.h"
 
 #include "supervisor/config.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -127,6 +128,15 @@ take_option(struct cli *c, int o, const char *name)
     return o != OPT_AFTER || take_number(c, name, &c->after);
 }
 
+static bool
+is_text(const struct cli *c, const char *word)
+{
+    if (text_is_utf8(word, strlen(word)))
+        return true;
+    cli_complain(c, "'%s' is not UTF-8", word);
+    return false;
+}
+
 /* The options up to the next word. */
 static bool
 take_options(struct cli *c, int argc, char **argv)
@@ -139,7 +149,8 @@ take_options(struct cli *c, int argc, char **argv)
                          o == ':' ? "needs a value" : "is not an option");
             return false;
         }
-        if (!take_option(c, o, options[index].name))
+        if ((o != OPT_SOCKET && optarg && !is_text(c, optarg)) ||
+            !take_option(c, o, options[index].name))
             return false;
     }
     return true;
@@ -154,6 +165,18 @@ words_before_command(const struct cli *c)
         return 0;
     return !strcmp(c->command, "run") || !strcmp(c->command, "shell") ? 1
                                                                       : INT_MAX;
+}
+
+/* Files of the host may have any name. */
+static bool
+are_texts(const struct cli *c)
+{
+    bool is = true;
+
+    if (strcmp(c->command, "files") != 0)
+        for (char **w = c->words; is && *w; w++)
+            is = is_text(c, *w);
+    return is;
 }
 
 bool
@@ -173,7 +196,7 @@ cli_parse(struct cli *c, int argc, char **argv)
             argv[++n_words] = argv[optind];
         argv[n_words + 1] = NULL;
         c->words = argv + 1;
-        return true;
+        return are_texts(c);
     }
     return false;
 }

@@ -7,9 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,18 +59,106 @@ cli_output(const json_t *params, size_t *ret_len)
 
 /* --- run */
 
+struct running {
+    struct cli *c;
+    const char *id;
+    json_int_t request;
+    sigset_t signals; /* that cancel it, but for those that are ignored */
+    int signal_hfd;
+    bool is_told_to_end;
+    int error; /* of writing what it wrote */
+};
+
+static void
+cancel(struct running *r)
+{
+    (void)link_send(
+        &r->c->link, "cancel",
+        json_pack("{s:s, s:I}", "sessionId", r->id, "requestId", r->request));
+}
+
+/* Cancels when we are told to end; the next signal ends us. -EAGAIN: from then
+ * on nobody waits for who takes the output. */
+static int
+await_events(struct running *r, int hfd, short events)
+{
+    struct pollfd p[] = {{hfd, events, 0}, {r->signal_hfd, POLLIN, 0}};
+    struct signalfd_siginfo info;
+
+    while (!p[0].revents) {
+        int n = poll(p, 2, r->is_told_to_end && events == POLLOUT ? 0 : -1);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n == 0 ? -EAGAIN : -errno;
+        if (p[1].revents && read(r->signal_hfd, &info, sizeof info) > 0) {
+            r->is_told_to_end = true;
+            (void)sigprocmask(SIG_UNBLOCK, &r->signals, NULL);
+            cancel(r);
+        }
+    }
+    return 0;
+}
+
+static int
+write_out(struct running *r, int hfd, const char *p, size_t len)
+{
+    int e = 0;
+
+    for (size_t n; e == 0 && len; p += n, len -= n) {
+        n = len < PIPE_BUF ? len : PIPE_BUF; /* for which a pipe has room */
+        e = await_events(r, hfd, POLLOUT);
+        if (e == 0)
+            e = hfd_write_all(hfd, p, n);
+    }
+    return e == -EAGAIN ? 0 : e;
+}
+
+/* What nobody takes need not be made. */
 static void
 on_output(void *arg, const json_t *params)
 {
     const char *stream = json_string_value(json_object_get(params, "stream"));
+    int hfd = stream && !strcmp(stream, "stderr") ? 2 : 1;
+    struct running *r = arg;
     size_t len;
-    char *p = cli_output(params, &len);
+    char *p = r->error < 0 ? NULL : cli_output(params, &len);
 
-    (void)arg;
     if (p)
-        (void)hfd_write_all(stream && !strcmp(stream, "stderr") ? 2 : 1, p,
-                            len);
+        r->error = write_out(r, hfd, p, len);
+    if (p && r->error < 0)
+        cancel(r);
     free(p);
+}
+
+static json_t *
+await_answer(struct running *r)
+{
+    struct link *k = &r->c->link;
+    json_t *answer;
+
+    while (!(answer = link_find(k, r->request)))
+        if (await_events(r, k->hfd, POLLIN) < 0 || link_read(k) <= 0)
+            return NULL;
+    return answer;
+}
+
+static json_t *
+call_run(struct running *r, OWN json_t *params)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+
+    sigemptyset(&r->signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&r->signals, numbers[i]);
+    (void)sigprocmask(SIG_BLOCK, &r->signals, NULL);
+    r->signal_hfd = signalfd(-1, &r->signals, SFD_CLOEXEC);
+    r->c->link.notified = on_output;
+    r->c->link.arg = r;
+    r->request = link_send(&r->c->link, "run", params);
+    json_t *result = cli_result(r->c, await_answer(r));
+    (void)close(r->signal_hfd);
+    return result;
 }
 
 static char *
@@ -143,13 +235,19 @@ cli_run(struct cli *c, const char *id)
         json_decref(p);
         return CLI_FAILED;
     }
-    c->link.notified = on_output;
-    json_t *result = cli_call(c, "run", p);
+    struct running r = {.c = c, .id = id};
+    json_t *result = call_run(&r, p);
     if (c->is_json && result) {
         (void)json_dumpf(result, stdout, JSON_INDENT(2));
         (void)putchar('\n');
     }
-    return told_status(c, result);
+    if (r.error == 0)
+        return told_status(c, result);
+    json_decref(result);
+    if (r.error == -EPIPE)
+        return 128 + SIGPIPE;
+    cli_complain(c, "its output: %s", strerror(-r.error));
+    return CLI_FAILED;
 }
 
 /* --- files */

@@ -40,8 +40,9 @@ struct client {
     size_t n_calls;
     size_t call_bytes; /* of their lines */
     bool is_held, is_gone;
-    bool is_busy;        /* not to be freed now */
-    struct list stalled; /* workers that wait until it has caught up */
+    bool takes_no_output; /* it gets answers, and no notifications */
+    bool is_busy;         /* not to be freed now */
+    struct list stalled;  /* workers that wait until it has caught up */
 };
 
 void client_init(struct client *c, struct supervisor *sv,

@@ -237,6 +237,7 @@ call(struct request *r)
 {
     r->format = format_of(r);
     client_init(&r->client, r->http->sv, &http_client_ops);
+    r->client.takes_no_output = r->format == AS_JSON;
     r->has_client = true;
     client_line(&r->client, r->body.len ? r->body.p : "", r->body.len);
     drop_body(r);

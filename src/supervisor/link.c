@@ -83,17 +83,22 @@ is_answer(const struct link *k, const json_t *m, json_int_t id)
 }
 
 json_t *
+link_find(struct link *k, json_int_t id)
+{
+    json_t *m;
+
+    while ((m = link_next(k)) && !is_answer(k, m, id))
+        json_decref(m);
+    return m;
+}
+
+json_t *
 link_wait(struct link *k, json_int_t id)
 {
     for (;;) {
-        json_t *m;
-        while ((m = link_next(k))) {
-            if (is_answer(k, m, id))
-                return m;
-            json_decref(m);
-        }
-        int n = link_read(k);
+        json_t *m = link_find(k, id);
+        int n = m ? 0 : link_read(k);
         if (n <= 0 && n != -EINTR)
-            return NULL;
+            return m;
     }
 }

@@ -25,6 +25,8 @@ json_int_t link_send(struct link *k, const char *method, OWN json_t *params);
 int link_read(struct link *k);
 /* The next message that was read, or NULL. */
 OWN json_t *link_next(struct link *k);
+/* The answer to a request if it was read; what came before it is done with. */
+OWN json_t *link_find(struct link *k, json_int_t id);
 /* The answer to a request: an object with `result` or `error`. NULL: the
  * supervisor is gone. */
 OWN json_t *link_wait(struct link *k, json_int_t id);

@@ -376,14 +376,27 @@ is_served(const struct sockaddr_un *at)
     return is;
 }
 
+/* Only a socket that nobody serves makes room. */
+static int
+check_free(const struct sockaddr_un *at, char *why, size_t size)
+{
+    struct stat st;
+
+    if (is_served(at))
+        return fail(at->sun_path, EADDRINUSE, why, size);
+    if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+        return fail(at->sun_path, EEXIST, why, size);
+    return 0;
+}
+
 static int
 bind_at(const struct sockaddr_un *at)
 {
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    mode_t mask = umask(0177);
 
     if (hfd < 0)
         return -errno;
+    mode_t mask = umask(0177);
     int r = bind(hfd, (const void *)at, sizeof *at);
     int errnum = errno;
     (void)umask(mask);
@@ -404,10 +417,10 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
         return fail(path, ENAMETOOLONG, why, size);
     memcpy(at.sun_path, path, strlen(path));
     int r = make_folder(path, why, size);
+    if (r == 0)
+        r = check_free(&at, why, size);
     if (r < 0)
         return r;
-    if (is_served(&at))
-        return fail(path, EADDRINUSE, why, size);
     struct listener *l = calloc(1, sizeof *l);
     if (!l)
         return fail(path, ENOMEM, why, size);
@@ -425,12 +438,12 @@ listener_begin(struct listener *l, char *why, size_t size)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     memcpy(at.sun_path, l->path, sizeof at.sun_path);
-    if (is_served(&at))
-        return fail(l->path, EADDRINUSE, why, size);
+    int r = check_free(&at, why, size);
+    if (r < 0)
+        return r;
     (void)unlink(l->path);
     int hfd = bind_at(&at);
-    int r =
-        hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
+    r = hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
         return 0;
     hfd_closep(&hfd);

@@ -4,6 +4,8 @@
 #include "supervisor/sessions.h"
 #include "wire/scan.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct method rows[] = {
@@ -95,6 +97,37 @@ method_name(size_t index)
                : NULL;
 }
 
+/* `stream` is for HTTP, whatever is asked. */
+static bool
+is_param(const struct method *m, const char *name)
+{
+    if (!strcmp(name, "stream") ||
+        (!strcmp(name, "sessionId") && !(m->flags & NO_SESSION)))
+        return true;
+    for (const struct method *row = m + 1; row < rows + N_ROWS && !row->name;
+         row++)
+        if (!strcmp(row->param.name, name))
+            return true;
+    return false;
+}
+
+static int
+check_names(const struct method *m, const json_t *params,
+            char error[PARAM_ERROR_BYTES])
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach((json_t *)params, name, v)
+    {
+        if (is_param(m, name))
+            continue;
+        (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 int
 method_check(const struct method *m, const struct message *msg,
              const json_t *params, char error[PARAM_ERROR_BYTES])
@@ -107,7 +140,7 @@ method_check(const struct method *m, const struct message *msg,
         if (r < 0)
             return r;
     }
-    return 0;
+    return check_names(m, params, error);
 }
 
 bool

@@ -167,7 +167,6 @@ make(const struct cgroup *g, struct newborn *n, int go_hfd, OWN int fail_hfd,
         live(n);
     r = bring_up(g, go_hfd, a);
     hfd_closep(&n->fail_hfd);
-    n->fail_hfd = -1;
     return r < 0 ? r : wait_for_exec(failed, a);
 }
 

@@ -84,18 +84,31 @@ output_end_routes(struct life *l)
 
 /* --- passing it on */
 
+/* Who is to have it; NULL: nobody, or nobody any more. */
 static struct client *
 client_of(const struct life *l, struct text params, const char **ret_id)
 {
-    const struct route *r;
     uint64_t number = member_number(params, "request_id");
     const struct call *q = number ? route_find_open(l, number) : NULL;
+    const struct route *r =
+        number ? NULL : find_route(l, member_number(params, "process_id"));
+    struct client *c = q && q->id ? q->client : r ? r->client : NULL;
 
     *ret_id = q ? q->id : NULL;
-    if (number)
-        return q && q->id && !q->client->is_gone ? q->client : NULL;
-    r = find_route(l, member_number(params, "process_id"));
-    return r ? r->client : NULL;
+    return c && !c->is_gone && !c->takes_no_output ? c : NULL;
+}
+
+/* No others, however they are written: a session speaks for itself alone. */
+static bool
+is_of_output(struct text name)
+{
+    static const char *const names[] = {"request_id", "process_id", "stream",
+                                        "data",       "seq",        "encoding"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(name, names[i]))
+            return true;
+    return false;
 }
 
 static void
@@ -110,7 +123,7 @@ put_output(struct buf *b, const struct session *s, struct text params,
     put_text(b, s->id);
     (void)scan_object(params, &scan);
     while (scan_next(&scan, &m)) {
-        if (text_is(m.name, "sessionId") || text_is(m.name, "sandbox_id"))
+        if (!is_of_output(m.name))
             continue;
         buf_puts(b, ",\"");
         buf_add(b, m.name.p, m.name.len);

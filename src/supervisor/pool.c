@@ -159,7 +159,6 @@ lose_nursery(struct workers *p)
         return;
     pool_unwatch(p, p->nursery_hfd);
     hfd_closep(&p->nursery_hfd);
-    p->nursery_hfd = -1;
     (void)kill(p->nursery, SIGKILL);
     (void)waitpid(p->nursery, NULL, 0);
     p->nursery = 0;

@@ -228,7 +228,8 @@ route_release(struct life *l)
         l->held_bytes -= q->answer.len;
         finish_call(l, q);
     }
-    if (l->leave_commit && l->leave_commit <= l->committed)
+    if (l->phase == LIFE_LEAVING && l->leave_commit &&
+        l->leave_commit <= l->committed)
         life_left(l);
     route_read(l);
     route_watch(l);

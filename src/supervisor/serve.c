@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
@@ -500,6 +501,7 @@ serve_main(char *const *words)
     g.config = c;
     list_init(&g.pools);
     raise_limits();
+    (void)umask(077); /* the store is nobody else's, whatever its folder */
     int r = serving_begin(&g);
     if (r == 0)
         r = reactor_run(&g.sv.reactor);

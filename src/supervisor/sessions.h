@@ -43,7 +43,7 @@ struct counters {
     uint64_t entered[N_SESSION_STATES][N_CAUSES]; /* changes of state */
     uint64_t requests, refused; /* those answered with an error included */
     uint64_t routed;            /* to workers */
-    uint64_t commits, commit_records, commit_bytes;
+    uint64_t commits, commit_bytes;
     uint64_t clients;
     uint64_t answered[METHODS_MAX]
                      [2];    /* by method_index: well, with an error */

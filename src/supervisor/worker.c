@@ -90,7 +90,6 @@ take_words(struct inmate *m)
         return;
     pool_unwatch(m->pool, m->words_hfd);
     hfd_closep(&m->words_hfd);
-    m->words_hfd = -1;
 }
 
 /* One piece at a time: others want their turn too. */

@@ -13,7 +13,8 @@ struct reader {
 static void
 skip_space(const char **at, const char *end)
 {
-    while (*at < end && (**at == ' ' || **at == '\t' || **at == '\r'))
+    while (*at < end &&
+           (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n'))
         (*at)++;
 }
 
@@ -31,10 +32,10 @@ take(struct reader *r, char c)
 static int
 hex_digit(char c)
 {
-    static const char digits[] = "0123456789abcdef";
-    const char *d = c ? strchr(digits, c | 0x20) : NULL;
-
-    return d ? (int)(d - digits) : -1;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The four digits of a \u; -1: they are not there. */

@@ -1,10 +1,11 @@
 """What goes both ways: processes, commands of the client, exports, storage."""
 import io
+import queue
 import tarfile
 
 import pytest
 
-from rpc import RpcError, decode, encode, needs_image
+from rpc import PATIENCE_S, RpcError, decode, encode, needs_image
 
 pytestmark = needs_image
 
@@ -398,6 +399,24 @@ def test_requests_wait_while_it_is_stored(server):
     ids = [server.begin("run", command="echo 1 > /tmp/x"), server.begin("offload"), server.begin("rehydrate"),
            server.begin("run", command="cat /tmp/x")]
     assert [server.answer(id).get("result", {}).get("stdout") for id in ids] == ["", None, None, "1\n"]
+
+
+def test_it_is_destroyed_while_it_is_stored(server):
+    saves = queue.Queue()
+    server.handlers["storage.save"] = lambda params: saves.put(params)
+    server.call("create", storage=True)
+    child = server.call("sandbox.create")["sandboxId"]
+    stored = server.begin("offload", sandboxId=child)
+    saves.get(timeout=PATIENCE_S)
+    destroyed = server.begin("sandbox.destroy", sandboxId=child)
+    late = [server.begin("run", command="true", sandboxId=child) for _ in range(3)]
+    server.call("status")
+    server.send({"jsonrpc": "2.0", "id": "cb_1", "result": {}})
+    assert [server.result(id) for id in (stored, destroyed)] == [{"ok": True}] * 2
+    for id in late:
+        with pytest.raises(RpcError, match="Unknown sandboxId"):
+            server.result(id)
+    assert server.call("sandbox.list") == []
 
 
 def test_storage_that_fails(server):

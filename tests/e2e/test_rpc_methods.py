@@ -73,6 +73,13 @@ def test_a_character_is_not_split_between_notifications(client):
     assert len(data) >= 4
 
 
+def test_a_character_that_another_cuts_off_costs_nothing_else(client):
+    command = r"for b in '\xe2' '\xc3\xa9x' '\xf0\x9f' '\xe2\x82' '\xac' '\xc3' 'a'; do printf $b; done"
+    result = client.run(command, stream=True)
+    data = [client.next()["params"]["data"] for _ in range(client.other.qsize())]
+    assert "".join(data) == result["stdout"] == "\ufffd\xe9x\ufffd\u20ac\ufffda"
+
+
 def test_streaming_as_base64(client):
     result = client.run(r"printf '\xff\xfe'", stream=True, encoding="base64")
     parts = [client.next()["params"] for _ in range(client.other.qsize())]

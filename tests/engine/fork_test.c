@@ -269,3 +269,32 @@ TEST(a_buffer_outside_of_memory_is_refused)
     fake_fini(&f);
     engine_free(e);
 }
+
+TEST(a_stack_pointer_outside_of_memory_is_refused)
+{
+    struct engine *e = fake_engine(4, NULL);
+    const struct machine_ops *ops = engine_ops();
+    struct program *p = fake_program(
+        e,
+        "(module (import \"sys\" \"fork\" (func $fork (result i32)))" MEMORY
+        "(global (export \"__asyncify_state\") (mut i32) (i32.const 0))"
+        "(global (export \"__asyncify_data\") (mut i32) (i32.const 0))"
+        "(global $sp (export \"__stack_pointer\") (mut i32) (i32.const 65536))"
+        "(func (export \"_start\")"
+        " (drop (call $fork))"
+        " (i32.store (i32.const 16) (i32.const -1))" /* the buffer's end */
+        " (global.set $sp (i32.const -4096))))",
+        false, NULL, 0);
+    struct fake parent, child;
+
+    CHECK_EQ(fake_init(&parent, e, p), 0);
+    CHECK_EQ(fake_init(&child, e, p), 0);
+    CHECK_EQ(fake_run(&parent), MACHINE_FORKS);
+    CHECK_EQ(ops->fork(parent.machine, child.machine), -EFAULT);
+    fake_fini(&child);
+    ops->fork_return(parent.machine, -EFAULT);
+    CHECK_EQ(fake_run(&parent), MACHINE_ENDED);
+    fake_fini(&parent);
+    program_put(p);
+    engine_free(e);
+}

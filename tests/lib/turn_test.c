@@ -316,6 +316,62 @@ TEST(turn_free_needs_no_other_thread_of_the_pool)
     wsand_runtime_free(rt);
 }
 
+static void *
+hold_here(void *arg)
+{
+    struct busy *b = arg;
+
+    CHECK_EQ(wsand_post_here(b->sb, job_hold, b), 0);
+    return NULL;
+}
+
+struct freeing {
+    struct busy *busy;
+    struct event done;
+};
+
+static void
+job_free_busy(void *arg)
+{
+    struct freeing *f = arg;
+
+    wsand_sandbox_free(f->busy->sb);
+    event_happen(&f->done);
+}
+
+static void
+check_free_while_busy(struct wsand_runtime *rt)
+{
+    struct wsand_options o = {.size = sizeof o};
+    struct busy b = {.begun = EVENT_INIT, .may_end = EVENT_INIT};
+    struct freeing f = {&b, EVENT_INIT};
+
+    CHECK_EQ(wsand_sandbox_new(rt, &o, &b.sb, NULL), 0);
+    pthread_t holder = start(hold_here, &b);
+    CHECK(event_wait(&b.begun, 1));
+    CHECK_EQ(wsand_post(b.sb, job_late, &b, NULL), 0);
+    pthread_t late = start(call_late, &b);
+    CHECK_EQ(wsand_runtime_post(rt, job_free_busy, &f, NULL), 0);
+    pthread_join(late, NULL); /* it was refused: the sandbox is being freed */
+    event_happen(&b.may_end);
+    pthread_join(holder, NULL);
+    CHECK(event_wait(&f.done, 1));
+    CHECK_EQ(b.called, 2);
+    CHECK_EQ(b.refused, 3);
+}
+
+TEST(turn_free_does_the_job_that_is_left_behind_a_call)
+{
+    struct wsand_runtime_options ro = {
+        .size = sizeof ro, .max_processes = 10, .threads = 1};
+    struct wsand_runtime *rt = NULL;
+
+    CHECK_EQ(wsand_runtime_new(&ro, &rt, NULL), 0);
+    for (int i = 0; i < 20; i++)
+        check_free_while_busy(rt);
+    wsand_runtime_free(rt);
+}
+
 /* --- work on no sandbox */
 
 struct crowd {

@@ -23,6 +23,7 @@ HEAD = struct.Struct("<cBHI")
 
 state = {}
 commits = 0
+owed = 0
 records = socket.socket(fileno=3)
 
 
@@ -132,6 +133,7 @@ def threads(count):
 
 
 def run(number, params):
+    global owed
     word, _, rest = params["command"].partition(" ")
     if word in BREAK:
         BREAK[word](number)
@@ -150,6 +152,9 @@ def run(number, params):
             state[i] = chr(97 + i % 26) * size
         answer(number, ran(), commit(b"".join(
             frame(PUT, key(i), state[i].encode()) for i in range(count))))
+    elif word == "owe":  # as many records with the next state.commit, behind its answer
+        owed = int(rest)
+        answer(number, ran())
     elif word == "lie":  # the answer before its commit, which never comes
         answer(number, ran(), commits + 1)
     elif word == "late":  # the answer before its commit
@@ -163,6 +168,10 @@ def run(number, params):
         for i in range(int(rest)):
             send(json.dumps({"jsonrpc": "2.0", "method": "output", "params": {
                 "request_id": number, "stream": "stdout", "data": "x" * 1000, "seq": i}}))
+        answer(number, ran())
+    elif word == "pretend":  # to be another session
+        send('{"jsonrpc":"2.0","method":"output","params":{"request_id":%d,"stream":"stdout","data":"x","seq":0,'
+             '"sessionId":"%s","sess\\u0069onId":"%s","sandbox_id":null}}' % (number, rest, rest))
         answer(number, ran())
     elif word == "big":
         answer(number, ran("x" * int(rest)))
@@ -190,10 +199,18 @@ def serve(line):
     number, method = request["id"], request["method"]
     if method == "state.load":
         load(number)
+    elif method == "state.commit" and owed:
+        answer(number, {"ok": True}, commits + 1)
+        commit(b"".join(frame(PUT, key(i), b"x" * 4000) for i in range(owed)))
     elif method == "state.commit":
         answer(number, {"ok": True})
     elif method == "run":
         run(number, request["params"])
+    elif method == "process.start":  # one that prints as many kilobytes at once
+        answer(number, {"processId": 7})
+        for i in range(int(request["params"]["command"])):
+            send(json.dumps({"jsonrpc": "2.0", "method": "output", "params": {
+                "process_id": 7, "stream": "stdout", "data": "x" * 1000, "seq": i}}))
     elif method == "create" and request["params"].get("env", {}).get("FAIL"):
         refuse(number, "EINVAL: told to fail")
     else:

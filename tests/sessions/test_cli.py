@@ -70,8 +70,9 @@ def test_list_is_a_table(sup, session):
 
 
 def test_labels_cannot_control_the_terminal(sup):
-    number = told(sup, "create", "--label", "a\x1b[31mb\nc").strip()
-    assert "a?[31mb?c" in told(sup, "list") and "\x1b" not in told(sup, "show", number)
+    number = told(sup, "create", "--label", "a\x1b[31mb\nc\x9b31m\xa0").strip()
+    assert "a?[31mb?c?31m\xa0\n" in told(sup, "list")
+    assert not {"\x1b", "\x9b"} & set(told(sup, "show", number))
     told(sup, "end", number)
 
 
@@ -92,6 +93,22 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
     message = failed(sup, "show", "for a test")[1]
     assert f"is not one session only: {session[:12]}, {other[:12]}" in message
     told(sup, "end", other)
+
+
+def test_no_name_is_no_session(sup, session):
+    for command in ("show", "end", "run", "events"):
+        assert "which session?" in failed(sup, command, "")[1]
+    assert session in told(sup, "show", session)
+
+
+def test_words_that_are_no_text_are_told(sup, session):
+    bad = b"a\xff".decode(errors="surrogateescape")
+    for words in (["create", "--label", bad], ["create", "--", "/bin/echo", bad],
+                  ["run", session, bad], ["run", session, "--env", f"A={bad}", "true"]):
+        done = sup.cli(*words)
+        assert (done.returncode, done.stdout) == (2, b"") and b"is not UTF-8" in done.stderr
+    done = sup.cli("files", "get", session, bad)
+    assert done.returncode == 125 and b"is not UTF-8" in done.stderr
 
 
 def test_a_session_that_has_ended_by_its_beginning(sup, session):
@@ -141,6 +158,49 @@ def test_run_options(sup, session):
     done = sup.cli("run", session, "--timeout-ms", 50, "echo a; sleep 1000")
     assert done.returncode == 124 and b"TIMEOUT" in done.stderr
     assert json.loads(told(sup, "run", session, "--json", "echo a"))["stdout"] == "a\n"
+
+
+def begin_run(sup, session, command, **options):
+    env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
+    return subprocess.Popen([SUPERVISOR, "session", "run", session, command], env=env,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cancels_the_run(sup, session, number):
+    run = begin_run(sup, session, "echo ready; sleep 1000")
+    assert run.stdout.readline() == b"ready\n"
+    run.send_signal(number)
+    assert run.communicate(timeout=60) == (b"", b"wasm-sandbox: session run: CANCELLED\n")
+    assert run.returncode == 130
+
+
+def test_a_signal_cancels_a_run_whose_output_nobody_takes(sup, session):
+    run = begin_run(sup, session, "exec yes", stdin=subprocess.DEVNULL)
+    select.select([run.stdout], [], [])
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(60) == 130
+    run.communicate()
+
+
+def test_a_signal_that_is_ignored_stays_so(sup, session):
+    run = begin_run(sup, session, "echo ready; sleep 0.3; exit 5",
+                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert run.stdout.readline() == b"ready\n"
+    run.send_signal(signal.SIGHUP)
+    assert run.communicate(timeout=60) == (b"", b"") and run.returncode == 5
+
+
+def test_a_run_ends_when_its_output_goes_nowhere(sup, session):
+    run = begin_run(sup, session, "exec yes")
+    assert run.stdout.readline() == b"y\n"
+    run.stdout.close()
+    assert run.wait(60) == 128 + signal.SIGPIPE and run.stderr.read() == b""
+    command = [SUPERVISOR, "session", "run", session, "echo hello"]
+    env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 125 and b"its output: No space left on device" in done.stderr
 
 
 def test_run_of_nothing(sup, session):

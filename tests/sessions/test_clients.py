@@ -16,6 +16,15 @@ def test_the_socket_is_private(sup):
     assert stat.S_IMODE(os.stat(sup.socket.parent).st_mode) == 0o700
 
 
+def test_the_store_is_private_in_any_folder(make, tmp_path):
+    (tmp_path / "store").mkdir(mode=0o755)
+    make().client().create().run("set 1 a")
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o77 for path in files
+            if path.parent.name != "images"} == {0}
+    assert stat.S_IMODE((tmp_path / "store/store.db").stat().st_mode) == 0o600
+
+
 ASK = """
 import os, socket, sys
 os.chdir(sys.argv[1])
@@ -44,6 +53,19 @@ def test_one_supervisor_on_a_socket(sup):
     with pytest.raises(RuntimeError, match="in use"):
         other.start()
     sup.client().create()
+
+
+@pytest.mark.parametrize("make_other", [
+    lambda path: path.write_text("mine"), lambda path: path.mkdir(),
+    lambda path: path.symlink_to("/dev/null")])
+def test_what_is_no_socket_is_not_replaced(make, tmp_path, make_other):
+    path = tmp_path / "run/s.sock"
+    path.parent.mkdir()
+    make_other(path)
+    before = path.lstat()
+    with pytest.raises(RuntimeError, match=f"{path}: File exists"):
+        make()
+    assert path.lstat() == before
 
 
 def test_one_supervisor_on_a_store(sup):
@@ -221,3 +243,15 @@ def test_cancel_finds_the_request_of_its_client(client):
     s.call("session.end")
     with pytest.raises(Error):
         client.wait(hanging)
+
+
+def test_a_process_of_a_client_that_went_while_it_was_behind(sup, client):
+    deaf = sup.client()
+    s = client.create()
+    deaf.ask("process.start", sessionId=s.id, command="8000")
+    asked = s.ask("run", command="quiet x")
+    for _ in range(300):  # until the supervisor reads no more of the worker
+        s.call("session.get")
+    deaf.close()
+    assert client.wait(asked)["stdout"] == "x"
+    assert s.run("quiet y") == "y"

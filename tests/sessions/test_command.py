@@ -97,7 +97,7 @@ def test_what_a_command_has_not(client):
     s = client.create(command=["sleep", "1000"])
     for method in ("run", "files.read", "session.pause", "session.fork"):
         with pytest.raises(Error, match="runs a command"):
-            s.call(method, command="x", path="/x")
+            s.call(method)
     s.call("session.end")
     wasm = client.create()
     with pytest.raises(Error, match="no command"):

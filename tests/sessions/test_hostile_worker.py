@@ -29,6 +29,13 @@ def test_a_breach_is_the_end_of_the_worker(client, breach):
     assert other.run("quiet x") == "x"
 
 
+def test_output_is_never_that_of_another_session(client):
+    s, other = client.create(), client.create()
+    s.run(f"pretend {other.id}", stream=True)
+    (note,) = client.notes
+    assert note == {"sessionId": s.id, "request_id": client.last, "stream": "stdout", "data": "x", "seq": 0}
+
+
 def test_an_answer_waits_for_its_commit(client):
     s = client.create()
     assert s.run("late x") == ""

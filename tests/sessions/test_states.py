@@ -106,7 +106,7 @@ def test_end_is_the_last(client, before):
     assert s.info["state"] == "ended"
     for method in ("session.resume", "session.pause", "session.stop", "session.end",
                    "session.fork", "run", "status"):
-        error = refusal(s.call, method, command="x")
+        error = refusal(s.call, method)
         assert (error.code, error.message[:13]) == (2, "Session ended")
 
 
@@ -115,6 +115,19 @@ def test_end_does_not_wait_for_what_runs(client):
     hanging = s.ask("run", command="hang")
     assert s.call("session.end")["state"] == "ended"
     assert "interrupted" in refusal(client.wait, hanging).message
+
+
+@pytest.mark.parametrize("calls", range(0, 500, 50))
+def test_end_while_a_pause_is_being_stored(client, calls):
+    s, other = client.create(), client.create()
+    s.run("owe 700")
+    paused = s.ask("session.pause")
+    for _ in range(calls):  # with some of these, the worker has answered and the store has not
+        other.call("session.get")
+    ended = s.ask("session.end")
+    client.wait(paused)
+    assert client.wait(ended)["state"] == "ended"
+    assert client.create().run("quiet x") == "x"
 
 
 def test_a_worker_that_dies_is_paused(client):
@@ -309,11 +322,22 @@ def test_the_session_must_be_named(client):
     ({"agent": "nobody"}, "agent"),
     ({"agent": "../../etc"}, "agent"),
     ({"timeoutMs": 0}, "timeoutMs must be an integer"),
+    ({"mounts": []}, "Unknown param: mounts"),
+    ({"sessionId": "x"}, "Unknown param: sessionId"),
+    ({"memoryMb": 64}, "Unknown param: memoryMb"),
 ])
 def test_parameters_of_create(client, params, said):
     error = refusal(client.create, **params)
     assert error.code == -32602 and said in error.message
     assert client.call("session.list")["sessions"] == []
+
+
+@pytest.mark.parametrize("method", ["get", "pause", "resume", "stop", "end", "fork", "output"])
+def test_parameters_that_there_are_not(client, method):
+    s = client.create()
+    error = refusal(s.call, f"session.{method}", lable="x")
+    assert (error.code, error.message) == (-32602, "Unknown param: lable")
+    assert s.state == "active"
 
 
 def test_limits_of_a_session(client):

@@ -109,6 +109,26 @@ def test_a_pretty_request_reaches_the_worker_as_a_line(web):
     assert web.call("run", sessionId=number, command="get 1")["stdout"] == "a"
 
 
+def test_a_pretty_request_streams_too(web):
+    number = web.call("session.create")["sessionId"]
+    params = {"sessionId": number, "command": "stream 3000", "stream": True}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "run", "params": params}, indent=1)
+    _, kind, text = web.ask("POST", "/rpc", body, Content_Type="application/json")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert kind == "application/x-ndjson"
+    assert [line["params"]["seq"] for line in lines[:-1]] == list(range(3000))
+    assert lines[-1]["result"]["exitCode"] == 0
+
+
+def test_a_batch_streams_nothing(web):
+    number = web.call("session.create")["sessionId"]
+    params = {"sessionId": number, "command": "stream 3000", "stream": True}
+    body = json.dumps([{"jsonrpc": "2.0", "id": i, "method": "run", "params": params} for i in range(2)])
+    _, kind, text = web.ask("POST", "/rpc", body, Content_Type="application/json")
+    assert kind == "application/json"
+    assert [answer["result"]["exitCode"] for answer in json.loads(text)] == [0, 0]
+
+
 def test_waiting_for_events_ends_with_the_supervisor(web, sup):
     c = http.client.HTTPConnection(*web.address, timeout=120)
     last = web.call("session.events")["last"]

@@ -39,6 +39,7 @@ TEST(values_of_json_are_accepted)
                                        "{\"a\":1}",
                                        "{\"a\":{\"b\":[1,{}]},\"c\":0}",
                                        " \t[ 1 , 2 ] \r",
+                                       "\n{\n \"a\": 1\n}\n",
                                        "{\"a\" : 1 , \"b\" : [ ] }"};
 
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -67,6 +68,8 @@ TEST(what_is_not_json_is_refused)
                                       "\"\\\"",
                                       "\"\\x\"",
                                       "\"\\u12\"",
+                                      "\"\\u12\x13\x14\"",
+                                      "\"\\u123g\"",
                                       "\"\\ud800\"",
                                       "\"\\ud800\\u0041\"",
                                       "\"\\udc00\"",
@@ -93,8 +96,7 @@ TEST(what_is_not_json_is_refused)
                                       "{\"a\":1 \"b\":2}",
                                       "{,}",
                                       "{}{}",
-                                      "[1]]",
-                                      "\n1"};
+                                      "[1]]"};
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!is_json(bad[i]));

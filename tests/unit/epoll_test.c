@@ -169,6 +169,59 @@ TEST(epoll_nests_without_cycles_and_not_too_deep)
     kernel_free(k);
 }
 
+/* Counts the wake-ups of what it is on the queue of. */
+struct counter {
+    struct poll_table pt;
+    struct waiter w;
+    int n;
+};
+
+static void
+count(struct waiter *w)
+{
+    CONTAINER_OF(w, struct counter, w)->n++;
+}
+
+static void
+count_on(struct poll_table *pt, struct waitq *q)
+{
+    waitq_add(q, &CONTAINER_OF(pt, struct counter, pt)->w);
+}
+
+/* Each set of a level watches all of the level below, the first a pipe. */
+TEST(epoll_many_paths_to_a_file_are_one_wake_up)
+{
+    enum { LEVELS = 4, WIDTH = 6 };
+    struct kernel *k = world_new();
+    struct task *t = task_with_pipe(k);
+    struct counter c = {.pt.add = count_on,
+                        .w = {.wake = count, .stays = true}};
+    int top = 3 + LEVELS * WIDTH;
+
+    for (int i = 3; i <= top; i++)
+        CHECK_EQ(SYS(t, NR_epoll_create1, 0), i);
+    for (int i = 3; i < top; i++) {
+        int below = 3 + ((i - 3) / WIDTH - 1) * WIDTH;
+        for (int n = 0; n < WIDTH && below >= 3; n++)
+            CHECK_EQ(ctl(t, i, EPOLL_CTL_ADD, below + n, EPOLLIN), 0);
+        if (below < 3)
+            CHECK_EQ(ctl(t, i, EPOLL_CTL_ADD, 1, EPOLLIN), 0);
+    }
+    for (int i = top - WIDTH; i < top; i++)
+        CHECK_EQ(ctl(t, top, EPOLL_CTL_ADD, i, EPOLLIN | EPOLLET), 0);
+    struct file *f = fd_find(t, top), *w = fd_find(t, 2);
+    (void)file_poll(f, &c.pt);
+    CHECK_EQ(w->ops->write(w, t, "x", 1, NULL), 1);
+    CHECK_EQ(c.n, 1);
+    CHECK_EQ(wait_for(t, top, 0), WIDTH);
+    CHECK_EQ(wait_for(t, top, 0), 0);
+    CHECK_EQ(w->ops->write(w, t, "x", 1, NULL), 1);
+    CHECK_EQ(c.n, 2);
+    CHECK_EQ(wait_for(t, top, 0), WIDTH);
+    waiter_remove(&c.w);
+    kernel_free(k);
+}
+
 TEST(epoll_wait_ends_at_its_deadline)
 {
     struct kernel *k = world_new();

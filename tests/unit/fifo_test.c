@@ -55,6 +55,22 @@ TEST(fifo_writer_that_left_is_still_met)
     kernel_free(k);
 }
 
+/* A guest need not make the same call again. */
+TEST(fifo_opener_that_comes_back_for_more_is_counted_anew)
+{
+    struct kernel *k = world_new();
+    struct task *rd = world_task(k), *wr = world_task(k);
+
+    make_fifo(rd);
+    CHECK_EQ(open_fifo(rd, O_RDONLY), -EWAIT);
+    CHECK_EQ(open_fifo(wr, O_WRONLY), 0);
+    CHECK_EQ(open_fifo(rd, O_RDWR), 0);
+    CHECK_EQ(SYS(rd, NR_close, 0), 0);
+    CHECK_EQ(SYS(wr, NR_close, 0), 0);
+    CHECK(list_is_empty(&k->fifos));
+    kernel_free(k);
+}
+
 TEST(fifo_nonblocking_opens_do_not_wait)
 {
     struct kernel *k = world_new();

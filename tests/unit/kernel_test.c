@@ -209,3 +209,35 @@ TEST(kernel_keeps_an_eighth_from_what_is_left_of_earlier_runs)
     limits_uncharge(l, LIMIT_processes, 32 - used);
     kernel_free(k);
 }
+
+/* Asks for more memory than there is, which ends it, and goes on. */
+static enum machine_event
+calls_after_its_end(struct fake_machine *m, struct machine_trap *trap)
+{
+    static const uint32_t none[6];
+    struct thread *th = m->machine.thread;
+
+    (void)trap;
+    CHECK(!thread_may_grow(th, 0, th->kernel->limits.max[LIMIT_memory]));
+    CHECK(th->owner->is_zombie);
+    CHECK(thread_syscall(th, NR_vfork, none) <= 0);
+    CHECK(thread_syscall(th, NR_epoll_create1, none) < 0);
+    return MACHINE_LEFT;
+}
+
+TEST(kernel_calls_of_a_process_that_was_ended_do_nothing)
+{
+    struct engine e = {.run = calls_after_its_end};
+    struct kernel *k = world_new_on(&e);
+    struct task *left = world_task(k);
+
+    kernel_begin_run(k);
+    left->run_tag = k->run_tag;
+    kernel_end_run(k);
+    kernel_begin_run(k);
+    sched_queue(left->thread);
+    world_run_all(k);
+    CHECK_EQ(k->limits.used[LIMIT_open_files], 0);
+    CHECK_EQ(k->limits.used[LIMIT_processes], 0);
+    kernel_free(k);
+}

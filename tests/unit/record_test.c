@@ -161,6 +161,7 @@ TEST(record_shells_and_files_are_read_as_they_were_written)
                                     .cwd = 77};
     const struct record_file f = {.flags = 02001,
                                   .cloexec = true,
+                                  .same_as = 5,
                                   .mount = 2,
                                   .inode = 9,
                                   .pos = 1 << 20};
@@ -172,8 +173,10 @@ TEST(record_shells_and_files_are_read_as_they_were_written)
     CHECK(sh2.status == 255 && sh2.has_env && sh2.memory_bytes == 65536 &&
           sh2.cwd_mount == 3 && sh2.cwd == 77);
     CHECK_EQ(record_file_get(b, record_file_put(&f, b), &f2), 0);
-    CHECK(f2.flags == 02001 && f2.cloexec && f2.mount == 2 && f2.inode == 9 &&
-          f2.pos == 1 << 20);
+    CHECK(f2.flags == 02001 && f2.cloexec && f2.same_as == 5 && f2.mount == 2 &&
+          f2.inode == 9 && f2.pos == 1 << 20);
+    CHECK_EQ(record_check("f\0\0\0\6", 5, b, record_file_put(&f, b)), 0);
+    CHECK_EQ(record_check("f\0\0\0\5", 5, b, record_file_put(&f, b)), -EINVAL);
 }
 
 TEST(record_values_have_the_length_of_their_type)

@@ -112,6 +112,29 @@ TEST(sched_woken_threads_go_first_but_not_for_ever)
     kernel_free(k);
 }
 
+TEST(sched_started_threads_begin_in_order)
+{
+    struct kernel *k = world_new();
+    struct task *busy = runnable(k, spin), *t[4];
+
+    for (int i = 0; i < 4; i++)
+        t[i] = world_task(k);
+    for (int i = 0; i < 3; i++)
+        sched_queue_started(t[i]->thread);
+    struct list *at = k->run_queue.next;
+    for (int i = 0; i < 3; i++, at = at->next)
+        CHECK(at == &t[i]->thread->run);
+    CHECK(at == &busy->thread->run);
+    sched_remove(t[2]->thread); /* the last one runs: nobody is behind it */
+    sched_queue_started(t[3]->thread);
+    CHECK(k->run_queue.next == &t[3]->thread->run);
+    kernel_begin_run(k); /* nor behind one of another run */
+    t[2]->run_tag = k->run_tag;
+    sched_queue_started(t[2]->thread);
+    CHECK(k->run_queue.next == &t[2]->thread->run);
+    kernel_free(k);
+}
+
 TEST(sched_virtual_time_keeps_slices_of_the_host_out)
 {
     struct kernel *k = world_new();

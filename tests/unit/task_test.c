@@ -1,4 +1,5 @@
 /* Tasks: making, ending, reparenting, groups, vfork, numbers. */
+#include "kernel/resident.h"
 #include "world.h"
 
 #include <errno.h>
@@ -214,6 +215,26 @@ TEST(task_vfork_child_that_is_killed_sends_the_parent_on)
     CHECK_EQ(SYS(t, NR_rt_sigsuspend, AT, 8), -EVFORKGONE);
     CHECK_EQ(SYS(t, NR_wait4, (uint32_t)pid, AT, 0, 0), pid);
     CHECK_EQ(WTERMSIG(status_at(t)), SIGKILL);
+    kernel_free(k);
+}
+
+/* A resident stays when its command is killed, without a thread. */
+TEST(task_vfork_child_of_a_resident_ends_with_the_command)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    struct resident r = {.task = t};
+
+    t->resident = &r;
+    struct task *c = task_find(k, SYS(t, NR_vfork));
+    CHECK_EQ(SYS(c, NR_rt_sigsuspend, 256, 8), -EWAIT);
+    signal_send_kernel(t, SIGKILL);
+    world_run(k);
+    CHECK(r.is_parked && !t->thread);
+    CHECK(c->is_zombie && !c->thread);
+    t->resident = NULL;
+    task_exit(t, 0);
+    task_reap(t);
     kernel_free(k);
 }
 

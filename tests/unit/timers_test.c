@@ -183,6 +183,21 @@ TEST(timers_posix_timer_counts_overruns)
     kernel_free(k);
 }
 
+TEST(timers_posix_timer_counts_as_many_overruns_as_can_be_told)
+{
+    struct kernel *k = world_new();
+    struct task *t = new_task(k);
+    struct siginfo_k si;
+
+    int id = create(t, CLOCK_MONOTONIC, SIGUSR1, SIGEV_SIGNAL, 0);
+    CHECK_EQ(set(t, id, TIMER_ABSTIME, 1, 1), 0);
+    world_sleep_ns(k, 4 * NS_PER_S);
+    world_sleep_ns(k, 4 * NS_PER_S);
+    CHECK_EQ(signal_take(t, ~UINT64_C(0), &si), SIGUSR1);
+    CHECK_EQ(si.overrun, INT32_MAX);
+    kernel_free(k);
+}
+
 TEST(timers_posix_timer_at_an_absolute_time)
 {
     struct kernel *k = world_new();

@@ -98,6 +98,8 @@ thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
     struct task *t = th->task;
     FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
 
+    if (th->leaving)
+        return wasi_errno(-EINTR);
     call_begin(th, CALL_WASI | row);
     t->usage.syscalls++;
     if (strace)

@@ -77,3 +77,15 @@ TEST(the_same_commands_give_the_same_bytes)
     free(a);
     free(b);
 }
+
+TEST(what_is_started_first_begins_first)
+{
+    LIB_SANDBOX(l, .is_deterministic = true, .seed = 7, .clock_ns = 1);
+
+    CHECK_RUN(l.sb, "for i in 1 2 3 4; do echo $i & done; wait", 0,
+              "1\n2\n3\n4\n");
+    CHECK_RUN(l.sb, "for i in 1 2 3 4; do /bin/echo $i & done; wait", 0,
+              "1\n2\n3\n4\n");
+    CHECK_RUN(l.sb, "bash -xc ': | cat' 2>&1", 0, "+ :\n+ cat\n");
+    lib_free(&l);
+}

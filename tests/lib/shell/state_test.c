@@ -321,6 +321,25 @@ TEST(a_state_that_is_refused_changes_nothing)
     lib_free(&l);
 }
 
+TEST(descriptors_of_one_open_file_stay_so)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct map m = {0};
+    CHECK_RUN(l.sb, "cd /tmp; exec 5>f 6>&5 7>f; echo a >&5; echo b >&6", 0,
+              "");
+    (void)update(&m, l.sb, false);
+    struct wsand_sandbox *sb = resume(&m, l.rt, &plain);
+    CHECK_RUN(sb, "echo c >&5; echo d >&6; cat f", 0, "a\nb\nc\nd\n");
+    CHECK_RUN(sb, "printf A >&7; exec 5>&-; echo e >&6; cat f", 0,
+              "A\nb\nc\nd\ne\n");
+    CHECK_EQ(map_put(&m, "f\0\0\0\5", 5, NULL, 0), 0);
+    CHECK_LOAD(&m, sb);
+    CHECK_RUN(sb, "echo c >&6; cat f", 0, "a\nb\nc\n");
+    wsand_sandbox_free(sb);
+    map_fini(&m);
+    lib_free(&l);
+}
+
 TEST(each_record_that_is_missing_or_wrong_is_survived)
 {
     LIB_SANDBOX(l, .files = 0);
