@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class SandboxError(Exception):
-    """The base of all errors of this package. They can be copied and pickled."""
+    """The base of all errors of this package, which can be pickled."""
 
     def _made_of(self) -> Tuple[Any, ...]:
         """The arguments that make another one like it."""
