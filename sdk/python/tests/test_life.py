@@ -262,7 +262,7 @@ class Later:
         def remember(name, params, sink, number=None):
             if name == method:
                 numbers.append(number)
-            send(name, params, sink, number)
+            return send(name, params, sink, number)
 
         def hold(message):
             if message["id"] in numbers:

@@ -273,3 +273,18 @@ def test_no_room_for_a_thread_leaves_no_server(monkeypatch):
         Connection([sys.executable, "-c", ECHO])
     assert processes[0].returncode == -signal.SIGKILL
     started[0].join()
+
+
+def test_a_cancellation_does_not_overtake_what_it_cancels(connection,
+                                                          monkeypatch):
+    """A large request is written by a thread, which may have to wait."""
+    order, over = [], threading.Event()
+    with connection._write_lock:
+        writer = connection.send("large", {"t": "x" * 100_000}, lambda e: None)
+    monkeypatch.setattr(connection, "_write_now", lambda line: (
+        order.append("written"), over.set()))
+    join = writer.join
+    monkeypatch.setattr(writer, "join", lambda: (join(),
+                                                 order.append("joined")))
+    connection.post("cancel", {}, writer)
+    assert over.wait(30) and order == ["joined", "written"]

@@ -29,12 +29,13 @@ class _Pending:
         self._request = request
         self._sink = sink
         self._number = channel.connection.new_id()
+        self._writer: Optional[threading.Thread] = None
         self._lock = threading.Lock()  # guards what follows
         self._answer: Optional[Event] = None
         self._is_abandoned = False
 
     def send(self) -> None:
-        self._channel.connection.send(
+        self._writer = self._channel.connection.send(
             self._request.method, self._channel.addressed(self._request.params),
             self._take, self._number)
 
@@ -65,8 +66,8 @@ class _Pending:
             self._post(request)
 
     def _post(self, request: Request) -> None:
-        self._channel.connection.post(request.method,
-                                      self._channel.for_it(request.params))
+        self._channel.connection.post(
+            request.method, self._channel.for_it(request.params), self._writer)
 
 
 class _Channel:

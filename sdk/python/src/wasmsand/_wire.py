@@ -93,8 +93,9 @@ class Connection:
         return next(self._ids)
 
     def send(self, method: str, params: Mapping[str, Any], sink: Sink,
-             number: Optional[int] = None) -> None:
-        """Sends a request; its answer goes to the sink."""
+             number: Optional[int] = None) -> Optional[threading.Thread]:
+        """Sends a request; its answer goes to the sink. The result is the
+        thread that writes it, if it is not written yet."""
         if number is None:
             number = self.new_id()
         line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
@@ -108,23 +109,29 @@ class Connection:
             if self._end:
                 raise copy.copy(self._end)
             self._sinks[number] = sink
-        self._write(line)
+        return self._write(line)
 
-    def post(self, method: str, params: Mapping[str, Any]) -> None:
-        """Sends a request without waiting for anything; its answer is for
-        nobody."""
+    def post(self, method: str, params: Mapping[str, Any],
+             after: Optional[threading.Thread] = None) -> None:
+        """Sends a request, when that thread has ended, without waiting for
+        anything; its answer is for nobody."""
         line = _encode({"jsonrpc": "2.0", "id": self.new_id(),
                         "method": method, "params": params})
+
+        def work() -> None:
+            if after:
+                after.join()
+            self._write_now(line)
         try:
-            self._start(lambda: self._write_now(line))
+            self._start(work)
         except RuntimeError:
             pass  # the interpreter ends, and with it the server
 
-    def _write(self, line: bytes) -> None:
-        if len(line) <= BUFFER_BYTES:
-            self._write_now(line)
-        else:
-            self._start(lambda: self._write_now(line))
+    def _write(self, line: bytes) -> Optional[threading.Thread]:
+        if len(line) > BUFFER_BYTES:
+            return self._start(lambda: self._write_now(line))
+        self._write_now(line)
+        return None
 
     def _write_now(self, line: bytes) -> None:
         stdin = self._process.stdin
