@@ -207,6 +207,13 @@ def test_a_large_file_replaces_one_as_a_small_one_does(sb):
                            ).stdout == f"750\n{name}\nlink\n{name[5:]}\n"
 
 
+def test_a_large_file_that_cannot_be_written(sb):
+    with pytest.raises(FileNotFound, match="ENOENT.*: /none/f$"):
+        sb.files.write("/none/f", b"x" * 5_000_000)
+    with pytest.raises(RpcError, match="EISDIR.*: /tmp$"):
+        sb.files.write("/tmp", b"x" * 5_000_000)
+
+
 def test_threads_write_the_same_large_file(sb):
     failed = []
 

@@ -229,9 +229,9 @@ def write(path: str, data: Data, mode: Optional[int]) -> Op[None]:
             partial, raw, old["mode"] if mode is None else mode,
             lambda _: Request("files.rm", {"path": partial}))
         yield Request("files.rename", {"from": partial, "to": path})
-    except SandboxError:
+    except RpcError as e:
         yield from rm(partial, recursive=False, missing_ok=True)
-        raise
+        raise type(e)(e.code, e.message.replace(partial, path)) from None
 
 
 def write_parts(path: str, raw: bytes, mode: Optional[int],
