@@ -47,7 +47,7 @@ clean: ## remove build/ (the cache outside the clone stays)
 	rm -rf build
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' \
 	  $(MAKEFILE_LIST)
 	@echo 'SAN=1        any of these with sanitizers: make SAN=1 check'
 .PHONY: all try clean help FORCE

@@ -22,8 +22,9 @@ packages: | $(SYSROOT_LIB) ## the programs of the root image
 share := build/share/wasmsand
 rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image and its compiled code, build/share/wasmsand
 	@guest/bin/build-rootfs $(share)/root.tar build/wasm-sandbox
-	@rm -rf $(share)/code
-	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/root.tar $(share)/code
+	@rm -rf build/code.new
+	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/root.tar build/code.new
+	@rm -rf $(share)/code && mv build/code.new $(share)/code
 .PHONY: guest-env packages rootfs
 
 # How a C file becomes a program for the sandbox; /* post: MODE */ among its

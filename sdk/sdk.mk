@@ -20,7 +20,7 @@ $(sdk_venv)/ready: sdk/requirements.txt
 	@touch $@
 
 wheel: all rootfs | $(sdk_venv)/ready ## build/sdk/dist: the SDK with all it needs
-	@rm -rf build/sdk/dist
+	@rm -rf build/sdk/dist $(sdk)/build
 	@$(pip) wheel -q --no-deps --no-build-isolation -w build/sdk/dist ./$(sdk)
 	@rm -rf $(sdk)/build $(sdk)/src/*.egg-info
 	@ls build/sdk/dist

@@ -82,7 +82,9 @@ install: all $(if $(wildcard build/share/wasmsand/code),,rootfs) ## install unde
 	install $(B)/libwasmsand.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/wasmsand.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	rm -rf $(DESTDIR)$(PREFIX)/share/wasmsand
-	cp -r build/share/wasmsand $(DESTDIR)$(PREFIX)/share/
+	install -d $(DESTDIR)$(PREFIX)/share/wasmsand
+	cp -r $(addprefix build/share/wasmsand/,root.tar NOTICE code) $(DESTDIR)$(PREFIX)/share/wasmsand/
+	chmod -R u=rwX,go=rX $(DESTDIR)$(PREFIX)/share/wasmsand
 .PHONY: install
 
 -include $(foreach v,build/obj build/san/obj,$(patsubst %.c,$v/%.d,$(LIB) \

@@ -70,7 +70,8 @@ unit-lib: $(B)/unit-lib ## tests of the library
 unit-lib-shell: $(B)/unit-lib-shell
 	@WASMSAND_ROOT=$(ROOT_IMAGE) $(B)/unit-lib-shell
 .PHONY: unit-lib unit-lib-shell
--include $(patsubst %.c,$(B)/obj/%.d,$(wildcard tests/lib/*.c tests/lib/shell/*.c))
+-include $(patsubst %.c,$(B)/obj/%.d,tests/unit/record_map.c \
+  $(wildcard tests/lib/*.c tests/lib/shell/*.c))
 
 # The examples, which use nothing but the public header.
 c_examples := $(patsubst %.c,$(B)/%,$(wildcard examples/c/*.c))
@@ -154,7 +155,7 @@ build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
 build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
-  src/base/hfd.c $(wildcard src/seal/*.def)
+  src/base/hfd.c $(wildcard src/seal/*.def src/seal/*.h src/base/*.h)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
 $(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
@@ -169,7 +170,8 @@ http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
--include $(patsubst %.c,build/san/obj/%.d,tests/supervisor/http_host.c)
+-include $(B)/obj/tests/supervisor/pool_driver.d \
+  build/san/obj/tests/supervisor/http_host.d
 supervisor_programs := $(B)/tests/supervisor/pool_driver \
   $(addprefix build/tests/supervisor/,escape sealed http_host)
 supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
@@ -272,5 +274,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(STORE) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(SUPERVISOR) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

@@ -6,6 +6,10 @@ from wasmsand import (CommandFailed, FileNotFound, Mount, RpcError, Sandbox,
                       SandboxClosed)
 
 
+async def nothing(text):
+    """What a callback is not."""
+
+
 @pytest.mark.parametrize("call, error, text", [
     (lambda sb: sb.commands.run(5), TypeError, "command"),
     (lambda sb: sb.commands.run("a\0b"), ValueError, "command"),
@@ -33,6 +37,8 @@ from wasmsand import (CommandFailed, FileNotFound, Mount, RpcError, Sandbox,
     (lambda sb: sb.commands.run("true", on_stdout="x"), TypeError,
      "on_stdout"),
     (lambda sb: sb.commands.run("true", on_stderr=5), TypeError, "on_stderr"),
+    (lambda sb: sb.commands.run("true", on_stderr=nothing), TypeError,
+     "on_stderr.*async"),
     (lambda sb: sb.commands.start(5), TypeError, "command"),
     (lambda sb: sb.commands.start(), RpcError, "command"),
     (lambda sb: sb.commands.start("true", cwd="/none"), FileNotFound,

@@ -1,5 +1,6 @@
 """Life and death of sandboxes: nothing hangs, nothing is left."""
 
+import asyncio
 import os
 import select
 import signal
@@ -10,7 +11,8 @@ import threading
 
 import pytest
 
-from wasmsand import Sandbox, SandboxClosed, SandboxError, ServerDied
+from wasmsand import (AsyncSandbox, CommandFailed, Sandbox, SandboxClosed,
+                      SandboxError, ServerDied)
 
 LOOP = "echo; while :; do :; done"
 
@@ -224,3 +226,73 @@ def test_a_command_of_the_host_that_ends_everything():
         with pytest.raises(SandboxClosed):
             assert sb.commands.run("end").error_class == "CANCELLED"
             sb.commands.run("true")
+
+
+def test_an_error_of_ours_in_a_callback_cancels_the_command(root, sb,
+                                                            monkeypatch):
+    connection, posted = sb._channel.connection, []
+    post = connection.post
+    monkeypatch.setattr(connection, "post", lambda *request: (
+        posted.append(request[0]), post(*request)))
+    with root.fork() as other, pytest.raises(CommandFailed):
+        sb.commands.run("while :; do echo x; done", on_stdout=lambda t:
+                        other.commands.run("false", check=True))
+    assert posted == ["cancel"]
+    assert sb.commands.run("echo alive").stdout == "alive\n"
+
+
+def test_nothing_is_left_open():
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c",
+         "from wasmsand import Sandbox\n"
+         "for _ in range(3):\n"
+         "    with Sandbox() as sb: sb.commands.run('true')\n"
+         "sb = Sandbox()\n"], check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+class Later:
+    """A server whose answers to a method reach the client when told."""
+
+    def __init__(self, sb, method):
+        self.seen, self.go = threading.Event(), threading.Event()
+        connection = sb._channel.connection
+        answer, send, numbers = connection._answer, connection.send, []
+
+        def remember(name, params, sink, number=None):
+            if name == method:
+                numbers.append(number)
+            return send(name, params, sink, number)
+
+        def hold(message):
+            if message["id"] in numbers:
+                self.seen.set()
+                self.go.wait()
+            answer(message)
+        connection.send, connection._answer = remember, hold
+
+
+@pytest.mark.parametrize("method, work", [
+    ("sandbox.fork", lambda sb: sb.fork()),
+    ("sandbox.create", lambda sb: sb.new()),
+    ("process.start", lambda sb: sb.commands.start("sleep 1000"))])
+@pytest.mark.parametrize("is_late", [True, False])
+def test_what_nobody_waited_for_is_undone(method, work, is_late):
+    """The interrupt comes before the answer, or before it is looked at."""
+    async def main():
+        async with AsyncSandbox() as sb:
+            later = Later(sb, method)
+            task = asyncio.ensure_future(work(sb))
+            await asyncio.get_running_loop().run_in_executor(
+                None, later.seen.wait)
+            if not is_late:
+                later.go.set()
+                while sb._channel.connection._sinks:
+                    pass  # and the event loop does not run
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            later.go.set()
+            while await sb.list() or (await sb.status())["processes"] > 1:
+                pass
+    asyncio.run(main())

@@ -1,9 +1,12 @@
 """The package as a whole: what it offers, and what it needs."""
 
 import ast
+import copy
 import dataclasses
+import errno
 import importlib
 import pathlib
+import pickle
 import pkgutil
 import subprocess
 import sys
@@ -65,6 +68,26 @@ def test_every_name_is_there():
     (Timeout, CommandFailed)])
 def test_errors_have_a_common_base(kind, base):
     assert issubclass(kind, base)
+
+
+@pytest.mark.parametrize("error", [
+    SandboxError("why"), RpcError(1, "EIO: why"), FileNotFound(1, "ENOENT: p"),
+    QuotaExceeded(1, "ENOSPC: p"), SandboxClosed("why"),
+    ServerDied("why", "log\n"),
+    CommandFailed(CommandResult("out", "err", 3, 0.5)),
+    Timeout(CommandResult("out", "err", 124, 0.5))],
+    ids=lambda error: type(error).__name__)
+def test_errors_go_from_process_to_process(error):
+    for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(other) is type(error) and other is not error
+        assert str(other) == str(error) and vars(other) == vars(error)
+
+
+def test_a_file_that_is_not_there_has_its_errno(root):
+    with pytest.raises(OSError) as caught:
+        root.files.read("/none")
+    assert caught.value.errno == errno.ENOENT
+    assert str(caught.value).startswith("ENOENT: ")
 
 
 def test_the_surface(root):

@@ -7,6 +7,8 @@ import pytest
 
 from wasmsand import (CommandFailed, FileNotFound, Mount, QuotaExceeded,
                       RpcError, Sandbox, SandboxClosed, Timeout)
+from wasmsand._args import encode
+from wasmsand._ops import Decoder
 
 
 # --- commands
@@ -42,6 +44,20 @@ def test_callbacks_get_the_output_in_order(sb):
                         on_stdout=out.append, on_stderr=err.append)
     assert "".join(out) == r.stdout == "1\n2\n3\n"
     assert "".join(err) == "e\n"
+
+
+def test_callbacks_get_whole_characters(sb):
+    texts = []
+    decoder = Decoder(texts.append, None)
+    for data in (b"\xf0\x9f", b"\x98\x80-\xe2\x82"):
+        decoder({"stream": "stdout", "data": encode(data)})
+        decoder({"stream": "stderr", "data": encode(b"\xff")})
+    decoder.end()
+    assert texts == ["\U0001f600-", "\ufffd"]
+    texts.clear()
+    r = sb.commands.run(r"printf '\xf0\x9f'; cat; printf '\x98\x80-\xe2\x82'",
+                        on_stdout=texts.append)
+    assert "".join(texts) == r.stdout == "\U0001f600-\ufffd"
 
 
 def test_a_callback_may_use_the_sandbox(root, sb):
@@ -180,6 +196,49 @@ def test_large_files_go_in_parts(sb):
         == "large\n755\n"
 
 
+def test_a_large_file_replaces_one_as_a_small_one_does(sb):
+    large, name = b"x" * 5_000_000, "/tmp/" + "n" * 255
+    sb.files.write(name, "", mode=0o750)
+    sb.files.symlink(name, "/tmp/link")
+    sb.files.write(name, large)
+    sb.files.write("/tmp/link", large + b"y")
+    assert sb.files.read(name) == large + b"y"
+    assert sb.commands.run("stat -c %a /tmp/n*; readlink /tmp/link; ls -A /tmp"
+                           ).stdout == f"750\n{name}\nlink\n{name[5:]}\n"
+
+
+def test_a_large_file_that_cannot_be_written(sb):
+    with pytest.raises(FileNotFound, match="ENOENT.*: /none/f$"):
+        sb.files.write("/none/f", b"x" * 5_000_000)
+    with pytest.raises(RpcError, match="EISDIR.*: /tmp$"):
+        sb.files.write("/tmp", b"x" * 5_000_000)
+
+
+def test_threads_write_the_same_large_file(sb):
+    failed = []
+
+    def work(data):
+        try:
+            for _ in range(3):
+                sb.files.write("/tmp/f", data)
+        except Exception as e:  # pylint: disable=broad-except
+            failed.append(e)
+    whole = [letter * 9_000_000 for letter in (b"a", b"b")]
+    threads = [threading.Thread(target=work, args=(w,)) for w in whole]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failed and sb.files.read("/tmp/f") in whole
+
+
+def test_what_can_not_exist_does_not(sb):
+    sb.files.symlink("loop", "/tmp/loop")
+    for path in ("/none", "/etc/passwd/f", "/tmp/loop/f", "/tmp/" + "n" * 256):
+        assert not sb.files.exists(path)
+    assert sb.files.exists("/tmp/loop")
+
+
 def test_a_missing_file(sb):
     with pytest.raises(FileNotFound, match="ENOENT.*/tmp/none"):
         sb.files.read("/tmp/none")
@@ -239,6 +298,19 @@ def test_forks_are_isolated(sb):
 def test_the_root_cannot_be_destroyed(root):
     with pytest.raises(RuntimeError, match="use kill"):
         root.destroy()
+
+
+def test_snapshots_make_room_for_others():
+    with Sandbox(limits={"snapshots": 2}) as sb:
+        kept = [sb.snapshot(), sb.snapshot()]
+        assert sb.snapshots() == kept
+        with pytest.raises(QuotaExceeded):
+            sb.snapshot()
+        sb.delete_snapshot(kept[0])
+        assert sb.snapshots() == [kept[1]]
+        sb.restore(sb.snapshot())
+        with pytest.raises(RpcError, match="snapshot_id"):
+            sb.delete_snapshot(kept[0])
 
 
 def test_snapshots(sb):
@@ -337,6 +409,16 @@ def test_commands_of_the_caller():
         assert sb.commands.run("echo a | shout b c | cat").stdout == "A\nb c\n"
         r = sb.commands.run("fails")
         assert r.exit_code == 1 and "not today" in r.stderr
+
+
+def test_answers_of_any_kind():
+    answers = {"raw": b"\xc3\xa9\xff", "yes": ("", True), "no": ("", False),
+               "nothing": None, "odd": ("", object())}
+    with Sandbox(extensions={name: lambda args, stdin, value=value: value
+                             for name, value in answers.items()}) as sb:
+        assert sb.commands.run("raw").stdout == "\xe9\ufffd"
+        assert [sb.commands.run(name).exit_code
+                for name in ("yes", "no", "nothing", "odd")] == [1, 0, 0, 1]
 
 
 def test_status(sb):

@@ -4,8 +4,10 @@ import json
 import os
 import queue
 import signal
+import subprocess
 import sys
 import threading
+import traceback
 
 import pytest
 
@@ -221,3 +223,68 @@ def test_lines_are_single_lines_of_json(connection):
     text = "a\nb\u2028c\0d"
     assert call(connection, "echo", t=text)[-1][1]["params"]["t"] == text
     assert "\n" not in json.dumps(text)
+
+
+@pytest.mark.parametrize("answer", [
+    {"n": b"bytes"}, {"n": float("nan")}, {"n": "\udcff"}, {"n": "x" * 9000}])
+def test_an_answer_that_cannot_be_sent_is_an_error(connection, answer):
+    connection.max_line_bytes = 8192
+    connection.handle("question", lambda params: answer)
+    reply = call(connection, "ask")[-1][1]
+    assert "Error: " in reply["error"]["message"]
+
+
+def test_a_handler_that_exits_is_an_error_for_the_server(connection):
+    def leave(params):
+        raise SystemExit("\udcff")
+    connection.handle("question", leave)
+    reply = call(connection, "ask")[-1][1]
+    assert reply["error"]["message"] == "SystemExit: \\udcff"
+
+
+def test_each_caller_has_an_error_of_its_own(connection):
+    connection.close()
+    errors = []
+    for _ in range(3):
+        with pytest.raises(SandboxClosed) as caught:
+            connection.send("a", {}, lambda event: None)
+        errors.append(caught.value)
+    assert len(set(map(id, errors))) == 3
+    assert len({len(traceback.extract_tb(e.__traceback__))
+                for e in errors}) == 1
+
+
+def test_no_room_for_a_thread_leaves_no_server(monkeypatch):
+    started, processes = [], []
+    start, popen = Connection._start, subprocess.Popen
+
+    def only_one(work):
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(start(work))
+        return started[0]
+
+    def remembered(*args, **kwargs):
+        processes.append(popen(*args, **kwargs))
+        return processes[0]
+    monkeypatch.setattr(Connection, "_start", staticmethod(only_one))
+    monkeypatch.setattr(subprocess, "Popen", remembered)
+    with pytest.raises(RuntimeError, match="new thread"):
+        Connection([sys.executable, "-c", ECHO])
+    assert processes[0].returncode == -signal.SIGKILL
+    started[0].join()
+
+
+def test_a_cancellation_does_not_overtake_what_it_cancels(connection,
+                                                          monkeypatch):
+    """A large request is written by a thread, which may have to wait."""
+    order, over = [], threading.Event()
+    with connection._write_lock:
+        writer = connection.send("large", {"t": "x" * 100_000}, lambda e: None)
+    monkeypatch.setattr(connection, "_write_now", lambda line: (
+        order.append("written"), over.set()))
+    join = writer.join
+    monkeypatch.setattr(writer, "join", lambda: (join(),
+                                                 order.append("joined")))
+    connection.post("cancel", {}, writer)
+    assert over.wait(30) and order == ["joined", "written"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import (Any, AsyncIterator, Dict, Generator, List, Mapping,
                     Optional, Sequence, Tuple, TypeVar)
 
@@ -10,7 +11,7 @@ from . import _args, _ops
 from ._args import Data, HostPath
 from ._errors import SandboxError
 from ._ops import Extension, OnOutput, Op, Pause, Request, Step
-from ._sync import _Channel
+from ._sync import _Channel, _Pending
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
 from ._wire import Event, Sink
 
@@ -53,23 +54,20 @@ class _AsyncChannel(_Channel):
 
     async def _await(self, request: Request) -> Any:
         events, sink = _queue()
-        number = self.connection.new_id()
+        pending = _Pending(self, request, sink)
         try:
-            self.connection.send(request.method,
-                                 self.addressed(request.params), sink, number)
-            while True:
-                kind, value = await events.get()
-                if kind == "done":
-                    return value
-                if kind == "error":
-                    raise value
+            pending.send()
+            kind, value = await events.get()
+            while kind == "output":
                 if request.on_output:
                     request.on_output(value)
-        except SandboxError:
-            raise
+                kind, value = await events.get()
         except BaseException:  # the task was cancelled, or a callback's own
-            self.abandon(number, request.undo)
+            pending.abandon()
             raise
+        if kind == "error":
+            raise value
+        return value
 
 
 class AsyncProcess:
@@ -112,7 +110,7 @@ class AsyncProcess:
             raise TimeoutError(
                 f"process {self.process_id} is still running") from None
         if kind == "error":
-            raise value
+            raise copy.copy(value)
         return int(value["exitCode"])
 
     @property
@@ -281,7 +279,7 @@ class AsyncSandbox:
 
     def _other(self, sandbox_id: str) -> "AsyncSandbox":
         assert self._channel
-        sb = type(self)()
+        sb = type(self).__new__(type(self))
         sb._attach(_AsyncChannel(self._channel.connection, sandbox_id))
         return sb
 
@@ -301,14 +299,10 @@ class AsyncSandbox:
             on_stdout=on_stdout, on_stderr=on_stderr, check=check))
 
     async def fork(self) -> "AsyncSandbox":
-        result = await self._do(_ops.ask("sandbox.fork"))
-        return self._other(result["sandboxId"])
+        return self._other(await self._do(_ops.fork()))
 
     async def new(self, label: Optional[str] = None) -> "AsyncSandbox":
-        result = await self._do(_ops.ask(
-            "sandbox.create", **_args.optional(
-                {}, label=_args.maybe_text("label", label))))
-        return self._other(result["sandboxId"])
+        return self._other(await self._do(_ops.new(label)))
 
     async def list(self) -> List[SandboxInfo]:
         return await self._do(_ops.sandboxes())
@@ -318,6 +312,12 @@ class AsyncSandbox:
 
     async def restore(self, snapshot_id: str) -> None:
         await self._do(_ops.restore(snapshot_id))
+
+    async def snapshots(self) -> List[str]:
+        return await self._do(_ops.snapshots())
+
+    async def delete_snapshot(self, snapshot_id: str) -> None:
+        await self._do(_ops.delete_snapshot(snapshot_id))
 
     async def export_state(self) -> bytes:
         return await self._do(_ops.export_state())

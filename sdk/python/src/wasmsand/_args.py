@@ -4,6 +4,7 @@ argument."""
 from __future__ import annotations
 
 import base64
+import inspect
 import os
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
@@ -83,6 +84,9 @@ def function(name: str, value: Any) -> None:
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function, "
                         f"not {type(value).__name__}")
+    if inspect.iscoroutinefunction(value):
+        raise TypeError(f"{name} must be a plain function, not an async one: "
+                        "nothing awaits it")
 
 
 def texts(name: str, value: Any) -> Optional[List[str]]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, Optional, Type
+import errno
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from ._types import CommandResult
 
 
 class SandboxError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package, which can be pickled."""
+
+    def _made_of(self) -> Tuple[Any, ...]:
+        """The arguments that make another one like it."""
+        return self.args
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), self._made_of()
 
 
 class RpcError(SandboxError):
@@ -20,6 +28,9 @@ class RpcError(SandboxError):
         self.code = code
         self.message = message
 
+    def _made_of(self) -> Tuple[Any, ...]:
+        return self.code, self.message
+
     @property
     def errno_name(self) -> Optional[str]:
         """The name before the colon, such as "ENOENT", of errors with code 1."""
@@ -29,6 +40,10 @@ class RpcError(SandboxError):
 
 class FileNotFound(RpcError, FileNotFoundError):
     """A file, or a folder on the way to it, does not exist."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(code, message)
+        self.errno = errno.ENOENT
 
 
 class QuotaExceeded(RpcError):
@@ -44,7 +59,11 @@ class ServerDied(SandboxError):
 
     def __init__(self, message: str, stderr: str) -> None:
         super().__init__(f"{message}\n{stderr}" if stderr else message)
+        self.message = message
         self.stderr = stderr
+
+    def _made_of(self) -> Tuple[Any, ...]:
+        return self.message, self.stderr
 
 
 class CommandFailed(SandboxError):
@@ -55,6 +74,9 @@ class CommandFailed(SandboxError):
         super().__init__(
             ": ".join([f"the command ended with {result.exit_code}", *tail]))
         self.result = result
+
+    def _made_of(self) -> Tuple[Any, ...]:
+        return (self.result,)
 
 
 class Timeout(CommandFailed):

@@ -7,7 +7,9 @@ returns the value for the caller. `Sandbox` drives it with a thread that waits,
 from __future__ import annotations
 
 import base64
+import codecs
 import os
+import posixpath
 from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
                     Optional, TypeVar, Union)
@@ -32,12 +34,13 @@ PAUSE_SECONDS = 0.001, 0.05  # the first and the longest, for it to read
 @dataclass
 class Request:
     """One request; on_output gets the output notifications of a run. Where the
-    caller does not wait for its end, `undo` is sent."""
+    caller does not wait for its end, `undo` of its result (None if it failed)
+    is sent then."""
 
     method: str
     params: Dict[str, Any]
     on_output: Optional[Callable[[Dict[str, Any]], None]] = None
-    undo: Optional["Request"] = None
+    undo: Optional[Callable[[Any], Optional["Request"]]] = None
 
 
 @dataclass
@@ -72,16 +75,26 @@ def result_of(r: Mapping[str, Any]) -> CommandResult:
 
 
 class Decoder:
-    """Text of a stream of notifications, which never split a character."""
+    """Text of a stream of notifications, whose bytes may split a character."""
 
     def __init__(self, on_stdout: Optional[OnOutput],
                  on_stderr: Optional[OnOutput]) -> None:
         self._to = {"stdout": on_stdout, "stderr": on_stderr}
+        self._text = {name: codecs.getincrementaldecoder("utf-8")("replace")
+                      for name in self._to}
 
     def __call__(self, params: Dict[str, Any]) -> None:
-        to = self._to[params["stream"]]
-        if to:
-            to(decoded(params["data"]).decode(errors="replace"))
+        self._give(params["stream"], decoded(params["data"]))
+
+    def end(self) -> None:
+        for stream in self._to:
+            self._give(stream, b"", final=True)
+
+    def _give(self, stream: str, data: bytes, final: bool = False) -> None:
+        to = self._to[stream]
+        text_of = self._text[stream].decode(data, final)
+        if to and text_of:
+            to(text_of)
 
 
 def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
@@ -98,7 +111,8 @@ def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
 def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]],
         cwd: Optional[str], timeout_ms: Optional[int],
         on_stdout: Optional[OnOutput], on_stderr: Optional[OnOutput],
-        check: bool, undo: Optional[Request] = None) -> Op[CommandResult]:
+        check: bool, undo: Optional[Callable[[Any], Request]] = None) -> \
+        Op[CommandResult]:
     params = optional(
         {"command": text("command", command), "encoding": "base64"},
         stdin=None if stdin is None else encode(to_bytes("stdin", stdin)),
@@ -113,6 +127,8 @@ def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]]
         on_output = Decoder(on_stdout, on_stderr)
     result = result_of((yield from in_folder(
         cwd, Request("run", params, on_output, undo))))
+    if on_output:
+        on_output.end()
     if check and result.exit_code:
         failed = Timeout if result.error_class == "TIMEOUT" else CommandFailed
         raise failed(result)
@@ -127,7 +143,9 @@ def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
         env=variables("env", env))
     if pty:
         params.update(rows=integer("rows", rows), cols=integer("cols", cols))
-    result = yield from in_folder(cwd, Request("process.start", params))
+    result = yield from in_folder(cwd, Request(
+        "process.start", params, undo=lambda made: made and Request(
+            "process.kill", {"processId": made["processId"], "signal": 9})))
     return int(result["processId"])
 
 
@@ -156,13 +174,12 @@ def run_python(code: str, *, stdin: Optional[Data],
                on_stderr: Optional[OnOutput],
                check: bool) -> Op[CommandResult]:
     path = f"/tmp/run-{os.urandom(6).hex()}.py"
-    undo = Request("files.rm", {"path": path})
     yield from write(path, text("code", code), None)
     try:
         result = yield from run(
             f"python3 {path}", stdin=stdin, env=env, cwd=cwd,
             timeout_ms=timeout_ms, on_stdout=on_stdout, on_stderr=on_stderr,
-            check=check, undo=undo)
+            check=check, undo=lambda _: Request("files.rm", {"path": path}))
     except (SandboxError, TypeError, ValueError):
         yield from rm(path, recursive=False, missing_ok=True)
         raise
@@ -196,20 +213,33 @@ def write(path: str, data: Data, mode: Optional[int]) -> Op[None]:
     path_of("path", path)
     maybe_integer("mode", mode)
     if len(raw) <= PART_BYTES:
-        yield Request("files.write", optional(
-            {"path": path, "data": encode(raw)}, mode=mode))
+        yield from write_parts(path, raw, mode, None)
         return
-    partial = f"{path}.wasmsand-partial"
-    undo = Request("files.rm", {"path": partial})
     try:
-        for at in range(0, len(raw), PART_BYTES):
-            yield Request("files.write", optional(
-                {"path": partial, "data": encode(raw[at:at + PART_BYTES]),
-                 "append": at > 0}, mode=mode if at == 0 else None), undo=undo)
+        old = yield Request("files.stat", {"path": path})
+    except FileNotFound:
+        old = {"type": "file", "mode": None}
+    if old["type"] != "file":  # a link is followed, a folder refused
+        yield from write_parts(path, raw, mode, None)
+        return
+    partial = posixpath.join(posixpath.dirname(path),
+                             f".wasmsand-{os.urandom(8).hex()}")
+    try:
+        yield from write_parts(
+            partial, raw, old["mode"] if mode is None else mode,
+            lambda _: Request("files.rm", {"path": partial}))
         yield Request("files.rename", {"from": partial, "to": path})
-    except SandboxError:
+    except RpcError as e:
         yield from rm(partial, recursive=False, missing_ok=True)
-        raise
+        raise type(e)(e.code, e.message.replace(partial, path)) from None
+
+
+def write_parts(path: str, raw: bytes, mode: Optional[int],
+                undo: Optional[Callable[[Any], Request]]) -> Op[None]:
+    for at in range(0, max(len(raw), 1), PART_BYTES):
+        yield Request("files.write", optional(
+            {"path": path, "data": encode(raw[at:at + PART_BYTES])},
+            append=True if at else None, mode=None if at else mode), undo=undo)
 
 
 def info(entry: Mapping[str, Any]) -> FileInfo:
@@ -228,7 +258,9 @@ def stat(path: str) -> Op[FileInfo]:
 def exists(path: str) -> Op[bool]:
     try:
         yield from stat(path)
-    except FileNotFound:
+    except RpcError as e:
+        if e.errno_name not in ("ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"):
+            raise
         return False
     return True
 
@@ -319,7 +351,10 @@ def extension_handler(extensions: Mapping[str, Extension]) -> \
         if isinstance(value, dict):
             return value
         out, status = value if isinstance(value, tuple) else (value, 0)
-        return {"stdout": "" if out is None else str(out), "exitCode": status}
+        if isinstance(out, (bytes, bytearray, memoryview)):
+            out = bytes(out).decode(errors="replace")
+        return {"stdout": "" if out is None else str(out),
+                "exitCode": int(status or 0)}
     return handle
 
 
@@ -368,13 +403,41 @@ def connect(params: Mapping[str, Any],
     return connection
 
 
+def fork() -> Op[str]:
+    return (yield from made(Request("sandbox.fork", {})))
+
+
+def new(label: Optional[str]) -> Op[str]:
+    return (yield from made(Request("sandbox.create", optional(
+        {}, label=maybe_text("label", label)))))
+
+
+def made(request: Request) -> Op[str]:
+    """The id of the sandbox that the request makes."""
+    request.undo = lambda made: made and Request(
+        "sandbox.destroy", {"sandboxId": made["sandboxId"]})
+    return str((yield request)["sandboxId"])
+
+
 def restore(snapshot_id: str) -> Op[None]:
+    yield from of_snapshot("snapshot.restore", snapshot_id)
+
+
+def delete_snapshot(snapshot_id: str) -> Op[None]:
+    yield from of_snapshot("snapshot.delete", snapshot_id)
+
+
+def of_snapshot(method: str, snapshot_id: str) -> Op[None]:
     try:
-        yield Request("snapshot.restore",
-                      {"id": text("snapshot_id", snapshot_id)})
+        yield Request(method, {"id": text("snapshot_id", snapshot_id)})
     except FileNotFound as e:
         raise RpcError(e.code, f"ENOENT: snapshot_id {snapshot_id!r} is no "
                        "snapshot of this sandbox") from None
+
+
+def snapshots() -> Op[List[str]]:
+    result = yield Request("snapshot.list", {})
+    return [str(s["id"]) for s in result["snapshots"]]
 
 
 def export_state() -> Op[bytes]:

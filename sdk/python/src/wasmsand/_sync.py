@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import queue
 import threading
 import time
@@ -13,9 +14,60 @@ from ._args import Data, HostPath
 from ._errors import SandboxClosed, SandboxError
 from ._ops import Extension, OnOutput, Op, Pause, Request, Step
 from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import Connection, Event
+from ._wire import Connection, Event, Sink
 
 T = TypeVar("T")
+
+
+class _Pending:
+    """A request under way. If its caller gives it up, it is cancelled, and what
+    it has done is undone when it is answered."""
+
+    def __init__(self, channel: "_Channel", request: Request,
+                 sink: Sink) -> None:
+        self._channel = channel
+        self._request = request
+        self._sink = sink
+        self._number = channel.connection.new_id()
+        self._writer: Optional[threading.Thread] = None
+        self._lock = threading.Lock()  # guards what follows
+        self._answer: Optional[Event] = None
+        self._is_abandoned = False
+
+    def send(self) -> None:
+        self._writer = self._channel.connection.send(
+            self._request.method, self._channel.addressed(self._request.params),
+            self._take, self._number)
+
+    def abandon(self) -> None:
+        """Does not wait for anything."""
+        with self._lock:
+            self._is_abandoned = True
+            answer = self._answer
+        self._post(Request("cancel", {"requestId": self._number}))
+        if answer:
+            self._undo(answer)
+
+    def _take(self, event: Event) -> None:
+        with self._lock:
+            if event[0] != "output":
+                self._answer = event
+            is_abandoned = self._is_abandoned
+        if not is_abandoned:
+            self._sink(event)
+        elif event[0] != "output":
+            self._undo(event)
+
+    def _undo(self, answer: Event) -> None:
+        kind, value = answer
+        undo = self._request.undo
+        request = undo(value if kind == "done" else None) if undo else None
+        if request:
+            self._post(request)
+
+    def _post(self, request: Request) -> None:
+        self._channel.connection.post(
+            request.method, self._channel.for_it(request.params), self._writer)
 
 
 class _Channel:
@@ -30,8 +82,12 @@ class _Channel:
     def addressed(self, params: Dict[str, Any]) -> Dict[str, Any]:
         if self.is_closed:
             raise SandboxClosed("the sandbox was destroyed")
+        return self.for_it(params)
+
+    def for_it(self, params: Dict[str, Any]) -> Dict[str, Any]:
+        """For this sandbox, unless they name another."""
         if self.sandbox_id is not None:
-            params["sandboxId"] = self.sandbox_id
+            params.setdefault("sandboxId", self.sandbox_id)
         return params
 
     def do(self, op: Op[T]) -> T:
@@ -57,32 +113,20 @@ class _Channel:
 
     def _wait(self, request: Request) -> Any:
         events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
-        number = self.connection.new_id()
+        pending = _Pending(self, request, events.put)
         try:
-            self.connection.send(request.method,
-                                 self.addressed(request.params), events.put,
-                                 number)
-            while True:
-                kind, value = events.get()
-                if kind == "done":
-                    return value
-                if kind == "error":
-                    raise value
+            pending.send()
+            kind, value = events.get()
+            while kind == "output":
                 if request.on_output:
                     request.on_output(value)
-        except SandboxError:
-            raise
+                kind, value = events.get()
         except BaseException:  # KeyboardInterrupt, or a callback's own
-            self.abandon(number, request.undo)
+            pending.abandon()
             raise
-
-    def abandon(self, number: int, undo: Optional[Request]) -> None:
-        """Nobody waits for this request any more. Does not wait either."""
-        if not self.is_closed:
-            self.connection.post("cancel", self.addressed(
-                {"requestId": number}), instead_of=number)
-        if undo and not self.is_closed:
-            self.connection.post(undo.method, self.addressed(undo.params))
+        if kind == "error":
+            raise value
+        return value
 
 
 class Process:
@@ -124,7 +168,7 @@ class Process:
             raise TimeoutError(f"process {self.process_id} is still running")
         kind, value = self._result
         if kind == "error":
-            raise value
+            raise copy.copy(value)
         return int(value["exitCode"])
 
     @property
@@ -326,15 +370,13 @@ class Sandbox:
 
     def fork(self) -> "Sandbox":
         """A copy with the same files, shell and limits, in microseconds."""
-        result = self._channel.do(_ops.ask("sandbox.fork"))
-        return self._on(self._channel.connection, result["sandboxId"])
+        return self._on(self._channel.connection,
+                        self._channel.do(_ops.fork()))
 
     def new(self, label: Optional[str] = None) -> "Sandbox":
         """A fresh sandbox on the same server, with the options of the first."""
-        result = self._channel.do(_ops.ask(
-            "sandbox.create", **_args.optional(
-                {}, label=_args.maybe_text("label", label))))
-        return self._on(self._channel.connection, result["sandboxId"])
+        return self._on(self._channel.connection,
+                        self._channel.do(_ops.new(label)))
 
     def list(self) -> List[SandboxInfo]:
         """The other sandboxes of this server."""
@@ -345,6 +387,14 @@ class Sandbox:
 
     def restore(self, snapshot_id: str) -> None:
         self._channel.do(_ops.restore(snapshot_id))
+
+    def snapshots(self) -> List[str]:
+        """Those that are kept, the oldest first."""
+        return self._channel.do(_ops.snapshots())
+
+    def delete_snapshot(self, snapshot_id: str) -> None:
+        """Makes room for another: limits()["snapshots"] are kept at most."""
+        self._channel.do(_ops.delete_snapshot(snapshot_id))
 
     def export_state(self) -> bytes:
         """All that was changed, as a tar."""

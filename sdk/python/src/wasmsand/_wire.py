@@ -13,6 +13,7 @@ never waits for a writer: a server whose output is not read stops reading."""
 from __future__ import annotations
 
 import atexit
+import copy
 import itertools
 import json
 import os
@@ -31,6 +32,7 @@ Sink = Callable[[Event], None]
 Handler = Callable[[Dict[str, Any]], Dict[str, Any]]
 
 STDERR_LINES = 20
+ERROR_CHARS = 1000
 END_SECONDS = 5.0
 BUFFER_BYTES = 64 << 10
 MAX_LINE_BYTES = 8 << 20  # rpcBytes of a server, unless asked for more
@@ -70,8 +72,13 @@ class Connection:
             list(argv or server_command()), bufsize=BUFFER_BYTES,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True)
-        self._stderr_reader = self._start(self._read_stderr)
-        self._reader = self._start(self._read_lines)
+        try:
+            self._stderr_reader = self._start(self._read_stderr)
+            self._reader = self._start(self._read_lines)
+        except BaseException:  # no room for a thread
+            self._process.kill()
+            self._process.wait()
+            raise
         _connections.add(self)
 
     @staticmethod
@@ -86,8 +93,9 @@ class Connection:
         return next(self._ids)
 
     def send(self, method: str, params: Mapping[str, Any], sink: Sink,
-             number: Optional[int] = None) -> None:
-        """Sends a request; its answer goes to the sink."""
+             number: Optional[int] = None) -> Optional[threading.Thread]:
+        """Sends a request; its answer goes to the sink. The result is the
+        thread that writes it, if it is not written yet."""
         if number is None:
             number = self.new_id()
         line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
@@ -99,28 +107,31 @@ class Connection:
                            f"{self.max_line_bytes}")
         with self._lock:
             if self._end:
-                raise self._end
+                raise copy.copy(self._end)
             self._sinks[number] = sink
-        self._write(line)
+        return self._write(line)
 
     def post(self, method: str, params: Mapping[str, Any],
-             instead_of: Optional[int] = None) -> None:
-        """Sends a request without waiting for anything; its answer, and that
-        of the request in its place, are for nobody."""
-        with self._lock:
-            self._sinks.pop(instead_of or 0, None)
+             after: Optional[threading.Thread] = None) -> None:
+        """Sends a request, when that thread has ended, without waiting for
+        anything; its answer is for nobody."""
         line = _encode({"jsonrpc": "2.0", "id": self.new_id(),
                         "method": method, "params": params})
+
+        def work() -> None:
+            if after:
+                after.join()
+            self._write_now(line)
         try:
-            self._start(lambda: self._write_now(line))
+            self._start(work)
         except RuntimeError:
             pass  # the interpreter ends, and with it the server
 
-    def _write(self, line: bytes) -> None:
-        if len(line) <= BUFFER_BYTES:
-            self._write_now(line)
-        else:
-            self._start(lambda: self._write_now(line))
+    def _write(self, line: bytes) -> Optional[threading.Thread]:
+        if len(line) > BUFFER_BYTES:
+            return self._start(lambda: self._write_now(line))
+        self._write_now(line)
+        return None
 
     def _write_now(self, line: bytes) -> None:
         stdin = self._process.stdin
@@ -156,8 +167,9 @@ class Connection:
         assert stdout is not None
         reason = ""
         try:
-            for line in stdout:
-                self._take(json.loads(line))
+            with stdout:
+                for line in stdout:
+                    self._take(json.loads(line))
         except Exception as e:  # not of the protocol: nobody knows what is next
             self._process.kill()
             reason = f", after a line that is none of its protocol ({e!r})"
@@ -203,16 +215,23 @@ class Connection:
         try:
             if not handler:
                 raise LookupError(f"no handler for {message['method']}")
-            reply["result"] = handler(message["params"])
-        except Exception as e:  # the command in the sandbox reports it
-            reply["error"] = {"code": 1, "message": f"{type(e).__name__}: {e}"}
-        self._write(_encode(reply))
+            line = _encode({**reply, "result": handler(message["params"])})
+            if len(line) > self.max_line_bytes:
+                raise ValueError(f"an answer of {len(line)} bytes, the limit "
+                                 f"rpcBytes is {self.max_line_bytes}")
+        except BaseException as e:  # the command in the sandbox reports it
+            why = f"{type(e).__name__}: {e}"[:ERROR_CHARS]
+            reply["error"] = {"code": 1, "message": why.encode(
+                errors="backslashreplace").decode()}
+            line = _encode(reply)
+        self._write(line)
 
     def _read_stderr(self) -> None:
         stderr: Optional[IO[bytes]] = self._process.stderr
         assert stderr is not None
-        for line in stderr:
-            self._stderr.append(line.decode(errors="replace"))
+        with stderr:
+            for line in stderr:
+                self._stderr.append(line.decode(errors="replace"))
 
     # --- the end
 
@@ -236,7 +255,7 @@ class Connection:
             self._sinks.clear()
             self._outputs.clear()
         for sink in sinks:
-            sink(("error", self._end))
+            sink(("error", copy.copy(self._end)))
 
     def close(self) -> None:
         """Ends the server and everything in it; calls that wait fail."""
@@ -280,7 +299,9 @@ class Connection:
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    """A ValueError or TypeError for what the server would not understand."""
+    return json.dumps(message, separators=(",", ":"), ensure_ascii=False,
+                      allow_nan=False).encode() + b"\n"
 
 
 _connections: "weakref.WeakSet[Connection]" = weakref.WeakSet()
