@@ -505,6 +505,28 @@ TEST(pty_number_is_limited)
     kernel_free(k);
 }
 
+/* Those that are hung up are no longer counted, but kept by open slaves. */
+TEST(pty_memory_is_charged_as_long_as_a_slave_is_open)
+{
+    enum { N = 3, KEPT_BYTES = N * (16 << 10) };
+    struct kernel *k = world_new();
+    struct file *m, *s[N];
+    struct tty *tty;
+
+    for (int i = 0; i < N; i++) {
+        CHECK_EQ(pty_new_pair(k, &m, &tty), 0);
+        CHECK_EQ(tty_open(tty, NULL, O_RDWR, &s[i]), 0);
+        file_put(m);
+    }
+    CHECK(k->limits.used[LIMIT_memory] >= KEPT_BYTES);
+    k->limits.max[LIMIT_memory] = k->limits.used[LIMIT_memory];
+    CHECK_EQ(pty_new_pair(k, &m, &tty), -ENOMEM);
+    for (int i = 0; i < N; i++)
+        file_put(s[i]);
+    CHECK_EQ(k->limits.used[LIMIT_memory], 0);
+    kernel_free(k);
+}
+
 TEST(pty_constructors_survive_lack_of_memory)
 {
     struct kernel *k = world_new();
