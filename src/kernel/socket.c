@@ -202,8 +202,8 @@ limit_wait(struct task *t, int64_t timeout_ns)
 {
     if (!timeout_ns)
         return;
-    int64_t now = clock_mono_ns(&t->kernel->clock);
-    (void)thread_deadline(t->thread, now + timeout_ns);
+    (void)thread_deadline(t->thread,
+                          clock_after(&t->kernel->clock, timeout_ns));
     t->thread->call.restartable = false;
 }
 

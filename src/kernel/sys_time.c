@@ -32,7 +32,7 @@ task_clock_ns(struct task *t, int id, int64_t *ret)
 
     /* Virtual time passes for those who look: a loop until some moment ends. */
     if (c->is_virtual)
-        clock_jump(c, c->virtual_ns + 1000);
+        clock_jump(c, clock_after(c, 1000));
     switch (id) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:

@@ -406,6 +406,20 @@ TEST(tty_raw_read_ends_after_vtime_without_vmin)
     pair_free(&p);
 }
 
+TEST(tty_raw_reads_wait_at_the_end_of_time)
+{
+    struct pair p = pair_new();
+    char c;
+
+    clock_jump(&p.k->clock, NS_NEVER);
+    set_raw(&p, 0, 1);
+    CHECK_EQ(world_read(p.slave, p.t, &c, 1), -EAGAIN);
+    set_raw(&p, 5, 1);
+    type(&p, "ab");
+    WAITS(p.slave);
+    pair_free(&p);
+}
+
 TEST(tty_mode_change_keeps_what_was_typed)
 {
     struct pair p = pair_new();
