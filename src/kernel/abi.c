@@ -34,7 +34,7 @@ abi_put_time(struct task *t, gaddr a, int64_t ns)
 static int64_t
 floor_s(int64_t ns)
 {
-    return ns >= 0 ? ns / NS_PER_S : -((-ns + NS_PER_S - 1) / NS_PER_S);
+    return ns / NS_PER_S - (ns % NS_PER_S < 0);
 }
 
 #define FILL_TIME(to, ns)                                  \

@@ -306,6 +306,8 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
         return n == IO_STEP_BYTES ? again_at_once(t, done) : (int64_t)done;
     if (must_not_wait(t, f))
         return (int64_t)done;
+    if (file_poll(f, NULL) & POLLOUT)
+        return again_at_once(t, done);
     t->thread->call.progress = done;
     return thread_wait_file(t->thread, f);
 }

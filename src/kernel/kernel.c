@@ -22,6 +22,7 @@ init_lists(struct kernel *k)
     list_init(&k->background);
     list_init(&k->dead_threads);
     list_init(&k->reap_list);
+    list_init(&k->ending);
     list_init(&k->host_watches);
     list_init(&k->mounts);
     list_init(&k->fifos);

@@ -61,6 +61,8 @@ struct kernel {
     struct thread *started;   /* the last one, if it has not run yet */
     struct list dead_threads; /* to be freed by the scheduler */
     struct list reap_list;    /* tasks to be freed by the scheduler */
+    struct list ending;       /* those that end with the one that ends now */
+    bool is_exiting;          /* there is such a one: task_exit.c */
     struct list host_watches;
     struct pollfd *pollfds; /* of the scheduler */
     size_t cap_pollfds;

@@ -249,8 +249,11 @@ reprint_line(struct tty *tty)
 {
     ldisc_echo(tty, tty->tio.cc[VREPRINT]);
     ldisc_echo_plain(tty, '\n');
-    for (uint64_t p = tty->in_canon; p < tty->in_head; p++)
+    for (uint64_t p = tty->in_canon; p < tty->in_head; p++) {
+        if (!ldisc_can_echo(tty))
+            return;
         ldisc_echo(tty, *in_at(tty, p));
+    }
 }
 
 /* True if c edited the line and is used up. */

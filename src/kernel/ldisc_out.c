@@ -144,6 +144,12 @@ ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
     return n;
 }
 
+bool
+ldisc_can_echo(const struct tty *tty)
+{
+    return TTY_OUT_BYTES - out_used(tty) >= EXPANSION_MAX;
+}
+
 void
 ldisc_echo_plain(struct tty *tty, uint8_t c)
 {

@@ -124,13 +124,11 @@ master_write(struct file *f, struct task *t, const void *buf, size_t len,
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
     const uint8_t *p = buf;
-    size_t n = 0;
+    size_t n = 0, max = len < TTY_IN_BYTES ? len : TTY_IN_BYTES;
 
     (void)t;
     (void)pos;
-    /* A typed signal can end the writer, which closes the master, but buf
-     * stays: machines are freed by the scheduler. */
-    while (n < len && !tty->is_hung_up && ldisc_has_room(tty, p[n]))
+    while (n < max && !tty->is_hung_up && ldisc_has_room(tty, p[n]))
         ldisc_receive(tty, p[n++]);
     return n ? (int64_t)n : -EAGAIN;
 }

@@ -202,8 +202,8 @@ limit_wait(struct task *t, int64_t timeout_ns)
 {
     if (!timeout_ns)
         return;
-    (void)thread_deadline(t->thread,
-                          clock_after(&t->kernel->clock, timeout_ns));
+    int64_t deadline = clock_after(&t->kernel->clock, timeout_ns);
+    (void)thread_deadline(t->thread, deadline);
     t->thread->call.restartable = false;
 }
 

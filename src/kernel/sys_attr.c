@@ -227,9 +227,9 @@ one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
         return 0;
     if (ts.nsec < 0 || ts.nsec >= NS_PER_S)
         return -EINVAL;
-    if (__builtin_mul_overflow(ts.sec, NS_PER_S, ret))
+    if (__builtin_mul_overflow(ts.sec, NS_PER_S, ret) ||
+        __builtin_add_overflow(*ret, ts.nsec, ret))
         return -EINVAL;
-    *ret += ts.nsec;
     return 0;
 }
 

@@ -146,6 +146,7 @@ task_init(struct task *t, struct kernel *k)
     list_init(&t->children);
     list_init(&t->sibling);
     list_init(&t->reap);
+    list_init(&t->end);
     list_init(&t->posix_timers);
     waitq_init(&t->child_events);
     timers_init(t);

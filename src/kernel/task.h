@@ -116,10 +116,12 @@ struct task {
     struct task *parent; /* NULL: init itself or a root process */
     struct list children, sibling;
     struct list reap; /* in kernel->reap_list: nobody wants its status */
+    struct list end;  /* in kernel->ending */
     int32_t pid, pgid, sid;
     uint64_t run_tag; /* the run that started it (inherited) */
     bool is_zombie, is_stopped, did_exec;
-    bool is_ending; /* in its own call, with exit_status: when that is over */
+    bool is_ending; /* with exit_status, when its own call is over, or when the
+                     * task is gone whose end is also its own */
     bool is_host_child; /* its status is for kernel_reap */
     /* For wait4: unreported stop or continue. */
     bool has_stop_event, has_cont_event;
@@ -236,7 +238,8 @@ void task_set_cwd(struct task *t, const struct vnode *v,
                   const struct vnode *dir, const char *name);
 /* The task ends with a wait4 status. Its thread, when it owns it, is freed
  * by the scheduler; after that the parent is told. In a call of its own nothing
- * is taken from under it: it ends when the call is over. */
+ * is taken from under it: it ends when the call is over. Who ends because
+ * another does ends after it. */
 void task_exit(struct task *t, int status);
 /* Will never return to its program? */
 static inline bool

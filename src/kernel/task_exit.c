@@ -153,7 +153,8 @@ task_end_borrower(struct thread *th)
         return;
     task_vfork_done(th);
     task_exit(child, SIGKILL);
-    task_notify(child);
+    if (child->is_zombie)
+        task_notify(child);
 }
 
 /* Its thread, if it has one of its own, is freed by the scheduler. */
@@ -176,27 +177,14 @@ give_up_thread(struct task *t)
     sched_bury(th);
 }
 
-static bool
-is_in_call(const struct task *t)
-{
-    const struct thread *th = t->thread;
-
-    return th && th == t->kernel->running && th->is_calling;
-}
-
-void
-task_exit(struct task *t, int status)
+static void
+exit_now(struct task *t)
 {
     struct kernel *k = t->kernel;
 
-    if (task_is_over(t))
-        return;
-    t->exit_status = status;
-    t->is_ending = is_in_call(t);
-    if (t->is_ending)
-        return;
+    t->is_ending = false;
     if (t->resident) {
-        resident_on_exit(t, status);
+        resident_on_exit(t, t->exit_status);
         return;
     }
     t->is_zombie = true;
@@ -219,13 +207,53 @@ task_exit(struct task *t, int status)
         hang_up_if_orphaned(k, t->pgid);
 }
 
+/* The end of one task may be that of others, to any depth. */
+static void
+exit_with_others(struct task *t)
+{
+    struct kernel *k = t->kernel;
+
+    k->is_exiting = true;
+    exit_now(t);
+    while (!list_is_empty(&k->ending)) {
+        struct task *other = CONTAINER_OF(k->ending.next, struct task, end);
+        list_remove(&other->end);
+        exit_now(other);
+        if (!other->thread)
+            task_notify(other);
+    }
+    k->is_exiting = false;
+}
+
+static bool
+is_in_call(const struct task *t)
+{
+    const struct thread *th = t->thread;
+
+    return th && th == t->kernel->running && th->is_calling;
+}
+
+void
+task_exit(struct task *t, int status)
+{
+    struct kernel *k = t->kernel;
+
+    if (task_is_over(t))
+        return;
+    t->exit_status = status;
+    t->is_ending = is_in_call(t) || k->is_exiting;
+    if (!t->is_ending)
+        exit_with_others(t);
+    else if (!is_in_call(t))
+        list_push_back(&k->ending, &t->end);
+}
+
 static void
 exit_if_due(struct task *t)
 {
     if (!t->is_ending)
         return;
-    t->is_ending = false;
-    task_exit(t, t->exit_status);
+    exit_with_others(t);
     if (!t->thread)
         task_notify(t);
 }

@@ -142,9 +142,11 @@ is_enough(struct tty *tty, size_t len)
         return true;
     if (!have || !gap_ns)
         return false;
-    int64_t left_ns = tty->last_input_ns - clock_mono_ns(clock) + gap_ns;
-    return left_ns <= 0 ||
-           timer_start(clock, &tty->between, clock_after(clock, left_ns)) < 0;
+    int64_t until_ns;
+    if (__builtin_add_overflow(tty->last_input_ns, gap_ns, &until_ns))
+        until_ns = NS_NEVER;
+    return clock_mono_ns(clock) >= until_ns ||
+           timer_start(clock, &tty->between, until_ns) < 0;
 }
 
 /* 0: a read may take what there is (also nothing); -EAGAIN: it waits. */
@@ -163,8 +165,8 @@ check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
         return 0;
     if (!is_raw || (f->flags & O_NONBLOCK) || !t || !t->thread)
         return -EAGAIN;
-    int64_t until_ns = clock_after(&tty->kernel->clock, time_ns);
-    return thread_deadline(t->thread, until_ns) ? 0 : -EAGAIN;
+    int64_t deadline = clock_after(&tty->kernel->clock, time_ns);
+    return thread_deadline(t->thread, deadline) ? 0 : -EAGAIN;
 }
 
 static int64_t

@@ -79,6 +79,8 @@ void ldisc_put_raw(struct tty *tty, const char *s, size_t len);
 void ldisc_flush_output(struct tty *tty);
 /* Stop (true) or go on with output. */
 void ldisc_set_stopped(struct tty *tty, bool is_stopped);
+/* Is there room for any character? */
+bool ldisc_can_echo(const struct tty *tty);
 /* Shows a typed character: ^X for control characters with ECHOCTL. */
 void ldisc_echo(struct tty *tty, uint8_t c);
 /* Output processing for one character, without ECHOCTL. */

@@ -324,29 +324,17 @@ make_call(struct fake_machine *m)
     return r;
 }
 
-static void
-change_an_argument(struct fake_machine *m, struct input *in)
-{
-    const struct syscall_row *row = syscall_row(m->words[1]);
-    uint32_t a[6], i = take(in) % 6;
-
-    fill_args(in, row ? row->args : "xxxxxx", a);
-    m->words[2 + i] = a[i];
-}
-
-/* A call that waited is made again, maybe with another argument, or with some
- * luck another. */
+/* A call that waited is made again, or with some luck another, or the same
+ * with other arguments. */
 static int32_t
 next_call(struct fake_machine *m, struct input *in)
 {
-    uint32_t b = m->words[0] && !in->give_up ? take(in) : 255;
+    uint32_t luck = m->words[0] && !in->give_up ? take(in) : 255;
 
-    if (b >= 192 && b < 224)
-        change_an_argument(m, in);
-    if (b < 224)
+    if (luck < 208)
         return make_call(m);
     in->give_up = false;
-    uint32_t nr = in->rows[take(in) % in->n_rows];
+    uint32_t nr = luck < 232 ? m->words[1] : in->rows[take(in) % in->n_rows];
     if ((nr == NR_exit || nr == NR_exit_group || nr == NR_kill) &&
         take(in) < 200)
         nr = NR_openat;

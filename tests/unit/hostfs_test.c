@@ -1,6 +1,7 @@
 /* Host folders. */
 #include "kernel/vfs/hostfs.h"
 
+#include "kernel/vfs/hostfs_impl.h"
 #include "test.h"
 #include "world.h"
 
@@ -529,6 +530,44 @@ TEST(hostfs_directories_are_read_in_pieces)
                  0);
     }
     CHECK_EQ(n.count, 100);
+    folder_free(&f);
+}
+
+/* Fills the memory for positions by those of one directory. */
+static void
+use_up_positions(struct hostfs *h, struct hostnode *dir)
+{
+    uint64_t cookie = 0;
+
+    while (h->n_offsets < HOSTFS_OFFSETS || dir->n_offsets < dir->cap_offsets)
+        CHECK_EQ(hostnode_cookie(h, dir, 0, INT64_MAX - (int64_t)dir->n_offsets,
+                                 &cookie),
+                 0);
+}
+
+TEST(hostfs_positions_are_forgotten_before_they_are_too_many)
+{
+    struct folder f;
+    struct hostnode *a = NULL, *b = NULL;
+    uint64_t cookie;
+
+    folder_init(&f, false);
+    struct hostfs *h = CONTAINER_OF(f.fs, struct hostfs, fs);
+    CHECK_EQ(mkdir(host_path(&f, "a"), 0755), 0);
+    CHECK_EQ(mkdir(host_path(&f, "b"), 0755), 0);
+    CHECK_EQ(hostnode_look_up(h, h->root, "a", &a), 0);
+    CHECK_EQ(hostnode_look_up(h, h->root, "b", &b), 0);
+    use_up_positions(h, a);
+    CHECK_EQ(hostnode_cookie(h, b, 0, INT64_MAX, &cookie), 0);
+    hostnode_hold(h, a);
+    use_up_positions(h, a);
+    CHECK_EQ(hostnode_cookie(h, a, 0, 1 - INT64_MAX, &cookie), -ENOMEM);
+    struct file *dir = world_open(f.k, f.t, "/h/a", O_DIRECTORY, NULL);
+    struct dir_emit none = {0};
+    CHECK_EQ(hostfs_readdir(f.fs, f.t, a->ino, 0, &none), 0);
+    CHECK(a->n_offsets < HOSTFS_OFFSETS / 2);
+    file_put(dir);
+    hostnode_release(h, a);
     folder_free(&f);
 }
 

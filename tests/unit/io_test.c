@@ -321,6 +321,28 @@ size_of(struct task *t, int fd)
     return a.size;
 }
 
+/* Of files that are no regular ones of the file system in memory, too. */
+TEST(seek_does_not_go_past_the_largest_position)
+{
+    enum { PATH = 64, AT = 128 };
+    const char *const paths[] = {"/", "/proc", "/proc/uptime"};
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+
+    CHECK_EQ(world_mount_system(k), 0);
+    for (uint32_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        world_str(t, PATH, paths[i]);
+        CHECK_EQ(SYS(t, NR_openat, AT_FDCWD, PATH, O_RDONLY), i);
+        CHECK_EQ(SYS(t, NR__llseek, i, INT32_MAX, UINT32_MAX, AT, SEEK_SET), 0);
+        CHECK_EQ(SYS(t, NR__llseek, i, INT32_MAX, UINT32_MAX, AT, SEEK_CUR),
+                 -EINVAL);
+        CHECK_EQ(
+            SYS(t, NR__llseek, i, UINT32_MAX, (uint32_t)-ENXIO, AT, SEEK_SET),
+            -EINVAL);
+    }
+    kernel_free(k);
+}
+
 TEST(fallocate_goes_on_in_steps)
 {
     struct kernel *k = world_new();

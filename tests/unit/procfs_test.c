@@ -267,6 +267,30 @@ count_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return true;
 }
 
+TEST(procfs_content_counts_as_memory)
+{
+    enum { LONG = 100 << 10 };
+    static char text[LONG + 1];
+    const char *const argv[] = {text, NULL}, *const envp[] = {NULL};
+    struct system s;
+    int error;
+
+    system_init(&s);
+    memset(text, 'a', LONG);
+    CHECK_EQ(args_set(&s.t->args, argv, envp, "/a"), 0);
+    uint64_t before = world_memory(s.k);
+    struct file *f = world_open(s.k, s.t, "/proc/self/cmdline", O_RDONLY, NULL);
+    CHECK(world_memory(s.k) >= before + LONG);
+    (void)slurp(&s, "/proc/self/cmdline");
+    s.k->limits.max[LIMIT_memory] = s.k->limits.used[LIMIT_memory] + LONG / 2;
+    CHECK(!world_open(s.k, s.t, "/proc/self/cmdline", O_RDONLY, &error));
+    CHECK_EQ(error, -ENOMEM);
+    CHECK_EQ(world_read(f, s.t, text, 1), 1);
+    file_put(f);
+    CHECK_EQ(world_memory(s.k), before);
+    kernel_free(s.k);
+}
+
 TEST(procfs_lists_processes_and_files)
 {
     struct system s;

@@ -179,6 +179,27 @@ TEST(task_stop_and_continue_are_events_for_wait4)
     kernel_free(k);
 }
 
+/* Each is killed by the end of the one before. */
+TEST(task_chain_of_deaths_needs_no_stack)
+{
+    enum { LONG = 20000 };
+    struct engine e = {.memory_bytes = 4096};
+    struct kernel *k = world_new_on(&e);
+    struct task *first = NULL, *t = NULL;
+
+    k->limits.max[LIMIT_processes] = LONG;
+    k->limits.max[LIMIT_memory] = UINT64_MAX;
+    for (int i = 0; i < LONG; i++) {
+        t = world_child(k, t);
+        t->pdeath_signal = SIGKILL;
+        first = first ? first : t;
+    }
+    send(first, SIGKILL);
+    CHECK(first->is_zombie && t->is_zombie);
+    CHECK_EQ(t->exit_status, SIGKILL);
+    kernel_free(k);
+}
+
 /* --- vfork */
 
 TEST(task_vfork_child_borrows_and_gives_back_the_thread)

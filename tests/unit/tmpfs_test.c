@@ -270,6 +270,28 @@ TEST(tmpfs_quotas_mark_the_limits)
     fs->ops->free(fs);
 }
 
+/* The block in which the file ended costs all of itself then. */
+TEST(tmpfs_file_made_longer_marks_the_limit)
+{
+    static char text[(1 << 20) - 100];
+    struct kernel k;
+    fake_kernel(&k);
+    struct fs *fs = fs_new(&k);
+    uint64_t a = make(fs, "a", &file_attr), b = make(fs, "b", &file_attr);
+    struct file *f, *g;
+
+    CHECK_EQ(fs->ops->open(fs, NULL, a, O_RDWR, &f), 0);
+    CHECK_EQ(fs->ops->open(fs, NULL, b, O_RDWR, &g), 0);
+    CHECK_EQ(f->ops->write(f, NULL, text, sizeof text, &f->pos), sizeof text);
+    CHECK_EQ(g->ops->write(g, NULL, "b", 1, &g->pos), 1);
+    CHECK(!k.limits.was_hit[LIMIT_file_bytes]);
+    CHECK_EQ(f->ops->truncate(f, 2 << 20), -ENOSPC);
+    CHECK(k.limits.was_hit[LIMIT_file_bytes]);
+    file_put(f);
+    file_put(g);
+    fs->ops->free(fs);
+}
+
 TEST(tmpfs_file_of_a_lost_inode_is_stale)
 {
     struct kernel k;

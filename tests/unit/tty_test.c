@@ -222,6 +222,25 @@ TEST(tty_full_of_lines_makes_the_master_wait)
     pair_free(&p);
 }
 
+/* A typed byte may take as long as the line that it edits. */
+TEST(tty_takes_long_input_in_steps)
+{
+    enum { BUF = 4096, LONG = 10000 };
+    struct pair p = pair_new();
+    int fd = fd_install(p.t, file_get(p.master), 0, false);
+
+    memset(world_at(p.t, BUF), 18, LONG); /* reprint */
+    type(&p, "a long line");
+    p.master->flags |= O_NONBLOCK;
+    CHECK_EQ(SYS(p.t, NR_write, (uint32_t)fd, BUF, LONG), 4096);
+    p.master->flags &= ~(uint32_t)O_NONBLOCK;
+    CHECK_EQ(SYS(p.t, NR_write, (uint32_t)fd, BUF, LONG), -EWAIT);
+    CHECK(world_is_woken(p.t));
+    CHECK_EQ(SYS(p.t, NR_write, (uint32_t)fd, BUF, LONG), -EWAIT);
+    CHECK_EQ(SYS(p.t, NR_write, (uint32_t)fd, BUF, LONG), LONG);
+    pair_free(&p);
+}
+
 /* --- echo */
 
 TEST(tty_echoes_as_the_flags_say)

@@ -22,11 +22,12 @@ dirfile_read_bytes(struct file *f, struct task *t, void *buf, size_t len,
 static int64_t
 dirfile_seek(struct file *f, int64_t offset, int whence)
 {
-    if (whence == SEEK_CUR)
-        offset += (int64_t)f->pos;
-    else if (whence != SEEK_SET)
+    if (whence != SEEK_CUR && whence != SEEK_SET)
         return -EINVAL;
-    return offset;
+    int64_t base = whence == SEEK_CUR ? (int64_t)f->pos : 0;
+    if (__builtin_add_overflow(offset, base, &offset))
+        return -EOVERFLOW;
+    return offset < 0 ? -EINVAL : offset;
 }
 
 static const struct file_ops dirfile_ops = {

@@ -3,13 +3,14 @@
  * The host's positions can take all 63 bits, while programs of 32 bits keep
  * them in a long. So positions that fit are used as they are, and others are
  * numbered in the order in which they are given out, from COOKIE_BASE on; a
- * node remembers them until it is forgotten. */
+ * node remembers them until it is forgotten, or others need the memory. A
+ * directory that has changed gives out new ones. */
 #include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { COOKIE_BASE = 1 << 30, COOKIES_MAX = 1 << 22, COOKIES_FIRST = 64 };
+enum { COOKIE_BASE = 1 << 30, COOKIES_FIRST = 64 };
 
 int64_t
 hostnode_offset(const struct hostnode *dir, uint64_t cookie)
@@ -20,16 +21,37 @@ hostnode_offset(const struct hostnode *dir, uint64_t cookie)
     return i < dir->n_offsets ? dir->offsets[i] : -1;
 }
 
+/* Those of directories that nobody has open. */
+static void
+forget_idle(struct hostfs *h)
+{
+    LIST_FOR_EACH(it, &h->idle)
+    hostnode_forget_offsets(h, CONTAINER_OF(it, struct hostnode, idle));
+}
+
+void
+hostnode_begin_offsets(struct hostfs *h, struct hostnode *dir)
+{
+    if (dir->cap_offsets >= HOSTFS_OFFSETS / 2)
+        hostnode_forget_offsets(h, dir);
+}
+
+static size_t
+larger_cap(const struct hostnode *dir)
+{
+    return dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
+}
+
 /* Room for one more. */
 static int
 grow_offsets(struct hostfs *h, struct hostnode *dir)
 {
-    size_t cap = dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
-    size_t more = cap - dir->cap_offsets;
-
     if (dir->n_offsets < dir->cap_offsets)
         return 0;
-    if (more > COOKIES_MAX - h->n_offsets)
+    if (larger_cap(dir) - dir->cap_offsets > HOSTFS_OFFSETS - h->n_offsets)
+        forget_idle(h);
+    size_t cap = larger_cap(dir), more = cap - dir->cap_offsets;
+    if (more > HOSTFS_OFFSETS - h->n_offsets)
         return -ENOMEM;
     int64_t *p = realloc(dir->offsets, cap * sizeof *p);
     if (!p)

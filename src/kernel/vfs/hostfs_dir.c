@@ -115,6 +115,8 @@ hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
     r.hfd = host_open(path_hfd, ".", O_RDONLY | O_DIRECTORY, 0);
     if (r.hfd < 0)
         return r.hfd;
+    if (!cookie)
+        hostnode_begin_offsets(r.h, r.dir);
     int error = read_from(&r);
     (void)close(r.hfd);
     return error;

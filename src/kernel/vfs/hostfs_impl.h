@@ -23,6 +23,7 @@ enum {
     HOSTFS_IDLE = 8192,    /* nodes kept that nobody holds */
     HOSTFS_NODES = 65536,  /* nodes in all */
     HOSTFS_DENTS_BYTES = 32768,
+    HOSTFS_OFFSETS = 1 << 22, /* positions remembered in all */
 };
 
 struct hostnode {
@@ -106,6 +107,9 @@ int hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
 /* --- hostfs_cookie.c */
 /* The host's position for a cookie; -1: it was forgotten. */
 int64_t hostnode_offset(const struct hostnode *dir, uint64_t cookie);
+/* The directory is read from its start: begins anew where it remembers so much
+ * that there may soon be no room. */
+void hostnode_begin_offsets(struct hostfs *h, struct hostnode *dir);
 /* The cookie for a host's position, which comes after the cookie `last`. */
 int hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
                     int64_t off, uint64_t *ret);

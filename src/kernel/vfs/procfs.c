@@ -302,7 +302,29 @@ struct content {
     int64_t start_ns; /* of the process: its number may be used again */
     bool is_made, is_fresh;
     struct buf buf;
+    size_t charged; /* of buf, to the memory limit */
 };
+
+static int
+charge(struct content *c)
+{
+    struct limits *l = &c->fs->kernel->limits;
+
+    if (!limits_charge(l, LIMIT_memory, c->buf.cap)) {
+        buf_fini(&c->buf);
+        return -ENOMEM;
+    }
+    c->charged = c->buf.cap;
+    return 0;
+}
+
+static void
+drop(struct content *c)
+{
+    buf_fini(&c->buf);
+    limits_uncharge(&c->fs->kernel->limits, LIMIT_memory, c->charged);
+    c->charged = 0;
+}
 
 static int
 generate(struct content *c, struct task *reader)
@@ -321,12 +343,14 @@ generate(struct content *c, struct task *reader)
     c->start_ns = a.of ? a.of->start_ns : 0;
     c->is_fresh = !c->is_made && !a.of; /* a process may end until the read */
     c->is_made = true;
-    buf_fini(&c->buf);
+    drop(c);
     if (row->text)
         buf_puts(&c->buf, row->text);
     else
         r = row->gen(&a, &c->buf);
-    return r < 0 ? r : c->buf.error;
+    if (r == 0)
+        r = c->buf.error;
+    return r < 0 ? r : charge(c);
 }
 
 static int64_t
@@ -353,17 +377,18 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 static int64_t
 content_seek(struct file *f, int64_t offset, int whence)
 {
-    if (whence == SEEK_CUR)
-        offset += (int64_t)f->pos;
-    else if (whence != SEEK_SET)
+    if (whence != SEEK_CUR && whence != SEEK_SET)
         return -EINVAL;
+    int64_t base = whence == SEEK_CUR ? (int64_t)f->pos : 0;
+    if (__builtin_add_overflow(offset, base, &offset))
+        return -EOVERFLOW;
     return offset < 0 ? -EINVAL : offset;
 }
 
 static void
 content_free(OWN struct content *c)
 {
-    buf_fini(&c->buf);
+    drop(c);
     free(c);
 }
 

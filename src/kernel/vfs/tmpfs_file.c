@@ -88,7 +88,8 @@ tmpfs_file_truncate(struct file *f, uint64_t size)
 {
     struct tmpfs_file *o = f->obj;
 
-    return tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs));
+    return (int)tmpfs_note(
+        o->fs, tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs)));
 }
 
 static int64_t
