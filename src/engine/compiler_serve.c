@@ -95,6 +95,19 @@ become_compiler(const struct serving *s, const struct line *l)
     compiler_compile(s->wasm, l->module, l->len);
 }
 
+/* Of a process that nobody can wait for beside others, the end is awaited here.
+ * -error. */
+static int
+start_failed(struct serving *s, int error)
+{
+    int64_t cpu_ns;
+
+    if (s->pid > 0)
+        (void)compiler_reap(s->pid, &cpu_ns);
+    hfd_closep(&s->out_hfd);
+    return -error;
+}
+
 static int
 start(struct serving *s, struct line *l)
 {
@@ -106,7 +119,7 @@ start(struct serving *s, struct line *l)
         become_compiler(s, l);
     s->pid_hfd = s->pid < 0 ? -1 : pidfd_open(s->pid, 0);
     if (s->pid_hfd < 0)
-        return -errno;
+        return start_failed(s, errno);
     s->runs = l;
     return 0;
 }

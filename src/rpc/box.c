@@ -216,6 +216,7 @@ box_settle(struct box *box, enum box_state state)
     struct list waiting;
 
     box->state = state;
+    process_resume_all(box);
     list_move(&box->pending, &waiting);
     LIST_FOR_EACH_SAFE(it, &waiting)
     {

@@ -81,12 +81,13 @@ run_on(const struct cgroup_host *h, const struct options *o)
     return status;
 }
 
-/* Those that end a program are passed on to the command instead. */
+/* Those that end a program are passed on to the command instead; so is the one
+ * that lets a stopped command take them. */
 static void
 block_signals(void)
 {
-    static const int passed_on[] = {SIGTERM, SIGINT,  SIGHUP,
-                                    SIGQUIT, SIGUSR1, SIGUSR2};
+    static const int passed_on[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT,
+                                    SIGUSR1, SIGUSR2, SIGCONT};
     sigset_t set;
 
     sigemptyset(&set);

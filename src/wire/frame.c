@@ -81,6 +81,18 @@ keep_head(struct frame *f, const char *line, size_t len)
     f->head[n] = 0;
 }
 
+/* All of it was taken: what one long line needed is not kept for the next. */
+static void
+empty(struct frame *f)
+{
+    f->begin = f->end = f->scanned = 0;
+    if (f->cap <= 4 * (size_t)FRAME_READ_BYTES)
+        return;
+    free(f->p);
+    f->p = NULL;
+    f->cap = 0;
+}
+
 /* There is no newline in what was read. */
 static void
 skip_if_long(struct frame *f)
@@ -91,19 +103,16 @@ skip_if_long(struct frame *f)
     if (!f->is_skipping)
         keep_head(f, f->p + f->begin, f->end - f->begin);
     f->is_skipping = true;
-    f->begin = f->end = f->scanned = 0;
-    if (f->cap > 4 * (size_t)FRAME_READ_BYTES) {
-        free(f->p);
-        f->p = NULL;
-        f->cap = 0;
-    }
+    empty(f);
 }
 
 enum frame_event
 frame_next(struct frame *f, char **ret_line, size_t *ret_len)
 {
-    if (f->end == f->begin)
+    if (f->end == f->begin) {
+        empty(f);
         return FRAME_MORE;
+    }
     char *newline = memchr(f->p + f->scanned, '\n', f->end - f->scanned);
     if (!newline) {
         skip_if_long(f);

@@ -206,6 +206,27 @@ def test_a_flood_of_a_process_without_reading():
     process.stderr.close()
 
 
+def test_a_process_goes_on_after_an_offload_that_fails():
+    """What waits for the client to read, while the sandbox is not there for anybody, is not forgotten."""
+    process = start_raw()
+    send(process, request(1, "create", storage=True), request(2, "run", command="head -c 3000000 /dev/urandom >/tmp/x"),
+         request(3, "process.start", command="exec yes"))
+    lines = (json.loads(line) for line in process.stdout)
+    next(m for m in lines if m.get("id") == 3)
+    send(process, request(4, "offload"))
+    # Its state alone is more than may wait.
+    save = next(m for m in lines if m.get("method") == "storage.save")
+    send(process, request(5, "unknown"))
+    next(m for m in lines if m.get("id") == 5)
+    send(process, {"jsonrpc": "2.0", "id": save["id"], "error": {"code": 1, "message": "disk full"}})
+    assert next(m for m in lines if m.get("id") == 4)["error"]["message"] == "EIO: storage.save: disk full"
+    assert [next(lines)["method"] for _ in range(1000)] == ["output"] * 1000
+    process.stdout.close()
+    process.stdin.close()
+    assert process.wait(60) == 0
+    process.stderr.close()
+
+
 def test_a_client_that_reads_late_gets_everything():
     process = start_raw()
     send(process, request(0, "create"), *(request(i, "run", command="head -c 300000 /dev/zero | tr '\\0' x")

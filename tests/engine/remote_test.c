@@ -12,13 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
+/* No more than a filter of a user who is not root needs. */
 static int
-seal_nothing(const char **ret_where)
+seal_little(const char **ret_where)
 {
-    (void)ret_where;
-    return 0;
+    *ret_where = "no new privileges";
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
 /* Before main, which would run the tests. */
@@ -26,7 +30,7 @@ __attribute__((constructor)) static void
 become_compiler(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "compilers"))
-        compilers_main(seal_nothing);
+        compilers_main(seal_little);
 }
 
 static struct engine *
@@ -196,6 +200,47 @@ TEST(what_nobody_wants_makes_room_for_others)
     while (r == -EAGAIN);
     CHECK_EQ(r, -EINPROGRESS);
     program_put(p);
+    engine_free(e);
+}
+
+/* It may have so many more than those before the first that it can open. */
+static void
+allow_files(pid_t pid, int first, int n)
+{
+    struct rlimit limit;
+
+    CHECK_EQ(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
+    limit.rlim_cur = (rlim_t)(first + n);
+    CHECK_EQ(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+static int
+first_free_file(pid_t pid)
+{
+    char path[64];
+
+    for (int i = 0;; i++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, i);
+        struct stat st;
+        if (lstat(path, &st) < 0)
+            return i;
+    }
+}
+
+TEST(what_a_remote_compiler_cannot_start_leaves_nothing)
+{
+    struct engine *e = closed_engine();
+    char why[200] = "";
+    int first = first_free_file(e->remote.pid);
+
+    /* There must be two: for the code, and for the end of the process. */
+    for (int n = 1; n >= 0; n--) {
+        allow_files(e->remote.pid, first, n);
+        CHECK(!fake_program(e, PROGRAM("nop"), false, why, sizeof why));
+        CHECK(!strcmp(why, "the compiler: Too many open files"));
+    }
+    allow_files(e->remote.pid, first, 2);
+    program_put(number(e, 1));
     engine_free(e);
 }
 

@@ -178,6 +178,18 @@ def test_a_signal_is_passed_on_to_the_command():
     assert (out, p.returncode) == (b"got\n", 5), err
 
 
+def test_a_stopped_command_can_be_continued_and_ended():
+    p = subprocess.Popen(
+        command("--", "sh", "-c", "echo ready; kill -STOP $$; exit 4"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert p.stdout.readline() == b"ready\n"
+    p.send_signal(signal.SIGTERM)
+    p.send_signal(signal.SIGCONT)  # as timeout(1) does
+    _, err = p.communicate(timeout=60)
+    assert p.returncode == 128 + signal.SIGTERM, err
+
+
 def test_a_host_path_can_be_read_but_not_changed():
     with readable_folder() as folder:
         (folder / "file").write_text("text")

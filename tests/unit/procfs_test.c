@@ -248,6 +248,21 @@ TEST(procfs_content_is_made_anew_after_a_rewind)
     kernel_free(s.k);
 }
 
+TEST(procfs_a_position_beyond_the_last_is_refused)
+{
+    struct system s;
+
+    system_init(&s);
+    struct file *f = world_open(s.k, s.t, "/proc/loadavg", O_RDONLY, NULL);
+    f->pos = 1;
+    CHECK_EQ(f->ops->seek(f, INT64_MAX - 1, SEEK_CUR), INT64_MAX);
+    CHECK_EQ(f->ops->seek(f, INT64_MAX, SEEK_CUR), -EOVERFLOW);
+    CHECK_EQ(f->ops->seek(f, -2, SEEK_CUR), -EINVAL);
+    CHECK_EQ(f->ops->seek(f, 0, SEEK_END), -EINVAL);
+    file_put(f);
+    kernel_free(s.k);
+}
+
 struct found {
     struct dir_emit emit;
     const char *want;

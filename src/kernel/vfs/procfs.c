@@ -377,11 +377,12 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 static int64_t
 content_seek(struct file *f, int64_t offset, int whence)
 {
-    if (whence != SEEK_CUR && whence != SEEK_SET)
+    if (whence == SEEK_CUR) {
+        if (__builtin_add_overflow(offset, (int64_t)f->pos, &offset))
+            return -EOVERFLOW;
+    } else if (whence != SEEK_SET) {
         return -EINVAL;
-    int64_t base = whence == SEEK_CUR ? (int64_t)f->pos : 0;
-    if (__builtin_add_overflow(offset, base, &offset))
-        return -EOVERFLOW;
+    }
     return offset < 0 ? -EINVAL : offset;
 }
 
