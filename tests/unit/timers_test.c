@@ -245,6 +245,8 @@ TEST(timers_last_to_the_end_of_time)
     clock_jump(&k->clock, NS_NEVER - 5000);
     int id = create(t, CLOCK_REALTIME, SIGUSR1, SIGEV_SIGNAL, 0);
     CHECK_EQ(set(t, id, TIMER_ABSTIME, 1, 1), 0);
+    put_itimer(t, 1000, 1000);
+    CHECK_EQ(SYS(t, NR_setitimer, ITIMER_REAL, NEW, 0), 0);
     for (int i = 0; i < 10; i++)
         CHECK_EQ(SYS(t, NR_clock_gettime, CLOCK_MONOTONIC, OLD), 0);
     CHECK_EQ(clock_mono_ns(&k->clock), NS_NEVER - 1);
