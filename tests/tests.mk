@@ -260,7 +260,7 @@ build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
 build/fuzz/wasi_fuzz: $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o \
   world.o world_wasi.o)
-build/fuzz/path_fuzz build/fuzz/syscall_fuzz: \
+build/fuzz/path_fuzz build/fuzz/shared_fuzz build/fuzz/syscall_fuzz: \
   $(addprefix build/fuzz/obj/tests/unit/,fake_machine.o world.o)
 build/fuzz/syscall_fuzz: fuzz_link := \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup

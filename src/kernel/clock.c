@@ -94,7 +94,7 @@ void
 clock_jump(struct clock *c, int64_t ns)
 {
     if (ns > c->virtual_ns)
-        c->virtual_ns = ns;
+        c->virtual_ns = ns < NS_NEVER ? ns : NS_NEVER - 1;
 }
 
 int64_t

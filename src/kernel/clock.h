@@ -63,7 +63,7 @@ timer_is_running(const struct timer *t)
 void clock_fire(struct clock *c);
 /* The earliest deadline, or NS_NEVER. */
 int64_t clock_next_ns(const struct clock *c);
-/* Virtual clocks: jump to `ns`. */
+/* Virtual clocks: jump to `ns`, but never as far as NS_NEVER. */
 void clock_jump(struct clock *c, int64_t ns);
 
 #endif

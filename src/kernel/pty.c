@@ -56,9 +56,13 @@ tty_new(struct kernel *k, OWN struct tty **ret)
 
     if (index < 0)
         return index;
-    struct tty *tty = calloc(1, sizeof *tty);
-    if (!tty)
+    if (!limits_charge(&k->limits, LIMIT_memory, sizeof **ret))
         return -ENOMEM;
+    struct tty *tty = calloc(1, sizeof *tty);
+    if (!tty) {
+        limits_uncharge(&k->limits, LIMIT_memory, sizeof *tty);
+        return -ENOMEM;
+    }
     tty->kernel = k;
     tty->refs = 1;
     tty->index = (unsigned)index;

@@ -216,6 +216,8 @@ void thread_yield(struct thread *th);
 int thread_again(struct thread *th);
 /* Forgets what it waited for. */
 void thread_unwait(struct thread *th);
+/* The call it waits in is not made again: takes back what that has done. */
+void thread_forget_call(struct thread *th);
 /* Wait until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
 int thread_wait_file(struct thread *th, struct file *f);
 

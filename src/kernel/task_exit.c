@@ -168,6 +168,7 @@ give_up_thread(struct task *t)
     if (th->owner != t) {
         th->vfork_gone = true;
         th->leaving = LEAVE_NO;
+        thread_forget_call(th); /* the child's */
         task_vfork_done(th);
         thread_wake(th);
         return;

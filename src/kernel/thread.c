@@ -67,8 +67,8 @@ free_waiters(struct thread_waiter *w)
     }
 }
 
-static void
-forget_call(struct thread *th)
+void
+thread_forget_call(struct thread *th)
 {
     struct call_hold *h = th->call.hold;
 
@@ -82,7 +82,7 @@ thread_free(OWN struct thread *th)
 {
     if (!th)
         return;
-    forget_call(th);
+    thread_forget_call(th);
     thread_unwait(th);
     sched_remove(th);
     thread_drop_machine(th);
@@ -322,7 +322,7 @@ void
 call_begin(struct thread *th, uint32_t nr)
 {
     if (th->call.is_retry && th->call.nr != nr)
-        forget_call(th);
+        thread_forget_call(th);
     th->call.nr = nr;
     if (th->busy || timer_is_running(&th->timer))
         thread_unwait(th);
@@ -337,7 +337,7 @@ call_end(struct thread *th, struct task *t, int64_t r)
     th->is_calling = false;
     task_exit_due(th);
     if (th->task != t || th->leaving) {
-        forget_call(th);
+        thread_forget_call(th);
         if (!th->vfork_gone)
             return r;
         th->vfork_gone = false;
@@ -360,7 +360,7 @@ call_end(struct thread *th, struct task *t, int64_t r)
         t->sig.has_saved_mask = false;
         signals_set_mask(t, t->sig.saved_mask);
     }
-    forget_call(th);
+    thread_forget_call(th);
     return r;
 }
 
@@ -374,7 +374,6 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
         return -EINTR;
     if (th->vfork_gone) {
         th->vfork_gone = false;
-        forget_call(th);
         return -EVFORKGONE;
     }
     call_begin(th, nr);

@@ -29,11 +29,13 @@ struct posix_timer {
 static int64_t
 next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
 {
-    int64_t n = now >= deadline ? (now - deadline) / interval + 1 : 1;
+    int64_t late, next;
 
-    *ret_passed = n - 1 < INT_MAX ? (int)(n - 1) : INT_MAX;
-    int64_t next;
-    if (__builtin_mul_overflow(n, interval, &next) ||
+    if (__builtin_sub_overflow(now, deadline, &late))
+        late = NS_NEVER;
+    int64_t n = late > 0 ? late / interval : 0;
+    *ret_passed = n < INT_MAX ? (int)n : INT_MAX;
+    if (__builtin_add_overflow(n * interval, interval, &next) ||
         __builtin_add_overflow(deadline, next, &next))
         return NS_NEVER;
     return next;

@@ -30,6 +30,7 @@ tty_put(OWN struct tty *tty)
     timer_stop(&tty->kernel->clock, &tty->between);
     waitq_fini(&tty->slave_queue);
     waitq_fini(&tty->master_queue);
+    limits_uncharge(&tty->kernel->limits, LIMIT_memory, sizeof *tty);
     free(tty);
 }
 

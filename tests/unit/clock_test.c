@@ -134,6 +134,8 @@ TEST(clock_ends_at_never)
     clock_jump(&c, NS_NEVER - 1);
     CHECK_EQ(clock_after(&c, 2), NS_NEVER);
     CHECK_EQ(clock_real_ns(&c), NS_NEVER);
+    clock_jump(&c, NS_NEVER);
+    CHECK_EQ(clock_mono_ns(&c), NS_NEVER - 1);
     clock_fini(&c);
 }
 

@@ -106,6 +106,20 @@ TEST(fifo_killed_opener_is_not_counted)
     kernel_free(k);
 }
 
+/* Its thread lives on, and need not make another call soon. */
+TEST(fifo_killed_opener_that_borrows_its_thread_is_not_counted)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k), *other = world_task(k);
+
+    make_fifo(t);
+    struct task *c = task_find(k, SYS(t, NR_vfork));
+    CHECK_EQ(open_fifo(c, O_RDONLY), -EWAIT);
+    CHECK_EQ(SYS(other, NR_kill, (uint32_t)c->pid, SIGKILL), 0);
+    CHECK_EQ(open_fifo(other, O_WRONLY | O_NONBLOCK), -ENXIO);
+    kernel_free(k);
+}
+
 TEST(fifo_interrupted_opener_is_not_counted)
 {
     struct kernel *k = world_new();

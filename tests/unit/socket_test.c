@@ -525,6 +525,9 @@ TEST(socket_timeout_ends_a_receive)
         CHECK(world_is_woken(t));
         CHECK_EQ(SYS(t, nr, 0, BUF, 10, 0, 0, 0), -EAGAIN);
     }
+    clock_jump(&k->clock, NS_NEVER);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 10), -EWAIT);
+    CHECK_EQ(SYS(t, NR_recvfrom, 0, BUF, 10, 0, 0, 0), -EWAIT);
     kernel_free(k);
 }
 

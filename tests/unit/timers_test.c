@@ -236,6 +236,26 @@ TEST(timers_posix_timer_with_huge_times_never_fires_twice)
     kernel_free(k);
 }
 
+/* Those who look move a virtual clock on. */
+TEST(timers_last_to_the_end_of_time)
+{
+    struct kernel *k = world_new();
+    struct task *t = new_task(k);
+
+    clock_jump(&k->clock, NS_NEVER - 5000);
+    int id = create(t, CLOCK_REALTIME, SIGUSR1, SIGEV_SIGNAL, 0);
+    CHECK_EQ(set(t, id, TIMER_ABSTIME, 1, 1), 0);
+    put_itimer(t, 1000, 1000);
+    CHECK_EQ(SYS(t, NR_setitimer, ITIMER_REAL, NEW, 0), 0);
+    for (int i = 0; i < 10; i++)
+        CHECK_EQ(SYS(t, NR_clock_gettime, CLOCK_MONOTONIC, OLD), 0);
+    CHECK_EQ(clock_mono_ns(&k->clock), NS_NEVER - 1);
+    clock_fire(&k->clock);
+    CHECK(takes(t, SIGUSR1));
+    CHECK_EQ(clock_next_ns(&k->clock), NS_NEVER);
+    kernel_free(k);
+}
+
 TEST(timers_posix_timer_without_notification_is_silent)
 {
     struct kernel *k = world_new();

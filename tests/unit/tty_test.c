@@ -425,6 +425,20 @@ TEST(tty_raw_read_ends_after_vtime_without_vmin)
     pair_free(&p);
 }
 
+TEST(tty_raw_reads_wait_at_the_end_of_time)
+{
+    struct pair p = pair_new();
+    char c;
+
+    clock_jump(&p.k->clock, NS_NEVER);
+    set_raw(&p, 0, 1);
+    CHECK_EQ(world_read(p.slave, p.t, &c, 1), -EAGAIN);
+    set_raw(&p, 5, 1);
+    type(&p, "ab");
+    WAITS(p.slave);
+    pair_free(&p);
+}
+
 TEST(tty_mode_change_keeps_what_was_typed)
 {
     struct pair p = pair_new();
@@ -521,6 +535,28 @@ TEST(pty_number_is_limited)
     CHECK_EQ(pty_new_pair(k, &m[n], &tty), -ENOSPC);
     while (n--)
         file_put(m[n]);
+    kernel_free(k);
+}
+
+/* Those that are hung up are no longer counted, but kept by open slaves. */
+TEST(pty_memory_is_charged_as_long_as_a_slave_is_open)
+{
+    enum { N = 3, KEPT_BYTES = N * (16 << 10) };
+    struct kernel *k = world_new();
+    struct file *m, *s[N];
+    struct tty *tty;
+
+    for (int i = 0; i < N; i++) {
+        CHECK_EQ(pty_new_pair(k, &m, &tty), 0);
+        CHECK_EQ(tty_open(tty, NULL, O_RDWR, &s[i]), 0);
+        file_put(m);
+    }
+    CHECK(k->limits.used[LIMIT_memory] >= KEPT_BYTES);
+    k->limits.max[LIMIT_memory] = k->limits.used[LIMIT_memory];
+    CHECK_EQ(pty_new_pair(k, &m, &tty), -ENOMEM);
+    for (int i = 0; i < N; i++)
+        file_put(s[i]);
+    CHECK_EQ(k->limits.used[LIMIT_memory], 0);
     kernel_free(k);
 }
 
