@@ -3,7 +3,6 @@
 
 #include "kernel/abi.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +19,7 @@ set_times(struct task *t, int64_t sec, int32_t nsec)
     return SYS(t, NR_utimensat, AT_FDCWD, PATH, AT, 0);
 }
 
-TEST(far_times_of_files_are_shown_as_they_were_set)
+TEST(far_times_of_files_are_shown_as_they_were_set_or_the_last)
 {
     const int64_t last = NS_NEVER / NS_PER_S;
     struct kernel *k = world_new();
@@ -28,13 +27,12 @@ TEST(far_times_of_files_are_shown_as_they_were_set)
     struct abi_stat st;
 
     world_str(t, PATH, "/");
-    CHECK_EQ(set_times(t, -last, 5), 0);
+    CHECK_EQ(set_times(t, 1 - last, 5), 0);
     CHECK_EQ(SYS(t, NR_fstatat64, AT_FDCWD, PATH, BUF, 0), 0);
     memcpy(&st, world_at(t, BUF), sizeof st);
-    CHECK_EQ(st.mtime.sec, -last);
+    CHECK_EQ(st.mtime.sec, 1 - last);
     CHECK_EQ(st.mtime.nsec, 5);
-    CHECK_EQ(set_times(t, last, 999999999), -EINVAL);
-    CHECK_EQ(set_times(t, last, 0), 0);
+    CHECK_EQ(set_times(t, last, 999999999), 0);
     CHECK_EQ(SYS(t, NR_fstatat64, AT_FDCWD, PATH, BUF, 0), 0);
     memcpy(&st, world_at(t, BUF), sizeof st);
     CHECK_EQ(st.mtime.sec, last);
