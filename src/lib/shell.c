@@ -233,8 +233,10 @@ shell_thaw(struct shell *sh)
     pthread_mutex_lock(&si->lock);
     r = image_note(si, m);
     pthread_mutex_unlock(&si->lock);
-    if (r < 0)
+    if (r < 0) {
+        resident_freeze(sh->res);
         return r;
+    }
     shell_pages_lay(sh->pages, si, m);
     count_machine(sh);
     return 0;
