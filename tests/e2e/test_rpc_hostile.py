@@ -145,7 +145,7 @@ ATTACKS = {
     "storm of signals": (TIMEOUT, "trap : USR1; while :; do kill -USR1 $$; done"),
     "storm of signals in C": (TIMEOUT, "limits alone signal_storm"),
     "storm of alarms": (TIMEOUT, "limits alone timer_storm"),
-    "handlers in handlers": (TIMEOUT, "limits alone handler_recursion"),
+    "handlers in handlers": (CRASH, "limits alone handler_recursion"),
     "kill all": ("exit [01]", "sleep 1000 & kill -9 -1"),
     "kill the shell": ("exit 137", "kill -9 $$"),
     "kill init": ("exit 137", "kill -9 1; kill -9 0"),
