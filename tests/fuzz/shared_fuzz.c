@@ -4,7 +4,8 @@
  * or with another argument, or never; it may be one of a vfork child; some come
  * after the end of the process. Afterwards all limits are given back and no
  * memory is left. */
-#include "../unit/world.h"
+#include "processes.h"
+
 #include "kernel/syscall.h"
 
 #include <errno.h>
@@ -43,30 +44,7 @@ enum {
     MORE_BYTES = 2048,
 };
 
-struct input {
-    const uint8_t *p;
-    size_t size, left;
-    uint64_t state;
-    unsigned idle_turns;
-};
-
 static uint8_t planted[PLANTED_BYTES];
-
-/* As many bytes as the input has, and MORE_BYTES that follow from them. */
-static uint32_t
-take(struct input *in)
-{
-    if (!in->left)
-        return 0;
-    in->left--;
-    if (in->size) {
-        in->size--;
-        in->state = (in->state ^ *in->p) * UINT64_C(0x100000001b3);
-        return *in->p++;
-    }
-    in->state = in->state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (uint32_t)(in->state >> 56);
-}
 
 /* --- what is in a program's memory before each call */
 
@@ -523,17 +501,6 @@ is_stuck(void *arg)
            (is_idle && clock_next_ns(&k->clock) == NS_NEVER);
 }
 
-static bool
-is_alone(void *arg)
-{
-    struct kernel *k = arg;
-    int status;
-
-    LIST_FOR_EACH_SAFE(it, &k->init->children)
-    (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid, &status);
-    return list_is_empty(&k->init->children);
-}
-
 /* All that wait look again, or get a signal, or are of an earlier run. */
 static void
 stir(struct kernel *k, struct input *in)
@@ -546,24 +513,8 @@ stir(struct kernel *k, struct input *in)
     } else if (b >= 160) {
         kernel_kill(k, 0, (int)argument('g', b));
     }
-    LIST_FOR_EACH(it, &k->tasks)
-    {
-        struct task *t = CONTAINER_OF(it, struct task, link);
-        if (t->thread && !t->is_zombie && b < 160)
-            thread_wake(t->thread);
-    }
-}
-
-static void
-check_given_back(const struct kernel *k)
-{
-    for (int i = 0; i < LIMIT_COUNT; i++)
-        if (i != LIMIT_files && k->limits.used[i]) {
-            fprintf(stderr, "%s: %llu in use\n",
-                    limit_info((enum limit_id)i)->name,
-                    (unsigned long long)k->limits.used[i]);
-            abort();
-        }
+    if (b < 160)
+        wake_all(k);
 }
 
 int
@@ -585,7 +536,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     in.left = 0;
     kernel_kill(k, 0, SIGKILL);
     (void)kernel_run(k, is_alone, k, NS_NEVER);
-    check_given_back(k);
+    check_given_back(k, LIMIT_files);
     kernel_free(k);
     return 0;
 }

@@ -2,7 +2,8 @@
  * random and edge arguments, fork, take signals and trap, on a kernel with
  * /dev, /proc and a virtual clock; allocations fail now and then. Afterwards
  * all limits are given back and no memory is left. */
-#include "../unit/world.h"
+#include "processes.h"
+
 #include "kernel/syscall.h"
 #include "kernel/vfs/tmpfs.h"
 
@@ -82,15 +83,9 @@ _Static_assert(STRINGS_AT + N_STRINGS * STRING_BYTES <= WORDS_AT, "overlap");
 
 /* The bytes of the input, and then as many as MORE_BYTES that follow from
  * them: short inputs make many calls too. */
-struct input {
-    const uint8_t *p;
-    size_t size, left;
-    uint64_t state;
-    unsigned idle_turns;
-    bool give_up; /* waiting calls are not made again */
-    uint32_t rows[ROWS];
-    uint32_t n_rows;
-};
+static bool gives_up; /* waiting calls are not made again */
+static uint32_t rows[ROWS];
+static uint32_t n_rows;
 
 static uint64_t n_calls, n_inputs;
 
@@ -142,21 +137,6 @@ char *
 __wrap_strdup(const char *s)
 {
     return fails_now() ? NULL : __real_strdup(s);
-}
-
-static uint32_t
-take(struct input *in)
-{
-    if (!in->left)
-        return 0;
-    in->left--;
-    if (in->size) {
-        in->size--;
-        in->state = (in->state ^ *in->p) * UINT64_C(0x100000001b3);
-        return *in->p++;
-    }
-    in->state = in->state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (uint32_t)(in->state >> 56);
 }
 
 static uint32_t
@@ -329,12 +309,12 @@ make_call(struct fake_machine *m)
 static int32_t
 next_call(struct fake_machine *m, struct input *in)
 {
-    uint32_t luck = m->words[0] && !in->give_up ? take(in) : 255;
+    uint32_t luck = m->words[0] && !gives_up ? take(in) : 255;
 
     if (luck < 208)
         return make_call(m);
-    in->give_up = false;
-    uint32_t nr = luck < 232 ? m->words[1] : in->rows[take(in) % in->n_rows];
+    gives_up = false;
+    uint32_t nr = luck < 232 ? m->words[1] : rows[take(in) % n_rows];
     if ((nr == NR_exit || nr == NR_exit_group || nr == NR_kill) &&
         take(in) < 200)
         nr = NR_openat;
@@ -478,17 +458,6 @@ is_stuck(void *arg)
            (in->idle_turns && clock_next_ns(&k->clock) == NS_NEVER);
 }
 
-static bool
-is_alone(void *arg)
-{
-    struct kernel *k = arg;
-    int status;
-
-    LIST_FOR_EACH_SAFE(it, &k->init->children)
-    (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid, &status);
-    return list_is_empty(&k->init->children);
-}
-
 /* Something happens when nothing else would: all waits end, or a signal. */
 static void
 stir(struct kernel *k, struct input *in)
@@ -499,34 +468,18 @@ stir(struct kernel *k, struct input *in)
         kernel_kill(k, 0, (int)(1 + b % NSIG_MAX));
         return;
     }
-    in->give_up = true;
-    LIST_FOR_EACH(it, &k->tasks)
-    {
-        struct task *t = CONTAINER_OF(it, struct task, link);
-        if (t->thread && !t->is_zombie)
-            thread_wake(t->thread);
-    }
+    gives_up = true;
+    wake_all(k);
 }
 
 static void
-check_given_back(const struct kernel *k)
+find_rows(void)
 {
-    for (int i = 0; i < LIMIT_COUNT; i++)
-        if (k->limits.used[i]) {
-            fprintf(stderr, "%s: %llu in use\n",
-                    limit_info((enum limit_id)i)->name,
-                    (unsigned long long)k->limits.used[i]);
-            abort();
-        }
-}
-
-static void
-find_rows(struct input *in)
-{
+    n_rows = 0;
     for (uint32_t nr = 0; nr < SYSCALL_MAX; nr++)
-        if (syscall_row(nr) && in->n_rows < ROWS)
-            in->rows[in->n_rows++] = nr;
-    in->rows[in->n_rows++] = 1000; /* no such call */
+        if (syscall_row(nr) && n_rows < ROWS - 1)
+            rows[n_rows++] = nr;
+    rows[n_rows++] = 1000; /* no such call */
 }
 
 int
@@ -536,7 +489,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct engine e = {.run = run, .arg = &in, .memory_bytes = MEMORY_BYTES};
     struct kernel *k = make_world(&e);
 
-    find_rows(&in);
+    find_rows();
+    gives_up = false;
     n_inputs++;
     while (in.left) {
         if (is_alone(k) && !spawn(k))
@@ -548,7 +502,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fails_in = 0;
     kernel_kill(k, 0, SIGKILL);
     (void)kernel_run(k, is_alone, k, NS_NEVER);
-    check_given_back(k);
+    check_given_back(k, LIMIT_COUNT);
     kernel_free(k);
     return 0;
 }

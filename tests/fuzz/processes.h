@@ -1,0 +1,69 @@
+/* For targets whose processes, on fake machines, do what the input says. */
+#ifndef FUZZ_PROCESSES_H
+#define FUZZ_PROCESSES_H
+
+#include "../unit/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct input {
+    const uint8_t *p;
+    size_t size, left;
+    uint64_t state;
+    unsigned idle_turns;
+};
+
+/* As many bytes as the input has, and those up to `left` that follow from
+ * them. */
+static inline uint32_t
+take(struct input *in)
+{
+    if (!in->left)
+        return 0;
+    in->left--;
+    if (in->size) {
+        in->size--;
+        in->state = (in->state ^ *in->p) * UINT64_C(0x100000001b3);
+        return *in->p++;
+    }
+    in->state = in->state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(in->state >> 56);
+}
+
+/* No process is left; those that have ended are reaped. */
+static inline bool
+is_alone(void *arg)
+{
+    struct kernel *k = arg;
+    int status;
+
+    LIST_FOR_EACH_SAFE(it, &k->init->children)
+    (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid, &status);
+    return list_is_empty(&k->init->children);
+}
+
+static inline void
+wake_all(struct kernel *k)
+{
+    LIST_FOR_EACH(it, &k->tasks)
+    {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t->thread && !t->is_zombie)
+            thread_wake(t->thread);
+    }
+}
+
+/* Nothing is in use, but of `kept` (LIMIT_COUNT: of nothing). */
+static inline void
+check_given_back(const struct kernel *k, enum limit_id kept)
+{
+    for (enum limit_id i = 0; i < LIMIT_COUNT; i++)
+        if (i != kept && k->limits.used[i]) {
+            fprintf(stderr, "%s: %llu in use\n", limit_info(i)->name,
+                    (unsigned long long)k->limits.used[i]);
+            abort();
+        }
+}
+
+#endif
