@@ -67,11 +67,14 @@ cli_complain(const struct cli *c, const char *format, ...)
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     fprintf(stderr, "wasm-sandbox: session %s: ", c->command);
-    for (const char *p = line; *p;)
-        if (*p == '\n')
-            p += fputs("\n  ", stderr) >= 0;
-        else
+    for (const char *p = line; *p;) {
+        if (*p != '\n') {
             p = put_plain(p, stderr);
+            continue;
+        }
+        (void)fputs("\n  ", stderr);
+        p++;
+    }
     fputc('\n', stderr);
 }
 

@@ -95,6 +95,13 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
     told(sup, "end", other)
 
 
+def test_an_error_that_nobody_hears_is_one_too(sup):
+    env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([SUPERVISOR, "session", "show", "no\nsuch"], env=env, stderr=full, timeout=60)
+    assert done.returncode == 125
+
+
 def test_no_name_is_no_session(sup, session):
     for command in ("show", "end", "run", "events"):
         assert "which session?" in failed(sup, command, "")[1]
