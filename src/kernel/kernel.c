@@ -83,9 +83,13 @@ has_no_tasks(void *arg)
     return list_is_empty(&k->init->children);
 }
 
+/* Whatever on_kick brings meanwhile could start a process that nobody kills,
+ * and this would wait for it for ever: it is held back, and called after. */
 void
 kernel_end_all(struct kernel *k)
 {
+    void (*on_kick)(void *arg) = STEAL(k->on_kick);
+
     kernel_kill(k, 0, SIGKILL);
     LIST_FOR_EACH(it, &k->tasks)
     CONTAINER_OF(it, struct task, link)->is_host_child = false;
@@ -96,6 +100,8 @@ kernel_end_all(struct kernel *k)
             list_push_back(&k->reap_list, &t->reap);
     }
     (void)kernel_run(k, has_no_tasks, k, NS_NEVER);
+    k->on_kick = on_kick;
+    kernel_poke(k);
     k->last_pid = k->init->pid;
     k->has_wrapped_pids = false;
 }

@@ -163,8 +163,8 @@ void kernel_end_run(struct kernel *k);
 bool kernel_charge(const struct task *t, enum limit_id id, uint64_t n);
 /* Policy has refused t something: notes it, if t is of the current run. */
 void kernel_deny(struct kernel *k, const struct task *t);
-/* Kills all tasks and waits for their end; pids begin anew. Residents must
- * have been freed. */
+/* Kills all tasks and waits for their end; pids begin anew. on_kick is not
+ * called before all have ended, then soon. Residents must have been freed. */
 void kernel_end_all(struct kernel *k);
 /* Kills all tasks whose run_tag is `tag` (0: all). */
 void kernel_kill(struct kernel *k, uint64_t tag, int sig);

@@ -180,6 +180,49 @@ TEST(kernel_free_ends_whatever_is_going_on)
     kernel_free(k);
 }
 
+/* Mail that starts a process, however often the kernel is kicked. */
+struct starter {
+    struct kernel *k;
+    int n_kicks, n_before_the_end;
+};
+
+static void
+start_another(void *arg)
+{
+    struct starter *s = arg;
+    struct spawn sp = {.path = "/prog", .argv = argv, .envp = envp, .cwd = "/"};
+
+    s->n_kicks++;
+    s->n_before_the_end += !list_is_empty(&s->k->init->children);
+    CHECK(kernel_spawn(s->k, &sp, NULL, 0) > 0);
+}
+
+static bool
+is_started(void *arg)
+{
+    return ((struct starter *)arg)->n_kicks > 0;
+}
+
+TEST(kernel_end_all_holds_back_what_starts_processes)
+{
+    struct engine e = {0};
+    struct kernel *k = with_program(&e);
+    struct starter s = {.k = k};
+
+    k->on_kick = start_another;
+    k->on_kick_arg = &s;
+    CHECK(world_task(k));
+    kernel_kick(k);
+    kernel_end_all(k);
+    CHECK_EQ(s.n_kicks, 0);
+    CHECK_EQ(k->limits.used[LIMIT_processes], 0);
+    CHECK(kernel_has_work(k)); /* the mail */
+    CHECK_EQ(kernel_run(k, is_started, &s, NS_NEVER), 0);
+    CHECK_EQ(s.n_kicks, 1);
+    CHECK_EQ(s.n_before_the_end, 0);
+    kernel_free(k);
+}
+
 TEST(kernel_keeps_an_eighth_from_what_is_left_of_earlier_runs)
 {
     struct kernel *k = world_new();
