@@ -4,13 +4,13 @@ SANDBOX := $(B)/wasm-sandbox
 inside_suites := $(if $(CLI),guest-inside guest-calls wasi $(if $(SAN),,guest-san) e2e)
 
 # With SAN=1 these are left out: what is installed or packed is the program
-# without sanitizers, and user-mode Linux has no room for their shadow memory.
+# without sanitizers, which are too slow in a virtual machine without acceleration.
 packed_suites := $(if $(SAN),,install-test wheel-test)
-uml_suites := $(if $(SAN),,supervisor-v2)
+vm_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
-	  unit-supervisor unit-store supervisor $(uml_suites) guest-native $(inside_suites) \
+	  unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
@@ -150,7 +150,7 @@ e2e-san:
 -include $(e2e_programs:.wasm=.d)
 
 # The supervisor: its jail from outside and, by a native program, from inside.
-# Where the host has no cgroup v2, user-mode Linux has.
+# Whatever groups the host has, a virtual machine has cgroup v2.
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
@@ -177,7 +177,7 @@ supervisor_programs := $(B)/tests/supervisor/pool_driver \
 supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
-	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-uml
+	@WASM_SANDBOX=$(SANDBOX) tests/supervisor/run-vm
 # Sessions, with real workers and with one that breaks the protocol.
 sessions: $(SANDBOX) $(B)/libexec/wasmsand-supervisor ## sessions of the supervisor
 	@$(pytest) -m 'not long' tests/sessions
