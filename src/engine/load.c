@@ -184,14 +184,10 @@ find_by_place(struct loading *l, OWN struct engine_program **ret)
 }
 
 static int
-find_by_content(struct loading *l, OWN struct engine_program **ret)
+find_trusted(struct loading *l, OWN struct engine_program **ret)
 {
     struct program_facts facts;
 
-    if (!l->src->is_trusted) {
-        *ret = programs_find(l->e, l->hash, false);
-        return *ret ? 0 : -ENOENT;
-    }
     int hfd = code_cache_find(l->e, l->hash, &facts);
     if (hfd < 0) {
         *ret = programs_find(l->e, l->hash, true);
@@ -201,6 +197,26 @@ find_by_content(struct loading *l, OWN struct engine_program **ret)
     if (r == 0)
         code_cache_add_place(l->e, l->src, l->hash);
     return r;
+}
+
+/* A guest's copy of a trusted program is that program: the hash covers all of
+ * it, and the code is never taken from what a guest had compiled. So a copy of
+ * the interpreter needs no compiling, whatever its size. */
+static int
+find_by_content(struct loading *l, OWN struct engine_program **ret)
+{
+    struct program_source src = *l->src;
+    struct loading trusted = *l;
+
+    if (src.is_trusted)
+        return find_trusted(l, ret);
+    *ret = programs_find(l->e, l->hash, false);
+    if (*ret)
+        return 0;
+    src.is_trusted = true;
+    src.file = NULL; /* its place is the guest's */
+    trusted.src = &src;
+    return find_trusted(&trusted, ret);
 }
 
 /* --- compiling */

@@ -474,12 +474,12 @@ TEST(a_guests_program_has_no_place_in_the_cache)
     "(@custom \"wasmsand.frozen\" \"a note\"))"
 
 static bool
-is_frozen(struct engine *e, const struct host_file *f)
+is_frozen(struct engine *e, const struct host_file *f, bool is_trusted)
 {
     struct program *p = NULL;
     size_t len = 0;
 
-    int r = load_in(e, f, true, &p);
+    int r = load_in(e, f, is_trusted, &p);
     const char *note = r == 0 ? engine_ops()->note(p, &len) : NULL;
     bool is = note && len == 6 && !memcmp(note, "a note", 6);
     program_put(p);
@@ -494,14 +494,45 @@ TEST(what_was_read_in_a_source_is_known_without_it)
     cache_make();
     e = fake_engine(1, dir);
     program_put(fake_program(e, FROZEN, true, NULL, 0));
-    CHECK(is_frozen(e, &f));
+    CHECK(is_frozen(e, &f, true));
     engine_free(e);
     file_close(&f);
     e = fake_engine(1, dir);
-    CHECK(is_frozen(e, &f));
+    CHECK(is_frozen(e, &f, true));
     engine_free(e);
     file_free(&f);
     cache_remove();
+}
+
+TEST(a_guests_copy_of_a_trusted_program_is_that_program)
+{
+    struct host_file f = file_make(FROZEN);
+    struct engine *e;
+    struct program *p = NULL;
+
+    cache_make();
+    e = fake_engine(1, dir);
+    struct program *trusted = fake_program(e, FROZEN, true, NULL, 0);
+    CHECK_EQ(load_in(e, &f, false, &p), 0);
+    CHECK(p == trusted);
+    program_put(p);
+    program_put(trusted);
+    engine_free(e);
+    e = fake_engine(1, dir); /* which finds it on disk */
+    CHECK(is_frozen(e, &f, false));
+    engine_free(e);
+    file_free(&f);
+    cache_remove();
+}
+
+TEST(a_guests_program_does_not_begin_in_the_middle)
+{
+    struct host_file f = file_make(FROZEN);
+    struct engine *e = fake_engine(1, NULL);
+
+    CHECK(!is_frozen(e, &f, false));
+    engine_free(e);
+    file_free(&f);
 }
 
 /* --- the host's limits */
