@@ -109,6 +109,7 @@ t python3.11 '/usr' 'python3.11 -c "import sys; print(sys.prefix)"'
 t pip 'pip 22.3.1' 'pip --version | cut -d" " -f1,2'
 t iconv '636166e90a' 'echo café | iconv -f UTF-8 -t ISO-8859-1 | xxd -p'
 t getconf '4096' 'getconf PAGESIZE'
+t localhost $'127.0.0.1\n::1' 'getent ahosts localhost | cut -d " " -f 1'
 t getent 'user:x:1000:1000:user:/home/user:/bin/bash' 'getent passwd 1000'
 t locale 'UTF-8' 'locale charmap'
 echo "$passed passed, $failed failed"

@@ -94,6 +94,25 @@ print_host(const char *key)
     return 1;
 }
 
+/* All addresses of a name, in the order in which programs try them. */
+static int
+print_addresses(const char *key)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    char text[INET6_ADDRSTRLEN];
+
+    if (!key)
+        return print_lines("/etc/hosts", key, 1);
+    if (getaddrinfo(key, NULL, &hints, &list))
+        return 0;
+    for (const struct addrinfo *i = list; i; i = i->ai_next)
+        if (!getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof text, NULL, 0,
+                         NI_NUMERICHOST))
+            printf("%-15s STREAM %s\n", text, i == list ? key : "");
+    freeaddrinfo(list);
+    return 1;
+}
+
 static int
 print_service(const char *key)
 {
@@ -111,7 +130,7 @@ static const struct {
     int (*print)(const char *key);
 } databases[] = {
     {"passwd", print_user},      {"group", print_group},
-    {"hosts", print_host},       {"ahosts", print_host},
+    {"hosts", print_host},       {"ahosts", print_addresses},
     {"services", print_service}, {"protocols", print_protocol},
 };
 
