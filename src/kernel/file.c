@@ -2,6 +2,7 @@
 #include "kernel/file.h"
 
 #include "kernel/epoll.h"
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
 #include "kernel/packet.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 int
@@ -58,6 +60,7 @@ file_put(OWN struct file *f)
             inflight_suspect(f);
         return;
     }
+    inotify_file(f, file_is_writable(f) ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
     epoll_forget(f);
     locks_release(f);
     if (f->ops->release)
@@ -67,6 +70,27 @@ file_put(OWN struct file *f)
     limits_uncharge(&f->kernel->limits, LIMIT_open_files, 1);
     free(f->name);
     free(f);
+}
+
+int64_t
+file_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+{
+    int64_t n = f->ops->read(f, t, buf, len, pos);
+
+    if (n > 0)
+        inotify_file(f, IN_ACCESS);
+    return n;
+}
+
+int64_t
+file_write(struct file *f, struct task *t, const void *buf, size_t len,
+           uint64_t *pos)
+{
+    int64_t n = f->ops->write(f, t, buf, len, pos);
+
+    if (n > 0)
+        inotify_file(f, IN_MODIFY);
+    return n;
 }
 
 bool

@@ -91,6 +91,18 @@ struct file *file_get(struct file *f);
 void file_put(OWN struct file *f);
 DEFINE_CLEANUP(struct file *, file_put)
 
+/* Where f was found; the name is borrowed. */
+static inline struct dentry
+file_dentry(const struct file *f)
+{
+    return (struct dentry){f->node, f->dir, f->name};
+}
+
+/* The operations of f, which must have them; reported to inotify. */
+int64_t file_read(struct file *f, struct task *t, void *buf, size_t len,
+                  uint64_t *pos);
+int64_t file_write(struct file *f, struct task *t, const void *buf, size_t len,
+                   uint64_t *pos);
 bool file_is_readable(const struct file *f);
 bool file_is_writable(const struct file *f);
 short file_poll(struct file *f, struct poll_table *pt);

@@ -110,7 +110,7 @@ read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
             break;
         if (len > IO_STEP_BYTES - moved)
             len = (size_t)(IO_STEP_BYTES - moved);
-        int64_t n = f->ops->read(f, t, p, len, pos);
+        int64_t n = file_read(f, t, p, len, pos);
         if (n < 0)
             return moved ? (int64_t)moved : n;
         moved += (uint64_t)n;
@@ -132,7 +132,7 @@ read_message(struct task *t, struct file *f, const struct io *io, size_t total)
 
     if (!buf)
         return -ENOMEM;
-    int64_t n = f->ops->read(f, t, buf, max, NULL);
+    int64_t n = file_read(f, t, buf, max, NULL);
     for (int64_t done = 0; done < n; done += (int64_t)len) {
         void *p = piece_at(t, io, &c, (uint64_t)done, &len);
         if (!len)
@@ -231,7 +231,7 @@ write_pieces(struct task *t, struct file *f, const struct io *io, uint64_t done,
             break;
         if (len > max - moved)
             len = (size_t)(max - moved);
-        int64_t n = f->ops->write(f, t, p, len, pos);
+        int64_t n = file_write(f, t, p, len, pos);
         if (n < 0)
             return moved ? (int64_t)moved : n;
         moved += (uint64_t)n;
@@ -250,12 +250,12 @@ write_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
     if (f->is_message && count_of(io) > 1 && total > most)
         return -EMSGSIZE;
     if (!total)
-        return f->ops->write(f, t, "", 0, pos);
+        return file_write(f, t, "", 0, pos);
     void *one = f->has_pos ? NULL : gather(t, io, (size_t)total, most);
     if (!one)
         return write_pieces(t, f, io, done, max, pos);
     int64_t n =
-        f->ops->write(f, t, (char *)one + done, (size_t)(total - done), pos);
+        file_write(f, t, (char *)one + done, (size_t)(total - done), pos);
     free(one);
     return n;
 }

@@ -1,4 +1,5 @@
 /* Positions and sizes of open files, for both guest ABIs. */
+#include "kernel/inotify.h"
 #include "kernel/io.h"
 #include "kernel/kernel.h"
 
@@ -6,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -75,7 +77,11 @@ io_truncate(struct task *t, struct file *f, int64_t size)
     if (!file_is_writable(f) || !f->ops->truncate)
         return -EINVAL;
     int r = io_check_size(t, size);
-    return r < 0 ? r : f->ops->truncate(f, (uint64_t)size);
+    if (r == 0)
+        r = f->ops->truncate(f, (uint64_t)size);
+    if (r == 0)
+        inotify_file(f, IN_MODIFY);
+    return r;
 }
 
 static int64_t
@@ -91,7 +97,10 @@ allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
         return n;
     call->at += (uint64_t)n;
     call->restartable = true;
-    return call->at < len ? thread_again(t->thread) : 0;
+    if (call->at < len)
+        return thread_again(t->thread);
+    inotify_file(f, IN_MODIFY);
+    return 0;
 }
 
 int64_t

@@ -85,8 +85,9 @@ struct kernel {
     const struct host_file *image_file; /* of the root image, or NULL */
     struct net *net;
     struct locks *locks;
-    struct list fifos; /* open FIFOs: fifo.c */
-    struct list ttys;  /* pseudo-terminals: tty.c */
+    struct watches *watches; /* of inotify files; NULL: none */
+    struct list fifos;       /* open FIFOs: fifo.c */
+    struct list ttys;        /* pseudo-terminals: tty.c */
     char hostname[65];
     FILE *strace;        /* NULL: off */
     FILE *strace_others; /* of processes that are not of the current run, */

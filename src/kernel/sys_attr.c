@@ -133,32 +133,47 @@ sys_faccessat(struct task *t, const union sysarg *a)
     return sys_faccessat2(t, b);
 }
 
+/* The entry that a path leads to; its name lies in *f. */
+static int
+dentry_of_path(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+               struct found *f, struct dentry *ret)
+{
+    int r = sys_find(t, dirfd, path, at_flags, f);
+
+    if (r == 0 && !f->node.mnt)
+        r = -ENXIO;
+    if (r == 0)
+        *ret = found_dentry(f);
+    return r;
+}
+
 static int64_t
-chmod_node(struct task *t, const struct vnode *v, uint32_t mode)
+chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
 {
     struct attr old, set = {0};
 
-    int r = vnode_getattr(t, v, &old);
+    int r = vnode_getattr(t, &p->node, &old);
     if (r < 0)
         return r;
     if (S_ISLNK(old.mode))
         return -EOPNOTSUPP;
     set.mode = (old.mode & S_IFMT) | (mode & 07777);
-    return vnode_setattr(t, v, &set, ATTR_MODE, false);
+    return vfs_setattr(t, p, &set, ATTR_MODE, false);
 }
 
 int64_t
 sys_fchmodat(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
-    int r = sys_find_node(t, a[0].i, a[1].addr, 0, &v);
+    struct found f;
+    struct dentry p;
+    int r = dentry_of_path(t, a[0].i, a[1].addr, 0, &f, &p);
 
-    return r != 0 ? r : chmod_node(t, &v, a[2].u);
+    return r != 0 ? r : chmod_at(t, &p, a[2].u);
 }
 
-/* The inode of a descriptor that may change its attributes. */
+/* The entry of a descriptor that may change its attributes. */
 static int
-node_of_fd(struct task *t, int fd, struct vnode *ret)
+dentry_of_fd(struct task *t, int fd, struct dentry *ret)
 {
     struct file *f = fd_find(t, fd);
 
@@ -166,48 +181,49 @@ node_of_fd(struct task *t, int fd, struct vnode *ret)
         return -EBADF;
     if (!f->node.mnt)
         return -EPERM;
-    *ret = f->node;
+    *ret = file_dentry(f);
     return 0;
 }
 
 int64_t
 sys_fchmod(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
-    int r = node_of_fd(t, a[0].i, &v);
+    struct dentry p;
+    int r = dentry_of_fd(t, a[0].i, &p);
 
-    return r != 0 ? r : chmod_node(t, &v, a[1].u);
+    return r != 0 ? r : chmod_at(t, &p, a[1].u);
 }
 
 static int64_t
-chown_node(struct task *t, const struct vnode *v, uint32_t uid, uint32_t gid)
+chown_at(struct task *t, const struct dentry *p, uint32_t uid, uint32_t gid)
 {
     struct attr set = {.uid = uid, .gid = gid};
     unsigned what =
         (uid != UINT32_MAX ? ATTR_UID : 0) | (gid != UINT32_MAX ? ATTR_GID : 0);
 
-    return vnode_setattr(t, v, &set, what, false);
+    return vfs_setattr(t, p, &set, what, false);
 }
 
 /* fchownat(dirfd, path, uid, gid, flags) */
 int64_t
 sys_fchownat(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
+    struct found f;
+    struct dentry p;
 
     if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    int r = sys_find_node(t, a[0].i, a[1].addr, a[4].u, &v);
-    return r != 0 ? r : chown_node(t, &v, a[2].u, a[3].u);
+    int r = dentry_of_path(t, a[0].i, a[1].addr, a[4].u, &f, &p);
+    return r != 0 ? r : chown_at(t, &p, a[2].u, a[3].u);
 }
 
 int64_t
 sys_fchown(struct task *t, const union sysarg *a)
 {
-    struct vnode v;
-    int r = node_of_fd(t, a[0].i, &v);
+    struct dentry p;
+    int r = dentry_of_fd(t, a[0].i, &p);
 
-    return r != 0 ? r : chown_node(t, &v, a[1].u, a[2].u);
+    return r != 0 ? r : chown_at(t, &p, a[1].u, a[2].u);
 }
 
 /* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
@@ -254,7 +270,8 @@ int64_t
 sys_utimensat(struct task *t, const union sysarg *a)
 {
     struct attr set = {0};
-    struct vnode v;
+    struct found f;
+    struct dentry p;
     unsigned what;
     bool now;
 
@@ -264,10 +281,10 @@ sys_utimensat(struct task *t, const union sysarg *a)
     if (a[3].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     if (a[1].addr)
-        r = sys_find_node(t, a[0].i, a[1].addr, a[3].u, &v);
+        r = dentry_of_path(t, a[0].i, a[1].addr, a[3].u, &f, &p);
     else
-        r = node_of_fd(t, a[0].i, &v);
+        r = dentry_of_fd(t, a[0].i, &p);
     if (r < 0 || !what)
         return r;
-    return vnode_setattr(t, &v, &set, what, now);
+    return vfs_setattr(t, &p, &set, what, now);
 }

@@ -150,7 +150,8 @@ sys_truncate64(struct task *t, const union sysarg *a)
     r = vfs_access(&t->cred, &attr, W_OK);
     if (r == 0)
         r = io_check_size(t, size);
-    return r < 0 ? r : vnode_setattr(t, &w.node, &set, ATTR_SIZE, false);
+    struct dentry p = walk_dentry(&w);
+    return r < 0 ? r : vfs_setattr(t, &p, &set, ATTR_SIZE, false);
 }
 
 /* fallocate(fd, mode, offset, len) */
@@ -176,10 +177,10 @@ copy_between(struct task *t, struct file *in, uint64_t *in_pos,
 
     if (!buf)
         return -ENOMEM;
-    int64_t n = max ? in->ops->read(in, t, buf, max, in_pos ? &from : NULL) : 0;
+    int64_t n = max ? file_read(in, t, buf, max, in_pos ? &from : NULL) : 0;
     int64_t w = 0;
     if (n > 0)
-        w = out->ops->write(out, t, buf, (size_t)n, out_pos);
+        w = file_write(out, t, buf, (size_t)n, out_pos);
     free(buf);
     if (n <= 0)
         return n;

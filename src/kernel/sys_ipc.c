@@ -1,10 +1,12 @@
 /* System calls that make pipes, event files and locks. */
 #include "kernel/abi.h"
 #include "kernel/eventfd.h"
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
 #include "kernel/pipe.h"
 #include "kernel/signalfd.h"
+#include "kernel/sys_path.h"
 #include "kernel/syscall.h"
 #include "kernel/timerfd.h"
 
@@ -12,8 +14,10 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 /* pipe2(int fds[2], flags) */
 int64_t
@@ -157,6 +161,57 @@ sys_signalfd4(struct task *t, const union sysarg *a)
     f = fd_find(t, a[0].i);
     r = f ? signalfd_set(f, set) : -EBADF;
     return r < 0 ? r : a[0].i;
+}
+
+/* --- changes of files */
+
+/* inotify_init1(flags) */
+int64_t
+sys_inotify_init1(struct task *t, const union sysarg *a)
+{
+    uint32_t flags = a[0].u;
+    struct file *f;
+
+    if (flags & ~(uint32_t)(IN_CLOEXEC | IN_NONBLOCK))
+        return -EINVAL;
+    int r = inotify_new(t->kernel, flags & O_NONBLOCK, &f);
+    return r < 0 ? r : fd_install(t, f, 0, flags & IN_CLOEXEC);
+}
+
+/* inotify_add_watch(fd, path, mask) */
+int64_t
+sys_inotify_add_watch(struct task *t, const union sysarg *a)
+{
+    uint32_t mask = a[2].u,
+             at = mask & IN_DONT_FOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+    struct file *f = fd_find(t, a[0].i);
+    struct vnode node;
+    struct attr attr;
+
+    if (!(mask & IN_ALL_EVENTS))
+        return -EINVAL;
+    if (!f)
+        return -EBADF;
+    if (mask & IN_MASK_ADD && mask & IN_MASK_CREATE)
+        return -EINVAL;
+    int r = sys_find_node(t, AT_FDCWD, a[1].addr, at, &node);
+    if (r == 0)
+        r = vnode_getattr(t, &node, &attr);
+    if (r < 0)
+        return r;
+    if (mask & IN_ONLYDIR && !S_ISDIR(attr.mode))
+        return -ENOTDIR;
+    r = vfs_access(&t->cred, &attr, R_OK);
+    return r < 0 ? r : inotify_add(f, &node, mask);
+}
+
+/* inotify_rm_watch(fd, wd) */
+int64_t
+sys_inotify_rm_watch(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+
+    return f ? inotify_remove(f, a[1].i) : -EBADF;
 }
 
 /* --- locks */

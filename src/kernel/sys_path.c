@@ -1,6 +1,7 @@
 /* System calls on paths. */
 #include "kernel/sys_path.h"
 #include "kernel/abi.h"
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/vfs/dirfile.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -54,7 +56,6 @@ sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
 {
     unsigned wf = at_flags & AT_SYMLINK_NOFOLLOW ? WALK_NOFOLLOW : 0;
     struct vnode base;
-    struct walk w;
     int r;
     const char *p = guest_path(t, path, &r);
 
@@ -65,15 +66,17 @@ sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     r = base_of(t, dirfd, p, &base);
     if (r < 0)
         return r;
-    if (!*p) {
-        *ret = (struct found){.node = base};
+    ret->node = base;
+    ret->file = NULL;
+    ret->w.len = 0;
+    if (!*p)
         return 0;
-    }
-    r = path_walk(t->kernel, t, &base, p, wf, &w);
+    r = path_walk(t->kernel, t, &base, p, wf, &ret->w);
     if (r == 0) {
-        *ret = (struct found){.node = w.node};
-    } else if (r == -ENXIO && w.file) {
-        *ret = (struct found){.file = w.file};
+        ret->node = ret->w.node;
+    } else if (r == -ENXIO && ret->w.file) {
+        ret->node = (struct vnode){0};
+        ret->file = ret->w.file;
         r = 0;
     }
     return r;
@@ -386,6 +389,8 @@ sys_getdents64(struct task *t, const union sysarg *a)
     int r = dirfile_read(f, t, &g.emit);
     if (r < 0)
         return r;
+    if (g.used)
+        inotify_file(f, IN_ACCESS);
     if (g.used || f->pos != before)
         return (int64_t)g.used;
     return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f, t) ? -EINVAL : 0;

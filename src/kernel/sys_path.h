@@ -13,12 +13,21 @@ struct task;
 struct found {
     struct vnode node; /* mnt NULL: see `file` */
     struct file *file;
+    struct walk w; /* its dir and name say where the node was found */
 };
+static inline struct dentry
+found_dentry(const struct found *f)
+{
+    struct dentry p = walk_dentry(&f->w);
+
+    p.node = f->node;
+    return p;
+}
 
 /* With AT_EMPTY_PATH and "", the node of dirfd itself. */
 int sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
              struct found *ret);
-/* The same; -ENXIO for a file without a node. */
+/* As sys_find; -ENXIO for a file without a node. */
 int sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
                   struct vnode *ret);
 

@@ -2,6 +2,7 @@
  *
  * A name in the file system is an inode of type S_IFSOCK, made by bind; the
  * socket is found by that inode, and held to it until it is freed. */
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/socket.h"
 
@@ -93,7 +94,11 @@ make_inode(struct task *t, const struct walk *w, struct vnode *ret)
         return -EROFS;
     ret->mnt = w->dir.mnt;
     struct name name = {w->name, w->len};
-    return fs->ops->create(fs, w->dir.ino, name, &a, &ret->ino);
+    r = fs->ops->create(fs, w->dir.ino, name, &a, &ret->ino);
+    struct dentry p = {*ret, w->dir, w->name};
+    if (r == 0)
+        inotify_created(&p);
+    return r;
 }
 
 static int

@@ -109,7 +109,7 @@ read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
         if (r < 0)
             return r;
         size_t n = cap < length ? cap - *len : length - *len;
-        int64_t got = f->ops->read(f, NULL, *data + *len, n, &offset);
+        int64_t got = file_read(f, NULL, *data + *len, n, &offset);
         if (got <= 0)
             return (int)got;
         *len += (size_t)got;
@@ -171,7 +171,7 @@ write_all(struct file *f, uint64_t pos, const char *data, size_t len)
     if (!f->ops->write)
         return -EINVAL;
     while (len) {
-        int64_t n = f->ops->write(f, NULL, data, len, &pos);
+        int64_t n = file_write(f, NULL, data, len, &pos);
         if (n < 0)
             return (int)n;
         if (n == 0)

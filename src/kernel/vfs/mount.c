@@ -1,4 +1,5 @@
 /* The tree of mounts, and paths of directories in it. */
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ vnode_release(const struct vnode *v)
 
     if (fs->ops->release)
         fs->ops->release(fs, v->ino);
+    inotify_gone(v);
 }
 
 static struct mount *

@@ -1,5 +1,6 @@
 /* open(2): from a path to an open file. */
 #include "kernel/fifo.h"
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/dirfile.h"
 
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 /* Flags that only open itself looks at, and F_GETFL does not show. */
@@ -58,6 +60,8 @@ create_missing(struct opening *o)
         return r;
     o->w.node = (struct vnode){dir->mnt, ino};
     o->created = true;
+    struct dentry p = walk_dentry(&o->w);
+    inotify_created(&p);
     return 0;
 }
 
@@ -116,7 +120,12 @@ truncate_node(struct opening *o)
 
     if (!(o->flags & O_TRUNC) || o->created || !S_ISREG(o->attr.mode))
         return 0;
-    return v->mnt->fs->ops->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
+    int r = v->mnt->fs->ops->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
+    if (r == 0) {
+        struct dentry p = walk_dentry(&o->w);
+        inotify_attr(&p, ATTR_SIZE);
+    }
+    return r;
 }
 
 /* Notes where f was found; its node is held from now on. */
@@ -153,7 +162,10 @@ finish_open(struct opening *o, OWN struct file **ret)
         file_put(f);
         return r;
     }
-    return place(o, f, ret);
+    r = place(o, f, ret);
+    if (r == 0)
+        inotify_file(*ret, IN_OPEN);
+    return r;
 }
 
 /* --- the special kinds of open */

@@ -37,6 +37,7 @@ enum proc_dir {
     DIR_SYS_RANDOM,
     DIR_SYS_VM,
     DIR_SYS_FS,
+    DIR_SYS_INOTIFY,
     DIR_SYS_NET,
     DIR_SYS_NET_CORE,
     DIR_NET,

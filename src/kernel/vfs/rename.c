@@ -1,4 +1,5 @@
 /* rename, with all its cases. */
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
@@ -122,6 +123,24 @@ check_rights(struct task *t, const struct rename_end *a,
     return r < 0 ? r : may_move(t, a, b);
 }
 
+/* What an exchange moved is reported as two moves. */
+static void
+report(const struct rename_end *a, const struct rename_end *b, unsigned flags)
+{
+    struct dentry from = walk_dentry(&a->w), to = walk_dentry(&b->w);
+
+    if (vnode_is_same(&from.node, &to.node))
+        return; /* two names of one file: nothing was done */
+    if (!(flags & RENAME_EXCHANGE)) {
+        inotify_moved(&from, &to, S_ISDIR(a->node.mode));
+        return;
+    }
+    struct dentry here = {.dir = from.dir, .name = from.name};
+    struct dentry there = {.dir = to.dir, .name = to.name};
+    inotify_moved(&from, &there, S_ISDIR(a->node.mode));
+    inotify_moved(&to, &here, S_ISDIR(b->node.mode));
+}
+
 int
 vfs_rename(const struct at *from, const struct at *to, unsigned flags)
 {
@@ -147,7 +166,9 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
         r = check_kinds(&a, &b, flags);
     if (r < 0)
         return r;
-    return fs->ops->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},
-                           b.w.dir.ino, (struct name){b.w.name, b.w.len},
-                           flags);
+    r = fs->ops->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},
+                        b.w.dir.ino, (struct name){b.w.name, b.w.len}, flags);
+    if (r == 0)
+        report(&a, &b, flags);
+    return r;
 }

@@ -1,9 +1,11 @@
 /* Operations on paths, with permissions and read-only mounts. */
+#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 int
@@ -71,9 +73,10 @@ drop_set_ids(struct task *t, const struct attr *old, struct attr *a,
 }
 
 int
-vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
-              unsigned what, bool now)
+vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
+            unsigned what, bool now)
 {
+    const struct vnode *v = &p->node;
     struct fs *fs = v->mnt->fs;
     struct attr old, set = *a;
 
@@ -88,7 +91,10 @@ vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
         old.gid != t->cred.gid)
         set.mode &= ~(uint32_t)S_ISGID;
     what = drop_set_ids(t, &old, &set, what);
-    return fs->ops->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
+    r = fs->ops->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
+    if (r == 0)
+        inotify_attr(p, what);
+    return r;
 }
 
 /* --- making and removing names */
@@ -142,6 +148,18 @@ walk_name(const struct walk *w)
     return (struct name){w->name, w->len};
 }
 
+/* Reports the name that was found free, if r says that it is taken now. */
+static int
+made(struct walk *w, uint64_t ino, int r)
+{
+    if (r < 0)
+        return r;
+    w->node = (struct vnode){w->dir.mnt, ino};
+    struct dentry p = walk_dentry(w);
+    inotify_created(&p);
+    return r;
+}
+
 int
 vfs_make(const struct at *at, uint32_t mode)
 {
@@ -154,7 +172,8 @@ vfs_make(const struct at *at, uint32_t mode)
         return r;
     struct fs *fs = w.dir.mnt->fs;
     a = new_attr(at, &dir, mode);
-    return fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
+    r = fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
+    return made(&w, ino, r);
 }
 
 int
@@ -170,8 +189,9 @@ vfs_symlink(const struct at *at, const char *target)
     if (!fs->ops->symlink)
         return -EROFS;
     a = new_attr(at, &dir, S_IFLNK | 0777);
-    return fs->ops->symlink(fs, w.dir.ino, walk_name(&w), target,
-                            strlen(target), &a);
+    r = fs->ops->symlink(fs, w.dir.ino, walk_name(&w), target, strlen(target),
+                         &a);
+    return made(&w, 0, r);
 }
 
 int
@@ -193,7 +213,12 @@ vfs_link_node(const struct vnode *node, const struct at *to)
     struct fs *fs = w.dir.mnt->fs;
     if (!fs->ops->link)
         return -EPERM;
-    return fs->ops->link(fs, w.dir.ino, walk_name(&w), node->ino);
+    r = fs->ops->link(fs, w.dir.ino, walk_name(&w), node->ino);
+    if (r == 0) {
+        struct dentry unnamed = {.node = *node};
+        inotify_report(&unnamed, IN_ATTRIB); /* it has one link more */
+    }
+    return made(&w, node->ino, r);
 }
 
 int
@@ -295,5 +320,10 @@ vfs_unlink(const struct at *at, int flags)
     struct fs *fs = w.dir.mnt->fs;
     if (!fs->ops->unlink)
         return -EROFS;
-    return fs->ops->unlink(fs, w.dir.ino, walk_name(&w), flags);
+    r = fs->ops->unlink(fs, w.dir.ino, walk_name(&w), flags);
+    if (r == 0) {
+        struct dentry p = walk_dentry(&w);
+        inotify_deleted(&p, rmdir);
+    }
+    return r;
 }

@@ -220,6 +220,17 @@ struct walk {
     struct file *file;
 };
 
+/* An inode with the name by which it was reached. */
+struct dentry {
+    struct vnode node, dir;
+    const char *name; /* in dir, NUL-terminated, or NULL: not known */
+};
+static inline struct dentry
+walk_dentry(const struct walk *w)
+{
+    return (struct dentry){w->node, w->dir, w->len ? w->name : NULL};
+}
+
 /* Walks `path` from `base` (or the root, for an absolute path) with the
  * rights of t (NULL: root's). Permissions: search on every directory passed.
  * -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG as Linux. */
@@ -266,7 +277,16 @@ int64_t vnode_readlink(struct task *t, const struct vnode *v, char *buf,
                        size_t size);
 /* chmod, chown, truncate, utimens. ATTR_*; `now` says the times are
  * UTIME_NOW, for which write permission is enough. */
-int vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
-                  unsigned what, bool now);
+int vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
+                unsigned what, bool now);
+/* As above, of an inode whose name is not known. */
+static inline int
+vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
+              unsigned what, bool now)
+{
+    const struct dentry d = {.node = *v};
+
+    return vfs_setattr(t, &d, a, what, now);
+}
 
 #endif

@@ -234,7 +234,8 @@ wasi_fd_filestat_set_times(struct task *t, const uint64_t *a)
         return r;
     if (!f->node.mnt)
         return -EPERM;
-    return vnode_setattr(t, &f->node, &set.attr, set.what, set.now);
+    struct dentry p = file_dentry(f);
+    return vfs_setattr(t, &p, &set.attr, set.what, set.now);
 }
 
 /* --- preopens */
