@@ -197,7 +197,7 @@ sys_inotify_add_watch(struct task *t, const union sysarg *a)
     int r = sys_find_node(t, AT_FDCWD, a[1].addr, at, &node);
     if (r == 0)
         r = vnode_getattr(t, &node, &attr);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (mask & IN_ONLYDIR && !S_ISDIR(attr.mode))
         return -ENOTDIR;

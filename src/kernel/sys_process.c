@@ -1,6 +1,7 @@
 /* System calls on processes: life, identity, groups, limits. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
+#include "kernel/pidfd.h"
 #include "kernel/syscall.h"
 #include "kernel/tty.h"
 
@@ -96,6 +97,19 @@ sys_gettid(struct task *t, const union sysarg *a)
 {
     (void)a;
     return t->pid;
+}
+
+/* pidfd_open(pid, flags) */
+int64_t
+sys_pidfd_open(struct task *t, const union sysarg *a)
+{
+    struct file *f;
+
+    if (a[1].u & ~(uint32_t)O_NONBLOCK || a[0].i <= 0)
+        return -EINVAL;
+    struct task *of = task_find(t->kernel, a[0].i);
+    int r = of ? pidfd_new(of, a[1].u, &f) : -ESRCH;
+    return r < 0 ? r : fd_install(t, f, 0, true);
 }
 
 int64_t

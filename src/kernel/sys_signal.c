@@ -1,6 +1,7 @@
 /* System calls on signals. */
 #include "kernel/abi.h"
 #include "kernel/kernel.h"
+#include "kernel/pidfd.h"
 #include "kernel/syscall.h"
 
 #include <errno.h>
@@ -92,26 +93,53 @@ sys_tgkill(struct task *t, const union sysarg *a)
     return a[0].i == a[1].i ? send_to_thread(t, a[1].i, a[2].i) : -ESRCH;
 }
 
-/* rt_sigqueueinfo(pid, sig, siginfo) */
-int64_t
-sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
+/* Sends `to` (NULL: gone) the signal with what the siginfo at `info` says. */
+static int64_t
+send_info(struct task *t, struct task *to, int sig, gaddr info)
 {
-    struct siginfo_k si = info_from(t, a[1].i, 0);
-    struct task *to = task_find(t->kernel, a[0].i);
+    struct siginfo_k si = info_from(t, sig, 0);
     int32_t in[6];
 
-    int r = copy_from_guest(t, in, a[2].addr, sizeof in);
+    int r = copy_from_guest(t, in, info, sizeof in);
     if (r < 0)
         return r;
     si.code = in[2];
     si.value = (uint32_t)in[5];
     if (to != t && (si.code >= 0 || si.code == SI_TKILL))
         return -EPERM;
-    if (a[1].i < 0 || a[1].i > NSIG_MAX)
+    if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
     if (!to)
         return -ESRCH;
-    return a[1].i ? signal_send(to, &si) : 0;
+    return sig ? signal_send(to, &si) : 0;
+}
+
+/* rt_sigqueueinfo(pid, sig, siginfo) */
+int64_t
+sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
+{
+    return send_info(t, task_find(t->kernel, a[0].i), a[1].i, a[2].addr);
+}
+
+/* pidfd_send_signal(pidfd, sig, siginfo or NULL, flags) */
+int64_t
+sys_pidfd_send_signal(struct task *t, const union sysarg *a)
+{
+    struct file *f = fd_find(t, a[0].i);
+    struct task *to = NULL;
+    int32_t signo;
+
+    if (a[3].u)
+        return -EINVAL;
+    int r = f ? pidfd_task(f, &to) : -EBADF;
+    if (r < 0)
+        return r;
+    if (!a[2].addr)
+        return sys_kill(t, (union sysarg[]){{.i = to->pid}, a[1]});
+    r = copy_from_guest(t, &signo, a[2].addr, sizeof signo);
+    if (r < 0)
+        return r;
+    return signo == a[1].i ? send_info(t, to, a[1].i, a[2].addr) : -EINVAL;
 }
 
 /* --- actions and masks */

@@ -2,6 +2,7 @@
 #include "kernel/task.h"
 
 #include "kernel/kernel.h"
+#include "kernel/pidfd.h"
 #include "kernel/timers.h"
 #include "kernel/tty.h"
 
@@ -148,6 +149,7 @@ task_init(struct task *t, struct kernel *k)
     list_init(&t->reap);
     list_init(&t->end);
     list_init(&t->posix_timers);
+    list_init(&t->pidfds);
     waitq_init(&t->child_events);
     timers_init(t);
     t->start_ns = clock_mono_ns(&k->clock);
@@ -220,6 +222,7 @@ task_reap(struct task *t)
     list_remove(&t->sibling);
     list_remove(&t->reap);
     waitq_fini(&t->child_events);
+    pidfd_forget(t);
     signals_fini(&t->sig, k);
     args_fini(&t->args);
     free(t);

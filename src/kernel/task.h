@@ -129,6 +129,7 @@ struct task {
     int stop_signal;
     char trap[120];            /* why its machine trapped, "" if it did not */
     struct waitq child_events; /* its children ended, stopped, went on */
+    struct list pidfds;        /* files that stand for it: pidfd.c */
 
     struct thread *thread;            /* NULL once it is gone */
     OWN struct program *next_program; /* between execve and its start */

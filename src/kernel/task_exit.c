@@ -1,5 +1,6 @@
 /* The end of a task: exit, stop, continue, and who is told. */
 #include "kernel/kernel.h"
+#include "kernel/pidfd.h"
 #include "kernel/resident.h"
 #include "kernel/timers.h"
 #include "kernel/tty.h"
@@ -37,6 +38,7 @@ task_notify(struct task *t)
     struct siginfo_k si = child_info(t, sig ? CLD_KILLED : CLD_EXITED,
                                      sig ? sig : t->exit_status >> 8 & 0xff);
 
+    pidfd_ended(t);
     if (!t->parent || t->resident)
         return;
     if (is_unwanted(t) && list_is_empty(&t->reap))

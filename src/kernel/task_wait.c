@@ -1,8 +1,10 @@
 /* wait4 and waitid. */
 #include "kernel/kernel.h"
+#include "kernel/pidfd.h"
 #include "kernel/syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +13,7 @@
 struct wait_for {
     int which, id; /* P_ALL, P_PID, P_PGID */
     int options;
+    bool must_not_wait; /* -EAGAIN instead */
     struct task *child;
     int code, status; /* CLD_*, exit status or signal */
     int wait4_status;
@@ -71,6 +74,8 @@ look(struct task *t, struct wait_for *w)
     }
     if (!any)
         return -ECHILD;
+    if (w->must_not_wait)
+        return -EAGAIN;
     if (w->options & WNOHANG)
         return 0;
     t->thread->call.restartable = true;
@@ -159,6 +164,24 @@ put_child_info(struct task *t, gaddr to, const struct wait_for *w)
     return copy_to_guest(t, to, out, sizeof out);
 }
 
+/* Makes P_PIDFD of a descriptor P_PID of its process. */
+static int
+resolve_pidfd(struct task *t, struct wait_for *w)
+{
+    struct file *f = fd_find(t, w->id);
+    struct task *of;
+
+    if (w->id < 0)
+        return -EINVAL;
+    int r = f ? pidfd_task(f, &of) : -EBADF;
+    if (r < 0)
+        return r == -ESRCH ? -ECHILD : r;
+    w->which = P_PID;
+    w->id = of->pid;
+    w->must_not_wait = f->flags & O_NONBLOCK && !(w->options & WNOHANG);
+    return 0;
+}
+
 /* waitid(which, id, info, options, rusage) */
 int64_t
 sys_waitid(struct task *t, const union sysarg *a)
@@ -169,6 +192,11 @@ sys_waitid(struct task *t, const union sysarg *a)
     if (w.options & ~(events | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) ||
         !(w.options & events))
         return -EINVAL;
+    if (w.which == P_PIDFD) {
+        int r = resolve_pidfd(t, &w);
+        if (r < 0)
+            return r;
+    }
     if (w.which != P_ALL && w.which != P_PID && w.which != P_PGID)
         return -EINVAL;
     if ((w.which == P_PID && w.id <= 0) || (w.which == P_PGID && w.id < 0))

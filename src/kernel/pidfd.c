@@ -1,0 +1,85 @@
+/* Processes as files. A file does not keep its process: one whose status was
+ * taken leaves the file without a process, for ever readable. */
+#include "kernel/pidfd.h"
+
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+struct pidfd {
+    struct list link;  /* in task->pidfds */
+    struct task *task; /* NULL: gone */
+    struct waitq ended;
+};
+
+static short
+pidfd_poll(struct file *f, struct poll_table *pt)
+{
+    struct pidfd *p = f->obj;
+    const struct task *t = p->task;
+
+    poll_wait(pt, &p->ended);
+    return !t || (t->is_zombie && !t->thread) ? POLLIN | POLLRDNORM : 0;
+}
+
+static void
+pidfd_release(struct file *f)
+{
+    struct pidfd *p = f->obj;
+
+    list_remove(&p->link);
+    waitq_fini(&p->ended);
+    free(p);
+}
+
+static const struct file_ops pidfd_ops = {
+    .kind = "anon_inode:[pidfd]",
+    .poll = pidfd_poll,
+    .release = pidfd_release,
+};
+
+int
+pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret)
+{
+    struct pidfd *p = malloc(sizeof *p);
+
+    if (!p)
+        return -ENOMEM;
+    *p = (struct pidfd){.task = t};
+    waitq_init(&p->ended);
+    list_push_back(&t->pidfds, &p->link);
+    return file_new(t->kernel, &pidfd_ops, p, O_RDWR | flags, ret);
+}
+
+int
+pidfd_task(const struct file *f, struct task **ret)
+{
+    const struct pidfd *p = f->obj;
+
+    if (f->ops != &pidfd_ops)
+        return -EBADF;
+    if (!p->task)
+        return -ESRCH;
+    *ret = p->task;
+    return 0;
+}
+
+void
+pidfd_ended(struct task *t)
+{
+    LIST_FOR_EACH(it, &t->pidfds)
+    waitq_wake(&CONTAINER_OF(it, struct pidfd, link)->ended);
+}
+
+void
+pidfd_forget(struct task *t)
+{
+    while (!list_is_empty(&t->pidfds)) {
+        struct pidfd *p = CONTAINER_OF(t->pidfds.next, struct pidfd, link);
+        list_remove(&p->link);
+        p->task = NULL;
+        waitq_wake(&p->ended);
+    }
+}
