@@ -308,6 +308,42 @@ record_shell_get(const void *value, size_t len, struct record_shell *ret)
     return 0;
 }
 
+size_t
+record_attr_put(const struct record_attr *a, uint8_t *ret)
+{
+    struct out o = {ret};
+
+    put(&o, a->name_len, 1);
+    put(&o, a->value_len, 2);
+    memcpy(o.at, a->name, a->name_len);
+    if (a->value_len)
+        memcpy(o.at + a->name_len, a->value, a->value_len);
+    return RECORD_ATTR_HEAD + a->name_len + a->value_len;
+}
+
+int
+record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
+                struct record_attr *ret)
+{
+    size_t left = len - *at;
+
+    if (!left)
+        return 0;
+    if (left < RECORD_ATTR_HEAD)
+        return -EINVAL;
+    struct in i = {bytes + *at};
+    struct record_attr a = {.name_len = (size_t)get(&i, 1)};
+    a.value_len = (size_t)get(&i, 2);
+    size_t size = RECORD_ATTR_HEAD + a.name_len + a.value_len;
+    a.name = (const char *)i.at;
+    a.value = i.at + a.name_len;
+    if (size > left || !a.name_len || memchr(a.name, 0, a.name_len))
+        return -EINVAL;
+    *at += size;
+    *ret = a;
+    return 1;
+}
+
 /* --- records */
 
 struct fact {
@@ -385,6 +421,19 @@ check_name(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
+check_attrs(const struct record_key *k, const void *value, size_t len)
+{
+    struct record_attr a;
+    size_t at = 0;
+    int r = len > RECORD_ATTRS_MAX ? -EINVAL : 1;
+
+    (void)k;
+    while (r > 0)
+        r = record_attr_get(value, len, &at, &a);
+    return r;
+}
+
+static int
 check_place(const struct record_key *k, const void *value, size_t len)
 {
     struct record_place r;
@@ -426,6 +475,7 @@ form_of(unsigned type)
         [RECORD_PAGE] = {.index = 4,
                          .index_end = RECORD_PAGE_MAX,
                          .check = check_page},
+        [RECORD_ATTRS] = {.inode = 8, .check = check_attrs},
         [RECORD_PLACE] = {.inode = 8, .check = check_place},
         [RECORD_BLOCK] = {.inode = 8,
                           .index = 8,

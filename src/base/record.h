@@ -11,6 +11,8 @@
  *   i inode       its attributes
  *   n inode NAME  a name in a directory; empty: the image's name is gone
  *   p page        of the shell's memory, without zeros at its end
+ *   u inode       its extended attributes: see struct record_attr; empty: the
+ *                 image's are gone
  *   w inode       where the image has an inode that is recorded: its directory
  *                 and name there; empty: not known any more. Only messages
  *                 depend on it
@@ -36,6 +38,7 @@ enum record_type {
     RECORD_INODE = 'i',
     RECORD_NAME = 'n',
     RECORD_PAGE = 'p',
+    RECORD_ATTRS = 'u',
     RECORD_PLACE = 'w',
     RECORD_BLOCK = 'x',
 };
@@ -48,6 +51,7 @@ enum {
     RECORD_COMMAND_MAX = 1 << 20,
     RECORD_PATCH_MAX = 4096,
     RECORD_VALUE_MAX = 16 << 20, /* of any; most are far smaller */
+    RECORD_ATTRS_MAX = 65535,    /* of all attributes of an inode */
     RECORD_FD_MAX = 65536,
     RECORD_PAGE_MAX = 1 << 22,
 };
@@ -139,6 +143,21 @@ int record_file_get(const void *value, size_t len, struct record_file *ret);
 size_t record_shell_put(const struct record_shell *r,
                         uint8_t ret[RECORD_FIXED_MAX]);
 int record_shell_get(const void *value, size_t len, struct record_shell *ret);
+
+/* One of the extended attributes of an inode; a record has them one after the
+ * other: the length of the name in 1 byte, of the value in 2, then both. */
+struct record_attr {
+    const char *name; /* 1 to 255 bytes without a NUL */
+    size_t name_len;
+    const void *value;
+    size_t value_len; /* at most RECORD_ATTRS_MAX */
+};
+enum { RECORD_ATTR_HEAD = 3 };
+/* The bytes written. */
+size_t record_attr_put(const struct record_attr *a, uint8_t *ret);
+/* The one at *at of `len` bytes, after which *at is: 1; 0: the end. -EINVAL. */
+int record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
+                    struct record_attr *ret);
 
 /* What one record can tell about being well-formed: key and value; value NULL:
  * the record is removed. -EINVAL. */

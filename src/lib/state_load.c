@@ -263,7 +263,8 @@ static putter *const putters[] = {
     [RECORD_FACT] = put_fact,       [RECORD_FILE] = put_file,
     [RECORD_COMMAND] = put_command, [RECORD_INODE] = put_tree,
     [RECORD_NAME] = put_tree,       [RECORD_PAGE] = put_page,
-    [RECORD_PLACE] = put_place,     [RECORD_BLOCK] = put_tree,
+    [RECORD_ATTRS] = put_tree,      [RECORD_PLACE] = put_place,
+    [RECORD_BLOCK] = put_tree,
 };
 
 /* --- checks of the whole */

@@ -384,6 +384,8 @@ state_send(struct wsand_sandbox *sb, const struct snapshot *last,
     if (r == 0)
         r = send_pages(last, now, to);
     if (r == 0)
+        r = send_trees(sb, last, now, RECORD_ATTRS, &empty, to);
+    if (r == 0)
         r = send_trees(sb, last, now, RECORD_PLACE, &empty, to);
     return r == 0 ? send_trees(sb, last, now, RECORD_BLOCK, &empty, to) : r;
 }

@@ -320,6 +320,17 @@ lose_page(struct session_check *t, const struct walk *w,
 }
 
 static int
+lose_attrs(struct session_check *t, const struct walk *w,
+           const struct record_key *k)
+{
+    char path[1024];
+
+    int r =
+        walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
+    return r < 0 ? r : lose_record(t, w, path, "its attributes are damaged");
+}
+
+static int
 lose_block(struct session_check *t, const struct walk *w,
            const struct record_key *k)
 {
@@ -333,7 +344,8 @@ static int (*const lose[])(struct session_check *t, const struct walk *w,
     [RECORD_FACT] = lose_fact,       [RECORD_FILE] = lose_open_file,
     [RECORD_COMMAND] = lose_command, [RECORD_INODE] = lose_inode,
     [RECORD_NAME] = lose_name,       [RECORD_PAGE] = lose_page,
-    [RECORD_PLACE] = lose_place,     [RECORD_BLOCK] = lose_block,
+    [RECORD_ATTRS] = lose_attrs,     [RECORD_PLACE] = lose_place,
+    [RECORD_BLOCK] = lose_block,
 };
 
 /* Not even a commit could remove it. It is wrong for whoever sees it. */

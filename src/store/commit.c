@@ -39,6 +39,9 @@ amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
                  : *key == RECORD_NAME ? &a->names
                                        : &a->pages;
         n = 1;
+    } else if (*key == RECORD_ATTRS) {
+        amount = &a->bytes;
+        n = len;
     } else if (*key == RECORD_BLOCK && len) {
         amount = &a->bytes;
         n = RECORD_BLOCK_BYTES;

@@ -231,6 +231,57 @@ TEST(long_files_with_holes)
     tree_fini(&base);
 }
 
+static void
+set_attribute(struct tree *t, uint64_t ino, const char *name, const char *value)
+{
+    struct xattr_name n = {name, strlen(name)};
+
+    CHECK_EQ(tree_set_xattr(t, ino, n, value, value ? strlen(value) : 0, 9), 0);
+}
+
+static bool
+has_attribute(const struct tree *t, const char *path, const char *name,
+              const char *value)
+{
+    const struct inode *i = tree_find(t, find(t, path, strlen(path)));
+    const void *p;
+    size_t len;
+
+    return xattrs_find(i->xattrs, (struct xattr_name){name, strlen(name)}, &p,
+                       &len) == 0 &&
+           len == strlen(value) && !memcmp(p, value, len);
+}
+
+TEST(extended_attributes_go_through_a_layer)
+{
+    struct tree base, t, back;
+    struct image_error err = {0};
+    struct buf out;
+
+    fill_base(&base);
+    set_attribute(&base, find(&base, "d", 1), "user.old", "x");
+    tree_make_free(&base);
+    CHECK_EQ(tree_clone(&base, &t), 0);
+    CHECK_EQ(tree_clone(&base, &back), 0);
+    set_attribute(&t, find(&t, "d", 1), "user.old", NULL);
+    set_attribute(&t, find(&t, "d", 1), "user.dir", "of a directory");
+    set_attribute(&t, find(&t, "d/changed", 9), "user.\xc3\xa9", "n\nl=");
+    set_attribute(&t, find(&t, "d/changed", 9), "user.empty", "");
+    set_attribute(&t, find(&t, "d/changed", 9), "user.a=%41", "x=");
+    buf_init(&out, 1 << 20);
+    CHECK_EQ(layer_write(&base, &t, NULL, &out, &err), 0);
+    CHECK_EQ(layer_apply(out.p, out.len, &back, NULL, &err), 0);
+    CHECK(has_attribute(&back, "d", "user.dir", "of a directory"));
+    CHECK(!has_attribute(&back, "d", "user.old", "x"));
+    CHECK(has_attribute(&back, "d/changed", "user.\xc3\xa9", "n\nl="));
+    CHECK(has_attribute(&back, "d/changed", "user.empty", ""));
+    CHECK(has_attribute(&back, "d/changed", "user.a=%41", "x="));
+    buf_fini(&out);
+    tree_fini(&base);
+    tree_fini(&t);
+    tree_fini(&back);
+}
+
 TEST(a_layer_of_no_change_is_empty)
 {
     struct tree base = {0}, t = {0};

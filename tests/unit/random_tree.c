@@ -104,6 +104,18 @@ random_name(struct tree *t, unsigned *seed)
 }
 
 void
+random_xattr(struct tree *t, unsigned *seed)
+{
+    static const char *const attrs[] = {"user.a", "user.b", "user.long"};
+    static const char value[300] = "value";
+    const char *name = attrs[dice(seed, 3)];
+    struct xattr_name n = {name, strlen(name)};
+
+    (void)tree_set_xattr(t, any_ino(t, seed), n, dice(seed, 3) ? value : NULL,
+                         dice(seed, sizeof value), 1);
+}
+
+void
 random_hold(struct world *w, unsigned *seed)
 {
     uint64_t *h = &w->held[dice(seed, 8)];

@@ -18,6 +18,7 @@ struct world {
 unsigned dice(unsigned *seed, unsigned n);
 uint64_t any_ino(const struct tree *t, unsigned *seed);
 /* Contents of a file; names; what is held. */
+void random_xattr(struct tree *t, unsigned *seed);
 void random_content(struct tree *t, unsigned *seed);
 void random_name(struct tree *t, unsigned *seed);
 void random_hold(struct world *w, unsigned *seed);

@@ -23,6 +23,7 @@ static const struct record_key keys[] = {
     {.type = RECORD_INODE, .mount = 1, .inode = 1, .name = ""},
     {.type = RECORD_NAME, .inode = 7, .name = "a\xff", .name_len = 2},
     {.type = RECORD_PAGE, .index = RECORD_PAGE_MAX - 1, .name = ""},
+    {.type = RECORD_ATTRS, .mount = 1, .inode = 7, .name = ""},
     {.type = RECORD_PLACE, .mount = 1, .inode = 7, .name = ""},
     {.type = RECORD_BLOCK, .inode = 7, .index = 255, .name = ""},
     {.type = RECORD_BLOCK, .inode = 7, .index = 256, .name = ""},

@@ -20,11 +20,11 @@ map_update(struct map *m, const struct tree *base, const struct tree *last,
            const struct tree *now)
 {
     static const enum record_type types[] = {RECORD_INODE, RECORD_NAME,
-                                             RECORD_BLOCK};
+                                             RECORD_ATTRS, RECORD_BLOCK};
     const struct record_sink to = {map_put, m};
 
     m->n_sent = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         CHECK_EQ(tree_records(base, last, now, types[i], 5, &to), 0);
     return m->n_sent;
 }
@@ -94,6 +94,14 @@ check_same_blocks(const struct inode *a, const struct inode *b)
 }
 
 static void
+check_same_xattrs(const struct xattrs *a, const struct xattrs *b)
+{
+    CHECK_EQ(!a, !b);
+    CHECK(!a || !b ||
+          (a->len == b->len && !memcmp(a->bytes, b->bytes, a->len)));
+}
+
+static void
 check_same(const struct tree *a, const struct tree *b)
 {
     const struct inode *i, *j;
@@ -107,6 +115,7 @@ check_same(const struct tree *a, const struct tree *b)
         CHECK(i->mode == j->mode && i->uid == j->uid && i->gid == j->gid &&
               i->nlink == j->nlink && i->atime_ns == j->atime_ns &&
               i->mtime_ns == j->mtime_ns && i->ctime_ns == j->ctime_ns);
+        check_same_xattrs(i->xattrs, j->xattrs);
         if (inode_is_dir(i))
             check_same_names(i, j);
         else
@@ -133,6 +142,8 @@ make_base(struct tree *t, unsigned *seed)
     CHECK_EQ(tree_init(t, &plenty, 1), 0);
     for (int n = 0; n < 40; n++)
         random_name(t, seed);
+    for (int n = 0; n < 10; n++)
+        random_xattr(t, seed);
     for (uint64_t n = 0; (i = (struct inode *)radix_next(&t->inodes, &n)); n++)
         if (S_ISREG(i->mode))
             CHECK_EQ(tree_map(t, n, 0, image, dice(seed, sizeof image)), 0);
@@ -146,6 +157,8 @@ random_step(struct world *w, unsigned *seed)
 
     if (what < 10)
         random_hold(w, seed);
+    else if (what < 20)
+        random_xattr(&w->t, seed);
     else if (what < 50)
         random_content(&w->t, seed);
     else

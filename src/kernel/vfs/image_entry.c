@@ -4,6 +4,7 @@
 #include "kernel/vfs/image_impl.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where an entry goes; a name of length 0 is the root itself. */
@@ -196,6 +197,50 @@ add_content(struct indexer *x, uint64_t ino, const char *path)
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
+/* A name of SCHILY.xattr as it was: GNU tar and libarchive write what the
+ * header cannot hold as %XX. */
+static void
+decode_name(const char *in, char *out, size_t size)
+{
+    size_t n = 0;
+
+    while (*in && n + 1 < size) {
+        const char hex[3] = {in[1], in[1] ? in[2] : '\0'};
+        char *end = NULL;
+        unsigned long c = *in == '%' ? strtoul(hex, &end, 16) : 0;
+        bool is_code = c && end == hex + 2;
+        out[n++] = (char)(is_code ? c : (unsigned char)*in);
+        in += is_code ? 3 : 1;
+    }
+    out[n] = 0;
+}
+
+/* The attributes of the entry, and no others; those of the system's own name
+ * spaces are left out. */
+static int
+set_xattrs(struct indexer *x, uint64_t ino)
+{
+    const char *name;
+    const void *value;
+    size_t len;
+
+    int r = tree_find(x->tree, ino)->xattrs
+                ? tree_put_xattrs(x->tree, ino, NULL)
+                : 0;
+    (void)archive_entry_xattr_reset(x->entry);
+    while (r == 0 && archive_entry_xattr_next(x->entry, &name, &value, &len) ==
+                         ARCHIVE_OK) {
+        int64_t ctime_ns = tree_find(x->tree, ino)->ctime_ns;
+        char plain[XATTR_NAME_BYTES + 1];
+        decode_name(name, plain, sizeof plain);
+        struct xattr_name n = {plain, strlen(plain)};
+        if (xattr_check_name(plain) == 0)
+            r = tree_set_xattr(x->tree, ino, n, value ? value : "", len,
+                               ctime_ns);
+    }
+    return r;
+}
+
 static int
 add_directory(struct indexer *x, const struct place *at, const char *path,
               const struct attr *a)
@@ -212,6 +257,8 @@ add_directory(struct indexer *x, const struct place *at, const char *path,
     }
     if (!r)
         r = set_attr(x, ino, a);
+    if (!r)
+        r = set_xattrs(x, ino);
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
@@ -248,6 +295,8 @@ add_file(struct indexer *x, const struct place *at, const char *path,
     if (r < 0)
         return r;
     r = set_attr(x, ino, a);
+    if (r == 0 && S_ISREG(a->mode))
+        r = set_xattrs(x, ino);
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 

@@ -18,6 +18,7 @@ inode_free(struct shared *s, struct grave *g)
     struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
     if (p)
         program_put(p);
+    xattrs_put(i->xattrs);
     free(i);
 }
 
@@ -67,6 +68,7 @@ inode_copy(const struct inode *from)
         dir_clone(&from->dir, &i->dir);
     else
         radix_clone(&from->chunks, &i->chunks);
+    (void)xattrs_get(i->xattrs);
     struct program *p =
         atomic_load_explicit(&from->program, memory_order_acquire);
     atomic_init(&i->program, p ? program_get(p) : NULL);
@@ -86,7 +88,8 @@ inode_slack(const struct inode *i, uint64_t size)
 uint64_t
 inode_bytes(const struct inode *i)
 {
-    return inode_blocks(i).weight * CHUNK_BYTES - inode_slack(i, i->size);
+    return inode_blocks(i).weight * CHUNK_BYTES - inode_slack(i, i->size) +
+           xattrs_cost(i->xattrs);
 }
 
 uint64_t

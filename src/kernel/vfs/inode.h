@@ -5,6 +5,7 @@
 #include "kernel/vfs/chunk.h"
 #include "kernel/vfs/dir.h"
 #include "kernel/vfs/radix.h"
+#include "kernel/vfs/xattr.h"
 
 #include <sys/stat.h>
 
@@ -20,6 +21,7 @@ struct inode {
     bool is_linkable;    /* made without a name, and may be given one */
     uint64_t size;       /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
+    struct xattrs *xattrs; /* counted, or NULL: none */
     union {
         /* Content of files, target of links. Counted; those weigh that cost
          * quota. */

@@ -1,6 +1,7 @@
 /* Layers: from the difference of two trees to a tar. */
 #include "kernel/vfs/layer.h"
 
+#include "base/record.h"
 #include "kernel/clock.h"
 #include "kernel/file.h"
 
@@ -120,6 +121,21 @@ begin(struct writer *w, const struct inode *i)
     archive_entry_set_gid(e, i->gid);
     time_split(i->mtime_ns, &s, &ns);
     archive_entry_set_mtime(e, s, ns);
+}
+
+/* As SCHILY.xattr headers, in whose names libarchive puts %XX for what is no
+ * plain letter. */
+static void
+add_xattrs(struct writer *w, const struct xattrs *x)
+{
+    struct record_attr a;
+    char name[256];
+
+    for (size_t at = 0; x && record_attr_get(x->bytes, x->len, &at, &a) > 0;) {
+        memcpy(name, a.name, a.name_len);
+        name[a.name_len] = 0;
+        archive_entry_xattr_add_entry(w->entry, name, a.value, a.value_len);
+    }
 }
 
 static int
@@ -278,6 +294,7 @@ put_inode(struct writer *w, const struct inode *i, uint64_t ino)
         r = put_again(w, ino);
     if (r != 0)
         return r < 0 ? r : 0;
+    add_xattrs(w, i->xattrs);
     if (S_ISREG(i->mode))
         return put_regular(w, i);
     if (S_ISLNK(i->mode))
@@ -438,6 +455,8 @@ write_archive(struct writer *w)
     int r = w->a && w->entry ? 0 : -ENOMEM;
     if (r == 0) {
         (void)archive_write_set_format_pax(w->a);
+        (void)archive_write_set_format_option(w->a, "pax", "xattrheader",
+                                              "SCHILY");
         (void)archive_write_set_bytes_in_last_block(w->a, 1);
         r = check(w, archive_write_open(w->a, w->out, NULL, on_bytes, NULL));
     }

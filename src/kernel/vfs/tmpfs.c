@@ -226,6 +226,27 @@ tmpfs_content(struct fs *fs, uint64_t ino)
     return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
 }
 
+static int
+tmpfs_xattrs(struct fs *fs, uint64_t ino, const struct xattrs **ret)
+{
+    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
+
+    if (!i)
+        return -ESTALE;
+    *ret = i->xattrs;
+    return 0;
+}
+
+static int
+tmpfs_set_xattr(struct fs *fs, uint64_t ino, struct xattr_name name,
+                const void *value, size_t len)
+{
+    struct tmpfs *m = tmpfs_of(fs);
+
+    return (int)tmpfs_note(
+        m, tree_set_xattr(&m->tree, ino, name, value, len, tmpfs_now(m)));
+}
+
 static bool
 tmpfs_tidy(struct fs *fs, size_t max)
 {
@@ -260,6 +281,8 @@ static const struct fs_ops tmpfs_ops = {
     .statfs = tmpfs_statfs,
     .program = tmpfs_program,
     .set_program = tmpfs_set_program,
+    .xattrs = tmpfs_xattrs,
+    .set_xattr = tmpfs_set_xattr,
     .tidy = tmpfs_tidy,
     .content = tmpfs_content,
     .free = tmpfs_free,

@@ -136,7 +136,7 @@ inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
     (void)ino;
     if (!i)
         return;
-    *(uint64_t *)arg += INODE_BYTES;
+    *(uint64_t *)arg += INODE_BYTES + xattrs_cost(i->xattrs);
     if (!inode_is_dir(i))
         radix_diff(&i->chunks,
                    other && !inode_is_dir(other) ? &other->chunks : &none,
@@ -173,6 +173,7 @@ tree_recount(const struct tree *t, struct quota *ret)
     for (; (s = radix_next(&t->inodes, &ino)); ino++) {
         const struct inode *i = (const struct inode *)s;
         q.inodes += inode_cost(i);
+        q.bytes += xattrs_cost(i->xattrs);
         if (!inode_is_dir(i))
             q.bytes +=
                 content_recount(i) * CHUNK_BYTES - inode_slack(i, i->size);
@@ -202,6 +203,8 @@ tree_make_free(struct tree *t)
     for (; (s = radix_next(&t->inodes, &ino)); ino++) {
         struct inode *i = (struct inode *)s;
         i->free_units = (uint32_t)inode_units(i);
+        if (i->xattrs)
+            i->xattrs->is_free = true;
         if (inode_is_dir(i))
             i->dir.first_seq = i->dir.next_seq;
         else
@@ -412,6 +415,45 @@ tree_setattr(struct tree *t, uint64_t ino, const struct attr *a, unsigned what,
         i->mtime_ns = a->mtime_ns;
     i->ctime_ns = now_ns;
     return 0;
+}
+
+int
+tree_put_xattrs(struct tree *t, uint64_t ino, OWN struct xattrs *x)
+{
+    struct inode *i;
+
+    int r = tree_own(t, ino, &i);
+    if (r == 0)
+        r = tree_charge(t, (int64_t)(xattrs_cost(x) - xattrs_cost(i->xattrs)));
+    if (r < 0) {
+        xattrs_put(x);
+        return r;
+    }
+    xattrs_put(i->xattrs);
+    i->xattrs = x;
+    return 0;
+}
+
+int
+tree_set_xattr(struct tree *t, uint64_t ino, struct xattr_name name,
+               const void *value, size_t len, int64_t now_ns)
+{
+    const struct inode *i = tree_find(t, ino);
+    struct xattrs *x = NULL;
+    const void *old;
+    size_t old_len;
+
+    if (!i)
+        return -ESTALE;
+    int r = value ? 0 : xattrs_find(i->xattrs, name, &old, &old_len);
+    if (r == 0)
+        r = xattrs_with(i->xattrs, name, value, len, &x);
+    if (r == 0)
+        r = tree_put_xattrs(t, ino, x);
+    struct inode *own;
+    if (r == 0 && tree_own(t, ino, &own) == 0)
+        own->ctime_ns = now_ns;
+    return r;
 }
 
 void

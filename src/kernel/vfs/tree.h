@@ -10,6 +10,7 @@
  * holes nothing, and allocated blocks cost even if never written. Inodes: one
  * for each inode and one for each further name of a file. Files of the root
  * image cost nothing; a block of theirs that is written costs from then on.
+ * Extended attributes cost their bytes and a small fee.
  *
  * What is removed is given back at once, but freed in steps: each block or
  * inode that is added frees more than it takes, and the owner calls
@@ -91,6 +92,14 @@ void tree_release(struct tree *t, uint64_t ino);
 int tree_setattr(struct tree *t, uint64_t ino, const struct attr *a,
                  unsigned what, int64_t now_ns);
 void inode_getattr(const struct inode *i, uint64_t ino, struct attr *ret);
+
+/* Sets an extended attribute, or (value NULL) removes it. -ENODATA, -ENOSPC,
+ * -ENOMEM. */
+int tree_set_xattr(struct tree *t, uint64_t ino, struct xattr_name name,
+                   const void *value, size_t len, int64_t now_ns);
+/* Gives an inode these attributes (NULL: none) in the place of its own. Times
+ * stay. -ENOSPC, -ENOMEM. */
+int tree_put_xattrs(struct tree *t, uint64_t ino, OWN struct xattrs *x);
 
 /* --- tree_name.c: as the members of struct fs_ops */
 

@@ -222,12 +222,30 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
     return c ? tree_set_block(&d->tree, i, k->index, c) : -ENOMEM;
 }
 
+/* --- extended attributes */
+
+static int
+put_attrs(struct tree_draft *d, const struct record_key *k, const void *value,
+          size_t len)
+{
+    const struct inode *below = tree_find(d->base, k->inode);
+    struct xattrs *x = NULL;
+
+    if (!tree_find(&d->tree, k->inode) || (!len && (!below || !below->xattrs)))
+        return -EINVAL;
+    if (len && !(x = xattrs_new(value, len)))
+        return -ENOMEM;
+    return tree_put_xattrs(&d->tree, k->inode, x);
+}
+
 int
 tree_draft_put(struct tree_draft *d, const struct record_key *k,
                const void *value, size_t len)
 {
     if (k->type == RECORD_INODE)
         return put_inode(d, k, value, len);
+    if (k->type == RECORD_ATTRS)
+        return put_attrs(d, k, value, len);
     return k->type == RECORD_NAME ? put_name(d, k, value, len)
                                   : put_block(d, k, value, len);
 }

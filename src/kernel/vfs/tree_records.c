@@ -73,6 +73,31 @@ send_inode(struct writer *w)
     send_change(w, was, was_len, now, len);
 }
 
+/* --- extended attributes */
+
+/* NULL: no record. */
+static const uint8_t *
+attrs_value(const struct writer *w, const struct inode *i, size_t *ret_len)
+{
+    const struct xattrs *below = w->below ? w->below->xattrs : NULL;
+
+    *ret_len = 0;
+    if (!i || i->xattrs == below)
+        return NULL;
+    *ret_len = i->xattrs ? i->xattrs->len : 0;
+    return i->xattrs ? i->xattrs->bytes : (const uint8_t *)"";
+}
+
+static void
+send_attrs(struct writer *w)
+{
+    size_t was_len, len;
+    const uint8_t *was = attrs_value(w, w->was, &was_len);
+    const uint8_t *now = attrs_value(w, w->now, &len);
+
+    send_change(w, was, was_len, now, len);
+}
+
 /* --- names */
 
 static const struct dir_entry *
@@ -261,6 +286,8 @@ on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
     w->below = tree_find(w->base, ino);
     if (w->type == RECORD_INODE)
         send_inode(w);
+    else if (w->type == RECORD_ATTRS)
+        send_attrs(w);
     else if (w->type == RECORD_PLACE)
         send_new_place(w, ino);
     else if (w->type == RECORD_BLOCK)

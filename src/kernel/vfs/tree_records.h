@@ -7,7 +7,8 @@
 #include "kernel/vfs/tree.h"
 
 /* Sends what makes the records of `last` those of `now`; the base itself has
- * none. Of one type: RECORD_INODE, RECORD_NAME, RECORD_PLACE or RECORD_BLOCK.
+ * none. Of one type: RECORD_INODE, RECORD_NAME, RECORD_ATTRS, RECORD_PLACE or
+ * RECORD_BLOCK.
  * Places are only added, with those of the directories above, when an inode of
  * the base differs from it for the first time. The cost is that of what
  * differs; for the place of a file, that of the base. What the sink has said,
@@ -32,7 +33,8 @@ struct tree_draft {
 int tree_draft_init(struct tree_draft *d, const struct tree *base,
                     const struct quota *max);
 void tree_draft_fini(struct tree_draft *d);
-/* A record of an inode, name or block, which record_check has passed. */
+/* A record of an inode, its attributes, a name or a block, which record_check
+ * has passed. */
 int tree_draft_put(struct tree_draft *d, const struct record_key *k,
                    const void *value, size_t len);
 /* After the last record: removes what has no name, and checks the whole. Then

@@ -8,6 +8,7 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "kernel/vfs/xattr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,6 +130,12 @@ struct fs_ops {
      * sandboxes, on whichever thread. [NULL; nothing is remembered] */
     struct program *(*program)(struct fs *fs, uint64_t ino);
     void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
+    /* Extended attributes: the list of an inode, borrowed until the next
+     * change, or NULL: none; and setting one or (value NULL) removing it:
+     * -ENODATA, -ENOSPC. [EOPNOTSUPP, of both] */
+    int (*xattrs)(struct fs *fs, uint64_t ino, const struct xattrs **ret);
+    int (*set_xattr)(struct fs *fs, uint64_t ino, struct xattr_name name,
+                     const void *value, size_t len);
     /* Frees about `max` objects of what was removed; true when nothing is
      * left. [true] */
     bool (*tidy)(struct fs *fs, size_t max);
@@ -279,7 +286,15 @@ int64_t vnode_readlink(struct task *t, const struct vnode *v, char *buf,
  * UTIME_NOW, for which write permission is enough. */
 int vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
                 unsigned what, bool now);
-/* As above, of an inode whose name is not known. */
+/* Extended attributes of the name space "user.", as getxattr(2), setxattr(2)
+ * (flags: XATTR_*; value NULL: removexattr) and listxattr(2). With size 0, gets
+ * only count. */
+int64_t vfs_get_xattr(struct task *t, const struct vnode *v, const char *name,
+                      void *buf, size_t size);
+int vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
+                  const void *value, size_t len, int flags);
+int64_t vfs_list_xattrs(const struct vnode *v, char *buf, size_t size);
+/* As vfs_setattr, of an inode whose name is not known. */
 static inline int
 vnode_setattr(struct task *t, const struct vnode *v, const struct attr *a,
               unsigned what, bool now)

@@ -1,0 +1,105 @@
+/* Operations on extended attributes, with permissions and read-only mounts. */
+#include "kernel/inotify.h"
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* Only files and directories have attributes of users, and in a directory that
+ * many may write to, only its owner sets them. */
+static int
+may_use(struct task *t, const struct vnode *v, int want)
+{
+    bool is_set = want & W_OK;
+    struct attr a;
+
+    int r = vnode_getattr(t, v, &a);
+    if (r < 0)
+        return r;
+    if (!S_ISREG(a.mode) && !S_ISDIR(a.mode))
+        return is_set ? -EPERM : -ENODATA;
+    if (is_set && S_ISDIR(a.mode) && a.mode & S_ISVTX && t->cred.uid != 0 &&
+        t->cred.uid != a.uid)
+        return -EPERM;
+    return vfs_access(&t->cred, &a, want);
+}
+
+static int
+find_list(const struct vnode *v, const struct xattrs **ret)
+{
+    struct fs *fs = v->mnt->fs;
+
+    return fs->ops->xattrs ? fs->ops->xattrs(fs, v->ino, ret) : -EOPNOTSUPP;
+}
+
+int64_t
+vfs_get_xattr(struct task *t, const struct vnode *v, const char *name,
+              void *buf, size_t size)
+{
+    const struct xattrs *x = NULL;
+    const void *value = NULL;
+    size_t len = 0;
+
+    int r = xattr_check_name(name);
+    if (r == 0)
+        r = may_use(t, v, R_OK);
+    if (r == 0)
+        r = find_list(v, &x);
+    if (r == 0)
+        r = xattrs_find(x, (struct xattr_name){name, strlen(name)}, &value,
+                        &len);
+    if (r < 0)
+        return r;
+    if (size && len > size)
+        return -ERANGE;
+    if (size && len)
+        memcpy(buf, value, len);
+    return (int64_t)len;
+}
+
+static int
+check_flags(const struct xattrs *x, struct xattr_name name, int flags)
+{
+    const void *value;
+    size_t len;
+    bool is_there = xattrs_find(x, name, &value, &len) == 0;
+
+    if (flags & XATTR_CREATE && is_there)
+        return -EEXIST;
+    return flags & XATTR_REPLACE && !is_there ? -ENODATA : 0;
+}
+
+int
+vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
+              const void *value, size_t len, int flags)
+{
+    const struct vnode *v = &d->node;
+    struct fs *fs = v->mnt->fs;
+    struct xattr_name n = {name, strlen(name)};
+    const struct xattrs *x = NULL;
+
+    int r = v->mnt->read_only ? -EROFS : xattr_check_name(name);
+    if (r == 0)
+        r = may_use(t, v, W_OK);
+    if (r == 0)
+        r = find_list(v, &x);
+    if (r == 0)
+        r = check_flags(x, n, flags);
+    if (r == 0)
+        r = fs->ops->set_xattr(fs, v->ino, n, value, len);
+    if (r == 0)
+        inotify_report(d, IN_ATTRIB);
+    return r;
+}
+
+int64_t
+vfs_list_xattrs(const struct vnode *v, char *buf, size_t size)
+{
+    const struct xattrs *x = NULL;
+
+    int r = find_list(v, &x);
+    return r < 0 ? r : xattrs_list(x, size ? buf : NULL, size);
+}
