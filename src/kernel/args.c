@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    ARGS_BYTES_MAX = 512 << 10, /* each process keeps them */
+    ARGS_BYTES_MAX = 2 << 20, /* with 4 bytes for each pointer */
     ARG_BYTES_MAX = 128 << 10,
     AUXV_WORDS = 22,
 };
@@ -38,8 +38,30 @@ put_strings(char *p, const char *const *v)
     return p;
 }
 
+static void
+free_strings(struct args *a)
+{
+    free(a->strings);
+    free(a->exe);
+}
+
+/* Every process keeps its own, as memory of the sandbox. */
+static int
+put(struct task *t, OWN struct args *n)
+{
+    bool is_there = n->strings && n->exe;
+
+    if (!is_there || !kernel_charge(t, LIMIT_memory, n->len)) {
+        free_strings(n);
+        return -ENOMEM;
+    }
+    args_fini(t);
+    t->args = *n;
+    return 0;
+}
+
 int
-args_set(struct args *a, const char *const *argv, const char *const *envp,
+args_set(struct task *t, const char *const *argv, const char *const *envp,
          const char *exe)
 {
     struct args n = {0};
@@ -53,39 +75,31 @@ args_set(struct args *a, const char *const *argv, const char *const *envp,
     n.len = bytes;
     n.strings = malloc(bytes + 1);
     n.exe = strdup(exe);
-    if (!n.strings || !n.exe) {
-        args_fini(&n);
-        return -ENOMEM;
-    }
-    (void)put_strings(put_strings(n.strings, argv), envp);
-    args_fini(a);
-    *a = n;
-    return 0;
+    if (n.strings)
+        (void)put_strings(put_strings(n.strings, argv), envp);
+    return put(t, &n);
 }
 
 int
-args_copy(struct args *to, const struct args *from)
+args_copy(struct task *to, const struct task *from)
 {
-    *to = (struct args){.argc = from->argc, .envc = from->envc};
-    if (!from->strings)
+    struct args n = from->args;
+
+    if (!n.strings)
         return 0;
-    to->strings = malloc(from->len + 1);
-    to->exe = strdup(from->exe);
-    if (!to->strings || !to->exe) {
-        args_fini(to);
-        return -ENOMEM;
-    }
-    memcpy(to->strings, from->strings, from->len);
-    to->len = from->len;
-    return 0;
+    n.strings = malloc(n.len + 1);
+    n.exe = strdup(n.exe);
+    if (n.strings)
+        memcpy(n.strings, from->args.strings, n.len);
+    return put(to, &n);
 }
 
 void
-args_fini(struct args *a)
+args_fini(struct task *t)
 {
-    free(a->strings);
-    free(a->exe);
-    *a = (struct args){0};
+    limits_uncharge(&t->kernel->limits, LIMIT_memory, t->args.len);
+    free_strings(&t->args);
+    t->args = (struct args){0};
 }
 
 /* --- the entry block */

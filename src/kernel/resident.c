@@ -43,7 +43,7 @@ set_up(struct resident *r, struct program *p, const char *path)
     resident_set_state(r->task, &s);
     const char *base = strrchr(path, '/');
     strncpy(r->task->comm, base ? base + 1 : path, sizeof r->task->comm - 1);
-    return args_set(&r->task->args, argv, envp, path);
+    return args_set(r->task, argv, envp, path);
 }
 
 int

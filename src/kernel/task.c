@@ -109,7 +109,7 @@ inherit(struct task *t, const struct task *parent)
     t->run_tag = parent->run_tag;
     t->ctty = parent->ctty;
     int r = fd_table_copy(&t->fds, &parent->fds);
-    return r < 0 ? r : args_copy(&t->args, &parent->args);
+    return r < 0 ? r : args_copy(t, parent);
 }
 
 static void
@@ -191,7 +191,7 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
     if (r < 0) {
         if (t) {
             fd_close_all(t, false);
-            args_fini(&t->args);
+            args_fini(t);
         }
         free(t);
         if (parent)
@@ -224,7 +224,7 @@ task_reap(struct task *t)
     waitq_fini(&t->child_events);
     pidfd_forget(t);
     signals_fini(&t->sig, k);
-    args_fini(&t->args);
+    args_fini(t);
     free(t);
 }
 

@@ -278,11 +278,13 @@ void rusage_to_guest(const struct usage *u, int32_t out[18]);
 void wasi_free(OWN struct wasi *w); /* NULL is fine */
 
 /* --- args.c */
-/* Copies argv and envp (NULL-terminated host arrays). -E2BIG, -ENOMEM. */
-int args_set(struct args *a, const char *const *argv, const char *const *envp,
+/* Copies argv and envp (NULL-terminated host arrays), which are charged as
+ * memory. -E2BIG: more than 2 MiB of strings and pointers, or than 128 KiB in
+ * one string; -ENOMEM. */
+int args_set(struct task *t, const char *const *argv, const char *const *envp,
              const char *exe);
-int args_copy(struct args *to, const struct args *from);
-void args_fini(struct args *a);
+int args_copy(struct task *to, const struct task *from);
+void args_fini(struct task *t);
 
 /* --- task_exec.c */
 struct exec {

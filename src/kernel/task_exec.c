@@ -334,8 +334,7 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
     if (r < 0)
         return r;
     /* A script of the guest's may have any name. */
-    r = args_set(&t->args, x.argv, e->envp,
-                 t->kernel->allow_tools ? x.path : e->path);
+    r = args_set(t, x.argv, e->envp, t->kernel->allow_tools ? x.path : e->path);
     if (r < 0) {
         program_put(p);
         return r;
@@ -381,9 +380,9 @@ strings_fini(struct strings *s)
 
 /* All of them together are bounded again, exactly, by args_set. */
 enum {
-    STRINGS_MAX = 128 << 10,
+    STRINGS_MAX = 512 << 10,
     STRING_BYTES_MAX = 128 << 10,
-    STRINGS_BYTES_MAX = 1 << 20,
+    STRINGS_BYTES_MAX = 2 << 20,
 };
 
 static int

@@ -212,6 +212,34 @@ TEST(exec_arguments_have_a_limit)
     for (int i = 0; i < N; i++)
         argv[i] = word;
     CHECK_EQ(prepare(&x, "/prog", argv), -E2BIG);
+    argv[15] = NULL;
+    CHECK_EQ(prepare(&x, "/prog", argv), 0);
+    argv[15] = argv[14];
+    argv[16] = NULL; /* 2 MiB, and the pointers */
+    CHECK_EQ(prepare(&x, "/prog", argv), -E2BIG);
+    free(word);
+    kernel_free(x.k);
+}
+
+TEST(exec_arguments_are_memory_of_the_sandbox)
+{
+    enum { BYTES = 100 << 10 };
+    struct fixture x;
+    char *word = malloc(BYTES);
+    const char *argv[] = {word, word, NULL};
+
+    fixture_init(&x);
+    memset(word, 'a', BYTES - 1);
+    word[BYTES - 1] = 0;
+    uint64_t before = x.k->limits.used[LIMIT_memory];
+    CHECK_EQ(prepare(&x, "/prog", argv), 0);
+    CHECK(x.t->args.len > 2 * BYTES);
+    CHECK_EQ(x.k->limits.used[LIMIT_memory] - before, x.t->args.len);
+    x.k->limits.max[LIMIT_memory] = x.k->limits.used[LIMIT_memory] + BYTES;
+    CHECK_EQ(prepare(&x, "/prog", argv), -ENOMEM);
+    CHECK(x.k->limits.was_hit[LIMIT_memory]);
+    CHECK_EQ(prepare(&x, "/prog", no_args), 0);
+    CHECK_EQ(x.k->limits.used[LIMIT_memory] - before, x.t->args.len);
     free(word);
     kernel_free(x.k);
 }

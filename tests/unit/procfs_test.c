@@ -93,7 +93,7 @@ TEST(procfs_shows_arguments_and_environment)
     struct system s;
 
     system_init(&s);
-    CHECK_EQ(args_set(&s.t->args, argv, envp, "/bin/cmd"), 0);
+    CHECK_EQ(args_set(s.t, argv, envp, "/bin/cmd"), 0);
     slurp(&s, "/proc/self/cmdline");
     CHECK(!memcmp(s.text, "cmd\0\0two\0", 10));
     slurp(&s, "/proc/self/environ");
@@ -297,7 +297,7 @@ TEST(procfs_content_counts_as_memory)
 
     system_init(&s);
     memset(text, 'a', LONG);
-    CHECK_EQ(args_set(&s.t->args, argv, envp, "/a"), 0);
+    CHECK_EQ(args_set(s.t, argv, envp, "/a"), 0);
     uint64_t before = world_memory(s.k);
     struct file *f = world_open(s.k, s.t, "/proc/self/cmdline", O_RDONLY, NULL);
     CHECK(world_memory(s.k) >= before + LONG);

@@ -156,7 +156,7 @@ TEST(stack_is_given_back_by_exec)
     depth = 0;
     sched_queue(t->thread);
     world_run(k);
-    CHECK_EQ(world_memory(k), FAKE_MEMORY_BYTES);
+    CHECK_EQ(world_memory(k), FAKE_MEMORY_BYTES + t->args.len);
     CHECK_EQ(t->thread->stack_bytes, 0);
     kernel_free(k);
 }

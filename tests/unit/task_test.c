@@ -36,7 +36,7 @@ TEST(task_new_survives_failing_allocations)
         struct kernel *k = world_new();
         struct task *t = world_task(k);
         static const char *const argv[] = {"a", "b", NULL};
-        CHECK_EQ(args_set(&t->args, argv, argv, "/a"), 0);
+        CHECK_EQ(args_set(t, argv, argv, "/a"), 0);
         CHECK_EQ(SYS(t, NR_pipe2, AT, 0), 0);
         uint64_t processes = k->limits.used[LIMIT_processes];
         test_fail_alloc(oom);

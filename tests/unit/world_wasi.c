@@ -9,7 +9,7 @@ world_wasi_args(struct task *t)
     static const char *const argv[] = {"program", "argument", NULL};
     static const char *const envp[] = {"NAME=value", NULL};
 
-    return args_set(&t->args, argv, envp, "/program");
+    return args_set(t, argv, envp, "/program");
 }
 
 /* As the engine passes them: i32 arguments have no upper half. */
