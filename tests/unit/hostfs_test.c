@@ -663,6 +663,93 @@ TEST(hostfs_many_names_are_forgotten_again)
     folder_free(&f);
 }
 
+static void
+limit(struct folder *f, uint64_t bytes, uint64_t inodes)
+{
+    hostfs_limit(f->fs, &(struct quota){bytes, inodes});
+}
+
+static int64_t
+write_at(struct file *file, size_t len, uint64_t pos)
+{
+    static const char zeros[300];
+
+    return file->ops->write(file, NULL, zeros, len, &pos);
+}
+
+TEST(hostfs_growth_in_bytes_has_a_limit)
+{
+    struct folder f;
+    folder_init(&f, false);
+    limit(&f, 100, 100);
+    struct file *file = world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, NULL);
+    CHECK_EQ(write_at(file, 60, 0), 60);
+    CHECK_EQ(write_at(file, 60, 60), 40);
+    CHECK_EQ(write_at(file, 60, 100), -ENOSPC);
+    CHECK_EQ(write_at(file, 60, 0), 60); /* what is there can be changed */
+    CHECK_EQ(file->ops->truncate(file, 101), -ENOSPC);
+    CHECK_EQ(file->ops->truncate(file, 50), 0);
+    CHECK_EQ(file->ops->fallocate(file, 0, 0, 101), -ENOSPC);
+    CHECK_EQ(file->ops->fallocate(file, 0, 40, 20), 20);
+    CHECK_EQ(file->ops->fallocate(file, FALLOC_FL_KEEP_SIZE, 0, 1 << 20),
+             -EOPNOTSUPP);
+    CHECK_EQ(write_at(file, 1, UINT64_C(1) << 40), -ENOSPC);
+    file_put(file);
+    file = world_open(f.k, f.t, "/h/file", O_RDWR | O_APPEND, NULL);
+    CHECK_EQ(write_at(file, 300, 0), 40);
+    CHECK_EQ(remove_name(&f, "/h/new", 0), 0); /* gives its 60 back */
+    CHECK_EQ(write_at(file, 300, 0), 60);
+    file_put(file);
+    CHECK_EQ(rename_in(&f, "/h/file", "/h/file", 0), 0);
+    CHECK_EQ(rename_in(&f, "/h/file", "/h/other", 0), 0);
+    CHECK_EQ(open_error(&f, "/h/new", O_RDWR | O_CREAT), 0);
+    CHECK_EQ(rename_in(&f, "/h/new", "/h/other", 0), 0); /* 107 back */
+    file = world_open(f.k, f.t, "/h/other", O_RDWR, NULL);
+    CHECK_EQ(write_at(file, 300, 0), 107);
+    file_put(file);
+    folder_free(&f);
+}
+
+TEST(hostfs_bytes_of_a_removed_file_come_back_when_it_is_closed)
+{
+    struct folder f;
+    folder_init(&f, false);
+    limit(&f, 100, 100);
+    struct file *file = world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, NULL);
+    struct file *other = world_open(f.k, f.t, "/h/file", O_RDWR, NULL);
+    CHECK_EQ(write_at(file, 60, 0), 60);
+    CHECK_EQ(remove_name(&f, "/h/new", 0), 0);
+    CHECK_EQ(write_at(file, 60, 60), 40);
+    CHECK_EQ(write_at(other, 60, 7), -ENOSPC);
+    file_put(file);
+    CHECK_EQ(write_at(other, 200, 7), 100);
+    file_put(other);
+    folder_free(&f);
+}
+
+TEST(hostfs_growth_in_files_has_a_limit)
+{
+    struct folder f;
+    folder_init(&f, false);
+    limit(&f, 100, 3);
+    CHECK_EQ(open_error(&f, "/h/a", O_RDWR | O_CREAT), 0);
+    CHECK_EQ(make_dir(&f, "/h/d", 0755), 0);
+    struct at link = at(&f, "/h/l");
+    CHECK_EQ(vfs_symlink(&link, "a"), 0);
+    CHECK_EQ(open_error(&f, "/h/b", O_RDWR | O_CREAT), -ENOSPC);
+    CHECK_EQ(make_dir(&f, "/h/e", 0755), -ENOSPC);
+    link = at(&f, "/h/m");
+    CHECK_EQ(vfs_symlink(&link, "a"), -ENOSPC);
+    CHECK_EQ(open_error(&f, "/h/a", O_RDWR | O_CREAT), 0);
+    CHECK_EQ(remove_name(&f, "/h/d", UNLINK_DIR), 0);
+    CHECK_EQ(remove_name(&f, "/h/l", 0), 0);
+    CHECK_EQ(remove_name(&f, "/h/file", 0), 0); /* was there before */
+    for (char name[] = "/h/x"; name[3] <= 'z'; name[3]++)
+        CHECK_EQ(open_error(&f, name, O_RDWR | O_CREAT), 0);
+    CHECK_EQ(open_error(&f, "/h/b", O_RDWR | O_CREAT), -ENOSPC);
+    folder_free(&f);
+}
+
 TEST(hostfs_new_gives_up_cleanly)
 {
     struct kernel *k = world_new();

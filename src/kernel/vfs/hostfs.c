@@ -158,11 +158,16 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
     int hfd = spot_init_write(&s, fs, dir, name);
     if (hfd < 0)
         return hfd;
-    int r = -EPERM;
+    int r = hostfs_check_new(s.h);
+    if (r < 0)
+        return r;
+    r = -EPERM;
     if (S_ISREG(a->mode))
         r = create_file(&s, hfd, a->mode, &n);
     else if (S_ISDIR(a->mode))
         r = create_dir(&s, hfd, a->mode, &n);
+    if (r == 0)
+        hostfs_note_new(s.h);
     if (r == 0 && n)
         *ret_ino = n->ino;
     return r;
@@ -178,11 +183,16 @@ hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
     int hfd = spot_init_write(&s, fs, dir, name);
     if (hfd < 0)
         return hfd;
+    int r = hostfs_check_new(s.h);
+    if (r < 0)
+        return r;
     char *text = strndup(target, len);
     if (!text)
         return -ENOMEM;
-    int r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
+    r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
     free(text);
+    if (r == 0)
+        hostfs_note_new(s.h);
     return r;
 }
 
@@ -236,8 +246,10 @@ hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
     hfd = hostnode_dir_hfd(s.h, s.dir);
     if (hfd < 0)
         return hfd;
+    struct quota cost = hostfs_cost_at(hfd, s.name.s, n);
     if (unlinkat(hfd, s.name.s, how) < 0)
         return -errno;
+    hostfs_note_gone(s.h, cost);
     if (n)
         hostnode_forget_name(n);
     return 0;
@@ -260,17 +272,24 @@ move_nodes(struct spot *from, struct spot *to, unsigned flags,
 }
 
 static int
-rename_on_host(struct spot *from, struct spot *to, unsigned flags)
+rename_on_host(struct spot *from, struct spot *to, unsigned flags,
+               const struct hostnode *other)
 {
     int hfd = hold_dir_hfd(from->h, from->dir);
+    struct quota cost = {0};
 
     if (hfd < 0)
         return hfd;
     int hfd2 = hostnode_dir_hfd(to->h, to->dir);
     int r = hfd2;
+    bool is_same = from->dir == to->dir && !strcmp(from->name.s, to->name.s);
+    if (hfd2 >= 0 && !is_same && !(flags & RENAME_EXCHANGE))
+        cost = hostfs_cost_at(hfd2, to->name.s, other);
     if (hfd2 >= 0)
         r = renameat2(hfd, from->name.s, hfd2, to->name.s, flags) < 0 ? -errno
                                                                       : 0;
+    if (r == 0)
+        hostfs_note_gone(to->h, cost);
     (void)close(hfd);
     return r;
 }
@@ -289,7 +308,7 @@ hostfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
     struct hostnode *moved = hostnode_at(from.h, from.dir, from.name.s);
     struct hostnode *other = hostnode_at(to.h, to.dir, to.name.s);
     hostnode_keep(to.h, other);
-    r = rename_on_host(&from, &to, flags);
+    r = rename_on_host(&from, &to, flags, other);
     if (r == 0 && (moved != other || !moved))
         move_nodes(&from, &to, flags, moved, other);
     return r;
@@ -340,16 +359,19 @@ hostfs_release(struct fs *fs, uint64_t ino)
 static int
 hostfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
+    struct quota left = hostfs_left(hostfs_of(fs));
     struct statfs st;
 
     if (fstatfs(hostfs_of(fs)->root->dir_hfd, &st) < 0)
         return -errno;
-    *ret = (struct fs_stat){.type = (uint64_t)st.f_type,
-                            .blocks = st.f_blocks,
-                            .blocks_free = st.f_bavail,
-                            .files = st.f_files,
-                            .files_free = st.f_ffree,
-                            .bsize = (uint64_t)st.f_bsize};
+    left.bytes /= (uint64_t)st.f_bsize;
+    *ret = (struct fs_stat){
+        .type = (uint64_t)st.f_type,
+        .blocks = st.f_blocks,
+        .blocks_free = left.bytes < st.f_bavail ? left.bytes : st.f_bavail,
+        .files = st.f_files,
+        .files_free = left.inodes < st.f_ffree ? left.inodes : st.f_ffree,
+        .bsize = (uint64_t)st.f_bsize};
     return 0;
 }
 
@@ -399,6 +421,7 @@ hostfs_alloc(struct kernel *k, bool read_only)
     }
     h->fs = (struct fs){.ops = &hostfs_ops, .kernel = k, .dev = ++k->next_dev};
     h->read_only = read_only;
+    h->max = (struct quota){UINT64_MAX, UINT64_MAX};
     h->fresh_hfd = -1;
     list_init(&h->idle);
     list_init(&h->fds);

@@ -93,7 +93,7 @@ set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
     int hfd = hostnode_open(h, n, O_WRONLY | O_NONBLOCK);
     if (hfd < 0)
         return hfd;
-    r = ftruncate(hfd, (off_t)size) < 0 ? -errno : 0;
+    r = hostfs_truncate(h, hfd, size);
     (void)close(hfd);
     return r;
 }

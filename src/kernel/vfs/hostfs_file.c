@@ -33,11 +33,23 @@ hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
     const struct hostopen *o = f->obj;
     struct iovec v = {(void *)buf, len < TRANSFER_MAX ? len : TRANSFER_MAX};
     int how = f->flags & O_APPEND ? RWF_APPEND : 0;
-    ssize_t n = pwritev2(o->hfd, &v, 1, (off_t)*pos, how);
+    uint64_t before = 0, most;
 
     (void)t;
+    int r = hostfs_check_size(o->fs, o->hfd, 0, &before);
+    if (r < 0)
+        return r;
+    uint64_t at = how ? before : *pos;
+    most = before + hostfs_left(o->fs).bytes;
+    if (v.iov_len && at >= most)
+        return -ENOSPC;
+    if (v.iov_len > most - at)
+        v.iov_len = most - at;
+    ssize_t n = pwritev2(o->hfd, &v, 1, (off_t)*pos, how);
     if (n < 0)
         return -errno;
+    if (at + (uint64_t)n > before)
+        hostfs_note_size(o->fs, before, at + (uint64_t)n);
     *pos += (uint64_t)n;
     return n;
 }
@@ -74,18 +86,28 @@ hostopen_truncate(struct file *f, uint64_t size)
 {
     const struct hostopen *o = f->obj;
 
-    return ftruncate(o->hfd, (off_t)size) < 0 ? -errno : 0;
+    return hostfs_truncate(o->fs, o->hfd, size);
 }
 
 static int64_t
 hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
     const struct hostopen *o = f->obj;
+    uint64_t before = 0;
 
+    /* Blocks behind the end would be outside of what is counted. */
+    if (mode & FALLOC_FL_KEEP_SIZE && !(mode & FALLOC_FL_PUNCH_HOLE))
+        return -EOPNOTSUPP;
     if (len > TRANSFER_MAX)
         len = TRANSFER_MAX;
+    uint64_t end = mode & FALLOC_FL_KEEP_SIZE ? 0 : off + len;
+    int r = hostfs_check_size(o->fs, o->hfd, end, &before);
+    if (r < 0)
+        return r;
     if (fallocate(o->hfd, mode, (off_t)off, (off_t)len) < 0)
         return -errno;
+    if (end > before)
+        hostfs_note_size(o->fs, before, end);
     return (int64_t)len;
 }
 
@@ -94,8 +116,10 @@ hostopen_release(struct file *f)
 {
     struct hostopen *o = f->obj;
 
-    (void)close(o->hfd);
     list_remove(&o->link);
+    if (list_is_empty(&o->node->files))
+        hostfs_note_gone(o->fs, hostfs_cost_of_nameless(o->hfd));
+    (void)close(o->hfd);
     hostnode_release(o->fs, o->node);
     free(o);
 }

@@ -1,5 +1,5 @@
 /* struct hostfs, for the files that make it up: hostfs.c, hostfs_node.c,
- * hostfs_dir.c, hostfs_cookie.c, hostfs_attr.c, hostfs_file.c.
+ * hostfs_dir.c, hostfs_cookie.c, hostfs_attr.c, hostfs_file.c, hostfs_quota.c.
  *
  * A node is a host inode that the guest has seen, with the name under which
  * it was seen last. Names are looked up on the host one at a time, relative
@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "kernel/file.h"
+#include "kernel/vfs/tree.h"
 #include "kernel/vfs/vfs.h"
 
 #include <stdbool.h>
@@ -61,6 +62,8 @@ struct hostfs {
     uint64_t fresh_ino; /* just made, and still open as fresh_hfd */
     int fresh_hfd;      /* or -1 */
     uint8_t *dents;     /* HOSTFS_DENTS_BYTES */
+    struct quota max;   /* of the growth since the mount */
+    int64_t grown_bytes, grown_inodes;
 };
 
 /* A name as the host takes it. */
@@ -119,6 +122,26 @@ void hostnode_forget_offsets(struct hostfs *h, struct hostnode *n);
 int hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
                      unsigned what);
 int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);
+
+/* --- hostfs_quota.c */
+/* What may still be added. */
+struct quota hostfs_left(const struct hostfs *h);
+/* May one more inode be made? 0, or -ENOSPC. */
+int hostfs_check_new(const struct hostfs *h);
+void hostfs_note_new(struct hostfs *h);
+/* May an open file get this size? 0, and its size now; or -ENOSPC. */
+int hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
+                      uint64_t *ret_before);
+void hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after);
+/* ftruncate within the limit. */
+int hostfs_truncate(struct hostfs *h, int hfd, uint64_t size);
+/* What is given back when a name is removed: nothing while its inode (with the
+ * node n, or NULL) has other names, or is open. */
+struct quota hostfs_cost_at(int dir_hfd, const char *name,
+                            const struct hostnode *n);
+/* The same when a file is closed: nothing while it has a name. */
+struct quota hostfs_cost_of_nameless(int hfd);
+void hostfs_note_gone(struct hostfs *h, struct quota cost);
 
 /* --- hostfs_file.c */
 int hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,

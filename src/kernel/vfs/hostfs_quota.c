@@ -1,0 +1,115 @@
+/* How much may be added to a host folder. The growth since the mount counts:
+ * sizes of regular files, holes too, and inodes. It is negative where more was
+ * removed than added. Changes that others make on the host do not count. */
+#include "kernel/vfs/hostfs.h"
+#include "kernel/vfs/hostfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+void
+hostfs_limit(struct fs *fs, const struct quota *max)
+{
+    CONTAINER_OF(fs, struct hostfs, fs)->max = *max;
+}
+
+static uint64_t
+left(uint64_t max, int64_t grown)
+{
+    uint64_t most = INT64_MAX;
+    uint64_t n;
+
+    max = max < most ? max : most;
+    if (grown >= 0)
+        return max > (uint64_t)grown ? max - (uint64_t)grown : 0;
+    n = max + (uint64_t)-grown;
+    return n < most ? n : most;
+}
+
+struct quota
+hostfs_left(const struct hostfs *h)
+{
+    return (struct quota){left(h->max.bytes, h->grown_bytes),
+                          left(h->max.inodes, h->grown_inodes)};
+}
+
+int
+hostfs_check_new(const struct hostfs *h)
+{
+    return hostfs_left(h).inodes ? 0 : -ENOSPC;
+}
+
+void
+hostfs_note_new(struct hostfs *h)
+{
+    h->grown_inodes++;
+}
+
+int
+hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
+                  uint64_t *ret_before)
+{
+    struct stat st;
+
+    if (fstat(hfd, &st) < 0)
+        return -errno;
+    *ret_before = (uint64_t)st.st_size;
+    if (size > *ret_before && size - *ret_before > hostfs_left(h).bytes)
+        return -ENOSPC;
+    return 0;
+}
+
+void
+hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after)
+{
+    h->grown_bytes += (int64_t)after - (int64_t)before;
+}
+
+int
+hostfs_truncate(struct hostfs *h, int hfd, uint64_t size)
+{
+    uint64_t before = 0;
+
+    int r = hostfs_check_size(h, hfd, size, &before);
+    if (r < 0)
+        return r;
+    if (ftruncate(hfd, (off_t)size) < 0)
+        return -errno;
+    hostfs_note_size(h, before, size);
+    return 0;
+}
+
+static struct quota
+cost_of(const struct stat *st)
+{
+    return (struct quota){S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0, 1};
+}
+
+struct quota
+hostfs_cost_at(int dir_hfd, const char *name, const struct hostnode *n)
+{
+    struct stat st;
+
+    if (fstatat(dir_hfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        (!S_ISDIR(st.st_mode) && st.st_nlink > 1) ||
+        (n && !list_is_empty(&n->files)))
+        return (struct quota){0};
+    return cost_of(&st);
+}
+
+struct quota
+hostfs_cost_of_nameless(int hfd)
+{
+    struct stat st;
+
+    return fstat(hfd, &st) < 0 || st.st_nlink ? (struct quota){0}
+                                              : cost_of(&st);
+}
+
+void
+hostfs_note_gone(struct hostfs *h, struct quota cost)
+{
+    h->grown_bytes -= (int64_t)cost.bytes;
+    h->grown_inodes -= (int64_t)cost.inodes;
+}
