@@ -128,7 +128,9 @@ struct wsand_file {
 /* A folder of the host in the sandbox; or, where host_path is NULL, one with
  * these files and the folders that they need, all of uid 1000. Files that are
  * programs or begin with #! can be executed. What can be written counts against
- * the limits of files, and forks and snapshots have it as it is then. */
+ * the limits of files, and forks and snapshots have it as it is then. The
+ * growth of a writable folder of the host has limits of its own (mount_limits).
+ */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
@@ -136,10 +138,18 @@ struct wsand_mount {
     size_t n_files;
 };
 
-/* A command of the host: a program in /usr/local/bin of the sandbox, whose work
- * is done by `invoke`. That is called on the thread that runs the sandbox when
- * the program has read all of its standard input (none from a terminal). It
- * must not wait nor use the sandbox, and has the call answered by
+/* How much a writable folder of the host may grow from its mounting on: sizes
+ * of files, and their number; ENOSPC beyond. 0: the sandbox's own limit. */
+struct wsand_mount_limit {
+    const char *guest_path; /* as in struct wsand_mount */
+    uint64_t bytes, files;
+};
+
+/* A command of the host: a program in /usr/bin of the sandbox (or, where that
+ * has one of this name already, in /usr/local/bin, which comes first), whose
+ * work is done by `invoke`. That is called on the thread that runs the sandbox
+ * when the program has read all of its standard input (none from a terminal).
+ * It must not wait nor use the sandbox, and has the call answered by
  * wsand_call_reply, then or later. A root image is needed (-ENOEXEC); -EINVAL:
  * the name is not one of a file, -EEXIST: it is taken. */
 struct wsand_call;
@@ -197,6 +207,16 @@ struct wsand_options {
     int64_t clock_ns;
     /* Writes a line for each system call to this descriptor; 0: off. */
     int strace_fd;
+    /* The folder that the shell begins in: an absolute path, which must be
+     * there. NULL: /home/user. */
+    const char *cwd;
+    /* Programs with is_checked that cannot be run do not keep the sandbox from
+     * being made: whoever runs one is told why, and gets the status 126. */
+    bool keeps_bad_programs;
+    /* Of writable folders of the host; those that are not named here have the
+     * sandbox's own limits, file_bytes and files. */
+    const struct wsand_mount_limit *mount_limits;
+    size_t n_mount_limits;
 };
 
 WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
@@ -229,8 +249,17 @@ WSAND_API int wsand_post_here(struct wsand_sandbox *sb,
 WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,
                                 void (*fn)(struct wsand_sandbox *sb, void *arg),
                                 void *arg, struct wsand_error *err);
-/* The same for work on no sandbox, such as making or freeing one. All of it is
- * done when wsand_runtime_free returns. */
+/* Calls fn(sb, arg) without waiting for the command that the sandbox runs: on
+ * this thread where nobody has the sandbox, or else on the thread that runs it,
+ * between turns of its processes. fn has returned when this returns 0. It may
+ * use the functions of files, wsand_state_changes (which then puts the shell as
+ * it was before that command) and those that do not wait. -ECANCELED: it was
+ * not called, as the sandbox is being freed. */
+WSAND_API int wsand_beside(struct wsand_sandbox *sb,
+                           void (*fn)(struct wsand_sandbox *sb, void *arg),
+                           void *arg, struct wsand_error *err);
+/* As wsand_post, for work on no sandbox, such as making or freeing one. All of
+ * it is done when wsand_runtime_free returns. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
@@ -287,12 +316,17 @@ struct wsand_run {
     const char *cwd;
     const char *const *env;
     bool merge_stderr; /* into standard output, in the order of writing */
-    /* Called while the command runs with what it writes to standard output (1)
-     * and error (2), up to the limits; the result has these bytes too. It must
-     * not use the sandbox, but for wsand_cancel. NULL: none. */
+    /* Called while the command runs with all that it writes to standard output
+     * (1) and error (2), also past the limits. It must not use the sandbox, but
+     * for wsand_cancel. NULL: none. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     void *on_output_arg;
     bool trace; /* note its last system calls, for wsand_output.trace */
+    /* Of output past its limit, the first and the last part are kept, instead
+     * of the first alone, with a line between them that says how many bytes
+     * are missing. All together is not above the limit. There is no such line
+     * with is_unmarked, or where the limit is below 256 bytes. */
+    bool keep_ends, is_unmarked;
 };
 
 /* A command's result. The bytes are freed by wsand_output_free, which leaves
@@ -308,7 +342,8 @@ struct wsand_output {
     bool timed_out, cancelled;
     char *out, *err; /* may be NULL when the length is 0 */
     size_t out_len, err_len;
-    /* Bytes past the limits; a UTF-8 character is dropped as a whole. */
+    /* Bytes that are missing because of the limits; a UTF-8 character is
+     * dropped as a whole. */
     uint64_t out_dropped, err_dropped;
     /* The limit (as in docs/limits.md) that was hit in a command that did not
      * end with 0, or NULL. A constant. */
@@ -366,10 +401,12 @@ WSAND_API int wsand_env_list(struct wsand_sandbox *sb, char ***ret,
 
 /* --- files
  *
- * Paths are absolute and lead where they would lead inside: symbolic links,
- * mounts and their being read-only (-EROFS) included. These functions act as
- * root; what they make belongs to uid and gid 1000. Errors are those of the
- * system calls of the same name, and -EINVAL for a path that is not absolute.
+ * Paths lead where they would lead inside: symbolic links, mounts and their
+ * being read-only (-EROFS) included. One that does not begin with a slash is
+ * relative to the shell's folder, as the last command that has ended left it;
+ * `~` and `~/...` mean the home folder. These functions act as root; what they
+ * make belongs to uid and gid 1000. Errors are those of the system calls of the
+ * same name.
  * At a limit: "ENOSPC: file count limit reached (max: N)". */
 
 enum wsand_type { WSAND_FILE, WSAND_DIR, WSAND_SYMLINK, WSAND_OTHER };
@@ -412,9 +449,11 @@ struct wsand_write {
     bool append;
     bool has_offset;
     uint64_t offset;
+    bool parents; /* makes the folders that lead to it, if they are missing */
 };
 
-/* Writes a file, which is made if it is missing; its folder must be there.
+/* Writes a file, which is made if it is missing. Without `parents`, its folder
+ * must be there.
  * Without `append` and `has_offset` the file is replaced as a whole: it has
  * either its old contents or the new ones, its owner stays, and it is another
  * inode. With them it is changed in place, and after an error a part of the
@@ -504,6 +543,8 @@ struct wsand_sink {
 /* Puts what has changed since the last call on this sandbox that returned 0, or
  * since wsand_state_apply; at first, all. What is put or removed by a call that
  * fails, the next puts or removes again. The cost is that of what has changed.
+ * While a command runs (wsand_beside), the files are those of this moment, and
+ * the shell is the one before the command.
  * with_script: also the shell as a script, for a state that shall outlive this
  * version of the shell; it stays until the shell changes. Where the shell does
  * not answer there is none. */
@@ -571,7 +612,7 @@ struct wsand_process_options {
     const char *command; /* NULL: an interactive shell (with is_pty) */
     bool is_pty;
     uint16_t rows, cols;    /* [24, 80] */
-    const char *cwd;        /* NULL: /home/user */
+    const char *cwd;        /* NULL: the shell's, as for paths of files */
     const char *const *env; /* added to the shell's; NULL-terminated */
     /* Called on the thread that runs the sandbox then; must not wait nor use
      * it, but for functions that do not wait. A terminal's output is stream 1.

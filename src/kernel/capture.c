@@ -44,10 +44,37 @@ capture_close(struct capture *c, struct capture *later)
     c->later = capture_get(later);
 }
 
+static void
+reverse(char *p, size_t len)
+{
+    for (size_t i = 0; i < len / 2; i++) {
+        char c = p[i];
+        p[i] = p[len - 1 - i];
+        p[len - 1 - i] = c;
+    }
+}
+
+/* Rotates what is behind the head, so that it begins with the oldest byte: the
+ * halves are reversed, then the whole. */
+static void
+put_in_order(struct capture *c)
+{
+    char *ring = c->data + c->head;
+    size_t len = c->max - c->head;
+
+    reverse(ring, c->oldest);
+    reverse(ring + c->oldest, len - c->oldest);
+    reverse(ring, len);
+    c->oldest = 0;
+}
+
 OWN char *
 capture_take(struct capture *c, size_t *ret_len)
 {
     char *data = c->data;
+
+    if (c->oldest)
+        put_in_order(c);
 
     *ret_len = c->len;
     c->data = NULL;
@@ -106,15 +133,33 @@ has_room(const struct capture *c)
     return !c->has_room || c->has_room(c->arg);
 }
 
+/* The oldest bytes behind the head make room. */
+static void
+overwrite(struct capture *c, const char *p, size_t len)
+{
+    size_t ring = c->max - c->head;
+
+    if (len > ring) {
+        p += len - ring;
+        len = ring;
+    }
+    while (len) {
+        size_t n = ring - c->oldest < len ? ring - c->oldest : len;
+        memcpy(c->data + c->head + c->oldest, p, n);
+        c->oldest = (c->oldest + n) % ring;
+        p += n;
+        len -= n;
+    }
+}
+
 void
 capture_add(struct capture *c, const char *p, size_t len)
 {
     c = last_of(c);
-    if (c->is_tap) {
-        if (c->on_bytes)
-            c->on_bytes(c->arg, p, len);
+    if (c->on_bytes)
+        c->on_bytes(c->arg, p, len);
+    if (c->is_tap)
         return;
-    }
     make_room(c, len);
     size_t n = c->max - c->len < len ? c->max - c->len : len;
     if (n && !reserve(c, n))
@@ -123,8 +168,8 @@ capture_add(struct capture *c, const char *p, size_t len)
         memcpy(c->data + c->len, p, n);
     c->len += n;
     c->dropped += len - n;
-    if (n && c->on_bytes)
-        c->on_bytes(c->arg, p, n);
+    if (c->head && c->len == c->max)
+        overwrite(c, p + n, len - n);
 }
 
 static int64_t

@@ -19,11 +19,13 @@ struct capture {
     uint32_t refs;
     char *data;
     size_t len, cap, max;
+    size_t head;           /* not 0: keeps the first `head` and the newest */
+    size_t oldest;         /* then, when it is full: where, behind the head */
     uint64_t dropped;      /* bytes past max */
     struct capture *later; /* where writes go after capture_close, or NULL */
     bool is_ring;          /* keeps the newest bytes instead of the oldest */
     bool is_tap;           /* keeps nothing: on_bytes is told of all */
-    /* Told of the bytes that are kept, as they come; NULL: nobody. */
+    /* Is given all bytes as they come, whether they are kept or not. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
     /* False: who writes waits until capture_wake. NULL: there is room. */
     bool (*has_room)(void *arg);
@@ -40,7 +42,8 @@ void capture_close(struct capture *c, struct capture *later);
 void capture_wake(struct capture *c);
 /* As a write to its file, whether there is room or not. */
 void capture_add(struct capture *c, const char *p, size_t len);
-/* Takes the bytes; the caller frees them. NULL and 0 when there are none. */
+/* Takes the bytes; the caller frees them. NULL and 0 when there are none. With
+ * `head`, the dropped ones are missing behind that many bytes. */
 OWN char *capture_take(struct capture *c, size_t *ret_len);
 
 /* A file that writes to c. */

@@ -56,6 +56,10 @@ make_captures(const struct command *c, struct outcome *o)
     o->err = capture_new(c->err_max, false);
     if (!o->out || !o->err)
         return -ENOMEM;
+    if (c->keep_ends) {
+        o->out->head = c->out_max / 2;
+        o->err->head = c->err_max / 2;
+    }
     if (c->on_output) {
         o->out->on_bytes = tell_out;
         o->err->on_bytes = tell_err;
@@ -143,6 +147,7 @@ start(struct shell *sh, const struct command *c, struct outcome *o)
     kernel_begin_run(k);
     sh->res->task->run_tag = k->run_tag;
     sh->is_clean = false;
+    sh->is_running = true;
     resident_run(sh->res, c->text, c->len, !c->is_ours);
     return 0;
 }
@@ -167,6 +172,7 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
         kill_run(k);
         (void)kernel_run(k, is_over, &run, NS_NEVER);
     }
+    sh->is_running = false;
     sh->res->task->run_tag = 0;
     kernel_end_run(k);
     ret->status = sh->res->status;

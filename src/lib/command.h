@@ -15,7 +15,8 @@ struct command {
     const void *input;
     size_t input_len;
     size_t out_max, err_max;
-    bool merge; /* standard error goes where standard output goes */
+    bool keep_ends; /* of output past the limits, also the end */
+    bool merge;     /* standard error goes where standard output goes */
     /* Told of what is written to 1 and 2; NULL: nobody. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     void *on_output_arg;

@@ -14,7 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_TIMED_OUT = 124, EXIT_CANCELLED = 130 };
+enum {
+    EXIT_TIMED_OUT = 124,
+    EXIT_CANCELLED = 130,
+    GAP_LINE_BYTES = 48,
+    GAP_LIMIT_MIN = 256, /* of output that has such a line */
+};
 
 /* --- results */
 
@@ -34,14 +39,53 @@ whole_characters(const char *s, size_t len)
     return len - (at - 1) < need ? at - 1 : len;
 }
 
+/* Where the first whole character begins, when the first may have been cut. */
+static size_t
+first_character(const char *s, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len && at < 3 && (s[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+/* What is between two ends of the data becomes a line that says how much is
+ * missing there, or nothing. The line takes its room from the second end. */
 static void
-take_output(struct capture *c, char **ret, size_t *ret_len,
+join_ends(char *data, size_t *len, size_t head, bool has_line,
+          uint64_t *dropped)
+{
+    char line[GAP_LINE_BYTES];
+    int n = 0;
+    size_t first = whole_characters(data, head);
+    size_t second = head + (has_line ? sizeof line : 0);
+
+    second += first_character(data + second, *len - second);
+    *dropped += second - first;
+    if (has_line)
+        n = snprintf(line, sizeof line, "%s[%llu bytes omitted]\n",
+                     data[first - 1] == '\n' ? "" : "\n",
+                     (unsigned long long)*dropped);
+    memcpy(data + first, line, (size_t)n);
+    first += (size_t)n;
+    memmove(data + first, data + second, *len - second);
+    *len = first + (*len - second);
+}
+
+static void
+take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
             uint64_t *ret_dropped)
 {
     *ret = capture_take(c, ret_len);
     *ret_dropped = c->dropped;
     if (!c->dropped || !*ret_len)
         return;
+    if (c->head && *ret_len == c->max) {
+        join_ends(*ret, ret_len, c->head, has_line && c->max >= GAP_LIMIT_MIN,
+                  ret_dropped);
+        return;
+    }
     size_t len = whole_characters(*ret, *ret_len);
     *ret_dropped += *ret_len - len;
     *ret_len = len;
@@ -84,15 +128,17 @@ fill_status(const struct kernel *k, const struct outcome *o,
 }
 
 static void
-fill_output(struct shell *sh, const struct outcome *o, struct wsand_output *ret)
+fill_output(struct shell *sh, const struct wsand_run *run,
+            const struct outcome *o, struct wsand_output *ret)
 {
+    bool has_line = !run->is_unmarked;
     const struct kernel *k = sh->sb->kernel;
 
     fill_status(k, o, ret);
     ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
     ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
-    take_output(o->out, &ret->out, &ret->out_len, &ret->out_dropped);
-    take_output(o->err, &ret->err, &ret->err_len, &ret->err_dropped);
+    take_output(o->out, has_line, &ret->out, &ret->out_len, &ret->out_dropped);
+    take_output(o->err, has_line, &ret->err, &ret->err_len, &ret->err_dropped);
     ret->background = capture_take(sh->background, &ret->background_len);
 }
 
@@ -139,6 +185,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         .input_len = run->input_len,
         .out_max = run->stdout_bytes ? run->stdout_bytes : max[LIMIT_stdout],
         .err_max = run->stderr_bytes ? run->stderr_bytes : max[LIMIT_stderr],
+        .keep_ends = run->keep_ends,
         .merge = run->merge_stderr,
         .on_output = run->on_output,
         .on_output_arg = run->on_output_arg,
@@ -152,7 +199,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         r = command_run(sh, &c, &o);
     if (r != 0)
         return r;
-    fill_output(sh, &o, ret);
+    fill_output(sh, run, &o, ret);
     if (trace && ret->exit_code)
         ret->trace = trace_take(trace, &ret->trace_len);
     outcome_fini(&o, sh);

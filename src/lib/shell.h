@@ -29,6 +29,7 @@ struct shell {
     OWN struct shell_pages *pages;
     struct saved saved;
     bool is_clean;   /* as saved */
+    bool is_running; /* a command, of the user or ours */
     bool is_counted; /* among the shells with a machine */
     int status;      /* $?: of the last command that was not killed */
     bool has_env;    /* the variables of the sandbox's options were set */
@@ -42,7 +43,8 @@ int shell_save_task(struct shell *sh);
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
 /* Makes its machine, if it has none. */
 int shell_thaw(struct shell *sh);
-/* Between commands: notes its state. */
+/* Between commands: notes its state. While one runs, the state that was noted
+ * before it stays. */
 int shell_checkpoint(struct shell *sh);
 /* Drops what has happened since the last checkpoint. */
 void shell_undo(struct shell *sh);

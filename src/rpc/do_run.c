@@ -1,4 +1,5 @@
 /* run and shell: commands in the resident shell. */
+#include "rpc/advice.h"
 #include "rpc/rpc.h"
 #include "rpc/stream.h"
 
@@ -54,6 +55,28 @@ put_truncated(struct buf *b, const struct wsand_output *o)
     buf_add(b, "}", 1);
 }
 
+static bool
+keeps_ends(const struct request *q)
+{
+    const char *keep = request_is_line(q) ? NULL : param_text(q, "keep");
+
+    return keep && !strcmp(keep, "ends");
+}
+
+/* How much `truncated` means. */
+static void
+put_omitted(struct buf *b, const struct request *q,
+            const struct wsand_output *o)
+{
+    if (!keeps_ends(q) || (!o->out_dropped && !o->err_dropped))
+        return;
+    put_name(b, "omittedBytes");
+    buf_add(b, "{", 1);
+    put_number(b, "stdout", o->out_dropped);
+    put_number(b, "stderr", o->err_dropped);
+    buf_add(b, "}", 1);
+}
+
 static void
 put_optional(struct buf *b, const char *name, const char *value)
 {
@@ -79,8 +102,10 @@ put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
     put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
     put_time(b, o);
     put_truncated(b, o);
+    put_omitted(b, q, o);
     put_optional(b, "errorClass", wsand_class_name(o->error_class));
     put_optional(b, "limit", o->limit);
+    put_message(b, q, o);
     put_number(b, "cpuMs", o->cpu_ms);
     put_number(b, "maxMemoryBytes", o->max_memory_bytes);
     if (o->background_len)
@@ -219,6 +244,8 @@ run(struct request *q, struct text command, struct wsand_output *ret,
                           .cwd = param_text(q, "cwd"),
                           .env = (const char *const *)env,
                           .merge_stderr = param_bool(q, "mergeStderr"),
+                          .keep_ends = keeps_ends(q),
+                          .is_unmarked = param_is_base64(q),
                           .trace = param_bool(q, "trace")};
     if (param_bool(q, "stream")) {
         x.on_output = stream_on_output;

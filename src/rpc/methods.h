@@ -14,6 +14,7 @@ enum method_flags {
     LINE = 16,
     BESIDE = 32,
     WORKER = 64, /* of workers only: worker.def */
+    READS = 128,
 };
 
 /* A method, followed in the table by the rows of its parameters. */

@@ -22,7 +22,16 @@ static const struct method rows[] = {
 
 /* Those of the line protocol, and those between supervisor and worker, are
  * nobody's else. */
-enum { AT_ONCE, EARLY = 0, NO_BOX = 0, ROOT = 0, BESIDE = 0, LINE, WORKER };
+enum {
+    AT_ONCE,
+    EARLY = 0,
+    NO_BOX = 0,
+    ROOT = 0,
+    BESIDE = 0,
+    READS = 0,
+    LINE,
+    WORKER
+};
 
 static const struct {
     struct method method;

@@ -190,6 +190,16 @@ check_encoding(const struct check *c, const json_t *v)
     return refuse(c, "must be \"text\" or \"base64\"");
 }
 
+static int
+check_keep(const struct check *c, const json_t *v)
+{
+    const char *s = json_string_value(v);
+
+    if (s && (!strcmp(s, "head") || !strcmp(s, "ends")))
+        return 0;
+    return refuse(c, "must be \"head\" or \"ends\"");
+}
+
 static int (*const checks[])(const struct check *c, const json_t *v) = {
     [ANY] = check_any,       [STRING] = check_string,
     [TEXT] = check_text,     [TEXTS] = check_texts,
@@ -198,6 +208,7 @@ static int (*const checks[])(const struct check *c, const json_t *v) = {
     [BOOL] = check_bool,     [INT] = check_int,
     [ID] = check_id,         [OCTAL] = check_octal,
     [MODE] = check_mode,     [ENCODING] = check_encoding,
+    [KEEP] = check_keep,
 };
 
 int

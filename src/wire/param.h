@@ -19,6 +19,7 @@ enum param_type {
     OCTAL,    /* permissions as octal text */
     MODE,     /* the same, or an integer */
     ENCODING, /* "text" or "base64" */
+    KEEP,     /* "head" or "ends" */
 };
 
 struct param {

@@ -1,0 +1,121 @@
+/* The field `message` of a run's result: the limit that was hit, and what the
+ * client can do about it. */
+#include "rpc/advice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One row for each limit that a run can hit. `param` and `session` name the
+ * parameter that raises it, of `create` and of `session.create`. */
+struct advice {
+    const char *limit, *what, *unit;
+    const char *help; /* without raising it */
+    const char *param, *session;
+    size_t max; /* where its value is in struct wsand_status; 0: nowhere */
+};
+
+#define MAX_OF(name) offsetof(struct wsand_status, max.name)
+
+static const struct advice rows[] = {
+    {"cpu", "CPU time", " ms", "split the work into several runs",
+     "limits.cpuMs", NULL, MAX_OF(cpu_ms)},
+    {"memory", "memory", " bytes", "use less memory at a time",
+     "limits.memoryBytes", "limits.memoryMb", MAX_OF(memory_bytes)},
+    {"processes", "process", "", "end background processes", "limits.processes",
+     "limits.maxProcesses", MAX_OF(processes)},
+    {"files", "file count", "", "remove files", "limits.fileCount",
+     "fileCount or limits.diskMb", MAX_OF(files)},
+    {"file_bytes", "file bytes", " bytes", "remove files", "fsLimitBytes",
+     "limits.diskMb", MAX_OF(file_bytes)},
+    {"fds", "open files per process", "", "close files that are not needed",
+     NULL, NULL, 0},
+    {"open_files", "open files", "", "end processes or close files", NULL, NULL,
+     0},
+};
+
+static const struct advice *
+find(const char *limit)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].limit, limit))
+            return &rows[i];
+    return NULL;
+}
+
+static uint64_t
+value_of(const struct request *q, const struct advice *a)
+{
+    struct wsand_status st = {.size = sizeof st};
+    uint64_t value = 0;
+
+    if (a->max && wsand_status(q->sb, &st, NULL) == 0)
+        memcpy(&value, (const char *)&st + a->max, sizeof value);
+    return value;
+}
+
+static void
+say_limit(const struct request *q, const struct advice *a, struct buf *to)
+{
+    const char *param = q->srv->worker ? a->session : a->param;
+    uint64_t max = value_of(q, a);
+
+    buf_printf(to, "%s limit reached", a->what);
+    if (max)
+        buf_printf(to, " (max: %" PRIu64 "%s)", max, a->unit);
+    buf_printf(to, ": %s", a->help);
+    if (param)
+        buf_printf(to, " or raise %s", param);
+}
+
+static void
+say_too_long(const struct request *q, struct buf *to)
+{
+    buf_printf(to,
+               "command too long (%zu bytes, limit: %" PRIu64
+               "): write it to a file with files.write and run the file",
+               param_string(q, "command").len, q->box->config->command_bytes);
+    buf_printf(to, " or raise %scommandBytes", q->srv->worker ? "" : "limits.");
+}
+
+static void
+say_truncated(const struct request *q, const struct wsand_output *o,
+              struct buf *to)
+{
+    const struct config *c = q->box->config;
+    const char *name = o->out_dropped ? "stdout" : "stderr";
+    uint64_t max = o->out_dropped ? c->stdout_bytes : c->stderr_bytes;
+
+    buf_printf(to,
+               "%s limit reached (max: %" PRIu64
+               " bytes): redirect the output to a file",
+               name, max);
+    if (!q->srv->worker)
+        buf_printf(to, " or raise limits.%sBytes", name);
+}
+
+void
+put_message(struct buf *b, const struct request *q,
+            const struct wsand_output *o)
+{
+    const struct advice *a = o->limit ? find(o->limit) : NULL;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX);
+    if (o->timed_out)
+        buf_printf(&text,
+                   "timed out after %" PRIu64 " ms: start long commands with & "
+                   "or raise timeoutMs",
+                   o->time_us / 1000);
+    else if (a)
+        say_limit(q, a, &text);
+    else if (o->limit)
+        say_too_long(q, &text);
+    else if (o->out_dropped || o->err_dropped)
+        say_truncated(q, o, &text);
+    if (text.len) {
+        put_name(b, "message");
+        put_string(b, text.p, text.len);
+    }
+    buf_fini(&text);
+}
