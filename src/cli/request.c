@@ -13,14 +13,17 @@ static const char options_help[] =
     "  --root IMAGE             root file system: a tar\n"
     "  --tools DIR              programs (*.wasm) of a host folder as "
     "commands\n"
-    "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw\n"
+    "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw;\n"
+    "                           :rw,bytes=N,files=N limits what is added to "
+    "it\n"
+    "                           [--fs-limit, --file-count]\n"
     "  --env K=V                set an environment variable\n"
     "  --cwd DIR                working folder in the sandbox\n"
     "  --memory-limit MB        memory of all processes together [512]\n"
     "  --timeout-ms N           end the program after N ms (status 124) "
     "[never]\n"
     "  --fs-limit BYTES         bytes in files [268435456]\n"
-    "  --file-count N           number of files [10000]\n"
+    "  --file-count N           number of files [10000; shell: 100000]\n"
     "  --processes N            number of processes [64]\n"
     "  --seed N                 repeatable: fixed random numbers and clock\n"
     "  --strace                 print system calls on standard error\n"
@@ -60,29 +63,57 @@ parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
     return true;
 }
 
-/* HOST:GUEST[:rw], cut in place. */
+/* "bytes=N,files=N", cut in place. */
+static bool
+parse_growth(char *s, struct wsand_mount_limit *l)
+{
+    char *word;
+
+    while ((word = strsep(&s, ","))) {
+        uint64_t *to = !strncmp(word, "bytes=", 6)   ? &l->bytes
+                       : !strncmp(word, "files=", 6) ? &l->files
+                                                     : NULL;
+        if (!to) {
+            complain("--mount: '%s' is not bytes=N or files=N", word);
+            return false;
+        }
+        if (!parse_number("mount", word + 6, 1, to))
+            return false;
+    }
+    return true;
+}
+
+/* HOST:GUEST[:rw[,bytes=N][,files=N]], cut in place. */
 static bool
 parse_mount(struct request *q, char *s)
 {
     struct wsand_mount *m = &q->mounts[q->sandbox.n_mounts];
+    struct wsand_mount_limit *l = &q->mount_limits[q->sandbox.n_mount_limits];
     char *guest = strchr(s, ':');
     char *mode = guest ? strchr(guest + 1, ':') : NULL;
+    char *growth = mode ? strchr(mode, ',') : NULL;
 
     if (q->sandbox.n_mounts == LIST_MAX) {
         complain("--mount: more than %d", LIST_MAX);
         return false;
     }
+    if (growth)
+        *growth++ = 0;
     if (!guest || guest == s || guest[1] != '/' ||
         (mode && strcmp(mode, ":rw") != 0 && strcmp(mode, ":ro") != 0)) {
         complain("--mount: '%s' is not HOST:/GUEST[:rw]", s);
         return false;
     }
+    if (growth && !parse_growth(growth, l))
+        return false;
     *guest = 0;
     if (mode)
         *mode = 0;
     *m = (struct wsand_mount){.host_path = s,
                               .guest_path = guest + 1,
                               .is_writable = mode && !strcmp(mode + 1, "rw")};
+    l->guest_path = m->guest_path;
+    q->sandbox.n_mount_limits += growth != NULL;
     q->sandbox.n_mounts++;
     return true;
 }
@@ -192,6 +223,7 @@ request_init(struct request *q)
         q->env[q->n_env++] = q->term;
     }
     q->sandbox.mounts = q->mounts;
+    q->sandbox.mount_limits = q->mount_limits;
     q->exec.envp = q->env;
 }
 

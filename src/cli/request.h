@@ -14,6 +14,7 @@ struct request {
     struct wsand_options sandbox;
     struct wsand_exec exec;
     struct wsand_mount mounts[LIST_MAX];
+    struct wsand_mount_limit mount_limits[LIST_MAX];
     struct wsand_program *programs; /* owned, with their paths */
     const char *env[2 * LIST_MAX + 8];
     size_t n_env;

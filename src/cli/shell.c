@@ -19,6 +19,9 @@ static const char help[] =
     "line\n"
     "of standard input is a command of one shell that stays.\n\n";
 
+/* For projects with their dependencies, and scripts as commands. */
+enum { FILES = 100000, COMMAND_BYTES = 1 << 20 };
+
 int
 cmd_shell(int argc, char **argv)
 {
@@ -28,6 +31,8 @@ cmd_shell(int argc, char **argv)
 
     request_init(&q);
     q.exec.cwd = "/home/user";
+    q.sandbox.files = FILES;
+    q.sandbox.command_bytes = COMMAND_BYTES;
     int status = request_parse(&q, argc, argv, help, true, &rest);
     if (status >= 0)
         return status;

@@ -23,14 +23,15 @@ mb_bytes(uint32_t mb)
     return (uint64_t)mb << 20;
 }
 
-/* How many files a sandbox with so much disk may have. The last block of each
- * can take more memory and room in the store than the disk limit counts. */
+/* How many files a sandbox with so much disk may have: enough for a project
+ * with its dependencies. The last block of each can take more memory and space
+ * in the store than the disk limit counts. */
 static inline uint64_t
 limit_files(uint32_t disk_mb)
 {
     uint64_t files = (uint64_t)disk_mb * 64;
 
-    return files < 10000 ? 10000 : files;
+    return files < 100000 ? 100000 : files;
 }
 
 #endif

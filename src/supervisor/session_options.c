@@ -14,8 +14,10 @@
 
 /* Parameters of session.create that the worker is given as they are. */
 static const char *const passed_on[] = {
-    "env",        "timeoutMs",  "seed",         "clock",
-    "allowTools", "pythonPath", "writablePaths"};
+    "env",        "timeoutMs",     "seed", "clock",     "allowTools",
+    "pythonPath", "writablePaths", "cwd",  "fileCount", "commandBytes"};
+
+enum { COMMAND_BYTES = 1 << 20 };
 
 /* --- from the client */
 
@@ -138,6 +140,21 @@ check_command(const struct session *s, struct call *q)
     return 0;
 }
 
+/* The worker has memory, and the store space, for no more. */
+static int
+check_files(const struct session *s, struct call *q)
+{
+    uint64_t most = limit_files(s->limit[LIMIT_disk]);
+
+    if ((uint64_t)call_int(q, "fileCount", 0) <= most)
+        return 0;
+    call_error(q, INVALID_PARAMS,
+               "fileCount must be at most %llu with limits.diskMb %u; more "
+               "disk allows more files, 64 for each MB",
+               (unsigned long long)most, s->limit[LIMIT_disk]);
+    return -EINVAL;
+}
+
 int
 session_take_options(struct session *s, struct call *q)
 {
@@ -151,6 +168,8 @@ session_take_options(struct session *s, struct call *q)
     int r = check_command(s, q);
     if (r == 0)
         r = take_limits(s, q);
+    if (r == 0)
+        r = check_files(s, q);
     if (r < 0)
         return r;
     s->is_interval = is_interval(s, q);
@@ -224,34 +243,68 @@ session_read_options(struct session *s)
 
 /* --- to the worker */
 
-/* The members of `create` in the options, as they are. */
-static void
-put_stored(struct buf *b, const char *options)
+/* A member of an object in JSON; NULL: there is none. */
+static struct text
+member_of(struct text object, const char *name)
 {
-    struct text t = {options, strlen(options)};
     struct member m;
     struct scan s;
 
-    if (!scan_object(t, &s))
+    if (object.p && scan_object(object, &s))
+        while (scan_next(&s, &m))
+            if (text_is(m.name, name))
+                return m.value;
+    return (struct text){0};
+}
+
+/* Those of the worker's `limits` that the session may name itself. */
+static void
+put_limit(struct buf *b, struct text create, const char *name, uint64_t absent)
+{
+    struct text given = member_of(create, name);
+
+    if (!given.p) {
+        put_number(b, name, absent);
         return;
-    while (scan_next(&s, &m))
-        if (text_is(m.name, "create") && m.value.len > 2) {
-            buf_puts(b, ",");
-            buf_add(b, m.value.p + 1, m.value.len - 2);
-        }
+    }
+    put_name(b, name);
+    buf_add(b, given.p, given.len);
+}
+
+/* The other members, as they are. */
+static void
+put_stored(struct buf *b, struct text create)
+{
+    struct member m;
+    struct scan s;
+
+    if (!create.p || !scan_object(create, &s))
+        return;
+    while (scan_next(&s, &m)) {
+        if (text_is(m.name, "fileCount") || text_is(m.name, "commandBytes"))
+            continue;
+        buf_puts(b, ",\"");
+        buf_add(b, m.name.p, m.name.len);
+        buf_puts(b, "\":");
+        buf_add(b, m.value.p, m.value.len);
+    }
 }
 
 void
 session_put_create(const struct session *s, struct buf *b)
 {
+    const struct text options = {s->options, strlen(s->options)};
+    struct text create = member_of(options, "create");
+
     buf_puts(b, "{");
     put_number(b, "fsLimitBytes", mb_bytes(s->limit[LIMIT_disk]));
     put_name(b, "limits");
     buf_puts(b, "{");
     put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
     put_number(b, "processes", s->limit[LIMIT_processes]);
-    put_number(b, "fileCount", limit_files(s->limit[LIMIT_disk]));
+    put_limit(b, create, "fileCount", limit_files(s->limit[LIMIT_disk]));
+    put_limit(b, create, "commandBytes", COMMAND_BYTES);
     buf_puts(b, "}");
-    put_stored(b, s->options);
+    put_stored(b, create);
     buf_puts(b, "}");
 }
