@@ -146,13 +146,16 @@ install_stdio(struct task *t, struct spawn *s)
 }
 
 static int
-enter_cwd(struct task *t, const char *path)
+enter_cwd(struct task *t, const struct spawn *s)
 {
     struct walk w;
 
-    if (!path)
+    if (!s->cwd) {
+        if (s->folder)
+            task_set_cwd(t, s->folder, s->folder, "");
         return 0;
-    int r = path_walk(t->kernel, t, &t->cwd, path, WALK_DIRECTORY, &w);
+    }
+    int r = path_walk(t->kernel, t, &t->cwd, s->cwd, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
     task_set_cwd(t, &w.node, &w.dir, w.name);
@@ -172,7 +175,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     struct thread *th;
 
     s->culprit = s->cwd;
-    int r = enter_cwd(t, s->cwd);
+    int r = enter_cwd(t, s);
     if (r < 0)
         return r;
     s->culprit = s->path;

@@ -123,6 +123,7 @@ struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
+    const struct vnode *folder;  /* where cwd is NULL: its folder, or NULL */
     OWN struct file *stdio[3];   /* taken over, also on failure */
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
     uint64_t tag;                /* of kernel_new_tag; 0: of the current run */

@@ -95,6 +95,41 @@ sandbox_errand(struct wsand_sandbox *sb,
     return e.r;
 }
 
+struct visit {
+    void (*fn)(struct wsand_sandbox *sb, void *arg);
+    void *arg;
+};
+
+static int
+pay_visit(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+{
+    const struct visit *v = arg;
+
+    (void)err;
+    v->fn(sb, v->arg);
+    return 0;
+}
+
+int
+wsand_beside(struct wsand_sandbox *sb,
+             void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
+             struct wsand_error *err)
+{
+    struct visit v = {fn, arg};
+
+    if (sandbox_try_enter(sb)) {
+        fn(sb, arg);
+        sandbox_leave(sb);
+        return 0;
+    }
+    int r = sandbox_hold(sb, err);
+    if (r < 0)
+        return r;
+    r = sandbox_errand(sb, pay_visit, &v, err);
+    sandbox_release(sb);
+    return r;
+}
+
 /* --- jobs */
 
 struct beside {

@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define PROGRAM_PATH "/usr/lib/wasmsand/host-command"
-#define COMMANDS_DIR "/usr/local/bin/"
+#define COMMANDS_DIR "/usr/bin/"
+#define FIRST_DIR    "/usr/local/bin/" /* comes before it on PATH */
 enum { STATUS_NO_MEMORY = 126 };
 
 struct wsand_call {
@@ -259,20 +260,32 @@ commands_check(const struct wsand_options *o, struct wsand_error *err)
     return r;
 }
 
+/* One with the name of a program of the image comes before that. */
+static int
+put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
+{
+    char path[sizeof FIRST_DIR + NAME_BYTES_MAX];
+    char first[sizeof FIRST_DIR + NAME_BYTES_MAX];
+
+    (void)snprintf(path, sizeof path, COMMANDS_DIR "%s", name);
+    (void)snprintf(first, sizeof first, FIRST_DIR "%s", name);
+    if (skeleton_find(t, first))
+        return -EEXIST;
+    int r = skeleton_link(t, path, ino, now_ns);
+    return r == -EEXIST ? skeleton_link(t, first, ino, now_ns) : r;
+}
+
 int
 commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
              struct wsand_error *err)
 {
-    char path[sizeof COMMANDS_DIR + NAME_BYTES_MAX];
     uint64_t ino = o->n_commands ? skeleton_find(t, PROGRAM_PATH) : 0;
 
     if (o->n_commands && !ino)
         return error_set(err, ENOEXEC,
                          "commands need a root image with " PROGRAM_PATH);
     for (size_t i = 0; i < o->n_commands; i++) {
-        (void)snprintf(path, sizeof path, COMMANDS_DIR "%s",
-                       o->commands[i].name);
-        int r = skeleton_link(t, path, ino, now_ns);
+        int r = put_command(t, o->commands[i].name, ino, now_ns);
         if (r < 0)
             return error_errno(err, -r, "command %s", o->commands[i].name);
     }

@@ -36,14 +36,20 @@ env_put_export(struct buf *b, const char *assignment)
 static int
 set_first_env(struct shell *sh)
 {
+    const struct wsand_options *o = &sh->sb->options;
     CLEANUP(buf_fini) struct buf b;
     char *reply = NULL;
     size_t len;
 
     body_init(&b);
-    for (const char *const *e = sh->sb->options.env; *e; e++) {
+    for (const char *const *e = o->env; e && *e; e++) {
         env_put_export(&b, *e);
         buf_puts(&b, "\n");
+    }
+    if (o->cwd) {
+        buf_puts(&b, "\\builtin cd -- ");
+        buf_quote(&b, o->cwd);
+        buf_puts(&b, " && \\builtin unset -v OLDPWD\n");
     }
     int r = shell_ask(sh, &b, false, &reply, &len);
     free(reply);
@@ -56,7 +62,7 @@ shell_begin(struct wsand_sandbox *sb, struct shell **ret)
     struct shell *sh;
 
     int r = shell_get(sb, &sh);
-    if (r == 0 && !sh->has_env && sb->options.env)
+    if (r == 0 && !sh->has_env && (sb->options.env || sb->options.cwd))
         r = set_first_env(sh);
     if (r < 0)
         return r;

@@ -6,6 +6,7 @@
 
 #include "kernel/file.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/shell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,19 +18,56 @@ enum { READ_STEP_BYTES = 1 << 16, TEMP_TRIES = 1000, MODE_BITS = 07777 };
 
 /* --- what all file functions share */
 
+/* The limits that a command has hit meanwhile are its own matter. */
+static void
+put_hits_aside(struct wsand_sandbox *sb)
+{
+    bool *hit = sb->kernel->limits.was_hit;
+
+    sb->hit_files |= hit[LIMIT_files];
+    sb->hit_file_bytes |= hit[LIMIT_file_bytes];
+    hit[LIMIT_files] = hit[LIMIT_file_bytes] = false;
+}
+
+static void
+bring_hits_back(struct wsand_sandbox *sb)
+{
+    bool *hit = sb->kernel->limits.was_hit;
+
+    hit[LIMIT_files] = sb->hit_files;
+    hit[LIMIT_file_bytes] = sb->hit_file_bytes;
+    sb->hit_files = sb->hit_file_bytes = false;
+}
+
+static int
+set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
+{
+    size_t slashes = *path == '~' ? strspn(path + 1, "/") : 0;
+    int r = 0;
+
+    f->at.path = path;
+    if (*path == '~' && (slashes || !path[1])) {
+        f->at.path = path[1 + slashes] ? path + 1 + slashes : SHELL_HOME;
+        r = sandbox_find_folder(sb, SHELL_HOME, &f->base);
+    } else if (*path != '/') {
+        r = shell_folder(sb, &f->base);
+    }
+    if (f->base.mnt)
+        f->at.base = &f->base;
+    return r;
+}
+
 int
-file_begin(struct wsand_sandbox *sb, const char *path, struct at *ret,
+file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
            struct wsand_error *err)
 {
-    struct kernel *k = sb->kernel;
-
-    *ret = (struct at){.k = k, .path = path, .owner = {USER_ID, USER_ID}};
-    if (path[0] != '/')
-        return error_set(err, EINVAL, "not an absolute path: %s", path);
-    if (strlen(path) >= PATH_BYTES_MAX)
-        return error_path(err, ENAMETOOLONG, path);
-    k->limits.was_hit[LIMIT_files] = false;
-    k->limits.was_hit[LIMIT_file_bytes] = false;
+    *ret =
+        (struct file_at){.at = {.k = sb->kernel, .owner = {USER_ID, USER_ID}}};
+    int r =
+        strlen(path) < PATH_BYTES_MAX ? set_base(sb, path, ret) : -ENAMETOOLONG;
+    if (r < 0)
+        return error_path(err, -r, path);
+    put_hits_aside(sb);
     return 0;
 }
 
@@ -38,12 +76,15 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
          struct wsand_error *err)
 {
     const struct limits *l = &sb->kernel->limits;
+    bool is_full = r == -ENOSPC && l->was_hit[LIMIT_files];
+    bool is_large = r == -ENOSPC && l->was_hit[LIMIT_file_bytes];
 
+    bring_hits_back(sb);
     if (r >= 0)
         return 0;
-    if (r == -ENOSPC && l->was_hit[LIMIT_files])
+    if (is_full)
         return error_limit(err, "file count", l->max[LIMIT_files]);
-    if (r == -ENOSPC && l->was_hit[LIMIT_file_bytes])
+    if (is_large)
         return error_limit(err, "file bytes", l->max[LIMIT_file_bytes]);
     return error_path(err, -r, path);
 }
@@ -146,12 +187,12 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
     SANDBOX_TURN(sb, err);
     char *data = NULL;
     size_t len = 0;
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = read_file(&at, offset, length, &data, &len);
+    r = read_file(&f.at, offset, length, &data, &len);
     if (r == 0 && !data && !(data = malloc(1)))
         r = -ENOMEM;
     if (r < 0) {
@@ -305,13 +346,16 @@ wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *given,
 {
     SANDBOX_TURN(sb, err);
     struct wsand_write w;
-    struct at at;
+    struct file_at f;
 
     int r = SIZED_TAKE(&w, given, "wsand_write", err);
     if (r == 0)
-        r = file_begin(sb, w.path, &at, err);
+        r = file_begin(sb, w.path, &f, err);
     if (r != 0)
         return r;
-    r = w.append || w.has_offset ? write_part(&at, &w) : write_whole(&at, &w);
+    r = w.parents ? file_make_parents(&f.at) : 0;
+    if (r == 0)
+        r = w.append || w.has_offset ? write_part(&f.at, &w)
+                                     : write_whole(&f.at, &w);
     return file_end(sb, w.path, r, err);
 }

@@ -8,10 +8,19 @@
 
 enum { USER_ID = 1000 };
 
-/* Checks the path, and makes *ret act as root on it. */
-int file_begin(struct wsand_sandbox *sb, const char *path, struct at *ret,
+/* A path and where it begins. Not to be copied: `at` points to `base`. */
+struct file_at {
+    struct at at;
+    struct vnode base; /* of a path that is not absolute */
+};
+
+/* Makes ret->at act as root on the path. One that does not begin with a slash
+ * is relative to the shell's folder, `~` and `~/...` mean the home folder. */
+int file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
                struct wsand_error *err);
-/* r, with its message if it is an error; a count becomes 0. */
+/* Makes the folders that lead to at->path, as far as they are missing. */
+int file_make_parents(const struct at *at);
+/* Returns r, with its message if it is an error; a count becomes 0. */
 int file_end(struct wsand_sandbox *sb, const char *path, int r,
              struct wsand_error *err);
 

@@ -48,12 +48,12 @@ wsand_file_stat(struct wsand_sandbox *sb, const char *path, bool follow,
                 struct wsand_stat *ret, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = find_stat(&at, follow ? 0 : WALK_NOFOLLOW, ret);
+    r = find_stat(&f.at, follow ? 0 : WALK_NOFOLLOW, ret);
     return file_end(sb, path, r, err);
 }
 
@@ -64,12 +64,12 @@ wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
     SANDBOX_TURN(sb, err);
     struct attr a = {.mode = mode & 07777};
     struct walk w;
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = path_walk(at.k, NULL, NULL, path, 0, &w);
+    r = path_walk(f.at.k, NULL, f.at.base, f.at.path, 0, &w);
     if (r == 0)
         r = vnode_setattr(NULL, &w.node, &a, ATTR_MODE, true);
     return file_end(sb, path, r, err);
@@ -146,7 +146,7 @@ list_dir(const struct at *at, struct wsand_list *list)
     struct lister l = {.emit.entry = add_name, .list = list};
     struct walk w;
 
-    int r = path_walk(at->k, NULL, NULL, at->path, WALK_DIRECTORY, &w);
+    int r = path_walk(at->k, NULL, at->base, at->path, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
     struct fs *fs = w.node.mnt->fs;
@@ -168,12 +168,12 @@ wsand_file_list(struct wsand_sandbox *sb, const char *path,
 {
     SANDBOX_TURN(sb, err);
     struct wsand_list list = {0};
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = list_dir(&at, &list);
+    r = list_dir(&f.at, &list);
     if (r == 0)
         *ret = list;
     else
@@ -197,27 +197,29 @@ check_is_dir(const struct at *at)
 {
     struct walk w;
 
-    int r = path_walk(at->k, NULL, NULL, at->path, WALK_DIRECTORY, &w);
+    int r = path_walk(at->k, NULL, at->base, at->path, WALK_DIRECTORY, &w);
     return r == -ENOTDIR ? -EEXIST : r;
 }
 
-/* Makes each folder on the way that is missing. */
+/* Makes each folder on the way that is missing: the first `len` bytes of the
+ * path. */
 static int
-make_all(struct at *at, uint32_t mode)
+make_all(const struct at *to, size_t len, uint32_t mode)
 {
-    char *path = strdup(at->path), *end = path;
+    char *path = strndup(to->path, len), *end = path;
+    struct at at = *to;
     char after = '/';
     int r = path ? 0 : -ENOMEM;
 
-    at->path = path;
+    at.path = path;
     while (r == 0 && after) {
         end += strspn(end, "/");
         end += strcspn(end, "/");
         after = *end;
         *end = 0;
-        r = vfs_make(at, S_IFDIR | mode);
+        r = vfs_make(&at, S_IFDIR | mode);
         if (r == -EEXIST)
-            r = check_is_dir(at);
+            r = check_is_dir(&at);
         *end = after;
     }
     free(path);
@@ -225,17 +227,29 @@ make_all(struct at *at, uint32_t mode)
 }
 
 int
+file_make_parents(const struct at *at)
+{
+    const char *name = strrchr(at->path, '/');
+
+    if (!name || name == at->path)
+        return 0;
+    int r = make_all(at, (size_t)(name - at->path), 0755);
+    return r == -EEXIST ? -ENOTDIR : r;
+}
+
+int
 wsand_file_mkdir(struct wsand_sandbox *sb, const char *path, uint32_t mode,
                  bool recursive, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
     mode = mode ? mode & 07777 : 0755;
-    r = recursive ? make_all(&at, mode) : vfs_make(&at, S_IFDIR | mode);
+    r = recursive ? make_all(&f.at, strlen(f.at.path), mode)
+                  : vfs_make(&f.at, S_IFDIR | mode);
     return file_end(sb, path, r, err);
 }
 
@@ -244,12 +258,12 @@ wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
                    const char *path, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = strlen(target) < PATH_BYTES_MAX ? vfs_symlink(&at, target)
+    r = strlen(target) < PATH_BYTES_MAX ? vfs_symlink(&f.at, target)
                                         : -ENAMETOOLONG;
     return file_end(sb, path, r, err);
 }
@@ -259,14 +273,14 @@ wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
                   struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    struct at a, b;
+    struct file_at a, b;
 
     int r = file_begin(sb, from, &a, err);
     if (r == 0)
         r = file_begin(sb, to, &b, err);
     if (r < 0)
         return r;
-    return file_end(sb, from, vfs_rename(&a, &b, 0), err);
+    return file_end(sb, from, vfs_rename(&a.at, &b.at, 0), err);
 }
 
 /* --- removal */
@@ -359,16 +373,16 @@ wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
 {
     SANDBOX_TURN(sb, err);
     struct vnode dir = {0};
-    struct at at;
+    struct file_at f;
 
-    int r = file_begin(sb, path, &at, err);
+    int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = remove_one(&at, &dir);
+    r = remove_one(&f.at, &dir);
     if (r == 0 && dir.mnt) {
-        r = recursive ? remove_below(at.k, &dir) : -ENOTEMPTY;
+        r = recursive ? remove_below(f.at.k, &dir) : -ENOTEMPTY;
         if (r == 0)
-            r = vfs_unlink(&at, UNLINK_DIR);
+            r = vfs_unlink(&f.at, UNLINK_DIR);
     }
     return file_end(sb, path, r, err);
 }

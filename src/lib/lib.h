@@ -71,6 +71,7 @@ struct wsand_sandbox {
     struct history *history;
     struct snapshot *recorded; /* what wsand_state_changes has told; or NULL */
     bool has_script;           /* a script of that shell was among it */
+    bool hit_files, hit_file_bytes; /* by a command, during a file function */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;
@@ -165,8 +166,17 @@ struct task;
 int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
                        OWN struct hostcall **ret);
 
+/* sandbox.c: the folder at an absolute path, as root finds it. */
+struct vnode;
+int sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
+                        struct vnode *ret);
+
 /* shell.c */
+#define SHELL_HOME "/home/user"
 struct shell;
+/* The shell's working folder, as the last command that has ended left it;
+ * without a shell, the one that it will begin in. Borrowed. */
+int shell_folder(struct wsand_sandbox *sb, struct vnode *ret);
 /* Has the program of all shells loaded. -ENOEXEC: the image has none. */
 int shell_image_load(struct wsand_runtime *rt);
 void shell_image_fini(struct shell_image *si);

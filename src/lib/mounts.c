@@ -65,16 +65,37 @@ mount_writable(struct kernel *k, const char *const *paths,
 
 /* --- what the host asks for */
 
+static struct quota
+limit_of(const struct wsand_sandbox *sb, const char *guest_path)
+{
+    const struct wsand_options *o = &sb->options;
+    const uint64_t *max = sb->kernel->limits.max;
+    struct quota q = {max[LIMIT_file_bytes], max[LIMIT_files]};
+
+    for (size_t i = 0; i < o->n_mount_limits; i++) {
+        const struct wsand_mount_limit *l = &o->mount_limits[i];
+        if (strcmp(l->guest_path, guest_path) != 0)
+            continue;
+        q.bytes = l->bytes ? l->bytes : q.bytes;
+        q.inodes = l->files ? l->files : q.inodes;
+    }
+    return q;
+}
+
 static int
-mount_host(struct kernel *k, const struct wsand_mount *m,
+mount_host(struct wsand_sandbox *sb, const struct wsand_mount *m,
            struct wsand_error *err)
 {
+    const struct quota max = limit_of(sb, m->guest_path);
+    struct kernel *k = sb->kernel;
     struct fs *fs = NULL;
 
     int hfd = open(m->host_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (hfd < 0)
         return error_errno(err, errno, "mount %s", m->host_path);
     int r = hostfs_new(k, hfd, !m->is_writable, &fs);
+    if (r == 0)
+        hostfs_limit(fs, &max);
     /* Where it lies on the host is not the guest's business. */
     return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
 }
@@ -200,15 +221,16 @@ check_point(struct kernel *k, const char *path, struct wsand_error *err)
 
 /* With the files of a snapshot, if there is one. */
 static int
-mount_one(struct kernel *k, const struct wsand_mount *m,
+mount_one(struct wsand_sandbox *sb, const struct wsand_mount *m,
           const struct snapshot *from, struct wsand_error *err)
 {
+    struct kernel *k = sb->kernel;
     int r = check_point(k, m->guest_path, err);
 
     if (r < 0)
         return r;
     if (m->host_path)
-        return mount_host(k, m, err);
+        return mount_host(sb, m, err);
     if (from)
         return mount_tree(k, m, snapshot_tree(from, mount_count(k)), err);
     return mount_files(k, m, err);
@@ -226,7 +248,7 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
     if (r == 0 && is_limited)
         r = mount_writable(k, o->writable_paths, err);
     for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
-        r = mount_one(k, v ? &v[i] : &o->mounts[i], from, err);
+        r = mount_one(sb, v ? &v[i] : &o->mounts[i], from, err);
     mount_root(k)->read_only = is_limited;
     return r;
 }
@@ -239,7 +261,7 @@ wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
     int r = options_add_mount(&sb->options, m);
     if (r < 0)
         return error_set(err, ENOMEM, "out of memory");
-    r = mount_one(sb->kernel, m, NULL, err);
+    r = mount_one(sb, m, NULL, err);
     if (r < 0)
         options_drop_mount(&sb->options);
     return r;

@@ -64,6 +64,30 @@ free_strings(const char *const *v)
     free((char **)v);
 }
 
+static int
+copy_limits(struct wsand_options *to, const struct wsand_options *from)
+{
+    struct wsand_mount_limit *v = calloc(from->n_mount_limits + 1, sizeof *v);
+
+    to->mount_limits = v;
+    for (size_t i = 0; v && i < from->n_mount_limits; i++) {
+        v[i] = from->mount_limits[i];
+        v[i].guest_path = strdup(v[i].guest_path);
+        to->n_mount_limits++;
+        if (!v[i].guest_path)
+            return -ENOMEM;
+    }
+    return v ? 0 : -ENOMEM;
+}
+
+static void
+free_limits(struct wsand_options *o)
+{
+    for (size_t i = 0; i < o->n_mount_limits; i++)
+        free((char *)o->mount_limits[i].guest_path);
+    free((struct wsand_mount_limit *)o->mount_limits);
+}
+
 int
 options_copy(struct wsand_options *to, const struct wsand_options *from)
 {
@@ -73,13 +97,20 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->programs = NULL;
     to->n_programs = 0;
     to->env = to->allow_tools = to->writable_paths = NULL;
+    to->cwd = NULL;
+    to->mount_limits = NULL;
+    to->n_mount_limits = 0;
     if (!to->snapshots)
         to->snapshots = SNAPSHOTS;
     if (!to->snapshot_bytes)
         to->snapshot_bytes = SNAPSHOT_BYTES;
     int r = commands_copy(to, from);
+    if (r == 0 && from->cwd && !(to->cwd = strdup(from->cwd)))
+        r = -ENOMEM;
     for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
         r = options_add_mount(to, &from->mounts[i]);
+    if (r == 0 && from->n_mount_limits)
+        r = copy_limits(to, from);
     if (r == 0)
         r = copy_strings(&to->env, from->env);
     if (r == 0)
@@ -93,6 +124,8 @@ void
 options_fini(struct wsand_options *o)
 {
     commands_free(o);
+    free((char *)o->cwd);
+    free_limits(o);
     while (o->n_mounts)
         options_drop_mount(o);
     free((struct wsand_mount *)o->mounts);

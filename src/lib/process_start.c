@@ -175,10 +175,13 @@ spawn(struct process *p, struct start *start, const char *const *env,
     const struct wsand_process_options *o = start->o;
     const char *const argv[] = {"bash", o->command ? "-c" : NULL, o->command,
                                 NULL};
+    struct vnode folder;
+    bool has_folder = !o->cwd && shell_folder(p->sb, &folder) == 0;
     struct spawn s = {.path = "/bin/bash",
                       .argv = argv,
                       .envp = env,
-                      .cwd = o->cwd ? o->cwd : "/home/user",
+                      .cwd = o->cwd,
+                      .folder = has_folder ? &folder : NULL,
                       .tag = p->tag};
     char why[160] = "";
 

@@ -1,5 +1,7 @@
 /* Sandboxes: a kernel with its file systems, limits and options. */
+#include "lib/command.h"
 #include "lib/env.h"
+#include "lib/files.h"
 #include "lib/history.h"
 #include "lib/lib.h"
 
@@ -93,28 +95,65 @@ load_program(struct wsand_runtime *rt, const struct wsand_program *p,
 }
 
 static int
-put_file(struct wsand_runtime *rt, struct tree *t,
+put_bytes(struct tree *t, const char *path, const void *p, size_t len,
+          int64_t now, uint64_t *ret_ino, struct wsand_error *err)
+{
+    const struct attr executable = {.mode = S_IFREG | 0755};
+
+    int r = skeleton_put_file(t, path, p, len, &executable, now, ret_ino);
+    return r < 0 ? error_errno(err, -r, "%s in the sandbox", path) : 0;
+}
+
+/* In place of a program that cannot be run: a script that says why. The reason
+ * comes without the host's path before it. */
+static int
+put_reason(struct tree *t, const struct wsand_program *p,
+           const struct wsand_error *why, int64_t now, struct wsand_error *err)
+{
+    const char *name = strrchr(p->guest_path, '/');
+    const char *reason = wsand_error_text(why);
+    size_t skip = strlen(p->host_path) + 2;
+    CLEANUP(buf_fini) struct buf line;
+    CLEANUP(buf_fini) struct buf b;
+    uint64_t ino;
+
+    buf_init(&line, SIZE_MAX);
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&line, "%s: this module cannot run here: %s", name + 1,
+               strlen(reason) > skip ? reason + skip : reason);
+    buf_puts(&b, "#!/bin/sh\necho ");
+    buf_quote(&b, line.error ? "" : line.p);
+    buf_puts(&b, " >&2\nexit 126\n");
+    if (line.error || b.error)
+        return error_set(err, ENOMEM, "out of memory");
+    return put_bytes(t, p->guest_path, b.p, b.len, now, &ino, err);
+}
+
+static int
+put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
          const struct wsand_program *p, const struct host_file *f, int64_t now,
          struct wsand_error *err)
 {
     CLEANUP(program_putp) struct program *program = NULL;
-    const struct attr executable = {.mode = S_IFREG | 0755};
+    struct wsand_error why = {0};
     uint64_t ino;
 
-    int r = load_program(rt, p, f, &program, err);
-    if (r < 0)
+    int r = load_program(rt, p, f, &program, &why);
+    if (r < 0 && r != -ENOMEM && keeps_bad)
+        return put_reason(t, p, &why, now, err);
+    if (r < 0) {
+        if (err)
+            *err = why;
         return r;
-    r = skeleton_put_file(t, p->guest_path, f->bytes, f->len, &executable, now,
-                          &ino);
-    if (r < 0)
-        return error_errno(err, -r, "%s in the sandbox", p->guest_path);
-    if (program)
+    }
+    r = put_bytes(t, p->guest_path, f->bytes, f->len, now, &ino, err);
+    if (r == 0 && program)
         tree_set_program(t, ino, program);
-    return 0;
+    return r;
 }
 
 static int
-put_program(struct wsand_runtime *rt, struct tree *t,
+put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
             const struct wsand_program *p, int64_t now, struct wsand_error *err)
 {
     struct host_file f;
@@ -124,7 +163,7 @@ put_program(struct wsand_runtime *rt, struct tree *t,
         r = error_errno(err, -r, "%s", p->host_path);
         return p->is_checked ? r : error_of_program(err, r);
     }
-    r = put_file(rt, t, p, &f, now, err);
+    r = put_file(rt, t, keeps_bad, p, &f, now, err);
     host_unmap(&f);
     return r;
 }
@@ -150,7 +189,8 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
     if (r < 0)
         return error_errno(err, -r, "cannot make the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(rt, ret, &o->programs[i], now, err);
+        r = put_program(rt, ret, o->keeps_bad_programs, &o->programs[i], now,
+                        err);
         if (r < 0)
             return r;
     }
@@ -195,6 +235,27 @@ sandbox_on_kick(void *arg)
 {
     mail_deliver(arg);
     processes_turn(arg);
+}
+
+/* The shell must be able to enter the folder that it begins in. */
+static int
+check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
+{
+    const struct cred user = {USER_ID, USER_ID};
+    struct vnode v;
+    struct attr a;
+
+    if (!path)
+        return 0;
+    if (path[0] != '/')
+        return error_set(err, EINVAL, "cwd: not an absolute path: %s", path);
+    int r = strlen(path) < PATH_BYTES_MAX ? sandbox_find_folder(sb, path, &v)
+                                          : -ENAMETOOLONG;
+    if (r == 0)
+        r = vnode_getattr(NULL, &v, &a);
+    if (r == 0)
+        r = vfs_access(&user, &a, X_OK);
+    return r < 0 ? error_path(err, -r, path) : 0;
 }
 
 /* Takes root over; `mounts` and `from` are as for mounts_make. */
@@ -269,6 +330,8 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     r = make_root(rt, &o, max, &root, err);
     if (r == 0)
         r = fill_sandbox(sb, max, root, o.mounts, NULL, err);
+    if (r == 0)
+        r = check_cwd(sb, o.cwd, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
@@ -277,6 +340,18 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     }
     *ret = sb;
     return 0;
+}
+
+int
+sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
+                    struct vnode *ret)
+{
+    struct walk w;
+
+    int r = path_walk(sb->kernel, NULL, NULL, path, WALK_DIRECTORY, &w);
+    if (r == 0)
+        *ret = w.node;
+    return r;
 }
 
 /* The root file system of a snapshot, with the same limits. */

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHELL_HOME "/home/user"
 enum {
     BACKGROUND_BYTES = 64 << 10,
     LIVE_SHELLS_MAX = 16,
@@ -176,6 +175,21 @@ enter_home(struct task *t)
 }
 
 int
+shell_folder(struct wsand_sandbox *sb, struct vnode *ret)
+{
+    const struct shell *sh = sb->shell;
+    const char *first = sb->options.cwd ? sb->options.cwd : SHELL_HOME;
+    int r;
+
+    if (sh && sh->has_env) {
+        *ret = sh->is_running ? sh->saved.cwd : sh->res->task->cwd;
+        return 0;
+    }
+    r = sandbox_find_folder(sb, first, ret);
+    return r < 0 ? sandbox_find_folder(sb, "/", ret) : r;
+}
+
+int
 shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 {
     CLEANUP(shell_freep) struct shell *sh = calloc(1, sizeof *sh);
@@ -272,7 +286,7 @@ leave_machine(struct shell *sh, const struct machine *m)
 int
 shell_checkpoint(struct shell *sh)
 {
-    if (sh->is_clean || sh->res->is_dead)
+    if (sh->is_clean || sh->is_running || sh->res->is_dead)
         return 0;
     struct machine *m = sh->res->task->thread->machine;
     m->ops->refresh(m);

@@ -20,6 +20,20 @@ DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 /* --- changes */
 
+/* Asks the shell, which runs for that. What on_kick brings meanwhile could
+ * change files that are being sent, or send changes of its own: it waits. */
+static int
+take_script(struct wsand_sandbox *sb, struct shell_script *s)
+{
+    struct kernel *k = sb->kernel;
+    void (*on_kick)(void *arg) = STEAL(k->on_kick);
+
+    int r = shell_script_take(sb, s, NULL);
+    k->on_kick = on_kick;
+    kernel_poke(k);
+    return r;
+}
+
 /* Without it a state is worth as much to this version. */
 static int
 send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
@@ -29,7 +43,7 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
 
     shell_script_init(&s);
     buf_init(&text, RECORD_VALUE_MAX);
-    int r = shell_script_take(sb, &s, NULL);
+    int r = take_script(sb, &s);
     if (r == 0)
         note_put(&text, &s);
     *ret = r == 0 && !text.error;

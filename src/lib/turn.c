@@ -386,6 +386,7 @@ run_background(struct work *w)
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
         return false; /* who has the turn looks after them when leaving */
+    begin(sb);        /* errands are calls within this one */
     kernel_step(sb->kernel, is_slice_over, &s);
     leave(sb);
     return false;

@@ -74,13 +74,46 @@ job(struct wsand_sandbox *sb, void *arg)
 }
 
 static void
+handle(struct wsand_sandbox *sb, void *arg)
+{
+    struct request *q = arg;
+
+    q->sb = sb;
+    q->method->handle(q);
+}
+
+/* Beside a command, on the thread that runs it: the answer is sent by this one,
+ * so that the command does not wait for a client that does not read. */
+static void
+visit(struct wsand_sandbox *sb, void *arg)
+{
+    struct request *q = arg;
+    struct wsand_error err = {0};
+
+    q->is_job = !(q->method->flags & READS);
+    q->is_held = true;
+    int r = wsand_beside(sb, handle, q, &err);
+    q->is_held = false;
+    q->is_job = false;
+    if (r < 0)
+        answer_failure(q, &err);
+    else
+        answer_held(q);
+}
+
+static void
 post(OWN struct request *q)
 {
     struct wsand_sandbox *sb = q->box->sb;
     struct wsand_error err = {0};
+    int r;
 
-    int r = q->method->flags & BESIDE ? wsand_post_beside(sb, job, q, &err)
-                                      : wsand_post(sb, job, q, &err);
+    if (!request_is_line(q) && param_bool(q, "concurrent"))
+        r = wsand_post_beside(sb, visit, q, &err);
+    else if (q->method->flags & BESIDE)
+        r = wsand_post_beside(sb, job, q, &err);
+    else
+        r = wsand_post(sb, job, q, &err);
     if (r == 0)
         return;
     run_forget(q);

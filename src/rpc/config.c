@@ -23,8 +23,8 @@ config_value(const struct config *c, const char *name)
     return (struct value){NULL, NULL};
 }
 
-static uint64_t
-number_of(const json_t *v)
+uint64_t
+number_from_json(const json_t *v)
 {
     return json_is_integer(v) ? (uint64_t)json_integer_value(v)
                               : (uint64_t)json_real_value(v);
@@ -35,7 +35,7 @@ config_number(const struct config *c, const char *name, uint64_t absent)
 {
     struct value v = config_value(c, name);
 
-    return v.json ? number_of(v.json) : absent;
+    return v.json ? number_from_json(v.json) : absent;
 }
 
 uint64_t
@@ -45,7 +45,7 @@ config_limit(const struct config *c, const char *name, uint64_t absent)
         const json_t *v =
             json_object_get(json_object_get(c->params, "limits"), name);
         if (v && !json_is_null(v))
-            return number_of(v);
+            return number_from_json(v);
     }
     return absent;
 }

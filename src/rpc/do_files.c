@@ -32,6 +32,7 @@ do_files_write(struct request *q)
                             .len = len,
                             .mode = param_mode(q),
                             .append = param_bool(q, "append"),
+                            .parents = param_bool(q, "parents"),
                             .has_offset = param(q, "offset"),
                             .offset = (uint64_t)param_int(q, "offset", 0)};
     int r = wsand_file_write(q->sb, &w, &err);

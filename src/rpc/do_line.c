@@ -5,6 +5,19 @@
 
 enum { NEW_FILE_MODE = 0644 };
 
+/* Paths of this protocol are absolute. False: it was answered. */
+static bool
+has_absolute_path(OWN struct request *q)
+{
+    const char *path = param_text(q, "path");
+
+    if (*path == '/')
+        return true;
+    answer_error(q, SANDBOX_ERROR, "EINVAL: not an absolute path: %.200s",
+                 path);
+    return false;
+}
+
 static void
 put_success(struct buf *b)
 {
@@ -20,6 +33,8 @@ do_line_write(struct request *q)
     struct wsand_error err = {0};
     char *owned = NULL;
 
+    if (!has_absolute_path(q))
+        return;
     if (param_is_base64(q)) {
         if (decode_base64(content, &owned, &content.len) < 0) {
             answer_error(q, INVALID_PARAMS, "content is not base64");
@@ -73,6 +88,8 @@ do_line_read(struct request *q)
     void *data;
     size_t len;
 
+    if (!has_absolute_path(q))
+        return;
     int r = wsand_file_read(q->sb, param_text(q, "path"), 0, WSAND_ALL, &data,
                             &len, &err);
     if (r != 0) {

@@ -58,6 +58,7 @@ static void
 making_fini(struct making *m)
 {
     free(m->mounts);
+    free(m->limits);
     free(m->programs);
     free(m->commands);
     while (m->kept) {
@@ -143,7 +144,7 @@ make_commands(struct making *m)
 {
     const struct config *c = m->config;
 
-    m->commands = calloc(c->n_extensions + 1, sizeof *m->commands);
+    m->commands = calloc(c->n_extensions + 2, sizeof *m->commands);
     if (!m->commands)
         return no_memory(m);
     for (size_t i = 0; i < c->n_extensions; i++) {
@@ -155,6 +156,8 @@ make_commands(struct making *m)
                                        .invoke = extension_invoke,
                                        .arg = e};
     }
+    if (c->n_extensions && !extension_find(c, EXTENSIONS_COMMAND))
+        m->commands[m->o.n_commands++] = extensions_command(c);
     m->o.commands = m->commands;
     return 0;
 }
@@ -241,10 +244,13 @@ static int
 make_options(struct making *m)
 {
     struct value network = config_value(m->config, "network");
+    struct value cwd = config_value(m->config, "cwd");
 
     if (network.json && !json_is_false(network.json))
         return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
     make_numbers(m);
+    m->o.keeps_bad_programs = true;
+    m->o.cwd = cwd.json ? message_text(cwd.msg, cwd.json).p : NULL;
     int r = make_programs(m);
     if (r == 0)
         r = make_mounts(m);

@@ -9,6 +9,7 @@ struct making {
     struct wsand_options o;
     struct kept *kept; /* freed when the sandbox is made */
     struct wsand_mount *mounts;
+    struct wsand_mount_limit *limits; /* of host folders */
     struct wsand_program *programs;
     struct wsand_command *commands;
     struct wsand_error *err;

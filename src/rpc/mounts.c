@@ -85,6 +85,31 @@ allowed_path(struct making *m, const char *host_path, const char **ret)
                 host_path);
 }
 
+/* How much a host folder may grow. */
+static int
+add_limit(struct making *m, const char *guest_path, const json_t *x)
+{
+    const json_t *bytes = json_object_get(x, "limitBytes");
+    const json_t *files = json_object_get(x, "fileCount");
+    size_t n = m->o.n_mount_limits;
+
+    if (!json_is_number(bytes) && !json_is_number(files))
+        return 0;
+    if (!json_is_string(json_object_get(x, "hostPath")))
+        return fail(m->err, EINVAL,
+                    "mounts[].limitBytes and mounts[].fileCount are for "
+                    "hostPath only: %s",
+                    guest_path);
+    struct wsand_mount_limit *v = realloc(m->limits, (n + 1) * sizeof *v);
+    if (!v)
+        return no_memory(m);
+    v[n] = (struct wsand_mount_limit){guest_path, number_from_json(bytes),
+                                      number_from_json(files)};
+    m->o.mount_limits = m->limits = v;
+    m->o.n_mount_limits++;
+    return 0;
+}
+
 static int
 make_mount(struct making *m, const struct message *msg, const json_t *x)
 {
@@ -97,9 +122,12 @@ make_mount(struct making *m, const struct message *msg, const json_t *x)
     if (!mount)
         return no_memory(m);
     mount->is_writable = json_is_true(json_object_get(x, "writable"));
+    int r = add_limit(m, mount->guest_path, x);
+    if (r < 0)
+        return r;
     if (json_is_string(host))
         return allowed_path(m, message_text(msg, host).p, &mount->host_path);
-    int r = files_from_json(msg, files, &v, m->err);
+    r = files_from_json(msg, files, &v, m->err);
     if (r < 0)
         return r;
     mount->files = keep(m, v);

@@ -138,21 +138,28 @@ answer_nothing(struct server *srv, struct message *msg)
     deliver(srv, msg, NULL, 0);
 }
 
-/* The answer is in q->answer. A worker's names what the job has changed, which
- * was sent before. */
-static void
-answer(OWN struct request *q)
+void
+answer_held(OWN struct request *q)
 {
     struct buf *b = &q->answer;
 
-    if (q->is_job && q->srv->worker && !q->commit)
-        q->commit = worker_commit(q->srv->worker, q->sb, false);
     if (q->commit && b->len) {
         b->len -= strlen("}\n");
         buf_printf(b, ",\"commit\":%" PRIu64 "}\n", q->commit);
     }
     deliver(q->srv, q->msg, b->p, q->id && !b->error ? b->len : 0);
     request_free(q);
+}
+
+/* The answer is in q->answer. A worker's names what the job has changed, which
+ * was sent before. */
+static void
+answer(OWN struct request *q)
+{
+    if (q->is_job && q->srv->worker && !q->commit)
+        q->commit = worker_commit(q->srv->worker, q->sb, false);
+    if (!q->is_held)
+        answer_held(q);
 }
 
 static void

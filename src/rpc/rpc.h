@@ -69,6 +69,7 @@ struct request {
     struct box *box;
     struct wsand_sandbox *sb; /* the box's, in a job */
     bool is_job;              /* and it has the sandbox's turn */
+    bool is_held;             /* its answer is sent by answer_held */
     uint64_t commit;          /* of a worker: what the job has changed; or 0 */
     struct buf answer;
     /* of a run; guarded by srv->lock */
@@ -94,6 +95,8 @@ void answer_status(OWN struct request *q, int r, const struct wsand_error *err);
  * for the line protocol, members that follow others. */
 struct buf *answer_begin(struct request *q);
 void answer_end(OWN struct request *q);
+/* Sends the answer that one of these has left in a request with is_held. */
+void answer_held(OWN struct request *q);
 /* An error that belongs to no request, in the protocol of the last valid line;
  * msg: of a batch, or NULL; id: as JSON, or NULL. */
 void send_error(struct server *srv, struct message *msg, const char *id,
@@ -209,6 +212,8 @@ uint64_t config_number(const struct config *c, const char *name,
                        uint64_t absent);
 uint64_t config_limit(const struct config *c, const char *name,
                       uint64_t absent);
+/* A number that was checked; NULL is 0. */
+uint64_t number_from_json(const json_t *v);
 /* As many as the object has, with decoded contents; one free() frees them. */
 int files_from_json(const struct message *msg, const json_t *object,
                     struct wsand_file **ret, struct wsand_error *err);
@@ -241,6 +246,11 @@ bool callback_reply(struct server *srv, struct message *msg,
 int64_t callback_expire(struct server *srv, bool all);
 /* {"NAME":"VALUE",...} from NAME=VALUE, NULL-terminated. */
 void put_env(struct buf *b, const char *const *env);
+/* extensions.c: the command that lists them, where there are any. */
+#define EXTENSIONS_COMMAND "extensions"
+struct wsand_command extensions_command(const struct config *c);
+const struct extension *extension_find(const struct config *c,
+                                       const char *name);
 /* The work of a host command (extension.c). */
 void extension_invoke(void *arg, struct wsand_call *call);
 /* The time limit of the run on this thread, for its host commands; 0: none. */

@@ -449,3 +449,62 @@ def test_storage_that_fails(server):
 
 def test_offload_without_storage(client):
     assert client.fails("offload").message.startswith("EOPNOTSUPP: ")
+
+
+# --- the command `extensions`
+
+EXTENSIONS = [
+    {"name": "qr", "description": "Makes QR codes", "usage": "qr TEXT", "examples": ["qr hello", "qr 'a b'"],
+     "category": "media", "pythonPackage": {"version": "1.2.3", "summary": "QR codes", "files": {"__init__.py": ""}},
+     "hasCommand": True},
+    {"name": "shout", "description": "Prints in capitals"},
+    {"name": "plain"}]
+
+
+@pytest.fixture
+def extended(server):
+    server.call("create", extensions=EXTENSIONS)
+    return server
+
+
+def test_extensions_lie_in_usr_bin(extended):
+    assert extended.out("type -P qr shout extensions") == "/usr/bin/qr\n/usr/bin/shout\n/usr/bin/extensions\n"
+
+
+def test_extensions_list(extended):
+    assert extended.out("extensions list") == "qr     Makes QR codes\nshout  Prints in capitals\nplain\n"
+
+
+def test_extensions_info(extended):
+    assert extended.out("extensions info qr") == (
+        "qr: Makes QR codes\nusage: qr TEXT\ncategory: media\nexamples:\n  qr hello\n  qr 'a b'\n"
+        "python package: qr 1.2.3\nsummary: QR codes\n")
+    assert extended.out("extensions info plain") == "plain\n"
+
+
+def test_extensions_help(extended):
+    for command in ("extensions --help", "extensions"):
+        result = extended.run(command)
+        assert result["exitCode"] == 0
+        assert "extensions list" in result["stdout"] and "extensions info NAME" in result["stdout"]
+
+
+@pytest.mark.parametrize("command, text", [
+    ("extensions info nope", "there is no extension 'nope'"), ("extensions nope", "not understood: 'nope'"),
+    ("extensions info", "not understood: 'info'"), ("extensions list x", "not understood: 'list'")])
+def test_extensions_that_are_not_there(extended, command, text):
+    result = extended.run(command)
+    assert (result["exitCode"], result["stdout"]) == (1, "")
+    assert text in result["stderr"]
+
+
+def test_an_extension_of_that_name_comes_first(server):
+    server.handlers["extension.invoke"] = lambda params: {"result": {"stdout": "mine\n", "exitCode": 0}}
+    server.call("create", extensions=[{"name": "extensions"}])
+    assert server.out("extensions list") == "mine\n"
+
+
+def test_an_extension_with_the_name_of_a_program(server):
+    server.handlers["extension.invoke"] = lambda params: {"result": {"stdout": "mine\n", "exitCode": 0}}
+    server.call("create", extensions=[{"name": "seq"}])
+    assert server.out("seq 3; /usr/bin/seq 1") == "mine\n1\n"

@@ -195,9 +195,79 @@ TEST(errors_begin_with_the_name_of_the_errno)
     CHECK_STR(err.message, "ENOENT: no such file or directory: /nope");
     CHECK_EQ(err.errnum, ENOENT);
     CHECK_STR(wsand_error_text(&err), "no such file or directory: /nope");
-    CHECK_EQ(wsand_file_stat(l.sb, "tmp", false, &st, &err), -EINVAL);
-    CHECK_STR(err.message, "EINVAL: not an absolute path: tmp");
-    CHECK_EQ(wsand_file_stat(l.sb, "", false, &st, NULL), -EINVAL);
+    CHECK_EQ(wsand_file_stat(l.sb, "nope", false, &st, &err), -ENOENT);
+    CHECK_STR(err.message, "ENOENT: no such file or directory: nope");
+    CHECK_EQ(wsand_file_stat(l.sb, "", false, &st, NULL), -ENOENT);
+    lib_free(&l);
+}
+
+static int
+put_with_parents(struct wsand_sandbox *sb, const char *path, const char *text,
+                 struct wsand_error *err)
+{
+    struct wsand_write w = {.size = sizeof w,
+                            .path = path,
+                            .data = text,
+                            .len = strlen(text),
+                            .parents = true};
+
+    return wsand_file_write(sb, &w, err);
+}
+
+TEST(a_write_makes_the_folders_that_lead_to_the_file)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_error err = {0};
+
+    CHECK_EQ(put(l.sb, "/tmp/a/b/f", "x"), -ENOENT);
+    CHECK_EQ(put_with_parents(l.sb, "/tmp/a/b/f", "x", NULL), 0);
+    CHECK(has(l.sb, "/tmp/a/b/f", "x"));
+    CHECK_EQ(stat_of(l.sb, "/tmp/a/b").uid, 1000);
+    CHECK_EQ(stat_of(l.sb, "/tmp/a/b").mode, 0755);
+    CHECK_EQ(put_with_parents(l.sb, "/tmp/a/b/f", "y", NULL), 0);
+    CHECK_EQ(put_with_parents(l.sb, "/f", "y", NULL), 0);
+    CHECK_EQ(put_with_parents(l.sb, "/tmp/a/b/f/g", "y", &err), -ENOTDIR);
+    CHECK_STR(err.message, "ENOTDIR: not a directory: /tmp/a/b/f/g");
+    CHECK_EQ(put_with_parents(l.sb, "/tmp/new/", "y", NULL), -EISDIR);
+    lib_free(&l);
+}
+
+TEST(without_a_shell_paths_are_relative_to_where_it_will_begin)
+{
+    LIB_SANDBOX(l, .cwd = "/tmp");
+    struct wsand_list list;
+
+    CHECK_EQ(put(l.sb, "f", "x"), 0);
+    CHECK(has(l.sb, "/tmp/f", "x"));
+    CHECK_EQ(put_with_parents(l.sb, "d/e/f", "y", NULL), 0);
+    CHECK(has(l.sb, "./d/../d/e/f", "y"));
+    CHECK_EQ(wsand_file_rename(l.sb, "d/e/f", "../g", NULL), 0);
+    CHECK(has(l.sb, "/g", "y"));
+    CHECK_EQ(wsand_file_symlink(l.sb, "f", "link", NULL), 0);
+    CHECK(has(l.sb, "link", "x"));
+    CHECK_EQ(wsand_file_chmod(l.sb, "f", 0600, NULL), 0);
+    CHECK_EQ(stat_of(l.sb, "/tmp/f").mode, 0600);
+    CHECK_EQ(wsand_file_mkdir(l.sb, "x/y", 0, true, NULL), 0);
+    CHECK_EQ(wsand_file_list(l.sb, "x", &list, NULL), 0);
+    CHECK_EQ(list.n, 1);
+    wsand_list_free(&list);
+    CHECK_EQ(wsand_file_rm(l.sb, "x", true, NULL), 0);
+    CHECK_EQ(put(l.sb, "x/y", ""), -ENOENT);
+    lib_free(&l);
+}
+
+TEST(the_folder_of_the_shell_must_be_there)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_options o = {.size = sizeof o, .cwd = "/nope"};
+    struct wsand_error err = {0};
+    struct wsand_sandbox *sb = NULL;
+
+    CHECK_EQ(wsand_sandbox_new(l.rt, &o, &sb, &err), -ENOENT);
+    CHECK_STR(err.message, "ENOENT: no such file or directory: /nope");
+    o.cwd = "tmp";
+    CHECK_EQ(wsand_sandbox_new(l.rt, &o, &sb, &err), -EINVAL);
+    CHECK_STR(err.message, "EINVAL: cwd: not an absolute path: tmp");
     lib_free(&l);
 }
 

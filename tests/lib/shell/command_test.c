@@ -79,16 +79,16 @@ TEST(command_is_a_program)
     LIB_SANDBOX(l, COMMANDS(NULL));
 
     CHECK_RUN(l.sb, "which show; stat -c '%U %a' $(which show)", 0,
-              "/usr/local/bin/show\nroot 755\n");
+              "/usr/bin/show\nroot 755\n");
     CHECK_RUN(l.sb, "show --help", 0, "usage: show\n");
     CHECK_RUN(l.sb, "export X=1; cd /tmp; show a 'b c'", 2,
               "show b c X=1 /tmp []\n");
     CHECK_RUN(l.sb, "printf in | show a 2>&1 | tr a-z A-Z", 0,
               "SHOW A X=1 /TMP [IN]\nDONE\n");
     CHECK_RUN(l.sb, "show a </dev/null >/dev/null || echo $?", 0, "1\n");
-    CHECK_RUN(l.sb, "ln -s /usr/local/bin/show /tmp/other; /tmp/other", 0,
+    CHECK_RUN(l.sb, "ln -s /usr/bin/show /tmp/other; /tmp/other", 0,
               "show /tmp/other X=1 /tmp []\n");
-    CHECK_RUN(l.sb, "cp /usr/local/bin/show mine; ./mine 2>&1", 126,
+    CHECK_RUN(l.sb, "cp /usr/bin/show mine; ./mine 2>&1", 126,
               "mine: the host's command: No such file or directory\n");
     CHECK_RUN(l.sb, "for i in 1 2 3; do show $i & done | wc -l; wait", 0,
               "3\n");

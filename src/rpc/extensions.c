@@ -1,0 +1,110 @@
+/* The command `extensions`, which tells a guest of the client's extensions. The
+ * server has all that it says, so the client is not asked. */
+#include "rpc/rpc.h"
+
+#include <string.h>
+
+static const char help[] =
+    "usage: extensions list\n"
+    "       extensions info NAME\n"
+    "\n"
+    "  list       names and descriptions of all extensions\n"
+    "  info NAME  description, usage, category, examples and package version\n";
+
+const struct extension *
+extension_find(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_extensions; i++)
+        if (!strcmp(c->extensions[i].name, name))
+            return &c->extensions[i];
+    return NULL;
+}
+
+static struct text
+text_of(const struct extension *e, const json_t *v)
+{
+    return json_is_string(v) ? message_text(e->msg, v) : (struct text){"", 0};
+}
+
+static void
+put_list(struct buf *out, const struct config *c)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < c->n_extensions; i++) {
+        size_t len = strlen(c->extensions[i].name);
+        width = len > width ? len : width;
+    }
+    for (size_t i = 0; i < c->n_extensions; i++) {
+        const struct extension *e = &c->extensions[i];
+        struct text t = text_of(e, json_object_get(e->json, "description"));
+        if (t.len)
+            buf_printf(out, "%-*s  %s\n", (int)width, e->name, t.p);
+        else
+            buf_printf(out, "%s\n", e->name);
+    }
+}
+
+static void
+put_info(struct buf *out, const struct extension *e)
+{
+    const json_t *package = json_object_get(e->json, "pythonPackage");
+    struct text version = text_of(e, json_object_get(package, "version"));
+    struct text summary = text_of(e, json_object_get(package, "summary"));
+
+    buf_puts(out, e->help);
+    if (version.len)
+        buf_printf(out, "python package: %s %s\n", e->name, version.p);
+    if (summary.len)
+        buf_printf(out, "summary: %s\n", summary.p);
+}
+
+/* The exit status. */
+static int
+answer(const struct config *c, const char *const *argv, struct buf *out,
+       struct buf *err)
+{
+    const char *verb = argv[0] && argv[1] ? argv[1] : "--help";
+    const char *name = argv[0] && argv[1] ? argv[2] : NULL;
+
+    if (!strcmp(verb, "list") && !name) {
+        put_list(out, c);
+    } else if (!strcmp(verb, "info") && name && !argv[3]) {
+        const struct extension *e = extension_find(c, name);
+        if (e)
+            put_info(out, e);
+        else
+            buf_printf(err,
+                       "extensions: there is no extension '%s'; 'extensions "
+                       "list' shows all\n",
+                       name);
+    } else if (!strcmp(verb, "--help") || !strcmp(verb, "-h")) {
+        buf_puts(out, help);
+    } else {
+        buf_printf(err, "extensions: not understood: '%s'\n%s", verb, help);
+    }
+    return err->len ? 1 : 0;
+}
+
+static void
+invoke(void *arg, struct wsand_call *call)
+{
+    struct buf out, err;
+
+    buf_init(&out, SIZE_MAX);
+    buf_init(&err, SIZE_MAX);
+    int status = answer(arg, wsand_call_info(call)->argv, &out, &err);
+    wsand_call_reply(call, status, out.p, out.error ? 0 : out.len, err.p,
+                     err.error ? 0 : err.len);
+    buf_fini(&out);
+    buf_fini(&err);
+}
+
+struct wsand_command
+extensions_command(const struct config *c)
+{
+    return (struct wsand_command){.name = EXTENSIONS_COMMAND,
+                                  .help = help,
+                                  .invoke = invoke,
+                                  .arg = (void *)c};
+}
