@@ -8,7 +8,7 @@ pip = $(sdk_venv)/bin/pip
 sdk: $(SANDBOX) ## the Python SDK against the server
 	@rm -rf build/sdk/code && mkdir -p build/sdk
 	@$(SANDBOX) precompile $(ROOT_IMAGE) build/sdk/code
-	@PYTHONPATH=$(sdk)/src:tests PYTHONDONTWRITEBYTECODE=1 \
+	@tools/default-signals env PYTHONPATH=$(sdk)/src:tests PYTHONDONTWRITEBYTECODE=1 \
 	  WASMSAND_SERVER=$(CURDIR)/$(SANDBOX) \
 	  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider $(sdk)/tests
 lint-sdk: $(sdk_venv)/ready

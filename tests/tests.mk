@@ -138,7 +138,8 @@ wasi: $(SANDBOX) ## WASI programs in the sandbox
 e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c))
 build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
-pytest = PYTHONPATH=tests PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
+pytest = tools/default-signals env PYTHONPATH=tests \
+  PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
   /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
 e2e: $(SANDBOX) $(B)/libexec/wasmsand-supervisor $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long' --ignore-glob='*/test_rpc_*' tests/e2e
