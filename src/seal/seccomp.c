@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,8 +16,11 @@
 #define ARCH       AUDIT_ARCH_AARCH64
 #define FOREIGN_NR 0x40000000
 #endif
+/* Steps before the rules and after them, and for one rule. */
+enum { STEPS_AROUND = 7, STEPS_PER_RULE = 6 };
+
 struct filter {
-    struct sock_filter v[256];
+    struct sock_filter *v;
     unsigned short n;
 };
 
@@ -67,11 +71,24 @@ add_rule(struct filter *f, const struct seccomp_rule *r)
     add_load(f, offsetof(struct seccomp_data, nr));
 }
 
+static int
+install(struct filter *f)
+{
+    struct sock_fprog program = {f->n, f->v};
+    long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                     SECCOMP_FILTER_FLAG_TSYNC, &program);
+
+    return r == 0 ? 0 : r < 0 ? -errno : -ESRCH;
+}
+
 int
 seccomp_load(const struct seccomp_policy *policy)
 {
-    struct filter f = {.n = 0};
+    size_t steps = STEPS_AROUND + policy->n * STEPS_PER_RULE;
+    struct filter f = {.v = calloc(steps, sizeof *f.v)};
 
+    if (!f.v)
+        return -ENOMEM;
     add_load(&f, offsetof(struct seccomp_data, arch));
     add_jump(&f, BPF_JEQ, ARCH, 1, 0);
     add_answer(&f, SECCOMP_RET_KILL_PROCESS);
@@ -81,8 +98,7 @@ seccomp_load(const struct seccomp_policy *policy)
     for (size_t i = 0; i < policy->n; i++)
         add_rule(&f, &policy->rules[i]);
     add_answer(&f, policy->otherwise);
-    struct sock_fprog program = {f.n, f.v};
-    long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                     SECCOMP_FILTER_FLAG_TSYNC, &program);
-    return r == 0 ? 0 : r < 0 ? -errno : -ESRCH;
+    int r = install(&f);
+    free(f.v);
+    return r;
 }

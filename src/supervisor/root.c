@@ -6,6 +6,7 @@
 #include "supervisor/root.h"
 
 #include "supervisor/options.h"
+#include "supervisor/proc.h"
 
 #include "base/hfd.h"
 #include "base/own.h"
@@ -51,6 +52,10 @@ static const char *const host_trees[] = {
     "/etc/gai.conf",
     "/etc/host.conf",
     "/etc/hosts",
+    "/etc/java-11-openjdk",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/java-25-openjdk",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -310,9 +315,9 @@ fill(int old_hfd, uint32_t disk_mb, const char *const *read,
 {
     int r = make_small_things(ret_where);
 
+    *ret_where = r == 0 ? "/proc" : *ret_where;
     if (r == 0)
-        r = mount_at("proc", *ret_where = "/proc",
-                     MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+        r = proc_mount();
     if (r == 0)
         r = mount_at("devpts", *ret_where = "/dev/pts", MS_NOSUID | MS_NOEXEC,
                      "newinstance,ptmxmode=0666,mode=620");

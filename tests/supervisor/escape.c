@@ -1,6 +1,7 @@
 /* Attacks from inside a jail: `escape NAME [ARG]...` makes one. Status 0: it
  * was repelled, with how on stdout; 1: it worked. `escape list` prints the
  * names. A few more commands only use things up. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -102,6 +103,31 @@ set_host_sysctls(char **arg)
            opens("/proc/sysrq-trigger", O_WRONLY);
 }
 
+static bool
+read_other_names_of_proc(char **arg)
+{
+    static const char *const shown[] = {
+        ".",       "..",      "self", "thread-self", "sys",
+        "cpuinfo", "meminfo", "stat", "loadavg",     "uptime",
+        "version", "mounts",  "net",  "filesystems"};
+    char path[512];
+    bool any = false;
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+
+    (void)arg;
+    while (proc && (entry = readdir(proc))) {
+        bool is_shown = *entry->d_name >= '0' && *entry->d_name <= '9';
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+            is_shown |= !strcmp(entry->d_name, shown[i]);
+        if (is_shown)
+            continue;
+        snprintf(path, sizeof path, "/proc/%s", entry->d_name);
+        any |= opens(path, O_RDONLY) | worked("chmod", chmod(path, 0777));
+    }
+    return any | !proc | opens("/proc/sys/kernel/hostname", O_WRONLY);
+}
+
 /* --- network */
 
 static bool
@@ -144,6 +170,28 @@ send_beyond_the_loopback(char **arg)
     }
     return any | worked("raw socket", socket(AF_INET, SOCK_RAW, 1)) |
            worked("packet socket", socket(AF_PACKET, SOCK_RAW, 0));
+}
+
+/* Not even a socket: the kernel has code for each family that it knows. */
+static bool
+make_sockets_of_other_families(char **arg)
+{
+    bool any = false;
+
+    (void)arg;
+    for (int family = 0; family < 64; family++) {
+        if (family == AF_UNIX || family == AF_INET || family == AF_INET6)
+            continue;
+        for (int protocol = family == AF_NETLINK; protocol < 32; protocol++)
+            any |= socket(family, SOCK_RAW, protocol) >= 0 ||
+                   socket(family, SOCK_STREAM, protocol) >= 0 ||
+                   socket(family, SOCK_DGRAM, protocol) >= 0;
+        int pair[2];
+        any |= socketpair(family, SOCK_STREAM, 0, pair) >= 0;
+        if (any)
+            printf("family %d\n", family);
+    }
+    return any | worked("AF_VSOCK", socket(AF_VSOCK, SOCK_STREAM, 0));
 }
 
 /* --- other processes */
@@ -462,6 +510,9 @@ static const struct {
     CALL(fsconfig),
     CALL(fspick),
     CALL(vhangup),
+    CALL(chroot),
+    CALL(sethostname),
+    CALL(lookup_dcookie),
 #undef CALL
 };
 
@@ -478,6 +529,28 @@ make_refused_calls(char **arg)
     return any;
 }
 
+/* As on a kernel that does not have them: of the table's gaps, of newer
+ * kernels, and two that nobody needs. */
+static bool
+make_unknown_calls(char **arg)
+{
+    bool any = false;
+
+    (void)arg;
+    for (long nr = 337; nr < 1024; nr++) {
+        if (nr >= SYS_pidfd_send_signal && nr <= SYS_futex_waitv)
+            continue;
+        long r = syscall(nr, -1L, -1L, -1L, -1L, -1L, -1L);
+        if ((r >= 0 || errno != ENOSYS) && nr != 452 && nr != 467)
+            any = worked("an unknown call", printf("%ld: ", nr));
+    }
+    return any |
+           (worked("migrate_pages", syscall(SYS_migrate_pages, 0)) ||
+            errno != ENOSYS) |
+           (worked("memfd_secret", syscall(SYS_memfd_secret, 0)) ||
+            errno != ENOSYS);
+}
+
 static const struct {
     const char *name;
     bool (*attack)(char **arg);
@@ -491,9 +564,11 @@ static const struct {
     ATTACK(change_a_host_program),
     ATTACK(reach_the_disk_by_a_device),
     ATTACK(set_host_sysctls),
+    ATTACK(read_other_names_of_proc),
     ATTACK(connect_to_the_hosts_loopback),
     ATTACK(connect_to_an_abstract_socket),
     ATTACK(send_beyond_the_loopback),
+    ATTACK(make_sockets_of_other_families),
     ATTACK(signal_the_supervisor),
     ATTACK(share_the_callers_process_group),
     ATTACK(kill_the_first_process),
@@ -518,6 +593,7 @@ static const struct {
     ATTACK(call_foreign_system_calls),
     ATTACK(type_into_the_terminal),
     ATTACK(make_refused_calls),
+    ATTACK(make_unknown_calls),
 #undef ATTACK
 };
 enum { N_ATTACKS = sizeof attacks / sizeof *attacks };
