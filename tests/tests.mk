@@ -254,7 +254,7 @@ build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   call.c client.c do_session.c ending.c events.c life.c life_end.c mend.c methods.c \
   metrics.c native_calls.c options.c output.c reactor.c records.c route.c say.c \
   session_call.c session_options.c sessions.c state.c config.c config_check.c \
-  config_file.c config_value.c))
+  config_file.c config_value.c tokens.c))
 build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)
 build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
 build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)

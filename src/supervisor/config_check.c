@@ -2,6 +2,7 @@
 #include "supervisor/config.h"
 
 #include "base/buf.h"
+#include "supervisor/tokens.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,12 +39,26 @@ config_load(char *const *argv, OWN struct config **ret)
     return r;
 }
 
+/* As serve does, which reads the file for HTTP alone. */
+static int
+check_tokens(const struct config *c)
+{
+    CLEANUP(tokens_fini) struct tokens tokens = {0};
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, ERRORS_BYTES);
+    int r = c->http_enabled ? tokens_read(&tokens, c->http_tokens_file, &errors)
+                            : 0;
+    config_print_errors(&errors);
+    return r;
+}
+
 int
 config_check_main(char *const *argv)
 {
     CLEANUP(config_freep) struct config *c = NULL;
 
-    if (config_load(argv, &c) != 0)
+    if (config_load(argv, &c) != 0 || check_tokens(c) != 0)
         return EXIT_USAGE;
     config_print(c, stdout);
     return 0;

@@ -96,3 +96,34 @@ def test_help_lists_every_option():
     assert done.returncode == 0
     for option in re.findall(r"`(--[a-z-]+)` `WASMSAND", page):
         assert f"  {option} " in done.stdout, option
+
+
+def check_tokens(path):
+    return check("--http-enabled", "--http-tokens-file", path)
+
+
+def test_the_file_of_tokens_is_checked(tmp_path):
+    """As serve does, which refuses to start with these."""
+    path = tmp_path / "tokens"
+    assert check_tokens(path)[::2] == (2, f"wasm-sandbox: {path}: No such file or directory\n")
+    path.write_text("a-token-of-enough-characters\nshort\n")
+    path.chmod(0o644)
+    assert check_tokens(path)[::2] == (
+        2, f"wasm-sandbox: {path}: has mode 0644: others must have no rights to it\n")
+    path.chmod(0o600)
+    status, out, err = check_tokens(path)
+    assert (status, out) == (2, "") and f"{path}: line 2: a token must have" in err
+    path.write_text("a-token-of-enough-characters\n")
+    status, out, err = check_tokens(path)
+    assert (status, err) == (0, "") and json.loads(out)["http"]["tokens_file"] == str(path)
+    assert "enough-characters" not in out
+
+
+def test_the_owner_of_the_file_of_tokens_is_checked(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    path = tmp_path / "tokens"
+    path.write_text("a-token-of-enough-characters\n")
+    path.chmod(0o600)
+    os.chown(path, 65534, 65534)
+    assert check_tokens(path)[::2] == (2, f"wasm-sandbox: {path}: belongs to somebody else\n")
