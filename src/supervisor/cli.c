@@ -43,7 +43,12 @@ static const char help[] =
     "does not run\n"
     "      --store DIR --repair\n\n"
     "  --json                        the answer as it is\n"
-    "  --socket PATH                 of the supervisor\n";
+    "  --socket PATH                 of the supervisor\n"
+    "  --no-wait                     do not wait up to 3 s for a supervisor "
+    "that is being\n"
+    "                                started\n";
+
+enum { WAIT_MS = 3000 };
 
 /* Writes one character, `?` for what could control a terminal (in UTF-8, C1 are
  * c2 80 to c2 9f); where the next one is. */
@@ -457,13 +462,14 @@ connect_to(struct cli *c, const char *socket)
         buf_fini(&errors);
         return false;
     }
-    r = link_open(&c->link, config->socket);
+    r = link_open(&c->link, config->socket, c->no_wait ? 0 : WAIT_MS);
     if (r == 0)
         return true;
     cli_complain(c,
-                 "no supervisor serves on %s (%s); `wasm-sandbox serve` "
-                 "starts one",
-                 config->socket, strerror(-r));
+                 "no supervisor serves on %s (%s); start one with: "
+                 "wasm-sandbox serve%s%s",
+                 config->socket, strerror(-r), socket ? " --socket " : "",
+                 socket ? socket : "");
     return false;
 }
 

@@ -16,7 +16,8 @@ struct cli {
     const char *agent, *label, *state, *durability, *cwd, *socket;
     json_int_t timeout_ms, after;
     json_t *limits, *env;
-    bool ended, follow, no_auto_resume, network, reads_stdin, wants_help;
+    bool ended, follow, no_auto_resume, network, no_wait, reads_stdin,
+        wants_help;
     char **words; /* what is not an option; ends with NULL */
 };
 

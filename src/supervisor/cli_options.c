@@ -24,6 +24,7 @@ enum {
     OPT_FOLLOW,
     OPT_NO_AUTO_RESUME,
     OPT_NETWORK,
+    OPT_NO_WAIT,
     OPT_STDIN,
     OPT_JSON,
     OPT_SOCKET,
@@ -47,6 +48,7 @@ static const struct option options[] = {
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
     {"network", no_argument, NULL, OPT_NETWORK},
+    {"no-wait", no_argument, NULL, OPT_NO_WAIT},
     {"stdin", no_argument, NULL, OPT_STDIN},
     {"json", no_argument, NULL, OPT_JSON},
     {"socket", required_argument, NULL, OPT_SOCKET},
@@ -109,6 +111,7 @@ take_option(struct cli *c, int o, const char *name)
                  {OPT_FOLLOW, &c->follow},
                  {OPT_NO_AUTO_RESUME, &c->no_auto_resume},
                  {OPT_NETWORK, &c->network},
+                 {OPT_NO_WAIT, &c->no_wait},
                  {OPT_STDIN, &c->reads_stdin},
                  {OPT_JSON, &c->is_json},
                  {OPT_HELP, &c->wants_help}};

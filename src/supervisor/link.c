@@ -2,17 +2,36 @@
 #include "supervisor/link.h"
 
 #include "base/hfd.h"
+#include "supervisor/reactor.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES_MAX = 64 << 20 };
+enum { LINE_BYTES_MAX = 64 << 20, RETRY_MS = 20 };
+
+/* One that serves soon has no socket yet, or one that refuses: a supervisor
+ * that was killed leaves such a socket, and the next one replaces it. */
+static int
+connect_within(int hfd, const struct sockaddr_un *at, int wait_ms)
+{
+    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
+    int64_t end_ns = reactor_now_ns() + wait_ms * INT64_C(1000000);
+
+    while (connect(hfd, (const void *)at, sizeof *at) < 0) {
+        if ((errno != ENOENT && errno != ECONNREFUSED) ||
+            reactor_now_ns() >= end_ns)
+            return -errno;
+        (void)nanosleep(&pause, NULL);
+    }
+    return 0;
+}
 
 int
-link_open(struct link *k, const char *socket_path)
+link_open(struct link *k, const char *socket_path, int wait_ms)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
@@ -20,12 +39,10 @@ link_open(struct link *k, const char *socket_path)
         return -ENAMETOOLONG;
     memcpy(at.sun_path, socket_path, strlen(socket_path));
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (hfd < 0)
-        return -errno;
-    if (connect(hfd, (const void *)&at, sizeof at) < 0) {
-        int errnum = errno;
-        (void)close(hfd);
-        return -errnum;
+    int r = hfd < 0 ? -errno : connect_within(hfd, &at, wait_ms);
+    if (r < 0) {
+        hfd_closep(&hfd);
+        return r;
     }
     *k = (struct link){.hfd = hfd};
     frame_init(&k->in, LINE_BYTES_MAX);

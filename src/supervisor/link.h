@@ -16,8 +16,9 @@ struct link {
     void *arg;
 };
 
-/* -errno: nobody serves there. */
-int link_open(struct link *k, const char *socket);
+/* Connects; waits up to `wait_ms` for a supervisor that is being started.
+ * -errno: none serves there. */
+int link_open(struct link *k, const char *socket, int wait_ms);
 void link_close(struct link *k);
 /* Sends a request; its id. */
 json_int_t link_send(struct link *k, const char *method, OWN json_t *params);

@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -342,12 +343,41 @@ def test_shell_without_a_terminal(sup, session):
 # --- failures
 
 
-def test_without_a_supervisor(tmp_path):
-    done = subprocess.run([SUPERVISOR, "session", "list", "--socket", tmp_path / "none"],
+@pytest.mark.parametrize("more", [[], ["--no-wait"]])
+def test_without_a_supervisor(tmp_path, more):
+    done = subprocess.run([SUPERVISOR, "session", "list", "--socket", tmp_path / "none", *more],
                           capture_output=True, text=True)
     assert done.returncode == 125
-    assert f"no supervisor serves on {tmp_path}/none" in done.stderr
-    assert "`wasm-sandbox serve` starts one" in done.stderr
+    assert f"no supervisor serves on {tmp_path}/none (No such file or directory)" in done.stderr
+    assert f"start one with: wasm-sandbox serve --socket {tmp_path}/none\n" in done.stderr
+
+
+def is_sleeping(pid):
+    """In nanosleep or clock_nanosleep."""
+    with open(f"/proc/{pid}/syscall") as f:
+        return f.read().split()[0] in ("35", "230")
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_command_waits_for_a_supervisor_that_is_being_started(tmp_path, is_there):
+    """Without a socket, and with one that a killed supervisor left."""
+    path = str(tmp_path / "socket")
+    listener = socket.socket(socket.AF_UNIX)
+    if is_there:
+        listener.bind(path)
+    with listener, subprocess.Popen([SUPERVISOR, "session", "list", "--socket", path],
+                                    stdout=subprocess.PIPE) as command:
+        while command.poll() is None and not is_sleeping(command.pid):
+            pass
+        if not is_there:
+            listener.bind(path)
+        listener.listen()
+        assert command.poll() is None
+        listener.settimeout(60)
+        with listener.accept()[0] as connection:
+            assert b"session.list" in connection.makefile("rb").readline()
+            connection.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"sessions":[]}}\n')
+            assert command.wait(60) == 0
 
 
 @pytest.mark.parametrize("words", [
