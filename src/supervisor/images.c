@@ -1,7 +1,6 @@
 /* Root images that are kept, and workers with them. */
 #include "supervisor/images.h"
 
-#include "base/blake2b.h"
 #include "base/hfd.h"
 #include "supervisor/config.h"
 #include "supervisor/say.h"
@@ -64,32 +63,11 @@ image_drop(struct image *i)
 /* --- the current one */
 
 int
-image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
-{
-    uint8_t hash[BLAKE2B_BYTES], part[2048];
-    struct blake2b b;
-    ssize_t n;
-    CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (hfd < 0)
-        return -errno;
-    blake2b_init(&b);
-    while ((n = read(hfd, part, sizeof part)) > 0)
-        blake2b_add(&b, part, (size_t)n);
-    if (n < 0)
-        return -errno;
-    blake2b_end(&b, hash);
-    for (size_t i = 0; i < sizeof hash; i++)
-        (void)snprintf(ret + 2 * i, 3, "%02x", hash[i]);
-    return 0;
-}
-
-int
 images_set_current(struct supervisor *sv, const char *path)
 {
     char hash[IMAGE_HASH_BYTES];
 
-    int r = image_hash(path, hash);
+    int r = image_hash_noted(path, hash);
     if (r < 0)
         return r;
     sv->images.current = image_find(sv, hash);

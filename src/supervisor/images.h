@@ -5,10 +5,11 @@
 #ifndef SUPERVISOR_IMAGES_H
 #define SUPERVISOR_IMAGES_H
 
+#include "supervisor/image_hash.h"
 #include "supervisor/reactor.h"
 #include "supervisor/worker.h"
 
-enum { IMAGE_HASH_BYTES = 65, IMAGE_ARGS = 6 };
+enum { IMAGE_ARGS = 6 };
 
 struct supervisor;
 
@@ -36,9 +37,6 @@ struct image *image_find(struct supervisor *sv, const char *hash);
 void image_drop(struct image *i);
 /* As workers_take, for one that is not current. -ENOENT: it is not kept. */
 int image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret);
-
-/* The hash of the image at `path`. -errno. */
-int image_hash(const char *path, char ret[IMAGE_HASH_BYTES]);
 
 /* Before all else. */
 void images_init(struct images *t);
