@@ -14,6 +14,7 @@ enum { CHUNK_UNKNOWN, CHUNK_WHOLE, CHUNK_DAMAGED };
 struct check {
     struct store *s;
     bool repair;
+    bool accepts; /* with `repair`: also what may be of two commits */
     store_finding_fn *fn;
     void *arg;
     struct checked *checked;

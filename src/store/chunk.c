@@ -46,6 +46,25 @@ find(struct store *s, const uint8_t *hash, const void *p, size_t len,
     return r < 0 ? r : 1;
 }
 
+/* A number is not used for two contents: where a page of the log was lost, an
+ * older one might have the other. The numbers of chunks that are gone are not
+ * known after a restart, so some are skipped. */
+static int
+next_id(struct store *s, int64_t *ret_id)
+{
+    uint16_t skipped;
+    int r = 0;
+
+    if (!s->last_chunk) {
+        r = sql_number(s, &s->last_chunk, SQL_chunk_last, "");
+        sqlite3_randomness(sizeof skipped, &skipped);
+        s->last_chunk += skipped & 0x3ff;
+    }
+    if (r == 0)
+        *ret_id = ++s->last_chunk;
+    return r;
+}
+
 int
 chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
 {
@@ -55,10 +74,10 @@ chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
     int r = find(s, hash, p, len, ret_id);
     if (r != 0)
         return r < 0 ? r : 0;
-    r = sql_run(s, SQL_chunk_insert, "bb", hash, sizeof hash, p, len);
-    if (r == 0)
-        *ret_id = sqlite3_last_insert_rowid(s->db);
-    return r;
+    r = next_id(s, ret_id);
+    return r < 0 ? r
+                 : sql_run(s, SQL_chunk_insert, "ibb", *ret_id, hash,
+                           sizeof hash, p, len);
 }
 
 int
@@ -87,9 +106,9 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
  * that is as long as the old one is written over it. Earlier programs had 32
  * bits. */
 
-enum { SUM_BITS = 0x3fffffff, SUM_MARK = 0x40000000 };
+enum { SUM_MARK = 0x40000000 };
 
-static uint64_t
+uint64_t
 mix(uint64_t h, const void *p, size_t len)
 {
     const uint8_t *at = p;

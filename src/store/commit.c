@@ -11,7 +11,7 @@ struct writer {
     struct store *s;
     int64_t layer;
     struct chain chain; /* begins with it */
-    struct store_amounts used;
+    struct layer now;   /* what it will have */
 };
 
 /* What can be seen under a key. */
@@ -20,6 +20,7 @@ struct seen {
     bool is_same;          /* as the value that is put */
     uint64_t len;
     int64_t chunk; /* 0: the value is in the record */
+    int64_t sum;
 };
 
 struct value {
@@ -27,27 +28,6 @@ struct value {
     size_t len;
     int64_t chunk; /* 0: none */
 };
-
-void
-amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
-               uint64_t len, bool is_there)
-{
-    uint64_t *amount = &a->other, n = key_len + len;
-
-    if (*key == RECORD_INODE || *key == RECORD_NAME || *key == RECORD_PAGE) {
-        amount = *key == RECORD_INODE  ? &a->inodes
-                 : *key == RECORD_NAME ? &a->names
-                                       : &a->pages;
-        n = 1;
-    } else if (*key == RECORD_ATTRS) {
-        amount = &a->bytes;
-        n = len;
-    } else if (*key == RECORD_BLOCK && len) {
-        amount = &a->bytes;
-        n = RECORD_BLOCK_BYTES;
-    }
-    *amount = is_there ? *amount + n : *amount - n;
-}
 
 /* 1 and what this layer says about the key. */
 static int
@@ -65,6 +45,7 @@ look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
         .is_own = !i,
         .len = (uint64_t)sqlite3_column_int64(st, 0),
         .chunk = sqlite3_column_int64(st, 1),
+        .sum = sqlite3_column_int64(st, 3),
     };
     if (!v || !ret->is_there || ret->len != v->len || ret->chunk != v->chunk)
         return 1;
@@ -92,7 +73,7 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
       const struct seen *old)
 {
     if (old->is_there)
-        amounts_charge(&w->used, key, key_len, old->len, false);
+        layer_charge(&w->now, key, key_len, old->len, old->sum, false);
     if (!old->is_own || !old->chunk)
         return 0;
     w->s->may_tidy = true;
@@ -107,6 +88,7 @@ write_value(struct writer *w, const uint8_t *key, size_t key_len,
     int64_t len = (int64_t)v->len;
     int64_t sum = record_sum(key, key_len, v->p, v->len, v->chunk);
 
+    layer_charge(&w->now, key, key_len, v->len, sum, true);
     return v->chunk ? sql_run(w->s, st, "ibinii", w->layer, key, key_len, len,
                               v->chunk, sum)
                     : sql_run(w->s, st, "ibibni", w->layer, key, key_len, len,
@@ -146,10 +128,7 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     if (r < 0 || old.is_same)
         return r;
     r = leave(w, key, key_len, &old);
-    if (r < 0)
-        return r;
-    amounts_charge(&w->used, key, key_len, len, true);
-    return write_value(w, key, key_len, &v, old.is_own);
+    return r < 0 ? r : write_value(w, key, key_len, &v, old.is_own);
 }
 
 static int
@@ -215,19 +194,12 @@ check_one(struct store *s, const char *what, uint64_t before, uint64_t now,
 /* What is removed may come after what is put, so that parts of a commit may
  * have twice as much. Whoever has too much already may still remove. */
 static int
-check_quota(struct writer *w, int64_t number, const struct store_amounts *was,
-            bool is_last)
+check_quota(struct writer *w, const struct row *f,
+            const struct store_amounts *was, bool is_last)
 {
-    const struct store_amounts *now = &w->used;
-    uint64_t q[5], times = is_last ? 1 : 2;
-    {
-        SQL *st = sql_start(w->s, SQL_session_quota, "i", number);
-        int r = sql_step(w->s, st);
-        if (r < 0)
-            return r;
-        for (int i = 0; i < 5; i++)
-            q[i] = times * (uint64_t)sqlite3_column_int64(st, i);
-    }
+    const struct store_amounts *now = &w->now.used;
+    uint64_t times = is_last ? 1 : 2;
+
     const struct {
         const char *what;
         uint64_t was, now;
@@ -240,7 +212,8 @@ check_quota(struct writer *w, int64_t number, const struct store_amounts *was,
     };
     int r = 0;
     for (int i = 0; i < 5 && r == 0; i++)
-        r = check_one(w->s, rows[i].what, rows[i].was, rows[i].now, q[i]);
+        r = check_one(w->s, rows[i].what, rows[i].was, rows[i].now,
+                      times * f->quota[i]);
     return r;
 }
 
@@ -278,31 +251,21 @@ close_staging(struct store *s, const struct row *f)
 }
 
 static int
-write_amounts(struct writer *w, const struct store_amounts *was)
-{
-    const struct store_amounts *u = &w->used;
-
-    if (!memcmp(u, was, sizeof *u))
-        return 0;
-    return sql_run(w->s, SQL_layer_amounts, "iiiiii", w->layer, u->bytes,
-                   u->inodes, u->names, u->pages, u->other);
-}
-
-static int
 write_batch(struct writer *w, const struct row *f, const struct store_batch *b)
 {
-    struct layer own, before;
+    struct layer before = w->now;
 
-    int r = layer_get(w->s, w->layer, &own);
+    int r = w->layer == f->layer ? 0 : layer_get(w->s, f->layer, &before);
     if (r == 0)
-        r = layer_get(w->s, f->layer, &before);
-    if (r < 0)
+        r = apply_all(w, b->frames, b->len);
+    if (r == 0)
+        r = check_quota(w, f, &before.used, b->is_last);
+    if (r < 0 || !memcmp(&before, &w->now, sizeof before))
         return r;
-    w->used = own.used;
-    r = apply_all(w, b->frames, b->len);
-    if (r == 0)
-        r = check_quota(w, f->number, &before.used, b->is_last);
-    return r < 0 ? r : write_amounts(w, &own.used);
+    w->now.commits += b->is_last;
+    r = layer_put(w->s, w->layer, &w->now);
+    return r == 0 && b->is_last ? ledger_claim(w->s, b->session, w->now.commits)
+                                : r;
 }
 
 static int
@@ -330,7 +293,9 @@ commit(struct store *s, const struct store_batch *b)
     if (r == 0)
         r = open_layer(s, &f, b->is_last, &w.layer);
     if (r == 0)
-        r = chain_init(s, w.layer, &w.chain);
+        r = layer_get(s, w.layer, &w.now);
+    if (r == 0)
+        r = chain_init_of(s, w.layer, w.now.parent, &w.chain);
     if (r != 0)
         return r;
     r = write_batch(&w, &f, b);

@@ -65,33 +65,18 @@ check_pages(struct check *c)
     return r;
 }
 
-/* The next session, whose id is the caller's to free; 0: none. */
-static int
-next_session(struct store *s, int64_t *number, char **ret_id)
-{
-    SQL *st = sql_start(s, SQL_session_next, "i", *number);
-    int r = sql_step(s, st);
-
-    if (r <= 0)
-        return r;
-    *number = sqlite3_column_int64(st, 0);
-    *ret_id = strdup(sql_text(st, 1));
-    return *ret_id ? 1 : store_fail(s, -ENOMEM, "no memory");
-}
-
 /* One that cannot be checked does not keep us from the others. */
 static int
 check_sessions(struct check *c)
 {
-    int64_t number = 0;
-    char *id;
+    int64_t number = 0, layer;
+    char id[65];
     int r;
 
-    while ((r = next_session(c->s, &number, &id)) > 0) {
+    while ((r = row_next(c->s, &number, id, &layer)) > 0) {
         r = check_session(c, id);
         if (r == -EBADMSG)
             check_report(c, id, "", store_why(c->s), false);
-        free(id);
         if (r < 0 && r != -EBADMSG)
             return r;
     }
@@ -111,14 +96,48 @@ init_checked(struct store *s, struct checked *ret)
     return 0;
 }
 
+static int
+give_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
+{
+    SQL *st = sql_start(s, SQL_damage_list, "");
+    int n = 0, r;
+
+    while ((r = sql_step(s, st)) > 0) {
+        const struct store_finding f = {sql_text(st, 0), "", sql_text(st, 1),
+                                        forget};
+        fn(arg, &f);
+        n++;
+    }
+    return r < 0 ? r : n;
+}
+
+int
+store_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
+{
+    int n = give_damage(s, forget, fn, arg);
+
+    if (n <= 0 || !forget)
+        return n;
+    int r = op_begin(s);
+    if (r == 0)
+        r = op_end(s, sql_run(s, SQL_damage_delete, ""));
+    return r < 0 ? r : n;
+}
+
 int
 store_fsck(struct store *s, bool repair, store_finding_fn *fn, void *arg)
 {
     struct checked checked = {0};
-    struct check c = {
-        .s = s, .repair = repair, .fn = fn, .arg = arg, .checked = &checked};
+    struct check c = {.s = s,
+                      .repair = repair,
+                      .accepts = true,
+                      .fn = fn,
+                      .arg = arg,
+                      .checked = &checked};
 
-    int r = init_checked(s, &checked);
+    int r = store_damage(s, repair, fn, arg);
+    c.n_found = r;
+    r = r < 0 ? r : init_checked(s, &checked);
     if (r == 0)
         r = check_pages(&c);
     if (r == 0)

@@ -103,22 +103,25 @@ fail_writes(struct keeper *k, struct list *jobs, int error)
     }
 }
 
-static bool
-has_kind(struct list *jobs, enum keeper_kind kind)
+static unsigned
+count_kind(struct list *jobs, enum keeper_kind kind)
 {
+    unsigned n = 0;
+
     LIST_FOR_EACH(it, jobs)
-    if (job_of(it)->kind == kind)
-        return true;
-    return false;
+    n += job_of(it)->kind == kind;
+    return n;
 }
 
 static void
-run_writes(struct keeper *k, struct list *jobs, bool is_durable)
+run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
 {
     int r = store_begin(k->store, is_durable);
 
     if (r == 0) {
+        k->store->is_alone = is_alone;
         run_kind(k, jobs, false);
+        k->store->is_alone = false;
         r = store_end(k->store);
     }
     if (r < 0)
@@ -132,10 +135,11 @@ run_writes(struct keeper *k, struct list *jobs, bool is_durable)
 static void
 run_group(struct keeper *k, struct list *jobs)
 {
-    bool is_durable = has_kind(jobs, KEEPER_WRITE);
+    unsigned durable = count_kind(jobs, KEEPER_WRITE);
+    unsigned all = durable + count_kind(jobs, KEEPER_INTERVAL);
 
-    if (is_durable || has_kind(jobs, KEEPER_INTERVAL))
-        run_writes(k, jobs, is_durable);
+    if (all)
+        run_writes(k, jobs, durable > 0, all == 1);
     run_kind(k, jobs, true);
 }
 

@@ -1,4 +1,5 @@
 /* Layers: who their parents are, and whose they are. */
+#include "base/record.h"
 #include "store/store_impl.h"
 
 #include <errno.h>
@@ -23,6 +24,9 @@ layer_get(struct store *s, int64_t id, struct layer *ret)
                  .names = (uint64_t)sqlite3_column_int64(st, 4),
                  .pages = (uint64_t)sqlite3_column_int64(st, 5),
                  .other = (uint64_t)sqlite3_column_int64(st, 6)},
+        .digest = (uint64_t)sqlite3_column_int64(st, 7),
+        .commits = (uint64_t)sqlite3_column_int64(st, 8),
+        .row_sum = sqlite3_column_int64(st, 9),
     };
     return 0;
 }
@@ -31,12 +35,60 @@ int
 layer_add(struct store *s, const struct layer *l, int64_t *ret_id)
 {
     const struct store_amounts *u = &l->used;
-    int r = sql_run(s, SQL_layer_insert, "iiiiiii", l->parent, l->session,
-                    u->bytes, u->inodes, u->names, u->pages, u->other);
+    int r = sql_run(s, SQL_layer_insert, "iiiiiiiiii", l->parent, l->session,
+                    u->bytes, u->inodes, u->names, u->pages, u->other,
+                    l->digest, l->commits, l->row_sum);
 
     if (r == 0)
         *ret_id = sqlite3_last_insert_rowid(s->db);
     return r;
+}
+
+int
+layer_put(struct store *s, int64_t id, const struct layer *l)
+{
+    const struct store_amounts *u = &l->used;
+
+    return sql_run(s, SQL_layer_put, "iiiiiiiii", id, u->bytes, u->inodes,
+                   u->names, u->pages, u->other, l->digest, l->commits,
+                   l->row_sum);
+}
+
+static void
+charge(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
+       uint64_t len, bool is_there)
+{
+    uint64_t *amount = &a->other, n = key_len + len;
+
+    if (*key == RECORD_INODE || *key == RECORD_NAME || *key == RECORD_PAGE) {
+        amount = *key == RECORD_INODE  ? &a->inodes
+                 : *key == RECORD_NAME ? &a->names
+                                       : &a->pages;
+        n = 1;
+    } else if (*key == RECORD_ATTRS) {
+        amount = &a->bytes;
+        n = len;
+    } else if (*key == RECORD_BLOCK && len) {
+        amount = &a->bytes;
+        n = RECORD_BLOCK_BYTES;
+    }
+    *amount = is_there ? *amount + n : *amount - n;
+}
+
+uint64_t
+digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum)
+{
+    return mix(len << 32 ^ (uint64_t)(sum & SUM_BITS), key, key_len);
+}
+
+void
+layer_charge(struct layer *l, const uint8_t *key, size_t key_len, uint64_t len,
+             int64_t sum, bool is_there)
+{
+    uint64_t digest = digest_of(key, key_len, len, sum);
+
+    charge(&l->used, key, key_len, len, is_there);
+    l->digest = is_there ? l->digest + digest : l->digest - digest;
 }
 
 int
@@ -71,9 +123,10 @@ chain_push(struct chain *c, int64_t id)
 }
 
 int
-chain_init(struct store *s, int64_t layer, struct chain *ret)
+chain_init_of(struct store *s, int64_t layer, int64_t parent, struct chain *ret)
 {
     CLEANUP(chain_fini) struct chain c = {0};
+    int r = 0;
 
     while (layer) {
         /* Parents are older than their children, so this ends. */
@@ -82,13 +135,24 @@ chain_init(struct store *s, int64_t layer, struct chain *ret)
                               "the store is damaged: layers in a ring");
         if (chain_push(&c, layer))
             return store_fail(s, -ENOMEM, "no memory");
-        int r = sql_number(s, &layer, SQL_layer_parent, "i", layer);
+        layer = parent;
+        if (layer)
+            r = sql_number(s, &parent, SQL_layer_parent, "i", layer);
         if (r < 0)
             return r;
     }
     *ret = c;
     c = (struct chain){0};
     return 0;
+}
+
+int
+chain_init(struct store *s, int64_t layer, struct chain *ret)
+{
+    int64_t parent = 0;
+    int r = sql_number(s, &parent, SQL_layer_parent, "i", layer);
+
+    return r < 0 ? r : chain_init_of(s, layer, parent, ret);
 }
 
 void

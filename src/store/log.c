@@ -7,6 +7,7 @@
  * them would be found when the power goes. So they are written again first, as
  * is a log that another process has left. */
 #include "store/store_impl.h"
+#include "store/wal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ log_init(struct store *s)
     s->is_doubtful = true;
     (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
     sqlite3_wal_hook(s->db, note_commit, s);
-    extend(s);
+    if (!s->options.is_copy)
+        extend(s);
     return sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
                ? sql_fail(s)
                : 0;
@@ -114,8 +116,8 @@ log_mend(struct store *s)
                : log_sync(s, f);
 }
 
-int
-store_sync(struct store *s)
+static int
+sync_log(struct store *s)
 {
     sqlite3_file *f = log_file(s);
 
@@ -128,20 +130,78 @@ store_sync(struct store *s)
 }
 
 int
-store_checkpoint(struct store *s)
+store_sync(struct store *s)
 {
-    int r = log_mend(s);
+    int r = sync_log(s);
 
-    if (r < 0 || s->log_pages < s->options.log_pages)
+    if (r == 0)
+        ledger_settle(s, true);
+    return r;
+}
+
+/* --- checkpoints
+ *
+ * When all of the log is in the database, its header is written over: a log
+ * that is used no more must not be read again, since damage in it would end its
+ * recovery early, and old pages would hide newer ones of the database. SQLite
+ * begins the log again with the next transaction, with a header of its own. */
+
+int
+log_salts(struct store *s, uint64_t *ret)
+{
+    sqlite3_file *f = log_file(s);
+
+    return f ? wal_salts(f, ret) : 0;
+}
+
+static void
+forget_log(struct store *s)
+{
+    static const char zeros[WAL_HEADER_BYTES];
+    sqlite3_file *f = log_file(s);
+
+    if (f)
+        (void)f->pMethods->xWrite(f, zeros, sizeof zeros, 0);
+}
+
+static int
+checkpoint(struct store *s)
+{
+    int in_log = 0, moved = 0;
+
+    int r = ledger_set_log(s, LEDGER_LOG_ANY);
+    if (r < 0)
         return r;
     if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
-                                  NULL, NULL)) {
+                                  &in_log, &moved)) {
         s->is_doubtful = s->is_unsynced;
         return sql_fail(s);
     }
     s->log_pages = 0;
     s->is_unsynced = false;
-    return 0;
+    if (moved == in_log)
+        forget_log(s);
+    ledger_settle(s, true);
+    return moved == in_log ? ledger_renew(s) : 0;
+}
+
+int
+store_checkpoint(struct store *s)
+{
+    int r = log_mend(s);
+
+    return r < 0 || s->log_pages < s->options.log_pages ? r : checkpoint(s);
+}
+
+void
+log_close(struct store *s)
+{
+    sqlite3_file *f = log_file(s);
+    uint64_t salts;
+
+    if (store_sync(s) == 0 && checkpoint(s) == 0 && f &&
+        !wal_salts(f, &salts) && !f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
+        (void)ledger_set_log(s, LEDGER_LOG_NONE);
 }
 
 /* --- transactions */
@@ -184,13 +244,17 @@ store_end(struct store *s)
     if (r < 0)
         return end_failed(s, r);
     s->is_begun = false;
-    return s->is_full ? store_sync(s) : 0;
+    if (s->is_full)
+        return store_sync(s);
+    ledger_settle(s, false);
+    return 0;
 }
 
 void
 store_undo(struct store *s)
 {
     s->is_begun = false;
+    ledger_undo(s);
     if (!sqlite3_get_autocommit(s->db))
         (void)sql_run(s, SQL_undo, "");
 }

@@ -49,6 +49,7 @@ add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
         r = add_record(w, b);
         if (r < 0)
             return r;
+        place->digest += digest_of(w->key, w->key_len, w->len, w->sum);
         memcpy(place->key, w->key, w->key_len);
         place->len = w->key_len;
         if (b->len - start >= max)
@@ -60,6 +61,22 @@ add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
     add_frame(b, RECORD_END, NULL, 0, end, sizeof end);
     place->is_done = true;
     return b->error;
+}
+
+/* Each record is what was stored: are they all those of the last commit? */
+static int
+check_digest(struct store *s, const char *session, int64_t layer,
+             uint64_t digest)
+{
+    struct layer l;
+
+    int r = layer_get(s, layer, &l);
+    if (r < 0 || l.digest == digest)
+        return r;
+    return store_fail(s, -EBADMSG,
+                      "session %s: some of its records are missing, or of "
+                      "another time; see session fsck --repair",
+                      session);
 }
 
 int
@@ -80,5 +97,7 @@ store_read(struct store *s, const char *session, size_t max,
     r = add_some(&w, max, place, frames);
     if (r == -EBADMSG && w.key)
         return walk_blame(s, &c, session, w.key, w.key_len);
+    if (r == 0 && place->is_done)
+        r = check_digest(s, session, f.layer, place->digest);
     return frames->error ? store_fail(s, frames->error, "no memory") : r;
 }

@@ -2,6 +2,7 @@
 #include "store/store_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static int
@@ -25,6 +26,8 @@ row_find(struct store *s, const char *id, struct row *ret)
         .layer = sqlite3_column_int64(st, 1),
         .staging = sqlite3_column_int64(st, 2),
     };
+    for (int i = 0; i < 5; i++)
+        ret->quota[i] = (uint64_t)sqlite3_column_int64(st, 3 + i);
     return 0;
 }
 
@@ -72,10 +75,15 @@ give_layer(struct store *s, int64_t number, const struct layer *l)
 static int
 create(struct store *s, const struct store_session *row, const struct layer *l)
 {
+    struct layer own = *l;
     int64_t number = 0;
-    int r = insert(s, row, &number);
 
-    return r < 0 ? r : give_layer(s, number, l);
+    own.commits = 1;
+    own.row_sum = row_sum(row);
+    int r = insert(s, row, &number);
+    if (r == 0)
+        r = give_layer(s, number, &own);
+    return r < 0 ? r : ledger_claim(s, row->id, own.commits);
 }
 
 int
@@ -86,20 +94,32 @@ store_session_create(struct store *s, const struct store_session *row)
     return r < 0 ? r : op_end(s, create(s, row, &(struct layer){0}));
 }
 
+/* Its layer counts this as a commit, and knows what the row then is. */
 static int
-update(struct store *s, const struct store_session *row)
+update(struct store *s, const struct store_session *row, struct row *ret)
 {
-    int r = write_row(s, SQL_session_update, row);
+    struct layer l = {0};
 
-    return r == 0 && !sqlite3_changes(s->db) ? no_session(s, row->id) : r;
+    int r = row_find(s, row->id, ret);
+    if (r == 0)
+        r = layer_get(s, ret->layer, &l);
+    if (r == 0)
+        r = write_row(s, SQL_session_update, row);
+    if (r < 0)
+        return r;
+    l.commits++;
+    l.row_sum = row_sum(row);
+    r = layer_put(s, ret->layer, &l);
+    return r < 0 ? r : ledger_claim(s, row->id, l.commits);
 }
 
 int
 store_session_update(struct store *s, const struct store_session *row)
 {
+    struct row f = {0};
     int r = op_begin(s);
 
-    return r < 0 ? r : op_end(s, update(s, row));
+    return r < 0 ? r : op_end(s, update(s, row, &f));
 }
 
 int
@@ -115,17 +135,14 @@ end(struct store *s, const struct store_session *row)
 {
     struct row f = {0};
 
-    int r = row_find(s, row->id, &f);
-    if (r != 0)
-        return r;
-    r = update(s, row);
+    int r = update(s, row, &f);
     if (r == 0 && f.staging)
         r = row_drop_staging(s, f.number, f.staging);
     if (r == 0)
         r = layer_disown(s, f.layer);
     if (r == 0)
         r = sql_run(s, SQL_session_layer, "ii", f.number, (int64_t)0);
-    return r;
+    return r < 0 ? r : ledger_claim(s, row->id, LEDGER_ENDED);
 }
 
 int
@@ -207,10 +224,58 @@ amounts(sqlite3_stmt *st, int i)
     };
 }
 
+static uint64_t
+mix_text(uint64_t h, const char *text)
+{
+    return mix(h, text ? text : "", text ? strlen(text) : 0);
+}
+
+int64_t
+row_sum(const struct store_session *row)
+{
+    uint64_t h = mix_text(0, row->id);
+
+    h = mix_text(mix_text(h, row->agent), row->label);
+    h = mix_text(mix_text(h, row->state), row->cause);
+    h = mix_text(mix_text(h, row->limits), row->options);
+    h = mix_text(mix_text(h, row->image), row->shell);
+    h = mix(h + row->is_interval, &row->changed_ms, sizeof row->changed_ms);
+    return (int64_t)mix(h, &row->quota, sizeof row->quota);
+}
+
+int
+row_check(struct store *s, const struct store_session *row)
+{
+    struct row f = {0};
+    struct layer l;
+
+    int r = row_find(s, row->id, &f);
+    if (r == 0)
+        r = layer_get(s, f.layer, &l);
+    if (r == 0 && (l.session != f.number || l.row_sum != row_sum(row)))
+        return store_fail(s, -EBADMSG, "session %s: its row is damaged",
+                          row->id);
+    return r;
+}
+
+int
+row_next(struct store *s, int64_t *number, char ret_id[65], int64_t *ret_layer)
+{
+    SQL *st = sql_start(s, SQL_session_next, "i", *number);
+    int r = sql_step(s, st);
+
+    if (r <= 0)
+        return r;
+    *number = sqlite3_column_int64(st, 0);
+    (void)snprintf(ret_id, 65, "%s", sql_text(st, 1));
+    *ret_layer = sqlite3_column_int64(st, 2);
+    return 1;
+}
+
 static int
 give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
 {
-    struct store_session row = {
+    const struct store_session row = {
         .number = (uint64_t)sqlite3_column_int64(st, 0),
         .id = sql_text(st, 1),
         .agent = sql_text(st, 2),

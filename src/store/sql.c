@@ -171,7 +171,11 @@ op_begin(struct store *s)
     int r = s->is_begun ? 0 : log_mend(s);
     if (r == 0 && !s->is_begun)
         r = sql_set_durable(s, true);
-    return r < 0 ? r : sql_run(s, SQL_savepoint, "");
+    if (r == 0 && !s->is_alone)
+        r = sql_run(s, SQL_savepoint, "");
+    if (r == 0)
+        ledger_begin(s);
+    return r;
 }
 
 /* Some errors have SQLite undo the whole transaction by itself. */
@@ -190,6 +194,12 @@ op_end(struct store *s, int error)
 {
     char why[STORE_WHY_BYTES];
 
+    ledger_end(s, error < 0);
+    if (s->is_alone) {
+        if (error < 0 && !s->ledger.depth)
+            s->broken = error; /* the transaction fails with it */
+        return error;
+    }
     if (error >= 0) {
         int r = sql_run(s, SQL_release, "");
         if (r == 0 && !s->is_begun)
@@ -197,6 +207,7 @@ op_end(struct store *s, int error)
         if (r == 0)
             return error;
         error = r;
+        ledger_undo(s);
         s->is_doubtful |= s->is_unsynced;
     }
     if (is_gone(s, error))

@@ -14,8 +14,8 @@
 
 enum {
     APPLICATION = 0x77736e64, /* marks the file: "wsnd" */
-    VERSION = 1,
-    PATH_BYTES = 1024,
+    VERSION = 2,
+    PATH_BYTES = STORE_PATH_BYTES,
     CACHE_BYTES = 4 << 20,
     LOG_PAGES = 1000,
 };
@@ -43,7 +43,9 @@ static const char schema[] =
     " id INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
     " session INTEGER NOT NULL, bytes INTEGER NOT NULL,"
     " inodes INTEGER NOT NULL, names INTEGER NOT NULL,"
-    " pages INTEGER NOT NULL, other INTEGER NOT NULL, filled BLOB);"
+    " pages INTEGER NOT NULL, other INTEGER NOT NULL, filled BLOB,"
+    " digest INTEGER NOT NULL DEFAULT 0, commits INTEGER NOT NULL DEFAULT 0,"
+    " row_sum INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX layer_parent ON layer(parent);"
     "CREATE TABLE record("
     " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
@@ -52,7 +54,17 @@ static const char schema[] =
     "CREATE TABLE chunk("
     " id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);"
     "CREATE TABLE loose_layer(id INTEGER PRIMARY KEY);"
-    "CREATE TABLE loose_chunk(id INTEGER PRIMARY KEY);";
+    "CREATE TABLE loose_chunk(id INTEGER PRIMARY KEY);"
+    "CREATE TABLE damage("
+    " session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY(session, what));";
+
+/* Format 1 knew no digests. */
+static const char upgrade_1[] =
+    "ALTER TABLE layer ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE layer ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE layer ADD COLUMN row_sum INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE damage("
+    " session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY(session, what));";
 
 static int
 exec(struct store *s, const char *text)
@@ -116,6 +128,25 @@ make_tables(struct store *s)
     return r < 0 ? r : exec(s, text);
 }
 
+static int
+upgrade(struct store *s)
+{
+    char text[64];
+    int r = exec(s, "BEGIN IMMEDIATE");
+
+    if (r == 0)
+        r = exec(s, upgrade_1);
+    if (r == 0)
+        r = recover_upgrade(s);
+    (void)snprintf(text, sizeof text, "PRAGMA user_version=%d; COMMIT",
+                   VERSION);
+    if (r == 0)
+        r = exec(s, text);
+    if (r < 0)
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return r;
+}
+
 /* An empty file is a new store. */
 static int
 check_version(struct store *s, const char *dir)
@@ -133,6 +164,8 @@ check_version(struct store *s, const char *dir)
         return make_tables(s);
     if (application != APPLICATION)
         return store_fail(s, -EBADMSG, "%s: store.db is not a store", dir);
+    if (version == 1)
+        return upgrade(s);
     if (version != VERSION)
         return store_fail(
             s, -EPROTO,
@@ -179,10 +212,20 @@ open_database(struct store *s, const char *dir)
     if (code)
         return s->db ? sql_fail(s) : store_fail(s, -ENOMEM, "no memory");
     sqlite3_extended_result_codes(s->db, 0);
-    int r = configure(s);
+    int r = s->options.is_copy ? 0 : recover_check_log(s, dir);
+    if (r == 0)
+        r = configure(s);
     if (r == 0)
         r = check_version(s, dir);
     return r < 0 ? r : log_init(s);
+}
+
+static void
+close_database(struct store *s)
+{
+    for (size_t i = 0; i < N_STATEMENTS; i++)
+        sqlite3_finalize(STEAL(s->statements[i]));
+    sqlite3_close(STEAL(s->db));
 }
 
 /* Workers do not outlive a supervisor, nor do commits that were not complete.
@@ -232,8 +275,18 @@ open_all(struct store *s, const char *dir)
         r = lock(s, dir);
     if (r == 0)
         r = open_database(s, dir);
+    if (r < 0 || s->options.is_copy)
+        return r;
+    r = recover_log(s, dir);
+    if (r > 0) {
+        close_database(s);
+        r = open_database(s, dir);
+    }
+    if (r == 0)
+        r = recover_sessions(s, dir);
     if (r == 0)
         r = drop_staging(s);
+    s->is_open = r == 0;
     return r;
 }
 
@@ -269,9 +322,10 @@ store_free(struct store *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < N_STATEMENTS; i++)
-        sqlite3_finalize(s->statements[i]);
-    sqlite3_close(s->db);
+    if (s->is_open)
+        log_close(s);
+    close_database(s);
+    ledger_close(s);
     hfd_closep(&s->lock_hfd);
     free(s);
 }

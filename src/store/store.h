@@ -45,15 +45,19 @@ struct store_options {
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */
+    uint64_t boot;          /* changes when the host starts; 0: the system's */
+    bool is_copy;           /* for salvage.c: nothing is done but to read it */
 };
 
-/* Opens the store in the folder `dir`, which is made (0700) if need be.
+/* Opens the store in the folder `dir`, which is made (0700) if need be, and
+ * recovers what a damaged log lets it: see store_damage. One of an earlier
+ * format gets this one.
  * -EBUSY: another process has it; -EPROTO: its format is of another version;
  * -EBADMSG: not a store. `why` (STORE_WHY_BYTES) has the text. Commits that
  * were not complete are dropped. `o` may be NULL. */
 int store_open(const char *dir, const struct store_options *o, char *why,
                OWN struct store **ret);
-/* NULL is fine. */
+/* Moves the log to the database, if possible. NULL is fine. */
 void store_free(OWN struct store *s);
 /* What went wrong last; valid until the next call. */
 const char *store_why(const struct store *s);
@@ -160,7 +164,8 @@ int store_fork(struct store *s, const char *from,
 struct store_place {
     uint8_t key[320];
     size_t len;
-    bool is_done; /* there is no more */
+    uint64_t digest; /* of what was read */
+    bool is_done;    /* there is no more */
 };
 struct buf;
 /* Adds records of a session to `frames` as puts, in the order of their keys
@@ -188,6 +193,11 @@ struct store_finding {
     bool is_repaired;
 };
 typedef void store_finding_fn(void *arg, const struct store_finding *f);
+/* What was found when the store was opened, now or earlier, and was not
+ * reported since: commits that were acknowledged and are lost, or were behind
+ * damage and are recovered, rows of sessions that are not what was written.
+ * With `forget`, they have been reported now. Returns how many there are. */
+int store_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg);
 /* Verifies the hash of every chunk that a session refers to, and its inode
  * table. With `repair`, a file with damaged contents becomes an empty one, a
  * damaged shell a new one. Returns how many were found. */

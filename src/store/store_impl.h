@@ -3,6 +3,7 @@
 #define STORE_STORE_IMPL_H
 
 #include "base/own.h"
+#include "store/ledger.h"
 #include "store/store.h"
 
 #include <sqlite3.h>
@@ -24,21 +25,29 @@ enum statement {
 /* Bytes of a value, and of a block of a file; larger ones are chunks. */
 enum { INLINE_MAX = 4096, BLOCK_INLINE_MAX = 512 };
 
+enum { STORE_PATH_BYTES = 1024 };
+
 struct store {
     sqlite3 *db;
     sqlite3_stmt *statements[N_STATEMENTS];
     struct store_options options;
     int lock_hfd;
+    bool is_open;     /* and may be written */
     bool is_begun;    /* by store_begin */
+    bool is_alone;    /* one op is all of it: it needs no savepoint */
     bool is_full;     /* the mode of synchronous */
     bool is_unsynced; /* there are commits that are not durable */
     /* A sync failed while there were such: see log.c. */
     bool is_doubtful;
     int broken; /* why what was begun is gone */
     int log_pages;
+    int64_t last_chunk;   /* the number of the newest one; 0: not known */
     int64_t forget_at_ms; /* when to look for what is too old */
     bool may_tidy;        /* something may be loose */
     bool may_shrink;      /* something was deleted */
+    bool is_log_foreign;  /* the log was another one, and was set aside */
+    struct ledger ledger;
+    char ledger_path[STORE_PATH_BYTES];
     char why[STORE_WHY_BYTES];
 };
 
@@ -77,22 +86,61 @@ int sql_set_durable(struct store *s, bool is_durable);
 int log_init(struct store *s);
 /* To be called before what must be durable is written. */
 int log_mend(struct store *s);
+/* 1 and the salts of the log's header; 0: it has none. */
+int log_salts(struct store *s, uint64_t *ret);
+/* At the end: all goes to the database, if possible. */
+void log_close(struct store *s);
+
+/* --- recover.c: what is done between opening the database and using it */
+
+/* Before SQLite looks at the log: one that is not the database's is set
+ * aside. */
+int recover_check_log(struct store *s, const char *dir);
+/* Compares what is there with the ledger. 1: the log was replaced by its good
+ * frames, and the database has to be opened again. */
+int recover_log(struct store *s, const char *dir);
+/* Has all that was acknowledged, or says in the table `damage` what is lost. */
+int recover_sessions(struct store *s, const char *dir);
+/* Digests and sums for a store of a format that had none. */
+int recover_upgrade(struct store *s);
+
+/* --- salvage.c: commits behind a damaged frame */
+
+/* 1: there are some, in a folder of their own. */
+int salvage_make(struct store *s, const char *dir);
+/* 1: all of them are good, and are the log from now on. */
+int salvage_install(struct store *s, const char *dir);
+/* Takes over each session that is not what the ledger says, if it is whole
+ * there. In a transaction. */
+int salvage_import(struct store *s, const char *dir);
+bool salvage_is_there(const char *dir);
+void salvage_remove(const char *dir);
+/* A handle of the log, of our own; 1, or 0: there is none. */
+int log_open(struct store *s, const char *dir, OWN sqlite3_file **ret);
+void log_put(OWN sqlite3_file *f);
+DEFINE_CLEANUP(sqlite3_file *, log_put)
 
 /* --- session.c */
 
 struct row {
     int64_t number, layer, staging; /* staging 0: none */
+    uint64_t quota[5];              /* in the order of store_amounts */
 };
 /* One that has not ended. */
 int row_find(struct store *s, const char *id, struct row *ret);
 int row_drop_staging(struct store *s, int64_t number, int64_t layer);
+/* Against damage, of all but created_ms and what the store itself gives. */
+int64_t row_sum(const struct store_session *row);
+/* Is the row what was written? -EBADMSG. */
+int row_check(struct store *s, const struct store_session *row);
+/* The next session after a number: 1, its number, id and layer. */
+int row_next(struct store *s, int64_t *number, char ret_id[65],
+             int64_t *ret_layer);
 
 /* --- commit.c */
 
-/* A record is there, or not any more. */
-void amounts_charge(struct store_amounts *a, const uint8_t *key, size_t key_len,
-                    uint64_t len, bool is_there);
-
+enum { SUM_BITS = 0x3fffffff };
+uint64_t mix(uint64_t h, const void *p, size_t len);
 /* What is stored with a record, against damage: of its key, and of its value or
  * the number of its chunk. */
 int64_t record_sum(const void *key, size_t key_len, const void *value,
@@ -104,10 +152,21 @@ bool record_sum_is(int64_t sum, int64_t stored);
 
 struct layer {
     int64_t parent, session; /* 0: none */
+    /* of what is seen from it */
     struct store_amounts used;
+    uint64_t digest; /* the sum of digest_of all records */
+    /* of the session that has it */
+    uint64_t commits; /* how many there were, changes of its row too */
+    int64_t row_sum;  /* of its row, as of its last change */
 };
 int layer_get(struct store *s, int64_t id, struct layer *ret);
 int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
+/* All but parent and owner. */
+int layer_put(struct store *s, int64_t id, const struct layer *l);
+uint64_t digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum);
+/* A record is there, or not any more. */
+void layer_charge(struct layer *l, const uint8_t *key, size_t key_len,
+                  uint64_t len, int64_t sum, bool is_there);
 /* It lost a child: store_tidy looks after it. 0 is fine. */
 int layer_loosen(struct store *s, int64_t id);
 /* The same; nobody owns it any more. */
@@ -119,6 +178,9 @@ struct chain {
     size_t n;
 };
 int chain_init(struct store *s, int64_t layer, struct chain *ret);
+/* One whose parent is known. */
+int chain_init_of(struct store *s, int64_t layer, int64_t parent,
+                  struct chain *ret);
 void chain_fini(struct chain *c);
 
 /* --- chunk.c */

@@ -91,8 +91,7 @@ replace_child(struct store *s, int64_t id, int64_t child)
     if (r == 0)
         r = sql_run(s, SQL_layer_owner, "ii", id, c.session);
     if (r == 0)
-        r = sql_run(s, SQL_layer_amounts, "iiiiii", id, c.used.bytes,
-                    c.used.inodes, c.used.names, c.used.pages, c.used.other);
+        r = layer_put(s, id, &c);
     return r < 0 ? r : remove_layer(s, child, id);
 }
 

@@ -117,15 +117,17 @@ use(struct walk *w, struct walk_layer *of)
     w->value = sqlite3_column_blob(of->st, 2);
     w->len = w->chunk ? (uint64_t)sqlite3_column_int64(of->st, 1)
                       : (uint64_t)sqlite3_column_bytes(of->st, 2);
-    w->is_damaged = w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
-                    !record_sum_is(record_sum(w->key, w->key_len, w->value,
-                                              w->len, w->chunk),
-                                   sqlite3_column_int64(of->st, 4));
+    w->sum = sqlite3_column_int64(of->st, 4);
+    w->is_damaged =
+        w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
+        !record_sum_is(
+            record_sum(w->key, w->key_len, w->value, w->len, w->chunk), w->sum);
 }
 
 int
 walk_next(struct walk *w)
 {
+    w->key = NULL; /* it was the statement's */
     for (;;) {
         int r = skip_used(w);
         if (r < 0)

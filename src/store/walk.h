@@ -20,6 +20,7 @@ struct walk {
     uint64_t len;      /* of the value, */
     const void *value; /* which is here, */
     int64_t chunk;     /* or in a chunk */
+    int64_t sum;       /* as stored */
 };
 
 /* Keys above this one. */

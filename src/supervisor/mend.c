@@ -6,6 +6,7 @@
 #include "supervisor/events.h"
 #include "supervisor/say.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +23,10 @@ struct mend {
     char first[REASON_BYTES];
 };
 
-/* --- on the keeper's thread */
-
-static void
-put_event(struct mend *m, const char *path, const char *text)
+/* An event with the cause `damaged`, of a session that stays in its state. */
+static int
+append_event(struct store *store, struct store_event e, const char *label,
+             const char *path, const char *text)
 {
     char cause[TEXT_BYTES + 32];
     struct buf b;
@@ -33,20 +34,28 @@ put_event(struct mend *m, const char *path, const char *text)
     buf_init(&b, SIZE_MAX);
     buf_puts(&b, "{");
     put_name(&b, "label");
-    put_text(&b, m->l->s->label);
+    put_text(&b, label);
     put_name(&b, "from");
-    put_text(&b, m->event.kind);
+    put_text(&b, e.kind);
     put_name(&b, "path");
     put_text(&b, path);
     buf_puts(&b, "}");
     buf_add(&b, "", 1);
     (void)snprintf(cause, sizeof cause, "%s: %s", cause_names[CAUSE_damaged],
                    text);
-    m->event.cause = cause;
-    m->event.figures = b.p;
-    m->error =
-        b.error ? b.error : store_event_append(m->store, &m->event, NULL);
+    e.cause = cause;
+    e.figures = b.p;
+    int r = b.error ? b.error : store_event_append(store, &e, NULL);
     buf_fini(&b);
+    return r;
+}
+
+/* --- on the keeper's thread */
+
+static void
+put_event(struct mend *m, const char *path, const char *text)
+{
+    m->error = append_event(m->store, m->event, m->l->s->label, path, text);
 }
 
 static void
@@ -142,4 +151,64 @@ mend_broken_off(struct life *l)
 {
     l->awaits_break = false;
     load_again(l);
+}
+
+/* --- what the store found when it was opened, before there is a keeper */
+
+struct found {
+    struct supervisor *sv;
+    struct store *store;
+    const char *text;
+    int error;
+};
+
+static int
+append_for(void *arg, const struct store_session *row)
+{
+    const struct found *f = arg;
+    struct store_event e = {.time_ms = wall_ms(),
+                            .session = row->id,
+                            .agent = row->agent,
+                            .kind = row->state};
+
+    return append_event(f->store, e, row->label, "", f->text);
+}
+
+/* A session that is lost has an event too. */
+static void
+on_found(void *arg, const struct store_finding *finding)
+{
+    const struct store_session lost = {.id = finding->session,
+                                       .agent = "",
+                                       .label = "",
+                                       .state =
+                                           session_state_names[SESSION_ended]};
+    struct found *f = arg;
+
+    say(f->sv, LEVEL_error, "the store: %s%s%s%s",
+        *finding->session ? "session " : "", finding->session,
+        *finding->session ? ": " : "", finding->what);
+    if (!*finding->session || f->error < 0)
+        return;
+    f->text = finding->what;
+    f->error = store_session_get(f->store, finding->session, append_for, f);
+    if (f->error == -ENOENT)
+        f->error = append_for(f, &lost);
+}
+
+int
+mend_report(struct supervisor *sv, struct store *store)
+{
+    struct found f = {.sv = sv, .store = store};
+    int r = store_begin(store, true);
+
+    if (r < 0)
+        return r;
+    r = store_damage(store, true, on_found, &f);
+    if (r >= 0)
+        r = f.error;
+    if (r == 0)
+        return store_end(store);
+    store_undo(store);
+    return r;
 }

@@ -243,6 +243,9 @@ open_store(struct serving *g)
     int r = store_open(c->store_dir, &o, why, &store);
     if (r != 0)
         return refuse("the store", why);
+    r = mend_report(&g->sv, store);
+    if (r < 0)
+        return refuse("the store's events", store_why(store));
     r = sessions_load(&g->sv, store);
     if (r < 0)
         return refuse("the store's sessions", strerror(-r));

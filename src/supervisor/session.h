@@ -283,5 +283,8 @@ void records_go_on(struct supervisor *sv);
 int mend_begin(struct life *l);
 /* The worker has answered what was broken off. */
 void mend_broken_off(struct life *l);
+/* Logs what the store found damaged when it was opened, with an event for each
+ * session concerned. */
+int mend_report(struct supervisor *sv, struct store *store);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct store_options options = {
-    .vfs = DISK_VFS, .log_pages = 60, .cache_bytes = 64 << 10};
+    .vfs = DISK_VFS, .log_pages = 60, .cache_bytes = 64 << 10, .boot = 1};
 
 TEST(random_work_is_what_it_should_be)
 {
@@ -39,6 +39,7 @@ check_snap(const struct workload *w, bool is_torn)
     memset(&after, 0, sizeof after);
     (void)snprintf(after.dir, sizeof after.dir, "%.40s-after", w->world.dir);
     after.options = options;
+    after.options.boot = 2;
     disk_from_snap(w->world.dir, after.dir, is_torn);
     world_reopen(&after);
     if (!after.s)

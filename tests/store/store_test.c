@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int
 copy_row(void *arg, const struct store_session *row)
@@ -412,6 +414,36 @@ TEST(folders_above_a_store_are_made)
     store_free(other);
     CHECK(store_open("/proc/none/x", NULL, why, &other) < 0);
     CHECK(strstr(why, "/proc/none"));
+    world_fini(&w);
+}
+
+TEST(a_store_of_an_earlier_format_is_upgraded)
+{
+    static const char text[] =
+#include "store_v1.def"
+        ;
+    struct world w;
+    sqlite3 *db;
+    char path[96];
+
+    world_init(&w, NULL);
+    store_free(STEAL(w.s));
+    (void)snprintf(path, sizeof path, "%s/store.db", w.dir);
+    CHECK_EQ(unlink(path), 0);
+    CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) {
+        world_reopen(&w);
+        CHECK_EQ(count_records(w.s, "a"), 8);
+        CHECK_EQ(count_records(w.s, "b"), 10);
+        CHECK_EQ(store_fsck(w.s, false, NULL, NULL), 0);
+    }
+    CHECK_EQ(end_session(w.s, "c"), -ENOENT);
+    CHECK_EQ(end_session(w.s, "a"), 0);
+    world_tidy(&w);
+    CHECK_EQ(count_records(w.s, "b"), 10);
+    CHECK_EQ(store_fsck(w.s, false, NULL, NULL), 0);
     world_fini(&w);
 }
 

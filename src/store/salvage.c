@@ -1,0 +1,352 @@
+/* Commits behind a damaged frame of the log.
+ *
+ * Two states of the database can be had: what SQLite recovers, up to the first
+ * damaged frame, and what all good frames together make. The first is whole,
+ * but misses later commits. The second has them; but a page whose last version
+ * was in a damaged frame is there in an older one, so the rows in it may be of
+ * another time. It gets a folder of its own, `salvage`, with another name of
+ * the database's file, and a log of the good frames.
+ *
+ * If nothing is wrong there (the pages fit together, every session can be read
+ * to its end with the digest that it should have), its log becomes the store's.
+ * If not, sessions are taken over one by one: one that is not what it should be
+ * stays as SQLite recovered it. So each session has one state or the other, as
+ * a whole.
+ *
+ * The folder stays until that is durable, and nothing is moved from a log to
+ * the database before: whatever is interrupted begins again. */
+#include "base/buf.h"
+#include "base/hfd.h"
+#include "base/record.h"
+#include "store/store_impl.h"
+#include "store/wal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 256 << 10 };
+
+/* --- the folder */
+
+/* Names are in the store's folder, of which this is a descriptor. */
+static int
+open_folder(const char *dir)
+{
+    return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void
+remove_folder(int dir_hfd, const char *name)
+{
+    static const char *const files[] = {"store.db", "store.db-wal", "lock"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", name, files[i]);
+        (void)unlinkat(dir_hfd, path, 0);
+    }
+    (void)unlinkat(dir_hfd, name, AT_REMOVEDIR);
+}
+
+bool
+salvage_is_there(const char *dir)
+{
+    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+
+    return faccessat(dir_hfd, "salvage/store.db-wal", F_OK, 0) == 0;
+}
+
+void
+salvage_remove(const char *dir)
+{
+    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+
+    remove_folder(dir_hfd, "salvage");
+}
+
+static int
+write_log(int dir_hfd, sqlite3_file *log, const struct wal *w)
+{
+    enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
+    CLEANUP(hfd_closep)
+    int hfd = openat(dir_hfd, "salvage.new/store.db-wal", FLAGS, 0600);
+
+    return hfd < 0 ? -errno : wal_write_good(log, w, hfd);
+}
+
+static int
+make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
+{
+    remove_folder(dir_hfd, "salvage.new");
+    if (mkdirat(dir_hfd, "salvage.new", 0700) ||
+        linkat(dir_hfd, "store.db", dir_hfd, "salvage.new/store.db", 0))
+        return -errno;
+    int r = write_log(dir_hfd, log, w);
+    if (r < 0)
+        return r;
+    return renameat(dir_hfd, "salvage.new", dir_hfd, "salvage") ||
+                   fsync(dir_hfd)
+               ? -errno
+               : 0;
+}
+
+int
+salvage_make(struct store *s, const char *dir)
+{
+    CLEANUP(log_putp) sqlite3_file *log = NULL;
+    CLEANUP(wal_fini) struct wal w = {0};
+
+    int r = log_open(s, dir, &log);
+    if (r <= 0)
+        return r;
+    r = wal_scan(log, &w);
+    if (r < 0)
+        return store_fail(s, r, "the store's log cannot be read");
+    if (w.n <= w.n_prefix)
+        return 0;
+    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+    r = make_folder(dir_hfd, log, &w);
+    return r < 0 ? store_fail(s, r,
+                              "the log is damaged, and the commits behind the "
+                              "damage cannot be copied to %s/salvage.new: %s",
+                              dir, strerror(-r))
+                 : 1;
+}
+
+static int
+open_copy(struct store *s, const char *dir, struct store **ret)
+{
+    const struct store_options o = {.vfs = "unix-none", /* it is locked */
+                                    .is_old = true,
+                                    .is_copy = true};
+    char path[STORE_PATH_BYTES], why[STORE_WHY_BYTES];
+
+    (void)snprintf(path, sizeof path, "%.900s/salvage", dir);
+    int r = store_open(path, &o, why, ret);
+    return r < 0 ? store_fail(s, r, "%s", why) : 0;
+}
+
+/* --- all of it */
+
+static int
+read_session(void *arg, const struct store_session *row)
+{
+    struct store *copy = arg;
+    struct store_place place = {0};
+    struct buf frames;
+    int r = row_check(copy, row);
+
+    buf_init(&frames, SIZE_MAX);
+    while (r == 0 && !place.is_done) {
+        frames.len = 0;
+        r = store_read(copy, row->id, PIECE_BYTES, &place, &frames);
+    }
+    buf_fini(&frames);
+    return r;
+}
+
+static int
+check_pages(struct store *copy)
+{
+    SQL *st = sql_start(copy, SQL_pages_check, "");
+    int r = sql_step(copy, st);
+
+    if (r < 0)
+        return r;
+    return r && !strcmp(sql_text(st, 0), "ok") ? 0 : -EBADMSG;
+}
+
+/* Does it have all that is claimed? */
+static int
+check_copy(struct store *s, struct store *copy)
+{
+    const struct ledger *l = &s->ledger;
+    int r = check_pages(copy);
+
+    for (size_t i = 0; i < l->n_old && r == 0; i++) {
+        char id[sizeof l->old->id + 1] = "";
+        int64_t has = 0;
+        memcpy(id, l->old[i].id, sizeof id - 1);
+        r = sql_number(copy, &has, SQL_session_commits, "t", id);
+        if (r == 0 && (uint64_t)has < l->old[i].commits &&
+            (has || l->old[i].commits != LEDGER_ENDED))
+            r = -EBADMSG;
+    }
+    return r < 0 ? r
+                 : store_session_list(copy, &(struct store_filter){0},
+                                      read_session, copy);
+}
+
+static int
+take_log(struct store *s, const char *dir)
+{
+    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+
+    int r = ledger_set_log(s, LEDGER_LOG_ANY);
+    if (r < 0)
+        return r;
+    if (renameat(dir_hfd, "salvage/store.db-wal", dir_hfd, "store.db-wal") ||
+        fsync(dir_hfd))
+        return store_fail(s, -errno, "%s/store.db-wal: %s", dir,
+                          strerror(errno));
+    remove_folder(dir_hfd, "salvage");
+    return 1;
+}
+
+int
+salvage_install(struct store *s, const char *dir)
+{
+    CLEANUP(store_freep) struct store *copy = NULL;
+
+    int r = open_copy(s, dir, &copy);
+    if (r == 0)
+        r = check_copy(s, copy);
+    if (r == 0)
+        return take_log(s, dir);
+    return r == -EBADMSG ? 0 : r;
+}
+
+/* --- session by session */
+
+struct import {
+    struct store *to, *from;
+};
+
+/* Without the end frame, which no commit has. */
+static int
+read_piece(struct store *from, const char *id, struct store_place *place,
+           struct buf *frames)
+{
+    frames->len = 0;
+    int r = store_read(from, id, PIECE_BYTES, place, frames);
+    if (r == 0 && place->is_done)
+        frames->len -= RECORD_HEAD_BYTES + RECORD_END_BYTES;
+    return r;
+}
+
+static int
+copy_records(const struct import *m, const char *id)
+{
+    struct store_place place = {0};
+    struct buf frames;
+    int r = 0;
+
+    buf_init(&frames, SIZE_MAX);
+    while (r == 0 && !place.is_done) {
+        r = read_piece(m->from, id, &place, &frames);
+        struct store_batch b = {.session = id,
+                                .frames = frames.p,
+                                .len = frames.len,
+                                .is_last = place.is_done};
+        if (r == 0)
+            r = store_commit(m->to, &b);
+    }
+    buf_fini(&frames);
+    return r;
+}
+
+/* An empty layer to write to, which will count commits as the other does. */
+static int
+begin_records(const struct import *m, const struct store_session *row)
+{
+    int64_t commits = 0, layer = 0;
+    struct row f = {0};
+
+    int r = sql_number(m->from, &commits, SQL_session_commits, "t", row->id);
+    if (r == 0)
+        r = row_find(m->to, row->id, &f);
+    if (r == 0 && f.staging)
+        r = row_drop_staging(m->to, f.number, f.staging);
+    if (r < 0)
+        return r;
+    const struct layer l = {.session = f.number,
+                            .commits = (uint64_t)commits - 1,
+                            .row_sum = row_sum(row)};
+    r = layer_add(m->to, &l, &layer);
+    return r < 0 ? r
+                 : sql_run(m->to, SQL_session_staging, "ii", f.number, layer);
+}
+
+static int
+import_session(const struct import *m, const struct store_session *row)
+{
+    if (row->has_ended)
+        return store_session_end(m->to, row);
+    int r = store_session_update(m->to, row);
+    if (r == -ENOENT)
+        r = store_session_create(m->to, row);
+    if (r == 0)
+        r = begin_records(m, row);
+    return r < 0 ? r : copy_records(m, row->id);
+}
+
+static int
+import_row(void *arg, const struct store_session *row)
+{
+    const struct import *m = arg;
+
+    int r = row->has_ended ? 0 : row_check(m->from, row);
+    if (r == 0)
+        r = op_begin(m->to);
+    return r < 0 ? r : op_end(m->to, import_session(m, row));
+}
+
+/* Does the copy have more of it than the store? */
+static int
+is_newer(const struct import *m, const char *id, uint64_t had)
+{
+    int64_t has = 0;
+    int r = sql_number(m->from, &has, SQL_session_commits, "t", id);
+
+    return r < 0 ? r : (uint64_t)has > had;
+}
+
+static int
+copy_event(void *arg, const struct store_event *e)
+{
+    const struct import *m = arg;
+
+    return sql_run(m->to, SQL_event_copy, "iittttt", (int64_t)e->seq,
+                   e->time_ms, e->session, e->agent, e->kind, e->cause,
+                   e->figures);
+}
+
+static int
+import_all(const struct import *m)
+{
+    const struct ledger *l = &m->to->ledger;
+    int64_t last = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < l->n_old && r == 0; i++) {
+        char id[sizeof l->old->id + 1] = "";
+        memcpy(id, l->old[i].id, sizeof id - 1);
+        if (!l->old[i].is_met)
+            r = is_newer(m, id, l->old[i].had);
+        if (r > 0)
+            r = store_session_get(m->from, id, import_row, (void *)m);
+        if (r == -EBADMSG || r == -ENOENT || r == -EDQUOT)
+            r = 0; /* it is reported as lost */
+    }
+    if (r == 0)
+        r = sql_number(m->to, &last, SQL_event_last, "");
+    if (r == 0)
+        r = store_event_list(m->from, NULL, (uint64_t)last, 0, copy_event,
+                             (void *)m);
+    return r == -EBADMSG ? 0 : r;
+}
+
+int
+salvage_import(struct store *s, const char *dir)
+{
+    CLEANUP(store_freep) struct store *copy = NULL;
+
+    int r = open_copy(s, dir, &copy);
+    if (r < 0) /* nothing of it can be used */
+        return r == -EBADMSG || r == -EPROTO ? 0 : r;
+    return import_all(&(struct import){s, copy});
+}
