@@ -17,8 +17,8 @@
  * served one after the other, in the order in which they came; different
  * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
  * wsand_window_changed do not wait and may be called from signal handlers;
- * wsand_status, wsand_call_reply, and the functions of a process that was
- * started do not wait either. */
+ * wsand_status, wsand_call_reply, wsand_run_resume, and the functions of a
+ * process that was started do not wait either. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -327,6 +327,12 @@ struct wsand_run {
      * are missing. All together is not above the limit. There is no such line
      * with is_unmarked, or where the limit is below 256 bytes. */
     bool keep_ends, is_unmarked;
+    /* Asked before on_output, on the same thread, with on_output_arg: how many
+     * bytes it takes now. At 0 the programs that write wait, as for a full
+     * pipe, until wsand_run_resume, but no longer than the time limit. Lines
+     * of our own, such as "command timed out", are passed all the same. NULL:
+     * any number. */
+    size_t (*window)(void *arg);
 };
 
 /* A command's result. The bytes are freed by wsand_output_free, which leaves
@@ -371,6 +377,10 @@ WSAND_API void wsand_output_free(struct wsand_output *out);
  * its turn is over; it does nothing while there is none. From any thread or
  * signal handler. */
 WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
+/* Has the programs of the command that runs, if they wait for its `window`, ask
+ * for it again. */
+WSAND_API int wsand_run_resume(struct wsand_sandbox *sb,
+                               struct wsand_error *err);
 /* Notes the state that a command left, so that the next need not do it first:
  * to be called after the answer was given. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
@@ -627,6 +637,10 @@ struct wsand_process_options {
      * in it, as for a full pipe, until wsand_process_resume. NULL: there is
      * always room. */
     bool (*has_room)(void *arg);
+    /* As has_room, and asked after it: how many bytes on_output takes now. What
+     * is left in a terminal when the process ends is passed all the same. NULL:
+     * any number. */
+    size_t (*window)(void *arg);
 };
 
 /* Does not wait for its turn: the process starts while a command runs. */

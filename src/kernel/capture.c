@@ -42,6 +42,7 @@ void
 capture_close(struct capture *c, struct capture *later)
 {
     c->later = capture_get(later);
+    capture_wake(c);
 }
 
 static void
@@ -127,10 +128,10 @@ last_of(struct capture *c)
     return c;
 }
 
-static bool
-has_room(const struct capture *c)
+static size_t
+window(const struct capture *c)
 {
-    return !c->has_room || c->has_room(c->arg);
+    return c->window ? c->window(c->arg) : SIZE_MAX;
 }
 
 /* The oldest bytes behind the head make room. */
@@ -176,11 +177,13 @@ static int64_t
 capture_write(struct file *f, struct task *t, const void *buf, size_t len,
               uint64_t *pos)
 {
+    size_t max = window(last_of(f->obj)), n = len < max ? len : max;
+
     (void)t, (void)pos;
-    if (!has_room(last_of(f->obj)))
+    if (!max)
         return -EAGAIN;
-    capture_add(f->obj, buf, len);
-    return (int64_t)len;
+    capture_add(f->obj, buf, n);
+    return (int64_t)n;
 }
 
 static short
@@ -189,7 +192,7 @@ capture_poll(struct file *f, struct poll_table *pt)
     struct capture *c = last_of(f->obj);
 
     poll_wait(pt, &c->writable);
-    return has_room(c) ? POLLOUT | POLLWRNORM : 0;
+    return window(c) ? POLLOUT | POLLWRNORM : 0;
 }
 
 static int

@@ -27,8 +27,9 @@ struct capture {
     bool is_tap;           /* keeps nothing: on_bytes is told of all */
     /* Is given all bytes as they come, whether they are kept or not. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
-    /* False: who writes waits until capture_wake. NULL: there is room. */
-    bool (*has_room)(void *arg);
+    /* How many bytes may be written now; 0: writers wait until capture_wake.
+     * NULL: any number. */
+    size_t (*window)(void *arg);
     void *arg;
     struct waitq writable;
 };
@@ -36,11 +37,12 @@ struct capture {
 /* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
 OWN struct capture *capture_new(size_t max, bool is_ring);
 void capture_put(OWN struct capture *c); /* NULL is fine */
-/* What is written from now on goes to `later` (a reference is taken). */
+/* What is written from now on goes to `later` (a reference is taken), also by
+ * the writers that wait. */
 void capture_close(struct capture *c, struct capture *later);
-/* Who waits looks again for room. */
+/* Has the writers that wait ask for the window again. */
 void capture_wake(struct capture *c);
-/* As a write to its file, whether there is room or not. */
+/* As a write to its file, whatever the window is. */
 void capture_add(struct capture *c, const char *p, size_t len);
 /* Takes the bytes; the caller frees them. NULL and 0 when there are none. With
  * `head`, the dropped ones are missing behind that many bytes. */

@@ -49,6 +49,14 @@ tell_err(void *arg, const char *p, size_t len)
     c->on_output(c->on_output_arg, 2, p, len);
 }
 
+static size_t
+ask_window(void *arg)
+{
+    const struct command *c = arg;
+
+    return c->window(c->on_output_arg);
+}
+
 static int
 make_captures(const struct command *c, struct outcome *o)
 {
@@ -64,6 +72,7 @@ make_captures(const struct command *c, struct outcome *o)
         o->out->on_bytes = tell_out;
         o->err->on_bytes = tell_err;
         o->out->arg = o->err->arg = (void *)c;
+        o->out->window = o->err->window = c->window ? ask_window : NULL;
     }
     return 0;
 }
@@ -91,8 +100,10 @@ outcome_fini(struct outcome *o, struct shell *sh)
     struct capture *both[] = {o->out, o->err};
 
     for (int i = 0; i < 2; i++) {
-        if (both[i])
+        if (both[i]) {
             both[i]->on_bytes = NULL;
+            both[i]->window = NULL;
+        }
         if (both[i] && sh)
             capture_close(both[i], sh->background);
         capture_put(both[i]);
@@ -165,6 +176,7 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
         outcome_fini(ret, NULL);
         return r;
     }
+    sh->sb->outcome = ret;
     if (deadline != NS_NEVER)
         deadline -= k->clock.boot_ns;
     if (kernel_run(k, is_over, &run, deadline) == -ETIMEDOUT) {
@@ -173,6 +185,7 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
         (void)kernel_run(k, is_over, &run, NS_NEVER);
     }
     sh->is_running = false;
+    sh->sb->outcome = NULL;
     sh->res->task->run_tag = 0;
     kernel_end_run(k);
     ret->status = sh->res->status;

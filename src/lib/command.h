@@ -19,7 +19,10 @@ struct command {
     bool merge;     /* standard error goes where standard output goes */
     /* Told of what is written to 1 and 2; NULL: nobody. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
-    void *on_output_arg;
+    /* How many bytes on_output takes now; 0: writers wait until
+     * wsand_run_resume. NULL: any number. */
+    size_t (*window)(void *arg);
+    void *on_output_arg; /* of both */
     int64_t deadline_ns; /* of the host's monotonic clock, or NS_NEVER */
     bool is_ours;        /* signals and wsand_cancel are not for it */
     /* It belongs to the command before: when it is killed, the state before

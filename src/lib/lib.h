@@ -63,6 +63,7 @@ struct wsand_sandbox {
     struct kernel *kernel;
     struct wsand_options options; /* its own copies; without programs */
     struct shell *shell;          /* NULL: not used yet */
+    struct outcome *outcome;      /* of the command that runs, or NULL */
     struct snapshot *initial;     /* the state it began with */
     struct list snapshots;        /* the oldest first */
     size_t n_snapshots;

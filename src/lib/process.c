@@ -121,16 +121,27 @@ pump_in(struct process *p)
     }
 }
 
-/* Of a terminal; all of it, or as long as there is room. */
+size_t
+process_window(const struct process *p)
+{
+    if (p->has_room && !p->has_room(p->arg))
+        return 0;
+    return p->window ? p->window(p->arg) : SIZE_MAX;
+}
+
+/* Of a terminal; all of it, or as much as the caller takes. */
 static void
 pump_out(struct process *p, bool all)
 {
     char buf[PUMP_BYTES];
     int64_t n = 1;
 
-    while (p->in && p->tty && n > 0 &&
-           (all || !p->has_room || p->has_room(p->arg))) {
-        n = p->in->ops->read(p->in, NULL, buf, sizeof buf, NULL);
+    while (p->in && p->tty && n > 0) {
+        size_t max = all ? sizeof buf : process_window(p);
+        if (!max)
+            break;
+        n = p->in->ops->read(p->in, NULL, buf,
+                             max < sizeof buf ? max : sizeof buf, NULL);
         if (n > 0 && p->on_output)
             p->on_output(p->arg, p->id, 1, buf, (size_t)n);
     }
@@ -151,7 +162,7 @@ static void
 drop_output(OWN struct capture *c)
 {
     c->on_bytes = NULL;
-    c->has_room = NULL;
+    c->window = NULL;
     capture_wake(c);
     capture_put(c);
 }

@@ -18,6 +18,7 @@ struct process {
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     bool (*has_room)(void *arg);
+    size_t (*window)(void *arg);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
     void *arg;
 
@@ -38,5 +39,8 @@ struct process {
     struct waiter waiter; /* for room in its input, or a terminal's output */
     struct poll_table pt;
 };
+
+/* How many bytes of output the caller takes now. */
+size_t process_window(const struct process *p);
 
 #endif

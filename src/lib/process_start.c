@@ -31,12 +31,10 @@ tell_err(void *arg, const char *bytes, size_t len)
     p->on_output(p->arg, p->id, 2, bytes, len);
 }
 
-static bool
-ask_for_room(void *arg)
+static size_t
+ask_window(void *arg)
 {
-    const struct process *p = arg;
-
-    return p->has_room(p->arg);
+    return process_window(arg);
 }
 
 static void
@@ -62,7 +60,7 @@ tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
     if (c) {
         c->is_tap = true;
         c->on_bytes = p->on_output ? tell : NULL;
-        c->has_room = p->has_room ? ask_for_room : NULL;
+        c->window = ask_window;
         c->arg = p;
     }
     return c;
@@ -227,6 +225,7 @@ process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
                           .is_pty = o->is_pty,
                           .on_output = o->on_output,
                           .has_room = o->has_room,
+                          .window = o->window,
                           .on_exit = o->on_exit,
                           .arg = o->arg,
                           .waiter = {.wake = on_ready, .stays = true},

@@ -188,6 +188,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         .keep_ends = run->keep_ends,
         .merge = run->merge_stderr,
         .on_output = run->on_output,
+        .window = run->window,
         .on_output_arg = run->on_output_arg,
         .deadline_ns = deadline_ns,
         .continues = continues};
@@ -320,6 +321,28 @@ wsand_cancel(struct wsand_sandbox *sb)
 {
     atomic_store(&sb->is_cancelled, true);
     kernel_kick(sb->kernel);
+}
+
+static void
+deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
+{
+    if (sb->outcome) {
+        capture_wake(sb->outcome->out);
+        capture_wake(sb->outcome->err);
+    }
+    free(m);
+}
+
+int
+wsand_run_resume(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    struct mail *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return error_set(err, ENOMEM, "out of memory");
+    m->deliver = deliver_resume;
+    mail_send(sb, m);
+    return 0;
 }
 
 bool

@@ -64,7 +64,8 @@ do_files_read(struct request *q)
 }
 
 static void
-put_entry(struct buf *b, struct text name, const struct wsand_stat *st)
+put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
+          bool with_details)
 {
     buf_add(b, "{", 1);
     put_name(b, "name");
@@ -72,11 +73,18 @@ put_entry(struct buf *b, struct text name, const struct wsand_stat *st)
     put_name(b, "type");
     put_text(b, type_name(st->type));
     put_number(b, "size", st->bytes);
+    if (with_details) {
+        put_number(b, "mode", st->mode);
+        put_name(b, "mtimeMs");
+        buf_printf(b, "%lld", (long long)(st->mtime_ns / 1000000));
+    }
+    buf_add(b, "}", 1);
 }
 
 void
 do_files_list(struct request *q)
 {
+    bool with_details = param_bool(q, "details");
     struct wsand_error err = {0};
     struct wsand_list list;
 
@@ -91,8 +99,8 @@ do_files_list(struct request *q)
         const struct wsand_entry *e = &list.v[i];
         if (i)
             buf_add(b, ",", 1);
-        put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat);
-        buf_add(b, "}", 1);
+        put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat,
+                  with_details);
     }
     buf_puts(b, "]}");
     wsand_list_free(&list);
@@ -127,10 +135,7 @@ do_files_stat(struct request *q)
         return;
     }
     struct buf *b = answer_begin(q);
-    put_entry(b, last_name(path), &st);
-    put_number(b, "mode", st.mode);
-    put_name(b, "mtimeMs");
-    buf_printf(b, "%lld}", (long long)(st.mtime_ns / 1000000));
+    put_entry(b, last_name(path), &st, true);
     answer_end(q);
 }
 

@@ -50,6 +50,14 @@ has_room(void *arg)
     return !writer_is_behind(&p->srv->out);
 }
 
+static size_t
+window(void *arg)
+{
+    struct process *p = arg;
+
+    return stream_window(&p->stream);
+}
+
 static void
 exit_job(struct wsand_sandbox *sb, void *arg)
 {
@@ -101,8 +109,9 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 /* --- the table */
 
 static struct process *
-process_new(struct box *box, bool is_base64)
+process_new(const struct request *q)
 {
+    struct box *box = q->box;
     struct process *p = calloc(1, sizeof *p);
 
     if (!p)
@@ -112,7 +121,8 @@ process_new(struct box *box, bool is_base64)
                                 .id_name = "process_id",
                                 .id = p->id,
                                 .sandbox_id = p->sandbox_id,
-                                .is_base64 = is_base64};
+                                .is_base64 = param_is_base64(q)};
+    stream_set_window(&p->stream, q);
     if (box->id)
         (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "\"%" PRIu64 "\"",
                        box->id);
@@ -217,7 +227,8 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .on_exit = on_exit_of,
         .arg = p,
         .on_start = on_start,
-        .has_room = has_room};
+        .has_room = has_room,
+        .window = window};
     p->starter = q;
     r = wsand_process_start(q->sb, &o, &id, err);
     free(env);
@@ -233,7 +244,7 @@ do_process_start(struct request *q)
         answer_error(q, INVALID_PARAMS, "Missing required param: command");
         return;
     }
-    struct process *p = process_new(q->box, param_is_base64(q));
+    struct process *p = process_new(q);
     if (!p) {
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
@@ -296,6 +307,61 @@ do_process_kill(struct request *q)
     answer_status(q, r, &err);
 }
 
+static void
+answer_no_process(OWN struct request *q)
+{
+    answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
+                 param_int(q, "processId", 0));
+}
+
+static void
+window_of_process(OWN struct request *q)
+{
+    pthread_mutex_lock(&q->srv->lock);
+    struct process *p = find(q);
+    if (p)
+        stream_add_window(&p->stream, param_int(q, "bytes", 0));
+    pthread_mutex_unlock(&q->srv->lock);
+    if (!p) {
+        answer_no_process(q);
+        return;
+    }
+    (void)wsand_process_resume(q->sb, p->number, NULL);
+    answer_ok(q);
+}
+
+static void
+window_of_run(OWN struct request *q)
+{
+    char *id = message_id(q->msg, param(q, "requestId"));
+
+    if (!id) {
+        answer_error(q, INVALID_PARAMS,
+                     "requestId must be a string or a number");
+        return;
+    }
+    run_add_window(q->box, id, param_int(q, "bytes", 0));
+    free(id);
+    (void)wsand_run_resume(q->sb, NULL);
+    answer_ok(q);
+}
+
+/* Of a process or run that has ended meanwhile, it is no error: the client
+ * could not know. */
+void
+do_output_window(struct request *q)
+{
+    bool is_run = param(q, "requestId");
+
+    if (is_run == (param(q, "processId") != NULL))
+        answer_error(q, INVALID_PARAMS,
+                     "output.window needs either processId or requestId");
+    else if (is_run)
+        window_of_run(q);
+    else
+        window_of_process(q);
+}
+
 void
 do_process_wait(struct request *q)
 {
@@ -313,8 +379,7 @@ do_process_wait(struct request *q)
         list_push_back(&p->waiters, &q->link);
     pthread_mutex_unlock(&srv->lock);
     if (!p)
-        answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
-                     param_int(q, "processId", 0));
+        answer_no_process(q);
     else if (has_ended)
         answer_exit(q, exit_code);
 }

@@ -164,6 +164,19 @@ answer_output(OWN struct request *q, const struct wsand_output *o)
     answer_end(q);
 }
 
+/* The run of this id (NULL: the oldest) in the box. With the lock held. */
+static struct request *
+find_run(const struct box *box, const char *id)
+{
+    LIST_FOR_EACH(it, &box->runs)
+    {
+        struct request *q = CONTAINER_OF(it, struct request, run_link);
+        if (!id || (q->id && !strcmp(q->id, id)))
+            return q;
+    }
+    return NULL;
+}
+
 /* --- running */
 
 /* False: it was cancelled before it began. */
@@ -215,6 +228,14 @@ input_of(const struct request *q, struct text *ret, char **ret_owned,
     return 0;
 }
 
+static void
+set_stream(struct request *q, struct stream *stream)
+{
+    pthread_mutex_lock(&q->srv->lock);
+    q->stream = stream;
+    pthread_mutex_unlock(&q->srv->lock);
+}
+
 static int
 run(struct request *q, struct text command, struct wsand_output *ret,
     struct wsand_error *err)
@@ -248,12 +269,16 @@ run(struct request *q, struct text command, struct wsand_output *ret,
                           .is_unmarked = param_is_base64(q),
                           .trace = param_bool(q, "trace")};
     if (param_bool(q, "stream")) {
+        stream_set_window(&stream, q);
+        set_stream(q, &stream);
         x.on_output = stream_on_output;
+        x.window = stream_window;
         x.on_output_arg = &stream;
     }
     extension_set_deadline(now_ns() + (int64_t)timeout_ms * NS_PER_MS);
     r = wsand_run(q->sb, &x, ret, err);
     extension_set_deadline(0);
+    set_stream(q, NULL);
     stream_end(&stream);
     free(env);
     free(owned);
@@ -281,6 +306,18 @@ do_run(struct request *q)
     wsand_output_free(&out);
 }
 
+/* --- the window */
+
+void
+run_add_window(struct box *box, const char *id, int64_t bytes)
+{
+    pthread_mutex_lock(&box->srv->lock);
+    struct request *q = find_run(box, id);
+    if (q && q->stream)
+        stream_add_window(q->stream, bytes);
+    pthread_mutex_unlock(&box->srv->lock);
+}
+
 /* --- cancelling */
 
 /* One that does not run yet will not. */
@@ -292,24 +329,15 @@ mark(struct request *q)
         wsand_cancel(q->sb);
 }
 
-/* The run of this id (NULL: the oldest) in the box. */
 static bool
 cancel_run(struct box *box, const char *id)
 {
-    bool found = false;
-
     pthread_mutex_lock(&box->srv->lock);
-    LIST_FOR_EACH(it, &box->runs)
-    {
-        struct request *q = CONTAINER_OF(it, struct request, run_link);
-        if (!id || (q->id && !strcmp(q->id, id))) {
-            mark(q);
-            found = true;
-            break;
-        }
-    }
+    struct request *q = find_run(box, id);
+    if (q)
+        mark(q);
     pthread_mutex_unlock(&box->srv->lock);
-    return found;
+    return q;
 }
 
 void

@@ -23,6 +23,8 @@ enum {
     RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
 };
 
+struct stream;
+
 struct server {
     const struct server_options *options;
     struct wsand_runtime *rt;
@@ -75,7 +77,8 @@ struct request {
     /* of a run; guarded by srv->lock */
     struct list run_link; /* in box->runs */
     bool is_running, is_cancelled;
-    uint64_t number; /* for what the handler wants to remember */
+    struct stream *stream; /* while it runs; NULL: its output is not sent */
+    uint64_t number;       /* for what the handler wants to remember */
 };
 
 /* Takes a reference to msg. NULL: no memory. */
@@ -273,6 +276,8 @@ void dispatch_too_large(struct server *srv);
 
 /* It will not run. */
 void run_forget(struct request *q);
+/* Lets the run with this id, if it has not ended, send so many bytes more. */
+void run_add_window(struct box *box, const char *id, int64_t bytes);
 /* Marks all runs as cancelled. */
 void run_cancel_all(struct server *srv);
 void process_free_all(struct box *box);

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* More makes no difference, and its sum does not overflow. */
+#define WINDOW_BYTES_MAX (INT64_C(1) << 60)
+
 static void
 put_notification(struct buf *b, const struct stream *s, int stream,
                  struct text data)
@@ -65,11 +68,41 @@ notify_whole(struct stream *s, int stream, struct text data)
     t->len = cut;
 }
 
+/* --- the window */
+
+size_t
+stream_window(void *arg)
+{
+    const struct stream *s = arg;
+
+    if (!s->has_window)
+        return SIZE_MAX;
+    int64_t left = s->window;
+    return left > 0 ? (size_t)left : 0;
+}
+
+void
+stream_set_window(struct stream *s, const struct request *q)
+{
+    s->window = param_int(q, "windowBytes", 0);
+    s->has_window = s->window > 0;
+}
+
+void
+stream_add_window(struct stream *s, int64_t bytes)
+{
+    if (s->window < WINDOW_BYTES_MAX)
+        s->window += bytes;
+}
+
+/* --- output */
+
 void
 stream_on_output(void *arg, int stream, const void *data, size_t len)
 {
     struct stream *s = arg;
 
+    s->window -= (int64_t)len;
     if (s->is_base64)
         notify(s, stream, (struct text){data, len});
     else

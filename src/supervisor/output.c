@@ -47,22 +47,46 @@ find_route(const struct life *l, uint64_t process)
     return NULL;
 }
 
+/* Output that nobody gets must not wait until somebody gives its bytes back. */
+static void
+open_window(struct life *l, const char *id_name, uint64_t id)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"%s\":%" PRIu64 ",\"bytes\":%" PRIi64 "}", id_name, id,
+               INT64_C(1) << 53);
+    if (!b.error)
+        route_ask(l, ASK_WINDOW, "output.window", &b);
+    buf_fini(&b);
+}
+
+static void
+drop_route(struct life *l, struct route *r)
+{
+    if (r->has_window)
+        open_window(l, "processId", r->process);
+    route_free(l, r);
+}
+
 /* The output of what it started is for the same client. */
 void
 output_add_route(struct life *l, const struct call *q, struct text result)
 {
     struct route *r = calloc(1, sizeof *r);
 
-    if (!r || q->client->is_gone) {
-        free(r);
+    if (!r)
         return;
-    }
     *r = (struct route){.process = member_number(result, "processId"),
                         .client = q->client,
-                        .has_pty = call_bool(q, "pty", false)};
+                        .has_pty = call_bool(q, "pty", false),
+                        .has_window = call_param(q, "windowBytes")};
     list_push_back(&l->routes, &r->link);
-    if (++l->n_routes > ROUTES_MAX)
-        route_free(l, CONTAINER_OF(l->routes.next, struct route, link));
+    l->n_routes++;
+    if (q->client->is_gone)
+        drop_route(l, r);
+    else if (l->n_routes > ROUTES_MAX)
+        drop_route(l, CONTAINER_OF(l->routes.next, struct route, link));
 }
 
 /* After its end has been told, a process writes no more. */
@@ -180,7 +204,14 @@ forget_in(struct life *l, const struct client *c)
             continue;
         if (r->has_pty)
             hang_up(l, r);
-        route_free(l, r);
+        drop_route(l, r);
+    }
+    LIST_FOR_EACH(it, &l->open)
+    {
+        const struct call *q = CONTAINER_OF(it, struct call, turn);
+        if (q->client == c && method_is(q->method, "run") &&
+            call_param(q, "windowBytes"))
+            open_window(l, "requestId", q->number);
     }
 }
 

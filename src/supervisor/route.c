@@ -73,6 +73,15 @@ number_of(const struct life *l, const struct call *q, const json_t *id)
     return number;
 }
 
+/* A client of one line could never give bytes of a window back. */
+static bool
+is_for_worker(const struct call *q, const char *name)
+{
+    if (!strcmp(name, "windowBytes"))
+        return q->client->ops->hold && !q->client->is_gone;
+    return strcmp(name, "sessionId");
+}
+
 /* The client's parameters without those that are ours. */
 static void
 put_params(struct buf *b, const struct life *l, const struct call *q)
@@ -83,7 +92,7 @@ put_params(struct buf *b, const struct life *l, const struct call *q)
     buf_puts(b, "{");
     json_object_foreach((json_t *)q->params, name, value)
     {
-        if (!strcmp(name, "sessionId"))
+        if (!is_for_worker(q, name))
             continue;
         buf_puts(b, b->p[b->len - 1] == '{' ? "" : ",");
         put_text(b, name);

@@ -141,11 +141,18 @@ struct route {
     struct list link;
     uint64_t process;
     struct client *client;
-    bool has_pty;
+    bool has_pty, has_window;
 };
 
 /* Numbers of our own requests to a worker; those of calls are above. */
-enum { ASK_CREATE = 1, ASK_LOAD, ASK_LEAVE, ASK_CANCEL, ASK_HANG_UP };
+enum {
+    ASK_CREATE = 1,
+    ASK_LOAD,
+    ASK_LEAVE,
+    ASK_CANCEL,
+    ASK_HANG_UP,
+    ASK_WINDOW
+};
 enum { ASK_LAST = 7 };
 
 struct life {

@@ -297,6 +297,51 @@ def test_a_terminal_hangs_up_with_its_client(sup, session, client):
     assert session.call("process.wait", processId=number)["exitCode"] == 129
 
 
+# --- windows of output
+
+
+def receive(client, size):
+    """Waits for so many bytes of output; nothing more has come by then."""
+    while sum(len(n["data"]) for n in client.notes) < size:
+        message = client.line()
+        if "method" in message:
+            client.notes.append(message["params"])
+    client.call("session.list")
+    said = "".join(n["data"] for n in client.notes)
+    client.notes.clear()
+    assert len(said) == size
+    return said
+
+
+def test_a_process_waits_when_its_window_is_full(session, client):
+    client.notes.clear()
+    number = session.call("process.start", command="exec yes", windowBytes=100)["processId"]
+    assert receive(client, 100) == "y\n" * 50
+    session.call("output.window", processId=number, bytes=60)
+    assert receive(client, 60) == "y\n" * 30
+    session.call("process.kill", processId=number)
+    assert session.call("process.wait", processId=number) == {"exitCode": 143}
+
+
+def test_a_run_waits_when_its_window_is_full(session, client):
+    client.notes.clear()
+    number = session.ask("run", command="echo 123456789", stream=True, windowBytes=4)
+    assert receive(client, 4) == "1234"
+    session.call("output.window", requestId=number, bytes=6)
+    assert receive(client, 6) == "56789\n"
+    assert client.wait(number)["stdout"] == "123456789\n"
+
+
+@pytest.mark.parametrize("method, more", [("process.start", {}), ("run", {"stream": True})])
+def test_what_a_client_leaves_behind_waits_for_no_window(sup, session, method, more):
+    other = sup.client()
+    other.ask(method, sessionId=session.id, windowBytes=10,
+              command="head -c 100 /dev/zero | tr '\\0' x; echo end >/tmp/end", **more)
+    receive(other, 10)
+    other.close()
+    assert session.run("while [ ! -s /tmp/end ]; do sleep 0.01; done; cat /tmp/end") == "end\n"
+
+
 # --- limits
 
 

@@ -15,6 +15,7 @@ struct heard {
     struct event ended;
     int exit_code;
     bool has_room;
+    size_t window;
     struct event asked; /* for room */
 };
 
@@ -237,6 +238,49 @@ TEST(output_on_a_terminal_waits_for_room)
     CHECK_EQ(type(l.sb, id, "\n"), 0);
     CHECK_ENDS(&h, 0);
     CHECK(!strncmp(h.out, "one\r\n1\r\n2\r\n", 11));
+    lib_free(&l);
+}
+
+static size_t
+window(void *arg)
+{
+    struct heard *h = arg;
+
+    pthread_mutex_lock(&h->lock);
+    size_t used = h->out_len + h->err_len;
+    size_t left = used < h->window ? h->window - used : 0;
+    pthread_mutex_unlock(&h->lock);
+    if (!left)
+        event_happen(&h->asked);
+    return left;
+}
+
+static void
+set_window(struct heard *h, size_t bytes)
+{
+    pthread_mutex_lock(&h->lock);
+    h->window = bytes;
+    pthread_mutex_unlock(&h->lock);
+}
+
+TEST(process_writes_no_more_than_its_window)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static struct heard h;
+    uint64_t id = LAUNCH(l.sb, &h, .command = "echo one; echo two >&2; exit 3",
+                         .window = window);
+
+    set_window(&h, 2);
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), 0);
+    CHECK(event_wait(&h.asked, 1));
+    CHECK(says(&h, "on"));
+    CHECK_RUN(l.sb, "echo beside", 0, "beside\n");
+    CHECK_EQ(h.out_len + h.err_len, 2);
+    set_window(&h, 100);
+    CHECK_EQ(wsand_process_resume(l.sb, id, NULL), 0);
+    CHECK_ENDS(&h, 3);
+    CHECK_STR(h.out, "one\n");
+    CHECK_STR(h.err, "two\n");
     lib_free(&l);
 }
 
