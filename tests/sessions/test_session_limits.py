@@ -21,8 +21,8 @@ def test_the_groups_limits_are_those_of_the_session(client):
     s = client.create(limits={"memoryMb": 100, "diskMb": 200, "cpuPercent": 30, "maxProcesses": 10})
     wall = int(group_file(s.pid, "memory", "memory.limit_in_bytes", "memory.max").read_text())
     overhead = wall - (300 << 20)
-    ends_of_files = 64 * 200 * 4096
-    assert (64 + 4 * 10 << 20) + ends_of_files <= overhead <= 250 << 20
+    ends_of_files = 100000 * 4096
+    assert 64 + 4 * 10 << 20 <= overhead - ends_of_files <= 200 << 20
     cpu = group_file(s.pid, "cpu", "cpu.cfs_quota_us", "cpu.max").read_text()
     assert cpu.split()[0] == "30000"
     assert group_file(s.pid, "pids", "pids.max", "pids.max").read_text() == "64\n"
@@ -33,7 +33,7 @@ def test_out_of_memory_without_groups_is_found_by_the_watchdog(make):
     s = client.create(limits={"memoryMb": 16, "diskMb": 1, "maxProcesses": 1})
     s.run("set 1 kept")
     with pytest.raises(Error, match="interrupted: oom"):
-        s.run("hoard 400")
+        s.run("hoard 800")
     assert s.wait_for("paused")["cause"] == "oom"
     assert s.run("get 1") == "kept"
 
