@@ -269,7 +269,7 @@ put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
 
     (void)snprintf(path, sizeof path, COMMANDS_DIR "%s", name);
     (void)snprintf(first, sizeof first, FIRST_DIR "%s", name);
-    if (skeleton_find(t, first))
+    if (skeleton_find(t, first) || skeleton_find(t, path) == ino)
         return -EEXIST;
     int r = skeleton_link(t, path, ino, now_ns);
     return r == -EEXIST ? skeleton_link(t, first, ino, now_ns) : r;

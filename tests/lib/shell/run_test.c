@@ -135,7 +135,7 @@ note_output(void *arg, int stream, const void *data, size_t len)
     }
 }
 
-TEST(output_is_told_as_it_comes_up_to_the_limit)
+TEST(output_is_told_as_it_comes_also_past_the_limit)
 {
     LIB_SANDBOX(l, .files = 0);
     struct stream s = {0};
@@ -146,9 +146,9 @@ TEST(output_is_told_as_it_comes_up_to_the_limit)
     CHECK_WITH(l.sb, &run,
                "printf a; printf b >&2; printf cdef; (sleep 0; printf x) &", 0,
                "acd");
-    CHECK_STR(s.text, "oaebocod");
+    CHECK_STR(s.text, "oaebocodoeof");
     CHECK_RUN(l.sb, "wait", 0, "");
-    CHECK_STR(s.text, "oaebocod");
+    CHECK_STR(s.text, "oaebocodoeof");
     lib_free(&l);
 }
 
