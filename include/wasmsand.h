@@ -217,6 +217,9 @@ struct wsand_options {
      * sandbox's own limits, file_bytes and files. */
     const struct wsand_mount_limit *mount_limits;
     size_t n_mount_limits;
+    /* It is for wsand_run: a memory limit with which the shell cannot start is
+     * refused (-EINVAL), with the minimum in the message. */
+    bool needs_shell;
 };
 
 WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,

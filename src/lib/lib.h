@@ -29,7 +29,8 @@ struct shell_image {
     uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
     _Atomic uint32_t n_live; /* shells that have a machine */
     _Atomic uint32_t n_runs; /* files with pages of shells (shell_pages.c) */
-    uint8_t hash[32];        /* of the program, when it was first needed */
+    _Atomic uint64_t least_bytes; /* of memory (minimum.c); 0: not known */
+    uint8_t hash[32];             /* of the program, when it was first needed */
     bool has_hash;
 };
 
@@ -117,6 +118,10 @@ int runtime_close(struct wsand_runtime *rt, struct wsand_error *err);
 /* runtime.c: as machine_ops.load, waiting for what is being compiled. */
 int runtime_load(struct wsand_runtime *rt, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
+
+/* minimum.c: -EINVAL: the shell needs more memory than that. */
+int minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
+                  struct wsand_error *err);
 
 /* sized.c: structures that begin with their size, in the caller's version.
  * -EINVAL and a message that names the structure: its size is less than that

@@ -319,6 +319,8 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     int r = SIZED_TAKE(&o, given, "wsand_options", err);
     if (r == 0)
         r = get_limits(&o, max, err);
+    if (r == 0 && o.needs_shell)
+        r = minimum_check(rt, max[LIMIT_memory], err);
     if (r == 0)
         r = env_check(o.env, err);
     if (r == 0)

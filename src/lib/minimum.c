@@ -1,0 +1,51 @@
+/* The memory without which the shell does not start. It depends on the root
+ * image, so it is measured: by a command that does nothing, in a sandbox of its
+ * own, when a small limit is asked for. */
+#include "lib/lib.h"
+
+#include <errno.h>
+
+enum { MIB = 1 << 20, ENOUGH_BYTES = 64 * MIB };
+
+static int
+measure(struct wsand_runtime *rt, uint64_t *ret, struct wsand_error *err)
+{
+    const struct wsand_options o = {.size = sizeof o};
+    const struct wsand_run run = {
+        .size = sizeof run, .command = ":", .command_len = 1};
+    struct wsand_output out = {.size = sizeof out};
+    struct wsand_sandbox *sb = NULL;
+
+    int r = wsand_sandbox_new(rt, &o, &sb, err);
+    if (r == 0)
+        r = wsand_run(sb, &run, &out, err);
+    if (r == 0)
+        *ret = (out.max_memory_bytes + MIB - 1) / MIB * MIB;
+    wsand_output_free(&out);
+    wsand_sandbox_free(sb);
+    return r;
+}
+
+int
+minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
+              struct wsand_error *err)
+{
+    uint64_t least = rt->shell.least_bytes;
+
+    if (memory_bytes >= ENOUGH_BYTES)
+        return 0;
+    if (!least) {
+        int r = measure(rt, &least, err);
+        if (r < 0)
+            return r == -ENOEXEC ? 0 : r; /* there is no shell */
+        rt->shell.least_bytes = least;
+    }
+    if (memory_bytes >= least)
+        return 0;
+    return error_set(err, EINVAL,
+                     "limit memory: %llu bytes are too few for the shell; the "
+                     "minimum is %llu bytes (%llu MiB)",
+                     (unsigned long long)memory_bytes,
+                     (unsigned long long)least,
+                     (unsigned long long)(least / MIB));
+}
