@@ -1,6 +1,7 @@
 /* How sandboxes are made: the parameters of `create`, over those of the
  * configuration file, over the command line's, over the defaults. */
 #include "rpc/rpc.h"
+#include "wire/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,10 @@ config_value(const struct config *c, const char *name)
 uint64_t
 number_from_json(const json_t *v)
 {
-    return json_is_integer(v) ? (uint64_t)json_integer_value(v)
-                              : (uint64_t)json_real_value(v);
+    int64_t n = json_is_true(v);
+
+    (void)json_whole(v, &n);
+    return (uint64_t)n;
 }
 
 uint64_t

@@ -88,11 +88,11 @@ do_snapshot_create(struct request *q)
 static uint64_t
 snapshot_id(const struct request *q)
 {
-    const json_t *v = param(q, "id");
+    int64_t n = param_int(q, "id", 0);
     char *end;
 
-    if (json_is_integer(v))
-        return json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v) : 0;
+    if (!json_is_string(param(q, "id")))
+        return n > 0 ? (uint64_t)n : 0;
     const char *s = param_text(q, "id");
     if (*s < '0' || *s > '9')
         return 0;

@@ -1,5 +1,6 @@
 /* Commands of the client: extension.invoke. */
 #include "rpc/rpc.h"
+#include "wire/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,9 +117,9 @@ on_reply(void *arg, struct message *msg, const json_t *result,
     }
     struct text out = text_member(msg, result, "stdout");
     struct text err = text_member(msg, result, "stderr");
-    int status =
-        (int)(json_integer_value(json_object_get(result, "exitCode")) & 255);
-    wsand_call_reply(call, status, out.p, out.len, err.p, err.len);
+    int64_t status = 0;
+    (void)json_whole(json_object_get(result, "exitCode"), &status);
+    wsand_call_reply(call, (int)(status & 255), out.p, out.len, err.p, err.len);
 }
 
 void

@@ -1,5 +1,6 @@
 /* Reading parameters that method_check has accepted. */
 #include "rpc/rpc.h"
+#include "wire/whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,12 +33,10 @@ param_string(const struct request *q, const char *name)
 int64_t
 param_int(const struct request *q, const char *name, int64_t absent)
 {
-    const json_t *v = param(q, name);
+    int64_t n = absent;
 
-    if (!v)
-        return absent;
-    return json_is_integer(v) ? json_integer_value(v)
-                              : (int64_t)json_real_value(v);
+    (void)json_whole(param(q, name), &n);
+    return n;
 }
 
 bool

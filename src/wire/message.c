@@ -333,6 +333,24 @@ message_id(const struct message *m, const json_t *id)
     return b.p;
 }
 
+static bool
+is_plain_integer(const char *s)
+{
+    return s[strspn(s, "-0123456789")] == 0;
+}
+
+/* Integers beyond 2^53 are told apart by their text. */
+bool
+id_equals(const char *a, const char *b)
+{
+    if (!strcmp(a, b))
+        return true;
+    if (*a == '"' || *b == '"' || *a == 'n' || *b == 'n' ||
+        (is_plain_integer(a) && is_plain_integer(b)))
+        return false;
+    return strtod(a, NULL) == strtod(b, NULL);
+}
+
 /* --- writing it again */
 
 static void put_value(struct buf *b, const struct message *m, const json_t *v,

@@ -54,6 +54,10 @@ void put_json(struct buf *b, const struct message *m, const json_t *value);
  * is not allowed, or no memory. */
 char *message_id(const struct message *m, const json_t *id);
 
+/* Do two ids, as JSON, name the same request? Numbers do if they are equal,
+ * however they are written. */
+bool id_equals(const char *a, const char *b);
+
 /* One answer of a batch (len 0: none, to a notification). True: it was the
  * last, and m->answers is a line to be sent. */
 bool message_add_answer(struct message *m, const char *p, size_t len);

@@ -1,9 +1,10 @@
 /* Checking parameters against their rows. */
 #include "wire/param.h"
 
+#include "wire/whole.h"
+
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,21 +138,12 @@ check_bool(const struct check *c, const json_t *v)
     return json_is_boolean(v) ? 0 : refuse(c, "must be true or false");
 }
 
-/* 1e3 is an integer too. */
-static bool
-is_integer_in(const json_t *v, int64_t least, int64_t most)
-{
-    if (json_is_integer(v))
-        return json_integer_value(v) >= least && json_integer_value(v) <= most;
-    double d = json_is_real(v) ? json_real_value(v) : NAN;
-    return d >= (double)least && d <= (double)most && fabs(d) < 9e15 &&
-           (double)(int64_t)d == d;
-}
-
 static int
 check_int(const struct check *c, const json_t *v)
 {
-    if (is_integer_in(v, c->param->least, c->param->most))
+    int64_t n;
+
+    if (json_whole(v, &n) && n >= c->param->least && n <= c->param->most)
         return 0;
     return refuse(c, "must be an integer from %" PRId64 " to %" PRId64,
                   c->param->least, c->param->most);
@@ -160,7 +152,12 @@ check_int(const struct check *c, const json_t *v)
 static int
 check_id(const struct check *c, const json_t *v)
 {
-    return json_is_integer(v) ? 0 : check_text(c, v);
+    int64_t n;
+
+    if (json_whole(v, &n))
+        return 0;
+    return json_is_number(v) ? refuse(c, "must be a string or an integer")
+                             : check_text(c, v);
 }
 
 static int
