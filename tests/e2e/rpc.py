@@ -110,6 +110,10 @@ class Client:
     def send(self, message):
         self.send_bytes(json.dumps(message).encode() + b"\n")
 
+    def send_all(self, messages):
+        """In one piece."""
+        self.send_bytes(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+
     def begin(self, method, _id=None, **params):
         """Sends a request; its id."""
         _id = next(self.ids) if _id is None else _id
