@@ -9,8 +9,9 @@
 void hfd_closep(int *hfd);
 /* 0 or -errno, of which some was written. */
 int hfd_write_all(int hfd, const void *p, size_t n);
-/* Closed standard streams become /dev/null, so that what is opened later does
- * not get their numbers: programs would be given it. */
+/* Closed standard streams get a descriptor, so that what is opened later does
+ * not get their numbers: programs would be given it. To use one is EBADF, as
+ * before. */
 bool hfd_fill_standard(void);
 
 #endif

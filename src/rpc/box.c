@@ -69,6 +69,11 @@ job(struct wsand_sandbox *sb, void *arg)
     struct request *q = arg;
 
     q->sb = sb;
+    if (q->srv->is_refusing) {
+        run_forget(q);
+        answer_error(q, SANDBOX_ERROR, "ECANCELED: the server is ending");
+        return;
+    }
     q->is_job = !(q->method->flags & BESIDE);
     q->method->handle(q);
 }
@@ -208,6 +213,7 @@ note_run(struct box *box, struct request *q)
     if (q->method->handle != do_run)
         return;
     pthread_mutex_lock(&box->srv->lock);
+    q->is_cancelled = input_was_cancelled(box->srv, box, q->id);
     list_push_back(&box->runs, &q->run_link);
     pthread_mutex_unlock(&box->srv->lock);
 }

@@ -9,9 +9,8 @@
 
 /* --- sandboxes */
 
-/* "12" as sandboxes are named; 0: no such name. */
-static uint64_t
-parse_id(struct text t)
+uint64_t
+parse_sandbox_id(struct text t)
 {
     uint64_t id = 0;
 
@@ -28,7 +27,7 @@ parse_id(struct text t)
 uint64_t
 param_sandbox_id(const struct request *q)
 {
-    return parse_id(message_text(q->msg, param(q, "sandboxId")));
+    return parse_sandbox_id(message_text(q->msg, param(q, "sandboxId")));
 }
 
 static void
@@ -59,6 +58,16 @@ to_box(struct server *srv, OWN struct request *q)
         q->method->handle(q);
 }
 
+/* True: it was, and answered. */
+static bool
+is_refused(const struct server *srv, OWN struct request *q)
+{
+    if (srv->n_over)
+        answer_error(q, INVALID_REQUEST,
+                     "Too many requests: %zu wait for an answer", srv->n_over);
+    return srv->n_over;
+}
+
 static void
 serve(struct server *srv, OWN struct request *q)
 {
@@ -66,6 +75,8 @@ serve(struct server *srv, OWN struct request *q)
     unsigned flags = q->method->flags;
     const char *refused = srv->worker ? worker_refuses(q) : NULL;
 
+    if (is_refused(srv, q))
+        return;
     if (!srv->root && !(flags & EARLY))
         answer_error(q, INVALID_REQUEST, "Sandbox not created");
     else if (method_check(q->method, q->msg, q->params, error) < 0)
@@ -154,6 +165,8 @@ serve_line(struct server *srv, OWN struct request *q, const json_t *id)
 {
     char error[PARAM_ERROR_BYTES];
 
+    if (is_refused(srv, q))
+        return;
     if (!id || json_is_null(id))
         answer_error(q, INVALID_PARAMS, "Missing required param: id");
     else if (!json_is_string(id))

@@ -171,7 +171,7 @@ find_run(const struct box *box, const char *id)
     LIST_FOR_EACH(it, &box->runs)
     {
         struct request *q = CONTAINER_OF(it, struct request, run_link);
-        if (!id || (q->id && !strcmp(q->id, id)))
+        if (!id || (q->id && id_equals(q->id, id)))
             return q;
     }
     return NULL;
@@ -351,7 +351,7 @@ do_cancel(struct request *q)
                      "requestId must be a string or a number");
         return;
     }
-    bool found = cancel_run(q->box, id);
+    bool found = cancel_run(q->box, id) || input_cancel(q->srv, q->box, id);
     free(id);
     struct buf *b = answer_begin(q);
     buf_puts(b, "{\"ok\":true");

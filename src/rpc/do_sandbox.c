@@ -88,7 +88,7 @@ do_kill(struct request *q)
         answer_ok(q);
         return;
     }
-    q->srv->is_ending = true;
+    q->srv->is_deaf = true;
     q->srv->killer = q;
 }
 

@@ -5,13 +5,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#define NS_PER_MS INT64_C(1000000)
+
 enum {
-    REQUESTS_MAX = 4096,
-    REQUEST_BYTES_MAX = 64 << 20,
     GRACE_MS = 1000,  /* for what was asked before the end of input */
+    REFUSE_MS = 2000, /* then what was not cancelled and has not begun */
     STUCK_MS = 1000,  /* then a client that does not read is given up */
     READS_AHEAD = 16, /* before all else is looked at */
 };
@@ -75,68 +77,19 @@ do_posted(struct server *srv)
 
 /* --- input */
 
-static bool
-has_too_many(struct server *srv)
-{
-    return srv->n_requests > REQUESTS_MAX ||
-           srv->request_bytes > REQUEST_BYTES_MAX ||
-           writer_is_behind(&srv->out);
-}
-
-/* Told before it is looked at, so that no change is missed. */
-static bool
-is_full(struct server *srv)
-{
-    srv->wants_fewer = true;
-    if (has_too_many(srv))
-        return true;
-    srv->wants_fewer = srv->is_ending;
-    return false;
-}
-
-static bool
-is_blank(const char *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r')
-            return false;
-    return true;
-}
-
-/* Serves the lines that were read, as many as can be. True: all. */
-static bool
-take_lines(struct server *srv)
-{
-    char *line;
-    size_t len;
-
-    while (!srv->is_ending && !is_full(srv)) {
-        switch (frame_next(&srv->in, &line, &len)) {
-        case FRAME_MORE:
-            return true;
-        case FRAME_LINE:
-            box_post_own(srv);
-            if (!is_blank(line, len))
-                dispatch_line(srv, line, len);
-            break;
-        case FRAME_TOO_LARGE:
-            dispatch_too_large(srv);
-            break;
-        }
-    }
-    return false;
-}
-
-/* False at the end of input. */
+/* False at its end, or where it cannot be read. A socket whose other end is
+ * gone with unread answers is reset: that is its end. */
 static bool
 read_input(struct server *srv, int hfd)
 {
     int n = frame_read(&srv->in, hfd, true);
 
-    if (n == -EINTR || n == -EAGAIN || n == -ENOMEM)
+    if (n > 0 || n == -EINTR || n == -EAGAIN || n == -ENOMEM)
         return true;
-    if (n > 0)
-        return true;
+    if (n < 0 && n != -ECONNRESET) {
+        srv->failure = -n;
+        say(srv, LOG_ERROR, "cannot read standard input: %s", strerror(-n));
+    }
     frame_end(&srv->in);
     return false;
 }
@@ -148,8 +101,8 @@ struct loop {
     int in_hfd;       /* negative: at its end */
     int64_t end_ns;   /* when what still runs is ended; 0: not at all */
     bool has_lines;   /* that were read and not served */
+    bool is_hung_up;  /* nobody can write to in_hfd any more */
     unsigned n_ahead; /* reads in a row without waiting for events */
-    bool is_cancelling;
 };
 
 /* 0: never */
@@ -159,15 +112,23 @@ earlier(int64_t a, int64_t b)
     return a && (!b || a < b) ? a : b;
 }
 
+/* When the next step of the end is due; 0: never. */
+static int64_t
+next_step_ns(const struct loop *l)
+{
+    if (!l->srv->is_cancelling)
+        return l->end_ns;
+    return l->srv->is_refusing ? 0 : l->end_ns + REFUSE_MS * NS_PER_MS;
+}
+
 static int
 timeout_ms(struct loop *l)
 {
-    int64_t next = callback_expire(l->srv, l->is_cancelling);
+    int64_t next = callback_expire(l->srv, l->srv->is_cancelling);
 
-    if (!l->is_cancelling)
-        next = earlier(next, l->end_ns);
+    next = earlier(next, next_step_ns(l));
     next = earlier(next, l->srv->tidy.due_ns);
-    if (l->has_lines && !l->srv->is_ending && !is_full(l->srv))
+    if (l->has_lines && !input_is_full(l->srv))
         return 0;
     if (!next)
         return -1;
@@ -180,8 +141,7 @@ enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
 static bool
 may_read(const struct loop *l)
 {
-    return l->in_hfd >= 0 && !l->srv->is_ending && !l->has_lines &&
-           !is_full(l->srv);
+    return l->in_hfd >= 0 && !l->srv->is_deaf && !input_is_stuck(l->srv);
 }
 
 /* A client that waits for each answer has often sent its next request before
@@ -201,10 +161,14 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
 {
     struct server *srv = l->srv;
 
-    p[IN] = (struct pollfd){may_read(l) ? l->in_hfd : -1, POLLIN, 0};
+    p[IN] = (struct pollfd){l->in_hfd, POLLIN, 0};
+    if (!may_read(l))
+        p[IN] = (struct pollfd){l->is_hung_up ? -1 : l->in_hfd, 0, 0};
     p[OUT] = (struct pollfd){srv->out.out.hfd, 0, 0};
     if (writer_has_more(&srv->out))
         p[OUT].events = POLLOUT;
+    else if (srv->is_deaf) /* the client may be gone, which is known then */
+        p[OUT].fd = -1;
     p[WAKE] = (struct pollfd){srv->wake_hfd, POLLIN, 0};
     p[SIGNAL] = (struct pollfd){srv->signal_hfd, POLLIN, 0};
     int n = poll(p, N_POLLED, timeout_ms(l));
@@ -220,9 +184,9 @@ static void
 end_soon(struct loop *l, int64_t ms)
 {
     l->srv->is_ending = true;
+    l->srv->is_deaf |= !ms;
     l->srv->wants_fewer = true;
-    if (!l->end_ns || !ms)
-        l->end_ns = now_ns() + ms * 1000000;
+    l->end_ns = earlier(l->end_ns, now_ns() + ms * NS_PER_MS);
 }
 
 static void
@@ -235,11 +199,22 @@ for_each_box(struct server *srv, void (*fn)(struct box *box))
         fn(srv->root);
 }
 
+/* At the end of input. */
+static void
+end_after_grace(struct loop *l)
+{
+    uint64_t ms = l->srv->options->grace_ms;
+
+    end_soon(l, ms ? (int64_t)ms : GRACE_MS);
+}
+
 /* Ends what does not end by itself. */
 static void
 cancel(struct loop *l)
 {
-    l->is_cancelling = true;
+    if (!l->srv->is_cancelling)
+        guard_start(&l->srv->guard);
+    l->srv->is_cancelling = true;
     writer_close(&l->srv->out);
     for_each_box(l->srv, process_refuse_waiters);
     run_cancel_all(l->srv);
@@ -269,17 +244,22 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
         flush(srv);
     if (p[OUT].revents & POLLERR || writer_is_broken(&srv->out))
         end_soon(l, 0);
-    if (p[IN].revents && !read_input(srv, l->in_hfd))
+    if (p[IN].revents && !p[IN].events) {
+        l->is_hung_up = true;
+        end_after_grace(l);
+    } else if (p[IN].revents && !read_input(srv, l->in_hfd)) {
         l->in_hfd = -1;
+        end_after_grace(l);
+    }
 }
 
 /* What must still happen before all can be freed. */
 static bool
-is_busy(const struct server *srv)
+is_busy(const struct loop *l)
 {
-    size_t own = srv->killer ? 1 : 0;
+    size_t own = l->srv->killer ? 1 : 0;
 
-    return srv->n_requests > own;
+    return l->srv->n_requests > own || l->has_lines;
 }
 
 /* The other thread wakes for what comes. Of what is under way already, nothing
@@ -309,6 +289,19 @@ do_own(struct loop *l)
     return true;
 }
 
+/* Of the end, if there is one due. */
+static void
+take_steps(struct loop *l)
+{
+    int64_t now = l->end_ns ? now_ns() : 0;
+
+    if (!l->end_ns || now < l->end_ns)
+        return;
+    cancel(l);
+    if (now >= l->end_ns + REFUSE_MS * NS_PER_MS)
+        l->srv->is_refusing = true;
+}
+
 /* The same. */
 static bool
 turn(struct loop *l)
@@ -320,14 +313,10 @@ turn(struct loop *l)
         wait_for_events(l, p);
         handle_events(l, p);
     }
-    l->has_lines = !take_lines(srv);
-    if (l->in_hfd < 0 && frame_is_empty(&srv->in))
-        end_soon(l, srv->options->grace_ms ? (int64_t)srv->options->grace_ms
-                                           : GRACE_MS);
+    l->has_lines = !input_take(srv);
     if (srv->killer)
         end_soon(l, 0);
-    if (l->end_ns && now_ns() >= l->end_ns)
-        cancel(l);
+    take_steps(l);
     return do_own(l);
 }
 
@@ -337,7 +326,7 @@ take_turns(struct loop *l, bool has_loop)
     struct server *srv = l->srv;
 
     for (;;) {
-        while (has_loop && (!srv->is_ending || is_busy(srv)))
+        while (has_loop && (!srv->is_ending || is_busy(l)))
             has_loop = turn(l);
         if (has_loop || !relief_wait(&srv->relief))
             break;

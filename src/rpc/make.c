@@ -215,6 +215,16 @@ make_env(struct making *m)
     return 0;
 }
 
+/* 0: the default. */
+static uint64_t
+memory_of(const struct config *c)
+{
+    uint64_t given = c->srv->options->memory_bytes;
+
+    return config_limit(c, "memoryBytes",
+                        given ? given : (c->is_line ? LINE_MEMORY_BYTES : 0));
+}
+
 static void
 make_numbers(struct making *m)
 {
@@ -222,10 +232,8 @@ make_numbers(struct making *m)
     const struct server_options *so = c->srv->options;
     struct wsand_options *o = &m->o;
 
-    o->memory_bytes =
-        config_limit(c, "memoryBytes",
-                     so->memory_bytes ? so->memory_bytes
-                                      : (c->is_line ? LINE_MEMORY_BYTES : 0));
+    o->memory_bytes = memory_of(c);
+    o->needs_shell = !config_limit(c, "uncheckedMemory", 0);
     o->file_bytes = config_number(c, "fsLimitBytes", so->fs_bytes);
     o->files = config_limit(c, "fileCount", 0);
     o->processes = config_limit(c, "processes", 0);
@@ -275,6 +283,9 @@ config_is_quick(const struct config *c)
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         if (config_value(c, slow[i]).json)
             return false;
+    uint64_t memory = memory_of(c); /* what the shell needs is measured */
+    if (memory && memory < LINE_MEMORY_BYTES)
+        return false;
     const char *const *tools = c->srv->options->tools;
     return !c->n_extensions && !(tools && *tools);
 }

@@ -15,6 +15,7 @@ enum method_flags {
     BESIDE = 32,
     WORKER = 64, /* of workers only: worker.def */
     READS = 128,
+    URGENT = 256,
 };
 
 /* A method, followed in the table by the rows of its parameters. */

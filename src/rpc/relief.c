@@ -33,6 +33,14 @@ relief_init(struct relief *r, const int *hfds, size_t n)
         relief_fini(r);
 }
 
+/* Errors are told unasked. Files, which cannot be watched, have none. */
+void
+relief_add_output(struct relief *r, int hfd)
+{
+    if (r->hfd >= 0)
+        (void)watch(r->events_hfd, EPOLL_CTL_ADD, hfd, 0);
+}
+
 void
 relief_fini(struct relief *r)
 {

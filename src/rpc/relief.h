@@ -26,6 +26,8 @@ struct relief {
 /* hfds: what the loop waits for. Where they cannot be waited for in this way,
  * the loop is never lent. */
 void relief_init(struct relief *r, const int *hfds, size_t n);
+/* The loop also waits for the end of whoever reads from hfd. */
+void relief_add_output(struct relief *r, int hfd);
 void relief_fini(struct relief *r);
 
 /* The second thread, which calls run(arg); without it, nothing is lent. */

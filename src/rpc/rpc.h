@@ -8,12 +8,14 @@
 #define RPC_RPC_H
 
 #include "base/list.h"
+#include "rpc/guard.h"
 #include "rpc/methods.h"
 #include "rpc/relief.h"
 #include "rpc/server.h"
 #include "rpc/tidy.h"
 #include "rpc/worker.h"
 #include "wasmsand.h"
+#include "wire/backlog.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 #include "wire/writer.h"
@@ -39,9 +41,15 @@ struct server {
     atomic_size_t request_bytes; /* of their lines */
     atomic_bool wants_fewer;     /* the loop waits until there are fewer */
     atomic_bool has_stalled;     /* processes wait for the client to read */
+    atomic_bool is_refusing;     /* what has not begun will not any more */
 
     /* The loop's alone. */
     struct frame in;
+    struct backlog waiting; /* lines behind too many requests */
+    size_t n_urgent;        /* served while the client does not read */
+    size_t n_over; /* not 0: the line is refused, so many wait already */
+    int failure;   /* errno of input or output, or 0 */
+    struct guard guard;
     struct tidy tidy;
     struct config *defaults; /* of the command line and its file */
     struct box *root;        /* NULL: not created */
@@ -50,6 +58,8 @@ struct server {
     uint64_t last_id;
     bool is_line;           /* the protocol of the last valid line */
     bool is_ending;         /* end of input, kill, a signal */
+    bool is_deaf;           /* kill, a signal: nothing more is read */
+    bool is_cancelling;     /* what runs at the end is cancelled */
     struct request *killer; /* answered at the end */
     struct request *own; /* a job for the loop's thread, if nothing follows */
 
@@ -121,7 +131,8 @@ uint32_t param_mode(const struct request *q);
  * (-ENOMEM). */
 int param_env(const struct request *q, const char *name, char ***ret);
 int env_from_json(const struct message *msg, const json_t *object, char ***ret);
-/* 0: there can be no such sandbox. */
+/* "12" as sandboxes are named; 0: there can be no such sandbox. */
+uint64_t parse_sandbox_id(struct text t);
 uint64_t param_sandbox_id(const struct request *q);
 /* The decoded bytes, freed with free(). -EINVAL: not base64. */
 int decode_base64(struct text t, char **ret, size_t *ret_len);
@@ -268,6 +279,26 @@ void loop_wake(struct server *srv);
 void loop_run(struct server *srv, int in_hfd);
 /* Sends the rest, as far as the client reads it. */
 void loop_drain(struct server *srv);
+
+/* --- lines of input (input.c); the loop only */
+
+void input_init(struct server *srv);
+void input_fini(struct server *srv);
+/* Serves the lines that were read and those that wait, as many as can be.
+ * False: there are more. */
+bool input_take(struct server *srv);
+/* So much is under way that lines have to wait. */
+bool input_is_full(struct server *srv);
+/* So much waits, without the client reading any answer, that nothing is read
+ * from it. */
+bool input_is_stuck(struct server *srv);
+/* Cancels a run of the box whose line waits; id: as JSON, or NULL: the oldest.
+ * False: none waits. */
+bool input_cancel(struct server *srv, const struct box *box, const char *id);
+/* Was the run cancelled while its line waited? Asked once. */
+bool input_was_cancelled(struct server *srv, const struct box *box,
+                         const char *id);
+
 /* A line of input (dispatch.c). */
 void dispatch_line(struct server *srv, const char *line, size_t len);
 void dispatch_too_large(struct server *srv);

@@ -92,6 +92,23 @@ block_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* The limit of the command line is refused now, rather than with each
+ * sandbox. */
+static int
+check_memory(struct server *srv, struct wsand_error *err)
+{
+    const struct wsand_options o = {.size = sizeof o,
+                                    .memory_bytes = srv->options->memory_bytes,
+                                    .needs_shell = true};
+    struct wsand_sandbox *sb = NULL;
+
+    if (!o.memory_bytes)
+        return 0;
+    int r = wsand_sandbox_new(srv->rt, &o, &sb, err);
+    wsand_sandbox_free(sb);
+    return r;
+}
+
 static bool
 server_init(struct server *srv, int in_hfd, int out_hfd)
 {
@@ -113,7 +130,9 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         list_init(&srv->boxes[i]);
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
-    frame_init(&srv->in, 0);
+    relief_add_output(&srv->relief, srv->out.out.hfd);
+    input_init(srv);
+    guard_init(&srv->guard);
     if (!set_defaults(srv))
         return false;
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
@@ -122,7 +141,8 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
         o.is_closed = true;
         o.keeps_compiler = worker->keeps_compiler;
     }
-    if (wsand_runtime_new(&o, &srv->rt, &err) == 0)
+    if (wsand_runtime_new(&o, &srv->rt, &err) == 0 &&
+        check_memory(srv, &err) == 0)
         return !worker || worker_begin(srv);
     say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
     return false;
@@ -144,6 +164,18 @@ free_boxes(struct server *srv)
     }
 }
 
+/* Could all be written? A client that has gone is no failure. */
+static void
+note_output(struct server *srv)
+{
+    int error = srv->out.out.error;
+
+    if (!error || error == EPIPE || error == ECONNRESET)
+        return;
+    srv->failure = error;
+    say(srv, LOG_ERROR, "cannot write standard output: %s", strerror(error));
+}
+
 static void
 server_fini(struct server *srv)
 {
@@ -151,10 +183,12 @@ server_fini(struct server *srv)
     wsand_runtime_free(srv->rt);
     if (srv->killer)
         answer_ok(srv->killer);
+    guard_fini(&srv->guard); /* the rest is the client's: it may be slow */
     loop_drain(srv);
+    note_output(srv);
     worker_free(srv->worker);
     config_put(srv->defaults);
-    frame_fini(&srv->in);
+    input_fini(srv);
     writer_fini(&srv->out);
     (void)pthread_mutex_destroy(&srv->lock);
     (void)close(srv->wake_hfd);
@@ -176,8 +210,9 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     if (is_fine)
         loop_run(srv, in_hfd);
     server_fini(srv);
+    int status = !is_fine ? EXIT_USAGE : srv->failure ? EXIT_FAILURE : 0;
     tidy_fini(&srv->tidy);
     hfd_closep(&srv->signal_hfd);
     free(srv);
-    return is_fine ? 0 : EXIT_USAGE;
+    return status;
 }

@@ -31,7 +31,9 @@ struct server_options {
 };
 
 /* Serves from in_hfd to out_hfd until the end of input, `kill` or a signal.
- * The exit status; 2, with a message on stderr, when it cannot start. */
+ * The exit status, with a message on stderr where it is not 0: 1 when one of
+ * them cannot be read or written, or a sandbox does not end; 2 when the server
+ * cannot start. */
 int server_main(const struct server_options *o, int in_hfd, int out_hfd);
 
 #endif

@@ -3,27 +3,12 @@
 
 #include "supervisor/supervisor.h"
 #include "wire/scan.h"
+#include "wire/whole.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A client has no more than so much without an answer. */
-enum { CALLS_MAX = 1024, CALL_BYTES_MAX = 16 << 20 };
-
-static void
-hold_or_go_on(struct client *c)
-{
-    bool is_full = c->n_calls >= CALLS_MAX || c->call_bytes >= CALL_BYTES_MAX;
-    bool is_low =
-        c->n_calls <= CALLS_MAX / 2 && c->call_bytes <= CALL_BYTES_MAX / 2;
-
-    if (!c->ops->hold || c->is_gone || (c->is_held ? !is_low : !is_full))
-        return;
-    c->is_held = !c->is_held;
-    c->ops->hold(c, c->is_held);
-}
 
 struct call *
 call_new(struct client *c, struct message *msg, const struct method *m,
@@ -47,7 +32,6 @@ call_new(struct client *c, struct message *msg, const struct method *m,
     c->n_calls++;
     c->call_bytes += msg->len;
     c->sv->counters.requests++;
-    hold_or_go_on(c);
     return q;
 }
 
@@ -65,7 +49,6 @@ call_free(OWN struct call *q)
     buf_fini(&q->answer);
     free(q->id);
     free(q);
-    hold_or_go_on(c);
     client_put(c);
 }
 
@@ -194,12 +177,10 @@ call_text(const struct call *q, const char *name)
 int64_t
 call_int(const struct call *q, const char *name, int64_t absent)
 {
-    const json_t *v = call_param(q, name);
+    int64_t n = absent;
 
-    if (!v)
-        return absent;
-    return json_is_integer(v) ? json_integer_value(v)
-                              : (int64_t)json_real_value(v);
+    (void)json_whole(call_param(q, name), &n);
+    return n;
 }
 
 bool

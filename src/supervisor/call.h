@@ -46,6 +46,7 @@ struct method {
 enum method_flags {
     NO_SESSION = 1, /* takes no sessionId */
     ROUTED = 2,     /* the worker serves it */
+    URGENT = 4,     /* overtakes the lines of its client that wait */
 };
 
 /* `X` and `session.X` for what is ROUTED. NULL: there is none. */

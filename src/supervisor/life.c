@@ -250,15 +250,7 @@ static void
 cancel_runs(struct life *l)
 {
     LIST_FOR_EACH(it, &l->open)
-    {
-        const struct call *q = CONTAINER_OF(it, struct call, turn);
-        struct buf b;
-        buf_init(&b, SIZE_MAX);
-        buf_printf(&b, "{\"requestId\":%" PRIu64 "}", q->number);
-        if (!b.error)
-            route_ask(l, ASK_CANCEL, "cancel", &b);
-        buf_fini(&b);
-    }
+    route_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
 }
 
 void

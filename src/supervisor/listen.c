@@ -41,11 +41,11 @@ struct connection {
     struct client client;
     struct source source;
     struct timer stuck;
-    struct timer again; /* lines that were read while it was held */
+    struct timer again; /* there is room for lines that wait */
     struct frame in;
     struct outbox out;
-    bool is_held, is_at_end; /* of its input */
-    bool is_closing;         /* in this turn */
+    bool is_at_end;  /* of its input */
+    bool is_closing; /* in this turn */
 };
 
 /* --- connections */
@@ -55,7 +55,7 @@ watch(struct connection *c)
 {
     uint32_t events = 0;
 
-    if (!c->is_held && !c->is_at_end && !outbox_is_behind(&c->out))
+    if (!c->is_at_end && !client_is_stuck(&c->client))
         events |= EPOLLIN;
     if (outbox_queued(&c->out))
         events |= EPOLLOUT;
@@ -111,14 +111,11 @@ connection_is_behind(const struct client *client)
 }
 
 static void
-connection_hold(struct client *client, bool on)
+connection_again(struct client *client)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
-    c->is_held = on;
-    if (!on)
-        reactor_set_timer(&client->sv->reactor, &c->again, reactor_now_ns());
-    watch(c);
+    reactor_set_timer(&client->sv->reactor, &c->again, reactor_now_ns());
 }
 
 /* Nothing more will be asked, and all was answered and taken. */
@@ -145,7 +142,7 @@ connection_free(struct client *client)
 static const struct client_ops connection_ops = {
     .send = connection_send,
     .is_behind = connection_is_behind,
-    .hold = connection_hold,
+    .again = connection_again,
     .settled = connection_settled,
     .free = connection_free,
 };
@@ -173,7 +170,7 @@ take_next(struct connection *c)
 static bool
 may_take(const struct connection *c)
 {
-    return !c->is_held && !outbox_is_behind(&c->out) && !c->out.is_broken;
+    return !client_is_stuck(&c->client) && !c->out.is_broken;
 }
 
 static void
@@ -219,7 +216,8 @@ static void
 check_end(struct connection *c, bool is_over)
 {
     bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
-                   !c->client.n_calls && !outbox_queued(&c->out);
+                   backlog_is_empty(&c->client.waiting) && !c->client.n_calls &&
+                   !outbox_queued(&c->out);
 
     watch(c);
     if (is_over || is_done || c->out.is_broken)
@@ -246,6 +244,7 @@ on_again(struct timer *t)
     struct connection *c = CONTAINER_OF(t, struct connection, again);
 
     c->is_closing = true;
+    client_take_waiting(&c->client);
     take_lines(c);
     c->is_closing = false;
     check_end(c, false);

@@ -13,7 +13,7 @@ static const struct method rows[] = {
     {name, do_##handler, flags, NULL, {0}},
 #define PARAM(name, type, need, least, most, doc) \
     {NULL, NULL, 0, NULL, {name, type, need, least, most}},
-#define REFUSED(name, instead) {name, NULL, NO_SESSION, instead, {0}},
+#define REFUSED(name, instead) {name, NULL, NO_SESSION | URGENT, instead, {0}},
 #include "supervisor/sessions.def"
 #undef METHOD
 #undef PARAM
@@ -32,13 +32,14 @@ enum {
     LINE,
     WORKER
 };
+_Static_assert(!(URGENT & (LINE | WORKER)), "flags of both tables");
 
 static const struct {
     struct method method;
     unsigned hidden;
 } sandbox_rows[] = {
 #define METHOD(name, handler, flags, result, doc) \
-    {{name, NULL, ROUTED, NULL, {0}}, flags},
+    {{name, NULL, ROUTED | ((flags)&URGENT), NULL, {0}}, (flags) & ~URGENT},
 #define PARAM(name, type, need, least, most, doc)
 #include "rpc/methods.def"
 #undef METHOD

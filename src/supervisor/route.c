@@ -55,6 +55,18 @@ route_ask(struct life *l, uint64_t number, const char *method,
     buf_fini(&b);
 }
 
+void
+route_cancel(struct life *l, uint64_t number)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"requestId\":%" PRIu64 "}", number);
+    if (!b.error)
+        route_ask(l, ASK_CANCEL, "cancel", &b);
+    buf_fini(&b);
+}
+
 /* The worker's number of a call of the same client; 0: none has that id. */
 static uint64_t
 number_of(const struct life *l, const struct call *q, const json_t *id)
@@ -66,7 +78,7 @@ number_of(const struct life *l, const struct call *q, const json_t *id)
     {
         const struct call *other = CONTAINER_OF(it, struct call, turn);
         if (text && other->client == q->client && other->id &&
-            !strcmp(other->id, text))
+            id_equals(other->id, text))
             number = other->number;
     }
     free(text);
@@ -78,7 +90,7 @@ static bool
 is_for_worker(const struct call *q, const char *name)
 {
     if (!strcmp(name, "windowBytes"))
-        return q->client->ops->hold && !q->client->is_gone;
+        return q->client->ops->again && !q->client->is_gone;
     return strcmp(name, "sessionId");
 }
 
@@ -105,11 +117,30 @@ put_params(struct buf *b, const struct life *l, const struct call *q)
     buf_puts(b, "}");
 }
 
+/* Is there a run at the worker that q, a `cancel`, may mean? */
+static bool
+has_target(const struct life *l, const struct call *q)
+{
+    const json_t *id = call_param(q, "requestId");
+
+    if (id)
+        return number_of(l, q, id);
+    LIST_FOR_EACH(it, &l->open)
+    if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
+        return true;
+    return false;
+}
+
 void
 route_send_call(struct life *l, OWN struct call *q)
 {
+    bool was_cancelled =
+        backlog_was_cancelled(&q->client->waiting, l->s->id, q->id);
     struct buf b;
 
+    if (method_is(q->method, "cancel") && !has_target(l, q) &&
+        client_cancel_waiting(q))
+        return;
     buf_init(&b, SIZE_MAX);
     q->number = ++l->last_number;
     if (q->follow) {
@@ -131,6 +162,8 @@ route_send_call(struct life *l, OWN struct call *q)
     life_used(l);
     send_line(l, &b);
     buf_fini(&b);
+    if (was_cancelled)
+        route_cancel(l, l->last_number);
 }
 
 /* --- answers */

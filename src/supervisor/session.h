@@ -239,6 +239,8 @@ void life_used(struct life *l);
 
 int route_begin(struct life *l);
 void route_end(struct life *l);
+/* Has the worker cancel the run of this number. */
+void route_cancel(struct life *l, uint64_t number);
 /* A request of our own. */
 void route_ask(struct life *l, uint64_t number, const char *method,
                const struct buf *params);

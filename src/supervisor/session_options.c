@@ -301,6 +301,8 @@ session_put_create(const struct session *s, struct buf *b)
     put_name(b, "limits");
     buf_puts(b, "{");
     put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
+    if (s->has_state) /* it was made when its limits were fine */
+        put_bool(b, "uncheckedMemory", true);
     put_number(b, "processes", s->limit[LIMIT_processes]);
     put_limit(b, create, "fileCount", limit_files(s->limit[LIMIT_disk]));
     put_limit(b, create, "commandBytes", COMMAND_BYTES);

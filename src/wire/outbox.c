@@ -34,6 +34,13 @@ outbox_is_behind(const struct outbox *o)
     return outbox_queued(o) > OUTBOX_BEHIND_BYTES;
 }
 
+static void
+break_off(struct outbox *o, int errnum)
+{
+    o->is_broken = true;
+    o->error = errnum;
+}
+
 /* How much was sent; whoever reads may be gone. */
 static size_t
 send_some(struct outbox *o, const char *p, size_t len)
@@ -47,7 +54,7 @@ send_some(struct outbox *o, const char *p, size_t len)
         else if (errno == EAGAIN)
             break;
         else if (errno != EINTR)
-            o->is_broken = true;
+            break_off(o, errno);
     }
     return done;
 }
@@ -61,7 +68,7 @@ queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
     buf_add(&o->queue, p + done, len - done);
     /* A part of a line cannot be taken back. */
     if (o->queue.error)
-        o->is_broken = true;
+        break_off(o, ENOMEM);
 }
 
 void
@@ -79,7 +86,7 @@ outbox_put_line(struct outbox *o, const char *line, size_t len)
     size_t done = n > 0 ? (size_t)n : 0;
 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
-        o->is_broken = true;
+        break_off(o, errno);
     queue_rest(o, line, len, done);
     queue_rest(o, "\n", 1, done > len);
 }

@@ -14,6 +14,7 @@ struct outbox {
     struct buf queue;
     size_t sent;    /* of the queue */
     bool is_broken; /* nobody reads any more, or no memory */
+    int error;      /* errno of that, or 0 */
 };
 
 void outbox_init(struct outbox *o, int hfd);

@@ -19,7 +19,8 @@ open_without_waiting(int hfd)
     char path[32];
     struct stat st;
 
-    if (fstat(hfd, &st) < 0 || S_ISREG(st.st_mode))
+    if (fstat(hfd, &st) < 0 || S_ISREG(st.st_mode) ||
+        (fcntl(hfd, F_GETFL) & O_ACCMODE) == O_RDONLY)
         return dup(hfd);
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
     int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

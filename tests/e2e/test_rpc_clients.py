@@ -111,7 +111,8 @@ def request(id, method, **params):
 
 def test_a_client_that_vanishes():
     process = start_raw()
-    send(process, request(1, "create"), request(2, "run", command="echo begun; sleep 1000", stream=True))
+    send(process, request(1, "create", timeoutMs=86400000),
+         request(2, "run", command="echo begun; sleep 100000", stream=True))
     for _ in range(2):
         process.stdout.readline()
     process.stdout.close()
@@ -278,6 +279,15 @@ def test_a_bad_command_line(option, text):
     done = run_server(*option)
     assert done.returncode == 2 and done.stdout == b""
     assert text in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [[], ["shell"], ["shell", "--resident"]])
+def test_memory_that_is_too_little_for_the_shell(command):
+    done = subprocess.run([SANDBOX, *command[:1], "--memory-limit", "8", *command[1:]], input=b"", capture_output=True, timeout=120,
+                          env={**os.environ, "WASMSAND_ROOT": IMAGE})
+    assert done.returncode == 2 and done.stdout == b""
+    assert re.fullmatch(rb"wasm-sandbox: limit memory: 8388608 bytes are too few for the shell; "
+                        rb"the minimum is \d+ bytes \(\d+ MiB\)\n", done.stderr)
 
 
 def test_help_and_version():

@@ -1,4 +1,6 @@
 """Every method of JSON-RPC that works on one sandbox."""
+import re
+
 import pytest
 
 from rpc import decode, encode, needs_image
@@ -284,6 +286,41 @@ def test_snapshots(client):
     assert client.out("cat /tmp/x; pwd; echo $a") == "2\n/\n2\n"
     assert client.call("snapshot.delete", id=first) == {"ok": True}
     assert client.fails("snapshot.restore", id=first).message.startswith("ENOENT: ")
+
+
+def test_whole_numbers_are_integers_however_they_are_written(client):
+    client.run("echo 1 >/tmp/f")
+    assert client.call("snapshot.create") == {"id": "1"}
+    client.run("echo 2 >/tmp/f")
+    for id in ("1.0", "1e0", "10e-1", '"1"', "1"):
+        client.send_bytes(b'{"jsonrpc":"2.0","id":"x","method":"snapshot.restore","params":{"id":%s}}\n' % id.encode())
+        assert client.result("x") == {"ok": True}
+    assert client.out("cat /tmp/f") == "1\n"
+    assert client.fails("snapshot.restore", id=1.5).message == "id must be a string or an integer"
+    assert client.call("files.read", path="/tmp/f", offset=1.0, length=1e3) == {"data": encode(b"\n")}
+    error = client.fails("files.read", path="/tmp/f", offset=0.5)
+    assert error.message.startswith("offset must be an integer")
+    run = client.begin("run", _id=7.0, command="sleep 1000")
+    assert client.call("cancel", requestId=7) == {"ok": True, "cancelled": True}
+    assert client.result(run)["exitCode"] == 130
+
+
+# --- a limit of memory
+
+TOO_SMALL = r"EINVAL: limit memory: 8388608 bytes are too few for the shell; the minimum is (\d+) bytes \((\d+) MiB\)"
+
+
+def test_memory_that_is_too_little_for_the_shell(start):
+    server = start()
+    refused = re.fullmatch(TOO_SMALL, server.fails("create", limits={"memoryBytes": 8 << 20}).message)
+    least = int(refused[1])
+    assert least == int(refused[2]) << 20
+    assert server.fails("create", limits={"memoryBytes": least - 1}).code == 1
+    server.call("create", limits={"memoryBytes": least})
+    assert server.out("echo fine") == "fine\n"
+    files = start()
+    files.call("create", limits={"memoryBytes": 8 << 20, "uncheckedMemory": True})
+    files.call("files.write", path="/tmp/f", data=encode(b"x"))
 
 
 @pytest.mark.parametrize("id", ["", "x", "0", "-1", "1x", "99999999999999999999", 7, -1, "\u00e9" * 500])

@@ -3,6 +3,7 @@ import functools
 import hashlib
 import json
 import random
+import select
 import signal
 import socket
 import struct
@@ -191,6 +192,23 @@ def test_a_supervisor_that_does_not_read_stops_the_job_alone(worker):
     w.gate.set()
     assert w.commit_of(big) == 1
     assert w.commit_of(later) == 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sig", [None, signal.SIGTERM])
+def test_a_supervisor_that_does_not_read_does_not_keep_a_worker(worker, sig):
+    w = worker()
+    w.gate.clear()
+    w.begin("run", command="head -c 20000000 /dev/urandom >/tmp/big")
+    assert select.select([w.records], [], [], PATIENCE_S)[0]
+    if sig:
+        w.process.send_signal(sig)
+    else:
+        w.process.stdin.close()
+    assert w.process.wait(PATIENCE_S) == 1
+    w.gate.set()
+    assert w.end() == 1
+    assert w.errors == b"wasm-sandbox: a sandbox has not ended within 10 s; the server ends without it\n"
 
 
 def test_background_processes_are_committed_by_what_follows(worker):

@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 from supervisor import Error, Gone
@@ -219,12 +220,80 @@ def test_many_requests_at_once(client):
     lines = b"".join(
         json.dumps({"jsonrpc": "2.0", "id": i, "method": "run",
                     "params": {"sessionId": s.id, "command": f"quiet {i}"}}).encode() + b"\n"
-        for i in range(5000))
-    import threading
+        for i in range(20000))
     sender = threading.Thread(target=client.send, args=(lines,))
     sender.start()
-    assert [client.line()["id"] for _ in range(5000)] == list(range(5000))
+    assert [client.line()["id"] for _ in range(20000)] == list(range(20000))
     sender.join()
+
+
+# --- more requests than are under way at a time
+
+
+def crowd(session, n=3000):
+    """A session that serves nothing any more, and requests that wait for it."""
+    return [session.ask("run", command="hang"), *(session.ask("run", command="quiet x") for _ in range(n))]
+
+
+def check_interrupted(client, asked):
+    for number in asked:
+        with pytest.raises(Error, match="Session"):
+            client.wait(number)
+
+
+def test_what_is_urgent_overtakes_the_lines_that_wait(client):
+    s, other = client.create(), client.create()
+    asked = crowd(s)
+    for method, params in (("status", {}), ("process.kill", {"processId": 1}), ("cancel", {}), ("session.status", {})):
+        assert other.call(method, **params)["ok"] is True
+    with pytest.raises(Error, match="session.end"):
+        client.call("kill")
+    later = other.ask("run", command="quiet later")
+    assert s.call("session.end")["state"] == "ended"
+    check_interrupted(client, asked)
+    assert client.wait(later)["stdout"] == "later"
+
+
+def test_a_run_can_be_cancelled_while_its_line_waits(client):
+    s, other = client.create(), client.create()
+    asked = crowd(s)
+    late = [other.ask("run", command=f"quiet {i}") for i in range(3)]
+    assert client.call("cancel", sessionId=other.id, requestId=late[1]) == {"ok": True, "cancelled": True}
+    assert client.call("cancel", sessionId=other.id, requestId=late[0] + 0.0) == {"ok": True, "cancelled": True}
+    # The worker is asked for others.
+    assert client.call("cancel", sessionId=other.id, requestId=10**6)["params"] == {"requestId": 0}
+    s.call("session.end")
+    check_interrupted(client, asked)
+    assert [client.wait(n)["stdout"] for n in late] == ["0", "1", "2"]
+
+
+def test_requests_beyond_what_may_wait_are_refused(client):
+    s = client.create()
+    asked = crowd(s)
+    large = [s.ask("run", command="quiet " + "x" * (1 << 20)) for _ in range(70)]
+    with pytest.raises(Error, match=r"^Too many requests: \d+ wait for an answer$") as refused:
+        client.wait(large[-1])
+    assert refused.value.code == -32600
+    assert client.call("session.end", sessionId=s.id)["state"] == "ended"
+    for number in asked + large[:-1]:
+        with pytest.raises(Error, match="Session|Too many"):
+            client.wait(number)
+    assert client.call("session.list")["sessions"] == []
+
+
+def test_a_client_that_asks_without_reading_is_not_read_for_ever(sup, client):
+    deaf = sup.client()
+    deaf.socket.settimeout(2)
+    line = b'{"jsonrpc":"2.0","id":1,"method":"session.get","params":{"sessionId":"%s"}}\n' % (b"x" * 900)
+    sent = 0
+    with pytest.raises(Gone):
+        while sent < 200 << 20:
+            deaf.send(line * 1000)
+            sent += len(line) * 1000
+    with open(f"/proc/{sup.process.pid}/status") as status:
+        assert next(int(text.split()[1]) for text in status if text.startswith("VmHWM")) < 250 << 10
+    assert client.create().run("quiet x") == "x"
+    deaf.close()
 
 
 def test_many_clients(sup):

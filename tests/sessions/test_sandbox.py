@@ -395,3 +395,43 @@ def test_what_was_answered_survives_kill_9_of_both(tmp_path, durability):
         assert s.run("echo $x; cat f") == "1\nanswered"
     finally:
         sup.end()
+
+
+# --- many requests at once
+
+
+@pytest.mark.parametrize("method", ["snapshot.restore", "sandbox.reset", "persistence.import"])
+def test_processes_that_start_while_all_end(client, session, method):
+    data = session.call("persistence.export")["data"]
+    params = {"snapshot.restore": {"id": int(session.call("snapshot.create")["id"])},
+              "persistence.import": {"data": data}}.get(method, {})
+    for _ in range(10):
+        session.run("sleep 1000 & sleep 1000 & true")
+        asked = [session.ask(method, **params), *(session.ask("process.start", command="sleep 1000") for _ in range(6))]
+        for number in asked:
+            client.wait(number)
+    assert session.call("session.stop")["cause"] == "requested"
+
+
+def test_a_run_is_cancelled_while_its_line_waits(client, session):
+    endless = session.ask("run", command="sleep 100000", timeoutMs=86400000)
+    many = [session.ask("files.stat", path="/tmp") for _ in range(2000)]
+    late = session.ask("run", command="echo late >/tmp/late")
+    assert session.call("status")["ready"] is True
+    assert session.call("cancel", requestId=late) == {"ok": True, "cancelled": True}
+    assert session.call("cancel", requestId=endless) == {"ok": True, "cancelled": True}
+    assert client.wait(endless)["exitCode"] == 130
+    for number in many:
+        assert client.wait(number)["type"] == "dir"
+    assert client.wait(late)["errorClass"] == "CANCELLED"
+    assert session.run("ls /tmp") == ""
+
+
+def test_memory_that_is_too_little_for_the_shell(client):
+    with pytest.raises(Error, match=r"^EINVAL: limit memory: 8388608 bytes are too few for the shell; "
+                                    r"the minimum is \d+ bytes \(\d+ MiB\)$") as refused:
+        client.create(limits={"memoryMb": 8})
+    least = int(refused.value.message.split()[-2].strip("("))
+    s = client.create(limits={"memoryMb": least})
+    assert s.run("echo fine") == "fine\n"
+    s.call("session.end")

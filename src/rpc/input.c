@@ -1,0 +1,195 @@
+/* Lines of input: served, kept for later, or refused.
+ *
+ * As many requests as can be under way are parsed and served. The lines behind
+ * them wait, unparsed, and the loop goes on reading: a request to cancel, the
+ * client's answer to a request of ours, or the end of input may be what all the
+ * others wait for. Memory stays bounded: a line beyond the backlog's size is
+ * refused, and a client that does not read the refusals is not read from. */
+#include "rpc/rpc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REQUESTS_MAX = 4096,
+    REQUEST_BYTES_MAX = 64 << 20,
+    URGENT_MAX = 4096, /* served for a client that does not read */
+};
+
+static bool
+has_too_many(struct server *srv)
+{
+    return srv->n_requests > REQUESTS_MAX ||
+           srv->request_bytes > REQUEST_BYTES_MAX ||
+           (writer_is_behind(&srv->out) && !srv->is_cancelling);
+}
+
+/* Told before it is looked at, so that no change is missed. */
+bool
+input_is_full(struct server *srv)
+{
+    srv->wants_fewer = true;
+    if (has_too_many(srv))
+        return true;
+    srv->wants_fewer = srv->is_ending;
+    return false;
+}
+
+bool
+input_is_stuck(struct server *srv)
+{
+    return srv->waiting.is_full && writer_is_behind(&srv->out) &&
+           !srv->is_cancelling;
+}
+
+/* --- cancelling what waits */
+
+static bool
+is_run_of(const void *arg, const struct message *m, const json_t *object)
+{
+    const struct box *wanted = arg;
+    const json_t *params = json_object_get(object, "params");
+    const json_t *name = json_object_get(object, "method");
+    bool is_line = !json_object_get(object, "jsonrpc");
+
+    if (is_line)
+        name = json_object_get(object, "type");
+    if (!json_is_string(name))
+        return false;
+    const struct method *method = method_find(message_text(m, name), is_line);
+    const json_t *box = is_line ? NULL : json_object_get(params, "sandboxId");
+    uint64_t id =
+        json_is_string(box) ? parse_sandbox_id(message_text(m, box)) : 0;
+    return method && method->handle == do_run && id == wanted->id;
+}
+
+bool
+input_cancel(struct server *srv, const struct box *box, const char *id)
+{
+    const struct wanted w = {id, is_run_of, box};
+    char name[24];
+
+    box_name(box, name);
+    return backlog_cancel(&srv->waiting, &w, name);
+}
+
+bool
+input_was_cancelled(struct server *srv, const struct box *box, const char *id)
+{
+    char name[24];
+
+    if (list_is_empty(&srv->waiting.cancelled))
+        return false;
+    box_name(box, name);
+    return backlog_was_cancelled(&srv->waiting, name, id);
+}
+
+/* --- lines */
+
+/* May the line overtake those that wait? */
+static bool
+is_urgent(const char *line, size_t len)
+{
+    static const char ours[] = "cb_"; /* ids of our own requests */
+    const struct method *m;
+    struct envelope e;
+
+    if (!envelope_read(line, len, &e))
+        return false;
+    if (e.method.len)
+        m = method_find(e.method, false);
+    else if (e.type.len)
+        m = method_find(e.type, true);
+    else
+        return e.id.len > strlen(ours) && !memcmp(e.id.p, ours, strlen(ours));
+    return m && m->flags & URGENT;
+}
+
+/* Urgent requests have short answers, but not without end. */
+static bool
+may_overtake(struct server *srv)
+{
+    if (!writer_is_behind(&srv->out))
+        srv->n_urgent = 0;
+    return srv->n_urgent++ < URGENT_MAX;
+}
+
+static void
+refuse_line(struct server *srv, const char *line, size_t len)
+{
+    srv->n_over = srv->n_requests + srv->waiting.n_lines;
+    dispatch_line(srv, line, len);
+    srv->n_over = 0;
+}
+
+static void
+take_line(struct server *srv, const char *line, size_t len)
+{
+    box_post_own(srv);
+    if ((backlog_is_empty(&srv->waiting) && !input_is_full(srv)) ||
+        (is_urgent(line, len) && may_overtake(srv)))
+        dispatch_line(srv, line, len);
+    else if (backlog_put(&srv->waiting, line, len) < 0)
+        refuse_line(srv, line, len);
+}
+
+static void
+take_waiting(struct server *srv)
+{
+    const char *line;
+    size_t len;
+
+    if (!backlog_is_empty(&srv->waiting) && writer_is_broken(&srv->out))
+        backlog_fini(&srv->waiting); /* nobody is there to be answered */
+    while (!input_is_full(srv) && backlog_take(&srv->waiting, &line, &len)) {
+        box_post_own(srv);
+        dispatch_line(srv, line, len);
+    }
+}
+
+static bool
+is_blank(const char *p, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r')
+            return false;
+    return true;
+}
+
+bool
+input_take(struct server *srv)
+{
+    char *line;
+    size_t len;
+
+    take_waiting(srv);
+    while (!srv->is_deaf && !input_is_stuck(srv)) {
+        switch (frame_next(&srv->in, &line, &len)) {
+        case FRAME_MORE:
+            return backlog_is_empty(&srv->waiting);
+        case FRAME_LINE:
+            if (!is_blank(line, len))
+                take_line(srv, line, len);
+            break;
+        case FRAME_TOO_LARGE:
+            dispatch_too_large(srv);
+            break;
+        }
+    }
+    return srv->is_deaf && backlog_is_empty(&srv->waiting);
+}
+
+void
+input_init(struct server *srv)
+{
+    frame_init(&srv->in, 0);
+    backlog_init(&srv->waiting);
+}
+
+void
+input_fini(struct server *srv)
+{
+    backlog_fini(&srv->waiting);
+    frame_fini(&srv->in);
+}

@@ -1,0 +1,291 @@
+/* Lines in chunks of memory, each line behind its length. */
+#include "wire/backlog.h"
+
+#include "wire/scan.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 256 << 10, HEAD_BYTES = sizeof(uint32_t) };
+
+struct chunk {
+    struct list link;
+    size_t begin, end, cap; /* bytes that wait; of data */
+    char data[];
+};
+
+/* A request that was cancelled. */
+struct note {
+    struct list link;
+    char text[]; /* its scope, and its id behind that */
+};
+
+void
+backlog_init(struct backlog *b)
+{
+    *b = (struct backlog){0};
+    list_init(&b->chunks);
+    list_init(&b->cancelled);
+}
+
+static struct chunk *
+first_chunk(const struct backlog *b)
+{
+    return CONTAINER_OF(b->chunks.next, struct chunk, link);
+}
+
+static void
+drop_chunk(struct chunk *c)
+{
+    list_remove(&c->link);
+    free(c);
+}
+
+static void
+drop_note(struct note *n)
+{
+    list_remove(&n->link);
+    free(n);
+}
+
+static void
+drop_notes(struct backlog *b)
+{
+    while (!list_is_empty(&b->cancelled))
+        drop_note(CONTAINER_OF(b->cancelled.next, struct note, link));
+}
+
+void
+backlog_fini(struct backlog *b)
+{
+    while (!list_is_empty(&b->chunks))
+        drop_chunk(first_chunk(b));
+    drop_notes(b);
+    backlog_init(b);
+}
+
+bool
+backlog_is_empty(const struct backlog *b)
+{
+    return !b->n_lines;
+}
+
+/* The last chunk if it has room for so many bytes, or a new one. */
+static struct chunk *
+chunk_for(struct backlog *b, size_t bytes)
+{
+    struct chunk *last = CONTAINER_OF(b->chunks.prev, struct chunk, link);
+
+    if (!list_is_empty(&b->chunks) && last->cap - last->end >= bytes)
+        return last;
+    size_t cap = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    struct chunk *c = malloc(sizeof *c + cap);
+    if (!c)
+        return NULL;
+    c->begin = c->end = 0;
+    c->cap = cap;
+    list_push_back(&b->chunks, &c->link);
+    return c;
+}
+
+int
+backlog_put(struct backlog *b, const char *line, size_t len)
+{
+    uint32_t head = (uint32_t)len;
+
+    b->is_full = len + HEAD_BYTES > BACKLOG_BYTES_MAX - b->bytes;
+    if (b->is_full)
+        return -ENOBUFS;
+    struct chunk *c = chunk_for(b, len + HEAD_BYTES);
+    if (!c)
+        return -ENOMEM;
+    memcpy(c->data + c->end, &head, HEAD_BYTES);
+    memcpy(c->data + c->end + HEAD_BYTES, line, len);
+    c->end += len + HEAD_BYTES;
+    b->bytes += len + HEAD_BYTES;
+    b->n_lines++;
+    return 0;
+}
+
+/* The line at `at`, which is moved behind it. */
+static struct text
+next_line(const struct chunk *c, size_t *at)
+{
+    uint32_t len;
+
+    memcpy(&len, c->data + *at, HEAD_BYTES);
+    struct text t = {c->data + *at + HEAD_BYTES, len};
+    *at += HEAD_BYTES + len;
+    return t;
+}
+
+bool
+backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len)
+{
+    if (!list_is_empty(&b->chunks) &&
+        first_chunk(b)->begin == first_chunk(b)->end)
+        drop_chunk(first_chunk(b));
+    if (list_is_empty(&b->chunks)) {
+        drop_notes(b);
+        return false;
+    }
+    struct chunk *c = first_chunk(b);
+    struct text t = next_line(c, &c->begin);
+    b->bytes -= t.len + HEAD_BYTES;
+    b->n_lines--;
+    b->is_full = false;
+    *ret_line = t.p;
+    *ret_len = t.len;
+    return true;
+}
+
+/* --- cancelling */
+
+static OWN char *
+find_in_object(const struct wanted *w, const struct message *m,
+               const json_t *object)
+{
+    const json_t *json_id = json_object_get(object, "id");
+    char *id = json_id ? message_id(m, json_id) : NULL;
+
+    if (id && (!w->id || id_equals(w->id, id)) &&
+        w->is_wanted(w->arg, m, object))
+        return id;
+    free(id);
+    return NULL;
+}
+
+/* Can the line have this id? Only such lines are parsed. */
+static bool
+may_have(struct text line, const char *id)
+{
+    char written[64];
+    struct envelope e;
+
+    if (!envelope_read(line.p, line.len, &e))
+        return true; /* a batch */
+    if (e.raw_id.len >= sizeof written ||
+        memchr(e.raw_id.p, '\\', e.raw_id.len))
+        return true;
+    memcpy(written, e.raw_id.p, e.raw_id.len);
+    written[e.raw_id.len] = 0;
+    return id_equals(written, id);
+}
+
+static OWN char *
+find_in_line(const struct wanted *w, struct text line)
+{
+    char error[MESSAGE_ERROR_BYTES];
+    CLEANUP(message_putp) struct message *m = NULL;
+    char *found = NULL;
+
+    if (w->id && !may_have(line, w->id))
+        return NULL;
+    if (message_new(line.p, line.len, &m, error) != 0)
+        return NULL;
+    if (!json_is_array(m->root))
+        return find_in_object(w, m, m->root);
+    for (size_t i = 0; !found && i < json_array_size(m->root); i++)
+        found = find_in_object(w, m, json_array_get(m->root, i));
+    return found;
+}
+
+/* The id of the oldest, as JSON. */
+static OWN char *
+find(const struct backlog *b, const struct wanted *w)
+{
+    char *found = NULL;
+
+    LIST_FOR_EACH(it, &b->chunks)
+    {
+        const struct chunk *c = CONTAINER_OF(it, struct chunk, link);
+        for (size_t at = c->begin; !found && at < c->end;)
+            found = find_in_line(w, next_line(c, &at));
+    }
+    return found;
+}
+
+static struct note *
+find_note(const struct backlog *b, const char *scope, const char *id)
+{
+    LIST_FOR_EACH(it, &b->cancelled)
+    {
+        struct note *n = CONTAINER_OF(it, struct note, link);
+        if (!strcmp(n->text, scope) &&
+            !strcmp(n->text + strlen(n->text) + 1, id))
+            return n;
+    }
+    return NULL;
+}
+
+static bool
+add_note(struct backlog *b, const char *scope, const char *id)
+{
+    struct note *n = malloc(sizeof *n + strlen(scope) + strlen(id) + 2);
+
+    if (!n)
+        return false;
+    memcpy(stpcpy(n->text, scope) + 1, id, strlen(id) + 1);
+    list_push_back(&b->cancelled, &n->link);
+    return true;
+}
+
+bool
+backlog_cancel(struct backlog *b, const struct wanted *w, const char *scope)
+{
+    char *id = find(b, w);
+    bool is = id && (find_note(b, scope, id) || add_note(b, scope, id));
+
+    free(id);
+    return is;
+}
+
+bool
+backlog_was_cancelled(struct backlog *b, const char *scope, const char *id)
+{
+    struct note *n = id ? find_note(b, scope, id) : NULL;
+
+    if (n)
+        drop_note(n);
+    return n;
+}
+
+/* --- envelopes */
+
+/* A string without its quotes; another value, and one with escapes, is as if
+ * it were not there. */
+static struct text
+unquote(struct text t)
+{
+    if (t.len < 2 || *t.p != '"' || memchr(t.p, '\\', t.len))
+        return (struct text){"", 0};
+    return (struct text){t.p + 1, t.len - 2};
+}
+
+bool
+envelope_read(const char *line, size_t len, struct envelope *ret)
+{
+    const struct {
+        const char *name;
+        struct text *value;
+    } known[] = {
+        {"method", &ret->method}, {"type", &ret->type}, {"id", &ret->id}};
+    enum { N_KNOWN = sizeof known / sizeof *known };
+    struct member m;
+    struct scan s;
+
+    for (size_t i = 0; i < N_KNOWN; i++)
+        *known[i].value = (struct text){"", 0};
+    if (!scan_object((struct text){line, len}, &s))
+        return false;
+    while (scan_next(&s, &m))
+        for (size_t i = 0; i < N_KNOWN; i++)
+            if (text_is(m.name, known[i].name))
+                *known[i].value = m.value;
+    ret->raw_id = ret->id;
+    for (size_t i = 0; i < N_KNOWN; i++)
+        *known[i].value = unquote(*known[i].value);
+    return scan_is_over(&s);
+}
