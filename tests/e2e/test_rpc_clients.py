@@ -387,6 +387,42 @@ def test_host_folders_need_permission(start, tmp_path):
     assert (allowed / "new").read_text() == "new\n"
 
 
+def with_mount(start, folder, **mount):
+    client = start("--allow-mount", str(folder))
+    client.call("create", fsLimitBytes=100000, limits={"fileCount": 20},
+                mounts=[{"path": "/m", "hostPath": str(folder), "writable": True, **mount}])
+    return client
+
+
+def bytes_in(folder):
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+@pytest.mark.parametrize("mount, most", [({}, 100000), ({"limitBytes": 5000}, 5000)])
+def test_a_writable_host_folder_does_not_grow_without_bound(start, tmp_path, mount, most):
+    (tmp_path / "old").write_bytes(b"x" * 7000)
+    client = with_mount(start, tmp_path, **mount)
+    result = client.run("head -c 300000 /dev/zero > /m/big")
+    assert result["exitCode"] != 0 and "No space left on device" in result["stderr"]
+    assert bytes_in(tmp_path) == 7000 + most
+    assert client.run("truncate -s 1T /m/sparse")["exitCode"] != 0
+    assert client.fails("files.write", path="/m/new", data=encode(b"x")).message.startswith("ENOSPC: ")
+    assert client.out("rm /m/big /m/old; head -c 3000 /dev/zero > /m/small && echo fits") == "fits\n"
+
+
+@pytest.mark.parametrize("mount, most", [({}, 20), ({"fileCount": 5}, 5)])
+def test_a_writable_host_folder_does_not_get_files_without_bound(start, tmp_path, mount, most):
+    client = with_mount(start, tmp_path, **mount)
+    assert client.out("i=0; while : > /m/$i; do ((++i)); done 2> /dev/null; echo $i") == f"{most}\n"
+    assert len(list(tmp_path.iterdir())) == most
+    assert client.out("rm /m/0; mkdir /m/d && echo made; mkdir /m/e") == "made\n"
+
+
+def test_limits_of_growth_are_for_host_folders(start):
+    error = start().fails("create", mounts=[{"path": "/m", "files": {}, "limitBytes": 5}])
+    assert error.message == "EINVAL: mounts[].limitBytes and mounts[].fileCount are for hostPath only: /m"
+
+
 def test_a_client_object_sees_the_end(start):
     client = start()
     assert isinstance(client, Client)

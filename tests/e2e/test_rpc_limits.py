@@ -184,3 +184,24 @@ def test_notifications_are_not_cut_by_the_limit(server):
         seen = [server.next()["params"] for _ in range(server.other.qsize())]
         assert "".join(p["data"] for p in seen) == "".join(f"{i}\n" for i in range(1, 10001))
         assert len(result["stdout"]) <= 300
+
+
+# --- arguments
+
+
+def test_two_megabytes_of_arguments(client):
+    assert client.out("/bin/echo $(seq 60000) | wc -c") == "348894\n"
+    result = client.run("/bin/echo $(seq 400000)")
+    assert result["exitCode"] == 126 and "Argument list too long" in result["stderr"]
+
+
+def test_arguments_are_memory(server):
+    server.call("create", limits={"memoryBytes": 48 << 20})
+    result = server.run("x=$(printf %0100000d 0); for ((i = 0; i < 15; i++)); do export v$i=$x; done; "
+                        "for ((i = 0; i < 30; i++)); do sleep 1000 & done; wait")
+    assert result["exitCode"] != 0 and result["limit"] == "memory"
+
+
+def test_the_defaults_of_create_stay(client):
+    limits = client.call("limits.get")
+    assert (limits["fileCount"], limits["commandBytes"]) == (10000, 65536)

@@ -112,3 +112,26 @@ def test_both_ends_of_the_output(session):
     result = session.call("run", command="seq 1000000", keep="ends")
     assert result["stdout"].startswith("1\n2\n") and result["stdout"].endswith("\n999999\n1000000\n")
     assert result["omittedBytes"]["stdout"] > 5000000
+
+
+# --- limits for real projects
+
+
+def test_a_session_has_files_and_commands_for_real_projects(session):
+    limits = session.call("limits.get")
+    assert (limits["fileCount"], limits["commandBytes"]) == (100000, 1048576)
+    assert session.run("echo " + "x" * 1000000) == "x" * 1000000 + "\n"
+
+
+def test_a_session_may_ask_for_other_limits(client):
+    s = client.create(fileCount=500, commandBytes=100)
+    limits = s.call("limits.get")
+    assert (limits["fileCount"], limits["commandBytes"]) == (500, 100)
+    s.call("session.pause")
+    s.call("session.resume")
+    assert s.call("limits.get") == limits
+    result = s.call("run", command="x" * 101)
+    assert result["message"].endswith("or raise commandBytes")
+    s.call("session.end")
+    with pytest.raises(Error, match="fileCount must be at most 100000 with limits.diskMb 5"):
+        client.create(fileCount=100001, limits={"diskMb": 5})
