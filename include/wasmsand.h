@@ -126,7 +126,7 @@ struct wsand_file {
 };
 
 /* A folder of the host in the sandbox; or, where host_path is NULL, one with
- * these files and the folders that they need, all of uid 1000. Files that are
+ * these files and the folders that they need, all of its user. Files that are
  * programs or begin with #! can be executed. What can be written counts against
  * the limits of files, and forks and snapshots have it as it is then. The
  * growth of a writable folder of the host has limits of its own (mount_limits).
@@ -184,16 +184,17 @@ struct wsand_options {
     /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
      * only they can be written, for the functions of files too: EROFS
      * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
-     * where it is missing, and belongs to uid 1000 then. Mounts go by their
+     * where it is missing, and belongs to its user then. Mounts go by their
      * is_writable; /dev and /proc are as usual. */
     const char *const *writable_paths;
     /* Names of the programs that may be run, NULL-terminated; NULL: all. What
      * is not among them fails with EACCES: status 126 and "Permission denied"
-     * in a shell, whose builtins stay. A name is that of a file in a folder
-     * which the sandbox's user cannot change (root's, or of a read-only mount),
-     * or of a symbolic link there; argv[0] and the path must end in one too.
-     * Other programs, such as copies, have no name and are refused; scripts of
-     * the user may be run if their interpreter may. */
+     * in a shell, whose builtins stay. A name is that of a file, or of a
+     * symbolic link, which the host has given: in the root image, as a program
+     * or command, or in a read-only mount; argv[0] and the path must end in one
+     * too. Files that were changed, copied or renamed inside have no name and
+     * are refused, also to root; scripts of the guest may be run if their
+     * interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;
@@ -220,6 +221,11 @@ struct wsand_options {
     /* It is for wsand_run: a memory limit with which the shell cannot start is
      * refused (-EINVAL), with the minimum in the message. */
     bool needs_shell;
+    /* The user that programs run as, and that what the host makes belongs to:
+     * "user", of uid 1000, or "root"; NULL: "user". The sandbox is the
+     * boundary, not the user: root is refused what limits, writable_paths,
+     * allow_tools, read-only mounts and the host's own rights do not allow. */
+    const char *user;
 };
 
 WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
@@ -418,9 +424,8 @@ WSAND_API int wsand_env_list(struct wsand_sandbox *sb, char ***ret,
  * being read-only (-EROFS) included. One that does not begin with a slash is
  * relative to the shell's folder, as the last command that has ended left it;
  * `~` and `~/...` mean the home folder. These functions act as root; what they
- * make belongs to uid and gid 1000. Errors are those of the system calls of the
- * same name.
- * At a limit: "ENOSPC: file count limit reached (max: N)". */
+ * make belongs to the sandbox's user. Errors are those of the system calls of
+ * the same name. At a limit: "ENOSPC: file count limit reached (max: N)". */
 
 enum wsand_type { WSAND_FILE, WSAND_DIR, WSAND_SYMLINK, WSAND_OTHER };
 
@@ -536,6 +541,20 @@ WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
                                   size_t len, uint64_t *ret_id,
                                   struct wsand_error *err);
 
+/* A process that ran when a state was taken, and that no copy of it has. */
+struct wsand_lost_process {
+    int pid;
+    uint64_t process_id; /* of wsand_process_start; 0: started by a command */
+    const char *command; /* its arguments, cut after 200 bytes */
+};
+
+/* What the state had that sb was forked from, or that was brought back into it
+ * last (restore, reset, state_apply): at most 4 KiB of them. Freed with one
+ * free(). */
+WSAND_API int wsand_not_copied(struct wsand_sandbox *sb,
+                               struct wsand_lost_process **ret, size_t *ret_n,
+                               struct wsand_error *err);
+
 /* --- durable state
  *
  * The state of a sandbox between commands (files but those of read-only mounts
@@ -644,6 +663,9 @@ struct wsand_process_options {
      * is left in a terminal when the process ends is passed all the same. NULL:
      * any number. */
     size_t (*window)(void *arg);
+    /* "user" or "root"; NULL: the sandbox's. HOME, USER and LOGNAME are those
+     * of another user than the sandbox's, unless `env` has them. */
+    const char *user;
 };
 
 /* Does not wait for its turn: the process starts while a command runs. */

@@ -63,7 +63,8 @@ enum {
  * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
  * shell's program; shell: struct record_shell; task: its signal actions, as the
  * same program has them; rlimits: its limits; patch: what has changed in pages
- * since they were recorded; script: the shell as a script, as in an export. */
+ * since they were recorded; processes: those that there were, which no copy of
+ * the state has; script: the shell as a script, as in an export. */
 #define RECORD_FACTS(F)           \
     F(version, 4, 4)              \
     F(image, 32, 32)              \
@@ -72,6 +73,7 @@ enum {
     F(task, 1, 4096)              \
     F(rlimits, 256, 256)          \
     F(patch, 1, RECORD_PATCH_MAX) \
+    F(processes, 1, 4096)         \
     F(script, 1, RECORD_VALUE_MAX)
 
 struct record_key {

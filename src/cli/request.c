@@ -19,6 +19,7 @@ static const char options_help[] =
     "                           [--fs-limit, --file-count]\n"
     "  --env K=V                set an environment variable\n"
     "  --cwd DIR                working folder in the sandbox\n"
+    "  --user USER              user (uid 1000) or root [user]\n"
     "  --memory-limit MB        memory of all processes together [512]\n"
     "  --timeout-ms N           end the program after N ms (status 124) "
     "[never]\n"
@@ -33,6 +34,7 @@ static const struct option options[] = {
     {"mount", required_argument, NULL, 'm'},
     {"env", required_argument, NULL, 'e'},
     {"cwd", required_argument, NULL, 'c'},
+    {"user", required_argument, NULL, 'u'},
     {"memory-limit", required_argument, NULL, 'M'},
     {"timeout-ms", required_argument, NULL, 't'},
     {"fs-limit", required_argument, NULL, 'f'},
@@ -44,6 +46,15 @@ static const struct option options[] = {
     {"tools", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},
     {0},
+};
+
+enum { USER_VARIABLES = 3 };
+
+static const struct user_env {
+    const char *name, *env[USER_VARIABLES];
+} users[] = {
+    {"user", {"HOME=/home/user", "USER=user", "LOGNAME=user"}},
+    {"root", {"HOME=/root", "USER=root", "LOGNAME=root"}},
 };
 
 /* --- options */
@@ -162,6 +173,28 @@ set_env(struct request *q, const char *s)
     return true;
 }
 
+/* Variables that were given stay. */
+static bool
+set_user(struct request *q, const char *name)
+{
+    const struct user_env *u = NULL;
+
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        if (!strcmp(name, users[i].name))
+            u = &users[i];
+    if (!u) {
+        complain("--user: '%s' is not user or root", name);
+        return false;
+    }
+    for (size_t i = 0; i < q->n_env; i++)
+        for (size_t n = 0; n < USER_VARIABLES; n++)
+            if (q->env[i] == q->user->env[n])
+                q->env[i] = u->env[n];
+    q->user = u;
+    q->sandbox.user = u->name;
+    return true;
+}
+
 static bool
 parse_option(struct request *q, int c, char *arg)
 {
@@ -175,6 +208,8 @@ parse_option(struct request *q, int c, char *arg)
     case 'c':
         q->exec.cwd = arg;
         return true;
+    case 'u':
+        return set_user(q, arg);
     case 'M':
         return parse_number("memory-limit", arg, 1 << 20, &o->memory_bytes);
     case 't':
@@ -206,18 +241,17 @@ void
 request_init(struct request *q)
 {
     static const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                                      "HOME=/home/user",
-                                      "USER=user",
-                                      "LOGNAME=user",
-                                      "LANG=C.UTF-8",
-                                      "SHELL=/bin/bash"};
+                                      "LANG=C.UTF-8", "SHELL=/bin/bash"};
     const char *term = getenv("TERM");
 
     *q = (struct request){
+        .user = users,
         .sandbox = {.size = sizeof q->sandbox, .processes = 64},
         .exec = {.size = sizeof q->exec, .stdio = {0, 1, 2}}};
     for (size_t i = 0; i < sizeof env / sizeof *env; i++)
         q->env[q->n_env++] = env[i];
+    for (size_t i = 0; i < USER_VARIABLES; i++)
+        q->env[q->n_env++] = users->env[i];
     if (term && strlen(term) < sizeof q->term - 5) {
         (void)snprintf(q->term, sizeof q->term, "TERM=%s", term);
         q->env[q->n_env++] = q->term;
@@ -225,6 +259,12 @@ request_init(struct request *q)
     q->sandbox.mounts = q->mounts;
     q->sandbox.mount_limits = q->mount_limits;
     q->exec.envp = q->env;
+}
+
+const char *
+request_home(const struct request *q)
+{
+    return strchr(q->user->env[0], '=') + 1;
 }
 
 void

@@ -9,8 +9,11 @@
 
 enum { LIST_MAX = 32, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
 
+struct user_env;
+
 struct request {
-    const char *root; /* root image, or NULL */
+    const char *root;            /* root image, or NULL */
+    const struct user_env *user; /* that programs run as */
     struct wsand_options sandbox;
     struct wsand_exec exec;
     struct wsand_mount mounts[LIST_MAX];
@@ -23,6 +26,8 @@ struct request {
 
 void request_init(struct request *q);
 void request_fini(struct request *q);
+/* The home folder of the user that programs run as. */
+const char *request_home(const struct request *q);
 /* Takes the options at the start of argv; *ret_rest is the index of the first
  * other word. -1: go on; else the exit status, and what was wrong was said.
  * `help` is printed for --help. With `stop_at_unknown`, an unknown option is

@@ -30,13 +30,14 @@ cmd_shell(int argc, char **argv)
     int rest;
 
     request_init(&q);
-    q.exec.cwd = "/home/user";
     q.sandbox.files = FILES;
     q.sandbox.command_bytes = COMMAND_BYTES;
     q.sandbox.needs_shell = true;
     int status = request_parse(&q, argc, argv, help, true, &rest);
     if (status >= 0)
         return status;
+    if (!q.exec.cwd)
+        q.exec.cwd = request_home(&q);
     if (!q.root && find_root(root, sizeof root))
         q.root = root;
     if (!q.root) {

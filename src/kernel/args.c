@@ -142,6 +142,8 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     uint8_t *block = guest_ptr(t, at, size);
     gaddr s = at + (gaddr)(4 * words_of(a));
     const char *from = a->strings;
+    const struct cred *c = &t->cred;
+    bool is_secure = c->uid != c->ruid || c->gid != c->rgid;
 
     if (!block || size < thread_args_size(th) || at % 4)
         return;
@@ -153,16 +155,10 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     gaddr random = s, exe = s + 16;
     rng_fill(&th->kernel->rng, block + (random - at), 16);
     memcpy(block + (exe - at), a->exe, strlen(a->exe) + 1);
-    const uint32_t auxv[AUXV_WORDS] = {AT_PAGESZ, 4096,
-                                       AT_CLKTCK, 100,
-                                       AT_UID,    t->cred.uid,
-                                       AT_EUID,   t->cred.uid,
-                                       AT_GID,    t->cred.gid,
-                                       AT_EGID,   t->cred.gid,
-                                       AT_SECURE, 0,
-                                       AT_RANDOM, random,
-                                       AT_EXECFN, exe,
-                                       AT_HWCAP,  0,
-                                       AT_NULL,   0};
+    const uint32_t auxv[AUXV_WORDS] = {
+        AT_PAGESZ, 4096,      AT_CLKTCK, 100,     AT_UID,    c->ruid,
+        AT_EUID,   c->uid,    AT_GID,    c->rgid, AT_EGID,   c->gid,
+        AT_SECURE, is_secure, AT_RANDOM, random,  AT_EXECFN, exe,
+        AT_HWCAP,  0,         AT_NULL,   0};
     memcpy(w, auxv, sizeof auxv);
 }

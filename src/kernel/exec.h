@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+struct kernel;
 struct task;
 struct vnode;
 
@@ -15,6 +16,10 @@ int64_t exec_from_guest(struct task *t, const struct vnode *base,
                         const char *path, gaddr argv, gaddr envp);
 
 /* --- exec_policy.c */
+
+/* Is it a file of the root image, or a program that the host has put there,
+ * with the content it had then? */
+bool exec_is_given(const struct kernel *k, const struct vnode *v);
 
 /* A file that is about to be run. */
 struct exec_file {

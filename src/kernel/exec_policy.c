@@ -1,12 +1,18 @@
-/* Which programs may be run, where the host has given a list of names.
+/* Programs that the host has given, and which of them may be run, where it has
+ * also given a list of names.
  *
- * The name of a program is the one it has in a folder that the guest cannot
- * change; a symbolic link there is one more name. Links and copies of the
- * guest's own making have no name, so nothing can be run under another one. As
- * programs that are many in one look at argv[0] or at the path, both must end
- * in a name of the file. */
+ * A guest may be root, so owners and modes say nothing about where a file comes
+ * from. The kernel keeps the files that the host gave, a clone of the tree: a
+ * file is the host's while it shares its content with that clone, and a name
+ * is the host's while it leads to the same inode in both.
+ *
+ * The name of a program is one that the host gave it; a symbolic link of the
+ * host's is one more name. Links and copies of the guest's own making have no
+ * name, so nothing can be run under another one. As programs that are many in
+ * one look at argv[0] or at the path, both must end in a name of the file. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,18 +22,37 @@ struct names {
     const char *const *allowed;
     const char *argv0, *path;           /* their last parts */
     bool is_allowed, is_argv0, is_path; /* one of the names is */
-    bool is_ours; /* the file is one that the guest cannot change */
+    bool is_ours; /* the host has given the file, by this name */
 };
 
-static bool
-is_fixed(struct task *t, const struct vnode *v)
+/* Neither a clone nor its origin is changed in place, so that the same nodes
+ * are the same bytes. */
+bool
+exec_is_given(const struct kernel *k, const struct vnode *v)
 {
-    struct attr a;
+    struct fs *root = mount_root(k)->fs;
 
-    if (v->mnt->read_only)
+    if (v->mnt->fs != root || !tmpfs_is(root))
+        return false;
+    const struct inode *given = tree_find(k->given, v->ino);
+    const struct inode *now = tree_find(tmpfs_tree(root), v->ino);
+    if (!given || !now || inode_is_dir(given) || inode_is_dir(now))
+        return false;
+    return given->chunks.root == now->chunks.root && given->size == now->size;
+}
+
+/* Has the host given the file, and this name of it? */
+static bool
+is_given_name(const struct kernel *k, const struct walk *w)
+{
+    uint64_t ino;
+
+    if (w->dir.mnt->read_only && w->node.mnt->read_only)
         return true;
-    return vnode_getattr(t, v, &a) == 0 && a.uid == 0 &&
-           (S_ISLNK(a.mode) || !(a.mode & (S_IWGRP | S_IWOTH)));
+    return w->dir.mnt->fs == w->node.mnt->fs && exec_is_given(k, &w->node) &&
+           tree_lookup(k->given, w->dir.ino, (struct name){w->name, w->len},
+                       &ino) == 0 &&
+           ino == w->node.ino;
 }
 
 /* Without the folder, and the dash of login shells. */
@@ -63,7 +88,7 @@ look(struct task *t, struct vnode *base, char *path, struct names *n,
         r = vnode_getattr(t, &w.node, &a);
     if (r != 0)
         return r;
-    n->is_ours = is_fixed(t, &w.dir) && is_fixed(t, &w.node);
+    n->is_ours = is_given_name(t->kernel, &w);
     if (n->is_ours)
         note_name(n, w.name);
     *base = w.dir;

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRANSFER_MAX = 1 << 20, GUEST_ID = 1000, NOBODY_ID = 65534 };
+enum { TRANSFER_MAX = 1 << 20 };
 
 enum way {
     WAY_DIRECT,   /* never blocks: a regular file */
@@ -49,7 +49,7 @@ ns_of(const struct timespec *ts)
 }
 
 void
-hostfile_attr(const struct stat *st, struct attr *ret)
+hostfile_attr(const struct kernel *k, const struct stat *st, struct attr *ret)
 {
     *ret = (struct attr){
         .ino = st->st_ino,
@@ -58,8 +58,9 @@ hostfile_attr(const struct stat *st, struct attr *ret)
         .blocks = (uint64_t)st->st_blocks,
         .mode = st->st_mode,
         .nlink = (uint32_t)st->st_nlink,
-        .uid = st->st_uid == geteuid() ? GUEST_ID : NOBODY_ID,
-        .gid = st->st_gid == getegid() ? GUEST_ID : NOBODY_ID,
+        .uid = st->st_uid == geteuid() ? k->user.uid : NOBODY_ID,
+        .gid = st->st_gid == getegid() ? k->user.gid : NOBODY_ID,
+        .is_hosts = true,
         .blksize = (uint32_t)st->st_blksize,
         .atime_ns = ns_of(&st->st_atim),
         .mtime_ns = ns_of(&st->st_mtim),
@@ -75,7 +76,7 @@ hostfile_getattr(struct file *f, struct attr *ret)
 
     if (fstat(h->hfd, &st) < 0)
         return -errno;
-    hostfile_attr(&st, ret);
+    hostfile_attr(f->kernel, &st, ret);
     return 0;
 }
 

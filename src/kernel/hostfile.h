@@ -18,9 +18,10 @@ struct kernel;
 int hostfile_new(struct kernel *k, int hfd, uint32_t flags,
                  OWN struct file **ret);
 
-/* A host file's attributes as the guest sees them. What belongs to the user
- * (group) this process runs as belongs to uid (gid) 1000; all else to nobody,
- * 65534. */
-void hostfile_attr(const struct stat *st, struct attr *ret);
+/* A host file's attributes as the guest sees them. A file of the user (group)
+ * that this process runs as belongs to the user (group) of the sandbox; all
+ * others to nobody, 65534. */
+void hostfile_attr(const struct kernel *k, const struct stat *st,
+                   struct attr *ret);
 
 #endif

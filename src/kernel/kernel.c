@@ -4,6 +4,7 @@
 #include "kernel/lock.h"
 #include "kernel/socket.h"
 #include "kernel/tty.h"
+#include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,17 +38,43 @@ init_limits(struct kernel *k, const uint64_t *max)
         memcpy(k->limits.max, max, sizeof k->limits.max);
 }
 
+/* Of a root that is not in memory, no file. */
+static int
+note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
+{
+    const struct tree *t = o->given;
+
+    k->given = calloc(1, sizeof *k->given);
+    if (!k->given)
+        return -ENOMEM;
+    if (!t && tmpfs_is(root))
+        t = tmpfs_tree(root);
+    return t ? tree_clone(t, k->given) : 0;
+}
+
+static void
+free_given(struct kernel *k)
+{
+    if (k->given)
+        tree_fini(k->given);
+    free(k->given);
+}
+
 int
 kernel_new(const struct kernel_options *o, OWN struct fs *root,
            OWN struct kernel **ret)
 {
     struct kernel *k = calloc(1, sizeof *k);
 
-    if (!k) {
+    if (!k || note_given(k, o, root) < 0) {
+        if (k)
+            free(k->given);
+        free(k);
         root->ops->free(root);
         return -ENOMEM;
     }
     init_lists(k);
+    k->user = cred_of(o->is_root ? ROOT_ID : USER_ID);
     k->machine = o->machine;
     k->engine = o->engine;
     k->image_file = o->image_file;
@@ -119,6 +146,7 @@ kernel_free(OWN struct kernel *k)
     net_free(k->net);
     locks_free(k->locks);
     mount_free_all(k);
+    free_given(k);
     clock_fini(&k->clock);
     free(k->pollfds);
     if (k->kick_hfd >= 0)
@@ -212,6 +240,8 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     t->pgid = t->pid;
     if (s->ctty)
         t->sid = t->pid;
+    if (s->cred)
+        t->cred = *s->cred;
     t->run_tag = s->tag ? s->tag : k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)

@@ -24,6 +24,7 @@ struct hostcall;
 struct pollfd;
 struct net;   /* socket name spaces: socket.c */
 struct locks; /* file locks: lock.c */
+struct tree;
 
 /* Host descriptors that threads wait for; polled by the scheduler. */
 struct host_watch {
@@ -77,7 +78,9 @@ struct kernel {
     void *host_arg;
 
     const char *const *allow_tools; /* NULL-terminated; NULL: all */
-    struct list mounts;             /* the first is the root */
+    struct cred user; /* of its root processes, and of what the host makes */
+    OWN struct tree *given; /* the host's files: exec_policy.c */
+    struct list mounts;     /* the first is the root */
     uint64_t next_dev, next_anon_ino;
     struct limits limits;
     struct clock clock;
@@ -107,6 +110,9 @@ struct kernel_options {
     /* Names of the programs that may be run (exec_policy.c), NULL-terminated,
      * borrowed for the kernel's life; NULL: all. */
     const char *const *allow_tools;
+    bool is_root; /* its user is root, not uid 1000 */
+    /* The files that the host has given; NULL: those of `root` as they are. */
+    const struct tree *given;
 };
 
 /* `root` becomes the root file system: taken over, also on failure. */
@@ -115,8 +121,8 @@ int kernel_new(const struct kernel_options *o, OWN struct fs *root,
 /* Kills everything and frees all. */
 void kernel_free(OWN struct kernel *k);
 
-/* Starts `path` as a new root process (uid 1000, in a process group of its
- * own; with a terminal, in a session of its own) with descriptors 0 to 2.
+/* Starts `path` as a new root process (in a process group of its own; with a
+ * terminal, in a session of its own) with descriptors 0 to 2.
  * Returns its pid or -errno; `why` says more. -EINPROGRESS: its program is
  * being compiled, spawn it again later. */
 struct spawn {
@@ -124,6 +130,7 @@ struct spawn {
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
     const struct vnode *folder;  /* where cwd is NULL: its folder, or NULL */
+    const struct cred *cred;     /* NULL: the user of the sandbox */
     OWN struct file *stdio[3];   /* taken over, also on failure */
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
     uint64_t tag;                /* of kernel_new_tag; 0: of the current run */

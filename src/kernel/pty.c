@@ -66,7 +66,7 @@ tty_new(struct kernel *k, OWN struct tty **ret)
     tty->kernel = k;
     tty->refs = 1;
     tty->index = (unsigned)index;
-    tty->uid = 1000;
+    tty->uid = k->user.uid;
     tty->gid = 5; /* "tty", as devpts is mounted everywhere */
     tty->mode = 0620;
     tty->has_master = true;

@@ -98,7 +98,8 @@ sys_statx(struct task *t, const union sysarg *a)
 }
 
 static int
-access_found(struct task *t, const struct found *f, int want)
+access_found(struct task *t, const struct cred *c, const struct found *f,
+             int want)
 {
     const struct mount *mnt = f->node.mnt;
     struct attr attr;
@@ -109,20 +110,25 @@ access_found(struct task *t, const struct found *f, int want)
         return r;
     if (want & W_OK && mnt && mnt->read_only && !S_ISCHR(attr.mode))
         return -EROFS;
-    return vfs_access(&t->cred, &attr, want);
+    return vfs_access(c, &attr, want);
 }
 
-/* faccessat2(dirfd, path, mode, flags) */
+/* faccessat2(dirfd, path, mode, flags): by the real ids, unless AT_EACCESS */
 int64_t
 sys_faccessat2(struct task *t, const union sysarg *a)
 {
+    struct cred c = t->cred;
     struct found f;
 
     if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
         a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     int r = sys_find(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &f);
-    return r != 0 ? r : access_found(t, &f, a[2].i);
+    if (!(a[3].u & AT_EACCESS)) {
+        c.uid = c.ruid;
+        c.gid = c.rgid;
+    }
+    return r != 0 ? r : access_found(t, &c, &f, a[2].i);
 }
 
 int64_t

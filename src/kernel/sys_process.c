@@ -1,4 +1,4 @@
-/* System calls on processes: life, identity, groups, limits. */
+/* System calls on processes: life, groups, limits. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/pidfd.h"
@@ -83,7 +83,7 @@ sys_clone(struct task *t, const union sysarg *a)
     return -EAGAIN;
 }
 
-/* --- identity */
+/* --- numbers */
 
 int64_t
 sys_getpid(struct task *t, const union sysarg *a)
@@ -124,108 +124,6 @@ sys_getppid(struct task *t, const union sysarg *a)
 {
     (void)a;
     return t->parent ? t->parent->pid : 0;
-}
-
-int64_t
-sys_getuid(struct task *t, const union sysarg *a)
-{
-    (void)a;
-    return t->cred.uid;
-}
-
-int64_t
-sys_getgid(struct task *t, const union sysarg *a)
-{
-    (void)a;
-    return t->cred.gid;
-}
-
-static int64_t
-put_three(struct task *t, const union sysarg *a, uint32_t id)
-{
-    for (int i = 0; i < 3; i++) {
-        int r = copy_to_guest(t, a[i].addr, &id, sizeof id);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-int64_t
-sys_getresuid(struct task *t, const union sysarg *a)
-{
-    return put_three(t, a, t->cred.uid);
-}
-
-int64_t
-sys_getresgid(struct task *t, const union sysarg *a)
-{
-    return put_three(t, a, t->cred.gid);
-}
-
-/* All ids of a task are the same, so the only change allowed is none. */
-static int64_t
-may_become(const union sysarg *a, int n, uint32_t id)
-{
-    for (int i = 0; i < n; i++)
-        if (a[i].u != id && a[i].u != UINT32_MAX)
-            return -EPERM;
-    return 0;
-}
-
-int64_t
-sys_setuid(struct task *t, const union sysarg *a)
-{
-    return a[0].u == UINT32_MAX ? -EINVAL : may_become(a, 1, t->cred.uid);
-}
-
-int64_t
-sys_setgid(struct task *t, const union sysarg *a)
-{
-    return a[0].u == UINT32_MAX ? -EINVAL : may_become(a, 1, t->cred.gid);
-}
-
-int64_t
-sys_setreuid(struct task *t, const union sysarg *a)
-{
-    return may_become(a, 2, t->cred.uid);
-}
-
-int64_t
-sys_setregid(struct task *t, const union sysarg *a)
-{
-    return may_become(a, 2, t->cred.gid);
-}
-
-int64_t
-sys_setresuid(struct task *t, const union sysarg *a)
-{
-    return may_become(a, 3, t->cred.uid);
-}
-
-int64_t
-sys_setresgid(struct task *t, const union sysarg *a)
-{
-    return may_become(a, 3, t->cred.gid);
-}
-
-/* getgroups(size, list): the one group. */
-int64_t
-sys_getgroups(struct task *t, const union sysarg *a)
-{
-    if (a[0].i < 0)
-        return -EINVAL;
-    if (a[0].i == 0)
-        return 1;
-    int r = copy_to_guest(t, a[1].addr, &t->cred.gid, 4);
-    return r < 0 ? r : 1;
-}
-
-int64_t
-sys_setgroups(struct task *t, const union sysarg *a)
-{
-    (void)t, (void)a;
-    return -EPERM;
 }
 
 int64_t
@@ -311,9 +209,10 @@ sys_setsid(struct task *t, const union sysarg *a)
 /* --- priorities: kept, without effect */
 
 static int64_t
-each_of(struct task *t, int which, int who, int (*fn)(struct task *, int *),
-        int *arg)
+each_of(struct task *t, int which, int who,
+        int (*fn)(struct task *t, struct task *of, int *arg), int *arg)
 {
+    uint32_t uid = who ? (uint32_t)who : t->cred.ruid;
     int64_t r = -ESRCH;
 
     if (which < PRIO_PROCESS || which > PRIO_USER)
@@ -322,10 +221,11 @@ each_of(struct task *t, int which, int who, int (*fn)(struct task *, int *),
     {
         struct task *of = CONTAINER_OF(it, struct task, link);
         bool is_meant = which == PRIO_PROCESS ? of->pid == (who ? who : t->pid)
-                        : which == PRIO_PGRP ? of->pgid == (who ? who : t->pgid)
-                                             : of != t->kernel->init;
+                        : which == PRIO_PGRP
+                            ? of->pgid == (who ? who : t->pgid)
+                            : of->cred.ruid == uid && of != t->kernel->init;
         if (is_meant)
-            r = fn(of, arg);
+            r = fn(t, of, arg);
         if (r < 0 && r != -ESRCH)
             return r;
     }
@@ -333,21 +233,26 @@ each_of(struct task *t, int which, int who, int (*fn)(struct task *, int *),
 }
 
 static int
-highest_priority(struct task *t, int *best)
+highest_priority(struct task *t, struct task *of, int *best)
 {
-    if (20 - t->nice > *best)
-        *best = 20 - t->nice;
+    (void)t;
+    if (20 - of->nice > *best)
+        *best = 20 - of->nice;
     return 0;
 }
 
 static int
-set_nice(struct task *t, int *nice)
+set_nice(struct task *t, struct task *of, int *nice)
 {
-    if (t == t->kernel->init)
+    const struct cred *c = &t->cred;
+
+    if (of == t->kernel->init)
         return -EPERM; /* later root processes inherit from it */
-    if (*nice < t->nice)
+    if (c->uid != ROOT_ID && c->uid != of->cred.uid && c->uid != of->cred.ruid)
+        return -EPERM;
+    if (*nice < of->nice && c->uid != ROOT_ID)
         return -EACCES;
-    t->nice = *nice;
+    of->nice = *nice;
     return 0;
 }
 
@@ -383,6 +288,8 @@ sys_prlimit64(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (of == t->kernel->init)
         return -EPERM; /* later root processes inherit from it */
+    if (of != t && !cred_may_limit(&t->cred, &of->cred))
+        return -EPERM;
     struct rlimit_k *rl = &of->rlimits[a[1].u], old = *rl;
     if (a[2].addr) {
         int r = copy_from_guest(t, &set, a[2].addr, sizeof set);
@@ -471,9 +378,10 @@ sys_prctl(struct task *t, const union sysarg *a)
     case PR_GET_KEEPCAPS:
         return 0;
     case PR_SET_NO_NEW_PRIVS:
+        t->cred.no_new_privs |= a[1].u == 1;
         return a[1].u == 1 ? 0 : -EINVAL;
     case PR_GET_NO_NEW_PRIVS:
-        return 1;
+        return t->cred.no_new_privs;
     default:
         return -EINVAL;
     }

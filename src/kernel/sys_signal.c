@@ -18,28 +18,53 @@ is_signal(int sig)
 
 /* --- sending */
 
+/* A shell may always continue its jobs. */
+static bool
+may_send(const struct task *t, const struct task *to, int sig)
+{
+    return cred_may_signal(&t->cred, &to->cred) ||
+           (sig == SIGCONT && t->sid == to->sid);
+}
+
 static struct siginfo_k
 info_from(const struct task *t, int sig, int code)
 {
     return (struct siginfo_k){
-        .signo = sig, .code = code, .pid = t->pid, .uid = t->cred.uid};
+        .signo = sig, .code = code, .pid = t->pid, .uid = t->cred.ruid};
 }
 
+/* To all members of a group; pgid 0: to all others but init. */
 static int64_t
-kill_all(struct task *t, const struct siginfo_k *si)
+kill_many(struct task *t, int pgid, const struct siginfo_k *si)
 {
     int64_t r = -ESRCH;
 
     LIST_FOR_EACH_SAFE(it, &t->kernel->tasks)
     {
         struct task *to = CONTAINER_OF(it, struct task, link);
-        if (to == t || to == t->kernel->init)
+        bool is_meant =
+            pgid ? to->pgid == pgid : to != t && to != t->kernel->init;
+        if (!is_meant)
             continue;
+        if (!may_send(t, to, si->signo)) {
+            r = r == 0 ? 0 : -EPERM;
+            continue;
+        }
         r = 0;
         if (si->signo)
             (void)signal_send(to, si);
     }
     return r;
+}
+
+static int64_t
+send_to(struct task *t, struct task *to, const struct siginfo_k *si)
+{
+    if (!to)
+        return -ESRCH;
+    if (to == t->kernel->init || !may_send(t, to, si->signo))
+        return -EPERM;
+    return si->signo ? signal_send(to, si) : 0;
 }
 
 /* kill(pid, sig) */
@@ -55,12 +80,10 @@ sys_kill(struct task *t, const union sysarg *a)
     if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
     if (pid == -1)
-        return kill_all(t, &si);
+        return kill_many(t, 0, &si);
     if (pid <= 0)
-        return signal_send_group(t->kernel, pid ? -pid : t->pgid, &si);
-    if (to == t->kernel->init)
-        return -EPERM;
-    return sig ? signal_send(to, &si) : 0;
+        return kill_many(t, pid ? -pid : t->pgid, &si);
+    return send_to(t, to, &si);
 }
 
 static int64_t
@@ -71,11 +94,7 @@ send_to_thread(struct task *t, int pid, int sig)
 
     if (pid <= 0 || sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
-    if (!to)
-        return -ESRCH;
-    if (to == t->kernel->init)
-        return -EPERM;
-    return sig ? signal_send(to, &si) : 0;
+    return send_to(t, to, &si);
 }
 
 int64_t
@@ -109,9 +128,7 @@ send_info(struct task *t, struct task *to, int sig, gaddr info)
         return -EPERM;
     if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
-    if (!to)
-        return -ESRCH;
-    return sig ? signal_send(to, &si) : 0;
+    return send_to(t, to, &si);
 }
 
 /* rt_sigqueueinfo(pid, sig, siginfo) */

@@ -83,7 +83,7 @@ init_first(struct task *t)
     signals_init(&t->sig);
     init_rlimits(t);
     t->umask = 022;
-    t->cred = (struct cred){1000, 1000};
+    t->cred = t->kernel->user;
     t->root = t->cwd = (struct vnode){root, root->root};
     strcpy(t->comm, "init");
 }

@@ -296,7 +296,8 @@ struct exec {
 };
 /* Makes t run another program: resolves it, #! included, and replaces its
  * arguments. On success *ret is the program to start, and nothing of t but
- * its arguments and exe has changed. -EINPROGRESS: *ret is being compiled. */
+ * its arguments, exe and credentials has changed. -EINPROGRESS: *ret is being
+ * compiled. */
 int exec_prepare(struct task *t, const struct exec *e,
                  OWN struct program **ret);
 /* What of t an exec resets: handlers, close-on-exec files, ... */

@@ -201,7 +201,7 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
     struct kernel *k = x->t->kernel;
     struct fs *fs = x->node.mnt->fs;
     size_t len = (size_t)x->attr.size;
-    bool is_trusted = x->attr.uid == 0 && !(x->attr.mode & (S_IWGRP | S_IWOTH));
+    bool is_trusted = exec_is_given(k, &x->node);
     uint64_t max = is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX;
 
     if (x->attr.size > max) {
@@ -345,6 +345,8 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
     t->exe = x.node;
     t->exe_dir = x.walk.dir;
     memcpy(t->exe_name, x.walk.name, sizeof t->exe_name);
+    if (cred_exec(&t->cred, &x.attr))
+        t->pdeath_signal = 0;
     set_comm(t, e->path);
     *ret = p;
     return 0;

@@ -3,6 +3,7 @@
  * All file functions act as root inside; what they make belongs to the user
  * that programs run as. Nothing runs in the sandbox meanwhile. */
 #include "lib/files.h"
+#include "lib/user.h"
 
 #include "kernel/file.h"
 #include "kernel/vfs/tmpfs.h"
@@ -47,8 +48,8 @@ set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
 
     f->at.path = path;
     if (*path == '~' && (slashes || !path[1])) {
-        f->at.path = path[1 + slashes] ? path + 1 + slashes : SHELL_HOME;
-        r = sandbox_find_folder(sb, SHELL_HOME, &f->base);
+        f->at.path = path[1 + slashes] ? path + 1 + slashes : user_of(sb)->home;
+        r = sandbox_find_folder(sb, user_of(sb)->home, &f->base);
     } else if (*path != '/') {
         r = shell_folder(sb, &f->base);
     }
@@ -61,8 +62,7 @@ int
 file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
            struct wsand_error *err)
 {
-    *ret =
-        (struct file_at){.at = {.k = sb->kernel, .owner = {USER_ID, USER_ID}}};
+    *ret = (struct file_at){.at = {.k = sb->kernel, .owner = sb->kernel->user}};
     int r =
         strlen(path) < PATH_BYTES_MAX ? set_base(sb, path, ret) : -ENAMETOOLONG;
     if (r < 0)
@@ -323,7 +323,8 @@ write_beside(const struct walk *walk, struct kernel *k,
 static int
 write_whole(const struct at *at, const struct wsand_write *w)
 {
-    struct attr old = {.mode = 0644, .uid = USER_ID, .gid = USER_ID};
+    struct attr old = {
+        .mode = 0644, .uid = at->owner.uid, .gid = at->owner.gid};
     struct walk walk;
 
     int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);

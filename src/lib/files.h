@@ -6,8 +6,6 @@
 #include "kernel/kernel.h"
 #include "lib/lib.h"
 
-enum { USER_ID = 1000 };
-
 /* A path and where it begins. Not to be copied: `at` points to `base`. */
 struct file_at {
     struct at at;

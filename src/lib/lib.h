@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "kernel/machine.h"
 #include "kernel/wait.h"
+#include "lib/gone.h"
 #include "lib/mail.h"
 #include "lib/pool.h"
 #include "lib/turn.h"
@@ -71,6 +72,7 @@ struct wsand_sandbox {
     uint64_t snapshot_bytes; /* that they keep, beside the newest */
     uint64_t last_snapshot;  /* id */
     struct history *history;
+    struct gone gone; /* that the state it was copied or restored from had */
     struct snapshot *recorded; /* what wsand_state_changes has told; or NULL */
     bool has_script;           /* a script of that shell was among it */
     bool hit_files, hit_file_bytes; /* by a command, during a file function */
@@ -178,7 +180,6 @@ int sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
                         struct vnode *ret);
 
 /* shell.c */
-#define SHELL_HOME "/home/user"
 struct shell;
 /* The shell's working folder, as the last command that has ended left it;
  * without a shell, the one that it will begin in. Borrowed. */

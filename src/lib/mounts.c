@@ -56,7 +56,7 @@ mount_writable(struct kernel *k, const char *const *paths,
         if (**paths != '/')
             return error_set(err, EINVAL,
                              "writable path %s: not an absolute path", *paths);
-        int r = mount_bind(k, *paths, USER_ID);
+        int r = mount_bind(k, *paths, k->user.uid);
         if (r < 0)
             return error_errno(err, -r, "writable path %s", *paths);
     }
@@ -127,13 +127,15 @@ check_path(const char *path, struct wsand_error *err)
 
 /* A tree of the files that a mount has. */
 static int
-put_files(struct tree *t, const struct wsand_mount *m, int64_t now,
+put_files(const struct kernel *k, struct tree *t, const struct wsand_mount *m,
           struct wsand_error *err)
 {
+    int64_t now = clock_real_ns(&k->clock);
+
     for (size_t i = 0; i < m->n_files; i++) {
         const struct wsand_file *f = &m->files[i];
         const struct attr a = {
-            .mode = mode_for(f), .uid = USER_ID, .gid = USER_ID};
+            .mode = mode_for(f), .uid = k->user.uid, .gid = k->user.gid};
         int r = check_path(f->path, err);
         if (r < 0)
             return r;
@@ -148,17 +150,18 @@ put_files(struct tree *t, const struct wsand_mount *m, int64_t now,
 }
 
 static int
-make_tree(const struct wsand_mount *m, int64_t now, struct tree *ret,
+make_tree(const struct kernel *k, const struct wsand_mount *m, struct tree *ret,
           struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
-    const struct attr user = {.uid = USER_ID, .gid = USER_ID};
+    const struct attr user = {.uid = k->user.uid, .gid = k->user.gid};
+    int64_t now = clock_real_ns(&k->clock);
 
     int r = tree_init(ret, &unlimited, now);
     if (r == 0)
         r = tree_setattr(ret, TREE_ROOT, &user, ATTR_UID | ATTR_GID, now);
     return r < 0 ? error_errno(err, -r, "cannot make files")
-                 : put_files(ret, m, now, err);
+                 : put_files(k, ret, m, err);
 }
 
 /* Would the files, beside those that are there, be too many? */
@@ -200,7 +203,7 @@ mount_files(struct kernel *k, const struct wsand_mount *m,
 {
     CLEANUP(tree_fini) struct tree t = {0};
 
-    int r = make_tree(m, clock_real_ns(&k->clock), &t, err);
+    int r = make_tree(k, m, &t, err);
     return r < 0 ? r : mount_tree(k, m, &t, err);
 }
 

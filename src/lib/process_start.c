@@ -6,6 +6,7 @@
 #include "kernel/pipe.h"
 #include "kernel/tty.h"
 #include "lib/env.h"
+#include "lib/user.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -134,21 +135,28 @@ count(const char *const *v)
     return n;
 }
 
-/* The shell's variables and the given ones, which go first; borrowed. */
+/* The shell's variables and the given ones, which go first, then those of
+ * another user than the shell's; borrowed. */
 static OWN const char **
-merge_env(char *const *base, const struct wsand_process_options *o)
+merge_env(char *const *base, const struct wsand_process_options *o,
+          const struct user *other)
 {
     static const char term[] = "TERM=xterm-256color";
     const char *const *shell = (const char *const *)base;
-    size_t n = count(o->env);
-    const char **v = calloc(n + count(shell) + 2, sizeof *v);
+    size_t n = count(o->env), users = 0;
 
+    while (other && user_variable(other, users))
+        users++;
+    const char **v = calloc(n + users + count(shell) + 2, sizeof *v);
     if (!v)
         return NULL;
     if (n)
         memcpy(v, o->env, n * sizeof *v);
+    for (size_t i = 0; i < users; i++)
+        if (!has_name(o->env, user_variable(other, i)))
+            v[n++] = user_variable(other, i);
     for (; *shell; shell++)
-        if (!has_name(o->env, *shell))
+        if (!has_name(v, *shell))
             v[n++] = *shell;
     if (o->is_pty && !has_name(v, term))
         v[n++] = term;
@@ -160,6 +168,7 @@ merge_env(char *const *base, const struct wsand_process_options *o)
 /* What is to be started, and what has come of it. */
 struct start {
     const struct wsand_process_options *o;
+    const struct user *user;
     OWN char **env;             /* the shell's */
     struct wsand_sandbox *fork; /* that is asked for it */
     struct program *pending;    /* being compiled */
@@ -173,6 +182,7 @@ spawn(struct process *p, struct start *start, const char *const *env,
     const struct wsand_process_options *o = start->o;
     const char *const argv[] = {"bash", o->command ? "-c" : NULL, o->command,
                                 NULL};
+    const struct cred cred = cred_of(start->user->id);
     struct vnode folder;
     bool has_folder = !o->cwd && shell_folder(p->sb, &folder) == 0;
     struct spawn s = {.path = "/bin/bash",
@@ -180,6 +190,7 @@ spawn(struct process *p, struct start *start, const char *const *env,
                       .envp = env,
                       .cwd = o->cwd,
                       .folder = has_folder ? &folder : NULL,
+                      .cred = &cred,
                       .tag = p->tag};
     char why[160] = "";
 
@@ -247,7 +258,8 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     struct start *s = arg;
     struct processes *ps = &sb->processes;
     CLEANUP(process_dropp) struct process *p = process_new(sb, s->o);
-    const char **env = merge_env(s->env, s->o);
+    const struct user *other = s->user == user_of(sb) ? NULL : s->user;
+    const char **env = merge_env(s->env, s->o, other);
 
     int r = p && env ? spawn(p, s, env, err)
                      : error_set(err, ENOMEM, "out of memory");
@@ -332,6 +344,8 @@ wsand_process_start(struct wsand_sandbox *sb,
     if (!o.command && !o.is_pty)
         return error_set(err, EINVAL, "no command, and no terminal");
     r = env_check(o.env, err);
+    if (r == 0)
+        r = user_find(o.user ? o.user : user_of(sb)->name, &s.user, err);
     if (r == 0)
         r = start(sb, &s, err);
     if (r == 0)

@@ -4,6 +4,8 @@
 #include "lib/files.h"
 #include "lib/history.h"
 #include "lib/lib.h"
+#include "lib/snapshot.h"
+#include "lib/user.h"
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
@@ -241,7 +243,6 @@ sandbox_on_kick(void *arg)
 static int
 check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
 {
-    const struct cred user = {USER_ID, USER_ID};
     struct vnode v;
     struct attr a;
 
@@ -254,15 +255,16 @@ check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
     if (r == 0)
         r = vnode_getattr(NULL, &v, &a);
     if (r == 0)
-        r = vfs_access(&user, &a, X_OK);
+        r = vfs_access(&sb->kernel->user, &a, X_OK);
     return r < 0 ? error_path(err, -r, path) : 0;
 }
 
-/* Takes root over; `mounts` and `from` are as for mounts_make. */
+/* Takes root over; `mounts` and `from` are as for mounts_make. `given` is as in
+ * kernel_options. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
              const struct wsand_mount *mounts, const struct snapshot *from,
-             struct wsand_error *err)
+             const struct tree *given, struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.machine = engine_ops(),
@@ -272,7 +274,9 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
                                 .is_deterministic = o->is_deterministic,
                                 .seed = o->seed,
                                 .start_ns = o->clock_ns,
-                                .allow_tools = o->allow_tools};
+                                .allow_tools = o->allow_tools,
+                                .is_root = user_of(sb)->id == ROOT_ID,
+                                .given = given};
 
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
@@ -314,9 +318,12 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     uint64_t max[LIMIT_COUNT];
     struct wsand_sandbox *sb = NULL;
     struct wsand_options o;
+    const struct user *user;
     struct fs *root = NULL;
 
     int r = SIZED_TAKE(&o, given, "wsand_options", err);
+    if (r == 0)
+        r = user_find(o.user, &user, err);
     if (r == 0)
         r = get_limits(&o, max, err);
     if (r == 0 && o.needs_shell)
@@ -329,9 +336,10 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
         r = sandbox_alloc(rt, &o, &sb, err);
     if (r != 0)
         return r;
+    sb->options.user = user->name;
     r = make_root(rt, &o, max, &root, err);
     if (r == 0)
-        r = fill_sandbox(sb, max, root, o.mounts, NULL, err);
+        r = fill_sandbox(sb, max, root, o.mounts, NULL, NULL, err);
     if (r == 0)
         r = check_cwd(sb, o.cwd, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
@@ -374,10 +382,12 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
 
     sb->initial = s;
     sb->history = history_get(from->history);
+    gone_copy(&sb->gone, &s->gone);
     int r = clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
-    r = fill_sandbox(sb, from->kernel->limits.max, root, NULL, s, err);
+    r = fill_sandbox(sb, from->kernel->limits.max, root, NULL, s,
+                     from->kernel->given, err);
     if (r < 0)
         return r;
     r = snapshot_thaw_shell(s, sb);
@@ -438,6 +448,7 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     processes_end(sb);
     shell_free(sb->shell);
     history_put(sb->history);
+    gone_fini(&sb->gone);
     snapshots_free(sb);
     kernel_free(sb->kernel);
     mail_deliver(sb); /* nobody waits for it any more */

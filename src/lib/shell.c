@@ -4,6 +4,7 @@
  * working folder, open files. Both are noted at a checkpoint, and put back
  * after a command was killed. */
 #include "lib/shell.h"
+#include "lib/user.h"
 
 #include "engine/engine.h"
 #include "kernel/capture.h"
@@ -144,7 +145,9 @@ int
 shell_save_task(struct shell *sh)
 {
     struct task *t = sh->res->task;
-    struct saved now = {.status = sh->status, .has_env = sh->has_env};
+    struct saved now = {.status = sh->status,
+                        .has_env = sh->has_env,
+                        .is_fresh = sh->res->is_fresh};
 
     int r = fd_table_copy(&now.fds, &t->fds);
     if (r < 0)
@@ -162,14 +165,14 @@ shell_save_task(struct shell *sh)
     return 0;
 }
 
-/* The folder that the shell was frozen in; where that is gone, it is in the
- * root. */
+/* Where that folder is gone, the shell is in the root. */
 static void
-enter_home(struct task *t)
+enter_home(const struct wsand_sandbox *sb, struct task *t)
 {
     struct walk w;
 
-    int r = path_walk(t->kernel, t, &t->root, SHELL_HOME, WALK_DIRECTORY, &w);
+    int r = path_walk(t->kernel, t, &t->root, user_of(sb)->home, WALK_DIRECTORY,
+                      &w);
     if (r == 0)
         task_set_cwd(t, &w.node, &w.dir, w.name);
 }
@@ -178,7 +181,7 @@ int
 shell_folder(struct wsand_sandbox *sb, struct vnode *ret)
 {
     const struct shell *sh = sb->shell;
-    const char *first = sb->options.cwd ? sb->options.cwd : SHELL_HOME;
+    const char *first = sb->options.cwd ? sb->options.cwd : user_of(sb)->home;
     int r;
 
     if (sh && sh->has_env) {
@@ -206,7 +209,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
                          "/bin/bash", &sh->res);
     if (r != 0)
         return r;
-    enter_home(sh->res->task);
+    enter_home(sb, sh->res->task);
     r = shell_save_task(sh);
     if (r != 0)
         return r;
@@ -315,6 +318,7 @@ shell_roll_back(struct shell *sh)
     sh->is_clean = true;
     sh->status = s->status;
     sh->has_env = s->has_env;
+    sh->res->is_fresh = s->is_fresh;
     count_machine(sh);
     memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)

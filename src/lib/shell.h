@@ -21,6 +21,7 @@ struct saved {
     struct vnode cwd;    /* held; mnt NULL: nothing was saved yet */
     int status;          /* $? */
     bool has_env;
+    bool is_fresh; /* as in struct resident */
 };
 
 struct shell {

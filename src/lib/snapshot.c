@@ -66,6 +66,8 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
         r = shell_state_take(&s->shell, sb->shell);
         s->has_shell = r == 0;
     }
+    if (r == 0)
+        r = gone_note(sb, &s->gone);
     if (r < 0) {
         snapshot_free(s);
         return r;
@@ -85,6 +87,7 @@ snapshot_free(OWN struct snapshot *s)
     free(s->trees);
     history_put(s->history);
     shell_state_fini(&s->shell);
+    gone_fini(&s->gone);
     shell_pages_put(s->base);
     free(s);
 }
@@ -301,6 +304,7 @@ snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
             exchange_commit(&v[i]);
         history_put(sb->history);
         sb->history = history_get(s->history);
+        gone_copy(&sb->gone, &s->gone);
         r = snapshot_thaw_shell(s, sb);
         if (r < 0)
             r = error_errno(err, -r, "cannot bring the shell back");

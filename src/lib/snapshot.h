@@ -3,6 +3,7 @@
 #define LIB_SNAPSHOT_H
 
 #include "kernel/vfs/tree.h"
+#include "lib/gone.h"
 #include "lib/lib.h"
 #include "lib/shell_state.h"
 
@@ -22,6 +23,7 @@ struct snapshot {
     bool has_shell;
     bool has_other_module; /* the shell's pages are of another program */
     struct shell_state shell;
+    struct gone gone; /* the processes that there were */
     /* Of what is recorded: the pages that records are, without the patch. */
     struct shell_pages *base;
     size_t patch_bytes;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { USER_ID = 1000, FLAGS = O_ACCMODE | O_APPEND };
+enum { FLAGS = O_ACCMODE | O_APPEND };
 
 struct mount_draft {
     size_t mount;
@@ -180,6 +180,8 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
         free(st->script);
         st->script = strndup(value, len);
         return st->script ? 0 : -ENOMEM;
+    } else if (record_is_fact(k, "processes")) {
+        return gone_load(&st->s->gone, value, len);
     } else if (record_is_fact(k, "rlimits")) {
         memcpy(st->s->shell.rlimits, value, sizeof st->s->shell.rlimits);
         st->s->shell.has_rlimits = true;
@@ -419,7 +421,6 @@ may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
          const struct open_file *o)
 {
     static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
-    const struct cred user = {USER_ID, USER_ID};
     const struct inode *i = inode_at(sb, s, &o->at);
     int wanted = want[o->flags & O_ACCMODE];
     struct attr a;
@@ -428,7 +429,7 @@ may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
         (wanted & W_OK && mount_nth(sb->kernel, o->at.mount)->read_only))
         return false;
     inode_getattr(i, o->at.ino, &a);
-    return vfs_access(&user, &a, wanted) == 0;
+    return vfs_access(&sb->kernel->user, &a, wanted) == 0;
 }
 
 static void

@@ -187,6 +187,18 @@ send_shell(const struct snapshot *last, const struct snapshot *now,
 }
 
 static int
+send_gone(const struct snapshot *last, const struct snapshot *now,
+          const struct record_sink *to)
+{
+    static const struct gone none;
+    const struct gone *was = last ? &last->gone : &none, *is = &now->gone;
+
+    if (was->len == is->len && (!is->len || !memcmp(was->p, is->p, is->len)))
+        return 0;
+    return state_send_fact(to, "processes", is->p, is->len);
+}
+
+static int
 send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
            const struct snapshot *now, const struct record_sink *to)
 {
@@ -199,6 +211,8 @@ send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
         r = state_send_fact(to, "module", NULL, 0);
     if (r == 0)
         r = send_shell(last, now, to);
+    if (r == 0)
+        r = send_gone(last, now, to);
     return r == 0 && !last ? send_version(to) : r;
 }
 

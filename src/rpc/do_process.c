@@ -222,6 +222,7 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .rows = (uint16_t)param_int(q, "rows", ROWS),
         .cols = (uint16_t)param_int(q, "cols", COLS),
         .cwd = param_text(q, "cwd"),
+        .user = param_text(q, "user"),
         .env = (const char *const *)env,
         .on_output = on_output,
         .on_exit = on_exit_of,

@@ -8,10 +8,17 @@
 #include <string.h>
 #include <time.h>
 
+/* `copy` is a fork, or NULL. */
 static void
-answer_id(OWN struct request *q, const struct box *box)
+answer_id(OWN struct request *q, const struct box *box,
+          struct wsand_sandbox *copy)
 {
-    buf_printf(answer_begin(q), "{\"sandboxId\":\"%" PRIu64 "\"}", box->id);
+    struct buf *b = answer_begin(q);
+
+    buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", box->id);
+    if (copy)
+        put_not_copied(b, copy);
+    buf_puts(b, "}");
     answer_end(q);
 }
 
@@ -101,7 +108,7 @@ on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
     struct box *box = q->box;
 
     if (sb)
-        answer_id(q, box);
+        answer_id(q, box, NULL);
     else
         answer_failure(q, err);
     box->sb = sb;
@@ -155,7 +162,7 @@ on_forked(void *arg)
     } else {
         box->sb = f->sb;
         box->state = BOX_READY;
-        answer_id(f->q, box);
+        answer_id(f->q, box, f->sb);
     }
     free(f);
 }

@@ -1,7 +1,9 @@
 /* env.*, snapshot.*, shell.history.*: the state of a sandbox. */
 #include "rpc/rpc.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,24 +105,56 @@ snapshot_id(const struct request *q)
 typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,
                         struct wsand_error *err);
 
-static void
-with_snapshot(struct request *q, snapshot_fn *fn)
+static int
+with_snapshot(struct request *q, snapshot_fn *fn, struct wsand_error *err)
 {
-    struct wsand_error err = {0};
     uint64_t id = snapshot_id(q);
-    const json_t *v = param(q, "id");
 
-    if (!id && json_is_string(v))
-        answer_error(q, SANDBOX_ERROR, "ENOENT: no such snapshot: %.200s",
-                     param_text(q, "id"));
-    else
-        answer_status(q, fn(q->sb, id, &err), &err);
+    if (id || !json_is_string(param(q, "id")))
+        return fn(q->sb, id, err);
+    *err = (struct wsand_error){.errnum = ENOENT};
+    (void)snprintf(err->message, sizeof err->message,
+                   "ENOENT: no such snapshot: %.200s", param_text(q, "id"));
+    return -ENOENT;
+}
+
+void
+put_not_copied(struct buf *b, struct wsand_sandbox *sb)
+{
+    struct wsand_lost_process *v = NULL;
+    size_t n = 0;
+
+    if (wsand_not_copied(sb, &v, &n, NULL) < 0 || !n) {
+        free(v);
+        return;
+    }
+    put_name(b, "notCopied");
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(b, "%s{\"pid\":%d", i ? "," : "[", v[i].pid);
+        if (v[i].process_id)
+            put_number(b, "processId", v[i].process_id);
+        put_name(b, "command");
+        put_text(b, v[i].command);
+        buf_puts(b, "}");
+    }
+    buf_puts(b, "]");
+    free(v);
 }
 
 void
 do_snapshot_restore(struct request *q)
 {
-    with_snapshot(q, wsand_snapshot_restore);
+    struct wsand_error err = {0};
+
+    if (with_snapshot(q, wsand_snapshot_restore, &err) < 0) {
+        answer_failure(q, &err);
+        return;
+    }
+    struct buf *b = answer_begin(q);
+    buf_puts(b, "{\"ok\":true");
+    put_not_copied(b, q->sb);
+    buf_puts(b, "}");
+    answer_end(q);
 }
 
 void
@@ -134,7 +168,9 @@ do_sandbox_reset(struct request *q)
 void
 do_snapshot_delete(struct request *q)
 {
-    with_snapshot(q, wsand_snapshot_delete);
+    struct wsand_error err = {0};
+
+    answer_status(q, with_snapshot(q, wsand_snapshot_delete, &err), &err);
 }
 
 void

@@ -253,12 +253,15 @@ make_options(struct making *m)
 {
     struct value network = config_value(m->config, "network");
     struct value cwd = config_value(m->config, "cwd");
+    struct value user = config_value(m->config, "user");
 
     if (network.json && !json_is_false(network.json))
         return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
     make_numbers(m);
     m->o.keeps_bad_programs = true;
     m->o.cwd = cwd.json ? message_text(cwd.msg, cwd.json).p : NULL;
+    if (user.json)
+        m->o.user = message_text(user.msg, user.json).p;
     int r = make_programs(m);
     if (r == 0)
         r = make_mounts(m);

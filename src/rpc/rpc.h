@@ -110,6 +110,8 @@ struct buf *answer_begin(struct request *q);
 void answer_end(OWN struct request *q);
 /* Sends the answer that one of these has left in a request with is_held. */
 void answer_held(OWN struct request *q);
+/* The member notCopied of a result, if it would not be empty (do_state.c). */
+void put_not_copied(struct buf *b, struct wsand_sandbox *sb);
 /* An error that belongs to no request, in the protocol of the last valid line;
  * msg: of a batch, or NULL; id: as JSON, or NULL. */
 void send_error(struct server *srv, struct message *msg, const char *id,

@@ -27,11 +27,13 @@ static const char help[] =
     "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
     "      --durability full|interval --no-auto-resume --env NAME=VALUE "
     "--network\n"
+    "      --user user|root\n"
     "  list                          --agent A --state S --ended\n"
     "  show SESSION\n"
     "  run SESSION [--] COMMAND...   the status is the command's\n"
     "      --cwd DIR --timeout-ms N --env NAME=VALUE --stdin\n"
     "  shell SESSION [COMMAND...]    a terminal in the session\n"
+    "      --cwd DIR --env NAME=VALUE --user user|root\n"
     "  files ls SESSION [PATH] | get SESSION PATH [FILE] | put SESSION FILE "
     "[PATH]\n"
     "      paths in the session begin in /home/user; FILE may be -\n"
@@ -342,6 +344,7 @@ do_create(struct cli *c, const char *id)
     set_text(p, "agent", c->agent);
     set_text(p, "label", c->label);
     set_text(p, "durability", c->durability);
+    set_text(p, "user", c->user);
     if (json_object_size(c->limits))
         (void)json_object_set(p, "limits", c->limits);
     if (json_object_size(c->env))

@@ -13,7 +13,7 @@ struct cli {
     const char *command; /* the word after `session` */
     bool is_json;
     /* options, NULL or 0 if they were not given */
-    const char *agent, *label, *state, *durability, *cwd, *socket;
+    const char *agent, *label, *state, *durability, *cwd, *socket, *user;
     json_int_t timeout_ms, after;
     json_t *limits, *env;
     bool ended, follow, no_auto_resume, network, no_wait, reads_stdin,

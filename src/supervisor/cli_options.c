@@ -17,6 +17,7 @@ enum {
     OPT_STATE,
     OPT_DURABILITY,
     OPT_CWD,
+    OPT_USER,
     OPT_TIMEOUT,
     OPT_AFTER,
     OPT_ENV,
@@ -41,6 +42,7 @@ static const struct option options[] = {
     {"state", required_argument, NULL, OPT_STATE},
     {"durability", required_argument, NULL, OPT_DURABILITY},
     {"cwd", required_argument, NULL, OPT_CWD},
+    {"user", required_argument, NULL, OPT_USER},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"env", required_argument, NULL, OPT_ENV},
@@ -103,7 +105,8 @@ take_option(struct cli *c, int o, const char *name)
         const char **text;
     } texts[] = {{OPT_AGENT, &c->agent}, {OPT_LABEL, &c->label},
                  {OPT_STATE, &c->state}, {OPT_DURABILITY, &c->durability},
-                 {OPT_CWD, &c->cwd},     {OPT_SOCKET, &c->socket}};
+                 {OPT_CWD, &c->cwd},     {OPT_SOCKET, &c->socket},
+                 {OPT_USER, &c->user}};
     const struct {
         int option;
         bool *flag;

@@ -236,6 +236,8 @@ start_params(struct terminal *t)
         (void)json_object_set(p, "env", t->c->env);
     if (t->c->cwd)
         (void)json_object_set_new(p, "cwd", json_string(t->c->cwd));
+    if (t->c->user)
+        (void)json_object_set_new(p, "user", json_string(t->c->user));
     buf_init(&b, SIZE_MAX);
     for (char **w = t->c->words; *w; w++) {
         buf_puts(&b, w == t->c->words ? "" : " ");

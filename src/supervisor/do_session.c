@@ -3,6 +3,7 @@
 #include "supervisor/session.h"
 
 #include "supervisor/config.h"
+#include "supervisor/not_copied.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -366,7 +367,8 @@ forked(struct session *s, void *arg, int error, const char *why)
         session_forget(s);
         return;
     }
-    answer(s, q);
+    session_put_copied(s, call_begin(q));
+    call_end(q);
 }
 
 static struct session *

@@ -2,6 +2,7 @@
 #include "supervisor/session.h"
 
 #include "supervisor/config.h"
+#include "supervisor/not_copied.h"
 #include "supervisor/say.h"
 
 #include <errno.h>
@@ -188,7 +189,8 @@ answer_all(struct session *s, struct list *calls)
     while (!list_is_empty(calls)) {
         struct call *q = CONTAINER_OF(calls->next, struct call, turn);
         list_remove(&q->turn);
-        answer_session(s, q);
+        session_put_copied(s, call_begin(q));
+        call_end(q);
     }
 }
 

@@ -6,6 +6,7 @@
  *
  * To the worker: read from the store in pieces, each when the worker has taken
  * most of the last one. */
+#include "supervisor/not_copied.h"
 #include "supervisor/session.h"
 
 #include "base/record.h"
@@ -212,6 +213,7 @@ struct load_job {
     char session[SESSION_ID_BYTES];
     struct store_place place;
     struct buf frames;
+    bool is_begun; /* its first piece was read */
 };
 
 static int
@@ -255,6 +257,9 @@ load_done(struct keeper_job *j, int error)
         life_end(l, SESSION_error, CAUSE_failed, "its state: %s", j->why);
     else if (error == 0)
         outbox_put(&l->records, c->frames.p, c->frames.len);
+    if (error == 0 && !c->is_begun)
+        session_note_not_copied(l->s, c->frames.p, c->frames.len);
+    c->is_begun = true;
     c->frames.len = 0;
     if (error < 0 || c->place.is_done)
         load_free(STEAL(l->loading));

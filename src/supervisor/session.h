@@ -42,6 +42,8 @@ struct session {
     size_t output_len;
     uint64_t output_at;
     struct list waiting; /* calls, until it is active or cannot be */
+    char *not_copied;    /* for the answer of a fork or resume: not_copied.c */
+    size_t not_copied_len;
 };
 
 /* --- the table (sessions.c) */

@@ -14,8 +14,9 @@
 
 /* Parameters of session.create that the worker is given as they are. */
 static const char *const passed_on[] = {
-    "env",        "timeoutMs",     "seed", "clock",     "allowTools",
-    "pythonPath", "writablePaths", "cwd",  "fileCount", "commandBytes"};
+    "env",        "timeoutMs",    "seed",          "clock",
+    "allowTools", "pythonPath",   "writablePaths", "cwd",
+    "fileCount",  "commandBytes", "user"};
 
 enum { COMMAND_BYTES = 1 << 20 };
 
@@ -155,6 +156,18 @@ check_files(const struct session *s, struct call *q)
     return -EINVAL;
 }
 
+static int
+check_user(struct call *q)
+{
+    const char *user = call_text(q, "user");
+
+    if (!user || !strcmp(user, "user") || !strcmp(user, "root"))
+        return 0;
+    call_error(q, INVALID_PARAMS, "user: '%.100s' is not \"user\" or \"root\"",
+               user);
+    return -EINVAL;
+}
+
 int
 session_take_options(struct session *s, struct call *q)
 {
@@ -166,6 +179,8 @@ session_take_options(struct session *s, struct call *q)
         return -EINVAL;
     }
     int r = check_command(s, q);
+    if (r == 0)
+        r = check_user(q);
     if (r == 0)
         r = take_limits(s, q);
     if (r == 0)

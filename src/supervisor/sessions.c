@@ -162,6 +162,7 @@ session_put(struct session *s)
     free(s->options);
     free(s->command);
     free(s->output);
+    free(s->not_copied);
     free(s);
 }
 

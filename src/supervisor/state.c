@@ -2,6 +2,7 @@
 #include "supervisor/session.h"
 
 #include "supervisor/events.h"
+#include "supervisor/not_copied.h"
 #include "supervisor/say.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define SAVE_AGAIN_NS INT64_C(1000000000)
+enum { FACTS_BYTES = 32 << 10 };
 
 struct change {
     struct keeper_job job;
@@ -24,6 +26,7 @@ struct change {
     int64_t time_ms;
     state_done *done;
     void *arg;
+    struct buf frames; /* the first records of a fork */
 };
 
 /* --- on the keeper's thread */
@@ -43,7 +46,8 @@ store_row(struct store *store, const struct change *c)
 static int
 run_change(struct store *store, struct keeper_job *j)
 {
-    const struct change *c = CONTAINER_OF(j, struct change, job);
+    struct change *c = CONTAINER_OF(j, struct change, job);
+    struct store_place place = {0};
     struct store_event e = {.time_ms = c->time_ms,
                             .session = c->row.id,
                             .agent = c->row.agent,
@@ -52,6 +56,9 @@ run_change(struct store *store, struct keeper_job *j)
                             .figures = c->event};
 
     int r = store_row(store, c);
+    if (r == 0 && *c->from &&
+        store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
+        c->frames.len = 0; /* a fork of a damaged state is mended later */
     return r < 0 ? r : store_event_append(store, &e, NULL);
 }
 
@@ -62,6 +69,7 @@ change_free(struct change *c)
 {
     struct session *s = c->s;
 
+    buf_fini(&c->frames);
     free(c->event);
     free(c);
     session_put(s);
@@ -124,6 +132,8 @@ change_done(struct keeper_job *j, int error)
     else
         events_happened(s->sv);
     c->done = NULL;
+    if (error == 0 && *c->from)
+        session_note_not_copied(s, c->frames.p, c->frames.len);
     if (done)
         done(s, c->arg, error, j->why);
     if (error < 0 && error != -ENOENT && !c->is_new)
@@ -223,6 +233,7 @@ session_enter(struct session *s, const struct state_change *c)
                          .time_ms = s->changed_ms,
                          .done = c->done,
                          .arg = c->arg};
+    buf_init(&n->frames, SIZE_MAX);
     (void)snprintf(n->cause, sizeof n->cause, "%s%s%s", cause_names[c->cause],
                    *s->reason ? ": " : "", s->reason);
     if (c->forked_from)

@@ -222,7 +222,8 @@ def test_the_compiler_has_nothing_and_may_nothing(tmp_path):
     wait_for_no_compiler()
 
 
-def test_nothing_comes_into_the_cache(tmp_path):
+@pytest.mark.parametrize("user", ["user", "root"])
+def test_nothing_comes_into_the_cache(tmp_path, user):
     cache = tmp_path / "cache"
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
@@ -232,7 +233,7 @@ def test_nothing_comes_into_the_cache(tmp_path):
     run(command(RUNNER), env=environment)
     before = entries()
     assert len(before) == 1
-    assert execute(tmp_path, module(), env=environment).how == "status 0"
+    assert execute(tmp_path, module(), "--user", user, env=environment).how == "status 0"
     assert entries() == before
 
 

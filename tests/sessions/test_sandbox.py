@@ -435,3 +435,68 @@ def test_memory_that_is_too_little_for_the_shell(client):
     s = client.create(limits={"memoryMb": least})
     assert s.run("echo fine") == "fine\n"
     s.call("session.end")
+
+
+# --- users
+
+
+@CYCLES
+def test_the_user_of_a_session_stays(client, cycle):
+    s = client.create(user="root")
+    assert s.run("mkdir /app; id -u; echo $UID ~") == "0\n0 /root\n"
+    cycle(s)
+    assert s.run("id -u; echo $UID ~; stat -c %u /app") == "0\n0 /root\n0\n"
+    fork = Session(client, s.call("session.fork")["sessionId"])
+    assert fork.run("id -u; echo $UID ~; rmdir /app && echo gone") == "0\n0 /root\ngone\n"
+    for one in (s, fork):
+        one.call("session.end")
+
+
+def test_the_usual_user_of_a_session_has_sudo(session):
+    assert session.run("id -u; sudo mkdir /app && sudo id -u") == "1000\n0\n"
+
+
+def test_a_session_of_an_unknown_user_is_refused(client):
+    with pytest.raises(Error) as caught:
+        client.create(user="games")
+    assert caught.value.code == -32602 and "'games' is not" in caught.value.message
+
+
+def test_the_command_line_knows_users(sup):
+    made = sup.cli("create", "--user", "root", "--label", "as-root")
+    assert made.returncode == 0
+    assert sup.cli("run", "as-root", "id -u").stdout == b"0\n"
+    assert sup.cli("end", "as-root").returncode == 0
+
+
+# --- processes that are gone
+
+
+SLEEP = "sleep 1001 & until [[ $(</proc/$!/comm) = sleep ]]; do :; done; echo $!"
+
+
+def test_a_fork_names_the_processes_that_it_does_not_have(client, session):
+    pid = int(session.run(SLEEP))
+    gone = [{"pid": pid, "command": "sleep 1001"}]
+    answer = session.call("session.fork")
+    assert answer["notCopied"] == gone
+    fork = Session(client, answer["sessionId"])
+    assert fork.call("session.resume")["notCopied"] == gone
+    assert fork.run("jobs").split()[1] == "Killed"
+    assert fork.run("jobs") == ""
+    assert session.run("jobs").split()[1] == "Running"
+    assert "notCopied" not in fork.call("session.fork")
+    fork.call("session.end")
+
+
+def test_resume_names_the_processes_that_are_gone(session):
+    pid = int(session.run(SLEEP))
+    for end in (lambda: session.call("session.pause"), lambda: session.call("session.stop"),
+                lambda: die(session)):
+        end()
+        assert session.call("session.resume")["notCopied"] == [{"pid": pid, "command": "sleep 1001"}]
+        assert session.run("jobs").split()[1] == "Killed"
+        pid = int(session.run(SLEEP))
+    session.run("kill $!; wait")
+    session.call("session.pause")
+    assert "notCopied" not in session.call("session.resume")

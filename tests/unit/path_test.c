@@ -320,7 +320,7 @@ TEST(path_needs_search_permission_on_the_way)
     CHECK_EQ(walk(&p, "/d/e/..", 0), -EACCES);
     CHECK_EQ(walk(&p, "/d/e/.", 0), -EACCES);
     CHECK_EQ(path_walk(p.k, NULL, &p.t->cwd, "/d/e/f", 0, &p.w), 0);
-    p.t->cred = (struct cred){0, 0};
+    p.t->cred = cred_of(0);
     CHECK_EQ(walk(&p, "/d/e/f", 0), 0);
     kernel_free(p.k);
 }

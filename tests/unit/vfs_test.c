@@ -108,7 +108,8 @@ change(struct place *p, const char *path, const struct attr *a, unsigned what,
 TEST(vfs_access_is_decided_by_owner_group_or_others)
 {
     enum { OWNER, GROUP, OTHER };
-    const struct cred who[] = {{5, 9}, {6, 7}, {6, 9}};
+    const struct cred who[] = {
+        {.uid = 5, .gid = 9}, {.uid = 6, .gid = 7}, {.uid = 6, .gid = 9}};
 
     for (uint32_t bits = 0; bits < 01000; bits++)
         for (int i = OWNER; i <= OTHER; i++)
@@ -124,14 +125,14 @@ TEST(vfs_owner_in_the_group_has_only_the_owners_rights)
 {
     struct attr a = {.mode = S_IFREG | 0077, .uid = 5, .gid = 7};
 
-    CHECK_EQ(vfs_access(&(struct cred){5, 7}, &a, R_OK), -EACCES);
+    CHECK_EQ(vfs_access(&(struct cred){.uid = 5, .gid = 7}, &a, R_OK), -EACCES);
     a.mode = S_IFREG | 0707;
-    CHECK_EQ(vfs_access(&(struct cred){6, 7}, &a, R_OK), -EACCES);
+    CHECK_EQ(vfs_access(&(struct cred){.uid = 6, .gid = 7}, &a, R_OK), -EACCES);
 }
 
 TEST(vfs_root_may_all_but_execute_what_nobody_may)
 {
-    const struct cred root = {0, 0};
+    const struct cred root = cred_of(0);
     struct attr a = {.mode = S_IFREG, .uid = 5, .gid = 7};
 
     CHECK_EQ(vfs_access(&root, &a, R_OK | W_OK), 0);
@@ -140,6 +141,22 @@ TEST(vfs_root_may_all_but_execute_what_nobody_may)
     CHECK_EQ(vfs_access(&root, &a, X_OK), 0);
     a.mode = S_IFDIR;
     CHECK_EQ(vfs_access(&root, &a, X_OK), 0);
+}
+
+TEST(vfs_root_has_no_more_rights_to_the_files_of_others_on_the_host)
+{
+    const struct cred root = cred_of(0);
+    struct attr a = {.mode = S_IFREG | 0640,
+                     .uid = NOBODY_ID,
+                     .gid = NOBODY_ID,
+                     .is_hosts = true};
+
+    CHECK_EQ(vfs_access(&root, &a, R_OK), -EACCES);
+    a.gid = 1000;
+    CHECK_EQ(vfs_access(&root, &a, R_OK), 0);
+    CHECK_EQ(vfs_access(&root, &a, W_OK), -EACCES);
+    a.uid = 1000;
+    CHECK_EQ(vfs_access(&root, &a, W_OK), 0);
 }
 
 /* What an operation on names in /d gives, by the mode of /d. */
@@ -286,7 +303,7 @@ TEST(vfs_attributes_belong_to_the_owner)
     CHECK_EQ(change(&p, "/mine", &mine, ATTR_UID | ATTR_GID, false), 0);
     CHECK_EQ(change(&p, "/roots", &mine, ATTR_UID, false), -EPERM);
     CHECK_EQ(change(&p, "/roots", &mine, ATTR_GID, false), -EPERM);
-    p.t->cred = (struct cred){0, 0};
+    p.t->cred = cred_of(0);
     CHECK_EQ(change(&p, "/mine", &other, ATTR_UID | ATTR_GID, false), 0);
     kernel_free(p.k);
 }
@@ -331,7 +348,7 @@ TEST(vfs_read_only_mount_refuses_all_changes)
     uint64_t ino;
 
     place_init(&p);
-    p.t->cred = (struct cred){0, 0};
+    p.t->cred = cred_of(0);
     CHECK_EQ(tmpfs_new(p.k, NULL, 1 << 20, 10, &fs), 0);
     const struct attr file = {.mode = S_IFREG | 0666};
     const struct attr dir = {.mode = S_IFDIR | 0777};

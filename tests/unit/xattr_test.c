@@ -115,7 +115,7 @@ TEST(xattrs_have_names_and_owners)
     name[255] = 0;
     CHECK_EQ(set(t, name, "x", 0), 0);
     CHECK_EQ(set(t, "user.a", "x", 4), -EINVAL);
-    t->cred = (struct cred){1000, 1000};
+    t->cred = cred_of(1000);
     CHECK_EQ(world_make(k, NULL, "/d", S_IFDIR | 0755), 0);
     (void)world_str(t, PATH, "/d");
     CHECK_EQ(set(t, "user.a", "x", 0), -EACCES);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USER_ID = 1000 };
-
 /* Where a mount will be. */
 struct point {
     struct mount *m;
@@ -60,8 +58,8 @@ find_points(struct kernel *k, struct exchange *x)
         if (!m->parent || m->parent->fs != x->top->fs)
             continue;
         x->culprit = p->m = m;
-        int r = find_point(&x->now, m->path + skip, m->is_bind ? USER_ID : 0,
-                           &p->ino);
+        int r = find_point(&x->now, m->path + skip,
+                           m->is_bind ? k->user.uid : ROOT_ID, &p->ino);
         if (r < 0)
             return r;
         x->n++;

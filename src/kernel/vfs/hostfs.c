@@ -89,7 +89,7 @@ hostfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
     int r = hostnode_stat(hostfs_of(fs), n, &st);
     if (r < 0)
         return r;
-    hostfile_attr(&st, ret);
+    hostfile_attr(fs->kernel, &st, ret);
     ret->ino = ino;
     return 0;
 }

@@ -64,7 +64,7 @@ set_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
 
     if (r < 0)
         return r;
-    hostfile_attr(&st, &now);
+    hostfile_attr(h->fs.kernel, &st, &now);
     if ((what & ATTR_UID && a->uid != now.uid) ||
         (what & ATTR_GID && a->gid != now.gid))
         return -EPERM;

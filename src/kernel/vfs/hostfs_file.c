@@ -76,7 +76,7 @@ hostopen_getattr(struct file *f, struct attr *ret)
 
     if (fstat(o->hfd, &st) < 0)
         return -errno;
-    hostfile_attr(&st, ret);
+    hostfile_attr(f->kernel, &st, ret);
     ret->ino = o->node->ino;
     return 0;
 }

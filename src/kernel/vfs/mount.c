@@ -129,10 +129,8 @@ make_directories(struct kernel *k, const struct vnode *top, const char *path,
         size_t len = end ? (size_t)(end - path) : strlen(path);
         memcpy(buf, path, len);
         buf[len] = 0;
-        struct at at = {.k = k,
-                        .base = top,
-                        .path = buf,
-                        .owner = {.uid = uid, .gid = uid}};
+        struct at at = {
+            .k = k, .base = top, .path = buf, .owner = cred_of(uid)};
         int r = vfs_make(&at, S_IFDIR | 0755);
         if (r < 0 && r != -EEXIST)
             return r;

@@ -18,7 +18,7 @@ struct opening {
     struct kernel *k;
     struct task *t;
     uint32_t flags, mode;
-    struct cred owner; /* of what is made */
+    const struct cred *owner; /* of what is made */
     struct walk w;
     struct attr attr;
     bool created;
@@ -51,8 +51,8 @@ create_missing(struct opening *o)
         r = vfs_access(&o->t->cred, &d, W_OK | X_OK);
     if (r < 0)
         return r;
-    a.uid = o->owner.uid;
-    a.gid = d.mode & S_ISGID ? d.gid : o->owner.gid;
+    a.uid = o->owner->uid;
+    a.gid = d.mode & S_ISGID ? d.gid : o->owner->gid;
     uint64_t ino;
     struct name n = {o->w.name, o->w.len};
     r = fs->ops->create(fs, dir->ino, n, &a, &ino);
@@ -90,7 +90,7 @@ check_found(struct opening *o)
         if (r < 0)
             return r;
         if (o->flags & O_NOATIME && o->t->cred.uid != o->attr.uid &&
-            o->t->cred.uid != 0)
+            o->t->cred.uid != ROOT_ID)
             return -EPERM;
     }
     return S_ISSOCK(mode) ? -ENXIO : 0;
@@ -204,8 +204,8 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
         return r;
     if (!fs->ops->tmpfile)
         return -EOPNOTSUPP;
-    a.uid = o->owner.uid;
-    a.gid = o->owner.gid;
+    a.uid = o->owner->uid;
+    a.gid = o->owner->gid;
     uint64_t ino;
     r = fs->ops->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
@@ -275,7 +275,7 @@ vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
                         .t = at->t,
                         .flags = flags,
                         .mode = mode,
-                        .owner = at->t ? at->t->cred : at->owner};
+                        .owner = at->t ? &at->t->cred : &at->owner};
 
     if (flags & O_PATH)
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -157,7 +157,7 @@ put_name(struct buf *b, const char *name)
 static void
 put_identity(struct buf *b, const struct task *t)
 {
-    unsigned u = t->cred.uid, g = t->cred.gid;
+    const struct cred *c = &t->cred;
 
     put_name(b, t->comm);
     buf_printf(b,
@@ -167,10 +167,13 @@ put_identity(struct buf *b, const struct task *t)
                t->parent ? t->parent->pid : 0);
     buf_printf(b,
                "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t%zu\n"
-               "Groups:\t%u \nNStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\n"
-               "NSsid:\t%d\n",
-               u, u, u, u, g, g, g, g, t->fds.cap, g, t->pid, t->pid, t->pgid,
-               t->sid);
+               "Groups:\t",
+               c->ruid, c->uid, c->suid, c->uid, c->rgid, c->gid, c->sgid,
+               c->gid, t->fds.cap);
+    for (uint32_t i = 0; i < c->n_groups; i++)
+        buf_printf(b, "%u ", c->groups[i]);
+    buf_printf(b, "\nNStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n",
+               t->pid, t->pid, t->pgid, t->sid);
 }
 
 static void
@@ -214,7 +217,9 @@ proc_pid_status(const struct proc_ask *a, struct buf *b)
                (unsigned long long)s.ignored, (unsigned long long)s.caught);
     buf_puts(b, "CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
                 "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\n"
-                "CapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t0\n"
+                "CapAmb:\t0000000000000000\n");
+    buf_printf(b, "NoNewPrivs:\t%d\n", t->cred.no_new_privs);
+    buf_puts(b, "Seccomp:\t0\n"
                 "Cpus_allowed:\t1\nCpus_allowed_list:\t0\n"
                 "Mems_allowed:\t1\nMems_allowed_list:\t0\n");
     buf_printf(b,

@@ -30,10 +30,11 @@ find_end(const struct at *at, struct rename_end *e)
 static int
 may_change(struct task *t, const struct rename_end *e)
 {
-    if (!t || t->cred.uid == 0)
+    if (!t)
         return 0;
     int r = vfs_access(&t->cred, &e->dir, W_OK | X_OK);
-    if (r < 0 || !e->w.node.mnt || !(e->dir.mode & S_ISVTX))
+    if (r < 0 || !e->w.node.mnt || !(e->dir.mode & S_ISVTX) ||
+        t->cred.uid == ROOT_ID)
         return r;
     return t->cred.uid == e->node.uid || t->cred.uid == e->dir.uid ? 0 : -EPERM;
 }
@@ -43,7 +44,7 @@ static int
 may_move(struct task *t, const struct rename_end *from,
          const struct rename_end *to)
 {
-    if (!t || t->cred.uid == 0 || !S_ISDIR(from->node.mode) ||
+    if (!t || !S_ISDIR(from->node.mode) ||
         vnode_is_same(&from->w.dir, &to->w.dir))
         return 0;
     return vfs_access(&t->cred, &from->node, W_OK);

@@ -8,17 +8,31 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+static bool
+is_foreign(const struct attr *a)
+{
+    return a->is_hosts && a->uid == NOBODY_ID;
+}
+
+static bool
+is_in_group(const struct cred *c, const struct attr *a)
+{
+    if (a->is_hosts && c->uid == ROOT_ID)
+        return a->gid != NOBODY_ID;
+    return cred_has_group(c, a->gid);
+}
+
 int
 vfs_access(const struct cred *c, const struct attr *a, int want)
 {
     uint32_t bits = a->mode;
 
-    if (c->uid == 0)
+    if (c->uid == ROOT_ID && !is_foreign(a))
         return want & X_OK && !S_ISDIR(a->mode) && !(a->mode & 0111) ? -EACCES
                                                                      : 0;
     if (c->uid == a->uid)
         bits >>= 6;
-    else if (c->gid == a->gid)
+    else if (is_in_group(c, a))
         bits >>= 3;
     return (uint32_t)want & ~bits & 7 ? -EACCES : 0;
 }
@@ -29,10 +43,11 @@ vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret)
     return v->mnt->fs->ops->getattr(v->mnt->fs, t, v->ino, ret);
 }
 
+/* Has t all rights to what a describes? NULL is the host. */
 static bool
-is_root(const struct task *t)
+is_root(const struct task *t, const struct attr *a)
 {
-    return !t || t->cred.uid == 0;
+    return !t || (t->cred.uid == ROOT_ID && !is_foreign(a));
 }
 
 /* --- changing attributes */
@@ -41,14 +56,14 @@ static int
 may_set(struct task *t, const struct attr *old, const struct attr *a,
         unsigned what, bool now)
 {
-    bool owner = is_root(t) || t->cred.uid == old->uid;
+    bool root = is_root(t, old), owner = root || t->cred.uid == old->uid;
 
     if (what & ATTR_MODE && !owner)
         return -EPERM;
-    if (what & ATTR_UID && !is_root(t) && (!owner || a->uid != old->uid))
+    if (what & ATTR_UID && !root && (!owner || a->uid != old->uid))
         return -EPERM;
-    if (what & ATTR_GID && !is_root(t) &&
-        (!owner || (a->gid != old->gid && a->gid != t->cred.gid)))
+    if (what & ATTR_GID && !root &&
+        (!owner || (a->gid != old->gid && !cred_has_group(&t->cred, a->gid))))
         return -EPERM;
     if (what & (ATTR_ATIME | ATTR_MTIME) && !owner) {
         if (!now)
@@ -58,13 +73,13 @@ may_set(struct task *t, const struct attr *old, const struct attr *a,
     return 0;
 }
 
-/* chown by anybody but root takes the set-id bits away. */
+/* chown by any task takes the set-id bits away. */
 static unsigned
-drop_set_ids(struct task *t, const struct attr *old, struct attr *a,
+drop_set_ids(const struct task *t, const struct attr *old, struct attr *a,
              unsigned what)
 {
-    if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) ||
-        is_root(t) || !(old->mode & 06000))
+    if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) || !t ||
+        !(old->mode & 06000))
         return what;
     a->mode = old->mode & ~(uint32_t)S_ISUID;
     if (old->mode & 010)
@@ -87,8 +102,8 @@ vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
         r = may_set(t, &old, a, what, now);
     if (r < 0)
         return r;
-    if (what & ATTR_MODE && !is_root(t) && !S_ISDIR(old.mode) &&
-        old.gid != t->cred.gid)
+    if (what & ATTR_MODE && !is_root(t, &old) && !S_ISDIR(old.mode) &&
+        !cred_has_group(&t->cred, old.gid))
         set.mode &= ~(uint32_t)S_ISGID;
     what = drop_set_ids(t, &old, &set, what);
     r = fs->ops->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
@@ -108,7 +123,7 @@ may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
         return r;
     if (dir->mnt->read_only)
         return -EROFS;
-    return is_root(t) ? 0 : vfs_access(&t->cred, ret_dir, W_OK | X_OK);
+    return t ? vfs_access(&t->cred, ret_dir, W_OK | X_OK) : 0;
 }
 
 static struct attr
@@ -252,7 +267,7 @@ may_remove(struct task *t, const struct attr *dir, const struct vnode *node)
 {
     struct attr a;
 
-    if (is_root(t) || !(dir->mode & S_ISVTX))
+    if (is_root(t, dir) || !(dir->mode & S_ISVTX))
         return 0;
     int r = vnode_getattr(t, node, &a);
     if (r < 0)

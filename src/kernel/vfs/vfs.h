@@ -8,6 +8,7 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "kernel/cred.h"
 #include "kernel/vfs/xattr.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct vnode {
 struct attr {
     uint64_t ino, rdev, size, blocks; /* blocks of 512 bytes */
     uint32_t mode, nlink, uid, gid, blksize;
+    bool is_hosts; /* a file of the host: see vfs_access */
     int64_t atime_ns, mtime_ns, ctime_ns; /* since 1970 */
 };
 
@@ -246,11 +248,9 @@ int path_walk(struct kernel *k, struct task *t, const struct vnode *base,
 
 /* --- vfs.c: the operations on paths, with permissions */
 
-struct cred {
-    uint32_t uid, gid;
-};
-
-/* Want: bits R_OK|W_OK|X_OK. 0 or -EACCES. */
+/* Want: bits R_OK|W_OK|X_OK. 0 or -EACCES. Root has every right but one:
+ * files of the host that belong to other users of the host are no more open to
+ * it than to others, as the process that serves it may well be root outside. */
 int vfs_access(const struct cred *c, const struct attr *a, int want);
 int vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret);
 /* Opens as open(2) does, with `mode` for O_CREAT (umask already applied).

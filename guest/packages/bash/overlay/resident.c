@@ -44,15 +44,103 @@ extern int subshell_environment;
 extern time_t shell_start_time;
 extern struct timeval shellstart;
 extern procenv_t top_level;
+extern struct procchain procsubs;
 extern void seedrand PARAMS((void));
 extern void seedrand32 PARAMS((void));
 
 int is_resident;
 
+/* Gives a variable that may be read-only another value. */
+static void
+set_variable (const char *name, char *value)
+{
+  SHELL_VAR *v = find_variable (name);
+  int was_readonly = v && readonly_p (v);
+
+  if (was_readonly)
+    VUNSETATTR (v, att_readonly);
+  v = bind_variable (name, value, 0);
+  if (v && was_readonly)
+    VSETATTR (v, att_readonly);
+}
+
+/* The shell was frozen as uid 1000, in that user's home folder. */
+static void
+take_user (void)
+{
+  char number[INT_STRLEN_BOUND (uid_t) + 1];
+
+  if (current_user.uid == getuid ())
+    return;
+  current_user.uid = getuid ();
+  current_user.gid = getgid ();
+  current_user.euid = geteuid ();
+  current_user.egid = getegid ();
+  FREE (current_user.user_name);
+  FREE (current_user.shell);
+  FREE (current_user.home_dir);
+  current_user.user_name = current_user.shell = current_user.home_dir = 0;
+  get_current_user_info ();
+  set_variable ("UID", inttostr (current_user.uid, number, sizeof number));
+  set_variable ("EUID", inttostr (current_user.euid, number, sizeof number));
+  set_variable ("USER", current_user.user_name);
+  set_variable ("LOGNAME", current_user.user_name);
+  set_variable ("HOME", current_user.home_dir);
+  set_working_directory (current_user.home_dir);
+  set_variable ("PWD", current_user.home_dir);
+}
+
+/* A process that is not there any more counts as killed. */
+static int
+end_process (PROCESS *p)
+{
+  if (!PALIVE (p))
+    return 0;
+  p->running = PS_DONE;
+  p->status = SIGKILL;
+  coproc_pidchk (p->pid, p->status);
+  return 1;
+}
+
+/* Of the jobs that a shell had, a copy of it has the table, but no process:
+ * they were killed. `jobs` says so, once; J_GONE keeps other commands from
+ * saying it before, and the jobs from going when their pids are used again. */
+static void
+end_jobs (void)
+{
+  int i, n;
+  PROCESS *p;
+
+  for (p = procsubs.head; p; p = p->next)
+    end_process (p);
+  for (i = 0; i < js.j_jobslots; i++)
+    {
+      if (jobs[i] == 0)
+	continue;
+      for (n = 0, p = jobs[i]->pipe;;)
+	{
+	  n += end_process (p);
+	  p = p->next;
+	  if (p == jobs[i]->pipe)
+	    break;
+	}
+      if (n == 0)
+	continue;
+      jobs[i]->state = JDEAD;
+      jobs[i]->flags &= ~J_NOTIFIED;
+      jobs[i]->flags |= J_GONE;
+      js.j_ndead++;
+      js.c_reaped += n;
+    }
+  js.c_living = 0;
+}
+
 /* What must differ from sandbox to sandbox. */
 static void
 start_afresh (void)
 {
+  take_user ();
+  end_jobs ();
   seedrand ();
   seedrand32 ();
   gettimeofday (&shellstart, 0);

@@ -1,0 +1,139 @@
+/* System calls on users and groups. */
+#include "kernel/kernel.h"
+#include "kernel/syscall.h"
+
+#include <errno.h>
+
+/* --- users and groups of the task */
+
+int64_t
+sys_getuid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.ruid;
+}
+
+int64_t
+sys_geteuid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.uid;
+}
+
+int64_t
+sys_getgid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.rgid;
+}
+
+int64_t
+sys_getegid(struct task *t, const union sysarg *a)
+{
+    (void)a;
+    return t->cred.gid;
+}
+
+static int64_t
+put_three(struct task *t, const union sysarg *a, const uint32_t ids[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int r = copy_to_guest(t, a[i].addr, &ids[i], sizeof ids[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int64_t
+sys_getresuid(struct task *t, const union sysarg *a)
+{
+    const struct cred *c = &t->cred;
+
+    return put_three(t, a, (const uint32_t[3]){c->ruid, c->uid, c->suid});
+}
+
+int64_t
+sys_getresgid(struct task *t, const union sysarg *a)
+{
+    const struct cred *c = &t->cred;
+
+    return put_three(t, a, (const uint32_t[3]){c->rgid, c->gid, c->sgid});
+}
+
+/* --- other ones */
+
+int64_t
+sys_setuid(struct task *t, const union sysarg *a)
+{
+    return cred_set(&t->cred, false, a[0].u);
+}
+
+int64_t
+sys_setgid(struct task *t, const union sysarg *a)
+{
+    return cred_set(&t->cred, true, a[0].u);
+}
+
+int64_t
+sys_setreuid(struct task *t, const union sysarg *a)
+{
+    return cred_set_re(&t->cred, false, a[0].u, a[1].u);
+}
+
+int64_t
+sys_setregid(struct task *t, const union sysarg *a)
+{
+    return cred_set_re(&t->cred, true, a[0].u, a[1].u);
+}
+
+int64_t
+sys_setresuid(struct task *t, const union sysarg *a)
+{
+    const uint32_t ids[3] = {a[0].u, a[1].u, a[2].u};
+
+    return cred_set_res(&t->cred, false, ids);
+}
+
+int64_t
+sys_setresgid(struct task *t, const union sysarg *a)
+{
+    const uint32_t ids[3] = {a[0].u, a[1].u, a[2].u};
+
+    return cred_set_res(&t->cred, true, ids);
+}
+
+/* --- supplementary groups */
+
+/* getgroups(size, list) */
+int64_t
+sys_getgroups(struct task *t, const union sysarg *a)
+{
+    const struct cred *c = &t->cred;
+    int n = (int)c->n_groups;
+
+    if (a[0].i < 0 || (a[0].i > 0 && a[0].i < n))
+        return -EINVAL;
+    if (a[0].i == 0)
+        return n;
+    int r = copy_to_guest(t, a[1].addr, c->groups, c->n_groups * 4);
+    return r < 0 ? r : n;
+}
+
+/* setgroups(size, list) */
+int64_t
+sys_setgroups(struct task *t, const union sysarg *a)
+{
+    struct cred c = t->cred;
+
+    if (c.uid != ROOT_ID)
+        return -EPERM;
+    if (a[0].u > GROUPS_MAX)
+        return -EINVAL;
+    int r = copy_from_guest(t, c.groups, a[1].addr, a[0].u * 4);
+    if (r < 0)
+        return r;
+    c.n_groups = a[0].u;
+    t->cred = c;
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* Processes that are not copied. */
+#include "lib/gone.h"
+
+#include "base/buf.h"
+#include "kernel/kernel.h"
+#include "lib/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMAND_BYTES = 200 };
+
+void
+gone_fini(struct gone *l)
+{
+    free(l->p);
+    *l = (struct gone){0};
+}
+
+void
+gone_copy(struct gone *to, const struct gone *from)
+{
+    gone_fini(to);
+    to->p = from->len ? malloc(from->len) : NULL;
+    if (!to->p)
+        return;
+    memcpy(to->p, from->p, from->len);
+    to->len = from->len;
+}
+
+int
+gone_load(struct gone *l, const void *p, size_t len)
+{
+    const struct gone from = {(char *)p, len};
+
+    if (!len || len > GONE_BYTES_MAX || ((const char *)p)[len - 1])
+        return -EINVAL;
+    gone_copy(l, &from);
+    return l->len ? 0 : -ENOMEM;
+}
+
+/* --- noting them */
+
+/* The process that was started from outside with this tag; 0: none. */
+static uint64_t
+id_of(struct wsand_sandbox *sb, uint64_t tag)
+{
+    struct processes *ps = &sb->processes;
+    uint64_t id = 0;
+
+    pthread_mutex_lock(&ps->lock);
+    LIST_FOR_EACH(it, &ps->running)
+    {
+        const struct process *p = CONTAINER_OF(it, struct process, link);
+        if (p->tag == tag)
+            id = p->id;
+    }
+    pthread_mutex_unlock(&ps->lock);
+    return id;
+}
+
+/* The arguments with spaces between them, at most `size` bytes. */
+static size_t
+put_command(const struct args *a, char *to, size_t size)
+{
+    const char *from = a->strings;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < a->argc; i++, from += strlen(from) + 1) {
+        if (i && n < size)
+            to[n++] = ' ';
+        size_t len = strlen(from);
+        len = len < size - n ? len : size - n;
+        memcpy(to + n, from, len);
+        n += len;
+    }
+    return n;
+}
+
+static void
+put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
+{
+    char line[COMMAND_BYTES + 48];
+    int n = snprintf(line, sizeof line, "%d %llu ", t->pid,
+                     (unsigned long long)id_of(sb, t->run_tag));
+    size_t len = (size_t)n + put_command(&t->args, line + n, COMMAND_BYTES);
+
+    if (b->len + len + 1 > GONE_BYTES_MAX)
+        return;
+    buf_add(b, line, len);
+    buf_add(b, "", 1);
+}
+
+int
+gone_note(struct wsand_sandbox *sb, struct gone *ret)
+{
+    struct buf b;
+
+    buf_init(&b, GONE_BYTES_MAX);
+    LIST_FOR_EACH(it, &sb->kernel->tasks)
+    {
+        const struct task *t = CONTAINER_OF(it, struct task, link);
+        if (t != sb->kernel->init && !t->resident && !task_is_over(t))
+            put_task(sb, t, &b);
+    }
+    if (b.error) {
+        int r = b.error;
+        buf_fini(&b);
+        return r;
+    }
+    ret->len = b.len;
+    ret->p = buf_steal(&b);
+    return 0;
+}
+
+/* --- telling them */
+
+static size_t
+count(const struct gone *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->len; i++)
+        n += !l->p[i];
+    return n;
+}
+
+int
+wsand_not_copied(struct wsand_sandbox *sb, struct wsand_lost_process **ret,
+                 size_t *ret_n, struct wsand_error *err)
+{
+    SANDBOX_TURN(sb, err);
+    const struct gone *l = &sb->gone;
+    size_t n = count(l);
+    struct wsand_lost_process *v = calloc(1, (n + 1) * sizeof *v + l->len);
+
+    if (!v)
+        return error_set(err, ENOMEM, "out of memory");
+    char *text = (char *)(v + n + 1);
+    if (l->len)
+        memcpy(text, l->p, l->len);
+    for (size_t i = 0; i < n; i++, text += strlen(text) + 1) {
+        char *end;
+        v[i].pid = (int)strtol(text, &end, 10);
+        v[i].process_id = strtoull(end, &end, 10);
+        v[i].command = end + (*end == ' ');
+    }
+    *ret = v;
+    *ret_n = n;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* Users: uid 1000, and root. Inside they are what /etc/passwd says, but a guest
+ * may write there, and the host's choice does not depend on the guest. */
+#include "lib/user.h"
+
+#include "kernel/cred.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { VARIABLES = 3 };
+
+static const struct {
+    struct user user;
+    const char *variables[VARIABLES];
+} users[] = {
+    {{"user", "/home/user", USER_ID},
+     {"HOME=/home/user", "USER=user", "LOGNAME=user"}},
+    {{"root", "/root", ROOT_ID}, {"HOME=/root", "USER=root", "LOGNAME=root"}},
+};
+
+int
+user_find(const char *name, const struct user **ret, struct wsand_error *err)
+{
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        if (!name || !strcmp(name, users[i].user.name)) {
+            *ret = &users[i].user;
+            return 0;
+        }
+    return error_set(err, EINVAL, "user: '%s' is not \"user\" or \"root\"",
+                     name);
+}
+
+const struct user *
+user_of(const struct wsand_sandbox *sb)
+{
+    const struct user *u = NULL;
+
+    (void)user_find(sb->options.user, &u, NULL);
+    return u;
+}
+
+const char *
+user_variable(const struct user *u, size_t i)
+{
+    for (size_t n = 0; n < sizeof users / sizeof *users; n++)
+        if (&users[n].user == u && i < VARIABLES)
+            return users[n].variables[i];
+    return NULL;
+}
