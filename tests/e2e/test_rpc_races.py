@@ -35,7 +35,7 @@ METHODS = rows()
 
 
 def message(kind, name, id, box, values):
-    params = {p: values.get((name, p), BY_NAME.get(p, BY_TYPE[t])) for p, t in METHODS[kind, name].items()}
+    params = {p: values.get((name, p), BY_NAME.get(p, BY_TYPE.get(t, "x"))) for p, t in METHODS[kind, name].items()}
     if kind == "line":
         return {"type": name, "id": id, **params}
     if name == "process.start":
