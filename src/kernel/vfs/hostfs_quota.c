@@ -103,8 +103,9 @@ hostfs_cost_of_nameless(int hfd)
 {
     struct stat st;
 
-    return fstat(hfd, &st) < 0 || st.st_nlink ? (struct quota){0}
-                                              : cost_of(&st);
+    if (fstat(hfd, &st) < 0 || st.st_nlink)
+        return (struct quota){0};
+    return cost_of(&st);
 }
 
 void
