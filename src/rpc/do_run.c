@@ -266,7 +266,8 @@ run(struct request *q, struct text command, struct wsand_output *ret,
                           .env = (const char *const *)env,
                           .merge_stderr = param_bool(q, "mergeStderr"),
                           .keep_ends = keeps_ends(q),
-                          .is_unmarked = param_is_base64(q),
+                          .is_unmarked =
+                              param_is_base64(q) && !param_bool(q, "mark"),
                           .trace = param_bool(q, "trace")};
     if (param_bool(q, "stream")) {
         stream_set_window(&stream, q);

@@ -51,6 +51,12 @@ def test_every_kind_of_call():
             assert (await sb.status())["ready"]
             assert (await sb.limits())["processes"] == 64
             assert await sb.history() == ["x=1; echo out; exit 2"]
+            r = await sb.commands.run(["printf", "%s", "a b"], encoding=None)
+            assert r.stdout == b"a b"
+            r = await sb.commands.run("echo a; echo b >&2", merge_stderr=True)
+            assert r.stdout == "a\nb\n"
+            assert "fileCount=100000" in repr(sb)
+        assert ", closed" in repr(sb) and "not started" in repr(AsyncSandbox())
         with pytest.raises(SandboxError):
             await sb.commands.run("true")
     asyncio.run(main())

@@ -181,6 +181,18 @@ def test_a_process_whose_object_is_dropped_goes_on(sb):
                            check=True)
 
 
+def test_input_does_not_hang_on_unread_output(sb):
+    process = sb.commands.start("cat; exit 3")
+    process.send_stdin(bytes(3_000_000))
+    process.close_stdin()
+    assert sum(len(data) for _, data in process) == 3_000_000
+    assert process.wait() == 3
+    process = sb.commands.start("yes | head -c 9000000; cat >/dev/null")
+    process.send_stdin(bytes(3_000_000))
+    assert process.dropped_bytes > 0
+    process.kill()
+
+
 def test_read(sb):
     process = sb.commands.start("echo out; read x; echo $x >&2; read x; exit 3")
     assert process.read(30) == b"out\n"

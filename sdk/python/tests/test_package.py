@@ -110,8 +110,9 @@ def test_the_surface(root):
         "stdout", "stderr", "exit_code", "execution_time_ms", "truncated",
         "error_class"]
     assert result.truncated is None and result.error_class is None
-    assert root.files.stat("/etc/passwd") == FileInfo(
-        "passwd", "file", len(root.files.read("/etc/passwd")))
+    assert dataclasses.astuple(root.files.stat("/etc/passwd"))[:4] == (
+        "passwd", "file", len(root.files.read("/etc/passwd")), 0o644)
+    assert FileInfo("name", "dir", 0).is_dir
     with root.new(label="named") as other:
         infos = Sandbox.list(root)
         assert [type(i) for i in infos] == [SandboxInfo]

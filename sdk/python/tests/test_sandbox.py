@@ -1,13 +1,13 @@
 """Every method of Sandbox, with the real server."""
 
 import signal
+import sys
 import threading
 
 import pytest
 
-from wasmsand import (CommandFailed, FileNotFound, Mount, QuotaExceeded,
+from wasmsand import (BytesResult, CommandFailed, FileNotFound, Mount, QuotaExceeded,
                       RpcError, Sandbox, SandboxClosed, Timeout)
-from wasmsand._args import encode
 from wasmsand._ops import Decoder
 
 
@@ -18,6 +18,38 @@ def test_run_gives_output_and_exit_code(sb):
     assert (r.stdout, r.stderr, r.exit_code) == ("out\n", "err\n", 3)
     assert not r.ok and r.error_class is None and r.truncated is None
     assert r.execution_time_ms >= 0
+
+
+def test_merged_output(sb):
+    r = sb.commands.run("echo a; echo b >&2; echo c", merge_stderr=True)
+    assert (r.stdout, r.stderr) == ("a\nb\nc\n", "")
+
+
+def test_output_as_bytes(sb):
+    pieces = []
+    sb.commands.run(r"printf '\xfe' & wait")
+    r = sb.commands.run(r"printf '\xff'; printf '\xe9' >&2; exit 3",
+                        encoding=None, on_stdout=pieces.append)
+    assert isinstance(r, BytesResult)
+    assert (r.stdout, r.stderr, r.background) == (b"\xff", b"\xe9", b"")
+    assert (r.stdout_bytes, r.exit_code, pieces) == (b"\xff", 3, [b"\xff"])
+    assert "\ufffd" in r._repr_html_()
+    with pytest.raises(CommandFailed, match="with 1: no \ufffd"):
+        sb.commands.run(r"printf 'no \xff\n' >&2; false", check=True,
+                        encoding=None)
+
+
+def test_other_encodings(sb):
+    pieces = []
+    r = sb.commands.run(r"printf '\xe9'", encoding="latin-1",
+                        on_stdout=pieces.append)
+    assert (r.stdout, r.stdout_bytes, pieces) == ("é", b"\xe9", ["é"])
+
+
+def test_a_list_is_a_program_and_its_arguments(sb):
+    for arguments in (["a b", "$HOME", "'", "", "é;#", "*"], ("-n", "x")):
+        r = sb.commands.run(["printf", "%s\n", *arguments])
+        assert r.stdout.splitlines() == list(arguments)
 
 
 def test_the_shell_stays(sb):
@@ -50,8 +82,8 @@ def test_callbacks_get_whole_characters(sb):
     texts = []
     decoder = Decoder(texts.append, None)
     for data in (b"\xf0\x9f", b"\x98\x80-\xe2\x82"):
-        decoder({"stream": "stdout", "data": encode(data)})
-        decoder({"stream": "stderr", "data": encode(b"\xff")})
+        decoder("stdout", data)
+        decoder("stderr", b"\xff")
     decoder.end()
     assert texts == ["\U0001f600-", "\ufffd"]
     texts.clear()
@@ -208,8 +240,8 @@ def test_a_large_file_replaces_one_as_a_small_one_does(sb):
 
 
 def test_a_large_file_that_cannot_be_written(sb):
-    with pytest.raises(FileNotFound, match="ENOENT.*: /none/f$"):
-        sb.files.write("/none/f", b"x" * 5_000_000)
+    with pytest.raises(RpcError, match="^ENOTDIR.*/etc/passwd/f$"):
+        sb.files.write("/etc/passwd/f", b"x" * 5_000_000)
     with pytest.raises(RpcError, match="EISDIR.*: /tmp$"):
         sb.files.write("/tmp", b"x" * 5_000_000)
 
@@ -411,6 +443,16 @@ def test_commands_of_the_caller():
         assert r.exit_code == 1 and "not today" in r.stderr
 
 
+@pytest.mark.parametrize("code, status, message", [
+    (3, 3, ""), (None, 0, ""), (True, 1, ""), (259, 3, ""),
+    ("a reason", 1, "a reason\n"), ("\udcff", 1, "\\udcff\n")])
+def test_a_command_of_the_caller_that_exits(code, status, message):
+    with Sandbox(extensions={"leave": lambda args, stdin:
+                             sys.exit(code)}) as sb:
+        result = sb.commands.run("leave")
+        assert (result.exit_code, result.stderr) == (status, message)
+
+
 def test_answers_of_any_kind():
     answers = {"raw": b"\xc3\xa9\xff", "yes": ("", True), "no": ("", False),
                "nothing": None, "odd": ("", object())}
@@ -483,3 +525,110 @@ def test_sandboxes_run_in_parallel(root):
         for t in threads:
             t.join(60)
         assert not meeting.broken
+
+
+# --- limits
+
+def test_the_limits_of_real_projects(sb):
+    limits = sb.limits()
+    assert (limits["fileCount"], limits["commandBytes"]) == (100_000, 1 << 20)
+    assert sb.commands.run(": " + "x" * 500_000).ok
+    with Sandbox(limits={"fileCount": 77}) as other:
+        limits = other.limits()
+        assert (limits["fileCount"], limits["commandBytes"]) == (77, 1 << 20)
+
+
+def test_a_sandbox_shows_its_limits():
+    with Sandbox(timeout_ms=5000, limits={"processes": 7}) as sb:
+        with sb.fork() as fork:
+            for text in "root", "timeoutMs=5000", "processes=7", "fileCount=":
+                assert text in repr(sb)
+            assert repr(fork).startswith("<Sandbox 1 of server ")
+            assert "processes=7" in repr(fork) and "closed" not in repr(fork)
+        assert ", closed: " in repr(fork)
+    assert ", closed: " in repr(sb)
+
+
+# --- files
+
+def test_a_single_file_is_uploaded(sb, tmp_path):
+    (tmp_path / "f").write_bytes(b"data")
+    (tmp_path / "f").chmod(0o750)
+    assert sb.files.upload(tmp_path / "f", "/tmp/g") == 1
+    assert sb.files.read("/tmp/g") == b"data"
+    assert sb.files.stat("/tmp/g").mode == 0o750
+    sb.files.symlink("/tmp", "/tmp/link")
+    for folder in "/tmp", "/tmp/", "/tmp/link":
+        assert sb.files.upload(str(tmp_path / "f"), folder) == 1
+        assert sb.files.read("/tmp/f") == b"data"
+        sb.files.rm("/tmp/f")
+    with pytest.raises(NotADirectoryError, match="host_dir"):
+        sb.files.upload(tmp_path / "none", "/tmp/g")
+
+
+def test_mode_and_time_of_files(sb):
+    sb.commands.run("touch -d @1234567890.5 /tmp/f; chmod 640 /tmp/f")
+    info = sb.files.stat("/tmp/f")
+    assert (info.mode, info.mtime) == (0o640, 1234567890.5)
+    assert info in sb.files.list("/tmp")
+
+
+def test_folders_that_lead_to_a_file_are_made(sb):
+    for data in b"small", bytes(5_000_000):
+        sb.files.write("/tmp/new/folder/f", data)
+        assert sb.files.read("/tmp/new/folder/f") == data
+        sb.files.rm("/tmp/new", recursive=True)
+
+
+def test_relative_paths(sb):
+    sb.commands.run("mkdir -p /tmp/d; cd /tmp/d")
+    sb.files.write("f", "relative")
+    sb.files.write("~/g", "home")
+    assert sb.commands.run("cat /tmp/d/f ~/g").stdout == "relativehome"
+    assert [f.name for f in sb.files.list(".")] == ["f"]
+    sb.files.write("large", bytes(5_000_000))
+    assert sb.files.stat("/tmp/d/large").size == 5_000_000
+
+
+def test_files_beside_a_command(sb):
+    """The command ends when a file is written that another has asked for."""
+    def on_stdout(text):
+        sb.files.write("/tmp/go", sb.files.read("/tmp/question"))
+    r = sb.commands.run("echo 7 >/tmp/question; echo; "
+                        "while [ ! -s /tmp/go ]; do sleep 0.01; done; "
+                        "exit $(cat /tmp/go)", on_stdout=on_stdout)
+    assert r.exit_code == 7
+
+
+def test_both_ends_of_long_output_are_kept():
+    pieces = []
+    with Sandbox(limits={"stdoutBytes": 1000}) as sb:
+        r = sb.commands.run("seq 10000", on_stdout=pieces.append)
+        assert r.stdout.startswith("1\n2\n") and r.stdout.endswith("\n10000\n")
+        assert len(r.stdout) <= 1000 and r.truncated["stdout"]
+        size = len("".join(pieces))
+        assert size == 48_894 and "output" in r.message
+        assert f"[{r.omitted_bytes['stdout']} bytes omitted]" in r.stdout
+        r = sb.commands.run("seq 10000", encoding=None)
+        assert b"omitted" not in r.stdout
+        assert len(r.stdout) + r.omitted_bytes["stdout"] == size
+
+
+def test_limits_say_what_to_do(sb):
+    r = sb.commands.run("sleep 1000", timeout_ms=50)
+    assert "timed out after 50 ms" in r.message
+    assert "timeout_ms" in r.message and "timed out" in r._repr_html_()
+    with pytest.raises(Timeout, match="timed out after 50 ms.*timeout_ms"):
+        sb.commands.run("sleep 1000", timeout_ms=50, check=True)
+    assert sb.commands.run("true").message is None
+
+
+def test_the_folder_to_begin_in():
+    with Sandbox(cwd="/tmp") as sb:
+        assert sb.commands.run("pwd").stdout == "/tmp\n"
+        process = sb.commands.start("pwd")
+        assert process.read_until("\n") == b"/tmp\n"
+        sb.commands.run("cd /")
+        assert sb.commands.start("pwd").read_until("\n") == b"/\n"
+    with pytest.raises(RpcError, match="cwd"):
+        Sandbox(cwd="/none")

@@ -59,6 +59,11 @@ def make_connection():
     c.close()
 
 
+def handle(connection, handler):
+    connection.lease_of_the_test = connection.lease()
+    connection.lease_of_the_test.handlers["question"] = handler
+
+
 def call(connection, method, **params):
     events, over = [], threading.Event()
 
@@ -92,13 +97,13 @@ def test_output_comes_before_the_answer(connection):
 
 
 def test_requests_of_the_server_are_answered_with_their_id(connection):
-    connection.handle("question", lambda params: {"n": params["n"] + 1})
+    handle(connection, lambda params: {"n": params["n"] + 1})
     reply = call(connection, "ask")[-1][1]
     assert reply == {"jsonrpc": "2.0", "id": "cb_1", "result": {"n": 21}}
 
 
 def test_a_handler_that_raises_is_an_error_for_the_server(connection):
-    connection.handle("question", lambda params: 1 // 0)
+    handle(connection, lambda params: 1 // 0)
     reply = call(connection, "ask")[-1][1]
     assert "ZeroDivisionError" in reply["error"]["message"]
 
@@ -229,7 +234,7 @@ def test_lines_are_single_lines_of_json(connection):
     {"n": b"bytes"}, {"n": float("nan")}, {"n": "\udcff"}, {"n": "x" * 9000}])
 def test_an_answer_that_cannot_be_sent_is_an_error(connection, answer):
     connection.max_line_bytes = 8192
-    connection.handle("question", lambda params: answer)
+    handle(connection, lambda params: answer)
     reply = call(connection, "ask")[-1][1]
     assert "Error: " in reply["error"]["message"]
 
@@ -237,7 +242,7 @@ def test_an_answer_that_cannot_be_sent_is_an_error(connection, answer):
 def test_a_handler_that_exits_is_an_error_for_the_server(connection):
     def leave(params):
         raise SystemExit("\udcff")
-    connection.handle("question", leave)
+    handle(connection, leave)
     reply = call(connection, "ask")[-1][1]
     assert reply["error"]["message"] == "SystemExit: \\udcff"
 

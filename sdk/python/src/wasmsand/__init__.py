@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ._errors import (CommandFailed, FileNotFound, QuotaExceeded, RpcError,
                       SandboxClosed, SandboxError, ServerDied, Timeout)
 from ._sync import Process, Sandbox
-from ._types import CommandResult, FileInfo, Mount, SandboxInfo
+from ._types import (BytesResult, CommandResult, FileInfo, Mount,
+                     SandboxInfo)
 
 if TYPE_CHECKING:
     from ._aio import AsyncProcess, AsyncSandbox
 
 __version__ = "0.1.0"
 __all__ = [
-    "AsyncProcess", "AsyncSandbox", "CommandFailed", "CommandResult",
-    "FileInfo", "FileNotFound", "Mount", "Process", "QuotaExceeded",
+    "AsyncProcess", "AsyncSandbox", "BytesResult", "CommandFailed",
+    "CommandResult", "FileInfo", "FileNotFound", "Mount", "Process", "QuotaExceeded",
     "RpcError", "Sandbox", "SandboxClosed", "SandboxError", "SandboxInfo",
     "ServerDied", "Timeout",
 ]

@@ -4,31 +4,76 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from typing import (Any, AsyncIterator, Dict, Generator, List, Mapping,
-                    Optional, Sequence, Tuple, TypeVar)
+import time
+from typing import (Any, AsyncIterator, Callable, Dict, Generator, List,
+                    Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
 
 from . import _args, _ops
-from ._args import Data, HostPath
+from ._args import Command, Data, HostPath
 from ._errors import SandboxError
-from ._ops import Extension, OnOutput, Op, Pause, Request, Step
-from ._sync import _Channel, _Pending
-from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import Event, Sink
+from ._ops import (AnyResult, Extension, OnBytes, OnOutput, OnText, Op, Pause,
+                   Request, Step)
+from ._output import LATER, Later, Output
+from ._sync import (Text, _Channel, _Pending, end_of, leave, still_running)
+from ._types import (BytesResult, CommandResult, FileInfo, Mount,
+                     SandboxInfo)
 
 T = TypeVar("T")
 
 
-def _queue() -> "Tuple[asyncio.Queue[Event], Sink]":
-    """A queue of this event loop, and a sink that fills it from any thread."""
+def _waker(wake: Callable[[], None]) -> Callable[[], None]:
+    """A function for any thread that has wake() called by this event loop. One
+    call may stand for many: a loop that is busy is not filled up."""
     loop = asyncio.get_running_loop()
-    events: "asyncio.Queue[Event]" = asyncio.Queue()
+    is_due = False
 
-    def sink(event: Event) -> None:
+    def call() -> None:
+        nonlocal is_due
+        is_due = False
+        wake()
+
+    def call_soon() -> None:
+        nonlocal is_due
+        if is_due:
+            return
+        is_due = True
         try:
-            loop.call_soon_threadsafe(events.put_nowait, event)
+            loop.call_soon_threadsafe(call)
         except RuntimeError:
             pass  # the loop was closed: nobody waits
-    return events, sink
+    return call_soon
+
+
+class _Signal:
+    """An Output for tasks of this event loop, and what wakes them."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+        self.output = Output(_waker(self._changed.set))
+
+    async def until(self, ready: "Callable[[], Union[T, Later]]",
+                    seconds: Optional[float],
+                    give_back: Callable[[], None]) -> T:
+        """The value of ready(), when it is not LATER any more; TimeoutError."""
+        over = None if seconds is None else time.monotonic() + seconds
+        while True:
+            self._changed.clear()
+            value = ready()
+            give_back()
+            if not isinstance(value, Later):
+                return value
+            left = None if over is None else over - time.monotonic()
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except asyncio.TimeoutError:  # before 3.11, not TimeoutError
+                raise TimeoutError from None
+
+    async def next(self, give_back: Callable[[], None]) -> \
+            Optional[Tuple[str, bytes]]:
+        """The next piece; None at the end. Other tasks go on, also where the
+        guest writes faster than the caller reads."""
+        await asyncio.sleep(0)
+        return await self.until(self.output.next, None, give_back)
 
 
 class _AsyncChannel(_Channel):
@@ -53,15 +98,18 @@ class _AsyncChannel(_Channel):
         return await self._await(step)
 
     async def _await(self, request: Request) -> Any:
-        events, sink = _queue()
-        pending = _Pending(self, request, sink)
+        signal = _Signal()
+        output = signal.output
+        pending = _Pending(self, request, output.sink)
+        give_back = self.giver(output, requestId=pending.number)
         try:
             pending.send()
-            kind, value = await events.get()
-            while kind == "output":
-                if request.on_output:
-                    request.on_output(value)
-                kind, value = await events.get()
+            while request.on_output:
+                piece = await signal.next(give_back)
+                if not piece:
+                    break
+                request.on_output(*piece)
+            kind, value = await signal.until(output.result, None, give_back)
         except BaseException:  # the task was cancelled, or a callback's own
             pending.abandon()
             raise
@@ -73,52 +121,70 @@ class _AsyncChannel(_Channel):
 class AsyncProcess:
     """As Process; `async for` gives its output."""
 
-    def __init__(self, channel: _AsyncChannel, process_id: int) -> None:
+    def __init__(self, channel: _AsyncChannel, process_id: int,
+                 signal: _Signal) -> None:
         self._channel = channel
         self.process_id = process_id
-        self._events, sink = _queue()
-        self._end: "asyncio.Future[Event]" = (
-            asyncio.get_running_loop().create_future())
-        channel.connection.watch(channel.sandbox_id, process_id, sink)
-        ended, end_sink = _queue()
+        self._signal = signal
+        self._output = signal.output
+        self._give_back = channel.giver(self._output, processId=process_id)
         channel.connection.send(
             "process.wait", channel.addressed({"processId": process_id}),
-            end_sink)
-        self._waiter = asyncio.ensure_future(self._wait_end(ended))
+            end_of(channel, process_id, self._output))
 
-    async def _wait_end(self, ended: "asyncio.Queue[Event]") -> None:
-        event = await ended.get()
-        self._channel.connection.unwatch(self._channel.sandbox_id,
-                                         self.process_id)
-        self._end.set_result(event)
-        self._events.put_nowait(event)
+    def __del__(self) -> None:
+        if self.is_running:
+            leave(self._channel, self.process_id, self._output)
+
+    @property
+    def dropped_bytes(self) -> int:
+        return self._output.dropped_bytes
 
     async def __aiter__(self) -> AsyncIterator[Tuple[str, bytes]]:
-        while True:
-            kind, value = await self._events.get()
-            if kind != "output":
-                self._events.put_nowait((kind, value))
-                return
-            yield value["stream"], _ops.decoded(value["data"])
+        with self._output.reading(asyncio.current_task()):
+            piece = await self._signal.next(self._give_back)
+            while piece:
+                yield piece
+                piece = await self._signal.next(self._give_back)
+
+    async def read(self, timeout: Optional[float] = None) -> bytes:
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.reading(asyncio.current_task()):
+            return await self._until(self._output.all, seconds)
+
+    async def read_until(self, pattern: Text,
+                         timeout: Optional[float] = None) -> bytes:
+        wanted = _args.pattern("pattern", pattern)
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.waiting(asyncio.current_task()):
+            return await self._until(lambda: self._output.up_to(wanted),
+                                     seconds)
 
     async def wait(self, timeout: Optional[float] = None) -> int:
-        try:
-            kind, value = await asyncio.wait_for(
-                asyncio.shield(self._end),
-                _args.maybe_seconds("timeout", timeout))
-        except asyncio.TimeoutError:  # before 3.11, not TimeoutError
-            raise TimeoutError(
-                f"process {self.process_id} is still running") from None
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.waiting(asyncio.current_task()):
+            kind, value = await self._until(self._output.result, seconds)
         if kind == "error":
             raise copy.copy(value)
         return int(value["exitCode"])
 
+    async def _until(self, ready: "Callable[[], Union[T, Later]]",
+                     seconds: Optional[float]) -> T:
+        try:
+            return await self._signal.until(ready, seconds, self._give_back)
+        except TimeoutError:
+            raise TimeoutError(still_running(self.process_id, seconds)) \
+                from None
+
     @property
     def is_running(self) -> bool:
-        return not self._end.done()
+        return self._output.result() is LATER
 
     async def send_stdin(self, data: Data) -> None:
-        await self._channel.ado(_ops.send_stdin(self.process_id, data))
+        raw = _args.to_bytes("data", data)
+        with self._output.waiting(asyncio.current_task(), len(raw)):
+            await self._channel.ado(_ops.send_stdin(self.process_id, raw,
+                                                    self._give_back))
 
     async def close_stdin(self) -> None:
         await self._ask("process.write", eof=True)
@@ -139,23 +205,50 @@ class AsyncCommands:
     def __init__(self, channel: _AsyncChannel) -> None:
         self._channel = channel
 
-    async def run(self, command: str, *, stdin: Optional[Data] = None,
+    @overload
+    async def run(self, command: Command, *, stdin: Optional[Data] = ...,
+                  env: Optional[Mapping[str, str]] = ...,
+                  cwd: Optional[str] = ...,
+                  timeout_ms: Optional[int] = ...,
+                  on_stdout: Optional[OnText] = ...,
+                  on_stderr: Optional[OnText] = ...,
+                  check: bool = ..., merge_stderr: bool = ...,
+                  encoding: str = ...) -> CommandResult:
+        ...
+
+    @overload
+    async def run(self, command: Command, *, stdin: Optional[Data] = ...,
+                  env: Optional[Mapping[str, str]] = ...,
+                  cwd: Optional[str] = ...,
+                  timeout_ms: Optional[int] = ...,
+                  on_stdout: Optional[OnBytes] = ...,
+                  on_stderr: Optional[OnBytes] = ...,
+                  check: bool = ..., merge_stderr: bool = ...,
+                  encoding: None) -> BytesResult:
+        ...
+
+    async def run(self, command: Command, *, stdin: Optional[Data] = None,
                   env: Optional[Mapping[str, str]] = None,
-                  cwd: Optional[str] = None, timeout_ms: Optional[int] = None,
+                  cwd: Optional[str] = None,
+                  timeout_ms: Optional[int] = None,
                   on_stdout: Optional[OnOutput] = None,
                   on_stderr: Optional[OnOutput] = None,
-                  check: bool = False) -> CommandResult:
+                  check: bool = False, merge_stderr: bool = False,
+                  encoding: Optional[str] = "utf-8") -> AnyResult:
         return await self._channel.ado(_ops.run(
             command, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
-            on_stdout=on_stdout, on_stderr=on_stderr, check=check))
+            on_stdout=on_stdout, on_stderr=on_stderr, check=check,
+            merge_stderr=merge_stderr, encoding=encoding))
 
     async def start(self, command: Optional[str] = None, *, pty: bool = False,
                     rows: int = 24, cols: int = 80,
                     env: Optional[Mapping[str, str]] = None,
                     cwd: Optional[str] = None) -> AsyncProcess:
+        signal = _Signal()
         number = await self._channel.ado(_ops.start(
-            command, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd))
-        return AsyncProcess(self._channel, number)
+            command, signal.output, pty=pty, rows=rows, cols=cols, env=env,
+            cwd=cwd))
+        return AsyncProcess(self._channel, number, signal)
 
 
 class AsyncFiles:
@@ -235,12 +328,14 @@ class AsyncSandbox:
     commands: AsyncCommands
     files: AsyncFiles
     env: AsyncEnv
+    _limits: Dict[str, Any]
 
     def __init__(self, *, timeout_ms: Optional[int] = None,
                  fs_limit_bytes: Optional[int] = None,
                  limits: Optional[Mapping[str, int]] = None,
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
+                 cwd: Optional[str] = None,
                  tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
@@ -248,7 +343,7 @@ class AsyncSandbox:
                  extensions: Optional[Mapping[str, Extension]] = None) -> None:
         self._params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
-            limits=limits, mounts=mounts, env=env, tools_dir=tools_dir,
+            limits=limits, mounts=mounts, env=env, cwd=cwd, tools_dir=tools_dir,
             writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
             clock_ms=clock_ms, extensions=extensions)
         self._extensions = extensions
@@ -258,16 +353,17 @@ class AsyncSandbox:
         return self.__aenter__().__await__()
 
     async def _start(self) -> None:
-        connection = _ops.connect(self._params, self._extensions)
-        self._attach(_AsyncChannel(connection, None))
+        lease = _ops.connect(self._params, self._extensions)
+        self._attach(_AsyncChannel(lease, None))
         try:
-            await self._do(_ops.ask("create", **self._params))
+            self._limits = await self._do(_ops.make(self._params))
         except BaseException:
-            connection.close()
+            lease.connection.close()
             raise
 
     def _attach(self, channel: _AsyncChannel) -> None:
         self._channel = channel
+        self._limits = {}
         self.commands = AsyncCommands(channel)
         self.files = AsyncFiles(channel)
         self.env = AsyncEnv(channel)
@@ -277,11 +373,18 @@ class AsyncSandbox:
             raise SandboxError("not started: use `async with`, or await it")
         return await self._channel.ado(op)
 
-    def _other(self, sandbox_id: str) -> "AsyncSandbox":
+    async def _other(self, op: Op[str]) -> "AsyncSandbox":
+        sandbox_id = await self._do(op)
         assert self._channel
         sb = type(self).__new__(type(self))
-        sb._attach(_AsyncChannel(self._channel.connection, sandbox_id))
+        sb._attach(self._channel.beside(sandbox_id))
+        sb._limits = self._limits
         return sb
+
+    def __repr__(self) -> str:
+        if not self._channel:
+            return "<AsyncSandbox, not started>"
+        return self._channel.describe("AsyncSandbox", self._limits)
 
     @property
     def sandbox_id(self) -> Optional[str]:
@@ -291,18 +394,18 @@ class AsyncSandbox:
                          env: Optional[Mapping[str, str]] = None,
                          cwd: Optional[str] = None,
                          timeout_ms: Optional[int] = None,
-                         on_stdout: Optional[OnOutput] = None,
-                         on_stderr: Optional[OnOutput] = None,
+                         on_stdout: Optional[OnText] = None,
+                         on_stderr: Optional[OnText] = None,
                          check: bool = False) -> CommandResult:
         return await self._do(_ops.run_python(
             code, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
             on_stdout=on_stdout, on_stderr=on_stderr, check=check))
 
     async def fork(self) -> "AsyncSandbox":
-        return self._other(await self._do(_ops.fork()))
+        return await self._other(_ops.fork())
 
     async def new(self, label: Optional[str] = None) -> "AsyncSandbox":
-        return self._other(await self._do(_ops.new(label)))
+        return await self._other(_ops.new(label))
 
     async def list(self) -> List[SandboxInfo]:
         return await self._do(_ops.sandboxes())
@@ -352,7 +455,7 @@ class AsyncSandbox:
         assert self._channel
         if not self._channel.is_closed:
             await self._do(_ops.ask("sandbox.destroy"))
-            self._channel.is_closed = True
+            self._channel.close()
 
     async def kill(self) -> None:
         if self._channel:

@@ -4,15 +4,20 @@ argument."""
 from __future__ import annotations
 
 import base64
+import codecs
 import inspect
 import os
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+import re
+import shlex
+from typing import (Any, Dict, Iterable, List, Mapping, Optional, Pattern,
+                    Sequence, Union)
 
 from ._types import Mount
 from ._wire import MAX_LINE_BYTES
 
 Data = Union[bytes, bytearray, memoryview, str]
 HostPath = Union[str, "os.PathLike[str]"]
+Command = Union[str, Sequence[str]]
 
 LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
           "memoryBytes", "processes", "cpuMs", "snapshots")
@@ -35,8 +40,34 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def command_line(name: str, value: Any) -> str:
+    """A list is a program and its arguments, which the shell leaves alone."""
+    if not isinstance(value, (list, tuple)):
+        need(name, value, str, "a str or a list of str")
+        return text(name, value)
+    if not value:
+        raise ValueError(f"{name} must not be empty")
+    return shlex.join(texts(name, value) or ())
+
+
+def known_encoding(name: str, value: Any) -> None:
+    if value is None:
+        return
+    try:
+        codecs.lookup(text(name, value))
+    except LookupError:
+        raise ValueError(f"{name}: there is no {value!r}") from None
+
+
 def path_of(name: str, value: Any) -> str:
-    """A path in the sandbox."""
+    """A path in the sandbox: absolute, relative to the shell's folder, or below
+    its home (~)."""
+    if not text(name, value):
+        raise ValueError(f"{name} must not be empty")
+    return str(value)
+
+
+def absolute(name: str, value: Any) -> str:
     if not text(name, value).startswith("/"):
         raise ValueError(f"{name} must be absolute, not {value!r}")
     return str(value)
@@ -73,6 +104,16 @@ def maybe_seconds(name: str, value: Any) -> Optional[float]:
     if value is not None:
         need(name, value, (int, float), "a number")
     return None if value is None else float(value)
+
+
+def pattern(name: str, value: Any) -> "Union[bytes, Pattern[bytes]]":
+    if isinstance(value, str):
+        return to_bytes(name, value)
+    if isinstance(value, re.Pattern):
+        need(f"the text of {name}", value.pattern, bytes, "bytes")
+        return value
+    need(name, value, bytes, "a str, bytes, or a compiled pattern of bytes")
+    return bytes(value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -149,7 +190,7 @@ def mount_params(mounts: Iterable[Mount]) -> List[Dict[str, Any]]:
         if m.host_path is None:
             result.append(mount_of_files("mounts", m))
         else:
-            result.append({"path": path_of("path in mounts", m.path),
+            result.append({"path": absolute("path in mounts", m.path),
                            "hostPath": host_folder("host_path in mounts",
                                                    m.host_path),
                            "writable": flag("writable in mounts", m.writable)})
@@ -164,5 +205,5 @@ def mount_of_files(name: str, m: Mount) -> Dict[str, Any]:
     need(f"files in {name}", m.files, Mapping, "a mapping of str to bytes")
     files = {text(f"a path in {name}", k): encode(to_bytes(f"{name}: {k}", v))
              for k, v in m.files.items()}
-    return {"path": path_of(f"path in {name}", m.path), "files": files,
+    return {"path": absolute(f"path in {name}", m.path), "files": files,
             "writable": flag(f"writable in {name}", m.writable)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
+import re
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type, Union
 
 if TYPE_CHECKING:
-    from ._types import CommandResult
+    from ._types import BytesResult, CommandResult
 
 
 class SandboxError(Exception):
@@ -69,10 +70,12 @@ class ServerDied(SandboxError):
 class CommandFailed(SandboxError):
     """A command run with check=True did not end with 0."""
 
-    def __init__(self, result: CommandResult) -> None:
-        tail = result.stderr.strip().splitlines()[-1:]
+    def __init__(self, result: Union[CommandResult, BytesResult]) -> None:
+        stderr = result.stderr_bytes.decode(errors="replace")
+        tail = stderr.strip().splitlines()[-1:]
+        why = [result.message] if result.message else tail
         super().__init__(
-            ": ".join([f"the command ended with {result.exit_code}", *tail]))
+            ": ".join([f"the command ended with {result.exit_code}", *why]))
         self.result = result
 
     def _made_of(self) -> Tuple[Any, ...]:
@@ -95,6 +98,13 @@ _ARGUMENTS = {
     "fsLimitBytes": "fs_limit_bytes",
     "timeoutMs": "timeout_ms",
 }
+
+
+def advice(message: Optional[str]) -> Optional[str]:
+    """A message of the server about a limit, with the names of arguments."""
+    for theirs, ours in _ARGUMENTS.items():
+        message = message and re.sub(rf"\b{theirs}\b", ours, message)
+    return message
 
 
 def rpc_error(code: int, message: str) -> RpcError:

@@ -12,35 +12,51 @@ import os
 import posixpath
 from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
-                    Optional, TypeVar, Union)
+                    Optional, TypeVar, Union, cast)
 
-from ._args import (Data, HostPath, encode, flag, function, host_folder,
-                    host_path, integer, known_limits, maybe_integer,
-                    maybe_text, mount_params, need, optional, path_of, text,
-                    texts, to_bytes, variables)
+from ._args import (Command, Data, HostPath, command_line, encode, flag,
+                    function, host_folder, host_path, integer, known_encoding,
+                    known_limits, maybe_integer, maybe_text, mount_params, need,
+                    optional, path_of, text, texts, to_bytes, variables)
 from ._errors import (CommandFailed, FileNotFound, RpcError, SandboxError,
-                      Timeout)
-from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import MAX_LINE_BYTES, Connection, server_command
+                      Timeout, advice)
+from ._output import WINDOW_BYTES, Output
+from ._types import (BytesResult, CommandResult, FileInfo, Mount,
+                     SandboxInfo)
+from ._wire import (MAX_LINE_BYTES, Connection, Lease, printable,
+                    server_command)
 
 T = TypeVar("T")
 Extension = Callable[[List[str], str], Any]
-OnOutput = Callable[[str], Any]
+OnText = Callable[[str], Any]
+OnBytes = Callable[[bytes], Any]
+OnOutput = Callable[[Any], Any]  # one of them
+AnyResult = Union[CommandResult, BytesResult]
 PART_BYTES = 4 << 20  # of a file in one request, before base64
 INPUT_BYTES = 256 << 10  # of a process's input in one request
+# Real projects have more files and longer commands than a server allows unless
+# it is asked for more.
+DEFAULT_LIMITS = {"fileCount": 100_000, "commandBytes": 1 << 20}
 PAUSE_SECONDS = 0.001, 0.05  # the first and the longest, for it to read
 
 
 @dataclass
 class Request:
-    """One request; on_output gets the output notifications of a run. Where the
+    """One request. on_output gets the stream and the bytes of what a run
+    writes; what a process that it starts writes goes to `output`. Where the
     caller does not wait for its end, `undo` of its result (None if it failed)
     is sent then."""
 
     method: str
     params: Dict[str, Any]
-    on_output: Optional[Callable[[Dict[str, Any]], None]] = None
+    on_output: Optional[Callable[[str, bytes], None]] = None
+    output: Optional[Output] = None
     undo: Optional[Callable[[Any], Optional["Request"]]] = None
+
+    def __post_init__(self) -> None:
+        """Files can be used while a command runs."""
+        if self.method.startswith("files."):
+            self.params["concurrent"] = True
 
 
 @dataclass
@@ -60,41 +76,50 @@ def decoded(value: str) -> bytes:
     return base64.b64decode(value)
 
 
-def result_of(r: Mapping[str, Any]) -> CommandResult:
+def result_of(r: Mapping[str, Any], encoding: Optional[str]) -> AnyResult:
     """The result of a run with encoding base64."""
-    data = {name: decoded(r[name]) for name in ("stdout", "stderr")}
-    texts = {name: d.decode(errors="replace") for name, d in data.items()}
-    return CommandResult(
-        stdout=texts["stdout"], stderr=texts["stderr"],
-        exit_code=r["exitCode"], execution_time_ms=r["executionTimeMs"],
-        truncated=r.get("truncated"), error_class=r.get("errorClass"),
-        limit=r.get("limit"), cpu_ms=r.get("cpuMs", 0.0),
-        max_memory_bytes=r.get("maxMemoryBytes", 0),
-        background=decoded(r.get("background", "")).decode(errors="replace"),
-        raw={n: d for n, d in data.items() if "\ufffd" in texts[n]})
+    data: Dict[str, Any] = {
+        name: decoded(r.get(name, ""))
+        for name in ("stdout", "stderr", "background")}
+    rest = {"exit_code": r["exitCode"],
+            "execution_time_ms": r["executionTimeMs"],
+            "truncated": r.get("truncated"),
+            "error_class": r.get("errorClass"), "limit": r.get("limit"),
+            "message": advice(r.get("message")),
+            "omitted_bytes": r.get("omittedBytes"),
+            "cpu_ms": r.get("cpuMs", 0.0),
+            "max_memory_bytes": r.get("maxMemoryBytes", 0)}
+    if encoding is None:
+        return BytesResult(**data, **rest)
+    texts: Dict[str, Any] = {
+        name: d.decode(encoding, "replace") for name, d in data.items()}
+    return CommandResult(**texts, **rest, raw={
+        n: d for n, d in data.items() if texts[n].encode() != d})
 
 
 class Decoder:
-    """Text of a stream of notifications, whose bytes may split a character."""
+    """Text of a stream, whose pieces may split a character; or its bytes."""
 
     def __init__(self, on_stdout: Optional[OnOutput],
-                 on_stderr: Optional[OnOutput]) -> None:
+                 on_stderr: Optional[OnOutput],
+                 encoding: Optional[str] = "utf-8") -> None:
         self._to = {"stdout": on_stdout, "stderr": on_stderr}
-        self._text = {name: codecs.getincrementaldecoder("utf-8")("replace")
-                      for name in self._to}
+        self._text = {} if encoding is None else {
+            name: codecs.getincrementaldecoder(encoding)("replace")
+            for name in self._to}
 
-    def __call__(self, params: Dict[str, Any]) -> None:
-        self._give(params["stream"], decoded(params["data"]))
+    def __call__(self, stream: str, data: bytes) -> None:
+        self._give(stream, data)
 
     def end(self) -> None:
         for stream in self._to:
             self._give(stream, b"", final=True)
 
     def _give(self, stream: str, data: bytes, final: bool = False) -> None:
-        to = self._to[stream]
-        text_of = self._text[stream].decode(data, final)
-        if to and text_of:
-            to(text_of)
+        to, text_of = self._to[stream], self._text.get(stream)
+        piece = text_of.decode(data, final) if text_of else data
+        if to and piece:
+            to(piece)
 
 
 def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
@@ -108,25 +133,29 @@ def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
         raise type(e)(e.code, f"{name}: cwd: {rest}") from None
 
 
-def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]],
-        cwd: Optional[str], timeout_ms: Optional[int],
-        on_stdout: Optional[OnOutput], on_stderr: Optional[OnOutput],
-        check: bool, undo: Optional[Callable[[Any], Request]] = None) -> \
-        Op[CommandResult]:
+def run(command: Command, *, stdin: Optional[Data],
+        env: Optional[Mapping[str, str]], cwd: Optional[str],
+        timeout_ms: Optional[int], on_stdout: Optional[OnOutput],
+        on_stderr: Optional[OnOutput], check: bool, merge_stderr: bool,
+        encoding: Optional[str],
+        undo: Optional[Callable[[Any], Request]] = None) -> Op[AnyResult]:
     params = optional(
-        {"command": text("command", command), "encoding": "base64"},
+        {"command": command_line("command", command), "encoding": "base64",
+         "keep": "ends", "mark": encoding is not None},
+        mergeStderr=flag("merge_stderr", merge_stderr) or None,
         stdin=None if stdin is None else encode(to_bytes("stdin", stdin)),
         env=variables("env", env), cwd=maybe_text("cwd", cwd),
         timeoutMs=maybe_integer("timeout_ms", timeout_ms))
     function("on_stdout", on_stdout)
     function("on_stderr", on_stderr)
     flag("check", check)
+    known_encoding("encoding", encoding)
     on_output = None
     if on_stdout or on_stderr:
-        params["stream"] = True
-        on_output = Decoder(on_stdout, on_stderr)
+        params.update(stream=True, windowBytes=WINDOW_BYTES)
+        on_output = Decoder(on_stdout, on_stderr, encoding)
     result = result_of((yield from in_folder(
-        cwd, Request("run", params, on_output, undo))))
+        cwd, Request("run", params, on_output, undo=undo))), encoding)
     if on_output:
         on_output.end()
     if check and result.exit_code:
@@ -135,26 +164,30 @@ def run(command: str, *, stdin: Optional[Data], env: Optional[Mapping[str, str]]
     return result
 
 
-def start(command: Optional[str], *, pty: bool, rows: int, cols: int,
-          env: Optional[Mapping[str, str]], cwd: Optional[str]) -> Op[int]:
+def start(command: Optional[str], output: Output, *, pty: bool, rows: int,
+          cols: int, env: Optional[Mapping[str, str]],
+          cwd: Optional[str]) -> Op[int]:
     params = optional(
-        {"pty": flag("pty", pty), "encoding": "base64"},
+        {"pty": flag("pty", pty), "encoding": "base64",
+         "windowBytes": WINDOW_BYTES},
         command=maybe_text("command", command), cwd=maybe_text("cwd", cwd),
         env=variables("env", env))
     if pty:
         params.update(rows=integer("rows", rows), cols=integer("cols", cols))
     result = yield from in_folder(cwd, Request(
-        "process.start", params, undo=lambda made: made and Request(
+        "process.start", params, output=output, undo=lambda made: made and Request(
             "process.kill", {"processId": made["processId"], "signal": 9})))
     return int(result["processId"])
 
 
-def send_stdin(process_id: int, data: Data) -> Op[None]:
-    """As a write to a pipe: waits for the process to read what came before."""
-    raw = to_bytes("data", data)
+def send_stdin(process_id: int, raw: bytes,
+               give_back: Callable[[], None]) -> Op[None]:
+    """As a write to a pipe: waits for the process to read what came before. It
+    may itself wait for its output to be taken."""
     pause, longest = PAUSE_SECONDS
     at = 0
     while at < len(raw):
+        give_back()
         try:
             yield Request("process.write", {
                 "processId": process_id, "encoding": "base64",
@@ -170,8 +203,8 @@ def send_stdin(process_id: int, data: Data) -> Op[None]:
 
 def run_python(code: str, *, stdin: Optional[Data],
                env: Optional[Mapping[str, str]], cwd: Optional[str],
-               timeout_ms: Optional[int], on_stdout: Optional[OnOutput],
-               on_stderr: Optional[OnOutput],
+               timeout_ms: Optional[int], on_stdout: Optional[OnText],
+               on_stderr: Optional[OnText],
                check: bool) -> Op[CommandResult]:
     path = f"/tmp/run-{os.urandom(6).hex()}.py"
     yield from write(path, text("code", code), None)
@@ -179,12 +212,13 @@ def run_python(code: str, *, stdin: Optional[Data],
         result = yield from run(
             f"python3 {path}", stdin=stdin, env=env, cwd=cwd,
             timeout_ms=timeout_ms, on_stdout=on_stdout, on_stderr=on_stderr,
-            check=check, undo=lambda _: Request("files.rm", {"path": path}))
+            check=check, merge_stderr=False, encoding="utf-8",
+            undo=lambda _: Request("files.rm", {"path": path}))
     except (SandboxError, TypeError, ValueError):
         yield from rm(path, recursive=False, missing_ok=True)
         raise
     yield from rm(path, recursive=False, missing_ok=True)
-    return result
+    return cast(CommandResult, result)
 
 
 # --- files
@@ -239,15 +273,18 @@ def write_parts(path: str, raw: bytes, mode: Optional[int],
     for at in range(0, max(len(raw), 1), PART_BYTES):
         yield Request("files.write", optional(
             {"path": path, "data": encode(raw[at:at + PART_BYTES])},
-            append=True if at else None, mode=None if at else mode), undo=undo)
+            append=True if at else None, mode=None if at else mode,
+            parents=None if at else True), undo=undo)
 
 
 def info(entry: Mapping[str, Any]) -> FileInfo:
-    return FileInfo(entry["name"], entry["type"], entry["size"])
+    return FileInfo(entry["name"], entry["type"], entry["size"],
+                    entry["mode"], entry["mtimeMs"] / 1000)
 
 
 def list_dir(path: str) -> Op[List[FileInfo]]:
-    result = yield Request("files.list", {"path": path_of("path", path)})
+    result = yield Request("files.list", {"path": path_of("path", path),
+                                          "details": True})
     return [info(e) for e in result["entries"]]
 
 
@@ -295,9 +332,16 @@ def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
 
 
 def upload(host_dir: HostPath, path: str) -> Op[int]:
-    """Copies a folder of the host into the sandbox; the number of files."""
+    """Copies a folder or file of the host into the sandbox; the number of
+    files."""
     path_of("path", path)
-    top = host_folder("host_dir", host_dir)
+    top = host_path("host_dir", host_dir)
+    if os.path.isfile(top):
+        if (yield from is_folder(path)):
+            path = f"{path.rstrip('/')}/{os.path.basename(top)}"
+        yield from upload_file(top, path)
+        return 1
+    host_folder("host_dir", top)
     count = 0
     for folder, dirs, files in os.walk(top):
         dirs.sort()
@@ -308,12 +352,23 @@ def upload(host_dir: HostPath, path: str) -> Op[int]:
             source = os.path.join(folder, name)
             if os.path.islink(source) or not os.path.isfile(source):
                 continue
-            with open(source, "rb") as f:
-                data = f.read()
-            mode = os.stat(source).st_mode & 0o777
-            yield from write(f"{to.rstrip('/')}/{name}", data, mode)
+            yield from upload_file(source, f"{to.rstrip('/')}/{name}")
             count += 1
     return count
+
+
+def upload_file(source: str, path: str) -> Op[None]:
+    with open(source, "rb") as f:
+        data = f.read()
+    yield from write(path, data, os.stat(source).st_mode & 0o777)
+
+
+def is_folder(path: str) -> Op[bool]:
+    try:
+        found = yield Request("files.stat", {"path": path, "follow": True})
+    except FileNotFound:
+        return False
+    return bool(found["type"] == "dir")
 
 
 def download(path: str, host_dir: HostPath) -> Op[int]:
@@ -342,12 +397,23 @@ def download(path: str, host_dir: HostPath) -> Op[int]:
 
 # --- commands of the host
 
+def exited(code: Any) -> Dict[str, Any]:
+    """As the end of a Python program: a number is its status, all else a
+    message."""
+    if code is None or isinstance(code, int):
+        return {"stdout": "", "exitCode": int(code or 0)}
+    return {"stdout": "", "exitCode": 1, "stderr": printable(f"{code}\n")}
+
+
 def extension_handler(extensions: Mapping[str, Extension]) -> \
         Callable[[Dict[str, Any]], Dict[str, Any]]:
     """Answers extension.invoke: a function gets arguments and standard input;
     it returns its output, or (output, exit code), or a dict as it goes out."""
     def handle(params: Dict[str, Any]) -> Dict[str, Any]:
-        value = extensions[params["name"]](params["args"], params["stdin"])
+        try:
+            value = extensions[params["name"]](params["args"], params["stdin"])
+        except SystemExit as e:
+            return exited(e.code)
         if isinstance(value, dict):
             return value
         out, status = value if isinstance(value, tuple) else (value, 0)
@@ -362,7 +428,8 @@ def extension_handler(extensions: Mapping[str, Extension]) -> \
 
 def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            limits: Optional[Mapping[str, int]], mounts: Iterable[Mount],
-           env: Optional[Mapping[str, str]], tools_dir: Optional[HostPath],
+           env: Optional[Mapping[str, str]], cwd: Optional[str],
+           tools_dir: Optional[HostPath],
            writable_paths: Optional[List[str]],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
@@ -378,8 +445,9 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
     return optional(
         {}, timeoutMs=maybe_integer("timeout_ms", timeout_ms),
         fsLimitBytes=maybe_integer("fs_limit_bytes", fs_limit_bytes),
-        limits=known_limits(limits),
+        limits={**DEFAULT_LIMITS, **(known_limits(limits) or {})},
         mounts=mount_params(mounts) or None, env=variables("env", env),
+        cwd=maybe_text("cwd", cwd),
         wasmDir=tools,
         writablePaths=texts("writable_paths", writable_paths),
         allowTools=texts("allow_tools", allow_tools),
@@ -387,8 +455,14 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
         clock=maybe_integer("clock_ms", clock_ms), extensions=names or None)
 
 
+def make(params: Dict[str, Any]) -> Op[Dict[str, Any]]:
+    """Makes the root sandbox; its limits."""
+    yield from in_folder(params.get("cwd"), Request("create", params))
+    return dict((yield Request("limits.get", {})))
+
+
 def connect(params: Mapping[str, Any],
-            extensions: Optional[Mapping[str, Extension]]) -> Connection:
+            extensions: Optional[Mapping[str, Extension]]) -> Lease:
     """A server for `create` with these parameters. It may mount the folders of
     the host that they name."""
     argv = server_command()
@@ -398,9 +472,10 @@ def connect(params: Mapping[str, Any],
     connection = Connection(argv)
     connection.max_line_bytes = params.get("limits", {}).get(
         "rpcBytes", MAX_LINE_BYTES)
+    lease = connection.lease()
     if extensions:
-        connection.handle("extension.invoke", extension_handler(extensions))
-    return connection
+        lease.handlers["extension.invoke"] = extension_handler(extensions)
+    return lease
 
 
 def fork() -> Op[str]:

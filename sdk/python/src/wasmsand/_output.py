@@ -47,6 +47,7 @@ class Output:
         self._version = 0
         self._readers: "Counter[Any]" = Counter()  # threads or tasks
         self._waiters: "Counter[Any]" = Counter()
+        self._extra = 0  # bytes that they keep beyond the usual
 
     # --- what comes
 
@@ -90,7 +91,7 @@ class Output:
 
     def _let_go(self) -> None:
         self._use(self._held)
-        excess = len(self._data) - KEPT_BYTES
+        excess = len(self._data) - KEPT_BYTES - self._extra
         if excess > 0:
             self._dropped += len(self._cut(excess))
 
@@ -183,19 +184,23 @@ class Output:
         return self._counted(self._readers, caller)
 
     @contextmanager
-    def waiting(self, caller: Any) -> Iterator[None]:
-        """That thread, or task, waits without reading."""
-        return self._counted(self._waiters, caller)
+    def waiting(self, caller: Any, extra: int = 0) -> Iterator[None]:
+        """That thread, or task, waits without reading. So many bytes more are
+        kept meanwhile."""
+        return self._counted(self._waiters, caller, extra)
 
-    def _counted(self, counts: "Counter[Any]", caller: Any) -> Iterator[None]:
+    def _counted(self, counts: "Counter[Any]", caller: Any,
+                 extra: int = 0) -> Iterator[None]:
         with self._changed:
             counts[caller] += 1
+            self._extra += extra
             if self._is_unread():
                 self._let_go()
         try:
             yield
         finally:
             with self._changed:
+                self._extra -= extra
                 counts[caller] -= 1
                 if not counts[caller]:
                     del counts[caller]

@@ -6,17 +6,24 @@ import copy
 import queue
 import threading
 import time
-from typing import (Any, Dict, Iterator, List, Mapping, MutableMapping,
-                    Optional, Sequence, Tuple, TypeVar)
+import warnings
+from typing import (Any, Callable, Dict, Iterator, List, Mapping,
+                    MutableMapping, Optional, Pattern, Sequence, Tuple,
+                    TypeVar, Union, overload)
 
 from . import _args, _ops
-from ._args import Data, HostPath
+from ._args import Command, Data, HostPath
 from ._errors import SandboxClosed, SandboxError
-from ._ops import Extension, OnOutput, Op, Pause, Request, Step
-from ._types import CommandResult, FileInfo, Mount, SandboxInfo
-from ._wire import Connection, Event, Sink
+from ._ops import (AnyResult, Extension, OnBytes, OnOutput, OnText, Op, Pause,
+                   Request, Step)
+from ._output import LATER, Later, Output
+from ._types import (BytesResult, CommandResult, FileInfo, Mount,
+                     SandboxInfo)
+from ._wire import Event, Lease, Sink
 
 T = TypeVar("T")
+C = TypeVar("C", bound="_Channel")
+Text = Union[str, bytes, Pattern[bytes]]
 
 
 class _Pending:
@@ -28,7 +35,7 @@ class _Pending:
         self._channel = channel
         self._request = request
         self._sink = sink
-        self._number = channel.connection.new_id()
+        self.number = channel.connection.new_id()
         self._writer: Optional[threading.Thread] = None
         self._lock = threading.Lock()  # guards what follows
         self._answer: Optional[Event] = None
@@ -37,18 +44,19 @@ class _Pending:
     def send(self) -> None:
         self._writer = self._channel.connection.send(
             self._request.method, self._channel.addressed(self._request.params),
-            self._take, self._number)
+            self._take, self.number)
 
     def abandon(self) -> None:
         """Does not wait for anything."""
         with self._lock:
             self._is_abandoned = True
             answer = self._answer
-        self._post(Request("cancel", {"requestId": self._number}))
+        self._post(Request("cancel", {"requestId": self.number}))
         if answer:
             self._undo(answer)
 
     def _take(self, event: Event) -> None:
+        self._watch(event)
         with self._lock:
             if event[0] != "output":
                 self._answer = event
@@ -58,8 +66,19 @@ class _Pending:
         elif event[0] != "output":
             self._undo(event)
 
+    def _watch(self, event: Event) -> None:
+        """The first output comes right behind the answer."""
+        kind, value = event
+        if kind == "done" and self._request.output:
+            self._channel.connection.watch(
+                self._channel.sandbox_id, value["processId"],
+                self._request.output.sink)
+
     def _undo(self, answer: Event) -> None:
         kind, value = answer
+        if kind == "done" and self._request.output:
+            self._channel.connection.unwatch(self._channel.sandbox_id,
+                                             value["processId"])
         undo = self._request.undo
         request = undo(value if kind == "done" else None) if undo else None
         if request:
@@ -73,11 +92,41 @@ class _Pending:
 class _Channel:
     """A connection and the sandbox on it that requests are for."""
 
-    def __init__(self, connection: Connection,
-                 sandbox_id: Optional[str]) -> None:
-        self.connection = connection
+    def __init__(self, lease: Lease, sandbox_id: Optional[str]) -> None:
+        self.lease: Optional[Lease] = lease
+        self.connection = lease.connection
         self.sandbox_id = sandbox_id
-        self.is_closed = False
+
+    def beside(self: "C", sandbox_id: str) -> "C":
+        """The channel to another sandbox of the same server."""
+        if not self.lease:
+            raise SandboxClosed("the sandbox was destroyed")
+        return type(self)(self.lease, sandbox_id)
+
+    @property
+    def is_closed(self) -> bool:
+        return self.lease is None
+
+    def describe(self, kind: str, limits: Mapping[str, Any]) -> str:
+        """For repr."""
+        closed = self.is_closed or self.connection.is_over
+        text = ", ".join(f"{name}={value}" for name, value in limits.items())
+        return (f"<{kind} {self.sandbox_id or 'root'} of server "
+                f"{self.connection.pid}{', closed' if closed else ''}: {text}>")
+
+    def close(self) -> None:
+        """Its sandbox was destroyed: the server need not stay for it."""
+        self.lease = None
+
+    def __del__(self) -> None:
+        if self.sandbox_id is None or self.is_closed or self.connection.is_over:
+            return  # the lease ends what is left of a server
+        try:
+            warnings.warn(f"Sandbox {self.sandbox_id} was not closed: use "
+                          "`with`, or destroy()", ResourceWarning)
+        finally:
+            self.connection.post("sandbox.destroy",
+                                 {"sandboxId": self.sandbox_id})
 
     def addressed(self, params: Dict[str, Any]) -> Dict[str, Any]:
         if self.is_closed:
@@ -113,14 +162,14 @@ class _Channel:
 
     def _wait(self, request: Request) -> Any:
         events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
-        pending = _Pending(self, request, events.put)
+        output = Output() if request.on_output else None
+        pending = _Pending(self, request, output.sink if output else events.put)
         try:
             pending.send()
+            if output and request.on_output:
+                events.put(self._read(output, request.on_output,
+                                      pending.number))
             kind, value = events.get()
-            while kind == "output":
-                if request.on_output:
-                    request.on_output(value)
-                kind, value = events.get()
         except BaseException:  # KeyboardInterrupt, or a callback's own
             pending.abandon()
             raise
@@ -128,56 +177,145 @@ class _Channel:
             raise value
         return value
 
+    def _read(self, output: Output, on_output: Callable[[str, bytes], None],
+              number: int) -> Event:
+        """Reads the output of a run to its end."""
+        give_back = self.giver(output, requestId=number)
+        piece = until(output, output.next, None, give_back)
+        while piece:
+            on_output(*piece)
+            piece = until(output, output.next, None, give_back)
+        return until(output, output.result, None, give_back)
+
+    def giver(self, output: Output, **whose: int) -> Callable[[], None]:
+        """Lets the server send more, if enough was used."""
+        def give_back() -> None:
+            used = output.take_used()
+            if used:
+                self.connection.notify("output.window",
+                                       self.for_it({"bytes": used, **whose}))
+        return give_back
+
+
+def until(output: Output, ready: "Callable[[], Union[T, Later]]",
+          seconds: Optional[float], give_back: Callable[[], None]) -> T:
+    """The value of ready(), when it is not LATER any more; TimeoutError."""
+    over = None if seconds is None else time.monotonic() + seconds
+    while True:
+        version = output.version
+        value = ready()
+        give_back()
+        if not isinstance(value, Later):
+            return value
+        left = None if over is None else over - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
+        output.wait(version, left)
+
+
+def end_of(channel: _Channel, process_id: int, output: Output) -> Sink:
+    """For the answer to process.wait. It does not refer to the channel: a
+    process that runs does not keep its sandbox."""
+    connection, sandbox_id = channel.connection, channel.sandbox_id
+
+    def sink(event: Event) -> None:
+        connection.unwatch(sandbox_id, process_id)
+        output.sink(event)
+    return sink
+
+
+def leave(channel: _Channel, process_id: int, output: Output) -> None:
+    """Nobody will read the output of the process. For finalizers."""
+    output.leave()
+    channel.connection.post("output.window", channel.for_it(
+        {"processId": process_id, "bytes": 1 << 53}))
+
+
+def still_running(process_id: int, seconds: Optional[float]) -> str:
+    return f"process {process_id} is still running, after {seconds} s"
+
 
 class Process:
     """A command that runs beside others, as Commands.start gives it.
 
-    Iterating gives ("stdout" or "stderr", bytes) until it has ended."""
+    Iterating gives ("stdout" or "stderr", bytes) until it has ended. A process
+    whose output is not read waits where it writes, when there is a megabyte of
+    it; one whose Process is dropped does not, and what it writes is lost."""
 
-    def __init__(self, channel: _Channel, process_id: int) -> None:
+    def __init__(self, channel: _Channel, process_id: int,
+                 output: Output) -> None:
         self._channel = channel
         self.process_id = process_id
-        self._events: "queue.SimpleQueue[Event]" = queue.SimpleQueue()
-        self._ended = threading.Event()
-        self._result: Event = ("done", {})
-        channel.connection.watch(channel.sandbox_id, process_id,
-                                 self._events.put)
+        self._output = output
+        self._give_back = channel.giver(output, processId=process_id)
         channel.connection.send(
             "process.wait", channel.addressed({"processId": process_id}),
-            self._end)
+            end_of(channel, process_id, output))
 
-    def _end(self, event: Event) -> None:
-        self._channel.connection.unwatch(self._channel.sandbox_id,
-                                         self.process_id)
-        self._result = event
-        self._ended.set()
-        self._events.put(event)
+    def __del__(self) -> None:
+        if self.is_running:
+            leave(self._channel, self.process_id, self._output)
+
+    @property
+    def dropped_bytes(self) -> int:
+        """The output that nobody has read and that is gone. Only the last
+        megabyte is kept while a caller is in wait(), read_until() or
+        send_stdin() and no other thread reads."""
+        return self._output.dropped_bytes
 
     def __iter__(self) -> Iterator[Tuple[str, bytes]]:
-        while True:
-            kind, value = self._events.get()
-            if kind == "output":
-                yield value["stream"], _ops.decoded(value["data"])
-                continue
-            self._events.put((kind, value))
-            return
+        with self._output.reading(threading.current_thread()):
+            piece = self._until(self._output.next, None)
+            while piece:
+                yield piece
+                piece = self._until(self._output.next, None)
+
+    def read(self, timeout: Optional[float] = None) -> bytes:
+        """What it has written since the last time, to both streams: waits until
+        there is something, TimeoutError if that takes longer. Nothing when it
+        has ended."""
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.reading(threading.current_thread()):
+            return self._until(self._output.all, seconds)
+
+    def read_until(self, pattern: Text,
+                   timeout: Optional[float] = None) -> bytes:
+        """Reads up to and with the first place that matches: a str, bytes, or
+        a compiled pattern of bytes. What follows stays, and so does all of it
+        with TimeoutError, and with EOFError if it has ended without one."""
+        wanted = _args.pattern("pattern", pattern)
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.waiting(threading.current_thread()):
+            return self._until(lambda: self._output.up_to(wanted), seconds)
 
     def wait(self, timeout: Optional[float] = None) -> int:
         """Its exit code; TimeoutError if it runs longer than that."""
-        if not self._ended.wait(_args.maybe_seconds("timeout", timeout)):
-            raise TimeoutError(f"process {self.process_id} is still running")
-        kind, value = self._result
+        seconds = _args.maybe_seconds("timeout", timeout)
+        with self._output.waiting(threading.current_thread()):
+            kind, value = self._until(self._output.result, seconds)
         if kind == "error":
             raise copy.copy(value)
         return int(value["exitCode"])
 
+    def _until(self, ready: "Callable[[], Union[T, Later]]",
+               seconds: Optional[float]) -> T:
+        try:
+            return until(self._output, ready, seconds, self._give_back)
+        except TimeoutError:
+            raise TimeoutError(still_running(self.process_id, seconds)) \
+                from None
+
     @property
     def is_running(self) -> bool:
-        return not self._ended.is_set()
+        return self._output.result() is LATER
 
     def send_stdin(self, data: Data) -> None:
-        """Waits, as for a full pipe, if it has not read what came before."""
-        self._channel.do(_ops.send_stdin(self.process_id, data))
+        """Waits, as for a full pipe, if it has not read what came before. As
+        many bytes of its output are kept meanwhile, beside the last megabyte."""
+        raw = _args.to_bytes("data", data)
+        with self._output.waiting(threading.current_thread(), len(raw)):
+            self._channel.do(_ops.send_stdin(self.process_id, raw,
+                                             self._give_back))
 
     def close_stdin(self) -> None:
         self._ask("process.write", eof=True)
@@ -200,18 +338,46 @@ class Commands:
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
 
-    def run(self, command: str, *, stdin: Optional[Data] = None,
+    @overload
+    def run(self, command: Command, *, stdin: Optional[Data] = ...,
+            env: Optional[Mapping[str, str]] = ...,
+            cwd: Optional[str] = ...,
+            timeout_ms: Optional[int] = ...,
+            on_stdout: Optional[OnText] = ...,
+            on_stderr: Optional[OnText] = ...,
+            check: bool = ..., merge_stderr: bool = ...,
+            encoding: str = ...) -> CommandResult:
+        ...
+
+    @overload
+    def run(self, command: Command, *, stdin: Optional[Data] = ...,
+            env: Optional[Mapping[str, str]] = ...,
+            cwd: Optional[str] = ...,
+            timeout_ms: Optional[int] = ...,
+            on_stdout: Optional[OnBytes] = ...,
+            on_stderr: Optional[OnBytes] = ...,
+            check: bool = ..., merge_stderr: bool = ...,
+            encoding: None) -> BytesResult:
+        ...
+
+    def run(self, command: Command, *, stdin: Optional[Data] = None,
             env: Optional[Mapping[str, str]] = None,
-            cwd: Optional[str] = None, timeout_ms: Optional[int] = None,
+            cwd: Optional[str] = None,
+            timeout_ms: Optional[int] = None,
             on_stdout: Optional[OnOutput] = None,
             on_stderr: Optional[OnOutput] = None,
-            check: bool = False) -> CommandResult:
-        """Runs a command in the sandbox's shell, to its end. env, cwd and
-        timeout_ms are for this command alone. With check, an exit code other
-        than 0 raises CommandFailed, or Timeout."""
+            check: bool = False, merge_stderr: bool = False,
+            encoding: Optional[str] = "utf-8") -> AnyResult:
+        """Runs a command in the sandbox's shell, to its end; a list is a
+        program and its arguments. env, cwd and timeout_ms are for this command
+        alone. With check, an exit code other than 0 raises CommandFailed, or
+        Timeout. With merge_stderr, stdout has both streams in the order of
+        writing; with encoding=None the output is bytes, for on_stdout and
+        on_stderr too."""
         return self._channel.do(_ops.run(
             command, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
-            on_stdout=on_stdout, on_stderr=on_stderr, check=check))
+            on_stdout=on_stdout, on_stderr=on_stderr, check=check,
+            merge_stderr=merge_stderr, encoding=encoding))
 
     def start(self, command: Optional[str] = None, *, pty: bool = False,
               rows: int = 24, cols: int = 80,
@@ -219,13 +385,15 @@ class Commands:
               cwd: Optional[str] = None) -> Process:
         """Starts a bash of its own for the command (with pty, without one:
         an interactive shell) and does not wait for it."""
+        output = Output()
         number = self._channel.do(_ops.start(
-            command, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd))
-        return Process(self._channel, number)
+            command, output, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd))
+        return Process(self._channel, number, output)
 
 
 class Files:
-    """sb.files: paths are absolute, in the sandbox."""
+    """sb.files: paths in the sandbox are absolute, relative to the shell's
+    folder, or below its home (~). No method waits for a running command."""
 
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
@@ -238,7 +406,7 @@ class Files:
 
     def write(self, path: str, data: Data,
               mode: Optional[int] = None) -> None:
-        """Writes a file as a whole; its folder must be there."""
+        """Writes a file as a whole, and makes the folders that lead to it."""
         self._channel.do(_ops.write(path, data, mode))
 
     def list(self, path: str) -> List[FileInfo]:
@@ -266,8 +434,9 @@ class Files:
         self._channel.do(_ops.symlink(target, path))
 
     def upload(self, host_dir: HostPath, path: str) -> int:
-        """Copies a folder of the host, without symbolic links, into the
-        sandbox; the number of files."""
+        """Copies a folder of the host, without symbolic links, or a file into
+        the sandbox; the number of files. As with cp, a file keeps its name
+        where `path` is a folder."""
         return self._channel.do(_ops.upload(host_dir, path))
 
     def download(self, path: str, host_dir: HostPath) -> int:
@@ -316,11 +485,14 @@ class Sandbox:
     methods may be called from any thread; calls on one sandbox are served in
     order, different sandboxes side by side."""
 
+    _limits: Dict[str, Any]
+
     def __init__(self, *, timeout_ms: Optional[int] = None,
                  fs_limit_bytes: Optional[int] = None,
                  limits: Optional[Mapping[str, int]] = None,
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
+                 cwd: Optional[str] = None,
                  tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
@@ -328,28 +500,34 @@ class Sandbox:
                  extensions: Optional[Mapping[str, Extension]] = None) -> None:
         params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
-            limits=limits, mounts=mounts, env=env, tools_dir=tools_dir,
+            limits=limits, mounts=mounts, env=env, cwd=cwd, tools_dir=tools_dir,
             writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
             clock_ms=clock_ms, extensions=extensions)
-        connection = _ops.connect(params, extensions)
-        self._attach(_Channel(connection, None))
+        lease = _ops.connect(params, extensions)
+        self._attach(_Channel(lease, None))
         try:
-            self._channel.do(_ops.ask("create", **params))
+            self._limits = self._channel.do(_ops.make(params))
         except BaseException:
-            connection.close()
+            lease.connection.close()
             raise
 
     def _attach(self, channel: _Channel) -> None:
         self._channel = channel
+        self._limits = {}
         self.commands = Commands(channel)
         self.files = Files(channel)
         self.env = Env(channel)
 
-    @classmethod
-    def _on(cls, connection: Connection, sandbox_id: str) -> "Sandbox":
-        sb = cls.__new__(cls)
-        sb._attach(_Channel(connection, sandbox_id))
+    def _other(self, op: Op[str]) -> "Sandbox":
+        """The sandbox on the same server that the operation makes."""
+        sandbox_id = self._channel.do(op)
+        sb = type(self).__new__(type(self))
+        sb._attach(self._channel.beside(sandbox_id))
+        sb._limits = self._limits
         return sb
+
+    def __repr__(self) -> str:
+        return self._channel.describe("Sandbox", self._limits)
 
     @property
     def sandbox_id(self) -> Optional[str]:
@@ -360,8 +538,8 @@ class Sandbox:
                    env: Optional[Mapping[str, str]] = None,
                    cwd: Optional[str] = None,
                    timeout_ms: Optional[int] = None,
-                   on_stdout: Optional[OnOutput] = None,
-                   on_stderr: Optional[OnOutput] = None,
+                   on_stdout: Optional[OnText] = None,
+                   on_stderr: Optional[OnText] = None,
                    check: bool = False) -> CommandResult:
         """Runs a Python program in the sandbox."""
         return self._channel.do(_ops.run_python(
@@ -370,13 +548,11 @@ class Sandbox:
 
     def fork(self) -> "Sandbox":
         """A copy with the same files, shell and limits, in microseconds."""
-        return self._on(self._channel.connection,
-                        self._channel.do(_ops.fork()))
+        return self._other(_ops.fork())
 
     def new(self, label: Optional[str] = None) -> "Sandbox":
         """A fresh sandbox on the same server, with the options of the first."""
-        return self._on(self._channel.connection,
-                        self._channel.do(_ops.new(label)))
+        return self._other(_ops.new(label))
 
     def list(self) -> List[SandboxInfo]:
         """The other sandboxes of this server."""
@@ -433,7 +609,7 @@ class Sandbox:
                 "Cannot destroy root sandbox; use kill() instead")
         if not self._channel.is_closed:
             self._channel.do(_ops.ask("sandbox.destroy"))
-            self._channel.is_closed = True
+            self._channel.close()
 
     def kill(self) -> None:
         """Ends the server with all its sandboxes. Once more is fine."""

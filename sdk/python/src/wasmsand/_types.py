@@ -5,15 +5,13 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import dataclass, field
-from typing import Dict, Mapping, Optional, Union
+from typing import AnyStr, Dict, Generic, Mapping, Optional, Union
 
 
 @dataclass(frozen=True)
-class CommandResult:
-    """How a command ended, and what it printed."""
-
-    stdout: str
-    stderr: str
+class _Result(Generic[AnyStr]):
+    stdout: AnyStr
+    stderr: AnyStr
     exit_code: int
     execution_time_ms: float
     truncated: Optional[Dict[str, bool]] = None
@@ -21,17 +19,27 @@ class CommandResult:
     limit: Optional[str] = None
     cpu_ms: float = 0.0
     max_memory_bytes: int = 0
-    background: str = ""
-    # What is not UTF-8, by stream: those bytes are U+FFFD in the text.
+    background: Optional[AnyStr] = None
+    # The bytes of streams whose text does not give them back.
     raw: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    # Which limit was hit, and what to do about it.
+    message: Optional[str] = None
+    # By stream, of output that was too long: its middle is left out.
+    omitted_bytes: Optional[Dict[str, int]] = None
+
+    def _bytes(self, name: str) -> bytes:
+        value = getattr(self, name)
+        if isinstance(value, bytes):
+            return value
+        return self.raw.get(name, value.encode())
 
     @property
     def stdout_bytes(self) -> bytes:
-        return self.raw.get("stdout", self.stdout.encode())
+        return self._bytes("stdout")
 
     @property
     def stderr_bytes(self) -> bytes:
-        return self.raw.get("stderr", self.stderr.encode())
+        return self._bytes("stderr")
 
     @property
     def ok(self) -> bool:
@@ -40,7 +48,10 @@ class CommandResult:
     def _repr_html_(self) -> str:
         color = "#2a7" if self.ok else "#c33"
         parts = [f'<div style="border-left:3px solid {color};padding-left:8px">']
-        for text, shade in ((self.stdout, "inherit"), (self.stderr, "#c33")):
+        for name, shade in (("stdout", "inherit"), ("stderr", "#c33")):
+            text = getattr(self, name)
+            if isinstance(text, bytes):
+                text = text.decode(errors="replace")
             if text:
                 parts.append(f'<pre style="margin:0;color:{shade}">'
                              f"{html.escape(text)}</pre>")
@@ -49,17 +60,37 @@ class CommandResult:
             note += f", {self.error_class}"
         if self.truncated:
             note += ", output cut"
+        if self.message:
+            note += f": {self.message}"
         parts.append(f"<small>{html.escape(note)}</small></div>")
         return "".join(parts)
 
 
 @dataclass(frozen=True)
+class CommandResult(_Result[str]):
+    """How a command ended, and what it printed."""
+
+    background: str = ""
+
+
+@dataclass(frozen=True)
+class BytesResult(_Result[bytes]):
+    """How a command that was run with encoding=None ended; what it printed is
+    bytes."""
+
+    background: bytes = b""
+
+
+@dataclass(frozen=True)
 class FileInfo:
-    """A file, folder ("dir") or symbolic link ("symlink")."""
+    """A file, folder ("dir") or symbolic link ("symlink"): its permissions, and
+    when it was changed last, in seconds since 1970."""
 
     name: str
     type: str
     size: int
+    mode: int = 0
+    mtime: float = 0.0
 
     @property
     def is_dir(self) -> bool:

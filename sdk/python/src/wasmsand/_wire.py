@@ -5,6 +5,9 @@ so that requests of several threads and event loops go side by side. A sink gets
 events: `("output", params)` while a run goes on, then one `("done", result)` or
 `("error", exception)`. It must not wait.
 
+What finalizers want to be sent is written by a thread of its own: they run at
+any point of any thread, so they take no locks and only fill its queue.
+
 A line is written as a whole, whatever signal handlers raise meanwhile: it fits
 into the buffer of the pipe's file object, which keeps what an interrupted flush
 has left, or it is written by a thread, where no signal handlers run. The reader
@@ -17,8 +20,10 @@ import copy
 import itertools
 import json
 import os
+import queue
 import subprocess
 import threading
+import warnings
 import weakref
 from collections import deque
 from typing import (IO, Any, Callable, Deque, Dict, List, Mapping, Optional,
@@ -30,6 +35,7 @@ from ._errors import (RpcError, SandboxClosed, SandboxError, ServerDied,
 Event = Tuple[str, Any]
 Sink = Callable[[Event], None]
 Handler = Callable[[Dict[str, Any]], Dict[str, Any]]
+Post = Tuple[str, Mapping[str, Any], Optional[threading.Thread]]
 
 STDERR_LINES = 20
 ERROR_CHARS = 1000
@@ -63,8 +69,8 @@ class Connection:
         self._lock = threading.Lock()  # guards what follows
         self._sinks: Dict[int, Sink] = {}
         self._outputs: Dict[Tuple[Optional[str], int], Sink] = {}
-        self._early: Dict[Tuple[Optional[str], int], List[Event]] = {}
-        self._handlers: Dict[str, Handler] = {}
+        self._posts: "queue.SimpleQueue[Optional[Post]]" = queue.SimpleQueue()
+        self._lease: "Callable[[], Optional[Lease]]" = lambda: None
         self.max_line_bytes = MAX_LINE_BYTES  # of a request
         self._end: Optional[SandboxError] = None
         self._stderr: Deque[str] = deque(maxlen=STDERR_LINES)
@@ -75,6 +81,7 @@ class Connection:
         try:
             self._stderr_reader = self._start(self._read_stderr)
             self._reader = self._start(self._read_lines)
+            self._poster = self._start(self._write_posts)
         except BaseException:  # no room for a thread
             self._process.kill()
             self._process.wait()
@@ -113,19 +120,21 @@ class Connection:
 
     def post(self, method: str, params: Mapping[str, Any],
              after: Optional[threading.Thread] = None) -> None:
-        """Sends a request, when that thread has ended, without waiting for
-        anything; its answer is for nobody."""
-        line = _encode({"jsonrpc": "2.0", "id": self.new_id(),
-                        "method": method, "params": params})
+        """Sends a notification, when that thread has ended, without waiting for
+        anything. A finalizer may call it."""
+        self._posts.put((method, params, after))
 
-        def work() -> None:
+    def _write_posts(self) -> None:
+        for post in iter(self._posts.get, None):
+            method, params, after = post
             if after:
                 after.join()
-            self._write_now(line)
-        try:
-            self._start(work)
-        except RuntimeError:
-            pass  # the interpreter ends, and with it the server
+            self.notify(method, params)
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Sends a request that gets no answer."""
+        self._write_now(_encode({"jsonrpc": "2.0", "method": method,
+                                 "params": params}))
 
     def _write(self, line: bytes) -> Optional[threading.Thread]:
         if len(line) > BUFFER_BYTES:
@@ -145,20 +154,20 @@ class Connection:
 
     def watch(self, sandbox_id: Optional[str], process_id: int,
               sink: Sink) -> None:
-        """The output of a process, from its beginning, goes to the sink."""
-        key = (sandbox_id, process_id)
+        """The output of a process goes to the sink: from its beginning, if a
+        sink calls this at the answer to its start."""
         with self._lock:
-            self._outputs[key] = sink
-            for event in self._early.pop(key, []):
-                sink(event)
+            self._outputs[(sandbox_id, process_id)] = sink
 
     def unwatch(self, sandbox_id: Optional[str], process_id: int) -> None:
         with self._lock:
             self._outputs.pop((sandbox_id, process_id), None)
 
-    def handle(self, method: str, handler: Handler) -> None:
-        """Requests of the server for `method` are answered by the handler."""
-        self._handlers[method] = handler
+    def lease(self) -> "Lease":
+        """The one reference that keeps the server."""
+        lease = Lease(self)
+        self._lease = weakref.ref(lease)
+        return lease
 
     # --- lines of the server
 
@@ -202,16 +211,15 @@ class Connection:
             if "process_id" in params:
                 key = (params.get("sandbox_id"), params["process_id"])
                 sink = self._outputs.get(key)
-                if not sink:
-                    self._early.setdefault(key, []).append(("output", params))
             else:
                 sink = self._sinks.get(params["request_id"])
-            if sink:
-                sink(("output", params))
+        if sink:
+            sink(("output", params))
 
     def _serve(self, message: Dict[str, Any]) -> None:
         reply: Dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-        handler = self._handlers.get(message["method"])
+        lease = self._lease()
+        handler = lease.handlers.get(message["method"]) if lease else None
         try:
             if not handler:
                 raise LookupError(f"no handler for {message['method']}")
@@ -221,8 +229,7 @@ class Connection:
                                  f"rpcBytes is {self.max_line_bytes}")
         except BaseException as e:  # the command in the sandbox reports it
             why = f"{type(e).__name__}: {e}"[:ERROR_CHARS]
-            reply["error"] = {"code": 1, "message": why.encode(
-                errors="backslashreplace").decode()}
+            reply["error"] = {"code": 1, "message": printable(why)}
             line = _encode(reply)
         self._write(line)
 
@@ -256,6 +263,10 @@ class Connection:
             self._outputs.clear()
         for sink in sinks:
             sink(("error", copy.copy(self._end)))
+        self._posts.put(None)
+        if self._write_lock.acquire(timeout=END_SECONDS):
+            self._close_stdin()
+            self._write_lock.release()
 
     def close(self) -> None:
         """Ends the server and everything in it; calls that wait fail."""
@@ -266,7 +277,7 @@ class Connection:
             self._close_stdin()
             self._write_lock.release()
         self._wait()
-        for thread in (self._stderr_reader, self._reader):
+        for thread in (self._stderr_reader, self._reader, self._poster):
             if thread is not threading.current_thread():
                 thread.join(END_SECONDS)
         self._close_stdin()  # if a writer had it, who has failed now
@@ -280,11 +291,22 @@ class Connection:
         except (OSError, ValueError):
             pass  # closed before, or with bytes that nobody will read
 
+    def drop(self) -> None:
+        """Ends the server, from a finalizer: its input ends, and the thread
+        that reads from it does the rest."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        self._end = SandboxClosed("the sandbox was dropped")
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stdin.fileno(), inheritable=False)
+        os.close(null)
+
     def leave_to_parent(self) -> None:
         """In a child of fork: it has none of this, and does not keep the
         server."""
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
+        self._posts = queue.SimpleQueue()
         self._end = SandboxClosed("the sandbox is that of the parent process")
         null = os.open(os.devnull, os.O_RDWR)
         for file in (self._process.stdin, self._process.stdout,
@@ -294,8 +316,37 @@ class Connection:
         os.close(null)
 
     @property
+    def is_over(self) -> bool:
+        return self._end is not None
+
+    @property
     def pid(self) -> int:
         return self._process.pid
+
+
+class Lease:
+    """What all objects that use a server have in common: it ends when the last
+    of them is gone. The functions that answer the server are here, since they
+    may refer to such objects; the threads of the connection must not."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.handlers: Dict[str, Handler] = {}
+
+    def __del__(self) -> None:
+        if self.connection.is_over:
+            return
+        try:
+            warnings.warn(
+                f"the Sandbox of server {self.connection.pid} was not closed: "
+                "use `with`, or kill()", ResourceWarning, source=self)
+        finally:
+            self.connection.drop()
+
+
+def printable(text: str) -> str:
+    """With escapes for what no UTF-8 can be."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:
