@@ -12,6 +12,7 @@ struct writer {
     int64_t layer;
     struct chain chain; /* begins with it */
     struct layer now;   /* what it will have */
+    bool is_weighed;    /* nothing is written */
 };
 
 /* What can be seen under a key. */
@@ -74,7 +75,7 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
 {
     if (old->is_there)
         layer_charge(&w->now, key, key_len, old->len, old->sum, false);
-    if (!old->is_own || !old->chunk)
+    if (!old->is_own || !old->chunk || w->is_weighed)
         return 0;
     w->s->may_tidy = true;
     return sql_run(w->s, SQL_loose_chunk, "i", old->chunk);
@@ -89,6 +90,8 @@ write_value(struct writer *w, const uint8_t *key, size_t key_len,
     int64_t sum = record_sum(key, key_len, v->p, v->len, v->chunk);
 
     layer_charge(&w->now, key, key_len, v->len, sum, true);
+    if (w->is_weighed)
+        return 0;
     return v->chunk ? sql_run(w->s, st, "ibinii", w->layer, key, key_len, len,
                               v->chunk, sum)
                     : sql_run(w->s, st, "ibibni", w->layer, key, key_len, len,
@@ -99,6 +102,8 @@ write_value(struct writer *w, const uint8_t *key, size_t key_len,
 static int
 write_gone(struct writer *w, const uint8_t *key, size_t key_len, bool is_own)
 {
+    if (w->is_weighed)
+        return 0;
     if (w->chain.n == 1)
         return sql_run(w->s, SQL_record_delete, "ib", w->layer, key, key_len);
     return sql_run(w->s, is_own ? SQL_record_update : SQL_record_insert,
@@ -121,7 +126,7 @@ put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
     struct seen old = {0};
     int r = 0;
 
-    if (is_chunk(key, len))
+    if (is_chunk(key, len) && !w->is_weighed)
         r = chunk_put(w->s, p, len, &v.chunk);
     if (r == 0)
         r = look(w, key, key_len, &v, &old);
@@ -309,4 +314,28 @@ store_commit(struct store *s, const struct store_batch *b)
     int r = op_begin(s);
 
     return r < 0 ? r : op_end(s, commit(s, b));
+}
+
+int
+store_weigh(struct store *s, const struct store_batch *b,
+            struct store_change *change)
+{
+    struct writer w = {.s = s, .is_weighed = true};
+    struct layer before = {0};
+    struct row f;
+
+    int r = row_find(s, b->session, &f);
+    if (r == 0)
+        r = layer_get(s, f.layer, &before);
+    if (r == 0)
+        r = chain_init_of(s, f.layer, before.parent, &w.chain);
+    if (r < 0)
+        return r;
+    w.now = before;
+    r = apply_all(&w, b->frames, b->len);
+    chain_fini(&w.chain);
+    change->bytes += (int64_t)(w.now.used.bytes + w.now.used.other -
+                               before.used.bytes - before.used.other);
+    change->inodes += (int64_t)(w.now.used.inodes - before.used.inodes);
+    return r;
 }

@@ -85,7 +85,7 @@ run_kind(struct keeper *k, struct list *jobs, bool reads)
     LIST_FOR_EACH(it, jobs)
     {
         struct keeper_job *j = job_of(it);
-        if ((j->kind == KEEPER_READ) != reads)
+        if ((j->kind == KEEPER_READ) != reads || (!reads && j->is_off))
             continue;
         set_error(k, j, reads ? j->run(k->store, j) : run_write(k->store, j));
     }
@@ -98,7 +98,7 @@ fail_writes(struct keeper *k, struct list *jobs, int error)
     LIST_FOR_EACH(it, jobs)
     {
         struct keeper_job *j = job_of(it);
-        if (j->kind != KEEPER_READ && j->error >= 0)
+        if (j->kind != KEEPER_READ && j->error >= 0 && !j->is_off)
             set_error(k, j, error);
     }
 }
@@ -113,8 +113,10 @@ count_kind(struct list *jobs, enum keeper_kind kind)
     return n;
 }
 
+/* As one transaction, those that are not off. */
 static void
-run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
+run_transaction(struct keeper *k, struct list *jobs, bool is_durable,
+                bool is_alone)
 {
     int r = store_begin(k->store, is_durable);
 
@@ -130,6 +132,83 @@ run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
         k->sync_at_ms = 0;
     else if (!k->sync_at_ms)
         k->sync_at_ms = now_ms(CLOCK_MONOTONIC) + k->config.interval_ms;
+}
+
+/* Leaves on what failed for want of space and makes some; how many that is. */
+static unsigned
+pick_smaller(struct keeper *k, struct list *jobs)
+{
+    unsigned n = 0;
+
+    LIST_FOR_EACH(it, jobs)
+    {
+        struct keeper_job *j = job_of(it);
+        bool is_on = j->kind != KEEPER_READ && j->error == -ENOSPC &&
+                     j->may_use_reserve && j->may_use_reserve(k->store, j);
+        j->is_off = !is_on;
+        n += is_on;
+    }
+    return n;
+}
+
+static void
+sync_now(struct keeper *k)
+{
+    int r = store_sync(k->store);
+
+    k->sync_at_ms = 0;
+    if (r == 0)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->doubt = r;
+    memcpy(k->doubt_why, store_why(k->store), sizeof k->doubt_why);
+    pthread_mutex_unlock(&k->lock);
+    wake(k);
+}
+
+/* True if there is more to do. A failure ends it until the next jobs. */
+static bool
+do_upkeep(struct keeper *k)
+{
+    if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
+        sync_now(k);
+    int r = store_checkpoint(k->store);
+    if (r == 0)
+        r = store_tidy(k->store, now_ms(CLOCK_REALTIME));
+    if (r == -ENOSPC && reserve_use_for_upkeep(k->store))
+        return true;
+    if (r != 0)
+        return r > 0;
+    /* All that is free is in the log and the database: to the disk with it. */
+    if (k->store->is_reserve_used && log_empty(k->store) == 0)
+        (void)reserve_fill(k->store);
+    return false;
+}
+
+/* All upkeep first, which may give back what the reserve needs. */
+static int
+fill_reserve(struct keeper *k)
+{
+    if (!k->store->is_reserve_used)
+        return 0;
+    while (do_upkeep(k))
+        ;
+    return reserve_fill(k->store);
+}
+
+/* What makes space is tried again with the reserve. While that is in use,
+ * nothing else is tried at all. */
+static void
+run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
+{
+    int r = fill_reserve(k);
+
+    if (r < 0)
+        fail_writes(k, jobs, r);
+    else
+        run_transaction(k, jobs, is_durable, is_alone);
+    if (pick_smaller(k, jobs) && reserve_use(k->store))
+        run_transaction(k, jobs, is_durable, false);
 }
 
 static void
@@ -157,21 +236,6 @@ give_back(struct keeper *k, struct list *jobs)
     pthread_mutex_unlock(&k->lock);
     if (was_empty)
         wake(k);
-}
-
-static void
-sync_now(struct keeper *k)
-{
-    int r = store_sync(k->store);
-
-    k->sync_at_ms = 0;
-    if (r == 0)
-        return;
-    pthread_mutex_lock(&k->lock);
-    k->doubt = r;
-    memcpy(k->doubt_why, store_why(k->store), sizeof k->doubt_why);
-    pthread_mutex_unlock(&k->lock);
-    wake(k);
 }
 
 /* Until there are jobs, or a time (0: any). */
@@ -204,17 +268,6 @@ take(struct keeper *k, bool has_upkeep, struct list *ret_jobs)
         list_move(&k->waiting, ret_jobs);
     pthread_mutex_unlock(&k->lock);
     return r;
-}
-
-/* True if there is more to do. A failure ends it until the next jobs. */
-static bool
-do_upkeep(struct keeper *k)
-{
-    if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
-        sync_now(k);
-    if (store_checkpoint(k->store) < 0)
-        return false;
-    return store_tidy(k->store, now_ms(CLOCK_REALTIME)) > 0;
 }
 
 static void *
@@ -297,6 +350,7 @@ keeper_post(struct keeper *k, struct keeper_job *j)
 {
     j->error = 0;
     j->why[0] = 0;
+    j->is_off = false;
     k->n_jobs++;
     k->bytes += j->bytes;
     pthread_mutex_lock(&k->lock);

@@ -33,12 +33,16 @@ struct keeper_job {
     /* On the loop's thread, from keeper_drain or keeper_free; may free the job
      * and post others. */
     void (*done)(struct keeper_job *j, int error);
+    /* The disk is full: may it use the store's reserve, because it makes space?
+     * On the keeper's thread. NULL: no. `run` is then called again. */
+    bool (*may_use_reserve)(struct store *s, struct keeper_job *j);
     size_t bytes; /* it keeps in memory until it is done */
     /* for `done`, if error is not 0 */
     char why[STORE_WHY_BYTES];
     /* the keeper's own */
     struct list link;
     int error;
+    bool is_off; /* not in this transaction */
 };
 
 struct keeper_config {

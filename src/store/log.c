@@ -42,12 +42,17 @@ log_file(struct store *s)
 /* Writing over what is there is faster than appending, which changes the
  * file's size too: so the log has its length from the beginning, and keeps it.
  * Not to have the room for that is no failure. */
+static sqlite3_int64
+log_bytes(const struct store *s)
+{
+    return (sqlite3_int64)s->options.log_pages * WAL_FRAME_BYTES;
+}
+
 static void
 extend(struct store *s)
 {
-    enum { PAGE_BYTES = 4096 + 24 };
     static const char zeros[COPY_BYTES];
-    sqlite3_int64 at, end = (sqlite3_int64)s->options.log_pages * PAGE_BYTES;
+    sqlite3_int64 at, end = log_bytes(s);
     sqlite3_file *f = log_file(s);
 
     if (!f || f->pMethods->xFileSize(f, &at))
@@ -162,6 +167,8 @@ forget_log(struct store *s)
 
     if (f)
         (void)f->pMethods->xWrite(f, zeros, sizeof zeros, 0);
+    if (f && s->is_reserve_used) /* it may have grown into the reserve */
+        (void)f->pMethods->xTruncate(f, log_bytes(s));
 }
 
 static int
@@ -191,6 +198,14 @@ store_checkpoint(struct store *s)
     int r = log_mend(s);
 
     return r < 0 || s->log_pages < s->options.log_pages ? r : checkpoint(s);
+}
+
+int
+log_empty(struct store *s)
+{
+    int r = log_mend(s);
+
+    return r < 0 ? r : checkpoint(s);
 }
 
 void

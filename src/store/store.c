@@ -284,6 +284,8 @@ open_all(struct store *s, const char *dir)
     }
     if (r == 0)
         r = recover_sessions(s, dir);
+    if (r == 0 && !s->options.vfs)
+        reserve_open(s, dir);
     if (r == 0)
         r = drop_staging(s);
     s->is_open = r == 0;
@@ -300,7 +302,7 @@ store_open(const char *dir, const struct store_options *o, char *why,
         (void)snprintf(why, STORE_WHY_BYTES, "no memory");
         return -ENOMEM;
     }
-    s->lock_hfd = -1;
+    s->lock_hfd = s->reserve_hfd = -1;
     s->may_tidy = s->may_shrink = true;
     if (o)
         s->options = *o;
@@ -326,6 +328,7 @@ store_free(struct store *s)
         log_close(s);
     close_database(s);
     ledger_close(s);
+    hfd_closep(&s->reserve_hfd);
     hfd_closep(&s->lock_hfd);
     free(s);
 }

@@ -45,6 +45,7 @@ struct store_options {
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */
+    int64_t reserve_bytes;  /* set aside for a full disk; 0: 8 MiB */
     uint64_t boot;          /* changes when the host starts; 0: the system's */
     bool is_copy;           /* for salvage.c: nothing is done but to read it */
 };
@@ -61,6 +62,9 @@ int store_open(const char *dir, const struct store_options *o, char *why,
 void store_free(OWN struct store *s);
 /* What went wrong last; valid until the next call. */
 const char *store_why(const struct store *s);
+
+/* Is space set aside for commits that make a session smaller? */
+bool store_has_reserve(const struct store *s);
 
 /* Without `is_durable`, what follows is safe from a kill of this process when
  * store_end returned 0, and durable with the next transaction that is, or with
@@ -153,6 +157,12 @@ struct store_batch {
     bool is_first, is_last;
 };
 int store_commit(struct store *s, const struct store_batch *b);
+/* What a commit changes, added to what other parts of it do. */
+struct store_change {
+    int64_t bytes, inodes;
+};
+int store_weigh(struct store *s, const struct store_batch *b,
+                struct store_change *change);
 /* The same at once, when a worker is gone amid a commit. */
 int store_discard(struct store *s, const char *session);
 

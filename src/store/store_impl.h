@@ -32,11 +32,13 @@ struct store {
     sqlite3_stmt *statements[N_STATEMENTS];
     struct store_options options;
     int lock_hfd;
-    bool is_open;     /* and may be written */
-    bool is_begun;    /* by store_begin */
-    bool is_alone;    /* one op is all of it: it needs no savepoint */
-    bool is_full;     /* the mode of synchronous */
-    bool is_unsynced; /* there are commits that are not durable */
+    int reserve_hfd;      /* -1: none */
+    bool is_reserve_used; /* and has to be filled again */
+    bool is_open;         /* and may be written */
+    bool is_begun;        /* by store_begin */
+    bool is_alone;        /* one op is all of it: it needs no savepoint */
+    bool is_full;         /* the mode of synchronous */
+    bool is_unsynced;     /* there are commits that are not durable */
     /* A sync failed while there were such: see log.c. */
     bool is_doubtful;
     int broken; /* why what was begun is gone */
@@ -88,6 +90,8 @@ int log_init(struct store *s);
 int log_mend(struct store *s);
 /* 1 and the salts of the log's header; 0: it has none. */
 int log_salts(struct store *s, uint64_t *ret);
+/* A checkpoint, however short the log is. */
+int log_empty(struct store *s);
 /* At the end: all goes to the database, if possible. */
 void log_close(struct store *s);
 
@@ -119,6 +123,17 @@ void salvage_remove(const char *dir);
 int log_open(struct store *s, const char *dir, OWN sqlite3_file **ret);
 void log_put(OWN sqlite3_file *f);
 DEFINE_CLEANUP(sqlite3_file *, log_put)
+
+/* --- reserve.c */
+
+/* Without one, a store works too. */
+void reserve_open(struct store *s, const char *dir);
+/* -ENOSPC: it was used, and there is no space for it. */
+int reserve_fill(struct store *s);
+/* Gives its space to the next commits; false: there is none. */
+bool reserve_use(struct store *s);
+/* The same, if upkeep has something to remove as a whole. */
+bool reserve_use_for_upkeep(struct store *s);
 
 /* --- session.c */
 

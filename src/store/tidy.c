@@ -11,6 +11,8 @@ enum {
     DEPTH_MAX = 16, /* of a chain, until it is copied into one layer */
     FORGET_EVERY_MS = 60000,
     SHRINK_PAGES = 1024, /* free ones that are kept */
+    SWEEP_CHUNKS = 128,
+    SWEEP_FULL_CHUNKS = 4, /* on a full disk */
 };
 
 struct key {
@@ -223,12 +225,15 @@ tidy_layers(struct store *s, int64_t now_ms)
 static int
 tidy_chunks(struct store *s, int64_t now_ms)
 {
+    /* SQLite overwrites what it frees, which takes the log as much again. */
+    int64_t n = s->is_reserve_used ? SWEEP_FULL_CHUNKS : SWEEP_CHUNKS;
+
     (void)now_ms;
-    int r = sql_run(s, SQL_chunk_sweep, "");
+    int r = sql_run(s, SQL_chunk_sweep, "i", n);
     if (r < 0 && r != -EBADMSG) /* a damaged one is left for fsck */
         return r;
     s->may_shrink |= sqlite3_changes(s->db) > 0;
-    r = sql_run(s, SQL_loose_sweep, "");
+    r = sql_run(s, SQL_loose_sweep, "i", n);
     return r < 0 ? r : sqlite3_changes(s->db) > 0;
 }
 
@@ -266,7 +271,8 @@ shrink(struct store *s, int64_t now_ms)
         r = sql_number(s, &n_all, SQL_pages_all, "");
     if (r < 0)
         return r;
-    s->may_shrink = n_free > SHRINK_PAGES && n_free > n_all / 4;
+    s->may_shrink = (n_free > SHRINK_PAGES && n_free > n_all / 4) ||
+                    (n_free && s->is_reserve_used);
     if (!s->may_shrink)
         return 0;
     SQL *st = sql_start(s, SQL_shrink, "");

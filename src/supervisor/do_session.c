@@ -249,8 +249,6 @@ entered(struct session *s, void *arg, int error, const char *why)
 {
     struct call *q = arg;
 
-    if (s->state == SESSION_ended) /* nothing is left of it when that is told */
-        session_forget(s);
     if (error < 0)
         call_error(q, SANDBOX_ERROR,
                    "EIO: the session's state was not "
@@ -299,22 +297,6 @@ do_session_stop(struct call *q)
         answer(s, q);
     else
         session_refuse(s, q);
-}
-
-void
-do_session_end(struct call *q)
-{
-    struct session *s = q->session;
-
-    if (!s->life) {
-        if (s->state == SESSION_ended)
-            session_refuse(s, q);
-        else
-            enter(s, q, SESSION_ended);
-        return;
-    }
-    list_push_back(&s->life->leavers, &q->turn);
-    life_end(s->life, SESSION_ended, CAUSE_requested, "%s", "");
 }
 
 /* --- resume */

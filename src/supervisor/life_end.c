@@ -158,7 +158,7 @@ entered(struct session *s, void *arg, int error, const char *why)
 
     if (s->state == SESSION_ended) /* nothing is left of it when that is told */
         session_forget(s);
-    if (error < 0)
+    if (error < 0 && !s->row_has_ended)
         refuse_calls(&leave->calls, SANDBOX_ERROR,
                      "EIO: the session's state was not saved", why);
     while (!list_is_empty(&leave->calls)) {

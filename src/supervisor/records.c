@@ -37,6 +37,7 @@ struct commit_job {
     uint64_t last; /* the newest commit that is complete, the worker's count */
     size_t bytes;
     int64_t begun_ns;
+    bool is_stop; /* of session.stop */
 };
 
 static int
@@ -58,6 +59,30 @@ run_commit(struct store *store, struct keeper_job *j)
             return r;
     }
     return 0;
+}
+
+/* A session that is stopped may save its state on a full disk; so may a commit
+ * that leaves it with fewer bytes; or with fewer files and no more bytes than
+ * the history has for the command that removed them. */
+static bool
+makes_space(struct store *store, struct keeper_job *j)
+{
+    const struct commit_job *c = CONTAINER_OF(j, struct commit_job, job);
+    struct store_change change = {0};
+
+    if (c->is_stop)
+        return true;
+    LIST_FOR_EACH(it, &c->parts)
+    {
+        const struct state_part *p =
+            &CONTAINER_OF(it, struct part, link)->state;
+        const struct store_batch b = {
+            .session = c->session, .frames = p->frames, .len = p->len};
+        if (store_weigh(store, &b, &change) < 0)
+            return false;
+    }
+    return change.bytes < 0 ||
+           (change.inodes < 0 && change.bytes < RECORD_BLOCK_BYTES);
 }
 
 static void
@@ -90,11 +115,14 @@ post_commit(struct life *l)
         .job = {.kind = l->s->is_interval ? KEEPER_INTERVAL : KEEPER_WRITE,
                 .run = run_commit,
                 .done = commit_done,
+                .may_use_reserve = makes_space,
                 .bytes = l->part_bytes},
         .l = l,
         .last = l->complete,
         .bytes = l->part_bytes,
-        .begun_ns = reactor_now_ns()};
+        .begun_ns = reactor_now_ns(),
+        .is_stop =
+            l->phase == LIFE_LEAVING && l->fate.state == SESSION_stopped};
     memcpy(c->session, l->s->id, sizeof c->session);
     list_move(&l->parts, &c->parts);
     l->part_bytes = 0;

@@ -243,6 +243,11 @@ open_store(struct serving *g)
     int r = store_open(c->store_dir, &o, why, &store);
     if (r != 0)
         return refuse("the store", why);
+    if (!store_has_reserve(store))
+        say(&g->sv, LEVEL_warn,
+            "the store: no space could be set aside in %s: when the disk is "
+            "full, nothing can be removed and no session be ended",
+            c->store_dir);
     r = mend_report(&g->sv, store);
     if (r < 0)
         return refuse("the store's events", store_why(store));

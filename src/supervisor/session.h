@@ -34,8 +34,10 @@ struct session {
     int64_t created_ms, changed_ms; /* since 1970 */
     uint32_t limit[N_LIMITS];
     bool is_interval, auto_resume;
-    bool is_lost;   /* it could not be created: there is no row */
-    bool has_state; /* in the store */
+    bool is_lost;       /* it could not be created: there is no row */
+    bool has_state;     /* in the store */
+    struct end *end;    /* session.end is on its way to the store */
+    bool row_has_ended; /* it was there */
     struct life *life;
     /* the end of what its command wrote, when that is over */
     char *output;

@@ -19,7 +19,7 @@ struct change {
     struct session *s;
     struct store_session row;
     char cause[REASON_BYTES + 32]; /* "cause" or "cause: reason" */
-    bool is_new;
+    bool is_new, row_has_ended;
     char from[SESSION_ID_BYTES]; /* the session it is a fork of */
     char *event;                 /* JSON */
     enum session_state to;
@@ -38,6 +38,8 @@ store_row(struct store *store, const struct change *c)
         return store_fork(store, c->from, &c->row);
     if (c->is_new)
         return store_session_create(store, &c->row);
+    if (c->row_has_ended) /* session.end did it before */
+        return 0;
     if (c->to == SESSION_ended)
         return store_session_end(store, &c->row);
     return store_session_update(store, &c->row);
@@ -60,6 +62,15 @@ run_change(struct store *store, struct keeper_job *j)
         store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
         c->frames.len = 0; /* a fork of a damaged state is mended later */
     return r < 0 ? r : store_event_append(store, &e, NULL);
+}
+
+static bool
+makes_space(struct store *store, struct keeper_job *j)
+{
+    const struct change *c = CONTAINER_OF(j, struct change, job);
+
+    (void)store;
+    return c->to == SESSION_ended || c->to == SESSION_stopped;
 }
 
 /* --- on the loop's */
@@ -225,9 +236,11 @@ session_enter(struct session *s, const struct state_change *c)
     *n = (struct change){.job = {.kind = kind_of(c),
                                  .run = run_change,
                                  .done = change_done,
+                                 .may_use_reserve = makes_space,
                                  .bytes = strlen(event) + sizeof *n},
                          .s = session_get(s),
                          .is_new = is_new,
+                         .row_has_ended = s->row_has_ended,
                          .event = event,
                          .to = c->to,
                          .time_ms = s->changed_ms,

@@ -417,6 +417,58 @@ TEST(folders_above_a_store_are_made)
     world_fini(&w);
 }
 
+TEST(space_is_set_aside_for_a_full_disk)
+{
+    struct world w;
+    struct stat st;
+    char path[96];
+
+    world_init(&w, &(struct store_options){.reserve_bytes = 1 << 20});
+    (void)snprintf(path, sizeof path, "%s/reserve", w.dir);
+    CHECK(store_has_reserve(w.s));
+    CHECK_EQ(truncate(path, 0), 0); /* as if it had been used */
+    world_reopen(&w);
+    CHECK(store_has_reserve(w.s));
+    CHECK(!stat(path, &st) && st.st_size == 1 << 20);
+    CHECK(st.st_blocks * 512 >= 1 << 20);
+    world_fini(&w);
+    /* more than any disk has */
+    world_init(&w, &(struct store_options){.reserve_bytes = INT64_C(1) << 60});
+    CHECK(!store_has_reserve(w.s));
+    CHECK_EQ(new_session(w.s, "a"), 0);
+    world_fini(&w);
+}
+
+TEST(a_commit_is_weighed_before_it_is_written)
+{
+    struct store_change change = {0};
+    struct world w;
+    struct buf b;
+
+    world_init(&w, NULL);
+    buf_init(&b, SIZE_MAX / 4);
+    CHECK_EQ(new_session(w.s, "a"), 0);
+    add_file(&b, 1, "file", 2, 1, 4096);
+    struct store_batch batch = {.session = "a", .frames = b.p, .len = b.len};
+    CHECK_EQ(store_weigh(w.s, &batch, &change), 0);
+    CHECK_EQ(change.bytes, RECORD_BLOCK_BYTES);
+    CHECK_EQ(change.inodes, 1);
+    CHECK_EQ(count_records(w.s, "a"), 0);
+    CHECK_EQ(commit_frames(w.s, "a", &b), 0);
+    struct record_key inode = inode_key(2), block = block_key(2, 0);
+    add_delete(&b, &inode);
+    add_delete(&b, &block);
+    batch = (struct store_batch){.session = "a", .frames = b.p, .len = b.len};
+    change = (struct store_change){0};
+    CHECK_EQ(store_weigh(w.s, &batch, &change), 0);
+    CHECK_EQ(change.bytes, -RECORD_BLOCK_BYTES);
+    CHECK_EQ(change.inodes, -1);
+    CHECK_EQ(count_records(w.s, "a"), 3);
+    CHECK_EQ(store_fsck(w.s, false, NULL, NULL), 0);
+    buf_fini(&b);
+    world_fini(&w);
+}
+
 TEST(a_store_of_an_earlier_format_is_upgraded)
 {
     static const char text[] =
