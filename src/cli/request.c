@@ -240,8 +240,9 @@ parse_option(struct request *q, int c, char *arg)
 void
 request_init(struct request *q)
 {
-    static const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                                      "LANG=C.UTF-8", "SHELL=/bin/bash"};
+    static const char *const env[] = {
+        "PATH=/home/user/.local/bin:/usr/local/bin:/usr/bin:/bin",
+        "LANG=C.UTF-8", "SHELL=/bin/bash"};
     const char *term = getenv("TERM");
 
     *q = (struct request){

@@ -9,7 +9,8 @@
 
 enum { PATH_BYTES = 1024, NAME_BYTES = 256 };
 
-/* First on every PATH: of ours, of /etc/profile, of the resident shell. */
+/* On every PATH, before the programs of the image: of ours, of /etc/profile, of
+ * the resident shell. */
 #define TOOLS_FOLDER "/usr/local/bin/"
 #define ENDING       ".wasm"
 
