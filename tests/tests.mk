@@ -198,11 +198,11 @@ check-userland: ## builds the root image and tests it
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 # Wheels for pip inside, from the package index, outside of the clone.
-wheels_inputs := $(addprefix tests/python/,wheels fetch-wheels)
+wheels_inputs := tests/python/wheels tools/fetch-wheels
 WHEELS := $(shell tools/cache path wheels $(wheels_inputs))
 $(WHEELS): | build/sdk/venv/ready
-	@tools/cache get wheels $(wheels_inputs) -- tests/python/fetch-wheels \
-	  build/sdk/venv/bin/pip >/dev/null
+	@tools/cache get wheels $(wheels_inputs) -- tools/fetch-wheels \
+	  build/sdk/venv/bin/pip tests/python/wheels >/dev/null
 userland: $(SANDBOX) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
 rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
