@@ -4,8 +4,8 @@ its own, but not the tests that match a pattern.
 Prints a line for each test, at once, so that what ran before a crash is known:
 a word for the outcome, a tab, and the test's name. Where threads or fork do not
 work, tests that are marked as needing them are skipped. Others that fail for
-want of them, or of a module that is left out on purpose, have the outcome
-`lacks`.
+want of them, or of a module or of foreign calls that are left out on purpose,
+have the outcome `lacks`.
 """
 import fnmatch
 import os
@@ -27,7 +27,10 @@ LACKS = ("t start new thread",
          "module '_testinternalcapi' has no attribute",
          "from '_testcapi' (",
          "from '_testinternalcapi' (",
-         "No module named '_ctypes'")
+         # of ctypes: foreign calls
+         "OSError: Dynamic loading not supported",
+         "Error: Symbol not found: ",
+         "NotImplementedError: callbacks need functions made at run time")
 
 
 class Result(unittest.TestResult):

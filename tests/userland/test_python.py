@@ -218,7 +218,42 @@ COMMANDS = [
     ("python3 -c 'import ssl, curses, readline, decimal, _decimal, pyexpat, mmap, select, socket\n"
      "print(ssl.create_default_context().check_hostname, decimal.Decimal(\"1.10\") * 3)'",
      "True 3.30\n"),
-    ("python3 -c 'import ctypes' 2>&1 | tail -n 1 | cut -d: -f1", "ModuleNotFoundError\n"),
+    ("cat >c.py <<'.'\nfrom ctypes import *\nclass P(Structure): _fields_ = [('x', c_short), ('y', c_double), ('bits', c_uint, 3)]\n"
+     "class U(Union): _fields_ = [('i', c_uint32), ('b', c_ubyte * 4)]\n"
+     "print(sizeof(P), P.y.offset, P(1, 2.5, 9).bits, sizeof(c_long), sizeof(c_void_p), list(U(0x01020304).b))\n"
+     "b = create_string_buffer(b'hello', 10); q = cast(b, POINTER(c_char)); q[0] = b'J'; memmove(addressof(b) + 1, b'a', 1)\n"
+     "print(b.value, string_at(b, 2), byref(b) is not None, pointer(c_short(7)).contents, (c_int * 3)(*range(3))[:])\n"
+     "print(BigEndianStructure.__name__, wstring_at(create_unicode_buffer('é')), bytes(memset(b, 120, 3) and b)[:4])\n"
+     ".\npython3 c.py",
+     "24 8 1 4 4 [4, 3, 2, 1]\nb'Jallo' b'Ja' True c_short(7) [0, 1, 2]\n"
+     "BigEndianStructure é b'xxxl'\n"),
+    ("cat >c.py <<'.'\nimport ctypes, ctypes.util, ctypes.wintypes, multiprocessing.sharedctypes\n"
+     "for f in (lambda: ctypes.CDLL('libc.so.6'), lambda: ctypes.CDLL(None).strlen, lambda: ctypes.pythonapi.Py_IncRef,\n"
+     "          lambda: ctypes.CFUNCTYPE(None)(print), lambda: ctypes.CFUNCTYPE(ctypes.c_double)(99)()):\n"
+     "  try: f()\n  except Exception as e: print(type(e).__name__, e)\nprint(ctypes.util.find_library('c'))\n.\npython3 c.py",
+     "OSError Dynamic loading not supported\nAttributeError Symbol not found: strlen\n"
+     "AttributeError Symbol not found: Py_IncRef\n"
+     "NotImplementedError callbacks need functions made at run time, which WebAssembly lacks\n"
+     "RuntimeError only calls with at most 6 arguments, all of 32 bits, can be made\nNone\n"),
+    ("cat >p.py <<'.'\nimport os, psutil, sys\np = psutil.Process()\n"
+     "print(p.pid == os.getpid(), p.name(), p.exe(), p.cmdline(), p.cwd(), p.username(), p.ppid() > 0, p.status())\n"
+     "print(p.memory_info().rss > 2**20, p.num_fds() > 2, p.cpu_times().user >= 0, p.create_time() > 0, p.nice())\n"
+     "print(psutil.virtual_memory().total > 2**20, psutil.cpu_count() > 0, psutil.disk_usage('/').total > 0,\n"
+     "      psutil.boot_time() > 0, os.getpid() in psutil.pids(), len(psutil.cpu_times_percent()) > 3)\n"
+     "c = psutil.Popen(['sleep', '1000']); print([x.name() for x in p.children()]); c.terminate(); print(c.wait())\n"
+     "print(psutil.pid_exists(c.pid), len(psutil.disk_partitions(all=True)) > 0)\n"
+     ".\npython3 p.py",
+     "True python3 /usr/bin/python3 ['python3', 'p.py'] /tmp/t user True running\nTrue True True True 0\n"
+     "True True True True True True\n['sleep']\n-15\nFalse True\n"),
+    ("python3 -c 'import socket as s\nprint(s.has_ipv6, s.inet_pton(s.AF_INET6, \"::1\").hex())\n"
+     "for a in s.getaddrinfo(\"localhost\", 80, type=s.SOCK_STREAM): print(a[0].name, a[4])'",
+     "True 00000000000000000000000000000001\nAF_INET ('127.0.0.1', 80)\nAF_INET6 ('::1', 80, 0, 0)\n"),
+    ("python3 -c 'import os, errno\nprint(len(os.getrandom(7)))\nopen(\"f\", \"w\").close()\n"
+     "os.setxattr(\"f\", \"user.a\", b\"v\"); print(os.getxattr(\"f\", \"user.a\"), os.listxattr(\"f\"))\n"
+     "os.close(os.pidfd_open(os.getpid()))\n"
+     "try: os.pidfd_open(999999)\nexcept ProcessLookupError: print(\"gone\")'", "7\nb'v' ['user.a']\ngone\n"),
+    ("python3 -c 'import sys; print(sys.maxsize)\ntry: len(range(10**10))\nexcept OverflowError: print(\"too large\")'",
+     "2147483647\ntoo large\n"),
     ("mkdir -p ~/.local/lib/python3.11/site-packages; echo 'x = 5' >~/.local/lib/python3.11/"
      "site-packages/mine.py; python3 -c 'import mine; print(mine.x)'", "5\n"),
 ]
@@ -237,6 +272,34 @@ def test_python(command, out):
     assert shell(command) == out
 
 
+PROBE = """
+import gc, io, locale, sys
+print("fast" if gc.get_freeze_count() else "slow", file=sys.stderr)
+streams = sys.stdin, sys.stdout, sys.stderr
+print([(s.encoding, s.errors, s.write_through, s.line_buffering, type(s.buffer).__name__) for s in streams])
+print(sys.flags, sys.dont_write_bytecode, sys.path, sys.executable.rstrip(".1"), sys.prefix)
+print(locale.getpreferredencoding(False), open("f", "w").encoding, io.text_encoding(None), sys.getfilesystemencoding())
+import m
+"""
+VARIABLES = {
+    "fast": ["X=1", "PYTHONUNBUFFERED=1", "PYTHONUNBUFFERED=0", "PYTHONUNBUFFERED=yes", "PYTHONDONTWRITEBYTECODE=1",
+             "PYTHONDONTWRITEBYTECODE=0", "PYTHONPATH=a", "PYTHONPATH=:/x:a/../a:/x", "PYTHONPATH=/usr/lib/python3.11:a",
+             "PYTHONIOENCODING=utf-8", "PYTHONIOENCODING=UTF8", "PYTHONUTF8=1", "PYTHON_VERSION=3.11", "PYTHONHASHSEED=",
+             "PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=a"],
+    "slow": ["PYTHONUTF8=0", "PYTHONIOENCODING=latin-1", "PYTHONIOENCODING=utf-8:replace", "PYTHONOPTIMIZE=1",
+             "PYTHONUNBUFFERED=1 PYTHONNOUSERSITE=1", "LC_ALL=C"]}
+
+
+@pytest.mark.parametrize("speed, variables", [(s, v) for s, vs in VARIABLES.items() for v in vs])
+def test_variables(speed, variables):
+    """Each has the same effect with and without the fast start, which those of docs/python.md keep."""
+    out = shell("mkdir a; echo 'print(__file__)' >a/m.py; cp a/m.py .; echo 'print(\"site\")' >a/sitecustomize.py\n"
+                f"cat >s.py <<'.'\n{PROBE}.\n"
+                f"env {variables} python3 s.py >fast 2>speed; cat speed; rm -rf __pycache__\n"
+                f"env {variables} python3.11 s.py >slow 2>speed; cat speed; diff fast slow; test -s fast || echo empty\n")
+    assert out == f"{speed}\nslow\n"
+
+
 EVERY_MODULE = """
 import importlib, os, sys, warnings
 warnings.simplefilter("ignore")
@@ -248,8 +311,8 @@ for name in sorted(sys.stdlib_module_names - {"antigravity", "this", "idlelib"})
         print(name)
 """
 # Of other systems, and those that docs/python.md names.
-MISSING = """_ctypes _dbm _gdbm _msi _overlapped _scproxy _tkinter _uuid _winapi ctypes ensurepip msilib
-    msvcrt nis nt ossaudiodev spwd tkinter turtle turtledemo winreg winsound"""
+MISSING = """_dbm _gdbm _msi _overlapped _scproxy _tkinter _uuid _winapi msilib msvcrt nis nt ossaudiodev spwd
+    tkinter turtle turtledemo winreg winsound"""
 
 
 def test_the_whole_library_is_there():

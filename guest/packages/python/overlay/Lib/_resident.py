@@ -31,6 +31,8 @@ traceback types typing unittest urllib.request uuid warnings weakref
 xml.etree.ElementTree zipfile
 """.split()
 
+USUAL = "/usr/bin/python3", "/usr/bin/python"  # not in a virtual environment
+
 aside = {}  # by name: modules that nobody has imported yet
 imports = {}  # by name: the modules that a module imported, by name
 hidden = {}  # by name: attributes of a package that its modules would replace
@@ -166,16 +168,45 @@ def prepare():
     return everything
 
 
+def find_executable():
+    """The path by which this program was found, as getpath.py has it: links
+    are not followed."""
+    program = sys.orig_argv[0]
+    if "/" in program:
+        return os.path.abspath(program)
+    for folder in os.environ.get("PATH", "").split(":"):
+        file = os.path.join(folder, program)
+        if os.access(file, os.X_OK) and os.path.isfile(file):
+            return os.path.abspath(file)
+    return sys.executable
+
+
+def enter_environment(known):
+    """In a virtual environment, sets what depends on it. Returns the folders of
+    sys.path that are known."""
+    site.venv(known)
+    if sys.prefix != sys.base_prefix:
+        sys._base_executable = os.path.realpath(sys.executable)
+        if sys._base_executable == sys.executable:  # a copy
+            sys._base_executable = os.path.join(
+                sys._home or os.path.dirname(USUAL[0]), os.path.basename(sys.executable))
+        aside.pop("sysconfig", None)  # has paths below sys.prefix
+    return known
+
+
 def begin():
     """In each new process."""
     if "TZ" in os.environ:
         time.tzset()
     site.USER_BASE = site.USER_SITE = None
-    if site_folders() == folders:
+    sys.executable = sys._base_executable = find_executable()
+    own = os.environ.get("PYTHONPATH")
+    if sys.executable in USUAL and not own and site_folders() == folders:
         return
-    sys.path[:] = path
-    known = site.removeduppaths()
+    sys.path[:] = [*(own.split(":") if own else ()), *path]
+    known = enter_environment(site.removeduppaths())
     site.addusersitepackages(known)
     site.addsitepackages(known)
     site.execsitecustomize()
-    site.execusercustomize()
+    if site.ENABLE_USER_SITE:
+        site.execusercustomize()

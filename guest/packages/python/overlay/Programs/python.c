@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include <wasmsand.h>
 
@@ -31,6 +32,7 @@ set_signal_word(volatile int *word);
 int __init_tp(void *thread);
 
 int _PyResident_Signals(void);
+int _PyResident_Flags(void);
 PyStatus _PyResident_Begin(void);
 int _PyResident_Keep(PyObject *modules);
 
@@ -116,20 +118,91 @@ parse(int argc, char **argv, struct task *t)
     return t->command || t->module;
 }
 
+/* What variables ask for; PYTHONPATH is read by Lib/_resident.py. */
+struct settings {
+    bool is_unbuffered, writes_no_bytecode, has_utf8_mode, has_utf8_streams;
+};
+
+/* As _Py_get_env_flag: every value but the number 0. */
 static bool
-has_usual_environment(void)
+is_on(const char *value)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+
+    return *end || number != 0;
+}
+
+/* A variable NAME=VALUE that begins with "PYTHON". False: its effect belongs to
+ * the initialisation. An empty value has none, nor has a name with an
+ * underscore: Python 3.11 reads no such variable. */
+static bool
+read_variable(const char *variable, struct settings *s)
+{
+    const char *value = strchr(variable, '=');
+    size_t len = value ? (size_t)(value - variable) : 0;
+
+    if (!value || !*++value || variable[6] == '_')
+        return true;
+#define IS(name) (len == sizeof name - 1 && strncmp(variable, name, len) == 0)
+    if (IS("PYTHONPATH"))
+        return true;
+    if (IS("PYTHONUNBUFFERED"))
+        s->is_unbuffered = is_on(value);
+    else if (IS("PYTHONDONTWRITEBYTECODE"))
+        s->writes_no_bytecode = is_on(value);
+    else if (IS("PYTHONUTF8"))
+        return s->has_utf8_mode = strcmp(value, "1") == 0;
+    else if (IS("PYTHONIOENCODING"))
+        return s->has_utf8_streams =
+                   strcasecmp(value, "utf-8") == 0 ||
+                   strcasecmp(value, "utf8") == 0;
+    else
+        return false;
+#undef IS
+    return true;
+}
+
+/* False: an interpreter that starts from nothing is needed. */
+static bool
+read_environment(struct settings *s)
 {
     extern char **environ;
     const char *locale = getenv("LC_ALL");
 
+    *s = (struct settings){0};
     for (char **e = environ; *e; e++)
-        if (strncmp(*e, "PYTHON", 6) == 0)
+        if (strncmp(*e, "PYTHON", 6) == 0 && !read_variable(*e, s))
             return false;
     if (!locale || !*locale)
         locale = getenv("LC_CTYPE");
     if (!locale || !*locale)
         locale = getenv("LANG");
     return locale && strcmp(locale, LOCALE) == 0;
+}
+
+/* Before the streams are made. */
+static PyStatus
+apply(const struct settings *s, PyConfig *config)
+{
+    PyStatus status = PyStatus_Ok();
+
+    if (s->is_unbuffered) {
+        config->buffered_stdio = 0;
+        setvbuf(stdin, NULL, _IONBF, BUFSIZ);
+        setvbuf(stdout, NULL, _IONBF, BUFSIZ);
+        setvbuf(stderr, NULL, _IONBF, BUFSIZ);
+    }
+    config->write_bytecode = !s->writes_no_bytecode;
+    _PyRuntime.preconfig.utf8_mode = s->has_utf8_mode;
+    if (s->has_utf8_streams)
+        status = PyConfig_SetString(config, &config->stdio_encoding, L"utf-8");
+    if (s->has_utf8_streams && !PyStatus_Exception(status))
+        status = PyConfig_SetString(config, &config->stdio_errors, L"strict");
+    if ((s->writes_no_bytecode || s->has_utf8_mode) &&
+        _PyResident_Flags() < 0 && !PyStatus_Exception(status))
+        return PyStatus_NoMemory();
+    return status;
 }
 
 /* os.environ is a view of this dictionary. */
@@ -237,14 +310,16 @@ set_task(PyConfig *config, const struct task *t)
 }
 
 static PyStatus
-begin(int argc, char **argv, struct task *t)
+begin(int argc, char **argv, const struct task *t, const struct settings *s)
 {
     PyConfig *config =
         (PyConfig *)_PyInterpreterState_GetConfig(_PyInterpreterState_GET());
 
     if (_PyResident_Signals() < 0 || set_environment() < 0)
         return PyStatus_NoMemory();
-    PyStatus status = _PyResident_Begin();
+    PyStatus status = apply(s, config);
+    if (!PyStatus_Exception(status))
+        status = _PyResident_Begin();
     if (!PyStatus_Exception(status))
         status = set_task(config, t);
     if (!PyStatus_Exception(status))
@@ -264,6 +339,7 @@ wasmsand_resume(void)
     extern char **environ;
     size_t size = wasmsand_args_size();
     long *block = malloc(size);
+    struct settings s;
     struct task t;
 
     if (!block)
@@ -273,12 +349,12 @@ wasmsand_resume(void)
     environ = argv + block[0] + 1;
     set_signal_word(&__wsig_pending);
     __init_tp((void *)pthread_self());
-    if (!parse((int)block[0], argv, &t) || !has_usual_environment()) {
+    if (!parse((int)block[0], argv, &t) || !read_environment(&s)) {
         execve(PLAIN, argv, environ);
         perror(PLAIN);
         _exit(127);
     }
-    PyStatus status = begin((int)block[0], argv, &t);
+    PyStatus status = begin((int)block[0], argv, &t, &s);
     if (PyStatus_Exception(status))
         Py_ExitStatusException(status);
     exit(Py_RunMain());

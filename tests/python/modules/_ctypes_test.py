@@ -1,0 +1,1 @@
+"""A library of C functions natively; here only what its name is asked for."""
