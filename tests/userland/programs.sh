@@ -120,6 +120,9 @@ t git-identity 'user <user@sandbox>' 'git init -q; git commit -q --allow-empty -
 t git-network $'128\n1' 'git clone https://example.org/x.git 2>err; echo $?; grep -c "no network in this sandbox" err'
 t getconf '4096' 'getconf PAGESIZE'
 t localhost $'127.0.0.1\n::1' 'getent ahosts localhost | cut -d " " -f 1'
+t more $'::::::::::::::\na\n::::::::::::::\n1\n::::::::::::::\nb\n::::::::::::::\n2' 'echo 1 >a; echo 2 >b; more a b | cat'
+t lsof $'cwd DIR /tmp/t\n3r REG /tmp/t/x\n0' 'echo 1 >x; exec 3<x; lsof -p $$ | awk "\$4 ~ /cwd|3r/ {print \$4, \$5, \$NF}"; lsof -t x >/dev/null; echo $?'
+t lsof-none '1' 'lsof -i :1; echo $?'
 t getent 'user:x:1000:1000:user:/home/user:/bin/bash' 'getent passwd 1000'
 t locale 'UTF-8' 'locale charmap'
 echo "$passed passed, $failed failed"
