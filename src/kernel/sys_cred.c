@@ -116,7 +116,8 @@ sys_getgroups(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (a[0].i == 0)
         return n;
-    int r = copy_to_guest(t, a[1].addr, c->groups, c->n_groups * 4);
+    int r = copy_to_guest(t, a[1].addr, c->groups,
+                          (size_t)c->n_groups * sizeof c->groups[0]);
     return r < 0 ? r : n;
 }
 
@@ -130,7 +131,8 @@ sys_setgroups(struct task *t, const union sysarg *a)
         return -EPERM;
     if (a[0].u > GROUPS_MAX)
         return -EINVAL;
-    int r = copy_from_guest(t, c.groups, a[1].addr, a[0].u * 4);
+    int r = copy_from_guest(t, c.groups, a[1].addr,
+                            (size_t)a[0].u * sizeof c.groups[0]);
     if (r < 0)
         return r;
     c.n_groups = a[0].u;

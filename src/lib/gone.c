@@ -71,10 +71,8 @@ put_command(const struct args *a, char *to, size_t size)
     for (uint32_t i = 0; i < a->argc; i++, from += strlen(from) + 1) {
         if (i && n < size)
             to[n++] = ' ';
-        size_t len = strlen(from);
-        len = len < size - n ? len : size - n;
-        memcpy(to + n, from, len);
-        n += len;
+        for (const char *c = from; *c && n < size; c++)
+            to[n++] = *c;
     }
     return n;
 }

@@ -65,13 +65,14 @@ put_process(struct buf *b, const char *text)
 void
 session_put_copied(struct session *s, struct buf *b)
 {
-    const char *at = s->not_copied, *end = at + s->not_copied_len;
+    const char *at = s->not_copied;
 
     session_put_json(s, b);
     if (at && !b->error) {
         b->len--; /* goes on */
         put_name(b, "notCopied");
-        for (const char *p = at; p < end; p += strlen(p) + 1) {
+        for (const char *p = at; p < at + s->not_copied_len;
+             p += strlen(p) + 1) {
             buf_puts(b, p == at ? "[" : ",");
             put_process(b, p);
         }
