@@ -36,6 +36,25 @@ mount_system(struct kernel *k, struct wsand_error *err)
     return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
 }
 
+/* Only over a folder that the root image has: to make one would take one of the
+ * files that the sandbox may have. */
+static int
+mount_sys(struct kernel *k, struct wsand_error *err)
+{
+    struct vnode top = {mount_root(k), mount_root(k)->root};
+    struct fs *sys = NULL;
+    struct walk w;
+
+    if (path_walk(k, NULL, &top, "/sys", WALK_DIRECTORY, &w) < 0 ||
+        w.node.mnt != top.mnt)
+        return 0;
+    int r = sysfs_new(k, &sys);
+    r = mount_new_fs(k, "/sys", "sysfs", r, sys, true, err);
+    if (r == 0)
+        mount_keep_last(k);
+    return r;
+}
+
 /* --- the folders that may be written */
 
 /* Is everything writable? */
@@ -253,7 +272,7 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
     for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
         r = mount_one(sb, v ? &v[i] : &o->mounts[i], from, err);
     mount_root(k)->read_only = is_limited;
-    return r;
+    return r < 0 ? r : mount_sys(k, err);
 }
 
 int

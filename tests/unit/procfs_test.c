@@ -329,6 +329,35 @@ TEST(procfs_lists_processes_and_files)
     kernel_free(s.k);
 }
 
+TEST(sysfs_has_processors_and_limits)
+{
+    struct system s;
+    struct fs *fs;
+    int error = 0;
+
+    system_init(&s);
+    CHECK_EQ(sysfs_new(s.k, &fs), 0);
+    CHECK_EQ(world_mount(s.k, "/sys", fs), 0);
+    mount_keep_last(s.k);
+    CHECK(!strcmp(slurp(&s, "/sys/devices/system/cpu/online"), "0\n"));
+    CHECK(!strcmp(slurp(&s, "/sys/class/net/lo/../../net/lo/mtu"), "65536\n"));
+    s.k->limits.max[LIMIT_memory] = 12345678;
+    CHECK(!strcmp(slurp(&s, "/sys/fs/cgroup/memory.max"), "12345678\n"));
+    CHECK(!strcmp(slurp(&s, "/sys/fs/cgroup/cpu.max"), "max 100000\n"));
+    CHECK(!strcmp(slurp(&s, "/sys/../proc/1/cmdline"), "init"));
+    CHECK(!world_open(s.k, s.t, "/sys/self", O_RDONLY, &error));
+    CHECK_EQ(error, -ENOENT);
+    CHECK(!world_open(s.k, s.t, "/sys/1", O_RDONLY, &error));
+    CHECK(!world_open(s.k, s.t, "/proc/class", O_RDONLY, &error));
+
+    /* The numbers of other mounts are as if it were not there. */
+    CHECK_EQ(devfs_new(s.k, &fs), 0);
+    CHECK_EQ(world_mount(s.k, "/later", fs), 0);
+    CHECK(!strcmp(mount_nth(s.k, 3)->path, "/later"));
+    CHECK(!strcmp(mount_nth(s.k, 4)->path, "/sys"));
+    kernel_free(s.k);
+}
+
 TEST(procfs_new_and_open_survive_lack_of_memory)
 {
     struct system s;

@@ -119,6 +119,7 @@ t apt $'0\n0\n100' 'apt-get update >/dev/null; echo $?; sudo apt-get install -y 
 t git-identity 'user <user@sandbox>' 'git init -q; git commit -q --allow-empty -m m; git log --format="%an <%ae>"'
 t git-network $'128\n1' 'git clone https://example.org/x.git 2>err; echo $?; grep -c "no network in this sandbox" err'
 t getconf '4096' 'getconf PAGESIZE'
+t sys $'0\nmax 100000\n65536' 'cat /sys/devices/system/cpu/online /sys/fs/cgroup/cpu.max /sys/class/net/lo/mtu'
 t localhost $'127.0.0.1\n::1' 'getent ahosts localhost | cut -d " " -f 1'
 t more $'::::::::::::::\na\n::::::::::::::\n1\n::::::::::::::\nb\n::::::::::::::\n2' 'echo 1 >a; echo 2 >b; more a b | cat'
 t lsof $'cwd DIR /tmp/t\n3r REG /tmp/t/x\n0' 'echo 1 >x; exec 3<x; lsof -p $$ | awk "\$4 ~ /cwd|3r/ {print \$4, \$5, \$NF}"; lsof -t x >/dev/null; echo $?'

@@ -207,6 +207,23 @@ mount_alloc(const char *source)
     return m;
 }
 
+static void
+link_mount(struct kernel *k, struct mount *m)
+{
+    struct list *end = &k->mounts;
+
+    if (!list_is_empty(end) &&
+        CONTAINER_OF(end->prev, struct mount, link)->is_last)
+        end = end->prev;
+    list_push_back(end, &m->link);
+}
+
+void
+mount_keep_last(struct kernel *k)
+{
+    CONTAINER_OF(k->mounts.prev, struct mount, link)->is_last = true;
+}
+
 int
 mount_add(struct kernel *k, const char *path, const char *source,
           OWN struct fs *fs, bool read_only)
@@ -227,7 +244,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
         r = -ENOMEM;
     if (r != 0)
         return r;
-    list_push_back(&k->mounts, &m->link);
+    link_mount(k, m);
     m = NULL; /* the list has it */
     return 0;
 }
@@ -243,7 +260,7 @@ mount_bind(struct kernel *k, const char *path, uint32_t uid)
     int r = attach(k, m, path, uid);
     if (r != 0)
         return r;
-    list_push_back(&k->mounts, &m->link);
+    link_mount(k, m);
     m = NULL; /* the list has it */
     return 0;
 }

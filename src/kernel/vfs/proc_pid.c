@@ -247,7 +247,9 @@ proc_pid_cmdline(const struct proc_ask *a, struct buf *b)
 {
     const struct args *args = &a->of->args;
 
-    if (!a->of->is_zombie && args->strings)
+    if (a->of == a->kernel->init)
+        buf_add(b, "init", sizeof "init");
+    else if (!a->of->is_zombie && args->strings)
         buf_add(b, args->strings, end_of_strings(args, args->argc));
     return 0;
 }

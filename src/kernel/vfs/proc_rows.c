@@ -26,6 +26,13 @@
     "    lo:       0       0    0    0    0     0          0         0       " \
     " "                                                                        \
     "0       0    0    0    0     0       0          0\n"
+#define NET_ARP                                                                \
+    "IP address       HW type     Flags       HW address            Mask     " \
+    "Device\n"
+#define NET_IF_INET6 "00000000000000000000000000000001 01 80 10 80       lo\n"
+#define NET_ROUTE                  \
+    "Iface\tDestination\tGateway " \
+    "\tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 #define VMSTAT                                                               \
     "nr_free_pages 0\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n" \
     "pgmajfault 0\n"
@@ -38,6 +45,7 @@ const struct proc_row proc_rows[] = {
     [PROC_TID] = D(NULL, DIR_TASK, DIR_TID),
     [PROC_FD] = L(NULL, DIR_FD, proc_fd_link, proc_fd_follow),
     [PROC_FDINFO] = F(NULL, DIR_FDINFO, 0400, proc_fdinfo),
+    [SYSFS_ROOT] = D("", DIR_NONE, DIR_SYSFS),
 
     L("self", DIR_ROOT, proc_self, NULL),
     L("thread-self", DIR_ROOT, proc_thread_self, NULL),
@@ -55,7 +63,15 @@ const struct proc_row proc_rows[] = {
     F("version", DIR_ROOT, 0444, proc_version),
     T("vmstat", DIR_ROOT, VMSTAT),
 
+    T("arp", DIR_NET, NET_ARP),
     T("dev", DIR_NET, NET_DEV),
+    T("if_inet6", DIR_NET, NET_IF_INET6),
+    T("route", DIR_NET, NET_ROUTE),
+    F("tcp", DIR_NET, 0444, proc_net_tcp),
+    F("tcp6", DIR_NET, 0444, proc_net_tcp6),
+    F("udp", DIR_NET, 0444, proc_net_udp),
+    F("udp6", DIR_NET, 0444, proc_net_udp6),
+    F("unix", DIR_NET, 0444, proc_net_unix),
 
     D("fs", DIR_SYS, DIR_SYS_FS),
     D("kernel", DIR_SYS, DIR_SYS_KERNEL),
@@ -104,6 +120,7 @@ const struct proc_row proc_rows[] = {
     F("maps", DIR_PID, 0444, proc_pid_maps),
     F("mountinfo", DIR_PID, 0444, proc_mountinfo),
     F("mounts", DIR_PID, 0444, proc_mounts),
+    D("net", DIR_PID, DIR_NET),
     T("oom_score", DIR_PID, "0\n"),
     T("oom_score_adj", DIR_PID, "0\n"),
     L("root", DIR_PID, proc_root_link, proc_root_follow),
@@ -118,6 +135,54 @@ const struct proc_row proc_rows[] = {
     F("stat", DIR_TID, 0444, proc_pid_stat),
     F("statm", DIR_TID, 0444, proc_pid_statm),
     F("status", DIR_TID, 0444, proc_pid_status),
+
+    D("block", DIR_SYSFS, DIR_SYSFS_BLOCK),
+    D("class", DIR_SYSFS, DIR_SYSFS_CLASS),
+    D("devices", DIR_SYSFS, DIR_SYSFS_DEVICES),
+    D("fs", DIR_SYSFS, DIR_SYSFS_FS),
+    D("net", DIR_SYSFS_CLASS, DIR_SYSFS_CLASS_NET),
+    D("lo", DIR_SYSFS_CLASS_NET, DIR_SYSFS_LO),
+    T("address", DIR_SYSFS_LO, "00:00:00:00:00:00\n"),
+    T("carrier", DIR_SYSFS_LO, "1\n"),
+    T("flags", DIR_SYSFS_LO, "0x9\n"),
+    T("ifindex", DIR_SYSFS_LO, "1\n"),
+    T("mtu", DIR_SYSFS_LO, "65536\n"),
+    T("operstate", DIR_SYSFS_LO, "unknown\n"),
+    D("statistics", DIR_SYSFS_LO, DIR_SYSFS_LO_STATISTICS),
+    T("type", DIR_SYSFS_LO, "772\n"),
+    T("rx_bytes", DIR_SYSFS_LO_STATISTICS, "0\n"),
+    T("rx_packets", DIR_SYSFS_LO_STATISTICS, "0\n"),
+    T("tx_bytes", DIR_SYSFS_LO_STATISTICS, "0\n"),
+    T("tx_packets", DIR_SYSFS_LO_STATISTICS, "0\n"),
+    D("system", DIR_SYSFS_DEVICES, DIR_SYSFS_SYSTEM),
+    D("cpu", DIR_SYSFS_SYSTEM, DIR_SYSFS_CPU),
+    D("node", DIR_SYSFS_SYSTEM, DIR_SYSFS_NODE),
+    D("cpu0", DIR_SYSFS_CPU, DIR_SYSFS_CPU0),
+    T("kernel_max", DIR_SYSFS_CPU, "0\n"),
+    T("offline", DIR_SYSFS_CPU, "\n"),
+    T("online", DIR_SYSFS_CPU, "0\n"),
+    T("possible", DIR_SYSFS_CPU, "0\n"),
+    T("present", DIR_SYSFS_CPU, "0\n"),
+    D("topology", DIR_SYSFS_CPU0, DIR_SYSFS_CPU0_TOPOLOGY),
+    T("core_cpus_list", DIR_SYSFS_CPU0_TOPOLOGY, "0\n"),
+    T("core_id", DIR_SYSFS_CPU0_TOPOLOGY, "0\n"),
+    T("physical_package_id", DIR_SYSFS_CPU0_TOPOLOGY, "0\n"),
+    T("thread_siblings_list", DIR_SYSFS_CPU0_TOPOLOGY, "0\n"),
+    T("online", DIR_SYSFS_NODE, "0\n"),
+    T("possible", DIR_SYSFS_NODE, "0\n"),
+    D("cgroup", DIR_SYSFS_FS, DIR_SYSFS_CGROUP),
+    T("cgroup.controllers", DIR_SYSFS_CGROUP, "cpu memory pids\n"),
+    F("cgroup.procs", DIR_SYSFS_CGROUP, 0444, cgroup_procs),
+    T("cpu.max", DIR_SYSFS_CGROUP, "max 100000\n"),
+    F("cpu.stat", DIR_SYSFS_CGROUP, 0444, cgroup_cpu_stat),
+    F("memory.current", DIR_SYSFS_CGROUP, 0444, cgroup_memory_current),
+    T("memory.high", DIR_SYSFS_CGROUP, "max\n"),
+    F("memory.max", DIR_SYSFS_CGROUP, 0444, cgroup_memory_max),
+    T("memory.swap.max", DIR_SYSFS_CGROUP, "0\n"),
+    F("pids.current", DIR_SYSFS_CGROUP, 0444, cgroup_pids_current),
+    F("pids.max", DIR_SYSFS_CGROUP, 0444, cgroup_pids_max),
 };
+_Static_assert(sizeof proc_rows / sizeof *proc_rows <= 256,
+               "a row is a byte of an inode number");
 /* clang-format on */
 const size_t proc_row_count = sizeof proc_rows / sizeof *proc_rows;

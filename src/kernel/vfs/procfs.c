@@ -137,7 +137,11 @@ procfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
     if (r < 0)
         return r;
     enum proc_dir up = proc_rows[at.row].in;
-    bool is_top = up == DIR_ROOT || up == DIR_NONE;
+    if (up == DIR_NONE) {
+        *ret_ino = dir;
+        return 0;
+    }
+    bool is_top = up == DIR_ROOT;
     *ret_ino = ino_of((struct place){is_top ? 0 : at.pid, row_of_dir(up), 0});
     return 0;
 }
@@ -439,33 +443,56 @@ procfs_free(OWN struct fs *fs)
     free(fs);
 }
 
-static const struct fs_ops procfs_ops = {
-    .name = "proc",
-    .lookup = procfs_lookup,
-    .parent = procfs_parent,
-    .getattr = procfs_getattr,
-    .setattr = procfs_setattr,
-    .readlink = procfs_readlink,
-    .follow = procfs_follow,
-    .file_of = procfs_file_of,
-    .readdir = procfs_readdir,
-    .open = procfs_open,
-    .statfs = procfs_statfs,
-    .free = procfs_free,
-};
+static int
+sysfs_statfs(struct fs *fs, struct fs_stat *ret)
+{
+    (void)fs;
+    *ret = (struct fs_stat){.type = 0x62656572, .bsize = 4096};
+    return 0;
+}
 
-int
-procfs_new(struct kernel *k, OWN struct fs **ret)
+#define TABLE_OPS                                                              \
+    .lookup = procfs_lookup, .parent = procfs_parent,                          \
+    .getattr = procfs_getattr, .setattr = procfs_setattr,                      \
+    .readlink = procfs_readlink, .follow = procfs_follow,                      \
+    .file_of = procfs_file_of, .readdir = procfs_readdir, .open = procfs_open, \
+    .free = procfs_free
+
+static const struct fs_ops procfs_ops = {
+    .name = "proc", TABLE_OPS, .statfs = procfs_statfs};
+static const struct fs_ops sysfs_ops = {
+    .name = "sysfs", TABLE_OPS, .statfs = sysfs_statfs};
+
+static int
+table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
+          OWN struct fs **ret)
 {
     struct procfs *p = calloc(1, sizeof *p);
 
     if (!p)
         return -ENOMEM;
-    p->fs = (struct fs){.ops = &procfs_ops,
+    p->fs = (struct fs){.ops = ops,
                         .kernel = k,
                         .dev = ++k->next_dev,
-                        .root = ino_of((struct place){0, PROC_ROOT, 0})};
-    rng_fill(&k->rng, p->boot_id, sizeof p->boot_id);
+                        .root = ino_of((struct place){0, root, 0})};
     *ret = &p->fs;
     return 0;
+}
+
+int
+procfs_new(struct kernel *k, OWN struct fs **ret)
+{
+    int r = table_new(k, &procfs_ops, PROC_ROOT, ret);
+
+    if (r == 0) {
+        struct procfs *p = (struct procfs *)*ret;
+        rng_fill(&k->rng, p->boot_id, sizeof p->boot_id);
+    }
+    return r;
+}
+
+int
+sysfs_new(struct kernel *k, OWN struct fs **ret)
+{
+    return table_new(k, &sysfs_ops, SYSFS_ROOT, ret);
 }

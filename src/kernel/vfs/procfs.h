@@ -10,5 +10,8 @@ struct kernel;
 /* The content of a file is made when it is opened, and stays the same for
  * that open file. With a virtual clock, times of use are constants. */
 int procfs_new(struct kernel *k, OWN struct fs **ret);
+/* /sys: what programs read there about processors, the loopback interface and
+ * limits. */
+int sysfs_new(struct kernel *k, OWN struct fs **ret);
 
 #endif

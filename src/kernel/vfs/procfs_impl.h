@@ -46,6 +46,20 @@ enum proc_dir {
     DIR_FDINFO,
     DIR_TASK,
     DIR_TID,
+    DIR_SYSFS, /* the root of /sys, which has the same table */
+    DIR_SYSFS_CLASS,
+    DIR_SYSFS_CLASS_NET,
+    DIR_SYSFS_LO,
+    DIR_SYSFS_LO_STATISTICS,
+    DIR_SYSFS_DEVICES,
+    DIR_SYSFS_SYSTEM,
+    DIR_SYSFS_CPU,
+    DIR_SYSFS_CPU0,
+    DIR_SYSFS_CPU0_TOPOLOGY,
+    DIR_SYSFS_NODE,
+    DIR_SYSFS_FS,
+    DIR_SYSFS_CGROUP,
+    DIR_SYSFS_BLOCK,
 };
 
 /* One entry. Rows without a name stand for numbered entries. */
@@ -60,7 +74,7 @@ struct proc_row {
     proc_follow *follow;
 };
 
-enum { PROC_ROOT = 1, PROC_PID, PROC_TID, PROC_FD, PROC_FDINFO };
+enum { PROC_ROOT = 1, PROC_PID, PROC_TID, PROC_FD, PROC_FDINFO, SYSFS_ROOT };
 extern const struct proc_row proc_rows[];
 extern const size_t proc_row_count;
 
@@ -80,6 +94,14 @@ proc_gen proc_fdinfo;
 proc_gen proc_meminfo, proc_cpuinfo, proc_uptime, proc_loadavg, proc_version,
     proc_stat, proc_hostname, proc_osrelease, proc_uuid, proc_boot_id,
     proc_file_max, proc_file_nr, proc_threads_max;
+
+/* proc_net.c */
+proc_gen proc_net_tcp, proc_net_tcp6, proc_net_udp, proc_net_udp6,
+    proc_net_unix;
+
+/* proc_cgroup.c */
+proc_gen cgroup_memory_max, cgroup_memory_current, cgroup_pids_max,
+    cgroup_pids_current, cgroup_procs, cgroup_cpu_stat;
 
 /* proc_mounts.c */
 proc_gen proc_mounts, proc_mountinfo, proc_filesystems;

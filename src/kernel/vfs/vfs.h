@@ -163,6 +163,7 @@ struct mount {
     uint64_t root;        /* inode number in fs where it begins */
     bool read_only, has_submounts;
     bool is_bind; /* a folder of the parent, over itself */
+    bool is_last; /* stays behind those that are mounted later */
     char *path;   /* as in /proc/mounts: of the folder it covers */
     char *source; /* as in /proc/mounts */
 };
@@ -180,6 +181,10 @@ int mount_bind(struct kernel *k, const char *path, uint32_t uid);
 struct mount *mount_root(const struct kernel *k);
 struct mount *mount_nth(const struct kernel *k, size_t n);
 size_t mount_count(const struct kernel *k);
+/* The mount that was made last stays the last in the list. Places in the list
+ * are in records of sessions: one that came with a later version must not move
+ * others. */
+void mount_keep_last(struct kernel *k);
 /* Frees all mounts of the kernel, the last first. */
 void mount_free_all(struct kernel *k);
 /* Lets each file system free about `max` objects of what was removed; true

@@ -1,0 +1,162 @@
+/* Files of /proc/net: the sockets of the sandbox, in Linux's own form. */
+#include "kernel/socket.h"
+#include "kernel/vfs/procfs_impl.h"
+
+#include <string.h>
+
+/* As in Linux's include/net/tcp_states.h. */
+enum {
+    STATE_ESTABLISHED = 1,
+    STATE_SYN_SENT = 2,
+    STATE_CLOSE = 7,
+    STATE_CLOSE_WAIT = 8,
+    STATE_LISTEN = 10,
+};
+
+static unsigned
+state_of(const struct socket *s)
+{
+    switch (s->state) {
+    case SOCK_LISTENING:
+        return STATE_LISTEN;
+    case SOCK_CONNECTING:
+        return STATE_SYN_SENT;
+    case SOCK_CONNECTED:
+        return s->peer || s->type == SOCK_DGRAM ? STATE_ESTABLISHED
+                                                : STATE_CLOSE_WAIT;
+    default:
+        return STATE_CLOSE;
+    }
+}
+
+/* Words of the address in the order of the machine, as Linux prints them. */
+static void
+put_address(struct buf *b, int domain, const struct sock_addr *a)
+{
+    uint32_t words[4] = {0};
+    unsigned port = 0;
+
+    if (a->len && domain == AF_INET6) {
+        memcpy(words, &a->in6.sin6_addr, sizeof words);
+        port = ntohs(a->in6.sin6_port);
+    } else if (a->len) {
+        words[0] = a->in.sin_addr.s_addr;
+        port = ntohs(a->in.sin_port);
+    }
+    for (int i = 0; i < (domain == AF_INET6 ? 4 : 1); i++)
+        buf_printf(b, "%08X", words[i]);
+    buf_printf(b, ":%04X ", port);
+}
+
+static unsigned long long
+ino_of(const struct socket *s)
+{
+    return s->file ? s->file->anon_ino : 0;
+}
+
+/* A stream socket without a connection has no row. */
+static bool
+is_listed(const struct socket *s, int domain, int type)
+{
+    if (s->domain != domain || s->type != type)
+        return false;
+    return type == SOCK_STREAM ? s->state != SOCK_IDLE : s->is_bound;
+}
+
+static int
+list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
+{
+    bool is_udp = type == SOCK_DGRAM;
+    const int wide = domain == AF_INET6 ? 38 : 14;
+    int n = 0;
+
+    buf_printf(b,
+               "  sl  %-*s%-*sst tx_queue rx_queue tr tm->when retrnsmt"
+               "   uid  timeout inode%s\n",
+               wide, "local_address", wide, "rem_address",
+               is_udp ? " ref pointer drops" : "");
+    if (!a->kernel->net)
+        return 0;
+    LIST_FOR_EACH(it, &a->kernel->net->sockets)
+    {
+        const struct socket *s = CONTAINER_OF(it, struct socket, all);
+        if (!is_listed(s, domain, type))
+            continue;
+        size_t waiting =
+            s->state == SOCK_LISTENING ? s->n_pending : socket_readable(s);
+        buf_printf(b, "%4d: ", n++);
+        put_address(b, domain, &s->local);
+        put_address(b, domain, &s->remote);
+        buf_printf(b, "%02X 00000000:%08zX 00:00000000 00000000 %5u",
+                   state_of(s), waiting, s->cred.uid);
+        buf_printf(b, "        0 %llu %s\n", ino_of(s),
+                   is_udp ? "2 0000000000000000 0"
+                          : "1 0000000000000000 100 0 0 10 0");
+    }
+    return 0;
+}
+
+int
+proc_net_tcp(const struct proc_ask *a, struct buf *b)
+{
+    return list_inet(a, b, AF_INET, SOCK_STREAM);
+}
+
+int
+proc_net_tcp6(const struct proc_ask *a, struct buf *b)
+{
+    return list_inet(a, b, AF_INET6, SOCK_STREAM);
+}
+
+int
+proc_net_udp(const struct proc_ask *a, struct buf *b)
+{
+    return list_inet(a, b, AF_INET, SOCK_DGRAM);
+}
+
+int
+proc_net_udp6(const struct proc_ask *a, struct buf *b)
+{
+    return list_inet(a, b, AF_INET6, SOCK_DGRAM);
+}
+
+/* A name as lsof and netstat expect it: an abstract one begins with '@'. */
+static void
+put_unix_name(struct buf *b, const struct sock_addr *a)
+{
+    const size_t head = offsetof(struct sockaddr_un, sun_path);
+    const char *path = a->un.sun_path;
+
+    if (a->len <= head)
+        return;
+    size_t len = a->len - head;
+    bool is_abstract = !*path;
+    buf_puts(b, is_abstract ? " @" : " ");
+    buf_add(b, path + is_abstract, is_abstract ? len - 1 : strnlen(path, len));
+}
+
+int
+proc_net_unix(const struct proc_ask *a, struct buf *b)
+{
+    enum { ACCEPTS = 0x10000, UNCONNECTED = 1, CONNECTING = 2, CONNECTED = 3 };
+
+    buf_puts(b, "Num       RefCount Protocol Flags    Type St Inode Path\n");
+    if (!a->kernel->net)
+        return 0;
+    LIST_FOR_EACH(it, &a->kernel->net->sockets)
+    {
+        const struct socket *s = CONTAINER_OF(it, struct socket, all);
+        if (s->domain != AF_UNIX)
+            continue;
+        unsigned state = s->state == SOCK_CONNECTED    ? CONNECTED
+                         : s->state == SOCK_CONNECTING ? CONNECTING
+                                                       : UNCONNECTED;
+        buf_printf(b,
+                   "0000000000000000: 00000002 00000000 %08X %04X %02X %5llu",
+                   s->state == SOCK_LISTENING ? ACCEPTS : 0, s->type, state,
+                   ino_of(s));
+        put_unix_name(b, &s->local);
+        buf_puts(b, "\n");
+    }
+    return 0;
+}
