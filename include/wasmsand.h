@@ -292,6 +292,9 @@ struct wsand_exec {
      * mode until the program ends. */
     int stdio[3];
     uint64_t timeout_ms; /* 0: none */
+    /* A mount's folder in the sandbox that is the program's root directory once
+     * it was loaded; cwd counts from there. NULL: "/". */
+    const char *root;
 };
 
 struct wsand_result {

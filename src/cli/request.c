@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where a host folder lies that is the program's root directory. */
+#define HOST_ROOT "/.host"
+
 static const char options_help[] =
     "  --root IMAGE             root file system: a tar\n"
     "  --tools DIR              programs (*.wasm) of a host folder as "
@@ -16,8 +19,10 @@ static const char options_help[] =
     "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw;\n"
     "                           :rw,bytes=N,files=N limits what is added to "
     "it\n"
-    "                           [--fs-limit, --file-count]\n"
+    "                           [--fs-limit, --file-count]; GUEST /: it is the "
+    "program's root\n"
     "  --env K=V                set an environment variable\n"
+    "  --clear-env              begin with no environment variables\n"
     "  --cwd DIR                working folder in the sandbox\n"
     "  --user USER              user (uid 1000) or root [user]\n"
     "  --memory-limit MB        memory of all processes together [512]\n"
@@ -33,6 +38,7 @@ static const char options_help[] =
 static const struct option options[] = {
     {"mount", required_argument, NULL, 'm'},
     {"env", required_argument, NULL, 'e'},
+    {"clear-env", no_argument, NULL, 'E'},
     {"cwd", required_argument, NULL, 'c'},
     {"user", required_argument, NULL, 'u'},
     {"memory-limit", required_argument, NULL, 'M'},
@@ -120,8 +126,15 @@ parse_mount(struct request *q, char *s)
     *guest = 0;
     if (mode)
         *mode = 0;
+    bool is_root = !guest[2];
+    if (is_root && q->is_shell) {
+        complain("--mount: a host folder cannot be the root of a shell");
+        return false;
+    }
+    if (is_root)
+        q->exec.root = HOST_ROOT;
     *m = (struct wsand_mount){.host_path = s,
-                              .guest_path = guest + 1,
+                              .guest_path = is_root ? HOST_ROOT : guest + 1,
                               .is_writable = mode && !strcmp(mode + 1, "rw")};
     l->guest_path = m->guest_path;
     q->sandbox.n_mount_limits += growth != NULL;
@@ -205,6 +218,11 @@ parse_option(struct request *q, int c, char *arg)
         return parse_mount(q, arg);
     case 'e':
         return set_env(q, arg);
+    case 'E':
+        memset(q->env, 0, sizeof q->env);
+        q->n_env = 0;
+        q->has_no_pwd = true;
+        return true;
     case 'c':
         q->exec.cwd = arg;
         return true;

@@ -21,6 +21,8 @@ struct request {
     struct wsand_program *programs; /* owned, with their paths */
     const char *env[2 * LIST_MAX + 8];
     size_t n_env;
+    bool has_no_pwd; /* is not given PWD */
+    bool is_shell;
     char term[64];
 };
 

@@ -75,6 +75,8 @@ set_pwd(struct request *q)
 {
     char *pwd = NULL;
 
+    if (q->has_no_pwd)
+        return NULL;
     for (size_t i = 0; i < q->n_env; i++)
         if (strncmp(q->env[i], "PWD=", 4) == 0)
             return NULL;

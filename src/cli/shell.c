@@ -33,6 +33,7 @@ cmd_shell(int argc, char **argv)
     q.sandbox.files = FILES;
     q.sandbox.command_bytes = COMMAND_BYTES;
     q.sandbox.needs_shell = true;
+    q.is_shell = true;
     int status = request_parse(&q, argc, argv, help, true, &rest);
     if (status >= 0)
         return status;

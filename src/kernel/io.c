@@ -29,7 +29,7 @@ static int
 get_segment(struct task *t, const struct io *io, uint32_t i,
             struct segment *ret)
 {
-    if (io->iov)
+    if (io->is_vector)
         return copy_from_guest(t, ret, io->iov + 8 * i, sizeof *ret);
     *ret = (struct segment){io->buf, io->len};
     return 0;
@@ -38,7 +38,7 @@ get_segment(struct task *t, const struct io *io, uint32_t i,
 static uint32_t
 count_of(const struct io *io)
 {
-    return io->iov ? io->count : 1;
+    return io->is_vector ? io->count : 1;
 }
 
 /* The sum of the lengths; everything must lie in guest memory. */
@@ -55,7 +55,7 @@ check_segments(struct task *t, const struct io *io)
         if (r < 0)
             return r;
         if (s.len > INT32_MAX)
-            return io->iov ? -EINVAL : -EFAULT;
+            return io->is_vector ? -EINVAL : -EFAULT;
         if (!guest_ptr(t, s.addr, s.len))
             return -EFAULT;
         total += s.len;

@@ -5,6 +5,7 @@
 
 #include "kernel/machine.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +14,9 @@ struct task;
 
 /* A transfer between guest memory and a file. */
 struct io {
-    gaddr iov;      /* array of guest iovecs, or 0: buf and len */
-    uint32_t count; /* of iovecs */
+    bool is_vector; /* count iovecs of the guest at iov; else buf and len */
+    gaddr iov;
+    uint32_t count;
     gaddr buf;
     uint32_t len;
     uint64_t *pos; /* of pread and pwrite; NULL: the file's own */

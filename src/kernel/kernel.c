@@ -191,6 +191,34 @@ enter_cwd(struct task *t, const struct spawn *s)
 }
 
 static int
+enter_root(struct task *t, const char *path)
+{
+    struct walk w;
+
+    int r = path_walk(t->kernel, t, &t->root, path, WALK_DIRECTORY, &w);
+    if (r < 0)
+        return r;
+    if (w.node.ino != w.node.mnt->root)
+        return -EINVAL;
+    vnode_hold(&w.node);
+    vnode_release(&t->root);
+    t->root = w.node;
+    task_set_cwd(t, &w.node, &w.dir, w.name);
+    return 0;
+}
+
+static int
+enter_folders(struct task *t, struct spawn *s)
+{
+    s->culprit = s->root;
+    int r = s->root ? enter_root(t, s->root) : 0;
+    if (r < 0)
+        return r;
+    s->culprit = s->cwd;
+    return enter_cwd(t, s);
+}
+
+static int
 start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
 {
     struct exec e = {.path = s->path,
@@ -202,8 +230,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     struct program *p;
     struct thread *th;
 
-    s->culprit = s->cwd;
-    int r = enter_cwd(t, s);
+    int r = s->root ? 0 : enter_folders(t, s);
     if (r < 0)
         return r;
     s->culprit = s->path;
@@ -212,6 +239,12 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
         s->program = p;
     if (r < 0)
         return r;
+    r = s->root ? enter_folders(t, s) : 0;
+    if (r < 0) {
+        program_put(p);
+        return r;
+    }
+    s->culprit = s->path;
     exec_commit(t);
     r = thread_new(t, p, &th);
     if (r < 0)

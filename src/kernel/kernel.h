@@ -129,12 +129,16 @@ struct spawn {
     const char *path;
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;
-    const struct vnode *folder;  /* where cwd is NULL: its folder, or NULL */
-    const struct cred *cred;     /* NULL: the user of the sandbox */
+    const struct vnode *folder; /* where cwd is NULL: its folder, or NULL */
+    const struct cred *cred;    /* NULL: the user of the sandbox */
+    /* A mount's folder, its root directory once the program was found, which
+     * then has to have an absolute path; cwd counts from there. NULL: init's.
+     */
+    const char *root;
     OWN struct file *stdio[3];   /* taken over, also on failure */
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
     uint64_t tag;                /* of kernel_new_tag; 0: of the current run */
-    const char *culprit;         /* set on failure: path or cwd */
+    const char *culprit;         /* set on failure: path, cwd or root */
     OWN struct program *program; /* set by -EINPROGRESS */
 };
 int kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size);

@@ -35,7 +35,8 @@ static int64_t
 vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
 {
     struct file *f = fd_find(t, a[0].i);
-    struct io io = {.iov = a[1].addr, .count = a[2].u, .pos = pos};
+    struct io io = {
+        .is_vector = true, .iov = a[1].addr, .count = a[2].u, .pos = pos};
 
     if (!f)
         return -EBADF;

@@ -184,6 +184,22 @@ sys_fchdir(struct task *t, const union sysarg *a)
 }
 
 /* getcwd(buf, size): the length with the NUL. */
+/* Takes the path of the task's own root directory, a mount's, from the start of
+ * a path of n bytes: what is left of them. */
+static int64_t
+without_root(const struct task *t, char *path, int64_t n)
+{
+    const struct mount *m = t->root.mnt;
+    int64_t skip = m->parent ? (int64_t)strlen(m->path) : 0;
+
+    if (skip >= n)
+        skip = n - 1; /* the slash is left of "/ROOT" */
+    memmove(path, path + skip, (size_t)(n - skip) + 1);
+    if (skip)
+        path[0] = '/';
+    return n - skip;
+}
+
 int64_t
 sys_getcwd(struct task *t, const union sysarg *a)
 {
@@ -197,7 +213,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
     int64_t n = vnode_path(t->kernel, &t->cwd, buf, size);
     if (n == -ERANGE && size == PATH_BYTES_MAX)
         return -ENAMETOOLONG;
-    return n < 0 ? n : n + 1;
+    return n < 0 ? n : without_root(t, buf, n) + 1;
 }
 
 int64_t

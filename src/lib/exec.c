@@ -48,6 +48,7 @@ start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
     struct spawn s = {.path = x->path,
                       .argv = x->argv,
                       .envp = x->envp,
+                      .root = x->root,
                       .cwd = x->cwd ? x->cwd : "/",
                       .ctty = run->term ? terminal_tty(run->term) : NULL};
     int r = 0;
@@ -67,6 +68,8 @@ start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
         *ret = s.program;
         return -EINPROGRESS;
     }
+    if (s.culprit && s.culprit == s.root)
+        return error_errno(err, -run->pid, "root folder %s", s.culprit);
     if (s.culprit != s.path)
         return error_errno(err, -run->pid, "working folder %s", s.culprit);
     r = why[0] ? error_set(err, -run->pid, "%s: %s", x->path, why)

@@ -54,6 +54,7 @@ def test_exec_help_names_every_option():
     for option in (
         b"--mount",
         b"--env",
+        b"--clear-env",
         b"--cwd",
         b"--memory-limit",
         b"--timeout-ms",
@@ -358,6 +359,12 @@ def test_environment_has_only_what_is_given(tmp_path):
     assert "SECRET" not in got and str(tmp_path) not in result.out.decode()
 
 
+def test_environment_can_be_empty():
+    assert probe("env", options=["--clear-env"]).out == b""
+    options = ["--env", "A=1", "--clear-env", "--env", "B=2"]
+    assert probe("env", options=options).out == b"B=2\n"
+
+
 def test_working_folder(tmp_path):
     assert probe("cwd").out == b"/\n"
     assert probe("cwd", options=["--cwd", "/tmp"]).out == b"/tmp\n"
@@ -367,6 +374,17 @@ def test_working_folder(tmp_path):
 
 
 # --- mounts
+
+
+def test_a_host_folder_can_be_the_root(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "f").write_text("of the host")
+    options = ["--mount", f"{tmp_path}:/"]
+    assert probe("read-file", "/f", options=options).out == b"of the host"
+    assert probe("read-file", "/../f", options=options).out == b"of the host"
+    assert probe("cwd", options=options).out == b"/\n"
+    assert probe("cwd", options=[*options, "--cwd", "/sub"]).out == b"/sub\n"
+    assert probe("cwd", options=[*options, "--cwd", "/none"]).status == 2
 
 
 def test_mount_is_read_only_unless_asked(tmp_path):

@@ -139,6 +139,7 @@ enum { APPEND = 1, DSYNC = 2, NONBLOCK = 4, RSYNC = 8, SYNC = 16 };
 #define R_UNLINK      (1ull << 26)
 #define R_POLL        (1ull << 27)
 #define R_ALL         ((1ull << 30) - 1)
+#define R_DIR         (R_ALL & ~R_WRITE) /* directories are not written to */
 
 struct iovec32 {
     ptr buf;
@@ -241,7 +242,7 @@ scratch(const char *name)
 
     strcat(path, name);
     OK(path_create_directory(3, S(path)));
-    OK(open_in(3, path, O_DIR, R_ALL, &fd));
+    OK(open_in(3, path, O_DIR, R_DIR, &fd));
     return fd;
 }
 

@@ -63,7 +63,7 @@ main(void)
     dir = scratch("raw_escape");
     make_file(dir, "outside", "secret");
     OK(path_create_directory(dir, S("sub")));
-    OK(open_in(dir, "sub", O_DIR, R_ALL, &sub));
+    OK(open_in(dir, "sub", O_DIR, R_DIR, &sub));
     OK(path_create_directory(sub, S("deep")));
     make_file(sub, "in", "");
     refuses("../outside");

@@ -34,7 +34,6 @@ test_read_write(void)
     CHECK(n == 0);
     IS(fd_read(fd, P(into(9)), 1, BAD), FAULT);
     IS(fd_read(fd, BAD, 1, P(&n)), FAULT);
-    IS(fd_read(fd, 0, 1, P(&n)), FAULT);
     v.buf = BAD;
     v.len = 64;
     IS(fd_read(fd, P(&v), 1, P(&n)), FAULT);
@@ -45,6 +44,24 @@ test_read_write(void)
     IS(fd_read(99, P(into(9)), 1, P(&n)), BADF);
     IS(fd_write(0x80000000, P(into(9)), 1, P(&n)), BADF);
     IS(fd_read(0xffffffff, P(into(9)), 1, P(&n)), BADF);
+}
+
+/* The start of memory is memory as any other. */
+static void
+test_address_0(void)
+{
+    volatile uint32_t start = 0; /* what the compiler must not know */
+    uint32_t *at = (uint32_t *)(uintptr_t)start;
+    uint32_t before[2] = {at[0], at[1]};
+
+    OK(fd_seek(fd, 0, 0, P(&pos)));
+    memset(buf, 0, sizeof buf);
+    at[0] = P(buf);
+    at[1] = 2;
+    OK(fd_read(fd, 0, 1, P(&n)));
+    CHECK(n == 2 && !strcmp(buf, "ab"));
+    at[0] = before[0];
+    at[1] = before[1];
 }
 
 static void
@@ -185,6 +202,7 @@ main(void)
     test_preopens();
     dir = scratch("raw_fd");
     test_read_write();
+    test_address_0();
     test_positions();
     test_sizes();
     test_times();

@@ -19,6 +19,11 @@ test_open(void)
     IS(open_in(dir, "d", CREAT | O_DIR, R_READ, &fd), INVAL);
     IS(open_in(dir, "f", 16, R_READ, &fd), INVAL);
     IS(open_in(dir, ".", 0, R_WRITE, &fd), ISDIR);
+    IS(open_in(dir, ".", O_DIR, R_READ | R_WRITE, &fd), ISDIR);
+    OK(open_in(dir, ".", O_DIR, R_READ, &fd));
+    OK(fd_close(fd));
+    OK(open_in(dir, ".", O_DIR, 0, &fd));
+    OK(fd_close(fd));
     IS(path_open(dir, 2, S("f"), 0, R_READ, 0, 0, P(&fd)), INVAL);
     IS(path_open(dir, 0, S("f"), 0, R_READ, 0, 32, P(&fd)), INVAL);
     IS(path_open(dir, 0, S("f"), 0, R_READ, 0, 0, BAD), FAULT);

@@ -72,7 +72,7 @@ test_files(void)
     OK(poll_oneoff(P(in), P(out), 1, P(&n)));
     CHECK(n == 1 && out[0].type == FD_READ && out[0].nbytes >= 1);
     uint32_t fd = 0;
-    OK(open_in(3, "tmp", O_DIR, R_ALL, &fd));
+    OK(open_in(3, "tmp", O_DIR, R_DIR, &fd));
     in[0].fd = fd;
     OK(poll_oneoff(P(in), P(out), 1, P(&n)));
     CHECK(n == 1 && out[0].error == NOTCAPABLE);

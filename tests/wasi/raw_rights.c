@@ -52,7 +52,7 @@ test_files(void)
 static uint32_t
 without(uint64_t right)
 {
-    OK(open_in(3, "tmp/raw_rights", O_DIR, R_ALL & ~right, &other));
+    OK(open_in(3, "tmp/raw_rights", O_DIR, R_DIR & ~right, &other));
     return other;
 }
 
@@ -86,7 +86,7 @@ test_directories(void)
 static void
 test_inheriting(void)
 {
-    OK(path_open(3, 0, S("tmp/raw_rights"), O_DIR, R_ALL, R_READ | R_SEEK, 0,
+    OK(path_open(3, 0, S("tmp/raw_rights"), O_DIR, R_DIR, R_READ | R_SEEK, 0,
                  P(&other)));
     OK(fd_fdstat_get(other, P(&fs)));
     CHECK(fs.inheriting == (R_READ | R_SEEK));

@@ -16,8 +16,6 @@ transfer(struct task *t, struct file *f, const struct io *io, io_fn *fn,
 {
     struct io none = {.pos = io->pos};
 
-    if (io->count && !io->iov)
-        return -EFAULT;
     int r = wasi_check(t, to, sizeof(uint32_t));
     if (r < 0)
         return r;
@@ -32,7 +30,8 @@ transfer(struct task *t, struct file *f, const struct io *io, io_fn *fn,
 int64_t
 wasi_fd_read(struct task *t, const uint64_t *a)
 {
-    struct io io = {.iov = (gaddr)a[1], .count = (uint32_t)a[2]};
+    struct io io = {
+        .is_vector = true, .iov = (gaddr)a[1], .count = (uint32_t)a[2]};
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_READ, &f);
@@ -42,7 +41,8 @@ wasi_fd_read(struct task *t, const uint64_t *a)
 int64_t
 wasi_fd_write(struct task *t, const uint64_t *a)
 {
-    struct io io = {.iov = (gaddr)a[1], .count = (uint32_t)a[2]};
+    struct io io = {
+        .is_vector = true, .iov = (gaddr)a[1], .count = (uint32_t)a[2]};
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_WRITE, &f);
@@ -53,7 +53,10 @@ static int64_t
 transfer_at(struct task *t, const uint64_t *a, uint64_t right, io_fn *fn)
 {
     uint64_t pos = a[3];
-    struct io io = {.iov = (gaddr)a[1], .count = (uint32_t)a[2], .pos = &pos};
+    struct io io = {.is_vector = true,
+                    .iov = (gaddr)a[1],
+                    .count = (uint32_t)a[2],
+                    .pos = &pos};
     struct file *f;
 
     int r = wasi_file(t, a[0], right, &f);

@@ -123,8 +123,12 @@ flags_of_open(const struct open_args *o, bool follow)
     const uint64_t writes = RIGHT_FD_WRITE | RIGHT_FD_ALLOCATE;
     uint32_t flags = wasi_open_flags(o->fdflags);
 
+    const uint64_t both = RIGHT_FD_READ | RIGHT_FD_WRITE;
+
+    /* A directory is opened for reading, whatever else the rights say; but
+     * the two of files together ask for one to write to. */
     if (o->oflags & OFLAG_DIRECTORY)
-        flags |= O_DIRECTORY;
+        flags |= O_DIRECTORY | ((o->rights.base & both) == both ? O_RDWR : 0);
     else if (o->rights.base & writes)
         flags |= o->rights.base & reads ? O_RDWR : O_WRONLY;
     flags |= o->oflags & OFLAG_CREAT ? O_CREAT : 0;
