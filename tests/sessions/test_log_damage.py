@@ -2,6 +2,7 @@
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 
 import pytest
@@ -140,7 +141,11 @@ def test_copies_are_no_damage(sup, client, make, tmp_path):
             if (sup.folder / "store/images").exists() else None
     for name in ("store.db", "store.db-wal"):
         shutil.copy(sup.folder / "store" / name, both / "store")
-    subprocess.run(["sqlite3", sup.folder / "store/store.db", f".backup {backup}/store/store.db"], check=True)
+    # as `.backup` of the program sqlite3, which need not be installed
+    with sqlite3.connect(sup.folder / "store/store.db") as db, sqlite3.connect(backup / "store/store.db") as to:
+        db.backup(to)
+    db.close()
+    to.close()
     for folder in (both, backup, sup.folder):
         copy = supervisor.Supervisor(folder).start()
         try:
