@@ -63,7 +63,7 @@ def test_too_much_memory_is_oom(cgroups):
     with pool(backend=cgroups) as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
-        p.attack(number, "take_memory", 400)
+        p.attack(number, "take_memory", 800)
         ending = p.wait(number)
     assert (ending.cause, ending.status) == ("oom", -9) and ending.oom_kills, ending
 
@@ -73,7 +73,7 @@ def test_too_much_memory_is_oom_where_there_are_no_groups():
     with pool(backend="rlimits") as p:
         p.tell("settle", 1)
         number, _ = p.take((16, 100, 1, 1))
-        p.attack(number, "take_memory", 400)
+        p.attack(number, "take_memory", 800)
         ending = p.wait(number)
     assert (ending.cause, ending.status) == ("oom", -9), ending
 
