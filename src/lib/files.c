@@ -302,8 +302,9 @@ static int
 write_beside(const struct walk *walk, struct kernel *k,
              const struct wsand_write *w, const struct attr *old)
 {
-    struct at temp = {
-        .k = k, .base = &walk->dir, .owner = {old->uid, old->gid}};
+    struct at temp = {.k = k,
+                      .base = &walk->dir,
+                      .owner = {.uid = old->uid, .gid = old->gid}};
     struct at to = {.k = k, .base = &walk->dir, .path = walk->name};
     struct file *f = NULL;
     char name[32];

@@ -632,3 +632,18 @@ def test_the_folder_to_begin_in():
         assert sb.commands.start("pwd").read_until("\n") == b"/\n"
     with pytest.raises(RpcError, match="cwd"):
         Sandbox(cwd="/none")
+
+
+def test_the_user_that_commands_run_as():
+    with Sandbox() as sb:
+        assert sb.commands.run("id -u; echo ~").stdout == "1000\n/home/user\n"
+        process = sb.commands.start("id -u", user="root")
+        assert process.read_until("\n") == b"0\n"
+    with Sandbox(user="root") as sb:
+        assert sb.commands.run("mkdir /app; id -u; echo ~").stdout == (
+            "0\n/root\n")
+        assert sb.fork().commands.run("id -u").stdout == "0\n"
+        process = sb.commands.start("id -u", user="user")
+        assert process.read_until("\n") == b"1000\n"
+    with pytest.raises(RpcError, match="user.*nobody"):
+        Sandbox(user="nobody")

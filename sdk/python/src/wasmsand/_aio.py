@@ -243,11 +243,12 @@ class AsyncCommands:
     async def start(self, command: Optional[str] = None, *, pty: bool = False,
                     rows: int = 24, cols: int = 80,
                     env: Optional[Mapping[str, str]] = None,
-                    cwd: Optional[str] = None) -> AsyncProcess:
+                    cwd: Optional[str] = None,
+                    user: Optional[str] = None) -> AsyncProcess:
         signal = _Signal()
         number = await self._channel.ado(_ops.start(
             command, signal.output, pty=pty, rows=rows, cols=cols, env=env,
-            cwd=cwd))
+            cwd=cwd, user=user))
         return AsyncProcess(self._channel, number, signal)
 
 
@@ -336,6 +337,7 @@ class AsyncSandbox:
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
                  cwd: Optional[str] = None,
+                 user: Optional[str] = None,
                  tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
@@ -343,8 +345,8 @@ class AsyncSandbox:
                  extensions: Optional[Mapping[str, Extension]] = None) -> None:
         self._params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
-            limits=limits, mounts=mounts, env=env, cwd=cwd, tools_dir=tools_dir,
-            writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
+            limits=limits, mounts=mounts, env=env, cwd=cwd, user=user,
+            tools_dir=tools_dir, writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
             clock_ms=clock_ms, extensions=extensions)
         self._extensions = extensions
         self._channel: Optional[_AsyncChannel] = None

@@ -166,12 +166,12 @@ def run(command: Command, *, stdin: Optional[Data],
 
 def start(command: Optional[str], output: Output, *, pty: bool, rows: int,
           cols: int, env: Optional[Mapping[str, str]],
-          cwd: Optional[str]) -> Op[int]:
+          cwd: Optional[str], user: Optional[str]) -> Op[int]:
     params = optional(
         {"pty": flag("pty", pty), "encoding": "base64",
          "windowBytes": WINDOW_BYTES},
         command=maybe_text("command", command), cwd=maybe_text("cwd", cwd),
-        env=variables("env", env))
+        user=maybe_text("user", user), env=variables("env", env))
     if pty:
         params.update(rows=integer("rows", rows), cols=integer("cols", cols))
     result = yield from in_folder(cwd, Request(
@@ -429,7 +429,7 @@ def extension_handler(extensions: Mapping[str, Extension]) -> \
 def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            limits: Optional[Mapping[str, int]], mounts: Iterable[Mount],
            env: Optional[Mapping[str, str]], cwd: Optional[str],
-           tools_dir: Optional[HostPath],
+           user: Optional[str], tools_dir: Optional[HostPath],
            writable_paths: Optional[List[str]],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
@@ -447,7 +447,7 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
         fsLimitBytes=maybe_integer("fs_limit_bytes", fs_limit_bytes),
         limits={**DEFAULT_LIMITS, **(known_limits(limits) or {})},
         mounts=mount_params(mounts) or None, env=variables("env", env),
-        cwd=maybe_text("cwd", cwd),
+        cwd=maybe_text("cwd", cwd), user=maybe_text("user", user),
         wasmDir=tools,
         writablePaths=texts("writable_paths", writable_paths),
         allowTools=texts("allow_tools", allow_tools),

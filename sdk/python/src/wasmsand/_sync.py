@@ -382,12 +382,15 @@ class Commands:
     def start(self, command: Optional[str] = None, *, pty: bool = False,
               rows: int = 24, cols: int = 80,
               env: Optional[Mapping[str, str]] = None,
-              cwd: Optional[str] = None) -> Process:
+              cwd: Optional[str] = None,
+              user: Optional[str] = None) -> Process:
         """Starts a bash of its own for the command (with pty, without one:
-        an interactive shell) and does not wait for it."""
+        an interactive shell) and does not wait for it. user is "user" or
+        "root" [the sandbox's]."""
         output = Output()
         number = self._channel.do(_ops.start(
-            command, output, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd))
+            command, output, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd,
+            user=user))
         return Process(self._channel, number, output)
 
 
@@ -493,6 +496,7 @@ class Sandbox:
                  mounts: Sequence[Mount] = (),
                  env: Optional[Mapping[str, str]] = None,
                  cwd: Optional[str] = None,
+                 user: Optional[str] = None,
                  tools_dir: Optional[HostPath] = None,
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
@@ -500,8 +504,8 @@ class Sandbox:
                  extensions: Optional[Mapping[str, Extension]] = None) -> None:
         params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
-            limits=limits, mounts=mounts, env=env, cwd=cwd, tools_dir=tools_dir,
-            writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
+            limits=limits, mounts=mounts, env=env, cwd=cwd, user=user,
+            tools_dir=tools_dir, writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
             clock_ms=clock_ms, extensions=extensions)
         lease = _ops.connect(params, extensions)
         self._attach(_Channel(lease, None))
