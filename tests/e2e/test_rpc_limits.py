@@ -61,6 +61,15 @@ def test_processes(server):
                                  "or raise limits.processes")
 
 
+def test_a_shell_at_the_limit_of_processes_gives_up_soon(server):
+    """Bash's own retries take 15 s, longer than the time limit here."""
+    result = message_after(server, "for i in 1 2 3 4 5 6; do sleep 1000 & done; echo x | cat",
+                           limits={"processes": 5}, timeoutMs=12000)
+    assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "processes")
+    assert result["stderr"] == ("bash: fork: the limit of processes is reached: "
+                                "Resource temporarily unavailable\n")
+
+
 def test_cpu(server):
     result = message_after(server, "while :; do :; done", limits={"cpuMs": 50})
     assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "cpu")

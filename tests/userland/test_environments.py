@@ -102,6 +102,14 @@ def test_scripts_of_users_are_found(made):
     made.tell(":back")
 
 
+@pytest.mark.parametrize("pip", ["pip", "v/bin/pip"])
+def test_pip_says_that_there_is_no_index(made, pip):
+    done = made.run(f"{pip} install nosuch")
+    assert done.status == 1
+    assert "ERROR: There is no package index in this sandbox." in done.err, done.err
+    assert "No matching distribution found for nosuch" in done.err
+
+
 def test_nothing_of_the_wheels_is_installed(made):
     assert made.out("python3 -m pip list --format=freeze | cut -d= -f1") == "pip\npsutil\n"
 
