@@ -3,6 +3,7 @@
 #include "kernel/pidfd.h"
 
 #include "kernel/kernel.h"
+#include "kernel/vfs/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,6 +64,20 @@ pidfd_task(const struct file *f, struct task **ret)
     if (!p->task)
         return -ESRCH;
     *ret = p->task;
+    return 0;
+}
+
+int
+pidfd_task_or_folder(const struct file *f, struct task **ret)
+{
+    int pid = f->flags & O_PATH ? 0 : procfs_pid(&f->node);
+    struct task *t = pid ? task_find(f->kernel, pid) : NULL;
+
+    if (!pid)
+        return pidfd_task(f, ret);
+    if (!t)
+        return -ESRCH;
+    *ret = t;
     return 0;
 }
 

@@ -14,6 +14,8 @@ struct task;
 int pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret);
 /* The process of f. -EBADF: f stands for none; -ESRCH: its status was taken. */
 int pidfd_task(const struct file *f, struct task **ret);
+/* As pidfd_task; a process's folder in /proc stands for it too. */
+int pidfd_task_or_folder(const struct file *f, struct task **ret);
 /* t has ended: wakes those who wait for that. */
 void pidfd_ended(struct task *t);
 /* t is about to be freed. */

@@ -148,7 +148,7 @@ sys_pidfd_send_signal(struct task *t, const union sysarg *a)
 
     if (a[3].u)
         return -EINVAL;
-    int r = f ? pidfd_task(f, &to) : -EBADF;
+    int r = f ? pidfd_task_or_folder(f, &to) : -EBADF;
     if (r < 0)
         return r;
     if (!a[2].addr)

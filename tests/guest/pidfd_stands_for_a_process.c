@@ -48,6 +48,15 @@ main(void)
     CHECK_EQ(si.si_pid, 0);
     CHECK_ERR(read(fd, &c, 1), EINVAL);
 
+    /* Its folder in /proc stands for it too, but only for signals. */
+    char folder[32];
+    snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+    int dir = OK(open(folder, O_DIRECTORY));
+    int path = OK(open(folder, O_PATH));
+    OK(signal_process(dir, 0));
+    CHECK_ERR(signal_process(path, 0), EBADF);
+    CHECK_ERR(waitid(P_PIDFD, (id_t)dir, &si, WEXITED), EBADF);
+
     OK(signal_process(fd, SIGKILL));
     CHECK_EQ(poll(&p, 1, -1), 1);
     CHECK(p.revents & POLLIN);
@@ -60,6 +69,7 @@ main(void)
     /* Its status was taken: no process is left, nor another of its number. */
     CHECK_EQ(poll(&p, 1, 0), 1);
     CHECK_ERR(signal_process(fd, 0), ESRCH);
+    CHECK_ERR(signal_process(dir, 0), ESRCH);
     CHECK_ERR(waitid(P_PIDFD, (id_t)fd, &si, WEXITED), ECHILD);
     CHECK_ERR(open_process(pid, 0), ESRCH);
 

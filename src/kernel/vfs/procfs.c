@@ -463,6 +463,15 @@ static const struct fs_ops procfs_ops = {
 static const struct fs_ops sysfs_ops = {
     .name = "sysfs", TABLE_OPS, .statfs = sysfs_statfs};
 
+int
+procfs_pid(const struct vnode *v)
+{
+    bool is_process = v->mnt && v->mnt->fs->ops == &procfs_ops &&
+                      (v->ino >> 32 & 0xff) == PROC_PID;
+
+    return is_process ? (int)(v->ino >> 40) : 0;
+}
+
 static int
 table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
           OWN struct fs **ret)

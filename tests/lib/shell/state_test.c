@@ -90,8 +90,9 @@ static const char *const questions[] = {
     "dirs; history",
     "pwd -P; for i in 5 6 7; do readlink /proc/$$/fd/$i; "
     "grep -E 'pos|flags' /proc/$$/fdinfo/$i; done 2>/dev/null",
-    "find / -xdev -path /root -prune -o ! -path /dev ! -path /proc -printf "
-    "'%i %M %n %U %G %s %b %A@ %C@ %T@ %p -> %l\\n' | sort",
+    "find / -xdev -path /root -prune -o ! -path /dev ! -path /proc ! -path "
+    "/sys "
+    "-printf '%i %M %n %U %G %s %b %A@ %C@ %T@ %p -> %l\\n' | sort",
     "find / -xdev -path /root -prune -o -newer /etc/passwd -type f -exec cksum "
     "{} +",
 };
