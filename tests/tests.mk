@@ -252,7 +252,7 @@ build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
   call.c client.c do_end.c do_session.c ending.c events.c life.c life_end.c mend.c methods.c \
-  metrics.c native_calls.c options.c output.c reactor.c records.c route.c say.c \
+  metrics.c native_calls.c not_copied.c options.c output.c reactor.c records.c route.c say.c \
   session_call.c session_options.c sessions.c state.c config.c config_check.c \
   config_file.c config_value.c tokens.c))
 build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)

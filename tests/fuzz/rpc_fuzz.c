@@ -96,6 +96,10 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *o,
             touch(o->mounts[i].files[j].path);
     for (size_t i = 0; i < o->n_commands; i++)
         touch(o->commands[i].help);
+    for (size_t i = 0; i < o->n_mount_limits; i++)
+        touch(o->mount_limits[i].guest_path);
+    touch(o->cwd);
+    touch(o->user);
     int r = result(err);
     if (r == 0)
         *ret = calloc(1, sizeof **ret);
@@ -147,6 +151,14 @@ wsand_post_beside(struct wsand_sandbox *sb,
 }
 
 int
+wsand_beside(struct wsand_sandbox *sb,
+             void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
+             struct wsand_error *err)
+{
+    return wsand_post(sb, fn, arg, err);
+}
+
+int
 wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
                    struct wsand_error *err)
 {
@@ -193,6 +205,31 @@ void
 wsand_cancel(struct wsand_sandbox *sb)
 {
     (void)sb;
+}
+
+int
+wsand_run_resume(struct wsand_sandbox *sb, struct wsand_error *err)
+{
+    (void)sb;
+    (void)err;
+    return 0;
+}
+
+/* Every other state had two processes. */
+int
+wsand_not_copied(struct wsand_sandbox *sb, struct wsand_lost_process **ret,
+                 size_t *ret_n, struct wsand_error *err)
+{
+    (void)sb;
+    (void)err;
+    if (n_calls % 2)
+        return 0;
+    struct wsand_lost_process *v = calloc(2, sizeof *v);
+    v[0] = (struct wsand_lost_process){7, 0, "sleep \"1\""};
+    v[1] = (struct wsand_lost_process){8, 3, "\xff"};
+    *ret = v;
+    *ret_n = 2;
+    return 0;
 }
 
 int
@@ -469,6 +506,7 @@ wsand_process_start(struct wsand_sandbox *sb,
     (void)sb;
     touch(o->command);
     touch(o->cwd);
+    touch(o->user);
     if (r < 0)
         return r;
     *ret_id = 1;
