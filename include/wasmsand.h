@@ -551,9 +551,9 @@ struct wsand_lost_process {
     const char *command; /* its arguments, cut after 200 bytes */
 };
 
-/* What the state had that sb was forked from, or that was brought back into it
- * last (restore, reset, state_apply): at most 4 KiB of them. Freed with one
- * free(). */
+/* Lists the processes of the state that sb was forked from, or that was brought
+ * back into it last (restore, reset, state_apply): at most 4 KiB of them. The
+ * caller frees *ret with one free(). */
 WSAND_API int wsand_not_copied(struct wsand_sandbox *sb,
                                struct wsand_lost_process **ret, size_t *ret_n,
                                struct wsand_error *err);

@@ -37,8 +37,8 @@ struct capture {
 /* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
 OWN struct capture *capture_new(size_t max, bool is_ring);
 void capture_put(OWN struct capture *c); /* NULL is fine */
-/* What is written from now on goes to `later` (a reference is taken), also by
- * the writers that wait. */
+/* Sends all later output to `later` (a reference is taken), also that of the
+ * writers that wait. */
 void capture_close(struct capture *c, struct capture *later);
 /* Has the writers that wait ask for the window again. */
 void capture_wake(struct capture *c);

@@ -50,8 +50,9 @@ first_character(const char *s, size_t len)
     return at;
 }
 
-/* What is between two ends of the data becomes a line that says how much is
- * missing there, or nothing. The line takes its room from the second end. */
+/* Replaces the gap between the two ends of the data by a line with the number
+ * of missing bytes, or by nothing. The line takes its space from the second
+ * end. */
 static void
 join_ends(char *data, size_t *len, size_t head, bool has_line,
           uint64_t *dropped)

@@ -196,8 +196,8 @@ fill_reserve(struct keeper *k)
     return reserve_fill(k->store);
 }
 
-/* What makes space is tried again with the reserve. While that is in use,
- * nothing else is tried at all. */
+/* Jobs that make space are tried again with the reserve. While the reserve is
+ * in use, no other job is tried. */
 static void
 run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
 {

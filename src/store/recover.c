@@ -1,5 +1,5 @@
-/* What is done when a store is opened: is all there that the ledger says was
- * acknowledged? What is not becomes a row of the table `damage`, which the
+/* Opening a store compares it with the ledger: is everything there that was
+ * acknowledged? Each loss becomes a row of the table `damage`, which the
  * supervisor reports as events, and fsck as findings.
  *
  * A torn end of the log is normal: a kill or a loss of power comes amid a

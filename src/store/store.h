@@ -157,13 +157,14 @@ struct store_batch {
     bool is_first, is_last;
 };
 int store_commit(struct store *s, const struct store_batch *b);
-/* What a commit changes, added to what other parts of it do. */
+/* The changes that a commit makes to the size of a session, added up over the
+ * parts of the commit. */
 struct store_change {
     int64_t bytes, inodes;
 };
 int store_weigh(struct store *s, const struct store_batch *b,
                 struct store_change *change);
-/* The same at once, when a worker is gone amid a commit. */
+/* Discards the parts of a commit whose worker is gone, at once. */
 int store_discard(struct store *s, const char *session);
 
 /* The new session `to` has all records of `from` as of its newest commit. */
@@ -203,10 +204,10 @@ struct store_finding {
     bool is_repaired;
 };
 typedef void store_finding_fn(void *arg, const struct store_finding *f);
-/* What was found when the store was opened, now or earlier, and was not
- * reported since: commits that were acknowledged and are lost, or were behind
- * damage and are recovered, rows of sessions that are not what was written.
- * With `forget`, they have been reported now. Returns how many there are. */
+/* Reports the damage that was found when the store was opened, now or earlier,
+ * and was not reported since: acknowledged commits that are lost, or that were
+ * behind damage and are recovered, and damaged rows of sessions. With `forget`,
+ * they count as reported from now on. Returns how many there are. */
 int store_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg);
 /* Verifies the hash of every chunk that a session refers to, and its inode
  * table. With `repair`, a file with damaged contents becomes an empty one, a

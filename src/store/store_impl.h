@@ -132,7 +132,7 @@ void reserve_open(struct store *s, const char *dir);
 int reserve_fill(struct store *s);
 /* Gives its space to the next commits; false: there is none. */
 bool reserve_use(struct store *s);
-/* The same, if upkeep has something to remove as a whole. */
+/* Uses the reserve, if upkeep has something to remove as a whole. */
 bool reserve_use_for_upkeep(struct store *s);
 
 /* --- session.c */

@@ -135,11 +135,11 @@ int hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
 void hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after);
 /* ftruncate within the limit. */
 int hostfs_truncate(struct hostfs *h, int hfd, uint64_t size);
-/* What is given back when a name is removed: nothing while its inode (with the
+/* The quota that removing a name gives back: nothing while its inode (with the
  * node n, or NULL) has other names, or is open. */
 struct quota hostfs_cost_at(int dir_hfd, const char *name,
                             const struct hostnode *n);
-/* The same when a file is closed: nothing while it has a name. */
+/* The quota that closing a file gives back: nothing while it has a name. */
 struct quota hostfs_cost_of_nameless(int hfd);
 void hostfs_note_gone(struct hostfs *h, struct quota cost);
 

@@ -124,7 +124,7 @@ check_rights(struct task *t, const struct rename_end *a,
     return r < 0 ? r : may_move(t, a, b);
 }
 
-/* What an exchange moved is reported as two moves. */
+/* An exchange is reported as two moves. */
 static void
 report(const struct rename_end *a, const struct rename_end *b, unsigned flags)
 {

@@ -271,9 +271,9 @@ class Process:
                 piece = self._until(self._output.next, None)
 
     def read(self, timeout: Optional[float] = None) -> bytes:
-        """What it has written since the last time, to both streams: waits until
-        there is something, TimeoutError if that takes longer. Nothing when it
-        has ended."""
+        """Returns the output since the last call, of both streams. Waits until
+        there is some; raises TimeoutError if that takes longer. The result is
+        empty when the process has ended."""
         seconds = _args.maybe_seconds("timeout", timeout)
         with self._output.reading(threading.current_thread()):
             return self._until(self._output.all, seconds)

@@ -325,7 +325,7 @@ class Connection:
 
 
 class Lease:
-    """What all objects that use a server have in common: it ends when the last
+    """The share that each object has in its server, which ends when the last
     of them is gone. The functions that answer the server are here, since they
     may refer to such objects; the threads of the connection must not."""
 
