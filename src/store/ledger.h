@@ -53,7 +53,7 @@ struct ledger {
     enum ledger_log log;
     uint64_t salts, boot;
     int64_t end; /* where the next entry goes */
-    /* What it claimed when it was opened, by id. */
+    /* The claims that it had when it was opened, by id. */
     struct claim *old;
     size_t n_old;
     /* Claims of transactions that are not synced, in their order. */

@@ -124,7 +124,7 @@ int hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
 int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);
 
 /* --- hostfs_quota.c */
-/* What may still be added. */
+/* Returns the quota that is left. */
 struct quota hostfs_left(const struct hostfs *h);
 /* May one more inode be made? 0, or -ENOSPC. */
 int hostfs_check_new(const struct hostfs *h);
