@@ -84,8 +84,7 @@ find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     struct list *bucket = &e->programs[hash[0] % PROGRAM_BUCKETS];
 
-    LIST_FOR_EACH(it, bucket)
-    {
+    LIST_FOR_EACH(it, bucket) {
         struct engine_program *p =
             CONTAINER_OF(it, struct engine_program, bucket);
         if (memcmp(p->facts.hash, hash, BLAKE2B_BYTES) != 0 ||
@@ -180,8 +179,7 @@ programs_drop_kept(struct engine *e)
 static OWN struct compilation *
 find_compilation(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
-    LIST_FOR_EACH(it, &e->compilations)
-    {
+    LIST_FOR_EACH(it, &e->compilations) {
         struct compilation *c = CONTAINER_OF(it, struct compilation, link);
         if (!memcmp(c->hash, hash, sizeof c->hash) &&
             c->is_trusted == is_trusted && program_try_get(&c->base))

@@ -189,8 +189,7 @@ static void
 visit_neighbours(struct level *level, const struct epoll *ep, bool down)
 {
     if (down) {
-        LIST_FOR_EACH(it, &ep->items)
-        {
+        LIST_FOR_EACH(it, &ep->items) {
             struct epoll_item *item = CONTAINER_OF(it, struct epoll_item, link);
             if (item->file->ops == &epoll_ops)
                 visit(level, item->file->obj);
@@ -198,7 +197,7 @@ visit_neighbours(struct level *level, const struct epoll *ep, bool down)
         return;
     }
     LIST_FOR_EACH(it, &ep->file->watchers)
-    visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
+        visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
 }
 
 /* How many sets deep the nesting is from ep on; -ELOOP if it leads to
@@ -398,7 +397,7 @@ epoll_release(struct file *f)
     struct epoll *ep = f->obj;
 
     LIST_FOR_EACH_SAFE(it, &ep->items)
-    item_free(CONTAINER_OF(it, struct epoll_item, link));
+        item_free(CONTAINER_OF(it, struct epoll_item, link));
     waitq_fini(&ep->changed);
     free(ep);
 }

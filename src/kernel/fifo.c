@@ -40,8 +40,7 @@ fifo_free(OWN struct pipe *p)
 static struct fifo *
 fifo_find_or_new(struct kernel *k, const struct vnode *v)
 {
-    LIST_FOR_EACH(it, &k->fifos)
-    {
+    LIST_FOR_EACH(it, &k->fifos) {
         struct fifo *fifo = CONTAINER_OF(it, struct fifo, link);
         if (fifo->node.ino == v->ino && fifo->node.mnt->fs == v->mnt->fs)
             return fifo;

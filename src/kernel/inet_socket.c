@@ -155,8 +155,7 @@ may_share(const struct socket *a, const struct socket *b)
 static bool
 is_port_taken(const struct socket *s, uint16_t port)
 {
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, port))
-    {
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         /* At the same place in both kinds of addresses; a bucket can be long.
          */
@@ -260,8 +259,7 @@ inet_listen(struct socket *s)
     if (r < 0)
         return r;
     struct endpoint own = endpoint_of(&s->local);
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, own.port))
-    {
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, own.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         if (other != s && other->state == SOCK_LISTENING &&
             collides(s, other) && !may_share(s, other))
@@ -342,8 +340,7 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
         kernel_deny(s->kernel, t);
         return -ENETUNREACH;
     }
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, to.port))
-    {
+    LIST_FOR_EACH(it, bucket_of(s->kernel->net, to.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         int points = other->type == s->type ? score(other, &to, &from) : 0;
         if (points > best_score) {

@@ -80,9 +80,9 @@ visit(struct net *n, struct socket *s, struct list *todo)
 {
     list_remove(&s->gc_link);
     LIST_FOR_EACH(it, &s->carried)
-    mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
+        mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
     LIST_FOR_EACH(it, &s->pending)
-    mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
+        mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
 }
 
 static void
@@ -92,8 +92,7 @@ mark_held(struct net *n)
 
     list_init(&todo);
     n->gc_mark++;
-    LIST_FOR_EACH(it, &n->carriers)
-    {
+    LIST_FOR_EACH(it, &n->carriers) {
         struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
         if (is_held(s))
             mark(n, s, &todo);
@@ -125,8 +124,7 @@ inflight_sweep(struct net *n)
         return false;
     n->n_suspects = 0;
     mark_held(n);
-    LIST_FOR_EACH_SAFE(it, &n->carriers)
-    {
+    LIST_FOR_EACH_SAFE(it, &n->carriers) {
         struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
         if (s->gc_mark != n->gc_mark)
             drop_carried(n, s);

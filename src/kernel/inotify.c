@@ -280,8 +280,7 @@ find_watch(const struct inotify *in, const struct vnode *node)
 
     if (!in->kernel->watches)
         return NULL;
-    LIST_FOR_EACH(it, bucket_of(in->kernel->watches, fs, node->ino))
-    {
+    LIST_FOR_EACH(it, bucket_of(in->kernel->watches, fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->owner == in && w->fs == fs && w->ino == node->ino)
             return w;
@@ -340,8 +339,7 @@ inotify_remove(struct file *f, int wd)
 
     if (f->ops != &inotify_ops)
         return -EINVAL;
-    LIST_FOR_EACH(it, &in->watches)
-    {
+    LIST_FOR_EACH(it, &in->watches) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_file);
         if (w->wd != wd)
             continue;
@@ -383,8 +381,7 @@ tell(const struct vnode *node, uint32_t mask, uint32_t cookie, struct name name,
 
     if (!k->watches)
         return;
-    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, fs, node->ino))
-    {
+    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->fs != fs || w->ino != node->ino)
             continue;
@@ -471,8 +468,7 @@ inotify_gone(const struct vnode *node)
     struct kernel *k = watching(node);
     if (!k)
         return;
-    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, node->mnt->fs, node->ino))
-    {
+    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, node->mnt->fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->fs == node->mnt->fs && w->ino == node->ino)
             watch_end(w);
@@ -528,7 +524,7 @@ inotify_moved(const struct dentry *from, const struct dentry *to, bool is_dir)
         tell_node(&to->node, IN_ATTRIB);
     tell_node(&from->node, IN_MOVE_SELF);
     LIST_FOR_EACH(it, &k->tasks)
-    rename_files(CONTAINER_OF(it, struct task, link), from, to);
+        rename_files(CONTAINER_OF(it, struct task, link), from, to);
     if (to->node.mnt)
         inotify_gone(&to->node);
 }

@@ -119,9 +119,8 @@ kernel_end_all(struct kernel *k)
 
     kernel_kill(k, 0, SIGKILL);
     LIST_FOR_EACH(it, &k->tasks)
-    CONTAINER_OF(it, struct task, link)->is_host_child = false;
-    LIST_FOR_EACH_SAFE(it, &k->init->children)
-    {
+        CONTAINER_OF(it, struct task, link)->is_host_child = false;
+    LIST_FOR_EACH_SAFE(it, &k->init->children) {
         struct task *t = CONTAINER_OF(it, struct task, sibling);
         if (t->is_zombie && !t->thread && list_is_empty(&t->reap))
             list_push_back(&k->reap_list, &t->reap);
@@ -343,8 +342,7 @@ kernel_kill(struct kernel *k, uint64_t tag, int sig)
 {
     struct siginfo_k si = {.signo = sig, .code = SI_KERNEL};
 
-    LIST_FOR_EACH_SAFE(it, &k->tasks)
-    {
+    LIST_FOR_EACH_SAFE(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t != k->init && (!tag || t->run_tag == tag))
             (void)signal_send(t, &si);

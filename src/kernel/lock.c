@@ -78,8 +78,7 @@ inode_find(const struct file *f)
 
     if (!l)
         return NULL;
-    LIST_FOR_EACH(it, &l->inodes[ino_of(f) % INODE_BUCKETS])
-    {
+    LIST_FOR_EACH(it, &l->inodes[ino_of(f) % INODE_BUCKETS]) {
         struct lock_inode *n = CONTAINER_OF(it, struct lock_inode, link);
         if (n->ino == ino_of(f) && n->fs == fs_of(f))
             return n;
@@ -109,8 +108,7 @@ inode_find_or_new(struct file *f)
 static void
 inode_wake(struct kernel *k, struct lock_inode *n)
 {
-    LIST_FOR_EACH(it, &k->locks->waits)
-    {
+    LIST_FOR_EACH(it, &k->locks->waits) {
         struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
         if (w->inode == n)
             w->holder = NULL;
@@ -174,8 +172,7 @@ static struct record *
 find_conflict(const struct list *records, const void *owner,
               enum lock_type type, struct lock_range range)
 {
-    LIST_FOR_EACH(it, records)
-    {
+    LIST_FOR_EACH(it, records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
         bool excludes = type == LOCKED_WRITE || r->type == LOCKED_WRITE;
         if (r->owner != owner && excludes && overlaps(r->range, range))
@@ -228,8 +225,7 @@ static void
 carve(struct kernel *k, struct lock_inode *n, const void *owner,
       struct record_lock *want, struct record **spare)
 {
-    LIST_FOR_EACH_SAFE(it, &n->records)
-    {
+    LIST_FOR_EACH_SAFE(it, &n->records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
         if (r->owner != owner || !touches(r->range, want->range))
             continue;
@@ -250,8 +246,7 @@ static bool
 splits(const struct lock_inode *n, const void *owner,
        const struct record_lock *want)
 {
-    LIST_FOR_EACH(it, &n->records)
-    {
+    LIST_FOR_EACH(it, &n->records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
         if (r->owner == owner && r->type != want->type &&
             r->range.first < want->range.first &&
@@ -314,8 +309,7 @@ wait_end(struct thread *th)
 static const void *
 waits_for(const struct locks *l, const void *waiter)
 {
-    LIST_FOR_EACH(it, &l->waits)
-    {
+    LIST_FOR_EACH(it, &l->waits) {
         struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
         if (w->waiter == waiter)
             return w->holder;
@@ -403,8 +397,7 @@ remove_of(struct kernel *k, struct list *records, const void *owner)
 {
     bool found = false;
 
-    LIST_FOR_EACH_SAFE(it, records)
-    {
+    LIST_FOR_EACH_SAFE(it, records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
         if (r->owner != owner)
             continue;

@@ -33,7 +33,7 @@ net_free(OWN struct net *n)
      * reference but its own. */
     n->is_collecting = true;
     LIST_FOR_EACH(it, &n->sockets)
-    socket_drop_queue(CONTAINER_OF(it, struct socket, all));
+        socket_drop_queue(CONTAINER_OF(it, struct socket, all));
     n->is_collecting = false;
     net_collect(n);
     net_drop_spare(n);

@@ -85,7 +85,7 @@ void
 pidfd_ended(struct task *t)
 {
     LIST_FOR_EACH(it, &t->pidfds)
-    waitq_wake(&CONTAINER_OF(it, struct pidfd, link)->ended);
+        waitq_wake(&CONTAINER_OF(it, struct pidfd, link)->ended);
 }
 
 void

@@ -353,7 +353,7 @@ fill_pollfds(struct kernel *k)
     size_t n = 1;
 
     LIST_FOR_EACH(it, &k->host_watches)
-    n++;
+        n++;
     if (n > k->cap_pollfds) {
         struct pollfd *p = realloc(k->pollfds, n * sizeof *p);
         if (!p)
@@ -363,8 +363,7 @@ fill_pollfds(struct kernel *k)
     }
     n = 0;
     k->pollfds[n++] = (struct pollfd){.fd = k->kick_hfd, .events = POLLIN};
-    LIST_FOR_EACH(it, &k->host_watches)
-    {
+    LIST_FOR_EACH(it, &k->host_watches) {
         struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
         k->pollfds[n++] = (struct pollfd){.fd = w->hfd, .events = w->events};
     }
@@ -376,8 +375,7 @@ wake_watches(struct kernel *k)
 {
     struct pollfd *p = k->pollfds + 1;
 
-    LIST_FOR_EACH_SAFE(it, &k->host_watches)
-    {
+    LIST_FOR_EACH_SAFE(it, &k->host_watches) {
         struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
         if (!(p++)->revents)
             continue;

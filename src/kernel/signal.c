@@ -32,8 +32,7 @@ signals_init(struct signals *s)
 static void
 queue_drop(struct signals *s, struct kernel *k, uint64_t set)
 {
-    LIST_FOR_EACH_SAFE(it, &s->queue)
-    {
+    LIST_FOR_EACH_SAFE(it, &s->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
         if (!(set & SIG_BIT(q->info.signo)))
             continue;
@@ -50,8 +49,7 @@ queue_drop_timers(struct signals *s, struct kernel *k)
 {
     uint64_t dropped = 0, kept = 0;
 
-    LIST_FOR_EACH_SAFE(it, &s->queue)
-    {
+    LIST_FOR_EACH_SAFE(it, &s->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
         if (q->info.code != SI_TIMER) {
             kept |= SIG_BIT(q->info.signo);
@@ -183,8 +181,7 @@ enqueue(struct task *t, const struct siginfo_k *info)
 static void
 tell_watchers(struct task *t, int sig)
 {
-    LIST_FOR_EACH_SAFE(it, &t->sig.watchers)
-    {
+    LIST_FOR_EACH_SAFE(it, &t->sig.watchers) {
         struct sigwatch *w = CONTAINER_OF(it, struct sigwatch, link);
         w->notify(w, sig);
     }
@@ -245,8 +242,7 @@ signal_send(struct task *t, const struct siginfo_k *info)
 bool
 signal_add_overrun(struct task *t, int timerid, int missed)
 {
-    LIST_FOR_EACH(it, &t->sig.queue)
-    {
+    LIST_FOR_EACH(it, &t->sig.queue) {
         struct siginfo_k *si = &CONTAINER_OF(it, struct sigqueue, link)->info;
         if (si->code != SI_TIMER || si->timerid != timerid)
             continue;
@@ -270,8 +266,7 @@ signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
 {
     int r = -ESRCH;
 
-    LIST_FOR_EACH_SAFE(it, &k->tasks)
-    {
+    LIST_FOR_EACH_SAFE(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->pgid != pgid)
             continue;
@@ -339,8 +334,7 @@ signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
     if (!due)
         return 0;
     int sig = __builtin_ctzll(due) + 1;
-    LIST_FOR_EACH(it, &t->sig.queue)
-    {
+    LIST_FOR_EACH(it, &t->sig.queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
         if (q->info.signo != sig)
             continue;

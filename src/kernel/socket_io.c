@@ -47,8 +47,7 @@ static void
 wake_senders(struct socket *s)
 {
     waitq_wake(&s->room);
-    LIST_FOR_EACH(it, &s->peers)
-    {
+    LIST_FOR_EACH(it, &s->peers) {
         struct socket *p = CONTAINER_OF(it, struct socket, peer_link);
         if (!p->wants_room || !socket_has_room(p))
             continue;
@@ -84,8 +83,7 @@ socket_readable(const struct socket *s)
 {
     size_t n = 0;
 
-    LIST_FOR_EACH(it, &s->queue)
-    {
+    LIST_FOR_EACH(it, &s->queue) {
         n += packet_len(CONTAINER_OF(it, struct packet, link));
         if (!socket_is_stream(s))
             break;
@@ -354,8 +352,7 @@ take_stream(struct socket *s, struct sock_msg *m)
     bool peeks = m->flags & MSG_PEEK;
     size_t got = 0;
 
-    LIST_FOR_EACH_SAFE(it, &s->queue)
-    {
+    LIST_FOR_EACH_SAFE(it, &s->queue) {
         struct packet *p = CONTAINER_OF(it, struct packet, link);
         if (got == m->len || (got && !may_join(s, p, m)))
             break;

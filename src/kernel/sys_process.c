@@ -146,8 +146,7 @@ self_or(struct task *t, int pid)
 static bool
 session_has_group(struct kernel *k, int sid, int pgid)
 {
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->pgid == pgid && t->sid == sid)
             return true;
@@ -199,8 +198,8 @@ sys_setsid(struct task *t, const union sysarg *a)
 {
     (void)a;
     LIST_FOR_EACH(it, &t->kernel->tasks)
-    if (CONTAINER_OF(it, struct task, link)->pgid == t->pid)
-        return -EPERM;
+        if (CONTAINER_OF(it, struct task, link)->pgid == t->pid)
+            return -EPERM;
     t->sid = t->pgid = t->pid;
     tty_put(STEAL(t->ctty));
     return t->pid;
@@ -217,8 +216,7 @@ each_of(struct task *t, int which, int who,
 
     if (which < PRIO_PROCESS || which > PRIO_USER)
         return -EINVAL;
-    LIST_FOR_EACH(it, &t->kernel->tasks)
-    {
+    LIST_FOR_EACH(it, &t->kernel->tasks) {
         struct task *of = CONTAINER_OF(it, struct task, link);
         bool is_meant = which == PRIO_PROCESS ? of->pid == (who ? who : t->pid)
                         : which == PRIO_PGRP

@@ -39,8 +39,7 @@ kill_many(struct task *t, int pgid, const struct siginfo_k *si)
 {
     int64_t r = -ESRCH;
 
-    LIST_FOR_EACH_SAFE(it, &t->kernel->tasks)
-    {
+    LIST_FOR_EACH_SAFE(it, &t->kernel->tasks) {
         struct task *to = CONTAINER_OF(it, struct task, link);
         bool is_meant =
             pgid ? to->pgid == pgid : to != t && to != t->kernel->init;

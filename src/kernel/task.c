@@ -18,8 +18,7 @@ task_find(struct kernel *k, int pid)
 {
     struct list *bucket = &k->pids[(unsigned)pid % PID_BUCKETS];
 
-    LIST_FOR_EACH(it, bucket)
-    {
+    LIST_FOR_EACH(it, bucket) {
         struct task *t = CONTAINER_OF(it, struct task, hash);
         if (t->pid == pid)
             return t;
@@ -31,8 +30,7 @@ task_find(struct kernel *k, int pid)
 static bool
 pid_is_taken(struct kernel *k, int pid)
 {
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->pid == pid || t->pgid == pid || t->sid == pid)
             return true;
@@ -254,8 +252,7 @@ task_links_group(const struct task *t)
 bool
 task_group_is_orphaned(struct kernel *k, int pgid)
 {
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->pgid == pgid && !t->is_zombie && task_links_group(t))
             return false;

@@ -103,8 +103,7 @@ hang_up_if_orphaned(struct kernel *k, int pgid)
     struct siginfo_k hup = {.signo = SIGHUP, .code = SI_KERNEL};
     struct siginfo_k cont = {.signo = SIGCONT, .code = SI_KERNEL};
 
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         has_stopped |= t->pgid == pgid && t->is_stopped && !t->is_zombie;
     }

@@ -63,8 +63,7 @@ look(struct task *t, struct wait_for *w)
 {
     bool any = false;
 
-    LIST_FOR_EACH(it, &t->children)
-    {
+    LIST_FOR_EACH(it, &t->children) {
         struct task *c = CONTAINER_OF(it, struct task, sibling);
         if (!matches(w, c))
             continue;

@@ -262,8 +262,7 @@ timers_exec(struct task *t)
 static struct posix_timer *
 posix_timer_find(struct task *t, int id)
 {
-    LIST_FOR_EACH(it, &t->posix_timers)
-    {
+    LIST_FOR_EACH(it, &t->posix_timers) {
         struct posix_timer *pt = CONTAINER_OF(it, struct posix_timer, link);
         if (pt->id == id)
             return pt;

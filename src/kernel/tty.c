@@ -37,8 +37,7 @@ tty_put(OWN struct tty *tty)
 struct tty *
 tty_find(struct kernel *k, unsigned index)
 {
-    LIST_FOR_EACH(it, &k->ttys)
-    {
+    LIST_FOR_EACH(it, &k->ttys) {
         struct tty *tty = CONTAINER_OF(it, struct tty, link);
         if (tty->index == index)
             return tty;

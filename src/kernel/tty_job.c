@@ -49,8 +49,7 @@ tty_check_job(struct tty *tty, struct task *t, int sig)
 static void
 clear_session(struct tty *tty)
 {
-    LIST_FOR_EACH(it, &tty->kernel->tasks)
-    {
+    LIST_FOR_EACH(it, &tty->kernel->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->ctty == tty)
             tty_put(STEAL(t->ctty));
@@ -142,8 +141,7 @@ give_up(struct tty *tty, struct task *t)
 static int
 session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
 {
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->pgid != pgid)
             continue;

@@ -51,8 +51,7 @@ bucket_of_node(struct net *n, const struct vnode *v)
 static struct socket *
 find_abstract(struct net *n, const struct sock_addr *a)
 {
-    LIST_FOR_EACH(it, bucket_of_name(n, a))
-    {
+    LIST_FOR_EACH(it, bucket_of_name(n, a)) {
         struct socket *s = CONTAINER_OF(it, struct socket, bound);
         if (!s->node.mnt && s->local.len == a->len &&
             memcmp(s->local.bytes, a->bytes, a->len) == 0)
@@ -64,8 +63,7 @@ find_abstract(struct net *n, const struct sock_addr *a)
 static struct socket *
 find_node(struct net *n, const struct vnode *v)
 {
-    LIST_FOR_EACH(it, bucket_of_node(n, v))
-    {
+    LIST_FOR_EACH(it, bucket_of_node(n, v)) {
         struct socket *s = CONTAINER_OF(it, struct socket, bound);
         if (s->node.mnt && s->node.ino == v->ino &&
             s->node.mnt->fs == v->mnt->fs)

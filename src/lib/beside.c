@@ -190,8 +190,7 @@ wsand_post_beside(struct wsand_sandbox *sb,
 static struct work *
 take_back(struct wsand_sandbox *sb)
 {
-    LIST_FOR_EACH(it, &sb->turn.beside)
-    {
+    LIST_FOR_EACH(it, &sb->turn.beside) {
         struct work *w = &CONTAINER_OF(it, struct beside, link)->work;
         if (crew_take_back(&sb->runtime->pool.jobs, w))
             return w;

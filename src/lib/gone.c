@@ -51,8 +51,7 @@ id_of(struct wsand_sandbox *sb, uint64_t tag)
     uint64_t id = 0;
 
     pthread_mutex_lock(&ps->lock);
-    LIST_FOR_EACH(it, &ps->running)
-    {
+    LIST_FOR_EACH(it, &ps->running) {
         const struct process *p = CONTAINER_OF(it, struct process, link);
         if (p->tag == tag)
             id = p->id;
@@ -97,8 +96,7 @@ gone_note(struct wsand_sandbox *sb, struct gone *ret)
     struct buf b;
 
     buf_init(&b, GONE_BYTES_MAX);
-    LIST_FOR_EACH(it, &sb->kernel->tasks)
-    {
+    LIST_FOR_EACH(it, &sb->kernel->tasks) {
         const struct task *t = CONTAINER_OF(it, struct task, link);
         if (t != sb->kernel->init && !t->resident && !task_is_over(t))
             put_task(sb, t, &b);

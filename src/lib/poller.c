@@ -46,14 +46,13 @@ collect(const struct pool *p, size_t *ret_n)
     size_t n = 1;
 
     LIST_FOR_EACH(it, &p->watching)
-    n += CONTAINER_OF(it, struct alarm, link)->n_fds;
+        n += CONTAINER_OF(it, struct alarm, link)->n_fds;
     struct pollfd *v = calloc(n, sizeof *v);
     if (!v)
         return NULL;
     n = 0;
     v[n++] = (struct pollfd){.fd = p->poller_hfd, .events = POLLIN};
-    LIST_FOR_EACH(it, &p->watching)
-    {
+    LIST_FOR_EACH(it, &p->watching) {
         const struct alarm *a = CONTAINER_OF(it, struct alarm, link);
         memcpy(v + n, a->fds, a->n_fds * sizeof *v);
         n += a->n_fds;
@@ -82,8 +81,7 @@ ring_ready(struct pool *p, const struct pollfd *v, size_t n)
     for (size_t i = 1; i < n; i++) {
         if (!v[i].revents)
             continue;
-        LIST_FOR_EACH_SAFE(it, &p->watching)
-        {
+        LIST_FOR_EACH_SAFE(it, &p->watching) {
             struct alarm *a = CONTAINER_OF(it, struct alarm, link);
             if (has_fd(a, v[i].fd))
                 alarm_rings(&a->timer);

@@ -158,8 +158,8 @@ static bool
 is_at_work(const struct pool *p, const struct work *work)
 {
     LIST_FOR_EACH(it, &p->workers)
-    if (CONTAINER_OF(it, struct worker, link)->work == work)
-        return true;
+        if (CONTAINER_OF(it, struct worker, link)->work == work)
+            return true;
     return false;
 }
 

@@ -34,8 +34,7 @@ struct letter {
 static struct process *
 process_find(const struct wsand_sandbox *sb, uint64_t id)
 {
-    LIST_FOR_EACH(it, &sb->processes.running)
-    {
+    LIST_FOR_EACH(it, &sb->processes.running) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (p->id == id)
             return p;
@@ -200,8 +199,7 @@ processes_turn(struct wsand_sandbox *sb)
     if (!ps->is_due)
         return;
     ps->is_due = false;
-    LIST_FOR_EACH_SAFE(it, &ps->running)
-    {
+    LIST_FOR_EACH_SAFE(it, &ps->running) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         int status;
         pump(p);
@@ -214,8 +212,7 @@ processes_turn(struct wsand_sandbox *sb)
 void
 processes_end(struct wsand_sandbox *sb)
 {
-    LIST_FOR_EACH_SAFE(it, &sb->processes.running)
-    {
+    LIST_FOR_EACH_SAFE(it, &sb->processes.running) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         kernel_kill(sb->kernel, p->tag, SIGKILL);
         process_end(p, 128 + SIGKILL);
@@ -247,7 +244,7 @@ void
 processes_fini(struct processes *ps)
 {
     LIST_FOR_EACH_SAFE(it, &ps->ended)
-    process_free(CONTAINER_OF(it, struct process, link));
+        process_free(CONTAINER_OF(it, struct process, link));
     pthread_mutex_destroy(&ps->lock);
 }
 
@@ -407,8 +404,7 @@ wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
 static void
 count(const struct list *list, size_t *n, size_t *bytes)
 {
-    LIST_FOR_EACH(it, list)
-    {
+    LIST_FOR_EACH(it, list) {
         *bytes += strlen(CONTAINER_OF(it, struct process, link)->command) + 1;
         ++*n;
     }
@@ -419,8 +415,7 @@ static char *
 describe(const struct list *list, bool has_ended, struct wsand_process *v,
          char *text)
 {
-    LIST_FOR_EACH(it, list)
-    {
+    LIST_FOR_EACH(it, list) {
         const struct process *p = CONTAINER_OF(it, struct process, link);
         *v++ = (struct wsand_process){.id = p->id,
                                       .command = text,

@@ -17,8 +17,7 @@ place_of(const struct kernel *k, const struct vnode *v)
 {
     struct place p = {.ino = v->ino};
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         if (CONTAINER_OF(it, struct mount, link) == v->mnt)
             break;
         p.mount++;

@@ -32,13 +32,12 @@ take_trees(struct snapshot *s, const struct kernel *k)
     size_t n = 0;
 
     LIST_FOR_EACH(it, &k->mounts)
-    n++;
+        n++;
     s->trees = calloc(n + 1, sizeof *s->trees);
     if (!s->trees)
         return -ENOMEM;
     n = 0;
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         struct mount_tree *t = &s->trees[s->n_trees];
         t->mount = n++;
@@ -98,7 +97,7 @@ snapshots_free(struct wsand_sandbox *sb)
     snapshot_free(STEAL(sb->initial));
     snapshot_free(STEAL(sb->recorded));
     LIST_FOR_EACH_SAFE(it, &sb->snapshots)
-    snapshot_free(CONTAINER_OF(it, struct snapshot, link));
+        snapshot_free(CONTAINER_OF(it, struct snapshot, link));
     sb->n_snapshots = 0;
 }
 
@@ -136,8 +135,7 @@ snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb)
 static struct snapshot *
 snapshot_find(const struct wsand_sandbox *sb, uint64_t id)
 {
-    LIST_FOR_EACH(it, &sb->snapshots)
-    {
+    LIST_FOR_EACH(it, &sb->snapshots) {
         struct snapshot *s = CONTAINER_OF(it, struct snapshot, link);
         if (s->id == id)
             return s;
@@ -269,8 +267,7 @@ prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
     size_t n = 0, at = 0;
     int r = 0;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         const struct tree *t = snapshot_tree(s, at++);
         if (!t)
@@ -375,7 +372,7 @@ wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
     if (!ids)
         return error_set(err, ENOMEM, "out of memory");
     LIST_FOR_EACH(it, &sb->snapshots)
-    ids[n++] = CONTAINER_OF(it, struct snapshot, link)->id;
+        ids[n++] = CONTAINER_OF(it, struct snapshot, link)->id;
     *ret_ids = ids;
     *ret_n = n;
     return 0;

@@ -69,7 +69,7 @@ fill(struct wsand_state *st)
     size_t n = 0;
 
     LIST_FOR_EACH(it, &st->sb->kernel->mounts)
-    n++;
+        n++;
     st->trees = calloc(n + 1, sizeof *st->trees);
     st->s = calloc(1, sizeof *st->s);
     if (!st->trees || !st->s)

@@ -434,8 +434,7 @@ turn_close(struct wsand_sandbox *sb)
 
     pthread_mutex_lock(&t->lock);
     atomic_store(&t->is_closed, true);
-    LIST_FOR_EACH_SAFE(it, &t->queue)
-    {
+    LIST_FOR_EACH_SAFE(it, &t->queue) {
         struct queued *q = CONTAINER_OF(it, struct queued, link);
         if (!q->fn)
             decide(q, true);

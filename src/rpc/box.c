@@ -46,8 +46,7 @@ box_free(struct box *box)
 struct box *
 box_find(struct server *srv, uint64_t id)
 {
-    LIST_FOR_EACH(it, &srv->boxes[id % BOX_BUCKETS])
-    {
+    LIST_FOR_EACH(it, &srv->boxes[id % BOX_BUCKETS]) {
         struct box *box = CONTAINER_OF(it, struct box, link);
         if (box->id == id && box->state != BOX_GONE)
             return box;
@@ -257,8 +256,7 @@ box_settle(struct box *box, enum box_state state)
     box->state = state;
     process_resume_all(box);
     list_move(&box->pending, &waiting);
-    LIST_FOR_EACH_SAFE(it, &waiting)
-    {
+    LIST_FOR_EACH_SAFE(it, &waiting) {
         struct request *q = CONTAINER_OF(it, struct request, link);
         list_remove(it);
         route(box, q);

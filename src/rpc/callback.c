@@ -64,8 +64,7 @@ take(struct server *srv, struct text id)
     char name[32];
 
     pthread_mutex_lock(&srv->lock);
-    LIST_FOR_EACH(it, &srv->callbacks)
-    {
+    LIST_FOR_EACH(it, &srv->callbacks) {
         struct callback *cb = CONTAINER_OF(it, struct callback, link);
         (void)snprintf(name, sizeof name, "cb_%" PRIu64, cb->number);
         if (strlen(name) == id.len && !memcmp(name, id.p, id.len)) {
@@ -129,8 +128,7 @@ take_expired(struct server *srv, bool all, int64_t *ret_next)
 
     *ret_next = 0;
     pthread_mutex_lock(&srv->lock);
-    LIST_FOR_EACH(it, &srv->callbacks)
-    {
+    LIST_FOR_EACH(it, &srv->callbacks) {
         struct callback *cb = CONTAINER_OF(it, struct callback, link);
         if (all || (cb->deadline_ns && cb->deadline_ns <= now)) {
             list_remove(it);

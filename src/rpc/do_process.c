@@ -87,7 +87,7 @@ on_exit_told(void *arg)
     list_move(&p->waiters, &waiters);
     pthread_mutex_unlock(&p->srv->lock);
     LIST_FOR_EACH_SAFE(it, &waiters)
-    answer_exit(CONTAINER_OF(it, struct request, link), p->exit_code);
+        answer_exit(CONTAINER_OF(it, struct request, link), p->exit_code);
 }
 
 static void
@@ -144,7 +144,7 @@ void
 process_free_all(struct box *box)
 {
     LIST_FOR_EACH_SAFE(it, &box->processes)
-    process_free(CONTAINER_OF(it, struct process, link));
+        process_free(CONTAINER_OF(it, struct process, link));
 }
 
 /* With the lock held. */
@@ -153,8 +153,7 @@ find(const struct request *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
-    LIST_FOR_EACH(it, &q->box->processes)
-    {
+    LIST_FOR_EACH(it, &q->box->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (p->number == number)
             return p;
@@ -169,8 +168,7 @@ take_stalled(struct box *box)
     uint64_t number = 0;
 
     pthread_mutex_lock(&box->srv->lock);
-    LIST_FOR_EACH(it, &box->processes)
-    {
+    LIST_FOR_EACH(it, &box->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (!number && atomic_exchange(&p->is_stalled, false))
             number = p->number;
@@ -392,19 +390,17 @@ process_refuse_waiters(struct box *box)
 
     list_init(&waiters);
     pthread_mutex_lock(&box->srv->lock);
-    LIST_FOR_EACH(it, &box->processes)
-    {
+    LIST_FOR_EACH(it, &box->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
-        LIST_FOR_EACH_SAFE(w, &p->waiters)
-        {
+        LIST_FOR_EACH_SAFE(w, &p->waiters) {
             list_remove(w);
             list_push_back(&waiters, w);
         }
     }
     pthread_mutex_unlock(&box->srv->lock);
     LIST_FOR_EACH_SAFE(w, &waiters)
-    answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
-                 "ECANCELED: the sandbox is gone");
+        answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
+                     "ECANCELED: the sandbox is gone");
 }
 
 static void

@@ -168,8 +168,7 @@ answer_output(OWN struct request *q, const struct wsand_output *o)
 static struct request *
 find_run(const struct box *box, const char *id)
 {
-    LIST_FOR_EACH(it, &box->runs)
-    {
+    LIST_FOR_EACH(it, &box->runs) {
         struct request *q = CONTAINER_OF(it, struct request, run_link);
         if (!id || (q->id && id_equals(q->id, id)))
             return q;
@@ -365,7 +364,7 @@ static void
 cancel_runs(struct box *box)
 {
     LIST_FOR_EACH(it, &box->runs)
-    mark(CONTAINER_OF(it, struct request, run_link));
+        mark(CONTAINER_OF(it, struct request, run_link));
 }
 
 void
@@ -376,6 +375,6 @@ run_cancel_all(struct server *srv)
         cancel_runs(srv->root);
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         LIST_FOR_EACH(it, &srv->boxes[i])
-    cancel_runs(CONTAINER_OF(it, struct box, link));
+            cancel_runs(CONTAINER_OF(it, struct box, link));
     pthread_mutex_unlock(&srv->lock);
 }

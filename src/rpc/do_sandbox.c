@@ -218,8 +218,7 @@ do_sandbox_list(struct request *q)
 
     buf_add(b, "[", 1);
     for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->boxes[i])
-        {
+        LIST_FOR_EACH(it, &srv->boxes[i]) {
             const struct box *box = CONTAINER_OF(it, struct box, link);
             if (box->state == BOX_GONE)
                 continue;

@@ -194,7 +194,7 @@ for_each_box(struct server *srv, void (*fn)(struct box *box))
 {
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         LIST_FOR_EACH(it, &srv->boxes[i])
-    fn(CONTAINER_OF(it, struct box, link));
+            fn(CONTAINER_OF(it, struct box, link));
     if (srv->root)
         fn(srv->root);
 }

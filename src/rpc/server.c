@@ -152,8 +152,7 @@ static void
 free_boxes(struct server *srv)
 {
     for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH_SAFE(it, &srv->boxes[i])
-        {
+        LIST_FOR_EACH_SAFE(it, &srv->boxes[i]) {
             struct box *box = CONTAINER_OF(it, struct box, link);
             wsand_sandbox_free(box->sb);
             box_free(box);

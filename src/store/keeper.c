@@ -82,8 +82,7 @@ run_write(struct store *s, struct keeper_job *j)
 static void
 run_kind(struct keeper *k, struct list *jobs, bool reads)
 {
-    LIST_FOR_EACH(it, jobs)
-    {
+    LIST_FOR_EACH(it, jobs) {
         struct keeper_job *j = job_of(it);
         if ((j->kind == KEEPER_READ) != reads || (!reads && j->is_off))
             continue;
@@ -95,8 +94,7 @@ run_kind(struct keeper *k, struct list *jobs, bool reads)
 static void
 fail_writes(struct keeper *k, struct list *jobs, int error)
 {
-    LIST_FOR_EACH(it, jobs)
-    {
+    LIST_FOR_EACH(it, jobs) {
         struct keeper_job *j = job_of(it);
         if (j->kind != KEEPER_READ && j->error >= 0 && !j->is_off)
             set_error(k, j, error);
@@ -109,7 +107,7 @@ count_kind(struct list *jobs, enum keeper_kind kind)
     unsigned n = 0;
 
     LIST_FOR_EACH(it, jobs)
-    n += job_of(it)->kind == kind;
+        n += job_of(it)->kind == kind;
     return n;
 }
 
@@ -140,8 +138,7 @@ pick_smaller(struct keeper *k, struct list *jobs)
 {
     unsigned n = 0;
 
-    LIST_FOR_EACH(it, jobs)
-    {
+    LIST_FOR_EACH(it, jobs) {
         struct keeper_job *j = job_of(it);
         bool is_on = j->kind != KEEPER_READ && j->error == -ENOSPC &&
                      j->may_use_reserve && j->may_use_reserve(k->store, j);
@@ -227,8 +224,7 @@ give_back(struct keeper *k, struct list *jobs)
 {
     pthread_mutex_lock(&k->lock);
     bool was_empty = list_is_empty(&k->finished);
-    LIST_FOR_EACH_SAFE(it, jobs)
-    {
+    LIST_FOR_EACH_SAFE(it, jobs) {
         list_remove(it);
         list_push_back(&k->finished, it);
     }

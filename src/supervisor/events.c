@@ -137,8 +137,7 @@ time_over(struct timer *t)
 void
 events_happened(struct supervisor *sv)
 {
-    LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
         struct waiter *w = CONTAINER_OF(it, struct waiter, link);
         w->has_news = true;
         if (!w->is_reading)
@@ -150,14 +149,13 @@ void
 events_end_waits(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
-    end_wait(CONTAINER_OF(it, struct waiter, link));
+        end_wait(CONTAINER_OF(it, struct waiter, link));
 }
 
 void
 events_forget_client(struct supervisor *sv, const struct client *c)
 {
-    LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
         struct waiter *w = CONTAINER_OF(it, struct waiter, link);
         if (w->q->client == c)
             end_wait(w);

@@ -78,8 +78,7 @@ on_end(struct source *s, uint32_t events)
 static void
 evict_one(struct http *h)
 {
-    LIST_FOR_EACH(it, &h->conns)
-    {
+    LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
         if (c->is_trusted || c->is_closing || it->next == &h->conns)
             continue;
@@ -95,8 +94,7 @@ on_sweep(struct timer *t)
     struct http *h = CONTAINER_OF(t, struct http, sweep);
     int64_t now = reactor_now_ns();
 
-    LIST_FOR_EACH(it, &h->conns)
-    {
+    LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
         if (!c->deadline_ns || c->deadline_ns > now)
             continue;
@@ -323,8 +321,7 @@ http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
 static void
 stop(struct http *h)
 {
-    LIST_FOR_EACH(it, &h->conns)
-    {
+    LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
         if (c->request)
             request_abandon(c->request);

@@ -44,8 +44,7 @@ image_new(struct supervisor *sv, const char *hash)
 struct image *
 image_find(struct supervisor *sv, const char *hash)
 {
-    LIST_FOR_EACH(it, &sv->images.all)
-    {
+    LIST_FOR_EACH(it, &sv->images.all) {
         struct image *i = CONTAINER_OF(it, struct image, link);
         if (!strcmp(i->hash, hash))
             return i;
@@ -191,8 +190,7 @@ on_failed(void *arg, const char *why)
     const struct image *i = arg;
 
     say(i->sv, LEVEL_error, "a worker with the image %s: %s", i->hash, why);
-    LIST_FOR_EACH_SAFE(it, &i->sv->lives)
-    {
+    LIST_FOR_EACH_SAFE(it, &i->sv->lives) {
         struct life *l = CONTAINER_OF(it, struct life, link);
         if (l->s->image == i && l->phase == LIFE_WANTING)
             life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
@@ -263,8 +261,7 @@ images_init(struct images *t)
 void
 images_fini(struct images *t)
 {
-    LIST_FOR_EACH_SAFE(it, &t->all)
-    {
+    LIST_FOR_EACH_SAFE(it, &t->all) {
         struct image *i = CONTAINER_OF(it, struct image, link);
         workers_free(i->workers);
         list_remove(&i->link);

@@ -160,8 +160,7 @@ take_worker(struct life *l, struct worker **ret)
 void
 lives_take_workers(struct supervisor *sv)
 {
-    LIST_FOR_EACH_SAFE(it, &sv->lives)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->lives) {
         struct life *l = CONTAINER_OF(it, struct life, link);
         struct worker *w;
         if (l->phase != LIFE_WANTING)
@@ -252,7 +251,7 @@ static void
 cancel_runs(struct life *l)
 {
     LIST_FOR_EACH(it, &l->open)
-    route_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
+        route_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
 }
 
 void

@@ -38,8 +38,7 @@ route_free(struct life *l, struct route *r)
 static struct route *
 find_route(const struct life *l, uint64_t process)
 {
-    LIST_FOR_EACH(it, &l->routes)
-    {
+    LIST_FOR_EACH(it, &l->routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
         if (r->process == process)
             return r;
@@ -103,7 +102,7 @@ void
 output_end_routes(struct life *l)
 {
     LIST_FOR_EACH_SAFE(it, &l->routes)
-    route_free(l, CONTAINER_OF(it, struct route, link));
+        route_free(l, CONTAINER_OF(it, struct route, link));
 }
 
 /* --- passing it on */
@@ -197,8 +196,7 @@ hang_up(struct life *l, const struct route *r)
 static void
 forget_in(struct life *l, const struct client *c)
 {
-    LIST_FOR_EACH_SAFE(it, &l->routes)
-    {
+    LIST_FOR_EACH_SAFE(it, &l->routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
         if (r->client != c)
             continue;
@@ -206,8 +204,7 @@ forget_in(struct life *l, const struct client *c)
             hang_up(l, r);
         drop_route(l, r);
     }
-    LIST_FOR_EACH(it, &l->open)
-    {
+    LIST_FOR_EACH(it, &l->open) {
         const struct call *q = CONTAINER_OF(it, struct call, turn);
         if (q->client == c && method_is(q->method, "run") &&
             call_param(q, "windowBytes"))
@@ -221,5 +218,5 @@ route_forget_client(struct client *c)
     route_go_on(c);
     events_forget_client(c->sv, c);
     LIST_FOR_EACH(it, &c->sv->lives)
-    forget_in(CONTAINER_OF(it, struct life, link), c);
+        forget_in(CONTAINER_OF(it, struct life, link), c);
 }

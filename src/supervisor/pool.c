@@ -76,8 +76,7 @@ pool_unwatch(struct workers *p, int hfd)
 static struct inmate *
 find_unborn(const struct workers *p, uint64_t id)
 {
-    LIST_FOR_EACH(it, &p->inmates)
-    {
+    LIST_FOR_EACH(it, &p->inmates) {
         struct inmate *m = CONTAINER_OF(it, struct inmate, link);
         if (m->worker.pid == 0 && !m->worker.has_ended && (!id || m->id == id))
             return m;
@@ -88,8 +87,7 @@ find_unborn(const struct workers *p, uint64_t id)
 static bool
 has_unborn(const struct list *pools)
 {
-    LIST_FOR_EACH(it, pools)
-    {
+    LIST_FOR_EACH(it, pools) {
         if (find_unborn(CONTAINER_OF(it, struct workers, link), 0))
             return true;
     }
@@ -99,8 +97,7 @@ has_unborn(const struct list *pools)
 static bool
 is_of(const struct workers *p, pid_t pid)
 {
-    LIST_FOR_EACH(it, &p->inmates)
-    {
+    LIST_FOR_EACH(it, &p->inmates) {
         if (CONTAINER_OF(it, struct inmate, link)->worker.pid == pid)
             return true;
     }
@@ -110,8 +107,7 @@ is_of(const struct workers *p, pid_t pid)
 static bool
 is_known(const struct list *pools, pid_t pid)
 {
-    LIST_FOR_EACH(it, pools)
-    {
+    LIST_FOR_EACH(it, pools) {
         if (is_of(CONTAINER_OF(it, struct workers, link), pid))
             return true;
     }
@@ -269,8 +265,7 @@ fill(struct workers *p)
 static void
 remove_stale(struct workers *p)
 {
-    LIST_FOR_EACH_SAFE(it, &p->stale)
-    {
+    LIST_FOR_EACH_SAFE(it, &p->stale) {
         struct stale *s = CONTAINER_OF(it, struct stale, link);
         if (cgroup_try_fini(&s->group) == -EBUSY)
             continue;
@@ -292,8 +287,7 @@ look(struct workers *p, int64_t now)
 {
     int64_t next = 0;
 
-    LIST_FOR_EACH_SAFE(it, &p->inmates)
-    {
+    LIST_FOR_EACH_SAFE(it, &p->inmates) {
         struct inmate *m = CONTAINER_OF(it, struct inmate, link);
         if (m->worker.has_ended)
             continue;
@@ -518,8 +512,7 @@ set_limits(struct inmate *m, const uint32_t *limit)
 static struct inmate *
 find_ready(const struct workers *p)
 {
-    LIST_FOR_EACH(it, &p->inmates)
-    {
+    LIST_FOR_EACH(it, &p->inmates) {
         struct inmate *m = CONTAINER_OF(it, struct inmate, link);
         if (m->state == INMATE_READY)
             return m;

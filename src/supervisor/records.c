@@ -45,8 +45,7 @@ run_commit(struct store *store, struct keeper_job *j)
 {
     const struct commit_job *c = CONTAINER_OF(j, struct commit_job, job);
 
-    LIST_FOR_EACH(it, &c->parts)
-    {
+    LIST_FOR_EACH(it, &c->parts) {
         const struct state_part *p =
             &CONTAINER_OF(it, struct part, link)->state;
         struct store_batch b = {.session = c->session,
@@ -72,8 +71,7 @@ makes_space(struct store *store, struct keeper_job *j)
 
     if (c->is_stop)
         return true;
-    LIST_FOR_EACH(it, &c->parts)
-    {
+    LIST_FOR_EACH(it, &c->parts) {
         const struct state_part *p =
             &CONTAINER_OF(it, struct part, link)->state;
         const struct store_batch b = {
@@ -97,7 +95,7 @@ static void
 parts_free(struct list *parts)
 {
     LIST_FOR_EACH_SAFE(it, parts)
-    part_free(CONTAINER_OF(it, struct part, link));
+        part_free(CONTAINER_OF(it, struct part, link));
 }
 
 static void commit_done(struct keeper_job *j, int error);
@@ -358,7 +356,7 @@ void
 records_go_on(struct supervisor *sv)
 {
     LIST_FOR_EACH(it, &sv->lives)
-    records_watch(CONTAINER_OF(it, struct life, link));
+        records_watch(CONTAINER_OF(it, struct life, link));
 }
 
 int

@@ -74,8 +74,7 @@ number_of(const struct life *l, const struct call *q, const json_t *id)
     char *text = message_id(q->msg, id);
     uint64_t number = 0;
 
-    LIST_FOR_EACH(it, &l->open)
-    {
+    LIST_FOR_EACH(it, &l->open) {
         const struct call *other = CONTAINER_OF(it, struct call, turn);
         if (text && other->client == q->client && other->id &&
             id_equals(other->id, text))
@@ -126,8 +125,8 @@ has_target(const struct life *l, const struct call *q)
     if (id)
         return number_of(l, q, id);
     LIST_FOR_EACH(it, &l->open)
-    if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
-        return true;
+        if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
+            return true;
     return false;
 }
 
@@ -214,8 +213,7 @@ parse_reply(struct text line, struct reply *ret)
 struct call *
 route_find_open(const struct life *l, uint64_t number)
 {
-    LIST_FOR_EACH(it, &l->open)
-    {
+    LIST_FOR_EACH(it, &l->open) {
         struct call *q = CONTAINER_OF(it, struct call, turn);
         if (q->number == number)
             return q;

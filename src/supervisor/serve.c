@@ -411,8 +411,7 @@ supervisor_end(struct supervisor *sv)
 
     sv->is_ending = true;
     events_end_waits(sv);
-    LIST_FOR_EACH_SAFE(it, &sv->lives)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->lives) {
         struct life *l = CONTAINER_OF(it, struct life, link);
         if (l->phase == LIFE_SERVING)
             life_leave(l, &f, true);
@@ -435,7 +434,7 @@ static void
 close_clients(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->clients)
-    client_gone(CONTAINER_OF(it, struct client, link));
+        client_gone(CONTAINER_OF(it, struct client, link));
 }
 
 static void

@@ -53,8 +53,7 @@ sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
               void *arg)
 {
     for (size_t i = 0; t->buckets && i < t->n_buckets; i++) {
-        LIST_FOR_EACH_SAFE(it, &t->buckets[i])
-        {
+        LIST_FOR_EACH_SAFE(it, &t->buckets[i]) {
             fn(CONTAINER_OF(it, struct session, link), arg);
         }
     }
@@ -90,8 +89,7 @@ sessions_find(struct supervisor *sv, struct text id)
 {
     if (id.len != SESSION_ID_BYTES - 1)
         return NULL;
-    LIST_FOR_EACH(it, bucket(sv, id.p))
-    {
+    LIST_FOR_EACH(it, bucket(sv, id.p)) {
         struct session *s = CONTAINER_OF(it, struct session, link);
         if (!memcmp(s->id, id.p, id.len))
             return s;

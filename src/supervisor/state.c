@@ -99,8 +99,7 @@ save_again(struct timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
 
-    LIST_FOR_EACH_SAFE(it, &sv->unsaved)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
         struct change *c = CONTAINER_OF(it, struct change, link);
         list_remove(&c->link);
         fill_row(c);
@@ -123,8 +122,7 @@ keep_unsaved(struct change *c)
 void
 states_forget_unsaved(struct supervisor *sv)
 {
-    LIST_FOR_EACH_SAFE(it, &sv->unsaved)
-    {
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
         struct change *c = CONTAINER_OF(it, struct change, link);
         list_remove(&c->link);
         change_free(c);

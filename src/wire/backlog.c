@@ -198,8 +198,7 @@ find(const struct backlog *b, const struct wanted *w)
 {
     char *found = NULL;
 
-    LIST_FOR_EACH(it, &b->chunks)
-    {
+    LIST_FOR_EACH(it, &b->chunks) {
         const struct chunk *c = CONTAINER_OF(it, struct chunk, link);
         for (size_t at = c->begin; !found && at < c->end;)
             found = find_in_line(w, next_line(c, &at));
@@ -210,8 +209,7 @@ find(const struct backlog *b, const struct wanted *w)
 static struct note *
 find_note(const struct backlog *b, const char *scope, const char *id)
 {
-    LIST_FOR_EACH(it, &b->cancelled)
-    {
+    LIST_FOR_EACH(it, &b->cancelled) {
         struct note *n = CONTAINER_OF(it, struct note, link);
         if (!strcmp(n->text, scope) &&
             !strcmp(n->text + strlen(n->text) + 1, id))

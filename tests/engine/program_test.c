@@ -578,8 +578,7 @@ TEST(the_pool_shrinks_to_the_address_space)
 
 TEST(allocation_failure_in_the_engine_is_an_error)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct engine_options o = {.max_machines = 1};
         struct engine *e = NULL;
         char why[100];
@@ -594,8 +593,7 @@ TEST(allocation_failure_in_a_machine_is_an_error)
 {
     struct engine *e = fake_engine(2, NULL);
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct program *p = fake_program(e, PROGRAM("nop nop"), false, NULL, 0);
         struct fake f = {0};
         if (p && !fake_init(&f, e, p))

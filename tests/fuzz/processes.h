@@ -39,15 +39,15 @@ is_alone(void *arg)
     int status;
 
     LIST_FOR_EACH_SAFE(it, &k->init->children)
-    (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid, &status);
+        (void)kernel_reap(k, CONTAINER_OF(it, struct task, sibling)->pid,
+                          &status);
     return list_is_empty(&k->init->children);
 }
 
 static inline void
 wake_all(struct kernel *k)
 {
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
         if (t->thread && !t->is_zombie)
             thread_wake(t->thread);

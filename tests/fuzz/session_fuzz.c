@@ -202,8 +202,7 @@ worker_use(const struct worker *w, struct worker_use *ret)
 static void
 bury(void)
 {
-    LIST_FOR_EACH_SAFE(it, &fakes)
-    {
+    LIST_FOR_EACH_SAFE(it, &fakes) {
         struct fake *f = CONTAINER_OF(it, struct fake, link);
         if (f->is_dying && !f->worker.has_ended) {
             f->worker.has_ended = true;
@@ -444,8 +443,8 @@ end(void)
     events_end_waits(&sv);
     for (int i = 0; i < 8 && !list_is_empty(&sv.lives); i++) {
         LIST_FOR_EACH_SAFE(it, &sv.lives)
-        life_end(CONTAINER_OF(it, struct life, link), SESSION_paused,
-                 CAUSE_shutdown, "%s", "");
+            life_end(CONTAINER_OF(it, struct life, link), SESSION_paused,
+                     CAUSE_shutdown, "%s", "");
         turn();
     }
     must(list_is_empty(&sv.lives) && list_is_empty(&fakes) && !sv.n_workers);

@@ -112,8 +112,8 @@ check_state(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct store_session row = {
-        .id = "a", .quota = {1 << 16, 16, 16, 4, 1 << 16}};
+    struct store_session row = {.id = "a",
+                                .quota = {1 << 16, 16, 16, 4, 1 << 16}};
     struct store_session copy = {.id = "b"};
     struct state_check c = {0};
     size_t step = size ? 1 + *data : 1;

@@ -156,8 +156,7 @@ TEST(cutting_without_memory_loses_nothing)
     buf_init(&b, SIZE_MAX / 4);
     add_file(&b, 1, "x", 2, 1, 300);
     add_end(&b, 1);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct state_check c = {0};
         struct state_part part = {0};
         size_t room;

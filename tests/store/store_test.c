@@ -627,8 +627,7 @@ TEST(opening_without_memory_fails_cleanly)
     struct world w;
 
     world_init(&w, NULL);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         char why[STORE_WHY_BYTES] = "";
         struct store *s = NULL;
         store_free(w.s);

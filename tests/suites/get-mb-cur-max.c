@@ -1,4 +1,5 @@
-/* The longest character of a locale, in bytes, as that of grep's and sed's tests. */
+/* The longest character of a locale, in bytes, as that of grep's and sed's
+ * tests. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>

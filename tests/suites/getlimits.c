@@ -1,5 +1,5 @@
-/* The limits of the platform as shell variables, as coreutils' getlimits, which its
-   build does not install. */
+/* The limits of the platform as shell variables, as coreutils' getlimits, which
+   its build does not install. */
 #include <float.h>
 #include <limits.h>
 #include <stdint.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* Prints NAME=(|x| + 1) with the sign of x, whose digits have room before them. */
+/* Prints NAME=(|x| + 1) with the sign of x, whose digits have room before them.
+ */
 static void
 print_beyond(const char *name, char *digits)
 {
@@ -42,10 +43,11 @@ print_min(const char *name, const char *beyond, intmax_t min)
 }
 
 #define IS_SIGNED(type) ((type)-1 < 0)
-#define MAX_OF(type) \
-    (IS_SIGNED(type) ? (uintmax_t)((1ull << (8 * sizeof(type) - 1)) - 1) : (uintmax_t)(type)-1)
+#define MAX_OF(type)                                                     \
+    (IS_SIGNED(type) ? (uintmax_t)((1ull << (8 * sizeof(type) - 1)) - 1) \
+                     : (uintmax_t)(type)-1)
 #define MIN_OF(type) (IS_SIGNED(type) ? -(intmax_t)MAX_OF(type) - 1 : 0)
-#define PRINT(name, type)                                    \
+#define PRINT(name, type)                                  \
     print_max(#name "_MAX", #name "_OFLOW", MAX_OF(type)); \
     print_min(#name "_MIN", #name "_UFLOW", MIN_OF(type))
 

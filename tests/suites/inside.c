@@ -1,6 +1,6 @@
-/* Runs the program of its own name inside, with the same arguments, environment and
-   current folder. run-suite gives SANDBOX, the command without these, SANDBOX_PATH, the
-   PATH there, and CACHE, the folder for compiled programs. */
+/* Runs the program of its own name inside, with the same arguments, environment
+   and current folder. run-suite gives SANDBOX, the command without these,
+   SANDBOX_PATH, the PATH there, and CACHE, the folder for compiled programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ int
 main(int argc, char **argv)
 {
     char *sandbox[] = {SANDBOX};
-    char *rest[] = {"--cwd", getcwd(NULL, 0), "-c", "exec env -i \"$@\"", "env"};
+    char *rest[] = {"--cwd", getcwd(NULL, 0), "-c", "exec env -i \"$@\"",
+                    "env"};
     char *slash = strrchr(argv[0], '/');
     char *words[4096];
     size_t n = 0;

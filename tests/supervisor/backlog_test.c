@@ -81,8 +81,7 @@ TEST(backlog_refuses_what_is_beyond_its_size)
 
 TEST(backlog_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct backlog b;
         backlog_init(&b);
         int r = backlog_put(&b, "x", 1);

@@ -408,8 +408,7 @@ TEST(no_memory_is_an_error_wherever_it_happens)
     struct place p;
 
     place_init(&p);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         int r = load(&p, "{\"socket\":\"/s\",\"x\":1}", "", "");
         CHECK(r == -EINVAL || (r == -ENOMEM && oom));
     }

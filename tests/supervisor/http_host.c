@@ -112,8 +112,7 @@ static void
 release(struct timer *t)
 {
     (void)t;
-    LIST_FOR_EACH_SAFE(it, &jobs)
-    {
+    LIST_FOR_EACH_SAFE(it, &jobs) {
         struct job *j = CONTAINER_OF(it, struct job, link);
         if (!j->bytes)
             job_end(j, json_string("released"));
@@ -129,7 +128,7 @@ release_soon(struct supervisor *sv)
     json_int_t n = 0;
 
     LIST_FOR_EACH(it, &jobs)
-    n += !CONTAINER_OF(it, struct job, link)->bytes;
+        n += !CONTAINER_OF(it, struct job, link)->bytes;
     reactor_set_timer(&sv->reactor, &releasing, reactor_now_ns());
     return json_integer(n);
 }
@@ -199,8 +198,7 @@ client_init(struct client *c, struct supervisor *sv,
 void
 client_caught_up(struct client *c)
 {
-    LIST_FOR_EACH(it, &jobs)
-    {
+    LIST_FOR_EACH(it, &jobs) {
         struct job *j = CONTAINER_OF(it, struct job, link);
         if (j->client == c && j->bytes) {
             job_stream(j);
@@ -213,8 +211,7 @@ void
 client_gone(struct client *c)
 {
     c->is_gone = true;
-    LIST_FOR_EACH(it, &jobs)
-    {
+    LIST_FOR_EACH(it, &jobs) {
         struct job *j = CONTAINER_OF(it, struct job, link);
         if (j->client == c && j->bytes) {
             job_end(j, json_null());

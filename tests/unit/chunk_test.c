@@ -127,8 +127,7 @@ TEST(chunk_over_foreign_memory_is_copied_before_it_is_written)
 
 TEST(chunk_survives_each_allocation_failure)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct chunk *c = NULL, *f = chunk_new_foreign("abc", 3);
         struct chunk *z = chunk_new(0);
         int r = chunk_write(&c, 10, "x", 1, 0);

@@ -157,8 +157,7 @@ TEST(clock_real_time_runs)
 
 TEST(clock_timer_without_memory_is_not_started)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct clock c;
         clock_init(&c, true, 0);
         struct mark m = mark_on(&c);

@@ -163,8 +163,7 @@ TEST(devfs_new_survives_lack_of_memory)
 {
     struct kernel *k = world_new();
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct fs *fs = NULL;
         int r = devfs_new(k, &fs);
         CHECK(r == 0 || r == -ENOMEM);

@@ -149,8 +149,7 @@ TEST(dir_of_100000_entries_is_found_cloned_and_emptied)
 
 TEST(dir_survives_each_allocation_failure)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct dir d = {0}, c;
         struct dir_entry *e;
         char s[8];

@@ -243,8 +243,7 @@ TEST(epoll_survives_failing_allocations)
     struct epoll_event_k ev = {.events = EPOLLIN};
     struct file *ep;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (epoll_new(k, &ep) < 0)
             continue;
         (void)epoll_add(ep, fd_find(t, 1), 1, &ev);

@@ -112,13 +112,11 @@ TEST(event_files_survive_failing_allocations)
     struct task *t = world_task(k);
     struct file *f;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (eventfd_new(k, 0, false, 0, &f) == 0)
             file_put(f);
     }
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (signalfd_new(t, 0, 0, &f) == 0)
             file_put(f);
     }

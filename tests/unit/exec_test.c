@@ -246,8 +246,7 @@ TEST(exec_arguments_are_memory_of_the_sandbox)
 
 TEST(exec_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct fixture x;
         test_fail_alloc(0);
         fixture_init(&x);
@@ -447,8 +446,7 @@ TEST(exec_call_of_a_vfork_child_starts_a_thread_of_its_own)
 
 TEST(exec_call_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct fixture x;
         test_fail_alloc(0);
         fixture_init(&x);

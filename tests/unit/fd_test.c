@@ -175,8 +175,7 @@ TEST(fd_open_files_limit_gives_enfile)
 
 TEST(fd_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         struct task *t = world_task(k);

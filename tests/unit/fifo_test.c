@@ -142,15 +142,13 @@ TEST(fifo_open_survives_failing_allocations)
     struct task *t = world_task(k);
 
     make_fifo(t);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         int32_t fd = open_fifo(t, O_RDWR);
         if (fd >= 0)
             CHECK_EQ(SYS(t, NR_close, fd), 0);
         CHECK(list_is_empty(&k->fifos));
     }
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (open_fifo(t, O_RDONLY) != -EWAIT)
             CHECK(list_is_empty(&k->fifos));
     }

@@ -162,7 +162,7 @@ count_watches(struct kernel *k)
     int n = 0;
 
     LIST_FOR_EACH(it, &k->host_watches)
-    n++;
+        n++;
     return n;
 }
 
@@ -215,8 +215,7 @@ TEST(hostfile_new_gives_up_cleanly)
     struct file *none;
 
     CHECK_EQ(hostfile_new(k, 9999, O_RDONLY, &none), -EBADF);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct file *f = NULL;
         int r = hostfile_new(k, hfd, O_RDWR, &f);
         CHECK(r == 0 || r == -ENOMEM);

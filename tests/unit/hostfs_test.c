@@ -755,8 +755,7 @@ TEST(hostfs_new_gives_up_cleanly)
     struct kernel *k = world_new();
     int before = world_count_hfds();
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct fs *fs = NULL;
         int hfd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int r = hostfs_new(k, hfd, true, &fs);
@@ -776,8 +775,7 @@ TEST(hostfs_operations_survive_lack_of_memory)
     struct folder f;
 
     folder_init(&f, false);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         int err;
         struct file *file =
             world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, &err);

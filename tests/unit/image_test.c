@@ -348,8 +348,7 @@ TEST(image_survives_each_allocation_failure)
     tar_add(&t, "d/g", '1', "d/f", "", 0);
     tar_add(&t, "l", '2', "d/f", "", 0);
     tar_end(&t);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct image *img = NULL;
         struct image_error err;
         int r = image_index(t.v, t.len, &img, &err);

@@ -122,8 +122,7 @@ TEST(inotify_survives_failing_allocations)
     struct kernel *k = world_new();
     struct file *f;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (inotify_new(k, 0, &f) < 0)
             continue;
         struct vnode root = world_root(k);

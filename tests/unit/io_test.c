@@ -175,8 +175,7 @@ TEST(io_gathered_write_goes_on_where_it_was)
 
 TEST(io_write_without_memory_to_gather_goes_piece_by_piece)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         struct task *t = world_task(k);

@@ -44,8 +44,7 @@ TEST(kernel_new_survives_failing_allocations)
 {
     int hfds = world_count_hfds();
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct kernel *k = world_new();
         CHECK(k || test_alloc_failed());
         kernel_free(k);
@@ -99,8 +98,7 @@ TEST(kernel_spawn_runs_a_program_to_its_end)
 
 TEST(kernel_spawn_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct engine e = {0};
         struct kernel *k = with_program(&e);

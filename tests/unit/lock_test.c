@@ -190,8 +190,7 @@ TEST(lock_survives_failing_allocations)
     struct task *a = world_task(k);
 
     CHECK_EQ(open_file(a, "/f"), 0);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         (void)lock(a, 0, 13, F_WRLCK, 0, 10);
         (void)lock(a, 0, 13, F_RDLCK, 4, 1);
         CHECK_EQ(lock(a, 0, 13, F_UNLCK, 0, 0), 0);

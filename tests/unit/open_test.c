@@ -220,8 +220,7 @@ TEST(open_survives_failing_allocations)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        EACH_OOM(oom)
-        {
+        EACH_OOM(oom) {
             struct place p;
             test_fail_alloc(0);
             place_init(&p);

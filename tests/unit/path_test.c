@@ -352,8 +352,7 @@ TEST(path_beneath_does_not_leave_its_base)
 
 TEST(path_without_memory_for_a_link)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct place p;
         test_fail_alloc(0);
         place_init(&p);

@@ -34,8 +34,7 @@ TEST(pidfd_may_go_before_its_process)
     struct task *t = world_task(k);
     struct file *f;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (pidfd_new(t, 0, &f) == 0)
             file_put(f);
     }

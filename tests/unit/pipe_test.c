@@ -165,8 +165,7 @@ TEST(pipe_new_survives_failing_allocations)
     struct kernel *k = world_new();
     struct file *rd, *wr;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (pipe_new(k, 0, &rd, &wr) < 0)
             continue;
         file_put(rd);

@@ -363,16 +363,14 @@ TEST(procfs_new_and_open_survive_lack_of_memory)
     struct system s;
 
     system_init(&s);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct fs *fs = NULL;
         int r = procfs_new(s.k, &fs);
         CHECK(r == 0 || r == -ENOMEM);
         if (fs)
             fs->ops->free(fs);
     }
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         int err;
         struct file *f =
             world_open(s.k, s.t, "/proc/self/status", O_RDONLY, &err);

@@ -174,8 +174,7 @@ TEST(radix_cut_drops_the_rest)
 
 TEST(radix_survives_each_allocation_failure)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct radix a = {0}, b;
         bool ok = !put(&a, 1, 1) && !put(&a, 70, 2);
         radix_clone(&a, &b);

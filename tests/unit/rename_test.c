@@ -229,8 +229,7 @@ TEST(rename_in_a_sticky_directory_needs_ownership)
 
 TEST(rename_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct place p;
         test_fail_alloc(0);
         place_init(&p);

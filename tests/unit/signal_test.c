@@ -111,8 +111,7 @@ TEST(signal_full_queue_refuses_realtime_and_keeps_plain_ones)
 
 TEST(signal_without_memory_is_still_sent)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         struct task *t = world_task(k);

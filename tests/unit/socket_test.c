@@ -537,14 +537,12 @@ TEST(socket_survives_failing_allocations)
     struct task *t = world_task(k);
     uint32_t len = put_unix(t, "\0name", 5);
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (SYS(t, NR_socketpair, AF_UNIX, SOCK_STREAM, 0, FDS) == 0)
             (void)send_fd(t, 0, 0);
         fd_close_all(t, false);
     }
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         int s = SYS(t, NR_socket, AF_UNIX, SOCK_STREAM, 0);
         int c = SYS(t, NR_socket, AF_UNIX, SOCK_STREAM, 0);
         (void)SYS(t, NR_bind, s, ADDR, len);

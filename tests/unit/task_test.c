@@ -30,8 +30,7 @@ status_at(struct task *t)
 
 TEST(task_new_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         struct task *t = world_task(k);
@@ -312,8 +311,7 @@ TEST(task_vfork_parent_that_is_killed_takes_the_child_along)
 
 TEST(task_fork_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct engine e = {0};
         struct kernel *k = world_new_on(&e);

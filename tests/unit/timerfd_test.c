@@ -116,8 +116,7 @@ TEST(timerfd_survives_failing_allocations)
     struct timerfd_spec spec = {.value_ns = 1}, old;
     struct file *f;
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         if (timerfd_new(k, false, 0, &f) < 0)
             continue;
         (void)timerfd_set(f, false, &spec, &old);

@@ -290,8 +290,7 @@ TEST(timers_exec_keeps_the_alarm_and_deletes_posix_timers)
 
 TEST(timers_survive_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         struct task *t = new_task(k);

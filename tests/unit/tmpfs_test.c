@@ -352,8 +352,7 @@ TEST(tmpfs_program_is_shared_by_clones_until_the_content_changes)
 
 TEST(tmpfs_survives_each_allocation_failure)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct kernel k;
         struct fs *fs = NULL;
         struct file *f = NULL;

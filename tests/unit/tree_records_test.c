@@ -615,8 +615,7 @@ TEST(a_draft_without_memory_leaves_nothing)
     put_name(&m, 2, "e", 0, 0);
     put_name(&m, 7, "f", 6, 0);
     put_block(&m, 6, 0, "abc", 3);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         r = map_load(&m, &base, &plenty, &t);
         CHECK(r == 0 || r == -ENOMEM);
         if (r == 0)

@@ -616,8 +616,7 @@ TEST(tree_deep_directories_are_freed_without_recursion)
 
 TEST(tree_survives_each_allocation_failure)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct tree t = {0}, c = {0};
         uint64_t d = 0, f = 0, l;
         if (tree_init(&t, &big, 0) < 0)

@@ -564,8 +564,7 @@ TEST(pty_constructors_survive_lack_of_memory)
 {
     struct kernel *k = world_new();
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct file *m = NULL, *s = NULL;
         struct tty *tty;
         int r = pty_new_pair(k, &m, &tty);

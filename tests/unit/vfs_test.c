@@ -384,8 +384,7 @@ TEST(vfs_read_only_mount_refuses_all_changes)
 
 TEST(vfs_making_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         struct place p;
         test_fail_alloc(0);
         place_init(&p);
@@ -406,8 +405,7 @@ TEST(vfs_making_survives_failing_allocations)
 
 TEST(vfs_mounting_survives_failing_allocations)
 {
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         test_fail_alloc(0);
         struct kernel *k = world_new();
         test_fail_alloc(oom);

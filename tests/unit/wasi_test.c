@@ -303,8 +303,7 @@ TEST(wasi_calls_fail_cleanly_without_memory)
     struct task *t = task_with_pair(k, SOCK_STREAM);
 
     memcpy(world_at(t, BUF), "file", 4);
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         uint64_t fd = WASI_CALL(t, path_open, 3, 0, BUF, 4, OFLAG_CREAT, 2, 0,
                                 0, FDS) == 0
                           ? number_at(t, FDS)

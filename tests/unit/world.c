@@ -130,7 +130,7 @@ world_run(struct kernel *k)
     int left = 0;
 
     LIST_FOR_EACH(it, &k->run_queue)
-    left++;
+        left++;
     (void)kernel_run(k, counts_down, &left, NS_NEVER);
 }
 

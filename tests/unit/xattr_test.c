@@ -130,8 +130,7 @@ TEST(xattrs_survive_failing_allocations)
     struct kernel *k = world_new();
     struct task *t = make_file(k);
 
-    EACH_OOM(oom)
-    {
+    EACH_OOM(oom) {
         (void)set(t, "user.a", "12345", 0);
         (void)set(t, "user.b", "12345", 0);
         (void)SYS(t, NR_removexattr, PATH, world_str(t, NAME, "user.a"));

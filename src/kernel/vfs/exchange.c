@@ -51,8 +51,7 @@ find_points(struct kernel *k, struct exchange *x)
 {
     size_t skip = x->top->parent ? strlen(x->top->path) : 0;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         struct point *p = &x->points[x->n];
         if (!m->parent || m->parent->fs != x->top->fs)

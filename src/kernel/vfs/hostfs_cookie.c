@@ -26,7 +26,7 @@ static void
 forget_idle(struct hostfs *h)
 {
     LIST_FOR_EACH(it, &h->idle)
-    hostnode_forget_offsets(h, CONTAINER_OF(it, struct hostnode, idle));
+        hostnode_forget_offsets(h, CONTAINER_OF(it, struct hostnode, idle));
 }
 
 void

@@ -152,8 +152,7 @@ take_fresh(struct hostfs *h, const struct hostnode *n)
 static int
 open_nameless(const struct hostnode *n, uint32_t access)
 {
-    LIST_FOR_EACH(it, &n->files)
-    {
+    LIST_FOR_EACH(it, &n->files) {
         const struct hostopen *o = CONTAINER_OF(it, struct hostopen, link);
         if (o->access != access && o->access != O_RDWR)
             continue;

@@ -76,8 +76,7 @@ bucket_of(struct hostfs *h, uint64_t ino)
 struct hostnode *
 hostnode_find(struct hostfs *h, uint64_t ino)
 {
-    LIST_FOR_EACH(it, bucket_of(h, ino))
-    {
+    LIST_FOR_EACH(it, bucket_of(h, ino)) {
         struct hostnode *n = CONTAINER_OF(it, struct hostnode, hash);
         if (n->ino == ino)
             return n;
@@ -232,7 +231,7 @@ hostnode_free_all(struct hostfs *h)
 {
     for (size_t i = 0; i < HOSTFS_BUCKETS; i++)
         LIST_FOR_EACH(it, &h->buckets[i])
-    CONTAINER_OF(it, struct hostnode, hash)->parent = NULL;
+            CONTAINER_OF(it, struct hostnode, hash)->parent = NULL;
     for (size_t i = 0; i < HOSTFS_BUCKETS; i++)
         while (!list_is_empty(&h->buckets[i]))
             node_free(h,

@@ -31,8 +31,7 @@ mounted_on(struct kernel *k, const struct vnode *v)
 {
     struct mount *top = NULL;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         if (m->parent == v->mnt && m->at == v->ino)
             top = m;
@@ -79,8 +78,7 @@ mount_tidy_all(struct kernel *k, size_t max)
 {
     bool is_tidy = true;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         struct fs *fs = CONTAINER_OF(it, struct mount, link)->fs;
         if (fs->ops->tidy && !fs->ops->tidy(fs, max))
             is_tidy = false;
@@ -97,8 +95,7 @@ mount_root(const struct kernel *k)
 struct mount *
 mount_nth(const struct kernel *k, size_t n)
 {
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         if (n-- == 0)
             return CONTAINER_OF(it, struct mount, link);
     }
@@ -111,7 +108,7 @@ mount_count(const struct kernel *k)
     size_t n = 0;
 
     LIST_FOR_EACH(it, &k->mounts)
-    n++;
+        n++;
     return n;
 }
 

@@ -37,7 +37,7 @@ int
 cgroup_procs(const struct proc_ask *a, struct buf *b)
 {
     LIST_FOR_EACH(it, &a->kernel->tasks)
-    buf_printf(b, "%d\n", CONTAINER_OF(it, struct task, link)->pid);
+        buf_printf(b, "%d\n", CONTAINER_OF(it, struct task, link)->pid);
     return 0;
 }
 

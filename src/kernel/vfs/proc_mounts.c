@@ -11,8 +11,7 @@ proc_mount_id(const struct kernel *k, const struct mount *m)
 {
     int id = FIRST_ID;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         if (CONTAINER_OF(it, struct mount, link) == m)
             return id;
         id++;
@@ -40,8 +39,7 @@ options_of(const struct mount *m)
 int
 proc_mounts(const struct proc_ask *a, struct buf *b)
 {
-    LIST_FOR_EACH(it, &a->kernel->mounts)
-    {
+    LIST_FOR_EACH(it, &a->kernel->mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         put_escaped(b, m->source);
         buf_puts(b, " ");
@@ -56,8 +54,7 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
 {
     const struct kernel *k = a->kernel;
 
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         int parent = m->parent ? proc_mount_id(k, m->parent) : 1;
         buf_printf(b, "%d %d %u:%u ", proc_mount_id(k, m), parent,
@@ -75,8 +72,7 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
 static bool
 was_listed(const struct kernel *k, const struct mount *m)
 {
-    LIST_FOR_EACH(it, &k->mounts)
-    {
+    LIST_FOR_EACH(it, &k->mounts) {
         const struct mount *other = CONTAINER_OF(it, struct mount, link);
         if (other == m)
             return false;
@@ -89,8 +85,7 @@ was_listed(const struct kernel *k, const struct mount *m)
 int
 proc_filesystems(const struct proc_ask *a, struct buf *b)
 {
-    LIST_FOR_EACH(it, &a->kernel->mounts)
-    {
+    LIST_FOR_EACH(it, &a->kernel->mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         if (!was_listed(a->kernel, m))
             buf_printf(b, "nodev\t%s\n", m->fs->ops->name);

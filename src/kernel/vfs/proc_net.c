@@ -77,8 +77,7 @@ list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
                is_udp ? " ref pointer drops" : "");
     if (!a->kernel->net)
         return 0;
-    LIST_FOR_EACH(it, &a->kernel->net->sockets)
-    {
+    LIST_FOR_EACH(it, &a->kernel->net->sockets) {
         const struct socket *s = CONTAINER_OF(it, struct socket, all);
         if (!is_listed(s, domain, type))
             continue;
@@ -143,8 +142,7 @@ proc_net_unix(const struct proc_ask *a, struct buf *b)
     buf_puts(b, "Num       RefCount Protocol Flags    Type St Inode Path\n");
     if (!a->kernel->net)
         return 0;
-    LIST_FOR_EACH(it, &a->kernel->net->sockets)
-    {
+    LIST_FOR_EACH(it, &a->kernel->net->sockets) {
         const struct socket *s = CONTAINER_OF(it, struct socket, all);
         if (s->domain != AF_UNIX)
             continue;

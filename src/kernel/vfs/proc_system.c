@@ -118,8 +118,7 @@ static void
 count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
 {
     *ret_running = *ret_all = 0;
-    LIST_FOR_EACH(it, &k->tasks)
-    {
+    LIST_FOR_EACH(it, &k->tasks) {
         const struct task *t = CONTAINER_OF(it, struct task, link);
         *ret_running += proc_task_state(t) == 'R';
         (*ret_all)++;
