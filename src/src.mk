@@ -1,10 +1,11 @@
 # The engine, the library, the program and the supervisor.
 BASE := $(wildcard src/base/*.c)
+RECORD := $(wildcard src/record/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
-LIB := $(BASE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
+LIB := $(BASE) $(RECORD) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
 WIRE := $(wildcard src/wire/*.c)
 SEAL := $(wildcard src/seal/*.c)
-STORE := $(wildcard src/store/*.c)
+STORE := $(wildcard src/store/*.c) $(RECORD)
 CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
 SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
 STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm

@@ -29,7 +29,7 @@ store_unit_src := $(wildcard tests/store/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
-build/unit.o: $(call san_objs,$(BASE) $(KERNEL) \
+build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(KERNEL) \
   src/rpc/relief.c $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)

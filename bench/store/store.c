@@ -5,7 +5,7 @@
 #include "../bench.h"
 
 #include "base/buf.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "store/keeper.h"
 
 #include <fcntl.h>

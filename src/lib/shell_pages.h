@@ -4,7 +4,7 @@
 #define LIB_SHELL_PAGES_H
 
 #include "base/own.h"
-#include "base/record.h"
+#include "record/record.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -47,7 +47,7 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
     if (r == 0)
         note_put(&text, &s);
     *ret = r == 0 && !text.error;
-    return *ret ? state_send_fact(to, "script", text.p, text.len) : 0;
+    return *ret ? state_send_fact(to, FACT_script, text.p, text.len) : 0;
 }
 
 /* The script that was recorded is worth nothing when the shell has changed. */
@@ -63,7 +63,7 @@ send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
     if (is_new && !*ret_script)
         r = send_script(sb, to, ret_script);
     if (r == 0 && sb->has_script && !*ret_script)
-        r = state_send_fact(to, "script", NULL, 0);
+        r = state_send_fact(to, FACT_script, NULL, 0);
     return r == 0 ? state_send(sb, last, now, to) : r;
 }
 

@@ -3,8 +3,8 @@
 #ifndef LIB_STATE_H
 #define LIB_STATE_H
 
-#include "base/record.h"
 #include "lib/snapshot.h"
+#include "record/record.h"
 
 /* Which root image, and which program of the shell; of none, zeros. */
 void state_image_hash(struct wsand_runtime *rt, uint8_t ret[32]);
@@ -22,7 +22,7 @@ const struct tree *state_base(const struct wsand_sandbox *sb, size_t n,
  * types. What the sink says; -ENOMEM. */
 int state_send(struct wsand_sandbox *sb, const struct snapshot *last,
                struct snapshot *now, const struct record_sink *to);
-int state_send_fact(const struct record_sink *to, const char *name,
+int state_send_fact(const struct record_sink *to, enum record_fact fact,
                     const void *value, size_t len);
 /* Is the shell in both the same? */
 bool state_is_same_shell(const struct snapshot *a, const struct snapshot *b);

@@ -156,41 +156,59 @@ bound_task(struct resident_state *s)
     s->umask &= 0777;
 }
 
+/* The task of another version of the shell is left out. */
+static int
+put_task(struct wsand_state *st, const void *value, size_t len)
+{
+    struct resident_state *task = &st->s->shell.state;
+
+    if (len != sizeof *task)
+        return 0;
+    memcpy(task, value, len);
+    bound_task(task);
+    st->has_task = true;
+    return 0;
+}
+
 static int
 put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
          size_t len)
 {
-    struct resident_state *task = &st->s->shell.state;
     static const uint8_t version[] = {0, 0, 0, RECORD_VERSION};
 
-    if (record_is_fact(k, "shell"))
-        return put_shell(st, value, len);
-    if (record_is_fact(k, "version")) {
+    switch (record_fact_of(k)) {
+    case FACT_version:
         st->has_version = !memcmp(value, version, sizeof version);
-    } else if (record_is_fact(k, "image")) {
+        return 0;
+    case FACT_image:
         memcpy(st->image, value, sizeof st->image);
         st->has_image = true;
-    } else if (record_is_fact(k, "module")) {
+        return 0;
+    case FACT_module:
         memcpy(st->module, value, sizeof st->module);
         st->has_module = true;
-    } else if (record_is_fact(k, "patch")) {
+        return 0;
+    case FACT_shell:
+        return put_shell(st, value, len);
+    case FACT_task:
+        return put_task(st, value, len);
+    case FACT_rlimits:
+        memcpy(st->s->shell.rlimits, value, sizeof st->s->shell.rlimits);
+        st->s->shell.has_rlimits = true;
+        return 0;
+    case FACT_patch:
         buf_add(&st->patch, value, len);
         return st->patch.error;
-    } else if (record_is_fact(k, "script")) {
+    case FACT_processes:
+        return gone_load(&st->s->gone, value, len);
+    case FACT_script:
         free(st->script);
         st->script = strndup(value, len);
         return st->script ? 0 : -ENOMEM;
-    } else if (record_is_fact(k, "processes")) {
-        return gone_load(&st->s->gone, value, len);
-    } else if (record_is_fact(k, "rlimits")) {
-        memcpy(st->s->shell.rlimits, value, sizeof st->s->shell.rlimits);
-        st->s->shell.has_rlimits = true;
-    } else if (len == sizeof *task) {
-        memcpy(task, value, len);
-        bound_task(task);
-        st->has_task = true;
+    case FACT_COUNT:
+        break;
     }
-    return 0;
+    return -EINVAL;
 }
 
 static int

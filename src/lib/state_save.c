@@ -83,23 +83,23 @@ state_base(const struct wsand_sandbox *sb, size_t n, const struct tree *empty)
 /* --- facts */
 
 int
-state_send_fact(const struct record_sink *to, const char *name,
+state_send_fact(const struct record_sink *to, enum record_fact fact,
                 const void *value, size_t len)
 {
-    const struct record_key k = {
-        .type = RECORD_FACT, .name = name, .name_len = strlen(name)};
+    const struct record_key k = record_fact_key(fact);
 
     return record_send(to, &k, value, len);
 }
 
 static int
 send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
-          const char *name, void (*hash)(struct wsand_runtime *, uint8_t *))
+          enum record_fact fact,
+          void (*hash)(struct wsand_runtime *, uint8_t *))
 {
     uint8_t value[32];
 
     hash(sb->runtime, value);
-    return state_send_fact(to, name, value, sizeof value);
+    return state_send_fact(to, fact, value, sizeof value);
 }
 
 static int
@@ -107,7 +107,7 @@ send_version(const struct record_sink *to)
 {
     const uint8_t value[4] = {0, 0, 0, RECORD_VERSION};
 
-    return state_send_fact(to, "version", value, sizeof value);
+    return state_send_fact(to, FACT_version, value, sizeof value);
 }
 
 /* The bytes, or 0 without a shell. */
@@ -159,12 +159,12 @@ state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
 /* Of the shell's task; without a shell, it is gone. */
 static int
 send_part(const struct snapshot *last, const struct snapshot *now,
-          const struct record_sink *to, const char *name, const void *p,
+          const struct record_sink *to, enum record_fact fact, const void *p,
           size_t len)
 {
     if (now->has_shell)
-        return state_send_fact(to, name, p, len);
-    return last && last->has_shell ? state_send_fact(to, name, NULL, 0) : 0;
+        return state_send_fact(to, fact, p, len);
+    return last && last->has_shell ? state_send_fact(to, fact, NULL, 0) : 0;
 }
 
 static int
@@ -177,12 +177,13 @@ send_shell(const struct snapshot *last, const struct snapshot *now,
 
     if (!is_same_fact(last, now)) {
         size_t n = shell_fact(now, value);
-        r = state_send_fact(to, "shell", n ? value : NULL, n);
+        r = state_send_fact(to, FACT_shell, n ? value : NULL, n);
     }
     if (r == 0 && !is_same_task(last, now))
-        r = send_part(last, now, to, "task", &s->state, sizeof s->state);
+        r = send_part(last, now, to, FACT_task, &s->state, sizeof s->state);
     if (r == 0 && !is_same_rlimits(last, now))
-        r = send_part(last, now, to, "rlimits", s->rlimits, sizeof s->rlimits);
+        r = send_part(last, now, to, FACT_rlimits, s->rlimits,
+                      sizeof s->rlimits);
     return r;
 }
 
@@ -195,7 +196,7 @@ send_gone(const struct snapshot *last, const struct snapshot *now,
 
     if (was->len == is->len && (!is->len || !memcmp(was->p, is->p, is->len)))
         return 0;
-    return state_send_fact(to, "processes", is->p, is->len);
+    return state_send_fact(to, FACT_processes, is->p, is->len);
 }
 
 static int
@@ -203,12 +204,12 @@ send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
            const struct snapshot *now, const struct record_sink *to)
 {
     bool has_module = last && last->has_shell && !last->has_other_module;
-    int r = last ? 0 : send_hash(sb, to, "image", state_image_hash);
+    int r = last ? 0 : send_hash(sb, to, FACT_image, state_image_hash);
 
     if (r == 0 && now->has_shell && !has_module)
-        r = send_hash(sb, to, "module", state_module_hash);
+        r = send_hash(sb, to, FACT_module, state_module_hash);
     else if (r == 0 && !now->has_shell && last && last->has_shell)
-        r = state_send_fact(to, "module", NULL, 0);
+        r = state_send_fact(to, FACT_module, NULL, 0);
     if (r == 0)
         r = send_shell(last, now, to);
     if (r == 0)
@@ -350,7 +351,8 @@ send_pages(const struct snapshot *last, struct snapshot *now,
                                &s, &patch, &base);
     pad(&patch, last && !is_full ? last->patch_bytes : 0);
     if (r == 0 && (patch.len || (last && last->patch_bytes)))
-        r = state_send_fact(to, "patch", patch.len ? patch.p : NULL, patch.len);
+        r = state_send_fact(to, FACT_patch, patch.len ? patch.p : NULL,
+                            patch.len);
     shell_pages_put(now->base);
     now->base = base;
     now->patch_bytes = patch.len;

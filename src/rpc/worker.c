@@ -6,7 +6,7 @@
  * the job wait, not the loop. */
 #include "rpc/worker.h"
 
-#include "base/record.h"
+#include "record/record.h"
 #include "rpc/rpc.h"
 
 #include <errno.h>

@@ -152,15 +152,13 @@ empty_inode(struct session_check *t, const struct record_key *block)
 static int
 renew_shell(struct session_check *t)
 {
-    static const char *const facts[] = {"shell", "task", "rlimits", "patch"};
     static const uint8_t page = RECORD_PAGE, file = RECORD_FILE;
     uint8_t key[RECORD_KEY_MAX];
 
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        struct record_key k = {.type = RECORD_FACT,
-                               .name = facts[i],
-                               .name_len = strlen(facts[i])};
-        add_frame(t, RECORD_DELETE, key, record_key_put(&k, key), NULL, 0);
+    for (enum record_fact f = 0; f < FACT_COUNT; f++) {
+        const struct record_key k = record_fact_key(f);
+        if (record_is_shells(f))
+            add_frame(t, RECORD_DELETE, key, record_key_put(&k, key), NULL, 0);
     }
     int r = remove_all(t, &page, 1);
     return r < 0 ? r : remove_all(t, &file, 1);
@@ -295,9 +293,11 @@ static int
 lose_fact(struct session_check *t, const struct walk *w,
           const struct record_key *k)
 {
-    if (record_is_fact(k, "script"))
+    enum record_fact f = record_fact_of(k);
+
+    if (f == FACT_script)
         return lose_record(t, w, "", "the shell's script is damaged");
-    if (!record_is_fact(k, "image") && !record_is_fact(k, "version"))
+    if (f != FACT_image && f != FACT_version)
         return lose_shell(t);
     check_report(t->c, t->id, "", "its image or format is not known", false);
     return 0;

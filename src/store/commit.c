@@ -1,6 +1,6 @@
 /* Commits: records of an untrusted worker into the first layer of a session,
  * and what it then has against its quota. */
-#include "base/record.h"
+#include "record/record.h"
 #include "store/store_impl.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Layers: who their parents are, and whose they are. */
-#include "base/record.h"
+#include "record/record.h"
 #include "store/store_impl.h"
 
 #include <errno.h>

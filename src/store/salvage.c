@@ -17,7 +17,7 @@
  * the database before: whatever is interrupted begins again. */
 #include "base/buf.h"
 #include "base/hfd.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "store/store_impl.h"
 #include "store/wal.h"
 

@@ -1,7 +1,7 @@
 /* A worker's stream of frames, cut at the ends of commits. */
 #include "store/state_check.h"
 
-#include "base/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdio.h>

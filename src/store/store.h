@@ -1,5 +1,5 @@
 /* Durable state: sessions, events, and for each session a map from keys to
- * values (its records, base/record.h), in one SQLite database.
+ * values (its records, record/record.h), in one SQLite database.
  *
  * The map of a session is a chain of layers. A commit writes to the first, a
  * fork makes it the parent of two new ones, and what a layer does not have is
@@ -17,7 +17,7 @@
  *   -ENOENT  no such session, or one that has ended
  *   -EEXIST  the id of a new session is taken
  *   -EDQUOT  a session would have more than its quota; the text names which
- *   -EPROTO  records break the form of base/record.h
+ *   -EPROTO  records break the form of record/record.h
  *   -EBADMSG stored data is damaged; the text names session and path
  *   -ENOSPC  the disk is full    -EIO     it cannot be read or written
  *   -ENOMEM

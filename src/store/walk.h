@@ -2,7 +2,7 @@
 #ifndef STORE_WALK_H
 #define STORE_WALK_H
 
-#include "base/record.h"
+#include "record/record.h"
 #include "store/store_impl.h"
 
 enum { ROOT_INODE = 1 };

@@ -2,7 +2,7 @@
  * which may be hostile: it is text, whatever it says. */
 #include "supervisor/not_copied.h"
 
-#include "base/record.h"
+#include "record/record.h"
 #include "supervisor/session.h"
 #include "wire/text.h"
 
@@ -23,7 +23,7 @@ find_fact(const uint8_t *p, size_t len, size_t *ret_len)
             record_key_get(key, h.key_len, &k) != 0 || k.type != RECORD_FACT)
             return NULL;
         *ret_len = h.value_len;
-        if (record_is_fact(&k, "processes"))
+        if (record_fact_of(&k) == FACT_processes)
             return (const char *)key + h.key_len;
         p += n;
         len -= n;

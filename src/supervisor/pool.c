@@ -8,7 +8,7 @@
 #include "supervisor/file.h"
 
 #include "base/hfd.h"
-#include "base/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

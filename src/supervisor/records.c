@@ -9,7 +9,7 @@
 #include "supervisor/not_copied.h"
 #include "supervisor/session.h"
 
-#include "base/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The table of sessions that have not ended, and what they look like. */
 #include "supervisor/session.h"
 
-#include "base/record.h"
+#include "record/record.h"
 #include "supervisor/config.h"
 #include "supervisor/say.h"
 

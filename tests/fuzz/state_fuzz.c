@@ -4,8 +4,8 @@
  * Input: records, each the length of its key, the length of its value (of two
  * bytes), key, value. They are given in the order of their keys, after the
  * facts that a state needs. */
-#include "base/record.h"
 #include "lib/state.h"
+#include "record/record.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,7 +1,7 @@
 /* What a hostile worker can send as its state: cut into batches, committed,
  * and read again. All of it happens in one transaction that is undone. */
 #include "base/buf.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "store/state_check.h"
 #include "store/store.h"
 

@@ -4,7 +4,7 @@
 #define WORLD_H
 
 #include "base/buf.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "store/store.h"
 
 struct world {

@@ -1,7 +1,7 @@
 /* Directories as persistent maps. */
 #include "kernel/vfs/dir.h"
 
-#include "base/record.h"
+#include "record/record.h"
 #include "test.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef RECORD_MAP_H
 #define RECORD_MAP_H
 
-#include "base/record.h"
+#include "record/record.h"
 
 /* Sorted by key. */
 struct pair {

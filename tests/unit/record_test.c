@@ -1,4 +1,4 @@
-#include "base/record.h"
+#include "record/record.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* The file-system state: names, contents, quotas, clones. */
-#include "base/record.h"
 #include "kernel/file.h"
 #include "kernel/vfs/tree.h"
+#include "record/record.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Extended attributes of the tree, and calls on them. */
 #include "world.h"
 
-#include "base/record.h"
 #include "kernel/vfs/tmpfs.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * safe because a directory and each of its clones change both together. */
 #include "kernel/vfs/dir.h"
 
-#include "base/record.h"
+#include "record/record.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Layers: from the difference of two trees to a tar. */
 #include "kernel/vfs/layer.h"
 
-#include "base/record.h"
 #include "kernel/clock.h"
 #include "kernel/file.h"
+#include "record/record.h"
 
 #include <archive.h>
 #include <archive_entry.h>

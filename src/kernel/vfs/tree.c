@@ -2,9 +2,9 @@
 #include "kernel/vfs/tree.h"
 
 #include "base/counter.h"
-#include "base/record.h"
 #include "kernel/machine.h"
 #include "kernel/vfs/tree_impl.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

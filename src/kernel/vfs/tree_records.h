@@ -3,8 +3,8 @@
 #ifndef KERNEL_VFS_TREE_RECORDS_H
 #define KERNEL_VFS_TREE_RECORDS_H
 
-#include "base/record.h"
 #include "kernel/vfs/tree.h"
+#include "record/record.h"
 
 /* Sends what makes the records of `last` those of `now`; the base itself has
  * none. Of one type: RECORD_INODE, RECORD_NAME, RECORD_ATTRS, RECORD_PLACE or

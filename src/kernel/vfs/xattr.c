@@ -1,7 +1,7 @@
 /* Lists of extended attributes. */
 #include "kernel/vfs/xattr.h"
 
-#include "base/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

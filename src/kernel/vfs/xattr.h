@@ -1,5 +1,5 @@
 /* Extended attributes of an inode: an immutable list of names and values, in
- * the form that records have them (base/record.h), shared by clones. */
+ * the form that records have them (record/record.h), shared by clones. */
 #ifndef KERNEL_VFS_XATTR_H
 #define KERNEL_VFS_XATTR_H
 

@@ -24,8 +24,8 @@
  * image's inodes are never used for others: of these inodes, what is not
  * recorded is as in the image. Links are not recorded, but counted: an inode
  * without a name is not there. */
-#ifndef BASE_RECORD_H
-#define BASE_RECORD_H
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,22 +59,31 @@ enum {
 #define RECORD_BYTES_MAX (UINT64_C(1) << 48) /* of a file */
 #define RECORD_LINK_MAX  4095
 
-/*    name     bytes, from, to
+/* Facts: the name, the minimum and maximum bytes of the value, and whether the
+ * fact is worthless without the memory of the shell.
+ *
  * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
  * shell's program; shell: struct record_shell; task: its signal actions, as the
  * same program has them; rlimits: its limits; patch: what has changed in pages
  * since they were recorded; processes: those that there were, which no copy of
  * the state has; script: the shell as a script, as in an export. */
-#define RECORD_FACTS(F)           \
-    F(version, 4, 4)              \
-    F(image, 32, 32)              \
-    F(module, 32, 32)             \
-    F(shell, 28, 28)              \
-    F(task, 1, 4096)              \
-    F(rlimits, 256, 256)          \
-    F(patch, 1, RECORD_PATCH_MAX) \
-    F(processes, 1, 4096)         \
-    F(script, 1, RECORD_VALUE_MAX)
+#define RECORD_FACTS(F)                 \
+    F(version, 4, 4, false)             \
+    F(image, 32, 32, false)             \
+    F(module, 32, 32, false)            \
+    F(shell, 28, 28, true)              \
+    F(task, 1, 4096, true)              \
+    F(rlimits, 256, 256, true)          \
+    F(patch, 1, RECORD_PATCH_MAX, true) \
+    F(processes, 1, 4096, false)        \
+    F(script, 1, RECORD_VALUE_MAX, false)
+
+enum record_fact {
+#define F(NAME, MIN, MAX, IS_SHELLS) FACT_##NAME,
+    RECORD_FACTS(F)
+#undef F
+        FACT_COUNT
+};
 
 struct record_key {
     enum record_type type;
@@ -124,7 +133,12 @@ size_t record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX]);
 /* ret->name points into `key`. -EINVAL: not a key, or a number out of range. */
 int record_key_get(const void *key, size_t len, struct record_key *ret);
 
-bool record_is_fact(const struct record_key *k, const char *name);
+/* The key of a fact; its name is a constant. */
+struct record_key record_fact_key(enum record_fact f);
+/* The fact of a key; FACT_COUNT: the key is not that of a known fact. */
+enum record_fact record_fact_of(const struct record_key *k);
+/* True for a fact that is worthless without the memory of the shell. */
+bool record_is_shells(enum record_fact f);
 
 /* Values with a form. *_put returns the bytes written, *_get -EINVAL for what
  * no sandbox could have. */

@@ -1,5 +1,5 @@
 /* Records: keys, values, and frames of a stream. */
-#include "base/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <string.h>
@@ -349,39 +349,52 @@ record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
 struct fact {
     const char *name;
     size_t min, max;
+    bool is_shells;
 };
 
-/* NULL: it has a name that no fact has. */
-static const struct fact *
-find_fact(const struct record_key *k)
-{
-#define F(NAME, MIN, MAX) {#NAME, MIN, MAX},
-    static const struct fact facts[] = {RECORD_FACTS(F)};
+static const struct fact facts[FACT_COUNT] = {
+#define F(NAME, MIN, MAX, IS_SHELLS) {#NAME, MIN, MAX, IS_SHELLS},
+    RECORD_FACTS(F)
 #undef F
+};
 
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (record_is_fact(k, facts[i].name))
-            return &facts[i];
-    return NULL;
+struct record_key
+record_fact_key(enum record_fact f)
+{
+    const char *name = facts[f].name;
+
+    return (struct record_key){
+        .type = RECORD_FACT, .name = name, .name_len = strlen(name)};
+}
+
+enum record_fact
+record_fact_of(const struct record_key *k)
+{
+    enum record_fact f = FACT_version;
+
+    if (k->type != RECORD_FACT)
+        return FACT_COUNT;
+    while (f < FACT_COUNT && (strlen(facts[f].name) != k->name_len ||
+                              memcmp(facts[f].name, k->name, k->name_len) != 0))
+        f++;
+    return f;
 }
 
 bool
-record_is_fact(const struct record_key *k, const char *name)
+record_is_shells(enum record_fact f)
 {
-    return k->type == RECORD_FACT && strlen(name) == k->name_len &&
-           !memcmp(name, k->name, k->name_len);
+    return facts[f].is_shells;
 }
 
 static int
 check_fact(const struct record_key *k, const void *value, size_t len)
 {
-    const struct fact *f = find_fact(k);
+    enum record_fact f = record_fact_of(k);
     struct record_shell shell;
 
-    if (!f || len < f->min || len > f->max)
+    if (f == FACT_COUNT || len < facts[f].min || len > facts[f].max)
         return -EINVAL;
-    return record_is_fact(k, "shell") ? record_shell_get(value, len, &shell)
-                                      : 0;
+    return f == FACT_shell ? record_shell_get(value, len, &shell) : 0;
 }
 
 static int
@@ -498,7 +511,8 @@ record_check(const void *key, size_t key_len, const void *value, size_t len)
         return r;
     if (value)
         return form_of(k.type)->check(&k, value, len);
-    return k.type == RECORD_FACT && !find_fact(&k) ? -EINVAL : 0;
+    return k.type == RECORD_FACT && record_fact_of(&k) == FACT_COUNT ? -EINVAL
+                                                                     : 0;
 }
 
 int
