@@ -2,6 +2,8 @@
 import random
 import select
 
+import pytest
+
 from rpc import needs_image
 from sandbox import IS_SANITIZED
 
@@ -123,3 +125,25 @@ def test_the_files_of_sandboxes_that_are_gone(client):
         while client.memory_mb() > before + 300:
             client.call("status")
             select.select([], [], [], 0.1)
+
+
+SPARSE = """python3 -c '
+import os
+for n in range(%d):
+    fd = os.open("/tmp/%%d" %% n, os.O_CREAT | os.O_WRONLY)
+    for i in range(20):
+        os.pwrite(fd, b"x", (i + 1) << %d)
+    os.close(fd)
+'"""
+
+
+@pytest.mark.parametrize("shift", [18, 24, 43])
+def test_sparse_files_cost_the_host_what_is_counted(server, shift):
+    """Files of single bytes, as far apart as can be, until no more are allowed."""
+    server.call("create")
+    assert server.run(SPARSE % (1, shift))["exitCode"] == 0  # python's own memory is there now
+    before = server.memory_mb()
+    assert server.run(SPARSE % (10000, shift))["limit"] == "file_bytes"
+    if not IS_SANITIZED:
+        counted = server.call("status")["fileBytes"] >> 20
+        assert server.memory_mb() - before <= 1.3 * counted

@@ -377,11 +377,15 @@ TEST(radix_counts_ranges_through_clones_and_cuts)
             (void)grave_drain(&g, SIZE_MAX);
             check_tally(a, first, last);
         } else {
+            uint64_t nodes =
+                a->sum.nodes + (radix_find(a, x) ? 0 : radix_missing(a, x));
             put_counted(a, x, (uint64_t)step);
+            CHECK_EQ(a->sum.nodes, nodes);
         }
         check_tally(a, first, last);
         CHECK_EQ(a->sum.leaves,
                  radix_tally(a, &counted_ops, 0, UINT64_MAX).leaves);
+        CHECK_EQ(a->sum.nodes, radix_count_nodes(a));
     }
     radix_fini(&r[0], &counted_ops);
     radix_fini(&r[1], &counted_ops);

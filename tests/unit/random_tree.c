@@ -53,7 +53,8 @@ void
 random_content(struct tree *t, unsigned *seed)
 {
     static const char buf[20000] = "content";
-    uint64_t ino = any_ino(t, seed), off = dice(seed, 600000);
+    uint64_t ino = any_ino(t, seed);
+    uint64_t off = (uint64_t)dice(seed, 600000) << 9 * dice(seed, 4);
     size_t len = dice(seed, sizeof buf) + 1;
 
     if (!S_ISREG(tree_find(t, ino)->mode))

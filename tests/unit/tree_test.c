@@ -275,7 +275,73 @@ TEST(tree_block_that_is_not_the_last_any_more_costs_all_of_it)
     check_fini(&t);
 }
 
-TEST(tree_holes_cost_nothing_and_read_as_zeros)
+TEST(tree_sparse_file_pays_for_more_nodes_than_blocks)
+{
+    const uint64_t step = UINT64_C(1) << 43;
+    struct tree t, image;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    for (unsigned n = 1; n <= 30; n++)
+        CHECK_EQ(tree_write(&t, f, n * step - 1, "x", 1, 1), 1);
+    /* A root and five nodes for each block, two of them under one parent. */
+    uint64_t nodes = tree_find(&t, f)->chunks.sum.nodes;
+    CHECK(nodes > 120 && nodes < 155);
+    CHECK_EQ(t.used.bytes,
+             UINT64_C(30) * 4096 + (nodes - 30) * RADIX_NODE_BYTES);
+    check_used(&t);
+    CHECK_EQ(tree_clone(&t, &image), 0);
+    CHECK_EQ(tree_punch(&t, f, 0, 29 * step, 1), 0);
+    CHECK_EQ(t.used.bytes, 4096 + 5 * RADIX_NODE_BYTES);
+    CHECK_EQ(tree_truncate(&t, f, 4096, 1), 0);
+    CHECK_EQ(tree_write(&t, f, 0, "x", 1, 1), 1);
+    CHECK_EQ(t.used.bytes, 4096);
+    check_fini(&t);
+    check_fini(&image);
+}
+
+TEST(tree_sparse_file_is_refused_what_its_nodes_cost)
+{
+    const uint64_t far = UINT64_C(1) << 46;
+    const struct quota max = {4096 + 5 * RADIX_NODE_BYTES, 10};
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &max, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    uint64_t g = make(&t, TREE_ROOT, "g", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, g, 0, "x", 1, 1), 1);
+    CHECK_EQ(tree_write(&t, f, far - 4096, "x", 1, 1), 1);
+    CHECK_EQ(tree_write(&t, f, far - 1, "x", 1, 1), -ENOSPC);
+    CHECK_EQ(unlink_name(&t, TREE_ROOT, "g"), 0);
+    CHECK_EQ(tree_write(&t, f, far - 1, "x", 1, 1), 1);
+    CHECK_EQ(t.used.bytes, max.bytes);
+    CHECK_EQ(tree_truncate(&t, f, 0, 1), 0);
+    CHECK_EQ(t.used.bytes, 0);
+    CHECK_EQ(tree_allocate(&t, f, far - 4096, 4096, false, 1), 4096);
+    CHECK_EQ(t.used.bytes, max.bytes);
+    CHECK_EQ(tree_allocate(&t, f, 0, 1, false, 1), -ENOSPC);
+    check_fini(&t);
+}
+
+TEST(tree_sparse_file_of_the_image_is_free)
+{
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, f, UINT64_C(1) << 46, "x", 1, 1), 1);
+    tree_make_free(&t);
+    check_used(&t);
+    CHECK_EQ(t.used.bytes, 0);
+    CHECK_EQ(tree_write(&t, f, 0, "x", 1, 1), 1);
+    CHECK_EQ(t.used.bytes, 4096 + 3 * RADIX_NODE_BYTES);
+    check_used(&t);
+    CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
+    CHECK_EQ(t.used.bytes, 0);
+    check_fini(&t);
+}
+
+TEST(tree_holes_read_as_zeros)
 {
     struct tree t;
     char buf[3] = "xyz";
@@ -283,7 +349,7 @@ TEST(tree_holes_cost_nothing_and_read_as_zeros)
     CHECK_EQ(tree_init(&t, &big, 0), 0);
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&t, f, UINT64_C(1) << 40, "end", 3, 1), 3);
-    CHECK_EQ(t.used.bytes, 3);
+    CHECK_EQ(t.used.bytes, 3 + 4 * RADIX_NODE_BYTES);
     const struct inode *i = tree_find(&t, f);
     CHECK_EQ(inode_read(i, 12345, buf, 3), 3);
     CHECK(!memcmp(buf, "\0\0\0", 3));

@@ -86,10 +86,20 @@ inode_slack(const struct inode *i, uint64_t size)
 }
 
 uint64_t
+inode_nodes_cost(const struct inode *i, uint64_t blocks, uint64_t nodes)
+{
+    uint64_t paid = blocks + i->free_nodes;
+
+    return nodes > paid ? (nodes - paid) * RADIX_NODE_BYTES : 0;
+}
+
+uint64_t
 inode_bytes(const struct inode *i)
 {
-    return inode_blocks(i).weight * CHUNK_BYTES - inode_slack(i, i->size) +
-           xattrs_cost(i->xattrs);
+    struct tally sum = inode_blocks(i);
+
+    return sum.weight * CHUNK_BYTES - inode_slack(i, i->size) +
+           inode_nodes_cost(i, sum.leaves, sum.nodes) + xattrs_cost(i->xattrs);
 }
 
 uint64_t

@@ -18,6 +18,7 @@ struct inode {
 
     uint32_t mode, nlink, uid, gid;
     uint32_t free_units; /* of the inode quota that it does not pay for */
+    uint32_t free_nodes; /* of its chunks, which it does not pay for */
     bool is_linkable;    /* made without a name, and may be given one */
     uint64_t size;       /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
@@ -56,6 +57,11 @@ inode_blocks(const struct inode *i)
 
 /* What it does not pay, at this size, of the block in which it ends. */
 uint64_t inode_slack(const struct inode *i, uint64_t size);
+/* Bytes of the quota for the nodes that find its blocks. Each block pays for
+ * one node, so only a file with holes can have more nodes than are paid:
+ * `blocks` and `nodes` are the numbers to reckon with. */
+uint64_t inode_nodes_cost(const struct inode *i, uint64_t blocks,
+                          uint64_t nodes);
 /* What it takes of the quota of bytes. */
 uint64_t inode_bytes(const struct inode *i);
 

@@ -262,6 +262,7 @@ grow(struct radix *r, uint64_t key)
         if (r->root && !n)
             return -ENOMEM;
         if (n) {
+            r->sum.nodes++;
             n->sum = r->sum;
             n->slot[0] = r->root;
             r->root = &n->ref;
@@ -271,19 +272,27 @@ grow(struct radix *r, uint64_t key)
     return 0;
 }
 
-/* Takes away levels that hold nothing but their first child, as long as
- * they have one owner. */
+static bool
+node_has_first_child_only(const struct radix_node *n)
+{
+    for (unsigned i = 1; i < FANOUT; i++)
+        if (n->slot[i])
+            return false;
+    return true;
+}
+
 void
 radix_shrink(struct radix *r)
 {
-    while (r->height && r->root && shared_is_single(r->root)) {
+    while (r->height && r->root &&
+           node_has_first_child_only(node_of(r->root))) {
         struct radix_node *n = node_of(r->root);
-        for (unsigned i = 1; i < FANOUT; i++)
-            if (n->slot[i])
-                return;
         r->root = n->slot[0];
+        if (r->root)
+            shared_get(r->root);
+        node_put_copied(n);
         r->height--;
-        free(n);
+        r->sum.nodes = r->root && r->height ? node_of(r->root)->sum.nodes : 0;
     }
     if (!r->root)
         r->height = 0;

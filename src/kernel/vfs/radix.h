@@ -15,6 +15,8 @@
 
 struct radix_node;
 
+#define RADIX_NODE_BYTES 576u /* of memory for each node, at most */
+
 /* Subtrees nobody refers to any more, to be freed in steps. All zero: none.
  * To bury takes no memory and no longer for more leaves. */
 struct grave {
@@ -27,9 +29,10 @@ bool grave_drain(struct grave *g, size_t max);
 /* Moves what is in `from`, which should be less, to g. */
 void grave_join(struct grave *g, struct grave *from);
 
-/* How many leaves there are, and how many of them weigh. */
+/* Leaves of a part of a tree, those of them that weigh, and the nodes that
+ * lead to them. */
 struct tally {
-    uint64_t leaves, weight;
+    uint64_t leaves, weight, nodes;
 };
 
 /* All zero: empty. Height 0: root is the leaf of key 0. */
@@ -82,7 +85,12 @@ int radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
  * after radix_slot for its key; then ranges take no longer for more leaves.
  * Keys first..last. */
 
+/* A new leaf brings the nodes that radix_slot has made for it. */
 void radix_count(struct radix *r, uint64_t key, int leaves, int weight);
+/* Nodes that a leaf under `key`, where there is none, would add. */
+unsigned radix_missing(const struct radix *r, uint64_t key);
+/* What r->sum.nodes should be, counted anew: for tests. */
+uint64_t radix_count_nodes(const struct radix *r);
 struct tally radix_tally(const struct radix *r, const struct radix_ops *ops,
                          uint64_t first, uint64_t last);
 /* Puts all leaves of the range. -ENOMEM, and nothing has changed. */

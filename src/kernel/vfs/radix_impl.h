@@ -4,6 +4,8 @@
 
 #include "kernel/vfs/radix.h"
 
+#include <assert.h>
+
 #define BITS       6u
 #define FANOUT     (1u << BITS)
 #define HEIGHT_MAX 11u
@@ -12,7 +14,7 @@ struct radix_node {
     struct shared ref;
     uint32_t height; /* in a grave */
     union {
-        struct tally sum; /* of all leaves below */
+        struct tally sum; /* of all below, and this node */
         struct {
             struct radix_node *next;
             const struct radix_ops *ops;
@@ -20,6 +22,10 @@ struct radix_node {
     };
     struct shared *slot[FANOUT];
 };
+
+static_assert(sizeof(struct radix_node) + 2 * sizeof(size_t) <=
+                  RADIX_NODE_BYTES,
+              "a node with malloc's header");
 
 static inline struct radix_node *
 node_of(struct shared *s)
@@ -47,8 +53,8 @@ void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
  * Returns the number of nodes, or -ENOMEM. */
 int radix_path_own(struct radix *r, uint64_t key,
                    struct shared **path[HEIGHT_MAX + 1]);
-/* Takes away levels that hold nothing but their first child, as long as they
- * have one owner. */
+/* Takes away levels that hold nothing but their first child. The form of a
+ * tree then depends on its keys alone. */
 void radix_shrink(struct radix *r);
 
 #endif

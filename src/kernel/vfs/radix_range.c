@@ -18,7 +18,7 @@ sum_of(struct shared *s, unsigned height, const struct radix_ops *ops)
 {
     if (height)
         return node_of(s)->sum;
-    return (struct tally){!!ops->weighs, ops->weighs && ops->weighs(s)};
+    return (struct tally){!!ops->weighs, ops->weighs && ops->weighs(s), 0};
 }
 
 static void
@@ -26,6 +26,7 @@ add(struct tally *to, const struct tally *t)
 {
     to->leaves += t->leaves;
     to->weight += t->weight;
+    to->nodes += t->nodes;
 }
 
 static void
@@ -33,20 +34,73 @@ subtract(struct tally *from, const struct tally *t)
 {
     from->leaves -= t->leaves;
     from->weight -= t->weight;
+    from->nodes -= t->nodes;
+}
+
+/* Nodes on the way to `key` that have no counted leaf yet. All nodes below the
+ * first such are of that kind. */
+static unsigned
+radix_new_nodes(const struct radix *r, uint64_t key)
+{
+    struct shared *s = r->root;
+
+    for (unsigned h = r->height; h; h--) {
+        if (!node_of(s)->sum.leaves)
+            return h;
+        s = node_of(s)->slot[index_at(key, h - 1)];
+    }
+    return 0;
 }
 
 void
 radix_count(struct radix *r, uint64_t key, int leaves, int weight)
 {
-    const struct tally t = {(uint64_t)(int64_t)leaves,
-                            (uint64_t)(int64_t)weight};
+    unsigned added = leaves > 0 ? radix_new_nodes(r, key) : 0;
+    struct tally t = {(uint64_t)(int64_t)leaves, (uint64_t)(int64_t)weight,
+                      added};
     struct shared *s = r->root;
 
     add(&r->sum, &t);
-    for (unsigned h = r->height; h--;) {
+    for (unsigned h = r->height; h; h--) {
+        t.nodes = h < added ? h : added; /* a new node of height h counts h */
         add(&node_of(s)->sum, &t);
-        s = node_of(s)->slot[index_at(key, h)];
+        s = node_of(s)->slot[index_at(key, h - 1)];
     }
+}
+
+unsigned
+radix_missing(const struct radix *r, uint64_t key)
+{
+    struct shared *s = r->root;
+    unsigned height = 0;
+
+    while (!key_fits(key, height))
+        height++;
+    if (!s)
+        return height;
+    if (height > r->height) /* new tops, and all below the highest of them */
+        return height - r->height + height - 1;
+    for (height = r->height; height && s; height--)
+        s = node_of(s)->slot[index_at(key, height - 1)];
+    return s ? 0 : height;
+}
+
+static uint64_t
+node_recount(const struct shared *s, unsigned height)
+{
+    uint64_t n = 1;
+
+    if (!s || !height)
+        return 0;
+    for (unsigned i = 0; i < FANOUT; i++)
+        n += node_recount(((const struct radix_node *)s)->slot[i], height - 1);
+    return n;
+}
+
+uint64_t
+radix_count_nodes(const struct radix *r)
+{
+    return node_recount(r->root, r->height);
 }
 
 /* A part of a subtree: keys count from its first. */
@@ -138,6 +192,7 @@ cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
     }
     subtract(&n->sum, &sum);
     if (is_empty(n)) {
+        sum.nodes++;
         *at = NULL;
         free(n);
     }

@@ -136,7 +136,9 @@ inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
     (void)ino;
     if (!i)
         return;
-    *(uint64_t *)arg += INODE_BYTES + xattrs_cost(i->xattrs);
+    const struct tally sum = inode_blocks(i);
+    *(uint64_t *)arg += INODE_BYTES + xattrs_cost(i->xattrs) +
+                        inode_nodes_cost(i, sum.leaves, sum.nodes);
     if (!inode_is_dir(i))
         radix_diff(&i->chunks,
                    other && !inode_is_dir(other) ? &other->chunks : &none,
@@ -155,12 +157,15 @@ tree_lost(const struct tree *t, const struct tree *other)
 static uint64_t
 content_recount(const struct inode *i)
 {
-    uint64_t n = 0, key = 0;
+    uint64_t blocks = 0, weight = 0, key = 0;
     struct shared *s;
 
-    for (; (s = radix_next(&i->chunks, &key)); key++)
-        n += !((struct chunk *)s)->is_free;
-    return n;
+    for (; (s = radix_next(&i->chunks, &key)); key++) {
+        blocks++;
+        weight += !((struct chunk *)s)->is_free;
+    }
+    return weight * CHUNK_BYTES - inode_slack(i, i->size) +
+           inode_nodes_cost(i, blocks, radix_count_nodes(&i->chunks));
 }
 
 void
@@ -175,8 +180,7 @@ tree_recount(const struct tree *t, struct quota *ret)
         q.inodes += inode_cost(i);
         q.bytes += xattrs_cost(i->xattrs);
         if (!inode_is_dir(i))
-            q.bytes +=
-                content_recount(i) * CHUNK_BYTES - inode_slack(i, i->size);
+            q.bytes += content_recount(i);
     }
     *ret = q;
 }
@@ -192,6 +196,7 @@ content_make_free(struct inode *i)
         radix_count(&i->chunks, key, 0, -!c->is_free);
         c->is_free = true;
     }
+    i->free_nodes = (uint32_t)i->chunks.sum.nodes;
 }
 
 void

@@ -7,7 +7,11 @@
  * Quota. Bytes: each file and symbolic link is charged 4 KiB for each block
  * (chunk) that is present, but for the last one, if its size ends there, only
  * what it has of it: so one without holes costs its size. Clones cost no less,
- * holes nothing, and allocated blocks cost even if never written. Inodes: one
+ * and allocated blocks cost even if never written. Holes cost nothing, but
+ * blocks far from each other need nodes of their own to be found, up to five
+ * for each: where a file has more nodes than blocks, it is charged for the
+ * nodes beyond that number. The host then never keeps much more memory for
+ * contents than is charged (1.2 times). Inodes: one
  * for each inode and one for each further name of a file. Files of the root
  * image cost nothing; a block of theirs that is written costs from then on.
  * Extended attributes cost their bytes and a small fee.

@@ -87,6 +87,25 @@ change_end(struct tree *t, const struct inode *i)
     tree_settle(t, -(int64_t)inode_slack(i, i->size));
 }
 
+/* Bytes for the nodes of a file if it had further blocks and nodes, more than
+ * for those it has. Negative where new blocks pay for nodes that are there. */
+static int64_t
+nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
+{
+    const struct tally *sum = &i->chunks.sum;
+
+    return (
+        int64_t)(inode_nodes_cost(i, sum->leaves + blocks, sum->nodes + nodes) -
+                 inode_nodes_cost(i, sum->leaves, sum->nodes));
+}
+
+/* Bytes for the nodes of a block `key`, which is missing. */
+static int64_t
+nodes_cost_at(const struct inode *i, uint64_t key)
+{
+    return nodes_cost_of(i, 1, radix_missing(&i->chunks, key));
+}
+
 /* What a write that ends at `end`, in a block that pays from then on, costs. */
 static int64_t
 write_cost(const struct inode *i, uint64_t end, bool pays)
@@ -107,12 +126,13 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
             size_t len)
 {
     uint64_t key = pos / CHUNK_BYTES;
+    int64_t cost = chunk_at(i, key) ? 0 : nodes_cost_at(i, key);
     struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
     struct chunk *c = (struct chunk *)*at;
     bool is_new = !c, pays = !c || c->is_free;
-    int64_t cost = write_cost(i, pos + len, pays);
+    cost += write_cost(i, pos + len, pays);
 
     int r = cost ? tree_charge(t, cost) : 0;
     if (!r) {
@@ -164,10 +184,12 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
 static int
 cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 {
-    uint64_t before = i->chunks.sum.weight;
+    const struct tally old = i->chunks.sum, *now = &i->chunks.sum;
     int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
 
-    tree_settle(t, -block_bytes(before - i->chunks.sum.weight));
+    tree_settle(t, (int64_t)(inode_nodes_cost(i, now->leaves, now->nodes) -
+                             inode_nodes_cost(i, old.leaves, old.nodes)) -
+                       block_bytes(old.weight - now->weight));
     return r;
 }
 
@@ -181,15 +203,17 @@ replace_block(struct tree *t, struct inode *i, uint64_t index,
 
     if (!c)
         return cut_blocks(t, i, index, index);
-    if (pays > paid && tree_charge(t, CHUNK_BYTES) < 0) {
+    int64_t cost = (pays - paid) * (int64_t)CHUNK_BYTES +
+                   (is_new ? nodes_cost_at(i, index) : 0);
+    if (cost > 0 && tree_charge(t, cost) < 0) {
         chunk_put(c);
         return -ENOSPC;
     }
     if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->grave) < 0) {
-        tree_settle(t, pays > paid ? -block_bytes(1) : 0);
+        tree_settle(t, cost > 0 ? -cost : 0);
         return -ENOMEM;
     }
-    tree_settle(t, paid > pays ? -block_bytes(1) : 0);
+    tree_settle(t, cost < 0 ? cost : 0);
     radix_count(&i->chunks, index, is_new, pays - paid);
     return 0;
 }
@@ -309,16 +333,17 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
 static int
 allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
 {
+    if (chunk_at(i, key))
+        return 0;
+    int64_t cost = CHUNK_BYTES + nodes_cost_at(i, key);
     struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
-    if (*at)
-        return 0;
-    int r = tree_charge(t, CHUNK_BYTES);
+    int r = tree_charge(t, cost);
     struct chunk *c = r ? NULL : chunk_new(0);
     if (!c) {
         if (!r)
-            tree_settle(t, -block_bytes(1));
+            tree_settle(t, -cost);
         (void)radix_remove(&i->chunks, &content_ops, key, NULL);
         return r ? r : -ENOMEM;
     }
@@ -327,12 +352,19 @@ allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
     return 0;
 }
 
-/* Is there room for those of the blocks first..last that are missing? */
+/* Is there room for those of the blocks first..last that are missing? They
+ * share nodes: no more are needed than for the first and the last block, and
+ * one for each 32 between them (64 blocks have one node, 64 of which have one,
+ * and so on). */
 static int
 check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
 {
     struct tally present = radix_tally(&i->chunks, &content_ops, first, last);
-    int64_t missing = block_bytes(last - first + 1 - present.leaves);
+    uint64_t n = last - first + 1 - present.leaves;
+    uint64_t nodes =
+        radix_missing(&i->chunks, first) +
+        (last > first ? radix_missing(&i->chunks, last) + n / 32 : 0);
+    int64_t missing = block_bytes(n) + nodes_cost_of(i, n, nodes);
     int r = tree_charge(t, missing);
 
     if (r == 0)
