@@ -378,6 +378,32 @@ TEST(one_name_of_many_is_three_records)
     map_fini(&m);
 }
 
+/* Earlier versions counted blocks alone. */
+TEST(records_of_sparse_files_need_room_for_their_blocks_only)
+{
+    const struct quota blocks = {8192, 10}, fewer = {8191, 10};
+    const uint64_t far = UINT64_C(1) << 46;
+    struct pair_of p;
+    struct map m = {0};
+    struct tree t;
+    uint64_t ino;
+
+    pair_init(&p);
+    CHECK_EQ(tree_create(&p.now, TREE_ROOT, (struct name){"f", 1}, &file_attr,
+                         1, &ino),
+             0);
+    CHECK_EQ(tree_write(&p.now, ino, far - 1, "x", 1, 1), 1);
+    CHECK_EQ(tree_write(&p.now, ino, 2 * far - 1, "x", 1, 1), 1);
+    (void)map_update(&m, &p.base, &p.base, &p.now);
+    CHECK_EQ(map_load(&m, &p.base, &fewer, &t), -ENOSPC);
+    CHECK_EQ(map_load(&m, &p.base, &blocks, &t), 0);
+    CHECK_EQ(t.used.bytes, p.now.used.bytes);
+    CHECK_EQ(tree_write(&t, ino, 0, "x", 1, 1), -ENOSPC);
+    tree_fini(&t);
+    pair_fini(&p);
+    map_fini(&m);
+}
+
 TEST(records_that_exceed_the_quota_are_refused)
 {
     const struct quota few = {UINT64_C(1) << 30, 1}, small = {4096, 10};

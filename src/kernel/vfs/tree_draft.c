@@ -366,6 +366,23 @@ count_dirs(const struct tree *t)
     return n;
 }
 
+/* Bytes of the quota without those for nodes of sparse files. Saved states of
+ * earlier versions did not pay for nodes: they may be above their limit by as
+ * much, and then cannot grow. */
+static uint64_t
+block_bytes_used(const struct tree *t)
+{
+    uint64_t bytes = t->used.bytes, ino = 0;
+    struct shared *s;
+
+    for (; (s = radix_next(&t->inodes, &ino)); ino++) {
+        const struct inode *i = (const struct inode *)s;
+        struct tally sum = inode_blocks(i);
+        bytes -= inode_nodes_cost(i, sum.leaves, sum.nodes);
+    }
+    return bytes;
+}
+
 int
 tree_draft_end(struct tree_draft *d)
 {
@@ -379,7 +396,8 @@ tree_draft_end(struct tree_draft *d)
     if (reached != count_dirs(&d->tree))
         return -EINVAL;
     d->tree.max = d->max;
-    d->tree.hit_bytes = d->tree.used.bytes > d->max.bytes;
+    d->tree.hit_bytes = d->tree.used.bytes > d->max.bytes &&
+                        block_bytes_used(&d->tree) > d->max.bytes;
     d->tree.hit_inodes = d->tree.used.inodes > d->max.inodes;
     return d->tree.hit_bytes || d->tree.hit_inodes ? -ENOSPC : 0;
 }
