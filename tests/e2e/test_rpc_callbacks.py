@@ -337,6 +337,30 @@ def test_export_and_import_in_parts(client, start):
     assert other.fails("persistence.import", data="", transferId="mine", seq=1).message == "Unknown transferId: mine"
 
 
+ATTRIBUTES = """python3 -c '
+import os
+for name in ("/tmp/d", "/tmp/f", "/tmp"):
+    print(*[(each, os.getxattr(name, each)) for each in sorted(os.listxattr(name))])' """
+
+
+def test_export_and_import_keep_extended_attributes(client, start):
+    client.run("""mkdir /tmp/d; echo x >/tmp/f; python3 -c '
+import os
+os.setxattr("/tmp/d", "user.a", bytes(range(256)))
+os.setxattr("/tmp/f", "user.of a=file\u00e9", b"")
+os.setxattr("/tmp/f", "user.%41", b"1")' """)
+    expected = f"('user.a', {bytes(range(256))})\n('user.%41', b'1') ('user.of a=file\u00e9', b'')\n\n"
+    assert client.out(ATTRIBUTES) == expected
+    data = client.call("persistence.export")["data"]
+    other = start()
+    other.call("create")
+    other.call("persistence.import", data=data)
+    assert other.out(ATTRIBUTES) == expected
+    client.run("""python3 -c 'import os; os.removexattr("/tmp/d", "user.a"); os.setxattr("/tmp", "user.b", b"2")' """)
+    client.call("persistence.import", data=data)
+    assert client.out(ATTRIBUTES) == expected
+
+
 def test_an_import_is_bounded_by_what_the_sandbox_may_hold(server):
     server.call("create", fsLimitBytes=1 << 20, limits={"fileCount": 100})
     part = encode(bytes(5 << 20))

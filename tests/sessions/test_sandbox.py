@@ -57,6 +57,52 @@ def test_files_survive(session, cycle):
     assert session.read("/home/user/data") == bytes(range(256)) * 100
 
 
+SET_ATTRIBUTES = """mkdir d; echo x > f; python3 -c '
+import os
+for name in ("d", "f", "/etc/passwd", "/etc"):
+    os.setxattr(name, "user.a", bytes(range(256)))
+    os.setxattr(name, "user.b", b"gone")
+    os.setxattr(name, "user.empty", b"")
+os.removexattr("f", "user.b")' """
+GET_ATTRIBUTES = """python3 -c '
+import os
+for name in ("d", "f", "/etc/passwd", "/etc"):
+    assert os.getxattr(name, "user.a") == bytes(range(256)), name
+    assert os.getxattr(name, "user.empty") == b"", name
+    print(*sorted(os.listxattr(name)))' """
+ATTRIBUTES = ("user.a user.b user.empty\n" + "user.a user.empty\n" + 2 * "user.a user.b user.empty\n")
+
+
+@CYCLES
+def test_extended_attributes_survive(client, cycle):
+    session = client.create(user="root")
+    session.run(SET_ATTRIBUTES)
+    cycle(session)
+    assert session.run(GET_ATTRIBUTES) == ATTRIBUTES
+    fork = Session(client, session.call("session.fork")["sessionId"])
+    session.run("""python3 -c 'import os; os.removexattr("f", "user.a"); os.setxattr("d", "user.b", b"new")'""")
+    cycle(session)
+    assert session.run("""python3 -c 'import os; print(os.listxattr("f"), os.getxattr("d", "user.b"))'""") == (
+        "['user.empty'] b'new'\n")
+    assert fork.run(GET_ATTRIBUTES) == ATTRIBUTES
+    for one in (session, fork):
+        one.call("session.end")
+
+
+def test_extended_attributes_survive_supervisors(make):
+    sup = make(fake=False)
+    session = sup.client().create(user="root")
+    session.run(SET_ATTRIBUTES)
+    for end in (sup.kill, sup.stop):
+        end()
+        sup.start()
+        session.client = sup.client()
+        assert session.run(GET_ATTRIBUTES) == ATTRIBUTES
+    sup.stop()
+    done = sup.cli("fsck", "--store", sup.folder / "store")
+    assert (done.stdout, done.returncode) == (b"0 found, 0 repaired\n", 0)
+
+
 @CYCLES
 def test_the_shell_survives(session, cycle):
     session.run("x=5; f() { echo f$x; }; cd /tmp; alias a='echo alias'; set -u; umask 027; ulimit -n 77; export E=exported")
