@@ -54,13 +54,19 @@ static const struct option options[] = {
     {0},
 };
 
-enum { USER_VARIABLES = 3 };
+#define SYSTEM_PATH ":/usr/local/bin:/usr/bin:/bin"
+
+enum { PATH, HOME, USER, LOGNAME, USER_VARIABLES };
 
 static const struct user_env {
     const char *name, *env[USER_VARIABLES];
 } users[] = {
-    {"user", {"HOME=/home/user", "USER=user", "LOGNAME=user"}},
-    {"root", {"HOME=/root", "USER=root", "LOGNAME=root"}},
+    {"user",
+     {"PATH=/home/user/.local/bin" SYSTEM_PATH, "HOME=/home/user", "USER=user",
+      "LOGNAME=user"}},
+    {"root",
+     {"PATH=/root/.local/bin" SYSTEM_PATH, "HOME=/root", "USER=root",
+      "LOGNAME=root"}},
 };
 
 /* --- options */
@@ -258,9 +264,10 @@ parse_option(struct request *q, int c, char *arg)
 void
 request_init(struct request *q)
 {
-    static const char *const env[] = {
-        "PATH=/home/user/.local/bin:/usr/local/bin:/usr/bin:/bin",
-        "LANG=C.UTF-8", "SHELL=/bin/bash"};
+    /* In this order: the shell of a root image is frozen with it. */
+    const char *const env[] = {users->env[PATH],  "LANG=C.UTF-8",
+                               "SHELL=/bin/bash", users->env[HOME],
+                               users->env[USER],  users->env[LOGNAME]};
     const char *term = getenv("TERM");
 
     *q = (struct request){
@@ -269,8 +276,6 @@ request_init(struct request *q)
         .exec = {.size = sizeof q->exec, .stdio = {0, 1, 2}}};
     for (size_t i = 0; i < sizeof env / sizeof *env; i++)
         q->env[q->n_env++] = env[i];
-    for (size_t i = 0; i < USER_VARIABLES; i++)
-        q->env[q->n_env++] = users->env[i];
     if (term && strlen(term) < sizeof q->term - 5) {
         (void)snprintf(q->term, sizeof q->term, "TERM=%s", term);
         q->env[q->n_env++] = q->term;
@@ -283,7 +288,7 @@ request_init(struct request *q)
 const char *
 request_home(const struct request *q)
 {
-    return strchr(q->user->env[0], '=') + 1;
+    return strchr(q->user->env[HOME], '=') + 1;
 }
 
 void

@@ -4,8 +4,10 @@
  * means that the shell has refused. */
 #include "lib/env.h"
 
+#include "kernel/cred.h"
 #include "kernel/kernel.h"
 #include "lib/command.h"
+#include "lib/user.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,16 +34,23 @@ env_put_export(struct buf *b, const char *assignment)
     buf_quote(b, assignment + name);
 }
 
-/* What cannot be set (read-only variables) is left as it is. */
+/* The image of the shell was frozen with the environment of uid 1000; its own
+ * code sets every variable of another user except PATH. Variables that cannot
+ * be set (read-only ones) stay as they are. */
 static int
 set_first_env(struct shell *sh)
 {
     const struct wsand_options *o = &sh->sb->options;
+    const struct user *u = user_of(sh->sb);
     CLEANUP(buf_fini) struct buf b;
     char *reply = NULL;
     size_t len;
 
     body_init(&b);
+    if (u->id != USER_ID) {
+        env_put_export(&b, u->path);
+        buf_puts(&b, "\n");
+    }
     for (const char *const *e = o->env; e && *e; e++) {
         env_put_export(&b, *e);
         buf_puts(&b, "\n");
@@ -62,7 +71,8 @@ shell_begin(struct wsand_sandbox *sb, struct shell **ret)
     struct shell *sh;
 
     int r = shell_get(sb, &sh);
-    if (r == 0 && !sh->has_env && (sb->options.env || sb->options.cwd))
+    if (r == 0 && !sh->has_env &&
+        (sb->options.env || sb->options.cwd || user_of(sb)->id != USER_ID))
         r = set_first_env(sh);
     if (r < 0)
         return r;

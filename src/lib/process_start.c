@@ -135,11 +135,13 @@ count(const char *const *v)
     return n;
 }
 
-/* The shell's variables and the given ones, which go first, then those of
- * another user than the shell's; borrowed. */
+/* The given variables, then those of `other` (NULL: the process has the shell's
+ * user, `own`), then the shell's; borrowed. Another user has its own default
+ * PATH in the place of the shell's, but a PATH that was changed holds for all
+ * users. */
 static OWN const char **
 merge_env(char *const *base, const struct wsand_process_options *o,
-          const struct user *other)
+          const struct user *own, const struct user *other)
 {
     static const char term[] = "TERM=xterm-256color";
     const char *const *shell = (const char *const *)base;
@@ -157,7 +159,7 @@ merge_env(char *const *base, const struct wsand_process_options *o,
             v[n++] = user_variable(other, i);
     for (; *shell; shell++)
         if (!has_name(v, *shell))
-            v[n++] = *shell;
+            v[n++] = other && !strcmp(*shell, own->path) ? other->path : *shell;
     if (o->is_pty && !has_name(v, term))
         v[n++] = term;
     return v;
@@ -258,8 +260,9 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     struct start *s = arg;
     struct processes *ps = &sb->processes;
     CLEANUP(process_dropp) struct process *p = process_new(sb, s->o);
-    const struct user *other = s->user == user_of(sb) ? NULL : s->user;
-    const char **env = merge_env(s->env, s->o, other);
+    const struct user *own = user_of(sb);
+    const char **env =
+        merge_env(s->env, s->o, own, s->user == own ? NULL : s->user);
 
     int r = p && env ? spawn(p, s, env, err)
                      : error_set(err, ENOMEM, "out of memory");

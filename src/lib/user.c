@@ -7,15 +7,18 @@
 #include <errno.h>
 #include <string.h>
 
+#define SYSTEM_PATH ":/usr/local/bin:/usr/bin:/bin"
+
 enum { VARIABLES = 3 };
 
 static const struct {
     struct user user;
     const char *variables[VARIABLES];
 } users[] = {
-    {{"user", "/home/user", USER_ID},
+    {{"user", "/home/user", "PATH=/home/user/.local/bin" SYSTEM_PATH, USER_ID},
      {"HOME=/home/user", "USER=user", "LOGNAME=user"}},
-    {{"root", "/root", ROOT_ID}, {"HOME=/root", "USER=root", "LOGNAME=root"}},
+    {{"root", "/root", "PATH=/root/.local/bin" SYSTEM_PATH, ROOT_ID},
+     {"HOME=/root", "USER=root", "LOGNAME=root"}},
 };
 
 int

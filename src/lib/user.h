@@ -6,6 +6,7 @@
 
 struct user {
     const char *name, *home;
+    const char *path; /* "PATH=", with its folder of programs */
     uint32_t id;
 };
 

@@ -98,6 +98,72 @@ def test_a_process_of_an_unknown_user(client):
     assert "'games' is not" in error.message
 
 
+# --- PATH
+
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+USER_PATH = f"/home/user/.local/bin:{SYSTEM_PATH}"
+ROOT_PATH = f"/root/.local/bin:{SYSTEM_PATH}"
+
+
+def path_of_a_process(client, **params):
+    id = client.call("process.start", command="echo $PATH", **params)["processId"]
+    return output_of(client, id).strip()
+
+
+def test_each_user_has_programs_of_its_own_on_path(root, start):
+    assert root.out("echo $PATH; env | grep ^PATH=") == f"{ROOT_PATH}\nPATH={ROOT_PATH}\n"
+    assert path_of_a_process(root) == path_of_a_process(root, user="root") == ROOT_PATH
+    assert path_of_a_process(root, user="user") == USER_PATH
+    client = start()
+    client.call("create")
+    assert client.out("echo $PATH") == f"{USER_PATH}\n"
+    assert path_of_a_process(client) == path_of_a_process(client, user="user") == USER_PATH
+    assert path_of_a_process(client, user="root") == ROOT_PATH
+
+
+@pytest.mark.parametrize("user, uid", [("user", 1000), ("root", 0)])
+def test_programs_in_the_home_folder_are_commands(client, user, uid):
+    make = ("mkdir -p ~/.local/bin; printf '#!/bin/sh\\necho local $(id -u)\\n' >~/.local/bin/mine; "
+            "chmod +x ~/.local/bin/mine; mine")
+    id = client.call("process.start", command=make, user=user)["processId"]
+    assert output_of(client, id) == f"local {uid}\n"
+    id = client.call("process.start", command="mine", user=user)["processId"]
+    assert output_of(client, id) == f"local {uid}\n"
+
+
+def test_copies_have_the_path_of_their_user(root):
+    root.run("export PATH=$PATH:/opt")
+    snapshot = root.call("snapshot.create")["id"]
+    fork = root.call("sandbox.fork")["sandboxId"]
+    assert root.out("echo $PATH", sandboxId=fork) == f"{ROOT_PATH}:/opt\n"
+    root.call("snapshot.restore", id=snapshot)
+    assert root.out("echo $PATH") == f"{ROOT_PATH}:/opt\n"
+    root.call("sandbox.reset")
+    assert root.out("echo $PATH") == f"{ROOT_PATH}\n"
+    new = root.call("sandbox.create")["sandboxId"]
+    assert root.out("echo $PATH", sandboxId=new) == f"{ROOT_PATH}\n"
+
+
+def test_a_path_that_was_given_stays(server):
+    server.call("create", user="root", env={"PATH": "/usr/bin"})
+    assert server.out("echo $PATH") == "/usr/bin\n"
+    assert path_of_a_process(server) == path_of_a_process(server, user="user") == "/usr/bin"
+    assert path_of_a_process(server, user="user", env={"PATH": "/bin"}) == "/bin"
+
+
+@pytest.mark.parametrize("command, expected", [
+    ("su - -c 'echo $PATH'", ROOT_PATH),
+    ("sudo -i sh -c 'echo $PATH'", ROOT_PATH),
+    ("sudo sh -c 'echo $PATH'", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    ("su - user -c 'echo $PATH'", USER_PATH),
+    ("sudo -iu user sh -c 'echo $PATH'", USER_PATH),
+])
+@pytest.mark.parametrize("user", ["user", "root"])
+def test_path_after_sudo_and_su(server, user, command, expected):
+    server.call("create", user=user)
+    assert server.out(command).strip() == expected
+
+
 # --- sudo and su
 
 

@@ -488,14 +488,29 @@ def test_memory_that_is_too_little_for_the_shell(client):
 
 @CYCLES
 def test_the_user_of_a_session_stays(client, cycle):
+    who = "id -u; echo $UID ~ $PATH"
+    root = "0\n0 /root /root/.local/bin:/usr/local/bin:/usr/bin:/bin\n"
     s = client.create(user="root")
-    assert s.run("mkdir /app; id -u; echo $UID ~") == "0\n0 /root\n"
+    assert s.run(f"mkdir /app; {who}") == root
     cycle(s)
-    assert s.run("id -u; echo $UID ~; stat -c %u /app") == "0\n0 /root\n0\n"
+    assert s.run(f"{who}; stat -c %u /app") == root + "0\n"
     fork = Session(client, s.call("session.fork")["sessionId"])
-    assert fork.run("id -u; echo $UID ~; rmdir /app && echo gone") == "0\n0 /root\ngone\n"
+    assert fork.run(f"{who}; rmdir /app && echo gone") == root + "gone\n"
     for one in (s, fork):
         one.call("session.end")
+
+
+LOCAL_PROGRAM = ("mkdir -p ~/.local/bin; printf '#!/bin/sh\\necho local $(id -u)\\n' >~/.local/bin/mine; "
+                 "chmod +x ~/.local/bin/mine; ")
+
+
+@pytest.mark.parametrize("user, uid", [("user", 1000), ("root", 0)])
+def test_programs_in_the_home_folder_are_commands(client, user, uid):
+    s = client.create(user=user)
+    assert s.run(LOCAL_PROGRAM + "mine") == f"local {uid}\n"
+    s.call("session.pause")
+    assert s.run("mine") == f"local {uid}\n"
+    s.call("session.end")
 
 
 def test_the_usual_user_of_a_session_has_sudo(session):

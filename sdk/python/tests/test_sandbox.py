@@ -634,6 +634,15 @@ def test_the_folder_to_begin_in():
         Sandbox(cwd="/none")
 
 
+@pytest.mark.parametrize("user, uid", [(None, 1000), ("root", 0)])
+def test_programs_in_the_home_folder_are_commands(user, uid):
+    with Sandbox(user=user) as sb:
+        sb.files.mkdir("~/.local/bin", recursive=True)
+        sb.files.write("~/.local/bin/mine", "#!/bin/sh\necho local $(id -u)\n")
+        assert sb.commands.run("chmod +x ~/.local/bin/mine; mine").stdout == f"local {uid}\n"
+        assert sb.commands.start("mine").read_until("\n") == f"local {uid}\n".encode()
+
+
 def test_the_user_that_commands_run_as():
     with Sandbox() as sb:
         assert sb.commands.run("id -u; echo ~").stdout == "1000\n/home/user\n"
