@@ -103,6 +103,23 @@ def test_killing_a_process(client):
     assert client.fails("process.kill", processId=id).message.startswith("ESRCH: ")
 
 
+def test_tail_follows_a_file(client):
+    client.run("seq 20 >f")
+    id = client.call("process.start", command="exec tail -n 1 -f f")["processId"]
+
+    def writes(text):
+        seen = outputs(client, id, lambda seen: len(seen["stdout"]) >= len(text) or seen["stderr"])
+        assert seen == {"stdout": text, "stderr": ""}
+
+    writes("20\n")
+    for more in ("21\n", "22\n23\n"):
+        client.run(f"printf '{more}' >>f")
+        writes(more)
+    client.call("process.kill", processId=id)
+    assert client.call("process.wait", processId=id) == {"exitCode": 143}
+    assert client.other.empty()
+
+
 def test_a_process_on_a_terminal(client):
     id = client.call("process.start", pty=True, rows=30, cols=100)["processId"]
     client.call("process.write", processId=id, data="stty size; tty\n")

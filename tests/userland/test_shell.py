@@ -66,6 +66,34 @@ def test_system_folders_are_not_writable(shell):
     assert done.stderr.count("Permission denied") == 2
 
 
+@pytest.mark.parametrize("user, home", [("user", "/home/user"), ("root", "/root")])
+def test_each_user_has_programs_of_its_own_on_path(user, home):
+    done = subprocess.run(
+        [SANDBOX, "shell", "--root", ROOT, "--user", user, "-c", "echo $HOME $PATH; bash -lc 'echo $PATH'"],
+        capture_output=True, text=True, timeout=300, check=True)
+    path = f"{home}/.local/bin:/usr/local/bin:/usr/bin:/bin"
+    assert done.stdout == f"{home} {path}\n{path}\n"
+
+
+COUNT_FILES = "stat -f -c %c /"
+
+
+def test_a_shell_has_files_and_commands_for_real_projects(shell, resident):
+    assert shell(COUNT_FILES).stdout == "100000\n"
+    assert resident.out(COUNT_FILES) == "100000\n"
+    assert resident.out("mkdir d; cd d; seq 12000 | xargs touch; ls | wc -l") == "12000\n"
+    long = "x" * ((1 << 20) - len("echo "))
+    assert resident.out("echo " + long) == long + "\n"
+    answer = resident.run("echo x" + long)
+    assert (answer.status, answer.out) == (1, "") and "command too long" in answer.err
+
+
+def test_a_shell_may_have_other_limits():
+    done = subprocess.run([SANDBOX, "shell", "--root", ROOT, "--file-count", "50", "-c", COUNT_FILES],
+                          capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "50\n"
+
+
 def test_fork_bomb_leaves_the_shell(shell):
     """Which forks no more itself: it could be refused, and bash would end."""
     done = shell("mkfifo /tmp/never; :(){ :|:& };: 2>/dev/null; read -t 0.3 <>/tmp/never; echo still here")
