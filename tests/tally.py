@@ -34,4 +34,7 @@ def pytest_unconfigure(config):
     if reporter:
         count = {kind: len(found) for kind, found in reporter.stats.items()}
         failed = count.get("failed", 0) + count.get("error", 0)
-        print(f"\n{count.get('passed', 0)} passed, {failed} failed")
+        print()
+        if count.get("skipped"):
+            print(f"{count['skipped']} skipped")
+        print(f"{count.get('passed', 0)} passed, {failed} failed")

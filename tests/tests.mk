@@ -22,6 +22,7 @@ check-long: ## what does not fit into check
 # another, the supervisor in a third, the store in a fourth, always with sanitizers. The allocator that
 # counts live objects and fails on demand is wrapped around our objects alone,
 # so they are joined first.
+harness := tests/unit/main.c tests/unit/counted_alloc.c
 unit_src := $(wildcard tests/unit/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
@@ -32,13 +33,12 @@ san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
 build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(KERNEL) \
   src/rpc/relief.c $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
-  $(wildcard src/engine/*.c) $(engine_unit_src) tests/unit/main.c)
+  $(wildcard src/engine/*.c) $(engine_unit_src) $(harness))
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
-  tests/store/world.c \
-  tests/unit/main.c)
+  tests/store/world.c $(harness))
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
-  $(store_unit_src) tests/unit/main.c)
+  $(store_unit_src) $(harness))
 build/unit.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
@@ -56,7 +56,8 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
-lib_test_common := tests/lib/main.c tests/lib/lib_test.c tests/unit/record_map.c
+lib_test_common := $(addprefix tests/,lib/lib_test.c lib/plain_alloc.c \
+  unit/main.c unit/record_map.c)
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
   private CPPFLAGS += -Itests/unit -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
@@ -70,7 +71,7 @@ unit-lib: $(B)/unit-lib ## tests of the library
 unit-lib-shell: $(B)/unit-lib-shell
 	@WASMSAND_ROOT=$(ROOT_IMAGE) $(B)/unit-lib-shell
 .PHONY: unit-lib unit-lib-shell
--include $(patsubst %.c,$(B)/obj/%.d,tests/unit/record_map.c \
+-include $(patsubst %.c,$(B)/obj/%.d,$(lib_test_common) \
   $(wildcard tests/lib/*.c tests/lib/shell/*.c))
 
 # The examples, which use nothing but the public header.
@@ -140,7 +141,7 @@ build/tests/e2e/%.wasm: tests/e2e/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)
 pytest = tools/default-signals env PYTHONPATH=tests \
   PYTHONDONTWRITEBYTECODE=1 WASM_SANDBOX=$(SANDBOX) \
-  /usr/bin/python3 -m pytest -q -p tally -p no:cacheprovider
+  /usr/bin/python3 -m pytest -q -rs -p tally -p no:cacheprovider
 e2e: $(SANDBOX) $(B)/libexec/wasmsand-supervisor $(e2e_programs) ## tests of the program, from outside
 	@$(pytest) -m 'not long' --ignore-glob='*/test_rpc_*' tests/e2e
 e2e-long: $(SANDBOX) $(e2e_programs)

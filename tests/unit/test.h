@@ -16,6 +16,10 @@ void test_register(struct test *t);
 void test_failed(const char *file, int line, const char *what);
 void test_failed_eq(const char *file, int line, const char *what, int64_t got,
                     int64_t want);
+void test_skip(const char *why);
+
+/* Allocations of the code under test that were not freed yet. */
+long test_live_objects(void);
 
 /* The nth allocation from now fails (0: none); true if one has failed. */
 void test_fail_alloc(long nth);
@@ -29,6 +33,13 @@ bool test_alloc_failed(void);
         test_register(&t);                                         \
     }                                                              \
     static void name(void)
+
+/* Ends the test: it is listed and counted as skipped, not as passed. */
+#define SKIP(why)       \
+    do {                \
+        test_skip(why); \
+        return;         \
+    } while (0)
 
 #define CHECK(cond) ((cond) ? (void)0 : test_failed(__FILE__, __LINE__, #cond))
 #define CHECK_EQ(got, want)                                        \
