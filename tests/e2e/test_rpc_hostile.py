@@ -86,10 +86,10 @@ ATTACKS = {
     "flood of a full device": ("exit 1", "yes > /dev/full"),
     "flood of a FIFO": (TIMEOUT, "mkfifo /tmp/f; exec 3<>/tmp/f; yes > /tmp/f"),
     # --- files
-    "a million files": (FILES, "cd /tmp; while :; do : > $((i++)) || exit; done"),
-    "a million folders": (FILES, "cd /tmp; seq 6000 | xargs mkdir || exit 1"),
-    "a million links": (FILES, "cd /tmp; touch {1..3000}; mkdir l; cp -s /tmp/{1..3000} l"),
-    "a million names": (FILES, "cd /tmp; touch {1..3000}; mkdir l; cp -l {1..3000} l"),
+    "files past the limit": (FILES, "cd /tmp; while :; do : > $((i++)) || exit; done"),
+    "folders past the limit": (FILES, "cd /tmp; seq 6000 | xargs mkdir || exit 1"),
+    "links past the limit": (FILES, "cd /tmp; touch {1..3000}; mkdir l; cp -s /tmp/{1..3000} l"),
+    "names past the limit": (FILES, "cd /tmp; touch {1..3000}; mkdir l; cp -l {1..3000} l"),
     "full disk": (BYTES, "cat /dev/zero > /tmp/x"),
     "full disk of deleted files": (BYTES, "exec 3> /tmp/x; rm /tmp/x; cat /dev/zero >&3"),
     "sparse giant": ("exit 0", "truncate -s 1T /tmp/x && cp --sparse=always /tmp/x /tmp/y; cat /tmp/x | head -c 9999999 > /dev/null"),
@@ -182,7 +182,9 @@ ATTACKS = {
     "bomb of terminals": (TIMEOUT, "limits alone pty_bomb"),
     "cycles of epoll": (TIMEOUT, "limits alone epoll_bomb"),
     # --- the shell's own state
-    "limits raised": ("exit 1", "ulimit -n 1000000; ulimit -u unlimited; ulimit -v unlimited; exit 1"),
+    "limits raised": ("exit 7", "! ulimit -n 1000000 && ! ulimit -u unlimited && ! ulimit -i 9999 && [ $(ulimit -n) = 1024 ] && exit 7"),
+    "limits raised after they were lowered": ("exit 7", "ulimit -n 99 && ! ulimit -n 100 && [ $(ulimit -n) = 99 ] && exit 7"),
+    "limits of the user raised, not of the sandbox": (MEMORY, "ulimit -v unlimited; limits alone malloc_until_refused; exit 1"),
     "no commands executed": ("exit 0", "set -n"),
     "end at the first error": ("exit 1", "set -eu; set -o pipefail; false | true"),
     "trace with a loop": (TIMEOUT, "PS4='$(while :; do :; done)'; set -x; true"),
@@ -195,7 +197,9 @@ ATTACKS = {
 # memory that the shell itself has taken, which a fork must have once more.
 POISON = {
     "PATH": ("exit 127", "PATH=/x; ls"),
-    "limits lowered": ("exit [0-9]+", "ulimit -n 3; ulimit -u 1; ulimit -v 1; ls"),
+    "limit of descriptors lowered": ("exit 2", "ulimit -n 3 && ls"),
+    "limit of memory lowered": ("exit 254", "ulimit -v 1 && ls"),
+    "limits lowered": ("exit 254", "ulimit -n 3 && ulimit -u 1 && ulimit -v 1 && ls"),
     "functions": ("exit 0", "echo() { :; }; ls() { return 9; }"),
     "here-document": (HOG, "x=$(head -c 9000000 /dev/zero | tr '\\0' x); cat <<< $x$x$x$x > /dev/null; exit 1"),
     "variables": (MEMORY, "while :; do x=\"$x$x x\"; /bin/cat <<< $x > /dev/null || exit; done"),
@@ -210,7 +214,7 @@ MODULES = {
     "that is unreachable": (f"{CRASH}|exit 132", wasm.module(b"\0")),
 }
 
-REPEATED = ["bomb of subshells", "bomb of exec", "awk hog", "mmap hog", "flood of both", "a million files", "full disk",
+REPEATED = ["bomb of subshells", "bomb of exec", "awk hog", "mmap hog", "flood of both", "files past the limit", "full disk",
             "deep path", "recursion of eval", "storm of signals", "kill the shell", "bomb of sockets", "double fork evades",
             "tar bomb"]
 
