@@ -36,7 +36,7 @@ build/flags: FORCE
 build/sources: FORCE
 	$(call remember,$(LIB) $(CLI) $(STORE) $(SUPERVISOR) $(unit_src) \
 	  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
-engine_users := $(foreach variant,obj san/obj fuzz/obj, $(patsubst %.c, \
+engine_users := $(foreach variant,obj san/obj fuzz/obj walk/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))
 $(engine_users): private CPPFLAGS += $(ENGINE_CPPFLAGS)

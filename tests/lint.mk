@@ -2,7 +2,7 @@
 # checked again when it, or a header it uses, changes: then its object is new.
 lint_src := $(LIB) $(CLI) $(STORE) $(SUPERVISOR)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
-  lint-cppcheck lint-analyzer lint-docs
+  lint-cppcheck lint-analyzer lint-docs lint-prose
 
 lint: ## all static checks
 	+@tools/check $(lint_suites)
@@ -17,6 +17,11 @@ lint-layers:
 
 lint-docs:
 	@tools/gen-docs --check
+
+# The files whose words are checked.
+prose := README.md CONTRIBUTING.md docs/glossary.md
+lint-prose:
+	@tools/house --prose $(prose)
 
 lint-state: build/libwasmsand.a
 	@tools/check-state $<

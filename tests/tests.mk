@@ -9,7 +9,7 @@ packed_suites := $(if $(SAN),,install-test wheel-test)
 vm_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all rootfs $(lint_suites) unit unit-engine unit-lib \
+	+@tools/check all rootfs $(lint_suites) tools-test unit unit-engine unit-lib \
 	  unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
@@ -134,6 +134,27 @@ wasi: $(SANDBOX) ## WASI programs in the sandbox
 	@tests/run-wasi $(SANDBOX)
 .PHONY: wasi-tests wasi
 -include $(wasi_tests:.wasm=.d)
+
+# A server that writes down which functions a request goes through: tools/walk.c.
+walk_src := $(CLI) $(LIB)
+walk_hooks := read preadv2 write writev
+build/walk/obj/%.o: %.c build/flags
+	@mkdir -p $(@D) && echo "  cc $< (walk)"
+	$Q$(compile) -w -O1 -finstrument-functions $< -o $@
+build/walk/tools/walk.o: tools/walk.c
+	@mkdir -p $(@D)
+	$Q$(CC) -D_GNU_SOURCE -O1 -g -c $< -o $@
+build/walk/wasm-sandbox: $(walk_src:%.c=build/walk/obj/%.o) build/walk/tools/walk.o \
+  build/sources $(ENGINE_LIB)
+	@echo "  link $@"
+	$Q$(link) -pie $(walk_hooks:%=-Wl,--wrap=%) $(filter %.o,$^) $(ENGINE_LIB) \
+	  -l:libjansson.a $(LDLIBS) -o $@
+walk: build/walk/wasm-sandbox ## the functions that one `run` goes through
+	@tools/house --walk $< $(ROOT_IMAGE)
+tools-test: ## tests of the scripts in tools/
+	@$(pytest) tests/tools
+.PHONY: walk tools-test
+-include $(walk_src:%.c=build/walk/obj/%.d)
 
 # End to end: Python against the program, with programs of its own.
 e2e_programs := $(patsubst %.c,build/%.wasm,$(wildcard tests/e2e/*.c))

@@ -1,0 +1,86 @@
+"""The walk of one `run`: which functions of ours it goes through.
+
+The program is a server built with -finstrument-functions and tools/walk.c
+(`make walk`). The sandbox is warm: the walk is that of a usual command.
+"""
+import bisect
+import json
+import os
+import subprocess
+import tempfile
+
+MAX_FUNCTIONS = 50
+
+
+def ask(server, identity, method, **params):
+    """Sends one request and waits for its answer."""
+    line = {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
+    server.stdin.write(json.dumps(line, separators=(",", ":")) + "\n")
+    server.stdin.flush()
+    for line in server.stdout:
+        answer = json.loads(line)
+        if answer.get("id") == identity:
+            assert "error" not in answer, answer
+            return
+
+
+def record(program, image):
+    """(function, caller) of each entry, as offsets from the program's start."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "walk")
+        env = {**os.environ, "WALK": path, "WASMSAND_ROOT": os.path.abspath(image)}
+        server = subprocess.Popen(
+            [os.path.abspath(program)], env=env, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with server:
+            ask(server, 1, "create")
+            for identity in range(2, 6):
+                ask(server, identity, "run", command="true")
+            ask(server, "walk", "run", command="true")
+            ask(server, 6, "kill")
+        with open(path) as rows:
+            return [tuple(int(at, 16) for at in row.split()) for row in rows]
+
+
+class Symbols:
+    """The functions of a program, with the folder of src/ that each is from."""
+
+    def __init__(self, program):
+        rows = subprocess.run(["nm", "--defined-only", "-n", "-l", program],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.rows = []
+        for row in rows.splitlines():
+            symbol, _, place = row.partition("\t")
+            at, kind, name = symbol.split(" ", 2)
+            if kind in "tTwW":
+                folder = place.rpartition("/src/")[2].rpartition("/")[0]
+                self.rows.append((int(at, 16), name, folder if "/src/" in place else ""))
+        self.starts = [row[0] for row in self.rows]
+
+    def find(self, at):
+        """(name, folder) of the function that has this address."""
+        row = self.rows[bisect.bisect_right(self.starts, at) - 1]
+        return row[1:]
+
+
+def summary(entries, find):
+    """The distinct functions in order, those of them that call another one,
+    and the calls from lib back to rpc."""
+    functions = list(dict.fromkeys(find(function) for function, _ in entries))
+    edges = {(find(caller), find(function)) for function, caller in entries}
+    callers = {caller for caller, _ in edges} & set(functions)
+    back = sorted((a[0], b[0]) for a, b in edges if a[1] == "lib" and b[1] == "rpc")
+    return functions, callers, back
+
+
+def check(program, image):
+    """Prints the walk; returns 1 if it is too long or goes back, else 0."""
+    functions, callers, back = summary(record(program, image), Symbols(program).find)
+    for function in functions:
+        name, folder = function
+        print(f"{folder:16} {name}{'' if function in callers else ' (leaf)'}")
+    for caller, called in back:
+        print(f"lib calls rpc: {caller} -> {called}")
+    print(f"{len(functions)} functions, {len(callers)} of them call another,"
+          f" {len(back)} calls from lib to rpc")
+    return int(len(functions) > MAX_FUNCTIONS or bool(back))
