@@ -1,8 +1,9 @@
 # The engine, the library, the program and the supervisor.
 BASE := $(wildcard src/base/*.c)
 RECORD := $(wildcard src/record/*.c)
+TREE := $(wildcard src/tree/*.c)
 KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
-LIB := $(BASE) $(RECORD) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
+LIB := $(BASE) $(RECORD) $(TREE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c)
 WIRE := $(wildcard src/wire/*.c)
 SEAL := $(wildcard src/seal/*.c)
 STORE := $(wildcard src/store/*.c) $(RECORD)

@@ -23,14 +23,14 @@ check-long: ## what does not fit into check
 # counts live objects and fails on demand is wrapped around our objects alone,
 # so they are joined first.
 harness := tests/unit/main.c tests/unit/counted_alloc.c
-unit_src := $(wildcard tests/unit/*.c)
+unit_src := $(wildcard tests/unit/*.c tests/tree/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 store_unit_src := $(wildcard tests/store/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
-build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(KERNEL) \
+build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) \
   src/rpc/relief.c $(unit_src)) build/sources
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) $(harness))
@@ -57,9 +57,9 @@ unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
 lib_test_objs = $(patsubst %.c,$(B)/obj/%.o,$(lib_test_common) $(wildcard $1/*_test.c))
 lib_test_common := $(addprefix tests/,lib/lib_test.c lib/plain_alloc.c \
-  unit/main.c unit/record_map.c)
+  unit/main.c tree/record_map.c)
 $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c tests/lib/shell/*.c)): \
-  private CPPFLAGS += -Itests/unit -Itests/lib
+  private CPPFLAGS += -Itests/unit -Itests/tree -Itests/lib
 $(B)/unit-lib: $(sort $(call lib_test_objs,tests/lib))
 $(B)/unit-lib-shell: $(call lib_test_objs,tests/lib/shell)
 $(B)/unit-lib $(B)/unit-lib-shell: $(B)/libwasmsand.a $(ENGINE_LIB)

@@ -1,7 +1,7 @@
 /* A clone of a file system with 10,000 files: time and memory. */
 #include "host.h"
 
-#include "kernel/vfs/tree.h"
+#include "tree/tree.h"
 
 #include <malloc.h>
 #include <string.h>

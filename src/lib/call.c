@@ -7,7 +7,7 @@
 
 #include "kernel/hostcall.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <stdatomic.h>

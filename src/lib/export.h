@@ -3,8 +3,8 @@
 #define LIB_EXPORT_H
 
 #include "base/buf.h"
-#include "kernel/vfs/image.h"
-#include "kernel/vfs/layer.h"
+#include "tree/image.h"
+#include "tree/layer.h"
 
 struct kernel;
 struct shell_script;

@@ -4,7 +4,7 @@
 #define LIB_HISTORY_H
 
 #include "base/own.h"
-#include "kernel/vfs/radix.h"
+#include "tree/radix.h"
 
 #include <stddef.h>
 

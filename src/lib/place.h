@@ -2,7 +2,7 @@
 #ifndef LIB_PLACE_H
 #define LIB_PLACE_H
 
-#include "kernel/vfs/tree.h"
+#include "tree/tree.h"
 
 /* Does a path from the directory `top` lead to ino? For what is no directory,
  * all directories are looked at. */

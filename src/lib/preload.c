@@ -6,7 +6,7 @@
 
 #include "base/hfd.h"
 #include "engine/engine.h"
-#include "kernel/vfs/image.h"
+#include "tree/image.h"
 
 #include <errno.h>
 #include <fcntl.h>

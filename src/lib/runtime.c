@@ -3,9 +3,9 @@
 
 #include "base/version.h"
 #include "engine/engine.h"
-#include "kernel/vfs/image.h"
-#include "kernel/vfs/inode.h"
-#include "kernel/vfs/tree.h"
+#include "tree/image.h"
+#include "tree/inode.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <limits.h>

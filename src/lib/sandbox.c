@@ -9,9 +9,9 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/image.h"
 #include "kernel/vfs/tmpfs.h"
-#include "kernel/vfs/tree.h"
+#include "tree/image.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

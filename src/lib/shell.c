@@ -9,9 +9,9 @@
 #include "engine/engine.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/image.h"
-#include "kernel/vfs/inode.h"
-#include "kernel/vfs/tree.h"
+#include "tree/image.h"
+#include "tree/inode.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* A tree with the usual folders, from skeleton.def. */
 #include "lib/lib.h"
 
-#include "kernel/vfs/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <string.h>

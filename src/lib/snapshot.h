@@ -2,10 +2,10 @@
 #ifndef LIB_SNAPSHOT_H
 #define LIB_SNAPSHOT_H
 
-#include "kernel/vfs/tree.h"
 #include "lib/gone.h"
 #include "lib/lib.h"
 #include "lib/shell_state.h"
+#include "tree/tree.h"
 
 /* The files of the n-th mount. */
 struct mount_tree {

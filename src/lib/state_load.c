@@ -4,12 +4,12 @@
 
 #include "base/buf.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/image.h"
 #include "kernel/vfs/tmpfs.h"
-#include "kernel/vfs/tree_records.h"
 #include "lib/export.h"
 #include "lib/history.h"
 #include "lib/place.h"
+#include "tree/image.h"
+#include "tree/tree_records.h"
 
 #include <errno.h>
 #include <fcntl.h>

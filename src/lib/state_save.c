@@ -4,9 +4,9 @@
 #include "base/blake2b.h"
 #include "base/buf.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/image.h"
-#include "kernel/vfs/tree_records.h"
 #include "lib/history.h"
+#include "tree/image.h"
+#include "tree/tree_records.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* Fuzzes the root image reader: any bytes are indexed or refused; what was
  * indexed can be listed, read, cloned and changed. */
-#include "kernel/vfs/image.h"
+#include "tree/image.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Fuzzes the reader of exports: any bytes are refused or change a tree within
  * its quota; what came out can be written again. */
-#include "kernel/vfs/layer.h"
+#include "tree/layer.h"
 
 #include <errno.h>
 #include <stdint.h>

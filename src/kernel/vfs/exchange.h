@@ -3,7 +3,7 @@
 #ifndef KERNEL_VFS_EXCHANGE_H
 #define KERNEL_VFS_EXCHANGE_H
 
-#include "kernel/vfs/tree.h"
+#include "tree/tree.h"
 
 struct kernel;
 struct mount;

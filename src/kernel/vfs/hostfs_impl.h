@@ -10,8 +10,8 @@
 
 #include "base/list.h"
 #include "kernel/file.h"
-#include "kernel/vfs/tree.h"
 #include "kernel/vfs/vfs.h"
+#include "tree/tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>

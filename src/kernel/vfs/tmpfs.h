@@ -2,8 +2,8 @@
 #ifndef KERNEL_VFS_TMPFS_H
 #define KERNEL_VFS_TMPFS_H
 
-#include "kernel/vfs/tree.h"
 #include "kernel/vfs/vfs.h"
+#include "tree/tree.h"
 
 /* A clone of `from`, or an empty root directory (0755, root's) if it is NULL.
  * k may be NULL: then all times are 0. -ENOMEM. */

@@ -9,7 +9,7 @@
 #include "base/list.h"
 #include "base/own.h"
 #include "kernel/cred.h"
-#include "kernel/vfs/xattr.h"
+#include "tree/xattr.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,46 @@
+/* Chunks: the reference-counted 4 KiB blocks that file contents consist of.
+ *
+ * A missing chunk (NULL) is a hole. A chunk stores its first `cap` bytes and
+ * reads as zeros after them, so that small files cost little. It may point
+ * into foreign memory (the mapped root image), which must outlive it and is
+ * copied before it is written. */
+#ifndef TREE_CHUNK_H
+#define TREE_CHUNK_H
+
+#include "base/own.h"
+#include "tree/shared.h"
+
+#include <stddef.h>
+
+#define CHUNK_BITS  12u
+#define CHUNK_BYTES (1u << CHUNK_BITS)
+
+struct chunk {
+    struct shared ref;
+    uint16_t cap;    /* bytes stored; 0: allocated, but never written */
+    bool is_free;    /* content of the root image: costs no quota */
+    bool is_foreign; /* data points into memory that is not the chunk's */
+    const uint8_t *data;
+    uint8_t own[]; /* where data points otherwise */
+};
+
+/* Chunk of `cap` bytes, all zero. NULL: no memory. */
+struct chunk *chunk_new(size_t cap);
+/* Chunk over `len` bytes of foreign memory. NULL: no memory. */
+struct chunk *chunk_new_foreign(const void *data, size_t len);
+void chunk_put(OWN struct chunk *c);
+
+/* off + len <= CHUNK_BYTES in all of these; c may be NULL, a hole. */
+void chunk_read(const struct chunk *c, size_t off, void *buf, size_t len);
+/* Writes to the chunk at *at, which is made or copied as needed; `cap`: the
+ * least to allocate for a new one. The result is not is_free. -ENOMEM. */
+int chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
+                size_t cap);
+/* Makes a range of an existing chunk read as zeros. Where the chunk ends in it,
+ * memory is given back. Foreign memory is cut short if that is enough, else
+ * copied: the result is not is_free then. -ENOMEM. */
+int chunk_zero(struct chunk **at, size_t off, size_t len);
+/* True if chunk_zero would turn a chunk that is_free into one that is not. */
+bool chunk_zero_costs(const struct chunk *c, size_t off, size_t len);
+
+#endif

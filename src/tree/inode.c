@@ -1,0 +1,137 @@
+/* Inodes: making, copying and freeing them, and what they cost. */
+#include "tree/inode.h"
+
+#include "kernel/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+inode_free(struct shared *s, struct grave *g)
+{
+    struct inode *i = (struct inode *)s;
+
+    if (inode_is_dir(i))
+        dir_bury(&i->dir, g);
+    else
+        radix_bury(&i->chunks, &content_ops, g);
+    struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
+    if (p)
+        program_put(p);
+    xattrs_put(i->xattrs);
+    free(i);
+}
+
+const struct radix_ops inode_ops = {.free = inode_free};
+
+static void
+content_free(struct shared *s, struct grave *g)
+{
+    (void)g;
+    free(s);
+}
+
+static bool
+content_weighs(const struct shared *s)
+{
+    return !((const struct chunk *)s)->is_free;
+}
+
+const struct radix_ops content_ops = {content_free, content_weighs};
+
+struct inode *
+inode_new(uint32_t mode, int64_t now_ns)
+{
+    struct inode *i = calloc(1, sizeof *i);
+    if (!i)
+        return NULL;
+    shared_init(&i->ref);
+    i->mode = mode;
+    i->nlink = S_ISDIR(mode) ? 2 : 1;
+    i->atime_ns = i->mtime_ns = i->ctime_ns = now_ns;
+    return i;
+}
+
+/* Another thread may be setting the program of `from`: it alone is read
+ * atomically. */
+struct inode *
+inode_copy(const struct inode *from)
+{
+    struct inode *i = malloc(sizeof *i);
+    if (!i)
+        return NULL;
+    const size_t plain = offsetof(struct inode, mode);
+
+    shared_init(&i->ref);
+    memcpy((char *)i + plain, (const char *)from + plain, sizeof *i - plain);
+    if (inode_is_dir(i))
+        dir_clone(&from->dir, &i->dir);
+    else
+        radix_clone(&from->chunks, &i->chunks);
+    (void)xattrs_get(i->xattrs);
+    struct program *p =
+        atomic_load_explicit(&from->program, memory_order_acquire);
+    atomic_init(&i->program, p ? program_get(p) : NULL);
+    return i;
+}
+
+uint64_t
+inode_slack(const struct inode *i, uint64_t size)
+{
+    unsigned tail = size % CHUNK_BYTES;
+    if (!tail || inode_is_dir(i))
+        return 0;
+    const struct shared *s = radix_find(&i->chunks, size / CHUNK_BYTES);
+    return s && content_weighs(s) ? CHUNK_BYTES - tail : 0;
+}
+
+uint64_t
+inode_nodes_cost(const struct inode *i, uint64_t blocks, uint64_t nodes)
+{
+    uint64_t paid = blocks + i->free_nodes;
+
+    return nodes > paid ? (nodes - paid) * RADIX_NODE_BYTES : 0;
+}
+
+uint64_t
+inode_bytes(const struct inode *i)
+{
+    struct tally sum = inode_blocks(i);
+
+    return sum.weight * CHUNK_BYTES - inode_slack(i, i->size) +
+           inode_nodes_cost(i, sum.leaves, sum.nodes) + xattrs_cost(i->xattrs);
+}
+
+uint64_t
+inode_units(const struct inode *i)
+{
+    return inode_is_dir(i) || !i->nlink ? 1 : i->nlink;
+}
+
+uint64_t
+inode_cost(const struct inode *i)
+{
+    uint64_t units = inode_units(i);
+
+    return units > i->free_units ? units - i->free_units : 0;
+}
+
+void
+inode_touch_content(struct inode *i, int64_t now_ns)
+{
+    i->mtime_ns = i->ctime_ns = now_ns;
+    i->mode &= ~(uint32_t)S_ISUID;
+    if (i->mode & S_IXGRP)
+        i->mode &= ~(uint32_t)S_ISGID;
+    struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
+    if (p) {
+        atomic_store_explicit(&i->program, NULL, memory_order_relaxed);
+        program_put(p);
+    }
+}
+
+void
+inode_touch_dir(struct inode *i, int64_t now_ns)
+{
+    i->mtime_ns = i->ctime_ns = now_ns;
+}

@@ -1,0 +1,189 @@
+/* Layers: from a tar to a changed tree. */
+#include "tree/image_impl.h"
+#include "tree/layer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHITEOUT ".wh."
+#define OPAQUE   ".wh..wh..opq"
+
+enum { NOTE_BYTES_MAX = 64 << 20 };
+
+struct layer_reader {
+    struct indexer x;
+    struct layer_note *note;
+};
+
+static struct name
+last_name(const char *path)
+{
+    size_t end = strlen(path), at;
+
+    while (end && path[end - 1] == '/')
+        end--;
+    for (at = end; at && path[at - 1] != '/';)
+        at--;
+    return (struct name){path + at, end - at};
+}
+
+static bool
+is_whiteout(struct name n)
+{
+    return n.len >= strlen(WHITEOUT) &&
+           !memcmp(n.s, WHITEOUT, strlen(WHITEOUT));
+}
+
+static bool
+name_is(struct name n, const char *s)
+{
+    return n.len == strlen(s) && !memcmp(n.s, s, n.len);
+}
+
+static bool
+is_note(const struct layer_reader *l, const char *path)
+{
+    return l->note && !strcmp(path, l->note->name);
+}
+
+/* --- removing */
+
+/* All that is in a directory: always the first entry of the directory that the
+ * walk is at, so that going up needs no memory. */
+static int
+empty_dir(struct tree *t, uint64_t top)
+{
+    uint64_t at = top;
+    int r = 0;
+
+    while (r == 0) {
+        const struct inode *d = tree_find(t, at);
+        uint64_t seq = 0;
+        const struct dir_entry *e = dir_next(&d->dir, &seq);
+        char name[NAME_BYTES_MAX];
+        if (!e && at == top)
+            break;
+        if (!e) {
+            at = d->parent;
+            continue;
+        }
+        const struct inode *i = tree_find(t, e->ino);
+        bool is_dir = inode_is_dir(i);
+        if (is_dir && i->dir.n) {
+            at = e->ino;
+            continue;
+        }
+        memcpy(name, e->name, e->len);
+        r = tree_unlink(t, at, (struct name){name, e->len},
+                        is_dir ? UNLINK_DIR : 0, d->mtime_ns);
+    }
+    return r;
+}
+
+int
+image_remove(struct tree *t, uint64_t dir, struct name name)
+{
+    uint64_t ino;
+
+    int r = tree_lookup(t, dir, name, &ino);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    bool is_dir = inode_is_dir(tree_find(t, ino));
+    if (is_dir)
+        r = empty_dir(t, ino);
+    int64_t time_ns = tree_find(t, dir)->mtime_ns;
+    return r < 0 ? r
+                 : tree_unlink(t, dir, name, is_dir ? UNLINK_DIR : 0, time_ns);
+}
+
+/* --- whiteouts */
+
+/* The directory that the first bytes of a path lead to; 0: there is none. */
+static uint64_t
+find_dir(const struct tree *t, const char *path, size_t len)
+{
+    uint64_t at = TREE_ROOT;
+
+    for (const char *p = path; p < path + len;) {
+        struct name n = {p, strcspn(p, "/")};
+        p += n.len + 1;
+        if (n.len && !name_is(n, ".") && tree_lookup(t, at, n, &at) < 0)
+            return 0;
+    }
+    return inode_is_dir(tree_find(t, at)) ? at : 0;
+}
+
+static int
+apply_whiteout(struct indexer *x)
+{
+    struct layer_reader *l = (struct layer_reader *)x;
+    const char *path = archive_entry_pathname(x->entry);
+
+    int r = image_check_path(x, path);
+    if (r < 0)
+        return r;
+    if (*path == '/')
+        return image_refuse(x, "%.100s: an absolute path", path);
+    struct name n = last_name(path);
+    if (!is_whiteout(n) || is_note(l, path))
+        return 0;
+    uint64_t dir = find_dir(x->tree, path, (size_t)(n.s - path));
+    struct name victim = {n.s + strlen(WHITEOUT), n.len - strlen(WHITEOUT)};
+    if (name_is(n, OPAQUE))
+        return dir ? empty_dir(x->tree, dir) : 0;
+    if (!victim.len || name_is(victim, ".") || name_is(victim, "..") ||
+        is_whiteout(victim))
+        return image_refuse(x, "%.100s: an unknown whiteout", path);
+    return dir ? image_remove(x->tree, dir, victim) : 0;
+}
+
+/* --- the rest */
+
+static int
+read_note(struct layer_reader *l)
+{
+    struct indexer *x = &l->x;
+    int64_t size = archive_entry_size(x->entry);
+
+    if (archive_entry_filetype(x->entry) != S_IFREG || size < 0 ||
+        size > NOTE_BYTES_MAX || archive_entry_hardlink(x->entry))
+        return image_refuse(x, "%s: too large, or no file", l->note->name);
+    char *data = malloc((size_t)size + 1);
+    if (!data)
+        return -ENOMEM;
+    la_ssize_t n = archive_read_data(x->archive, data, (size_t)size);
+    if (n != size) {
+        free(data);
+        return n < 0 ? image_refuse_archive(x)
+                     : image_refuse(x, "%s: cut short", l->note->name);
+    }
+    data[size] = 0;
+    free(l->note->data);
+    l->note->data = data;
+    l->note->len = (size_t)size;
+    return 0;
+}
+
+static int
+apply_entry(struct indexer *x)
+{
+    struct layer_reader *l = (struct layer_reader *)x;
+    const char *path = archive_entry_pathname(x->entry);
+
+    if (is_note(l, path))
+        return read_note(l);
+    return is_whiteout(last_name(path)) ? 0 : image_add_entry(x);
+}
+
+int
+layer_apply(const void *tar, size_t len, struct tree *t,
+            struct layer_note *note, struct image_error *err)
+{
+    struct layer_reader l = {
+        .x = {.map = tar, .len = len, .tree = t, .err = err, .is_layer = true},
+        .note = note};
+
+    int r = image_read(&l.x, apply_whiteout);
+    return r < 0 ? r : image_read(&l.x, apply_entry);
+}

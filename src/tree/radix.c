@@ -1,0 +1,400 @@
+/* A persistent radix tree with 64-way nodes.
+ *
+ * Invariants: a node copied because it was shared has taken a reference on
+ * each child, so everything below it counts as shared too; hence a node with
+ * count one that is reached through nodes with count one has one owner. */
+#include "tree/radix.h"
+
+#include "tree/radix_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+leaf_put(struct shared *leaf, const struct radix_ops *ops, struct grave *g)
+{
+    if (leaf && shared_put(leaf))
+        ops->free(leaf, g);
+}
+
+void
+radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
+          struct grave *g)
+{
+    if (!s || !shared_put(s))
+        return;
+    if (!height) {
+        g->freed++;
+        ops->free(s, g);
+        return;
+    }
+    struct radix_node *n = node_of(s);
+    n->height = height;
+    n->dead.ops = ops;
+    n->dead.next = g->top;
+    g->top = n;
+}
+
+bool
+grave_drain(struct grave *g, size_t max)
+{
+    uint64_t before = g->freed;
+
+    while (g->top && g->freed - before < max) {
+        struct radix_node *n = g->top;
+        const struct radix_ops *ops = n->dead.ops;
+        g->top = n->dead.next;
+        for (unsigned i = 0; i < FANOUT; i++)
+            radix_put(n->slot[i], n->height - 1, ops, g);
+        g->freed++;
+        free(n);
+    }
+    return !g->top;
+}
+
+void
+grave_join(struct grave *g, struct grave *from)
+{
+    while (from->top) {
+        struct radix_node *n = from->top;
+        from->top = n->dead.next;
+        n->dead.next = g->top;
+        g->top = n;
+    }
+}
+
+void
+radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g)
+{
+    radix_put(r->root, r->height, ops, g);
+    *r = (struct radix){0};
+}
+
+void
+radix_fini(struct radix *r, const struct radix_ops *ops)
+{
+    struct grave g = {0};
+
+    radix_bury(r, ops, &g);
+    (void)grave_drain(&g, SIZE_MAX);
+}
+
+void
+radix_clone(const struct radix *r, struct radix *ret)
+{
+    if (r->root)
+        shared_get(r->root);
+    *ret = *r;
+}
+
+struct diff {
+    radix_differs *differs;
+    void *arg;
+};
+
+/* A part of a tree: a node, or a leaf, of that height. */
+struct part {
+    struct shared *s;
+    unsigned height;
+};
+
+/* What is in slot i of a node one level above `height`. A lower tree is what
+ * is in the first slot of a higher one. */
+static struct part
+part_in(struct part p, unsigned i, unsigned height)
+{
+    if (p.height <= height)
+        return (struct part){i ? NULL : p.s, p.height};
+    return (struct part){p.s ? node_of(p.s)->slot[i] : NULL, height};
+}
+
+/* Recursion is as deep as the trees are high: 11 at most. */
+static void
+part_diff(struct part a, struct part b, uint64_t key, const struct diff *d)
+{
+    unsigned height = a.height > b.height ? a.height : b.height;
+
+    if (a.s == b.s)
+        return;
+    if (!height) {
+        d->differs(d->arg, key, a.s, b.s);
+        return;
+    }
+    height--;
+    for (unsigned i = 0; i < FANOUT; i++)
+        part_diff(part_in(a, i, height), part_in(b, i, height),
+                  key | (uint64_t)i << (BITS * height), d);
+}
+
+void
+radix_diff(const struct radix *a, const struct radix *b, radix_differs *differs,
+           void *arg)
+{
+    const struct diff d = {differs, arg};
+
+    part_diff((struct part){a->root, a->height},
+              (struct part){b->root, b->height}, 0, &d);
+}
+
+struct shared *
+radix_find(const struct radix *r, uint64_t key)
+{
+    struct shared *s = r->root;
+
+    if (!key_fits(key, r->height))
+        return NULL;
+    for (unsigned h = r->height; h-- && s;)
+        s = node_of(s)->slot[index_at(key, h)];
+    return s;
+}
+
+/* Sets the digit of `level` to `i` and all lower ones to zero. */
+static uint64_t
+key_from(uint64_t key, unsigned level, unsigned i)
+{
+    uint64_t digits = key >> (BITS * level);
+    return (digits - (digits & (FANOUT - 1)) + i) << (BITS * level);
+}
+
+/* One descent: the leaf, or NULL with *key set behind the empty part that
+ * was met; *ret_end when nothing is left. */
+static struct shared *
+descend(const struct radix *r, uint64_t *key, bool *ret_end)
+{
+    struct shared *s = r->root;
+
+    for (unsigned h = r->height; h--;) {
+        struct radix_node *n = node_of(s);
+        unsigned i = index_at(*key, h), first = i;
+        while (i < FANOUT && !n->slot[i])
+            i++;
+        if (i == FANOUT) {
+            *ret_end = h + 1 == r->height;
+            if (!*ret_end)
+                *key = key_from(*key, h + 1, index_at(*key, h + 1) + 1);
+            return NULL;
+        }
+        if (i != first)
+            *key = key_from(*key, h, i);
+        s = n->slot[i];
+    }
+    return s;
+}
+
+struct shared *
+radix_next(const struct radix *r, uint64_t *key)
+{
+    uint64_t k = *key;
+    bool end = !r->root;
+
+    while (!end && key_fits(k, r->height)) {
+        struct shared *s = descend(r, &k, &end);
+        if (s) {
+            *key = k;
+            return s;
+        }
+        end = end || k < *key; /* wrapped around */
+    }
+    return NULL;
+}
+
+static struct radix_node *
+node_copy(const struct radix_node *from)
+{
+    struct radix_node *n = malloc(sizeof *n);
+    if (!n)
+        return NULL;
+    shared_init(&n->ref);
+    n->sum = from->sum;
+    for (unsigned i = 0; i < FANOUT; i++) {
+        n->slot[i] = from->slot[i];
+        if (n->slot[i])
+            shared_get(n->slot[i]);
+    }
+    return n;
+}
+
+static struct radix_node *
+node_new(void)
+{
+    struct radix_node *n = calloc(1, sizeof *n);
+    if (n)
+        shared_init(&n->ref);
+    return n;
+}
+
+/* Gives the reference on a node back that was copied: the copy has one on
+ * each child, so none of them goes. */
+static void
+node_put_copied(struct radix_node *n)
+{
+    if (!shared_put(&n->ref))
+        return;
+    for (unsigned i = 0; i < FANOUT; i++)
+        if (n->slot[i])
+            (void)shared_put(n->slot[i]);
+    free(n);
+}
+
+/* Makes the node at *at exist and have one owner. NULL: no memory. */
+static inline struct radix_node *
+node_own(struct shared **at)
+{
+    struct shared *old = *at;
+    if (old && shared_is_single(old))
+        return node_of(old);
+
+    struct radix_node *n = old ? node_copy(node_of(old)) : node_new();
+    if (!n)
+        return NULL;
+    *at = &n->ref;
+    if (old)
+        node_put_copied(node_of(old));
+    return n;
+}
+
+static int
+grow(struct radix *r, uint64_t key)
+{
+    while (!key_fits(key, r->height)) {
+        struct radix_node *n = r->root ? node_new() : NULL;
+        if (r->root && !n)
+            return -ENOMEM;
+        if (n) {
+            r->sum.nodes++;
+            n->sum = r->sum;
+            n->slot[0] = r->root;
+            r->root = &n->ref;
+        }
+        r->height++;
+    }
+    return 0;
+}
+
+static bool
+node_has_first_child_only(const struct radix_node *n)
+{
+    for (unsigned i = 1; i < FANOUT; i++)
+        if (n->slot[i])
+            return false;
+    return true;
+}
+
+void
+radix_shrink(struct radix *r)
+{
+    while (r->height && r->root &&
+           node_has_first_child_only(node_of(r->root))) {
+        struct radix_node *n = node_of(r->root);
+        r->root = n->slot[0];
+        if (r->root)
+            shared_get(r->root);
+        node_put_copied(n);
+        r->height--;
+        r->sum.nodes = r->root && r->height ? node_of(r->root)->sum.nodes : 0;
+    }
+    if (!r->root)
+        r->height = 0;
+}
+
+/* Frees the nodes of path[0..n) from the lowest up while they are empty. */
+static void
+prune(struct radix *r, struct shared **path[], unsigned n)
+{
+    while (n--) {
+        struct radix_node *node = node_of(*path[n]);
+        for (unsigned i = 0; i < FANOUT; i++)
+            if (node->slot[i])
+                return;
+        *path[n] = NULL;
+        free(node);
+    }
+    r->height = 0;
+}
+
+/* Frees the empty nodes that were made on the way to a missing leaf. */
+static void
+tidy(struct radix *r, uint64_t key)
+{
+    struct shared **path[HEIGHT_MAX], **at = &r->root;
+    unsigned n = 0;
+
+    for (unsigned h = r->height; h-- && *at && shared_is_single(*at);) {
+        path[n++] = at;
+        at = &node_of(*at)->slot[index_at(key, h)];
+    }
+    if (!*at)
+        prune(r, path, n);
+    radix_shrink(r);
+}
+
+struct shared **
+radix_slot(struct radix *r, uint64_t key)
+{
+    struct shared **at = &r->root;
+
+    if (grow(r, key) < 0) {
+        radix_shrink(r);
+        return NULL;
+    }
+    for (unsigned h = r->height; h--;) {
+        struct radix_node *n = node_own(at);
+        if (!n) {
+            tidy(r, key);
+            return NULL;
+        }
+        at = &n->slot[index_at(key, h)];
+    }
+    return at;
+}
+
+int
+radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
+          OWN struct shared *leaf, struct grave *g)
+{
+    struct shared **at = radix_slot(r, key);
+    if (!at) {
+        leaf_put(leaf, ops, g);
+        return -ENOMEM;
+    }
+    struct shared *old = *at;
+    *at = leaf;
+    leaf_put(old, ops, g);
+    return 0;
+}
+
+int
+radix_path_own(struct radix *r, uint64_t key,
+               struct shared **path[HEIGHT_MAX + 1])
+{
+    struct shared **at = &r->root;
+    int n = 0;
+
+    for (unsigned h = r->height; h-- && *at;) {
+        struct radix_node *node = node_own(at);
+        if (!node)
+            return -ENOMEM;
+        path[n++] = at;
+        at = &node->slot[index_at(key, h)];
+    }
+    path[n] = at;
+    return n;
+}
+
+int
+radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
+             struct grave *g)
+{
+    struct shared **path[HEIGHT_MAX + 1];
+
+    if (!key_fits(key, r->height))
+        return 0;
+    int n = radix_path_own(r, key, path);
+    if (n < 0)
+        return n;
+    leaf_put(STEAL(*path[n]), ops, g);
+    prune(r, path, (unsigned)n);
+    radix_shrink(r);
+    return 0;
+}

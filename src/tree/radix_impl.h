@@ -1,0 +1,60 @@
+/* What the files of the radix tree share: its nodes. */
+#ifndef TREE_RADIX_IMPL_H
+#define TREE_RADIX_IMPL_H
+
+#include "tree/radix.h"
+
+#include <assert.h>
+
+#define BITS       6u
+#define FANOUT     (1u << BITS)
+#define HEIGHT_MAX 11u
+
+struct radix_node {
+    struct shared ref;
+    uint32_t height; /* in a grave */
+    union {
+        struct tally sum; /* of all below, and this node */
+        struct {
+            struct radix_node *next;
+            const struct radix_ops *ops;
+        } dead; /* in a grave */
+    };
+    struct shared *slot[FANOUT];
+};
+
+static_assert(sizeof(struct radix_node) + 2 * sizeof(size_t) <=
+                  RADIX_NODE_BYTES,
+              "a node with malloc's header");
+
+static inline struct radix_node *
+node_of(struct shared *s)
+{
+    return (struct radix_node *)s;
+}
+
+static inline unsigned
+index_at(uint64_t key, unsigned level)
+{
+    return (unsigned)(key >> (BITS * level)) & (FANOUT - 1);
+}
+
+static inline bool
+key_fits(uint64_t key, unsigned height)
+{
+    return height >= HEIGHT_MAX || !(key >> (BITS * height));
+}
+
+/* Gives the reference on a node or leaf (height 0) back. NULL is fine. */
+void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
+               struct grave *g);
+/* Collects the places of the nodes on the way to `key`, each made to have one
+ * owner; after them comes the place of the leaf, or one that is empty.
+ * Returns the number of nodes, or -ENOMEM. */
+int radix_path_own(struct radix *r, uint64_t key,
+                   struct shared **path[HEIGHT_MAX + 1]);
+/* Takes away levels that hold nothing but their first child. The form of a
+ * tree then depends on its keys alone. */
+void radix_shrink(struct radix *r);
+
+#endif

@@ -1,0 +1,219 @@
+/* Ranges of a radix tree, by the sums that its nodes keep. Recursion is as
+ * deep as the tree is high: 11 at most. */
+#include "tree/radix_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The last key of a subtree whose first is 0. */
+static uint64_t
+last_of(unsigned height)
+{
+    return height >= HEIGHT_MAX ? UINT64_MAX
+                                : (UINT64_C(1) << (BITS * height)) - 1;
+}
+
+static struct tally
+sum_of(struct shared *s, unsigned height, const struct radix_ops *ops)
+{
+    if (height)
+        return node_of(s)->sum;
+    return (struct tally){!!ops->weighs, ops->weighs && ops->weighs(s), 0};
+}
+
+static void
+add(struct tally *to, const struct tally *t)
+{
+    to->leaves += t->leaves;
+    to->weight += t->weight;
+    to->nodes += t->nodes;
+}
+
+static void
+subtract(struct tally *from, const struct tally *t)
+{
+    from->leaves -= t->leaves;
+    from->weight -= t->weight;
+    from->nodes -= t->nodes;
+}
+
+/* Nodes on the way to `key` that have no counted leaf yet. All nodes below the
+ * first such are of that kind. */
+static unsigned
+radix_new_nodes(const struct radix *r, uint64_t key)
+{
+    struct shared *s = r->root;
+
+    for (unsigned h = r->height; h; h--) {
+        if (!node_of(s)->sum.leaves)
+            return h;
+        s = node_of(s)->slot[index_at(key, h - 1)];
+    }
+    return 0;
+}
+
+void
+radix_count(struct radix *r, uint64_t key, int leaves, int weight)
+{
+    unsigned added = leaves > 0 ? radix_new_nodes(r, key) : 0;
+    struct tally t = {(uint64_t)(int64_t)leaves, (uint64_t)(int64_t)weight,
+                      added};
+    struct shared *s = r->root;
+
+    add(&r->sum, &t);
+    for (unsigned h = r->height; h; h--) {
+        t.nodes = h < added ? h : added; /* a new node of height h counts h */
+        add(&node_of(s)->sum, &t);
+        s = node_of(s)->slot[index_at(key, h - 1)];
+    }
+}
+
+unsigned
+radix_missing(const struct radix *r, uint64_t key)
+{
+    struct shared *s = r->root;
+    unsigned height = 0;
+
+    while (!key_fits(key, height))
+        height++;
+    if (!s)
+        return height;
+    if (height > r->height) /* new tops, and all below the highest of them */
+        return height - r->height + height - 1;
+    for (height = r->height; height && s; height--)
+        s = node_of(s)->slot[index_at(key, height - 1)];
+    return s ? 0 : height;
+}
+
+static uint64_t
+node_recount(const struct shared *s, unsigned height)
+{
+    uint64_t n = 1;
+
+    if (!s || !height)
+        return 0;
+    for (unsigned i = 0; i < FANOUT; i++)
+        n += node_recount(((const struct radix_node *)s)->slot[i], height - 1);
+    return n;
+}
+
+uint64_t
+radix_count_nodes(const struct radix *r)
+{
+    return node_recount(r->root, r->height);
+}
+
+/* A part of a subtree: keys count from its first. */
+struct range {
+    uint64_t first, last;
+};
+
+/* The part of it that is in child `i` of a node of that height. */
+static struct range
+range_in(const struct range *p, unsigned i, unsigned height)
+{
+    uint64_t end = last_of(height - 1);
+
+    return (struct range){
+        i == index_at(p->first, height - 1) ? p->first & end : 0,
+        i == index_at(p->last, height - 1) ? p->last & end : end,
+    };
+}
+
+static struct tally
+tally_part(struct shared *s, unsigned height, const struct radix_ops *ops,
+           struct range p)
+{
+    struct tally sum = {0};
+
+    if (!s)
+        return sum;
+    if (p.first == 0 && p.last == last_of(height))
+        return sum_of(s, height, ops);
+    unsigned end = index_at(p.last, height - 1);
+    for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
+        struct tally t = tally_part(node_of(s)->slot[i], height - 1, ops,
+                                    range_in(&p, i, height));
+        add(&sum, &t);
+    }
+    return sum;
+}
+
+/* The range as far as the tree has keys; false: it has none there. */
+static bool
+clamp(const struct radix *r, uint64_t first, uint64_t last, struct range *ret)
+{
+    uint64_t end = last_of(r->height);
+
+    *ret = (struct range){first, last < end ? last : end};
+    return r->root && first <= ret->last;
+}
+
+struct tally
+radix_tally(const struct radix *r, const struct radix_ops *ops, uint64_t first,
+            uint64_t last)
+{
+    struct range p;
+
+    if (!clamp(r, first, last, &p))
+        return (struct tally){0};
+    return tally_part(r->root, r->height, ops, p);
+}
+
+static bool
+is_empty(const struct radix_node *n)
+{
+    for (unsigned i = 0; i < FANOUT; i++)
+        if (n->slot[i])
+            return false;
+    return true;
+}
+
+/* Nodes that are cut in part have one owner. Returns what was taken. */
+static struct tally
+cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
+         struct range p, struct grave *g)
+{
+    struct tally sum = {0};
+
+    if (!*at)
+        return sum;
+    if (p.first == 0 && p.last == last_of(height)) {
+        sum = sum_of(*at, height, ops);
+        radix_put(STEAL(*at), height, ops, g);
+        return sum;
+    }
+    struct radix_node *n = node_of(*at);
+    unsigned end = index_at(p.last, height - 1);
+    for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
+        struct tally t =
+            cut_part(&n->slot[i], height - 1, ops, range_in(&p, i, height), g);
+        add(&sum, &t);
+    }
+    subtract(&n->sum, &sum);
+    if (is_empty(n)) {
+        sum.nodes++;
+        *at = NULL;
+        free(n);
+    }
+    return sum;
+}
+
+int
+radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
+          uint64_t last, struct grave *g)
+{
+    struct shared **path[HEIGHT_MAX + 1];
+    struct range p;
+
+    if (!clamp(r, first, last, &p))
+        return 0;
+    bool is_all = p.first == 0 && p.last == last_of(r->height);
+    if (!is_all && (radix_path_own(r, p.first, path) < 0 ||
+                    radix_path_own(r, p.last, path) < 0))
+        return -ENOMEM;
+    struct tally t = cut_part(&r->root, r->height, ops, p, g);
+    subtract(&r->sum, &t);
+    radix_shrink(r);
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* The reference count that every structurally shared object begins with.
+ *
+ * Clones of a tree may live on different OS threads, so counts are atomic.
+ * An object is changed in place only by who holds its single reference. */
+#ifndef TREE_SHARED_H
+#define TREE_SHARED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shared {
+    _Atomic uint32_t refs;
+};
+
+static inline void
+shared_init(struct shared *s)
+{
+    atomic_init(&s->refs, 1);
+}
+
+static inline void
+shared_get(struct shared *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+}
+
+/* True when the caller holds the only reference. */
+static inline bool
+shared_is_single(struct shared *s)
+{
+    return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
+}
+
+/* Gives a reference back; true when it was the last: free the object. */
+static inline bool
+shared_put(struct shared *s)
+{
+    if (shared_is_single(s))
+        return true;
+    return atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1;
+}
+
+#endif

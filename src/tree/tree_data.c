@@ -1,0 +1,496 @@
+/* Contents of files and symbolic links: chunks by index. They are charged by
+ * block, but for what the last block of a file is longer than the file. */
+#include "kernel/file.h"
+#include "tree/tree.h"
+#include "tree/tree_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t
+blocks_for(uint64_t bytes)
+{
+    return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+}
+
+static int64_t
+block_bytes(uint64_t n)
+{
+    return (int64_t)(n * CHUNK_BYTES);
+}
+
+static const struct chunk *
+chunk_at(const struct inode *i, uint64_t key)
+{
+    return (const struct chunk *)radix_find(&i->chunks, key);
+}
+
+int64_t
+inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len)
+{
+    if (pos >= i->size)
+        return 0;
+    len = (size_t)min_u64(len, i->size - pos);
+    for (size_t done = 0; done < len;) {
+        size_t off = (pos + done) % CHUNK_BYTES;
+        size_t n = (size_t)min_u64(CHUNK_BYTES - off, len - done);
+        chunk_read(chunk_at(i, (pos + done) / CHUNK_BYTES), off,
+                   (char *)buf + done, n);
+        done += n;
+    }
+    return (int64_t)len;
+}
+
+/* The block `key` is new, or costs quota from now on. */
+static void
+count(struct inode *i, uint64_t key, bool is_new, bool pays)
+{
+    if (is_new || pays)
+        radix_count(&i->chunks, key, is_new, pays);
+}
+
+const void *
+inode_content(const struct inode *i)
+{
+    const uint8_t *start = NULL;
+
+    for (uint64_t at = 0; at < i->size; at += CHUNK_BYTES) {
+        const struct chunk *c = chunk_at(i, at / CHUNK_BYTES);
+        if (!c || !c->is_foreign || c->cap < min_u64(CHUNK_BYTES, i->size - at))
+            return NULL;
+        if (at == 0)
+            start = c->data;
+        if (c->data != start + at)
+            return NULL;
+    }
+    return start;
+}
+
+/* While blocks or size of a file change, its last block costs all of itself. */
+static void
+change_begin(struct tree *t, const struct inode *i)
+{
+    tree_settle(t, (int64_t)inode_slack(i, i->size));
+}
+
+static void
+change_end(struct tree *t, const struct inode *i)
+{
+    tree_settle(t, -(int64_t)inode_slack(i, i->size));
+}
+
+/* Bytes for the nodes of a file if it had further blocks and nodes, more than
+ * for those it has. Negative where new blocks pay for nodes that are there. */
+static int64_t
+nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
+{
+    const struct tally *sum = &i->chunks.sum;
+
+    return (
+        int64_t)(inode_nodes_cost(i, sum->leaves + blocks, sum->nodes + nodes) -
+                 inode_nodes_cost(i, sum->leaves, sum->nodes));
+}
+
+/* Bytes for the nodes of a block `key`, which is missing. */
+static int64_t
+nodes_cost_at(const struct inode *i, uint64_t key)
+{
+    return nodes_cost_of(i, 1, radix_missing(&i->chunks, key));
+}
+
+/* What a write that ends at `end`, in a block that pays from then on, costs. */
+static int64_t
+write_cost(const struct inode *i, uint64_t end, bool pays)
+{
+    if (!pays && end <= i->size)
+        return 0;
+    uint64_t size = end > i->size ? end : i->size;
+    bool is_last = (end - 1) / CHUNK_BYTES == (size - 1) / CHUNK_BYTES;
+    uint64_t slack = inode_slack(i, i->size);
+
+    return (int64_t)((pays ? CHUNK_BYTES : 0) + slack -
+                     (is_last ? -size % CHUNK_BYTES : slack));
+}
+
+/* Writes within one chunk. Only the first one of a file begins small. */
+static int
+write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
+            size_t len)
+{
+    uint64_t key = pos / CHUNK_BYTES;
+    int64_t cost = chunk_at(i, key) ? 0 : nodes_cost_at(i, key);
+    struct shared **at = radix_slot(&i->chunks, key);
+    if (!at)
+        return -ENOMEM;
+    struct chunk *c = (struct chunk *)*at;
+    bool is_new = !c, pays = !c || c->is_free;
+    cost += write_cost(i, pos + len, pays);
+
+    int r = cost ? tree_charge(t, cost) : 0;
+    if (!r) {
+        r = chunk_write(&c, pos % CHUNK_BYTES, buf, len, key ? CHUNK_BYTES : 0);
+        if (r < 0)
+            tree_settle(t, -cost);
+    }
+    if (r < 0) {
+        if (is_new)
+            (void)radix_remove(&i->chunks, &content_ops, key, NULL);
+        return r;
+    }
+    *at = &c->ref;
+    count(i, key, is_new, pays);
+    if (pos + len > i->size)
+        i->size = pos + len;
+    return 0;
+}
+
+int64_t
+tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
+           size_t len, int64_t now_ns)
+{
+    struct inode *i;
+
+    if (pos >= FILE_BYTES_MAX)
+        return -EFBIG;
+    len = (size_t)min_u64(len, FILE_BYTES_MAX - pos);
+    int r = tree_own(t, ino, &i);
+    if (r < 0)
+        return r;
+
+    size_t done = 0;
+    while (done < len) {
+        size_t room = CHUNK_BYTES - (pos + done) % CHUNK_BYTES;
+        size_t n = (size_t)min_u64(room, len - done);
+        r = write_chunk(t, i, pos + done, (const char *)buf + done, n);
+        if (r < 0)
+            break;
+        done += n;
+    }
+    if (!done)
+        return r;
+    inode_touch_content(i, now_ns);
+    return (int64_t)done;
+}
+
+/* Drops the blocks first..last. */
+static int
+cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+{
+    const struct tally old = i->chunks.sum, *now = &i->chunks.sum;
+    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
+
+    tree_settle(t, (int64_t)(inode_nodes_cost(i, now->leaves, now->nodes) -
+                             inode_nodes_cost(i, old.leaves, old.nodes)) -
+                       block_bytes(old.weight - now->weight));
+    return r;
+}
+
+static int
+replace_block(struct tree *t, struct inode *i, uint64_t index,
+              OWN struct chunk *c)
+{
+    const struct chunk *old = chunk_at(i, index);
+    int paid = old && !old->is_free, pays = c && !c->is_free;
+    bool is_new = !old;
+
+    if (!c)
+        return cut_blocks(t, i, index, index);
+    int64_t cost = (pays - paid) * (int64_t)CHUNK_BYTES +
+                   (is_new ? nodes_cost_at(i, index) : 0);
+    if (cost > 0 && tree_charge(t, cost) < 0) {
+        chunk_put(c);
+        return -ENOSPC;
+    }
+    if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->grave) < 0) {
+        tree_settle(t, cost > 0 ? -cost : 0);
+        return -ENOMEM;
+    }
+    tree_settle(t, cost < 0 ? cost : 0);
+    radix_count(&i->chunks, index, is_new, pays - paid);
+    return 0;
+}
+
+int
+tree_set_block(struct tree *t, struct inode *i, uint64_t index,
+               OWN struct chunk *c)
+{
+    change_begin(t, i);
+    int r = replace_block(t, i, index, c);
+    change_end(t, i);
+    return r;
+}
+
+static int
+map_chunk(struct tree *t, struct inode *i, uint64_t key, const void *data,
+          size_t len)
+{
+    struct chunk *c = chunk_new_foreign(data, len);
+
+    return c ? tree_set_block(t, i, key, c) : -ENOMEM;
+}
+
+int
+tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
+         size_t len)
+{
+    struct inode *i;
+
+    if (pos > FILE_BYTES_MAX || len > FILE_BYTES_MAX - pos)
+        return -EFBIG;
+    int r = tree_own(t, ino, &i);
+    for (size_t done = 0; !r && done < len; done += CHUNK_BYTES) {
+        size_t n = (size_t)min_u64(CHUNK_BYTES, len - done);
+        r = map_chunk(t, i, (pos + done) / CHUNK_BYTES,
+                      (const char *)data + done, n);
+    }
+    if (r != 0 || pos + len <= i->size)
+        return r;
+    change_begin(t, i);
+    i->size = pos + len;
+    change_end(t, i);
+    return 0;
+}
+
+/* Makes a part of the chunk `key` read as zeros. */
+static int
+zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
+           size_t len)
+{
+    const struct chunk *found = chunk_at(i, key);
+    if (!found)
+        return 0;
+    bool costs = chunk_zero_costs(found, off, len);
+    if (costs && tree_charge(t, CHUNK_BYTES) < 0)
+        return -ENOSPC;
+
+    int r = -ENOMEM;
+    struct shared **at = radix_slot(&i->chunks, key);
+    if (at) {
+        struct chunk *c = (struct chunk *)*at;
+        r = chunk_zero(&c, off, len);
+        *at = &c->ref;
+    }
+    if (r < 0 && costs)
+        tree_settle(t, -block_bytes(1));
+    if (!r)
+        count(i, key, false, costs);
+    return r;
+}
+
+/* Drops what is beyond `size`, which is not more than the file has. */
+static int
+cut(struct tree *t, struct inode *i, uint64_t size)
+{
+    size_t tail = size % CHUNK_BYTES;
+    int r = 0;
+
+    change_begin(t, i);
+    if (tail)
+        r = zero_chunk(t, i, size / CHUNK_BYTES, tail, CHUNK_BYTES - tail);
+    if (!r)
+        r = cut_blocks(t, i, blocks_for(size), UINT64_MAX);
+    if (!r)
+        i->size = size;
+    change_end(t, i);
+    return r;
+}
+
+static int
+extend(struct tree *t, struct inode *i, uint64_t size)
+{
+    uint64_t slack = inode_slack(i, i->size) - inode_slack(i, size);
+    int r = tree_charge(t, (int64_t)slack);
+
+    if (!r)
+        i->size = size;
+    return r;
+}
+
+int
+tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
+{
+    struct inode *i;
+
+    if (size > FILE_BYTES_MAX)
+        return -EFBIG;
+    int r = tree_own(t, ino, &i);
+    if (!r)
+        r = size <= i->size ? cut(t, i, size) : extend(t, i, size);
+    if (r < 0)
+        return r;
+    inode_touch_content(i, now_ns);
+    return 0;
+}
+
+static int
+allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
+{
+    if (chunk_at(i, key))
+        return 0;
+    int64_t cost = CHUNK_BYTES + nodes_cost_at(i, key);
+    struct shared **at = radix_slot(&i->chunks, key);
+    if (!at)
+        return -ENOMEM;
+    int r = tree_charge(t, cost);
+    struct chunk *c = r ? NULL : chunk_new(0);
+    if (!c) {
+        if (!r)
+            tree_settle(t, -cost);
+        (void)radix_remove(&i->chunks, &content_ops, key, NULL);
+        return r ? r : -ENOMEM;
+    }
+    *at = &c->ref;
+    count(i, key, true, true);
+    return 0;
+}
+
+/* Is there room for those of the blocks first..last that are missing? They
+ * share nodes: no more are needed than for the first and the last block, and
+ * one for each 32 between them (64 blocks have one node, 64 of which have one,
+ * and so on). */
+static int
+check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
+{
+    struct tally present = radix_tally(&i->chunks, &content_ops, first, last);
+    uint64_t n = last - first + 1 - present.leaves;
+    uint64_t nodes =
+        radix_missing(&i->chunks, first) +
+        (last > first ? radix_missing(&i->chunks, last) + n / 32 : 0);
+    int64_t missing = block_bytes(n) + nodes_cost_of(i, n, nodes);
+    int r = tree_charge(t, missing);
+
+    if (r == 0)
+        tree_settle(t, -missing);
+    return r;
+}
+
+static int
+allocate_chunks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+{
+    int r = check_room(t, i, first, last);
+    uint64_t most = first + ALLOCATE_STEP_BYTES / CHUNK_BYTES - 1;
+
+    for (uint64_t key = first; !r && key <= last && key <= most; key++)
+        r = allocate_chunk(t, i, key);
+    return r;
+}
+
+int64_t
+tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
+              bool keep_size, int64_t now_ns)
+{
+    struct inode *i;
+
+    if (off > FILE_BYTES_MAX || len > FILE_BYTES_MAX - off)
+        return -EFBIG;
+    int r = tree_own(t, ino, &i);
+    if (r < 0)
+        return r;
+    uint64_t first = off / CHUNK_BYTES, end = off + len;
+    uint64_t reached = first * CHUNK_BYTES + ALLOCATE_STEP_BYTES;
+    change_begin(t, i);
+    r = allocate_chunks(t, i, first, blocks_for(end) - 1);
+    if (!r && reached >= end && !keep_size && end > i->size) {
+        i->size = end;
+        inode_touch_content(i, now_ns);
+    }
+    change_end(t, i);
+    if (r < 0)
+        return r;
+    if (reached < end)
+        return (int64_t)(reached - off);
+    i->ctime_ns = now_ns;
+    return (int64_t)len;
+}
+
+/* Zeroes what off..end-1 covers of the blocks at its two ends, if only in
+ * part, and drops those between. */
+static int
+punch(struct tree *t, struct inode *i, uint64_t off, uint64_t end)
+{
+    uint64_t first = blocks_for(off), last = end / CHUNK_BYTES;
+    size_t head = off % CHUNK_BYTES, tail = end % CHUNK_BYTES;
+    int r = 0;
+
+    if (first > last)
+        return zero_chunk(t, i, last, head, (size_t)(end - off));
+    if (head)
+        r = zero_chunk(t, i, first - 1, head, CHUNK_BYTES - head);
+    if (!r && tail)
+        r = zero_chunk(t, i, last, 0, tail);
+    return r || first == last ? r : cut_blocks(t, i, first, last - 1);
+}
+
+int
+tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
+           int64_t now_ns)
+{
+    struct inode *i;
+
+    if (off > FILE_BYTES_MAX || len > FILE_BYTES_MAX - off)
+        return -EFBIG;
+    int r = tree_own(t, ino, &i);
+    if (r != 0)
+        return r;
+    change_begin(t, i);
+    r = punch(t, i, off, off + len);
+    change_end(t, i);
+    inode_touch_content(i, now_ns);
+    return r;
+}
+
+/* One more than SEEK_STEP_BYTES: the first may be begun in its middle. */
+enum { SEEK_BLOCKS = SEEK_STEP_BYTES / CHUNK_BYTES + 1 };
+
+/* Blocks that were allocated but never written count as holes. */
+static bool
+is_data(const struct chunk *c)
+{
+    return c && c->cap;
+}
+
+static int64_t
+seek_data(const struct inode *i, uint64_t pos)
+{
+    uint64_t key = pos / CHUNK_BYTES;
+    unsigned left = SEEK_BLOCKS;
+    struct shared *s;
+
+    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s)) {
+        key++;
+        if (!--left)
+            return -EAGAIN;
+    }
+    if (!s || key * CHUNK_BYTES >= i->size)
+        return -ENXIO;
+    uint64_t start = key * CHUNK_BYTES;
+    return (int64_t)(start > pos ? start : pos);
+}
+
+static int64_t
+seek_hole(const struct inode *i, uint64_t pos)
+{
+    uint64_t key = pos / CHUNK_BYTES, end = key + SEEK_BLOCKS;
+
+    while (key * CHUNK_BYTES < i->size && is_data(chunk_at(i, key)))
+        if (++key == end)
+            return -EAGAIN;
+    uint64_t start = key * CHUNK_BYTES > pos ? key * CHUNK_BYTES : pos;
+    return (int64_t)min_u64(start, i->size);
+}
+
+int64_t
+inode_seek(const struct inode *i, uint64_t pos, int whence)
+{
+    if (pos >= i->size)
+        return -ENXIO;
+    return whence == SEEK_DATA ? seek_data(i, pos) : seek_hole(i, pos);
+}

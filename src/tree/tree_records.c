@@ -1,0 +1,316 @@
+/* From the difference of trees to records.
+ *
+ * An inode of the base stays over it as long as it lives: what it has in common
+ * with it is not recorded. The record of a name or block follows from the
+ * inodes of base and tree alone; it is sent if it is not the same for the last
+ * tree and the one now. Where there is no inode, there are no names, which is a
+ * fact where the base has some, and no blocks. */
+#include "tree/tree_records.h"
+
+#include <string.h>
+
+static const struct radix none;
+
+struct writer {
+    const struct tree *base, *last, *tree;
+    enum record_type type;
+    struct record_key key;
+    const struct record_sink *to;
+    int error;
+    const struct inode *was, *now; /* of what is being compared */
+    const struct inode *below;     /* in the base; NULL: none */
+    bool has_files;                /* whose places are looked for */
+};
+
+static void
+send(struct writer *w, const void *value, size_t len)
+{
+    if (!w->error)
+        w->error = record_send(w->to, &w->key, value, len);
+}
+
+/* Of the values that it had and has now; NULL: no record. */
+static void
+send_change(struct writer *w, const uint8_t *was, size_t was_len,
+            const uint8_t *now, size_t len)
+{
+    bool is_same =
+        !was == !now && was_len == len && (!len || !memcmp(was, now, len));
+
+    if (!is_same)
+        send(w, now, len);
+}
+
+/* --- inodes */
+
+/* The value in buf; NULL: no record. */
+static const uint8_t *
+inode_value(const struct writer *w, const struct inode *i,
+            uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
+{
+    *ret_len = 0;
+    if (!i || i == w->below)
+        return NULL;
+    const struct record_inode r = {.mode = i->mode,
+                                   .uid = i->uid,
+                                   .gid = i->gid,
+                                   .size = inode_is_dir(i) ? 0 : i->size,
+                                   .atime_ns = i->atime_ns,
+                                   .mtime_ns = i->mtime_ns,
+                                   .ctime_ns = i->ctime_ns};
+    *ret_len = record_inode_put(&r, buf);
+    return buf;
+}
+
+static void
+send_inode(struct writer *w)
+{
+    uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
+    size_t was_len, len;
+    const uint8_t *was = inode_value(w, w->was, a, &was_len);
+    const uint8_t *now = inode_value(w, w->now, b, &len);
+
+    send_change(w, was, was_len, now, len);
+}
+
+/* --- extended attributes */
+
+/* NULL: no record. */
+static const uint8_t *
+attrs_value(const struct writer *w, const struct inode *i, size_t *ret_len)
+{
+    const struct xattrs *below = w->below ? w->below->xattrs : NULL;
+
+    *ret_len = 0;
+    if (!i || i->xattrs == below)
+        return NULL;
+    *ret_len = i->xattrs ? i->xattrs->len : 0;
+    return i->xattrs ? i->xattrs->bytes : (const uint8_t *)"";
+}
+
+static void
+send_attrs(struct writer *w)
+{
+    size_t was_len, len;
+    const uint8_t *was = attrs_value(w, w->was, &was_len);
+    const uint8_t *now = attrs_value(w, w->now, &len);
+
+    send_change(w, was, was_len, now, len);
+}
+
+/* --- names */
+
+static const struct dir_entry *
+entry_in(const struct inode *i, struct name name)
+{
+    return i && inode_is_dir(i) ? dir_find(&i->dir, name) : NULL;
+}
+
+static const uint8_t *
+name_value(const struct dir_entry *below, const struct dir_entry *e,
+           uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
+{
+    *ret_len = 0;
+    if (e == below)
+        return NULL;
+    const struct record_name r = {.inode = e ? e->ino : 0,
+                                  .seq = e ? e->seq : 0};
+    *ret_len = record_name_put(&r, buf);
+    return buf;
+}
+
+static void
+send_name(struct writer *w, struct name name)
+{
+    uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
+    const struct dir_entry *below = entry_in(w->below, name);
+    size_t was_len, len;
+    const uint8_t *was = name_value(below, entry_in(w->was, name), a, &was_len);
+    const uint8_t *now = name_value(below, entry_in(w->now, name), b, &len);
+
+    w->key.name = name.s;
+    w->key.name_len = name.len;
+    send_change(w, was, was_len, now, len);
+}
+
+static const struct radix *
+order_of(const struct inode *i)
+{
+    return i && inode_is_dir(i) ? &i->dir.order : &none;
+}
+
+/* A name that has another place now is told of there. */
+static void
+on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
+{
+    const struct dir_entry *was = (struct dir_entry *)a;
+    const struct dir_entry *now = (struct dir_entry *)b;
+    struct writer *w = arg;
+
+    (void)seq;
+    if (was && !entry_in(w->now, (struct name){was->name, was->len}))
+        send_name(w, (struct name){was->name, was->len});
+    if (now)
+        send_name(w, (struct name){now->name, now->len});
+}
+
+/* --- blocks */
+
+/* An inode that is not there has no records, as one that is as in the base. */
+static const struct radix *
+chunks_of(const struct inode *i, const struct inode *below)
+{
+    if (!i)
+        i = below;
+    return i && !inode_is_dir(i) ? &i->chunks : &none;
+}
+
+/* The bytes of a block before the end of the file. An empty value is a hole in
+ * the base's inodes. */
+static size_t
+block_bytes(const struct writer *w, const struct chunk *c)
+{
+    uint64_t at = w->key.index * CHUNK_BYTES;
+    uint64_t left = w->now->size > at ? w->now->size - at : 0;
+    size_t n = left < c->cap ? (size_t)left : c->cap;
+
+    return w->below && !n ? 1 : n;
+}
+
+static void
+send_block(struct writer *w, const struct chunk *c)
+{
+    static const uint8_t zero[1];
+    size_t n = block_bytes(w, c);
+
+    send(w, n > c->cap ? zero : c->data, n);
+}
+
+static void
+on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
+{
+    struct writer *w = arg;
+    const struct shared *below = radix_find(chunks_of(w->below, NULL), index);
+
+    (void)was;
+    w->key.index = index;
+    if (now && now != below)
+        send_block(w, (const struct chunk *)now);
+    else
+        send(w, now == below ? NULL : "", 0);
+}
+
+/* --- places */
+
+static void
+send_place(struct writer *w, uint64_t ino, uint64_t dir,
+           const struct dir_entry *e)
+{
+    const struct record_place r = {dir, e->name, e->len};
+    uint8_t value[RECORD_PLACE_BYTES];
+
+    w->key.inode = ino;
+    send(w, value, record_place_put(&r, value));
+}
+
+/* Of a directory of the base, and of those above it. */
+static void
+send_dir_places(struct writer *w, uint64_t ino)
+{
+    while (ino != TREE_ROOT && !w->error) {
+        const struct inode *i = tree_find(w->base, ino);
+        const struct inode *dir = tree_find(w->base, i->parent);
+        send_place(w, ino, i->parent,
+                   (struct dir_entry *)radix_find(&dir->dir.order, i->seq));
+        ino = i->parent;
+    }
+}
+
+/* Is it recorded for the first time? */
+static bool
+is_new(const struct inode *below, const struct inode *was,
+       const struct inode *now)
+{
+    return below && was == below && now && now != below;
+}
+
+/* An inode of the base that is recorded from now on. A file does not know where
+ * it is. */
+static void
+send_new_place(struct writer *w, uint64_t ino)
+{
+    if (!is_new(w->below, w->was, w->now))
+        return;
+    if (inode_is_dir(w->below))
+        send_dir_places(w, ino);
+    else
+        w->has_files = true;
+}
+
+static void
+send_places_in(struct writer *w, uint64_t ino, const struct inode *dir)
+{
+    const struct dir_entry *e;
+
+    for (uint64_t seq = 0; (e = dir_next(&dir->dir, &seq)); seq++) {
+        const struct inode *below = tree_find(w->base, e->ino);
+        if (inode_is_dir(below) || !is_new(below, tree_find(w->last, e->ino),
+                                           tree_find(w->tree, e->ino)))
+            continue;
+        send_place(w, e->ino, ino, e);
+        send_dir_places(w, ino);
+    }
+}
+
+static void
+send_file_places(struct writer *w)
+{
+    const struct inode *i;
+
+    for (uint64_t ino = 0;
+         (i = (struct inode *)radix_next(&w->base->inodes, &ino)); ino++)
+        if (inode_is_dir(i))
+            send_places_in(w, ino, i);
+}
+
+/* --- all */
+
+static void
+on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
+{
+    struct writer *w = arg;
+
+    w->key.inode = ino;
+    w->was = (const struct inode *)was;
+    w->now = (const struct inode *)now;
+    w->below = tree_find(w->base, ino);
+    if (w->type == RECORD_INODE)
+        send_inode(w);
+    else if (w->type == RECORD_ATTRS)
+        send_attrs(w);
+    else if (w->type == RECORD_PLACE)
+        send_new_place(w, ino);
+    else if (w->type == RECORD_BLOCK)
+        radix_diff(chunks_of(w->was, w->below), chunks_of(w->now, w->below),
+                   on_chunk, w);
+    else
+        radix_diff(order_of(w->was), order_of(w->now), on_entry, w);
+}
+
+int
+tree_records(const struct tree *base, const struct tree *last,
+             const struct tree *now, enum record_type type, uint32_t mount,
+             const struct record_sink *to)
+{
+    struct writer w = {.base = base,
+                       .last = last,
+                       .tree = now,
+                       .type = type,
+                       .key = {.type = type, .mount = mount},
+                       .to = to};
+
+    radix_diff(&last->inodes, &now->inodes, on_inode, &w);
+    if (w.has_files)
+        send_file_places(&w);
+    return w.error;
+}
