@@ -7,8 +7,8 @@ LIB := $(BASE) $(RECORD) $(TREE) $(KERNEL) $(wildcard src/engine/*.c src/lib/*.c
 WIRE := $(wildcard src/wire/*.c)
 SEAL := $(wildcard src/seal/*.c)
 STORE := $(wildcard src/store/*.c) $(RECORD)
-CLI := $(wildcard src/cli/*.c src/rpc/*.c) $(WIRE) $(SEAL)
-SUPERVISOR := $(wildcard src/supervisor/*.c) $(WIRE) $(SEAL) $(STORE)
+CLI := $(wildcard src/cli/*.c src/rpc/*.c src/supervisor/config/*.c) $(WIRE) $(SEAL)
+SUPERVISOR := $(wildcard src/supervisor/*.c src/supervisor/*/*.c) $(WIRE) $(SEAL) $(STORE)
 STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm
 SUPERVISOR_LIBS := -l:libjansson.a $(STORE_LIBS)
 

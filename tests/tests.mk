@@ -187,9 +187,9 @@ $(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
 	$Q$(link) -pie $^ $(SUPERVISOR_LIBS) -o $@
 # The HTTP server over a core of its own, always with sanitizers.
 http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
-  $(addprefix src/supervisor/,agent.c file.c http.c http_answer.c \
-  http_request.c metrics.c mhd.c options.c reactor.c say.c tokens.c) \
-  $(wildcard src/supervisor/config*.c)
+  $(filter-out %/figures.c %/listen.c,$(wildcard src/supervisor/front/*.c)) \
+  $(wildcard src/supervisor/common/*.c src/supervisor/config/*.c) \
+  src/supervisor/session/say.c
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
@@ -264,19 +264,18 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
 build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
-build/fuzz/config_fuzz: $(patsubst %,build/fuzz/obj/src/supervisor/%.o,agent config \
-  config_check config_file config_value options tokens)
+build/fuzz/config_fuzz: $(patsubst %.c,build/fuzz/obj/%.o, \
+  $(wildcard src/supervisor/config/*.c))
 build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter src/supervisor/%,$(http_host_src)))
 build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
-  $(filter-out src/store/keeper.c,$(STORE)) $(addprefix src/supervisor/,agent.c \
-  call.c client.c do_end.c do_session.c ending.c events.c life.c life_end.c mend.c methods.c \
-  metrics.c native_calls.c not_copied.c options.c output.c reactor.c records.c route.c say.c \
-  session_call.c session_options.c sessions.c state.c config.c config_check.c \
-  config_file.c config_value.c tokens.c))
+  $(filter-out src/store/keeper.c,$(STORE)) $(wildcard src/supervisor/common/*.c \
+  src/supervisor/config/*.c) $(addprefix src/supervisor/jail/,ending.c native_calls.c) \
+  $(filter-out %/image_hash.c %/images.c %/retention.c, \
+  $(wildcard src/supervisor/session/*.c)))
 build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)
 build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
 build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)

@@ -21,6 +21,8 @@ int cmd_shell(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_precompile(int argc, char **argv);
+/* Sessions of a supervisor that serves. */
+int cmd_session(int argc, char **argv);
 /* What the supervisor does; argv[-1] is the program. */
 int cmd_supervisor(int argc, char **argv);
 /* Without a sub-command: the server; argv[0] is the program. */

@@ -31,7 +31,7 @@ static const struct {
     {"limit", cmd_supervisor,
      "run a program of the host in a jail with limits"},
     {"serve", cmd_supervisor, "keep durable sessions in jailed processes"},
-    {"session", cmd_supervisor, "create, use and end such sessions"},
+    {"session", cmd_session, "create, use and end such sessions"},
     {"fsck", cmd_supervisor, "check the store of sessions"},
     {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},

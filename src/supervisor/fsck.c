@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "store/store.h"
-#include "supervisor/config.h"
-#include "supervisor/images.h"
+#include "supervisor/config/config.h"
+#include "supervisor/session/images.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -150,7 +150,7 @@ check_configured(bool repair)
     struct buf errors;
 
     buf_init(&errors, SIZE_MAX);
-    int r = config_new(none, environ, &errors, &c);
+    int r = config_read(none, environ, &errors, &c);
     if (r < 0)
         fprintf(stderr, "%.*swasm-sandbox: fsck: no configuration\n",
                 (int)errors.len, errors.p ? errors.p : "");

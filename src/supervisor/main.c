@@ -1,14 +1,13 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
 #include "base/hfd.h"
-#include "supervisor/birth.h"
-#include "supervisor/cli.h"
-#include "supervisor/config.h"
-#include "supervisor/ending.h"
+#include "supervisor/config/config.h"
 #include "supervisor/fsck.h"
-#include "supervisor/jail.h"
-#include "supervisor/probe.h"
+#include "supervisor/jail/ending.h"
+#include "supervisor/jail/jail.h"
+#include "supervisor/jail/probe.h"
+#include "supervisor/jail/watch.h"
 #include "supervisor/serve.h"
-#include "supervisor/watch.h"
+#include "supervisor/workers/birth.h"
 #include "wire/text.h"
 
 #include <errno.h>
@@ -187,8 +186,6 @@ dispatch(int argc, char **argv)
 
     if (!strcmp(word, "serve"))
         return serve(argv + 2);
-    if (!strcmp(word, "session"))
-        return session_main(argv + 2);
     if (!strcmp(word, "fsck"))
         return fsck_main(argv + 2);
     if (!strcmp(word, "nursery"))

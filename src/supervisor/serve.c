@@ -1,13 +1,13 @@
 /* The beginning and the end of the supervisor. */
 #include "supervisor/serve.h"
 
-#include "supervisor/config.h"
-#include "supervisor/events.h"
-#include "supervisor/http.h"
-#include "supervisor/listen.h"
-#include "supervisor/probe.h"
-#include "supervisor/say.h"
-#include "supervisor/session.h"
+#include "supervisor/config/config.h"
+#include "supervisor/front/http.h"
+#include "supervisor/front/listen.h"
+#include "supervisor/jail/probe.h"
+#include "supervisor/session/events.h"
+#include "supervisor/session/say.h"
+#include "supervisor/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

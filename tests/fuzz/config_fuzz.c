@@ -3,8 +3,8 @@
  * accepted is in its range and prints as a configuration that is accepted too;
  * what is refused is refused in whole lines. */
 #include "base/buf.h"
-#include "supervisor/config.h"
-#include "supervisor/tokens.h"
+#include "supervisor/config/config.h"
+#include "supervisor/config/tokens.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ check_print(const struct config *c, struct buf *errors)
 
     config_print(c, f);
     fclose(f);
-    must(config_new(words, env, errors, &again) == 0);
+    must(config_read(words, env, errors, &again) == 0);
     must(!strcmp(c->socket, again->socket) &&
          c->http_port == again->http_port &&
          !memcmp(c->most, again->most, sizeof c->most));
@@ -78,7 +78,7 @@ read_config(char *const *words, struct buf *errors)
     char *const env[] = {"HOME=/h", NULL};
     struct config *c = NULL;
 
-    int r = config_new(words, env, errors, &c);
+    int r = config_read(words, env, errors, &c);
     check_result(r, errors);
     if (r == 0) {
         check_limits(c, c->standard);
@@ -123,7 +123,7 @@ as_settings(const uint8_t *data, size_t size, struct buf *errors)
 
     (void)snprintf(file, sizeof file, "%s/a/.claude/settings.json", folder);
     write_at(file, data, size);
-    must(config_new(words, env, errors, &c) == 0);
+    must(config_read(words, env, errors, &c) == 0);
     int r = config_agent_limits(c, "a", errors, limit);
     check_result(r, errors);
     if (r == 0)

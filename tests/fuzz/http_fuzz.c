@@ -8,11 +8,11 @@
 #include "alarm.h"
 #include "base/buf.h"
 #include "base/list.h"
-#include "supervisor/client.h"
-#include "supervisor/config.h"
-#include "supervisor/figures.h"
-#include "supervisor/http.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/config/config.h"
+#include "supervisor/front/figures.h"
+#include "supervisor/front/http.h"
+#include "supervisor/session/client.h"
+#include "supervisor/session/supervisor.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -239,7 +239,7 @@ begin(void)
     close(hfd);
     must(atexit(remove_tokens) == 0 && signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     buf_init(&errors, SIZE_MAX);
-    must(config_new(words, env, &errors, &c) == 0);
+    must(config_read(words, env, &errors, &c) == 0);
     sv.config = c;
     must(reactor_init(&sv.reactor) == 0);
     must(http_new(&sv, &errors, &http) == 0);

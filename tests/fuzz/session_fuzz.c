@@ -5,11 +5,11 @@
  * The input is a list of steps: a byte for what happens, two for a length, then
  * so many bytes. In the line of a client `$` stands for the newest session. At
  * the end everything is ended, and nothing may be left. */
-#include "supervisor/client.h"
-#include "supervisor/config.h"
-#include "supervisor/events.h"
-#include "supervisor/session.h"
-#include "supervisor/worker.h"
+#include "supervisor/config/config.h"
+#include "supervisor/session/client.h"
+#include "supervisor/session/events.h"
+#include "supervisor/session/session.h"
+#include "supervisor/workers/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -418,7 +418,7 @@ prepare(void)
     struct buf errors;
 
     buf_init(&errors, SIZE_MAX);
-    must(config_new(words, env, &errors, &config) == 0);
+    must(config_read(words, env, &errors, &config) == 0);
     must(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
     (void)signal(SIGPIPE, SIG_IGN);
 }

@@ -204,7 +204,7 @@ class Supervisor:
         shutil.rmtree(self.folder / "store/images", ignore_errors=True)
 
     def cli(self, *words, **options):
-        command = [SUPERVISOR, "session", *map(str, words)]
+        command = [SANDBOX, "session", *map(str, words)]
         env = {**os.environ, "WASMSAND_SOCKET": str(self.socket)}
         return subprocess.run(command, capture_output=True, timeout=120, env=env, **options)
 

@@ -13,7 +13,7 @@ import termios
 
 import pytest
 import supervisor
-from supervisor import SANDBOX, SUPERVISOR
+from supervisor import SANDBOX
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
 def test_an_error_that_nobody_hears_is_one_too(sup):
     env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([SUPERVISOR, "session", "show", "no\nsuch"], env=env, stderr=full, timeout=60)
+        done = subprocess.run([SANDBOX, "session", "show", "no\nsuch"], env=env, stderr=full, timeout=60)
     assert done.returncode == 125
 
 
@@ -140,7 +140,7 @@ def test_changes(sup, session):
 
 def test_following_events(sup, session):
     last = json.loads(told(sup, "events", "--json").splitlines()[-1])["seq"]
-    command = [SUPERVISOR, "session", "events", "--follow", "--after", str(last), "--socket",
+    command = [SANDBOX, "session", "events", "--follow", "--after", str(last), "--socket",
                str(sup.socket)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as following:
         told(sup, "pause", session)
@@ -170,7 +170,7 @@ def test_run_options(sup, session):
 
 def begin_run(sup, session, command, **options):
     env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
-    return subprocess.Popen([SUPERVISOR, "session", "run", session, command], env=env,
+    return subprocess.Popen([SANDBOX, "session", "run", session, command], env=env,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
@@ -204,7 +204,7 @@ def test_a_run_ends_when_its_output_goes_nowhere(sup, session):
     assert run.stdout.readline() == b"y\n"
     run.stdout.close()
     assert run.wait(60) == 128 + signal.SIGPIPE and run.stderr.read() == b""
-    command = [SUPERVISOR, "session", "run", session, "echo hello"]
+    command = [SANDBOX, "session", "run", session, "echo hello"]
     env = {**os.environ, "WASMSAND_SOCKET": str(sup.socket)}
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, timeout=60)
@@ -267,7 +267,7 @@ class Terminal:
         self.master, slave = pty.openpty()
         self.slave, self.before = slave, termios.tcgetattr(slave)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-        command = [SUPERVISOR, "session", "shell", "--socket", str(sup.socket), session, *words]
+        command = [SANDBOX, "session", "shell", "--socket", str(sup.socket), session, *words]
         self.process = subprocess.Popen(
             command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
@@ -345,7 +345,7 @@ def test_shell_without_a_terminal(sup, session):
 
 @pytest.mark.parametrize("more", [[], ["--no-wait"]])
 def test_without_a_supervisor(tmp_path, more):
-    done = subprocess.run([SUPERVISOR, "session", "list", "--socket", tmp_path / "none", *more],
+    done = subprocess.run([SANDBOX, "session", "list", "--socket", tmp_path / "none", *more],
                           capture_output=True, text=True)
     assert done.returncode == 125
     assert f"no supervisor serves on {tmp_path}/none (No such file or directory)" in done.stderr
@@ -365,7 +365,7 @@ def test_a_command_waits_for_a_supervisor_that_is_being_started(tmp_path, is_the
     listener = socket.socket(socket.AF_UNIX)
     if is_there:
         listener.bind(path)
-    with listener, subprocess.Popen([SUPERVISOR, "session", "list", "--socket", path],
+    with listener, subprocess.Popen([SANDBOX, "session", "list", "--socket", path],
                                     stdout=subprocess.PIPE) as command:
         while command.poll() is None and not is_sleeping(command.pid):
             pass
@@ -389,9 +389,8 @@ def test_wrong_words(sup, words):
 
 
 def test_help_and_the_program_s_name(sup):
-    for program in ([SANDBOX], [SUPERVISOR]):
-        done = subprocess.run([*program, "session", "--help"], capture_output=True, text=True)
-        assert done.returncode == 0 and done.stdout.startswith("usage: wasm-sandbox session")
+    done = subprocess.run([SANDBOX, "session", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: wasm-sandbox session")
 
 
 def test_all_errors_of_an_agents_settings_are_told(make, tmp_path):

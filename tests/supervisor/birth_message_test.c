@@ -1,4 +1,4 @@
-#include "supervisor/birth.h"
+#include "supervisor/workers/birth.h"
 
 #include "../unit/test.h"
 

@@ -1,7 +1,7 @@
 /* The kernel's texts about cgroups. */
 #include "../unit/test.h"
 
-#include "supervisor/cgroup_text.h"
+#include "supervisor/jail/cgroup_text.h"
 
 #include <string.h>
 

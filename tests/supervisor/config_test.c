@@ -2,8 +2,8 @@
 #include "../unit/test.h"
 
 #include "base/buf.h"
-#include "supervisor/config.h"
-#include "supervisor/options.h"
+#include "supervisor/config/config.h"
+#include "supervisor/jail/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,8 +77,8 @@ load(struct place *p, const char *json, const char *env, const char *options)
     strcpy(words[1], options);
     config_free(STEAL(p->c));
     buf_fini(&p->errors);
-    return config_new(split(words[1], argv[1]), split(words[0], argv[0]),
-                      &p->errors, &p->c);
+    return config_read(split(words[1], argv[1]), split(words[0], argv[0]),
+                       &p->errors, &p->c);
 }
 
 static bool

@@ -1,7 +1,7 @@
 /* What a jail's end is called. */
 #include "../unit/test.h"
 
-#include "supervisor/ending.h"
+#include "supervisor/jail/ending.h"
 
 #include <signal.h>
 #include <string.h>

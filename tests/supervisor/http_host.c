@@ -6,11 +6,11 @@
  *   stats                clients, and bytes that streams have sent
  * Prints its port, and ends with SIGTERM. */
 #include "base/buf.h"
-#include "supervisor/client.h"
-#include "supervisor/config.h"
-#include "supervisor/figures.h"
-#include "supervisor/http.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/config/config.h"
+#include "supervisor/front/figures.h"
+#include "supervisor/front/http.h"
+#include "supervisor/session/client.h"
+#include "supervisor/session/supervisor.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -281,7 +281,7 @@ main(int argc, char **argv)
     (void)argc;
     buf_init(&errors, 65536);
     if (reactor_init(&sv.reactor) < 0 ||
-        config_new(argv + 1, environ, &errors, &config) < 0)
+        config_read(argv + 1, environ, &errors, &config) < 0)
         goto bad;
     sv.config = config;
     list_init(&sv.clients);

@@ -1,7 +1,7 @@
 /* The command line of `limit`. */
 #include "../unit/test.h"
 
-#include "supervisor/options.h"
+#include "supervisor/jail/options.h"
 
 #include <errno.h>
 #include <string.h>

@@ -17,8 +17,8 @@
  *   turn                waits for something to happen
  *   beside              makes a second pool like it, of which nobody takes
  */
-#include "supervisor/birth.h"
-#include "supervisor/worker_impl.h"
+#include "supervisor/workers/birth.h"
+#include "supervisor/workers/worker_impl.h"
 
 #include <errno.h>
 #include <poll.h>

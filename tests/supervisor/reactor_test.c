@@ -1,7 +1,7 @@
 /* The loop of the supervisor. */
 #include "../unit/test.h"
 
-#include "supervisor/reactor.h"
+#include "supervisor/common/reactor.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-#include "supervisor/ring.h"
+#include "supervisor/common/ring.h"
 
 #include "../unit/test.h"
 

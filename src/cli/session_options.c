@@ -1,0 +1,208 @@
+/* The options of `wasm-sandbox session`. */
+#include "cli/session.h"
+
+#include "supervisor/config/config.h"
+#include "wire/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPT_LIMIT_LAST = 15, /* below: enum limit */
+    OPT_AGENT,
+    OPT_LABEL,
+    OPT_STATE,
+    OPT_DURABILITY,
+    OPT_CWD,
+    OPT_USER,
+    OPT_TIMEOUT,
+    OPT_AFTER,
+    OPT_ENV,
+    OPT_ENDED,
+    OPT_FOLLOW,
+    OPT_NO_AUTO_RESUME,
+    OPT_NETWORK,
+    OPT_NO_WAIT,
+    OPT_STDIN,
+    OPT_JSON,
+    OPT_SOCKET,
+    OPT_HELP,
+};
+
+static const struct option options[] = {
+    {"memory", required_argument, NULL, LIMIT_memory},
+    {"cpu", required_argument, NULL, LIMIT_cpu},
+    {"disk", required_argument, NULL, LIMIT_disk},
+    {"processes", required_argument, NULL, LIMIT_processes},
+    {"agent", required_argument, NULL, OPT_AGENT},
+    {"label", required_argument, NULL, OPT_LABEL},
+    {"state", required_argument, NULL, OPT_STATE},
+    {"durability", required_argument, NULL, OPT_DURABILITY},
+    {"cwd", required_argument, NULL, OPT_CWD},
+    {"user", required_argument, NULL, OPT_USER},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+    {"after", required_argument, NULL, OPT_AFTER},
+    {"env", required_argument, NULL, OPT_ENV},
+    {"ended", no_argument, NULL, OPT_ENDED},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
+    {"network", no_argument, NULL, OPT_NETWORK},
+    {"no-wait", no_argument, NULL, OPT_NO_WAIT},
+    {"stdin", no_argument, NULL, OPT_STDIN},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
+};
+
+static bool
+take_number(const struct cli *c, const char *name, json_int_t *ret)
+{
+    char *end;
+
+    errno = 0;
+    *ret = strtoll(optarg, &end, 10);
+    if (!errno && end != optarg && !*end && *ret >= 0)
+        return true;
+    cli_complain(c, "--%s '%s' is not a number", name, optarg);
+    return false;
+}
+
+static bool
+take_limit(const struct cli *c, int i, const char *name)
+{
+    json_int_t n;
+
+    if (!take_number(c, name, &n))
+        return false;
+    (void)json_object_set_new(c->limits, config_limit_key((enum limit)i),
+                              json_integer(n));
+    return true;
+}
+
+static bool
+take_env(const struct cli *c)
+{
+    char *equals = strchr(optarg, '=');
+
+    if (!equals || equals == optarg) {
+        cli_complain(c, "--env '%s' is not NAME=VALUE", optarg);
+        return false;
+    }
+    *equals = 0;
+    (void)json_object_set_new(c->env, optarg, json_string(equals + 1));
+    return true;
+}
+
+static bool
+take_option(struct cli *c, int o, const char *name)
+{
+    const struct {
+        int option;
+        const char **text;
+    } texts[] = {{OPT_AGENT, &c->agent}, {OPT_LABEL, &c->label},
+                 {OPT_STATE, &c->state}, {OPT_DURABILITY, &c->durability},
+                 {OPT_CWD, &c->cwd},     {OPT_SOCKET, &c->socket},
+                 {OPT_USER, &c->user}};
+    const struct {
+        int option;
+        bool *flag;
+    } flags[] = {{OPT_ENDED, &c->ended},
+                 {OPT_FOLLOW, &c->follow},
+                 {OPT_NO_AUTO_RESUME, &c->no_auto_resume},
+                 {OPT_NETWORK, &c->network},
+                 {OPT_NO_WAIT, &c->no_wait},
+                 {OPT_STDIN, &c->reads_stdin},
+                 {OPT_JSON, &c->is_json},
+                 {OPT_HELP, &c->wants_help}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].option == o)
+            *texts[i].text = optarg;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].option == o)
+            *flags[i].flag = true;
+    if (o <= OPT_LIMIT_LAST)
+        return take_limit(c, o, name);
+    if (o == OPT_ENV)
+        return take_env(c);
+    if (o == OPT_TIMEOUT)
+        return take_number(c, name, &c->timeout_ms);
+    return o != OPT_AFTER || take_number(c, name, &c->after);
+}
+
+static bool
+is_text(const struct cli *c, const char *word)
+{
+    if (text_is_utf8(word, strlen(word)))
+        return true;
+    cli_complain(c, "'%s' is not UTF-8", word);
+    return false;
+}
+
+/* The options up to the next word. */
+static bool
+take_options(struct cli *c, int argc, char **argv)
+{
+    int o, index;
+
+    while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
+        if (o == '?' || o == ':') {
+            cli_complain(c, "%s %s", argv[optind - 1],
+                         o == ':' ? "needs a value" : "is not an option");
+            return false;
+        }
+        if ((o != OPT_SOCKET && optarg && !is_text(c, optarg)) ||
+            !take_option(c, o, options[index].name))
+            return false;
+    }
+    return true;
+}
+
+/* How many words there may be between options: those of a program to be run
+ * are its own. */
+static int
+words_before_command(const struct cli *c)
+{
+    if (!strcmp(c->command, "create"))
+        return 0;
+    return !strcmp(c->command, "run") || !strcmp(c->command, "shell") ? 1
+                                                                      : INT_MAX;
+}
+
+/* Files of the host may have any name. */
+static bool
+are_texts(const struct cli *c)
+{
+    bool is = true;
+
+    if (strcmp(c->command, "files") != 0)
+        for (char **w = c->words; is && *w; w++)
+            is = is_text(c, *w);
+    return is;
+}
+
+bool
+cli_parse(struct cli *c, int argc, char **argv)
+{
+    int n_words = 0, most = words_before_command(c);
+
+    opterr = 0;
+    optind = 1;
+    while (take_options(c, argc, argv)) {
+        if (optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
+            n_words < most) {
+            argv[++n_words] = argv[optind++];
+            continue;
+        }
+        for (; optind < argc; optind++)
+            argv[++n_words] = argv[optind];
+        argv[n_words + 1] = NULL;
+        c->words = argv + 1;
+        return are_texts(c);
+    }
+    return false;
+}

@@ -1,0 +1,186 @@
+/* The configuration file, and JSON files in general: all that is wrong in one
+ * is told at once. */
+#include "supervisor/config/config_impl.h"
+
+#include "base/hfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES = 1 << 20 };
+
+int
+config_worse(int a, int b)
+{
+    return a == -ENOMEM || b == 0 ? a : b;
+}
+
+/* --- bytes to JSON */
+
+static int
+read_all(int hfd, struct buf *b)
+{
+    for (;;) {
+        char *to = buf_room(b, BUFSIZ);
+        if (!to)
+            return b->error;
+        ssize_t n = read(hfd, to, BUFSIZ);
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        b->len += (size_t)n;
+    }
+}
+
+static int
+parse_text(const struct buf *b, const char *name, struct buf *errors,
+           json_t **ret)
+{
+    char line[CONFIG_NAME_BYTES];
+    json_error_t e;
+
+    json_t *json =
+        json_loadb(b->len ? b->p : "", b->len, JSON_REJECT_DUPLICATES, &e);
+    if (!json && json_error_code(&e) == json_error_out_of_memory)
+        return -ENOMEM;
+    if (!json) {
+        (void)snprintf(line, sizeof line, "line %d", e.line);
+        return config_refuse(errors, name, line, "%s", e.text);
+    }
+    if (!json_is_object(json)) {
+        json_decref(json);
+        return config_refuse(errors, name, "", "must be an object");
+    }
+    *ret = json;
+    return 0;
+}
+
+static int
+parse_file(int hfd, const char *name, struct buf *b, struct buf *errors,
+           json_t **ret)
+{
+    struct stat st;
+
+    if (fstat(hfd, &st) < 0)
+        return config_refuse(errors, name, "", "%s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return config_refuse(errors, name, "", "not a regular file");
+    int r = read_all(hfd, b);
+    if (r == -ENOMEM)
+        return r;
+    if (r == -EFBIG)
+        return config_refuse(errors, name, "", "longer than 1 MiB");
+    if (r != 0)
+        return config_refuse(errors, name, "", "%s", strerror(-r));
+    return parse_text(b, name, errors, ret);
+}
+
+int
+config_parse(int hfd, const char *name, struct buf *errors, json_t **ret)
+{
+    CLEANUP(buf_fini) struct buf b;
+
+    buf_init(&b, FILE_BYTES);
+    return parse_file(hfd, name, &b, errors, ret);
+}
+
+/* --- JSON to values */
+
+struct file {
+    struct config *c;
+    const char *name;
+    struct buf *errors;
+};
+
+static const struct config_row *
+find_row(const char *key)
+{
+    for (size_t i = 0; i < n_config_rows; i++)
+        if (!strcmp(config_rows[i].key, key))
+            return &config_rows[i];
+    return NULL;
+}
+
+/* Are there rows `section.key`? */
+static bool
+is_section(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n_config_rows; i++)
+        if (!strncmp(config_rows[i].key, name, n) &&
+            config_rows[i].key[n] == '.')
+            return true;
+    return false;
+}
+
+static int
+lay_value(const struct file *f, const char *key, const json_t *value)
+{
+    const struct config_row *row = find_row(key);
+
+    return row ? config_set_json(f->c, row, f->name, value, f->errors)
+               : config_refuse(f->errors, f->name, key, "unknown key");
+}
+
+static int
+lay_section(const struct file *f, const char *section, json_t *object)
+{
+    char name[CONFIG_NAME_BYTES];
+    const char *key;
+    json_t *value;
+    int r = 0;
+
+    if (!json_is_object(object))
+        return config_refuse(f->errors, f->name, section, "must be an object");
+    json_object_foreach(object, key, value)
+    {
+        (void)snprintf(name, sizeof name, "%s.%s", section, key);
+        r = config_worse(r, lay_value(f, name, value));
+    }
+    return r;
+}
+
+static int
+lay_object(const struct file *f, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    int r = 0;
+
+    json_object_foreach(object, key, value)
+    {
+        /* Else "a.b" would be the same as {"a":{"b":...}}. */
+        if (strchr(key, '.'))
+            r = config_worse(
+                r, config_refuse(f->errors, f->name, key, "unknown key"));
+        else if (is_section(key))
+            r = config_worse(r, lay_section(f, key, value));
+        else
+            r = config_worse(r, lay_value(f, key, value));
+    }
+    return r;
+}
+
+int
+config_lay_file(struct config *c, const char *path, bool must,
+                struct buf *errors)
+{
+    CLEANUP(hfd_closep)
+    int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    json_t *json = NULL;
+
+    if (hfd < 0 && errno == ENOENT && !must)
+        return 0;
+    if (hfd < 0)
+        return config_refuse(errors, path, "", "%s", strerror(errno));
+    int r = config_parse(hfd, path, errors, &json);
+    if (r != 0)
+        return r;
+    r = lay_object(&(struct file){c, path, errors}, json);
+    json_decref(json);
+    return r;
+}

@@ -1,0 +1,9 @@
+/* Includes config.def with the macros that are defined, and forgets them. */
+#include "supervisor/config/config.def"
+#undef CONFIG_PATH
+#undef CONFIG_ADDRESS
+#undef CONFIG_FLAG
+#undef CONFIG_NUMBER
+#undef CONFIG_CHOICE
+#undef CONFIG_LIMITS
+#undef CONFIG_LIMIT

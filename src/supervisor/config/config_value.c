@@ -1,0 +1,439 @@
+/* One value of the configuration: its row, its checks, its forms. */
+#include "supervisor/config/config_impl.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 384, ALLOWED_BYTES = 256, SAID_BYTES = 64 };
+
+#define ROW(of_kind, name, of_key, default_, what)          \
+    .kind = CONFIG_##of_kind, .id = #name, .key = (of_key), \
+    .standard = (default_), .text = (what)
+#define AT(member) .offset = offsetof(struct config, member)
+
+const struct config_row config_rows[] = {
+#define CONFIG_PATH(id, key, standard, text) \
+    {ROW(path, id, key, standard, text), AT(id)},
+#define CONFIG_ADDRESS(id, key, standard, text) \
+    {ROW(address, id, key, standard, text), AT(id)},
+#define CONFIG_FLAG(id, key, standard, text) \
+    {ROW(flag, id, key, #standard, text), AT(id)},
+#define CONFIG_NUMBER(id, key, standard, least, most, of_unit, text) \
+    {ROW(number, id, key, #standard, text), AT(id),                  \
+     .range = {.min = (least), .max = (most), .unit = (of_unit)}},
+#define CONFIG_CHOICE(id, key, standard, words, text) \
+    {ROW(choice, id, key, standard, text), AT(id), .choices = (words)},
+#define CONFIG_LIMITS(id, key, text)         \
+    {ROW(limits, id, key, "", text), AT(id), \
+     .choices = "memory cpu disk processes network"},
+#define CONFIG_LIMIT(limit, where, id, key, standard, text)           \
+    {ROW(number, id, key, #standard, text), AT(where[LIMIT_##limit]), \
+     .of = &limit_rows[LIMIT_##limit]},
+#include "supervisor/config/config_rows.h"
+};
+const size_t n_config_rows = sizeof config_rows / sizeof *config_rows;
+
+int
+config_refuse(struct buf *errors, const char *where, const char *key,
+              const char *format, ...)
+{
+    char line[MESSAGE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    buf_puts(errors, where);
+    buf_puts(errors, *where && *key ? ": " : "");
+    buf_puts(errors, key);
+    buf_puts(errors, ": ");
+    buf_puts(errors, line);
+    buf_puts(errors, "\n");
+    return -EINVAL;
+}
+
+/* --- words between spaces */
+
+/* The place of `word` in `words`, or -1. */
+static int
+find_word(const char *words, const char *word, size_t len)
+{
+    for (int i = 0; *words; i++) {
+        size_t n = strcspn(words, " ");
+        if (n == len && !memcmp(words, word, n))
+            return i;
+        words += n + (words[n] == ' ');
+    }
+    return -1;
+}
+
+/* The word at a place that exists. */
+static OWN json_t *
+word_at(const char *words, uint32_t place)
+{
+    while (place--)
+        words += strcspn(words, " ") + 1;
+    return json_stringn(words, strcspn(words, " "));
+}
+
+/* "a, b or c" */
+static void
+list_words(const char *words, char *ret, size_t size)
+{
+    size_t at = 0;
+
+    *ret = 0;
+    while (*words && at < size) {
+        size_t n = strcspn(words, " ");
+        const char *more = words + n + (words[n] == ' ');
+        const char *then = !*more ? "" : strchr(more, ' ') ? ", " : " or ";
+        int len = snprintf(ret + at, size - at, "%.*s%s", (int)n, words, then);
+        at += (size_t)len;
+        words = more;
+    }
+}
+
+/* --- a value that is being set */
+
+struct value {
+    struct config *c;
+    const struct config_row *row;
+    const char *where;
+    const char *text; /* or */
+    const json_t *json;
+    struct buf *errors;
+};
+
+/* How the values of a kind look and are kept. */
+struct kind {
+    int (*take)(const struct value *v);
+    OWN json_t *(*give)(const struct config *c, const struct config_row *row);
+    void (*allow)(const struct config_row *row, char *ret, size_t size);
+};
+
+static void *
+place(const struct config *c, const struct config_row *row)
+{
+    return (char *)c + row->offset;
+}
+
+/* NULL: it is not a text. */
+static const char *
+text_of(const struct value *v)
+{
+    return v->json ? json_string_value(v->json) : v->text;
+}
+
+/* The value as it was written; of what is long, the beginning. */
+static void
+quote(const struct value *v, char *ret, size_t size)
+{
+    const char *text = text_of(v);
+
+    memset(ret, 0, size);
+    if (text)
+        (void)snprintf(ret, size, "'%s'", text);
+    else
+        (void)json_dumpb(v->json, ret, size - 1, JSON_ENCODE_ANY);
+}
+
+static int refuse(const struct value *v);
+
+/* --- the kinds */
+
+static bool
+is_plain_path(const char *path)
+{
+    size_t n = strlen(path);
+
+    return !n ||
+           (*path == '/' && n < CONFIG_PATH_BYTES && !strstr(path, "/../") &&
+            (n < 3 || strcmp(path + n - 3, "/..") != 0));
+}
+
+static bool
+is_address(const char *text)
+{
+    struct in6_addr a;
+
+    return inet_pton(AF_INET, text, &a) == 1 ||
+           inet_pton(AF_INET6, text, &a) == 1;
+}
+
+static int
+take_string(const struct value *v, bool (*is_good)(const char *text))
+{
+    char **at = place(v->c, v->row);
+    const char *text = text_of(v);
+
+    if (!text || !is_good(text))
+        return refuse(v);
+    char *copy = strdup(text);
+    if (!copy)
+        return -ENOMEM;
+    free(*at);
+    *at = copy;
+    return 0;
+}
+
+static int
+take_path(const struct value *v)
+{
+    return take_string(v, is_plain_path);
+}
+
+static int
+take_address(const struct value *v)
+{
+    return take_string(v, is_address);
+}
+
+static json_t *
+give_string(const struct config *c, const struct config_row *row)
+{
+    char **at = place(c, row);
+
+    return json_string(*at);
+}
+
+static void
+allow_path(const struct config_row *row, char *ret, size_t size)
+{
+    (void)row;
+    (void)snprintf(ret, size, "an absolute path without '..', or empty");
+}
+
+static void
+allow_address(const struct config_row *row, char *ret, size_t size)
+{
+    (void)row;
+    (void)snprintf(ret, size, "an IPv4 or IPv6 address in numbers");
+}
+
+static int
+take_flag(const struct value *v)
+{
+    static const char *const names[2][2] = {{"false", "0"}, {"true", "1"}};
+    bool *at = place(v->c, v->row);
+
+    if (v->json && !json_is_boolean(v->json))
+        return refuse(v);
+    if (v->json)
+        *at = json_is_true(v->json);
+    for (int i = 0; !v->json && i < 4; i++) {
+        if (strcmp(v->text, names[i / 2][i % 2]) != 0)
+            continue;
+        *at = i / 2;
+        return 0;
+    }
+    return v->json ? 0 : refuse(v);
+}
+
+static json_t *
+give_flag(const struct config *c, const struct config_row *row)
+{
+    const bool *at = place(c, row);
+
+    return json_boolean(*at);
+}
+
+static void
+allow_flag(const struct config_row *row, char *ret, size_t size)
+{
+    (void)row;
+    (void)snprintf(ret, size, "true or false");
+}
+
+static const struct limit_row *
+range_of(const struct config_row *row)
+{
+    return row->of ? row->of : &row->range;
+}
+
+/* -1: none at all. */
+static int64_t
+number_of(const struct value *v)
+{
+    char *end;
+
+    if (v->json)
+        return json_is_integer(v->json) ? json_integer_value(v->json) : -1;
+    errno = 0;
+    long long n = strtoll(v->text, &end, 10);
+    bool is_number = *v->text >= '0' && *v->text <= '9' && !*end && !errno;
+    return is_number ? n : -1;
+}
+
+static int
+take_number(const struct value *v)
+{
+    const struct limit_row *range = range_of(v->row);
+    uint32_t *at = place(v->c, v->row);
+    int64_t n = number_of(v);
+
+    if (n < range->min || n > range->max)
+        return refuse(v);
+    *at = (uint32_t)n;
+    return 0;
+}
+
+static json_t *
+give_number(const struct config *c, const struct config_row *row)
+{
+    const uint32_t *at = place(c, row);
+
+    return json_integer(*at);
+}
+
+static void
+allow_number(const struct config_row *row, char *ret, size_t size)
+{
+    const struct limit_row *range = range_of(row);
+
+    (void)snprintf(ret, size, "an integer from %u to %u%s%s", range->min,
+                   range->max, *range->unit ? " " : "", range->unit);
+}
+
+static int
+take_choice(const struct value *v)
+{
+    const char *word = text_of(v);
+    uint32_t *at = place(v->c, v->row);
+    int i = word ? find_word(v->row->choices, word, strlen(word)) : -1;
+
+    if (i < 0)
+        return refuse(v);
+    *at = (uint32_t)i;
+    return 0;
+}
+
+static json_t *
+give_choice(const struct config *c, const struct config_row *row)
+{
+    const uint32_t *at = place(c, row);
+
+    return word_at(row->choices, *at);
+}
+
+static void
+allow_choice(const struct config_row *row, char *ret, size_t size)
+{
+    list_words(row->choices, ret, size);
+}
+
+/* The bits of words between commas; -1: not all are among the choices. */
+static int
+bits_of_text(const char *choices, const char *text)
+{
+    int bits = 0;
+
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        int i = find_word(choices, text, n);
+        if (i < 0)
+            return -1;
+        bits |= 1 << i;
+        text += n + (text[n] == ',');
+    }
+    return bits;
+}
+
+static int
+bits_of_json(const char *choices, const json_t *list)
+{
+    int bits = json_is_array(list) ? 0 : -1;
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(list, i, item)
+    {
+        const char *word = json_string_value(item);
+        int n = word ? find_word(choices, word, strlen(word)) : -1;
+        if (n < 0)
+            return -1;
+        bits |= 1 << n;
+    }
+    return bits;
+}
+
+static int
+take_limits(const struct value *v)
+{
+    uint32_t *at = place(v->c, v->row);
+    int bits = v->json ? bits_of_json(v->row->choices, v->json)
+                       : bits_of_text(v->row->choices, v->text);
+
+    if (bits < 0)
+        return refuse(v);
+    *at = (uint32_t)bits;
+    return 0;
+}
+
+static json_t *
+give_limits(const struct config *c, const struct config_row *row)
+{
+    const uint32_t *at = place(c, row);
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < N_LIMITS; i++)
+        if (*at >> i & 1)
+            (void)json_array_append_new(list, word_at(row->choices, i));
+    return list;
+}
+
+static void
+allow_limits(const struct config_row *row, char *ret, size_t size)
+{
+    char words[ALLOWED_BYTES / 2];
+
+    list_words(row->choices, words, sizeof words);
+    (void)snprintf(ret, size, "a list of %s", words);
+}
+
+static const struct kind kinds[] = {
+    [CONFIG_path] = {take_path, give_string, allow_path},
+    [CONFIG_address] = {take_address, give_string, allow_address},
+    [CONFIG_flag] = {take_flag, give_flag, allow_flag},
+    [CONFIG_number] = {take_number, give_number, allow_number},
+    [CONFIG_choice] = {take_choice, give_choice, allow_choice},
+    [CONFIG_limits] = {take_limits, give_limits, allow_limits},
+};
+
+static int
+refuse(const struct value *v)
+{
+    char allowed[ALLOWED_BYTES], said[SAID_BYTES];
+
+    kinds[v->row->kind].allow(v->row, allowed, sizeof allowed);
+    quote(v, said, sizeof said);
+    return config_refuse(v->errors, v->where, v->row->key, "must be %s, not %s",
+                         allowed, said);
+}
+
+int
+config_set_text(struct config *c, const struct config_row *row,
+                const char *where, const char *text, struct buf *errors)
+{
+    struct value v = {c, row, where, text, NULL, errors};
+
+    return kinds[row->kind].take(&v);
+}
+
+int
+config_set_json(struct config *c, const struct config_row *row,
+                const char *where, const json_t *json, struct buf *errors)
+{
+    struct value v = {c, row, where, NULL, json, errors};
+
+    return kinds[row->kind].take(&v);
+}
+
+json_t *
+config_get_json(const struct config *c, const struct config_row *row)
+{
+    return kinds[row->kind].give(c, row);
+}

@@ -1,9 +1,0 @@
-/* Includes config.def with the macros that are defined, and forgets them. */
-#include "supervisor/config.def"
-#undef CONFIG_PATH
-#undef CONFIG_ADDRESS
-#undef CONFIG_FLAG
-#undef CONFIG_NUMBER
-#undef CONFIG_CHOICE
-#undef CONFIG_LIMITS
-#undef CONFIG_LIMIT

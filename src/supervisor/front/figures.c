@@ -1,0 +1,146 @@
+/* The figures of the supervisor. */
+#include "supervisor/front/figures.h"
+
+#include "base/buf.h"
+#include "base/hfd.h"
+#include "base/own.h"
+#include "supervisor/common/file.h"
+#include "supervisor/config/config.h"
+#include "supervisor/session/call.h"
+#include "supervisor/session/supervisor.h"
+#include "supervisor/workers/worker.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LABELS_BYTES = 128 };
+
+static void
+put_sessions(const struct supervisor *sv, struct buf *b)
+{
+    char labels[LABELS_BYTES];
+
+    metrics_family(b, "sessions", "gauge", "Sessions that have not ended.");
+    for (int i = 0; i < N_SESSION_STATES; i++) {
+        (void)snprintf(labels, sizeof labels, "state=\"%s\"",
+                       session_state_names[i]);
+        if (i != SESSION_ended)
+            metrics_value(b, "sessions", labels, sv->sessions.n_in_state[i]);
+    }
+}
+
+static void
+put_workers(const struct supervisor *sv, struct buf *b)
+{
+    metrics_family(b, "workers", "gauge", "Worker processes.");
+    metrics_value(b, "workers", "use=\"session\"", sv->n_workers);
+    metrics_value(b, "workers", "use=\"ready\"", workers_ready(sv->workers));
+    metrics_value(b, "workers", "use=\"starting\"",
+                  workers_starting(sv->workers));
+}
+
+static void
+put_events(const struct supervisor *sv, struct buf *b)
+{
+    char labels[LABELS_BYTES];
+
+    metrics_family(b, "events_total", "counter",
+                   "Changes of sessions' states, by state and cause.");
+    for (int i = 0; i < N_SESSION_STATES * N_CAUSES; i++) {
+        int state = i / N_CAUSES, cause = i % N_CAUSES;
+        uint64_t n = sv->counters.entered[state][cause];
+        (void)snprintf(labels, sizeof labels, "state=\"%s\",cause=\"%s\"",
+                       session_state_names[state], cause_names[cause]);
+        if (n)
+            metrics_value(b, "events_total", labels, n);
+    }
+}
+
+static void
+put_requests(const struct supervisor *sv, struct buf *b)
+{
+    static const char *const outcomes[] = {"ok", "error"};
+    char labels[LABELS_BYTES];
+
+    metrics_family(b, "requests_total", "counter",
+                   "Requests that were answered, by method and outcome.");
+    for (int i = 0; i < METHODS_MAX * 2; i++) {
+        uint64_t n = sv->counters.answered[i / 2][i % 2];
+        if (!n)
+            continue;
+        (void)snprintf(labels, sizeof labels, "method=\"%s\",outcome=\"%s\"",
+                       method_name((size_t)i / 2), outcomes[i % 2]);
+        metrics_value(b, "requests_total", labels, n);
+    }
+    metrics_family(b, "routed_seconds", "histogram",
+                   "Requests to workers, until they are answered.");
+    metrics_histogram(b, "routed_seconds", &sv->counters.answer);
+    metrics_family(b, "session_start_seconds", "histogram",
+                   "Starts of sessions, until they are active.");
+    metrics_histogram(b, "session_start_seconds", &sv->counters.start);
+    metrics_family(b, "clients", "gauge", "Connections and HTTP requests.");
+    metrics_value(b, "clients", NULL, sv->n_clients);
+}
+
+static uint64_t
+folder_bytes(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *e;
+    struct stat st;
+    uint64_t n = 0;
+
+    while (dir && (e = readdir(dir)))
+        if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode))
+            n += (uint64_t)st.st_blocks * 512;
+    if (dir)
+        (void)closedir(dir);
+    return n;
+}
+
+static void
+put_store(const struct supervisor *sv, struct buf *b)
+{
+    metrics_family(b, "commit_seconds", "histogram",
+                   "Commits of workers, until the store has them.");
+    metrics_histogram(b, "commit_seconds", &sv->counters.commit);
+    metrics_family(b, "commit_bytes_total", "counter",
+                   "Records that the store was given.");
+    metrics_value(b, "commit_bytes_total", NULL, sv->counters.commit_bytes);
+    metrics_family(b, "store_bytes", "gauge", "The store on the disk.");
+    metrics_value(b, "store_bytes", NULL, folder_bytes(sv->config->store_dir));
+}
+
+static void
+put_process(const struct supervisor *sv, struct buf *b)
+{
+    char text[128];
+    unsigned long pages = 0;
+
+    if (file_read(AT_FDCWD, "/proc/self/statm", text, sizeof text) < 0 ||
+        sscanf(text, "%*u %lu", &pages) != 1)
+        pages = 0;
+    metrics_family(b, "resident_bytes", "gauge",
+                   "Memory of the supervisor itself.");
+    metrics_value(b, "resident_bytes", NULL,
+                  (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE));
+    metrics_family(b, "start_time_seconds", "gauge",
+                   "When the supervisor was started, since 1970.");
+    metrics_value(b, "start_time_seconds", NULL,
+                  (uint64_t)sv->started_ms / 1000);
+}
+
+void
+figures_put(const struct supervisor *sv, struct buf *b)
+{
+    put_sessions(sv, b);
+    put_workers(sv, b);
+    put_events(sv, b);
+    put_requests(sv, b);
+    put_store(sv, b);
+    put_process(sv, b);
+}

@@ -1,0 +1,397 @@
+/* The HTTP server: listening, connections, and what bounds them. */
+#include "supervisor/front/http_impl.h"
+
+#include "base/hfd.h"
+#include "supervisor/common/metrics.h"
+#include "supervisor/config/config_impl.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    SPARE_CONNECTIONS = 32, /* while those that make room are closed */
+    HEADER_BYTES = 32768,
+    SLOWEST_BYTES_S = 65536,
+    LAST_TURNS = 4,
+};
+static const int64_t second_ns = 1000000000;
+
+/* --- connections */
+
+void
+conn_expect(struct conn *c, size_t bytes)
+{
+    int64_t s = c->is_half_closed ? 1
+                                  : c->http->sv->config->http_request_s +
+                                        (int64_t)(bytes / SLOWEST_BYTES_S);
+
+    c->deadline_ns = reactor_now_ns() + s * second_ns;
+}
+
+void
+conn_trust(struct conn *c, bool on)
+{
+    c->http->n_trusted += (size_t)on - (size_t)c->is_trusted;
+    c->is_trusted = on;
+}
+
+/* Both ends see it closed; libmicrohttpd tells us when it has noticed. */
+static void
+conn_close(struct conn *c)
+{
+    (void)shutdown(c->hfd, SHUT_RDWR);
+    c->deadline_ns = 0;
+    c->is_closing = true;
+    if (c->request)
+        request_resume(c->request);
+}
+
+/* Whoever closes, or half closes, and waits for an answer has gone. */
+void
+conn_wait(struct conn *c)
+{
+    c->deadline_ns = 0;
+    if (c->is_half_closed)
+        conn_close(c);
+}
+
+static void
+on_end(struct source *s, uint32_t events)
+{
+    struct conn *c = CONTAINER_OF(s, struct conn, end);
+
+    (void)events;
+    c->is_half_closed = true;
+    if (c->request && c->request->is_suspended)
+        conn_close(c);
+    else if (!c->is_closing)
+        conn_expect(c, 0);
+}
+
+/* The oldest that has shown no token makes room. */
+static void
+evict_one(struct http *h)
+{
+    LIST_FOR_EACH(it, &h->conns) {
+        struct conn *c = CONTAINER_OF(it, struct conn, link);
+        if (c->is_trusted || c->is_closing || it->next == &h->conns)
+            continue;
+        h->evicted++;
+        conn_close(c);
+        return;
+    }
+}
+
+static void
+on_sweep(struct timer *t)
+{
+    struct http *h = CONTAINER_OF(t, struct http, sweep);
+    int64_t now = reactor_now_ns();
+
+    LIST_FOR_EACH(it, &h->conns) {
+        struct conn *c = CONTAINER_OF(it, struct conn, link);
+        if (!c->deadline_ns || c->deadline_ns > now)
+            continue;
+        h->expired++;
+        conn_close(c);
+    }
+    reactor_set_timer(&h->sv->reactor, t,
+                      list_is_empty(&h->conns) ? 0 : now + second_ns);
+}
+
+static void
+conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
+{
+    struct conn *c = calloc(1, sizeof *c);
+    const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
+        connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    *ret = c;
+    if (!c)
+        return;
+    *c = (struct conn){.http = h,
+                       .hfd = info->connect_fd,
+                       .end = {.hfd = -1, .ready = on_end}};
+    (void)reactor_add(&h->sv->reactor, &c->end, c->hfd, EPOLLRDHUP | EPOLLET);
+    list_push_back(&h->conns, &c->link);
+    h->accepted++;
+    conn_expect(c, 0);
+    if (++h->n_conns - h->n_trusted > h->sv->config->http_connections)
+        evict_one(h);
+    if (!h->sweep.at_ns)
+        reactor_set_timer(&h->sv->reactor, &h->sweep,
+                          reactor_now_ns() + second_ns);
+}
+
+static void
+conn_end(struct http *h, struct conn *c)
+{
+    if (!c)
+        return;
+    reactor_remove(&h->sv->reactor, &c->end);
+    conn_trust(c, false);
+    list_remove(&c->link);
+    h->n_conns--;
+    free(c);
+}
+
+static void
+on_connection(void *cls, struct MHD_Connection *connection, void **context,
+              enum MHD_ConnectionNotificationCode what)
+{
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        conn_begin(cls, connection, context);
+    else
+        conn_end(cls, *context);
+}
+
+/* --- in the loop */
+
+static void
+turn(struct http *h)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+
+    reactor_set_timer(&h->sv->reactor, &h->again, 0);
+    (void)h->mhd.run(h->daemon);
+    if (!h->again.at_ns && h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
+        reactor_set_timer(&h->sv->reactor, &h->again,
+                          reactor_now_ns() + (int64_t)ms * 1000000);
+}
+
+void
+http_wake(struct http *h)
+{
+    reactor_set_timer(&h->sv->reactor, &h->again, reactor_now_ns());
+}
+
+static void
+on_ready(struct source *s, uint32_t events)
+{
+    (void)events;
+    turn(CONTAINER_OF(s, struct http, source));
+}
+
+static void
+on_again(struct timer *t)
+{
+    turn(CONTAINER_OF(t, struct http, again));
+}
+
+static void
+on_forgive(struct timer *t)
+{
+    struct http *h = CONTAINER_OF(t, struct http, forgive);
+    int64_t now = reactor_now_ns(), next = 0;
+
+    while (!list_is_empty(&h->failures) && !next) {
+        struct request *r =
+            CONTAINER_OF(h->failures.next, struct request, failure);
+        if (r->forgive_ns > now)
+            next = r->forgive_ns;
+        else
+            request_resume(r);
+    }
+    reactor_set_timer(&h->sv->reactor, t, next);
+}
+
+/* --- beginning and end */
+
+static socklen_t
+address_of(const struct config *c, struct sockaddr_storage *ret)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
+
+    *ret = (struct sockaddr_storage){0};
+    if (inet_pton(AF_INET, c->http_address, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)c->http_port);
+        return sizeof *v4;
+    }
+    (void)inet_pton(AF_INET6, c->http_address, &v6->sin6_addr);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons((uint16_t)c->http_port);
+    return sizeof *v6;
+}
+
+static int
+listen_hfd(const struct config *c)
+{
+    struct sockaddr_storage a;
+    socklen_t len = address_of(c, &a);
+    const int on = 1;
+
+    int hfd =
+        socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (hfd < 0)
+        return -errno;
+    (void)setsockopt(hfd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(hfd, (struct sockaddr *)&a, len) == 0 &&
+        listen(hfd, SOMAXCONN) == 0)
+        return hfd;
+    int r = -errno;
+    (void)close(hfd);
+    return r;
+}
+
+/* The descriptor belongs to the daemon from then on. */
+static int
+start(struct http *h, int hfd)
+{
+    unsigned connections =
+        2 * h->sv->config->http_connections + SPARE_CONNECTIONS;
+
+    h->daemon = h->mhd.start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_handle,
+        h, MHD_OPTION_LISTEN_SOCKET, hfd, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+        MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+    if (!h->daemon)
+        return -EIO;
+    const union MHD_DaemonInfo *info =
+        h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return reactor_add(&h->sv->reactor, &h->source, info->epoll_fd, EPOLLIN);
+}
+
+static int
+load(struct http *h, struct buf *errors)
+{
+    int r = mhd_load(&h->mhd);
+
+    if (r != 0)
+        return config_refuse(errors, "", "http",
+                             r == -ENOENT
+                                 ? "libmicrohttpd.so.12 is not installed"
+                                 : "libmicrohttpd is too old");
+    return tokens_read(&h->tokens, h->sv->config->http_tokens_file, errors);
+}
+
+static int
+open_server(struct http *h, struct buf *errors)
+{
+    const struct config *c = h->sv->config;
+
+    int r = load(h, errors);
+    if (r != 0)
+        return r;
+    int hfd = listen_hfd(c);
+    if (hfd < 0)
+        return config_refuse(errors, "", "http", "%s, port %u: %s",
+                             c->http_address, c->http_port, strerror(-hfd));
+    r = start(h, hfd);
+    if (!h->daemon)
+        (void)close(hfd);
+    return r == 0 ? 0
+                  : config_refuse(errors, "", "http", "the server: %s",
+                                  strerror(-r));
+}
+
+int
+http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
+{
+    CLEANUP(http_freep) struct http *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return -ENOMEM;
+    *h = (struct http){.sv = sv,
+                       .source = {.hfd = -1, .ready = on_ready},
+                       .again.fire = on_again,
+                       .sweep.fire = on_sweep,
+                       .forgive.fire = on_forgive};
+    list_init(&h->again.link);
+    list_init(&h->sweep.link);
+    list_init(&h->forgive.link);
+    list_init(&h->conns);
+    list_init(&h->failures);
+    int r = open_server(h, errors);
+    if (r == 0)
+        *ret = STEAL(h);
+    return r;
+}
+
+/* A daemon must not be stopped with connections that are suspended. */
+static void
+stop(struct http *h)
+{
+    LIST_FOR_EACH(it, &h->conns) {
+        struct conn *c = CONTAINER_OF(it, struct conn, link);
+        if (c->request)
+            request_abandon(c->request);
+    }
+    for (int i = 0; i < LAST_TURNS; i++)
+        (void)h->mhd.run(h->daemon);
+    h->mhd.stop_daemon(h->daemon);
+}
+
+void
+http_free(struct http *h)
+{
+    if (!h)
+        return;
+    reactor_remove(&h->sv->reactor, &h->source);
+    if (h->daemon)
+        stop(h);
+    reactor_set_timer(&h->sv->reactor, &h->again, 0);
+    reactor_set_timer(&h->sv->reactor, &h->sweep, 0);
+    reactor_set_timer(&h->sv->reactor, &h->forgive, 0);
+    tokens_fini(&h->tokens);
+    free(h);
+}
+
+int
+http_port(const struct http *h)
+{
+    const union MHD_DaemonInfo *info =
+        h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+
+    return info->port;
+}
+
+/* --- figures */
+
+static const char *const path_names[] = {
+    [PATH_rpc] = "/rpc",
+    [PATH_health] = "/health",
+    [PATH_metrics] = "/metrics",
+    [PATH_other] = "other",
+};
+
+void
+http_put_metrics(const struct http *h, struct buf *b)
+{
+    static const char *const codes[] = {
+#define X(code) [STATUS_##code] = #code,
+        HTTP_STATUSES(X)
+#undef X
+    };
+
+    metrics_family(b, "http_connections", "gauge", "Connections of HTTP.");
+    metrics_value(b, "http_connections", NULL, h->n_conns);
+    metrics_family(b, "http_connections_total", "counter",
+                   "Connections of HTTP since the start.");
+    metrics_value(b, "http_connections_total", NULL, h->accepted);
+    metrics_family(b, "http_connections_dropped_total", "counter",
+                   "Connections that made room for others, or were too slow.");
+    metrics_value(b, "http_connections_dropped_total", "reason=\"evicted\"",
+                  h->evicted);
+    metrics_value(b, "http_connections_dropped_total", "reason=\"slow\"",
+                  h->expired);
+    metrics_family(b, "http_requests_total", "counter",
+                   "Requests of HTTP by path and status.");
+    for (int i = 0; i < N_PATHS * N_STATUSES; i++) {
+        uint64_t n = h->answered[i / N_STATUSES][i % N_STATUSES];
+        char labels[64];
+        (void)snprintf(labels, sizeof labels, "path=\"%s\",code=\"%s\"",
+                       path_names[i / N_STATUSES], codes[i % N_STATUSES]);
+        if (n)
+            metrics_value(b, "http_requests_total", labels, n);
+    }
+}

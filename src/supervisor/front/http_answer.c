@@ -1,0 +1,218 @@
+/* Answers to requests of HTTP: whole ones, and those that come in lines. */
+#include "supervisor/front/http_impl.h"
+
+#include <string.h>
+
+enum { BLOCK_BYTES = 16384, BEHIND_BYTES = 1 << 20 };
+
+static const struct {
+    unsigned code;
+    const char *text;
+} statuses[] = {
+    [STATUS_200] = {200, ""},
+    [STATUS_204] = {204, ""},
+    [STATUS_400] = {400, "the request has more than one length"},
+    [STATUS_401] = {401, "a bearer token is required"},
+    [STATUS_404] = {404, "there are /rpc, /health and /metrics"},
+    [STATUS_405] = {405, "another method is required"},
+    [STATUS_413] = {413, "the request is too long"},
+    [STATUS_415] = {415, "the request must be application/json"},
+    [STATUS_500] = {500, "out of memory"},
+    [STATUS_503] = {503, "busy; try again"},
+};
+
+/* Takes the response. */
+static enum MHD_Result
+queue(struct request *r, enum http_status status, OWN struct MHD_Response *p)
+{
+    const struct mhd *m = &r->http->mhd;
+
+    if (!p)
+        return MHD_NO;
+    enum MHD_Result ok = m->queue_response(r->mhd, statuses[status].code, p);
+    m->destroy_response(p);
+    r->http->answered[r->path][status] += ok == MHD_YES;
+    return ok;
+}
+
+static struct MHD_Response *
+typed(const struct request *r, const char *type, struct MHD_Response *p)
+{
+    if (p)
+        (void)r->http->mhd.add_response_header(p, "Content-Type", type);
+    return p;
+}
+
+static struct MHD_Response *
+buffer(const struct request *r, const char *p, size_t len,
+       enum MHD_ResponseMemoryMode mode)
+{
+    return r->http->mhd.create_response_from_buffer(len, (void *)p, mode);
+}
+
+enum MHD_Result
+answer_status(struct request *r, enum http_status status)
+{
+    const struct mhd *m = &r->http->mhd;
+    char text[128];
+
+    conn_expect(r->conn, 0);
+    int n = snprintf(text, sizeof text, "%s\n", statuses[status].text);
+    struct MHD_Response *p = buffer(
+        r, text, status == STATUS_204 ? 0 : (size_t)n, MHD_RESPMEM_MUST_COPY);
+    if (!p)
+        return MHD_NO;
+    if (status != STATUS_204)
+        (void)typed(r, "text/plain", p);
+    if (status == STATUS_401)
+        (void)m->add_response_header(p, "WWW-Authenticate",
+                                     "Bearer realm=\"wasmsand\"");
+    if (status == STATUS_405)
+        (void)m->add_response_header(p, "Allow", request_method(r));
+    if (status == STATUS_503)
+        (void)m->add_response_header(p, "Retry-After", "1");
+    return queue(r, status, p);
+}
+
+enum MHD_Result
+answer_text(struct request *r, const char *type, const struct buf *text)
+{
+    if (text->error)
+        return answer_status(r, STATUS_500);
+    conn_expect(r->conn, text->len);
+    return queue(
+        r, STATUS_200,
+        typed(r, type, buffer(r, text->p, text->len, MHD_RESPMEM_MUST_COPY)));
+}
+
+/* --- lines */
+
+static size_t
+pending(const struct request *r)
+{
+    return r->out.len - r->taken;
+}
+
+/* Forgets what was taken, if that is much or all. */
+static void
+compact(struct request *r)
+{
+    if (r->taken < r->out.len && r->taken < BEHIND_BYTES)
+        return;
+    memmove(r->out.p, r->out.p + r->taken, pending(r));
+    r->out.len -= r->taken;
+    r->taken = 0;
+}
+
+/* What libmicrohttpd calls when it can send more. */
+static ssize_t
+read_stream(void *cls, uint64_t pos, char *to, size_t max)
+{
+    struct request *r = cls;
+    size_t n = pending(r) < max ? pending(r) : max;
+
+    (void)pos;
+    if (r->out.error || r->is_abandoned || r->conn->is_closing)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (!n && r->is_settled)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (!n) {
+        request_suspend(r);
+        return 0;
+    }
+    memcpy(to, r->out.p + r->taken, n);
+    r->taken += n;
+    compact(r);
+    conn_expect(r->conn, 0);
+    if (r->is_behind && pending(r) < BEHIND_BYTES / 2) {
+        r->is_behind = false;
+        client_caught_up(&r->client);
+    }
+    return (ssize_t)n;
+}
+
+static enum MHD_Result
+answer_stream(struct request *r)
+{
+    const struct mhd *m = &r->http->mhd;
+    const char *type =
+        r->format == AS_EVENTS ? "text/event-stream" : "application/x-ndjson";
+
+    conn_expect(r->conn, 0);
+    struct MHD_Response *p =
+        typed(r, type,
+              m->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
+                                               read_stream, r, NULL));
+    if (p)
+        (void)m->add_response_header(p, "Cache-Control", "no-store");
+    return queue(r, STATUS_200, p);
+}
+
+enum MHD_Result
+answer_lines(struct request *r)
+{
+    if (r->format != AS_JSON)
+        return answer_stream(r);
+    if (r->out.error)
+        return answer_status(r, STATUS_500);
+    if (!r->lines)
+        return answer_status(r, STATUS_204);
+    conn_expect(r->conn, r->out.len);
+    return queue(
+        r, STATUS_200,
+        typed(r, r->lines == 1 ? "application/json" : "application/x-ndjson",
+              buffer(r, r->out.p, r->out.len, MHD_RESPMEM_PERSISTENT)));
+}
+
+/* --- as a client */
+
+static struct request *
+request_of(const struct client *c)
+{
+    return CONTAINER_OF(c, struct request, client);
+}
+
+static void
+on_send(struct client *c, const char *line, size_t len)
+{
+    struct request *r = request_of(c);
+
+    if (!r->conn || r->is_settled)
+        return;
+    buf_puts(&r->out, r->format == AS_EVENTS ? "data: " : "");
+    buf_add(&r->out, line, len);
+    buf_puts(&r->out, r->format == AS_EVENTS ? "\n\n" : "\n");
+    r->lines++;
+    if (pending(r) > BEHIND_BYTES)
+        r->is_behind = true;
+    if (r->format != AS_JSON)
+        request_resume(r);
+}
+
+static bool
+on_is_behind(const struct client *c)
+{
+    return request_of(c)->is_behind;
+}
+
+static void
+on_settled(struct client *c)
+{
+    struct request *r = request_of(c);
+
+    r->is_settled = true;
+    request_resume(r);
+}
+
+static void
+on_free(struct client *c)
+{
+    request_free(request_of(c));
+}
+
+const struct client_ops http_client_ops = {
+    .send = on_send,
+    .is_behind = on_is_behind,
+    .settled = on_settled,
+    .free = on_free,
+};

@@ -1,0 +1,113 @@
+/* The server, its connections and its requests. */
+#ifndef SUPERVISOR_HTTP_IMPL_H
+#define SUPERVISOR_HTTP_IMPL_H
+
+#include "supervisor/front/http.h"
+
+#include "base/buf.h"
+#include "supervisor/config/config.h"
+#include "supervisor/config/tokens.h"
+#include "supervisor/front/mhd.h"
+#include "supervisor/session/client.h"
+#include "supervisor/session/supervisor.h"
+
+/* What can be asked for. */
+enum http_path { PATH_rpc, PATH_health, PATH_metrics, PATH_other, N_PATHS };
+
+/* The statuses that we send. */
+#define HTTP_STATUSES(X) \
+    X(200) X(204) X(400) X(401) X(404) X(405) X(413) X(415) X(500) X(503)
+enum http_status {
+#define X(code) STATUS_##code,
+    HTTP_STATUSES(X)
+#undef X
+        N_STATUSES
+};
+
+struct http {
+    struct supervisor *sv;
+    struct mhd mhd;
+    struct MHD_Daemon *daemon;
+    struct tokens tokens;
+    struct source source; /* libmicrohttpd's epoll */
+    struct timer again;   /* it has more to do, or waits for a time */
+    struct timer sweep;   /* of connections that are too slow */
+    struct timer forgive; /* of failures that wait */
+    struct list conns;    /* the oldest first */
+    size_t n_conns, n_trusted;
+    size_t body_bytes;     /* of requests that are not complete */
+    int64_t failure_at_ns; /* when the next one may be answered */
+    struct list failures;  /* requests that wait to be refused, in order */
+    uint64_t accepted, evicted, expired;
+    uint64_t answered[N_PATHS][N_STATUSES];
+};
+
+struct conn {
+    struct list link;
+    struct http *http;
+    int hfd;
+    int64_t deadline_ns; /* 0: it waits for us */
+    bool is_trusted;     /* its request has shown a token */
+    bool is_half_closed, is_closing;
+    struct source end; /* of what it sends, which libmicrohttpd may not see */
+    struct request *request; /* NULL: none at the moment */
+};
+
+enum request_format { AS_JSON, AS_LINES, AS_EVENTS };
+
+struct request {
+    struct client client; /* once has_client */
+    struct http *http;
+    struct conn *conn; /* NULL: the connection is over */
+    struct MHD_Connection *mhd;
+    enum http_path path;
+    enum http_status status; /* what to answer, unless it goes well */
+    bool has_client, is_settled, is_suspended, is_abandoned, is_behind;
+    bool has_waited; /* before it is refused */
+    enum request_format format;
+    struct buf body;
+    struct buf out;
+    size_t taken, lines; /* of out */
+    struct list failure; /* in http->failures */
+    int64_t forgive_ns;
+};
+
+/* libmicrohttpd has something to do that its epoll does not show. */
+void http_wake(struct http *h);
+
+/* --- connections (http.c) */
+
+/* The other side has a time to do its part, the longer the more bytes. */
+void conn_expect(struct conn *c, size_t bytes);
+/* It waits for us. */
+void conn_wait(struct conn *c);
+void conn_trust(struct conn *c, bool on);
+
+/* --- requests (http_request.c) */
+
+enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection,
+                               const char *url, const char *method,
+                               const char *version, const char *data,
+                               size_t *size, void **ret_request);
+void request_completed(void *cls, struct MHD_Connection *connection,
+                       void **request, enum MHD_RequestTerminationCode how);
+/* Its connection does nothing until it is resumed, which can be done to any. */
+void request_suspend(struct request *r);
+void request_resume(struct request *r);
+void request_free(OWN struct request *r);
+/* The method that its path has. */
+const char *request_method(const struct request *r);
+/* Nobody will answer it any more. */
+void request_abandon(struct request *r);
+
+/* --- answers (http_answer.c) */
+
+/* Queue an answer. */
+enum MHD_Result answer_status(struct request *r, enum http_status status);
+enum MHD_Result answer_text(struct request *r, const char *type,
+                            const struct buf *text);
+/* What there is and what will come. */
+enum MHD_Result answer_lines(struct request *r);
+extern const struct client_ops http_client_ops;
+
+#endif

@@ -1,0 +1,411 @@
+/* A request of HTTP: who may ask for what; its body; its client. */
+#include "supervisor/front/http_impl.h"
+
+#include "base/version.h"
+#include "supervisor/front/figures.h"
+#include "supervisor/session/say.h"
+#include "wire/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    BODIES_BYTES = 64 << 20,
+    METRICS_BYTES = 1 << 20,
+    ERRORS_BYTES = 65536,
+    FAILURES_BURST = 20,
+};
+static const int64_t failure_ns = 100000000, failure_most_ns = 10000000000;
+
+/* --- who may ask for what */
+
+static const struct {
+    const char *url, *method;
+    bool is_open; /* to those without a token */
+} paths[] = {
+    [PATH_rpc] = {"/rpc", "POST", false},
+    [PATH_health] = {"/health", "GET", true},
+    [PATH_metrics] = {"/metrics", "GET", false},
+};
+
+const char *
+request_method(const struct request *r)
+{
+    return paths[r->path].method;
+}
+
+static enum http_path
+find_path(const char *url)
+{
+    enum http_path p = 0;
+
+    while (p < PATH_other && strcmp(paths[p].url, url) != 0)
+        p++;
+    return p;
+}
+
+static const char *
+header(const struct request *r, const char *name)
+{
+    return r->http->mhd.lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
+}
+
+static bool
+is_json(const char *type)
+{
+    static const char json[] = "application/json";
+
+    return type && !strncasecmp(type, json, sizeof json - 1) &&
+           strchr("; \t", type[sizeof json - 1]);
+}
+
+static bool
+is_too_long(const struct request *r)
+{
+    const char *length = header(r, "Content-Length");
+
+    return length &&
+           strtoull(length, NULL, 10) > r->http->sv->config->http_body_bytes;
+}
+
+static enum MHD_Result
+count_length(void *arg, enum MHD_ValueKind kind, const char *name,
+             const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(int *)arg += !strcasecmp(name, "Content-Length") ||
+                   !strcasecmp(name, "Transfer-Encoding");
+    return MHD_YES;
+}
+
+/* Whoever passed it on may have taken the other length. */
+static bool
+has_two_lengths(const struct request *r)
+{
+    int n = 0;
+
+    (void)r->http->mhd.get_connection_values(r->mhd, MHD_HEADER_KIND,
+                                             count_length, &n);
+    return n > 1;
+}
+
+static bool
+is_method(const struct request *r, const char *method)
+{
+    const char *right = paths[r->path].method;
+
+    return !strcmp(method, right) ||
+           (!strcmp(method, "HEAD") && !strcmp(right, "GET"));
+}
+
+/* The file may change at any time; one that is wrong changes nothing. */
+static void
+refresh_tokens(struct http *h)
+{
+    const char *path = h->sv->config->http_tokens_file;
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, ERRORS_BYTES);
+    if (!tokens_are_old(&h->tokens, path))
+        return;
+    int r = tokens_read(&h->tokens, path, &errors);
+    buf_add(&errors, "", 1);
+    if (r != 0)
+        say(h->sv, LEVEL_error, "http: the old tokens stay: %s",
+            errors.error ? "out of memory" : errors.p);
+    else
+        say(h->sv, LEVEL_info, "http: %zu tokens", h->tokens.n);
+}
+
+static bool
+has_token(struct request *r)
+{
+    refresh_tokens(r->http);
+    bool ok = tokens_find(&r->http->tokens, header(r, "Authorization"));
+    conn_trust(r->conn, ok);
+    return ok || paths[r->path].is_open;
+}
+
+static enum http_status
+judge(struct request *r, const char *method)
+{
+    if (r->path == PATH_other)
+        return STATUS_404;
+    if (!is_method(r, method))
+        return STATUS_405;
+    if (!has_token(r))
+        return STATUS_401;
+    if (r->http->n_trusted > r->http->sv->config->http_connections)
+        return STATUS_503;
+    if (r->path == PATH_rpc && !is_json(header(r, "Content-Type")))
+        return STATUS_415;
+    return is_too_long(r) ? STATUS_413 : STATUS_200;
+}
+
+/* --- failures to show a token */
+
+/* How long it waits for its answer; -1: too many do. */
+static int64_t
+failure_delay(struct http *h, int64_t now)
+{
+    int64_t at = h->failure_at_ns > now ? h->failure_at_ns : now;
+    int64_t delay = at - now - FAILURES_BURST * failure_ns;
+
+    if (delay > failure_most_ns)
+        return -1;
+    h->failure_at_ns = at + failure_ns;
+    return delay > 0 ? delay : 0;
+}
+
+void
+request_suspend(struct request *r)
+{
+    r->is_suspended = true;
+    r->http->mhd.suspend_connection(r->mhd);
+    conn_wait(r->conn);
+}
+
+void
+request_resume(struct request *r)
+{
+    list_remove(&r->failure);
+    if (!r->is_suspended)
+        return;
+    r->is_suspended = false;
+    r->http->mhd.resume_connection(r->mhd);
+    http_wake(r->http);
+}
+
+static enum MHD_Result
+refuse_stranger(struct request *r)
+{
+    struct http *h = r->http;
+    int64_t now = reactor_now_ns();
+    int64_t delay = r->has_waited ? 0 : failure_delay(h, now);
+
+    if (delay == 0)
+        return answer_status(r, STATUS_401);
+    if (delay < 0)
+        return MHD_NO;
+    r->has_waited = true;
+    r->forgive_ns = now + delay;
+    list_push_back(&h->failures, &r->failure);
+    if (!h->forgive.at_ns)
+        reactor_set_timer(&h->sv->reactor, &h->forgive, r->forgive_ns);
+    request_suspend(r);
+    return MHD_YES;
+}
+
+/* --- the body */
+
+static void
+drop_body(struct request *r)
+{
+    r->http->body_bytes -= r->body.len;
+    buf_fini(&r->body);
+}
+
+static void
+take_body(struct request *r, const char *data, size_t n)
+{
+    if (r->status != STATUS_200)
+        return;
+    if (n > r->body.max - r->body.len)
+        r->status = STATUS_413;
+    else if (n > BODIES_BYTES - r->http->body_bytes)
+        r->status = STATUS_503;
+    if (r->status != STATUS_200) {
+        drop_body(r);
+        return;
+    }
+    buf_add(&r->body, data, n);
+    if (r->body.error)
+        r->status = STATUS_503;
+    else
+        r->http->body_bytes += n;
+}
+
+static struct text
+member(struct text object, const char *name)
+{
+    struct scan s;
+    struct member m;
+
+    if (scan_object(object, &s))
+        while (scan_next(&s, &m))
+            if (text_is(m.name, name))
+                return m.value;
+    return (struct text){"", 0};
+}
+
+static enum request_format
+format_of(const struct request *r)
+{
+    struct text line = {r->body.p, r->body.len};
+    const char *accept = header(r, "Accept");
+
+    if (!line.len || !scan_is_json(line) ||
+        !text_is(member(member(line, "params"), "stream"), "true"))
+        return AS_JSON;
+    return accept && strstr(accept, "text/event-stream") ? AS_EVENTS : AS_LINES;
+}
+
+/* --- answers */
+
+static void
+call(struct request *r)
+{
+    r->format = format_of(r);
+    client_init(&r->client, r->http->sv, &http_client_ops);
+    r->client.takes_no_output = r->format == AS_JSON;
+    r->has_client = true;
+    client_line(&r->client, r->body.len ? r->body.p : "", r->body.len);
+    drop_body(r);
+}
+
+static enum MHD_Result
+answer_call(struct request *r)
+{
+    if (!r->has_client)
+        call(r);
+    if (r->is_settled || r->format != AS_JSON)
+        return answer_lines(r);
+    request_suspend(r);
+    return MHD_YES;
+}
+
+static enum MHD_Result
+answer_health(struct request *r)
+{
+    CLEANUP(buf_fini) struct buf b;
+
+    buf_init(&b, BUFSIZ);
+    buf_puts(&b, "{\"status\":\"ok\",\"version\":\"" WSAND_VERSION "\"}\n");
+    return answer_text(r, "application/json", &b);
+}
+
+static enum MHD_Result
+answer_metrics(struct request *r)
+{
+    CLEANUP(buf_fini) struct buf b;
+
+    buf_init(&b, METRICS_BYTES);
+    figures_put(r->http->sv, &b);
+    http_put_metrics(r->http, &b);
+    return answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
+}
+
+static enum MHD_Result (*const answers[])(struct request *r) = {
+    [PATH_rpc] = answer_call,
+    [PATH_health] = answer_health,
+    [PATH_metrics] = answer_metrics,
+};
+
+static enum MHD_Result
+answer(struct request *r)
+{
+    if (r->conn->is_closing)
+        return MHD_NO;
+    if (r->status == STATUS_401)
+        return refuse_stranger(r);
+    return r->status == STATUS_200 ? answers[r->path](r)
+                                   : answer_status(r, r->status);
+}
+
+/* --- life */
+
+static struct request *
+request_new(struct http *h, struct MHD_Connection *connection, const char *url)
+{
+    struct request *r = calloc(1, sizeof *r);
+    const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
+        connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    if (!r || !info->socket_context) {
+        free(r);
+        return NULL;
+    }
+    *r = (struct request){.http = h,
+                          .mhd = connection,
+                          .conn = info->socket_context,
+                          .path = find_path(url)};
+    r->conn->request = r;
+    list_init(&r->failure);
+    buf_init(&r->body, h->sv->config->http_body_bytes);
+    buf_init(&r->out, SIZE_MAX);
+    return r;
+}
+
+static enum MHD_Result
+begin(struct http *h, struct MHD_Connection *connection, const char *url,
+      const char *method, void **ret)
+{
+    struct request *r = request_new(h, connection, url);
+
+    *ret = r;
+    if (!r)
+        return MHD_NO;
+    r->status = has_two_lengths(r) ? STATUS_400 : judge(r, method);
+    bool is_now = header(r, "Expect") || r->status == STATUS_400;
+    return is_now && r->status != STATUS_200 ? answer_status(r, r->status)
+                                             : MHD_YES;
+}
+
+enum MHD_Result
+request_handle(void *cls, struct MHD_Connection *connection, const char *url,
+               const char *method, const char *version, const char *data,
+               size_t *size, void **ret_request)
+{
+    struct request *r = *ret_request;
+
+    (void)version;
+    if (!r)
+        return begin(cls, connection, url, method, ret_request);
+    if (!*size)
+        return answer(r);
+    take_body(r, data, *size);
+    *size = 0;
+    return MHD_YES;
+}
+
+void
+request_completed(void *cls, struct MHD_Connection *connection, void **request,
+                  enum MHD_RequestTerminationCode how)
+{
+    struct request *r = *request;
+
+    (void)cls;
+    (void)connection;
+    (void)how;
+    if (!r)
+        return;
+    *request = NULL;
+    conn_trust(r->conn, false);
+    conn_expect(r->conn, 0);
+    r->conn->request = NULL;
+    r->conn = NULL;
+    list_remove(&r->failure);
+    drop_body(r);
+    if (r->has_client)
+        client_gone(&r->client);
+    else
+        request_free(r);
+}
+
+void
+request_abandon(struct request *r)
+{
+    r->status = STATUS_503;
+    r->is_abandoned = true;
+    request_resume(r);
+}
+
+void
+request_free(struct request *r)
+{
+    buf_fini(&r->body);
+    buf_fini(&r->out);
+    free(r);
+}

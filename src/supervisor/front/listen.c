@@ -1,0 +1,465 @@
+/* Connections on the Unix socket. */
+#include "supervisor/front/listen.h"
+
+#include "base/hfd.h"
+#include "supervisor/session/client.h"
+#include "supervisor/session/say.h"
+#include "supervisor/session/supervisor.h"
+#include "wire/frame.h"
+#include "wire/outbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    LINE_BYTES_MAX = 8388608,
+    CLIENTS_MAX = 1024,
+    BACKLOG = 1024,
+    ACCEPTS_AHEAD = 16, /* before all else is looked at */
+    READS_AHEAD = 16,   /* of one client, the same */
+    STUCK_S = 30,   /* a client that is behind and reads nothing is closed */
+    PAUSE_MS = 100, /* when there is no descriptor for another client */
+};
+
+struct listener {
+    struct source source;
+    struct timer pause; /* until it listens again */
+    bool is_out;        /* of descriptors, when it was last asked */
+    struct supervisor *sv;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+};
+
+struct connection {
+    struct client client;
+    struct source source;
+    struct timer stuck;
+    struct timer again; /* there is room for lines that wait */
+    struct frame in;
+    struct outbox out;
+    bool is_at_end;  /* of its input */
+    bool is_closing; /* in this turn */
+};
+
+/* --- connections */
+
+static void
+watch(struct connection *c)
+{
+    uint32_t events = 0;
+
+    if (!c->is_at_end && !client_is_stuck(&c->client))
+        events |= EPOLLIN;
+    if (outbox_queued(&c->out))
+        events |= EPOLLOUT;
+    reactor_change(&c->client.sv->reactor, &c->source, events);
+}
+
+static void
+set_stuck(struct connection *c)
+{
+    bool is_behind = outbox_is_behind(&c->out);
+
+    reactor_set_timer(
+        &c->client.sv->reactor, &c->stuck,
+        is_behind ? reactor_now_ns() + STUCK_S * INT64_C(1000000000) : 0);
+}
+
+static void
+close_connection(struct connection *c)
+{
+    struct reactor *r = &c->client.sv->reactor;
+
+    reactor_set_timer(r, &c->stuck, 0);
+    reactor_set_timer(r, &c->again, 0);
+    reactor_remove(r, &c->source);
+    client_gone(&c->client);
+}
+
+static void
+on_stuck(struct timer *t)
+{
+    struct connection *c = CONTAINER_OF(t, struct connection, stuck);
+
+    say(c->client.sv, LEVEL_warn, "a client does not read: closed");
+    close_connection(c);
+}
+
+static void
+connection_send(struct client *client, const char *line, size_t len)
+{
+    struct connection *c = CONTAINER_OF(client, struct connection, client);
+
+    outbox_put_line(&c->out, line, len);
+    if (outbox_is_behind(&c->out) && !c->stuck.at_ns)
+        set_stuck(c);
+    watch(c);
+}
+
+static bool
+connection_is_behind(const struct client *client)
+{
+    return outbox_is_behind(
+        &CONTAINER_OF(client, struct connection, client)->out);
+}
+
+static void
+connection_again(struct client *client)
+{
+    struct connection *c = CONTAINER_OF(client, struct connection, client);
+
+    reactor_set_timer(&client->sv->reactor, &c->again, reactor_now_ns());
+}
+
+/* Nothing more will be asked, and all was answered and taken. */
+static void
+connection_settled(struct client *client)
+{
+    struct connection *c = CONTAINER_OF(client, struct connection, client);
+
+    if (c->is_at_end && !outbox_queued(&c->out) && !c->is_closing)
+        close_connection(c);
+}
+
+static void
+connection_free(struct client *client)
+{
+    struct connection *c = CONTAINER_OF(client, struct connection, client);
+
+    (void)close(c->out.hfd);
+    frame_fini(&c->in);
+    outbox_fini(&c->out);
+    free(c);
+}
+
+static const struct client_ops connection_ops = {
+    .send = connection_send,
+    .is_behind = connection_is_behind,
+    .again = connection_again,
+    .settled = connection_settled,
+    .free = connection_free,
+};
+
+/* --- input */
+
+static bool
+take_next(struct connection *c)
+{
+    char *line;
+    size_t len;
+
+    switch (frame_next(&c->in, &line, &len)) {
+    case FRAME_LINE:
+        client_line(&c->client, line, len);
+        return true;
+    case FRAME_TOO_LARGE:
+        client_too_large(&c->client);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool
+may_take(const struct connection *c)
+{
+    return !client_is_stuck(&c->client) && !c->out.is_broken;
+}
+
+static void
+take_lines(struct connection *c)
+{
+    while (may_take(c) && take_next(c))
+        ;
+}
+
+static void
+read_lines(struct connection *c)
+{
+    int n = FRAME_READ_BYTES;
+
+    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES && may_take(c);
+         i++) {
+        n = frame_read(&c->in, c->source.hfd, true);
+        if (n == 0) {
+            c->is_at_end = true;
+            frame_end(&c->in);
+        }
+        take_lines(c);
+    }
+    if (n < 0 && n != -EAGAIN && n != -EINTR)
+        c->out.is_broken = true;
+}
+
+static void
+write_lines(struct connection *c)
+{
+    bool was_behind = outbox_is_behind(&c->out);
+
+    outbox_flush(&c->out);
+    set_stuck(c);
+    if (was_behind && !outbox_is_behind(&c->out)) {
+        take_lines(c);
+        client_caught_up(&c->client);
+    }
+}
+
+/* Closes it if there is no more to do. */
+static void
+check_end(struct connection *c, bool is_over)
+{
+    bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
+                   backlog_is_empty(&c->client.waiting) && !c->client.n_calls &&
+                   !outbox_queued(&c->out);
+
+    watch(c);
+    if (is_over || is_done || c->out.is_broken)
+        close_connection(c);
+}
+
+static void
+on_connection(struct source *source, uint32_t events)
+{
+    struct connection *c = CONTAINER_OF(source, struct connection, source);
+
+    c->is_closing = true; /* at the end of this, not by what is called here */
+    if (events & EPOLLOUT)
+        write_lines(c);
+    if (events & EPOLLIN && !c->is_at_end)
+        read_lines(c);
+    c->is_closing = false;
+    check_end(c, events & (EPOLLHUP | EPOLLERR));
+}
+
+static void
+on_again(struct timer *t)
+{
+    struct connection *c = CONTAINER_OF(t, struct connection, again);
+
+    c->is_closing = true;
+    client_take_waiting(&c->client);
+    take_lines(c);
+    c->is_closing = false;
+    check_end(c, false);
+}
+
+/* --- the socket */
+
+static bool
+is_allowed(int hfd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    return !getsockopt(hfd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+           (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void
+connection_new(struct supervisor *sv, OWN int hfd)
+{
+    struct connection *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        (void)close(hfd);
+        return;
+    }
+    client_init(&c->client, sv, &connection_ops);
+    c->source.ready = on_connection;
+    c->stuck.fire = on_stuck;
+    c->again.fire = on_again;
+    frame_init(&c->in, LINE_BYTES_MAX);
+    outbox_init(&c->out, hfd);
+    if (reactor_add(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
+        client_gone(&c->client);
+}
+
+static void
+take_connection(struct listener *l, OWN int hfd)
+{
+    if (!is_allowed(hfd)) {
+        say(l->sv, LEVEL_warn, "a client of another user was refused");
+        (void)close(hfd);
+    } else if (l->sv->n_clients >= CLIENTS_MAX) {
+        say(l->sv, LEVEL_warn, "more than %d clients", CLIENTS_MAX);
+        (void)close(hfd);
+    } else {
+        connection_new(l->sv, hfd);
+    }
+}
+
+static void
+on_pause(struct timer *t)
+{
+    struct listener *l = CONTAINER_OF(t, struct listener, pause);
+
+    reactor_change(&l->sv->reactor, &l->source, EPOLLIN);
+}
+
+/* Who waits to be taken would wake us again and again. */
+static void
+pause_listening(struct listener *l, int errnum)
+{
+    if (!l->is_out)
+        say(l->sv, LEVEL_warn, "no further client can be taken: %s",
+            strerror(errnum));
+    l->is_out = true;
+    reactor_change(&l->sv->reactor, &l->source, 0);
+    reactor_set_timer(&l->sv->reactor, &l->pause,
+                      reactor_now_ns() + PAUSE_MS * INT64_C(1000000));
+}
+
+static bool
+is_out(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS ||
+           errnum == ENOMEM;
+}
+
+static void
+on_listener(struct source *source, uint32_t events)
+{
+    struct listener *l = CONTAINER_OF(source, struct listener, source);
+
+    (void)events;
+    for (int i = 0; i < ACCEPTS_AHEAD; i++) {
+        int hfd =
+            accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (hfd < 0 && is_out(errno))
+            pause_listening(l, errno);
+        if (hfd < 0)
+            return;
+        l->is_out = false;
+        take_connection(l, hfd);
+    }
+}
+
+static int
+fail(const char *path, int errnum, char *why, size_t size)
+{
+    (void)snprintf(why, size, "%s: %s", path, strerror(errnum));
+    return -errnum;
+}
+
+static int
+make_folder(const char *path, char *why, size_t size)
+{
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path];
+
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder)
+        return 0;
+    *slash = 0;
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        return fail(folder, errno, why, size);
+    return 0;
+}
+
+/* Does somebody answer there? */
+static bool
+is_served(const struct sockaddr_un *at)
+{
+    int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is = hfd >= 0 && !connect(hfd, (const void *)at, sizeof *at);
+
+    if (hfd >= 0)
+        (void)close(hfd);
+    return is;
+}
+
+/* Only a socket that nobody serves makes room. */
+static int
+check_free(const struct sockaddr_un *at, char *why, size_t size)
+{
+    struct stat st;
+
+    if (is_served(at))
+        return fail(at->sun_path, EADDRINUSE, why, size);
+    if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+        return fail(at->sun_path, EEXIST, why, size);
+    return 0;
+}
+
+static int
+bind_at(const struct sockaddr_un *at)
+{
+    int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (hfd < 0)
+        return -errno;
+    mode_t mask = umask(0177);
+    int r = bind(hfd, (const void *)at, sizeof *at);
+    int errnum = errno;
+    (void)umask(mask);
+    if (r == 0 && listen(hfd, BACKLOG) == 0)
+        return hfd;
+    errnum = r < 0 ? errnum : errno;
+    (void)close(hfd);
+    return -errnum;
+}
+
+int
+listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
+             OWN struct listener **ret)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof at.sun_path)
+        return fail(path, ENAMETOOLONG, why, size);
+    memcpy(at.sun_path, path, strlen(path));
+    int r = make_folder(path, why, size);
+    if (r == 0)
+        r = check_free(&at, why, size);
+    if (r < 0)
+        return r;
+    struct listener *l = calloc(1, sizeof *l);
+    if (!l)
+        return fail(path, ENOMEM, why, size);
+    l->sv = sv;
+    l->source = (struct source){.hfd = -1, .ready = on_listener};
+    l->pause.fire = on_pause;
+    memcpy(l->path, at.sun_path, sizeof l->path);
+    *ret = l;
+    return 0;
+}
+
+int
+listener_begin(struct listener *l, char *why, size_t size)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    memcpy(at.sun_path, l->path, sizeof at.sun_path);
+    int r = check_free(&at, why, size);
+    if (r < 0)
+        return r;
+    (void)unlink(l->path);
+    int hfd = bind_at(&at);
+    r = hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
+    if (r == 0)
+        return 0;
+    hfd_closep(&hfd);
+    return fail(l->path, -r, why, size);
+}
+
+void
+listener_free(OWN struct listener *l)
+{
+    if (!l)
+        return;
+    int hfd = l->source.hfd;
+    reactor_set_timer(&l->sv->reactor, &l->pause, 0);
+    if (hfd >= 0) {
+        reactor_remove(&l->sv->reactor, &l->source);
+        (void)close(hfd);
+        (void)unlink(l->path);
+    }
+    free(l);
+}

@@ -1,0 +1,95 @@
+/* One directory of a hierarchy: made, locked, emptied, removed. */
+#include "supervisor/common/file.h"
+#include "supervisor/jail/cgroup_impl.h"
+
+#include "base/hfd.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void
+group_name(char name[GROUP_NAME_BYTES])
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        number = (uint64_t)getpid();
+    (void)snprintf(name, GROUP_NAME_BYTES, GROUP_PREFIX "%0*llx", GROUP_DIGITS,
+                   (unsigned long long)number);
+}
+
+static bool
+is_still_there(int parent_hfd, int dir_hfd, const char *name)
+{
+    struct stat by_name, by_hfd;
+
+    return !fstatat(parent_hfd, name, &by_name, 0) &&
+           !fstat(dir_hfd, &by_hfd) && by_name.st_ino == by_hfd.st_ino;
+}
+
+int
+group_make(int parent_hfd, const char *name)
+{
+    if (mkdirat(parent_hfd, name, 0755) < 0)
+        return -errno;
+    int hfd = openat(parent_hfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (hfd < 0)
+        return errno == ENOENT ? -EAGAIN : -errno;
+    if (flock(hfd, LOCK_EX | LOCK_NB) < 0 ||
+        !is_still_there(parent_hfd, hfd, name)) {
+        close(hfd);
+        return -EAGAIN;
+    }
+    return hfd;
+}
+
+static void
+kill_listed(int dir_hfd)
+{
+    char pids[2048], *end;
+
+    if (file_read(dir_hfd, "cgroup.procs", pids, sizeof pids) < 0)
+        return;
+    for (char *p = pids; *p; p = *end ? end + 1 : end) {
+        long pid = strtol(p, &end, 10);
+        if (*end != '\n')
+            return; /* the last one was cut off: the next round has it */
+        if (pid > 1)
+            (void)kill((pid_t)pid, SIGKILL);
+    }
+}
+
+int
+group_try_remove(int parent_hfd, int dir_hfd, const char *name)
+{
+    if (!unlinkat(parent_hfd, name, AT_REMOVEDIR) || errno == ENOENT)
+        return 0;
+    if (errno != EBUSY)
+        return -errno;
+    if (file_write(dir_hfd, "cgroup.kill", "1") < 0)
+        kill_listed(dir_hfd);
+    return -EBUSY;
+}
+
+int
+group_remove(int parent_hfd, int dir_hfd, const char *name)
+{
+    int r = -EBUSY;
+
+    for (int i = 0; r == -EBUSY && i < REMOVE_TRIES; i++) {
+        r = group_try_remove(parent_hfd, dir_hfd, name);
+        if (r == -EBUSY)
+            (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS},
+                            NULL);
+    }
+    return r;
+}

@@ -1,0 +1,346 @@
+/* What this host offers, found by trying. */
+#include "supervisor/common/file.h"
+#include "supervisor/jail/cgroup_impl.h"
+#include "supervisor/jail/cgroup_text.h"
+
+#include "base/buf.h"
+#include "base/hfd.h"
+#include "base/own.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 4 << 20, BORN = 42 };
+
+static const char *const controller_names[N_CTLS] = {
+    [CTL_memory] = "memory", [CTL_cpu] = "cpu", [CTL_pids] = "pids"};
+
+/* A search in progress. */
+struct search {
+    struct cgroup_host *h;
+    const struct options *o;
+    struct buf mounts, own;
+};
+
+static int
+read_all(const char *path, struct buf *b)
+{
+    CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 1;
+
+    if (hfd < 0)
+        return -errno;
+    while (n > 0) {
+        char *to = buf_room(b, 4096);
+        if (!to)
+            return b->error;
+        n = read(hfd, to, 4096);
+        if (n < 0)
+            return -errno;
+        b->len += (size_t)n;
+    }
+    buf_add(b, "", 1);
+    return b->error;
+}
+
+static bool
+enable(int dir_hfd, const char *controller)
+{
+    char text[256], plus[16];
+
+    (void)snprintf(plus, sizeof plus, "+%s", controller);
+    return !file_write(dir_hfd, "cgroup.subtree_control", plus) ||
+           (!file_read(dir_hfd, "cgroup.subtree_control", text, sizeof text) &&
+            text_has_word(text, " \n", controller));
+}
+
+/* A group with processes must not hand controllers down: the kernel refuses
+ * some, and makes groups that cannot have processes out of it for others. */
+static bool
+is_empty_or_root(int dir_hfd)
+{
+    char text[16];
+
+    return faccessat(dir_hfd, "cgroup.type", F_OK, 0) < 0 ||
+           (!file_read(dir_hfd, "cgroup.procs", text, sizeof text) && !*text);
+}
+
+/* A group that was asked for by name is made, and controllers are handed
+ * down to it. */
+static int
+open_named(const char *point, const char *path)
+{
+    int hfd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char name[NAME_MAX + 1];
+
+    while (hfd >= 0 && *(path += strspn(path, "/"))) {
+        CLEANUP(hfd_closep) int above = hfd;
+        size_t n = strcspn(path, "/");
+        if (n > NAME_MAX)
+            return -ENAMETOOLONG;
+        (void)snprintf(name, sizeof name, "%.*s", (int)n, path);
+        for (int c = 0; c < N_CTLS && is_empty_or_root(above); c++)
+            (void)enable(above, controller_names[c]);
+        if (mkdirat(above, name, 0755) < 0 && errno != EEXIST)
+            return -errno;
+        hfd = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        path += n;
+    }
+    return hfd < 0 ? -errno : hfd;
+}
+
+/* Our own group, as a path below the mount. */
+static int
+open_own(const struct search *s, const char *controller,
+         const struct cgroup_mount *m)
+{
+    char own[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
+    size_t skip = strcmp(m->root, "/") ? strlen(m->root) : 0;
+
+    if (!text_own_group(s->own.p, controller, own, sizeof own) ||
+        strncmp(own, m->root, skip) != 0)
+        return -ENOENT;
+    (void)snprintf(path, sizeof path, "%s/%s", m->point, own + skip);
+    int hfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return hfd < 0 ? -errno : hfd;
+}
+
+static void
+sweep_one(int parent_hfd, const char *name)
+{
+    CLEANUP(hfd_closep)
+    int hfd = openat(parent_hfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (hfd >= 0 && !flock(hfd, LOCK_EX | LOCK_NB))
+        (void)group_remove(parent_hfd, hfd, name);
+}
+
+/* A name as of group_name; others are not ours to remove. */
+static bool
+is_group_name(const char *name)
+{
+    size_t n = strlen(GROUP_PREFIX);
+
+    return !strncmp(name, GROUP_PREFIX, n) &&
+           strspn(name + n, "0123456789abcdef") == GROUP_DIGITS &&
+           !name[n + GROUP_DIGITS];
+}
+
+static void
+sweep(int parent_hfd)
+{
+    int hfd = openat(parent_hfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = hfd < 0 ? NULL : fdopendir(hfd);
+    const struct dirent *e;
+
+    while (dir && (e = readdir(dir)))
+        if (is_group_name(e->d_name))
+            sweep_one(parent_hfd, e->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+void
+cgroup_host_sweep(const struct cgroup_host *h)
+{
+    for (int i = 0; i < h->n; i++)
+        sweep(h->hier[i].parent_hfd);
+}
+
+static bool
+birth_works(int dir_hfd)
+{
+    struct clone_args args = {.flags = CLONE_INTO_CGROUP,
+                              .exit_signal = SIGCHLD,
+                              .cgroup = (uint64_t)dir_hfd};
+    int status = 0;
+
+    pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (!pid)
+        _exit(BORN);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == BORN;
+}
+
+/* Can groups be made here, and (v2) children be born in them? */
+static bool
+try_group(struct cgroup_host *h, const struct hierarchy *hier)
+{
+    char name[GROUP_NAME_BYTES];
+
+    group_name(name);
+    CLEANUP(hfd_closep) int hfd = group_make(hier->parent_hfd, name);
+    if (hfd < 0)
+        return false;
+    if (hier->version == 2)
+        h->born_inside = birth_works(hfd);
+    return !group_remove(hier->parent_hfd, hfd, name);
+}
+
+/* The index of a hierarchy with this parent, which is consumed; -1 if it
+ * cannot be used. Two v1 controllers may share one. */
+static int
+add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
+{
+    struct stat known, st;
+
+    for (int i = 0; !fstat(parent_hfd, &st) && i < h->n; i++) {
+        if (!fstat(h->hier[i].parent_hfd, &known) &&
+            known.st_dev == st.st_dev) {
+            close(parent_hfd);
+            return i;
+        }
+    }
+    struct hierarchy hier = {version, parent_hfd};
+    sweep(parent_hfd);
+    if (!try_group(h, &hier)) {
+        close(parent_hfd);
+        return -1;
+    }
+    h->hier[h->n] = hier;
+    return h->n++;
+}
+
+static int
+find_hierarchy(struct search *s, const char *controller)
+{
+    struct cgroup_mount m;
+
+    if (!text_find_mount(s->mounts.p, controller, &m))
+        return -1;
+    int hfd = s->o->cgroup ? open_named(m.point, s->o->cgroup)
+                           : open_own(s, controller, &m);
+    return hfd < 0 ? -1 : add_hierarchy(s->h, m.version, hfd);
+}
+
+/* If we are the only one in our group, we step into one beside those of the
+ * jails, so that it is empty. */
+static void
+step_aside(struct cgroup_host *h, int parent_hfd)
+{
+    group_name(h->aside);
+    h->aside_hfd = group_make(parent_hfd, h->aside);
+    if (h->aside_hfd >= 0)
+        (void)file_write(h->aside_hfd, "cgroup.procs", "0");
+}
+
+static void
+step_back(struct cgroup_host *h)
+{
+    char minus[16];
+
+    if (h->aside_hfd < 0)
+        return;
+    int parent_hfd = h->hier[h->unified].parent_hfd;
+    for (int c = 0; c < N_CTLS; c++) {
+        (void)snprintf(minus, sizeof minus, "-%s", controller_names[c]);
+        (void)file_write(parent_hfd, "cgroup.subtree_control", minus);
+    }
+    if (!file_write(parent_hfd, "cgroup.procs", "0"))
+        (void)group_remove(parent_hfd, h->aside_hfd, h->aside);
+    close(h->aside_hfd);
+    h->aside_hfd = -1;
+}
+
+static bool
+offers_any(int dir_hfd)
+{
+    char offered[256];
+    bool any = false;
+
+    if (file_read(dir_hfd, "cgroup.controllers", offered, sizeof offered) < 0)
+        return false;
+    for (int c = 0; c < N_CTLS; c++)
+        any |= text_has_word(offered, " \n", controller_names[c]);
+    return any;
+}
+
+static bool
+can_hand_down(struct search *s)
+{
+    struct cgroup_host *h = s->h;
+
+    if (s->o->best != BACKEND_v2 || h->unified < 0)
+        return false;
+    int parent_hfd = h->hier[h->unified].parent_hfd;
+    if (!offers_any(parent_hfd))
+        return false;
+    if (is_empty_or_root(parent_hfd))
+        return true;
+    if (s->o->cgroup)
+        return false;
+    step_aside(h, parent_hfd);
+    if (is_empty_or_root(parent_hfd))
+        return true;
+    step_back(h);
+    return false;
+}
+
+static void
+search(struct search *s)
+{
+    struct cgroup_host *h = s->h;
+    enum backend best = s->o->best;
+
+    if (best <= BACKEND_hybrid)
+        h->unified = find_hierarchy(s, NULL);
+    bool down = can_hand_down(s);
+    for (int c = 0; c < N_CTLS; c++) {
+        const char *name = controller_names[c];
+        if (down && enable(h->hier[h->unified].parent_hfd, name))
+            h->of[c] = h->unified;
+        else if (best <= BACKEND_v1)
+            h->of[c] = find_hierarchy(s, name);
+    }
+}
+
+void
+cgroup_host_init(struct cgroup_host *h, const struct options *o)
+{
+    struct search s = {.h = h, .o = o};
+
+    *h = (struct cgroup_host){
+        .unified = -1, .of = {-1, -1, -1}, .aside_hfd = -1};
+    buf_init(&s.mounts, TEXT_MAX);
+    buf_init(&s.own, TEXT_MAX);
+    if (!read_all("/proc/self/mountinfo", &s.mounts) &&
+        !read_all("/proc/self/cgroup", &s.own))
+        search(&s);
+    buf_fini(&s.mounts);
+    buf_fini(&s.own);
+}
+
+void
+cgroup_host_fini(struct cgroup_host *h)
+{
+    step_back(h);
+    for (int i = 0; i < h->n; i++)
+        close(h->hier[i].parent_hfd);
+    h->n = 0;
+}
+
+enum backend
+cgroup_host_backend(const struct cgroup_host *h)
+{
+    int versions = 0;
+
+    for (int c = 0; c < N_CTLS; c++)
+        if (h->of[c] >= 0)
+            versions |= h->hier[h->of[c]].version;
+    if (!versions)
+        return BACKEND_rlimits;
+    if (versions == 2)
+        return BACKEND_v2;
+    return h->unified >= 0 ? BACKEND_hybrid : BACKEND_v1;
+}

@@ -1,0 +1,146 @@
+/* The texts by which the kernel describes cgroups. */
+#include "supervisor/jail/cgroup_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece of a text. */
+struct span {
+    const char *p;
+    size_t n;
+};
+
+/* Takes what stands before the next divider off `rest`. */
+static struct span
+cut(struct span *rest, const char *dividers)
+{
+    struct span word = {rest->p, 0};
+
+    while (word.n < rest->n && !strchr(dividers, word.p[word.n]))
+        word.n++;
+    size_t used = word.n < rest->n ? word.n + 1 : word.n;
+    rest->p += used;
+    rest->n -= used;
+    return word;
+}
+
+static bool
+span_is(struct span s, const char *text)
+{
+    return strlen(text) == s.n && !memcmp(s.p, text, s.n);
+}
+
+static bool
+span_has_word(struct span list, const char *dividers, const char *word)
+{
+    while (list.n)
+        if (span_is(cut(&list, dividers), word))
+            return true;
+    return false;
+}
+
+bool
+text_has_word(const char *list, const char *dividers, const char *word)
+{
+    return span_has_word((struct span){list, strlen(list)}, dividers, word);
+}
+
+bool
+text_counter(const char *text, const char *key, uint64_t *ret)
+{
+    struct span rest = {text, strlen(text)};
+
+    while (rest.n) {
+        struct span line = cut(&rest, "\n");
+        if (!span_is(cut(&line, " "), key) || !line.n || *line.p < '0' ||
+            *line.p > '9')
+            continue;
+        *ret = strtoull(line.p, NULL, 10);
+        return true;
+    }
+    return false;
+}
+
+static bool
+is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+/* Spaces and the like are \ooo in mountinfo. */
+static bool
+unescape(struct span s, char *to, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        const char *c = s.p + i;
+        if (n + 1 >= size)
+            return false;
+        if (*c == '\\' && s.n - i > 3 && is_octal(c[1]) && is_octal(c[2]) &&
+            is_octal(c[3])) {
+            to[n++] =
+                (char)((c[1] - '0') << 6 | (c[2] - '0') << 3 | (c[3] - '0'));
+            i += 3;
+        } else {
+            to[n++] = *c;
+        }
+    }
+    to[n] = 0;
+    return true;
+}
+
+/* 36 35 98:0 /root /point options [optional]... - type source superoptions */
+static bool
+parse_mount(struct span line, const char *controller, struct cgroup_mount *ret)
+{
+    for (int i = 0; i < 3; i++)
+        (void)cut(&line, " ");
+    struct span root = cut(&line, " ");
+    struct span point = cut(&line, " ");
+    while (line.n && !span_is(cut(&line, " "), "-"))
+        ;
+    struct span type = cut(&line, " ");
+    (void)cut(&line, " ");
+
+    ret->version = span_is(type, "cgroup2") ? 2 : 1;
+    if (controller
+            ? !span_is(type, "cgroup") || !span_has_word(line, ",", controller)
+            : ret->version != 2)
+        return false;
+    return unescape(root, ret->root, sizeof ret->root) &&
+           unescape(point, ret->point, sizeof ret->point);
+}
+
+bool
+text_find_mount(const char *mountinfo, const char *controller,
+                struct cgroup_mount *ret)
+{
+    struct span rest = {mountinfo, strlen(mountinfo)};
+
+    while (rest.n)
+        if (parse_mount(cut(&rest, "\n"), controller, ret))
+            return true;
+    return false;
+}
+
+bool
+text_own_group(const char *text, const char *controller, char *ret, size_t size)
+{
+    struct span rest = {text, strlen(text)};
+
+    while (rest.n) {
+        struct span line = cut(&rest, "\n");
+        bool unified = span_is(cut(&line, ":"), "0");
+        struct span controllers = cut(&line, ":");
+        if (controller ? !span_has_word(controllers, ",", controller)
+                       : !unified || controllers.n)
+            continue;
+        if (!line.n || line.n >= size)
+            return false;
+        memcpy(ret, line.p, line.n);
+        ret[line.n] = 0;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,312 @@
+/* The first process of a jail: shuts itself in, runs the command, reaps.
+ *
+ * Order matters: the root is built with all capabilities of the new user
+ * namespace; then they go, then the filters come. The command is our child, so
+ * it has everything of this; it cannot touch us, as we cannot be traced and
+ * are the init of its pid namespace. */
+#include "supervisor/jail/jail.h"
+
+#include "supervisor/common/file.h"
+#include "supervisor/jail/native_calls.h"
+#include "supervisor/jail/root.h"
+
+#include "base/hfd.h"
+#include "base/own.h"
+#include "seal/landlock.h"
+#include "seal/privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+say(const struct jail_plan *plan, int kind, int value, const char *where)
+{
+    struct jail_message m = {.kind = (unsigned)kind, .value = value};
+
+    (void)snprintf(m.where, sizeof m.where, "%s", where);
+    (void)hfd_write_all(plan->message_hfd, &m, sizeof m);
+}
+
+/* Everything but the standard streams and our two. */
+static void
+close_others(const struct jail_plan *plan)
+{
+    unsigned a = (unsigned)plan->message_hfd, b = (unsigned)plan->go_hfd;
+    unsigned low = a < b ? a : b, high = a < b ? b : a;
+
+    if (low > 3)
+        (void)close_range(3, low - 1, 0);
+    if (high > low + 1)
+        (void)close_range(low + 1, high - 1, 0);
+    (void)close_range(high + 1, ~0U, 0);
+}
+
+static bool
+wait_for_go(const struct jail_plan *plan)
+{
+    char go;
+
+    return read(plan->go_hfd, &go, 1) == 1;
+}
+
+/* --- steps, in order; 0 or -errno, with what failed in *ret_where */
+
+static int
+become_user(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "setuid";
+    (void)setgroups(0, NULL); /* not allowed where we are not root outside */
+    if (setresgid(JAIL_UID, JAIL_UID, JAIL_UID) < 0 ||
+        setresuid(JAIL_UID, JAIL_UID, JAIL_UID) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+        return -errno;
+    return 0;
+}
+
+/* Process groups reach beyond pid namespaces. */
+static int
+leave_session(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "setsid";
+    return setsid() < 0 ? -errno : 0;
+}
+
+static int
+name_host(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "sethostname";
+    return sethostname("sandbox", 7) < 0 ? -errno : 0;
+}
+
+static int
+start_loopback(const struct jail_plan *plan, const char **ret_where)
+{
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+
+    *ret_where = "loopback";
+    if (plan->o->limit[LIMIT_network])
+        return 0;
+    CLEANUP(hfd_closep) int hfd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (hfd < 0)
+        return errno == EAFNOSUPPORT ? 0 : -errno;
+    return ioctl(hfd, SIOCSIFFLAGS, &lo) < 0 ? -errno : 0;
+}
+
+static int
+hide_groups(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "cgroup namespace";
+    return unshare(CLONE_NEWCGROUP) < 0 ? -errno : 0;
+}
+
+/* If the host runs out of memory, this jail goes before its supervisor. */
+static int
+offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "oom_score_adj";
+    return file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500");
+}
+
+static int
+build_root(const struct jail_plan *plan, const char **ret_where)
+{
+    return root_build(plan->o->limit[LIMIT_disk], plan->o->read, ret_where);
+}
+
+static int
+drop_capabilities(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "capabilities";
+    int r = privileges_bound();
+    return r < 0 ? r : privileges_drop();
+}
+
+static int
+restrict_files(const struct jail_plan *plan, const char **ret_where)
+{
+    (void)plan;
+    *ret_where = "Landlock";
+    return landlock_restrict(root_writable);
+}
+
+static int
+filter_calls(const struct jail_plan *plan, const char **ret_where)
+{
+    *ret_where = "seccomp";
+    int r = plan->rlimit_memory ? seccomp_load(&native_no_hidden_memory) : 0;
+    return r < 0 ? r : seccomp_load(&native_calls);
+}
+
+typedef int step(const struct jail_plan *plan, const char **ret_where);
+static step *const steps[] = {
+    become_user,    leave_session,       name_host,  start_loopback,
+    hide_groups,    offer_to_oom_killer, build_root, drop_capabilities,
+    restrict_files, filter_calls,
+};
+
+static bool
+shut_in(const struct jail_plan *plan)
+{
+    const char *where = "";
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        int r = steps[i](plan, &where);
+        if (r < 0) {
+            say(plan, JAIL_FAILED, -r, where);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the command */
+
+static void
+set_rlimits(const struct jail_plan *plan)
+{
+    const uint32_t *limit = plan->o->limit;
+
+    rlimit_lower(RLIMIT_CORE, 0);
+    rlimit_lower(RLIMIT_NOFILE, 65536);
+    rlimit_lower(RLIMIT_MEMLOCK, 64 << 10);
+    rlimit_lower(RLIMIT_MSGQUEUE, 1 << 20);
+    rlimit_lower(RLIMIT_RTPRIO, 0);
+    rlimit_lower(RLIMIT_NICE, 0);
+    if (plan->rlimit_memory)
+        rlimit_lower(RLIMIT_DATA, mb_bytes(limit[LIMIT_memory]));
+    if (plan->rlimit_processes)
+        rlimit_lower(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
+}
+
+static void
+reset_signals(void)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int i = 1; i < NSIG; i++)
+        (void)sigaction(i, &standard, NULL);
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void
+set_environment(void)
+{
+    static const char *const kept[] = {"TERM", "LANG", "LC_ALL", "TZ"};
+    enum { N_KEPT = sizeof kept / sizeof *kept };
+    char *values[N_KEPT];
+
+    for (int i = 0; i < N_KEPT; i++) {
+        const char *value = getenv(kept[i]);
+        values[i] = value ? strdup(value) : NULL;
+    }
+    (void)clearenv();
+    for (int i = 0; i < N_KEPT; i++)
+        if (values[i])
+            (void)setenv(kept[i], values[i], 1);
+    (void)setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", 1);
+    (void)setenv("HOME", root_writable[0], 1);
+    (void)setenv("USER", "sandbox", 1);
+}
+
+static void
+run_command(const struct jail_plan *plan)
+{
+    char **argv = plan->o->command;
+
+    reset_signals();
+    set_environment();
+    set_rlimits(plan);
+    (void)execvp(argv[0], argv);
+    say(plan, JAIL_NO_EXEC, errno, argv[0]);
+    _exit(1);
+}
+
+/* --- init: passes signals from outside on to the command, until it ends */
+
+static bool
+reap(const struct jail_plan *plan, pid_t command)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == command) {
+            say(plan, JAIL_ENDED, status, "");
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+serve(const struct jail_plan *plan, const sigset_t *signals, pid_t command)
+{
+    siginfo_t info;
+
+    for (;;) {
+        int signal = sigwaitinfo(signals, &info);
+        if (signal == SIGCHLD ? reap(plan, command) : false)
+            return;
+        if (signal > 0 && signal != SIGCHLD && info.si_pid == 0)
+            (void)kill(command, signal);
+    }
+}
+
+static void
+let_streams_go(void)
+{
+    int hfd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int i = 0; i < 3; i++)
+        (void)dup2(hfd, i);
+}
+
+int
+jail_inside(struct jail_plan *plan)
+{
+    sigset_t signals;
+
+    close_others(plan);
+    sigfillset(&signals);
+    (void)sigprocmask(SIG_SETMASK, &signals, NULL);
+    if (!wait_for_go(plan) || !shut_in(plan))
+        return 1;
+    say(plan, JAIL_READY, 0, "");
+    if (!wait_for_go(plan) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        return 1;
+    if (!plan->o->command[0])
+        return 0;
+    pid_t command = fork();
+    if (command < 0)
+        say(plan, JAIL_FAILED, errno, "fork");
+    if (command < 0)
+        return 1;
+    if (!command)
+        run_command(plan);
+    let_streams_go();
+    serve(plan, &signals, command);
+    return 0;
+}

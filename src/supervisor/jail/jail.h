@@ -1,0 +1,78 @@
+/* The jail: one process, born inside its group and namespaces, which runs a
+ * command and reaps what the command leaves behind.
+ *
+ * The first process of the jail (inside.c) is ours; the command is its child.
+ * It dies with us, and everything in the jail dies with it. */
+#ifndef SUPERVISOR_JAIL_H
+#define SUPERVISOR_JAIL_H
+
+#include "supervisor/jail/cgroup.h"
+#include "supervisor/jail/options.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { WHERE_BYTES = 56 };
+
+/* What the first process says, in messages of this size. Once the command
+ * runs, it is no more to be trusted than the command. */
+struct jail_message {
+    enum { JAIL_READY, JAIL_FAILED, JAIL_NO_EXEC, JAIL_ENDED } kind;
+    int value; /* errno; or the command's status, as of waitpid */
+    char where[WHERE_BYTES];
+};
+
+/* What the first process must do; lives in the parent's memory, copied. */
+struct jail_plan {
+    const struct options *o;
+    bool rlimit_memory, rlimit_processes; /* no controller does it */
+    int message_hfd, go_hfd;
+};
+
+struct jail {
+    pid_t pid;
+    int pid_hfd;
+    int message_hfd, go_hfd;
+    int disk_hfd; /* its workspace, for statfs */
+    int proc_hfd; /* its /proc */
+};
+
+/* A group for it, with its limits: the kernel's for memory is memory and disk
+ * together, since files in memory are charged too. */
+int jail_group(struct cgroup *g, const struct cgroup_host *h,
+               const uint32_t *limit);
+/* Up to the point where the command can be started. 0, or -errno with the
+ * failed step in `where`; a failed jail is gone. */
+int jail_start(struct jail *j, const struct options *o,
+               const struct cgroup *group, char where[WHERE_BYTES]);
+/* The same; after an error, what there is of it is left to the caller. With
+ * for_parent, the process is a child of our parent, who waits for it. */
+int jail_make(struct jail *j, const struct options *o,
+              const struct cgroup *group, bool for_parent,
+              char where[WHERE_BYTES]);
+int jail_go(struct jail *j);
+void jail_kill(const struct jail *j);
+/* Bytes in files. */
+int jail_disk(const struct jail *j, uint64_t *ret_bytes);
+/* Kills it and waits; what it used, its children included. */
+struct rusage;
+void jail_end(struct jail *j, struct rusage *ret_usage);
+/* Closes it and leaves it to others who have it open. */
+void jail_forget(struct jail *j);
+
+/* A process in namespaces of its own. */
+struct jail_birth {
+    int birthplace; /* of its group; -1: none */
+    bool has_network, for_parent;
+};
+/* 0, twice: with *ret_pid 0 in the child; or -errno. */
+int jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd);
+/* Gives it its user outside: one that nothing else has, or ours if we are not
+ * root. `begins_as_root`: inside it may be root until it becomes JAIL_UID (if
+ * it can), with the files that ours may read. */
+int jail_map_user(pid_t pid, bool begins_as_root);
+
+/* The first process; returns only with an exit status. */
+int jail_inside(struct jail_plan *plan);
+
+#endif

@@ -1,0 +1,190 @@
+/* The command line of `limit`. */
+#include "supervisor/jail/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_BACKEND = N_LIMITS, OPT_CGROUP, OPT_READ, OPT_UNENFORCED, OPT_HELP };
+
+const char *const backend_names[] = {
+    [BACKEND_v2] = "v2",
+    [BACKEND_hybrid] = "hybrid",
+    [BACKEND_v1] = "v1",
+    [BACKEND_rlimits] = "rlimits",
+};
+enum { N_BACKENDS = sizeof backend_names / sizeof *backend_names };
+
+static const struct option long_options[] = {
+    {"memory", required_argument, NULL, LIMIT_memory},
+    {"cpu", required_argument, NULL, LIMIT_cpu},
+    {"disk", required_argument, NULL, LIMIT_disk},
+    {"processes", required_argument, NULL, LIMIT_processes},
+    {"network", no_argument, NULL, LIMIT_network},
+    {"read", required_argument, NULL, OPT_READ},
+    {"backend", required_argument, NULL, OPT_BACKEND},
+    {"cgroup", required_argument, NULL, OPT_CGROUP},
+    {"allow-unenforced", required_argument, NULL, OPT_UNENFORCED},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
+};
+
+/* A parse in progress. */
+struct parse {
+    struct options *o;
+    const char *option, *value;
+    char *why;
+    size_t size;
+};
+
+static int
+refuse(const struct parse *p, const char *allowed)
+{
+    (void)snprintf(p->why, p->size, "--%s '%.64s': %s", p->option, p->value,
+                   allowed);
+    return -EINVAL;
+}
+
+static int
+take_limit(const struct parse *p, enum limit limit)
+{
+    const struct limit_row *row = &limit_rows[limit];
+    char *end, allowed[128];
+
+    if (limit == LIMIT_network) {
+        p->o->limit[limit] = 1;
+        return 0;
+    }
+    errno = 0;
+    unsigned long n = strtoul(p->value, &end, 10);
+    if (*p->value < '0' || *p->value > '9' || *end || errno || n < row->min ||
+        n > row->max) {
+        (void)snprintf(allowed, sizeof allowed,
+                       "must be a number from %u to %u%s%s", row->min, row->max,
+                       *row->unit ? " " : "", row->unit);
+        return refuse(p, allowed);
+    }
+    p->o->limit[limit] = (uint32_t)n;
+    return 0;
+}
+
+static int
+take_backend(const struct parse *p)
+{
+    for (int i = 0; i < N_BACKENDS; i++) {
+        if (!strcmp(p->value, backend_names[i])) {
+            p->o->best = (enum backend)i;
+            return 0;
+        }
+    }
+    return refuse(p, "must be v2, hybrid, v1 or rlimits");
+}
+
+static bool
+is_plain_path(const char *path)
+{
+    size_t n = strlen(path);
+
+    return *path == '/' && n < READ_PATH_BYTES && !strstr(path, "/../") &&
+           (n < 3 || strcmp(path + n - 3, "/..") != 0);
+}
+
+static int
+take_cgroup(const struct parse *p)
+{
+    if (!is_plain_path(p->value))
+        return refuse(p, "must be an absolute path without '..'");
+    p->o->cgroup = p->value;
+    return 0;
+}
+
+static int
+take_read(const struct parse *p)
+{
+    size_t n = 0;
+
+    while (p->o->read[n])
+        n++;
+    if (n == READ_PATHS_MAX)
+        return refuse(p, "at most 16 of these");
+    if (!is_plain_path(p->value) || !p->value[1])
+        return refuse(p, "must be an absolute path without '..', not the root");
+    p->o->read[n] = p->value;
+    return 0;
+}
+
+static int
+take_unenforced(const struct parse *p)
+{
+    for (int i = 0; i < N_LIMITS; i++) {
+        if (!strcmp(p->value, limit_rows[i].name)) {
+            p->o->unenforced_ok[i] = true;
+            return 0;
+        }
+    }
+    return refuse(p, "must be memory, cpu, disk, processes or network");
+}
+
+static int
+take_help(const struct parse *p)
+{
+    p->o->help = true;
+    return 0;
+}
+
+/* Below them are the limits. */
+static int (*const takers[])(const struct parse *p) = {
+    [OPT_BACKEND] = take_backend, [OPT_CGROUP] = take_cgroup,
+    [OPT_READ] = take_read,       [OPT_UNENFORCED] = take_unenforced,
+    [OPT_HELP] = take_help,
+};
+
+int
+options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
+{
+    struct parse p = {.o = o, .why = why, .size = size};
+    int c, index;
+
+    *o = (struct options){.best = BACKEND_v2};
+    for (int i = 0; i < N_LIMITS; i++)
+        o->limit[i] = limit_rows[i].standard;
+    optind = 0; /* from the start, also the second time */
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "+:", long_options, &index)) != -1) {
+        if (c == '?' || c == ':') {
+            (void)snprintf(why, size, "%.64s: %s", argv[optind - 1],
+                           c == ':' ? "needs a value" : "not an option");
+            return -EINVAL;
+        }
+        p.option = long_options[index].name;
+        p.value = optarg ? optarg : "";
+        int r = c < N_LIMITS ? take_limit(&p, (enum limit)c) : takers[c](&p);
+        if (r < 0)
+            return r;
+    }
+    o->command = argv + optind;
+    return 0;
+}
+
+void
+options_print(void)
+{
+    for (int i = 0; i < N_LIMITS; i++) {
+        const struct limit_row *row = &limit_rows[i];
+        if (i == LIMIT_network)
+            printf("  --%-18s share the host's network; else: %s\n", row->name,
+                   row->what);
+        else
+            printf("  --%-9s N        %s [%u%s%s]\n", row->name, row->what,
+                   row->standard, *row->unit ? " " : "", row->unit);
+    }
+    printf("  --read PATH          a host path the command may read (16 at "
+           "most)\n"
+           "  --allow-unenforced L start although nothing here enforces limit "
+           "L\n"
+           "  --cgroup PATH        make groups under it, not under our own\n"
+           "  --backend NAME       use none better than v2, hybrid, v1, "
+           "rlimits\n");
+}

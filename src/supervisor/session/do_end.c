@@ -1,0 +1,140 @@
+/* session.end: the store has the end first, then the worker is killed and the
+ * session forgotten. So an end that the store refuses changes nothing, and can
+ * be tried again. */
+#include "supervisor/session/methods.h"
+#include "supervisor/session/session.h"
+
+#include <stdlib.h>
+
+struct end {
+    struct keeper_job job;
+    struct session *s;
+    struct store_session row;
+    struct list calls; /* all are answered alike */
+};
+
+static int
+run_end(struct store *store, struct keeper_job *j)
+{
+    return store_session_end(store, &CONTAINER_OF(j, struct end, job)->row);
+}
+
+static bool
+makes_space(struct store *store, struct keeper_job *j)
+{
+    (void)store;
+    (void)j;
+    return true;
+}
+
+/* The next of the calls, or NULL. */
+static struct call *
+take_call(struct end *e)
+{
+    if (list_is_empty(&e->calls))
+        return NULL;
+    struct call *q = CONTAINER_OF(e->calls.next, struct call, turn);
+    list_remove(&q->turn);
+    return q;
+}
+
+static void
+end_free(struct end *e)
+{
+    struct session *s = e->s;
+
+    free(e);
+    session_put(s);
+}
+
+/* Its event may have to wait for space on the disk; the session is gone. */
+static void
+entered(struct session *s, void *arg, int error, const char *why)
+{
+    struct end *e = arg;
+    struct call *q;
+
+    (void)error;
+    (void)why;
+    session_forget(s);
+    while ((q = take_call(e))) {
+        session_put_json(s, call_begin(q));
+        call_end(q);
+    }
+    end_free(e);
+}
+
+static void
+refuse(struct end *e, const char *why)
+{
+    struct call *q;
+
+    while ((q = take_call(e)))
+        call_error(q, SANDBOX_ERROR, "EIO: the session was not ended: %s", why);
+    end_free(e);
+}
+
+static void
+end_life(struct end *e, struct life *l)
+{
+    struct call *q;
+
+    while ((q = take_call(e)))
+        list_push_back(&l->leavers, &q->turn);
+    life_end(l, SESSION_ended, CAUSE_requested, "%s", "");
+    end_free(e);
+}
+
+static void
+end_done(struct keeper_job *j, int error)
+{
+    struct end *e = CONTAINER_OF(j, struct end, job);
+    struct session *s = e->s;
+
+    s->end = NULL;
+    if (error < 0) {
+        refuse(e, j->why);
+        return;
+    }
+    s->row_has_ended = true;
+    if (s->life)
+        end_life(e, s->life);
+    else
+        session_enter(s, &(struct state_change){.to = SESSION_ended,
+                                                .cause = CAUSE_requested,
+                                                .done = entered,
+                                                .arg = e});
+}
+
+void
+do_session_end(struct call *q)
+{
+    struct session *s = q->session;
+    struct end *e = s->end;
+
+    if (s->state == SESSION_ended || s->row_has_ended) {
+        session_refuse(s, q);
+        return;
+    }
+    if (!e)
+        e = calloc(1, sizeof *e);
+    if (!e) {
+        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        return;
+    }
+    if (!s->end) {
+        *e = (struct end){.job = {.kind = KEEPER_WRITE,
+                                  .run = run_end,
+                                  .done = end_done,
+                                  .may_use_reserve = makes_space},
+                          .s = session_get(s)};
+        list_init(&e->calls);
+        session_row(s, &e->row);
+        e->row.state = session_state_names[SESSION_ended];
+        e->row.cause = cause_names[CAUSE_requested];
+        e->row.changed_ms = wall_ms();
+        s->end = e;
+        keeper_post(s->sv->keeper, &e->job);
+    }
+    list_push_back(&e->calls, &q->turn);
+}

@@ -1,0 +1,476 @@
+/* session.*: the handlers. */
+#include "supervisor/session/methods.h"
+#include "supervisor/session/session.h"
+
+#include "supervisor/config/config.h"
+#include "supervisor/session/not_copied.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUTPUT_PART = 1 << 20 };
+
+static void
+no_memory(OWN struct call *q)
+{
+    call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+}
+
+static void
+answer(const struct session *s, OWN struct call *q)
+{
+    session_put_json(s, call_begin(q));
+    call_end(q);
+}
+
+/* --- create */
+
+static size_t
+n_sessions(const struct supervisor *sv)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < N_SESSION_STATES; i++)
+        n += i == SESSION_ended ? 0 : sv->sessions.n_in_state[i];
+    return n;
+}
+
+static bool
+has_room_for_life(struct supervisor *sv, struct call *q)
+{
+    size_t n = sv->sessions.n_in_state[SESSION_active] +
+               sv->sessions.n_in_state[SESSION_starting];
+
+    if (n < sv->config->max_active)
+        return true;
+    call_error(q, SANDBOX_ERROR, "EAGAIN: %zu sessions are active (max_active)",
+               n);
+    return false;
+}
+
+static bool
+has_room(struct supervisor *sv, struct call *q)
+{
+    if (n_sessions(sv) < sv->config->max_sessions)
+        return has_room_for_life(sv, q);
+    call_error(q, SANDBOX_ERROR,
+               "EAGAIN: there are %zu sessions "
+               "(max_sessions)",
+               n_sessions(sv));
+    return false;
+}
+
+/* The store has it, or cannot. What happened to the worker before that was
+ * left to us. */
+static void
+created(struct session *s, void *arg, int error, const char *why)
+{
+    struct life *l = s->life;
+
+    (void)arg;
+    if (!l)
+        return;
+    bool has_ended = l->worker && l->worker->has_ended;
+    l->has_row = true;
+    if (error < 0) {
+        s->is_lost = true;
+        life_end(l, SESSION_ended, CAUSE_store, "%s", why);
+    } else {
+        life_check_ready(l);
+    }
+    if (has_ended)
+        life_on_ended(l);
+}
+
+static bool
+is_durability(const char *text)
+{
+    return !text || !strcmp(text, "full") || !strcmp(text, "interval");
+}
+
+void
+do_session_create(struct call *q)
+{
+    struct supervisor *sv = q->client->sv;
+
+    if (!is_durability(call_text(q, "durability"))) {
+        call_error(q, INVALID_PARAMS,
+                   "durability must be \"full\" or \"interval\"");
+        return;
+    }
+    if (!has_room(sv, q))
+        return;
+    struct session *s = session_new(sv, NULL);
+    if (!s) {
+        no_memory(q);
+        return;
+    }
+    if (session_take_options(s, q) < 0) {
+        session_forget(s);
+        return;
+    }
+    if (life_begin(s) < 0) {
+        session_forget(s);
+        no_memory(q);
+        return;
+    }
+    s->life->creator = q;
+    if (!s->command)
+        session_set_image(s, sv->images.current);
+    session_enter(s, &(struct state_change){.to = SESSION_starting,
+                                            .cause = CAUSE_created,
+                                            .done = created});
+    lives_take_workers(sv);
+}
+
+/* --- list */
+
+struct listing {
+    struct keeper_job job;
+    struct call *q;
+    struct store_filter filter;
+    struct buf json;
+    uint32_t n;
+    uint64_t last;
+};
+
+static int
+list_row(void *arg, const struct store_session *row)
+{
+    struct listing *u = arg;
+
+    buf_puts(&u->json, u->n++ ? "," : "");
+    store_session_put_json(row, &u->json);
+    u->last = row->number;
+    return u->json.error;
+}
+
+static int
+run_list(struct store *store, struct keeper_job *j)
+{
+    struct listing *u = CONTAINER_OF(j, struct listing, job);
+
+    return store_session_list(store, &u->filter, list_row, u);
+}
+
+static void
+list_done(struct keeper_job *j, int error)
+{
+    struct listing *u = CONTAINER_OF(j, struct listing, job);
+
+    if (error < 0) {
+        call_error(u->q, SANDBOX_ERROR, "EIO: sessions: %s", j->why);
+    } else {
+        struct buf *b = call_begin(u->q);
+        buf_puts(b, "{\"sessions\":[");
+        buf_add(b, u->json.p, u->json.len);
+        buf_puts(b, "]");
+        if (u->n == u->filter.max)
+            put_number(b, "next", u->last);
+        buf_puts(b, "}");
+        call_end(u->q);
+    }
+    buf_fini(&u->json);
+    free(u);
+}
+
+static bool
+is_state(const char *name)
+{
+    for (int i = 0; i < N_SESSION_STATES; i++)
+        if (!strcmp(name, session_state_names[i]))
+            return true;
+    return false;
+}
+
+void
+do_session_list(struct call *q)
+{
+    const char *state = call_text(q, "state");
+
+    if (state && !is_state(state)) {
+        call_error(q, INVALID_PARAMS,
+                   "state must be starting, active, paused, stopped, ended "
+                   "or error");
+        return;
+    }
+    struct listing *u = calloc(1, sizeof *u);
+    if (!u) {
+        no_memory(q);
+        return;
+    }
+    bool is_ended = state && !strcmp(state, "ended");
+    u->job = (struct keeper_job){
+        .kind = KEEPER_READ, .run = run_list, .done = list_done};
+    u->q = q;
+    u->filter =
+        (struct store_filter){.agent = call_text(q, "agent"),
+                              .state = state,
+                              .with_ended = call_bool(q, "ended", is_ended),
+                              .after = (uint64_t)call_int(q, "after", 0),
+                              .max = (uint32_t)call_int(q, "limit", 100)};
+    buf_init(&u->json, SIZE_MAX);
+    keeper_post(q->client->sv->keeper, &u->job);
+}
+
+void
+do_session_get(struct call *q)
+{
+    answer(q->session, q);
+}
+
+/* --- out of a life */
+
+/* The calls are answered when the state has been entered. */
+static void
+leave(struct session *s, OWN struct call *q, enum session_state to, bool hurry)
+{
+    const struct fate f = {.state = to, .cause = CAUSE_requested};
+    struct life *l = s->life;
+
+    if (s->state == SESSION_starting) {
+        session_wait(s, q);
+        return;
+    }
+    list_push_back(&l->leavers, &q->turn);
+    if (l->phase == LIFE_SERVING) {
+        life_leave(l, &f, hurry);
+        return;
+    }
+    if (l->phase != LIFE_LEAVING || to != SESSION_stopped)
+        return;
+    l->fate = f;
+    life_hurry(l);
+}
+
+static void
+entered(struct session *s, void *arg, int error, const char *why)
+{
+    struct call *q = arg;
+
+    if (error < 0)
+        call_error(q, SANDBOX_ERROR,
+                   "EIO: the session's state was not "
+                   "saved: %s",
+                   why);
+    else
+        answer(s, q);
+}
+
+static void
+enter(struct session *s, OWN struct call *q, enum session_state to)
+{
+    session_enter(
+        s, &(struct state_change){
+               .to = to, .cause = CAUSE_requested, .done = entered, .arg = q});
+}
+
+void
+do_session_pause(struct call *q)
+{
+    struct session *s = q->session;
+
+    if (s->command)
+        call_error(q, SESSION_ERROR,
+                   "The session runs a command, whose state "
+                   "cannot be saved; session.stop ends it: %s",
+                   s->id);
+    else if (s->life)
+        leave(s, q, SESSION_paused, false);
+    else if (s->state == SESSION_paused)
+        answer(s, q);
+    else
+        session_refuse(s, q);
+}
+
+void
+do_session_stop(struct call *q)
+{
+    struct session *s = q->session;
+
+    if (s->life)
+        leave(s, q, SESSION_stopped, true);
+    else if (s->state == SESSION_paused)
+        enter(s, q, SESSION_stopped);
+    else if (s->state == SESSION_stopped)
+        answer(s, q);
+    else
+        session_refuse(s, q);
+}
+
+/* --- resume */
+
+void
+session_resume(struct session *s, enum cause cause, OWN struct call *q)
+{
+    if (!has_room_for_life(s->sv, q))
+        return;
+    if (life_begin(s) < 0) {
+        no_memory(q);
+        return;
+    }
+    s->life->has_row = true;
+    if (q->method->flags & ROUTED || q->follow)
+        session_wait(s, q);
+    else
+        list_push_back(&s->life->resumers, &q->turn);
+    session_enter(
+        s, &(struct state_change){.to = SESSION_starting, .cause = cause});
+    lives_take_workers(s->sv);
+}
+
+void
+do_session_resume(struct call *q)
+{
+    struct session *s = q->session;
+
+    if (session_is_serving(s))
+        answer(s, q);
+    else if (s->state == SESSION_starting)
+        list_push_back(&s->life->resumers, &q->turn);
+    else if (s->life) /* about to be paused */
+        session_wait(s, q);
+    else if (s->state == SESSION_ended)
+        session_refuse(s, q);
+    else
+        session_resume(s, CAUSE_requested, q);
+}
+
+/* --- fork */
+
+static void
+forked(struct session *s, void *arg, int error, const char *why)
+{
+    struct call *q = arg;
+
+    if (error < 0) {
+        call_error(q, SANDBOX_ERROR, "EIO: no fork: %s", why);
+        session_forget(s);
+        return;
+    }
+    session_put_copied(s, call_begin(q));
+    call_end(q);
+}
+
+static struct session *
+copy_of(const struct session *s, const char *label)
+{
+    struct session *n = session_new(s->sv, NULL);
+
+    if (!n)
+        return NULL;
+    n->agent = strdup(s->agent);
+    n->label = strdup(label ? label : s->label);
+    n->limits = strdup(s->limits);
+    n->options = strdup(s->options);
+    n->is_interval = s->is_interval;
+    n->has_state = s->has_state;
+    session_set_image(n, s->image);
+    if (n->agent && n->label && n->limits && n->options &&
+        session_read_options(n) == 0)
+        return n;
+    session_forget(n);
+    return NULL;
+}
+
+/* The store has all of it. */
+static void
+fork_now(struct call *q)
+{
+    struct session *s = q->session;
+
+    if (n_sessions(s->sv) >= s->sv->config->max_sessions) {
+        call_error(q, SANDBOX_ERROR,
+                   "EAGAIN: there are %zu sessions "
+                   "(max_sessions)",
+                   n_sessions(s->sv));
+        return;
+    }
+    struct session *n = copy_of(s, call_text(q, "label"));
+    if (!n) {
+        no_memory(q);
+        return;
+    }
+    session_enter(n, &(struct state_change){.to = SESSION_paused,
+                                            .cause = CAUSE_forked,
+                                            .forked_from = s,
+                                            .done = forked,
+                                            .arg = q});
+}
+
+void
+do_session_fork(struct call *q)
+{
+    struct session *s = q->session;
+    const char *label = call_text(q, "label");
+
+    if (label && strlen(label) > LABEL_BYTES_MAX) {
+        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                   LABEL_BYTES_MAX);
+    } else if (s->command) {
+        call_error(q, SESSION_ERROR,
+                   "The session runs a command, whose state "
+                   "cannot be copied: %s",
+                   s->id);
+    } else if (s->state == SESSION_ended) {
+        session_refuse(s, q);
+    } else if (s->life) {
+        q->follow = fork_now;
+        session_to_worker(s, q);
+    } else {
+        fork_now(q);
+    }
+}
+
+/* --- the output of a command */
+
+static void
+answer_output(OWN struct call *q, const char *p, size_t len, uint64_t at)
+{
+    struct buf *b = call_begin(q);
+
+    buf_puts(b, "{");
+    put_name(b, "data");
+    put_base64(b, p, len);
+    put_number(b, "at", at);
+    put_number(b, "end", at + len);
+    buf_puts(b, "}");
+    call_end(q);
+}
+
+/* From a session whose command is over. */
+static void
+answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
+{
+    size_t skip = after > s->output_at ? after - s->output_at : 0;
+
+    if (skip > s->output_len)
+        skip = s->output_len;
+    answer_output(q, s->output + skip, s->output_len - skip,
+                  s->output_at + skip);
+}
+
+void
+do_session_output(struct call *q)
+{
+    const struct session *s = q->session;
+    uint64_t after = (uint64_t)call_int(q, "after", 0), at;
+
+    if (!s->command) {
+        call_error(q, SESSION_ERROR, "The session has no command: %s", s->id);
+        return;
+    }
+    if (!s->life || !s->life->worker) {
+        answer_kept(s, q, after);
+        return;
+    }
+    char *p = malloc(OUTPUT_PART);
+    if (!p) {
+        no_memory(q);
+        return;
+    }
+    size_t n = worker_output(s->life->worker, after, p, OUTPUT_PART, &at);
+    answer_output(q, p, n, at);
+    free(p);
+}

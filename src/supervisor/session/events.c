@@ -1,0 +1,194 @@
+/* session.events: what the store has, and waiting for more. */
+#include "supervisor/session/events.h"
+
+#include "supervisor/session/methods.h"
+#include "supervisor/session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A session.events call: read, and again whenever there is something new. */
+struct waiter {
+    struct keeper_job job;
+    struct list link; /* in supervisor.event_waiters */
+    struct supervisor *sv;
+    struct call *q;
+    struct timer timer;
+    bool is_reading, is_over;
+    bool has_news; /* since it began to read */
+    /* of the keeper's thread while it reads */
+    char session[SESSION_ID_BYTES];
+    uint64_t after, last;
+    uint32_t max, n;
+    struct buf events;
+};
+
+/* --- on the keeper's thread */
+
+/* The members of `json`, an object of ours, as further members. */
+static void
+put_members(struct buf *b, const char *json)
+{
+    size_t len = strlen(json);
+
+    if (len < 4)
+        return;
+    buf_puts(b, ",");
+    buf_add(b, json + 1, len - 2);
+}
+
+static int
+put_event(void *arg, const struct store_event *e)
+{
+    struct waiter *w = arg;
+    struct buf *b = &w->events;
+    const char *colon = strstr(e->cause, ": ");
+
+    buf_puts(b, w->n++ ? ",{" : "{");
+    put_number(b, "seq", e->seq);
+    put_number(b, "time", (uint64_t)e->time_ms);
+    put_name(b, "sessionId");
+    put_text(b, e->session);
+    put_name(b, "agent");
+    put_text(b, e->agent);
+    put_name(b, "to");
+    put_text(b, e->kind);
+    put_name(b, "cause");
+    put_string(b, e->cause,
+               colon ? (size_t)(colon - e->cause) : strlen(e->cause));
+    if (colon) {
+        put_name(b, "reason");
+        put_text(b, colon + 2);
+    }
+    put_members(b, e->figures);
+    buf_puts(b, "}");
+    w->last = e->seq;
+    return b->error;
+}
+
+static int
+read_events(struct store *store, struct keeper_job *j)
+{
+    struct waiter *w = CONTAINER_OF(j, struct waiter, job);
+
+    return store_event_list(store, *w->session ? w->session : NULL, w->after,
+                            w->max, put_event, w);
+}
+
+/* --- on the loop's */
+
+static void
+waiter_answer(struct waiter *w, int error)
+{
+    struct call *q = w->q;
+
+    if (error < 0) {
+        call_error(q, SANDBOX_ERROR, "EIO: events: %s", w->job.why);
+    } else {
+        struct buf *b = call_begin(q);
+        buf_puts(b, "{\"events\":[");
+        buf_add(b, w->events.p, w->events.len);
+        buf_puts(b, "]");
+        put_number(b, "last", w->last);
+        buf_puts(b, "}");
+        call_end(q);
+    }
+    reactor_set_timer(&w->sv->reactor, &w->timer, 0);
+    list_remove(&w->link);
+    buf_fini(&w->events);
+    free(w);
+}
+
+static void
+waiter_read(struct waiter *w)
+{
+    w->is_reading = true;
+    w->has_news = false;
+    keeper_post(w->sv->keeper, &w->job);
+}
+
+static void
+read_done(struct keeper_job *j, int error)
+{
+    struct waiter *w = CONTAINER_OF(j, struct waiter, job);
+
+    w->is_reading = false;
+    if (error < 0 || w->n || w->is_over || w->q->client->is_gone)
+        waiter_answer(w, error);
+    else if (w->has_news)
+        waiter_read(w);
+}
+
+static void
+end_wait(struct waiter *w)
+{
+    w->is_over = true;
+    if (!w->is_reading)
+        waiter_answer(w, 0);
+}
+
+static void
+time_over(struct timer *t)
+{
+    end_wait(CONTAINER_OF(t, struct waiter, timer));
+}
+
+void
+events_happened(struct supervisor *sv)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
+        struct waiter *w = CONTAINER_OF(it, struct waiter, link);
+        w->has_news = true;
+        if (!w->is_reading)
+            waiter_read(w);
+    }
+}
+
+void
+events_end_waits(struct supervisor *sv)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
+        end_wait(CONTAINER_OF(it, struct waiter, link));
+}
+
+void
+events_forget_client(struct supervisor *sv, const struct client *c)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
+        struct waiter *w = CONTAINER_OF(it, struct waiter, link);
+        if (w->q->client == c)
+            end_wait(w);
+    }
+}
+
+void
+do_events(struct call *q)
+{
+    struct supervisor *sv = q->client->sv;
+    const char *session = call_text(q, "sessionId");
+    int64_t wait_ms = call_int(q, "waitMs", 0);
+    struct waiter *w = calloc(1, sizeof *w);
+
+    if (!w) {
+        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        return;
+    }
+    *w = (struct waiter){
+        .job = {.kind = KEEPER_READ, .run = read_events, .done = read_done},
+        .sv = sv,
+        .q = q,
+        .timer.fire = time_over,
+        .is_over = !wait_ms,
+        .after = (uint64_t)call_int(q, "after", 0),
+        .max = (uint32_t)call_int(q, "limit", 100)};
+    w->last = w->after;
+    buf_init(&w->events, SIZE_MAX);
+    if (session)
+        (void)snprintf(w->session, sizeof w->session, "%s", session);
+    list_push_back(&sv->event_waiters, &w->link);
+    if (wait_ms)
+        reactor_set_timer(&sv->reactor, &w->timer,
+                          reactor_now_ns() + wait_ms * 1000000);
+    waiter_read(w);
+}

@@ -1,0 +1,156 @@
+/* The hashes of root images.
+ *
+ * To read and hash an image takes longer than all the rest of a start. A note
+ * in the user's cache has the hash of the file that had this number, size and
+ * times. A file that was changed less than MIN_AGE_S ago gets no note: it could
+ * change once more within the resolution of its times. */
+#include "supervisor/session/image_hash.h"
+
+#include "base/blake2b.h"
+#include "base/hfd.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 1200, NOTE_BYTES = 256, MIN_AGE_S = 2 };
+
+/* The file as it is now, as the beginning of a note. */
+struct identity {
+    struct stat st;
+    char text[NOTE_BYTES];
+};
+
+static int
+hash_file(int hfd, char ret[IMAGE_HASH_BYTES])
+{
+    uint8_t hash[BLAKE2B_BYTES], part[2048];
+    struct blake2b b;
+    ssize_t n;
+
+    blake2b_init(&b);
+    while ((n = read(hfd, part, sizeof part)) > 0)
+        blake2b_add(&b, part, (size_t)n);
+    if (n < 0)
+        return -errno;
+    blake2b_end(&b, hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        (void)snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+    return 0;
+}
+
+int
+image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
+{
+    CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
+
+    return hfd < 0 ? -errno : hash_file(hfd, ret);
+}
+
+/* --- notes */
+
+static int
+identify(int hfd, struct identity *ret)
+{
+    struct stat *st = &ret->st;
+
+    if (fstat(hfd, st) < 0)
+        return -errno;
+    (void)snprintf(ret->text, sizeof ret->text,
+                   "%ju %ju %jd %jd.%09ld %jd.%09ld ", (uintmax_t)st->st_dev,
+                   (uintmax_t)st->st_ino, (intmax_t)st->st_size,
+                   (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+                   (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+    return 0;
+}
+
+/* Where the note on this file is; false: this user has no cache. */
+static bool
+note_path(const struct identity *file, char ret[PATH_BYTES])
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool has_xdg = xdg && *xdg == '/';
+
+    if (!has_xdg && (!home || *home != '/'))
+        return false;
+    int n = snprintf(ret, PATH_BYTES, "%s%s/wasmsand/image-%jx-%jx",
+                     has_xdg ? xdg : home, has_xdg ? "" : "/.cache",
+                     (uintmax_t)file->st.st_dev, (uintmax_t)file->st.st_ino);
+    return n < PATH_BYTES;
+}
+
+/* A note of somebody else is not believed. */
+static bool
+read_note(const char *path, const struct identity *file,
+          char ret[IMAGE_HASH_BYTES])
+{
+    CLEANUP(hfd_closep)
+    int hfd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    size_t len = strlen(file->text);
+    char note[NOTE_BYTES + IMAGE_HASH_BYTES];
+    struct stat st;
+
+    if (hfd < 0 || fstat(hfd, &st) < 0 || st.st_uid != geteuid() ||
+        st.st_mode & (S_IWGRP | S_IWOTH))
+        return false;
+    ssize_t n = read(hfd, note, sizeof note);
+    if (n != (ssize_t)(len + IMAGE_HASH_BYTES - 1) ||
+        memcmp(note, file->text, len) != 0)
+        return false;
+    memcpy(ret, note + len, IMAGE_HASH_BYTES - 1);
+    ret[IMAGE_HASH_BYTES - 1] = 0;
+    return strspn(ret, "0123456789abcdef") == IMAGE_HASH_BYTES - 1;
+}
+
+/* Not durable: a note that is lost or incomplete is made again. */
+static void
+write_note(const char *path, const struct identity *file, const char *hash)
+{
+    char aside[PATH_BYTES + 32];
+
+    (void)snprintf(aside, sizeof aside, "%s.%jd", path, (intmax_t)getpid());
+    CLEANUP(hfd_closep)
+    int hfd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (hfd < 0)
+        return;
+    if (hfd_write_all(hfd, file->text, strlen(file->text)) < 0 ||
+        hfd_write_all(hfd, hash, strlen(hash)) < 0 || rename(aside, path) < 0)
+        (void)unlink(aside);
+}
+
+/* Unchanged while it was read, and for long enough before. */
+static bool
+is_settled(int hfd, const struct identity *before)
+{
+    struct identity now = {0};
+
+    return identify(hfd, &now) == 0 && !strcmp(now.text, before->text) &&
+           time(NULL) - now.st.st_ctim.tv_sec >= MIN_AGE_S;
+}
+
+int
+image_hash_noted(const char *path, char ret[IMAGE_HASH_BYTES])
+{
+    CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
+    struct identity file = {0};
+    char note[PATH_BYTES];
+
+    int r = hfd < 0 ? -errno : identify(hfd, &file);
+    if (r < 0)
+        return r;
+    bool has_note = note_path(&file, note);
+    if (has_note && read_note(note, &file, ret))
+        return 0;
+    r = hash_file(hfd, ret);
+    if (r == 0 && has_note && is_settled(hfd, &file))
+        write_note(note, &file, ret);
+    return r;
+}

@@ -1,0 +1,271 @@
+/* Root images that are kept, and workers with them. */
+#include "supervisor/session/images.h"
+
+#include "base/hfd.h"
+#include "supervisor/config/config.h"
+#include "supervisor/session/say.h"
+#include "supervisor/session/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30 };
+
+/* --- the table */
+
+static struct image *
+image_new(struct supervisor *sv, const char *hash)
+{
+    struct image *i = calloc(1, sizeof *i);
+
+    if (!i)
+        return NULL;
+    *i = (struct image){.sv = sv};
+    (void)snprintf(i->hash, sizeof i->hash, "%s", hash);
+    if (asprintf(&i->path, "%s/images/%s", sv->config->store_dir, i->hash) <
+        0) {
+        free(i);
+        return NULL;
+    }
+    list_push_back(&sv->images.all, &i->link);
+    return i;
+}
+
+struct image *
+image_find(struct supervisor *sv, const char *hash)
+{
+    LIST_FOR_EACH(it, &sv->images.all) {
+        struct image *i = CONTAINER_OF(it, struct image, link);
+        if (!strcmp(i->hash, hash))
+            return i;
+    }
+    return image_new(sv, hash);
+}
+
+void
+image_drop(struct image *i)
+{
+    if (!i->n_sessions && i != i->sv->images.current)
+        (void)unlink(i->path);
+}
+
+/* --- the current one */
+
+int
+images_set_current(struct supervisor *sv, const char *path)
+{
+    char hash[IMAGE_HASH_BYTES];
+
+    int r = image_hash_noted(path, hash);
+    if (r < 0)
+        return r;
+    sv->images.current = image_find(sv, hash);
+    return sv->images.current ? 0 : -ENOMEM;
+}
+
+/* --- keeping */
+
+static int
+copy_bytes(int from, int to)
+{
+    ssize_t n = 1;
+
+    if (ioctl(to, FICLONE, from) == 0)
+        return 0;
+    while (n > 0)
+        n = sendfile(to, from, NULL, COPY_BYTES);
+    return n < 0 ? -errno : 0;
+}
+
+static int
+copy(const char *path, const char *to)
+{
+    CLEANUP(hfd_closep) int from_hfd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(hfd_closep)
+    int to_hfd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+    if (from_hfd < 0 || to_hfd < 0)
+        return -errno;
+    int r = copy_bytes(from_hfd, to_hfd);
+    return r == 0 && fsync(to_hfd) < 0 ? -errno : r;
+}
+
+static int
+sync_folder(const char *path)
+{
+    CLEANUP(hfd_closep)
+    int hfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return hfd < 0 || fsync(hfd) < 0 ? -errno : 0;
+}
+
+/* Another name of the file where that can be, else a copy. An upgrade puts a
+ * new file into its place and does not write into the old one, which workers
+ * have mapped. */
+static int
+keep(const struct image *i, const char *path, const char *folder)
+{
+    char draft[PATH_BYTES + 8];
+
+    if (access(i->path, R_OK) == 0)
+        return 0;
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    (void)snprintf(draft, sizeof draft, "%s/new", folder);
+    (void)unlink(draft);
+    int r = linkat(AT_FDCWD, path, AT_FDCWD, draft, AT_SYMLINK_FOLLOW) == 0
+                ? 0
+                : copy(path, draft);
+    if (r == 0 && rename(draft, i->path) < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlink(draft);
+    return r < 0 ? r : sync_folder(folder);
+}
+
+/* What is in the folder and no session's. */
+static void
+remove_others(struct supervisor *sv, const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        struct image *i = NULL;
+        if (strlen(e->d_name) == IMAGE_HASH_BYTES - 1)
+            i = image_find(sv, e->d_name);
+        if (i)
+            image_drop(i);
+    }
+    if (d)
+        closedir(d);
+}
+
+void
+images_begin(struct supervisor *sv, const char *path,
+             const struct workers_config *c, const struct cgroup_host *h)
+{
+    struct images *t = &sv->images;
+    char folder[PATH_BYTES];
+
+    t->workers = *c;
+    t->workers.idle = 0;
+    t->host = h;
+    if (!t->current)
+        return;
+    (void)snprintf(folder, sizeof folder, "%s/images", sv->config->store_dir);
+    int r = keep(t->current, path, folder);
+    if (r < 0)
+        say(sv, LEVEL_warn,
+            "the root image is not kept in %s (%s): after an upgrade, sessions "
+            "of today cannot be resumed",
+            folder, strerror(-r));
+    remove_others(sv, folder);
+}
+
+/* --- workers */
+
+static void
+on_ready(void *arg)
+{
+    const struct image *i = arg;
+
+    lives_take_workers(i->sv);
+}
+
+/* Another program may not take an old image: who waits for it is told. */
+static void
+on_failed(void *arg, const char *why)
+{
+    const struct image *i = arg;
+
+    say(i->sv, LEVEL_error, "a worker with the image %s: %s", i->hash, why);
+    LIST_FOR_EACH_SAFE(it, &i->sv->lives) {
+        struct life *l = CONTAINER_OF(it, struct life, link);
+        if (l->s->image == i && l->phase == LIFE_WANTING)
+            life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
+    }
+    workers_forget_want(i->workers);
+}
+
+static void
+on_ended(void *arg, struct worker *w)
+{
+    (void)arg;
+    life_on_ended(w->user);
+}
+
+static const struct workers_events events_of_image = {
+    .ready = on_ready, .failed = on_failed, .ended = on_ended};
+
+static void
+on_born(struct source *source, uint32_t events)
+{
+    (void)events;
+    workers_turn(CONTAINER_OF(source, struct image, born)->workers);
+}
+
+/* They hash it themselves: it was not looked at since it was kept. */
+static int
+begin_workers(struct image *i)
+{
+    struct images *t = &i->sv->images;
+    struct workers_config c = t->workers;
+    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path,
+                              c.compiles ? "--compile" : NULL};
+
+    if (access(i->path, R_OK) < 0)
+        return -ENOENT;
+    memcpy(i->argv, argv, sizeof argv);
+    c.argv = i->argv;
+    c.events = &events_of_image;
+    c.arg = i;
+    int r = workers_new(&c, t->host, &i->workers);
+    if (r < 0)
+        return r;
+    i->born.ready = on_born;
+    r = reactor_add(&i->sv->reactor, &i->born, workers_hfd(i->workers),
+                    EPOLLIN);
+    if (r < 0)
+        workers_free(STEAL(i->workers));
+    return r;
+}
+
+int
+image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret)
+{
+    int r = i->workers ? 0 : begin_workers(i);
+
+    return r < 0 ? r : workers_take(i->workers, limit, ret);
+}
+
+/* --- life */
+
+void
+images_init(struct images *t)
+{
+    *t = (struct images){0};
+    list_init(&t->all);
+}
+
+void
+images_fini(struct images *t)
+{
+    LIST_FOR_EACH_SAFE(it, &t->all) {
+        struct image *i = CONTAINER_OF(it, struct image, link);
+        workers_free(i->workers);
+        list_remove(&i->link);
+        free(i->path);
+        free(i);
+    }
+}

@@ -1,0 +1,214 @@
+/* A session whose state is damaged: what the store has read of it so far is
+ * broken off, the store repairs the rest, and it is loaded again. Each file
+ * that this costs is an event. */
+#include "supervisor/session/session.h"
+
+#include "supervisor/session/events.h"
+#include "supervisor/session/say.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS_MAX = 100, TEXT_BYTES = 1280 };
+
+struct mend {
+    struct keeper_job job;
+    struct life *l;
+    /* of the keeper's thread until it is done */
+    struct store *store;
+    struct store_event event;
+    uint32_t n;
+    int error;
+    char first[REASON_BYTES];
+};
+
+/* An event with the cause `damaged`, of a session that stays in its state. */
+static int
+append_event(struct store *store, struct store_event e, const char *label,
+             const char *path, const char *text)
+{
+    char cause[TEXT_BYTES + 32];
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    put_name(&b, "label");
+    put_text(&b, label);
+    put_name(&b, "from");
+    put_text(&b, e.kind);
+    put_name(&b, "path");
+    put_text(&b, path);
+    buf_puts(&b, "}");
+    buf_add(&b, "", 1);
+    (void)snprintf(cause, sizeof cause, "%s: %s", cause_names[CAUSE_damaged],
+                   text);
+    e.cause = cause;
+    e.figures = b.p;
+    int r = b.error ? b.error : store_event_append(store, &e, NULL);
+    buf_fini(&b);
+    return r;
+}
+
+/* --- on the keeper's thread */
+
+static void
+put_event(struct mend *m, const char *path, const char *text)
+{
+    m->error = append_event(m->store, m->event, m->l->s->label, path, text);
+}
+
+static void
+on_finding(void *arg, const struct store_finding *f)
+{
+    struct mend *m = arg;
+    char text[TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text, "%s%s%s%s", f->path, *f->path ? ": " : "",
+                   f->what, f->is_repaired ? "" : " (not repaired)");
+    if (!m->n++)
+        (void)snprintf(m->first, sizeof m->first, "%.255s", text);
+    if (m->error == 0 && m->n <= EVENTS_MAX)
+        put_event(m, f->path, text);
+}
+
+static int
+run_repair(struct store *store, struct keeper_job *j)
+{
+    struct mend *m = CONTAINER_OF(j, struct mend, job);
+    char text[64];
+
+    m->store = store;
+    m->n = 0;
+    m->error = 0;
+    int r = store_repair(store, m->event.session, true, on_finding, m);
+    if (r < 0)
+        return r;
+    (void)snprintf(text, sizeof text, "and %u more", m->n - EVENTS_MAX);
+    if (m->error == 0 && m->n > EVENTS_MAX)
+        put_event(m, "", text);
+    return m->error;
+}
+
+/* --- on the loop's */
+
+static void
+load_again(struct life *l)
+{
+    if (l->mending || l->awaits_break || l->phase != LIFE_LOADING)
+        return;
+    route_ask(l, ASK_LOAD, "state.load", NULL);
+    records_load(l);
+}
+
+static void
+repair_done(struct keeper_job *j, int error)
+{
+    struct mend *m = CONTAINER_OF(j, struct mend, job);
+    struct life *l = m->l;
+    struct supervisor *sv = l->s->sv;
+
+    l->mending = NULL;
+    if (error == 0) {
+        say(sv, LEVEL_warn, "session %s: %u damaged: %s", l->s->id, m->n,
+            m->first);
+        events_happened(sv);
+    }
+    if (l->phase == LIFE_DEAD)
+        life_finish(l);
+    else if (error < 0)
+        life_end(l, SESSION_error, CAUSE_failed,
+                 "its state is damaged, and not repaired: %s", j->why);
+    else
+        load_again(l);
+    free(m);
+}
+
+int
+mend_begin(struct life *l)
+{
+    bool can = l->phase == LIFE_LOADING && !l->was_mended;
+    struct mend *m = can ? calloc(1, sizeof *m) : NULL;
+
+    if (!m)
+        return -1;
+    *m = (struct mend){
+        .job = {.kind = KEEPER_WRITE, .run = run_repair, .done = repair_done},
+        .l = l,
+        .event = {.time_ms = wall_ms(),
+                  .session = l->s->id,
+                  .agent = l->s->agent,
+                  .kind = session_state_names[SESSION_starting]}};
+    l->was_mended = l->awaits_break = true;
+    l->mending = m;
+    records_break_off(l);
+    keeper_post(l->s->sv->keeper, &m->job);
+    return 0;
+}
+
+void
+mend_broken_off(struct life *l)
+{
+    l->awaits_break = false;
+    load_again(l);
+}
+
+/* --- what the store found when it was opened, before there is a keeper */
+
+struct found {
+    struct supervisor *sv;
+    struct store *store;
+    const char *text;
+    int error;
+};
+
+static int
+append_for(void *arg, const struct store_session *row)
+{
+    const struct found *f = arg;
+    struct store_event e = {.time_ms = wall_ms(),
+                            .session = row->id,
+                            .agent = row->agent,
+                            .kind = row->state};
+
+    return append_event(f->store, e, row->label, "", f->text);
+}
+
+/* A session that is lost has an event too. */
+static void
+on_found(void *arg, const struct store_finding *finding)
+{
+    const struct store_session lost = {.id = finding->session,
+                                       .agent = "",
+                                       .label = "",
+                                       .state =
+                                           session_state_names[SESSION_ended]};
+    struct found *f = arg;
+
+    say(f->sv, LEVEL_error, "the store: %s%s%s%s",
+        *finding->session ? "session " : "", finding->session,
+        *finding->session ? ": " : "", finding->what);
+    if (!*finding->session || f->error < 0)
+        return;
+    f->text = finding->what;
+    f->error = store_session_get(f->store, finding->session, append_for, f);
+    if (f->error == -ENOENT)
+        f->error = append_for(f, &lost);
+}
+
+int
+mend_report(struct supervisor *sv, struct store *store)
+{
+    struct found f = {.sv = sv, .store = store};
+    int r = store_begin(store, true);
+
+    if (r < 0)
+        return r;
+    r = store_damage(store, true, on_found, &f);
+    if (r >= 0)
+        r = f.error;
+    if (r == 0)
+        return store_end(store);
+    store_undo(store);
+    return r;
+}

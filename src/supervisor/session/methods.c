@@ -1,0 +1,160 @@
+/* Finding methods: those of sessions, and those of the sandbox in them. */
+#include "supervisor/session/methods.h"
+
+#include "supervisor/session/sessions.h"
+#include "wire/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct method rows[] = {
+#define METHOD(name, handler, flags, result, doc) \
+    {name, do_##handler, flags, NULL, {0}},
+#define PARAM(name, type, need, least, most, doc) \
+    {NULL, NULL, 0, NULL, {name, type, need, least, most}},
+#define REFUSED(name, instead) {name, NULL, NO_SESSION | URGENT, instead, {0}},
+#include "supervisor/session/sessions.def"
+#undef METHOD
+#undef PARAM
+#undef REFUSED
+};
+
+/* Those of the line protocol, and those between supervisor and worker, are
+ * nobody's else. */
+enum {
+    AT_ONCE,
+    EARLY = 0,
+    NO_BOX = 0,
+    ROOT = 0,
+    BESIDE = 0,
+    READS = 0,
+    LINE,
+    WORKER
+};
+_Static_assert(!(URGENT & (LINE | WORKER)), "flags of both tables");
+
+static const struct {
+    struct method method;
+    unsigned hidden;
+} sandbox_rows[] = {
+#define METHOD(name, handler, flags, result, doc) \
+    {{name, NULL, ROUTED | ((flags)&URGENT), NULL, {0}}, (flags) & ~URGENT},
+#define PARAM(name, type, need, least, most, doc)
+#include "rpc/methods.def"
+#undef METHOD
+#undef PARAM
+};
+
+enum {
+    N_ROWS = sizeof rows / sizeof *rows,
+    N_SANDBOX_ROWS = sizeof sandbox_rows / sizeof *sandbox_rows,
+};
+_Static_assert(N_ROWS + N_SANDBOX_ROWS <= METHODS_MAX, "too few counters");
+
+static const struct method *
+find_sandbox(struct text name)
+{
+    for (size_t i = 0; i < N_SANDBOX_ROWS; i++)
+        if (!sandbox_rows[i].hidden &&
+            text_is(name, sandbox_rows[i].method.name))
+            return &sandbox_rows[i].method;
+    return NULL;
+}
+
+static const struct method *
+find_own(struct text name)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].name && text_is(name, rows[i].name))
+            return &rows[i];
+    return NULL;
+}
+
+const struct method *
+method_find(struct text name)
+{
+    static const char prefix[] = "session.";
+    size_t n = sizeof prefix - 1;
+    const struct method *m = find_own(name);
+
+    if (m)
+        return m;
+    if (name.len > n && !memcmp(name.p, prefix, n)) {
+        name = (struct text){name.p + n, name.len - n};
+        m = find_own(name);
+    }
+    return m && m->refusal ? m : find_sandbox(name);
+}
+
+size_t
+method_index(const struct method *m)
+{
+    if (m >= rows && m < rows + N_ROWS)
+        return (size_t)(m - rows);
+    return N_ROWS + ((size_t)((const char *)m - (const char *)sandbox_rows) /
+                     sizeof *sandbox_rows);
+}
+
+const char *
+method_name(size_t index)
+{
+    if (index < N_ROWS)
+        return rows[index].name;
+    index -= N_ROWS;
+    return index < N_SANDBOX_ROWS && !sandbox_rows[index].hidden
+               ? sandbox_rows[index].method.name
+               : NULL;
+}
+
+/* `stream` is for HTTP, whatever is asked. */
+static bool
+is_param(const struct method *m, const char *name)
+{
+    if (!strcmp(name, "stream") ||
+        (!strcmp(name, "sessionId") && !(m->flags & NO_SESSION)))
+        return true;
+    for (const struct method *row = m + 1; row < rows + N_ROWS && !row->name;
+         row++)
+        if (!strcmp(row->param.name, name))
+            return true;
+    return false;
+}
+
+static int
+check_names(const struct method *m, const json_t *params,
+            char error[PARAM_ERROR_BYTES])
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach((json_t *)params, name, v)
+    {
+        if (is_param(m, name))
+            continue;
+        (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int
+method_check(const struct method *m, const struct message *msg,
+             const json_t *params, char error[PARAM_ERROR_BYTES])
+{
+    if (m < rows || m >= rows + N_ROWS)
+        return 0; /* its worker checks it */
+    for (const struct method *row = m + 1; row < rows + N_ROWS && !row->name;
+         row++) {
+        int r = param_check(&row->param, msg, params, error);
+        if (r < 0)
+            return r;
+    }
+    return check_names(m, params, error);
+}
+
+bool
+method_is(const struct method *m, const char *name)
+{
+    return !strcmp(m->name, name);
+}

@@ -1,0 +1,83 @@
+/* notCopied of session.fork and session.resume. The record comes from a worker,
+ * which may be hostile: it is text, whatever it says. */
+#include "supervisor/session/not_copied.h"
+
+#include "record/record.h"
+#include "supervisor/session/session.h"
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The value of the fact; NULL: there is none. */
+static const char *
+find_fact(const uint8_t *p, size_t len, size_t *ret_len)
+{
+    struct record_head h;
+    struct record_key k;
+
+    while (len >= RECORD_HEAD_BYTES && record_head_get(p, &h) == 0) {
+        size_t n = RECORD_HEAD_BYTES + (size_t)h.key_len + h.value_len;
+        const uint8_t *key = p + RECORD_HEAD_BYTES;
+        if (n > len || h.op != RECORD_PUT ||
+            record_key_get(key, h.key_len, &k) != 0 || k.type != RECORD_FACT)
+            return NULL;
+        *ret_len = h.value_len;
+        if (record_fact_of(&k) == FACT_processes)
+            return (const char *)key + h.key_len;
+        p += n;
+        len -= n;
+    }
+    return NULL;
+}
+
+void
+session_note_not_copied(struct session *s, const void *frames, size_t len)
+{
+    size_t n = 0;
+    const char *value = find_fact(frames, len, &n);
+
+    free(s->not_copied);
+    s->not_copied_len = 0;
+    s->not_copied = value && n && !value[n - 1] ? malloc(n) : NULL;
+    if (!s->not_copied)
+        return;
+    memcpy(s->not_copied, value, n);
+    s->not_copied_len = n;
+}
+
+/* "PID ID COMMAND" */
+static void
+put_process(struct buf *b, const char *text)
+{
+    char *end;
+
+    buf_puts(b, "{");
+    put_number(b, "pid", strtoull(text, &end, 10));
+    uint64_t id = strtoull(end, &end, 10);
+    if (id)
+        put_number(b, "processId", id);
+    put_name(b, "command");
+    put_text(b, end + (*end == ' '));
+    buf_puts(b, "}");
+}
+
+void
+session_put_copied(struct session *s, struct buf *b)
+{
+    const char *at = s->not_copied;
+
+    session_put_json(s, b);
+    if (at && !b->error) {
+        b->len--; /* goes on */
+        put_name(b, "notCopied");
+        for (const char *p = at; p < at + s->not_copied_len;
+             p += strlen(p) + 1) {
+            buf_puts(b, p == at ? "[" : ",");
+            put_process(b, p);
+        }
+        buf_puts(b, "]}");
+    }
+    free(STEAL(s->not_copied));
+    s->not_copied_len = 0;
+}

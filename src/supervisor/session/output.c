@@ -1,0 +1,222 @@
+/* What runs and processes write while they run, to who started them. */
+#include "supervisor/session/session.h"
+
+#include "supervisor/session/events.h"
+#include "supervisor/session/route.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { ROUTES_MAX = 1024 }; /* of one session */
+
+/* --- whose the output of a process is */
+
+/* A member of an object that is a number; 0: it is not there. */
+static uint64_t
+member_number(struct text object, const char *name)
+{
+    struct member m;
+    struct scan s;
+    uint64_t n = 0;
+
+    if (!scan_object(object, &s))
+        return 0;
+    while (scan_next(&s, &m))
+        if (text_is(m.name, name))
+            (void)text_number(m.value, &n);
+    return n;
+}
+
+static void
+route_free(struct life *l, struct route *r)
+{
+    list_remove(&r->link);
+    l->n_routes--;
+    free(r);
+}
+
+static struct route *
+find_route(const struct life *l, uint64_t process)
+{
+    LIST_FOR_EACH(it, &l->routes) {
+        struct route *r = CONTAINER_OF(it, struct route, link);
+        if (r->process == process)
+            return r;
+    }
+    return NULL;
+}
+
+/* Output that nobody gets must not wait until somebody gives its bytes back. */
+static void
+open_window(struct life *l, const char *id_name, uint64_t id)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"%s\":%" PRIu64 ",\"bytes\":%" PRIi64 "}", id_name, id,
+               INT64_C(1) << 53);
+    if (!b.error)
+        route_ask(l, ASK_WINDOW, "output.window", &b);
+    buf_fini(&b);
+}
+
+static void
+drop_route(struct life *l, struct route *r)
+{
+    if (r->has_window)
+        open_window(l, "processId", r->process);
+    route_free(l, r);
+}
+
+/* The output of what it started is for the same client. */
+void
+output_add_route(struct life *l, const struct call *q, struct text result)
+{
+    struct route *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return;
+    *r = (struct route){.process = member_number(result, "processId"),
+                        .client = q->client,
+                        .has_pty = call_bool(q, "pty", false),
+                        .has_window = call_param(q, "windowBytes")};
+    list_push_back(&l->routes, &r->link);
+    l->n_routes++;
+    if (q->client->is_gone)
+        drop_route(l, r);
+    else if (l->n_routes > ROUTES_MAX)
+        drop_route(l, CONTAINER_OF(l->routes.next, struct route, link));
+}
+
+/* After its end has been told, a process writes no more. */
+void
+output_end_route(struct life *l, const struct call *q)
+{
+    struct route *r = find_route(l, (uint64_t)call_int(q, "processId", 0));
+
+    if (r && r->client == q->client)
+        route_free(l, r);
+}
+
+void
+output_end_routes(struct life *l)
+{
+    LIST_FOR_EACH_SAFE(it, &l->routes)
+        route_free(l, CONTAINER_OF(it, struct route, link));
+}
+
+/* --- passing it on */
+
+/* Who is to have it; NULL: nobody, or nobody any more. */
+static struct client *
+client_of(const struct life *l, struct text params, const char **ret_id)
+{
+    uint64_t number = member_number(params, "request_id");
+    const struct call *q = number ? route_find_open(l, number) : NULL;
+    const struct route *r =
+        number ? NULL : find_route(l, member_number(params, "process_id"));
+    struct client *c = q && q->id ? q->client : r ? r->client : NULL;
+
+    *ret_id = q ? q->id : NULL;
+    return c && !c->is_gone && !c->takes_no_output ? c : NULL;
+}
+
+/* No others, however they are written: a session speaks for itself alone. */
+static bool
+is_of_output(struct text name)
+{
+    static const char *const names[] = {"request_id", "process_id", "stream",
+                                        "data",       "seq",        "encoding"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static void
+put_output(struct buf *b, const struct session *s, struct text params,
+           const char *id)
+{
+    struct member m;
+    struct scan scan;
+
+    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"method\":\"output\",\"params\":{");
+    put_name(b, "sessionId");
+    put_text(b, s->id);
+    (void)scan_object(params, &scan);
+    while (scan_next(&scan, &m)) {
+        if (!is_of_output(m.name))
+            continue;
+        buf_puts(b, ",\"");
+        buf_add(b, m.name.p, m.name.len);
+        buf_puts(b, "\":");
+        if (id && text_is(m.name, "request_id"))
+            buf_puts(b, id);
+        else
+            buf_add(b, m.value.p, m.value.len);
+    }
+    buf_puts(b, "}}");
+}
+
+void
+output_pass(struct life *l, struct text params)
+{
+    const char *id;
+    struct client *c = client_of(l, params, &id);
+    struct buf b;
+
+    l->used_ns = reactor_now_ns();
+    if (!c)
+        return;
+    buf_init(&b, SIZE_MAX);
+    put_output(&b, l->s, params, id);
+    if (!b.error)
+        c->ops->send(c, b.p, b.len);
+    buf_fini(&b);
+    if (c->ops->is_behind(c))
+        list_push_back(&c->stalled, &l->stall);
+}
+
+/* --- clients that go */
+
+/* Its terminals hang up. */
+static void
+hang_up(struct life *l, const struct route *r)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"processId\":%" PRIu64 ",\"signal\":1}", r->process);
+    if (!b.error)
+        route_ask(l, ASK_HANG_UP, "process.kill", &b);
+    buf_fini(&b);
+}
+
+static void
+forget_in(struct life *l, const struct client *c)
+{
+    LIST_FOR_EACH_SAFE(it, &l->routes) {
+        struct route *r = CONTAINER_OF(it, struct route, link);
+        if (r->client != c)
+            continue;
+        if (r->has_pty)
+            hang_up(l, r);
+        drop_route(l, r);
+    }
+    LIST_FOR_EACH(it, &l->open) {
+        const struct call *q = CONTAINER_OF(it, struct call, turn);
+        if (q->client == c && method_is(q->method, "run") &&
+            call_param(q, "windowBytes"))
+            open_window(l, "requestId", q->number);
+    }
+}
+
+void
+route_forget_client(struct client *c)
+{
+    route_go_on(c);
+    events_forget_client(c->sv, c);
+    LIST_FOR_EACH(it, &c->sv->lives)
+        forget_in(CONTAINER_OF(it, struct life, link), c);
+}

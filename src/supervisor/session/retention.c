@@ -1,0 +1,46 @@
+/* Sessions that nobody has used for a long time are ended, if the configuration
+ * says so. */
+#include "supervisor/session/session.h"
+
+#include "supervisor/config/config.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+#define DAY_MS  INT64_C(86400000)
+
+static void
+ended(struct session *s, void *arg, int error, const char *why)
+{
+    (void)arg;
+    (void)error; /* it is saved later */
+    (void)why;
+    session_forget(s);
+}
+
+static void
+end_if_old(struct session *s, void *before_ms)
+{
+    if (s->life || s->state == SESSION_ended ||
+        s->changed_ms >= *(int64_t *)before_ms)
+        return;
+    session_enter(s, &(struct state_change){.to = SESSION_ended,
+                                            .cause = CAUSE_retention,
+                                            .done = ended});
+}
+
+static void
+look(struct timer *t)
+{
+    struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
+    int64_t before_ms = wall_ms() - sv->config->store_retention_days * DAY_MS;
+
+    sessions_each(&sv->sessions, end_if_old, &before_ms);
+    reactor_set_timer(&sv->reactor, t, reactor_now_ns() + HOUR_NS);
+}
+
+void
+retention_begin(struct supervisor *sv)
+{
+    sv->retention.fire = look;
+    if (sv->config->store_retention_days)
+        look(&sv->retention);
+}

@@ -1,0 +1,496 @@
+/* Lines between clients and workers. A worker is not trusted: whatever it sends
+ * is checked, and a line that is not as it must be is its end. */
+#include "supervisor/session/route.h"
+
+#include "supervisor/session/events.h"
+#include "supervisor/session/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+    ANSWER_BYTES_MAX = 32 << 20, /* of a worker's line */
+    HELD_BYTES_MAX = 4 << 20,    /* of answers that wait for a commit */
+    READS_AHEAD = 16,            /* before all else is looked at */
+};
+
+/* --- to the worker */
+
+static void
+send_line(struct life *l, struct buf *b)
+{
+    buf_puts(b, "\n");
+    if (b->error)
+        life_end(l, SESSION_paused, CAUSE_crashed, "out of memory");
+    else
+        outbox_put(&l->out, b->p, b->len);
+    route_watch(l);
+}
+
+static void
+put_request(struct buf *b, uint64_t number, const char *method)
+{
+    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_printf(b, "%" PRIu64 ",\"method\":\"%s\",\"params\":", number, method);
+}
+
+void
+route_ask(struct life *l, uint64_t number, const char *method,
+          const struct buf *params)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    put_request(&b, number, method);
+    if (params)
+        buf_add(&b, params->p, params->len);
+    else
+        buf_puts(&b, "{}");
+    buf_puts(&b, "}");
+    l->n_asked[number]++;
+    send_line(l, &b);
+    buf_fini(&b);
+}
+
+void
+route_cancel(struct life *l, uint64_t number)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"requestId\":%" PRIu64 "}", number);
+    if (!b.error)
+        route_ask(l, ASK_CANCEL, "cancel", &b);
+    buf_fini(&b);
+}
+
+/* The worker's number of a call of the same client; 0: none has that id. */
+static uint64_t
+number_of(const struct life *l, const struct call *q, const json_t *id)
+{
+    char *text = message_id(q->msg, id);
+    uint64_t number = 0;
+
+    LIST_FOR_EACH(it, &l->open) {
+        const struct call *other = CONTAINER_OF(it, struct call, turn);
+        if (text && other->client == q->client && other->id &&
+            id_equals(other->id, text))
+            number = other->number;
+    }
+    free(text);
+    return number;
+}
+
+/* A client of one line could never give bytes of a window back. */
+static bool
+is_for_worker(const struct call *q, const char *name)
+{
+    if (!strcmp(name, "windowBytes"))
+        return q->client->ops->again && !q->client->is_gone;
+    return strcmp(name, "sessionId");
+}
+
+/* The client's parameters without those that are ours. */
+static void
+put_params(struct buf *b, const struct life *l, const struct call *q)
+{
+    const char *name;
+    json_t *value;
+
+    buf_puts(b, "{");
+    json_object_foreach((json_t *)q->params, name, value)
+    {
+        if (!is_for_worker(q, name))
+            continue;
+        buf_puts(b, b->p[b->len - 1] == '{' ? "" : ",");
+        put_text(b, name);
+        buf_puts(b, ":");
+        if (!strcmp(name, "requestId") && !json_is_null(value))
+            buf_printf(b, "%" PRIu64, number_of(l, q, value));
+        else
+            put_json(b, q->msg, value);
+    }
+    buf_puts(b, "}");
+}
+
+/* Is there a run at the worker that q, a `cancel`, may mean? */
+static bool
+has_target(const struct life *l, const struct call *q)
+{
+    const json_t *id = call_param(q, "requestId");
+
+    if (id)
+        return number_of(l, q, id);
+    LIST_FOR_EACH(it, &l->open)
+        if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
+            return true;
+    return false;
+}
+
+void
+route_send_call(struct life *l, OWN struct call *q)
+{
+    bool was_cancelled =
+        backlog_was_cancelled(&q->client->waiting, l->s->id, q->id);
+    struct buf b;
+
+    if (method_is(q->method, "cancel") && !has_target(l, q) &&
+        client_cancel_waiting(q))
+        return;
+    buf_init(&b, SIZE_MAX);
+    q->number = ++l->last_number;
+    if (q->follow) {
+        put_request(&b, q->number, "state.commit");
+        buf_puts(&b, "{}");
+    } else {
+        put_request(&b, q->number, q->method->name);
+        put_params(&b, l, q);
+    }
+    buf_puts(&b, "}");
+    if (b.error) {
+        buf_fini(&b);
+        call_error(q, INVALID_PARAMS, "params: nested too deeply");
+        return;
+    }
+    list_remove(&q->turn);
+    list_push_back(&l->open, &q->turn);
+    l->s->sv->counters.routed++;
+    life_used(l);
+    send_line(l, &b);
+    buf_fini(&b);
+    if (was_cancelled)
+        route_cancel(l, l->last_number);
+}
+
+/* --- answers */
+
+struct reply {
+    struct text id, commit, method, params, kind, value;
+    bool has_version, is_bad;
+};
+
+static void
+take_member(struct reply *r, const struct member *m)
+{
+    struct text *known[] = {&r->id, &r->commit, &r->method, &r->params};
+    static const char *const names[] = {"id", "commit", "method", "params"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(m->name, names[i])) {
+            r->is_bad |= known[i]->p != NULL;
+            *known[i] = m->value;
+            return;
+        }
+    if (text_is(m->name, "jsonrpc")) {
+        r->is_bad |= r->has_version || !text_is(m->value, "\"2.0\"");
+        r->has_version = true;
+    } else if (text_is(m->name, "result") || text_is(m->name, "error")) {
+        r->is_bad |= r->kind.p != NULL;
+        r->kind = m->name;
+        r->value = m->value;
+    } else {
+        r->is_bad = true;
+    }
+}
+
+static bool
+parse_reply(struct text line, struct reply *ret)
+{
+    struct member m;
+    struct scan s;
+
+    *ret = (struct reply){0};
+    if (!scan_object(line, &s))
+        return false;
+    while (scan_next(&s, &m))
+        take_member(ret, &m);
+    return scan_is_over(&s) && ret->has_version && !ret->is_bad;
+}
+
+struct call *
+route_find_open(const struct life *l, uint64_t number)
+{
+    LIST_FOR_EACH(it, &l->open) {
+        struct call *q = CONTAINER_OF(it, struct call, turn);
+        if (q->number == number)
+            return q;
+    }
+    return NULL;
+}
+
+static void
+finish_call(struct life *l, OWN struct call *q)
+{
+    struct client *c = q->client;
+
+    histogram_add(&l->s->sv->counters.answer, reactor_now_ns() - q->begun_ns);
+    if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->stall))
+        list_push_back(&c->stalled, &l->stall);
+    if (q->follow)
+        q->follow(q);
+    else
+        call_end(q);
+}
+
+static void
+answer_call(struct life *l, OWN struct call *q, const struct reply *r)
+{
+    bool is_fine = text_is(r->kind, "result");
+
+    if (is_fine && method_is(q->method, "process.start"))
+        output_add_route(l, q, r->value);
+    if (is_fine && method_is(q->method, "process.wait"))
+        output_end_route(l, q);
+    if (!q->follow || !is_fine) {
+        q->follow = NULL;
+        call_pass(q, r->kind, r->value);
+    }
+    list_remove(&q->turn);
+    if (q->commit <= l->committed) {
+        finish_call(l, q);
+        return;
+    }
+    list_push_back(&l->held, &q->turn);
+    l->held_bytes += q->answer.len;
+}
+
+void
+route_release(struct life *l)
+{
+    while (!list_is_empty(&l->held)) {
+        struct call *q = CONTAINER_OF(l->held.next, struct call, turn);
+        if (q->commit > l->committed)
+            break;
+        list_remove(&q->turn);
+        l->held_bytes -= q->answer.len;
+        finish_call(l, q);
+    }
+    if (l->phase == LIFE_LEAVING && l->leave_commit &&
+        l->leave_commit <= l->committed)
+        life_left(l);
+    route_read(l);
+    route_watch(l);
+}
+
+/* --- lines of the worker */
+
+static bool
+is_output(const struct reply *r)
+{
+    struct scan s;
+
+    return text_is(r->method, "\"output\"") && !r->id.p && !r->kind.p &&
+           !r->commit.p && r->params.p && scan_object(r->params, &s);
+}
+
+/* The message of an error object. */
+static void
+error_text(struct text error, char *ret, size_t size)
+{
+    json_t *e = json_loadb(error.p, error.len, 0, NULL);
+    const char *text = json_string_value(json_object_get(e, "message"));
+
+    (void)snprintf(ret, size, "%s", text && *text ? text : "no reason given");
+    json_decref(e);
+}
+
+static void
+take_ask(struct life *l, uint64_t number, uint64_t commit,
+         const struct reply *r)
+{
+    char reason[REASON_BYTES] = "";
+
+    if (!l->n_asked[number]) {
+        life_fault(l, "an answer that nobody asked for");
+        return;
+    }
+    l->n_asked[number]--;
+    if (text_is(r->kind, "error"))
+        error_text(r->value, reason, sizeof reason);
+    life_answered(l, number, commit, *reason ? reason : NULL);
+}
+
+static void
+take_answer(struct life *l, const struct reply *r)
+{
+    uint64_t number = 0, commit = 0;
+
+    if (!text_number(r->id, &number) || !r->kind.p || r->method.p ||
+        r->params.p || (r->commit.p && !text_number(r->commit, &commit))) {
+        life_fault(l, "a line that is no answer");
+        return;
+    }
+    if (number <= ASK_LAST) {
+        take_ask(l, number, commit, r);
+        return;
+    }
+    struct call *q = route_find_open(l, number);
+    if (!q) {
+        life_fault(l, "an answer that nobody asked for");
+        return;
+    }
+    q->commit = commit;
+    answer_call(l, q, r);
+}
+
+static void
+take_line(struct life *l, struct text line)
+{
+    struct reply r;
+
+    if (!parse_reply(line, &r))
+        life_fault(l, "a line that is not JSON-RPC");
+    else if (is_output(&r))
+        output_pass(l, r.params);
+    else
+        take_answer(l, &r);
+}
+
+/* The line is gone; its beginning says whose answer it was. */
+static void
+take_too_large(struct life *l)
+{
+    static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
+    size_t n = strlen(head);
+    const char *p = l->in.head;
+
+    struct text id = {p + n, strspn(p + n, "0123456789")};
+    uint64_t number = 0;
+    struct call *q = NULL;
+
+    if (!strncmp(p, head, n) && text_number(id, &number))
+        q = route_find_open(l, number);
+    if (q)
+        call_error(q, SANDBOX_ERROR,
+                   "EFBIG: the answer is longer than %d bytes; ask for parts",
+                   ANSWER_BYTES_MAX);
+    else
+        life_fault(l, "a line of more than %d bytes", ANSWER_BYTES_MAX);
+}
+
+/* False: no whole line is there. */
+static bool
+take_next(struct life *l)
+{
+    struct text t = {0};
+    char *line;
+
+    enum frame_event e = frame_next(&l->in, &line, &t.len);
+    if (e == FRAME_MORE)
+        return false;
+    t.p = line;
+    if (e == FRAME_TOO_LARGE)
+        take_too_large(l);
+    else
+        take_line(l, t);
+    return true;
+}
+
+static bool
+may_read(const struct life *l)
+{
+    return l->worker && list_is_empty(&l->stall) &&
+           l->held_bytes <= HELD_BYTES_MAX && !l->is_refused && !l->is_faulty;
+}
+
+void
+route_read(struct life *l)
+{
+    int n = 1;
+
+    for (int i = 0; i < READS_AHEAD && n > 0; i++) {
+        while (may_read(l) && take_next(l))
+            ;
+        if (may_read(l))
+            n = frame_read(&l->in, l->worker->rpc_hfd, true);
+    }
+    while (may_read(l) && take_next(l))
+        ;
+}
+
+void
+route_watch(struct life *l)
+{
+    uint32_t events = may_read(l) ? EPOLLIN : 0;
+
+    if (outbox_queued(&l->out) && !l->out.is_broken)
+        events |= EPOLLOUT;
+    reactor_change(&l->s->sv->reactor, &l->rpc, events);
+}
+
+static void
+on_rpc(struct source *source, uint32_t events)
+{
+    struct life *l = CONTAINER_OF(source, struct life, rpc);
+
+    if (events & EPOLLOUT)
+        outbox_flush(&l->out);
+    if (events & (EPOLLIN | EPOLLHUP))
+        route_read(l);
+    /* Nothing will come any more; that the worker is dead, its pool tells. */
+    if (events & (EPOLLHUP | EPOLLERR))
+        reactor_remove(&l->s->sv->reactor, &l->rpc);
+    else
+        route_watch(l);
+}
+
+int
+route_begin(struct life *l)
+{
+    frame_init(&l->in, ANSWER_BYTES_MAX);
+    outbox_init(&l->out, l->worker->rpc_hfd);
+    l->last_number = ASK_LAST;
+    l->rpc.ready = on_rpc;
+    return reactor_add(&l->s->sv->reactor, &l->rpc, l->worker->rpc_hfd,
+                       EPOLLIN);
+}
+
+static void
+interrupt(const struct life *l, struct list *calls)
+{
+    while (!list_is_empty(calls)) {
+        struct call *q = CONTAINER_OF(calls->next, struct call, turn);
+        list_remove(&q->turn);
+        call_error(q, SESSION_ERROR,
+                   "Session interrupted: %s%s%s: what was asked may have been "
+                   "done in part; the session goes on from its last answer",
+                   cause_names[l->fate.cause], *l->fate.reason ? ": " : "",
+                   l->fate.reason);
+    }
+}
+
+void
+route_interrupt(struct life *l)
+{
+    interrupt(l, &l->held);
+    interrupt(l, &l->open);
+}
+
+void
+route_end(struct life *l)
+{
+    reactor_remove(&l->s->sv->reactor, &l->rpc);
+    list_remove(&l->stall);
+    output_end_routes(l);
+    frame_fini(&l->in);
+    outbox_fini(&l->out);
+}
+
+/* --- clients */
+
+void
+route_go_on(struct client *c)
+{
+    struct list stalled;
+
+    list_move(&c->stalled, &stalled);
+    while (!list_is_empty(&stalled)) {
+        struct life *l = CONTAINER_OF(stalled.next, struct life, stall);
+        list_remove(&l->stall);
+        route_read(l);
+        route_watch(l);
+    }
+}

@@ -1,0 +1,12 @@
+/* The log of the supervisor, on standard error. */
+#ifndef SUPERVISOR_SAY_H
+#define SUPERVISOR_SAY_H
+
+#include "supervisor/config/config.h"
+
+struct supervisor;
+
+void say(const struct supervisor *sv, enum config_level level,
+         const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

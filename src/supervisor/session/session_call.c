@@ -1,0 +1,193 @@
+/* From calls to sessions, by the session's state. */
+#include "supervisor/session/session.h"
+
+#include "supervisor/config/config.h"
+#include "supervisor/session/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sessions that are not in the table */
+
+/* The store knows those that have ended. */
+struct lookup {
+    struct keeper_job job;
+    struct call *q;
+    char id[SESSION_ID_BYTES];
+    bool is_found;
+    struct buf json;
+};
+
+static int
+found(void *arg, const struct store_session *row)
+{
+    struct lookup *u = arg;
+
+    u->is_found = true;
+    store_session_put_json(row, &u->json);
+    return 0;
+}
+
+static int
+run_lookup(struct store *store, struct keeper_job *j)
+{
+    struct lookup *u = CONTAINER_OF(j, struct lookup, job);
+
+    (void)store_session_get(store, u->id, found, u);
+    return 0;
+}
+
+static void
+lookup_done(struct keeper_job *j, int error)
+{
+    struct lookup *u = CONTAINER_OF(j, struct lookup, job);
+
+    (void)error;
+    if (!u->is_found) {
+        call_error(u->q, INVALID_PARAMS, "Unknown sessionId: %s", u->id);
+    } else if (method_is(u->q->method, "session.get")) {
+        struct buf *b = call_begin(u->q);
+        buf_add(b, u->json.p, u->json.len);
+        call_end(u->q);
+    } else {
+        call_error(u->q, SESSION_ERROR, "Session ended: %s", u->id);
+    }
+    buf_fini(&u->json);
+    free(u);
+}
+
+static void
+look_up(OWN struct call *q, struct text id)
+{
+    struct lookup *u = calloc(1, sizeof *u);
+
+    if (id.len != SESSION_ID_BYTES - 1 || !u) {
+        free(u);
+        call_error(q, INVALID_PARAMS, "Unknown sessionId: %.200s", id.p);
+        return;
+    }
+    u->job = (struct keeper_job){
+        .kind = KEEPER_READ, .run = run_lookup, .done = lookup_done};
+    u->q = q;
+    memcpy(u->id, id.p, id.len);
+    buf_init(&u->json, SIZE_MAX);
+    keeper_post(q->client->sv->keeper, &u->job);
+}
+
+/* --- to a session */
+
+static void
+to_session(OWN struct call *q)
+{
+    const json_t *id = call_param(q, "sessionId");
+
+    if (!id) {
+        call_error(q, INVALID_PARAMS, "Missing required param: sessionId");
+        return;
+    }
+    if (!json_is_string(id)) {
+        call_error(q, INVALID_PARAMS, "sessionId must be a string");
+        return;
+    }
+    q->session = sessions_find(q->client->sv, message_text(q->msg, id));
+    if (!q->session)
+        look_up(q, message_text(q->msg, id));
+    else
+        session_call(q->session, q);
+}
+
+static void
+refuse_at_end(OWN struct call *q)
+{
+    call_error(q, SESSION_ERROR, "The supervisor is shutting down");
+}
+
+void
+route_call(OWN struct call *q)
+{
+    char error[PARAM_ERROR_BYTES];
+    const struct method *m = q->method;
+
+    if (m->refusal)
+        call_error(q, METHOD_NOT_FOUND, "Not here: %s: %s", m->name,
+                   m->refusal);
+    else if (q->client->sv->is_ending)
+        refuse_at_end(q);
+    else if (method_check(m, q->msg, q->params, error) < 0)
+        call_error(q, INVALID_PARAMS, "%s", error);
+    else if (m->flags & NO_SESSION)
+        m->handle(q);
+    else
+        to_session(q);
+}
+
+/* --- by its state */
+
+void
+session_refuse(const struct session *s, OWN struct call *q)
+{
+    call_error(q, SESSION_ERROR, "Session %s (%s%s%s)%s: %s",
+               session_state_names[s->state], cause_names[s->cause],
+               *s->reason ? ": " : "", s->reason,
+               s->state == SESSION_ended ? "" : "; session.resume starts it",
+               s->id);
+}
+
+void
+session_wait(struct session *s, OWN struct call *q)
+{
+    list_remove(&q->turn);
+    list_push_back(&s->waiting, &q->turn);
+}
+
+bool
+session_is_serving(const struct session *s)
+{
+    return s->life && s->life->phase == LIFE_SERVING;
+}
+
+/* A call for the worker, or one that the worker has to commit before. */
+void
+session_to_worker(struct session *s, OWN struct call *q)
+{
+    if (s->command)
+        call_error(q, SESSION_ERROR,
+                   "The session runs a command and has no sandbox: %s", s->id);
+    else if (session_is_serving(s))
+        route_send_call(s->life, q);
+    else if (s->life) /* starting, or about to be paused */
+        session_wait(s, q);
+    else if (s->state == SESSION_paused && s->auto_resume)
+        session_resume(s, CAUSE_call, q);
+    else
+        session_refuse(s, q);
+}
+
+void
+session_call(struct session *s, OWN struct call *q)
+{
+    q->session = s;
+    if (q->method->flags & ROUTED)
+        session_to_worker(s, q);
+    else
+        q->method->handle(q);
+}
+
+/* Some may wait again. */
+void
+session_serve_waiting(struct session *s)
+{
+    struct list calls;
+
+    list_init(&calls);
+    if (!list_is_empty(&s->waiting))
+        list_move(&s->waiting, &calls);
+    while (!list_is_empty(&calls)) {
+        struct call *q = CONTAINER_OF(calls.next, struct call, turn);
+        list_remove(&q->turn);
+        if (s->sv->is_ending) /* nothing is resumed any more */
+            refuse_at_end(q);
+        else
+            session_call(s, q);
+    }
+}

@@ -1,0 +1,327 @@
+/* What a session was created with: from the client, to the store and back, to
+ * the worker.
+ *
+ * limits:  {"memoryMb":512,"cpuPercent":100,"diskMb":1024,"maxProcesses":64}
+ * options: {"autoResume":true} and "command" (an array) or "create" (the
+ *          client's parameters for the worker's create). */
+#include "supervisor/session/session.h"
+
+#include "supervisor/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parameters of session.create that the worker is given as they are. */
+static const char *const passed_on[] = {
+    "env",        "timeoutMs",    "seed",          "clock",
+    "allowTools", "pythonPath",   "writablePaths", "cwd",
+    "fileCount",  "commandBytes", "user"};
+
+enum { COMMAND_BYTES = 1 << 20 };
+
+/* --- from the client */
+
+static int
+refuse_lines(struct call *q, struct buf *errors)
+{
+    while (errors->len && errors->p[errors->len - 1] == '\n')
+        errors->len--;
+    call_error(q, INVALID_PARAMS, "%.*s", (int)errors->len,
+               errors->p ? errors->p : "");
+    return -EINVAL;
+}
+
+static int
+take_limits(struct session *s, struct call *q)
+{
+    const struct config *c = s->sv->config;
+    const char *agent = call_text(q, "agent");
+    const json_t *limits = call_param(q, "limits");
+    struct buf errors;
+
+    buf_init(&errors, CALL_TEXT_BYTES / 2);
+    int r = config_agent_limits(c, agent, &errors, s->limit);
+    if (r == 0 && limits)
+        r = config_lay_limits(c, limits, "limits", &errors, s->limit);
+    if (r == -ENOENT)
+        call_error(q, INVALID_PARAMS, "Unknown agent: %.200s", agent);
+    else if (r < 0)
+        (void)refuse_lines(q, &errors);
+    buf_fini(&errors);
+    return r;
+}
+
+static char *
+limits_json(const struct session *s)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    for (int i = 0; i < N_LIMITS; i++)
+        if (config_limit_key((enum limit)i))
+            put_number(&b, config_limit_key((enum limit)i), s->limit[i]);
+    buf_add(&b, "}", 2);
+    if (b.error)
+        buf_fini(&b);
+    return buf_steal(&b);
+}
+
+static void
+put_passed_on(struct buf *b, const struct call *q)
+{
+    put_name(b, "create");
+    buf_puts(b, "{");
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
+        const json_t *v = call_param(q, passed_on[i]);
+        if (!v)
+            continue;
+        put_name(b, passed_on[i]);
+        put_json(b, q->msg, v);
+    }
+    buf_puts(b, "}");
+}
+
+static char *
+options_json(const struct session *s, const struct call *q)
+{
+    const json_t *command = call_param(q, "command");
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    put_bool(&b, "autoResume", s->auto_resume);
+    if (command) {
+        put_name(&b, "command");
+        put_json(&b, q->msg, command);
+        put_bool(&b, "network", call_bool(q, "network", false));
+    } else {
+        put_passed_on(&b, q);
+    }
+    buf_add(&b, "}", 2);
+    if (b.error)
+        buf_fini(&b);
+    return buf_steal(&b);
+}
+
+static bool
+is_interval(const struct session *s, const struct call *q)
+{
+    const char *text = call_text(q, "durability");
+
+    return text ? !strcmp(text, "interval")
+                : s->sv->config->store_durability == DURABILITY_interval;
+}
+
+static int
+refuse(struct call *q, const char *name, const char *why)
+{
+    call_error(q, INVALID_PARAMS, "%s %s", name, why);
+    return -EINVAL;
+}
+
+/* What is for a sandbox is not for a command, and the other way round. */
+static int
+check_command(const struct session *s, struct call *q)
+{
+    const json_t *command = call_param(q, "command");
+    bool wants_network = call_bool(q, "network", false);
+
+    if (wants_network && !command)
+        return refuse(q, "network", "is for a command only");
+    if (wants_network && !s->sv->config->command_network)
+        return refuse(q, "network",
+                      "needs command_network in the configuration");
+    if (command && !json_array_size(command))
+        return refuse(q, "command", "must not be empty");
+    for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
+        if (call_param(q, passed_on[i]))
+            return refuse(q, passed_on[i], "is not for a command");
+    return 0;
+}
+
+/* The worker has memory, and the store space, for no more. */
+static int
+check_files(const struct session *s, struct call *q)
+{
+    uint64_t most = limit_files(s->limit[LIMIT_disk]);
+
+    if ((uint64_t)call_int(q, "fileCount", 0) <= most)
+        return 0;
+    call_error(q, INVALID_PARAMS,
+               "fileCount must be at most %llu with limits.diskMb %u; more "
+               "disk allows more files, 64 for each MB",
+               (unsigned long long)most, s->limit[LIMIT_disk]);
+    return -EINVAL;
+}
+
+static int
+check_user(struct call *q)
+{
+    const char *user = call_text(q, "user");
+
+    if (!user || !strcmp(user, "user") || !strcmp(user, "root"))
+        return 0;
+    call_error(q, INVALID_PARAMS, "user: '%.100s' is not \"user\" or \"root\"",
+               user);
+    return -EINVAL;
+}
+
+int
+session_take_options(struct session *s, struct call *q)
+{
+    const char *agent = call_text(q, "agent"), *label = call_text(q, "label");
+
+    if (label && strlen(label) > LABEL_BYTES_MAX) {
+        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                   LABEL_BYTES_MAX);
+        return -EINVAL;
+    }
+    int r = check_command(s, q);
+    if (r == 0)
+        r = check_user(q);
+    if (r == 0)
+        r = take_limits(s, q);
+    if (r == 0)
+        r = check_files(s, q);
+    if (r < 0)
+        return r;
+    s->is_interval = is_interval(s, q);
+    s->auto_resume = call_bool(q, "autoResume", s->sv->config->auto_resume);
+    s->agent = strdup(agent ? agent : "");
+    s->label = strdup(label ? label : "");
+    s->limits = limits_json(s);
+    s->options = options_json(s, q);
+    if (s->agent && s->label && s->limits && s->options)
+        r = session_read_options(s);
+    else
+        r = -ENOMEM;
+    if (r < 0)
+        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+    return r;
+}
+
+/* --- from the store */
+
+/* One block: the pointers, then the words. */
+static int
+read_command(struct session *s, const json_t *array)
+{
+    size_t n = json_array_size(array), bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += json_string_length(json_array_get(array, i)) + 1;
+    s->command = malloc((n + 1) * sizeof *s->command + bytes);
+    if (!s->command)
+        return -ENOMEM;
+    char *to = (char *)(s->command + n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const char *word = json_string_value(json_array_get(array, i));
+        s->command[i] = to;
+        to = stpcpy(to, word ? word : "") + 1;
+    }
+    s->command[n] = NULL;
+    return 0;
+}
+
+static void
+read_limits(struct session *s, const json_t *limits)
+{
+    for (int i = 0; i < N_LIMITS; i++) {
+        const char *key = config_limit_key((enum limit)i);
+        json_int_t n = key ? json_integer_value(json_object_get(limits, key))
+                           : limit_rows[i].standard;
+        s->limit[i] = n >= limit_rows[i].min && n <= limit_rows[i].max
+                          ? (uint32_t)n
+                          : limit_rows[i].standard;
+    }
+}
+
+int
+session_read_options(struct session *s)
+{
+    json_t *limits = json_loads(s->limits, 0, NULL);
+    json_t *options = json_loads(s->options, JSON_ALLOW_NUL, NULL);
+    const json_t *command = json_object_get(options, "command");
+    int r = limits && options ? 0 : -EBADMSG;
+
+    read_limits(s, limits);
+    s->auto_resume = json_is_true(json_object_get(options, "autoResume"));
+    s->limit[LIMIT_network] = json_is_true(json_object_get(options, "network"));
+    if (r == 0 && command)
+        r = read_command(s, command);
+    json_decref(limits);
+    json_decref(options);
+    return r;
+}
+
+/* --- to the worker */
+
+/* A member of an object in JSON; NULL: there is none. */
+static struct text
+member_of(struct text object, const char *name)
+{
+    struct member m;
+    struct scan s;
+
+    if (object.p && scan_object(object, &s))
+        while (scan_next(&s, &m))
+            if (text_is(m.name, name))
+                return m.value;
+    return (struct text){0};
+}
+
+/* Those of the worker's `limits` that the session may name itself. */
+static void
+put_limit(struct buf *b, struct text create, const char *name, uint64_t absent)
+{
+    struct text given = member_of(create, name);
+
+    if (!given.p) {
+        put_number(b, name, absent);
+        return;
+    }
+    put_name(b, name);
+    buf_add(b, given.p, given.len);
+}
+
+/* The other members, as they are. */
+static void
+put_stored(struct buf *b, struct text create)
+{
+    struct member m;
+    struct scan s;
+
+    if (!create.p || !scan_object(create, &s))
+        return;
+    while (scan_next(&s, &m)) {
+        if (text_is(m.name, "fileCount") || text_is(m.name, "commandBytes"))
+            continue;
+        buf_puts(b, ",\"");
+        buf_add(b, m.name.p, m.name.len);
+        buf_puts(b, "\":");
+        buf_add(b, m.value.p, m.value.len);
+    }
+}
+
+void
+session_put_create(const struct session *s, struct buf *b)
+{
+    const struct text options = {s->options, strlen(s->options)};
+    struct text create = member_of(options, "create");
+
+    buf_puts(b, "{");
+    put_number(b, "fsLimitBytes", mb_bytes(s->limit[LIMIT_disk]));
+    put_name(b, "limits");
+    buf_puts(b, "{");
+    put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
+    if (s->has_state) /* it was made when its limits were fine */
+        put_bool(b, "uncheckedMemory", true);
+    put_number(b, "processes", s->limit[LIMIT_processes]);
+    put_limit(b, create, "fileCount", limit_files(s->limit[LIMIT_disk]));
+    put_limit(b, create, "commandBytes", COMMAND_BYTES);
+    buf_puts(b, "}");
+    put_stored(b, create);
+    buf_puts(b, "}");
+}

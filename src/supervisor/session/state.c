@@ -1,0 +1,254 @@
+/* Changes of state: in memory at once, in the store as row and event. */
+#include "supervisor/session/session.h"
+
+#include "supervisor/session/events.h"
+#include "supervisor/session/not_copied.h"
+#include "supervisor/session/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_AGAIN_NS INT64_C(1000000000)
+enum { FACTS_BYTES = 32 << 10 };
+
+struct change {
+    struct keeper_job job;
+    struct list link; /* in supervisor.unsaved */
+    struct session *s;
+    struct store_session row;
+    char cause[REASON_BYTES + 32]; /* "cause" or "cause: reason" */
+    bool is_new, row_has_ended;
+    char from[SESSION_ID_BYTES]; /* the session it is a fork of */
+    char *event;                 /* JSON */
+    enum session_state to;
+    int64_t time_ms;
+    state_done *done;
+    void *arg;
+    struct buf frames; /* the first records of a fork */
+};
+
+/* --- on the keeper's thread */
+
+static int
+store_row(struct store *store, const struct change *c)
+{
+    if (*c->from)
+        return store_fork(store, c->from, &c->row);
+    if (c->is_new)
+        return store_session_create(store, &c->row);
+    if (c->row_has_ended) /* session.end did it before */
+        return 0;
+    if (c->to == SESSION_ended)
+        return store_session_end(store, &c->row);
+    return store_session_update(store, &c->row);
+}
+
+static int
+run_change(struct store *store, struct keeper_job *j)
+{
+    struct change *c = CONTAINER_OF(j, struct change, job);
+    struct store_place place = {0};
+    struct store_event e = {.time_ms = c->time_ms,
+                            .session = c->row.id,
+                            .agent = c->row.agent,
+                            .kind = session_state_names[c->to],
+                            .cause = c->cause,
+                            .figures = c->event};
+
+    int r = store_row(store, c);
+    if (r == 0 && *c->from &&
+        store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
+        c->frames.len = 0; /* a fork of a damaged state is mended later */
+    return r < 0 ? r : store_event_append(store, &e, NULL);
+}
+
+static bool
+makes_space(struct store *store, struct keeper_job *j)
+{
+    const struct change *c = CONTAINER_OF(j, struct change, job);
+
+    (void)store;
+    return c->to == SESSION_ended || c->to == SESSION_stopped;
+}
+
+/* --- on the loop's */
+
+static void
+change_free(struct change *c)
+{
+    struct session *s = c->s;
+
+    buf_fini(&c->frames);
+    free(c->event);
+    free(c);
+    session_put(s);
+}
+
+static void
+fill_row(struct change *c)
+{
+    session_row(c->s, &c->row);
+    c->row.cause = c->cause;
+}
+
+/* Once more, with the session as it is now. */
+static void
+save_again(struct timer *t)
+{
+    struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
+
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
+        struct change *c = CONTAINER_OF(it, struct change, link);
+        list_remove(&c->link);
+        fill_row(c);
+        keeper_post(sv->keeper, &c->job);
+    }
+}
+
+/* Whoever waited has been told; the store shall have it nevertheless. */
+static void
+keep_unsaved(struct change *c)
+{
+    struct supervisor *sv = c->s->sv;
+
+    list_push_back(&sv->unsaved, &c->link);
+    sv->save_again.fire = save_again;
+    reactor_set_timer(&sv->reactor, &sv->save_again,
+                      reactor_now_ns() + SAVE_AGAIN_NS);
+}
+
+void
+states_forget_unsaved(struct supervisor *sv)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
+        struct change *c = CONTAINER_OF(it, struct change, link);
+        list_remove(&c->link);
+        change_free(c);
+    }
+}
+
+static void
+change_done(struct keeper_job *j, int error)
+{
+    struct change *c = CONTAINER_OF(j, struct change, job);
+    struct session *s = c->s;
+    state_done *done = c->done;
+
+    if (error < 0)
+        say(s->sv, LEVEL_error, "session %s: the store: %s", s->id, j->why);
+    else
+        events_happened(s->sv);
+    c->done = NULL;
+    if (error == 0 && *c->from)
+        session_note_not_copied(s, c->frames.p, c->frames.len);
+    if (done)
+        done(s, c->arg, error, j->why);
+    if (error < 0 && error != -ENOENT && !c->is_new)
+        keep_unsaved(c);
+    else
+        change_free(c);
+}
+
+/* The members of an event that the store has no column for. */
+static char *
+event_json(const struct session *s, enum session_state from, bool is_new,
+           const struct state_change *c)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    put_name(&b, "label");
+    put_text(&b, s->label);
+    put_name(&b, "from");
+    if (is_new)
+        buf_puts(&b, "null");
+    else
+        put_text(&b, session_state_names[from]);
+    if (c->forked_from) {
+        put_name(&b, "forkedFrom");
+        put_text(&b, c->forked_from->id);
+    }
+    put_name(&b, "figures");
+    buf_puts(&b, c->figures ? c->figures : "{}");
+    buf_puts(&b, "}");
+    buf_add(&b, "", 1);
+    if (b.error)
+        buf_fini(&b);
+    return buf_steal(&b);
+}
+
+/* What nobody waits for need not be on the disk before anything else: a
+ * session without a worker is paused by the next supervisor in any case. */
+static enum keeper_kind
+kind_of(const struct state_change *c)
+{
+    return c->done || c->to == SESSION_ended || c->to == SESSION_stopped
+               ? KEEPER_WRITE
+               : KEEPER_INTERVAL;
+}
+
+static void
+log_change(const struct session *s, enum session_state from, bool is_new)
+{
+    say(s->sv, LEVEL_info, "session %s%s%s: %s to %s: %s%s%s", s->id,
+        *s->agent ? " of " : "", s->agent,
+        is_new ? "new" : session_state_names[from],
+        session_state_names[s->state], cause_names[s->cause],
+        *s->reason ? ": " : "", s->reason);
+}
+
+static void
+enter(struct session *s, const struct state_change *c)
+{
+    struct sessions *t = &s->sv->sessions;
+
+    t->n_in_state[s->state]--;
+    t->n_in_state[c->to]++;
+    s->state = c->to;
+    s->cause = c->cause;
+    s->changed_ms = wall_ms();
+    (void)snprintf(s->reason, sizeof s->reason, "%s",
+                   c->reason ? c->reason : "");
+    s->sv->counters.entered[c->to][c->cause]++;
+}
+
+void
+session_enter(struct session *s, const struct state_change *c)
+{
+    bool is_new = c->cause == CAUSE_created || c->cause == CAUSE_forked;
+    enum session_state from = s->state;
+    struct change *n = calloc(1, sizeof *n);
+
+    enter(s, c);
+    log_change(s, from, is_new);
+    char *event = n ? event_json(s, from, is_new, c) : NULL;
+    if (!event) {
+        free(n);
+        if (c->done)
+            c->done(s, c->arg, -ENOMEM, "out of memory");
+        return;
+    }
+    *n = (struct change){.job = {.kind = kind_of(c),
+                                 .run = run_change,
+                                 .done = change_done,
+                                 .may_use_reserve = makes_space,
+                                 .bytes = strlen(event) + sizeof *n},
+                         .s = session_get(s),
+                         .is_new = is_new,
+                         .row_has_ended = s->row_has_ended,
+                         .event = event,
+                         .to = c->to,
+                         .time_ms = s->changed_ms,
+                         .done = c->done,
+                         .arg = c->arg};
+    buf_init(&n->frames, SIZE_MAX);
+    (void)snprintf(n->cause, sizeof n->cause, "%s%s%s", cause_names[c->cause],
+                   *s->reason ? ": " : "", s->reason);
+    if (c->forked_from)
+        memcpy(n->from, c->forked_from->id, sizeof n->from);
+    fill_row(n);
+    keeper_post(s->sv->keeper, &n->job);
+}

@@ -1,0 +1,41 @@
+/* The supervisor: one object that everything in it refers to. */
+#ifndef SUPERVISOR_SUPERVISOR_H
+#define SUPERVISOR_SUPERVISOR_H
+
+#include "supervisor/common/reactor.h"
+#include "supervisor/session/images.h"
+#include "supervisor/session/sessions.h"
+
+struct config;  /* config.h */
+struct keeper;  /* store/keeper.h */
+struct store;   /* store/store.h */
+struct workers; /* worker.h */
+
+struct supervisor {
+    struct reactor reactor;
+    const struct config *config;
+    struct store *store; /* of the keeper's thread, while it runs */
+    struct keeper *keeper;
+    struct workers *workers; /* with the current image */
+    struct images images;
+    struct sessions sessions;
+    struct list lives;         /* of sessions, in the order of their starts */
+    struct list event_waiters; /* events.c */
+    struct list unsaved; /* changes of state that the store did not take */
+    struct timer save_again;
+    struct timer retention;
+    struct list clients;
+    size_t n_clients;
+    size_t n_workers; /* that sessions have */
+    struct counters counters;
+    int64_t started_ms;  /* since 1970 */
+    bool is_ending;      /* told to */
+    char birth_why[256]; /* the last birth of a worker that failed */
+};
+
+/* Pauses all sessions, then ends the loop. */
+void supervisor_end(struct supervisor *sv);
+/* Is nothing left to pause? */
+void supervisor_check_end(struct supervisor *sv);
+
+#endif

@@ -1,0 +1,253 @@
+/* The birth of a worker: a group, a process in namespaces of its own, its
+ * descriptors; up to its exec.
+ *
+ * It begins as root of its user namespace, to open what the runtime needs and
+ * to build its root; then it seals itself (seal.c). Until then it runs nothing
+ * but our own program, and has read nothing from outside. */
+#include "supervisor/workers/birth.h"
+
+#include "base/hfd.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { GO_HFD = 4, FAIL_HFD, PARENT_HFD };
+
+/* What it shares with the nursery until its exec. */
+struct newborn {
+    char *const *argv, *const *envp;
+    int rpc_hfd, words_hfd, state_hfd; /* its ends */
+    int go_hfd, fail_hfd;
+    int parent_hfd; /* the supervisor, as a process */
+};
+
+struct failure {
+    int32_t error;
+    char where[WHERE_BYTES];
+};
+
+/* --- in the child */
+
+static void
+say(const struct newborn *n, const char *where, int error)
+{
+    struct failure f = {.error = -error};
+
+    (void)snprintf(f.where, sizeof f.where, "%s", where);
+    (void)hfd_write_all(n->fail_hfd, &f, sizeof f);
+}
+
+static void
+reset_signals(void)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int i = 1; i < NSIG; i++)
+        (void)sigaction(i, &standard, NULL);
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* All are above these numbers: see nursery_main. Nothing else stays open, not
+ * even the other ends: the nursery's death must be seen. */
+static bool
+place_descriptors(struct newborn *n)
+{
+    if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
+        dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
+        dup3(n->go_hfd, GO_HFD, O_CLOEXEC) < 0 ||
+        dup3(n->fail_hfd, FAIL_HFD, O_CLOEXEC) < 0 ||
+        dup3(n->parent_hfd, PARENT_HFD, O_CLOEXEC) < 0)
+        return false;
+    n->go_hfd = GO_HFD;
+    n->fail_hfd = FAIL_HFD;
+    n->parent_hfd = PARENT_HFD;
+    return !close_range(PARENT_HFD + 1, ~0U, 0);
+}
+
+/* Its death before we asked for a signal brings none. */
+static bool
+has_parent(const struct newborn *n)
+{
+    struct pollfd p = {.fd = n->parent_hfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 0;
+}
+
+static int
+become_worker(void)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || setsid() < 0 ||
+        sethostname("sandbox", 7) < 0 || unshare(CLONE_NEWCGROUP) < 0 ||
+        setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+        return -errno;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+_Noreturn static void
+live(struct newborn *n)
+{
+    char go;
+
+    reset_signals();
+    if (!place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
+        _exit(1);
+    int r = become_worker();
+    if (r < 0) {
+        say(n, "namespaces", r);
+        _exit(1);
+    }
+    if (!has_parent(n))
+        _exit(1);
+    (void)execve(n->argv[0], n->argv, n->envp);
+    say(n, n->argv[0], -errno);
+    _exit(1);
+}
+
+/* --- in the nursery */
+
+static int
+fail(struct birth_answer *a, const char *where, int r)
+{
+    (void)snprintf(a->where, sizeof a->where, "%s", where);
+    return r;
+}
+
+/* It waits until it is where it belongs. */
+static int
+bring_up(const struct cgroup *g, int go_hfd, struct birth_answer *a)
+{
+    int r = cgroup_move(g, a->pid);
+
+    if (r < 0)
+        return fail(a, "cgroup.procs", r);
+    r = jail_map_user(a->pid, true);
+    if (r < 0)
+        return fail(a, "uid_map", r);
+    return hfd_write_all(go_hfd, "g", 1);
+}
+
+/* Until its exec, or the reason why there is none. */
+static int
+wait_for_exec(int fail_hfd, struct birth_answer *a)
+{
+    struct failure f;
+
+    ssize_t n = read(fail_hfd, &f, sizeof f);
+    if (n == 0)
+        return 0;
+    if (n != sizeof f)
+        return fail(a, "exec", -EIO);
+    f.where[WHERE_BYTES - 1] = 0;
+    return fail(a, f.where, -f.error);
+}
+
+static int
+make(const struct cgroup *g, struct newborn *n, int go_hfd, OWN int fail_hfd,
+     struct birth_answer *a)
+{
+    const struct jail_birth b = {.birthplace = cgroup_birthplace(g),
+                                 .for_parent = true};
+    CLEANUP(hfd_closep) int failed = fail_hfd;
+
+    int r = jail_clone(&b, &a->pid, &a->hfd[BIRTH_PID]);
+    if (r < 0)
+        return fail(a, "clone3", r);
+    if (!a->pid)
+        live(n);
+    r = bring_up(g, go_hfd, a);
+    hfd_closep(&n->fail_hfd);
+    return r < 0 ? r : wait_for_exec(failed, a);
+}
+
+static int
+with_pipes(const struct cgroup *g, struct newborn *n, struct birth_answer *a)
+{
+    int go[2], failed[2];
+
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return fail(a, "pipe", -errno);
+    CLEANUP(hfd_closep) int go_child = go[0];
+    CLEANUP(hfd_closep) int go_here = go[1];
+    if (pipe2(failed, O_CLOEXEC) < 0)
+        return fail(a, "pipe", -errno);
+    n->go_hfd = go_child;
+    n->fail_hfd = failed[1];
+    int r = make(g, n, go_here, failed[0], a);
+    hfd_closep(&n->fail_hfd);
+    return r;
+}
+
+/* Ours do not wait. */
+static int
+pair(int type, int *ret_here, int *ret_child)
+{
+    int v[2];
+
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, v) < 0)
+        return -errno;
+    *ret_here = v[0];
+    *ret_child = v[1];
+    return fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int
+words(int *ret_here, int *ret_child)
+{
+    int v[2];
+
+    if (pipe2(v, O_CLOEXEC) < 0)
+        return -errno;
+    *ret_here = v[0];
+    *ret_child = v[1];
+    return fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int
+with_streams(const struct cgroup *g, struct birth_orders *b,
+             struct birth_answer *a)
+{
+    struct newborn n = {
+        .argv = b->argv, .envp = b->envp, .parent_hfd = b->parent_hfd};
+    CLEANUP(hfd_closep) int rpc = -1;
+    CLEANUP(hfd_closep) int state = -1;
+    CLEANUP(hfd_closep) int last = -1;
+
+    int r = pair(SOCK_STREAM, &a->hfd[BIRTH_RPC], &rpc);
+    if (r == 0)
+        r = pair(SOCK_STREAM, &a->hfd[BIRTH_STATE], &state);
+    if (r == 0)
+        r = words(&a->hfd[BIRTH_WORDS], &last);
+    if (r < 0)
+        return fail(a, "socketpair", r);
+    n.rpc_hfd = rpc;
+    n.state_hfd = state;
+    n.words_hfd = last;
+    return with_pipes(g, &n, a);
+}
+
+void
+newborn_worker(const struct cgroup_host *h, struct birth_orders *b,
+               struct birth_answer *ret)
+{
+    struct cgroup g;
+
+    int r = cgroup_init(&g, h);
+    if (r < 0) {
+        ret->error = fail(ret, "cgroup", r);
+        return;
+    }
+    memcpy(ret->group, g.name, sizeof ret->group);
+    memcpy(&ret->hfd[BIRTH_GROUP], g.dir_hfd, sizeof g.dir_hfd);
+    ret->error = with_streams(&g, b, ret);
+}

@@ -1,0 +1,194 @@
+/* The nursery: a process that does nothing but births. */
+#include "supervisor/workers/birth.h"
+
+#include "base/hfd.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FIRST_HFD = 10 }; /* above those that newborns get */
+
+/* --- inside */
+
+/* Standard output and error of what is born next. */
+static int
+lend_streams(struct birth_answer *a)
+{
+    int v[2];
+
+    if (pipe2(v, O_CLOEXEC) < 0)
+        return -errno;
+    CLEANUP(hfd_closep) int child = v[1];
+    a->hfd[BIRTH_WORDS] = v[0];
+    if (fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 || dup2(child, 1) < 0 ||
+        dup2(child, 2) < 0)
+        return -errno;
+    return 0;
+}
+
+static void
+take_streams_back(void)
+{
+    (void)dup2(0, 1);
+    (void)dup2(0, 2);
+}
+
+static void
+tell_jail(const struct jail *j, struct birth_answer *a)
+{
+    a->pid = j->pid > 0 ? j->pid : 0;
+    a->hfd[BIRTH_PID] = j->pid_hfd;
+    a->hfd[BIRTH_MESSAGE] = j->message_hfd;
+    a->hfd[BIRTH_GO] = j->go_hfd;
+    a->hfd[BIRTH_DISK] = j->disk_hfd;
+    a->hfd[BIRTH_PROC] = j->proc_hfd;
+}
+
+static void
+bear_command(const struct cgroup_host *h, struct birth_orders *b,
+             struct birth_answer *a)
+{
+    struct options o = {.command = b->argv};
+    struct cgroup g;
+    struct jail j;
+
+    memcpy(o.limit, b->o.limit, sizeof o.limit);
+    memcpy(o.read, b->read, sizeof o.read);
+    (void)strcpy(a->where, "cgroup");
+    a->error = jail_group(&g, h, o.limit);
+    if (a->error < 0)
+        return;
+    a->memory_wall = g.memory_wall;
+    memcpy(a->group, g.name, sizeof a->group);
+    memcpy(&a->hfd[BIRTH_GROUP], g.dir_hfd, sizeof g.dir_hfd);
+    (void)strcpy(a->where, "streams");
+    a->error = lend_streams(a);
+    if (a->error == 0) {
+        a->error = jail_make(&j, &o, &g, true, a->where);
+        tell_jail(&j, a);
+    }
+    take_streams_back();
+}
+
+static int
+serve_one(int hfd, const struct cgroup_host *h, struct birth_orders *b)
+{
+    struct birth_answer a = {0};
+
+    int r = birth_take_order(hfd, b);
+    if (r < 0)
+        return r;
+    a.id = b->o.id;
+    memset(a.hfd, 0xff, sizeof a.hfd);
+    (b->o.is_command ? bear_command : newborn_worker)(h, b, &a);
+    r = birth_send_answer(hfd, &a);
+    birth_drop_answer(&a);
+    return r;
+}
+
+/* Children get numbers up to 3: what we open must not have them. */
+static int
+move_up(int hfd)
+{
+    int up = fcntl(hfd, F_DUPFD_CLOEXEC, FIRST_HFD);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (up < 0 || null < 0)
+        return -errno;
+    for (int i = 0; i < FIRST_HFD; i++)
+        if (i != null)
+            (void)dup3(null, i, i > 2 ? O_CLOEXEC : 0);
+    return up;
+}
+
+/* The supervisor as a process, or -errno. Its death before we asked for a
+ * signal brings none, but has closed its socket. */
+static int
+stay_with_parent(int hfd)
+{
+    struct pollfd p = {.fd = hfd};
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return -errno;
+    int parent_hfd = pidfd_open(getppid(), 0);
+    if (parent_hfd < 0)
+        return -errno;
+    return poll(&p, 1, 0) == 0 ? parent_hfd : -EPIPE;
+}
+
+int
+nursery_main(void)
+{
+    struct birth_orders *b = malloc(sizeof *b);
+    struct cgroup_host h;
+    int hfd = move_up(0);
+
+    if (!b || hfd < 0 || birth_take_host(hfd, &h) < 0)
+        return 1;
+    b->parent_hfd = stay_with_parent(hfd);
+    if (b->parent_hfd < 0)
+        return 1;
+    while (serve_one(hfd, &h, b) == 0)
+        ;
+    free(b);
+    return 0;
+}
+
+/* --- outside */
+
+static pid_t
+spawn(int hfd)
+{
+    char name[] = "wasmsand-supervisor", word[] = "nursery";
+    char *const argv[] = {name, word, NULL}, *const envp[] = {NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    pid_t pid;
+
+    if (posix_spawn_file_actions_init(&files))
+        return -ENOMEM;
+    if (posix_spawnattr_init(&attr)) {
+        (void)posix_spawn_file_actions_destroy(&files);
+        return -ENOMEM;
+    }
+    /* Signals of a terminal are not for it. */
+    int r = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
+    if (!r)
+        r = posix_spawn_file_actions_adddup2(&files, hfd, 0);
+    if (!r)
+        r = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, envp);
+    (void)posix_spawnattr_destroy(&attr);
+    (void)posix_spawn_file_actions_destroy(&files);
+    return r ? -r : pid;
+}
+
+int
+nursery_start(const struct cgroup_host *h, pid_t *ret_pid, int *ret_hfd)
+{
+    int v[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, v) < 0)
+        return -errno;
+    CLEANUP(hfd_closep) int theirs = v[1];
+    int r = birth_send_host(v[0], h);
+    if (r == 0)
+        r = spawn(theirs);
+    if (r < 0) {
+        close(v[0]);
+        return r;
+    }
+    *ret_pid = r;
+    *ret_hfd = v[0];
+    return 0;
+}

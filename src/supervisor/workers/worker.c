@@ -1,0 +1,454 @@
+/* One worker: from its birth to its end. */
+#include "supervisor/workers/worker_impl.h"
+
+#include "supervisor/common/file.h"
+
+#include "base/hfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BIRTH_S = 60, FIRST_BIRTH_S = 900, WHY_BYTES = 512 };
+
+static const char ready_line[] = "worker.ready";
+
+OWN struct inmate *
+inmate_new(struct workers *p, bool is_command, size_t ring_bytes)
+{
+    struct inmate *m = calloc(1, sizeof *m);
+
+    if (!m || ring_init(&m->words, ring_bytes) < 0) {
+        free(m);
+        return NULL;
+    }
+    m->worker = (struct worker){.pid_hfd = -1, .rpc_hfd = -1, .state_hfd = -1};
+    m->jail = (struct jail){.pid = -1,
+                            .pid_hfd = -1,
+                            .message_hfd = -1,
+                            .go_hfd = -1,
+                            .disk_hfd = -1,
+                            .proc_hfd = -1};
+    m->group.host = p->host;
+    for (int i = 0; i < HIERARCHIES_MAX; i++)
+        m->group.dir_hfd[i] = -1;
+    m->words_hfd = -1;
+    m->pool = p;
+    m->is_command = is_command;
+    m->id = p->next_id++;
+    list_init(&m->link);
+    return m;
+}
+
+static void
+remove_group(struct workers *p, struct cgroup *g)
+{
+    struct stale *s = cgroup_try_fini(g) == -EBUSY ? malloc(sizeof *s) : NULL;
+
+    if (s) {
+        s->group = *g;
+        list_push_back(&p->stale, &s->link);
+    } else {
+        cgroup_fini(g);
+    }
+}
+
+void
+inmate_free(OWN struct inmate *m)
+{
+    struct workers *p = m->pool;
+
+    list_remove(&m->link);
+    hfd_closep(&m->worker.pid_hfd);
+    hfd_closep(&m->worker.rpc_hfd);
+    hfd_closep(&m->worker.state_hfd);
+    hfd_closep(&m->words_hfd);
+    m->jail.pid_hfd = -1; /* the worker's */
+    jail_forget(&m->jail);
+    remove_group(p, &m->group);
+    ring_fini(&m->words);
+    free(m);
+}
+
+/* --- its last words, or a command's output */
+
+static void
+take_words(struct inmate *m)
+{
+    int64_t n = 1;
+
+    while (n > 0 && m->words_hfd >= 0)
+        n = ring_fill(&m->words, m->words_hfd);
+    if (n == -EAGAIN || m->words_hfd < 0)
+        return;
+    pool_unwatch(m->pool, m->words_hfd);
+    hfd_closep(&m->words_hfd);
+}
+
+/* One piece at a time: others want their turn too. */
+static void
+words_ready(struct handle *h)
+{
+    struct inmate *m = CONTAINER_OF(h, struct inmate, on_words);
+    const struct workers *p = m->pool;
+
+    if (ring_fill(&m->words, m->words_hfd) == 0)
+        take_words(m);
+    if (m->is_command && m->state == INMATE_TAKEN && p->config.events->output)
+        p->config.events->output(p->config.arg, &m->worker);
+}
+
+/* --- its end */
+
+static bool
+has_died(const struct inmate *m)
+{
+    siginfo_t info = {0};
+
+    return m->worker.pid > 0 &&
+           !waitid(P_PID, (id_t)m->worker.pid, &info,
+                   WEXITED | WNOHANG | WNOWAIT) &&
+           info.si_pid;
+}
+
+static void
+print_why(const struct inmate *m, char *why, size_t size)
+{
+    const struct ending *e = &m->ending;
+    char words[192];
+    uint64_t end = m->words.end, at;
+
+    if (e->start_error) {
+        (void)snprintf(why, size, "%s: %s", e->where,
+                       strerrordesc_np(e->start_error));
+        return;
+    }
+    size_t n =
+        ring_copy(&m->words, end < sizeof words ? 0 : end - sizeof words + 1,
+                  words, sizeof words - 1, &at);
+    while (n && words[n - 1] == '\n')
+        n--;
+    words[n] = 0;
+    (void)snprintf(why, size, "%s %s%s%s", ending_cause(e),
+                   m->state == INMATE_READY ? "while nobody had it"
+                                            : "before it was ready",
+                   n ? ": " : "", words);
+}
+
+/* What the kernel knows of it, which is dead or was never alive. */
+static void
+establish(struct inmate *m)
+{
+    struct ending *e = &m->ending;
+    int status = 0;
+
+    take_words(m);
+    if (m->worker.pid > 0 &&
+        wait4(m->worker.pid, &status, 0, &e->usage) == m->worker.pid)
+        m->worker.pid = 0;
+    if (!m->is_command)
+        e->status = status;
+    if (m->jail.disk_hfd >= 0)
+        (void)jail_disk(&m->jail, &e->disk_used);
+    cgroup_count(&m->group, &e->counters);
+}
+
+/* The pool's own are freed, others told of. */
+static void
+end(struct inmate *m)
+{
+    struct workers *p = m->pool;
+    char why[WHY_BYTES];
+
+    if (m->worker.has_ended)
+        return;
+    m->worker.has_ended = true;
+    if (m->worker.pid_hfd >= 0)
+        pool_unwatch(p, m->worker.pid_hfd);
+    if (m->state == INMATE_TAKEN) {
+        take_words(m);
+        p->config.events->ended(p->config.arg, &m->worker);
+        return;
+    }
+    establish(m);
+    print_why(m, why, sizeof why);
+    bool is_failure = m->state != INMATE_DOOMED || m->ending.start_error;
+    if (m->state == INMATE_READY)
+        p->n_ready--;
+    else
+        p->n_starting -= m->state != INMATE_DOOMED;
+    inmate_free(m);
+    if (is_failure)
+        pool_note_failure(p, why);
+}
+
+/* What the first process of a command's jail says. */
+static void
+hear(struct inmate *m)
+{
+    struct ending *e = &m->ending;
+
+    m->was_told = !watch_message(&m->watch);
+    e->start_error = m->watch.exec_error;
+    if (e->start_error)
+        (void)snprintf(e->where, sizeof e->where, "exec");
+}
+
+static void
+pid_ready(struct handle *h)
+{
+    struct inmate *m = CONTAINER_OF(h, struct inmate, on_pid);
+
+    if (!has_died(m))
+        return;
+    if (m->watch.j && !m->was_told)
+        hear(m);
+    end(m);
+}
+
+/* --- a command */
+
+static void
+message_ready(struct handle *h)
+{
+    struct inmate *m = CONTAINER_OF(h, struct inmate, on_message);
+
+    hear(m);
+    if (!m->was_told)
+        return;
+    pool_unwatch(m->pool, m->jail.message_hfd);
+    jail_kill(&m->jail);
+}
+
+static int
+begin_command(struct inmate *m)
+{
+    m->watch = (struct watch){
+        .j = &m->jail, .group = &m->group, .limit = m->limit, .e = &m->ending};
+    m->ending.status = SIGKILL; /* unless somebody tells better */
+    m->at_ns = now_ns();
+    m->on_message.ready = message_ready;
+    int r = pool_watch(m->pool, m->jail.message_hfd, &m->on_message);
+    return r < 0 ? r : jail_go(&m->jail);
+}
+
+/* --- a worker, until it is ready */
+
+static void
+become_ready(struct inmate *m)
+{
+    struct workers *p = m->pool;
+
+    pool_unwatch(p, m->worker.rpc_hfd);
+    m->state = INMATE_READY;
+    m->at_ns = 0;
+    p->n_starting--;
+    p->n_ready++;
+    p->failures = 0;
+    p->had_success = true;
+    p->config.events->ready(p->config.arg);
+}
+
+static void
+rpc_ready(struct handle *h)
+{
+    struct inmate *m = CONTAINER_OF(h, struct inmate, on_rpc);
+    size_t room = sizeof m->line - 1 - m->line_len;
+
+    ssize_t n = read(m->worker.rpc_hfd, m->line + m->line_len, room);
+    if (n < 0 && errno == EAGAIN)
+        return;
+    if (n <= 0) {
+        pool_unwatch(m->pool, m->worker.rpc_hfd);
+        worker_kill(&m->worker);
+        return;
+    }
+    m->line_len += (size_t)n;
+    m->line[m->line_len] = 0;
+    const char *newline = strchr(m->line, '\n');
+    if (newline && !newline[1] && strstr(m->line, ready_line))
+        become_ready(m);
+    else if (newline || (size_t)n == room)
+        worker_kill(&m->worker);
+}
+
+static int
+begin_worker(struct inmate *m)
+{
+    int64_t s = m->pool->had_success ? BIRTH_S : FIRST_BIRTH_S;
+
+    m->state = INMATE_BORN;
+    m->at_ns = now_ns() + s * 1000 * NS_PER_MS;
+    m->on_rpc.ready = rpc_ready;
+    return pool_watch(m->pool, m->worker.rpc_hfd, &m->on_rpc);
+}
+
+/* --- birth */
+
+void
+inmate_take_over(struct inmate *m, const struct birth_answer *a)
+{
+    m->worker.pid = a->pid;
+    m->worker.pid_hfd = a->hfd[BIRTH_PID];
+    m->worker.rpc_hfd = a->hfd[BIRTH_RPC];
+    m->worker.state_hfd = a->hfd[BIRTH_STATE];
+    m->words_hfd = a->hfd[BIRTH_WORDS];
+    m->jail = (struct jail){.pid = a->pid,
+                            .pid_hfd = a->hfd[BIRTH_PID],
+                            .message_hfd = a->hfd[BIRTH_MESSAGE],
+                            .go_hfd = a->hfd[BIRTH_GO],
+                            .disk_hfd = a->hfd[BIRTH_DISK],
+                            .proc_hfd = a->hfd[BIRTH_PROC]};
+    m->group.memory_wall = a->memory_wall;
+    memcpy(m->group.name, a->group, sizeof m->group.name);
+    memcpy(m->group.dir_hfd, &a->hfd[BIRTH_GROUP], sizeof m->group.dir_hfd);
+}
+
+void
+inmate_arrive(struct inmate *m, const struct birth_answer *a)
+{
+    int r = a->error;
+
+    inmate_take_over(m, a);
+    m->on_pid.ready = pid_ready;
+    m->on_words.ready = words_ready;
+    if (m->worker.pid_hfd >= 0)
+        (void)pool_watch(m->pool, m->worker.pid_hfd, &m->on_pid);
+    if (m->words_hfd >= 0)
+        (void)pool_watch(m->pool, m->words_hfd, &m->on_words);
+    if (r == 0)
+        r = m->is_command ? begin_command(m) : begin_worker(m);
+    if (r == 0 && !m->ending.by_us)
+        return;
+    if (r < 0) {
+        m->ending.start_error = -r;
+        (void)snprintf(m->ending.where, sizeof m->ending.where, "%.*s",
+                       WHERE_BYTES - 1, a->where);
+    }
+    if (m->worker.pid > 0)
+        worker_kill(&m->worker);
+    else
+        end(m);
+}
+
+void
+inmate_doom(struct inmate *m)
+{
+    m->state = INMATE_DOOMED;
+    worker_kill(&m->worker);
+}
+
+/* As "size resident shared ..." in pages; what is shared is of files. */
+uint64_t
+inmate_memory(const struct inmate *m)
+{
+    unsigned long long resident, shared;
+    char path[64], text[256];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", m->worker.pid);
+    if (file_read(AT_FDCWD, path, text, sizeof text) < 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
+        return 0; /* it has just ended */
+    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+look_at_memory(struct inmate *m, int64_t now)
+{
+    uint64_t used = inmate_memory(m);
+
+    m->at_ns = now + (int64_t)watch_pause_ms(used, m->memory_wall) * NS_PER_MS;
+    if (used <= m->memory_wall)
+        return;
+    m->ending.over_memory = true;
+    worker_kill(&m->worker);
+}
+
+void
+inmate_look(struct inmate *m, int64_t now)
+{
+    if (m->is_command) {
+        m->at_ns = now + (int64_t)watch_look(&m->watch) * NS_PER_MS;
+        return;
+    }
+    if (m->state == INMATE_TAKEN) {
+        look_at_memory(m, now);
+        return;
+    }
+    m->at_ns = 0;
+    m->ending.start_error = ETIMEDOUT;
+    (void)snprintf(m->ending.where, sizeof m->ending.where, "worker.ready");
+    worker_kill(&m->worker);
+}
+
+/* --- for who has it */
+
+static struct inmate *
+inmate_of(const struct worker *w)
+{
+    return (struct inmate *)w;
+}
+
+void
+worker_kill(struct worker *w)
+{
+    inmate_of(w)->ending.by_us = true;
+    if (w->pid_hfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, w->pid_hfd, SIGKILL, NULL, 0);
+}
+
+int
+worker_signal(struct worker *w, int signal)
+{
+    if (w->pid_hfd < 0 || w->has_ended)
+        return -ESRCH;
+    return syscall(SYS_pidfd_send_signal, w->pid_hfd, signal, NULL, 0) < 0
+               ? -errno
+               : 0;
+}
+
+void
+worker_reap(OWN struct worker *w, struct ending *ret)
+{
+    struct inmate *m = inmate_of(w);
+
+    establish(m);
+    *ret = m->ending;
+    inmate_free(m);
+}
+
+size_t
+worker_output(const struct worker *w, uint64_t at, char *to, size_t size,
+              uint64_t *ret_at)
+{
+    return ring_copy(&inmate_of(w)->words, at, to, size, ret_at);
+}
+
+uint64_t
+worker_output_end(const struct worker *w)
+{
+    return inmate_of(w)->words.end;
+}
+
+void
+worker_use(const struct worker *w, struct worker_use *ret)
+{
+    const struct inmate *m = inmate_of(w);
+    struct cgroup_counters c;
+
+    *ret = (struct worker_use){0};
+    if (w->pid <= 0)
+        return;
+    if (m->jail.disk_hfd >= 0)
+        (void)jail_disk(&m->jail, &ret->disk_bytes);
+    (void)cgroup_memory(&m->group, &ret->memory_bytes);
+    cgroup_count(&m->group, &c);
+    ret->cpu_us = c.cpu_us;
+}
