@@ -1,24 +1,27 @@
-/* wasmsand: a computer for untrusted programs.
+/* wasmsand: a sandbox for untrusted programs.
  *
- * A runtime holds what sandboxes share: the engine and its compiled code. A
- * sandbox is a computer of its own: files, processes, limits. Both are opaque;
- * nothing here is global.
+ * A runtime holds the parts that sandboxes share: the engine and its compiled
+ * code. A sandbox is a computer of its own, with files, processes and limits.
+ * Both types are opaque, and the library has no global state.
  *
- * Functions that can fail return 0, or a negative errno with the details in
- * *err (which may be NULL); results are untouched then. Structures that may
- * grow begin with their size, which the caller sets, also in those for results:
- * members past it are taken as zero, or not filled. -EINVAL, naming the
- * structure: the size was not set, or members that this version does not know
- * are not zero. A zeroed member of options means the default. What is given to
- * a function is borrowed for the call; what it gives back is the caller's, to
- * be freed as is said there.
+ * Errors: a function that can fail returns 0 or a negative errno. On failure it
+ * fills *err, which may be NULL, and leaves its results untouched.
  *
- * Threads: everything may be called from any thread. Calls on one sandbox are
- * served one after the other, in the order in which they came; different
- * sandboxes do not wait for each other. wsand_cancel, wsand_signal and
- * wsand_window_changed do not wait and may be called from signal handlers;
- * wsand_status, wsand_call_reply, wsand_run_resume, and the functions of a
- * process that was started do not wait either. */
+ * Structures that may grow begin with their size, which the caller sets, in
+ * structures for results too. Members beyond that size count as zero, or are
+ * not filled. A call fails with -EINVAL and the name of the structure if the
+ * size was not set, or if a member that this version does not know is not zero.
+ * A zero member of an options structure selects the default.
+ *
+ * Ownership: arguments are borrowed for the duration of the call. Results
+ * belong to the caller; each function says how to free them.
+ *
+ * Threads: every function may be called from any thread. Calls on one sandbox
+ * are served one after the other, in order of arrival; different sandboxes do
+ * not wait for each other. wsand_cancel, wsand_signal and wsand_window_changed
+ * never wait and may be called from signal handlers. wsand_status,
+ * wsand_call_reply, wsand_run_resume, and the functions of a started process do
+ * not wait either. */
 #ifndef WASMSAND_H
 #define WASMSAND_H
 
@@ -35,102 +38,108 @@ extern "C" {
 struct wsand_runtime;
 struct wsand_sandbox;
 
-/* Why something was ended or refused. Of a command whose status is not 0, the
- * first of these that is true: */
+/* The reason why something was ended or refused. If several reasons apply to a
+ * command whose status is not 0, the first one in this order counts. */
 enum wsand_class {
     WSAND_CLASS_NONE,
-    WSAND_TIMEOUT,        /* its time was over */
+    WSAND_TIMEOUT,        /* the time limit has passed */
     WSAND_CANCELLED,      /* by wsand_cancel */
-    WSAND_LIMIT_EXCEEDED, /* it has hit the limit that is named */
-    /* Policy has refused it a program (allow_tools), a mount or the network. */
+    WSAND_LIMIT_EXCEEDED, /* the run hit a limit */
+    /* Policy refused a program (allow_tools), a mount or the network. */
     WSAND_CAPABILITY_DENIED,
 };
 
-/* "TIMEOUT", ...; NULL for WSAND_CLASS_NONE. */
+/* Returns "TIMEOUT", "CANCELLED" and so on, or NULL for WSAND_CLASS_NONE. */
 WSAND_API const char *wsand_class_name(enum wsand_class c);
 
 struct wsand_error {
     int errnum; /* as in errno.h, positive */
     enum wsand_class error_class;
-    /* "ENOENT: no such file or directory: /p": the errno's name comes first */
+    /* "ENOENT: no such file or directory: /p": begins with the errno's name */
     char message[256];
-    bool is_program; /* it is the program that cannot be run */
+    bool is_program; /* the program cannot be run */
 };
 
-/* The message without the errno's name; lives as long as *err. */
+/* Returns the message without the errno's name; valid as long as *err. */
 WSAND_API const char *wsand_error_text(const struct wsand_error *err);
 
-/* "0.1.0" */
+/* Returns the version, such as "0.1.0". */
 WSAND_API const char *wsand_version(void);
 
 /* --- runtime */
 
 struct wsand_runtime_options {
     size_t size; /* sizeof(struct wsand_runtime_options) */
-    /* Folder for compiled code, private to this user; NULL: the user's cache
-     * folder, "": none. */
+    /* Folder for compiled code, private to this user. NULL means the user's
+     * cache folder, "" means no folder. */
     const char *cache_dir;
     uint32_t max_processes; /* of all sandboxes together [1024] */
-    /* The file system that sandboxes start with: a plain tar (ustar with PAX
-     * extensions), mapped once and shared. NULL: a few folders only. */
+    /* The file system that sandboxes start with: a plain tar file (ustar with
+     * PAX extensions), mapped once and shared. NULL means a few empty folders.
+     */
     const char *root_image;
     /* Executable that compiles programs, each in a process of its own: a
-     * wasm-sandbox, or any that calls wsand_compiler_main when its first
-     * argument is "compile". NULL: programs that guests write are refused,
-     * all others are compiled in this process, which nothing can interrupt.
-     * The host must not ignore SIGCHLD, nor wait for children that are not
-     * its own. */
+     * wasm-sandbox, or any program that calls wsand_compiler_main when its
+     * first argument is "compile".
+     *
+     * NULL means that programs written by guests are refused, and that all
+     * others are compiled in this process, uninterruptibly. The host must not
+     * ignore SIGCHLD, nor wait for children that it did not start. */
     const char *compiler;
-    uint32_t threads; /* of the pool, at most; made when needed [256] */
-    /* Loads every program of the root image now, and none later: others are
-     * refused. For a process that then gives up opening files and making
-     * memory executable; with a compiler, the runtime has no threads yet. */
+    uint32_t threads; /* maximum size of the thread pool [256] */
+    /* Loads every program of the root image now, and refuses all programs
+     * later. This is for a process that then gives up the rights to open files
+     * and to make memory executable. With a compiler, the runtime has no
+     * threads yet. */
     bool is_closed;
-    /* The BLAKE2b of the root image (32 bytes), where it is known; NULL: it is
-     * made when a state is saved, which takes a while. */
+    /* The BLAKE2b hash of the root image (32 bytes), if it is known. NULL means
+     * that it is computed when a state is saved, which takes a while. */
     const uint8_t *root_image_hash;
-    /* A folder of compiled code that came with the root image (see
-     * wsand_precompile), only read: its owner is this user or root, and nobody
-     * else can write there, or it is not used. Name only a folder that you
-     * would run programs from. */
+    /* A read-only folder of compiled code that came with the root image (see
+     * wsand_precompile). It is used only if it belongs to this user or root and
+     * nobody else can write to it. Name only a folder that you would run
+     * programs from. */
     const char *shipped_dir;
-    /* With is_closed: programs of guests are compiled all the same, by a
-     * process of the compiler that is started now, with the argument
-     * "compilers", and shares namespaces and limits with this one. What it
-     * makes comes as files, which are mapped: sealing may forbid everything
-     * but an mmap of PROT_READ | PROT_EXEC with MAP_PRIVATE | MAP_FIXED. */
+    /* With is_closed: programs of guests are compiled nevertheless, by a
+     * process of the compiler that is started now with the argument
+     * "compilers". It shares namespaces and limits with this process. Compiled
+     * code arrives in files, which are mapped. Sealing may therefore forbid
+     * every executable mapping except an mmap of PROT_READ | PROT_EXEC with
+     * MAP_PRIVATE | MAP_FIXED. */
     bool keeps_compiler;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_runtime **ret,
                                 struct wsand_error *err);
-/* After its last sandbox was freed, and not from a job. NULL is fine. */
+/* Frees the runtime; its last sandbox must have been freed. Must not be called
+ * from a job. Accepts NULL. */
 WSAND_API void wsand_runtime_free(struct wsand_runtime *rt);
 
-/* The work of a `compiler`: from descriptor 0 to descriptor 1, in a jail. Ends
- * the process. */
+/* Does the work of a `compiler`, from descriptor 0 to descriptor 1, in a jail.
+ * Ends the process. */
 WSAND_API void wsand_compiler_main(void) __attribute__((noreturn));
-/* The same for the argument "compilers", with orders on its descriptors, until
- * who has started it ends. `seal` gives up what is not needed for that, or
- * returns -errno and the step that failed. */
+/* Does the work of the argument "compilers": accepts orders on its descriptors
+ * until its parent ends, and then ends the process. `seal` gives up all rights
+ * that this does not need; it returns 0, or -errno and the failed step. */
 WSAND_API void wsand_compilers_main(int (*seal)(const char **ret_where))
     __attribute__((noreturn));
 
 /* --- sandbox */
 
 struct wsand_file {
-    const char *path; /* below the mount's, without a leading slash */
+    const char *path; /* relative to the mount, without a leading slash */
     const void *data;
     size_t len;
 };
 
-/* A folder of the host in the sandbox; or, where host_path is NULL, one with
- * these files and the folders that they need, all of its user. Files that are
- * programs or begin with #! can be executed. What can be written counts against
- * the limits of files, and forks and snapshots have it as it is then. The
- * growth of a writable folder of the host has limits of its own (mount_limits).
- */
+/* A mount: a folder of the host or, if host_path is NULL, a folder with the
+ * given files and the folders that they need, owned by the sandbox's user.
+ * Files that are programs or begin with #! can be executed.
+ *
+ * Writable contents count against the limits of files; forks and snapshots
+ * contain them as they are at that moment. The growth of a writable host folder
+ * has limits of its own (mount_limits). */
 struct wsand_mount {
     const char *host_path, *guest_path;
     bool is_writable;
@@ -138,32 +147,36 @@ struct wsand_mount {
     size_t n_files;
 };
 
-/* How much a writable folder of the host may grow from its mounting on: sizes
- * of files, and their number; ENOSPC beyond. 0: the sandbox's own limit. */
+/* Limits for the growth of a writable host folder after it was mounted: the
+ * sizes of its files, and their number. Growth beyond them fails with ENOSPC. 0
+ * means the sandbox's own limit. */
 struct wsand_mount_limit {
     const char *guest_path; /* as in struct wsand_mount */
     uint64_t bytes, files;
 };
 
-/* A command of the host: a program in /usr/bin of the sandbox (or, where that
- * has one of this name already, in /usr/local/bin, which comes first), whose
- * work is done by `invoke`. That is called on the thread that runs the sandbox
- * when the program has read all of its standard input (none from a terminal).
- * It must not wait nor use the sandbox, and has the call answered by
- * wsand_call_reply, then or later. A root image is needed (-ENOEXEC); -EINVAL:
- * the name is not one of a file, -EEXIST: it is taken. */
+/* A command that the host implements. It is a program in /usr/bin of the
+ * sandbox or, if a program of this name exists there, in /usr/local/bin, which
+ * comes first in PATH.
+ *
+ * `invoke` is called on the thread that runs the sandbox when the program has
+ * read all of its standard input (nothing from a terminal). `invoke` must not
+ * wait nor use the sandbox. wsand_call_reply answers the call, then or later.
+ *
+ * Commands need a root image (-ENOEXEC). -EINVAL: the name is no file name.
+ * -EEXIST: the name is in use. */
 struct wsand_call;
 struct wsand_command {
     const char *name;
-    const char *help; /* what `name --help` prints; NULL: invoke is asked */
+    const char *help; /* output of `name --help`; NULL: calls invoke */
     void (*invoke)(void *arg, struct wsand_call *call);
     void *arg;
 };
 
-/* A program of the host, at guest_path in the sandbox, executable. */
+/* A program of the host that appears at guest_path, executable. */
 struct wsand_program {
     const char *host_path, *guest_path;
-    bool is_checked; /* making the sandbox fails if it could not be run */
+    bool is_checked; /* fail to create the sandbox if it cannot run */
 };
 
 struct wsand_options {
@@ -172,59 +185,61 @@ struct wsand_options {
     size_t n_mounts;
     const struct wsand_program *programs;
     size_t n_programs;
-    /* Limits; see docs/limits.md for what happens at each. 0: the default. */
+    /* Limits; docs/limits.md describes their effects. 0 means the default. */
     uint64_t memory_bytes, file_bytes, files, processes;
     uint64_t cpu_ms;                                    /* of one run */
     uint64_t stdout_bytes, stderr_bytes, command_bytes; /* of one run */
-    uint64_t snapshots; /* kept at a time [64] */
-    /* That snapshots keep and the state at the newest did not have [256 MiB]:
-     * blocks of files, pages of shells, a fee for each file that differs. It is
-     * looked at when a snapshot is made. */
+    uint64_t snapshots; /* maximum number at a time [64] */
+    /* Maximum size of the data that only snapshots keep [256 MiB]: blocks of
+     * files, pages of shells, and a fee for each file that differs from the
+     * newest snapshot. Checked when a snapshot is created. */
     uint64_t snapshot_bytes;
-    /* Folders, NULL-terminated, or NULL. With such a list (even an empty one)
-     * only they can be written, for the functions of files too: EROFS
-     * elsewhere. Each is like a mount of its own (-EXDEV, -EBUSY), is made
-     * where it is missing, and belongs to its user then. Mounts go by their
+    /* Writable folders, NULL-terminated, or NULL. With a list (even an empty
+     * one) nothing else can be written: EROFS elsewhere, also for the functions
+     * of files. Each folder behaves like a mount (-EXDEV, -EBUSY). A missing
+     * folder is created and belongs to the sandbox's user. Mounts follow their
      * is_writable; /dev and /proc are as usual. */
     const char *const *writable_paths;
-    /* Names of the programs that may be run, NULL-terminated; NULL: all. What
-     * is not among them fails with EACCES: status 126 and "Permission denied"
-     * in a shell, whose builtins stay. A name is that of a file, or of a
-     * symbolic link, which the host has given: in the root image, as a program
-     * or command, or in a read-only mount; argv[0] and the path must end in one
-     * too. Files that were changed, copied or renamed inside have no name and
-     * are refused, also to root; scripts of the guest may be run if their
-     * interpreter may. */
+    /* Names of the programs that may run, NULL-terminated; NULL allows all.
+     * Other programs fail with EACCES: status 126 and "Permission denied" in a
+     * shell, whose builtins stay available.
+     *
+     * A name is the name of a file, or of a symbolic link, that the host
+     * provided in the root image, as a program or command, or in a read-only
+     * mount. argv[0] and the path must end in an allowed name too. Files that
+     * were changed, copied or renamed inside have no name and are refused, also
+     * to root. Scripts of the guest may run if their interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;
-    /* NAME=VALUE, NULL-terminated, or NULL: added to the shell's environment
-     * at its first use. */
+    /* NAME=VALUE, NULL-terminated, or NULL. Added to the environment of the
+     * shell when it is first used. */
     const char *const *env;
-    /* Deterministic: a fixed seed, and a clock that starts at clock_ns (since
-     * 1970) and moves only while all processes sleep. */
+    /* Makes the sandbox deterministic: random numbers come from the seed, and
+     * the clock starts at clock_ns (since 1970) and advances only while all
+     * processes sleep. */
     bool is_deterministic;
     uint64_t seed;
     int64_t clock_ns;
-    /* Writes a line for each system call to this descriptor; 0: off. */
+    /* Descriptor that gets a line for each system call; 0 means none. */
     int strace_fd;
-    /* The folder that the shell begins in: an absolute path, which must be
-     * there. NULL: /home/user. */
+    /* Initial folder of the shell, an absolute path that must exist. NULL means
+     * /home/user. */
     const char *cwd;
-    /* Programs with is_checked that cannot be run do not keep the sandbox from
-     * being made: whoever runs one is told why, and gets the status 126. */
+    /* Creates the sandbox even if a program with is_checked cannot run. Running
+     * that program then reports the reason and ends with status 126. */
     bool keeps_bad_programs;
-    /* Of writable folders of the host; those that are not named here have the
-     * sandbox's own limits, file_bytes and files. */
+    /* Limits of writable host folders. Folders without an entry have the
+     * sandbox's limits file_bytes and files. */
     const struct wsand_mount_limit *mount_limits;
     size_t n_mount_limits;
-    /* It is for wsand_run: a memory limit with which the shell cannot start is
-     * refused (-EINVAL), with the minimum in the message. */
+    /* The sandbox is for wsand_run: a memory limit below the need of the shell
+     * is rejected (-EINVAL), with the minimum in the message. */
     bool needs_shell;
-    /* The user that programs run as, and that what the host makes belongs to:
-     * "user", of uid 1000, or "root"; NULL: "user". The sandbox is the
-     * boundary, not the user: root is refused what limits, writable_paths,
-     * allow_tools, read-only mounts and the host's own rights do not allow. */
+    /* The user that programs run as and that owns files created by the host:
+     * "user" (uid 1000) or "root"; NULL means "user". The sandbox is the
+     * boundary, not the user: root cannot exceed limits, writable_paths,
+     * allow_tools, read-only mounts and the rights of the host process. */
     const char *user;
 };
 
@@ -232,51 +247,54 @@ WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
                                 const struct wsand_options *o,
                                 struct wsand_sandbox **ret,
                                 struct wsand_error *err);
-/* Kills what runs in it, waits for the calls and jobs that other threads have
- * on it (they fail with -ECANCELED), and frees everything. NULL is fine. Not
- * from a job of the same sandbox. */
+/* Kills all processes, waits for the calls and jobs of other threads (they fail
+ * with -ECANCELED), and frees everything. Accepts NULL. Must not be called from
+ * a job of the same sandbox. */
 WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 
-/* Has fn(sb, arg) called by a thread of the runtime's pool, when what came
- * before on this sandbox is done; several sandboxes' jobs run side by side.
- * Returns at once. -ECANCELED: the sandbox is being freed; jobs that wait then
- * are still called, but what they call fails. The pool also notes the state
- * that a job left (wsand_checkpoint), and gives background processes their
- * time; but those of deterministic sandboxes move only while something is run
- * in it. */
+/* Queues fn(sb, arg) as a job: a thread of the runtime's pool calls it after
+ * all earlier calls and jobs of this sandbox. Jobs of different sandboxes run
+ * in parallel. Returns at once. -ECANCELED: the sandbox is being freed; queued
+ * jobs are still called then, but the calls that they make fail.
+ *
+ * After a job, the pool saves the state of the shell (wsand_checkpoint), and
+ * runs the background processes. Background processes of deterministic
+ * sandboxes advance only during calls that run something. */
 WSAND_API int wsand_post(struct wsand_sandbox *sb,
                          void (*fn)(struct wsand_sandbox *sb, void *arg),
                          void *arg, struct wsand_error *err);
-/* The same on this thread, where nobody has the sandbox: fn has been called
- * when it returns 0. -EBUSY: it was not; somebody has it, or it is being
- * freed. */
+/* Like wsand_post, but calls fn on this thread if no call or job uses the
+ * sandbox. fn has returned when this returns 0. -EBUSY: the sandbox is in use
+ * or is being freed, and fn was not called. */
 WSAND_API int wsand_post_here(struct wsand_sandbox *sb,
                               void (*fn)(struct wsand_sandbox *sb, void *arg),
                               void *arg);
-/* The same beside what the sandbox is busy with: fn is called soon, but what it
- * calls waits for its turn, unless it is said that it does not. */
+/* Like wsand_post, but calls fn soon, in parallel with the current call. The
+ * calls that fn makes wait for the sandbox, except those that never wait. */
 WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,
                                 void (*fn)(struct wsand_sandbox *sb, void *arg),
                                 void *arg, struct wsand_error *err);
-/* Calls fn(sb, arg) without waiting for the command that the sandbox runs: on
- * this thread where nobody has the sandbox, or else on the thread that runs it,
- * between turns of its processes. fn has returned when this returns 0. It may
- * use the functions of files, wsand_state_changes (which then puts the shell as
- * it was before that command) and those that do not wait. -ECANCELED: it was
- * not called, as the sandbox is being freed. */
+/* Calls fn(sb, arg) without waiting for the running command: on this thread if
+ * the sandbox is idle, otherwise on the thread that runs it, between time
+ * slices of its processes. fn has returned when this returns 0.
+ *
+ * fn may use the functions of files, wsand_state_changes (which then reports
+ * the shell as it was before the command) and the functions that never wait.
+ * -ECANCELED: fn was not called, because the sandbox is being freed. */
 WSAND_API int wsand_beside(struct wsand_sandbox *sb,
                            void (*fn)(struct wsand_sandbox *sb, void *arg),
                            void *arg, struct wsand_error *err);
-/* As wsand_post, for work on no sandbox, such as making or freeing one. All of
- * it is done when wsand_runtime_free returns. */
+/* Like wsand_post, for work without a sandbox, such as creating or freeing one.
+ * wsand_runtime_free waits for all such work. */
 WSAND_API int wsand_runtime_post(struct wsand_runtime *rt,
                                  void (*fn)(void *arg), void *arg,
                                  struct wsand_error *err);
 
-/* Mounts once more, over what is there; forks made from now on have it, and
- * wsand_snapshot_restore and wsand_reset leave it. -EBUSY: something is mounted
- * there. -EINVAL: a path of `files`; -EEXIST, -ENOTDIR: two of them are the
- * same, or one would be in the other; -ENOSPC. Nothing has changed then. */
+/* Adds a mount that hides the folder at its path. Later forks have the mount,
+ * and wsand_snapshot_restore and wsand_reset keep it. -EBUSY: something is
+ * mounted there. -EINVAL: a path in `files` is invalid. -EEXIST, -ENOTDIR: two
+ * paths are equal, or one is inside the other. -ENOSPC: limits. On failure
+ * nothing has changed. */
 WSAND_API int wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
                           struct wsand_error *err);
 
@@ -288,32 +306,33 @@ struct wsand_exec {
     const char *const *argv, *const *envp; /* NULL-terminated */
     const char *cwd;                       /* NULL: "/" */
     /* Descriptors of the host, passed through. If stdio[0] is a terminal, the
-     * program gets one of its own, connected to it, and the host's is in raw
-     * mode until the program ends. */
+     * program gets a terminal of its own, connected to it, and the host's
+     * terminal is in raw mode until the program ends. */
     int stdio[3];
     uint64_t timeout_ms; /* 0: none */
-    /* A mount's folder in the sandbox that is the program's root directory once
-     * it was loaded; cwd counts from there. NULL: "/". */
+    /* Folder of a mount that becomes the program's root directory after it was
+     * loaded; cwd is relative to it. NULL means "/". */
     const char *root;
 };
 
 struct wsand_result {
     size_t size;   /* sizeof(struct wsand_result) */
-    int exit_code; /* -1 if a signal ended it */
-    int signal;    /* 0 if it exited */
+    int exit_code; /* -1 if a signal ended the program */
+    int signal;    /* 0 if the program exited */
     bool timed_out, cancelled;
-    char reason[120]; /* why it trapped: "out of bounds memory access" */
+    char reason[120]; /* cause of a trap: "out of bounds memory access" */
 };
 
-/* Runs one program to its end. -ENOENT, -EACCES, -ENOEXEC, ... when it cannot
- * be started. */
+/* Runs one program to its end. Fails with -ENOENT, -EACCES, -ENOEXEC and so on
+ * if the program cannot be started. */
 WSAND_API int wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
                          struct wsand_result *ret, struct wsand_error *err);
 
 /* --- the shell */
 
-/* A sandbox with a root image has one resident bash: what a command changes
- * (folder, variables, functions, options, traps) is there for the next. */
+/* A sandbox with a root image has one resident bash. Changes that a command
+ * makes (folder, variables, functions, options, traps) persist for the next
+ * command. */
 struct wsand_run {
     size_t size; /* sizeof(struct wsand_run) */
     const char *command;
@@ -321,114 +340,119 @@ struct wsand_run {
     const void *input; /* standard input; NULL: empty */
     size_t input_len;
     uint64_t timeout_ms;               /* 0: none */
-    size_t stdout_bytes, stderr_bytes; /* kept at most; 0: the limit */
-    /* For this command alone: the working folder (an absolute path), and
-     * variables (NAME=VALUE, NULL-terminated). The shell has its own back
-     * afterwards, whatever the command did to them. NULL: its own. */
+    size_t stdout_bytes, stderr_bytes; /* maximum to keep; 0: the limit */
+    /* Working folder (an absolute path) and variables (NAME=VALUE,
+     * NULL-terminated) for this command only. Afterwards the shell has its own
+     * again, whatever the command did to them. NULL means the shell's own. */
     const char *cwd;
     const char *const *env;
-    bool merge_stderr; /* into standard output, in the order of writing */
-    /* Called while the command runs with all that it writes to standard output
-     * (1) and error (2), also past the limits. It must not use the sandbox, but
-     * for wsand_cancel. NULL: none. */
+    bool merge_stderr; /* add stderr to stdout, in the order of writing */
+    /* Called during the command with all bytes that it writes to standard
+     * output (1) and standard error (2), also beyond the limits. It must not
+     * use the sandbox, except for wsand_cancel. May be NULL. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     void *on_output_arg;
-    bool trace; /* note its last system calls, for wsand_output.trace */
-    /* Of output past its limit, the first and the last part are kept, instead
-     * of the first alone, with a line between them that says how many bytes
-     * are missing. All together is not above the limit. There is no such line
-     * with is_unmarked, or where the limit is below 256 bytes. */
+    bool trace; /* record the last system calls for wsand_output.trace */
+    /* keep_ends: of output beyond its limit, keep the first and the last part
+     * instead of only the first, with a line between them that states the
+     * number of missing bytes. All of it stays within the limit. The line is
+     * omitted with is_unmarked, or if the limit is below 256 bytes. */
     bool keep_ends, is_unmarked;
-    /* Asked before on_output, on the same thread, with on_output_arg: how many
-     * bytes it takes now. At 0 the programs that write wait, as for a full
-     * pipe, until wsand_run_resume, but no longer than the time limit. Lines
-     * of our own, such as "command timed out", are passed all the same. NULL:
-     * any number. */
+    /* Called before on_output, on the same thread, with on_output_arg. Returns
+     * the number of bytes that on_output accepts now. At 0, writing programs
+     * block as for a full pipe until wsand_run_resume, but no longer than the
+     * time limit. Lines of the library itself, such as "command timed out", are
+     * passed regardless. NULL accepts any number. */
     size_t (*window)(void *arg);
 };
 
-/* A command's result. The bytes are freed by wsand_output_free, which leaves
- * it ready for the next run. */
+/* The result of a command. wsand_output_free frees the bytes and makes the
+ * structure ready for the next run. */
 struct wsand_output {
     size_t size; /* sizeof(struct wsand_output) */
-    /* 128 + n after signal n; 124 after the time limit: what it has printed so
-     * far is kept, standard error ends with "command timed out\n", and time_us
-     * is the limit; 130 when cancelled. A command longer than command_bytes is
-     * not run: 1, and standard error says so. */
+    /* 128 + n after signal n. 124 after the time limit: the output so far is
+     * kept, standard error ends with "command timed out\n", and time_us is the
+     * limit. 130 after a cancel. A command longer than command_bytes does not
+     * run: the code is 1, with a message on standard error. */
     int exit_code;
     enum wsand_class error_class;
     bool timed_out, cancelled;
-    char *out, *err; /* may be NULL when the length is 0 */
+    char *out, *err; /* may be NULL if the length is 0 */
     size_t out_len, err_len;
-    /* Bytes that are missing because of the limits; a UTF-8 character is
+    /* Bytes that are missing because of the limits. A UTF-8 character is
      * dropped as a whole. */
     uint64_t out_dropped, err_dropped;
-    /* The limit (as in docs/limits.md) that was hit in a command that did not
-     * end with 0, or NULL. A constant. */
+    /* The limit (as in docs/limits.md) that was hit by a command that did not
+     * end with 0, otherwise NULL. A constant. */
     const char *limit;
-    /* What background processes of earlier commands wrote since the last
-     * run, at most 64 KiB, the newest. */
+    /* The newest output, at most 64 KiB, that background processes of earlier
+     * commands wrote since the last run. */
     char *background;
     size_t background_len;
     uint64_t time_us, cpu_ms;
-    uint64_t max_memory_bytes; /* of all processes of the sandbox together */
-    /* Where wsand_run.trace was set and exit_code is not 0: the last system
-     * calls of the command's processes, at most 200 lines and 64 KiB. */
+    uint64_t max_memory_bytes; /* of all processes of the sandbox */
+    /* If wsand_run.trace was set and exit_code is not 0: the last system calls
+     * of the command's processes, at most 200 lines and 64 KiB. */
     char *trace;
     size_t trace_len;
 };
 
-/* Runs a command to its end. A command that is killed leaves the shell as the
- * one before left it. -ENOEXEC: there is no root image, or no shell in it;
- * -ENOENT, -ENOTDIR, -EACCES: `cwd`; -EINVAL: `env`; -EPERM: a variable of
- * `env` is read-only in the shell. */
+/* Runs a command to its end. If a command is killed, the shell returns to the
+ * state before it. -ENOEXEC: there is no root image, or no shell in it.
+ * -ENOENT, -ENOTDIR, -EACCES: invalid `cwd`. -EINVAL: invalid `env`. -EPERM: a
+ * variable of `env` is read-only in the shell. */
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
 WSAND_API void wsand_output_free(struct wsand_output *out);
-/* Ends what the call or job whose turn it is has running, or will run before
- * its turn is over; it does nothing while there is none. From any thread or
+/* Cancels the command that is running now, including any later command of the
+ * same job. No effect if none is running. May be called from any thread or
  * signal handler. */
 WSAND_API void wsand_cancel(struct wsand_sandbox *sb);
-/* Has the programs of the command that runs, if they wait for its `window`, ask
- * for it again. */
+/* Makes programs of the running command that wait for its `window` ask for the
+ * window again. */
 WSAND_API int wsand_run_resume(struct wsand_sandbox *sb,
                                struct wsand_error *err);
-/* Notes the state that a command left, so that the next need not do it first:
- * to be called after the answer was given. */
+/* Saves the state of the shell after a command, so that the next command need
+ * not do it first. Call it after the answer was delivered. */
 WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
                                struct wsand_error *err);
-/* A copy of the sandbox between commands: files, shell, working folder, open
- * files; no other processes. The cost does not depend on what it holds. */
+/* Creates a copy of the sandbox between commands: files, shell, working folder
+ * and open files, but no other processes. The cost does not depend on the
+ * contents. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
                          struct wsand_error *err);
 
 /* --- the environment: the variables that the shell exports
  *
- * They need the shell: -ENOEXEC as for wsand_run. -EINVAL: the name is not one
- * that a variable can have. -ETIMEDOUT: the shell does not answer, because
- * functions or traps of the user stand in the way. */
+ * These functions need the shell (-ENOEXEC as for wsand_run). -EINVAL: invalid
+ * name of a variable. -ETIMEDOUT: the shell does not answer, because functions
+ * or traps of the user interfere. */
 
-/* Any bytes but NUL. -EPERM: it is read-only; -ENOMEM: the limit. */
+/* Sets a variable to any bytes without NUL. -EPERM: it is read-only. -ENOMEM:
+ * memory limit. */
 WSAND_API int wsand_env_set(struct wsand_sandbox *sb, const char *name,
                             const char *value, struct wsand_error *err);
-/* *ret is freed with free(); NULL: there is no such variable. */
+/* Returns a variable in *ret, which the caller frees with free(), or NULL if it
+ * does not exist. */
 WSAND_API int wsand_env_get(struct wsand_sandbox *sb, const char *name,
                             char **ret, struct wsand_error *err);
-/* -EPERM: it is read-only. One that does not exist is fine. */
+/* Removes a variable; a missing one is not an error. -EPERM: it is read-only.
+ */
 WSAND_API int wsand_env_unset(struct wsand_sandbox *sb, const char *name,
                               struct wsand_error *err);
-/* All as NAME=VALUE, sorted, NULL-terminated; one free() frees everything. */
+/* Returns all variables as NAME=VALUE, sorted, NULL-terminated. One free()
+ * frees everything. */
 WSAND_API int wsand_env_list(struct wsand_sandbox *sb, char ***ret,
                              struct wsand_error *err);
 
 /* --- files
  *
- * Paths lead where they would lead inside: symbolic links, mounts and their
- * being read-only (-EROFS) included. One that does not begin with a slash is
- * relative to the shell's folder, as the last command that has ended left it;
- * `~` and `~/...` mean the home folder. These functions act as root; what they
- * make belongs to the sandbox's user. Errors are those of the system calls of
- * the same name. At a limit: "ENOSPC: file count limit reached (max: N)". */
+ * Paths are resolved as inside the sandbox, with symbolic links and mounts; a
+ * read-only mount gives -EROFS. A path without a leading slash is relative to
+ * the shell's folder after the last finished command; `~` and `~/...` mean the
+ * home folder. These functions act as root; files that they create belong to
+ * the sandbox's user. Errors are those of the system calls of the same name. At
+ * a limit the message is "ENOSPC: file count limit reached (max: N)". */
 
 enum wsand_type { WSAND_FILE, WSAND_DIR, WSAND_SYMLINK, WSAND_OTHER };
 
@@ -442,21 +466,21 @@ struct wsand_stat {
 
 struct wsand_entry {
     char *name;
-    struct wsand_stat stat; /* of a symbolic link: its own */
+    struct wsand_stat stat; /* of a symbolic link itself */
 };
 
 struct wsand_list {
-    struct wsand_entry *v; /* by name */
+    struct wsand_entry *v; /* sorted by name */
     size_t n;
 };
 
 #define WSAND_ALL      SIZE_MAX
 #define WSAND_READ_MAX ((size_t)1 << 30)
 
-/* Reads at most `length` bytes (WSAND_ALL: to the end) from `offset` on. Past
- * the end there are none. *ret_data is never NULL and is freed with free().
- * -EFBIG: it would be more than WSAND_READ_MAX. -EINVAL: neither a regular
- * file nor a folder (-EISDIR). */
+/* Reads at most `length` bytes (WSAND_ALL: to the end) from `offset`; beyond
+ * the end there are none. *ret_data is never NULL; the caller frees it with
+ * free(). -EFBIG: the result would exceed WSAND_READ_MAX. -EISDIR: a folder.
+ * -EINVAL: neither a regular file nor a folder. */
 WSAND_API int wsand_file_read(struct wsand_sandbox *sb, const char *path,
                               uint64_t offset, size_t length, void **ret_data,
                               size_t *ret_len, struct wsand_error *err);
@@ -466,42 +490,45 @@ struct wsand_write {
     const char *path;
     const void *data;
     size_t len;
-    uint32_t mode; /* 0: as it was, or 0644 for a new file */
+    uint32_t mode; /* 0: unchanged, or 0644 for a new file */
     bool append;
     bool has_offset;
     uint64_t offset;
-    bool parents; /* makes the folders that lead to it, if they are missing */
+    bool parents; /* create missing parent folders */
 };
 
-/* Writes a file, which is made if it is missing. Without `parents`, its folder
- * must be there.
- * Without `append` and `has_offset` the file is replaced as a whole: it has
- * either its old contents or the new ones, its owner stays, and it is another
- * inode. With them it is changed in place, and after an error a part of the
+/* Writes a file and creates it if it is missing. Without `parents`, its folder
+ * must exist.
+ *
+ * Without `append` and `has_offset`, the file is replaced atomically: a reader
+ * sees the old or the new contents. The owner stays, but the inode is new. With
+ * one of them the file is changed in place, and after an error some of the
  * bytes may have been written. */
 WSAND_API int wsand_file_write(struct wsand_sandbox *sb,
                                const struct wsand_write *w,
                                struct wsand_error *err);
-/* What is in a folder, without "." and "..". */
+/* Lists a folder, without "." and "..". */
 WSAND_API int wsand_file_list(struct wsand_sandbox *sb, const char *path,
                               struct wsand_list *ret, struct wsand_error *err);
 WSAND_API void wsand_list_free(struct wsand_list *list);
-/* follow: what a symbolic link leads to, not the link. */
+/* Returns the attributes of a file. follow: of the target of a symbolic link.
+ */
 WSAND_API int wsand_file_stat(struct wsand_sandbox *sb, const char *path,
                               bool follow, struct wsand_stat *ret,
                               struct wsand_error *err);
-/* mode 0: 0755. recursive: makes missing parents too, and a folder that is
- * there already is fine. */
+/* Creates a folder; mode 0 means 0755. recursive: creates missing parents, and
+ * accepts a folder that exists. */
 WSAND_API int wsand_file_mkdir(struct wsand_sandbox *sb, const char *path,
                                uint32_t mode, bool recursive,
                                struct wsand_error *err);
-/* A file, link or folder; one that is not empty only if recursive. After an
- * error a part may have been removed. -EBUSY: something is mounted there. */
+/* Removes a file, link or folder; a folder with contents only if recursive.
+ * After an error, part of it may have been removed. -EBUSY: something is
+ * mounted there. */
 WSAND_API int wsand_file_rm(struct wsand_sandbox *sb, const char *path,
                             bool recursive, struct wsand_error *err);
 WSAND_API int wsand_file_rename(struct wsand_sandbox *sb, const char *from,
                                 const char *to, struct wsand_error *err);
-/* A link at `path`; `target` may be anything. */
+/* Creates a symbolic link at `path`; `target` need not exist. */
 WSAND_API int wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
                                  const char *path, struct wsand_error *err);
 WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
@@ -509,34 +536,36 @@ WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
 
 /* --- snapshots
  *
- * A snapshot is the state of a sandbox between commands: its files (not those
- * of mounted host folders), and its shell as wsand_fork would copy it. It
- * belongs to its sandbox and is freed with it; forks do not have it. The cost
- * of all of these does not depend on what the sandbox holds. */
+ * A snapshot is the state of a sandbox between commands: its files (except
+ * mounted host folders), and its shell as wsand_fork would copy it. It belongs
+ * to its sandbox and is freed with it; forks do not have it. The cost of these
+ * functions does not depend on the size of the sandbox. */
 
-/* Ids are not used again. -ENOSPC: there are as many, or they would keep as
- * many bytes, as the options allow. */
+/* Creates a snapshot. Ids are not reused. -ENOSPC: the maximum number of
+ * snapshots, or of bytes that they keep, is reached. */
 WSAND_API int wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                                     struct wsand_error *err);
-/* Kills all processes and brings the state back, as often as wanted; on an
- * error before that, nothing has changed. -ENOENT: there is none. -EBUSY: it
- * has a file where a folder is mounted now. */
+/* Kills all processes and returns to the snapshot, as often as wanted. On an
+ * error before that, nothing has changed. -ENOENT: no such snapshot. -EBUSY:
+ * the snapshot has a file where a folder is mounted now. */
 WSAND_API int wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                                      struct wsand_error *err);
-/* -ENOENT: there is none. */
+/* Deletes a snapshot. -ENOENT: no such snapshot. */
 WSAND_API int wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
                                     struct wsand_error *err);
-/* The ids, the oldest first; *ret_ids is freed with free(). */
+/* Returns the ids, oldest first; *ret_ids is freed with free(). */
 WSAND_API int wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids,
                                   size_t *ret_n, struct wsand_error *err);
-/* Kills all processes and brings back the state at the creation (of a fork:
- * the state it began with). Snapshots stay. */
+/* Kills all processes and returns to the state at creation (of a fork: its
+ * initial state). Snapshots stay. */
 WSAND_API int wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err);
-/* A snapshot as bytes (freed with free()), and back as a new snapshot of a
- * sandbox with the same root image and the same mounts (-EINVAL: another; or
- * damaged; -ENOSPC: limits). The bytes need not be trusted: they can describe
- * no more than what the sandbox's user could have made. Open files that the
- * user may not open now are /dev/null then. */
+/* Save a snapshot as bytes (freed with free()), and load bytes as a new
+ * snapshot of a sandbox with the same root image and mounts. -EINVAL: they
+ * differ, or the bytes are damaged. -ENOSPC: limits.
+ *
+ * The bytes need not be trusted: they can only describe a state that the
+ * sandbox's user could have created. Open files that the user may not open now
+ * become /dev/null. */
 WSAND_API int wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id,
                                   void **ret_data, size_t *ret_len,
                                   struct wsand_error *err);
@@ -544,52 +573,56 @@ WSAND_API int wsand_snapshot_load(struct wsand_sandbox *sb, const void *data,
                                   size_t len, uint64_t *ret_id,
                                   struct wsand_error *err);
 
-/* A process that ran when a state was taken, and that no copy of it has. */
+/* A process that ran when a state was saved, and that copies of that state
+ * lack. */
 struct wsand_lost_process {
     int pid;
     uint64_t process_id; /* of wsand_process_start; 0: started by a command */
-    const char *command; /* its arguments, cut after 200 bytes */
+    const char *command; /* the arguments, at most 200 bytes */
 };
 
-/* Lists the processes of the state that sb was forked from, or that was brought
- * back into it last (restore, reset, state_apply): at most 4 KiB of them. The
- * caller frees *ret with one free(). */
+/* Lists the processes of the state that sb was forked from, or that it last
+ * returned to (restore, reset, state_apply): at most 4 KiB of them. The caller
+ * frees *ret with one free(). */
 WSAND_API int wsand_not_copied(struct wsand_sandbox *sb,
                                struct wsand_lost_process **ret, size_t *ret_n,
                                struct wsand_error *err);
 
 /* --- durable state
  *
- * The state of a sandbox between commands (files but those of read-only mounts
- * and host folders, shell, history) as a map from keys to values. A key has at
- * most WSAND_KEY_MAX bytes; a value is below 5 KiB, but for commands of the
- * history (1 MiB) and the script (16 MiB). Snapshots are not part of it. */
+ * The state of a sandbox between commands as a map from keys to values: the
+ * shell, the history, and the files, except those of read-only mounts and host
+ * folders. A key has at most WSAND_KEY_MAX bytes. A value is below 5 KiB,
+ * except commands of the history (1 MiB) and the script (16 MiB). Snapshots are
+ * not included. */
 
 #define WSAND_KEY_MAX 264
 
 struct wsand_sink {
-    /* value NULL: the key is removed. What is not 0 ends the call that calls
-     * it, which returns that. It must not use the sandbox. */
+    /* Receives one record; value NULL means that the key is removed. A result
+     * other than 0 ends the calling function, which returns it. Must not use
+     * the sandbox. */
     int (*put)(void *arg, const void *key, size_t key_len, const void *value,
                size_t len);
     void *arg;
 };
 
-/* Puts what has changed since the last call on this sandbox that returned 0, or
- * since wsand_state_apply; at first, all. What is put or removed by a call that
- * fails, the next puts or removes again. The cost is that of what has changed.
- * While a command runs (wsand_beside), the files are those of this moment, and
- * the shell is the one before the command.
- * with_script: also the shell as a script, for a state that shall outlive this
- * version of the shell; it stays until the shell changes. Where the shell does
- * not answer there is none. */
+/* Reports all records that changed since the last successful call (or since
+ * wsand_state_apply); the first call reports everything. After a failed call,
+ * the next one reports its records again. The cost depends only on the amount
+ * of changes. While a command runs (wsand_beside), the files are current, and
+ * the shell is that from before the command.
+ *
+ * with_script: also writes the shell as a script, for a state that shall
+ * outlive this version of the shell; the script stays valid until the shell
+ * changes. If the shell does not answer in time, no script is written. */
 WSAND_API int wsand_state_changes(struct wsand_sandbox *sb,
                                   const struct wsand_sink *to, bool with_script,
                                   struct wsand_error *err);
 
-/* A state to be, of a sandbox with the same root image and the same mounts. The
- * records, in the order of their keys, need not be trusted, as with
- * wsand_snapshot_load. -EINVAL: no state, or damaged. */
+/* A state under construction, for a sandbox with the same root image and
+ * mounts. The records come in the order of their keys and need not be trusted,
+ * as in wsand_snapshot_load. -EINVAL: not a state, or damaged. */
 struct wsand_state;
 WSAND_API int wsand_state_begin(struct wsand_sandbox *sb,
                                 struct wsand_state **ret,
@@ -597,50 +630,52 @@ WSAND_API int wsand_state_begin(struct wsand_sandbox *sb,
 WSAND_API int wsand_state_put(struct wsand_state *st, const void *key,
                               size_t key_len, const void *value, size_t len,
                               struct wsand_error *err);
-/* Makes it the state of the sandbox, whose processes end; st is freed in any
- * case. Everything is checked first: on an error nothing has changed. -EINVAL:
- * no state, damaged, over another root image, or of another shell without a
- * script; -ENOSPC: limits; -ETIMEDOUT: the script has not ended within five
- * seconds. */
+/* Makes it the state of the sandbox, and ends the processes of the sandbox. st
+ * is freed in any case. All records are checked first: on an error nothing has
+ * changed. -EINVAL: not a state, damaged, for another root image, or of another
+ * shell without a script. -ENOSPC: limits. -ETIMEDOUT: the script did not end
+ * within five seconds. */
 WSAND_API int wsand_state_apply(struct wsand_state *st,
                                 struct wsand_error *err);
-/* For one that was not applied. NULL is fine. */
+/* Frees a state that was not applied. Accepts NULL. */
 WSAND_API void wsand_state_free(struct wsand_state *st);
 
 /* --- export and import
  *
- * What was changed since the root image, as a tar in the format of an OCI
- * layer (whiteouts included), with one member more, .wasmsand.json: version,
- * environment, and the shell's state as a script. */
+ * An export contains the changes since the root image, as a tar file in the
+ * format of an OCI layer (with whiteouts). One more member, .wasmsand.json,
+ * contains the version, the environment, and the shell's state as a script. */
 
-/* *ret_data is freed with free(). Mounts are not part of it, nor are sockets in
- * folders. -EINVAL: the name of a file begins with ".wh.", is that of the
- * member, or has a path of more than 4,095 bytes; -ETIMEDOUT as for
+/* Creates an export; *ret_data is freed with free(). Mounts and sockets in
+ * folders are not included. -EINVAL: a file name begins with ".wh." or is that
+ * of the member, or a path has more than 4,095 bytes. -ETIMEDOUT as for
  * wsand_env_get. */
 WSAND_API int wsand_export(struct wsand_sandbox *sb, void **ret_data,
                            size_t *ret_len, struct wsand_error *err);
-/* Files, environment and shell become those of the export; processes end.
- * Everything is checked first: on an error nothing has changed. -EINVAL: no
- * export, or one that no sandbox could have made; -ENOSPC; -ETIMEDOUT: the
- * script has not ended within five seconds. */
+/* Replaces files, environment and shell by those of the export, and ends all
+ * processes. Everything is checked first: on an error nothing has changed.
+ * -EINVAL: not an export, or one that no sandbox could have created. -ENOSPC:
+ * limits. -ETIMEDOUT: the script did not end within five seconds. */
 WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
                            size_t len, struct wsand_error *err);
 
-/* --- history: the commands that wsand_run has run, the newest 1,000 of them
- * and at most 1 MiB. Forks begin with their origin's; it is part of snapshots.
- */
+/* --- history: the newest 1,000 commands of wsand_run, at most 1 MiB
+ *
+ * A fork begins with the history of its origin. The history is part of
+ * snapshots. */
 
-/* The oldest first, NULL-terminated; one free() frees everything. */
+/* Returns the commands, oldest first, NULL-terminated; one free() frees
+ * everything. */
 WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                                  struct wsand_error *err);
 WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
  *
- * A bash of its own for a command, with the environment that the shell has, or
- * had before the command that it runs now.
- * It runs while other calls are served and between them, until it ends, or the
- * sandbox is restored, reset or freed. */
+ * A process is a separate bash for one command, with the environment of the
+ * shell (while a command runs, the environment before it). It runs in parallel
+ * with other calls and between them, until it ends, or until the sandbox is
+ * restored, reset or freed. */
 
 struct wsand_process_options {
     size_t size;         /* sizeof(struct wsand_process_options) */
@@ -649,47 +684,49 @@ struct wsand_process_options {
     uint16_t rows, cols;    /* [24, 80] */
     const char *cwd;        /* NULL: the shell's, as for paths of files */
     const char *const *env; /* added to the shell's; NULL-terminated */
-    /* Called on the thread that runs the sandbox then; must not wait nor use
-     * it, but for functions that do not wait. A terminal's output is stream 1.
-     * After on_exit none is called. NULL: none. */
+    /* Called on the thread that runs the sandbox. Must not wait, and must not
+     * use the sandbox except for functions that never wait. Output of a
+     * terminal is stream 1. on_exit is the last call. Both may be NULL. */
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     void (*on_exit)(void *arg, uint64_t id, int exit_code);
     void *arg;
-    /* Called before any other, and before the process has run. NULL: none. */
+    /* Called first, before the process has run. May be NULL. */
     void (*on_start)(void *arg, uint64_t id);
-    /* Asked before on_output, on the same thread. False: what it writes waits
-     * in it, as for a full pipe, until wsand_process_resume. NULL: there is
-     * always room. */
+    /* Called before on_output, on the same thread. If it returns false, the
+     * process blocks when it writes, as for a full pipe, until
+     * wsand_process_resume. NULL means that output is always accepted. */
     bool (*has_room)(void *arg);
-    /* As has_room, and asked after it: how many bytes on_output takes now. What
-     * is left in a terminal when the process ends is passed all the same. NULL:
-     * any number. */
+    /* Called after has_room: returns the number of bytes that on_output accepts
+     * now. Bytes left in a terminal when the process ends are passed
+     * regardless. NULL accepts any number. */
     size_t (*window)(void *arg);
-    /* "user" or "root"; NULL: the sandbox's. HOME, USER and LOGNAME are those
-     * of another user than the sandbox's, unless `env` has them. */
+    /* "user" or "root"; NULL means the sandbox's user. For another user, HOME,
+     * USER and LOGNAME are set accordingly, unless `env` contains them. */
     const char *user;
 };
 
-/* Does not wait for its turn: the process starts while a command runs. */
+/* Starts a process. Does not wait: the process starts even while a command
+ * runs. */
 WSAND_API int wsand_process_start(struct wsand_sandbox *sb,
                                   const struct wsand_process_options *o,
                                   uint64_t *ret_id, struct wsand_error *err);
-/* To its standard input or terminal. -EAGAIN: it has not read what came before
- * (1 MiB is kept; -EMSGSIZE: more at once). len 0: the end of input, -EPIPE
- * after it; on a terminal, what is typed for it (^D). -ESRCH: it has ended. */
+/* Writes to the standard input or terminal of a process. len 0 ends the input
+ * (-EPIPE afterwards); on a terminal it types ^D. -EAGAIN: the process has not
+ * read earlier input; up to 1 MiB is buffered. -EMSGSIZE: more than that at
+ * once. -ESRCH: the process has ended. */
 WSAND_API int wsand_process_write(struct wsand_sandbox *sb, uint64_t id,
                                   const void *data, size_t len,
                                   struct wsand_error *err);
-/* Of its terminal. -ENOTTY: it has none; -ESRCH. */
+/* Sets the size of the terminal. -ENOTTY: the process has none. -ESRCH. */
 WSAND_API int wsand_process_resize(struct wsand_sandbox *sb, uint64_t id,
                                    uint16_t rows, uint16_t cols,
                                    struct wsand_error *err);
-/* To it and all that it has started; SIGHUP also hangs its terminal up, if it
- * has one: what reads there gets the end. -ESRCH; -EINVAL: no such signal. */
+/* Sends a signal to a process and its descendants. SIGHUP also hangs up its
+ * terminal: readers get the end of input. -ESRCH. -EINVAL: no such signal. */
 WSAND_API int wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
                                  struct wsand_error *err);
-/* There is room again for its output. -ESRCH. */
+/* Resumes a process whose output was not accepted. -ESRCH. */
 WSAND_API int wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
                                    struct wsand_error *err);
 
@@ -697,10 +734,11 @@ struct wsand_process {
     uint64_t id;
     char *command; /* "bash" for an interactive shell */
     bool is_pty, has_ended;
-    int exit_code; /* when it has ended: 128 + n after signal n */
+    int exit_code; /* after its end; 128 + n for signal n */
 };
 
-/* The last 64 that have ended, and those that run; freed with one free(). */
+/* Lists running processes and the last 64 that have ended; *ret is freed with
+ * one free(). */
 WSAND_API int wsand_process_list(struct wsand_sandbox *sb,
                                  struct wsand_process **ret, size_t *ret_n,
                                  struct wsand_error *err);
@@ -715,11 +753,11 @@ struct wsand_call_info {
     size_t input_len;
 };
 
-/* Lives until the call is answered. */
+/* Returns the arguments of a call; valid until the call is answered. */
 WSAND_API const struct wsand_call_info *
 wsand_call_info(const struct wsand_call *call);
-/* Ends the call, once, from any thread; also when the process, or its sandbox,
- * is gone by then. exit_code is taken modulo 256. */
+/* Answers the call, once, from any thread, even if the process or its sandbox
+ * is gone. exit_code counts modulo 256. */
 WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
                                 const void *out, size_t out_len,
                                 const void *err, size_t err_len);
@@ -728,7 +766,7 @@ WSAND_API void wsand_call_reply(struct wsand_call *call, int exit_code,
 
 struct wsand_status {
     size_t size; /* sizeof(struct wsand_status) */
-    /* In use now. Files and folders of the root image cost nothing. */
+    /* Current use. Files and folders of the root image cost nothing. */
     uint64_t processes, memory_bytes, files, file_bytes, snapshots;
     uint64_t cpu_ms; /* of all runs */
     struct {
@@ -742,20 +780,20 @@ WSAND_API int wsand_status(const struct wsand_sandbox *sb,
 
 /* --- for builds and terminals */
 
-/* Compiles every program of the root image, as far as the cache does not have
- * them, and copies the code into a folder, made if missing: the shipped_dir of
- * those who get it with the root image. */
+/* Compiles all programs of the root image that are not in the cache, and copies
+ * the code into a folder, which is created if it is missing. The folder can be
+ * the shipped_dir of an installation with this root image. */
 WSAND_API int wsand_precompile(struct wsand_runtime *rt, const char *dir,
                                struct wsand_error *err);
 
-/* Starts a program that offers to be resident (a shell) and writes it to hfd
- * as a program that begins initialised: for building root images. */
+/* Starts a program that can become resident (a shell) and writes it to hfd as a
+ * program that starts initialised. Used to build root images. */
 WSAND_API int wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *x,
                            int hfd, struct wsand_error *err);
 
-/* Sends a signal to all processes of the program that runs now. */
+/* Sends a signal to all processes of the running program. */
 WSAND_API void wsand_signal(struct wsand_sandbox *sb, int sig);
-/* The host's terminal has another size: tell the program's. */
+/* Notifies the program that the size of the host's terminal has changed. */
 WSAND_API void wsand_window_changed(struct wsand_sandbox *sb);
 
 #ifdef __cplusplus

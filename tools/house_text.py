@@ -12,7 +12,7 @@ TOKEN = re.compile(
     re.S | re.X,
 )
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf)\.$")
-SENTENCE_END = re.compile(r"[.!?][)\"'”*]*(?=\s+[\"'“(*_]*[A-Z0-9`\0])|[.!?][)\"'”*]*$")
+SENTENCE_END = re.compile(r"(?<!\.)[.!?][)\"'”*]*(?=\s|$)")
 SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|BEGIN)\b")
 
 

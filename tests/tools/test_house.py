@@ -37,9 +37,10 @@ def source(tmp_path):
 
 
 def test_a_paragraph_is_split_at_the_ends_of_sentences():
-    text = "One thing (of\ntwo). Another, e.g. This one! Version 1.2 is the third."
+    text = "One thing (of\ntwo). Another, e.g. this one! Version 1.2 is ... the third. fn ends."
     assert words_of("a.md", text) == [
-        "One thing (of two).", "Another, e.g. This one!", "Version 1.2 is the third."]
+        "One thing (of two).", "Another, e.g. this one!", "Version 1.2 is ... the third.",
+        "fn ends."]
 
 
 def test_code_is_no_prose_and_counts_as_one_word():
