@@ -19,8 +19,7 @@ lint-docs:
 	@tools/gen-docs --check
 
 # The files whose words are checked.
-prose := README.md CONTRIBUTING.md include $(addprefix docs/,config.md glossary.md limits.md rpc.md \
-  sessions.md syscalls.md wasi.md)
+prose := README.md CONTRIBUTING.md include sdk $(filter-out docs/architecture.md,$(wildcard docs/*.md))
 lint-prose:
 	@tools/house --prose $(prose)
 
