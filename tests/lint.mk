@@ -19,7 +19,8 @@ lint-docs:
 	@tools/gen-docs --check
 
 # The files whose words are checked.
-prose := README.md CONTRIBUTING.md include sdk $(filter-out docs/architecture.md,$(wildcard docs/*.md))
+prose := README.md CONTRIBUTING.md include sdk $(filter-out docs/architecture.md,$(wildcard docs/*.md)) \
+  $(patsubst %,src/%/README.md,cli engine kernel kernel/wasi lib record seal store)
 lint-prose:
 	@tools/house --prose $(prose)
 
