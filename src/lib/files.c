@@ -25,19 +25,16 @@ put_hits_aside(struct wsand_sandbox *sb)
 {
     bool *hit = sb->kernel->limits.was_hit;
 
-    sb->hit_files |= hit[LIMIT_files];
-    sb->hit_file_bytes |= hit[LIMIT_file_bytes];
-    hit[LIMIT_files] = hit[LIMIT_file_bytes] = false;
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        sb->was_hit[i] |= hit[i];
+    memset(hit, 0, sizeof sb->was_hit);
 }
 
 static void
 bring_hits_back(struct wsand_sandbox *sb)
 {
-    bool *hit = sb->kernel->limits.was_hit;
-
-    hit[LIMIT_files] = sb->hit_files;
-    hit[LIMIT_file_bytes] = sb->hit_file_bytes;
-    sb->hit_files = sb->hit_file_bytes = false;
+    memcpy(sb->kernel->limits.was_hit, sb->was_hit, sizeof sb->was_hit);
+    memset(sb->was_hit, 0, sizeof sb->was_hit);
 }
 
 static int

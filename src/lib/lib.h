@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "kernel/limits.h"
 #include "kernel/machine.h"
 #include "kernel/wait.h"
 #include "lib/gone.h"
@@ -75,7 +76,7 @@ struct wsand_sandbox {
     struct gone gone; /* that the state it was copied or restored from had */
     struct snapshot *recorded; /* what wsand_state_changes has told; or NULL */
     bool has_script;           /* a script of that shell was among it */
-    bool hit_files, hit_file_bytes; /* by a command, during a file function */
+    bool was_hit[LIMIT_COUNT]; /* by a command, during a file function */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;

@@ -404,6 +404,9 @@ def test_a_writable_host_folder_does_not_grow_without_bound(start, tmp_path, mou
     client = with_mount(start, tmp_path, **mount)
     result = client.run("head -c 300000 /dev/zero > /m/big")
     assert result["exitCode"] != 0 and "No space left on device" in result["stderr"]
+    assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "mount_bytes")
+    assert result["message"] == ("host folder file bytes limit reached: remove files there "
+                                 "or raise mounts[].limitBytes")
     assert bytes_in(tmp_path) == 7000 + most
     assert client.run("truncate -s 1T /m/sparse")["exitCode"] != 0
     assert client.fails("files.write", path="/m/new", data=encode(b"x")).message.startswith("ENOSPC: ")
@@ -415,7 +418,24 @@ def test_a_writable_host_folder_does_not_get_files_without_bound(start, tmp_path
     client = with_mount(start, tmp_path, **mount)
     assert client.out("i=0; while : > /m/$i; do ((++i)); done 2> /dev/null; echo $i") == f"{most}\n"
     assert len(list(tmp_path.iterdir())) == most
+    for command in ("mkdir /m/d", "ln -s x /m/l", ": > /m/f"):
+        result = client.run(command)
+        assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "mount_files")
+        assert result["message"] == ("host folder file count limit reached: remove files there "
+                                     "or raise mounts[].fileCount")
     assert client.out("rm /m/0; mkdir /m/d && echo made; mkdir /m/e") == "made\n"
+
+
+def test_a_full_host_folder_is_not_the_limit_of_a_run_beside(start, tmp_path):
+    client = with_mount(start, tmp_path, limitBytes=10, fileCount=5)
+    client.run("mkfifo /tmp/f")
+    run = client.begin("run", command="echo begun; read </tmp/f; exit 3", stream=True)
+    assert client.next()["params"]["data"] == "begun\n"
+    error = client.fails("files.write", path="/m/new", data=encode(bytes(11)), concurrent=True)
+    assert error.message.startswith("ENOSPC: ")
+    client.call("process.start", command="echo >/tmp/f")
+    result = client.result(run)
+    assert result["exitCode"] == 3 and "limit" not in result
 
 
 def test_limits_of_growth_are_for_host_folders(start):

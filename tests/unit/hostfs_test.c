@@ -685,7 +685,9 @@ TEST(hostfs_growth_in_bytes_has_a_limit)
     struct file *file = world_open(f.k, f.t, "/h/new", O_RDWR | O_CREAT, NULL);
     CHECK_EQ(write_at(file, 60, 0), 60);
     CHECK_EQ(write_at(file, 60, 60), 40);
+    CHECK(!f.k->limits.was_hit[LIMIT_mount_bytes]);
     CHECK_EQ(write_at(file, 60, 100), -ENOSPC);
+    CHECK(f.k->limits.was_hit[LIMIT_mount_bytes]);
     CHECK_EQ(write_at(file, 60, 0), 60); /* what is there can be changed */
     CHECK_EQ(file->ops->truncate(file, 101), -ENOSPC);
     CHECK_EQ(file->ops->truncate(file, 50), 0);

@@ -42,7 +42,7 @@ hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
     uint64_t at = how ? before : *pos;
     most = before + hostfs_left(o->fs).bytes;
     if (v.iov_len && at >= most)
-        return -ENOSPC;
+        return hostfs_refuse(o->fs, LIMIT_mount_bytes);
     if (v.iov_len > most - at)
         v.iov_len = most - at;
     ssize_t n = pwritev2(o->hfd, &v, 1, (off_t)*pos, how);

@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "kernel/file.h"
+#include "kernel/limits.h"
 #include "kernel/vfs/vfs.h"
 #include "tree/tree.h"
 
@@ -126,6 +127,8 @@ int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);
 /* --- hostfs_quota.c */
 /* Returns the quota that is left. */
 struct quota hostfs_left(const struct hostfs *h);
+/* Notes that the limit was hit, for the result of the run. Returns -ENOSPC. */
+int hostfs_refuse(const struct hostfs *h, enum limit_id id);
 /* May one more inode be made? 0, or -ENOSPC. */
 int hostfs_check_new(const struct hostfs *h);
 void hostfs_note_new(struct hostfs *h);

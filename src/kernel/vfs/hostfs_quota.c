@@ -1,6 +1,7 @@
 /* How much may be added to a host folder. The growth since the mount counts:
  * sizes of regular files, holes too, and inodes. It is negative where more was
  * removed than added. Changes that others make on the host do not count. */
+#include "kernel/kernel.h"
 #include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/hostfs_impl.h"
 
@@ -35,9 +36,16 @@ hostfs_left(const struct hostfs *h)
 }
 
 int
+hostfs_refuse(const struct hostfs *h, enum limit_id id)
+{
+    h->fs.kernel->limits.was_hit[id] = true;
+    return -ENOSPC;
+}
+
+int
 hostfs_check_new(const struct hostfs *h)
 {
-    return hostfs_left(h).inodes ? 0 : -ENOSPC;
+    return hostfs_left(h).inodes ? 0 : hostfs_refuse(h, LIMIT_mount_files);
 }
 
 void
@@ -56,7 +64,7 @@ hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
         return -errno;
     *ret_before = (uint64_t)st.st_size;
     if (size > *ret_before && size - *ret_before > hostfs_left(h).bytes)
-        return -ENOSPC;
+        return hostfs_refuse(h, LIMIT_mount_bytes);
     return 0;
 }
 
