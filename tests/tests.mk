@@ -9,21 +9,22 @@ packed_suites := $(if $(SAN),,install-test wheel-test)
 vm_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
-	+@tools/check all rootfs $(lint_suites) tools-test unit unit-engine unit-lib \
+	+@tools/check all rootfs $(lint_suites) tools-test unit unit-tree unit-engine unit-lib \
 	  unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
-	+@tools/check all lint-format lint-layers unit unit-engine $(if $(CLI),guest-inside)
+	+@tools/check all lint-format lint-layers unit unit-tree unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
 	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
-# Unit tests: base and kernel in one program, the engine over a fake kernel in
-# another, the supervisor in a third, the store in a fourth, always with sanitizers. The allocator that
+# Unit tests, one program each: base and kernel; records and trees; the engine
+# over a fake kernel; the supervisor; the store. Always with sanitizers. The allocator that
 # counts live objects and fails on demand is wrapped around our objects alone,
 # so they are joined first.
 harness := tests/unit/main.c tests/unit/counted_alloc.c
-unit_src := $(wildcard tests/unit/*.c tests/tree/*.c)
+unit_src := $(wildcard tests/unit/*.c)
+tree_unit_src := $(wildcard tests/tree/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 store_unit_src := $(wildcard tests/store/*.c)
@@ -32,6 +33,8 @@ wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
 build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) \
   src/rpc/relief.c $(unit_src)) build/sources
+build/unit-tree.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(TREE) \
+  $(tree_unit_src) $(harness))
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(wildcard src/engine/*.c) $(engine_unit_src) $(harness))
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
@@ -39,18 +42,18 @@ build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   tests/store/world.c $(harness))
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) $(harness))
-build/unit.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
+build/unit.o build/unit-tree.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
 build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
 build/unit-store: unit_libs := $(STORE_LIBS)
-build/unit build/unit-engine build/unit-supervisor build/unit-store: build/%: build/%.o
+build/unit build/unit-tree build/unit-engine build/unit-supervisor build/unit-store: build/%: build/%.o
 	@echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
-unit unit-engine unit-supervisor unit-store: %: build/% ## unit tests
+unit unit-tree unit-engine unit-supervisor unit-store: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-engine unit-supervisor unit-store
--include $(patsubst %.c,build/san/obj/%.d,$(unit_src) \
+.PHONY: unit unit-tree unit-engine unit-supervisor unit-store
+-include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(tree_unit_src) \
   $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in

@@ -176,7 +176,7 @@ reap(struct compilation *c)
 }
 
 static void
-compilation_free(struct program *base)
+compilation_free(struct counted *base)
 {
     struct compilation *c = (struct compilation *)base;
 
@@ -211,7 +211,7 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
 
     if (!c)
         return NULL;
-    c->base = (struct program){.refs = 1, .hfd = -1, .free = compilation_free};
+    c->base = (struct program){{1, compilation_free}, -1};
     c->engine = e;
     c->out_hfd = c->slot = -1;
     c->is_trusted = is_trusted;

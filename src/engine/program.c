@@ -22,7 +22,7 @@ program_facts_fini(struct program_facts *f)
 }
 
 static void
-program_free(struct program *base)
+program_free(struct counted *base)
 {
     struct engine_program *p = (struct engine_program *)base;
 
@@ -50,7 +50,7 @@ engine_program_new(struct program_facts *facts, bool is_trusted)
         program_facts_fini(facts);
         return NULL;
     }
-    p->base = (struct program){.refs = 1, .hfd = -1, .free = program_free};
+    p->base = (struct program){{1, program_free}, -1};
     p->is_trusted = is_trusted;
     p->facts = *facts;
     facts->note = NULL;
@@ -68,7 +68,7 @@ engine_program_put(OWN struct engine_program *p)
 
 /* False if it is being freed. */
 static bool
-program_try_get(struct program *p)
+program_try_get(struct counted *p)
 {
     uint32_t refs = p->refs;
 
@@ -88,7 +88,7 @@ find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
         struct engine_program *p =
             CONTAINER_OF(it, struct engine_program, bucket);
         if (memcmp(p->facts.hash, hash, BLAKE2B_BYTES) != 0 ||
-            (is_trusted && !p->is_trusted) || !program_try_get(&p->base))
+            (is_trusted && !p->is_trusted) || !program_try_get(&p->base.ref))
             continue;
         if (p->is_kept) {
             list_remove(&p->kept);
@@ -182,7 +182,7 @@ find_compilation(struct engine *e, const uint8_t *hash, bool is_trusted)
     LIST_FOR_EACH(it, &e->compilations) {
         struct compilation *c = CONTAINER_OF(it, struct compilation, link);
         if (!memcmp(c->hash, hash, sizeof c->hash) &&
-            c->is_trusted == is_trusted && program_try_get(&c->base))
+            c->is_trusted == is_trusted && program_try_get(&c->base.ref))
             return c;
     }
     return NULL;

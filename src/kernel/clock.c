@@ -62,25 +62,6 @@ clock_real_ns(const struct clock *c)
 }
 
 int64_t
-time_join(int64_t s, int64_t ns)
-{
-    if (s >= TIME_S_MAX)
-        return TIME_S_MAX * NS_PER_S;
-    if (s <= -TIME_S_MAX)
-        return -TIME_S_MAX * NS_PER_S;
-    return s * NS_PER_S + ns;
-}
-
-void
-time_split(int64_t time_ns, int64_t *ret_s, int32_t *ret_ns)
-{
-    int64_t s = time_ns / NS_PER_S, ns = time_ns % NS_PER_S;
-
-    *ret_s = ns < 0 ? s - 1 : s;
-    *ret_ns = (int32_t)(ns < 0 ? ns + NS_PER_S : ns);
-}
-
-int64_t
 clock_after(const struct clock *c, int64_t ns)
 {
     int64_t deadline;

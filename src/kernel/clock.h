@@ -6,15 +6,12 @@
 #ifndef KERNEL_CLOCK_H
 #define KERNEL_CLOCK_H
 
+#include "base/time.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define NS_PER_S  INT64_C(1000000000)
-#define NS_PER_MS INT64_C(1000000)
-#define NS_NEVER  INT64_MAX
-/* The first and the last moment of files are so far from 1970. */
-#define TIME_S_MAX (INT64_MAX / NS_PER_S)
 /* A sandbox begins so long after its boot: programs expect an uptime. */
 #define CLOCK_START_NS NS_PER_S
 
@@ -42,11 +39,6 @@ int64_t clock_real_ns(const struct clock *c);
  * the calling thread. */
 int64_t host_mono_ns(void);
 int64_t host_thread_ns(void);
-
-/* A moment of a file, 0 <= ns < NS_PER_S; one too far away becomes the first or
- * the last. And back. */
-int64_t time_join(int64_t s, int64_t ns);
-void time_split(int64_t time_ns, int64_t *ret_s, int32_t *ret_ns);
 
 /* The deadline `ns` from now; NS_NEVER stays. */
 int64_t clock_after(const struct clock *c, int64_t ns);

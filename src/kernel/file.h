@@ -22,8 +22,6 @@ struct task;
 struct thread;
 
 /* A NULL member means the errno in brackets, decided in file.c. */
-#define SEEK_STEP_BYTES (16u << 20)
-
 struct file_ops {
     /* What /proc/<pid>/fd shows for a file without a path, for example
      * "pipe": "pipe:[ino]"; "anon_inode:[eventpoll]" is shown as it is. */

@@ -7,6 +7,7 @@
 #ifndef KERNEL_MACHINE_H
 #define KERNEL_MACHINE_H
 
+#include "base/counted.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -22,14 +23,24 @@ typedef uint32_t gaddr; /* an address in guest memory: never a pointer */
 /* Engines embed it as the first member of theirs. Shared by sandboxes and OS
  * threads: the count is atomic. */
 struct program {
-    _Atomic uint32_t refs;
+    struct counted ref;
     /* Of one that is being compiled: readable when that has ended. */
     int hfd;
-    void (*free)(struct program *p);
 };
 
-struct program *program_get(struct program *p);
-void program_put(OWN struct program *p); /* NULL is fine */
+static inline struct program *
+program_get(struct program *p)
+{
+    (void)counted_get(&p->ref);
+    return p;
+}
+
+/* NULL is fine. */
+static inline void
+program_put(OWN struct program *p)
+{
+    counted_put((struct counted *)p);
+}
 DEFINE_CLEANUP(struct program *, program_put)
 
 /* Waits for the compiling of p to end: 0; -EINTR when kick_hfd (-1: none) is

@@ -1,25 +1,10 @@
-/* References to programs, and waiting for one that is being compiled. */
+/* Waiting for a program that is being compiled. */
 #include "kernel/machine.h"
 
 #include "kernel/clock.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdatomic.h>
-
-struct program *
-program_get(struct program *p)
-{
-    atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
-    return p;
-}
-
-void
-program_put(OWN struct program *p)
-{
-    if (p && atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) == 1)
-        p->free(p);
-}
 
 int
 program_await(const struct program *p, int kick_hfd, int64_t deadline_ns)

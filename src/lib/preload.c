@@ -34,7 +34,7 @@ load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
     CLEANUP(program_putp) struct program *p = NULL;
     char why[160];
 
-    if (!i || i->program || !is_program(i))
+    if (!i || i->attached || !is_program(i))
         return 0;
     const struct program_source src = {.bytes = inode_content(i),
                                        .len = i->size,
@@ -43,7 +43,7 @@ load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
                                        .file = &rt->image_file};
     int r = runtime_load(rt, &src, &p, why, sizeof why);
     if (r == 0)
-        tree_set_program(t, ino, p);
+        tree_attach(t, ino, &p->ref);
     if (r == 0 && dir_hfd >= 0)
         r = engine_ship(rt->engine, &src, dir_hfd);
     return r == -ENOEXEC ? 0 : r;

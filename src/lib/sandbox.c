@@ -150,7 +150,7 @@ put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
     }
     r = put_bytes(t, p->guest_path, f->bytes, f->len, now, &ino, err);
     if (r == 0 && program)
-        tree_set_program(t, ino, program);
+        tree_attach(t, ino, &program->ref);
     return r;
 }
 

@@ -37,8 +37,8 @@ load_program(struct wsand_runtime *rt, OWN struct program **ret)
 
     if (!i)
         return -ENOEXEC;
-    if (i->program) {
-        *ret = program_get(i->program);
+    if (i->attached) {
+        *ret = (struct program *)counted_get(i->attached);
         return 0;
     }
     struct program_source src = {.bytes = inode_content(i),

@@ -7,7 +7,7 @@
 #ifndef TREE_DIR_H
 #define TREE_DIR_H
 
-#include "kernel/vfs/vfs.h"
+#include "tree/attr.h"
 #include "tree/radix.h"
 
 /* All zero: an empty directory. */

@@ -1,6 +1,6 @@
 /* Entries of a root image: where they go in the tree and what they hold.
  * Symbolic links on the way are never followed. */
-#include "kernel/clock.h"
+#include "base/time.h"
 #include "tree/image_impl.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* Inodes: making, copying and freeing them, and what they cost. */
 #include "tree/inode.h"
 
-#include "kernel/machine.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +13,7 @@ inode_free(struct shared *s, struct grave *g)
         dir_bury(&i->dir, g);
     else
         radix_bury(&i->chunks, &content_ops, g);
-    struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
-    if (p)
-        program_put(p);
+    counted_put(atomic_load_explicit(&i->attached, memory_order_relaxed));
     xattrs_put(i->xattrs);
     free(i);
 }
@@ -52,7 +48,7 @@ inode_new(uint32_t mode, int64_t now_ns)
     return i;
 }
 
-/* Another thread may be setting the program of `from`: it alone is read
+/* Another thread may be attaching an object to `from`: it alone is read
  * atomically. */
 struct inode *
 inode_copy(const struct inode *from)
@@ -69,9 +65,9 @@ inode_copy(const struct inode *from)
     else
         radix_clone(&from->chunks, &i->chunks);
     (void)xattrs_get(i->xattrs);
-    struct program *p =
-        atomic_load_explicit(&from->program, memory_order_acquire);
-    atomic_init(&i->program, p ? program_get(p) : NULL);
+    struct counted *c =
+        atomic_load_explicit(&from->attached, memory_order_acquire);
+    atomic_init(&i->attached, c ? counted_get(c) : NULL);
     return i;
 }
 
@@ -117,17 +113,25 @@ inode_cost(const struct inode *i)
 }
 
 void
+inode_detach(struct inode *i)
+{
+    struct counted *c =
+        atomic_load_explicit(&i->attached, memory_order_relaxed);
+
+    if (c) {
+        atomic_store_explicit(&i->attached, NULL, memory_order_relaxed);
+        counted_put(c);
+    }
+}
+
+void
 inode_touch_content(struct inode *i, int64_t now_ns)
 {
     i->mtime_ns = i->ctime_ns = now_ns;
     i->mode &= ~(uint32_t)S_ISUID;
     if (i->mode & S_IXGRP)
         i->mode &= ~(uint32_t)S_ISGID;
-    struct program *p = atomic_load_explicit(&i->program, memory_order_relaxed);
-    if (p) {
-        atomic_store_explicit(&i->program, NULL, memory_order_relaxed);
-        program_put(p);
-    }
+    inode_detach(i);
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef TREE_INODE_H
 #define TREE_INODE_H
 
+#include "base/counted.h"
 #include "tree/chunk.h"
 #include "tree/dir.h"
 #include "tree/radix.h"
@@ -9,12 +10,11 @@
 
 #include <sys/stat.h>
 
-struct program;
-
 struct inode {
     struct shared ref;
-    /* Set at most once while the inode is shared, by whichever thread. */
-    _Atomic(struct program *) program;
+    /* See tree_attach. Set at most once while the inode is shared, by whichever
+     * thread. */
+    _Atomic(struct counted *) attached;
 
     uint32_t mode, nlink, uid, gid;
     uint32_t free_units; /* of the inode quota that it does not pay for */
@@ -70,7 +70,9 @@ uint64_t inode_bytes(const struct inode *i);
 uint64_t inode_units(const struct inode *i);
 uint64_t inode_cost(const struct inode *i);
 
-/* The content was changed: times, set-id bits, compiled program. */
+/* Detaches the object of an owned inode: see tree_attach. */
+void inode_detach(struct inode *i);
+/* The content was changed: times, set-id bits, the attached object. */
 void inode_touch_content(struct inode *i, int64_t now_ns);
 /* The entries of a directory were changed. */
 void inode_touch_dir(struct inode *i, int64_t now_ns);

@@ -1,8 +1,7 @@
 /* Layers: from the difference of two trees to a tar. */
 #include "tree/layer.h"
 
-#include "kernel/clock.h"
-#include "kernel/file.h"
+#include "base/time.h"
 #include "record/record.h"
 
 #include <archive.h>

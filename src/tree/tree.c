@@ -2,7 +2,6 @@
 #include "tree/tree.h"
 
 #include "base/counter.h"
-#include "kernel/machine.h"
 #include "record/record.h"
 #include "tree/tree_impl.h"
 
@@ -353,16 +352,15 @@ tree_forget(struct tree *t, uint64_t ino)
 }
 
 void
-tree_set_program(const struct tree *t, uint64_t ino, struct program *p)
+tree_attach(const struct tree *t, uint64_t ino, struct counted *c)
 {
     struct inode *i = (struct inode *)radix_find(&t->inodes, ino);
-    struct program *none = NULL;
+    struct counted *none = NULL;
 
     if (!i || !S_ISREG(i->mode))
         return;
-    p = program_get(p);
-    if (!atomic_compare_exchange_strong(&i->program, &none, p))
-        program_put(p);
+    if (!atomic_compare_exchange_strong(&i->attached, &none, counted_get(c)))
+        counted_put(c);
 }
 
 void

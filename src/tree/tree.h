@@ -83,9 +83,11 @@ tree_find(const struct tree *t, uint64_t ino)
  * cloned. -ESTALE: there is none, -ENOMEM. */
 int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
 
-/* Remembers the program of a file, with a reference, unless it has one. Not a
- * change of the inode: all clones that share it may use the program. */
-void tree_set_program(const struct tree *t, uint64_t ino, struct program *p);
+/* Attaches an object to the content of a regular file, with a reference, unless
+ * the file has one; for example its compiled program. A change of the content
+ * detaches it. Attaching is not a change of the inode: all clones that share
+ * the inode see the object. */
+void tree_attach(const struct tree *t, uint64_t ino, struct counted *c);
 
 /* A held inode lives on without a name. If there is no memory to note a
  * hold, the inode may go with its last name: its users get -ESTALE then. */

@@ -1,6 +1,5 @@
 /* Contents of files and symbolic links: chunks by index. They are charged by
  * block, but for what the last block of a file is longer than the file. */
-#include "kernel/file.h"
 #include "tree/tree.h"
 #include "tree/tree_impl.h"
 

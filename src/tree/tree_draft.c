@@ -5,7 +5,6 @@
  * reached from the root; so there are no loops. */
 #include "tree/tree_records.h"
 
-#include "kernel/machine.h"
 #include "tree/tree_impl.h"
 
 #include <errno.h>
@@ -29,15 +28,6 @@ tree_draft_fini(struct tree_draft *d)
 }
 
 /* --- inodes */
-
-static void
-drop_program(struct inode *i)
-{
-    struct program *p = atomic_exchange(&i->program, NULL);
-
-    if (p)
-        program_put(p);
-}
 
 static int
 own_inode(struct tree_draft *d, const struct inode *below, uint64_t ino,
@@ -78,7 +68,7 @@ put_inode(struct tree_draft *d, const struct record_key *k, const void *value,
     if (e != 0)
         return e;
     if (i->size != r.size && !inode_is_dir(i))
-        drop_program(i);
+        inode_detach(i);
     tree_settle(&d->tree,
                 (int64_t)(inode_slack(i, i->size) - inode_slack(i, r.size)));
     i->mode = r.mode;
@@ -215,7 +205,7 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
     int r = tree_own(&d->tree, k->inode, &i);
     if (r != 0)
         return r;
-    drop_program(i);
+    inode_detach(i);
     if (is_hole)
         return tree_set_block(&d->tree, i, k->index, NULL);
     struct chunk *c = chunk_for(old, value, len);

@@ -9,20 +9,6 @@
 
 /* --- what the kernel offers */
 
-struct program *
-program_get(struct program *p)
-{
-    p->refs++;
-    return p;
-}
-
-void
-program_put(OWN struct program *p)
-{
-    if (p && !--p->refs)
-        p->free(p);
-}
-
 static struct fake *
 fake_of(struct thread *th)
 {

@@ -1,6 +1,5 @@
 /* Layers: what differs between two trees, as a tar and back. */
 #include "../unit/test.h"
-#include "kernel/file.h"
 #include "tree/layer.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* The file-system state: names, contents, quotas, clones. */
 #include "../unit/test.h"
-#include "kernel/file.h"
 #include "record/record.h"
 #include "tree/tree.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static void
-fake_program_free(struct program *p)
+fake_program_free(struct counted *p)
 {
     free(p);
 }
@@ -21,7 +21,7 @@ fake_program_new(void)
     struct program *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct program){.refs = 1, .hfd = -1, .free = fake_program_free};
+        *p = (struct program){{1, fake_program_free}, -1};
     return p;
 }
 
@@ -32,7 +32,7 @@ struct fake_compiling {
 };
 
 static void
-fake_compiling_free(struct program *p)
+fake_compiling_free(struct counted *p)
 {
     ((struct fake_compiling *)p)->engine->compilings--;
     free(p);
@@ -45,8 +45,7 @@ fake_compile(struct engine *e, OWN struct program **ret)
 
     if (!c)
         return -ENOMEM;
-    *c = (struct fake_compiling){
-        {.refs = 1, .hfd = e->compile_hfd, .free = fake_compiling_free}, e};
+    *c = (struct fake_compiling){{{1, fake_compiling_free}, e->compile_hfd}, e};
     e->compilings++;
     *ret = &c->base;
     return -EINPROGRESS;

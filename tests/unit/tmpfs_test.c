@@ -311,7 +311,7 @@ TEST(tmpfs_file_of_a_lost_inode_is_stale)
 }
 
 static void
-fake_program_free(struct program *p)
+fake_program_free(struct counted *p)
 {
     free(p);
 }
@@ -320,8 +320,7 @@ static struct program *
 fake_program(void)
 {
     struct program *p = calloc(1, sizeof *p);
-    p->refs = 1;
-    p->free = fake_program_free;
+    p->ref = (struct counted){1, fake_program_free};
     return p;
 }
 
@@ -337,14 +336,14 @@ TEST(tmpfs_program_is_shared_by_clones_until_the_content_changes)
     a->ops->set_program(a, f, p);
     a->ops->set_program(b, f, p);
     a->ops->set_program(a, a->root, p);
-    CHECK_EQ(p->refs, 2);
+    CHECK_EQ(p->ref.refs, 2);
     CHECK(b->ops->program(b, f) == p);
     CHECK_EQ(b->ops->setattr(b, f, &size, ATTR_MODE), 0);
     CHECK(b->ops->program(b, f) == p);
     CHECK_EQ(b->ops->setattr(b, f, &size, ATTR_SIZE), 0);
     CHECK(!b->ops->program(b, f));
     CHECK(a->ops->program(a, f) == p);
-    CHECK_EQ(p->refs, 2);
+    CHECK_EQ(p->ref.refs, 2);
     program_put(p);
     b->ops->free(b);
     a->ops->free(a);

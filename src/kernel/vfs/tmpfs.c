@@ -209,13 +209,15 @@ tmpfs_program(struct fs *fs, uint64_t ino)
 {
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
 
-    return i ? atomic_load_explicit(&i->program, memory_order_acquire) : NULL;
+    return i ? (struct program *)atomic_load_explicit(&i->attached,
+                                                      memory_order_acquire)
+             : NULL;
 }
 
 static void
 tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
 {
-    tree_set_program(&tmpfs_of(fs)->tree, ino, p);
+    tree_attach(&tmpfs_of(fs)->tree, ino, &p->ref);
 }
 
 static const void *

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/own.h"
 #include "kernel/cred.h"
+#include "tree/attr.h"
 #include "tree/xattr.h"
 
 #include <stdbool.h>
@@ -24,9 +25,7 @@ struct mount;
 struct program;
 struct task;
 
-#define NAME_BYTES_MAX 255
-#define PATH_BYTES_MAX 4096 /* with the NUL */
-#define SYMLINKS_MAX   40
+#define SYMLINKS_MAX 40
 
 /* An inode in the tree of mounts. */
 struct vnode {
@@ -34,31 +33,8 @@ struct vnode {
     uint64_t ino;
 };
 
-struct attr {
-    uint64_t ino, rdev, size, blocks; /* blocks of 512 bytes */
-    uint32_t mode, nlink, uid, gid, blksize;
-    bool is_hosts; /* a file of the host: see vfs_access */
-    int64_t atime_ns, mtime_ns, ctime_ns; /* since 1970 */
-};
-
-/* Which members of an attr setattr takes. */
-enum {
-    ATTR_MODE = 1,
-    ATTR_UID = 2,
-    ATTR_GID = 4,
-    ATTR_SIZE = 8,
-    ATTR_ATIME = 16,
-    ATTR_MTIME = 32,
-    ATTR_NOW = 64, /* both times are the time of this change */
-};
-
 struct fs_stat {
     uint64_t type, blocks, blocks_free, files, files_free, bsize;
-};
-
-struct name {
-    const char *s; /* not NUL-terminated */
-    size_t len;    /* 1 to NAME_BYTES_MAX; never "." or ".." */
 };
 
 /* Called by readdir for each entry; false: full, do not advance past it.
@@ -67,9 +43,6 @@ struct dir_emit {
     bool (*entry)(struct dir_emit *e, const char *name, size_t len,
                   uint64_t ino, unsigned dtype, uint64_t cookie);
 };
-
-/* Unlink and rename flags. */
-enum { UNLINK_DIR = 1 };
 
 /* Operations give 0 or -errno and check what only the file system knows
  * (existence, kinds, emptiness, quotas); permissions, read-only mounts,

@@ -1,0 +1,35 @@
+/* Units of time, and the moments that files have. */
+#ifndef BASE_TIME_H
+#define BASE_TIME_H
+
+#include <stdint.h>
+
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_NEVER  INT64_MAX
+/* The first and the last moment of files are so far from 1970. */
+#define TIME_S_MAX (INT64_MAX / NS_PER_S)
+
+/* A moment of a file, 0 <= ns < NS_PER_S; one too far away becomes the first or
+ * the last. */
+static inline int64_t
+time_join(int64_t s, int64_t ns)
+{
+    if (s >= TIME_S_MAX)
+        return TIME_S_MAX * NS_PER_S;
+    if (s <= -TIME_S_MAX)
+        return -TIME_S_MAX * NS_PER_S;
+    return s * NS_PER_S + ns;
+}
+
+/* The inverse of time_join. */
+static inline void
+time_split(int64_t time_ns, int64_t *ret_s, int32_t *ret_ns)
+{
+    int64_t s = time_ns / NS_PER_S, ns = time_ns % NS_PER_S;
+
+    *ret_s = s - (ns < 0);
+    *ret_ns = (int32_t)(ns < 0 ? ns + NS_PER_S : ns);
+}
+
+#endif

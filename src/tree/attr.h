@@ -1,0 +1,41 @@
+/* Names, attributes and limits that trees share with all file systems. */
+#ifndef TREE_ATTR_H
+#define TREE_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define NAME_BYTES_MAX 255
+#define PATH_BYTES_MAX 4096 /* with the NUL */
+/* A search for data or a hole gives up after so many bytes without one. */
+#define SEEK_STEP_BYTES (16u << 20)
+
+struct attr {
+    uint64_t ino, rdev, size, blocks; /* blocks of 512 bytes */
+    uint32_t mode, nlink, uid, gid, blksize;
+    bool is_hosts; /* a file of the host: see vfs_access */
+    int64_t atime_ns, mtime_ns, ctime_ns; /* since 1970 */
+};
+
+/* Which members of an attr setattr takes. */
+enum {
+    ATTR_MODE = 1,
+    ATTR_UID = 2,
+    ATTR_GID = 4,
+    ATTR_SIZE = 8,
+    ATTR_ATIME = 16,
+    ATTR_MTIME = 32,
+    ATTR_NOW = 64, /* both times are the time of this change */
+};
+
+struct name {
+    const char *s; /* not NUL-terminated */
+    size_t len;    /* 1 to NAME_BYTES_MAX; never "." or ".." */
+};
+
+/* Unlink flags. */
+enum { UNLINK_DIR = 1 };
+
+#endif
