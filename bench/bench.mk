@@ -21,7 +21,7 @@ build/bench/cpu.wasm: $(cpu_inputs) build/guest-flags | $(SYSROOT_LIB)
 	$Qguest/bin/wopt plain $@.raw $@
 	@rm $@.raw
 
-bench_engine_src := $(BASE) $(wildcard src/engine/*.c bench/engine/*.c) \
+bench_engine_src := $(BASE) $(ENGINE_SRC) $(wildcard bench/engine/*.c) \
   tests/engine/fake_kernel.c
 build/bench/engine: $(bench_engine_src:%.c=build/obj/%.o) $(ENGINE_LIB)
 	@mkdir -p $(@D) && echo "  link $@"

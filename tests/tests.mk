@@ -36,7 +36,7 @@ build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) \
 build/unit-tree.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(TREE) \
   $(tree_unit_src) $(harness))
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
-  $(wildcard src/engine/*.c) $(engine_unit_src) $(harness))
+  $(ENGINE_SRC) $(engine_unit_src) $(harness))
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
   tests/store/world.c $(harness))

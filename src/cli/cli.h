@@ -1,19 +1,14 @@
-/* Sub-commands of wasm-sandbox. Exit status 2: the command line is wrong;
- * 126 and 127, as in a shell: the program cannot be run, is not there. */
+/* Sub-commands of wasm-sandbox. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
+
+#include "base/exit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    ROOT_PATH_BYTES = 2048,
-    EXIT_USAGE = 2,
-    EXIT_TIMEOUT = 124,
-    EXIT_CANNOT_RUN = 126,
-    EXIT_NOT_FOUND = 127,
-};
+enum { ROOT_PATH_BYTES = 2048 };
 
 /* argv[0] is the name of the sub-command. */
 int cmd_exec(int argc, char **argv);

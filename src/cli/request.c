@@ -1,9 +1,10 @@
 /* Options that sub-commands share. */
 #include "cli/request.h"
 
+#include "base/parse.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,11 +75,9 @@ static const struct user_env {
 bool
 parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
 {
-    char *end;
+    uint64_t n;
 
-    errno = 0;
-    unsigned long long n = strtoull(s, &end, 10);
-    if (*s < '0' || *s > '9' || *end || errno || n > UINT64_MAX / scale || !n) {
+    if (!parse_u64_text(s, UINT64_MAX / scale, &n) || !n) {
         complain("--%s: '%s' is not a positive number", name, s);
         return false;
     }
@@ -153,16 +152,17 @@ request_add_program(struct request *q, const char *host_path,
                     const char *guest_path, bool is_checked)
 {
     size_t n = q->sandbox.n_programs;
-    struct wsand_program *v = realloc(q->programs, (n + 1) * sizeof *v);
+    bool has_room = VEC_ROOM(q->programs, n);
+    struct wsand_program *p = has_room ? &q->programs[n] : NULL;
 
-    if (v) {
-        q->sandbox.programs = q->programs = v;
+    if (p) {
+        q->sandbox.programs = q->programs;
         q->sandbox.n_programs++;
-        v[n] = (struct wsand_program){.host_path = strdup(host_path),
-                                      .guest_path = strdup(guest_path),
-                                      .is_checked = is_checked};
+        *p = (struct wsand_program){.host_path = strdup(host_path),
+                                    .guest_path = strdup(guest_path),
+                                    .is_checked = is_checked};
     }
-    if (v && v[n].host_path && v[n].guest_path)
+    if (p && p->host_path && p->guest_path)
         return true;
     complain("out of memory");
     return false;

@@ -1,10 +1,10 @@
 /* The options of `wasm-sandbox session`. */
 #include "cli/session.h"
 
+#include "base/parse.h"
 #include "supervisor/config/config.h"
 #include "wire/text.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -61,12 +61,12 @@ static const struct option options[] = {
 static bool
 take_number(const struct cli *c, const char *name, json_int_t *ret)
 {
-    char *end;
+    uint64_t n;
 
-    errno = 0;
-    *ret = strtoll(optarg, &end, 10);
-    if (!errno && end != optarg && !*end && *ret >= 0)
+    if (parse_u64_text(optarg, INT64_MAX, &n)) {
+        *ret = (json_int_t)n;
         return true;
+    }
     cli_complain(c, "--%s '%s' is not a number", name, optarg);
     return false;
 }

@@ -309,13 +309,14 @@ int64_t
 compilation_cost_ns(struct program *base)
 {
     struct compilation *c = (struct compilation *)base;
-    struct timespec used = {0};
+    int64_t ns = 0;
     clockid_t clock;
 
     pthread_mutex_lock(&c->lock);
-    if (c->pid && !clock_getcpuclockid(c->pid, &clock))
-        (void)clock_gettime(clock, &used);
-    int64_t ns = c->pid ? used.tv_sec * NS_PER_S + used.tv_nsec : c->cpu_ns;
+    if (!c->pid)
+        ns = c->cpu_ns;
+    else if (!clock_getcpuclockid(c->pid, &clock))
+        ns = time_read_ns(clock);
     pthread_mutex_unlock(&c->lock);
     return ns;
 }

@@ -8,25 +8,15 @@
 #include "engine/engine_impl.h"
 
 #include "base/hfd.h"
+#include "seal/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* The sanitizers' own memory is terabytes. */
 #ifdef __SANITIZE_ADDRESS__
@@ -85,80 +75,28 @@ jail_limit(void)
 
 /* --- system calls. A panic ends with one that is not here. */
 
-static const int allowed[] = {
-    SYS_write,       SYS_munmap, SYS_mremap,        SYS_madvise,
-    SYS_brk,         SYS_futex,  SYS_clock_gettime, SYS_getrandom,
-    SYS_exit_group,  SYS_exit,   SYS_sched_yield,
+static const struct seccomp_rule jail_rules[] = {
+    ALLOW(write, "the code") KILL_ANY(mmap, 2, PROT_EXEC, "no executable pages")
+        ALLOW(mmap, "heap") KILL_ANY(mprotect, 2, PROT_EXEC,
+                                     "no executable pages")
+            ALLOW(mprotect, "heap") ALLOW(munmap, "heap") ALLOW(mremap, "heap")
+                ALLOW(madvise, "heap") ALLOW(brk, "heap") ALLOW(futex, "locks")
+                    ALLOW(sched_yield, "locks")
+                        ALLOW(clock_gettime, "where the vDSO cannot tell")
+                            ALLOW(getrandom, "hash tables of the compiler")
+                                ALLOW(exit, "the end")
+                                    ALLOW(exit_group, "the end")
 #ifdef __SANITIZE_ADDRESS__
-    SYS_sigaltstack, /* before _exit */
+                                        ALLOW(sigaltstack, "before _exit")
 #endif
 };
-/* Unless their third argument asks for executable pages. */
-static const int allowed_unless_exec[] = {SYS_mmap, SYS_mprotect};
-
-struct filter {
-    struct sock_filter v[64];
-    unsigned short n;
-};
-
-static void
-add(struct filter *f, struct sock_filter step)
-{
-    f->v[f->n++] = step;
-}
-
-static void
-add_load(struct filter *f, size_t offset)
-{
-    add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                        (uint32_t)offset));
-}
-
-static void
-add_answer(struct filter *f, uint32_t answer)
-{
-    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
-}
-
-/* Skips the next `n` steps unless what was loaded is `value`. */
-static void
-add_unless(struct filter *f, uint32_t value, uint8_t n)
-{
-    add(f,
-        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n));
-}
-
-static void
-build(struct filter *f)
-{
-    add_load(f, offsetof(struct seccomp_data, arch));
-    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
-    add_answer(f, SECCOMP_RET_KILL_PROCESS);
-    add_load(f, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-        add_unless(f, (uint32_t)allowed[i], 1);
-        add_answer(f, SECCOMP_RET_ALLOW);
-    }
-    for (size_t i = 0;
-         i < sizeof allowed_unless_exec / sizeof *allowed_unless_exec; i++) {
-        add_unless(f, (uint32_t)allowed_unless_exec[i], 4);
-        add_load(f, offsetof(struct seccomp_data, args[2]));
-        add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
-                                            PROT_EXEC, 1, 0));
-        add_answer(f, SECCOMP_RET_ALLOW);
-        add_answer(f, SECCOMP_RET_KILL_PROCESS);
-    }
-    add_answer(f, SECCOMP_RET_KILL_PROCESS);
-}
 
 int
 jail_filter(void)
 {
-    struct filter f = {.n = 0};
+    static const struct seccomp_policy policy = {
+        jail_rules, sizeof jail_rules / sizeof *jail_rules,
+        SECCOMP_RET_KILL_PROCESS};
 
-    build(&f);
-    struct sock_fprog program = {f.n, f.v};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0
-               ? -errno
-               : 0;
+    return seccomp_load(&policy);
 }

@@ -8,6 +8,7 @@
 #include "engine/engine_impl.h"
 
 #include "base/os_thread.h"
+#include "base/os_time.h"
 
 #include <time.h>
 
@@ -28,12 +29,9 @@ ticker_park(struct ticker *t)
 static void
 ticker_sleep(struct ticker *t)
 {
-    struct timespec until;
+    struct timespec until =
+        time_spec(time_mono_ns() + (int64_t)t->tick_us * 1000);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(t->tick_us % 1000000) * 1000;
-    until.tv_sec += t->tick_us / 1000000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&t->lock);
     if (!t->stops)
         (void)pthread_cond_clockwait(&t->wake, &t->lock, CLOCK_MONOTONIC,

@@ -5,6 +5,7 @@
  * the sandbox, so that an error changes nothing. */
 #include "lib/export.h"
 
+#include "base/base64.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/lib.h"
@@ -20,30 +21,11 @@ static const char note_name[] = ".wasmsand.json";
 
 /* --- the note: an object of numbers and of strings in base64 */
 
-static const char digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void
-put_base64(struct buf *b, const char *p, size_t len)
-{
-    for (size_t i = 0; i < len; i += 3) {
-        uint32_t v = 0;
-        char out[4];
-        for (size_t j = 0; j < 3; j++)
-            v = v << 8 | (i + j < len ? (uint8_t)p[i + j] : 0);
-        for (int j = 0; j < 4; j++)
-            out[j] = digits[v >> (18 - 6 * j) & 63];
-        for (size_t j = len - i; j < 3; j++)
-            out[j + 1] = '=';
-        buf_add(b, out, 4);
-    }
-}
-
 static void
 put_string(struct buf *b, const char *key, const struct buf *value)
 {
     buf_printf(b, ",\n \"%s\": \"", key);
-    put_base64(b, value->p, value->len);
+    base64_put(b, value->p, value->len);
     buf_puts(b, "\"");
 }
 
@@ -62,23 +44,13 @@ note_put(struct buf *b, const struct shell_script *s)
 static const char *
 get_base64(const char *p, struct buf *to)
 {
-    uint32_t v = 0;
-    int bits = 0;
+    size_t len = strcspn(p, "\""), n;
+    char *at = buf_room(to, BASE64_BYTES(len) + 1);
 
-    for (const char *d; *p && *p != '"' && *p != '='; p++) {
-        d = strchr(digits, *p);
-        if (!d)
-            return NULL;
-        v = (v << 6 | (uint32_t)(d - digits)) & 0xffffff;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            char c = (char)(v >> bits & 0xff);
-            buf_add(to, &c, 1);
-        }
-    }
-    p += strspn(p, "=");
-    return *p == '"' ? p + 1 : NULL;
+    if (!p[len] || !at || base64_decode(p, len, at, &n) < 0)
+        return NULL;
+    to->len += n;
+    return p + len + 1;
 }
 
 static const char *
@@ -137,14 +109,16 @@ note_get(const char *text, size_t len, struct shell_script *s,
         if (p && *p != ',' && *p != '}')
             p = NULL;
     }
+    int e = s->env.error ? s->env.error : s->first.error;
+    e = e ? e : s->last.error;
+    if (e)
+        return error_errno(err, -e, "%s", note_name);
     if (p && version != EXPORT_VERSION)
         return error_set(err, EINVAL, "export of version %d, not %d", version,
                          EXPORT_VERSION);
     if (!p || *skip_space(p + 1) || s->status > 255)
         return error_set(err, EINVAL, "%s is damaged", note_name);
-    int e = s->env.error ? s->env.error : s->first.error;
-    e = e ? e : s->last.error;
-    return e ? error_errno(err, -e, "%s", note_name) : 0;
+    return 0;
 }
 
 /* --- trees */

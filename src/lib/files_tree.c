@@ -1,6 +1,8 @@
 /* The files of a sandbox, from outside: names and attributes. */
 #include "lib/files.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +82,6 @@ wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
 struct lister {
     struct dir_emit emit;
     struct wsand_list *list;
-    size_t cap;
     int error;
 };
 
@@ -92,17 +93,7 @@ add_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     struct wsand_list *list = l->list;
 
     (void)ino, (void)dtype, (void)cookie;
-    if (list->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        struct wsand_entry *v = realloc(list->v, cap * sizeof *v);
-        if (!v) {
-            l->error = -ENOMEM;
-            return false;
-        }
-        list->v = v;
-        l->cap = cap;
-    }
-    char *copy = strndup(name, len);
+    char *copy = VEC_ROOM(list->v, list->n) ? strndup(name, len) : NULL;
     if (!copy)
         l->error = -ENOMEM;
     else

@@ -1,7 +1,7 @@
 /* Host files mapped for reading, and what tells them from others. */
 #include "lib/lib.h"
 
-#include "kernel/clock.h"
+#include "base/os_time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,25 +34,17 @@ has_change_times(const struct statfs *fs)
     return false;
 }
 
-static int64_t
-timespec_ns(struct timespec ts)
-{
-    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 /* Who changes the content can set all of it but the ctime. */
 static void
 identify(int hfd, const struct stat *st, struct host_file *f)
 {
-    struct timespec now;
     struct statfs fs;
-    int64_t changed = timespec_ns(st->st_ctim);
-    int64_t written = timespec_ns(st->st_mtim);
+    int64_t changed = time_of_spec(st->st_ctim);
+    int64_t written = time_of_spec(st->st_mtim);
 
     if (fstatfs(hfd, &fs) < 0 || !has_change_times(&fs))
         return;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t young_ns = timespec_ns(now) - SETTLED_NS;
+    int64_t young_ns = time_wall_ns() - SETTLED_NS;
     f->is_settled = changed < young_ns && written < young_ns;
     const uint64_t identity[] = {
         st->st_dev,        st->st_ino,        (uint64_t)st->st_size,

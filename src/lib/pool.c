@@ -2,6 +2,7 @@
 #include "lib/pool.h"
 
 #include "base/os_thread.h"
+#include "base/os_time.h"
 #include "base/own.h"
 
 #include <errno.h>
@@ -33,11 +34,9 @@ join_ended(struct pool *p)
 static bool
 wait_for_work(struct crew *c)
 {
-    struct timespec until;
+    struct timespec until = time_spec(time_mono_ns() + IDLE_S * NS_PER_S);
     int r = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += IDLE_S;
     c->n_idle++;
     while (!c->n_queued && !c->pool->stops && r == 0) {
         r = pthread_cond_clockwait(&c->wake, &c->pool->lock, CLOCK_MONOTONIC,

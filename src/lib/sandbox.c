@@ -7,6 +7,7 @@
 #include "lib/snapshot.h"
 #include "lib/user.h"
 
+#include "base/os_time.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
@@ -22,12 +23,7 @@
 static int64_t
 now_ns(const struct wsand_options *o)
 {
-    struct timespec ts;
-
-    if (o->is_deterministic)
-        return o->clock_ns;
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+    return o->is_deterministic ? o->clock_ns : time_wall_ns();
 }
 
 /* --- limits */

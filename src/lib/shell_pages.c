@@ -2,6 +2,7 @@
 #include "lib/shell_pages.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "kernel/machine.h"
 #include "lib/lib.h"
 
@@ -40,7 +41,7 @@ struct shell_pages {
     _Atomic uint32_t refs;
     uint64_t size;   /* of the memory */
     struct entry *v; /* by index */
-    size_t n, cap;
+    size_t n;
     atomic_bool was_laid;
     _Atomic(struct run *) run; /* NULL: none was made */
 };
@@ -94,18 +95,12 @@ shell_pages_size(const struct shell_pages *p)
 static int
 add(struct shell_pages *p, uint32_t index, OWN struct page *page)
 {
-    if (page && p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 64;
-        struct entry *v = realloc(p->v, cap * sizeof *v);
-        if (!v) {
-            page_put(page);
-            return -ENOMEM;
-        }
-        p->v = v;
-        p->cap = cap;
-    }
     if (!page)
         return -ENOMEM;
+    if (!VEC_ROOM(p->v, p->n)) {
+        page_put(page);
+        return -ENOMEM;
+    }
     p->v[p->n++] = (struct entry){index, page};
     return 0;
 }

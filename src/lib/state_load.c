@@ -3,6 +3,7 @@
 #include "lib/state.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/export.h"
@@ -34,7 +35,6 @@ struct wsand_state {
     enum record_type type; /* of the last record */
     bool has_version, has_image, has_module, has_task;
     uint8_t image[32], module[32];
-    size_t files_cap;
     char *script; /* with a NUL; NULL: none */
     struct buf patch;
 };
@@ -222,14 +222,8 @@ put_file(struct wsand_state *st, const struct record_key *k, const void *value,
         k->index >= st->sb->kernel->limits.max[LIMIT_fds] ||
         (s->n_files && k->index <= (uint64_t)s->files[s->n_files - 1].fd))
         return -EINVAL;
-    if (s->n_files == st->files_cap) {
-        size_t cap = st->files_cap ? 2 * st->files_cap : 8;
-        struct open_file *v = realloc(s->files, cap * sizeof *v);
-        if (!v)
-            return -ENOMEM;
-        s->files = v;
-        st->files_cap = cap;
-    }
+    if (!VEC_ROOM(s->files, s->n_files))
+        return -ENOMEM;
     s->files[s->n_files++] = (struct open_file){.fd = (int)k->index,
                                                 .same_as = (int)f.same_as,
                                                 .cloexec = f.cloexec,

@@ -16,7 +16,7 @@ box_new(struct server *srv, uint64_t id, struct config *config)
         return NULL;
     *box = (struct box){.srv = srv,
                         .id = id,
-                        .created_ms = wall_ms(),
+                        .created_ms = time_wall_ms(),
                         .config = config_get(config)};
     list_init(&box->link);
     list_init(&box->pending);

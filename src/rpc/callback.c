@@ -124,7 +124,7 @@ static struct callback *
 take_expired(struct server *srv, bool all, int64_t *ret_next)
 {
     struct callback *found = NULL;
-    int64_t now = now_ns();
+    int64_t now = time_mono_ns();
 
     *ret_next = 0;
     pthread_mutex_lock(&srv->lock);

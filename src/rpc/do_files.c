@@ -76,7 +76,7 @@ put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
     if (with_details) {
         put_number(b, "mode", st->mode);
         put_name(b, "mtimeMs");
-        buf_printf(b, "%lld", (long long)(st->mtime_ns / 1000000));
+        buf_printf(b, "%lld", (long long)(st->mtime_ns / NS_PER_MS));
     }
     buf_add(b, "}", 1);
 }

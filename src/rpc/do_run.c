@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS INT64_C(1000000)
 #define TIMED_OUT "command timed out\n"
 
 enum { EXIT_CANCELLED = 130 };
@@ -275,7 +274,7 @@ run(struct request *q, struct text command, struct wsand_output *ret,
         x.window = stream_window;
         x.on_output_arg = &stream;
     }
-    extension_set_deadline(now_ns() + (int64_t)timeout_ms * NS_PER_MS);
+    extension_set_deadline(time_mono_ns() + (int64_t)timeout_ms * NS_PER_MS);
     r = wsand_run(q->sb, &x, ret, err);
     extension_set_deadline(0);
     set_stream(q, NULL);

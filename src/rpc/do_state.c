@@ -1,6 +1,8 @@
 /* env.*, snapshot.*, shell.history.*: the state of a sandbox. */
 #include "rpc/rpc.h"
 
+#include "base/parse.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,15 +93,11 @@ static uint64_t
 snapshot_id(const struct request *q)
 {
     int64_t n = param_int(q, "id", 0);
-    char *end;
+    uint64_t id;
 
     if (!json_is_string(param(q, "id")))
         return n > 0 ? (uint64_t)n : 0;
-    const char *s = param_text(q, "id");
-    if (*s < '0' || *s > '9')
-        return 0;
-    uint64_t id = strtoull(s, &end, 10);
-    return *end ? 0 : id;
+    return parse_u64_text(param_text(q, "id"), UINT64_MAX, &id) ? id : 0;
 }
 
 typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,

@@ -14,7 +14,7 @@ status_of(const struct request *q)
 static uint64_t
 uptime_ms(const struct server *srv)
 {
-    return (uint64_t)(now_ns() / 1000000 - srv->started_ms);
+    return (uint64_t)(time_mono_ns() / NS_PER_MS - srv->started_ms);
 }
 
 void

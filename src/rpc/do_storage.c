@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NS_PER_MS INT64_C(1000000)
-
 struct storing {
     struct request *q;
     struct box *box;
@@ -73,7 +71,7 @@ call_client(struct storing *s, const char *method, callback_done *done)
         put_base64(&b, s->data, s->len);
     }
     buf_add(&b, "}", 1);
-    callback_send(s->box->srv, method, &b, now_ns() + limit_ns, done, s);
+    callback_send(s->box->srv, method, &b, time_mono_ns() + limit_ns, done, s);
     buf_fini(&b);
 }
 

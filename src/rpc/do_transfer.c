@@ -97,7 +97,7 @@ begin_parts(OWN struct request *q, OWN char *data, size_t len,
     struct box *box = q->box;
     char id[24];
 
-    (void)snprintf(id, sizeof id, "t%" PRId64, now_ns());
+    (void)snprintf(id, sizeof id, "t%" PRId64, time_mono_ns());
     transfer_free(box->export);
     box->export = transfer_new(q->sb, id);
     if (!box->export) {

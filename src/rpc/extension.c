@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS INT64_C(1000000)
-
 /* So much before the run's time is over, or a tenth of it if that is less, the
  * command has failed: the rest is the shell's, to act on it. */
 #define MARGIN_NS (1000 * NS_PER_MS)
@@ -23,7 +21,7 @@ extension_set_deadline(int64_t deadline_ns)
 static int64_t
 deadline_of(const struct config *c)
 {
-    int64_t now = now_ns();
+    int64_t now = time_mono_ns();
     int64_t left = run_deadline_ns ? run_deadline_ns - now
                                    : (int64_t)c->timeout_ms * NS_PER_MS;
     int64_t margin = left / 10 < MARGIN_NS ? left / 10 : MARGIN_NS;

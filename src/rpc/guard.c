@@ -2,12 +2,12 @@
 #include "rpc/guard.h"
 
 #include "base/os_thread.h"
+#include "base/os_time.h"
 #include "wire/text.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 void
@@ -34,11 +34,9 @@ static void *
 watch(void *arg)
 {
     struct guard *g = arg;
-    struct timespec until;
+    struct timespec until = time_spec(time_mono_ns() + GUARD_S * NS_PER_S);
     int r = 0;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += GUARD_S;
     pthread_mutex_lock(&g->lock);
     while (!g->is_over && r != ETIMEDOUT)
         r = pthread_cond_clockwait(&g->over, &g->lock, CLOCK_MONOTONIC, &until);

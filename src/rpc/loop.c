@@ -9,8 +9,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define NS_PER_MS INT64_C(1000000)
-
 enum {
     GRACE_MS = 1000,  /* for what was asked before the end of input */
     REFUSE_MS = 2000, /* then what was not cancelled and has not begun */
@@ -132,8 +130,8 @@ timeout_ms(struct loop *l)
         return 0;
     if (!next)
         return -1;
-    int64_t now = now_ns();
-    return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
+    int64_t now = time_mono_ns();
+    return next <= now ? 0 : (int)((next - now) / NS_PER_MS) + 1;
 }
 
 enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
@@ -175,7 +173,7 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
     if (n < 0)
         for (int i = 0; i < N_POLLED; i++)
             p[i].revents = 0;
-    tidy_look(&srv->tidy, now_ns(), !n);
+    tidy_look(&srv->tidy, time_mono_ns(), !n);
 }
 
 /* --- the end */
@@ -186,7 +184,7 @@ end_soon(struct loop *l, int64_t ms)
     l->srv->is_ending = true;
     l->srv->is_deaf |= !ms;
     l->srv->wants_fewer = true;
-    l->end_ns = earlier(l->end_ns, now_ns() + ms * NS_PER_MS);
+    l->end_ns = earlier(l->end_ns, time_mono_ns() + ms * NS_PER_MS);
 }
 
 static void
@@ -293,7 +291,7 @@ do_own(struct loop *l)
 static void
 take_steps(struct loop *l)
 {
-    int64_t now = l->end_ns ? now_ns() : 0;
+    int64_t now = l->end_ns ? time_mono_ns() : 0;
 
     if (!l->end_ns || now < l->end_ns)
         return;

@@ -1,5 +1,7 @@
 /* From a configuration to the library's options, and to a sandbox. */
 #include "rpc/make.h"
+
+#include "base/vec.h"
 #include "rpc/tools.h"
 
 #include <errno.h>
@@ -9,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CLOCK_MS  (UINT64_C(1735689600) * 1000) /* 2025-01-01 */
-#define NS_PER_MS 1000000
+#define CLOCK_MS (UINT64_C(1735689600) * 1000) /* 2025-01-01 */
 
 enum { LINE_MEMORY_BYTES = 64 << 20 };
 
@@ -96,18 +97,16 @@ add_program(void *arg, const char *host_path, const char *guest_path)
 {
     struct making *m = arg;
     size_t n = m->o.n_programs;
-    struct wsand_program *v =
-        realloc(m->programs, (n + 1) * sizeof *m->programs);
 
-    if (!v)
+    if (!VEC_ROOM(m->programs, n))
         return -ENOMEM;
-    m->programs = v;
-    v[n] = (struct wsand_program){.host_path = keep(m, strdup(host_path)),
-                                  .guest_path = keep(m, strdup(guest_path)),
-                                  .is_checked = true};
-    if (!v[n].host_path || !v[n].guest_path)
+    struct wsand_program *p = &m->programs[n];
+    *p = (struct wsand_program){.host_path = keep(m, strdup(host_path)),
+                                .guest_path = keep(m, strdup(guest_path)),
+                                .is_checked = true};
+    if (!p->host_path || !p->guest_path)
         return -ENOMEM;
-    m->o.programs = v;
+    m->o.programs = m->programs;
     m->o.n_programs++;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* Folders of the host and of the client, as mounts. */
 #include "rpc/make.h"
 
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,15 +40,13 @@ static struct wsand_mount *
 add_mount(struct making *m, const char *guest_path)
 {
     size_t n = m->o.n_mounts;
-    struct wsand_mount *v = realloc(m->mounts, (n + 1) * sizeof *m->mounts);
 
-    if (!v)
+    if (!VEC_ROOM(m->mounts, n))
         return NULL;
-    m->mounts = v;
-    m->o.mounts = v;
+    m->mounts[n] = (struct wsand_mount){.guest_path = guest_path};
+    m->o.mounts = m->mounts;
     m->o.n_mounts++;
-    v[n] = (struct wsand_mount){.guest_path = guest_path};
-    return &v[n];
+    return &m->mounts[n];
 }
 
 /* --- mounts of `create` */
@@ -100,12 +100,11 @@ add_limit(struct making *m, const char *guest_path, const json_t *x)
                     "mounts[].limitBytes and mounts[].fileCount are for "
                     "hostPath only: %s",
                     guest_path);
-    struct wsand_mount_limit *v = realloc(m->limits, (n + 1) * sizeof *v);
-    if (!v)
+    if (!VEC_ROOM(m->limits, n))
         return no_memory(m);
-    v[n] = (struct wsand_mount_limit){guest_path, number_from_json(bytes),
-                                      number_from_json(files)};
-    m->o.mount_limits = m->limits = v;
+    m->limits[n] = (struct wsand_mount_limit){
+        guest_path, number_from_json(bytes), number_from_json(files)};
+    m->o.mount_limits = m->limits;
     m->o.n_mount_limits++;
     return 0;
 }

@@ -8,6 +8,7 @@
 #define RPC_RPC_H
 
 #include "base/list.h"
+#include "base/os_time.h"
 #include "rpc/guard.h"
 #include "rpc/methods.h"
 #include "rpc/relief.h"
@@ -323,7 +324,5 @@ void transfer_free(struct transfer *t);
 
 void say(const struct server *srv, enum log_level level, const char *format,
          ...) __attribute__((format(printf, 3, 4)));
-int64_t now_ns(void);  /* monotonic */
-int64_t wall_ms(void); /* since 1970 */
 
 #endif

@@ -1,6 +1,7 @@
 /* The server's life. */
 #include "rpc/rpc.h"
 
+#include "base/exit.h"
 #include "base/hfd.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, CONFIG_BYTES_MAX = 16 << 20 };
+enum { CONFIG_BYTES_MAX = 16 << 20 };
 
 /* --- the configuration file */
 
@@ -120,7 +121,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     struct wsand_error err = {0};
 
     srv->thread = pthread_self();
-    srv->started_ms = now_ns() / 1000000;
+    srv->started_ms = time_mono_ns() / NS_PER_MS;
     srv->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     relief_init(&srv->relief,
                 (const int[]){in_hfd, srv->wake_hfd, srv->signal_hfd}, 3);

@@ -1,11 +1,10 @@
-/* Logs and clocks. */
+/* Logs and errors. */
 #include "rpc/rpc.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 void
 say(const struct server *srv, enum log_level level, const char *format, ...)
@@ -40,25 +39,4 @@ fail_path(struct wsand_error *err, int errnum, const char *path)
 
     return fail(err, errnum, "%c%s: %s", tolower((unsigned char)*text),
                 text + 1, path);
-}
-
-static int64_t
-clock_ns(clockid_t id)
-{
-    struct timespec t;
-
-    (void)clock_gettime(id, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-int64_t
-now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-int64_t
-wall_ms(void)
-{
-    return clock_ns(CLOCK_REALTIME) / 1000000;
 }

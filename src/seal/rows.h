@@ -24,6 +24,8 @@
     ROW(name, SECCOMP_FAIL(EPERM), arg, mask, value)
 #define REFUSE_ANY(name, arg, mask, why) \
     ROW(name, SECCOMP_FAIL(EPERM), arg, mask, 0)
+#define KILL_ANY(name, arg, mask, why) \
+    ROW(name, SECCOMP_RET_KILL_PROCESS, arg, mask, 0)
 #define ANSWER(name, error, why) ROW(name, SECCOMP_FAIL(error), 0, 0, 0)
 
 /* A policy of a table; `error` is the answer to all other calls. */

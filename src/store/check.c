@@ -4,6 +4,7 @@
 #include "store/check.h"
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "store/walk.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ struct inodes {
         struct record_inode r;
         bool is_named;
     } * p;
-    size_t n, cap;
+    size_t n;
 };
 
 struct session_check {
@@ -57,14 +58,8 @@ id_of(const struct record_key *k)
 static int
 inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 256;
-        struct inode *p = realloc(l->p, cap * sizeof *p);
-        if (!p)
-            return -ENOMEM;
-        l->p = p;
-        l->cap = cap;
-    }
+    if (!VEC_ROOM(l->p, l->n))
+        return -ENOMEM;
     l->p[l->n++] = (struct inode){.id = id, .r = *r};
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "store/keeper.h"
 
 #include "base/os_thread.h"
+#include "base/os_time.h"
 #include "store/store_impl.h"
 
 #include <errno.h>
@@ -36,15 +37,6 @@ struct keeper {
     /* the thread's */
     int64_t sync_at_ms; /* 0: all is durable */
 };
-
-static int64_t
-now_ms(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static struct keeper_job *
 job_of(struct list *link)
@@ -129,7 +121,7 @@ run_transaction(struct keeper *k, struct list *jobs, bool is_durable,
     else if (is_durable)
         k->sync_at_ms = 0;
     else if (!k->sync_at_ms)
-        k->sync_at_ms = now_ms(CLOCK_MONOTONIC) + k->config.interval_ms;
+        k->sync_at_ms = time_mono_ns() / NS_PER_MS + k->config.interval_ms;
 }
 
 /* Leaves on what failed for want of space and makes some; how many that is. */
@@ -167,11 +159,11 @@ sync_now(struct keeper *k)
 static bool
 do_upkeep(struct keeper *k)
 {
-    if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
+    if (k->sync_at_ms && time_mono_ns() / NS_PER_MS >= k->sync_at_ms)
         sync_now(k);
     int r = store_checkpoint(k->store);
     if (r == 0)
-        r = store_tidy(k->store, now_ms(CLOCK_REALTIME));
+        r = store_tidy(k->store, time_wall_ms());
     if (r == -ENOSPC && reserve_use_for_upkeep(k->store))
         return true;
     if (r != 0)
@@ -238,8 +230,7 @@ give_back(struct keeper *k, struct list *jobs)
 static void
 wait_for_jobs(struct keeper *k, int64_t until_ms)
 {
-    struct timespec t = {.tv_sec = until_ms / 1000,
-                         .tv_nsec = until_ms % 1000 * 1000000};
+    struct timespec t = time_spec(until_ms * NS_PER_MS);
 
     if (until_ms)
         (void)pthread_cond_timedwait(&k->posted, &k->lock, &t);
@@ -256,7 +247,7 @@ take(struct keeper *k, bool has_upkeep, struct list *ret_jobs)
     pthread_mutex_lock(&k->lock);
     while (list_is_empty(&k->waiting) && !k->is_ending && !has_upkeep) {
         wait_for_jobs(k, k->sync_at_ms);
-        if (k->sync_at_ms && now_ms(CLOCK_MONOTONIC) >= k->sync_at_ms)
+        if (k->sync_at_ms && time_mono_ns() / NS_PER_MS >= k->sync_at_ms)
             break;
     }
     r = !list_is_empty(&k->waiting) ? 1 : k->is_ending ? -1 : 0;

@@ -1,4 +1,5 @@
 /* Layers: who their parents are, and whose they are. */
+#include "base/vec.h"
 #include "record/record.h"
 #include "store/store_impl.h"
 
@@ -109,15 +110,8 @@ layer_disown(struct store *s, int64_t id)
 static int
 chain_push(struct chain *c, int64_t id)
 {
-    enum { FIRST = 16 };
-    bool is_full = !c->n || (c->n >= FIRST && !(c->n & (c->n - 1)));
-
-    if (is_full) {
-        int64_t *ids = realloc(c->ids, (c->n ? 2 * c->n : FIRST) * sizeof *ids);
-        if (!ids)
-            return -ENOMEM;
-        c->ids = ids;
-    }
+    if (!VEC_ROOM(c->ids, c->n))
+        return -ENOMEM;
     c->ids[c->n++] = id;
     return 0;
 }

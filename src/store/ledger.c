@@ -1,6 +1,7 @@
 /* The file of the ledger: entries of a fixed size, the head first. Entries of
  * another generation than the head's, and those whose sum is wrong, are none.
  */
+#include "base/vec.h"
 #include "store/store_impl.h"
 
 #include <errno.h>
@@ -65,13 +66,8 @@ is_claim(const struct ledger *l, const struct entry *e)
 static int
 add_old(struct ledger *l, const struct entry *e)
 {
-    if (!(l->n_old & (l->n_old - 1))) {
-        size_t cap = l->n_old ? 2 * l->n_old : 1;
-        struct claim *p = realloc(l->old, cap * sizeof *p);
-        if (!p)
-            return -ENOMEM;
-        l->old = p;
-    }
+    if (!VEC_ROOM(l->old, l->n_old))
+        return -ENOMEM;
     struct claim *c = &l->old[l->n_old++];
     memcpy(c->id, e->id, sizeof c->id);
     c->commits = e->number;
@@ -255,14 +251,8 @@ ledger_claim(struct store *s, const char *id, uint64_t commits)
 {
     struct ledger *l = &s->ledger;
 
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        struct claim *p = realloc(l->claims, cap * sizeof *p);
-        if (!p)
-            return store_fail(s, -ENOMEM, "no memory");
-        l->claims = p;
-        l->cap = cap;
-    }
+    if (!VEC_ROOM(l->claims, l->n))
+        return store_fail(s, -ENOMEM, "no memory");
     struct claim *c = &l->claims[l->n++];
     *c = (struct claim){.commits = commits};
     memcpy(c->id, id, strnlen(id, sizeof c->id));

@@ -58,7 +58,7 @@ struct ledger {
     size_t n_old;
     /* Claims of transactions that are not synced, in their order. */
     struct claim *claims;
-    size_t n, cap, n_written;
+    size_t n, n_written;
     size_t n_live; /* entries when this generation began */
     size_t at[8];  /* how many there were, for each op under way */
     unsigned depth;

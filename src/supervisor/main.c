@@ -1,4 +1,5 @@
 /* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+#include "base/exit.h"
 #include "base/hfd.h"
 #include "supervisor/config/config.h"
 #include "supervisor/fsck.h"
@@ -18,13 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    EXIT_USAGE = 2,
-    EXIT_NO_JAIL = 125, /* as of env and timeout: it was us who failed */
-    EXIT_CANNOT_RUN = 126,
-    EXIT_NOT_FOUND = 127,
-    WHY_BYTES = 256,
-};
+enum { WHY_BYTES = 256 };
 
 /* --- limit */
 
@@ -52,7 +47,7 @@ run_in(const struct cgroup *group, const struct options *o)
     int r = jail_start(&j, o, group, where);
     if (r < 0) {
         text_logf("limit: no jail: %s: %s", where, strerror(-r));
-        return EXIT_NO_JAIL;
+        return EXIT_CANNOT;
     }
     r = watch_run(&j, group, o->limit, &e);
     if (r < 0) {
@@ -69,11 +64,11 @@ run_on(const struct cgroup_host *h, const struct options *o)
     struct cgroup group;
 
     if (!all_enforced(h, o))
-        return EXIT_NO_JAIL;
+        return EXIT_CANNOT;
     int r = jail_group(&group, h, o->limit);
     if (r < 0) {
         text_logf("limit: cgroup: %s", strerror(-r));
-        return EXIT_NO_JAIL;
+        return EXIT_CANNOT;
     }
     int status = run_in(&group, o);
     cgroup_fini(&group);
@@ -200,7 +195,7 @@ int
 main(int argc, char **argv)
 {
     if (!hfd_fill_standard())
-        return EXIT_NO_JAIL;
+        return EXIT_CANNOT;
     int status = dispatch(argc, argv);
 
     if (fflush(stdout) == 0 || status != 0)

@@ -9,6 +9,8 @@
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
 
+#include "base/exit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,8 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT = 125, PATH_BYTES = 1024 };
-#define SLOW_NS INT64_C(2000000000)
+enum { PATH_BYTES = 1024 };
+#define SLOW_NS (2 * NS_PER_S)
 
 /* Everything that serving takes, in the order in which it is made. */
 struct serving {
@@ -399,7 +401,7 @@ await_worker(struct serving *g)
     if (!g->config->pool_size)
         open_door(g);
     else if (!g->is_open)
-        reactor_set_timer(&g->sv.reactor, &g->slow, reactor_now_ns() + SLOW_NS);
+        reactor_set_timer(&g->sv.reactor, &g->slow, time_mono_ns() + SLOW_NS);
 }
 
 /* --- the end */
@@ -475,7 +477,7 @@ static int
 serving_begin(struct serving *g)
 {
     g->sv.config = g->config;
-    g->sv.started_ms = wall_ms();
+    g->sv.started_ms = time_wall_ms();
     images_init(&g->sv.images);
     list_init(&g->sv.clients);
     list_init(&g->sv.lives);

@@ -1,6 +1,8 @@
 /* A JSON reader that keeps nothing but the kinds of the open containers. */
 #include "wire/scan.h"
 
+#include "base/parse.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -296,15 +298,5 @@ text_is(struct text t, const char *s)
 bool
 text_number(struct text t, uint64_t *ret)
 {
-    uint64_t n = 0;
-
-    if (!t.len || t.len > 18)
-        return false;
-    for (size_t i = 0; i < t.len; i++) {
-        if (t.p[i] < '0' || t.p[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(t.p[i] - '0');
-    }
-    *ret = n;
-    return true;
+    return t.len <= 18 && parse_u64(t.p, t.len, UINT64_MAX, ret);
 }

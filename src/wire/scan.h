@@ -27,7 +27,7 @@ bool scan_next(struct scan *s, struct member *ret);
 /* After the last member: was that a whole object, and nothing else? */
 bool scan_is_over(const struct scan *s);
 bool text_is(struct text t, const char *s);
-/* A whole number without sign, at most 18 digits. */
+/* Reads a whole number without sign, at most 18 digits. */
 bool text_number(struct text t, uint64_t *ret);
 
 #endif

@@ -158,6 +158,14 @@ put_text(struct buf *b, const char *s)
 }
 
 void
+put_base64(struct buf *b, const void *p, size_t len)
+{
+    buf_add(b, "\"", 1);
+    base64_put(b, p, len);
+    buf_add(b, "\"", 1);
+}
+
+void
 put_name(struct buf *b, const char *name)
 {
     bool is_first = !b->len || b->p[b->len - 1] == '{';

@@ -2,6 +2,7 @@
 #ifndef WIRE_TEXT_H
 #define WIRE_TEXT_H
 
+#include "base/base64.h"
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -39,11 +40,5 @@ void put_base64(struct buf *b, const void *p, size_t len);
 void put_name(struct buf *b, const char *name);
 void put_number(struct buf *b, const char *name, uint64_t n);
 void put_bool(struct buf *b, const char *name, bool value);
-
-/* At most this many bytes come out of `len` base64 characters. */
-#define BASE64_BYTES(len) ((len) / 4 * 3)
-
-/* 0 and *ret_len bytes at `to`; -EINVAL: not base64 with its padding. */
-int base64_decode(const char *text, size_t len, void *to, size_t *ret_len);
 
 #endif

@@ -129,7 +129,7 @@ release_soon(struct supervisor *sv)
 
     LIST_FOR_EACH(it, &jobs)
         n += !CONTAINER_OF(it, struct job, link)->bytes;
-    reactor_set_timer(&sv->reactor, &releasing, reactor_now_ns());
+    reactor_set_timer(&sv->reactor, &releasing, time_mono_ns());
     return json_integer(n);
 }
 

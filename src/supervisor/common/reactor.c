@@ -3,19 +3,9 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { READY_MAX = sizeof((struct reactor *)0)->ready / sizeof(void *) };
-
-int64_t
-reactor_now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int
 reactor_init(struct reactor *r)
@@ -106,7 +96,7 @@ reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
 static void
 fire_timers(struct reactor *r)
 {
-    int64_t now_ns = reactor_now_ns();
+    int64_t now_ns = time_mono_ns();
     struct timer *t;
 
     while ((t = first_timer(r)) && t->at_ns <= now_ns) {
@@ -123,7 +113,7 @@ wait_ms(const struct reactor *r)
 
     if (!t)
         return -1;
-    int64_t ms = (t->at_ns - reactor_now_ns() + 999999) / 1000000;
+    int64_t ms = (t->at_ns - time_mono_ns() + NS_PER_MS - 1) / NS_PER_MS;
     return ms < 0 ? 0 : ms > 3600000 ? 3600000 : (int)ms;
 }
 

@@ -3,6 +3,7 @@
 #define SUPERVISOR_REACTOR_H
 
 #include "base/list.h"
+#include "base/os_time.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,6 +44,5 @@ void reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns);
 /* Until reactor_stop. */
 int reactor_run(struct reactor *r);
 void reactor_stop(struct reactor *r);
-int64_t reactor_now_ns(void); /* monotonic */
 
 #endif

@@ -2,13 +2,14 @@
 #include "supervisor/config/config.h"
 
 #include "base/buf.h"
+#include "base/exit.h"
 #include "supervisor/config/tokens.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ERRORS_BYTES = 1 << 16, EXIT_USAGE = 2 };
+enum { ERRORS_BYTES = 1 << 16 };
 
 void
 config_print_errors(const struct buf *errors)

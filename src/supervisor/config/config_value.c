@@ -1,6 +1,8 @@
 /* One value of the configuration: its row, its checks, its forms. */
 #include "supervisor/config/config_impl.h"
 
+#include "base/parse.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -258,14 +260,11 @@ range_of(const struct config_row *row)
 static int64_t
 number_of(const struct value *v)
 {
-    char *end;
+    uint64_t n;
 
     if (v->json)
         return json_is_integer(v->json) ? json_integer_value(v->json) : -1;
-    errno = 0;
-    long long n = strtoll(v->text, &end, 10);
-    bool is_number = *v->text >= '0' && *v->text <= '9' && !*end && !errno;
-    return is_number ? n : -1;
+    return parse_u64_text(v->text, INT64_MAX, &n) ? (int64_t)n : -1;
 }
 
 static int

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/hfd.h"
 #include "base/own.h"
+#include "base/vec.h"
 #include "supervisor/config/config_impl.h"
 
 #include <errno.h>
@@ -70,15 +71,12 @@ check_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
 static int
 add_token(struct tokens *t, const char *line, size_t len, size_t name)
 {
-    struct token *v = realloc(t->v, (t->n + 1) * sizeof *v);
-
-    if (!v)
+    if (!VEC_ROOM(t->v, t->n))
         return -ENOMEM;
-    t->v = v;
-    v[t->n] = (struct token){0};
-    hash(line, len, v[t->n].hash);
-    (void)snprintf(v[t->n].name, TOKEN_NAME_BYTES, "%s", line + name);
-    t->n++;
+    struct token *token = &t->v[t->n++];
+    *token = (struct token){0};
+    hash(line, len, token->hash);
+    (void)snprintf(token->name, TOKEN_NAME_BYTES, "%s", line + name);
     return 0;
 }
 

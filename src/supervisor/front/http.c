@@ -20,7 +20,6 @@ enum {
     SLOWEST_BYTES_S = 65536,
     LAST_TURNS = 4,
 };
-static const int64_t second_ns = 1000000000;
 
 /* --- connections */
 
@@ -31,7 +30,7 @@ conn_expect(struct conn *c, size_t bytes)
                                   : c->http->sv->config->http_request_s +
                                         (int64_t)(bytes / SLOWEST_BYTES_S);
 
-    c->deadline_ns = reactor_now_ns() + s * second_ns;
+    c->deadline_ns = time_mono_ns() + s * NS_PER_S;
 }
 
 void
@@ -92,7 +91,7 @@ static void
 on_sweep(struct timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, sweep);
-    int64_t now = reactor_now_ns();
+    int64_t now = time_mono_ns();
 
     LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
@@ -102,7 +101,7 @@ on_sweep(struct timer *t)
         conn_close(c);
     }
     reactor_set_timer(&h->sv->reactor, t,
-                      list_is_empty(&h->conns) ? 0 : now + second_ns);
+                      list_is_empty(&h->conns) ? 0 : now + NS_PER_S);
 }
 
 static void
@@ -126,7 +125,7 @@ conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
         evict_one(h);
     if (!h->sweep.at_ns)
         reactor_set_timer(&h->sv->reactor, &h->sweep,
-                          reactor_now_ns() + second_ns);
+                          time_mono_ns() + NS_PER_S);
 }
 
 static void
@@ -162,13 +161,13 @@ turn(struct http *h)
     (void)h->mhd.run(h->daemon);
     if (!h->again.at_ns && h->mhd.get_timeout(h->daemon, &ms) == MHD_YES)
         reactor_set_timer(&h->sv->reactor, &h->again,
-                          reactor_now_ns() + (int64_t)ms * 1000000);
+                          time_mono_ns() + ms * NS_PER_MS);
 }
 
 void
 http_wake(struct http *h)
 {
-    reactor_set_timer(&h->sv->reactor, &h->again, reactor_now_ns());
+    reactor_set_timer(&h->sv->reactor, &h->again, time_mono_ns());
 }
 
 static void
@@ -188,7 +187,7 @@ static void
 on_forgive(struct timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, forgive);
-    int64_t now = reactor_now_ns(), next = 0;
+    int64_t now = time_mono_ns(), next = 0;
 
     while (!list_is_empty(&h->failures) && !next) {
         struct request *r =

@@ -182,7 +182,7 @@ static enum MHD_Result
 refuse_stranger(struct request *r)
 {
     struct http *h = r->http;
-    int64_t now = reactor_now_ns();
+    int64_t now = time_mono_ns();
     int64_t delay = r->has_waited ? 0 : failure_delay(h, now);
 
     if (delay == 0)

@@ -67,9 +67,8 @@ set_stuck(struct connection *c)
 {
     bool is_behind = outbox_is_behind(&c->out);
 
-    reactor_set_timer(
-        &c->client.sv->reactor, &c->stuck,
-        is_behind ? reactor_now_ns() + STUCK_S * INT64_C(1000000000) : 0);
+    reactor_set_timer(&c->client.sv->reactor, &c->stuck,
+                      is_behind ? time_mono_ns() + STUCK_S * NS_PER_S : 0);
 }
 
 static void
@@ -115,7 +114,7 @@ connection_again(struct client *client)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
-    reactor_set_timer(&client->sv->reactor, &c->again, reactor_now_ns());
+    reactor_set_timer(&client->sv->reactor, &c->again, time_mono_ns());
 }
 
 /* Nothing more will be asked, and all was answered and taken. */
@@ -313,7 +312,7 @@ pause_listening(struct listener *l, int errnum)
     l->is_out = true;
     reactor_change(&l->sv->reactor, &l->source, 0);
     reactor_set_timer(&l->sv->reactor, &l->pause,
-                      reactor_now_ns() + PAUSE_MS * INT64_C(1000000));
+                      time_mono_ns() + PAUSE_MS * NS_PER_MS);
 }
 
 static bool

@@ -11,6 +11,7 @@
 #include "supervisor/jail/root.h"
 
 #include "base/hfd.h"
+#include "base/os_signal.h"
 #include "base/own.h"
 #include "seal/landlock.h"
 #include "seal/privileges.h"
@@ -200,18 +201,6 @@ set_rlimits(const struct jail_plan *plan)
 }
 
 static void
-reset_signals(void)
-{
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    sigset_t none;
-
-    for (int i = 1; i < NSIG; i++)
-        (void)sigaction(i, &standard, NULL);
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void
 set_environment(void)
 {
     static const char *const kept[] = {"TERM", "LANG", "LC_ALL", "TZ"};
@@ -236,7 +225,7 @@ run_command(const struct jail_plan *plan)
 {
     char **argv = plan->o->command;
 
-    reset_signals();
+    os_signal_reset_all();
     set_environment();
     set_rlimits(plan);
     (void)execvp(argv[0], argv);

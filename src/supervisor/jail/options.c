@@ -1,6 +1,8 @@
 /* The command line of `limit`. */
 #include "supervisor/jail/options.h"
 
+#include "base/parse.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -51,16 +53,14 @@ static int
 take_limit(const struct parse *p, enum limit limit)
 {
     const struct limit_row *row = &limit_rows[limit];
-    char *end, allowed[128];
+    char allowed[128];
+    uint64_t n;
 
     if (limit == LIMIT_network) {
         p->o->limit[limit] = 1;
         return 0;
     }
-    errno = 0;
-    unsigned long n = strtoul(p->value, &end, 10);
-    if (*p->value < '0' || *p->value > '9' || *end || errno || n < row->min ||
-        n > row->max) {
+    if (!parse_u64_text(p->value, row->max, &n) || n < row->min) {
         (void)snprintf(allowed, sizeof allowed,
                        "must be a number from %u to %u%s%s", row->min, row->max,
                        *row->unit ? " " : "", row->unit);

@@ -4,13 +4,12 @@
 #include "supervisor/config/config.h"
 #include "supervisor/jail/jail.h"
 
+#include "base/exit.h"
 #include "seal/landlock.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-
-enum { EXIT_USAGE = 2 };
 
 static const struct {
     enum limit limit;

@@ -25,7 +25,7 @@ call_new(struct client *c, struct message *msg, const struct method *m,
                        .method = m,
                        .params = params,
                        .id = id,
-                       .begun_ns = reactor_now_ns()};
+                       .begun_ns = time_mono_ns()};
     list_init(&q->turn);
     list_push_back(&c->calls, &q->link);
     buf_init(&q->answer, SIZE_MAX);

@@ -132,7 +132,7 @@ do_session_end(struct call *q)
         session_row(s, &e->row);
         e->row.state = session_state_names[SESSION_ended];
         e->row.cause = cause_names[CAUSE_requested];
-        e->row.changed_ms = wall_ms();
+        e->row.changed_ms = time_wall_ms();
         s->end = e;
         keeper_post(s->sv->keeper, &e->job);
     }

@@ -189,6 +189,6 @@ do_events(struct call *q)
     list_push_back(&sv->event_waiters, &w->link);
     if (wait_ms)
         reactor_set_timer(&sv->reactor, &w->timer,
-                          reactor_now_ns() + wait_ms * 1000000);
+                          time_mono_ns() + wait_ms * NS_PER_MS);
     waiter_read(w);
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 enum {
     START_S = 300, /* until a worker has its state; the first may compile */
     LEAVE_S = 30,  /* until an idle worker has committed */
@@ -24,7 +23,7 @@ static void
 set_deadline(struct life *l, int64_t seconds)
 {
     reactor_set_timer(&l->s->sv->reactor, &l->deadline,
-                      seconds ? reactor_now_ns() + seconds * SECOND : 0);
+                      seconds ? time_mono_ns() + seconds * NS_PER_S : 0);
 }
 
 static void
@@ -54,7 +53,7 @@ on_deadline(struct timer *t)
 static int64_t
 idle_at(const struct life *l)
 {
-    return l->used_ns + l->s->sv->config->idle_pause_s * SECOND;
+    return l->used_ns + l->s->sv->config->idle_pause_s * NS_PER_S;
 }
 
 static void
@@ -64,10 +63,10 @@ on_idle(struct timer *t)
     const struct fate f = {.state = SESSION_paused, .cause = CAUSE_idle};
 
     if (!list_is_empty(&l->open) || !list_is_empty(&l->held))
-        l->used_ns = reactor_now_ns();
+        l->used_ns = time_mono_ns();
     if (l->phase != LIFE_SERVING || !l->worker)
         return;
-    if (idle_at(l) <= reactor_now_ns())
+    if (idle_at(l) <= time_mono_ns())
         life_leave(l, &f, false);
     else
         reactor_set_timer(&l->s->sv->reactor, t, idle_at(l));
@@ -76,7 +75,7 @@ on_idle(struct timer *t)
 void
 life_used(struct life *l)
 {
-    l->used_ns = reactor_now_ns();
+    l->used_ns = time_mono_ns();
 }
 
 /* --- the beginning */
@@ -90,7 +89,7 @@ life_begin(struct session *s)
         return -ENOMEM;
     *l = (struct life){.s = session_get(s),
                        .phase = LIFE_WANTING,
-                       .begun_ns = reactor_now_ns(),
+                       .begun_ns = time_mono_ns(),
                        .deadline.fire = on_deadline,
                        .idle.fire = on_idle,
                        .rpc.hfd = -1,
@@ -205,7 +204,7 @@ life_check_ready(struct life *l)
     life_used(l);
     if (s->sv->config->idle_pause_s && !s->command)
         reactor_set_timer(&s->sv->reactor, &l->idle, idle_at(l));
-    histogram_add(&s->sv->counters.start, reactor_now_ns() - l->begun_ns);
+    histogram_add(&s->sv->counters.start, time_mono_ns() - l->begun_ns);
     session_enter(s, &(struct state_change){.to = SESSION_active,
                                             .cause = CAUSE_started});
     if (l->creator)

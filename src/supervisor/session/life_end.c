@@ -86,7 +86,7 @@ put_figures(struct buf *b, const struct life *l)
 
     buf_puts(b, "{");
     put_number(b, "livedMs",
-               (uint64_t)(reactor_now_ns() - l->begun_ns) / 1000000);
+               (uint64_t)(time_mono_ns() - l->begun_ns) / NS_PER_MS);
     if (!l->has_died) {
         buf_add(b, "}", 2);
         return;

@@ -135,7 +135,7 @@ mend_begin(struct life *l)
     *m = (struct mend){
         .job = {.kind = KEEPER_WRITE, .run = run_repair, .done = repair_done},
         .l = l,
-        .event = {.time_ms = wall_ms(),
+        .event = {.time_ms = time_wall_ms(),
                   .session = l->s->id,
                   .agent = l->s->agent,
                   .kind = session_state_names[SESSION_starting]}};
@@ -166,7 +166,7 @@ static int
 append_for(void *arg, const struct store_session *row)
 {
     const struct found *f = arg;
-    struct store_event e = {.time_ms = wall_ms(),
+    struct store_event e = {.time_ms = time_wall_ms(),
                             .session = row->id,
                             .agent = row->agent,
                             .kind = row->state};

@@ -166,7 +166,7 @@ output_pass(struct life *l, struct text params)
     struct client *c = client_of(l, params, &id);
     struct buf b;
 
-    l->used_ns = reactor_now_ns();
+    l->used_ns = time_mono_ns();
     if (!c)
         return;
     buf_init(&b, SIZE_MAX);

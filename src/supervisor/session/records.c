@@ -118,7 +118,7 @@ post_commit(struct life *l)
         .l = l,
         .last = l->complete,
         .bytes = l->part_bytes,
-        .begun_ns = reactor_now_ns(),
+        .begun_ns = time_mono_ns(),
         .is_stop =
             l->phase == LIFE_LEAVING && l->fate.state == SESSION_stopped};
     memcpy(c->session, l->s->id, sizeof c->session);
@@ -154,7 +154,7 @@ commit_done(struct keeper_job *j, int error)
     } else {
         n->commits++;
         n->commit_bytes += c->bytes;
-        histogram_add(&n->commit, reactor_now_ns() - c->begun_ns);
+        histogram_add(&n->commit, time_mono_ns() - c->begun_ns);
         l->committed = c->last;
         if (c->last)
             l->s->has_state = true;

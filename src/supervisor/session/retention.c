@@ -31,10 +31,11 @@ static void
 look(struct timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
-    int64_t before_ms = wall_ms() - sv->config->store_retention_days * DAY_MS;
+    int64_t before_ms =
+        time_wall_ms() - sv->config->store_retention_days * DAY_MS;
 
     sessions_each(&sv->sessions, end_if_old, &before_ms);
-    reactor_set_timer(&sv->reactor, t, reactor_now_ns() + HOUR_NS);
+    reactor_set_timer(&sv->reactor, t, time_mono_ns() + HOUR_NS);
 }
 
 void

@@ -226,7 +226,7 @@ finish_call(struct life *l, OWN struct call *q)
 {
     struct client *c = q->client;
 
-    histogram_add(&l->s->sv->counters.answer, reactor_now_ns() - q->begun_ns);
+    histogram_add(&l->s->sv->counters.answer, time_mono_ns() - q->begun_ns);
     if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->stall))
         list_push_back(&c->stalled, &l->stall);
     if (q->follow)

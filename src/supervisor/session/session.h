@@ -72,7 +72,6 @@ void sessions_pause_orphans(struct supervisor *sv);
 void session_put_json(const struct session *s, struct buf *b);
 void session_row(const struct session *s, struct store_session *ret);
 void store_session_put_json(const struct store_session *row, struct buf *b);
-int64_t wall_ms(void); /* since 1970 */
 
 /* --- what it was created with (session_options.c) */
 

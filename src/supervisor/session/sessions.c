@@ -25,15 +25,6 @@ const char *const cause_names[N_CAUSES] = {
 #undef CAUSE
 };
 
-int64_t
-wall_ms(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* --- the table */
 
 int
@@ -128,7 +119,7 @@ session_new(struct supervisor *sv, const char *id)
         free(s);
         return NULL;
     }
-    s->created_ms = s->changed_ms = wall_ms();
+    s->created_ms = s->changed_ms = time_wall_ms();
     list_push_back(bucket(sv, s->id), &s->link);
     sv->sessions.n_in_state[s->state]++;
     return s;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_AGAIN_NS INT64_C(1000000000)
+#define SAVE_AGAIN_NS NS_PER_S
 enum { FACTS_BYTES = 32 << 10 };
 
 struct change {
@@ -116,7 +116,7 @@ keep_unsaved(struct change *c)
     list_push_back(&sv->unsaved, &c->link);
     sv->save_again.fire = save_again;
     reactor_set_timer(&sv->reactor, &sv->save_again,
-                      reactor_now_ns() + SAVE_AGAIN_NS);
+                      time_mono_ns() + SAVE_AGAIN_NS);
 }
 
 void
@@ -209,7 +209,7 @@ enter(struct session *s, const struct state_change *c)
     t->n_in_state[c->to]++;
     s->state = c->to;
     s->cause = c->cause;
-    s->changed_ms = wall_ms();
+    s->changed_ms = time_wall_ms();
     (void)snprintf(s->reason, sizeof s->reason, "%s",
                    c->reason ? c->reason : "");
     s->sv->counters.entered[c->to][c->cause]++;

@@ -7,6 +7,7 @@
 #include "supervisor/workers/birth.h"
 
 #include "base/hfd.h"
+#include "base/os_signal.h"
 #include "base/own.h"
 
 #include <errno.h>
@@ -44,18 +45,6 @@ say(const struct newborn *n, const char *where, int error)
 
     (void)snprintf(f.where, sizeof f.where, "%s", where);
     (void)hfd_write_all(n->fail_hfd, &f, sizeof f);
-}
-
-static void
-reset_signals(void)
-{
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    sigset_t none;
-
-    for (int i = 1; i < NSIG; i++)
-        (void)sigaction(i, &standard, NULL);
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* All are above these numbers: see nursery_main. Nothing else stays open, not
@@ -99,7 +88,7 @@ live(struct newborn *n)
 {
     char go;
 
-    reset_signals();
+    os_signal_reset_all();
     if (!place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
         _exit(1);
     int r = become_worker();

@@ -47,15 +47,6 @@ enum {
     COMPILERS = 2, /* processes */
 };
 
-int64_t
-now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 int
 pool_watch(struct workers *p, int hfd, struct handle *h)
 {
@@ -222,7 +213,7 @@ pool_note_failure(struct workers *p, const char *why)
         ms *= 2;
     p->failures++;
     p->retry_ns =
-        now_ns() + (ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS) * NS_PER_MS;
+        time_mono_ns() + (ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS) * NS_PER_MS;
     p->config.events->failed(p->config.arg, why);
 }
 
@@ -301,7 +292,7 @@ look(struct workers *p, int64_t now)
 static void
 set_timer(struct workers *p)
 {
-    int64_t now = now_ns();
+    int64_t now = time_mono_ns();
 
     if (p->retry_ns && p->retry_ns <= now)
         p->retry_ns = 0;
@@ -315,8 +306,7 @@ set_timer(struct workers *p)
     earlier(&next, p->refill_ns);
     if (!list_is_empty(&p->stale) || p->has_strays)
         earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
-    const struct itimerspec at = {
-        .it_value = {next / 1000000000, next % 1000000000}};
+    const struct itimerspec at = {.it_value = time_spec(next)};
     (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
@@ -504,7 +494,7 @@ set_limits(struct inmate *m, const uint32_t *limit)
         r = set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
     if (r == 0 && p->host->of[CTL_memory] < 0) {
         m->memory_wall = (mb << 20) + inmate_memory(m);
-        m->at_ns = now_ns();
+        m->at_ns = time_mono_ns();
     }
     return r;
 }
@@ -531,7 +521,7 @@ workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
         return -EAGAIN;
     p->n_ready--;
     if (!p->refill_ns)
-        p->refill_ns = now_ns() + (int64_t)REFILL_MS * NS_PER_MS;
+        p->refill_ns = time_mono_ns() + (int64_t)REFILL_MS * NS_PER_MS;
     int r = set_limits(m, limit);
     if (r < 0)
         inmate_doom(m);

@@ -233,7 +233,7 @@ begin_command(struct inmate *m)
     m->watch = (struct watch){
         .j = &m->jail, .group = &m->group, .limit = m->limit, .e = &m->ending};
     m->ending.status = SIGKILL; /* unless somebody tells better */
-    m->at_ns = now_ns();
+    m->at_ns = time_mono_ns();
     m->on_message.ready = message_ready;
     int r = pool_watch(m->pool, m->jail.message_hfd, &m->on_message);
     return r < 0 ? r : jail_go(&m->jail);
@@ -285,7 +285,7 @@ begin_worker(struct inmate *m)
     int64_t s = m->pool->had_success ? BIRTH_S : FIRST_BIRTH_S;
 
     m->state = INMATE_BORN;
-    m->at_ns = now_ns() + s * 1000 * NS_PER_MS;
+    m->at_ns = time_mono_ns() + s * 1000 * NS_PER_MS;
     m->on_rpc.ready = rpc_ready;
     return pool_watch(m->pool, m->worker.rpc_hfd, &m->on_rpc);
 }

@@ -2,6 +2,7 @@
 #ifndef SUPERVISOR_WORKER_IMPL_H
 #define SUPERVISOR_WORKER_IMPL_H
 
+#include "base/os_time.h"
 #include "supervisor/common/ring.h"
 #include "supervisor/jail/watch.h"
 #include "supervisor/workers/birth.h"
@@ -10,7 +11,6 @@
 enum {
     WORDS_BYTES = 4096,
     LINE_BYTES = 128,
-    NS_PER_MS = 1000000,
 };
 
 /* What epoll gives back. */
@@ -74,8 +74,6 @@ struct workers {
     bool had_success, is_wanted;
     bool has_strays; /* perhaps: a nursery of ours died since we looked */
 };
-
-int64_t now_ns(void);
 
 /* --- pool.c */
 int pool_watch(struct workers *p, int hfd, struct handle *h);

@@ -1,7 +1,8 @@
-/* Base64 (RFC 4648, with padding, no line breaks). */
-#include "wire/text.h"
+/* Base64 by tables, three bytes at a time. */
+#include "base/base64.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 static const char letters[] =
@@ -10,7 +11,7 @@ static const char letters[] =
 /* --- encoding */
 
 static void
-encode_three(const unsigned char *p, char *to)
+base64_encode_three(const unsigned char *p, char *to)
 {
     uint32_t w = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
 
@@ -21,33 +22,31 @@ encode_three(const unsigned char *p, char *to)
 }
 
 static void
-encode(const unsigned char *p, size_t len, char *to)
+base64_encode(const unsigned char *p, size_t len, char *to)
 {
     unsigned char last[3] = {0};
 
     for (; len >= 3; len -= 3, p += 3, to += 4)
-        encode_three(p, to);
+        base64_encode_three(p, to);
     if (!len)
         return;
     memcpy(last, p, len);
-    encode_three(last, to);
+    base64_encode_three(last, to);
     to[3] = '=';
     if (len == 1)
         to[2] = '=';
 }
 
 void
-put_base64(struct buf *b, const void *p, size_t len)
+base64_put(struct buf *b, const void *p, size_t len)
 {
     size_t n = (len + 2) / 3 * 4;
-
-    buf_add(b, "\"", 1);
     char *to = buf_room(b, n);
+
     if (!to)
         return;
-    encode(p, len, to);
+    base64_encode(p, len, to);
     b->len += n;
-    buf_add(b, "\"", 1);
 }
 
 /* --- decoding */
@@ -68,9 +67,9 @@ static const uint8_t values[256] = {
     43,   44,   45,   46,   47,   48,   49,   50,   51,   NONE, NONE, NONE,
     NONE, NONE, N16,  N16,  N16,  N16,  N16,  N16,  N16,  N16};
 
-/* Four letters as 24 bits; more if one of them is none. */
+/* Returns four letters as 24 bits, or UINT32_MAX if one is not a letter. */
 static uint32_t
-decode_four(const unsigned char *p)
+base64_decode_four(const unsigned char *p)
 {
     uint32_t a = values[p[0]], b = values[p[1]];
     uint32_t c = values[p[2]], d = values[p[3]];
@@ -81,16 +80,16 @@ decode_four(const unsigned char *p)
 }
 
 static void
-store_three(uint32_t w, unsigned char *to)
+base64_store_three(uint32_t w, unsigned char *to)
 {
     to[0] = (unsigned char)(w >> 16);
     to[1] = (unsigned char)(w >> 8);
     to[2] = (unsigned char)w;
 }
 
-/* The last four letters; the number of bytes, or -EINVAL. */
+/* Decodes the last four letters: the number of bytes, or -EINVAL. */
 static int
-decode_last(const unsigned char *p, unsigned char *to)
+base64_decode_last(const unsigned char *p, unsigned char *to)
 {
     unsigned char last[4], bytes[3];
     int n_padding = (p[3] == '=') + (p[3] == '=' && p[2] == '=');
@@ -98,10 +97,10 @@ decode_last(const unsigned char *p, unsigned char *to)
     memcpy(last, p, sizeof last);
     for (int i = 0; i < n_padding; i++)
         last[3 - i] = 'A';
-    uint32_t w = decode_four(last);
+    uint32_t w = base64_decode_four(last);
     if (w == UINT32_MAX || (w & ((1U << 8 * n_padding) - 1)))
         return -EINVAL;
-    store_three(w, bytes);
+    base64_store_three(w, bytes);
     memcpy(to, bytes, (size_t)(3 - n_padding));
     return 3 - n_padding;
 }
@@ -115,12 +114,12 @@ base64_decode(const char *text, size_t len, void *to, size_t *ret_len)
     if (len % 4)
         return -EINVAL;
     for (; len > 4; len -= 4, p += 4, at += 3) {
-        uint32_t w = decode_four(p);
+        uint32_t w = base64_decode_four(p);
         if (w == UINT32_MAX)
             return -EINVAL;
-        store_three(w, at);
+        base64_store_three(w, at);
     }
-    int n = len ? decode_last(p, at) : 0;
+    int n = len ? base64_decode_last(p, at) : 0;
     if (n < 0)
         return n;
     *ret_len = (size_t)(at - (unsigned char *)to) + (size_t)n;
