@@ -7,6 +7,7 @@
 #include "engine/engine_impl.h"
 
 #include "base/hfd.h"
+#include "base/os_time.h"
 
 #include <errno.h>
 #include <fcntl.h>
