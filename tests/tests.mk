@@ -42,6 +42,8 @@ build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   tests/store/world.c $(harness))
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) $(harness))
+# A disk that is full refuses the store's reserve too.
+build/unit-store.o: wrap += -Wl,--wrap=posix_fallocate
 build/unit.o build/unit-tree.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)

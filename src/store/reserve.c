@@ -4,7 +4,7 @@
  * to end a session is a transaction too, and upkeep needs some more to give the
  * space back. So a file of its own takes space when the store is opened. When
  * the disk is full, it is made empty for a commit that makes a session smaller,
- * and for upkeep after a session has ended.
+ * for upkeep after a session has ended, and to open the store.
  * Until it has its size again, no other commit is accepted. Its size says
  * which: one that is empty was used, also by an earlier program. */
 #include "store/store_impl.h"
@@ -83,6 +83,17 @@ reserve_open(struct store *s, const char *dir)
     (void)close(s->reserve_hfd);
     s->reserve_hfd = -1;
     s->is_reserve_used = false;
+}
+
+bool
+reserve_give_up(const struct store *s, const char *dir)
+{
+    char path[STORE_PATH_BYTES];
+    struct stat st;
+
+    (void)snprintf(path, sizeof path, "%s/reserve", dir);
+    return !s->options.is_copy && lstat(path, &st) == 0 &&
+           S_ISREG(st.st_mode) && st.st_size && truncate(path, 0) == 0;
 }
 
 bool

@@ -284,17 +284,18 @@ open_all(struct store *s, const char *dir)
     }
     if (r == 0)
         r = recover_sessions(s, dir);
-    if (r == 0 && !s->options.vfs)
-        reserve_open(s, dir);
     if (r == 0)
         r = drop_staging(s);
+    if (r == 0 && (!s->options.vfs || s->options.reserve_bytes))
+        reserve_open(s, dir);
     s->is_open = r == 0;
     return r;
 }
 
-int
-store_open(const char *dir, const struct store_options *o, char *why,
-           struct store **ret)
+/* -EAGAIN: the disk was full, and now has the space of the reserve. */
+static int
+store_open_once(const char *dir, const struct store_options *o, char *why,
+                struct store **ret)
 {
     CLEANUP(store_freep) struct store *s = calloc(1, sizeof *s);
 
@@ -313,10 +314,19 @@ store_open(const char *dir, const struct store_options *o, char *why,
     int r = open_all(s, dir);
     if (r < 0) {
         memcpy(why, s->why, STORE_WHY_BYTES);
-        return r;
+        return r == -ENOSPC && reserve_give_up(s, dir) ? -EAGAIN : r;
     }
     *ret = STEAL(s);
     return 0;
+}
+
+int
+store_open(const char *dir, const struct store_options *o, char *why,
+           struct store **ret)
+{
+    int r = store_open_once(dir, o, why, ret);
+
+    return r == -EAGAIN ? store_open_once(dir, o, why, ret) : r;
 }
 
 void

@@ -45,7 +45,8 @@ struct store_options {
     int64_t keep_ended_ms;  /* ended sessions are forgotten after this time */
     int64_t keep_events_ms; /* 0: never, for both */
     uint64_t events_max;    /* the oldest are forgotten; 0: no bound */
-    int64_t reserve_bytes;  /* set aside for a full disk; 0: 8 MiB */
+    int64_t reserve_bytes;  /* set aside for a full disk; 0: 8 MiB,
+                             * or with `vfs` none */
     uint64_t boot;          /* changes when the host starts; 0: the system's */
     bool is_copy;           /* for salvage.c: nothing is done but to read it */
 };

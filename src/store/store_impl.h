@@ -128,6 +128,9 @@ DEFINE_CLEANUP(sqlite3_file *, log_put)
 
 /* Without one, a store works too. */
 void reserve_open(struct store *s, const char *dir);
+/* Gives the space of the reserve to a store that cannot be opened on a full
+ * disk, and whose lock is held. False: there is none. */
+bool reserve_give_up(const struct store *s, const char *dir);
 /* -ENOSPC: it was used, and there is no space for it. */
 int reserve_fill(struct store *s);
 /* Gives its space to the next commits; false: there is none. */

@@ -98,6 +98,17 @@ def test_a_session_can_be_stopped_and_made_smaller_on_a_full_disk(small):
     s.run("set 5 new")
 
 
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_supervisor_starts_on_a_full_disk(small, end):
+    s = small.client().create()
+    fill_disk(s)
+    getattr(small, end)()
+    small.start()
+    s.client = small.client()
+    assert s.call("session.end")["state"] == "ended"
+    s.client.create().run("set 1 x")
+
+
 def test_a_refused_end_changes_nothing(sup, client):
     """Not even the reserve helps where no file may be written."""
     s = client.create()

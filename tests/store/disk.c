@@ -4,10 +4,13 @@
 #include "../unit/test.h"
 #include "world.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILES = 32, SECTOR = 512 };
 
@@ -39,6 +42,8 @@ static struct {
     long snap_in;
     int result;
     bool stays, reads, has_failed, has_snap;
+    char beside[96];
+    _Atomic size_t size; /* 0: no bound */
 } disk;
 
 static void
@@ -134,6 +139,46 @@ happen(enum call call)
     return disk.result;
 }
 
+/* --- its size */
+
+int __real_posix_fallocate(int hfd, off_t at, off_t len);
+int __wrap_posix_fallocate(int hfd, off_t at, off_t len);
+
+static size_t
+used_here(void)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < FILES; i++)
+        n += disk.nodes[i].is_there ? disk.nodes[i].now.len : 0;
+    return n;
+}
+
+size_t
+disk_used(void)
+{
+    struct stat st = {0};
+
+    (void)stat(disk.beside, &st);
+    return used_here() + (size_t)st.st_size;
+}
+
+/* For the file beside. */
+int
+__wrap_posix_fallocate(int hfd, off_t at, off_t len)
+{
+    if (disk.size && used_here() + (size_t)(at + len) > disk.size)
+        return ENOSPC;
+    return __real_posix_fallocate(hfd, at, len);
+}
+
+void
+disk_set_size(size_t bytes, const char *beside)
+{
+    (void)snprintf(disk.beside, sizeof disk.beside, "%s", beside);
+    disk.size = bytes;
+}
+
 /* --- files */
 
 static struct node *
@@ -198,8 +243,11 @@ file_write(sqlite3_file *f, const void *p, int len, sqlite3_int64 at)
 
     if (r)
         return r == SQLITE_IOERR ? SQLITE_IOERR_WRITE : r;
-    if ((size_t)(at + len) > b->len)
+    if ((size_t)(at + len) > b->len) {
+        if (disk.size && disk_used() - b->len + (size_t)(at + len) > disk.size)
+            return SQLITE_FULL;
         resize(b, (size_t)(at + len));
+    }
     memcpy(b->p + at, p, (size_t)len);
     mark(node_of(f), (size_t)at, (size_t)len);
     return SQLITE_OK;

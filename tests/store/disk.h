@@ -6,6 +6,7 @@
 #define DISK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define DISK_VFS "test-disk"
@@ -21,6 +22,10 @@ long disk_syncs(void);
  * SQLITE_IOERR_FSYNC, only syncs do. */
 void disk_fail_at(long nth, int result, bool stays, bool reads);
 bool disk_has_failed(void);
+/* The files here and the host's file `beside`, which posix_fallocate makes
+ * larger, have this many bytes together; SQLITE_FULL and ENOSPC beyond. */
+void disk_set_size(size_t bytes, const char *beside);
+size_t disk_used(void);
 /* What would be left if the power went with the nth call from now. */
 void disk_snap_at(long nth);
 bool disk_has_snap(void);
