@@ -804,7 +804,8 @@ def test_terminal_for_input_only(own_terminal):
 def test_read_only_terminal_as_input(own_terminal):
     """Output goes to the descriptor for output."""
     master, slave = own_terminal
-    with open(os.ttyname(slave), "rb", buffering=0) as stdin:
+    # O_NOCTTY: we may lead a session, and its terminal hangs it up when it goes.
+    with os.fdopen(os.open(os.ttyname(slave), os.O_RDONLY | os.O_NOCTTY), "rb", buffering=0) as stdin:
         process = subprocess.Popen(
             command(PROBE, "lines"), stdin=stdin, stdout=slave, stderr=slave, start_new_session=True
         )
