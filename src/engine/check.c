@@ -1,5 +1,7 @@
 /* What a module may import and must export. */
-#include "engine/engine_impl.h"
+#include "engine/program.h"
+
+#include "engine/imports.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,9 @@
  * contains; it can map files that it was given so. The code is therefore read
  * where it lies, and its instructions, which only the engine knows the place
  * of, are mapped a second time over themselves. */
-#include "engine/engine_impl.h"
+#include "engine/code.h"
+
+#include "engine/shim.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -12,9 +12,11 @@
  *
  * A second folder has entries that came with the programs. It is only read, and
  * may belong to root, who can write to ours too. */
-#include "engine/engine_impl.h"
+#include "engine/code_cache.h"
 
 #include "base/hfd.h"
+#include "engine/engine_impl.h"
+#include "engine/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

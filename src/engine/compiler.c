@@ -4,10 +4,16 @@
  *
  * The process gets nothing else of ours: no environment, no descriptors, no
  * terminal. What it does to itself is in jail.c. */
-#include "engine/engine_impl.h"
+#include "engine/compiler.h"
 
 #include "base/hfd.h"
 #include "base/os_time.h"
+#include "base/time.h"
+#include "engine/code.h"
+#include "engine/compilation.h"
+#include "engine/compiler_remote.h"
+#include "engine/engine_impl.h"
+#include "engine/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

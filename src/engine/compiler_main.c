@@ -1,8 +1,12 @@
 /* The process that compiles: everything is prepared before it looks at the
  * module. */
-#include "engine/engine_impl.h"
+#include "engine/compiler.h"
 
 #include "base/hfd.h"
+#include "engine/config.h"
+#include "engine/jail.h"
+#include "engine/shim.h"
+#include "engine/traps.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,10 @@
  * gives up as much itself. An answer stays in its socket for as long as
  * somebody may look at it: whoever waits for a program finds its descriptor
  * readable. */
-#include "engine/engine_impl.h"
+#include "engine/compiler_remote.h"
 
 #include "base/hfd.h"
+#include "engine/compiler.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,9 +5,12 @@
  *
  * Who orders may be hostile. What it gets is a file that nobody can write to
  * any more. */
-#include "engine/engine_impl.h"
+#include "engine/compiler_remote.h"
 
 #include "base/hfd.h"
+#include "engine/compiler.h"
+#include "engine/config.h"
+#include "engine/jail.h"
 
 #include <errno.h>
 #include <fcntl.h>

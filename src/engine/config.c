@@ -6,7 +6,13 @@
  *
  * Creating a wasmtime engine ends the process if the host cannot provide what
  * is asked for, so everything that can be missing is looked at before. */
+#include "engine/config.h"
+
+#include "engine/code.h"
 #include "engine/engine_impl.h"
+#include "engine/jail.h"
+#include "engine/shim.h"
+#include "engine/stack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,22 @@
  */
 #include "engine/engine.h"
 
-#include "engine/engine_impl.h"
-
 #include "base/hfd.h"
+#include "engine/code_cache.h"
+#include "engine/compilation.h"
+#include "engine/compiler.h"
+#include "engine/compiler_remote.h"
+#include "engine/config.h"
+#include "engine/engine_impl.h"
+#include "engine/fork.h"
+#include "engine/freeze.h"
+#include "engine/imports.h"
+#include "engine/machine_impl.h"
+#include "engine/pagemap.h"
+#include "engine/program.h"
+#include "engine/reaper.h"
+#include "engine/stack.h"
+#include "engine/ticker.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -13,7 +13,11 @@
  * The program tells its buffer by the globals __asyncify_buffer and
  * __asyncify_buffer_end. One that does not has its stack at the beginning of
  * memory, and the free part of it is the buffer. */
+#include "engine/fork.h"
+
 #include "engine/engine_impl.h"
+#include "engine/machine_impl.h"
+#include "engine/pagemap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,9 +4,10 @@
  * the dead part of the stack), the stack pointer and the size of the memory
  * become the initial ones; all else is the old module. Instances of it begin
  * in wasmsand_resume, and the engine shares their untouched pages. */
-#include "engine/engine_impl.h"
+#include "engine/freeze.h"
 
 #include "base/buf.h"
+#include "engine/machine_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The functions that programs can import. */
-#include "engine/engine_impl.h"
+#include "engine/imports.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* The `sys` ABI. Only `wait` suspends: all others are plain calls, whose
  * arguments and result share one array. */
-#include "engine/engine_impl.h"
+#include "engine/imports.h"
+
+#include "engine/fork.h"
+#include "engine/machine_impl.h"
 
 #include <errno.h>
 
@@ -14,7 +17,7 @@ sys_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 
     (void)env, (void)n;
     v[0].i32 = thread_syscall(th, (uint32_t)v[0].i32, a);
-    return th->leaving ? machine_leave() : NULL;
+    return thread_is_leaving(th) ? machine_leave() : NULL;
 }
 
 static wasm_trap_t *
@@ -53,7 +56,7 @@ sys_signext(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
 
     (void)env, (void)n;
     v[0].i32 = thread_signext(th, (gaddr)v[0].i32);
-    return th->leaving ? machine_leave() : NULL;
+    return thread_is_leaving(th) ? machine_leave() : NULL;
 }
 
 static wasm_trap_t *

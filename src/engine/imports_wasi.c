@@ -1,6 +1,7 @@
 /* wasi_snapshot_preview1, from its table. A function that may wait has to be
  * suspended inside, since WASI programs have no libc of ours to try again. */
-#include "engine/engine_impl.h"
+#include "engine/imports.h"
+#include "engine/machine_impl.h"
 
 #include "kernel/wait.h"
 
@@ -16,7 +17,7 @@ wasi_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
         args[k] = i->params[k] == 'I' ? (uint64_t)v[k].i64
                                       : (uint64_t)(uint32_t)v[k].i32;
     int32_t r = thread_wasi(th, i->row, args);
-    if (th->leaving)
+    if (thread_is_leaving(th))
         return machine_leave();
     if (i->result)
         v[0].i32 = r;
@@ -34,7 +35,7 @@ wasi_is_over(void *env)
         return false;
     m->is_waiting = false;
     int32_t r = thread_wasi(th, m->wasi.row, m->wasi.args);
-    if (th->leaving) {
+    if (thread_is_leaving(th)) {
         *m->wasi.trap = machine_leave();
         return true;
     }

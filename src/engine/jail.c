@@ -5,9 +5,10 @@
  * network, no other processes, no executable pages. It can still write a result
  * that is not what the module says, which its parent will run: against that,
  * only a jail around the parent helps. */
-#include "engine/engine_impl.h"
+#include "engine/jail.h"
 
 #include "base/hfd.h"
+#include "engine/compiler.h"
 #include "seal/rows.h"
 
 #include <errno.h>

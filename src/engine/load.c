@@ -3,9 +3,17 @@
  * A program is looked for by the place of its source in a file, for which
  * nothing of it is read; by its content, among those that were loaded and in
  * the cache; then it is compiled, by a process where there is a compiler. */
-#include "engine/engine_impl.h"
+#include "engine/program.h"
 
 #include "base/hfd.h"
+#include "engine/code.h"
+#include "engine/code_cache.h"
+#include "engine/compilation.h"
+#include "engine/engine_impl.h"
+#include "engine/jail.h"
+#include "engine/scan.h"
+#include "engine/shim.h"
+#include "engine/traps.h"
 
 #include <errno.h>
 #include <stdio.h>

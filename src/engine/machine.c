@@ -3,7 +3,17 @@
  *
  * The native stack of a machine is a fiber inside its future: deleting the
  * future ends it wherever it is, without running any more of the guest. */
+#include "engine/machine_impl.h"
+
+#include "engine/config.h"
 #include "engine/engine_impl.h"
+#include "engine/fork.h"
+#include "engine/pagemap.h"
+#include "engine/program.h"
+#include "engine/reaper.h"
+#include "engine/shim.h"
+#include "engine/ticker.h"
+#include "engine/traps.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -384,7 +394,7 @@ machine_ended(struct engine_machine *m, struct machine_trap *trap)
 {
     enum machine_event event = MACHINE_ENDED;
 
-    if (m->base.thread->leaving) {
+    if (thread_is_leaving(m->base.thread)) {
         event = MACHINE_LEFT;
     } else if (m->is_next) {
         event = MACHINE_NEXT;

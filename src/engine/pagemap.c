@@ -1,5 +1,5 @@
 /* Which pages of our memory were written to, by Linux 6.7's PAGEMAP_SCAN. */
-#include "engine/engine_impl.h"
+#include "engine/pagemap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,10 @@
  * one that is being freed. Beside it, the engine keeps a reference to all
  * trusted programs and to the untrusted ones used last. The same holds for the
  * list of what is being compiled, of which the engine keeps nothing. */
+#include "engine/program.h"
+
+#include "engine/code.h"
+#include "engine/compilation.h"
 #include "engine/engine_impl.h"
 
 #include <errno.h>

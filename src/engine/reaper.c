@@ -1,9 +1,10 @@
 /* Frees machines that hold much memory: giving it back to the host can take
  * a tenth of a second, in which the kernel's thread does other things. Its
  * thread starts with the first of them. */
-#include "engine/engine_impl.h"
+#include "engine/reaper.h"
 
 #include "base/os_thread.h"
+#include "engine/machine_impl.h"
 
 static OWN struct engine_machine *
 reaper_next(struct reaper *r)

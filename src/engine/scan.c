@@ -1,5 +1,7 @@
 /* Walks the sections of a WebAssembly binary. */
-#include "engine/engine_impl.h"
+#include "engine/scan.h"
+
+#include "engine/freeze.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,10 @@
  * begins tells it of all. A stack is touched from its top without holes, as
  * compiled code probes each page of a large frame; what was touched stays until
  * the machine ends, however far the stack has gone back meanwhile. */
+#include "engine/stack.h"
+
 #include "engine/engine_impl.h"
+#include "engine/machine_impl.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
  * itself, then looks at is_parked; the ticker sets is_parked, then looks at the
  * count. It begins as parked, without its thread: a process in which nothing
  * has run has no threads. */
-#include "engine/engine_impl.h"
+#include "engine/ticker.h"
 
 #include "base/os_thread.h"
 #include "base/os_time.h"

@@ -1,5 +1,5 @@
 /* Traps as the signals that Linux would send for the same mistake. */
-#include "engine/engine_impl.h"
+#include "engine/traps.h"
 
 #include <ctype.h>
 #include <signal.h>

@@ -159,6 +159,8 @@ struct machine_ops {
 int32_t thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6]);
 /* sys.wait: false if the thread is ready to go on at once. */
 bool thread_must_wait(struct thread *th);
+/* True if the call that was made last has ended the thread's machine. */
+bool thread_is_leaving(const struct thread *th);
 /* sys.args_size, args_get, sigword, signext; the last may set
  * thread->leaving. */
 uint32_t thread_args_size(struct thread *th);

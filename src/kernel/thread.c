@@ -203,6 +203,12 @@ thread_again(struct thread *th)
 }
 
 bool
+thread_is_leaving(const struct thread *th)
+{
+    return th->leaving != LEAVE_NO;
+}
+
+bool
 thread_must_wait(struct thread *th)
 {
     th->is_waiting = true;

@@ -57,6 +57,12 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
 }
 
 bool
+thread_is_leaving(const struct thread *th)
+{
+    return th->leaving != LEAVE_NO;
+}
+
+bool
 thread_must_wait(struct thread *th)
 {
     fake_of(th)->waits++;

@@ -1,6 +1,7 @@
 #include "fake_kernel.h"
 
 #include "engine/engine_impl.h"
+#include "engine/pagemap.h"
 
 #include "../unit/test.h"
 

@@ -2,6 +2,7 @@
 
 #include "../unit/test.h"
 #include "engine/engine_impl.h"
+#include "engine/pagemap.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,6 +2,7 @@
  * is its executable too. */
 #include "fake_kernel.h"
 
+#include "engine/compiler_remote.h"
 #include "engine/engine_impl.h"
 
 #include "../unit/test.h"

@@ -5,7 +5,8 @@
  * one for a length, then so many bytes. As long as nothing but orders was sent,
  * each of them is answered once; the code in an answer cannot be changed. */
 #include "alarm.h"
-#include "engine/engine_impl.h"
+#include "engine/compiler.h"
+#include "engine/compiler_remote.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

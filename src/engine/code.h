@@ -1,0 +1,36 @@
+/* Compiled code of guests, as it is mapped from a file. */
+#ifndef ENGINE_CODE_H
+#define ENGINE_CODE_H
+
+#include "base/own.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <wasmtime.h>
+
+struct code {
+    const void *p;
+    size_t len;
+    _Atomic size_t *total; /* where it counts; NULL: nowhere */
+};
+
+/* To be read only. */
+int code_map(int hfd, size_t len, OWN struct code *ret);
+void code_count(struct code *c, _Atomic size_t *total);
+void code_unmap(struct code *c); /* none is fine */
+
+/* How a closed engine makes code executable, without making memory executable
+ * that could ever be written to: the pages of the file are mapped again. */
+struct publisher {
+    pthread_mutex_t lock; /* of the rest: one module at a time */
+    struct code code;
+    int hfd; /* -1: none, memory is made executable as usual */
+};
+
+void publisher_init(struct publisher *p, wasm_config_t *config);
+/* The module of code that was mapped from a file, where it is. */
+wasmtime_error_t *publisher_load(struct publisher *p, wasm_engine_t *wasm,
+                                 const struct code *code, int hfd,
+                                 OWN wasmtime_module_t **ret);
+
+#endif

@@ -1,0 +1,29 @@
+/* Compiled code on disk. Entries are native code: only files that nobody else
+ * can have written are loaded. */
+#ifndef ENGINE_CODE_CACHE_H
+#define ENGINE_CODE_CACHE_H
+
+#include "base/own.h"
+#include "engine/program.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wasmtime.h>
+
+int code_cache_open(const char *dir); /* a descriptor or -errno */
+int code_cache_open_shipped(const char *dir);
+/* An entry by the content of a program, or by the place of a source in a file:
+ * a descriptor or -errno. Only content is looked for in what was shipped. */
+int code_cache_find(struct engine *e, const uint8_t *hash,
+                    struct program_facts *ret);
+int code_cache_find_place(struct engine *e, const struct program_source *src,
+                          struct program_facts *ret);
+/* NULL: it is damaged, or of another engine. */
+OWN wasmtime_module_t *code_cache_load(struct engine *e, int hfd);
+/* Best effort: what cannot be stored is compiled again. */
+void code_cache_add(struct engine *e, const struct program_facts *f,
+                    const void *code, size_t len);
+void code_cache_add_place(struct engine *e, const struct program_source *src,
+                          const uint8_t *hash);
+
+#endif

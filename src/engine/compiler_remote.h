@@ -1,0 +1,54 @@
+/* The process that compiles for a closed engine; compiler_serve.c is the part
+ * that runs there. Each program has a socket of its own: it carries an order
+ * with the module, then one answer, with the descriptor of the code if there is
+ * any. */
+#ifndef ENGINE_COMPILER_REMOTE_H
+#define ENGINE_COMPILER_REMOTE_H
+
+#include "base/own.h"
+#include "engine/compiler.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { REMOTE_SLOTS = 8, REMOTE_FIRST_HFD = 3, REMOTE_WHY_BYTES = 200 };
+enum remote_op { REMOTE_COMPILE = 1, REMOTE_CANCEL };
+
+struct remote_order {
+    uint32_t op, len;
+};
+
+struct remote_answer {
+    int32_t error; /* 0 or -errno */
+    bool is_final; /* the same module would fail again */
+    int64_t cpu_ns;
+    uint64_t len;
+    char why[REMOTE_WHY_BYTES];
+};
+
+struct remote {
+    bool is_there;
+    pid_t pid;
+    pthread_mutex_t lock;
+    struct {
+        int hfd;
+        bool is_taken;
+        bool is_left; /* its answer will come, and is for nobody */
+    } slot[REMOTE_SLOTS];
+};
+
+/* Waits until the process has sealed itself. 0 or -errno. */
+int remote_start(struct remote *m, const struct compiler *c);
+void remote_fini(struct remote *m);
+/* A slot, whose descriptor is readable once it is compiled; -EAGAIN: none is
+ * free; -EIO: the process is gone. */
+int remote_order(struct remote *m, const uint8_t *module, size_t len);
+/* When it is readable; as often as you like. -EIO: the process is gone. */
+int remote_take(struct remote *m, int slot, struct remote_answer *ret,
+                OWN int *ret_code_hfd);
+/* Whatever became of it. */
+void remote_leave(struct remote *m, int slot);
+
+#endif

@@ -1,0 +1,18 @@
+/* Fork of a running machine: the guest unwinds its frames into its own memory,
+ * the memory is copied, and both machines wind up again. */
+#ifndef ENGINE_FORK_H
+#define ENGINE_FORK_H
+
+#include "engine/machine_impl.h"
+
+int machine_fork(struct machine *parent, struct machine *child);
+void machine_fork_return(struct machine *base, int32_t result);
+/* sys.fork is called for the first time. 0: goes on by unwinding. */
+int fork_unwind(struct engine_machine *m);
+/* The unwinding has come to its end, resp. is about to be undone. */
+void fork_unwound(struct engine_machine *m);
+void fork_rewind(struct engine_machine *m);
+/* sys.fork is reached again. */
+int32_t fork_rewound(struct engine_machine *m);
+
+#endif

@@ -1,0 +1,17 @@
+/* Frozen programs: modules that begin in the state that another program has
+ * reached. */
+#ifndef ENGINE_FREEZE_H
+#define ENGINE_FREEZE_H
+
+#include "base/own.h"
+#include "kernel/machine.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FREEZE_SECTION "wasmsand.frozen"
+int machine_freeze(struct machine *base, const struct program_source *src,
+                   const void *note, size_t note_len, OWN uint8_t **ret,
+                   size_t *ret_len);
+
+#endif

@@ -1,0 +1,28 @@
+/* Functions of the host that programs can import. */
+#ifndef ENGINE_IMPORTS_H
+#define ENGINE_IMPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <wasmtime.h>
+
+struct import {
+    const char *module, *name;
+    const char *params; /* i: i32, I: i64 */
+    char result;        /* 'i' or 0 */
+    /* One of the two. `row` is passed to it. */
+    wasmtime_func_unchecked_callback_t call;
+    wasmtime_func_async_callback_t suspend;
+    unsigned row;
+};
+
+const struct import *sys_imports(size_t *ret_count);
+const struct import *wasi_imports(size_t *ret_count);
+const struct import *import_find(const char *module, size_t module_len,
+                                 const char *name, size_t name_len);
+/* `letter` as in params. */
+bool valtype_is(const wasm_valtype_t *type, char letter);
+bool import_has_type(const struct import *i, const wasm_functype_t *type);
+int imports_define(wasmtime_linker_t *linker);
+
+#endif

@@ -1,0 +1,17 @@
+/* The limits of a process that compiles: it gives up all that compiling does
+ * not need. */
+#ifndef ENGINE_JAIL_H
+#define ENGINE_JAIL_H
+
+#include <stdint.h>
+
+#define COMPILER_CPU_S        20
+#define COMPILER_WALL_S       60
+#define COMPILER_MEMORY       (UINT64_C(1) << 30)
+#define COMPILER_CODE_BYTES   (UINT64_C(128) << 20)
+#define COMPILER_MODULE_BYTES (16u << 20)
+int jail_enter(void);  /* ends with its parent; no rights to gain */
+int jail_limit(void);  /* time, memory, files */
+int jail_filter(void); /* system calls; no others are possible from here on */
+
+#endif

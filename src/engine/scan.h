@@ -1,0 +1,20 @@
+/* Facts of a WebAssembly binary that wasmtime does not report. */
+#ifndef ENGINE_SCAN_H
+#define ENGINE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wasm_facts {
+    bool has_start;
+    uint32_t functions, tables;
+    uint64_t locals;
+    uint64_t cost; /* of compiling: the sum of the squares of function sizes */
+    const uint8_t *note; /* of a frozen program (freeze.c), else NULL */
+    size_t note_len;
+};
+
+int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
+
+#endif

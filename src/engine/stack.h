@@ -1,0 +1,26 @@
+/* The host memory that native stacks of machines take. */
+#ifndef ENGINE_STACK_H
+#define ENGINE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wasmtime.h>
+
+struct stacks {
+    size_t slot_bytes; /* of one and its guard; 0: nobody can tell */
+    size_t page;
+    uintptr_t top; /* of any of them */
+};
+
+/* True if the host says which pages are in memory. */
+bool stacks_can_tell(void);
+/* stack_bytes as given to wasmtime. */
+void stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes);
+
+struct machine;
+
+/* As machine_ops.stack_bytes. */
+uint64_t machine_stack_bytes(struct machine *base);
+
+#endif

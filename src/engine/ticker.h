@@ -1,0 +1,49 @@
+/* The thread that ends time slices by incrementing the epoch. It sleeps while
+ * no machine runs, and starts with the first one that does. */
+#ifndef ENGINE_TICKER_H
+#define ENGINE_TICKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <wasmtime.h>
+
+struct ticker {
+    pthread_t os_thread; /* if has_thread */
+    wasm_engine_t *wasm;
+    uint32_t tick_us;
+    _Atomic uint32_t running; /* machines inside resume */
+    _Atomic bool is_parked;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    _Atomic bool has_thread, stops; /* written under lock */
+};
+
+void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
+void ticker_fini(struct ticker *t);
+void ticker_unpark(struct ticker *t);
+/* False: the host refuses its thread; what runs would never give way. */
+bool ticker_start(struct ticker *t);
+
+static inline bool
+ticker_is_there(struct ticker *t)
+{
+    return t->has_thread || ticker_start(t);
+}
+
+static inline void
+ticker_enter(struct ticker *t)
+{
+    t->running++;
+    if (t->is_parked)
+        ticker_unpark(t);
+}
+
+static inline void
+ticker_leave(struct ticker *t)
+{
+    t->running--;
+}
+
+#endif
