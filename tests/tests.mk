@@ -277,7 +277,7 @@ build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
 build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
-  $(filter-out src/store/keeper.c,$(STORE)) $(wildcard src/supervisor/common/*.c \
+  $(filter-out src/store/thread.c,$(STORE)) $(wildcard src/supervisor/common/*.c \
   src/supervisor/config/*.c) $(addprefix src/supervisor/jail/,ending.c native_calls.c) \
   $(filter-out %/image_hash.c %/images.c %/retention.c, \
   $(wildcard src/supervisor/session/*.c)))

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "record/record.h"
-#include "store/keeper.h"
+#include "store/thread.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,12 +18,12 @@
 enum { FILES = 10000, COMMITS = 400, READS = 30, FORKS = 200 };
 
 struct commit {
-    struct keeper_job job;
+    struct store_job job;
     struct store_batch batch;
     bool is_done;
 };
 
-static struct keeper *keeper;
+static struct store_thread *store_thread;
 static int wake_hfd;
 
 static void
@@ -65,20 +65,20 @@ add_file(struct buf *b, uint64_t inode, uint32_t seed)
 }
 
 static int
-run_commit(struct store *s, struct keeper_job *j)
+run_commit(struct store *s, struct store_job *j)
 {
     return store_commit(s, &((struct commit *)j)->batch);
 }
 
 static void
-commit_done(struct keeper_job *j, int error)
+commit_done(struct store_job *j, int error)
 {
     NEED(!error);
     ((struct commit *)j)->is_done = true;
 }
 
 static double
-commit_us(struct buf *b, enum keeper_kind kind)
+commit_us(struct buf *b, enum store_job_kind kind)
 {
     struct commit c = {
         .job = {.kind = kind, .run = run_commit, .done = commit_done},
@@ -86,10 +86,10 @@ commit_us(struct buf *b, enum keeper_kind kind)
     uint64_t count;
     int64_t start = now_ns();
 
-    keeper_post(keeper, &c.job);
+    store_thread_post(store_thread, &c.job);
     while (!c.is_done) {
         NEED(read(wake_hfd, &count, sizeof count) == sizeof count);
-        keeper_drain(keeper);
+        store_thread_drain(store_thread);
     }
     return (double)(now_ns() - start) / 1e3;
 }
@@ -135,12 +135,12 @@ measure_commits(const char *dir)
         b.len = 0;
         add_file(&b, 2 + i % 50 * 199, i);
         sync[i] = sync_us(hfd);
-        commit[i] = commit_us(&b, KEEPER_WRITE);
+        commit[i] = commit_us(&b, STORE_JOB_WRITE);
     }
     for (uint32_t i = 0; i < COMMITS; i++) {
         b.len = 0;
         add_file(&b, 2 + i % 50 * 199, i + COMMITS);
-        interval[i] = commit_us(&b, KEEPER_INTERVAL);
+        interval[i] = commit_us(&b, STORE_JOB_INTERVAL);
     }
     double one = median(sync, COMMITS), all = median(commit, COMMITS);
     report("store fdatasync", one, "us");
@@ -228,10 +228,10 @@ main(int argc, char **argv)
     measure_read(s);
     wake_hfd = eventfd(0, EFD_CLOEXEC);
     NEED(wake_hfd >= 0);
-    NEED(
-        !keeper_new(s, &(struct keeper_config){.wake_hfd = wake_hfd}, &keeper));
+    NEED(!store_thread_new(
+        s, &(struct store_thread_config){.wake_hfd = wake_hfd}, &store_thread));
     measure_commits(dir);
-    keeper_free(keeper);
+    store_thread_free(store_thread);
     NEED(!store_open(dir, NULL, why, &s));
     measure_read(s);
     measure_forks(s);

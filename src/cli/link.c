@@ -15,7 +15,7 @@ enum { LINE_BYTES_MAX = 64 << 20, RETRY_MS = 20 };
 /* One that serves soon has no socket yet, or one that refuses: a supervisor
  * that was killed leaves such a socket, and the next one replaces it. */
 static int
-connect_within(int hfd, const struct sockaddr_un *at, int wait_ms)
+link_connect_within(int hfd, const struct sockaddr_un *at, int wait_ms)
 {
     const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
 
@@ -37,7 +37,7 @@ link_open(struct link *k, const char *socket_path, int wait_ms)
         return -ENAMETOOLONG;
     memcpy(at.sun_path, socket_path, strlen(socket_path));
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int r = hfd < 0 ? -errno : connect_within(hfd, &at, wait_ms);
+    int r = hfd < 0 ? -errno : link_connect_within(hfd, &at, wait_ms);
     if (r < 0) {
         hfd_closep(&hfd);
         return r;
@@ -87,7 +87,7 @@ link_next(struct link *k)
 }
 
 static bool
-is_answer(const struct link *k, const json_t *m, json_int_t id)
+link_is_answer(const struct link *k, const json_t *m, json_int_t id)
 {
     const json_t *params = json_object_get(m, "params");
 
@@ -102,7 +102,7 @@ link_find(struct link *k, json_int_t id)
 {
     json_t *m;
 
-    while ((m = link_next(k)) && !is_answer(k, m, id))
+    while ((m = link_next(k)) && !link_is_answer(k, m, id))
         json_decref(m);
     return m;
 }

@@ -54,7 +54,7 @@ enum { WAIT_MS = 3000 };
 /* Writes one character, `?` for what could control a terminal (in UTF-8, C1 are
  * c2 80 to c2 9f); where the next one is. */
 static const char *
-put_plain(const char *text, FILE *to)
+cli_put_plain(const char *text, FILE *to)
 {
     const unsigned char *p = (const unsigned char *)text;
     bool is_c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
@@ -75,7 +75,7 @@ cli_complain(const struct cli *c, const char *format, ...)
     fprintf(stderr, "wasm-sandbox: session %s: ", c->command);
     for (const char *p = line; *p;) {
         if (*p != '\n') {
-            p = put_plain(p, stderr);
+            p = cli_put_plain(p, stderr);
             continue;
         }
         (void)fputs("\n  ", stderr);
@@ -114,7 +114,7 @@ cli_call(struct cli *c, const char *method, OWN json_t *params)
 /* --- finding sessions */
 
 static const char *
-member(const json_t *object, const char *name)
+cli_member(const json_t *object, const char *name)
 {
     const char *s = json_string_value(json_object_get(object, name));
 
@@ -129,12 +129,12 @@ struct search {
 };
 
 static void
-match(struct search *f, const json_t *session)
+cli_match(struct search *f, const json_t *session)
 {
-    const char *id = member(session, "sessionId");
+    const char *id = cli_member(session, "sessionId");
 
     if (strncmp(id, f->name, strlen(f->name)) != 0 &&
-        strcmp(member(session, "label"), f->name) != 0)
+        strcmp(cli_member(session, "label"), f->name) != 0)
         return;
     f->n++;
     (void)snprintf(f->id, sizeof f->id, "%s", id);
@@ -145,8 +145,8 @@ match(struct search *f, const json_t *session)
 
 /* One page of the list: calls fn for each; the number for the next, or 0. */
 static json_int_t
-list_page(struct cli *c, OWN json_t *params,
-          void (*fn)(void *arg, const json_t *session), void *arg)
+cli_list_page(struct cli *c, OWN json_t *params,
+              void (*fn)(void *arg, const json_t *session), void *arg)
 {
     json_t *result = cli_call(c, "session.list", params), *session;
     json_int_t next = json_integer_value(json_object_get(result, "next"));
@@ -161,9 +161,9 @@ list_page(struct cli *c, OWN json_t *params,
 }
 
 static void
-match_one(void *arg, const json_t *session)
+cli_match_one(void *arg, const json_t *session)
 {
-    match(arg, session);
+    cli_match(arg, session);
 }
 
 static bool
@@ -172,10 +172,10 @@ search_all(struct cli *c, struct search *f, bool with_ended)
     json_int_t after = 0;
 
     do
-        after = list_page(c,
-                          json_pack("{s:I, s:i, s:b}", "after", after, "limit",
-                                    1000, "ended", with_ended),
-                          match_one, f);
+        after = cli_list_page(c,
+                              json_pack("{s:I, s:i, s:b}", "after", after,
+                                        "limit", 1000, "ended", with_ended),
+                              cli_match_one, f);
     while (after > 0);
     return after == 0;
 }
@@ -208,7 +208,7 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 /* --- printing */
 
 static void
-print_json(const json_t *value)
+cli_print_json(const json_t *value)
 {
     (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
     (void)putchar('\n');
@@ -221,7 +221,7 @@ cli_print(const char *text, int width)
 
     while (*text) {
         n += ((unsigned char)*text & 0xc0) != 0x80; /* begins a character */
-        text = put_plain(text, stdout);
+        text = cli_put_plain(text, stdout);
     }
     printf("%*s", n < width ? width - n : 0, "");
     if (width && n >= width)
@@ -230,7 +230,7 @@ cli_print(const char *text, int width)
 
 /* Since 1970, as 21 characters. */
 static void
-print_time(json_int_t ms)
+cli_print_time(json_int_t ms)
 {
     time_t t = (time_t)(ms / 1000);
     struct tm tm;
@@ -242,23 +242,23 @@ print_time(json_int_t ms)
 }
 
 static void
-print_row(void *arg, const json_t *s)
+cli_print_row(void *arg, const json_t *s)
 {
     char id[13];
 
     (void)arg;
-    (void)snprintf(id, sizeof id, "%s", member(s, "sessionId"));
+    (void)snprintf(id, sizeof id, "%s", cli_member(s, "sessionId"));
     cli_print(id, 14);
-    cli_print(member(s, "state"), 10);
-    cli_print(member(s, "cause"), 14);
-    print_time(json_integer_value(json_object_get(s, "changedAt")));
-    cli_print(member(s, "agent"), 14);
-    cli_print(member(s, "label"), 0);
+    cli_print(cli_member(s, "state"), 10);
+    cli_print(cli_member(s, "cause"), 14);
+    cli_print_time(json_integer_value(json_object_get(s, "changedAt")));
+    cli_print(cli_member(s, "agent"), 14);
+    cli_print(cli_member(s, "label"), 0);
     (void)putchar('\n');
 }
 
 static void
-print_value(const json_t *value)
+cli_print_value(const json_t *value)
 {
     char *text = json_is_string(value)
                      ? NULL
@@ -269,7 +269,7 @@ print_value(const json_t *value)
 }
 
 static void
-print_members(json_t *object)
+cli_print_members(json_t *object)
 {
     const char *name, *comma = "";
     json_t *value;
@@ -281,26 +281,26 @@ print_members(json_t *object)
         printf("%s", comma);
         cli_print(name, 0);
         (void)putchar(' ');
-        print_value(value);
+        cli_print_value(value);
         comma = ", ";
     }
 }
 
 static void
-print_member(const char *name, json_t *value)
+cli_print_member(const char *name, json_t *value)
 {
     cli_print(name, 14);
     if (json_is_object(value))
-        print_members(value);
+        cli_print_members(value);
     else if (json_is_integer(value) && !strcmp(name + strlen(name) - 2, "At"))
-        print_time(json_integer_value(value));
+        cli_print_time(json_integer_value(value));
     else
-        print_value(value);
+        cli_print_value(value);
     (void)putchar('\n');
 }
 
 static int
-print_session(const struct cli *c, OWN json_t *session)
+cli_print_session(const struct cli *c, OWN json_t *session)
 {
     const char *name;
     json_t *value;
@@ -308,9 +308,9 @@ print_session(const struct cli *c, OWN json_t *session)
     if (!session)
         return CLI_FAILED;
     if (c->is_json)
-        print_json(session);
+        cli_print_json(session);
     else
-        json_object_foreach(session, name, value) print_member(name, value);
+        json_object_foreach(session, name, value) cli_print_member(name, value);
     json_decref(session);
     return 0;
 }
@@ -318,14 +318,14 @@ print_session(const struct cli *c, OWN json_t *session)
 /* --- commands */
 
 static void
-set_text(json_t *object, const char *name, const char *text)
+cli_set_text(json_t *object, const char *name, const char *text)
 {
     if (text)
         (void)json_object_set_new(object, name, json_string(text));
 }
 
 static json_t *
-words_json(char **words)
+cli_words_json(char **words)
 {
     json_t *array = json_array();
 
@@ -335,15 +335,15 @@ words_json(char **words)
 }
 
 static int
-do_create(struct cli *c, const char *id)
+cli_do_create(struct cli *c, const char *id)
 {
     json_t *p = json_object();
 
     (void)id;
-    set_text(p, "agent", c->agent);
-    set_text(p, "label", c->label);
-    set_text(p, "durability", c->durability);
-    set_text(p, "user", c->user);
+    cli_set_text(p, "agent", c->agent);
+    cli_set_text(p, "label", c->label);
+    cli_set_text(p, "durability", c->durability);
+    cli_set_text(p, "user", c->user);
     if (json_object_size(c->limits))
         (void)json_object_set(p, "limits", c->limits);
     if (json_object_size(c->env))
@@ -353,23 +353,23 @@ do_create(struct cli *c, const char *id)
     if (c->no_auto_resume)
         (void)json_object_set_new(p, "autoResume", json_false());
     if (*c->words)
-        (void)json_object_set_new(p, "command", words_json(c->words));
+        (void)json_object_set_new(p, "command", cli_words_json(c->words));
     json_t *session = cli_call(c, "session.create", p);
     if (!session || c->is_json)
-        return print_session(c, session);
-    printf("%s\n", member(session, "sessionId"));
+        return cli_print_session(c, session);
+    printf("%s\n", cli_member(session, "sessionId"));
     json_decref(session);
     return 0;
 }
 
 static void
-collect(void *arg, const json_t *session)
+cli_collect(void *arg, const json_t *session)
 {
     (void)json_array_append(arg, (json_t *)session);
 }
 
 static int
-do_list(struct cli *c, const char *id)
+cli_do_list(struct cli *c, const char *id)
 {
     json_t *all = json_array();
     json_int_t after = 0;
@@ -381,53 +381,54 @@ do_list(struct cli *c, const char *id)
     do {
         json_t *p = json_pack("{s:I, s:i, s:b}", "after", after, "limit", 1000,
                               "ended", c->ended);
-        set_text(p, "agent", c->agent);
-        set_text(p, "state", c->state);
-        after = list_page(c, p, c->is_json ? collect : print_row, all);
+        cli_set_text(p, "agent", c->agent);
+        cli_set_text(p, "state", c->state);
+        after =
+            cli_list_page(c, p, c->is_json ? cli_collect : cli_print_row, all);
     } while (after > 0);
     if (c->is_json && after == 0)
-        print_json(all);
+        cli_print_json(all);
     json_decref(all);
     return after == 0 ? 0 : CLI_FAILED;
 }
 
 static int
-do_show(struct cli *c, const char *id)
+cli_do_show(struct cli *c, const char *id)
 {
-    return print_session(
+    return cli_print_session(
         c, cli_call(c, "session.get", json_pack("{s:s}", "sessionId", id)));
 }
 
 /* pause, resume, stop, end, fork */
 static int
-do_change(struct cli *c, const char *id)
+cli_do_change(struct cli *c, const char *id)
 {
     json_t *p = json_pack("{s:s}", "sessionId", id);
     char method[32];
 
-    set_text(p, "label", c->label);
+    cli_set_text(p, "label", c->label);
     (void)snprintf(method, sizeof method, "session.%s", c->command);
     json_t *session = cli_call(c, method, p);
     if (!session || c->is_json)
-        return print_session(c, session);
+        return cli_print_session(c, session);
     if (!strcmp(c->command, "fork"))
-        printf("%s\n", member(session, "sessionId"));
+        printf("%s\n", cli_member(session, "sessionId"));
     else
-        printf("%.12s %s\n", member(session, "sessionId"),
-               member(session, "state"));
+        printf("%.12s %s\n", cli_member(session, "sessionId"),
+               cli_member(session, "state"));
     json_decref(session);
     return 0;
 }
 
 static int
-do_files(struct cli *c, const char *id)
+cli_do_files(struct cli *c, const char *id)
 {
     (void)id;
     return cli_files(c);
 }
 
 static int
-do_events(struct cli *c, const char *id)
+cli_do_events(struct cli *c, const char *id)
 {
     (void)id;
     return cli_events(c);
@@ -439,19 +440,19 @@ static const struct {
     bool takes_session; /* as its first word */
     int words;          /* at most, after it; -1: any */
 } commands[] = {
-    {"create", do_create, false, -1},     {"list", do_list, false, 0},
-    {"show", do_show, true, 0},           {"run", cli_run, true, -1},
-    {"shell", cli_shell, true, -1},       {"files", do_files, false, -1},
-    {"pause", do_change, true, 0},        {"resume", do_change, true, 0},
-    {"stop", do_change, true, 0},         {"end", do_change, true, 0},
-    {"fork", do_change, true, 0},         {"events", do_events, false, 1},
+    {"create", cli_do_create, false, -1}, {"list", cli_do_list, false, 0},
+    {"show", cli_do_show, true, 0},       {"run", cli_run, true, -1},
+    {"shell", cli_shell, true, -1},       {"files", cli_do_files, false, -1},
+    {"pause", cli_do_change, true, 0},    {"resume", cli_do_change, true, 0},
+    {"stop", cli_do_change, true, 0},     {"end", cli_do_change, true, 0},
+    {"fork", cli_do_change, true, 0},     {"events", cli_do_events, false, 1},
     {"output", cli_show_output, true, 0},
 };
 
 /* --- from the words to a command */
 
 static bool
-connect_to(struct cli *c, const char *socket)
+cli_connect_to(struct cli *c, const char *socket)
 {
     char *words[] = {"--socket", (char *)socket, NULL};
     CLEANUP(config_freep) struct config *config = NULL;
@@ -476,7 +477,7 @@ connect_to(struct cli *c, const char *socket)
 }
 
 static int
-run_command(struct cli *c, size_t i)
+cli_run_command(struct cli *c, size_t i)
 {
     char id[SESSION_ID_BYTES] = "";
     int n = 0;
@@ -496,7 +497,7 @@ run_command(struct cli *c, size_t i)
 }
 
 static int
-start(struct cli *c, size_t i, char **words)
+cli_start(struct cli *c, size_t i, char **words)
 {
     int argc = 0;
 
@@ -510,9 +511,9 @@ start(struct cli *c, size_t i, char **words)
         (void)fputs(help, stdout);
         return 0;
     }
-    if (!connect_to(c, c->socket))
+    if (!cli_connect_to(c, c->socket))
         return CLI_FAILED;
-    int status = run_command(c, i);
+    int status = cli_run_command(c, i);
     link_close(&c->link);
     return status;
 }
@@ -534,7 +535,7 @@ cmd_session(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(*words, commands[i].name) != 0)
             continue;
-        int status = start(&c, i, words);
+        int status = cli_start(&c, i, words);
         json_decref(c.limits);
         json_decref(c.env);
         return status;

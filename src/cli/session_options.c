@@ -59,7 +59,7 @@ static const struct option options[] = {
 };
 
 static bool
-take_number(const struct cli *c, const char *name, json_int_t *ret)
+cli_take_number(const struct cli *c, const char *name, json_int_t *ret)
 {
     uint64_t n;
 
@@ -72,11 +72,11 @@ take_number(const struct cli *c, const char *name, json_int_t *ret)
 }
 
 static bool
-take_limit(const struct cli *c, int i, const char *name)
+cli_take_limit(const struct cli *c, int i, const char *name)
 {
     json_int_t n;
 
-    if (!take_number(c, name, &n))
+    if (!cli_take_number(c, name, &n))
         return false;
     (void)json_object_set_new(c->limits, config_limit_key((enum limit)i),
                               json_integer(n));
@@ -84,7 +84,7 @@ take_limit(const struct cli *c, int i, const char *name)
 }
 
 static bool
-take_env(const struct cli *c)
+cli_take_env(const struct cli *c)
 {
     char *equals = strchr(optarg, '=');
 
@@ -98,7 +98,7 @@ take_env(const struct cli *c)
 }
 
 static bool
-take_option(struct cli *c, int o, const char *name)
+cli_take_option(struct cli *c, int o, const char *name)
 {
     const struct {
         int option;
@@ -126,16 +126,16 @@ take_option(struct cli *c, int o, const char *name)
         if (flags[i].option == o)
             *flags[i].flag = true;
     if (o <= OPT_LIMIT_LAST)
-        return take_limit(c, o, name);
+        return cli_take_limit(c, o, name);
     if (o == OPT_ENV)
-        return take_env(c);
+        return cli_take_env(c);
     if (o == OPT_TIMEOUT)
-        return take_number(c, name, &c->timeout_ms);
-    return o != OPT_AFTER || take_number(c, name, &c->after);
+        return cli_take_number(c, name, &c->timeout_ms);
+    return o != OPT_AFTER || cli_take_number(c, name, &c->after);
 }
 
 static bool
-is_text(const struct cli *c, const char *word)
+cli_is_text(const struct cli *c, const char *word)
 {
     if (text_is_utf8(word, strlen(word)))
         return true;
@@ -145,7 +145,7 @@ is_text(const struct cli *c, const char *word)
 
 /* The options up to the next word. */
 static bool
-take_options(struct cli *c, int argc, char **argv)
+cli_take_options(struct cli *c, int argc, char **argv)
 {
     int o, index;
 
@@ -155,8 +155,8 @@ take_options(struct cli *c, int argc, char **argv)
                          o == ':' ? "needs a value" : "is not an option");
             return false;
         }
-        if ((o != OPT_SOCKET && optarg && !is_text(c, optarg)) ||
-            !take_option(c, o, options[index].name))
+        if ((o != OPT_SOCKET && optarg && !cli_is_text(c, optarg)) ||
+            !cli_take_option(c, o, options[index].name))
             return false;
     }
     return true;
@@ -165,7 +165,7 @@ take_options(struct cli *c, int argc, char **argv)
 /* How many words there may be between options: those of a program to be run
  * are its own. */
 static int
-words_before_command(const struct cli *c)
+cli_words_before_command(const struct cli *c)
 {
     if (!strcmp(c->command, "create"))
         return 0;
@@ -175,24 +175,24 @@ words_before_command(const struct cli *c)
 
 /* Files of the host may have any name. */
 static bool
-are_texts(const struct cli *c)
+cli_are_texts(const struct cli *c)
 {
     bool is = true;
 
     if (strcmp(c->command, "files") != 0)
         for (char **w = c->words; is && *w; w++)
-            is = is_text(c, *w);
+            is = cli_is_text(c, *w);
     return is;
 }
 
 bool
 cli_parse(struct cli *c, int argc, char **argv)
 {
-    int n_words = 0, most = words_before_command(c);
+    int n_words = 0, most = cli_words_before_command(c);
 
     opterr = 0;
     optind = 1;
-    while (take_options(c, argc, argv)) {
+    while (cli_take_options(c, argc, argv)) {
         if (optind < argc && strcmp(argv[optind - 1], "--") != 0 &&
             n_words < most) {
             argv[++n_words] = argv[optind++];
@@ -202,7 +202,7 @@ cli_parse(struct cli *c, int argc, char **argv)
             argv[++n_words] = argv[optind];
         argv[n_words + 1] = NULL;
         c->words = argv + 1;
-        return are_texts(c);
+        return cli_are_texts(c);
     }
     return false;
 }

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const char *
-text_of(const json_t *object, const char *name)
+cli_text_of(const json_t *object, const char *name)
 {
     const char *s = json_string_value(json_object_get(object, name));
 
@@ -28,7 +28,7 @@ text_of(const json_t *object, const char *name)
 enum { PART_BYTES = 4 << 20, STDIN_BYTES_MAX = 5 << 20, WAIT_MS = 60000 };
 
 static char *
-decode(const json_t *string, size_t *ret_len)
+cli_decode(const json_t *string, size_t *ret_len)
 {
     size_t len = json_string_length(string);
     char *p = malloc(BASE64_BYTES(len) + 1);
@@ -40,7 +40,7 @@ decode(const json_t *string, size_t *ret_len)
 }
 
 static json_t *
-encode(const void *p, size_t len)
+cli_encode(const void *p, size_t len)
 {
     struct buf b;
 
@@ -54,7 +54,7 @@ encode(const void *p, size_t len)
 char *
 cli_output(const json_t *params, size_t *ret_len)
 {
-    return decode(json_object_get(params, "data"), ret_len);
+    return cli_decode(json_object_get(params, "data"), ret_len);
 }
 
 /* --- run */
@@ -70,7 +70,7 @@ struct running {
 };
 
 static void
-cancel(struct running *r)
+cli_cancel(struct running *r)
 {
     (void)link_send(
         &r->c->link, "cancel",
@@ -80,7 +80,7 @@ cancel(struct running *r)
 /* Cancels when we are told to end; the next signal ends us. -EAGAIN: from then
  * on nobody waits for who takes the output. */
 static int
-await_events(struct running *r, int hfd, short events)
+cli_await_events(struct running *r, int hfd, short events)
 {
     struct pollfd p[] = {{hfd, events, 0}, {r->signal_hfd, POLLIN, 0}};
     struct signalfd_siginfo info;
@@ -92,20 +92,20 @@ await_events(struct running *r, int hfd, short events)
         if (p[1].revents && read(r->signal_hfd, &info, sizeof info) > 0) {
             r->is_told_to_end = true;
             (void)sigprocmask(SIG_UNBLOCK, &r->signals, NULL);
-            cancel(r);
+            cli_cancel(r);
         }
     }
     return 0;
 }
 
 static int
-write_out(struct running *r, int hfd, const char *p, size_t len)
+cli_write_out(struct running *r, int hfd, const char *p, size_t len)
 {
     int e = 0;
 
     for (size_t n; e == 0 && len; p += n, len -= n) {
         n = len < PIPE_BUF ? len : PIPE_BUF; /* for which a pipe has room */
-        e = await_events(r, hfd, POLLOUT);
+        e = cli_await_events(r, hfd, POLLOUT);
         if (e == 0)
             e = hfd_write_all(hfd, p, n);
     }
@@ -114,7 +114,7 @@ write_out(struct running *r, int hfd, const char *p, size_t len)
 
 /* What nobody takes need not be made. */
 static void
-on_output(void *arg, const json_t *params)
+cli_on_output(void *arg, const json_t *params)
 {
     const char *stream = json_string_value(json_object_get(params, "stream"));
     int hfd = stream && !strcmp(stream, "stderr") ? 2 : 1;
@@ -123,26 +123,26 @@ on_output(void *arg, const json_t *params)
     char *p = r->error < 0 ? NULL : cli_output(params, &len);
 
     if (p)
-        r->error = write_out(r, hfd, p, len);
+        r->error = cli_write_out(r, hfd, p, len);
     if (p && r->error < 0)
-        cancel(r);
+        cli_cancel(r);
     free(p);
 }
 
 static json_t *
-await_answer(struct running *r)
+cli_await_answer(struct running *r)
 {
     struct link *k = &r->c->link;
     json_t *answer;
 
     while (!(answer = link_find(k, r->request)))
-        if (await_events(r, k->hfd, POLLIN) < 0 || link_read(k) <= 0)
+        if (cli_await_events(r, k->hfd, POLLIN) < 0 || link_read(k) <= 0)
             return NULL;
     return answer;
 }
 
 static json_t *
-call_run(struct running *r, OWN json_t *params)
+cli_call_run(struct running *r, OWN json_t *params)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction now;
@@ -153,16 +153,16 @@ call_run(struct running *r, OWN json_t *params)
             sigaddset(&r->signals, numbers[i]);
     (void)sigprocmask(SIG_BLOCK, &r->signals, NULL);
     r->signal_hfd = signalfd(-1, &r->signals, SFD_CLOEXEC);
-    r->c->link.notified = on_output;
+    r->c->link.notified = cli_on_output;
     r->c->link.arg = r;
     r->request = link_send(&r->c->link, "run", params);
-    json_t *result = cli_result(r->c, await_answer(r));
+    json_t *result = cli_result(r->c, cli_await_answer(r));
     (void)close(r->signal_hfd);
     return result;
 }
 
 static char *
-join(char **words)
+cli_join(char **words)
 {
     struct buf b;
 
@@ -177,7 +177,7 @@ join(char **words)
 
 /* All of standard input. */
 static json_t *
-read_stdin(struct cli *c)
+cli_read_stdin(struct cli *c)
 {
     struct buf b;
     char part[2048];
@@ -189,13 +189,13 @@ read_stdin(struct cli *c)
     if (b.error)
         cli_complain(c, "more than %d bytes of standard input",
                      STDIN_BYTES_MAX);
-    json_t *s = b.error ? NULL : encode(b.p, b.len);
+    json_t *s = b.error ? NULL : cli_encode(b.p, b.len);
     buf_fini(&b);
     return s;
 }
 
 static int
-told_status(struct cli *c, OWN json_t *result)
+cli_told_status(struct cli *c, OWN json_t *result)
 {
     const char *class =
         json_string_value(json_object_get(result, "errorClass"));
@@ -214,7 +214,7 @@ told_status(struct cli *c, OWN json_t *result)
 int
 cli_run(struct cli *c, const char *id)
 {
-    char *command = join(c->words);
+    char *command = cli_join(c->words);
     json_t *p = json_pack("{s:s, s:s, s:b, s:s}", "sessionId", id, "command",
                           command, "stream", !c->is_json, "encoding",
                           c->is_json && !c->reads_stdin ? "text" : "base64");
@@ -231,18 +231,19 @@ cli_run(struct cli *c, const char *id)
         (void)json_object_set_new(p, "timeoutMs", json_integer(c->timeout_ms));
     if (json_object_size(c->env))
         (void)json_object_set(p, "env", c->env);
-    if (c->reads_stdin && json_object_set_new(p, "stdin", read_stdin(c)) < 0) {
+    if (c->reads_stdin &&
+        json_object_set_new(p, "stdin", cli_read_stdin(c)) < 0) {
         json_decref(p);
         return CLI_FAILED;
     }
     struct running r = {.c = c, .id = id};
-    json_t *result = call_run(&r, p);
+    json_t *result = cli_call_run(&r, p);
     if (c->is_json && result) {
         (void)json_dumpf(result, stdout, JSON_INDENT(2));
         (void)putchar('\n');
     }
     if (r.error == 0)
-        return told_status(c, result);
+        return cli_told_status(c, result);
     json_decref(result);
     if (r.error == -EPIPE)
         return 128 + SIGPIPE;
@@ -254,7 +255,7 @@ cli_run(struct cli *c, const char *id)
 
 /* What is not absolute is in the home; the caller's to free. */
 static char *
-full_path(const char *path)
+cli_full_path(const char *path)
 {
     char *full = NULL;
 
@@ -265,16 +266,16 @@ full_path(const char *path)
 }
 
 static void
-print_entry(const json_t *entry)
+cli_print_entry(const json_t *entry)
 {
-    printf("%-8s %12" JSON_INTEGER_FORMAT " ", text_of(entry, "type"),
+    printf("%-8s %12" JSON_INTEGER_FORMAT " ", cli_text_of(entry, "type"),
            json_integer_value(json_object_get(entry, "size")));
-    cli_print(text_of(entry, "name"), 0);
+    cli_print(cli_text_of(entry, "name"), 0);
     (void)putchar('\n');
 }
 
 static int
-list_files(struct cli *c, const char *id, char **words)
+cli_list_files(struct cli *c, const char *id, char **words)
 {
     json_t *result =
         cli_call(c, "files.list",
@@ -287,7 +288,7 @@ list_files(struct cli *c, const char *id, char **words)
         (void)putchar('\n');
     } else {
         json_array_foreach(json_object_get(result, "entries"), i, entry)
-            print_entry(entry);
+            cli_print_entry(entry);
     }
     int status = result ? 0 : CLI_FAILED;
     json_decref(result);
@@ -295,7 +296,7 @@ list_files(struct cli *c, const char *id, char **words)
 }
 
 static const char *
-last_name(const char *path)
+cli_last_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -309,7 +310,7 @@ struct target {
 };
 
 static int
-open_target(struct target *t)
+cli_open_target(struct target *t)
 {
     if (t->hfd < 0)
         t->hfd = open(t->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -318,15 +319,15 @@ open_target(struct target *t)
 
 /* 1: there may be more. */
 static int
-get_part(struct cli *c, const char *id, const char *path, json_int_t at,
-         struct target *to, size_t *ret_len)
+cli_get_part(struct cli *c, const char *id, const char *path, json_int_t at,
+             struct target *to, size_t *ret_len)
 {
     json_t *p = json_pack("{s:s, s:s, s:I, s:i}", "sessionId", id, "path", path,
                           "offset", at, "length", PART_BYTES);
     json_t *result = cli_call(c, "files.read", p);
     char *data =
-        result ? decode(json_object_get(result, "data"), ret_len) : NULL;
-    int r = data ? open_target(to) : -EIO;
+        result ? cli_decode(json_object_get(result, "data"), ret_len) : NULL;
+    int r = data ? cli_open_target(to) : -EIO;
 
     if (r == 0)
         r = hfd_write_all(to->hfd, data, *ret_len);
@@ -338,9 +339,9 @@ get_part(struct cli *c, const char *id, const char *path, json_int_t at,
 }
 
 static int
-get_file(struct cli *c, const char *id, char **words)
+cli_get_file(struct cli *c, const char *id, char **words)
 {
-    struct target to = {words[1] ? words[1] : last_name(words[0]), -1};
+    struct target to = {words[1] ? words[1] : cli_last_name(words[0]), -1};
     json_int_t at = 0;
     size_t len = 0;
     int r = 1;
@@ -348,18 +349,18 @@ get_file(struct cli *c, const char *id, char **words)
     if (!strcmp(to.name, "-"))
         to.hfd = 1;
     for (; r == 1; at += (json_int_t)len)
-        r = get_part(c, id, words[0], at, &to, &len);
+        r = cli_get_part(c, id, words[0], at, &to, &len);
     if (to.hfd > 1 && close(to.hfd) < 0)
         r = -errno;
     return r < 0 ? CLI_FAILED : 0;
 }
 
 static int
-put_part(struct cli *c, const char *id, const char *path, const char *part,
-         size_t len, bool is_first)
+cli_put_part(struct cli *c, const char *id, const char *path, const char *part,
+             size_t len, bool is_first)
 {
     json_t *p = json_pack("{s:s, s:s, s:o, s:b}", "sessionId", id, "path", path,
-                          "data", encode(part, len), "append", !is_first);
+                          "data", cli_encode(part, len), "append", !is_first);
     json_t *result = cli_call(c, "files.write", p);
 
     json_decref(result);
@@ -367,7 +368,7 @@ put_part(struct cli *c, const char *id, const char *path, const char *part,
 }
 
 static int
-put_file(struct cli *c, const char *id, char **words)
+cli_put_file(struct cli *c, const char *id, char **words)
 {
     bool is_stdin = !strcmp(words[0], "-");
     int hfd = is_stdin ? 0 : open(words[0], O_RDONLY | O_CLOEXEC);
@@ -384,7 +385,7 @@ put_file(struct cli *c, const char *id, char **words)
     do {
         n = read(hfd, part, PART_BYTES);
         if (n > 0 || (n == 0 && is_first))
-            r = put_part(c, id, words[1], part, (size_t)n, is_first);
+            r = cli_put_part(c, id, words[1], part, (size_t)n, is_first);
         is_first = false;
     } while (n > 0 && r == 0);
     if (n < 0)
@@ -397,14 +398,14 @@ put_file(struct cli *c, const char *id, char **words)
 
 /* A path that is not given is the home, or a file of the same name there. */
 static int
-with_path(struct cli *c, const char *id, char **given, int path,
-          int (*run)(struct cli *c, const char *id, char **words))
+cli_with_path(struct cli *c, const char *id, char **given, int path,
+              int (*run)(struct cli *c, const char *id, char **words))
 {
     char *words[3] = {given[0], given[0] ? given[1] : NULL, NULL};
     const char *name = words[path] ? words[path]
-                       : path      ? last_name(given[0])
+                       : path      ? cli_last_name(given[0])
                                    : "";
-    char *full = full_path(name);
+    char *full = cli_full_path(name);
     int status = CLI_FAILED;
 
     words[path] = full;
@@ -422,9 +423,9 @@ cli_files(struct cli *c)
         int (*run)(struct cli *c, const char *id, char **words);
         int least, most;
         int path; /* which word is a path in the session */
-    } rows[] = {{"ls", list_files, 0, 1, 0},
-                {"get", get_file, 1, 2, 0},
-                {"put", put_file, 1, 2, 1}};
+    } rows[] = {{"ls", cli_list_files, 0, 1, 0},
+                {"get", cli_get_file, 1, 2, 0},
+                {"put", cli_put_file, 1, 2, 1}};
     char **words = c->words, id[33];
     int n = 0;
 
@@ -436,7 +437,7 @@ cli_files(struct cli *c)
             continue;
         if (!cli_find(c, words[1], id))
             return CLI_FAILED;
-        return with_path(c, id, words + 2, rows[i].path, rows[i].run);
+        return cli_with_path(c, id, words + 2, rows[i].path, rows[i].run);
     }
     cli_complain(c, "ls SESSION [PATH], get SESSION PATH [FILE], or put "
                     "SESSION FILE [PATH]");
@@ -469,7 +470,7 @@ cli_show_output(struct cli *c, const char *id)
 /* --- events */
 
 static void
-print_event(const struct cli *c, const json_t *e)
+cli_print_event(const struct cli *c, const json_t *e)
 {
     time_t t = (time_t)(json_integer_value(json_object_get(e, "time")) / 1000);
     char when[32];
@@ -484,15 +485,16 @@ print_event(const struct cli *c, const json_t *e)
     (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     printf("%6" JSON_INTEGER_FORMAT "  %s  %.12s  %-8s %-8s %s%s",
            json_integer_value(json_object_get(e, "seq")), when,
-           text_of(e, "sessionId"), text_of(e, "from"), text_of(e, "to"),
-           text_of(e, "cause"), *text_of(e, "reason") ? ": " : "");
-    cli_print(text_of(e, "reason"), 0);
+           cli_text_of(e, "sessionId"), cli_text_of(e, "from"),
+           cli_text_of(e, "to"), cli_text_of(e, "cause"),
+           *cli_text_of(e, "reason") ? ": " : "");
+    cli_print(cli_text_of(e, "reason"), 0);
     (void)putchar('\n');
 }
 
 /* How many there were; -1: it was told. */
 static int
-print_events(struct cli *c, const char *id)
+cli_print_events(struct cli *c, const char *id)
 {
     json_t *p = json_pack("{s:I, s:i, s:i}", "after", c->after, "limit", 1000,
                           "waitMs", c->follow ? WAIT_MS : 0);
@@ -505,7 +507,7 @@ print_events(struct cli *c, const char *id)
     if (!result)
         return -1;
     json_array_foreach(json_object_get(result, "events"), i, event)
-        print_event(c, event);
+        cli_print_event(c, event);
     c->after = json_integer_value(json_object_get(result, "last"));
     int n = (int)json_array_size(json_object_get(result, "events"));
     json_decref(result);
@@ -521,7 +523,7 @@ cli_events(struct cli *c)
     if (*c->words && !cli_find(c, *c->words, id))
         return CLI_FAILED;
     do
-        n = print_events(c, id);
+        n = cli_print_events(c, id);
     while (n > 0 || (n == 0 && c->follow));
     return n < 0 ? CLI_FAILED : 0;
 }

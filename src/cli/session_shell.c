@@ -30,7 +30,7 @@ struct terminal {
 /* --- our terminal */
 
 static void
-restore(struct terminal *t)
+cli_restore(struct terminal *t)
 {
     if (t->is_raw)
         (void)tcsetattr(0, TCSADRAIN, &t->saved);
@@ -38,7 +38,7 @@ restore(struct terminal *t)
 }
 
 static void
-make_raw(struct terminal *t)
+cli_make_raw(struct terminal *t)
 {
     struct termios raw;
 
@@ -51,7 +51,7 @@ make_raw(struct terminal *t)
 }
 
 static void
-put_size(json_t *params)
+cli_put_size(json_t *params)
 {
     struct winsize size;
 
@@ -62,7 +62,7 @@ put_size(json_t *params)
 }
 
 static int
-open_signals(void)
+cli_open_signals(void)
 {
     sigset_t set;
 
@@ -78,7 +78,7 @@ open_signals(void)
 /* --- requests about the process */
 
 static void
-send_about(struct terminal *t, const char *method, OWN json_t *params)
+cli_send_about(struct terminal *t, const char *method, OWN json_t *params)
 {
     (void)json_object_set_new(params, "sessionId", json_string(t->id));
     (void)json_object_set_new(params, "processId", json_integer(t->process));
@@ -88,19 +88,19 @@ send_about(struct terminal *t, const char *method, OWN json_t *params)
 }
 
 static void
-send_size(struct terminal *t)
+cli_send_size(struct terminal *t)
 {
     json_t *p = json_object();
 
-    put_size(p);
+    cli_put_size(p);
     if (json_object_size(p))
-        send_about(t, "process.resize", p);
+        cli_send_about(t, "process.resize", p);
     else
         json_decref(p);
 }
 
 static void
-send_input(struct terminal *t)
+cli_send_input(struct terminal *t)
 {
     char bytes[2048];
     struct buf b;
@@ -110,23 +110,23 @@ send_input(struct terminal *t)
         return;
     if (n == 0) {
         t->has_input = false;
-        send_about(t, "process.write", json_pack("{s:b}", "eof", true));
+        cli_send_about(t, "process.write", json_pack("{s:b}", "eof", true));
         return;
     }
     buf_init(&b, SIZE_MAX);
     put_base64(&b, bytes, (size_t)n);
     if (!b.error)
-        send_about(t, "process.write",
-                   json_pack("{s:o, s:s}", "data",
-                             json_stringn(b.p + 1, b.len - 2), "encoding",
-                             "base64"));
+        cli_send_about(t, "process.write",
+                       json_pack("{s:o, s:s}", "data",
+                                 json_stringn(b.p + 1, b.len - 2), "encoding",
+                                 "base64"));
     buf_fini(&b);
 }
 
 /* --- what comes */
 
 static void
-take_output(struct terminal *t, const json_t *params)
+cli_take_output(struct terminal *t, const json_t *params)
 {
     const char *stream = json_string_value(json_object_get(params, "stream"));
     size_t len;
@@ -141,13 +141,13 @@ take_output(struct terminal *t, const json_t *params)
 }
 
 static void
-take_message(struct terminal *t, const json_t *m)
+cli_take_message(struct terminal *t, const json_t *m)
 {
     const json_t *params = json_object_get(m, "params");
     const json_t *result = json_object_get(m, "result");
 
     if (params)
-        take_output(t, params);
+        cli_take_output(t, params);
     if (json_integer_value(json_object_get(m, "id")) != t->wait_id)
         return;
     t->is_over = true;
@@ -156,53 +156,53 @@ take_message(struct terminal *t, const json_t *m)
             (int)json_integer_value(json_object_get(result, "exitCode"));
         return;
     }
-    restore(t);
+    cli_restore(t);
     cli_complain(t->c, "%s",
                  json_string_value(
                      json_object_get(json_object_get(m, "error"), "message")));
 }
 
 static void
-take_messages(struct terminal *t)
+cli_take_messages(struct terminal *t)
 {
     json_t *m;
 
     while ((m = link_next(&t->c->link))) {
-        take_message(t, m);
+        cli_take_message(t, m);
         json_decref(m);
     }
 }
 
 static void
-read_messages(struct terminal *t)
+cli_read_messages(struct terminal *t)
 {
     if (link_read(&t->c->link) <= 0) {
         t->is_over = true;
-        restore(t);
+        cli_restore(t);
         cli_complain(t->c, "the supervisor is gone");
     }
-    take_messages(t);
+    cli_take_messages(t);
 }
 
 static void
-take_signal(struct terminal *t)
+cli_take_signal(struct terminal *t)
 {
     struct signalfd_siginfo info;
 
     if (read(t->signal_hfd, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     if (info.ssi_signo == SIGWINCH)
-        send_size(t);
+        cli_send_size(t);
     else if (info.ssi_signo == SIGINT && t->has_tty)
-        send_about(t, "process.kill", json_pack("{s:i}", "signal", SIGINT));
+        cli_send_about(t, "process.kill", json_pack("{s:i}", "signal", SIGINT));
     else
         t->is_over = true; /* closing the connection hangs it up */
 }
 
 static void
-converse(struct terminal *t)
+cli_converse(struct terminal *t)
 {
-    take_messages(t); /* that came with the answer to process.start */
+    cli_take_messages(t); /* that came with the answer to process.start */
     while (!t->is_over) {
         struct pollfd p[] = {{t->c->link.hfd, POLLIN, 0},
                              {t->signal_hfd, POLLIN, 0},
@@ -210,18 +210,18 @@ converse(struct terminal *t)
         if (poll(p, 3, -1) < 0 && errno != EINTR)
             break;
         if (p[1].revents)
-            take_signal(t);
+            cli_take_signal(t);
         if (p[2].revents)
-            send_input(t);
+            cli_send_input(t);
         if (p[0].revents)
-            read_messages(t);
+            cli_read_messages(t);
     }
 }
 
 /* --- the command */
 
 static json_t *
-start_params(struct terminal *t)
+cli_start_params(struct terminal *t)
 {
     const char *term = getenv("TERM");
     json_t *p = json_pack("{s:s, s:b, s:s}", "sessionId", t->id, "pty",
@@ -229,7 +229,7 @@ start_params(struct terminal *t)
     struct buf b;
 
     if (t->has_tty)
-        put_size(p);
+        cli_put_size(p);
     if (t->has_tty && term)
         (void)json_object_set_new(t->c->env, "TERM", json_string(term));
     if (json_object_size(t->c->env))
@@ -258,16 +258,16 @@ cli_shell(struct cli *c, const char *id)
         .c = c, .id = id, .has_input = true, .status = CLI_FAILED};
 
     t.has_tty = isatty(0);
-    json_t *started = cli_call(c, "process.start", start_params(&t));
+    json_t *started = cli_call(c, "process.start", cli_start_params(&t));
     if (!started)
         return CLI_FAILED;
     t.process = json_integer_value(json_object_get(started, "processId"));
     json_decref(started);
-    t.signal_hfd = open_signals();
-    make_raw(&t);
-    send_about(&t, "process.wait", json_object());
-    converse(&t);
-    restore(&t);
+    t.signal_hfd = cli_open_signals();
+    cli_make_raw(&t);
+    cli_send_about(&t, "process.wait", json_object());
+    cli_converse(&t);
+    cli_restore(&t);
     (void)close(t.signal_hfd);
     return t.status;
 }

@@ -3,7 +3,7 @@
  * memory that it may have, and talk on the descriptors that it has.
  *
  * Afterwards: an empty read-only root, no capabilities, no_new_privs, a user of
- * its own where it was born with one, Landlock where the kernel has it, and
+ * its own where it was started with one, Landlock where the kernel has it, and
  * only the system calls of calls.def: nothing opens, connects, starts, signals
  * or makes memory executable. */
 #ifndef SEAL_SEAL_H

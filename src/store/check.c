@@ -48,7 +48,7 @@ check_report(struct check *c, const char *session, const char *path,
 }
 
 static uint64_t
-id_of(const struct record_key *k)
+check_id_of(const struct record_key *k)
 {
     return (uint64_t)k->mount << 48 | k->inode;
 }
@@ -65,7 +65,7 @@ inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
 }
 
 static int
-compare_inodes(const void *a, const void *b)
+check_compare_inodes(const void *a, const void *b)
 {
     const struct inode *x = a, *y = b;
 
@@ -73,20 +73,20 @@ compare_inodes(const void *a, const void *b)
 }
 
 static struct inode *
-find_inode(const struct session_check *t, uint64_t id)
+check_find_inode(const struct session_check *t, uint64_t id)
 {
     struct inode key = {.id = id};
 
     return t->inodes.n ? bsearch(&key, t->inodes.p, t->inodes.n, sizeof key,
-                                 compare_inodes)
+                                 check_compare_inodes)
                        : NULL;
 }
 
 /* NULL: it has no record, but the image may have it. */
 static const struct record_inode *
-inode_of(const struct session_check *t, uint64_t id)
+check_inode_of(const struct session_check *t, uint64_t id)
 {
-    const struct inode *i = find_inode(t, id);
+    const struct inode *i = check_find_inode(t, id);
 
     return i ? &i->r : NULL;
 }
@@ -94,8 +94,8 @@ inode_of(const struct session_check *t, uint64_t id)
 /* --- repairs */
 
 static void
-add_frame(struct session_check *t, enum record_op op, const void *key,
-          size_t key_len, const void *value, size_t len)
+check_add_frame(struct session_check *t, enum record_op op, const void *key,
+                size_t key_len, const void *value, size_t len)
 {
     struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
     uint8_t head[RECORD_HEAD_BYTES];
@@ -108,7 +108,7 @@ add_frame(struct session_check *t, enum record_op op, const void *key,
 
 /* Removes all records whose keys begin so. */
 static int
-remove_all(struct session_check *t, const uint8_t *start, size_t len)
+check_remove_all(struct session_check *t, const uint8_t *start, size_t len)
 {
     CLEANUP(walk_fini) struct walk w = {0};
 
@@ -117,18 +117,18 @@ remove_all(struct session_check *t, const uint8_t *start, size_t len)
         return r;
     while ((r = walk_next(&w)) > 0 && w.key_len > len &&
            !memcmp(w.key, start, len))
-        add_frame(t, RECORD_DELETE, w.key, w.key_len, NULL, 0);
+        check_add_frame(t, RECORD_DELETE, w.key, w.key_len, NULL, 0);
     return r < 0 ? r : 0;
 }
 
 /* A file without contents; a directory stays one; a file of the image that has
  * no record gets back those that it has there. */
 static int
-empty_inode(struct session_check *t, const struct record_key *block)
+check_empty_inode(struct session_check *t, const struct record_key *block)
 {
     struct record_key k = {
         .type = RECORD_INODE, .mount = block->mount, .inode = block->inode};
-    const struct record_inode *was = inode_of(t, id_of(block));
+    const struct record_inode *was = check_inode_of(t, check_id_of(block));
     uint8_t key[RECORD_KEY_MAX], value[RECORD_FIXED_MAX];
     size_t len = record_key_put(&k, key);
 
@@ -137,15 +137,16 @@ empty_inode(struct session_check *t, const struct record_key *block)
         if (!S_ISDIR(i.mode))
             i.mode = S_IFREG | (i.mode & 07777);
         i.size = 0;
-        add_frame(t, RECORD_PUT, key, len, value, record_inode_put(&i, value));
+        check_add_frame(t, RECORD_PUT, key, len, value,
+                        record_inode_put(&i, value));
     }
     *key = RECORD_BLOCK;
-    return remove_all(t, key, len);
+    return check_remove_all(t, key, len);
 }
 
 /* Without its memory, what else is known of the shell is of no use. */
 static int
-renew_shell(struct session_check *t)
+check_renew_shell(struct session_check *t)
 {
     static const uint8_t page = RECORD_PAGE, file = RECORD_FILE;
     uint8_t key[RECORD_KEY_MAX];
@@ -153,53 +154,55 @@ renew_shell(struct session_check *t)
     for (enum record_fact f = 0; f < FACT_COUNT; f++) {
         const struct record_key k = record_fact_key(f);
         if (record_is_shells(f))
-            add_frame(t, RECORD_DELETE, key, record_key_put(&k, key), NULL, 0);
+            check_add_frame(t, RECORD_DELETE, key, record_key_put(&k, key),
+                            NULL, 0);
     }
-    int r = remove_all(t, &page, 1);
-    return r < 0 ? r : remove_all(t, &file, 1);
+    int r = check_remove_all(t, &page, 1);
+    return r < 0 ? r : check_remove_all(t, &file, 1);
 }
 
 /* --- what is damaged */
 
 static int
-lose_file(struct session_check *t, const struct record_key *k, const char *what)
+check_lose_file(struct session_check *t, const struct record_key *k,
+                const char *what)
 {
     char path[1024];
 
-    if (t->emptied == id_of(k))
+    if (t->emptied == check_id_of(k))
         return 0;
-    t->emptied = id_of(k);
+    t->emptied = check_id_of(k);
     int r =
         walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
     if (r == 0)
-        r = empty_inode(t, k);
+        r = check_empty_inode(t, k);
     check_report(t->c, t->id, path, what, t->c->repair);
     return r;
 }
 
 static int
-lose_shell(struct session_check *t)
+check_lose_shell(struct session_check *t)
 {
     if (t->is_shell_damaged)
         return 0;
     t->is_shell_damaged = true;
     check_report(t->c, t->id, "", "the shell's memory is damaged",
                  t->c->repair);
-    return renew_shell(t);
+    return check_renew_shell(t);
 }
 
 static int
-lose_record(struct session_check *t, const struct walk *w, const char *path,
-            const char *what)
+check_lose_record(struct session_check *t, const struct walk *w,
+                  const char *path, const char *what)
 {
     check_report(t->c, t->id, path, what, t->c->repair);
-    add_frame(t, RECORD_DELETE, w->key, w->key_len, NULL, 0);
+    check_add_frame(t, RECORD_DELETE, w->key, w->key_len, NULL, 0);
     return 0;
 }
 
 /* 1: there is a name in it. */
 static int
-has_names(struct session_check *t, const struct record_key *k)
+check_has_names(struct session_check *t, const struct record_key *k)
 {
     CLEANUP(walk_fini) struct walk w = {0};
     struct record_key name = {
@@ -215,19 +218,19 @@ has_names(struct session_check *t, const struct record_key *k)
 
 /* It gets back what it has in the image, but for the names in it. */
 static int
-lose_image_inode(struct session_check *t, const struct walk *w,
-                 const struct record_key *k, const char *path)
+check_lose_image_inode(struct session_check *t, const struct walk *w,
+                       const struct record_key *k, const char *path)
 {
-    t->emptied = id_of(k);
-    (void)lose_record(t, w, path, "its inode is damaged");
-    return empty_inode(t, k);
+    t->emptied = check_id_of(k);
+    (void)check_lose_record(t, w, path, "its inode is damaged");
+    return check_empty_inode(t, k);
 }
 
 /* One that is not the image's becomes a directory, if something is in it, or an
  * empty file. */
 static int
-lose_inode(struct session_check *t, const struct walk *w,
-           const struct record_key *k)
+check_lose_inode(struct session_check *t, const struct walk *w,
+                 const struct record_key *k)
 {
     struct record_inode lost = {.mode = S_IFREG | 0644};
     uint64_t inode = k->inode;
@@ -240,113 +243,114 @@ lose_inode(struct session_check *t, const struct walk *w,
     if (r < 0)
         return r;
     if (r > 0 || *path != '/')
-        return lose_image_inode(t, w, k, path);
-    r = has_names(t, k);
+        return check_lose_image_inode(t, w, k, path);
+    r = check_has_names(t, k);
     if (r > 0)
         lost.mode = S_IFDIR | 0777;
     if (r >= 0)
-        r = inodes_add(&t->inodes, id_of(k), &lost);
-    return r < 0 ? r : lose_file(t, k, "its inode is damaged");
+        r = inodes_add(&t->inodes, check_id_of(k), &lost);
+    return r < 0 ? r : check_lose_file(t, k, "its inode is damaged");
 }
 
 static int
-lose_place(struct session_check *t, const struct walk *w,
-           const struct record_key *k)
+check_lose_place(struct session_check *t, const struct walk *w,
+                 const struct record_key *k)
 {
     (void)k;
     check_report(t->c, t->id, "", "a place in the image is damaged",
                  t->c->repair);
-    add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
+    check_add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
     return 0;
 }
 
 static int
-lose_name(struct session_check *t, const struct walk *w,
-          const struct record_key *k)
+check_lose_name(struct session_check *t, const struct walk *w,
+                const struct record_key *k)
 {
     char path[1024], dir[700];
 
     int r = walk_path(t->c->s, &t->chain, k->mount, k->inode, dir, sizeof dir);
     (void)snprintf(path, sizeof path, "%s/%.*s", dir, (int)k->name_len,
                    k->name);
-    return r < 0 ? r : lose_record(t, w, path, "the name is damaged");
+    return r < 0 ? r : check_lose_record(t, w, path, "the name is damaged");
 }
 
 /* Commands have no gaps between them. */
 static int
-lose_command(struct session_check *t, const struct walk *w,
-             const struct record_key *k)
+check_lose_command(struct session_check *t, const struct walk *w,
+                   const struct record_key *k)
 {
     (void)k;
     check_report(t->c, t->id, "", "a command of the history is damaged",
                  t->c->repair);
-    add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
+    check_add_frame(t, RECORD_PUT, w->key, w->key_len, "", 0);
     return 0;
 }
 
 static int
-lose_fact(struct session_check *t, const struct walk *w,
-          const struct record_key *k)
+check_lose_fact(struct session_check *t, const struct walk *w,
+                const struct record_key *k)
 {
     enum record_fact f = record_fact_of(k);
 
     if (f == FACT_script)
-        return lose_record(t, w, "", "the shell's script is damaged");
+        return check_lose_record(t, w, "", "the shell's script is damaged");
     if (f != FACT_image && f != FACT_version)
-        return lose_shell(t);
+        return check_lose_shell(t);
     check_report(t->c, t->id, "", "its image or format is not known", false);
     return 0;
 }
 
 static int
-lose_open_file(struct session_check *t, const struct walk *w,
-               const struct record_key *k)
+check_lose_open_file(struct session_check *t, const struct walk *w,
+                     const struct record_key *k)
 {
     (void)k;
-    return lose_record(t, w, "", "an open file of the shell is damaged");
+    return check_lose_record(t, w, "", "an open file of the shell is damaged");
 }
 
 static int
-lose_page(struct session_check *t, const struct walk *w,
-          const struct record_key *k)
+check_lose_page(struct session_check *t, const struct walk *w,
+                const struct record_key *k)
 {
     (void)w;
     (void)k;
-    return lose_shell(t);
+    return check_lose_shell(t);
 }
 
 static int
-lose_attrs(struct session_check *t, const struct walk *w,
-           const struct record_key *k)
+check_lose_attrs(struct session_check *t, const struct walk *w,
+                 const struct record_key *k)
 {
     char path[1024];
 
     int r =
         walk_path(t->c->s, &t->chain, k->mount, k->inode, path, sizeof path);
-    return r < 0 ? r : lose_record(t, w, path, "its attributes are damaged");
+    return r < 0 ? r
+                 : check_lose_record(t, w, path, "its attributes are damaged");
 }
 
 static int
-lose_block(struct session_check *t, const struct walk *w,
-           const struct record_key *k)
+check_lose_block(struct session_check *t, const struct walk *w,
+                 const struct record_key *k)
 {
     (void)w;
-    return lose_file(t, k, "its contents are damaged");
+    return check_lose_file(t, k, "its contents are damaged");
 }
 
 /* What to do where the bytes are not what was written. */
 static int (*const lose[])(struct session_check *t, const struct walk *w,
                            const struct record_key *k) = {
-    [RECORD_FACT] = lose_fact,       [RECORD_FILE] = lose_open_file,
-    [RECORD_COMMAND] = lose_command, [RECORD_INODE] = lose_inode,
-    [RECORD_NAME] = lose_name,       [RECORD_PAGE] = lose_page,
-    [RECORD_ATTRS] = lose_attrs,     [RECORD_PLACE] = lose_place,
-    [RECORD_BLOCK] = lose_block,
+    [RECORD_FACT] = check_lose_fact,       [RECORD_FILE] = check_lose_open_file,
+    [RECORD_COMMAND] = check_lose_command, [RECORD_INODE] = check_lose_inode,
+    [RECORD_NAME] = check_lose_name,       [RECORD_PAGE] = check_lose_page,
+    [RECORD_ATTRS] = check_lose_attrs,     [RECORD_PLACE] = check_lose_place,
+    [RECORD_BLOCK] = check_lose_block,
 };
 
 /* Not even a commit could remove it. It is wrong for whoever sees it. */
 static int
-lose_formless(struct session_check *t, const struct walk *w)
+check_lose_formless(struct session_check *t, const struct walk *w)
 {
     int r = 0;
 
@@ -360,7 +364,7 @@ lose_formless(struct session_check *t, const struct walk *w)
 /* --- the check */
 
 static unsigned
-known(const struct checked *l, int64_t chunk)
+check_known(const struct checked *l, int64_t chunk)
 {
     size_t i = (size_t)chunk;
 
@@ -368,7 +372,7 @@ known(const struct checked *l, int64_t chunk)
 }
 
 static void
-remember(struct checked *l, int64_t chunk, unsigned what)
+check_remember(struct checked *l, int64_t chunk, unsigned what)
 {
     size_t i = (size_t)chunk;
 
@@ -385,15 +389,15 @@ check_chunk(struct session_check *t, const struct walk *w)
     const void *p;
     size_t len;
 
-    if (known(l, w->chunk) == CHUNK_WHOLE)
+    if (check_known(l, w->chunk) == CHUNK_WHOLE)
         return 0;
-    if (known(l, w->chunk) == CHUNK_DAMAGED)
+    if (check_known(l, w->chunk) == CHUNK_DAMAGED)
         return -EBADMSG;
     int r = chunk_get(t->c->s, w->chunk, &st, &p, &len);
     if (r == 0 && len != w->len)
         r = -EBADMSG;
     if (r == 0 || r == -EBADMSG)
-        remember(l, w->chunk, r ? CHUNK_DAMAGED : CHUNK_WHOLE);
+        check_remember(l, w->chunk, r ? CHUNK_DAMAGED : CHUNK_WHOLE);
     if (r == 0 && record_check(w->key, w->key_len, p, len))
         return -EBADMSG;
     return r;
@@ -413,9 +417,9 @@ check_value(struct session_check *t, const struct walk *w)
 
 /* Does it belong to an inode that can have it? */
 static bool
-is_placed(const struct session_check *t, const struct record_key *k)
+check_is_placed(const struct session_check *t, const struct record_key *k)
 {
-    const struct record_inode *i = inode_of(t, id_of(k));
+    const struct record_inode *i = check_inode_of(t, check_id_of(k));
     uint32_t kind = i ? i->mode & S_IFMT : 0;
 
     if (!i)
@@ -426,14 +430,14 @@ is_placed(const struct session_check *t, const struct record_key *k)
 }
 
 static void
-note_named(struct session_check *t, const struct record_key *k,
-           const struct walk *w)
+check_note_named(struct session_check *t, const struct record_key *k,
+                 const struct walk *w)
 {
     struct record_name n;
     struct inode *i = NULL;
 
     if (!record_name_get(w->value, w->len, &n))
-        i = find_inode(t, (uint64_t)k->mount << 48 | n.inode);
+        i = check_find_inode(t, (uint64_t)k->mount << 48 | n.inode);
     if (i)
         i->is_named = true;
 }
@@ -445,21 +449,22 @@ check_record(struct session_check *t, const struct walk *w)
     struct record_key k;
 
     if (record_key_get(w->key, w->key_len, &k))
-        return lose_formless(t, w);
+        return check_lose_formless(t, w);
     layer_charge(&t->seen, w->key, w->key_len, w->len, w->sum, true);
     int r = check_value(t, w);
     if (r == -EBADMSG)
         return lose[k.type](t, w, &k);
     if (r < 0)
         return r;
-    if (!is_placed(t, &k))
-        return lose_record(t, w, "", "a record does not fit to its inode");
+    if (!check_is_placed(t, &k))
+        return check_lose_record(t, w, "",
+                                 "a record does not fit to its inode");
     t->has_places |= k.type == RECORD_PLACE;
     if (k.type == RECORD_NAME)
-        note_named(t, &k, w);
+        check_note_named(t, &k, w);
     if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
         return 0;
-    return inodes_add(&t->inodes, id_of(&k), &i);
+    return inodes_add(&t->inodes, check_id_of(&k), &i);
 }
 
 static int
@@ -480,7 +485,7 @@ check_records(struct session_check *t)
 
 /* Its name is lost: it gets one in the root. */
 static int
-name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
+check_name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
 {
     const struct record_name n = {inode, RECORD_INODE_MAX / 2 + inode};
     uint8_t key[RECORD_KEY_MAX], value[RECORD_FIXED_MAX];
@@ -495,7 +500,7 @@ name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
                            .name = path + 1,
                            .name_len = strlen(path + 1)};
     size_t len = record_key_put(&k, key);
-    add_frame(t, RECORD_PUT, key, len, value, record_name_put(&n, value));
+    check_add_frame(t, RECORD_PUT, key, len, value, record_name_put(&n, value));
     check_report(t->c, t->id, path, "its name was lost", t->c->repair);
     return 0;
 }
@@ -514,7 +519,7 @@ check_names(struct session_check *t)
             continue;
         r = walk_place(t->c->s, &t->chain, mount, &dir, NULL, 0);
         if (r == 0)
-            r = name_inode(t, mount, inode);
+            r = check_name_inode(t, mount, inode);
     }
     return r < 0 ? r : 0;
 }
@@ -547,7 +552,7 @@ check_amounts(struct session_check *t)
 }
 
 static int
-repair(struct session_check *t)
+check_repair(struct session_check *t)
 {
     struct store_batch b = {.session = t->id,
                             .frames = t->frames.p,
@@ -575,7 +580,7 @@ check_all(struct session_check *t)
         r = check_names(t);
     if (r == 0)
         r = check_amounts(t);
-    return r < 0 ? r : repair(t);
+    return r < 0 ? r : check_repair(t);
 }
 
 int

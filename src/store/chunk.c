@@ -8,7 +8,7 @@
 #include <string.h>
 
 static void
-hash_of(const void *p, size_t len, uint8_t ret[BLAKE2B_BYTES])
+chunk_hash_of(const void *p, size_t len, uint8_t ret[BLAKE2B_BYTES])
 {
     struct blake2b b;
 
@@ -19,7 +19,7 @@ hash_of(const void *p, size_t len, uint8_t ret[BLAKE2B_BYTES])
 
 /* The column has exactly these bytes. */
 static bool
-is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
+chunk_is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
 {
     const void *blob = sqlite3_column_blob(st, column);
 
@@ -29,8 +29,8 @@ is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
 
 /* 1: it is there. One whose bytes were damaged gets them back. */
 static int
-find(struct store *s, const uint8_t *hash, const void *p, size_t len,
-     int64_t *ret_id)
+chunk_find(struct store *s, const uint8_t *hash, const void *p, size_t len,
+           int64_t *ret_id)
 {
     bool is_whole;
     {
@@ -40,7 +40,7 @@ find(struct store *s, const uint8_t *hash, const void *p, size_t len,
         if (r <= 0)
             return r;
         *ret_id = sqlite3_column_int64(st, 0);
-        is_whole = is_blob(st, 1, p, len);
+        is_whole = chunk_is_blob(st, 1, p, len);
     }
     int r = is_whole ? 0 : sql_run(s, SQL_chunk_heal, "ib", *ret_id, p, len);
     return r < 0 ? r : 1;
@@ -50,7 +50,7 @@ find(struct store *s, const uint8_t *hash, const void *p, size_t len,
  * older one might have the other. The numbers of chunks that are gone are not
  * known after a restart, so some are skipped. */
 static int
-next_id(struct store *s, int64_t *ret_id)
+chunk_next_id(struct store *s, int64_t *ret_id)
 {
     uint16_t skipped;
     int r = 0;
@@ -70,11 +70,11 @@ chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
 {
     uint8_t hash[BLAKE2B_BYTES];
 
-    hash_of(p, len, hash);
-    int r = find(s, hash, p, len, ret_id);
+    chunk_hash_of(p, len, hash);
+    int r = chunk_find(s, hash, p, len, ret_id);
     if (r != 0)
         return r < 0 ? r : 0;
-    r = next_id(s, ret_id);
+    r = chunk_next_id(s, ret_id);
     return r < 0 ? r
                  : sql_run(s, SQL_chunk_insert, "ibb", *ret_id, hash,
                            sizeof hash, p, len);
@@ -94,8 +94,8 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
         return store_fail(s, -EBADMSG, "a chunk is missing");
     *ret = sqlite3_column_blob(*ret_st, 1);
     *ret_len = (size_t)sqlite3_column_bytes(*ret_st, 1);
-    hash_of(*ret, *ret_len, hash);
-    if (!is_blob(*ret_st, 0, hash, sizeof hash))
+    chunk_hash_of(*ret, *ret_len, hash);
+    if (!chunk_is_blob(*ret_st, 0, hash, sizeof hash))
         return store_fail(s, -EBADMSG, "a chunk is damaged");
     return 0;
 }

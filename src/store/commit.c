@@ -32,8 +32,8 @@ struct value {
 
 /* 1 and what this layer says about the key. */
 static int
-look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
-        const struct value *v, struct seen *ret)
+commit_look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
+               const struct value *v, struct seen *ret)
 {
     SQL *st =
         sql_start(w->s, SQL_record_find, "ib", w->chain.ids[i], key, key_len);
@@ -56,12 +56,12 @@ look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
 }
 
 static int
-look(struct writer *w, const uint8_t *key, size_t key_len,
-     const struct value *v, struct seen *ret)
+commit_look(struct writer *w, const uint8_t *key, size_t key_len,
+            const struct value *v, struct seen *ret)
 {
     *ret = (struct seen){0};
     for (size_t i = 0; i < w->chain.n; i++) {
-        int r = look_in(w, i, key, key_len, v, ret);
+        int r = commit_look_in(w, i, key, key_len, v, ret);
         if (r)
             return r < 0 ? r : 0;
     }
@@ -70,8 +70,8 @@ look(struct writer *w, const uint8_t *key, size_t key_len,
 
 /* The record is about to be written over. */
 static int
-leave(struct writer *w, const uint8_t *key, size_t key_len,
-      const struct seen *old)
+commit_leave(struct writer *w, const uint8_t *key, size_t key_len,
+             const struct seen *old)
 {
     if (old->is_there)
         layer_charge(&w->now, key, key_len, old->len, old->sum, false);
@@ -82,8 +82,8 @@ leave(struct writer *w, const uint8_t *key, size_t key_len,
 }
 
 static int
-write_value(struct writer *w, const uint8_t *key, size_t key_len,
-            const struct value *v, bool is_own)
+commit_write_value(struct writer *w, const uint8_t *key, size_t key_len,
+                   const struct value *v, bool is_own)
 {
     enum statement st = is_own ? SQL_record_update : SQL_record_insert;
     int64_t len = (int64_t)v->len;
@@ -100,7 +100,8 @@ write_value(struct writer *w, const uint8_t *key, size_t key_len,
 
 /* The key is not there, whatever the parents have. */
 static int
-write_gone(struct writer *w, const uint8_t *key, size_t key_len, bool is_own)
+commit_write_gone(struct writer *w, const uint8_t *key, size_t key_len,
+                  bool is_own)
 {
     if (w->is_weighed)
         return 0;
@@ -113,59 +114,59 @@ write_gone(struct writer *w, const uint8_t *key, size_t key_len, bool is_own)
 /* Contents of files are chunks unless they are short; what changes often is
  * not, as long as it fits into a page. */
 static bool
-is_chunk(const uint8_t *key, size_t len)
+commit_is_chunk(const uint8_t *key, size_t len)
 {
     return len > (*key == RECORD_BLOCK ? BLOCK_INLINE_MAX : INLINE_MAX);
 }
 
 static int
-put(struct writer *w, const uint8_t *key, size_t key_len, const uint8_t *p,
-    size_t len)
+commit_put(struct writer *w, const uint8_t *key, size_t key_len,
+           const uint8_t *p, size_t len)
 {
     struct value v = {p, len, 0};
     struct seen old = {0};
     int r = 0;
 
-    if (is_chunk(key, len) && !w->is_weighed)
+    if (commit_is_chunk(key, len) && !w->is_weighed)
         r = chunk_put(w->s, p, len, &v.chunk);
     if (r == 0)
-        r = look(w, key, key_len, &v, &old);
+        r = commit_look(w, key, key_len, &v, &old);
     if (r < 0 || old.is_same)
         return r;
-    r = leave(w, key, key_len, &old);
-    return r < 0 ? r : write_value(w, key, key_len, &v, old.is_own);
+    r = commit_leave(w, key, key_len, &old);
+    return r < 0 ? r : commit_write_value(w, key, key_len, &v, old.is_own);
 }
 
 static int
-remove_key(struct writer *w, const uint8_t *key, size_t key_len)
+commit_remove_key(struct writer *w, const uint8_t *key, size_t key_len)
 {
     struct seen old;
 
-    int r = look(w, key, key_len, NULL, &old);
+    int r = commit_look(w, key, key_len, NULL, &old);
     if (r < 0 || !old.is_there)
         return r;
-    r = leave(w, key, key_len, &old);
+    r = commit_leave(w, key, key_len, &old);
     if (r < 0)
         return r;
-    return write_gone(w, key, key_len, old.is_own);
+    return commit_write_gone(w, key, key_len, old.is_own);
 }
 
 /* --- frames */
 
 static int
-apply(struct writer *w, const struct record_head *h, const uint8_t *key)
+commit_apply(struct writer *w, const struct record_head *h, const uint8_t *key)
 {
     const uint8_t *value = h->op == RECORD_PUT ? key + h->key_len : NULL;
 
     if (h->op == RECORD_END ||
         record_check(key, h->key_len, value, h->value_len))
         return store_fail(w->s, -EPROTO, "a record is malformed");
-    return value ? put(w, key, h->key_len, value, h->value_len)
-                 : remove_key(w, key, h->key_len);
+    return value ? commit_put(w, key, h->key_len, value, h->value_len)
+                 : commit_remove_key(w, key, h->key_len);
 }
 
 static int
-apply_all(struct writer *w, const uint8_t *p, size_t len)
+commit_apply_all(struct writer *w, const uint8_t *p, size_t len)
 {
     struct record_head h;
 
@@ -174,7 +175,7 @@ apply_all(struct writer *w, const uint8_t *p, size_t len)
             len - RECORD_HEAD_BYTES < h.key_len + (size_t)h.value_len)
             return store_fail(w->s, -EPROTO,
                               "a record is cut off or has no form");
-        int r = apply(w, &h, p + RECORD_HEAD_BYTES);
+        int r = commit_apply(w, &h, p + RECORD_HEAD_BYTES);
         if (r < 0)
             return r;
         size_t n = RECORD_HEAD_BYTES + h.key_len + (size_t)h.value_len;
@@ -187,8 +188,8 @@ apply_all(struct writer *w, const uint8_t *p, size_t len)
 /* --- quotas */
 
 static int
-check_one(struct store *s, const char *what, uint64_t before, uint64_t now,
-          uint64_t quota)
+commit_check_one(struct store *s, const char *what, uint64_t before,
+                 uint64_t now, uint64_t quota)
 {
     if (!quota || now <= quota || now <= before)
         return 0;
@@ -199,8 +200,8 @@ check_one(struct store *s, const char *what, uint64_t before, uint64_t now,
 /* What is removed may come after what is put, so that parts of a commit may
  * have twice as much. Whoever has too much already may still remove. */
 static int
-check_quota(struct writer *w, const struct row *f,
-            const struct store_amounts *was, bool is_last)
+commit_check_quota(struct writer *w, const struct row *f,
+                   const struct store_amounts *was, bool is_last)
 {
     const struct store_amounts *now = &w->now.used;
     uint64_t times = is_last ? 1 : 2;
@@ -217,8 +218,8 @@ check_quota(struct writer *w, const struct row *f,
     };
     int r = 0;
     for (int i = 0; i < 5 && r == 0; i++)
-        r = check_one(w->s, rows[i].what, rows[i].was, rows[i].now,
-                      times * f->quota[i]);
+        r = commit_check_one(w->s, rows[i].what, rows[i].was, rows[i].now,
+                             times * f->quota[i]);
     return r;
 }
 
@@ -227,8 +228,8 @@ check_quota(struct writer *w, const struct row *f,
 /* Nothing of the session is written: parts have a layer of their own, which
  * becomes the session's with the last. */
 static int
-open_layer(struct store *s, const struct row *f, bool is_last,
-           int64_t *ret_layer)
+commit_open_layer(struct store *s, const struct row *f, bool is_last,
+                  int64_t *ret_layer)
 {
     struct layer l;
 
@@ -246,7 +247,7 @@ open_layer(struct store *s, const struct row *f, bool is_last,
 }
 
 static int
-close_staging(struct store *s, const struct row *f)
+commit_close_staging(struct store *s, const struct row *f)
 {
     int r = sql_run(s, SQL_session_staging, "ii", f->number, (int64_t)0);
 
@@ -256,15 +257,16 @@ close_staging(struct store *s, const struct row *f)
 }
 
 static int
-write_batch(struct writer *w, const struct row *f, const struct store_batch *b)
+commit_write_batch(struct writer *w, const struct row *f,
+                   const struct store_batch *b)
 {
     struct layer before = w->now;
 
     int r = w->layer == f->layer ? 0 : layer_get(w->s, f->layer, &before);
     if (r == 0)
-        r = apply_all(w, b->frames, b->len);
+        r = commit_apply_all(w, b->frames, b->len);
     if (r == 0)
-        r = check_quota(w, f, &before.used, b->is_last);
+        r = commit_check_quota(w, f, &before.used, b->is_last);
     if (r < 0 || !memcmp(&before, &w->now, sizeof before))
         return r;
     w->now.commits += b->is_last;
@@ -274,7 +276,7 @@ write_batch(struct writer *w, const struct row *f, const struct store_batch *b)
 }
 
 static int
-check_order(struct store *s, struct row *f, const struct store_batch *b)
+commit_check_order(struct store *s, struct row *f, const struct store_batch *b)
 {
     int64_t left = f->staging;
 
@@ -294,18 +296,18 @@ commit(struct store *s, const struct store_batch *b)
 
     int r = row_find(s, b->session, &f);
     if (r == 0)
-        r = check_order(s, &f, b);
+        r = commit_check_order(s, &f, b);
     if (r == 0)
-        r = open_layer(s, &f, b->is_last, &w.layer);
+        r = commit_open_layer(s, &f, b->is_last, &w.layer);
     if (r == 0)
         r = layer_get(s, w.layer, &w.now);
     if (r == 0)
         r = chain_init_of(s, w.layer, w.now.parent, &w.chain);
     if (r != 0)
         return r;
-    r = write_batch(&w, &f, b);
+    r = commit_write_batch(&w, &f, b);
     chain_fini(&w.chain);
-    return r == 0 && f.staging && b->is_last ? close_staging(s, &f) : r;
+    return r == 0 && f.staging && b->is_last ? commit_close_staging(s, &f) : r;
 }
 
 int
@@ -332,7 +334,7 @@ store_weigh(struct store *s, const struct store_batch *b,
     if (r < 0)
         return r;
     w.now = before;
-    r = apply_all(&w, b->frames, b->len);
+    r = commit_apply_all(&w, b->frames, b->len);
     chain_fini(&w.chain);
     change->bytes += (int64_t)(w.now.used.bytes + w.now.used.other -
                                before.used.bytes - before.used.other);

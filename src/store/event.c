@@ -19,7 +19,7 @@ store_event_append(struct store *s, const struct store_event *e,
 }
 
 static int
-give(sqlite3_stmt *st, store_event_fn *fn, void *arg)
+event_give(sqlite3_stmt *st, store_event_fn *fn, void *arg)
 {
     struct store_event e = {
         .seq = (uint64_t)sqlite3_column_int64(st, 0),
@@ -46,7 +46,7 @@ store_event_list(struct store *s, const char *session, uint64_t after,
     int r = sql_step(s, st);
 
     while (r > 0) {
-        r = give(st, fn, arg);
+        r = event_give(st, fn, arg);
         if (r)
             return r;
         r = sql_step(s, st);

@@ -24,7 +24,7 @@ static const struct {
 };
 
 static int
-check_graph_row(struct check *c, size_t i)
+fsck_check_graph_row(struct check *c, size_t i)
 {
     char what[128];
     int64_t n;
@@ -42,19 +42,19 @@ check_graph_row(struct check *c, size_t i)
 }
 
 static int
-check_graph(struct check *c)
+fsck_check_graph(struct check *c)
 {
     int r = op_begin(c->s);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < sizeof graph / sizeof *graph && r == 0; i++)
-        r = check_graph_row(c, i);
+        r = fsck_check_graph_row(c, i);
     return op_end(c->s, r);
 }
 
 static int
-check_pages(struct check *c)
+fsck_check_pages(struct check *c)
 {
     SQL *st = sql_start(c->s, SQL_pages_check, "");
     int r;
@@ -67,7 +67,7 @@ check_pages(struct check *c)
 
 /* One that cannot be checked does not keep us from the others. */
 static int
-check_sessions(struct check *c)
+fsck_check_sessions(struct check *c)
 {
     int64_t number = 0, layer;
     char id[65];
@@ -84,7 +84,7 @@ check_sessions(struct check *c)
 }
 
 static int
-init_checked(struct store *s, struct checked *ret)
+fsck_init_checked(struct store *s, struct checked *ret)
 {
     int64_t last;
 
@@ -97,7 +97,7 @@ init_checked(struct store *s, struct checked *ret)
 }
 
 static int
-give_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
+fsck_give_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
 {
     SQL *st = sql_start(s, SQL_damage_list, "");
     int n = 0, r;
@@ -114,7 +114,7 @@ give_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
 int
 store_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
 {
-    int n = give_damage(s, forget, fn, arg);
+    int n = fsck_give_damage(s, forget, fn, arg);
 
     if (n <= 0 || !forget)
         return n;
@@ -137,13 +137,13 @@ store_fsck(struct store *s, bool repair, store_finding_fn *fn, void *arg)
 
     int r = store_damage(s, repair, fn, arg);
     c.n_found = r;
-    r = r < 0 ? r : init_checked(s, &checked);
+    r = r < 0 ? r : fsck_init_checked(s, &checked);
     if (r == 0)
-        r = check_pages(&c);
+        r = fsck_check_pages(&c);
     if (r == 0)
-        r = check_graph(&c);
+        r = fsck_check_graph(&c);
     if (r == 0)
-        r = check_sessions(&c);
+        r = fsck_check_sessions(&c);
     free(checked.bits);
     return r < 0 ? r : c.n_found;
 }

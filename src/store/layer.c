@@ -56,8 +56,8 @@ layer_put(struct store *s, int64_t id, const struct layer *l)
 }
 
 static void
-charge(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
-       uint64_t len, bool is_there)
+layer_add_amount(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
+                 uint64_t len, bool is_there)
 {
     uint64_t *amount = &a->other, n = key_len + len;
 
@@ -88,7 +88,7 @@ layer_charge(struct layer *l, const uint8_t *key, size_t key_len, uint64_t len,
 {
     uint64_t digest = digest_of(key, key_len, len, sum);
 
-    charge(&l->used, key, key_len, len, is_there);
+    layer_add_amount(&l->used, key, key_len, len, is_there);
     l->digest = is_there ? l->digest + digest : l->digest - digest;
 }
 
@@ -108,7 +108,7 @@ layer_disown(struct store *s, int64_t id)
 }
 
 static int
-chain_push(struct chain *c, int64_t id)
+layer_chain_push(struct chain *c, int64_t id)
 {
     if (!VEC_ROOM(c->ids, c->n))
         return -ENOMEM;
@@ -127,7 +127,7 @@ chain_init_of(struct store *s, int64_t layer, int64_t parent, struct chain *ret)
         if (c.n && layer >= c.ids[c.n - 1])
             return store_fail(s, -EBADMSG,
                               "the store is damaged: layers in a ring");
-        if (chain_push(&c, layer))
+        if (layer_chain_push(&c, layer))
             return store_fail(s, -ENOMEM, "no memory");
         layer = parent;
         if (layer)

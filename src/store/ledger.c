@@ -23,7 +23,7 @@ enum { SOME = 32, DB_HEAD_BYTES = 100, RENEW_ENTRIES = 4096 };
 static const char head_id[64] = "wasmsand ledger 1";
 
 static uint64_t
-sum_of(const struct entry *e)
+ledger_sum_of(const struct entry *e)
 {
     return mix(1, &e->generation, sizeof *e - sizeof e->sum);
 }
@@ -31,7 +31,7 @@ sum_of(const struct entry *e)
 /* --- reading */
 
 static uint64_t
-boot_id(void)
+ledger_boot_id(void)
 {
     char text[40] = "";
     int hfd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -45,7 +45,7 @@ boot_id(void)
 
 /* Of the file of the database, whatever its log has. */
 static uint64_t
-database_mark(struct store *s)
+ledger_database_mark(struct store *s)
 {
     uint8_t head[DB_HEAD_BYTES] = {0};
     sqlite3_file *f = NULL;
@@ -57,14 +57,14 @@ database_mark(struct store *s)
 }
 
 static bool
-is_claim(const struct ledger *l, const struct entry *e)
+ledger_is_claim(const struct ledger *l, const struct entry *e)
 {
-    return e->sum == sum_of(e) && e->generation == l->generation &&
+    return e->sum == ledger_sum_of(e) && e->generation == l->generation &&
            (!e->boot || e->boot == l->boot);
 }
 
 static int
-add_old(struct ledger *l, const struct entry *e)
+ledger_add_old(struct ledger *l, const struct entry *e)
 {
     if (!VEC_ROOM(l->old, l->n_old))
         return -ENOMEM;
@@ -76,7 +76,7 @@ add_old(struct ledger *l, const struct entry *e)
 }
 
 static int
-compare_claims(const void *a, const void *b)
+ledger_compare_claims(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;
     int r = memcmp(x->id, y->id, sizeof x->id);
@@ -86,12 +86,12 @@ compare_claims(const void *a, const void *b)
 
 /* Numbers only grow in a generation: the last of each id is the claim. */
 static void
-sort_old(struct ledger *l)
+ledger_sort_old(struct ledger *l)
 {
     size_t n = 0;
 
     if (l->n_old)
-        qsort(l->old, l->n_old, sizeof *l->old, compare_claims);
+        qsort(l->old, l->n_old, sizeof *l->old, ledger_compare_claims);
     for (size_t i = 0; i < l->n_old; i++) {
         if (i + 1 < l->n_old &&
             !memcmp(l->old[i].id, l->old[i + 1].id, sizeof l->old[i].id))
@@ -104,7 +104,7 @@ sort_old(struct ledger *l)
 /* Entries up to the first that is none, and those behind it: a sector may not
  * have been written when the power went. */
 static int
-read_entries(struct ledger *l, int64_t size)
+ledger_read_entries(struct ledger *l, int64_t size)
 {
     struct entry some[SOME];
 
@@ -114,15 +114,15 @@ read_entries(struct ledger *l, int64_t size)
         if (l->file->pMethods->xRead(l->file, some, (int)n, at))
             return -EIO;
         for (size_t i = 0; i < n / sizeof *some; i++)
-            if (is_claim(l, &some[i]) && add_old(l, &some[i]))
+            if (ledger_is_claim(l, &some[i]) && ledger_add_old(l, &some[i]))
                 return -ENOMEM;
     }
-    sort_old(l);
+    ledger_sort_old(l);
     return 0;
 }
 
 static int
-read_all(struct store *s)
+ledger_read_all(struct store *s)
 {
     struct ledger *l = &s->ledger;
     struct entry head = {0};
@@ -134,15 +134,15 @@ read_all(struct store *s)
         return 0;
     if (l->file->pMethods->xRead(l->file, &head, sizeof head, 0))
         return store_fail(s, -EIO, "the store's ledger cannot be read");
-    if (head.sum != sum_of(&head) ||
+    if (head.sum != ledger_sum_of(&head) ||
         memcmp(head.id, head_id, sizeof head_id) != 0)
         return 0;
     l->generation = head.generation;
-    if (head.number != database_mark(s))
+    if (head.number != ledger_database_mark(s))
         return 0;
     l->log = (enum ledger_log)head.log;
     l->salts = head.boot;
-    int r = read_entries(l, size);
+    int r = ledger_read_entries(l, size);
     return r < 0 ? store_fail(s, r, "the store's ledger cannot be read") : 0;
 }
 
@@ -158,7 +158,7 @@ ledger_open(struct store *s, const char *dir)
         return store_fail(s, -ENOMEM, "no memory");
     (void)snprintf(s->ledger_path, sizeof s->ledger_path, "%s/store.db-ledger",
                    dir);
-    l->boot = s->options.boot ? s->options.boot : boot_id();
+    l->boot = s->options.boot ? s->options.boot : ledger_boot_id();
     int code = vfs->xOpen(vfs, s->ledger_path, f,
                           FLAGS | SQLITE_OPEN_MAIN_JOURNAL, NULL);
     if (code) {
@@ -166,7 +166,7 @@ ledger_open(struct store *s, const char *dir)
         return store_fail(s, -EIO, "%s cannot be opened", s->ledger_path);
     }
     l->file = f;
-    return read_all(s);
+    return ledger_read_all(s);
 }
 
 void
@@ -194,7 +194,7 @@ ledger_knows_log(const struct store *s, uint64_t salts)
 /* --- writing */
 
 static int
-write_at(struct ledger *l, const struct entry *e, size_t n, int64_t at)
+ledger_write_at(struct ledger *l, const struct entry *e, size_t n, int64_t at)
 {
     return l->file->pMethods->xWrite(l->file, e, (int)(n * sizeof *e), at)
                ? -EIO
@@ -202,17 +202,18 @@ write_at(struct ledger *l, const struct entry *e, size_t n, int64_t at)
 }
 
 static void
-fill(const struct ledger *l, struct entry *e, const struct claim *c,
-     uint64_t boot)
+ledger_fill(const struct ledger *l, struct entry *e, const struct claim *c,
+            uint64_t boot)
 {
     *e = (struct entry){
         .generation = l->generation, .number = c->commits, .boot = boot};
     memcpy(e->id, c->id, sizeof e->id);
-    e->sum = sum_of(e);
+    e->sum = ledger_sum_of(e);
 }
 
 static int
-write_claims(struct ledger *l, const struct claim *c, size_t n, uint64_t boot)
+ledger_write_claims(struct ledger *l, const struct claim *c, size_t n,
+                    uint64_t boot)
 {
     struct entry some[SOME];
     int r = 0;
@@ -220,8 +221,8 @@ write_claims(struct ledger *l, const struct claim *c, size_t n, uint64_t boot)
     while (n && r == 0) {
         size_t k = n < SOME ? n : SOME;
         for (size_t i = 0; i < k; i++)
-            fill(l, &some[i], &c[i], boot);
-        r = write_at(l, some, k, l->end);
+            ledger_fill(l, &some[i], &c[i], boot);
+        r = ledger_write_at(l, some, k, l->end);
         if (r == 0)
             l->end += (int64_t)(k * sizeof *some);
         c += k;
@@ -231,17 +232,17 @@ write_claims(struct ledger *l, const struct claim *c, size_t n, uint64_t boot)
 }
 
 static int
-write_head(struct store *s)
+ledger_write_head(struct store *s)
 {
     struct ledger *l = &s->ledger;
     struct entry e = {.generation = l->generation,
                       .log = l->log,
-                      .number = database_mark(s),
+                      .number = ledger_database_mark(s),
                       .boot = l->salts};
 
     memcpy(e.id, head_id, sizeof e.id);
-    e.sum = sum_of(&e);
-    return write_at(l, &e, 1, 0);
+    e.sum = ledger_sum_of(&e);
+    return ledger_write_at(l, &e, 1, 0);
 }
 
 /* --- claims */
@@ -285,7 +286,7 @@ ledger_undo(struct store *s)
 
 /* The log has begun again: which one it is, is known from its first commit. */
 static void
-note_log(struct store *s)
+ledger_note_log(struct store *s)
 {
     struct ledger *l = &s->ledger;
     uint64_t salts;
@@ -294,7 +295,7 @@ note_log(struct store *s)
         return;
     l->log = LEDGER_LOG_SALTS;
     l->salts = salts;
-    (void)write_head(s);
+    (void)ledger_write_head(s);
 }
 
 void
@@ -306,9 +307,9 @@ ledger_settle(struct store *s, bool is_synced)
     if (!l->file || from == l->n)
         return;
     if (is_synced)
-        note_log(s);
-    (void)write_claims(l, l->claims + from, l->n - from,
-                       is_synced ? 0 : l->boot);
+        ledger_note_log(s);
+    (void)ledger_write_claims(l, l->claims + from, l->n - from,
+                              is_synced ? 0 : l->boot);
     if (is_synced)
         l->n = 0;
     l->n_written = l->n;
@@ -317,7 +318,7 @@ ledger_settle(struct store *s, bool is_synced)
 /* --- a new generation */
 
 static int
-claim_all(struct store *s)
+ledger_claim_all(struct store *s)
 {
     SQL *st = sql_start(s, SQL_session_all, "");
     int r;
@@ -332,27 +333,27 @@ claim_all(struct store *s)
 }
 
 static int
-begin_generation(struct store *s)
+ledger_begin_generation(struct store *s)
 {
     struct ledger *l = &s->ledger;
 
     l->generation++;
     l->end = sizeof(struct entry);
     l->n = l->n_written = 0;
-    int r = claim_all(s);
+    int r = ledger_claim_all(s);
     if (r == 0)
-        r = write_claims(l, l->claims, l->n, 0);
+        r = ledger_write_claims(l, l->claims, l->n, 0);
     l->n_live = l->n;
     l->n = 0;
     return r;
 }
 
 static int
-sync_head(struct store *s)
+ledger_sync_head(struct store *s)
 {
     sqlite3_file *f = s->ledger.file;
 
-    if (write_head(s) || f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
+    if (ledger_write_head(s) || f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
         return store_fail(s, -EIO, "the store's ledger cannot be written: %s",
                           strerror(errno));
     return 0;
@@ -367,7 +368,7 @@ ledger_set_log(struct store *s, enum ledger_log log)
     const struct ledger was = *l;
     l->log = log;
     l->salts = 0;
-    int r = sync_head(s);
+    int r = ledger_sync_head(s);
     if (r < 0) {
         l->log = was.log;
         l->salts = was.salts;
@@ -384,9 +385,9 @@ ledger_renew(struct store *s)
     if (!l->file)
         return 0;
     int r = !n || n > RENEW_ENTRIES + 2 * (int64_t)l->n_live
-                ? begin_generation(s)
+                ? ledger_begin_generation(s)
                 : 0;
-    return r < 0 ? r : write_head(s);
+    return r < 0 ? r : ledger_write_head(s);
 }
 
 int

@@ -17,7 +17,7 @@ enum { COPY_BYTES = 65536 };
 
 /* A transaction that changed something was committed. */
 static int
-note_commit(void *arg, sqlite3 *db, const char *name, int pages)
+log_note_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
     struct store *s = arg;
 
@@ -49,7 +49,7 @@ log_bytes(const struct store *s)
 }
 
 static void
-extend(struct store *s)
+log_extend(struct store *s)
 {
     static const char zeros[COPY_BYTES];
     sqlite3_int64 at, end = log_bytes(s);
@@ -69,9 +69,9 @@ log_init(struct store *s)
 
     s->is_doubtful = true;
     (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    sqlite3_wal_hook(s->db, note_commit, s);
+    sqlite3_wal_hook(s->db, log_note_commit, s);
     if (!s->options.is_copy)
-        extend(s);
+        log_extend(s);
     return sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL)
                ? sql_fail(s)
                : 0;
@@ -88,7 +88,7 @@ log_sync(struct store *s, sqlite3_file *f)
 }
 
 static int
-rewrite(sqlite3_file *f, char *buf)
+log_rewrite(sqlite3_file *f, char *buf)
 {
     sqlite3_int64 size;
 
@@ -104,7 +104,7 @@ rewrite(sqlite3_file *f, char *buf)
 }
 
 int
-log_mend(struct store *s)
+log_repair(struct store *s)
 {
     sqlite3_file *f = log_file(s);
     char *buf;
@@ -114,7 +114,7 @@ log_mend(struct store *s)
     buf = malloc(COPY_BYTES);
     if (!buf)
         return store_fail(s, -ENOMEM, "no memory");
-    int r = rewrite(f, buf);
+    int r = log_rewrite(f, buf);
     free(buf);
     return r < 0
                ? store_fail(s, r, "the store: its log cannot be written again")
@@ -122,12 +122,12 @@ log_mend(struct store *s)
 }
 
 static int
-sync_log(struct store *s)
+log_sync_log(struct store *s)
 {
     sqlite3_file *f = log_file(s);
 
     if (s->is_doubtful)
-        return log_mend(s);
+        return log_repair(s);
     if (!s->is_unsynced || !f)
         return 0;
     s->is_doubtful = true; /* unless it succeeds */
@@ -137,7 +137,7 @@ sync_log(struct store *s)
 int
 store_sync(struct store *s)
 {
-    int r = sync_log(s);
+    int r = log_sync_log(s);
 
     if (r == 0)
         ledger_settle(s, true);
@@ -160,7 +160,7 @@ log_salts(struct store *s, uint64_t *ret)
 }
 
 static void
-forget_log(struct store *s)
+log_forget_log(struct store *s)
 {
     static const char zeros[WAL_HEADER_BYTES];
     sqlite3_file *f = log_file(s);
@@ -172,7 +172,7 @@ forget_log(struct store *s)
 }
 
 static int
-checkpoint(struct store *s)
+log_checkpoint(struct store *s)
 {
     int in_log = 0, moved = 0;
 
@@ -187,7 +187,7 @@ checkpoint(struct store *s)
     s->log_pages = 0;
     s->is_unsynced = false;
     if (moved == in_log)
-        forget_log(s);
+        log_forget_log(s);
     ledger_settle(s, true);
     return moved == in_log ? ledger_renew(s) : 0;
 }
@@ -195,17 +195,17 @@ checkpoint(struct store *s)
 int
 store_checkpoint(struct store *s)
 {
-    int r = log_mend(s);
+    int r = log_repair(s);
 
-    return r < 0 || s->log_pages < s->options.log_pages ? r : checkpoint(s);
+    return r < 0 || s->log_pages < s->options.log_pages ? r : log_checkpoint(s);
 }
 
 int
 log_empty(struct store *s)
 {
-    int r = log_mend(s);
+    int r = log_repair(s);
 
-    return r < 0 ? r : checkpoint(s);
+    return r < 0 ? r : log_checkpoint(s);
 }
 
 void
@@ -214,7 +214,7 @@ log_close(struct store *s)
     sqlite3_file *f = log_file(s);
     uint64_t salts;
 
-    if (store_sync(s) == 0 && checkpoint(s) == 0 && f &&
+    if (store_sync(s) == 0 && log_checkpoint(s) == 0 && f &&
         !wal_salts(f, &salts) && !f->pMethods->xSync(f, SQLITE_SYNC_NORMAL))
         (void)ledger_set_log(s, LEDGER_LOG_NONE);
 }
@@ -226,7 +226,7 @@ store_begin(struct store *s, bool is_durable)
 {
     if (s->is_begun)
         return store_fail(s, -EBUSY, "a transaction has begun");
-    int r = log_mend(s);
+    int r = log_repair(s);
     if (r == 0)
         r = sql_set_durable(s, is_durable);
     if (r == 0)
@@ -237,7 +237,7 @@ store_begin(struct store *s, bool is_durable)
 }
 
 static int
-end_failed(struct store *s, int error)
+log_end_failed(struct store *s, int error)
 {
     char why[STORE_WHY_BYTES];
 
@@ -254,10 +254,10 @@ store_end(struct store *s)
     if (!s->is_begun)
         return store_fail(s, -EINVAL, "no transaction has begun");
     if (s->broken)
-        return end_failed(s, s->broken);
+        return log_end_failed(s, s->broken);
     int r = sql_run(s, SQL_end, "");
     if (r < 0)
-        return end_failed(s, r);
+        return log_end_failed(s, r);
     s->is_begun = false;
     if (s->is_full)
         return store_sync(s);

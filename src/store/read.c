@@ -6,8 +6,8 @@
 #include <string.h>
 
 static void
-add_frame(struct buf *b, enum record_op op, const void *key, size_t key_len,
-          const void *value, size_t len)
+read_add_frame(struct buf *b, enum record_op op, const void *key,
+               size_t key_len, const void *value, size_t len)
 {
     struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
     uint8_t head[RECORD_HEAD_BYTES];
@@ -19,7 +19,7 @@ add_frame(struct buf *b, enum record_op op, const void *key, size_t key_len,
 }
 
 static int
-add_record(struct walk *w, struct buf *b)
+read_add_record(struct walk *w, struct buf *b)
 {
     SQL *st = NULL;
     const void *p = w->value;
@@ -32,12 +32,13 @@ add_record(struct walk *w, struct buf *b)
         if (r < 0)
             return r;
     }
-    add_frame(b, RECORD_PUT, w->key, w->key_len, p, len);
+    read_add_frame(b, RECORD_PUT, w->key, w->key_len, p, len);
     return b->error;
 }
 
 static int
-add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
+read_add_some(struct walk *w, size_t max, struct store_place *place,
+              struct buf *b)
 {
     uint8_t end[RECORD_END_BYTES];
     size_t start = b->len;
@@ -46,7 +47,7 @@ add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
     while ((r = walk_next(w)) > 0) {
         if (w->key_len > sizeof place->key)
             return -EBADMSG;
-        r = add_record(w, b);
+        r = read_add_record(w, b);
         if (r < 0)
             return r;
         place->digest += digest_of(w->key, w->key_len, w->len, w->sum);
@@ -58,15 +59,15 @@ add_some(struct walk *w, size_t max, struct store_place *place, struct buf *b)
     if (r < 0)
         return r;
     record_end_put(0, end);
-    add_frame(b, RECORD_END, NULL, 0, end, sizeof end);
+    read_add_frame(b, RECORD_END, NULL, 0, end, sizeof end);
     place->is_done = true;
     return b->error;
 }
 
 /* Each record is what was stored: are they all those of the last commit? */
 static int
-check_digest(struct store *s, const char *session, int64_t layer,
-             uint64_t digest)
+read_check_digest(struct store *s, const char *session, int64_t layer,
+                  uint64_t digest)
 {
     struct layer l;
 
@@ -94,10 +95,10 @@ store_read(struct store *s, const char *session, size_t max,
         r = walk_init(&w, s, &c, place->key, place->len);
     if (r != 0)
         return r;
-    r = add_some(&w, max, place, frames);
+    r = read_add_some(&w, max, place, frames);
     if (r == -EBADMSG && w.key)
         return walk_blame(s, &c, session, w.key, w.key_len);
     if (r == 0 && place->is_done)
-        r = check_digest(s, session, f.layer, place->digest);
+        r = read_check_digest(s, session, f.layer, place->digest);
     return frames->error ? store_fail(s, frames->error, "no memory") : r;
 }

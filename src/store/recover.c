@@ -45,7 +45,7 @@ log_put(sqlite3_file *f)
 }
 
 static int
-set_aside(struct store *s, const char *dir)
+recover_set_aside(struct store *s, const char *dir)
 {
     char path[STORE_PATH_BYTES], aside[STORE_PATH_BYTES + 16];
 
@@ -67,7 +67,7 @@ recover_check_log(struct store *s, const char *dir)
     if (r == 0)
         r = log_open(s, dir, &f);
     if (r > 0 && wal_salts(f, &salts) && !ledger_knows_log(s, salts))
-        r = set_aside(s, dir);
+        r = recover_set_aside(s, dir);
     if (r >= 0 && ledger_set_log(s, LEDGER_LOG_ANY) < 0)
         r = ledger_give_up(s);
     return r < 0 ? r : 0;
@@ -78,7 +78,7 @@ recover_check_log(struct store *s, const char *dir)
 /* The number of its last commit; 0: there is no such session. One that cannot
  * be read is none. */
 static int
-commits_of(struct store *s, const char *id, uint64_t *ret)
+recover_commits_of(struct store *s, const char *id, uint64_t *ret)
 {
     char text[sizeof((struct claim *)0)->id + 1] = "";
     int64_t n = 0;
@@ -90,7 +90,7 @@ commits_of(struct store *s, const char *id, uint64_t *ret)
 }
 
 static bool
-is_met(const struct claim *c, uint64_t has)
+recover_is_met(const struct claim *c, uint64_t has)
 {
     if (c->commits == LEDGER_ENDED)
         return !has || has == LEDGER_ENDED;
@@ -99,15 +99,15 @@ is_met(const struct claim *c, uint64_t has)
 
 /* How many claims the store does not meet. */
 static int
-check_claims(struct store *s)
+recover_check_claims(struct store *s)
 {
     struct ledger *l = &s->ledger;
     int n = 0, r = 0;
 
     for (size_t i = 0; i < l->n_old && r == 0; i++) {
         struct claim *c = &l->old[i];
-        r = commits_of(s, c->id, &c->had);
-        c->is_met = is_met(c, c->had);
+        r = recover_commits_of(s, c->id, &c->had);
+        c->is_met = recover_is_met(c, c->had);
         n += !c->is_met;
     }
     return r < 0 ? r : n;
@@ -116,7 +116,7 @@ check_claims(struct store *s)
 int
 recover_log(struct store *s, const char *dir)
 {
-    int n = check_claims(s);
+    int n = recover_check_claims(s);
 
     if (n < 0)
         return n;
@@ -127,13 +127,13 @@ recover_log(struct store *s, const char *dir)
 /* --- reports */
 
 static int
-report(struct store *s, const char *id, const char *text)
+recover_report(struct store *s, const char *id, const char *text)
 {
     return sql_run(s, SQL_damage_insert, "tt", id, text);
 }
 
 static int
-end_as_row(void *arg, const struct store_session *row)
+recover_end_as_row(void *arg, const struct store_session *row)
 {
     struct store_session ended = *row;
 
@@ -143,27 +143,29 @@ end_as_row(void *arg, const struct store_session *row)
 
 /* Only the end of it is missing. */
 static int
-end_again(struct store *s, const char *id)
+recover_end_again(struct store *s, const char *id)
 {
-    int r = store_session_get(s, id, end_as_row, s);
+    int r = store_session_get(s, id, recover_end_as_row, s);
 
-    return r < 0 ? r : report(s, id, "its end was lost, and was done again");
+    return r < 0
+               ? r
+               : recover_report(s, id, "its end was lost, and was done again");
 }
 
 static int
-report_claim(struct store *s, const struct claim *c)
+recover_report_claim(struct store *s, const struct claim *c)
 {
     char id[sizeof c->id + 1] = "", text[160];
     unsigned long long had = c->had, to = c->commits;
     uint64_t has;
 
     memcpy(id, c->id, sizeof c->id);
-    int r = commits_of(s, id, &has);
+    int r = recover_commits_of(s, id, &has);
     if (r < 0)
         return r;
     if (c->commits == LEDGER_ENDED)
-        return is_met(c, has) ? 0 : end_again(s, id);
-    if (is_met(c, has))
+        return recover_is_met(c, has) ? 0 : recover_end_again(s, id);
+    if (recover_is_met(c, has))
         (void)snprintf(text, sizeof text,
                        "the log was damaged: its commits %llu to %llu were "
                        "behind the damage, and are recovered",
@@ -179,11 +181,11 @@ report_claim(struct store *s, const struct claim *c)
                        "the log was damaged: the session is lost, with its "
                        "%llu commits",
                        to);
-    return report(s, id, text);
+    return recover_report(s, id, text);
 }
 
 static int
-report_claims(struct store *s)
+recover_report_claims(struct store *s)
 {
     const struct ledger *l = &s->ledger;
     int n = 0, r = 0;
@@ -192,23 +194,25 @@ report_claims(struct store *s)
         if (l->old[i].is_met)
             continue;
         n++;
-        r = report_claim(s, &l->old[i]);
+        r = recover_report_claim(s, &l->old[i]);
     }
     if (r == 0 && n)
-        r = report(s, "",
-                   "the log does not have all that was acknowledged: a part "
-                   "of it is damaged or missing");
+        r = recover_report(
+            s, "",
+            "the log does not have all that was acknowledged: a part "
+            "of it is damaged or missing");
     if (r == 0 && s->is_log_foreign)
-        r = report(s, "",
-                   "the log was not the one that belongs to the database; it "
-                   "is kept as store.db-wal.damaged");
+        r = recover_report(
+            s, "",
+            "the log was not the one that belongs to the database; it "
+            "is kept as store.db-wal.damaged");
     return r;
 }
 
 /* --- rows of sessions */
 
 static int
-take_sum(void *arg, const struct store_session *row)
+recover_take_sum(void *arg, const struct store_session *row)
 {
     *(int64_t *)arg = row_sum(row);
     return 0;
@@ -216,12 +220,12 @@ take_sum(void *arg, const struct store_session *row)
 
 /* Its layer has the sum of the row as it is. */
 static int
-accept_row(struct store *s, const char *id, int64_t layer)
+recover_accept_row(struct store *s, const char *id, int64_t layer)
 {
     struct layer l;
     int64_t sum = 0;
 
-    int r = store_session_get(s, id, take_sum, &sum);
+    int r = store_session_get(s, id, recover_take_sum, &sum);
     if (r == 0)
         r = layer_get(s, layer, &l);
     l.row_sum = sum;
@@ -230,51 +234,52 @@ accept_row(struct store *s, const char *id, int64_t layer)
 
 /* The row stays as it is, and is reported once. */
 static int
-report_row(struct store *s, const char *id, int64_t layer)
+recover_report_row(struct store *s, const char *id, int64_t layer)
 {
-    int r = accept_row(s, id, layer);
+    int r = recover_accept_row(s, id, layer);
 
     if (r < 0 && r != -EBADMSG && r != -ENOENT)
         return r;
-    return report(s, id,
-                  "its row is damaged: its label, limits, options or state "
-                  "may not be what they were");
+    return recover_report(
+        s, id,
+        "its row is damaged: its label, limits, options or state "
+        "may not be what they were");
 }
 
 static int
-check_one(void *arg, const struct store_session *row)
+recover_check_one(void *arg, const struct store_session *row)
 {
     return row_check(arg, row);
 }
 
 /* Are all rows what was written? With `reports`, says which are not. */
 static int
-check_rows(struct store *s, bool *is_bad, bool reports)
+recover_check_rows(struct store *s, bool *is_bad, bool reports)
 {
     int64_t number = 0, layer;
     char id[65];
     int r;
 
     while ((r = row_next(s, &number, id, &layer)) > 0) {
-        r = store_session_get(s, id, check_one, s);
+        r = store_session_get(s, id, recover_check_one, s);
         if (r == 0)
             continue;
         *is_bad = true;
         if (r == -EBADMSG || r == -ENOENT)
-            r = reports ? report_row(s, id, layer) : 0;
+            r = reports ? recover_report_row(s, id, layer) : 0;
         if (r < 0)
             return r;
     }
     if (r != -EBADMSG)
         return r;
     *is_bad = true;
-    return reports ? report(s, "", store_why(s)) : 0;
+    return reports ? recover_report(s, "", store_why(s)) : 0;
 }
 
 /* --- all */
 
 static int
-write_reports(struct store *s, const char *dir)
+recover_write_reports(struct store *s, const char *dir)
 {
     bool has_bad;
 
@@ -283,9 +288,9 @@ write_reports(struct store *s, const char *dir)
         return r;
     r = salvage_is_there(dir) ? salvage_import(s, dir) : 0;
     if (r == 0)
-        r = report_claims(s);
+        r = recover_report_claims(s);
     if (r == 0)
-        r = check_rows(s, &has_bad, true);
+        r = recover_check_rows(s, &has_bad, true);
     if (r == 0)
         return store_end(s);
     store_undo(s);
@@ -294,7 +299,7 @@ write_reports(struct store *s, const char *dir)
 
 /* From now on there is nothing to claim but what is there. */
 static int
-begin_ledger(struct store *s)
+recover_begin_ledger(struct store *s)
 {
     struct ledger *l = &s->ledger;
 
@@ -311,19 +316,19 @@ recover_sessions(struct store *s, const char *dir)
 
     for (size_t i = 0; i < s->ledger.n_old; i++)
         is_bad |= !s->ledger.old[i].is_met;
-    int r = check_rows(s, &is_bad, false);
+    int r = recover_check_rows(s, &is_bad, false);
     if (r == 0 && is_bad)
-        r = write_reports(s, dir);
+        r = recover_write_reports(s, dir);
     if (r < 0)
         return r;
     salvage_remove(dir);
-    return begin_ledger(s);
+    return recover_begin_ledger(s);
 }
 
 /* --- formats that had no digests */
 
 static int
-upgrade_layer(struct store *s, int64_t id)
+recover_upgrade_layer(struct store *s, int64_t id)
 {
     CLEANUP(chain_fini) struct chain c = {0};
     CLEANUP(walk_fini) struct walk w = {0};
@@ -352,9 +357,9 @@ recover_upgrade(struct store *s)
     int r;
 
     while ((r = row_next(s, &number, id, &layer)) > 0) {
-        r = upgrade_layer(s, layer);
+        r = recover_upgrade_layer(s, layer);
         if (r == 0)
-            r = accept_row(s, id, layer);
+            r = recover_accept_row(s, id, layer);
         if (r < 0 && r != -EBADMSG) /* what is damaged is found by checks */
             return r;
     }

@@ -19,7 +19,7 @@
 enum { RESERVE_BYTES = 8 << 20 };
 
 static off_t
-size_of(const struct store *s)
+reserve_size_of(const struct store *s)
 {
     return s->options.reserve_bytes ? s->options.reserve_bytes : RESERVE_BYTES;
 }
@@ -29,7 +29,7 @@ reserve_fill(struct store *s)
 {
     if (!s->is_reserve_used)
         return 0;
-    int error = posix_fallocate(s->reserve_hfd, 0, size_of(s));
+    int error = posix_fallocate(s->reserve_hfd, 0, reserve_size_of(s));
     if (error) {
         (void)!ftruncate(s->reserve_hfd, 0);
         return store_fail(
@@ -74,7 +74,7 @@ reserve_open(struct store *s, const char *dir)
         open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->reserve_hfd < 0 || fstat(s->reserve_hfd, &st))
         return;
-    s->is_reserve_used = st.st_size < size_of(s);
+    s->is_reserve_used = st.st_size < reserve_size_of(s);
     if (reserve_fill(s) == 0 || was_there)
         return;
     /* There never was one, and the disk has no space for it: the store works

@@ -34,13 +34,13 @@ enum { PIECE_BYTES = 256 << 10 };
 
 /* Names are in the store's folder, of which this is a descriptor. */
 static int
-open_folder(const char *dir)
+salvage_open_folder(const char *dir)
 {
     return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static void
-remove_folder(int dir_hfd, const char *name)
+salvage_remove_folder(int dir_hfd, const char *name)
 {
     static const char *const files[] = {"store.db", "store.db-wal", "lock"};
     char path[64];
@@ -55,7 +55,7 @@ remove_folder(int dir_hfd, const char *name)
 bool
 salvage_is_there(const char *dir)
 {
-    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+    CLEANUP(hfd_closep) int dir_hfd = salvage_open_folder(dir);
 
     return faccessat(dir_hfd, "salvage/store.db-wal", F_OK, 0) == 0;
 }
@@ -63,13 +63,13 @@ salvage_is_there(const char *dir)
 void
 salvage_remove(const char *dir)
 {
-    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+    CLEANUP(hfd_closep) int dir_hfd = salvage_open_folder(dir);
 
-    remove_folder(dir_hfd, "salvage");
+    salvage_remove_folder(dir_hfd, "salvage");
 }
 
 static int
-write_log(int dir_hfd, sqlite3_file *log, const struct wal *w)
+salvage_write_log(int dir_hfd, sqlite3_file *log, const struct wal *w)
 {
     enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
     CLEANUP(hfd_closep)
@@ -79,13 +79,13 @@ write_log(int dir_hfd, sqlite3_file *log, const struct wal *w)
 }
 
 static int
-make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
+salvage_make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
 {
-    remove_folder(dir_hfd, "salvage.new");
+    salvage_remove_folder(dir_hfd, "salvage.new");
     if (mkdirat(dir_hfd, "salvage.new", 0700) ||
         linkat(dir_hfd, "store.db", dir_hfd, "salvage.new/store.db", 0))
         return -errno;
-    int r = write_log(dir_hfd, log, w);
+    int r = salvage_write_log(dir_hfd, log, w);
     if (r < 0)
         return r;
     return renameat(dir_hfd, "salvage.new", dir_hfd, "salvage") ||
@@ -108,8 +108,8 @@ salvage_make(struct store *s, const char *dir)
         return store_fail(s, r, "the store's log cannot be read");
     if (w.n <= w.n_prefix)
         return 0;
-    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
-    r = make_folder(dir_hfd, log, &w);
+    CLEANUP(hfd_closep) int dir_hfd = salvage_open_folder(dir);
+    r = salvage_make_folder(dir_hfd, log, &w);
     return r < 0 ? store_fail(s, r,
                               "the log is damaged, and the commits behind the "
                               "damage cannot be copied to %s/salvage.new: %s",
@@ -118,7 +118,7 @@ salvage_make(struct store *s, const char *dir)
 }
 
 static int
-open_copy(struct store *s, const char *dir, struct store **ret)
+salvage_open_copy(struct store *s, const char *dir, struct store **ret)
 {
     const struct store_options o = {.vfs = "unix-none", /* it is locked */
                                     .is_old = true,
@@ -133,7 +133,7 @@ open_copy(struct store *s, const char *dir, struct store **ret)
 /* --- all of it */
 
 static int
-read_session(void *arg, const struct store_session *row)
+salvage_read_session(void *arg, const struct store_session *row)
 {
     struct store *copy = arg;
     struct store_place place = {0};
@@ -150,7 +150,7 @@ read_session(void *arg, const struct store_session *row)
 }
 
 static int
-check_pages(struct store *copy)
+salvage_check_pages(struct store *copy)
 {
     SQL *st = sql_start(copy, SQL_pages_check, "");
     int r = sql_step(copy, st);
@@ -162,10 +162,10 @@ check_pages(struct store *copy)
 
 /* Does it have all that is claimed? */
 static int
-check_copy(struct store *s, struct store *copy)
+salvage_check_copy(struct store *s, struct store *copy)
 {
     const struct ledger *l = &s->ledger;
-    int r = check_pages(copy);
+    int r = salvage_check_pages(copy);
 
     for (size_t i = 0; i < l->n_old && r == 0; i++) {
         char id[sizeof l->old->id + 1] = "";
@@ -178,13 +178,13 @@ check_copy(struct store *s, struct store *copy)
     }
     return r < 0 ? r
                  : store_session_list(copy, &(struct store_filter){0},
-                                      read_session, copy);
+                                      salvage_read_session, copy);
 }
 
 static int
-take_log(struct store *s, const char *dir)
+salvage_take_log(struct store *s, const char *dir)
 {
-    CLEANUP(hfd_closep) int dir_hfd = open_folder(dir);
+    CLEANUP(hfd_closep) int dir_hfd = salvage_open_folder(dir);
 
     int r = ledger_set_log(s, LEDGER_LOG_ANY);
     if (r < 0)
@@ -193,7 +193,7 @@ take_log(struct store *s, const char *dir)
         fsync(dir_hfd))
         return store_fail(s, -errno, "%s/store.db-wal: %s", dir,
                           strerror(errno));
-    remove_folder(dir_hfd, "salvage");
+    salvage_remove_folder(dir_hfd, "salvage");
     return 1;
 }
 
@@ -202,11 +202,11 @@ salvage_install(struct store *s, const char *dir)
 {
     CLEANUP(store_freep) struct store *copy = NULL;
 
-    int r = open_copy(s, dir, &copy);
+    int r = salvage_open_copy(s, dir, &copy);
     if (r == 0)
-        r = check_copy(s, copy);
+        r = salvage_check_copy(s, copy);
     if (r == 0)
-        return take_log(s, dir);
+        return salvage_take_log(s, dir);
     return r == -EBADMSG ? 0 : r;
 }
 
@@ -218,8 +218,8 @@ struct import {
 
 /* Without the end frame, which no commit has. */
 static int
-read_piece(struct store *from, const char *id, struct store_place *place,
-           struct buf *frames)
+salvage_read_piece(struct store *from, const char *id,
+                   struct store_place *place, struct buf *frames)
 {
     frames->len = 0;
     int r = store_read(from, id, PIECE_BYTES, place, frames);
@@ -229,7 +229,7 @@ read_piece(struct store *from, const char *id, struct store_place *place,
 }
 
 static int
-copy_records(const struct import *m, const char *id)
+salvage_copy_records(const struct import *m, const char *id)
 {
     struct store_place place = {0};
     struct buf frames;
@@ -237,7 +237,7 @@ copy_records(const struct import *m, const char *id)
 
     buf_init(&frames, SIZE_MAX);
     while (r == 0 && !place.is_done) {
-        r = read_piece(m->from, id, &place, &frames);
+        r = salvage_read_piece(m->from, id, &place, &frames);
         struct store_batch b = {.session = id,
                                 .frames = frames.p,
                                 .len = frames.len,
@@ -251,7 +251,7 @@ copy_records(const struct import *m, const char *id)
 
 /* An empty layer to write to, which will count commits as the other does. */
 static int
-begin_records(const struct import *m, const struct store_session *row)
+salvage_begin_records(const struct import *m, const struct store_session *row)
 {
     int64_t commits = 0, layer = 0;
     struct row f = {0};
@@ -280,8 +280,8 @@ import_session(const struct import *m, const struct store_session *row)
     if (r == -ENOENT)
         r = store_session_create(m->to, row);
     if (r == 0)
-        r = begin_records(m, row);
-    return r < 0 ? r : copy_records(m, row->id);
+        r = salvage_begin_records(m, row);
+    return r < 0 ? r : salvage_copy_records(m, row->id);
 }
 
 static int
@@ -297,7 +297,7 @@ import_row(void *arg, const struct store_session *row)
 
 /* Does the copy have more of it than the store? */
 static int
-is_newer(const struct import *m, const char *id, uint64_t had)
+salvage_is_newer(const struct import *m, const char *id, uint64_t had)
 {
     int64_t has = 0;
     int r = sql_number(m->from, &has, SQL_session_commits, "t", id);
@@ -306,7 +306,7 @@ is_newer(const struct import *m, const char *id, uint64_t had)
 }
 
 static int
-copy_event(void *arg, const struct store_event *e)
+salvage_copy_event(void *arg, const struct store_event *e)
 {
     const struct import *m = arg;
 
@@ -326,7 +326,7 @@ import_all(const struct import *m)
         char id[sizeof l->old->id + 1] = "";
         memcpy(id, l->old[i].id, sizeof id - 1);
         if (!l->old[i].is_met)
-            r = is_newer(m, id, l->old[i].had);
+            r = salvage_is_newer(m, id, l->old[i].had);
         if (r > 0)
             r = store_session_get(m->from, id, import_row, (void *)m);
         if (r == -EBADMSG || r == -ENOENT || r == -EDQUOT)
@@ -335,8 +335,8 @@ import_all(const struct import *m)
     if (r == 0)
         r = sql_number(m->to, &last, SQL_event_last, "");
     if (r == 0)
-        r = store_event_list(m->from, NULL, (uint64_t)last, 0, copy_event,
-                             (void *)m);
+        r = store_event_list(m->from, NULL, (uint64_t)last, 0,
+                             salvage_copy_event, (void *)m);
     return r == -EBADMSG ? 0 : r;
 }
 
@@ -345,7 +345,7 @@ salvage_import(struct store *s, const char *dir)
 {
     CLEANUP(store_freep) struct store *copy = NULL;
 
-    int r = open_copy(s, dir, &copy);
+    int r = salvage_open_copy(s, dir, &copy);
     if (r < 0) /* nothing of it can be used */
         return r == -EBADMSG || r == -EPROTO ? 0 : r;
     return import_all(&(struct import){s, copy});

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static int
-no_session(struct store *s, const char *id)
+session_no_session(struct store *s, const char *id)
 {
     return store_fail(s, -ENOENT, "there is no session %.64s", id);
 }
@@ -20,7 +20,7 @@ row_find(struct store *s, const char *id, struct row *ret)
     if (r < 0)
         return r;
     if (!r)
-        return no_session(s, id);
+        return session_no_session(s, id);
     *ret = (struct row){
         .number = sqlite3_column_int64(st, 0),
         .layer = sqlite3_column_int64(st, 1),
@@ -34,7 +34,8 @@ row_find(struct store *s, const char *id, struct row *ret)
 /* --- writing */
 
 static int
-write_row(struct store *s, enum statement name, const struct store_session *w)
+session_write_row(struct store *s, enum statement name,
+                  const struct store_session *w)
 {
     const struct store_amounts *q = &w->quota;
 
@@ -47,13 +48,14 @@ write_row(struct store *s, enum statement name, const struct store_session *w)
 
 /* Makes the row, its layer to follow. */
 static int
-insert(struct store *s, const struct store_session *row, int64_t *ret_number)
+session_insert(struct store *s, const struct store_session *row,
+               int64_t *ret_number)
 {
     size_t len = strlen(row->id);
 
     if (!len || len > 64)
         return store_fail(s, -EINVAL, "a session's id has 1 to 64 bytes");
-    int r = write_row(s, SQL_session_insert, row);
+    int r = session_write_row(s, SQL_session_insert, row);
     if (r == -EEXIST)
         return store_fail(s, r, "there is a session %s", row->id);
     if (r == 0)
@@ -62,7 +64,7 @@ insert(struct store *s, const struct store_session *row, int64_t *ret_number)
 }
 
 static int
-give_layer(struct store *s, int64_t number, const struct layer *l)
+session_give_layer(struct store *s, int64_t number, const struct layer *l)
 {
     struct layer own = *l;
     int64_t id;
@@ -73,16 +75,17 @@ give_layer(struct store *s, int64_t number, const struct layer *l)
 }
 
 static int
-create(struct store *s, const struct store_session *row, const struct layer *l)
+session_create(struct store *s, const struct store_session *row,
+               const struct layer *l)
 {
     struct layer own = *l;
     int64_t number = 0;
 
     own.commits = 1;
     own.row_sum = row_sum(row);
-    int r = insert(s, row, &number);
+    int r = session_insert(s, row, &number);
     if (r == 0)
-        r = give_layer(s, number, &own);
+        r = session_give_layer(s, number, &own);
     return r < 0 ? r : ledger_claim(s, row->id, own.commits);
 }
 
@@ -91,12 +94,13 @@ store_session_create(struct store *s, const struct store_session *row)
 {
     int r = op_begin(s);
 
-    return r < 0 ? r : op_end(s, create(s, row, &(struct layer){0}));
+    return r < 0 ? r : op_end(s, session_create(s, row, &(struct layer){0}));
 }
 
 /* Its layer counts this as a commit, and knows what the row then is. */
 static int
-update(struct store *s, const struct store_session *row, struct row *ret)
+session_update(struct store *s, const struct store_session *row,
+               struct row *ret)
 {
     struct layer l = {0};
 
@@ -104,7 +108,7 @@ update(struct store *s, const struct store_session *row, struct row *ret)
     if (r == 0)
         r = layer_get(s, ret->layer, &l);
     if (r == 0)
-        r = write_row(s, SQL_session_update, row);
+        r = session_write_row(s, SQL_session_update, row);
     if (r < 0)
         return r;
     l.commits++;
@@ -119,7 +123,7 @@ store_session_update(struct store *s, const struct store_session *row)
     struct row f = {0};
     int r = op_begin(s);
 
-    return r < 0 ? r : op_end(s, update(s, row, &f));
+    return r < 0 ? r : op_end(s, session_update(s, row, &f));
 }
 
 int
@@ -131,11 +135,11 @@ row_drop_staging(struct store *s, int64_t number, int64_t layer)
 }
 
 static int
-end(struct store *s, const struct store_session *row)
+session_end(struct store *s, const struct store_session *row)
 {
     struct row f = {0};
 
-    int r = update(s, row, &f);
+    int r = session_update(s, row, &f);
     if (r == 0 && f.staging)
         r = row_drop_staging(s, f.number, f.staging);
     if (r == 0)
@@ -150,11 +154,11 @@ store_session_end(struct store *s, const struct store_session *row)
 {
     int r = op_begin(s);
 
-    return r < 0 ? r : op_end(s, end(s, row));
+    return r < 0 ? r : op_end(s, session_end(s, row));
 }
 
 static int
-discard(struct store *s, const char *id)
+session_discard(struct store *s, const char *id)
 {
     struct row f = {0};
 
@@ -169,7 +173,7 @@ store_discard(struct store *s, const char *session)
 {
     int r = op_begin(s);
 
-    return r < 0 ? r : op_end(s, discard(s, session));
+    return r < 0 ? r : op_end(s, session_discard(s, session));
 }
 
 /* --- forks */
@@ -177,8 +181,8 @@ store_discard(struct store *s, const char *session)
 /* The layer of `from` becomes the parent of two new ones. If it is empty, it
  * may as well stay, and the new one has its parent. */
 static int
-fork_layer(struct store *s, const struct row *from,
-           const struct store_session *to)
+session_fork_layer(struct store *s, const struct row *from,
+                   const struct store_session *to)
 {
     struct layer l;
     int64_t is_empty = 0;
@@ -190,12 +194,12 @@ fork_layer(struct store *s, const struct row *from,
     if (r < 0)
         return r;
     if (is_empty)
-        return create(s, to, &l);
+        return session_create(s, to, &l);
     l.parent = from->layer;
     r = layer_disown(s, from->layer);
     if (r == 0)
-        r = give_layer(s, from->number, &l);
-    return r < 0 ? r : create(s, to, &l);
+        r = session_give_layer(s, from->number, &l);
+    return r < 0 ? r : session_create(s, to, &l);
 }
 
 int
@@ -207,13 +211,13 @@ store_fork(struct store *s, const char *from, const struct store_session *to)
     if (r < 0)
         return r;
     r = row_find(s, from, &f);
-    return op_end(s, r < 0 ? r : fork_layer(s, &f, to));
+    return op_end(s, r < 0 ? r : session_fork_layer(s, &f, to));
 }
 
 /* --- reading */
 
 static struct store_amounts
-amounts(sqlite3_stmt *st, int i)
+session_amounts(sqlite3_stmt *st, int i)
 {
     return (struct store_amounts){
         .bytes = (uint64_t)sqlite3_column_int64(st, i),
@@ -225,7 +229,7 @@ amounts(sqlite3_stmt *st, int i)
 }
 
 static uint64_t
-mix_text(uint64_t h, const char *text)
+session_mix_text(uint64_t h, const char *text)
 {
     return mix(h, text ? text : "", text ? strlen(text) : 0);
 }
@@ -233,12 +237,12 @@ mix_text(uint64_t h, const char *text)
 int64_t
 row_sum(const struct store_session *row)
 {
-    uint64_t h = mix_text(0, row->id);
+    uint64_t h = session_mix_text(0, row->id);
 
-    h = mix_text(mix_text(h, row->agent), row->label);
-    h = mix_text(mix_text(h, row->state), row->cause);
-    h = mix_text(mix_text(h, row->limits), row->options);
-    h = mix_text(mix_text(h, row->image), row->shell);
+    h = session_mix_text(session_mix_text(h, row->agent), row->label);
+    h = session_mix_text(session_mix_text(h, row->state), row->cause);
+    h = session_mix_text(session_mix_text(h, row->limits), row->options);
+    h = session_mix_text(session_mix_text(h, row->image), row->shell);
     h = mix(h + row->is_interval, &row->changed_ms, sizeof row->changed_ms);
     return (int64_t)mix(h, &row->quota, sizeof row->quota);
 }
@@ -273,7 +277,7 @@ row_next(struct store *s, int64_t *number, char ret_id[65], int64_t *ret_layer)
 }
 
 static int
-give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
+session_give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
 {
     const struct store_session row = {
         .number = (uint64_t)sqlite3_column_int64(st, 0),
@@ -289,8 +293,8 @@ give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
         .created_ms = sqlite3_column_int64(st, 10),
         .changed_ms = sqlite3_column_int64(st, 11),
         .is_interval = sqlite3_column_int(st, 12),
-        .quota = amounts(st, 13),
-        .used = amounts(st, 18),
+        .quota = session_amounts(st, 13),
+        .used = session_amounts(st, 18),
         .has_ended = !sqlite3_column_int64(st, 23),
     };
 
@@ -306,7 +310,7 @@ store_session_get(struct store *s, const char *id, store_session_fn *fn,
 
     if (r < 0)
         return r;
-    return r ? give_row(st, fn, arg) : no_session(s, id);
+    return r ? session_give_row(st, fn, arg) : session_no_session(s, id);
 }
 
 int
@@ -319,7 +323,7 @@ store_session_list(struct store *s, const struct store_filter *f,
     int r = sql_step(s, st);
 
     while (r > 0) {
-        r = give_row(st, fn, arg);
+        r = session_give_row(st, fn, arg);
         if (r)
             return r;
         r = sql_step(s, st);

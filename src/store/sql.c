@@ -24,7 +24,7 @@ store_fail(struct store *s, int error, const char *format, ...)
 }
 
 static int
-errno_of(sqlite3 *db)
+sql_errno_of(sqlite3 *db)
 {
     static const struct {
         int code, error;
@@ -46,7 +46,7 @@ errno_of(sqlite3 *db)
 int
 sql_fail(struct store *s)
 {
-    int error = errno_of(s->db);
+    int error = sql_errno_of(s->db);
 
     if (error == -EBADMSG)
         return store_fail(s, error,
@@ -56,7 +56,7 @@ sql_fail(struct store *s)
 }
 
 static int
-bind_one(sqlite3_stmt *st, int i, char letter, va_list *args)
+sql_bind_one(sqlite3_stmt *st, int i, char letter, va_list *args)
 {
     switch (letter) {
     case 'i':
@@ -76,7 +76,8 @@ bind_one(sqlite3_stmt *st, int i, char letter, va_list *args)
 }
 
 static sqlite3_stmt *
-start(struct store *s, enum statement name, const char *letters, va_list *args)
+sql_start_list(struct store *s, enum statement name, const char *letters,
+               va_list *args)
 {
     sqlite3_stmt **st = &s->statements[name];
 
@@ -86,7 +87,7 @@ start(struct store *s, enum statement name, const char *letters, va_list *args)
         return NULL;
     }
     for (int i = 0; letters[i]; i++) {
-        if (bind_one(*st, i + 1, letters[i], args)) {
+        if (sql_bind_one(*st, i + 1, letters[i], args)) {
             (void)sql_fail(s);
             return NULL;
         }
@@ -100,7 +101,7 @@ sql_start(struct store *s, enum statement name, const char *letters, ...)
     va_list args;
 
     va_start(args, letters);
-    sqlite3_stmt *st = start(s, name, letters, &args);
+    sqlite3_stmt *st = sql_start_list(s, name, letters, &args);
     va_end(args);
     return st;
 }
@@ -109,7 +110,7 @@ int
 sql_step(struct store *s, sqlite3_stmt *st)
 {
     if (!st)
-        return errno_of(s->db);
+        return sql_errno_of(s->db);
     int code = sqlite3_step(st);
     if (code == SQLITE_ROW)
         return 1;
@@ -131,7 +132,7 @@ sql_run(struct store *s, enum statement name, const char *letters, ...)
     va_list args;
 
     va_start(args, letters);
-    SQL *st = start(s, name, letters, &args);
+    SQL *st = sql_start_list(s, name, letters, &args);
     va_end(args);
     int r = sql_step(s, st);
     return r < 0 ? r : 0;
@@ -144,7 +145,7 @@ sql_number(struct store *s, int64_t *ret, enum statement name,
     va_list args;
 
     va_start(args, letters);
-    SQL *st = start(s, name, letters, &args);
+    SQL *st = sql_start_list(s, name, letters, &args);
     va_end(args);
     int r = sql_step(s, st);
     if (r < 0)
@@ -168,7 +169,7 @@ op_begin(struct store *s)
 {
     if (s->is_begun && s->broken)
         return store_fail(s, s->broken, "the store: the transaction is gone");
-    int r = s->is_begun ? 0 : log_mend(s);
+    int r = s->is_begun ? 0 : log_repair(s);
     if (r == 0 && !s->is_begun)
         r = sql_set_durable(s, true);
     if (r == 0 && !s->is_alone)
@@ -180,7 +181,7 @@ op_begin(struct store *s)
 
 /* Some errors have SQLite undo the whole transaction by itself. */
 static bool
-is_gone(struct store *s, int error)
+sql_is_gone(struct store *s, int error)
 {
     if (!sqlite3_get_autocommit(s->db))
         return false;
@@ -210,13 +211,13 @@ op_end(struct store *s, int error)
         ledger_undo(s);
         s->is_doubtful |= s->is_unsynced;
     }
-    if (is_gone(s, error))
+    if (sql_is_gone(s, error))
         return error;
     memcpy(why, s->why, sizeof why);
     if (!sql_run(s, SQL_rollback_to, ""))
         (void)sql_run(s, SQL_release, "");
     memcpy(s->why, why, sizeof why);
-    (void)is_gone(s, error);
+    (void)sql_is_gone(s, error);
     return error;
 }
 

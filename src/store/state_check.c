@@ -39,7 +39,7 @@ state_check_add(struct state_check *c, size_t n)
 }
 
 static int
-refuse(struct state_check *c, const char *what)
+state_check_refuse(struct state_check *c, const char *what)
 {
     (void)snprintf(c->why, sizeof c->why, "in the records of its state: %s",
                    what);
@@ -48,7 +48,7 @@ refuse(struct state_check *c, const char *what)
 
 /* Removes the first bytes. Nothing is kept for nothing. */
 static void
-cut(struct state_check *c, size_t n)
+state_check_cut(struct state_check *c, size_t n)
 {
     c->len -= n;
     c->n_whole = 0;
@@ -61,8 +61,8 @@ cut(struct state_check *c, size_t n)
 }
 
 static int
-give(struct state_check *c, bool is_last, size_t end_bytes,
-     struct state_part *ret)
+state_check_give(struct state_check *c, bool is_last, size_t end_bytes,
+                 struct state_part *ret)
 {
     struct state_part part = {.len = c->n_whole,
                               .commit = c->commit + 1,
@@ -75,7 +75,7 @@ give(struct state_check *c, bool is_last, size_t end_bytes,
             return -ENOMEM;
         memcpy(part.frames, c->p, part.len);
     }
-    cut(c, part.len + end_bytes);
+    state_check_cut(c, part.len + end_bytes);
     c->is_amid = !is_last;
     c->commit += is_last;
     *ret = part;
@@ -83,23 +83,25 @@ give(struct state_check *c, bool is_last, size_t end_bytes,
 }
 
 static int
-give_last(struct state_check *c, const uint8_t *frame, struct state_part *ret)
+state_check_give_last(struct state_check *c, const uint8_t *frame,
+                      struct state_part *ret)
 {
     if (record_end_get(frame + RECORD_HEAD_BYTES) != c->commit + 1)
-        return refuse(c, "commits are not in order");
-    return give(c, true, RECORD_HEAD_BYTES + RECORD_END_BYTES, ret);
+        return state_check_refuse(c, "commits are not in order");
+    return state_check_give(c, true, RECORD_HEAD_BYTES + RECORD_END_BYTES, ret);
 }
 
 /* 1: the next frame is whole. */
 static int
-look(struct state_check *c, struct record_head *ret, size_t *ret_len)
+state_check_look(struct state_check *c, struct record_head *ret,
+                 size_t *ret_len)
 {
     size_t left = c->len - c->n_whole;
 
     if (left < RECORD_HEAD_BYTES)
         return 0;
     if (record_head_get((const uint8_t *)c->p + c->n_whole, ret))
-        return refuse(c, "a frame without form");
+        return state_check_refuse(c, "a frame without form");
     *ret_len = RECORD_HEAD_BYTES + ret->key_len + (size_t)ret->value_len;
     return left >= *ret_len;
 }
@@ -111,12 +113,13 @@ state_check_take(struct state_check *c, struct state_part *ret)
     size_t len;
     int r;
 
-    while ((r = look(c, &h, &len)) > 0) {
+    while ((r = state_check_look(c, &h, &len)) > 0) {
         if (h.op == RECORD_END)
-            return give_last(c, (const uint8_t *)c->p + c->n_whole, ret);
+            return state_check_give_last(c, (const uint8_t *)c->p + c->n_whole,
+                                         ret);
         c->n_whole += len;
         if (c->n_whole >= STATE_PART_BYTES)
-            return give(c, false, 0, ret);
+            return state_check_give(c, false, 0, ret);
     }
     return r;
 }

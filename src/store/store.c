@@ -67,13 +67,13 @@ static const char upgrade_1[] =
     " session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY(session, what));";
 
 static int
-exec(struct store *s, const char *text)
+store_exec(struct store *s, const char *text)
 {
     return sqlite3_exec(s->db, text, NULL, NULL, NULL) ? sql_fail(s) : 0;
 }
 
 static int
-pragma(struct store *s, const char *name, int64_t *ret)
+store_pragma(struct store *s, const char *name, int64_t *ret)
 {
     sqlite3_stmt *st;
     char query[64];
@@ -91,7 +91,7 @@ pragma(struct store *s, const char *name, int64_t *ret)
 
 /* The lock's file has the number of the process, for the message. */
 static int
-lock(struct store *s, const char *dir)
+store_lock(struct store *s, const char *dir)
 {
     char path[PATH_BYTES], owner[32] = "";
 
@@ -114,34 +114,34 @@ lock(struct store *s, const char *dir)
 }
 
 static int
-make_tables(struct store *s)
+store_make_tables(struct store *s)
 {
     char text[96];
-    int r = exec(s, "BEGIN IMMEDIATE");
+    int r = store_exec(s, "BEGIN IMMEDIATE");
 
     if (r == 0)
-        r = exec(s, schema);
+        r = store_exec(s, schema);
     (void)snprintf(text, sizeof text,
                    "PRAGMA application_id=%d; PRAGMA user_version=%d;"
                    "COMMIT",
                    APPLICATION, VERSION);
-    return r < 0 ? r : exec(s, text);
+    return r < 0 ? r : store_exec(s, text);
 }
 
 static int
-upgrade(struct store *s)
+store_upgrade(struct store *s)
 {
     char text[64];
-    int r = exec(s, "BEGIN IMMEDIATE");
+    int r = store_exec(s, "BEGIN IMMEDIATE");
 
     if (r == 0)
-        r = exec(s, upgrade_1);
+        r = store_exec(s, upgrade_1);
     if (r == 0)
         r = recover_upgrade(s);
     (void)snprintf(text, sizeof text, "PRAGMA user_version=%d; COMMIT",
                    VERSION);
     if (r == 0)
-        r = exec(s, text);
+        r = store_exec(s, text);
     if (r < 0)
         (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return r;
@@ -149,23 +149,23 @@ upgrade(struct store *s)
 
 /* An empty file is a new store. */
 static int
-check_version(struct store *s, const char *dir)
+store_check_version(struct store *s, const char *dir)
 {
     int64_t application = 0, version = 0, pages = 0;
 
-    int r = pragma(s, "application_id", &application);
+    int r = store_pragma(s, "application_id", &application);
     if (r == 0)
-        r = pragma(s, "user_version", &version);
+        r = store_pragma(s, "user_version", &version);
     if (r == 0)
-        r = pragma(s, "page_count", &pages);
+        r = store_pragma(s, "page_count", &pages);
     if (r < 0)
         return r;
     if (!application && !version && pages <= 1)
-        return make_tables(s);
+        return store_make_tables(s);
     if (application != APPLICATION)
         return store_fail(s, -EBADMSG, "%s: store.db is not a store", dir);
     if (version == 1)
-        return upgrade(s);
+        return store_upgrade(s);
     if (version != VERSION)
         return store_fail(
             s, -EPROTO,
@@ -185,19 +185,19 @@ static const char settings[] =
     "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON";
 
 static int
-configure(struct store *s)
+store_configure(struct store *s)
 {
     char text[64];
-    int r = exec(s, settings);
+    int r = store_exec(s, settings);
 
     s->is_full = r == 0;
     (void)snprintf(text, sizeof text, "PRAGMA cache_size=-%zu",
                    s->options.cache_bytes >> 10);
-    return r < 0 ? r : exec(s, text);
+    return r < 0 ? r : store_exec(s, text);
 }
 
 static int
-open_database(struct store *s, const char *dir)
+store_open_database(struct store *s, const char *dir)
 {
     char path[PATH_BYTES];
 
@@ -214,14 +214,14 @@ open_database(struct store *s, const char *dir)
     sqlite3_extended_result_codes(s->db, 0);
     int r = s->options.is_copy ? 0 : recover_check_log(s, dir);
     if (r == 0)
-        r = configure(s);
+        r = store_configure(s);
     if (r == 0)
-        r = check_version(s, dir);
+        r = store_check_version(s, dir);
     return r < 0 ? r : log_init(s);
 }
 
 static void
-close_database(struct store *s)
+store_close_database(struct store *s)
 {
     for (size_t i = 0; i < N_STATEMENTS; i++)
         sqlite3_finalize(STEAL(s->statements[i]));
@@ -231,7 +231,7 @@ close_database(struct store *s)
 /* Workers do not outlive a supervisor, nor do commits that were not complete.
  */
 static int
-drop_staging(struct store *s)
+store_drop_staging(struct store *s)
 {
     int r = op_begin(s);
 
@@ -249,7 +249,7 @@ drop_staging(struct store *s)
 
 /* The folder, and those above it that are missing. */
 static int
-make_folders(struct store *s, const char *dir)
+store_make_folders(struct store *s, const char *dir)
 {
     char path[1024];
     size_t n = strspn(dir, "/");
@@ -268,24 +268,24 @@ make_folders(struct store *s, const char *dir)
 }
 
 static int
-open_all(struct store *s, const char *dir)
+store_open_all(struct store *s, const char *dir)
 {
-    int r = s->options.is_old ? 0 : make_folders(s, dir);
+    int r = s->options.is_old ? 0 : store_make_folders(s, dir);
     if (r == 0)
-        r = lock(s, dir);
+        r = store_lock(s, dir);
     if (r == 0)
-        r = open_database(s, dir);
+        r = store_open_database(s, dir);
     if (r < 0 || s->options.is_copy)
         return r;
     r = recover_log(s, dir);
     if (r > 0) {
-        close_database(s);
-        r = open_database(s, dir);
+        store_close_database(s);
+        r = store_open_database(s, dir);
     }
     if (r == 0)
         r = recover_sessions(s, dir);
     if (r == 0)
-        r = drop_staging(s);
+        r = store_drop_staging(s);
     if (r == 0 && (!s->options.vfs || s->options.reserve_bytes))
         reserve_open(s, dir);
     s->is_open = r == 0;
@@ -311,7 +311,7 @@ store_open_once(const char *dir, const struct store_options *o, char *why,
         s->options.log_pages = LOG_PAGES;
     if (!s->options.cache_bytes)
         s->options.cache_bytes = CACHE_BYTES;
-    int r = open_all(s, dir);
+    int r = store_open_all(s, dir);
     if (r < 0) {
         memcpy(why, s->why, STORE_WHY_BYTES);
         return r == -ENOSPC && reserve_give_up(s, dir) ? -EAGAIN : r;
@@ -336,7 +336,7 @@ store_free(struct store *s)
         return;
     if (s->is_open)
         log_close(s);
-    close_database(s);
+    store_close_database(s);
     ledger_close(s);
     hfd_closep(&s->reserve_hfd);
     hfd_closep(&s->lock_hfd);

@@ -7,7 +7,7 @@
  * store itself names them by hash, so that no worker can pass off one content
  * as another.
  *
- * Threads: one at a time uses a store; keeper.h has that thread.
+ * Threads: one at a time uses a store; thread.h has that thread.
  *
  * Transactions: every function that writes is atomic: an error leaves nothing
  * of it. Alone, it is durable when it returns 0. Between store_begin and

@@ -87,7 +87,7 @@ int sql_set_durable(struct store *s, bool is_durable);
 
 int log_init(struct store *s);
 /* To be called before what must be durable is written. */
-int log_mend(struct store *s);
+int log_repair(struct store *s);
 /* 1 and the salts of the log's header; 0: it has none. */
 int log_salts(struct store *s, uint64_t *ret);
 /* A checkpoint, however short the log is. */

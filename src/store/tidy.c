@@ -24,7 +24,7 @@ struct key {
 static const struct key last_key = {{0xff}, 1};
 
 static int
-read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
+tidy_read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
 {
     SQL *st = started;
     int r = sql_step(s, st);
@@ -43,17 +43,17 @@ read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
 
 /* The last of some records of a layer after a key. 0: it has no more. */
 static int
-find_some(struct store *s, int64_t layer, const struct key *after,
-          struct key *ret)
+tidy_find_some(struct store *s, int64_t layer, const struct key *after,
+               struct key *ret)
 {
-    return read_key(
+    return tidy_read_key(
         s, ret, sql_start(s, SQL_some_key, "ib", layer, after->p, after->len));
 }
 
 /* --- layers that nobody sees */
 
 static int
-remove_layer(struct store *s, int64_t id, int64_t parent)
+tidy_remove_layer(struct store *s, int64_t id, int64_t parent)
 {
     int r = sql_run(s, SQL_layer_delete, "i", id);
 
@@ -63,24 +63,24 @@ remove_layer(struct store *s, int64_t id, int64_t parent)
 }
 
 static int
-drop_some(struct store *s, int64_t id, const struct layer *l)
+tidy_drop_some(struct store *s, int64_t id, const struct layer *l)
 {
     struct key none = {.len = 0}, last = last_key;
 
-    int more = find_some(s, id, &none, &last);
+    int more = tidy_find_some(s, id, &none, &last);
     if (more < 0)
         return more;
     int r = sql_run(s, SQL_some_loose, "ib", id, last.p, last.len);
     if (r == 0)
         r = sql_run(s, SQL_some_delete, "ib", id, last.p, last.len);
-    return r < 0 || more ? r : remove_layer(s, id, l->parent);
+    return r < 0 || more ? r : tidy_remove_layer(s, id, l->parent);
 }
 
 /* --- layers with one child: its records are moved up */
 
 /* The child is empty, and is replaced by its parent. */
 static int
-replace_child(struct store *s, int64_t id, int64_t child)
+tidy_replace_child(struct store *s, int64_t id, int64_t child)
 {
     struct layer c;
 
@@ -94,11 +94,12 @@ replace_child(struct store *s, int64_t id, int64_t child)
         r = sql_run(s, SQL_layer_owner, "ii", id, c.session);
     if (r == 0)
         r = layer_put(s, id, &c);
-    return r < 0 ? r : remove_layer(s, child, id);
+    return r < 0 ? r : tidy_remove_layer(s, child, id);
 }
 
 static int
-merge_some(struct store *s, int64_t id, const struct layer *l, int64_t child)
+tidy_merge_some(struct store *s, int64_t id, const struct layer *l,
+                int64_t child)
 {
     static const enum statement steps[] = {
         SQL_some_covered, SQL_some_move,
@@ -106,19 +107,19 @@ merge_some(struct store *s, int64_t id, const struct layer *l, int64_t child)
     };
     struct key none = {.len = 0}, last = last_key;
 
-    int more = find_some(s, child, &none, &last);
+    int more = tidy_find_some(s, child, &none, &last);
     int r = more < 0 ? more : 0;
     for (int i = 0; i < (l->parent ? 2 : 3) && r == 0; i++)
         r = sql_run(s, steps[i], "ibi", child, last.p, last.len, id);
     if (r == 0)
         r = sql_run(s, SQL_some_delete, "ib", child, last.p, last.len);
-    return r < 0 || more ? r : replace_child(s, id, child);
+    return r < 0 || more ? r : tidy_replace_child(s, id, child);
 }
 
 /* --- layers deep in a chain: they get a copy of all that they see */
 
 static int
-compare_keys(const struct key *a, const struct key *b)
+tidy_compare_keys(const struct key *a, const struct key *b)
 {
     int r = memcmp(a->p, b->p, a->len < b->len ? a->len : b->len);
 
@@ -127,17 +128,17 @@ compare_keys(const struct key *a, const struct key *b)
 
 /* Up to where some records of each parent go. 0: to the end of all. */
 static int
-find_range(struct store *s, const struct chain *c, const struct key *from,
-           struct key *ret)
+tidy_find_range(struct store *s, const struct chain *c, const struct key *from,
+                struct key *ret)
 {
     int any = 0;
 
     for (size_t i = 1; i < c->n; i++) {
         struct key k = last_key;
-        int r = find_some(s, c->ids[i], from, &k);
+        int r = tidy_find_some(s, c->ids[i], from, &k);
         if (r < 0)
             return r;
-        if (compare_keys(&k, ret) < 0)
+        if (tidy_compare_keys(&k, ret) < 0)
             *ret = k;
         any |= r;
     }
@@ -145,13 +146,13 @@ find_range(struct store *s, const struct chain *c, const struct key *from,
 }
 
 static int
-fill_some(struct store *s, int64_t id, const struct layer *l,
-          const struct chain *c)
+tidy_fill_some(struct store *s, int64_t id, const struct layer *l,
+               const struct chain *c)
 {
     struct key from = {.len = 0}, to = last_key;
 
-    int r = read_key(s, &from, sql_start(s, SQL_layer_filled, "i", id));
-    int more = r < 0 ? r : find_range(s, c, &from, &to);
+    int r = tidy_read_key(s, &from, sql_start(s, SQL_layer_filled, "i", id));
+    int more = r < 0 ? r : tidy_find_range(s, c, &from, &to);
     r = more < 0 ? more : 0;
     for (size_t i = 1; i < c->n && r == 0; i++)
         r = sql_run(s, SQL_some_copy, "ibbi", c->ids[i], from.p, from.len, to.p,
@@ -164,19 +165,19 @@ fill_some(struct store *s, int64_t id, const struct layer *l,
 }
 
 static int
-shorten(struct store *s, int64_t id, const struct layer *l)
+tidy_shorten(struct store *s, int64_t id, const struct layer *l)
 {
     CLEANUP(chain_fini) struct chain c = {0};
 
     int r = chain_init(s, id, &c);
     if (r < 0)
         return r;
-    return c.n > DEPTH_MAX ? fill_some(s, id, l, &c)
+    return c.n > DEPTH_MAX ? tidy_fill_some(s, id, l, &c)
                            : sql_run(s, SQL_loose_layer_not, "i", id);
 }
 
 static int
-count_children(struct store *s, int64_t id, int64_t *ret_first, int *ret)
+tidy_count_children(struct store *s, int64_t id, int64_t *ret_first, int *ret)
 {
     SQL *st = sql_start(s, SQL_layer_children, "i", id);
     int r;
@@ -197,14 +198,14 @@ tidy_layer(struct store *s, int64_t id)
 
     int r = layer_get(s, id, &l);
     if (r == 0)
-        r = count_children(s, id, &child, &n);
+        r = tidy_count_children(s, id, &child, &n);
     if (r != 0)
         return r;
     if (l.session)
         return sql_run(s, SQL_loose_layer_not, "i", id);
     if (!n)
-        return drop_some(s, id, &l);
-    return n == 1 ? merge_some(s, id, &l, child) : shorten(s, id, &l);
+        return tidy_drop_some(s, id, &l);
+    return n == 1 ? tidy_merge_some(s, id, &l, child) : tidy_shorten(s, id, &l);
 }
 
 /* --- the kinds of steps: 1 if there was something to do */
@@ -238,7 +239,7 @@ tidy_chunks(struct store *s, int64_t now_ms)
 }
 
 static int
-forget(struct store *s, int64_t now_ms)
+tidy_forget(struct store *s, int64_t now_ms)
 {
     const struct store_options *o = &s->options;
     int64_t ended = o->keep_ended_ms ? now_ms - o->keep_ended_ms : INT64_MIN;
@@ -259,7 +260,7 @@ forget(struct store *s, int64_t now_ms)
 
 /* Gives the disk back what is free at the end, once that is much. */
 static int
-shrink(struct store *s, int64_t now_ms)
+tidy_shrink(struct store *s, int64_t now_ms)
 {
     int64_t n_free = 0, n_all = 0;
 
@@ -282,10 +283,10 @@ shrink(struct store *s, int64_t now_ms)
 }
 
 static int
-step(struct store *s, int64_t now_ms)
+tidy_step(struct store *s, int64_t now_ms)
 {
     static int (*const kinds[])(struct store * s, int64_t now_ms) = {
-        tidy_chunks, tidy_layers, forget, shrink};
+        tidy_chunks, tidy_layers, tidy_forget, tidy_shrink};
     int r = 0;
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && r == 0; i++)
@@ -301,7 +302,7 @@ store_tidy(struct store *s, int64_t now_ms)
     int r = store_begin(s, false);
     if (r < 0)
         return r;
-    int did = step(s, now_ms);
+    int did = tidy_step(s, now_ms);
     if (did <= 0) {
         store_undo(s);
         s->may_tidy = did < 0;

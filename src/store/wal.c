@@ -21,7 +21,7 @@ struct frame {
 };
 
 static uint32_t
-get(const uint8_t *p)
+wal_get(const uint8_t *p)
 {
     uint32_t v;
 
@@ -30,33 +30,33 @@ get(const uint8_t *p)
 }
 
 static void
-put(uint8_t *p, uint32_t v)
+wal_put(uint8_t *p, uint32_t v)
 {
     v = htobe32(v);
     memcpy(p, &v, sizeof v);
 }
 
 static struct sums
-get_sums(const uint8_t *p)
+wal_get_sums(const uint8_t *p)
 {
-    return (struct sums){get(p), get(p + 4)};
+    return (struct sums){wal_get(p), wal_get(p + 4)};
 }
 
 static void
-put_sums(uint8_t *p, struct sums s)
+wal_put_sums(uint8_t *p, struct sums s)
 {
-    put(p, s.a);
-    put(p + 4, s.b);
+    wal_put(p, s.a);
+    wal_put(p + 4, s.b);
 }
 
 static bool
-is_equal(struct sums a, struct sums b)
+wal_is_equal(struct sums a, struct sums b)
 {
     return a.a == b.a && a.b == b.b;
 }
 
 static struct sums
-add(struct sums s, const uint8_t *p, size_t len)
+wal_add(struct sums s, const uint8_t *p, size_t len)
 {
     uint32_t word[2];
 
@@ -69,28 +69,28 @@ add(struct sums s, const uint8_t *p, size_t len)
 }
 
 static struct sums
-header_sums(const uint8_t *h)
+wal_header_sums(const uint8_t *h)
 {
-    return add((struct sums){0, 0}, h, 24);
+    return wal_add((struct sums){0, 0}, h, 24);
 }
 
 static struct sums
 frame_sums(struct sums before, const struct frame *f)
 {
-    return add(add(before, f->head, 8), f->page, sizeof f->page);
+    return wal_add(wal_add(before, f->head, 8), f->page, sizeof f->page);
 }
 
 static bool
-is_header(const uint8_t *h)
+wal_is_header(const uint8_t *h)
 {
-    return get(h) == MAGIC && get(h + 4) == VERSION &&
-           get(h + 8) == WAL_PAGE_BYTES &&
-           is_equal(header_sums(h), get_sums(h + 24));
+    return wal_get(h) == MAGIC && wal_get(h + 4) == VERSION &&
+           wal_get(h + 8) == WAL_PAGE_BYTES &&
+           wal_is_equal(wal_header_sums(h), wal_get_sums(h + 24));
 }
 
 /* 1: all of it was read. */
 static int
-read_at(sqlite3_file *f, void *p, size_t len, int64_t at)
+wal_read_at(sqlite3_file *f, void *p, size_t len, int64_t at)
 {
     int code = f->pMethods->xRead(f, p, (int)len, at);
 
@@ -102,7 +102,7 @@ wal_salts(sqlite3_file *f, uint64_t *ret)
 {
     uint8_t h[WAL_HEADER_BYTES];
 
-    if (read_at(f, h, sizeof h, 0) <= 0 || !is_header(h))
+    if (wal_read_at(f, h, sizeof h, 0) <= 0 || !wal_is_header(h))
         return 0;
     memcpy(ret, h + 16, sizeof *ret);
     return 1;
@@ -118,32 +118,33 @@ struct link {
 };
 
 static bool
-follows(const struct link *before, const struct frame *f, bool *ret_computed)
+wal_follows(const struct link *before, const struct frame *f,
+            bool *ret_computed)
 {
-    struct sums stored = get_sums(f->head + 16);
+    struct sums stored = wal_get_sums(f->head + 16);
 
     *ret_computed = false;
-    if (is_equal(frame_sums(before->stored, f), stored))
+    if (wal_is_equal(frame_sums(before->stored, f), stored))
         return true;
-    *ret_computed = is_equal(frame_sums(before->computed, f), stored);
+    *ret_computed = wal_is_equal(frame_sums(before->computed, f), stored);
     return *ret_computed;
 }
 
 /* Frames of an earlier log follow from each other too, but they have other
  * salts, and do not follow from one of this log. */
 static bool
-is_good(const struct link *before, const struct frame *f, const uint8_t *salts,
-        bool *ret_computed)
+wal_is_good(const struct link *before, const struct frame *f,
+            const uint8_t *salts, bool *ret_computed)
 {
     bool is_ours = before->is_good || !memcmp(f->head + 8, salts, 8);
 
-    return follows(before, f, ret_computed) && is_ours;
+    return wal_follows(before, f, ret_computed) && is_ours;
 }
 
 static void
-advance(struct link *l, const struct frame *f, bool good)
+wal_advance(struct link *l, const struct frame *f, bool good)
 {
-    struct sums stored = get_sums(f->head + 16);
+    struct sums stored = wal_get_sums(f->head + 16);
 
     *l = (struct link){.stored = stored,
                        .computed = good ? stored : frame_sums(l->stored, f),
@@ -153,49 +154,50 @@ advance(struct link *l, const struct frame *f, bool good)
 /* The salts of a header that is damaged are those of most of its frames; the
  * first two that agree are enough. */
 static int
-find_salts(sqlite3_file *f, const uint8_t *h, uint8_t *ret)
+wal_find_salts(sqlite3_file *f, const uint8_t *h, uint8_t *ret)
 {
     uint8_t one[8], two[8];
 
     memcpy(ret, h + 16, 8);
-    if (is_header(h))
+    if (wal_is_header(h))
         return 0;
-    int r = read_at(f, one, 8, WAL_HEADER_BYTES + 8);
+    int r = wal_read_at(f, one, 8, WAL_HEADER_BYTES + 8);
     if (r > 0)
-        r = read_at(f, two, 8, WAL_HEADER_BYTES + WAL_FRAME_BYTES + 8);
+        r = wal_read_at(f, two, 8, WAL_HEADER_BYTES + WAL_FRAME_BYTES + 8);
     if (r > 0 && !memcmp(one, two, 8))
         memcpy(ret, one, 8);
     return r < 0 ? r : 0;
 }
 
 static int
-scan(sqlite3_file *f, struct wal *w, uint32_t n_max, struct frame *frame)
+wal_scan_frames(sqlite3_file *f, struct wal *w, uint32_t n_max,
+                struct frame *frame)
 {
     uint8_t h[WAL_HEADER_BYTES], salts[8];
     bool is_sound, by_computed;
 
-    int r = read_at(f, h, sizeof h, 0);
+    int r = wal_read_at(f, h, sizeof h, 0);
     if (r > 0)
-        r = find_salts(f, h, salts);
+        r = wal_find_salts(f, h, salts);
     if (r < 0)
         return r;
-    is_sound = is_header(h);
-    struct link l = {get_sums(h + 24), header_sums(h), true};
+    is_sound = wal_is_header(h);
+    struct link l = {wal_get_sums(h + 24), wal_header_sums(h), true};
     for (uint32_t i = 0; i < n_max; i++) {
-        r = read_at(f, frame, sizeof *frame,
-                    WAL_HEADER_BYTES + (int64_t)i * WAL_FRAME_BYTES);
+        r = wal_read_at(f, frame, sizeof *frame,
+                        WAL_HEADER_BYTES + (int64_t)i * WAL_FRAME_BYTES);
         if (r <= 0)
             return r;
-        bool good = is_good(&l, frame, salts, &by_computed);
+        bool good = wal_is_good(&l, frame, salts, &by_computed);
         if (good && by_computed && i) /* the stored checksum was damaged */
             w->frames[i - 1] = WAL_GOOD;
         is_sound &= good && !by_computed && !memcmp(frame->head + 8, salts, 8);
         w->frames[i] = good ? WAL_GOOD : WAL_BAD;
-        if (good && get(frame->head + 4))
+        if (good && wal_get(frame->head + 4))
             w->n = i + 1;
-        if (is_sound && get(frame->head + 4))
+        if (is_sound && wal_get(frame->head + 4))
             w->n_prefix = i + 1;
-        advance(&l, frame, good);
+        wal_advance(&l, frame, good);
     }
     return 0;
 }
@@ -213,7 +215,8 @@ wal_scan(sqlite3_file *f, struct wal *ret)
     uint32_t n_max = (uint32_t)((size - WAL_HEADER_BYTES) / WAL_FRAME_BYTES);
     struct frame *frame = malloc(sizeof *frame);
     ret->frames = calloc(n_max, 1);
-    int r = frame && ret->frames ? scan(f, ret, n_max, frame) : -ENOMEM;
+    int r =
+        frame && ret->frames ? wal_scan_frames(f, ret, n_max, frame) : -ENOMEM;
     free(frame);
     if (r < 0)
         wal_fini(ret);
@@ -230,28 +233,29 @@ wal_fini(struct wal *w)
 /* --- a log of the good ones */
 
 static int
-write_frames(sqlite3_file *f, const struct wal *w, int hfd, struct frame *frame)
+wal_write_frames(sqlite3_file *f, const struct wal *w, int hfd,
+                 struct frame *frame)
 {
     static const uint8_t salts[8] = "wasmsand";
     uint8_t h[WAL_HEADER_BYTES] = {0};
 
-    put(h, MAGIC);
-    put(h + 4, VERSION);
-    put(h + 8, WAL_PAGE_BYTES);
+    wal_put(h, MAGIC);
+    wal_put(h + 4, VERSION);
+    wal_put(h + 8, WAL_PAGE_BYTES);
     memcpy(h + 16, salts, sizeof salts);
-    struct sums sums = header_sums(h);
-    put_sums(h + 24, sums);
+    struct sums sums = wal_header_sums(h);
+    wal_put_sums(h + 24, sums);
     if (write(hfd, h, sizeof h) != (ssize_t)sizeof h)
         return -errno;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->frames[i] != WAL_GOOD)
             continue;
-        if (read_at(f, frame, sizeof *frame,
-                    WAL_HEADER_BYTES + (int64_t)i * WAL_FRAME_BYTES) <= 0)
+        if (wal_read_at(f, frame, sizeof *frame,
+                        WAL_HEADER_BYTES + (int64_t)i * WAL_FRAME_BYTES) <= 0)
             return -EIO;
         memcpy(frame->head + 8, salts, sizeof salts);
         sums = frame_sums(sums, frame);
-        put_sums(frame->head + 16, sums);
+        wal_put_sums(frame->head + 16, sums);
         errno = ENOSPC;
         if (write(hfd, frame, sizeof *frame) != (ssize_t)sizeof *frame)
             return -errno;
@@ -263,7 +267,7 @@ int
 wal_write_good(sqlite3_file *f, const struct wal *w, int hfd)
 {
     struct frame *frame = malloc(sizeof *frame);
-    int r = frame ? write_frames(f, w, hfd, frame) : -ENOMEM;
+    int r = frame ? wal_write_frames(f, w, hfd, frame) : -ENOMEM;
 
     free(frame);
     return r;

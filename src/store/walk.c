@@ -15,7 +15,7 @@ struct walk_layer {
 };
 
 static int
-compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
+walk_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 {
     size_t n = a_len < b_len ? a_len : b_len;
     int r = n ? memcmp(a, b, n) : 0;
@@ -24,7 +24,7 @@ compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 }
 
 static int
-advance(struct store *s, struct walk_layer *l)
+walk_advance(struct store *s, struct walk_layer *l)
 {
     int r = sql_step(s, l->st);
 
@@ -37,7 +37,8 @@ advance(struct store *s, struct walk_layer *l)
 }
 
 static int
-open_layer(struct walk *w, int64_t layer, const void *after, size_t after_len)
+walk_open_layer(struct walk *w, int64_t layer, const void *after,
+                size_t after_len)
 {
     static const char text[] = "SELECT key, len, value, chunk, sum FROM record "
                                "WHERE layer=?1 AND key>?2 ORDER BY key";
@@ -50,7 +51,7 @@ open_layer(struct walk *w, int64_t layer, const void *after, size_t after_len)
         sqlite3_bind_blob64(l->st, 2, after_len ? after : "", after_len,
                             SQLITE_TRANSIENT))
         return sql_fail(w->s);
-    return advance(w->s, l);
+    return walk_advance(w->s, l);
 }
 
 int
@@ -64,7 +65,7 @@ walk_init(struct walk *w, struct store *s, const struct chain *c,
     if (!w->layers)
         return store_fail(s, -ENOMEM, "no memory");
     for (size_t i = 0; i < c->n && r == 0; i++)
-        r = open_layer(w, c->ids[i], after, after_len);
+        r = walk_open_layer(w, c->ids[i], after, after_len);
     if (r < 0)
         walk_fini(w);
     return r;
@@ -81,36 +82,36 @@ walk_fini(struct walk *w)
 
 /* The layer with the least key, the first of them; NULL: there is none. */
 static struct walk_layer *
-least(struct walk *w)
+walk_least(struct walk *w)
 {
     struct walk_layer *min = NULL;
 
     for (size_t i = 0; i < w->n; i++) {
         struct walk_layer *l = &w->layers[i];
-        if (l->key &&
-            (!min || compare(l->key, l->key_len, min->key, min->key_len) < 0))
+        if (l->key && (!min || walk_compare(l->key, l->key_len, min->key,
+                                            min->key_len) < 0))
             min = l;
     }
     return min;
 }
 
 static int
-skip_used(struct walk *w)
+walk_skip_used(struct walk *w)
 {
     int r = 0;
 
     for (size_t i = 0; i < w->n && r == 0; i++)
         if (w->layers[i].is_used)
-            r = advance(w->s, &w->layers[i]);
+            r = walk_advance(w->s, &w->layers[i]);
     return r;
 }
 
 static void
-use(struct walk *w, struct walk_layer *of)
+walk_use(struct walk *w, struct walk_layer *of)
 {
     for (struct walk_layer *l = of; l < w->layers + w->n; l++)
         l->is_used =
-            l->key && !compare(l->key, l->key_len, of->key, of->key_len);
+            l->key && !walk_compare(l->key, l->key_len, of->key, of->key_len);
     w->key = of->key;
     w->key_len = of->key_len;
     w->chunk = sqlite3_column_int64(of->st, 3);
@@ -129,13 +130,13 @@ walk_next(struct walk *w)
 {
     w->key = NULL; /* it was the statement's */
     for (;;) {
-        int r = skip_used(w);
+        int r = walk_skip_used(w);
         if (r < 0)
             return r;
-        struct walk_layer *l = least(w);
+        struct walk_layer *l = walk_least(w);
         if (!l)
             return 0;
-        use(w, l);
+        walk_use(w, l);
         if (sqlite3_column_type(l->st, 1) != SQLITE_NULL)
             return 1;
     }
@@ -144,7 +145,7 @@ walk_next(struct walk *w)
 /* --- paths */
 
 static void
-put_before(char *path, size_t size, const char *name, size_t name_len)
+walk_put_before(char *path, size_t size, const char *name, size_t name_len)
 {
     char rest[1024];
 
@@ -154,8 +155,8 @@ put_before(char *path, size_t size, const char *name, size_t name_len)
 
 /* A name of an inode: 1, its directory and the name put before `path`. */
 static int
-find_name(struct store *s, const struct chain *c, uint32_t mount,
-          uint64_t *inode, char *path, size_t size)
+walk_find_name(struct store *s, const struct chain *c, uint32_t mount,
+               uint64_t *inode, char *path, size_t size)
 {
     CLEANUP(walk_fini) struct walk w;
     struct record_key k;
@@ -168,7 +169,7 @@ find_name(struct store *s, const struct chain *c, uint32_t mount,
         if (record_key_get(w.key, w.key_len, &k) || k.mount != mount ||
             record_name_get(w.value, w.len, &n) || n.inode != *inode)
             continue;
-        put_before(path, size, k.name, k.name_len);
+        walk_put_before(path, size, k.name, k.name_len);
         *inode = k.inode;
         return 1;
     }
@@ -196,7 +197,7 @@ walk_place(struct store *s, const struct chain *c, uint32_t mount,
     if (w.is_damaged || record_place_get(w.value, w.len, &place) || !place.dir)
         return 2;
     if (path)
-        put_before(path, size, place.name, place.name_len);
+        walk_put_before(path, size, place.name, place.name_len);
     *inode = place.dir;
     return 1;
 }
@@ -211,7 +212,7 @@ walk_path(struct store *s, const struct chain *c, uint32_t mount,
 
     *ret = 0;
     for (int i = 0; i < DEPTH_MAX && inode != ROOT_INODE && r == 1; i++) {
-        r = find_name(s, c, mount, &inode, ret, size);
+        r = walk_find_name(s, c, mount, &inode, ret, size);
         if (r == 0)
             r = walk_place(s, c, mount, &inode, ret, size);
     }

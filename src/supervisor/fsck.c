@@ -40,34 +40,34 @@ struct tally {
 
 /* Names inside a store are those of guests: no control characters. */
 static void
-print(const char *text)
+fsck_print(const char *text)
 {
     for (const char *p = text; *p; p++)
         putchar((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p);
 }
 
 static void
-print_finding(void *arg, const struct store_finding *f)
+fsck_print_finding(void *arg, const struct store_finding *f)
 {
     struct tally *t = arg;
 
     if (*f->session) {
         printf("session ");
-        print(f->session);
+        fsck_print(f->session);
         printf(": ");
     }
     if (*f->path) {
-        print(f->path);
+        fsck_print(f->path);
         printf(": ");
     }
-    print(f->what);
+    fsck_print(f->what);
     puts(f->is_repaired ? " (repaired)" : "");
     t->found++;
     t->repaired += f->is_repaired;
 }
 
 static int
-parse(char **words, struct words *ret)
+fsck_parse(char **words, struct words *ret)
 {
     for (; *words; words++) {
         if (!strcmp(*words, "--help")) {
@@ -88,7 +88,7 @@ parse(char **words, struct words *ret)
 
 /* Root images beside the store: they are what their names say. */
 static void
-check_images(const char *dir, struct tally *t)
+fsck_check_images(const char *dir, struct tally *t)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 80], hash[IMAGE_HASH_BYTES];
     const struct dirent *e;
@@ -105,29 +105,29 @@ check_images(const char *dir, struct tally *t)
         const struct store_finding f = {
             "", path, "a damaged root image: its sessions cannot be resumed",
             false};
-        print_finding(t, &f);
+        fsck_print_finding(t, &f);
     }
     if (d)
         closedir(d);
 }
 
 static int
-check(struct store *s, const char *dir, bool repair)
+fsck_check(struct store *s, const char *dir, bool repair)
 {
     struct tally t = {0};
-    int r = store_fsck(s, repair, print_finding, &t);
+    int r = store_fsck(s, repair, fsck_print_finding, &t);
 
     if (r < 0) {
         fprintf(stderr, "wasm-sandbox: fsck: %s\n", store_why(s));
         return 125;
     }
-    check_images(dir, &t);
+    fsck_check_images(dir, &t);
     printf("%u found, %u repaired\n", t.found, t.repaired);
     return t.found != t.repaired;
 }
 
 static int
-check_dir(const char *dir, bool repair)
+fsck_check_dir(const char *dir, bool repair)
 {
     const struct store_options o = {.is_old = true};
     char why[STORE_WHY_BYTES];
@@ -137,13 +137,13 @@ check_dir(const char *dir, bool repair)
         fprintf(stderr, "wasm-sandbox: fsck: %s\n", why);
         return 125;
     }
-    int status = check(s, dir, repair);
+    int status = fsck_check(s, dir, repair);
     store_free(s);
     return status;
 }
 
 static int
-check_configured(bool repair)
+fsck_check_configured(bool repair)
 {
     CLEANUP(config_freep) struct config *c = NULL;
     char *none[] = {NULL};
@@ -155,7 +155,7 @@ check_configured(bool repair)
         fprintf(stderr, "%.*swasm-sandbox: fsck: no configuration\n",
                 (int)errors.len, errors.p ? errors.p : "");
     buf_fini(&errors);
-    return r < 0 ? 125 : check_dir(c->store_dir, repair);
+    return r < 0 ? 125 : fsck_check_dir(c->store_dir, repair);
 }
 
 int
@@ -163,11 +163,12 @@ fsck_main(char **words)
 {
     struct words w = {0};
 
-    if (parse(words, &w) < 0)
+    if (fsck_parse(words, &w) < 0)
         return 2;
     if (w.help) {
         (void)fputs(help, stdout);
         return 0;
     }
-    return w.store ? check_dir(w.store, w.repair) : check_configured(w.repair);
+    return w.store ? fsck_check_dir(w.store, w.repair)
+                   : fsck_check_configured(w.repair);
 }

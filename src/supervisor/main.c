@@ -8,7 +8,7 @@
 #include "supervisor/jail/probe.h"
 #include "supervisor/jail/watch.h"
 #include "supervisor/serve.h"
-#include "supervisor/workers/birth.h"
+#include "supervisor/workers/spawner.h"
 #include "wire/text.h"
 
 #include <errno.h>
@@ -183,8 +183,8 @@ dispatch(int argc, char **argv)
         return serve(argv + 2);
     if (!strcmp(word, "fsck"))
         return fsck_main(argv + 2);
-    if (!strcmp(word, "nursery"))
-        return nursery_main();
+    if (!strcmp(word, "spawner"))
+        return spawner_main();
     if (!strcmp(word, "limit"))
         return limit(argc - 1, argv + 1);
     text_logf("supervisor: unknown command '%s'", word);

@@ -38,7 +38,7 @@ struct serving {
     struct list pools; /* of workers */
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
-    struct source signals, kept, born;
+    struct source signals, kept, pool_source;
     struct timer slow; /* the first worker takes long */
     bool is_open;      /* clients are served, or cannot be: */
     int open_error;
@@ -46,7 +46,7 @@ struct serving {
 };
 
 static int
-refuse(const char *what, const char *why)
+serve_refuse(const char *what, const char *why)
 {
     fprintf(stderr, "wasm-sandbox: serve: %s%s%s\n", what, *why ? ": " : "",
             why);
@@ -55,44 +55,45 @@ refuse(const char *what, const char *why)
 
 /* --- workers */
 
-static void open_door(struct serving *g);
+static void serve_open_door(struct serving *g);
 
 static void
-on_worker_ready(void *arg)
+serve_on_worker_ready(void *arg)
 {
     struct serving *g = arg;
 
-    g->sv.birth_why[0] = 0;
-    open_door(g);
+    g->sv.start_why[0] = 0;
+    serve_open_door(g);
     lives_take_workers(&g->sv);
 }
 
 static void
-on_birth_failed(void *arg, const char *why)
+serve_on_start_failed(void *arg, const char *why)
 {
     struct serving *g = arg;
 
-    say(&g->sv, LEVEL_error, "a worker could not be started: %s", why);
-    (void)snprintf(g->sv.birth_why, sizeof g->sv.birth_why, "%s", why);
-    open_door(g);
+    say(&g->sv, LEVEL_error, "no worker can be started: %s", why);
+    (void)snprintf(g->sv.start_why, sizeof g->sv.start_why, "%s", why);
+    serve_open_door(g);
 }
 
 static void
-on_worker_ended(void *arg, struct worker *w)
+serve_on_worker_ended(void *arg, struct worker *w)
 {
     (void)arg;
     life_on_ended(w->user);
 }
 
-static const struct workers_events workers_events = {
-    .ready = on_worker_ready,
-    .failed = on_birth_failed,
-    .ended = on_worker_ended,
+static const struct pool_events pool_events = {
+    .ready = serve_on_worker_ready,
+    .failed = serve_on_start_failed,
+    .ended = serve_on_worker_ended,
 };
 
 /* What is installed with us: `one` or `other` of the folder above ours. */
 static bool
-find_beside(const char *one, const char *other, int mode, char ret[PATH_BYTES])
+serve_find_beside(const char *one, const char *other, int mode,
+                  char ret[PATH_BYTES])
 {
     char exe[PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -110,30 +111,31 @@ find_beside(const char *one, const char *other, int mode, char ret[PATH_BYTES])
 }
 
 static int
-find_worker(struct serving *g)
+serve_find_worker(struct serving *g)
 {
     if (*g->config->worker)
         (void)snprintf(g->worker, sizeof g->worker, "%s", g->config->worker);
-    else if (!find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK, g->worker))
-        return refuse("no wasm-sandbox beside this program",
-                      "--worker PROGRAM names one");
+    else if (!serve_find_beside("wasm-sandbox", "bin/wasm-sandbox", X_OK,
+                                g->worker))
+        return serve_refuse("no wasm-sandbox beside this program",
+                            "--worker PROGRAM names one");
     return 0;
 }
 
 static int
-find_root(struct serving *g)
+serve_find_root(struct serving *g)
 {
     if (*g->config->root)
         (void)snprintf(g->root, sizeof g->root, "%s", g->config->root);
-    else if (!find_beside("share/wasmsand/root.tar",
-                          "../share/wasmsand/root.tar", R_OK, g->root))
-        return refuse("no root image",
-                      "`make rootfs` builds one, --root IMAGE names one");
+    else if (!serve_find_beside("share/wasmsand/root.tar",
+                                "../share/wasmsand/root.tar", R_OK, g->root))
+        return serve_refuse("no root image",
+                            "`make rootfs` builds one, --root IMAGE names one");
     return 0;
 }
 
 static int
-check_enforced(const struct serving *g)
+serve_check_enforced(const struct serving *g)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         if (probe_session_enforcer(g->config, &g->host, (enum limit)i) ||
@@ -153,7 +155,7 @@ check_enforced(const struct serving *g)
 }
 
 static int
-set_worker_words(struct serving *g)
+serve_set_worker_words(struct serving *g)
 {
     char **words = g->worker_argv;
 
@@ -161,11 +163,11 @@ set_worker_words(struct serving *g)
     *words++ = "worker";
     if (*g->config->worker) /* not ours: it knows what it needs */
         return 0;
-    if (find_root(g) < 0)
+    if (serve_find_root(g) < 0)
         return -EINVAL;
     int r = images_set_current(&g->sv, g->root);
     if (r < 0)
-        return refuse(g->root, strerror(-r));
+        return serve_refuse(g->root, strerror(-r));
     *words++ = "--root";
     *words++ = g->root;
     *words++ = "--image-hash";
@@ -177,7 +179,7 @@ set_worker_words(struct serving *g)
 
 /* Where its cache is, and nothing that others must not know. Owned by g. */
 static void
-set_worker_environment(struct serving *g)
+serve_set_worker_environment(struct serving *g)
 {
     static const char *const kept[] = {"HOME", "XDG_CACHE_HOME", "PATH"};
     size_t n = 0;
@@ -191,7 +193,7 @@ set_worker_environment(struct serving *g)
 }
 
 static int
-start_workers(struct serving *g)
+serve_start_workers(struct serving *g)
 {
     const struct config *c = g->config;
     const struct options o = {.best = (enum backend)c->backend,
@@ -199,66 +201,66 @@ start_workers(struct serving *g)
 
     cgroup_host_init(&g->host, &o);
     g->has_host = true;
-    if (find_worker(g) < 0 || check_enforced(g) < 0)
+    if (serve_find_worker(g) < 0 || serve_check_enforced(g) < 0)
         return -EINVAL;
-    int r = set_worker_words(g);
+    int r = serve_set_worker_words(g);
     if (r < 0)
         return r;
-    set_worker_environment(g);
-    const struct workers_config w = {.argv = g->worker_argv,
-                                     .envp = g->worker_envp,
-                                     .idle = c->pool_size,
-                                     .compiles = c->compile == COMPILE_separate,
-                                     .pools = &g->pools,
-                                     .events = &workers_events,
-                                     .arg = g};
+    serve_set_worker_environment(g);
+    const struct pool_config w = {.argv = g->worker_argv,
+                                  .envp = g->worker_envp,
+                                  .idle = c->pool_size,
+                                  .compiles = c->compile == COMPILE_separate,
+                                  .pools = &g->pools,
+                                  .events = &pool_events,
+                                  .arg = g};
     images_begin(&g->sv, g->root, &w, &g->host);
-    r = workers_new(&w, &g->host, &g->sv.workers);
-    return r < 0 ? refuse("workers", strerror(-r)) : 0;
+    r = pool_new(&w, &g->host, &g->sv.pool);
+    return r < 0 ? serve_refuse("workers", strerror(-r)) : 0;
 }
 
 /* --- the store */
 
 static void
-on_doubt(void *arg, int error, const char *why)
+serve_on_doubt(void *arg, int error, const char *why)
 {
     (void)error;
-    say(arg, LEVEL_error,
-        "the store: what was saved may not be on the disk: %s", why);
+    say(arg, LEVEL_error, "the store: saved changes may not be on the disk: %s",
+        why);
 }
 
 static int
-open_store(struct serving *g)
+serve_open_store(struct serving *g)
 {
     const struct config *c = g->config;
     const int64_t day_ms = INT64_C(86400000);
     const struct store_options o = {
         .keep_ended_ms = c->store_events_days * day_ms,
         .keep_events_ms = c->store_events_days * day_ms};
-    const struct keeper_config k = {.interval_ms = c->store_interval_ms,
-                                    .wake_hfd = g->wake_hfd,
-                                    .doubt = on_doubt,
-                                    .arg = &g->sv};
+    const struct store_thread_config k = {.interval_ms = c->store_interval_ms,
+                                          .wake_hfd = g->wake_hfd,
+                                          .doubt = serve_on_doubt,
+                                          .arg = &g->sv};
     CLEANUP(store_freep) struct store *store = NULL;
     char why[STORE_WHY_BYTES];
 
     int r = store_open(c->store_dir, &o, why, &store);
     if (r != 0)
-        return refuse("the store", why);
+        return serve_refuse("the store", why);
     if (!store_has_reserve(store))
         say(&g->sv, LEVEL_warn,
             "the store: no space could be set aside in %s: when the disk is "
             "full, nothing can be removed and no session be ended",
             c->store_dir);
-    r = mend_report(&g->sv, store);
+    r = repair_report(&g->sv, store);
     if (r < 0)
-        return refuse("the store's events", store_why(store));
+        return serve_refuse("the store's events", store_why(store));
     r = sessions_load(&g->sv, store);
     if (r < 0)
-        return refuse("the store's sessions", strerror(-r));
-    r = keeper_new(STEAL(store), &k, &g->sv.keeper);
+        return serve_refuse("the store's sessions", strerror(-r));
+    r = store_thread_new(STEAL(store), &k, &g->sv.store_thread);
     if (r < 0)
-        return refuse("the store's thread", strerror(-r));
+        return serve_refuse("the store's thread", strerror(-r));
     sessions_pause_orphans(&g->sv);
     retention_begin(&g->sv);
     return 0;
@@ -267,7 +269,7 @@ open_store(struct serving *g)
 /* --- the loop's sources */
 
 static void
-on_kept(struct source *source, uint32_t events)
+serve_on_kept(struct source *source, uint32_t events)
 {
     struct serving *g = CONTAINER_OF(source, struct serving, kept);
     uint64_t n;
@@ -275,24 +277,24 @@ on_kept(struct source *source, uint32_t events)
     (void)events;
     if (read(g->wake_hfd, &n, sizeof n) < 0)
         return;
-    bool was_full = keeper_is_full(g->sv.keeper);
-    keeper_drain(g->sv.keeper);
-    if (was_full && !keeper_is_full(g->sv.keeper))
+    bool was_full = store_thread_is_full(g->sv.store_thread);
+    store_thread_drain(g->sv.store_thread);
+    if (was_full && !store_thread_is_full(g->sv.store_thread))
         records_go_on(&g->sv);
     supervisor_check_end(&g->sv);
 }
 
 static void
-on_born(struct source *source, uint32_t events)
+serve_on_pool(struct source *source, uint32_t events)
 {
-    struct serving *g = CONTAINER_OF(source, struct serving, born);
+    struct serving *g = CONTAINER_OF(source, struct serving, pool_source);
 
     (void)events;
-    workers_turn(g->sv.workers);
+    pool_turn(g->sv.pool);
 }
 
 static void
-on_signal(struct source *source, uint32_t events)
+serve_on_signal(struct source *source, uint32_t events)
 {
     struct serving *g = CONTAINER_OF(source, struct serving, signals);
     struct signalfd_siginfo info;
@@ -306,7 +308,7 @@ on_signal(struct source *source, uint32_t events)
 }
 
 static int
-add_sources(struct serving *g)
+serve_add_sources(struct serving *g)
 {
     struct reactor *r = &g->sv.reactor;
     sigset_t set;
@@ -316,20 +318,20 @@ add_sources(struct serving *g)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
-    g->signals.ready = on_signal;
-    g->kept.ready = on_kept;
-    g->born.ready = on_born;
+    g->signals.ready = serve_on_signal;
+    g->kept.ready = serve_on_kept;
+    g->pool_source.ready = serve_on_pool;
     int hfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     int e = hfd < 0 ? -errno : reactor_add(r, &g->signals, hfd, EPOLLIN);
     if (e == 0)
         e = reactor_add(r, &g->kept, g->wake_hfd, EPOLLIN);
     if (e == 0)
-        e = reactor_add(r, &g->born, workers_hfd(g->sv.workers), EPOLLIN);
-    return e < 0 ? refuse("the loop", strerror(-e)) : 0;
+        e = reactor_add(r, &g->pool_source, pool_hfd(g->sv.pool), EPOLLIN);
+    return e < 0 ? serve_refuse("the loop", strerror(-e)) : 0;
 }
 
 static int
-start_http(struct serving *g)
+serve_start_http(struct serving *g)
 {
     CLEANUP(buf_fini) struct buf errors;
 
@@ -343,24 +345,24 @@ start_http(struct serving *g)
 }
 
 static int
-prepare_socket(struct serving *g)
+serve_prepare_socket(struct serving *g)
 {
     char why[PATH_BYTES];
 
     return listener_new(&g->sv, g->config->socket, why, sizeof why,
                         &g->listener) < 0
-               ? refuse("the socket", why)
+               ? serve_refuse("the socket", why)
                : 0;
 }
 
 static int
-start_listening(struct serving *g)
+serve_start_listening(struct serving *g)
 {
     char why[PATH_BYTES];
 
     if (listener_begin(g->listener, why, sizeof why) < 0)
-        return refuse("the socket", why);
-    if (g->config->http_enabled && start_http(g) < 0)
+        return serve_refuse("the socket", why);
+    if (g->config->http_enabled && serve_start_http(g) < 0)
         return -EINVAL;
     say(&g->sv, LEVEL_info, "serving on %s, %zu sessions", g->config->socket,
         g->sv.sessions.n_in_state[SESSION_paused] +
@@ -371,19 +373,19 @@ start_listening(struct serving *g)
 
 /* The first worker is ready, or there will be none soon. */
 static void
-open_door(struct serving *g)
+serve_open_door(struct serving *g)
 {
     if (g->is_open || g->sv.is_ending)
         return;
     g->is_open = true;
     reactor_set_timer(&g->sv.reactor, &g->slow, 0);
-    g->open_error = start_listening(g);
+    g->open_error = serve_start_listening(g);
     if (g->open_error < 0)
         reactor_stop(&g->sv.reactor);
 }
 
 static void
-on_slow(struct timer *t)
+serve_on_slow(struct timer *t)
 {
     const struct serving *g = CONTAINER_OF(t, struct serving, slow);
 
@@ -395,11 +397,11 @@ on_slow(struct timer *t)
 
 /* Clients are let in when there is a worker for them. */
 static void
-await_worker(struct serving *g)
+serve_await_worker(struct serving *g)
 {
-    g->slow.fire = on_slow;
+    g->slow.fire = serve_on_slow;
     if (!g->config->pool_size)
-        open_door(g);
+        serve_open_door(g);
     else if (!g->is_open)
         reactor_set_timer(&g->sv.reactor, &g->slow, time_mono_ns() + SLOW_NS);
 }
@@ -409,7 +411,7 @@ await_worker(struct serving *g)
 void
 supervisor_end(struct supervisor *sv)
 {
-    const struct fate f = {.state = SESSION_paused, .cause = CAUSE_shutdown};
+    const struct outcome f = {.state = SESSION_paused, .cause = CAUSE_shutdown};
 
     sv->is_ending = true;
     events_end_waits(sv);
@@ -433,7 +435,7 @@ supervisor_check_end(struct supervisor *sv)
 }
 
 static void
-close_clients(struct supervisor *sv)
+serve_close_clients(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->clients)
         client_gone(CONTAINER_OF(it, struct client, link));
@@ -444,10 +446,11 @@ serving_end(struct serving *g)
 {
     listener_free(g->listener);
     http_free(g->http);
-    keeper_free(g->sv.keeper); /* answers what was waiting for the store */
+    store_thread_free(
+        g->sv.store_thread); /* answers what was waiting for the store */
     states_forget_unsaved(&g->sv);
-    close_clients(&g->sv);
-    workers_free(g->sv.workers);
+    serve_close_clients(&g->sv);
+    pool_free(g->sv.pool);
     sessions_fini(&g->sv.sessions);
     images_fini(&g->sv.images);
     for (char **e = g->worker_envp; *e; e++)
@@ -461,7 +464,7 @@ serving_end(struct serving *g)
 /* --- the beginning */
 
 static void
-raise_limits(void)
+serve_raise_limits(void)
 {
     struct rlimit r;
 
@@ -486,16 +489,17 @@ serving_begin(struct serving *g)
     g->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||
         sessions_init(&g->sv.sessions) < 0)
-        return refuse("the loop", strerror(errno));
-    int r = open_store(g); /* which another one may have: no work for nothing */
+        return serve_refuse("the loop", strerror(errno));
+    int r = serve_open_store(
+        g); /* which another one may have: no work for nothing */
     if (r == 0)
-        r = prepare_socket(g);
+        r = serve_prepare_socket(g);
     if (r == 0)
-        r = start_workers(g);
+        r = serve_start_workers(g);
     if (r == 0)
-        r = add_sources(g);
+        r = serve_add_sources(g);
     if (r == 0)
-        await_worker(g);
+        serve_await_worker(g);
     return r;
 }
 
@@ -509,7 +513,7 @@ serve_main(char *const *words)
         return EXIT_USAGE;
     g.config = c;
     list_init(&g.pools);
-    raise_limits();
+    serve_raise_limits();
     (void)umask(077); /* the store is nobody else's, whatever its folder */
     int r = serving_begin(&g);
     if (r == 0)

@@ -1,6 +1,6 @@
 /* Fuzzes the supervisor from both sides: lines of clients, and lines and
  * records of workers, over the real sessions and a real store. Workers are
- * socket pairs, and the keeper works when it is posted to.
+ * socket pairs, and the store thread works when it is posted to.
  *
  * The input is a list of steps: a byte for what happens, two for a length, then
  * so many bytes. In the line of a client `$` stands for the newest session. At
@@ -37,18 +37,18 @@ must(bool ok)
         abort();
 }
 
-/* --- the keeper */
+/* --- the store thread */
 
-struct keeper {
+struct store_thread {
     struct list done;
 };
-static struct keeper keeper;
+static struct store_thread store_thread;
 
 void
-keeper_post(struct keeper *k, struct keeper_job *j)
+store_thread_post(struct store_thread *k, struct store_job *j)
 {
     list_push_back(&k->done, &j->link);
-    if (j->kind == KEEPER_READ) {
+    if (j->kind == STORE_JOB_READ) {
         j->error = j->run(store, j);
         return;
     }
@@ -61,18 +61,18 @@ keeper_post(struct keeper *k, struct keeper_job *j)
 }
 
 bool
-keeper_is_full(const struct keeper *k)
+store_thread_is_full(const struct store_thread *k)
 {
     (void)k;
     return false;
 }
 
 void
-keeper_drain(struct keeper *k)
+store_thread_drain(struct store_thread *k)
 {
     while (!list_is_empty(&k->done)) {
-        struct keeper_job *j =
-            CONTAINER_OF(k->done.next, struct keeper_job, link);
+        struct store_job *j =
+            CONTAINER_OF(k->done.next, struct store_job, link);
         list_remove(&j->link);
         j->done(j, j->error);
     }
@@ -101,7 +101,7 @@ make_pair(int *ret_ours, int *ret_theirs)
 }
 
 int
-workers_take(struct workers *p, const uint32_t *limit, struct worker **ret)
+pool_take(struct pool *p, const uint32_t *limit, struct worker **ret)
 {
     struct fake *f = calloc(1, sizeof *f);
 
@@ -133,12 +133,11 @@ int
 image_take(struct image *i, const uint32_t *limit, struct worker **ret)
 {
     (void)i;
-    return workers_take(NULL, limit, ret);
+    return pool_take(NULL, limit, ret);
 }
 
 int
-workers_run(struct workers *p, const struct worker_command *c,
-            struct worker **ret)
+pool_run(struct pool *p, const struct worker_command *c, struct worker **ret)
 {
     (void)p;
     (void)c;
@@ -334,7 +333,7 @@ turn(void)
     struct timer t = {.fire = stop};
 
     for (int i = 0; i < 3; i++) {
-        keeper_drain(&keeper);
+        store_thread_drain(&store_thread);
         bury();
         reactor_set_timer(&sv.reactor, &t, 1);
         sv.reactor.is_stopping = false;
@@ -426,8 +425,8 @@ prepare(void)
 static void
 begin(void)
 {
-    sv = (struct supervisor){.config = config, .keeper = &keeper};
-    list_init(&keeper.done);
+    sv = (struct supervisor){.config = config, .store_thread = &store_thread};
+    list_init(&store_thread.done);
     list_init(&sv.clients);
     list_init(&sv.lives);
     list_init(&sv.unsaved);

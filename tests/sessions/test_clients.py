@@ -92,7 +92,7 @@ def test_clients_wait_where_there_is_no_descriptor(sup):
         s.close()
     sup.client().call("session.list")
     sup.stop()
-    assert "no further client can be taken: Too many open files" in sup.log.read_text()
+    assert "cannot accept a connection: Too many open files" in sup.log.read_text()
 
 
 @pytest.mark.parametrize("line, code", [

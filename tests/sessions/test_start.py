@@ -45,7 +45,7 @@ def test_a_supervisor_without_a_pool_serves_at_once(sup, gate):
 def test_a_worker_that_cannot_be_started_is_told_and_clients_are_served(sup):
     sup.settings["worker"] = "/bin/false"
     sup.start()
-    assert b"a worker could not be started" in sup.said
+    assert b"no worker can be started" in sup.said
     assert sup.client().call("session.list") == {"sessions": []}
 
 

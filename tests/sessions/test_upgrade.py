@@ -97,8 +97,8 @@ def test_an_image_that_is_gone_is_an_error_with_its_reason(sup):
         1, f"{path}: a damaged root image: its sessions cannot be resumed\n1 found, 0 repaired\n")
 
 
-def nurseries(sup):
-    """The processes in which workers are born, one for each image: our
+def spawners(sup):
+    """The processes that start workers, one for each image: our
     children that are not in namespaces of their own."""
     pid = sup.process.pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
@@ -107,15 +107,15 @@ def nurseries(sup):
     return [child for child in children if os.readlink(f"/proc/{child}/ns/user") == namespace]
 
 
-def test_the_end_of_an_images_nursery_costs_no_session_of_another(sup):
+def test_the_end_of_an_images_spawner_costs_no_session_of_another(sup):
     old = sup.client().create()
     old.run("x=5")
     client = old.client = upgrade(sup)
     new = client.create()
     workers = [(s, s.run("y=6; echo $x"), s.pid) for s in (old, new)]
-    assert len(nurseries(sup)) == 2
-    for pid in nurseries(sup):
+    assert len(spawners(sup)) == 2
+    for pid in spawners(sup):
         os.kill(pid, signal.SIGKILL)
-        client.create().call("session.end")  # a birth, from a new nursery
+        client.create().call("session.end")  # a start, by a new spawner
     for session, said, pid in workers:
         assert session.run("echo $x") == said and session.pid == pid

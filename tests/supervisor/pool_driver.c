@@ -12,12 +12,12 @@
  *   output NUMBER       what it has written, after its end or before
  *   until NUMBER TEXT   waits until its output has TEXT
  *   use NUMBER          "MEMORY DISK"
- *   failures            how many births failed, and the last reason
- *   nursery             its process
+ *   failures            how many starts failed, and the last reason
+ *   spawner             its process
  *   turn                waits for something to happen
  *   beside              makes a second pool like it, of which nobody takes
  */
-#include "supervisor/workers/birth.h"
+#include "supervisor/workers/spawner.h"
 #include "supervisor/workers/worker_impl.h"
 
 #include <errno.h>
@@ -30,9 +30,9 @@
 
 enum { WORKERS = 256, WORDS = 64, TEXT = 1 << 16 };
 
-static struct workers_config config;
+static struct pool_config config;
 static struct cgroup_host host;
-static struct workers *pool, *other;
+static struct pool *pool, *other;
 static struct worker *workers[WORKERS];
 static int n_workers, n_failures;
 static char last_failure[512];
@@ -58,20 +58,20 @@ on_ended(void *arg, struct worker *w)
     (void)w;
 }
 
-static const struct workers_events events = {
+static const struct pool_events events = {
     .ready = on_ready, .failed = on_failed, .ended = on_ended};
 
 static void
 turn(void)
 {
-    struct pollfd p[] = {{workers_hfd(pool), POLLIN, 0},
-                         {other ? workers_hfd(other) : -1, POLLIN, 0}};
+    struct pollfd p[] = {{pool_hfd(pool), POLLIN, 0},
+                         {other ? pool_hfd(other) : -1, POLLIN, 0}};
 
     (void)poll(p, 2, -1);
     if (p[0].revents)
-        workers_turn(pool);
+        pool_turn(pool);
     if (p[1].revents)
-        workers_turn(other);
+        pool_turn(other);
 }
 
 static void
@@ -86,9 +86,9 @@ take_limits(char **word, uint32_t *limit)
 static void
 do_settle(char **word)
 {
-    while (workers_ready(pool) < (uint32_t)atoi(word[0]))
+    while (pool_ready(pool) < (uint32_t)atoi(word[0]))
         turn();
-    printf("%u %u\n", workers_ready(pool), workers_starting(pool));
+    printf("%u %u\n", pool_ready(pool), pool_starting(pool));
 }
 
 static void
@@ -97,7 +97,7 @@ do_take(char **word)
     uint32_t limit[N_LIMITS] = {0};
 
     take_limits(word, limit);
-    int r = workers_take(pool, limit, &workers[n_workers]);
+    int r = pool_take(pool, limit, &workers[n_workers]);
     if (r < 0)
         printf("%s\n", r == -EAGAIN ? "none" : strerror(-r));
     else
@@ -112,7 +112,7 @@ do_run(char **word)
     struct worker_command c = {.argv = word + 4, .limit = limit};
 
     take_limits(word, limit);
-    int r = workers_run(pool, &c, &workers[n_workers]);
+    int r = pool_run(pool, &c, &workers[n_workers]);
     if (r < 0)
         printf("%s\n", strerror(-r));
     else
@@ -129,10 +129,10 @@ do_ask(char **word)
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (n < sizeof text - 1) {
         struct pollfd p[] = {{w->rpc_hfd, POLLIN, 0},
-                             {workers_hfd(pool), POLLIN, 0}};
+                             {pool_hfd(pool), POLLIN, 0}};
         (void)poll(p, 2, -1);
         if (p[1].revents)
-            workers_turn(pool);
+            pool_turn(pool);
         ssize_t got = read(w->rpc_hfd, text + n, sizeof text - 1 - n);
         if (got == 0 || (got < 0 && errno != EAGAIN))
             break;
@@ -160,11 +160,11 @@ do_call(char **word)
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (got && n < sizeof text - 1 && (!n || text[n - 1] != '\n')) {
         struct pollfd p[] = {{w->rpc_hfd, POLLIN, 0},
-                             {workers_hfd(pool), POLLIN, 0},
+                             {pool_hfd(pool), POLLIN, 0},
                              {w->state_hfd, POLLIN, 0}};
         (void)poll(p, 3, -1);
         if (p[1].revents)
-            workers_turn(pool);
+            pool_turn(pool);
         if (p[2].revents)
             (void)!read(w->state_hfd, text + n, sizeof text - n);
         got =
@@ -267,10 +267,10 @@ do_failures(char **word)
 }
 
 static void
-do_nursery(char **word)
+do_spawner(char **word)
 {
     (void)word;
-    printf("%d\n", pool->nursery);
+    printf("%d\n", pool->spawner);
 }
 
 static void
@@ -285,8 +285,8 @@ static void
 do_beside(char **word)
 {
     (void)word;
-    puts(workers_new(&config, &host, &other) < 0 ? "failed" : "ok");
-    while (other && workers_ready(other) < config.idle)
+    puts(pool_new(&config, &host, &other) < 0 ? "failed" : "ok");
+    while (other && pool_ready(other) < config.idle)
         turn();
 }
 
@@ -298,7 +298,7 @@ static const struct {
     {"ask", do_ask},         {"call", do_call},     {"kill", do_kill},
     {"signal", do_signal},   {"wait", do_wait},     {"output", do_output},
     {"until", do_until},     {"use", do_use},       {"failures", do_failures},
-    {"nursery", do_nursery}, {"beside", do_beside}, {"turn", do_turn},
+    {"spawner", do_spawner}, {"beside", do_beside}, {"turn", do_turn},
 };
 
 static void
@@ -324,19 +324,19 @@ main(int argc, char **argv)
     struct options o = {.cgroup = argv[3]};
     struct list pools;
 
-    if (argc == 2 && !strcmp(argv[1], "nursery"))
-        return nursery_main();
+    if (argc == 2 && !strcmp(argv[1], "spawner"))
+        return spawner_main();
     for (int i = 0; i <= BACKEND_rlimits; i++)
         if (argc > 4 && !strcmp(argv[2], backend_names[i]))
             o.best = (enum backend)i;
     cgroup_host_init(&host, &o);
-    config = (struct workers_config){.argv = argv + 4,
-                                     .envp = environ,
-                                     .idle = (uint32_t)atoi(argv[1]),
-                                     .events = &events,
-                                     .pools = &pools};
+    config = (struct pool_config){.argv = argv + 4,
+                                  .envp = environ,
+                                  .idle = (uint32_t)atoi(argv[1]),
+                                  .events = &events,
+                                  .pools = &pools};
     list_init(&pools);
-    if (workers_new(&config, &host, &pool) < 0)
+    if (pool_new(&config, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))
         obey(line);
@@ -348,8 +348,8 @@ main(int argc, char **argv)
                 turn();
             worker_reap(workers[i], &e);
         }
-    workers_free(other);
-    workers_free(pool);
+    pool_free(other);
+    pool_free(pool);
     cgroup_host_fini(&host);
     return 0;
 }

@@ -139,23 +139,23 @@ def is_worker(pid):
         return f.read() == "sealed\n"
 
 
-def test_the_nursery_can_be_lost():
+def test_the_spawner_can_be_lost():
     with pool() as p:
         p.tell("settle", 1)
-        nursery = int(p.tell("nursery"))
-        os.kill(nursery, signal.SIGKILL)
+        spawner = int(p.tell("spawner"))
+        os.kill(spawner, signal.SIGKILL)
         number, _ = p.take()
         p.tell("settle", 1)
         p.take()
         assert p.attack(number, "echo", "there")[1]
 
 
-def test_a_birth_that_fails_is_told_by_a_turn_alone():
+def test_a_start_that_fails_is_told_by_a_turn_alone():
     """Not to whoever is just taking a worker."""
     with pool(idle=0) as p:
-        nursery = int(p.tell("nursery"))
-        os.kill(nursery, signal.SIGKILL)
-        wait_gone([nursery])
+        spawner = int(p.tell("spawner"))
+        os.kill(spawner, signal.SIGKILL)
+        wait_gone([spawner])
         assert p.tell("take", *LIMITS) == "none"
         assert p.tell("failures").split()[0] == "0"
         p.tell("settle", 1)
@@ -163,17 +163,17 @@ def test_a_birth_that_fails_is_told_by_a_turn_alone():
 
 
 @pytest.mark.parametrize("pools", [1, 2])
-def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
+def test_a_process_started_while_the_spawner_dies_is_reaped(pools):
     with pool(idle=2) as p:
         p.tell("settle", 2)
         if pools == 2:
             p.tell("beside")
         kills = 0
         for _ in range(20):
-            nursery = int(p.tell("nursery"))
-            number, _ = p.take()  # the next birth begins
-            if nursery:  # else it died when nothing more was to be born
-                os.kill(nursery, signal.SIGKILL)
+            spawner = int(p.tell("spawner"))
+            number, _ = p.take()  # the next start begins
+            if spawner:  # else it died when nothing more was to be started
+                os.kill(spawner, signal.SIGKILL)
                 kills += 1
             p.tell("kill", number)
             p.wait(number)
@@ -181,19 +181,19 @@ def test_who_is_born_while_the_nursery_dies_is_reaped(pools):
         assert kills
         workers = [pid for pid in children(p.process.pid) if is_worker(pid)]
         assert len(workers) == 2 * pools
-        nurseries = pools - 1 + bool(int(p.tell("nursery")))
-        assert len(children(p.process.pid)) == len(workers) + nurseries
+        spawners = pools - 1 + bool(int(p.tell("spawner")))
+        assert len(children(p.process.pid)) == len(workers) + spawners
 
 
-def test_a_group_that_a_dead_nursery_had_made_is_removed(cgroups):
-    """Also if nothing is born afterwards."""
+def test_a_group_that_a_dead_spawner_had_made_is_removed(cgroups):
+    """Also if nothing is started afterwards."""
     with pool(backend=cgroups) as p:
         p.tell("settle", 1)
         parents = {os.path.dirname(g) for g in groups()}
         made = [f"{parent}/wasmsand-{0:016x}" for parent in parents]
         for path in made:
             os.mkdir(path)
-        os.kill(int(p.tell("nursery")), signal.SIGKILL)
+        os.kill(int(p.tell("spawner")), signal.SIGKILL)
         p.tell("turn")
         assert made and not set(made) & set(groups())
 
@@ -206,14 +206,14 @@ def children(pid):
 def test_the_end_of_the_supervisor_is_the_end_of_its_workers(backend):
     with pool(idle=2, backend=backend) as p:
         p.tell("settle", 2)
-        p.take()  # the next birth begins
+        p.take()  # the next start begins
         all_of_them = descendants(p.process.pid)
         assert len(all_of_them) >= 3
         p.process.kill()
         p.process.wait()
         wait_gone(all_of_them)
-        while newborns := [pid for g in groups() for pid in pids(g)]:
-            wait_gone(newborns)
+        while children := [pid for g in groups() for pid in pids(g)]:
+            wait_gone(children)
         p.process.stdin.close()
         p.process.returncode = 0
     jail.limit("--", "true")  # sweeps
@@ -285,11 +285,11 @@ def test_a_command_over_its_memory_is_oom(cgroups):
         assert p.wait(number).cause == "oom"
 
 
-def test_a_command_beside_a_dead_nursery_fails():
+def test_a_command_beside_a_dead_spawner_fails():
     with pool(idle=0) as p:
-        os.kill(int(p.tell("nursery")), signal.SIGSTOP)
+        os.kill(int(p.tell("spawner")), signal.SIGSTOP)
         number = p.run("true")
-        os.kill(int(p.tell("nursery")), signal.SIGKILL)
+        os.kill(int(p.tell("spawner")), signal.SIGKILL)
         ending = p.wait(number)
-        assert (ending.cause, ending.where) == ("failed", "nursery")
+        assert (ending.cause, ending.where) == ("failed", "spawner")
         assert p.wait(p.run("true")).cause == "exited"

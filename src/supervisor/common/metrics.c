@@ -30,7 +30,7 @@ metrics_value(struct buf *b, const char *name, const char *labels,
 
 /* Each bucket goes twice as far as the one before it. */
 static uint64_t
-bucket_us(int i)
+metrics_bucket_us(int i)
 {
     return (uint64_t)FIRST_US << i;
 }
@@ -41,7 +41,7 @@ histogram_add(struct histogram *h, int64_t ns)
     uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
     int i = 0;
 
-    while (i < HISTOGRAM_BUCKETS && us > bucket_us(i))
+    while (i < HISTOGRAM_BUCKETS && us > metrics_bucket_us(i))
         i++;
     h->bucket[i]++;
     h->sum_us += us;
@@ -55,7 +55,7 @@ metrics_histogram(struct buf *b, const char *name, const struct histogram *h)
     for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
         n += h->bucket[i];
         buf_printf(b, "wasmsand_%s_bucket{le=\"%.6f\"} %" PRIu64 "\n", name,
-                   (double)bucket_us(i) / 1e6, n);
+                   (double)metrics_bucket_us(i) / 1e6, n);
     }
     n += h->bucket[HISTOGRAM_BUCKETS];
     buf_printf(b, "wasmsand_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, n);

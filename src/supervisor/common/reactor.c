@@ -61,7 +61,7 @@ reactor_remove(struct reactor *r, struct source *s)
 /* --- times */
 
 static struct timer *
-first_timer(const struct reactor *r)
+reactor_first_timer(const struct reactor *r)
 {
     if (list_is_empty(&r->timers))
         return NULL;
@@ -70,10 +70,10 @@ first_timer(const struct reactor *r)
 
 /* Times are usually the latest, or now. */
 static struct list *
-place_for(struct reactor *r, int64_t at_ns)
+reactor_place_for(struct reactor *r, int64_t at_ns)
 {
     struct list *after = r->timers.prev;
-    const struct timer *first = first_timer(r);
+    const struct timer *first = reactor_first_timer(r);
 
     if (!first || first->at_ns > at_ns)
         return &r->timers;
@@ -89,17 +89,17 @@ reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
         list_remove(&t->link);
     t->at_ns = at_ns;
     if (at_ns)
-        list_insert_after(place_for(r, at_ns), &t->link);
+        list_insert_after(reactor_place_for(r, at_ns), &t->link);
 }
 
 /* Those that are due now; not those that they set. */
 static void
-fire_timers(struct reactor *r)
+reactor_fire_timers(struct reactor *r)
 {
     int64_t now_ns = time_mono_ns();
     struct timer *t;
 
-    while ((t = first_timer(r)) && t->at_ns <= now_ns) {
+    while ((t = reactor_first_timer(r)) && t->at_ns <= now_ns) {
         reactor_set_timer(r, t, 0);
         t->fire(t);
     }
@@ -107,9 +107,9 @@ fire_timers(struct reactor *r)
 
 /* For epoll: -1 is forever. */
 static int
-wait_ms(const struct reactor *r)
+reactor_wait_ms(const struct reactor *r)
 {
-    const struct timer *t = first_timer(r);
+    const struct timer *t = reactor_first_timer(r);
 
     if (!t)
         return -1;
@@ -120,11 +120,11 @@ wait_ms(const struct reactor *r)
 /* --- turns */
 
 static int
-turn(struct reactor *r)
+reactor_turn(struct reactor *r)
 {
     struct epoll_event events[READY_MAX];
 
-    int n = epoll_wait(r->epoll_hfd, events, READY_MAX, wait_ms(r));
+    int n = epoll_wait(r->epoll_hfd, events, READY_MAX, reactor_wait_ms(r));
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < n; i++)
@@ -134,7 +134,7 @@ turn(struct reactor *r)
         if (r->ready[i])
             r->ready[i]->ready(r->ready[i], events[i].events);
     r->n_ready = 0;
-    fire_timers(r);
+    reactor_fire_timers(r);
     return 0;
 }
 
@@ -144,7 +144,7 @@ reactor_run(struct reactor *r)
     int e = 0;
 
     while (!r->is_stopping && e == 0)
-        e = turn(r);
+        e = reactor_turn(r);
     return e;
 }
 

@@ -36,7 +36,7 @@ struct draft {
 };
 
 static enum limit
-find_limit(const char *key)
+agent_find_limit(const char *key)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         const char *k = config_limit_key((enum limit)i);
@@ -47,10 +47,10 @@ find_limit(const char *key)
 }
 
 static int
-lay_limit(struct draft *d, const char *key, const json_t *value)
+agent_lay_limit(struct draft *d, const char *key, const json_t *value)
 {
     char name[CONFIG_NAME_BYTES];
-    enum limit limit = find_limit(key);
+    enum limit limit = agent_find_limit(key);
 
     (void)snprintf(name, sizeof name, "%s.%s", d->section, key);
     if (limit == N_LIMITS)
@@ -67,7 +67,7 @@ lay_limit(struct draft *d, const char *key, const json_t *value)
 }
 
 static int
-lay_limits(struct draft *d, const json_t *object, uint32_t *limit)
+agent_lay_limits(struct draft *d, const json_t *object, uint32_t *limit)
 {
     const char *key;
     json_t *value;
@@ -78,7 +78,7 @@ lay_limits(struct draft *d, const json_t *object, uint32_t *limit)
                              "must be an object");
     memcpy(d->c.standard, limit, sizeof d->c.standard);
     json_object_foreach((json_t *)object, key, value) r =
-        config_worse(r, lay_limit(d, key, value));
+        config_worse(r, agent_lay_limit(d, key, value));
     if (r == 0)
         memcpy(limit, d->c.standard, sizeof d->c.standard);
     return r;
@@ -90,7 +90,7 @@ config_lay_limits(const struct config *c, const json_t *object,
 {
     struct draft d = {*c, "", where, errors};
 
-    return lay_limits(&d, object, limit);
+    return agent_lay_limits(&d, object, limit);
 }
 
 /* --- an agent's settings */
@@ -108,7 +108,7 @@ config_is_agent_name(const char *name, size_t len)
 
 /* Links are followed as long as they stay in the folder. */
 static int
-open_beneath(int dir_hfd, const char *path, uint64_t flags)
+agent_open_beneath(int dir_hfd, const char *path, uint64_t flags)
 {
     struct open_how how = {.flags = flags | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
@@ -122,7 +122,7 @@ open_beneath(int dir_hfd, const char *path, uint64_t flags)
 }
 
 static int
-refuse_path(struct buf *errors, const char *path, int r)
+agent_refuse_path(struct buf *errors, const char *path, int r)
 {
     return config_refuse(errors, path, "", "%s",
                          r == -EXDEV ? "leads out of the folder of agents"
@@ -130,8 +130,8 @@ refuse_path(struct buf *errors, const char *path, int r)
 }
 
 static int
-lay_settings(const struct config *c, int hfd, const char *path,
-             struct buf *errors, uint32_t *limit)
+agent_lay_settings(const struct config *c, int hfd, const char *path,
+                   struct buf *errors, uint32_t *limit)
 {
     struct draft d = {*c, path, "resources", errors};
     json_t *json = NULL;
@@ -141,30 +141,31 @@ lay_settings(const struct config *c, int hfd, const char *path,
         return r;
     const json_t *resources = json_object_get(json, d.section);
     if (resources)
-        r = lay_limits(&d, resources, limit);
+        r = agent_lay_limits(&d, resources, limit);
     json_decref(json);
     return r;
 }
 
 static int
-lay_agent(const struct config *c, int dir_hfd, const char *agent,
-          struct buf *errors, uint32_t *limit)
+agent_lay_agent(const struct config *c, int dir_hfd, const char *agent,
+                struct buf *errors, uint32_t *limit)
 {
     char path[SETTINGS_BYTES];
 
     CLEANUP(hfd_closep)
-    int agent_hfd = open_beneath(dir_hfd, agent, O_PATH | O_DIRECTORY);
+    int agent_hfd = agent_open_beneath(dir_hfd, agent, O_PATH | O_DIRECTORY);
     if (agent_hfd == -ENOENT)
         return -ENOENT;
     if (agent_hfd < 0)
-        return refuse_path(errors, agent, agent_hfd);
+        return agent_refuse_path(errors, agent, agent_hfd);
     (void)snprintf(path, sizeof path, "%s/.claude/settings.json", agent);
     CLEANUP(hfd_closep)
-    int hfd = open_beneath(dir_hfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    int hfd =
+        agent_open_beneath(dir_hfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (hfd == -ENOENT)
         return 0;
-    return hfd < 0 ? refuse_path(errors, path, hfd)
-                   : lay_settings(c, hfd, path, errors, limit);
+    return hfd < 0 ? agent_refuse_path(errors, path, hfd)
+                   : agent_lay_settings(c, hfd, path, errors, limit);
 }
 
 int
@@ -185,7 +186,7 @@ config_agent_limits(const struct config *c, const char *agent,
         if (hfd < 0)
             return config_refuse(errors, c->agents_dir, "", "%s",
                                  strerror(errno));
-        int r = lay_agent(c, hfd, agent, errors, limit);
+        int r = agent_lay_agent(c, hfd, agent, errors, limit);
         if (r != 0)
             return r;
     }

@@ -19,7 +19,7 @@ struct load {
 };
 
 static void
-note(struct load *l, int r)
+config_note(struct load *l, int r)
 {
     l->result = config_worse(l->result, r);
 }
@@ -27,7 +27,7 @@ note(struct load *l, int r)
 /* --- the environment */
 
 static const char *
-find_env(char *const *env, const char *name)
+config_find_env(char *const *env, const char *name)
 {
     size_t n = strlen(name);
 
@@ -38,7 +38,7 @@ find_env(char *const *env, const char *name)
 }
 
 static void
-env_name(const struct config_row *row, char *ret, size_t size)
+config_env_name(const struct config_row *row, char *ret, size_t size)
 {
     (void)snprintf(ret, size, "%s%s", prefix, row->id);
     for (char *p = ret; *p; p++)
@@ -46,16 +46,16 @@ env_name(const struct config_row *row, char *ret, size_t size)
 }
 
 static void
-lay_env(struct load *l)
+config_lay_env(struct load *l)
 {
     char name[CONFIG_NAME_BYTES];
 
     for (size_t i = 0; i < n_config_rows; i++) {
-        env_name(&config_rows[i], name, sizeof name);
-        const char *text = find_env(l->env, name);
+        config_env_name(&config_rows[i], name, sizeof name);
+        const char *text = config_find_env(l->env, name);
         if (text)
-            note(l,
-                 config_set_text(l->c, &config_rows[i], name, text, l->errors));
+            config_note(l, config_set_text(l->c, &config_rows[i], name, text,
+                                           l->errors));
     }
 }
 
@@ -69,7 +69,7 @@ struct option_word {
 };
 
 static struct option_word
-split_option(char *const *argv)
+config_split_option(char *const *argv)
 {
     struct option_word o = {.name = argv[0] + 2, .words = 1};
 
@@ -80,7 +80,7 @@ split_option(char *const *argv)
 }
 
 static void
-take_next_word(struct option_word *o, char *const *argv)
+config_take_next_word(struct option_word *o, char *const *argv)
 {
     if (o->value || !argv[1])
         return;
@@ -89,7 +89,7 @@ take_next_word(struct option_word *o, char *const *argv)
 }
 
 static bool
-is_named(const struct option_word *o, const char *id)
+config_is_named(const struct option_word *o, const char *id)
 {
     for (size_t i = 0; i < o->len; i++)
         if (o->name[i] != (id[i] == '_' ? '-' : id[i]))
@@ -98,52 +98,52 @@ is_named(const struct option_word *o, const char *id)
 }
 
 static const struct config_row *
-find_option(const struct option_word *o)
+config_find_option(const struct option_word *o)
 {
     for (size_t i = 0; i < n_config_rows; i++)
-        if (is_named(o, config_rows[i].id))
+        if (config_is_named(o, config_rows[i].id))
             return &config_rows[i];
     return NULL;
 }
 
 static bool
-is_option(const char *word)
+config_is_option(const char *word)
 {
     return word[0] == '-' && word[1] == '-' && word[2];
 }
 
 /* The number of words it has. */
 static int
-lay_option(struct load *l, char *const *argv)
+config_lay_option(struct load *l, char *const *argv)
 {
     char name[CONFIG_NAME_BYTES];
-    struct option_word o = split_option(argv);
-    const struct config_row *row = find_option(&o);
+    struct option_word o = config_split_option(argv);
+    const struct config_row *row = config_find_option(&o);
 
     (void)snprintf(name, sizeof name, "%.*s", (int)o.len + 2, argv[0]);
-    if (!row && !is_named(&o, "config")) {
-        note(l, config_refuse(l->errors, name, "", "not an option"));
+    if (!row && !config_is_named(&o, "config")) {
+        config_note(l, config_refuse(l->errors, name, "", "not an option"));
         return 1;
     }
     if (row && row->kind == CONFIG_flag && !o.value)
         o.value = "true";
-    take_next_word(&o, argv);
+    config_take_next_word(&o, argv);
     if (!o.value)
-        note(l, config_refuse(l->errors, name, "", "needs a value"));
+        config_note(l, config_refuse(l->errors, name, "", "needs a value"));
     else if (row)
-        note(l, config_set_text(l->c, row, name, o.value, l->errors));
+        config_note(l, config_set_text(l->c, row, name, o.value, l->errors));
     return o.words;
 }
 
 static void
-lay_options(struct load *l)
+config_lay_options(struct load *l)
 {
     for (char *const *argv = l->argv; *argv;) {
-        if (is_option(*argv)) {
-            argv += lay_option(l, argv);
+        if (config_is_option(*argv)) {
+            argv += config_lay_option(l, argv);
             continue;
         }
-        note(l, config_refuse(l->errors, *argv, "", "not an option"));
+        config_note(l, config_refuse(l->errors, *argv, "", "not an option"));
         argv++;
     }
 }
@@ -151,18 +151,18 @@ lay_options(struct load *l)
 /* --- the file */
 
 static const char *
-file_of_options(char *const *argv)
+config_file_of_options(char *const *argv)
 {
     const char *path = NULL;
 
     while (*argv) {
         struct option_word o = {.words = 1};
-        if (is_option(*argv))
-            o = split_option(argv);
-        const struct config_row *row = o.name ? find_option(&o) : NULL;
+        if (config_is_option(*argv))
+            o = config_split_option(argv);
+        const struct config_row *row = o.name ? config_find_option(&o) : NULL;
         if (o.name && !(row && row->kind == CONFIG_flag))
-            take_next_word(&o, argv);
-        if (o.name && is_named(&o, "config"))
+            config_take_next_word(&o, argv);
+        if (o.name && config_is_named(&o, "config"))
             path = o.value;
         argv += o.words;
     }
@@ -170,24 +170,24 @@ file_of_options(char *const *argv)
 }
 
 static void
-lay_file(struct load *l)
+config_lay_named_file(struct load *l)
 {
-    const char *path = file_of_options(l->argv);
+    const char *path = config_file_of_options(l->argv);
 
     if (!path)
-        path = find_env(l->env, "WASMSAND_CONFIG");
-    note(l,
-         config_lay_file(l->c, path ? path : standard_file, path, l->errors));
+        path = config_find_env(l->env, "WASMSAND_CONFIG");
+    config_note(
+        l, config_lay_file(l->c, path ? path : standard_file, path, l->errors));
 }
 
 /* --- defaults */
 
 static void
-lay_defaults(struct load *l)
+config_lay_defaults(struct load *l)
 {
     for (size_t i = 0; i < n_config_rows; i++)
-        note(l, config_set_text(l->c, &config_rows[i], "default",
-                                config_rows[i].standard, l->errors));
+        config_note(l, config_set_text(l->c, &config_rows[i], "default",
+                                       config_rows[i].standard, l->errors));
 }
 
 /* Where files of a kind are, best first. */
@@ -200,7 +200,7 @@ static const struct place {
                     {NULL, "/var/lib/wasmsand"}};
 
 static void
-fill_in(struct load *l, char **path, const struct place *p)
+config_fill_in(struct load *l, char **path, const struct place *p)
 {
     const char *dir = "";
     struct buf b;
@@ -208,7 +208,7 @@ fill_in(struct load *l, char **path, const struct place *p)
     if (!*path || **path)
         return;
     for (; p->variable; p++) {
-        dir = find_env(l->env, p->variable);
+        dir = config_find_env(l->env, p->variable);
         if (dir && *dir == '/')
             break;
     }
@@ -216,7 +216,7 @@ fill_in(struct load *l, char **path, const struct place *p)
     buf_puts(&b, p->variable ? dir : "");
     buf_puts(&b, p->then);
     buf_add(&b, "", 1);
-    note(l, b.error ? -ENOMEM : 0);
+    config_note(l, b.error ? -ENOMEM : 0);
     free(*path);
     *path = buf_steal(&b);
 }
@@ -224,7 +224,7 @@ fill_in(struct load *l, char **path, const struct place *p)
 /* --- what must fit together */
 
 static void
-check_limits(struct load *l)
+config_check_limits(struct load *l)
 {
     const struct config *c = l->c;
     char name[CONFIG_NAME_BYTES];
@@ -234,25 +234,26 @@ check_limits(struct load *l)
         if (!key || c->standard[i] <= c->most[i])
             continue;
         (void)snprintf(name, sizeof name, "resources.%s", key);
-        note(l, config_refuse(l->errors, "", name,
-                              "%u is more than maximum.%s, %u", c->standard[i],
-                              key, c->most[i]));
+        config_note(l, config_refuse(l->errors, "", name,
+                                     "%u is more than maximum.%s, %u",
+                                     c->standard[i], key, c->most[i]));
     }
 }
 
 static void
-check(struct load *l)
+config_check(struct load *l)
 {
     const struct config *c = l->c;
 
-    check_limits(l);
+    config_check_limits(l);
     if (strlen(c->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        note(l, config_refuse(l->errors, "", "socket",
-                              "a path of at most %zu bytes is possible",
-                              sizeof((struct sockaddr_un *)0)->sun_path - 1));
+        config_note(
+            l, config_refuse(l->errors, "", "socket",
+                             "a path of at most %zu bytes is possible",
+                             sizeof((struct sockaddr_un *)0)->sun_path - 1));
     if (c->http_enabled && !*c->http_tokens_file)
-        note(l, config_refuse(l->errors, "", "http.tokens_file",
-                              "required where http.enabled is true"));
+        config_note(l, config_refuse(l->errors, "", "http.tokens_file",
+                                     "required where http.enabled is true"));
 }
 
 /* --- the whole */
@@ -266,14 +267,14 @@ config_read(char *const *argv, char *const *env, struct buf *errors,
 
     if (!c)
         return -ENOMEM;
-    lay_defaults(&l);
-    lay_file(&l);
-    lay_env(&l);
-    lay_options(&l);
-    fill_in(&l, &c->socket, socket_places);
-    fill_in(&l, &c->store_dir, store_places);
+    config_lay_defaults(&l);
+    config_lay_named_file(&l);
+    config_lay_env(&l);
+    config_lay_options(&l);
+    config_fill_in(&l, &c->socket, socket_places);
+    config_fill_in(&l, &c->store_dir, store_places);
     if (l.result != -ENOMEM)
-        check(&l);
+        config_check(&l);
     if (l.result == 0)
         *ret = STEAL(c);
     return l.result;
@@ -297,7 +298,7 @@ config_free(struct config *c)
 
 /* The object that has the key: the root, or a section of it. */
 static json_t *
-section_of(json_t *root, const char *key)
+config_section_of(json_t *root, const char *key)
 {
     char name[CONFIG_NAME_BYTES];
     const char *dot = strchr(key, '.');
@@ -320,7 +321,7 @@ config_print(const struct config *c, FILE *out)
     for (size_t i = 0; i < n_config_rows; i++) {
         const struct config_row *row = &config_rows[i];
         const char *dot = strchr(row->key, '.');
-        (void)json_object_set_new(section_of(root, row->key),
+        (void)json_object_set_new(config_section_of(root, row->key),
                                   dot ? dot + 1 : row->key,
                                   config_get_json(c, row));
     }

@@ -42,7 +42,7 @@ config_load(char *const *argv, OWN struct config **ret)
 
 /* As serve does, which reads the file for HTTP alone. */
 static int
-check_tokens(const struct config *c)
+config_check_tokens(const struct config *c)
 {
     CLEANUP(tokens_fini) struct tokens tokens = {0};
     CLEANUP(buf_fini) struct buf errors;
@@ -59,7 +59,7 @@ config_check_main(char *const *argv)
 {
     CLEANUP(config_freep) struct config *c = NULL;
 
-    if (config_load(argv, &c) != 0 || check_tokens(c) != 0)
+    if (config_load(argv, &c) != 0 || config_check_tokens(c) != 0)
         return EXIT_USAGE;
     config_print(c, stdout);
     return 0;

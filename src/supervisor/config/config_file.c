@@ -22,7 +22,7 @@ config_worse(int a, int b)
 /* --- bytes to JSON */
 
 static int
-read_all(int hfd, struct buf *b)
+config_file_read_all(int hfd, struct buf *b)
 {
     for (;;) {
         char *to = buf_room(b, BUFSIZ);
@@ -36,8 +36,8 @@ read_all(int hfd, struct buf *b)
 }
 
 static int
-parse_text(const struct buf *b, const char *name, struct buf *errors,
-           json_t **ret)
+config_file_parse_text(const struct buf *b, const char *name,
+                       struct buf *errors, json_t **ret)
 {
     char line[CONFIG_NAME_BYTES];
     json_error_t e;
@@ -59,8 +59,8 @@ parse_text(const struct buf *b, const char *name, struct buf *errors,
 }
 
 static int
-parse_file(int hfd, const char *name, struct buf *b, struct buf *errors,
-           json_t **ret)
+config_file_parse_file(int hfd, const char *name, struct buf *b,
+                       struct buf *errors, json_t **ret)
 {
     struct stat st;
 
@@ -68,14 +68,14 @@ parse_file(int hfd, const char *name, struct buf *b, struct buf *errors,
         return config_refuse(errors, name, "", "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return config_refuse(errors, name, "", "not a regular file");
-    int r = read_all(hfd, b);
+    int r = config_file_read_all(hfd, b);
     if (r == -ENOMEM)
         return r;
     if (r == -EFBIG)
         return config_refuse(errors, name, "", "longer than 1 MiB");
     if (r != 0)
         return config_refuse(errors, name, "", "%s", strerror(-r));
-    return parse_text(b, name, errors, ret);
+    return config_file_parse_text(b, name, errors, ret);
 }
 
 int
@@ -84,7 +84,7 @@ config_parse(int hfd, const char *name, struct buf *errors, json_t **ret)
     CLEANUP(buf_fini) struct buf b;
 
     buf_init(&b, FILE_BYTES);
-    return parse_file(hfd, name, &b, errors, ret);
+    return config_file_parse_file(hfd, name, &b, errors, ret);
 }
 
 /* --- JSON to values */
@@ -96,7 +96,7 @@ struct file {
 };
 
 static const struct config_row *
-find_row(const char *key)
+config_file_find_row(const char *key)
 {
     for (size_t i = 0; i < n_config_rows; i++)
         if (!strcmp(config_rows[i].key, key))
@@ -106,7 +106,7 @@ find_row(const char *key)
 
 /* Are there rows `section.key`? */
 static bool
-is_section(const char *name)
+config_file_is_section(const char *name)
 {
     size_t n = strlen(name);
 
@@ -118,16 +118,18 @@ is_section(const char *name)
 }
 
 static int
-lay_value(const struct file *f, const char *key, const json_t *value)
+config_file_lay_value(const struct file *f, const char *key,
+                      const json_t *value)
 {
-    const struct config_row *row = find_row(key);
+    const struct config_row *row = config_file_find_row(key);
 
     return row ? config_set_json(f->c, row, f->name, value, f->errors)
                : config_refuse(f->errors, f->name, key, "unknown key");
 }
 
 static int
-lay_section(const struct file *f, const char *section, json_t *object)
+config_file_lay_section(const struct file *f, const char *section,
+                        json_t *object)
 {
     char name[CONFIG_NAME_BYTES];
     const char *key;
@@ -139,13 +141,13 @@ lay_section(const struct file *f, const char *section, json_t *object)
     json_object_foreach(object, key, value)
     {
         (void)snprintf(name, sizeof name, "%s.%s", section, key);
-        r = config_worse(r, lay_value(f, name, value));
+        r = config_worse(r, config_file_lay_value(f, name, value));
     }
     return r;
 }
 
 static int
-lay_object(const struct file *f, json_t *object)
+config_file_lay_object(const struct file *f, json_t *object)
 {
     const char *key;
     json_t *value;
@@ -157,10 +159,10 @@ lay_object(const struct file *f, json_t *object)
         if (strchr(key, '.'))
             r = config_worse(
                 r, config_refuse(f->errors, f->name, key, "unknown key"));
-        else if (is_section(key))
-            r = config_worse(r, lay_section(f, key, value));
+        else if (config_file_is_section(key))
+            r = config_worse(r, config_file_lay_section(f, key, value));
         else
-            r = config_worse(r, lay_value(f, key, value));
+            r = config_worse(r, config_file_lay_value(f, key, value));
     }
     return r;
 }
@@ -180,7 +182,7 @@ config_lay_file(struct config *c, const char *path, bool must,
     int r = config_parse(hfd, path, errors, &json);
     if (r != 0)
         return r;
-    r = lay_object(&(struct file){c, path, errors}, json);
+    r = config_file_lay_object(&(struct file){c, path, errors}, json);
     json_decref(json);
     return r;
 }

@@ -62,7 +62,7 @@ config_refuse(struct buf *errors, const char *where, const char *key,
 
 /* The place of `word` in `words`, or -1. */
 static int
-find_word(const char *words, const char *word, size_t len)
+config_value_find_word(const char *words, const char *word, size_t len)
 {
     for (int i = 0; *words; i++) {
         size_t n = strcspn(words, " ");
@@ -75,7 +75,7 @@ find_word(const char *words, const char *word, size_t len)
 
 /* The word at a place that exists. */
 static OWN json_t *
-word_at(const char *words, uint32_t place)
+config_value_word_at(const char *words, uint32_t place)
 {
     while (place--)
         words += strcspn(words, " ") + 1;
@@ -84,7 +84,7 @@ word_at(const char *words, uint32_t place)
 
 /* "a, b or c" */
 static void
-list_words(const char *words, char *ret, size_t size)
+config_value_list_words(const char *words, char *ret, size_t size)
 {
     size_t at = 0;
 
@@ -118,23 +118,23 @@ struct kind {
 };
 
 static void *
-place(const struct config *c, const struct config_row *row)
+config_value_place(const struct config *c, const struct config_row *row)
 {
     return (char *)c + row->offset;
 }
 
 /* NULL: it is not a text. */
 static const char *
-text_of(const struct value *v)
+config_value_text_of(const struct value *v)
 {
     return v->json ? json_string_value(v->json) : v->text;
 }
 
 /* The value as it was written; of what is long, the beginning. */
 static void
-quote(const struct value *v, char *ret, size_t size)
+config_value_quote(const struct value *v, char *ret, size_t size)
 {
-    const char *text = text_of(v);
+    const char *text = config_value_text_of(v);
 
     memset(ret, 0, size);
     if (text)
@@ -143,12 +143,12 @@ quote(const struct value *v, char *ret, size_t size)
         (void)json_dumpb(v->json, ret, size - 1, JSON_ENCODE_ANY);
 }
 
-static int refuse(const struct value *v);
+static int config_value_refuse(const struct value *v);
 
 /* --- the kinds */
 
 static bool
-is_plain_path(const char *path)
+config_value_is_plain_path(const char *path)
 {
     size_t n = strlen(path);
 
@@ -158,7 +158,7 @@ is_plain_path(const char *path)
 }
 
 static bool
-is_address(const char *text)
+config_value_is_address(const char *text)
 {
     struct in6_addr a;
 
@@ -167,13 +167,14 @@ is_address(const char *text)
 }
 
 static int
-take_string(const struct value *v, bool (*is_good)(const char *text))
+config_value_take_string(const struct value *v,
+                         bool (*is_good)(const char *text))
 {
-    char **at = place(v->c, v->row);
-    const char *text = text_of(v);
+    char **at = config_value_place(v->c, v->row);
+    const char *text = config_value_text_of(v);
 
     if (!text || !is_good(text))
-        return refuse(v);
+        return config_value_refuse(v);
     char *copy = strdup(text);
     if (!copy)
         return -ENOMEM;
@@ -183,47 +184,47 @@ take_string(const struct value *v, bool (*is_good)(const char *text))
 }
 
 static int
-take_path(const struct value *v)
+config_value_take_path(const struct value *v)
 {
-    return take_string(v, is_plain_path);
+    return config_value_take_string(v, config_value_is_plain_path);
 }
 
 static int
-take_address(const struct value *v)
+config_value_take_address(const struct value *v)
 {
-    return take_string(v, is_address);
+    return config_value_take_string(v, config_value_is_address);
 }
 
 static json_t *
-give_string(const struct config *c, const struct config_row *row)
+config_value_give_string(const struct config *c, const struct config_row *row)
 {
-    char **at = place(c, row);
+    char **at = config_value_place(c, row);
 
     return json_string(*at);
 }
 
 static void
-allow_path(const struct config_row *row, char *ret, size_t size)
+config_value_allow_path(const struct config_row *row, char *ret, size_t size)
 {
     (void)row;
     (void)snprintf(ret, size, "an absolute path without '..', or empty");
 }
 
 static void
-allow_address(const struct config_row *row, char *ret, size_t size)
+config_value_allow_address(const struct config_row *row, char *ret, size_t size)
 {
     (void)row;
     (void)snprintf(ret, size, "an IPv4 or IPv6 address in numbers");
 }
 
 static int
-take_flag(const struct value *v)
+config_value_take_flag(const struct value *v)
 {
     static const char *const names[2][2] = {{"false", "0"}, {"true", "1"}};
-    bool *at = place(v->c, v->row);
+    bool *at = config_value_place(v->c, v->row);
 
     if (v->json && !json_is_boolean(v->json))
-        return refuse(v);
+        return config_value_refuse(v);
     if (v->json)
         *at = json_is_true(v->json);
     for (int i = 0; !v->json && i < 4; i++) {
@@ -232,33 +233,33 @@ take_flag(const struct value *v)
         *at = i / 2;
         return 0;
     }
-    return v->json ? 0 : refuse(v);
+    return v->json ? 0 : config_value_refuse(v);
 }
 
 static json_t *
-give_flag(const struct config *c, const struct config_row *row)
+config_value_give_flag(const struct config *c, const struct config_row *row)
 {
-    const bool *at = place(c, row);
+    const bool *at = config_value_place(c, row);
 
     return json_boolean(*at);
 }
 
 static void
-allow_flag(const struct config_row *row, char *ret, size_t size)
+config_value_allow_flag(const struct config_row *row, char *ret, size_t size)
 {
     (void)row;
     (void)snprintf(ret, size, "true or false");
 }
 
 static const struct limit_row *
-range_of(const struct config_row *row)
+config_value_range_of(const struct config_row *row)
 {
     return row->of ? row->of : &row->range;
 }
 
 /* -1: none at all. */
 static int64_t
-number_of(const struct value *v)
+config_value_number_of(const struct value *v)
 {
     uint64_t n;
 
@@ -268,71 +269,72 @@ number_of(const struct value *v)
 }
 
 static int
-take_number(const struct value *v)
+config_value_take_number(const struct value *v)
 {
-    const struct limit_row *range = range_of(v->row);
-    uint32_t *at = place(v->c, v->row);
-    int64_t n = number_of(v);
+    const struct limit_row *range = config_value_range_of(v->row);
+    uint32_t *at = config_value_place(v->c, v->row);
+    int64_t n = config_value_number_of(v);
 
     if (n < range->min || n > range->max)
-        return refuse(v);
+        return config_value_refuse(v);
     *at = (uint32_t)n;
     return 0;
 }
 
 static json_t *
-give_number(const struct config *c, const struct config_row *row)
+config_value_give_number(const struct config *c, const struct config_row *row)
 {
-    const uint32_t *at = place(c, row);
+    const uint32_t *at = config_value_place(c, row);
 
     return json_integer(*at);
 }
 
 static void
-allow_number(const struct config_row *row, char *ret, size_t size)
+config_value_allow_number(const struct config_row *row, char *ret, size_t size)
 {
-    const struct limit_row *range = range_of(row);
+    const struct limit_row *range = config_value_range_of(row);
 
     (void)snprintf(ret, size, "an integer from %u to %u%s%s", range->min,
                    range->max, *range->unit ? " " : "", range->unit);
 }
 
 static int
-take_choice(const struct value *v)
+config_value_take_choice(const struct value *v)
 {
-    const char *word = text_of(v);
-    uint32_t *at = place(v->c, v->row);
-    int i = word ? find_word(v->row->choices, word, strlen(word)) : -1;
+    const char *word = config_value_text_of(v);
+    uint32_t *at = config_value_place(v->c, v->row);
+    int i =
+        word ? config_value_find_word(v->row->choices, word, strlen(word)) : -1;
 
     if (i < 0)
-        return refuse(v);
+        return config_value_refuse(v);
     *at = (uint32_t)i;
     return 0;
 }
 
 static json_t *
-give_choice(const struct config *c, const struct config_row *row)
+config_value_give_choice(const struct config *c, const struct config_row *row)
 {
-    const uint32_t *at = place(c, row);
+    const uint32_t *at = config_value_place(c, row);
 
-    return word_at(row->choices, *at);
+    return config_value_word_at(row->choices, *at);
 }
 
 static void
-allow_choice(const struct config_row *row, char *ret, size_t size)
+config_value_allow_choice(const struct config_row *row, char *ret, size_t size)
 {
-    list_words(row->choices, ret, size);
+    config_value_list_words(row->choices, ret, size);
 }
 
 /* The bits of words between commas; -1: not all are among the choices. */
 static int
-bits_of_text(const char *choices, const char *text)
+config_value_bits_of_text(const char *choices, const char *text)
 {
     int bits = 0;
 
     while (*text) {
         size_t n = strcspn(text, ",");
-        int i = find_word(choices, text, n);
+        int i = config_value_find_word(choices, text, n);
         if (i < 0)
             return -1;
         bits |= 1 << i;
@@ -342,7 +344,7 @@ bits_of_text(const char *choices, const char *text)
 }
 
 static int
-bits_of_json(const char *choices, const json_t *list)
+config_value_bits_of_json(const char *choices, const json_t *list)
 {
     int bits = json_is_array(list) ? 0 : -1;
     size_t i;
@@ -351,7 +353,7 @@ bits_of_json(const char *choices, const json_t *list)
     json_array_foreach(list, i, item)
     {
         const char *word = json_string_value(item);
-        int n = word ? find_word(choices, word, strlen(word)) : -1;
+        int n = word ? config_value_find_word(choices, word, strlen(word)) : -1;
         if (n < 0)
             return -1;
         bits |= 1 << n;
@@ -360,55 +362,62 @@ bits_of_json(const char *choices, const json_t *list)
 }
 
 static int
-take_limits(const struct value *v)
+config_value_take_limits(const struct value *v)
 {
-    uint32_t *at = place(v->c, v->row);
-    int bits = v->json ? bits_of_json(v->row->choices, v->json)
-                       : bits_of_text(v->row->choices, v->text);
+    uint32_t *at = config_value_place(v->c, v->row);
+    int bits = v->json ? config_value_bits_of_json(v->row->choices, v->json)
+                       : config_value_bits_of_text(v->row->choices, v->text);
 
     if (bits < 0)
-        return refuse(v);
+        return config_value_refuse(v);
     *at = (uint32_t)bits;
     return 0;
 }
 
 static json_t *
-give_limits(const struct config *c, const struct config_row *row)
+config_value_give_limits(const struct config *c, const struct config_row *row)
 {
-    const uint32_t *at = place(c, row);
+    const uint32_t *at = config_value_place(c, row);
     json_t *list = json_array();
 
     for (uint32_t i = 0; i < N_LIMITS; i++)
         if (*at >> i & 1)
-            (void)json_array_append_new(list, word_at(row->choices, i));
+            (void)json_array_append_new(list,
+                                        config_value_word_at(row->choices, i));
     return list;
 }
 
 static void
-allow_limits(const struct config_row *row, char *ret, size_t size)
+config_value_allow_limits(const struct config_row *row, char *ret, size_t size)
 {
     char words[ALLOWED_BYTES / 2];
 
-    list_words(row->choices, words, sizeof words);
+    config_value_list_words(row->choices, words, sizeof words);
     (void)snprintf(ret, size, "a list of %s", words);
 }
 
 static const struct kind kinds[] = {
-    [CONFIG_path] = {take_path, give_string, allow_path},
-    [CONFIG_address] = {take_address, give_string, allow_address},
-    [CONFIG_flag] = {take_flag, give_flag, allow_flag},
-    [CONFIG_number] = {take_number, give_number, allow_number},
-    [CONFIG_choice] = {take_choice, give_choice, allow_choice},
-    [CONFIG_limits] = {take_limits, give_limits, allow_limits},
+    [CONFIG_path] = {config_value_take_path, config_value_give_string,
+                     config_value_allow_path},
+    [CONFIG_address] = {config_value_take_address, config_value_give_string,
+                        config_value_allow_address},
+    [CONFIG_flag] = {config_value_take_flag, config_value_give_flag,
+                     config_value_allow_flag},
+    [CONFIG_number] = {config_value_take_number, config_value_give_number,
+                       config_value_allow_number},
+    [CONFIG_choice] = {config_value_take_choice, config_value_give_choice,
+                       config_value_allow_choice},
+    [CONFIG_limits] = {config_value_take_limits, config_value_give_limits,
+                       config_value_allow_limits},
 };
 
 static int
-refuse(const struct value *v)
+config_value_refuse(const struct value *v)
 {
     char allowed[ALLOWED_BYTES], said[SAID_BYTES];
 
     kinds[v->row->kind].allow(v->row, allowed, sizeof allowed);
-    quote(v, said, sizeof said);
+    config_value_quote(v, said, sizeof said);
     return config_refuse(v->errors, v->where, v->row->key, "must be %s, not %s",
                          allowed, said);
 }

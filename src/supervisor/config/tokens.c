@@ -25,7 +25,7 @@ tokens_fini(struct tokens *t)
 }
 
 static void
-hash(const char *p, size_t n, uint8_t ret[BLAKE2B_BYTES])
+tokens_hash(const char *p, size_t n, uint8_t ret[BLAKE2B_BYTES])
 {
     struct blake2b b;
 
@@ -50,7 +50,8 @@ tokens_are_old(struct tokens *t, const char *path)
 }
 
 static int
-check_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
+tokens_check_file(int hfd, const char *path, struct tokens *t,
+                  struct buf *errors)
 {
     struct stat st;
 
@@ -69,19 +70,19 @@ check_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
 }
 
 static int
-add_token(struct tokens *t, const char *line, size_t len, size_t name)
+tokens_add_token(struct tokens *t, const char *line, size_t len, size_t name)
 {
     if (!VEC_ROOM(t->v, t->n))
         return -ENOMEM;
     struct token *token = &t->v[t->n++];
     *token = (struct token){0};
-    hash(line, len, token->hash);
+    tokens_hash(line, len, token->hash);
     (void)snprintf(token->name, TOKEN_NAME_BYTES, "%s", line + name);
     return 0;
 }
 
 static bool
-is_printable(const char *p, size_t n)
+tokens_is_printable(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (p[i] <= ' ' || p[i] > '~')
@@ -90,8 +91,8 @@ is_printable(const char *p, size_t n)
 }
 
 static int
-take_line(struct tokens *t, const char *path, unsigned number, char *line,
-          struct buf *errors)
+tokens_take_line(struct tokens *t, const char *path, unsigned number,
+                 char *line, struct buf *errors)
 {
     char where[CONFIG_NAME_BYTES];
     size_t len = strcspn(line, " \t\r");
@@ -99,7 +100,7 @@ take_line(struct tokens *t, const char *path, unsigned number, char *line,
     if (!*line || *line == '#')
         return 0;
     (void)snprintf(where, sizeof where, "line %u", number);
-    if (len < TOKEN_MIN_BYTES || !is_printable(line, len))
+    if (len < TOKEN_MIN_BYTES || !tokens_is_printable(line, len))
         return config_refuse(errors, path, where,
                              "a token must have at least %d characters, all "
                              "printable ASCII",
@@ -107,11 +108,12 @@ take_line(struct tokens *t, const char *path, unsigned number, char *line,
     if (t->n == TOKENS_MAX)
         return config_refuse(errors, path, where, "more than %d tokens",
                              TOKENS_MAX);
-    return add_token(t, line, len, len + strspn(line + len, " \t\r"));
+    return tokens_add_token(t, line, len, len + strspn(line + len, " \t\r"));
 }
 
 static int
-take_lines(struct tokens *t, const char *path, char *text, struct buf *errors)
+tokens_take_lines(struct tokens *t, const char *path, char *text,
+                  struct buf *errors)
 {
     unsigned number = 1;
     int r = 0;
@@ -120,7 +122,7 @@ take_lines(struct tokens *t, const char *path, char *text, struct buf *errors)
         char *next = strchr(line, '\n');
         if (next)
             *next++ = 0;
-        r = config_worse(r, take_line(t, path, number, line, errors));
+        r = config_worse(r, tokens_take_line(t, path, number, line, errors));
         line = next;
     }
     if (r == 0 && !t->n)
@@ -129,7 +131,8 @@ take_lines(struct tokens *t, const char *path, char *text, struct buf *errors)
 }
 
 static int
-read_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
+tokens_read_file(int hfd, const char *path, struct tokens *t,
+                 struct buf *errors)
 {
     CLEANUP(buf_fini) struct buf text;
 
@@ -143,7 +146,7 @@ read_file(int hfd, const char *path, struct tokens *t, struct buf *errors)
     if (n == FILE_BYTES - 1 || memchr(to, 0, (size_t)n))
         return config_refuse(errors, path, "", "not a text of at most 1 MiB");
     to[n] = 0;
-    int r = take_lines(t, path, to, errors);
+    int r = tokens_take_lines(t, path, to, errors);
     explicit_bzero(to, (size_t)n);
     return r;
 }
@@ -157,9 +160,9 @@ tokens_read(struct tokens *t, const char *path, struct buf *errors)
     int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (hfd < 0)
         return config_refuse(errors, path, "", "%s", strerror(errno));
-    int r = check_file(hfd, path, &draft, errors);
+    int r = tokens_check_file(hfd, path, &draft, errors);
     if (r == 0)
-        r = read_file(hfd, path, &draft, errors);
+        r = tokens_read_file(hfd, path, &draft, errors);
     if (r != 0)
         return r;
     tokens_fini(t);
@@ -171,7 +174,7 @@ tokens_read(struct tokens *t, const char *path, struct buf *errors)
 /* --- headers */
 
 static bool
-is_same(const uint8_t *a, const uint8_t *b)
+tokens_is_same(const uint8_t *a, const uint8_t *b)
 {
     uint8_t differ = 0;
 
@@ -191,8 +194,8 @@ tokens_find(const struct tokens *t, const char *header)
         return NULL;
     header += sizeof scheme - 1;
     header += strspn(header, " ");
-    hash(header, strlen(header), given);
+    tokens_hash(header, strlen(header), given);
     for (size_t i = 0; i < t->n; i++)
-        found = is_same(t->v[i].hash, given) ? &t->v[i] : found;
+        found = tokens_is_same(t->v[i].hash, given) ? &t->v[i] : found;
     return found;
 }

@@ -19,7 +19,7 @@
 enum { LABELS_BYTES = 128 };
 
 static void
-put_sessions(const struct supervisor *sv, struct buf *b)
+figures_put_sessions(const struct supervisor *sv, struct buf *b)
 {
     char labels[LABELS_BYTES];
 
@@ -33,17 +33,16 @@ put_sessions(const struct supervisor *sv, struct buf *b)
 }
 
 static void
-put_workers(const struct supervisor *sv, struct buf *b)
+figures_put_workers(const struct supervisor *sv, struct buf *b)
 {
     metrics_family(b, "workers", "gauge", "Worker processes.");
     metrics_value(b, "workers", "use=\"session\"", sv->n_workers);
-    metrics_value(b, "workers", "use=\"ready\"", workers_ready(sv->workers));
-    metrics_value(b, "workers", "use=\"starting\"",
-                  workers_starting(sv->workers));
+    metrics_value(b, "workers", "use=\"ready\"", pool_ready(sv->pool));
+    metrics_value(b, "workers", "use=\"starting\"", pool_starting(sv->pool));
 }
 
 static void
-put_events(const struct supervisor *sv, struct buf *b)
+figures_put_events(const struct supervisor *sv, struct buf *b)
 {
     char labels[LABELS_BYTES];
 
@@ -60,7 +59,7 @@ put_events(const struct supervisor *sv, struct buf *b)
 }
 
 static void
-put_requests(const struct supervisor *sv, struct buf *b)
+figures_put_requests(const struct supervisor *sv, struct buf *b)
 {
     static const char *const outcomes[] = {"ok", "error"};
     char labels[LABELS_BYTES];
@@ -86,7 +85,7 @@ put_requests(const struct supervisor *sv, struct buf *b)
 }
 
 static uint64_t
-folder_bytes(const char *path)
+figures_folder_bytes(const char *path)
 {
     DIR *dir = opendir(path);
     const struct dirent *e;
@@ -103,7 +102,7 @@ folder_bytes(const char *path)
 }
 
 static void
-put_store(const struct supervisor *sv, struct buf *b)
+figures_put_store(const struct supervisor *sv, struct buf *b)
 {
     metrics_family(b, "commit_seconds", "histogram",
                    "Commits of workers, until the store has them.");
@@ -112,11 +111,12 @@ put_store(const struct supervisor *sv, struct buf *b)
                    "Records that the store was given.");
     metrics_value(b, "commit_bytes_total", NULL, sv->counters.commit_bytes);
     metrics_family(b, "store_bytes", "gauge", "The store on the disk.");
-    metrics_value(b, "store_bytes", NULL, folder_bytes(sv->config->store_dir));
+    metrics_value(b, "store_bytes", NULL,
+                  figures_folder_bytes(sv->config->store_dir));
 }
 
 static void
-put_process(const struct supervisor *sv, struct buf *b)
+figures_put_process(const struct supervisor *sv, struct buf *b)
 {
     char text[128];
     unsigned long pages = 0;
@@ -137,10 +137,10 @@ put_process(const struct supervisor *sv, struct buf *b)
 void
 figures_put(const struct supervisor *sv, struct buf *b)
 {
-    put_sessions(sv, b);
-    put_workers(sv, b);
-    put_events(sv, b);
-    put_requests(sv, b);
-    put_store(sv, b);
-    put_process(sv, b);
+    figures_put_sessions(sv, b);
+    figures_put_workers(sv, b);
+    figures_put_events(sv, b);
+    figures_put_requests(sv, b);
+    figures_put_store(sv, b);
+    figures_put_process(sv, b);
 }

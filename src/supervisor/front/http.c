@@ -42,7 +42,7 @@ conn_trust(struct conn *c, bool on)
 
 /* Both ends see it closed; libmicrohttpd tells us when it has noticed. */
 static void
-conn_close(struct conn *c)
+http_conn_close(struct conn *c)
 {
     (void)shutdown(c->hfd, SHUT_RDWR);
     c->deadline_ns = 0;
@@ -57,38 +57,38 @@ conn_wait(struct conn *c)
 {
     c->deadline_ns = 0;
     if (c->is_half_closed)
-        conn_close(c);
+        http_conn_close(c);
 }
 
 static void
-on_end(struct source *s, uint32_t events)
+http_on_end(struct source *s, uint32_t events)
 {
     struct conn *c = CONTAINER_OF(s, struct conn, end);
 
     (void)events;
     c->is_half_closed = true;
     if (c->request && c->request->is_suspended)
-        conn_close(c);
+        http_conn_close(c);
     else if (!c->is_closing)
         conn_expect(c, 0);
 }
 
 /* The oldest that has shown no token makes room. */
 static void
-evict_one(struct http *h)
+http_evict_one(struct http *h)
 {
     LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
         if (c->is_trusted || c->is_closing || it->next == &h->conns)
             continue;
         h->evicted++;
-        conn_close(c);
+        http_conn_close(c);
         return;
     }
 }
 
 static void
-on_sweep(struct timer *t)
+http_on_sweep(struct timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, sweep);
     int64_t now = time_mono_ns();
@@ -98,14 +98,14 @@ on_sweep(struct timer *t)
         if (!c->deadline_ns || c->deadline_ns > now)
             continue;
         h->expired++;
-        conn_close(c);
+        http_conn_close(c);
     }
     reactor_set_timer(&h->sv->reactor, t,
                       list_is_empty(&h->conns) ? 0 : now + NS_PER_S);
 }
 
 static void
-conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
+http_conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
 {
     struct conn *c = calloc(1, sizeof *c);
     const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
@@ -116,20 +116,20 @@ conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
         return;
     *c = (struct conn){.http = h,
                        .hfd = info->connect_fd,
-                       .end = {.hfd = -1, .ready = on_end}};
+                       .end = {.hfd = -1, .ready = http_on_end}};
     (void)reactor_add(&h->sv->reactor, &c->end, c->hfd, EPOLLRDHUP | EPOLLET);
     list_push_back(&h->conns, &c->link);
     h->accepted++;
     conn_expect(c, 0);
     if (++h->n_conns - h->n_trusted > h->sv->config->http_connections)
-        evict_one(h);
+        http_evict_one(h);
     if (!h->sweep.at_ns)
         reactor_set_timer(&h->sv->reactor, &h->sweep,
                           time_mono_ns() + NS_PER_S);
 }
 
 static void
-conn_end(struct http *h, struct conn *c)
+http_conn_end(struct http *h, struct conn *c)
 {
     if (!c)
         return;
@@ -141,19 +141,19 @@ conn_end(struct http *h, struct conn *c)
 }
 
 static void
-on_connection(void *cls, struct MHD_Connection *connection, void **context,
-              enum MHD_ConnectionNotificationCode what)
+http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                   enum MHD_ConnectionNotificationCode what)
 {
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        conn_begin(cls, connection, context);
+        http_conn_begin(cls, connection, context);
     else
-        conn_end(cls, *context);
+        http_conn_end(cls, *context);
 }
 
 /* --- in the loop */
 
 static void
-turn(struct http *h)
+http_turn(struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
 
@@ -171,20 +171,20 @@ http_wake(struct http *h)
 }
 
 static void
-on_ready(struct source *s, uint32_t events)
+http_on_ready(struct source *s, uint32_t events)
 {
     (void)events;
-    turn(CONTAINER_OF(s, struct http, source));
+    http_turn(CONTAINER_OF(s, struct http, source));
 }
 
 static void
-on_again(struct timer *t)
+http_on_again(struct timer *t)
 {
-    turn(CONTAINER_OF(t, struct http, again));
+    http_turn(CONTAINER_OF(t, struct http, again));
 }
 
 static void
-on_forgive(struct timer *t)
+http_on_forgive(struct timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, forgive);
     int64_t now = time_mono_ns(), next = 0;
@@ -203,7 +203,7 @@ on_forgive(struct timer *t)
 /* --- beginning and end */
 
 static socklen_t
-address_of(const struct config *c, struct sockaddr_storage *ret)
+http_address_of(const struct config *c, struct sockaddr_storage *ret)
 {
     struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
@@ -221,10 +221,10 @@ address_of(const struct config *c, struct sockaddr_storage *ret)
 }
 
 static int
-listen_hfd(const struct config *c)
+http_listen_hfd(const struct config *c)
 {
     struct sockaddr_storage a;
-    socklen_t len = address_of(c, &a);
+    socklen_t len = http_address_of(c, &a);
     const int on = 1;
 
     int hfd =
@@ -242,7 +242,7 @@ listen_hfd(const struct config *c)
 
 /* The descriptor belongs to the daemon from then on. */
 static int
-start(struct http *h, int hfd)
+http_start(struct http *h, int hfd)
 {
     unsigned connections =
         2 * h->sv->config->http_connections + SPARE_CONNECTIONS;
@@ -252,7 +252,7 @@ start(struct http *h, int hfd)
         h, MHD_OPTION_LISTEN_SOCKET, hfd, MHD_OPTION_CONNECTION_LIMIT,
         connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
         MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, h, MHD_OPTION_END);
     if (!h->daemon)
         return -EIO;
     const union MHD_DaemonInfo *info =
@@ -261,7 +261,7 @@ start(struct http *h, int hfd)
 }
 
 static int
-load(struct http *h, struct buf *errors)
+http_load(struct http *h, struct buf *errors)
 {
     int r = mhd_load(&h->mhd);
 
@@ -274,18 +274,18 @@ load(struct http *h, struct buf *errors)
 }
 
 static int
-open_server(struct http *h, struct buf *errors)
+http_open_server(struct http *h, struct buf *errors)
 {
     const struct config *c = h->sv->config;
 
-    int r = load(h, errors);
+    int r = http_load(h, errors);
     if (r != 0)
         return r;
-    int hfd = listen_hfd(c);
+    int hfd = http_listen_hfd(c);
     if (hfd < 0)
         return config_refuse(errors, "", "http", "%s, port %u: %s",
                              c->http_address, c->http_port, strerror(-hfd));
-    r = start(h, hfd);
+    r = http_start(h, hfd);
     if (!h->daemon)
         (void)close(hfd);
     return r == 0 ? 0
@@ -301,16 +301,16 @@ http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
     if (!h)
         return -ENOMEM;
     *h = (struct http){.sv = sv,
-                       .source = {.hfd = -1, .ready = on_ready},
-                       .again.fire = on_again,
-                       .sweep.fire = on_sweep,
-                       .forgive.fire = on_forgive};
+                       .source = {.hfd = -1, .ready = http_on_ready},
+                       .again.fire = http_on_again,
+                       .sweep.fire = http_on_sweep,
+                       .forgive.fire = http_on_forgive};
     list_init(&h->again.link);
     list_init(&h->sweep.link);
     list_init(&h->forgive.link);
     list_init(&h->conns);
     list_init(&h->failures);
-    int r = open_server(h, errors);
+    int r = http_open_server(h, errors);
     if (r == 0)
         *ret = STEAL(h);
     return r;
@@ -318,7 +318,7 @@ http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
 
 /* A daemon must not be stopped with connections that are suspended. */
 static void
-stop(struct http *h)
+http_stop(struct http *h)
 {
     LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
@@ -337,7 +337,7 @@ http_free(struct http *h)
         return;
     reactor_remove(&h->sv->reactor, &h->source);
     if (h->daemon)
-        stop(h);
+        http_stop(h);
     reactor_set_timer(&h->sv->reactor, &h->again, 0);
     reactor_set_timer(&h->sv->reactor, &h->sweep, 0);
     reactor_set_timer(&h->sv->reactor, &h->forgive, 0);

@@ -23,7 +23,8 @@ static const struct {
 
 /* Takes the response. */
 static enum MHD_Result
-queue(struct request *r, enum http_status status, OWN struct MHD_Response *p)
+http_answer_queue(struct request *r, enum http_status status,
+                  OWN struct MHD_Response *p)
 {
     const struct mhd *m = &r->http->mhd;
 
@@ -36,7 +37,8 @@ queue(struct request *r, enum http_status status, OWN struct MHD_Response *p)
 }
 
 static struct MHD_Response *
-typed(const struct request *r, const char *type, struct MHD_Response *p)
+http_answer_typed(const struct request *r, const char *type,
+                  struct MHD_Response *p)
 {
     if (p)
         (void)r->http->mhd.add_response_header(p, "Content-Type", type);
@@ -44,8 +46,8 @@ typed(const struct request *r, const char *type, struct MHD_Response *p)
 }
 
 static struct MHD_Response *
-buffer(const struct request *r, const char *p, size_t len,
-       enum MHD_ResponseMemoryMode mode)
+http_answer_buffer(const struct request *r, const char *p, size_t len,
+                   enum MHD_ResponseMemoryMode mode)
 {
     return r->http->mhd.create_response_from_buffer(len, (void *)p, mode);
 }
@@ -58,12 +60,12 @@ answer_status(struct request *r, enum http_status status)
 
     conn_expect(r->conn, 0);
     int n = snprintf(text, sizeof text, "%s\n", statuses[status].text);
-    struct MHD_Response *p = buffer(
+    struct MHD_Response *p = http_answer_buffer(
         r, text, status == STATUS_204 ? 0 : (size_t)n, MHD_RESPMEM_MUST_COPY);
     if (!p)
         return MHD_NO;
     if (status != STATUS_204)
-        (void)typed(r, "text/plain", p);
+        (void)http_answer_typed(r, "text/plain", p);
     if (status == STATUS_401)
         (void)m->add_response_header(p, "WWW-Authenticate",
                                      "Bearer realm=\"wasmsand\"");
@@ -71,7 +73,7 @@ answer_status(struct request *r, enum http_status status)
         (void)m->add_response_header(p, "Allow", request_method(r));
     if (status == STATUS_503)
         (void)m->add_response_header(p, "Retry-After", "1");
-    return queue(r, status, p);
+    return http_answer_queue(r, status, p);
 }
 
 enum MHD_Result
@@ -80,36 +82,38 @@ answer_text(struct request *r, const char *type, const struct buf *text)
     if (text->error)
         return answer_status(r, STATUS_500);
     conn_expect(r->conn, text->len);
-    return queue(
+    return http_answer_queue(
         r, STATUS_200,
-        typed(r, type, buffer(r, text->p, text->len, MHD_RESPMEM_MUST_COPY)));
+        http_answer_typed(
+            r, type,
+            http_answer_buffer(r, text->p, text->len, MHD_RESPMEM_MUST_COPY)));
 }
 
 /* --- lines */
 
 static size_t
-pending(const struct request *r)
+http_answer_pending(const struct request *r)
 {
     return r->out.len - r->taken;
 }
 
 /* Forgets what was taken, if that is much or all. */
 static void
-compact(struct request *r)
+http_answer_compact(struct request *r)
 {
     if (r->taken < r->out.len && r->taken < BEHIND_BYTES)
         return;
-    memmove(r->out.p, r->out.p + r->taken, pending(r));
+    memmove(r->out.p, r->out.p + r->taken, http_answer_pending(r));
     r->out.len -= r->taken;
     r->taken = 0;
 }
 
 /* What libmicrohttpd calls when it can send more. */
 static ssize_t
-read_stream(void *cls, uint64_t pos, char *to, size_t max)
+http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
 {
     struct request *r = cls;
-    size_t n = pending(r) < max ? pending(r) : max;
+    size_t n = http_answer_pending(r) < max ? http_answer_pending(r) : max;
 
     (void)pos;
     if (r->out.error || r->is_abandoned || r->conn->is_closing)
@@ -122,9 +126,9 @@ read_stream(void *cls, uint64_t pos, char *to, size_t max)
     }
     memcpy(to, r->out.p + r->taken, n);
     r->taken += n;
-    compact(r);
+    http_answer_compact(r);
     conn_expect(r->conn, 0);
-    if (r->is_behind && pending(r) < BEHIND_BYTES / 2) {
+    if (r->is_behind && http_answer_pending(r) < BEHIND_BYTES / 2) {
         r->is_behind = false;
         client_caught_up(&r->client);
     }
@@ -132,50 +136,52 @@ read_stream(void *cls, uint64_t pos, char *to, size_t max)
 }
 
 static enum MHD_Result
-answer_stream(struct request *r)
+http_answer_stream(struct request *r)
 {
     const struct mhd *m = &r->http->mhd;
     const char *type =
         r->format == AS_EVENTS ? "text/event-stream" : "application/x-ndjson";
 
     conn_expect(r->conn, 0);
-    struct MHD_Response *p =
-        typed(r, type,
-              m->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
-                                               read_stream, r, NULL));
+    struct MHD_Response *p = http_answer_typed(
+        r, type,
+        m->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
+                                         http_answer_read_stream, r, NULL));
     if (p)
         (void)m->add_response_header(p, "Cache-Control", "no-store");
-    return queue(r, STATUS_200, p);
+    return http_answer_queue(r, STATUS_200, p);
 }
 
 enum MHD_Result
 answer_lines(struct request *r)
 {
     if (r->format != AS_JSON)
-        return answer_stream(r);
+        return http_answer_stream(r);
     if (r->out.error)
         return answer_status(r, STATUS_500);
     if (!r->lines)
         return answer_status(r, STATUS_204);
     conn_expect(r->conn, r->out.len);
-    return queue(
+    return http_answer_queue(
         r, STATUS_200,
-        typed(r, r->lines == 1 ? "application/json" : "application/x-ndjson",
-              buffer(r, r->out.p, r->out.len, MHD_RESPMEM_PERSISTENT)));
+        http_answer_typed(
+            r, r->lines == 1 ? "application/json" : "application/x-ndjson",
+            http_answer_buffer(r, r->out.p, r->out.len,
+                               MHD_RESPMEM_PERSISTENT)));
 }
 
 /* --- as a client */
 
 static struct request *
-request_of(const struct client *c)
+http_answer_request_of(const struct client *c)
 {
     return CONTAINER_OF(c, struct request, client);
 }
 
 static void
-on_send(struct client *c, const char *line, size_t len)
+http_answer_on_send(struct client *c, const char *line, size_t len)
 {
-    struct request *r = request_of(c);
+    struct request *r = http_answer_request_of(c);
 
     if (!r->conn || r->is_settled)
         return;
@@ -183,36 +189,36 @@ on_send(struct client *c, const char *line, size_t len)
     buf_add(&r->out, line, len);
     buf_puts(&r->out, r->format == AS_EVENTS ? "\n\n" : "\n");
     r->lines++;
-    if (pending(r) > BEHIND_BYTES)
+    if (http_answer_pending(r) > BEHIND_BYTES)
         r->is_behind = true;
     if (r->format != AS_JSON)
         request_resume(r);
 }
 
 static bool
-on_is_behind(const struct client *c)
+http_answer_on_is_behind(const struct client *c)
 {
-    return request_of(c)->is_behind;
+    return http_answer_request_of(c)->is_behind;
 }
 
 static void
-on_settled(struct client *c)
+http_answer_on_settled(struct client *c)
 {
-    struct request *r = request_of(c);
+    struct request *r = http_answer_request_of(c);
 
     r->is_settled = true;
     request_resume(r);
 }
 
 static void
-on_free(struct client *c)
+http_answer_on_free(struct client *c)
 {
-    request_free(request_of(c));
+    request_free(http_answer_request_of(c));
 }
 
 const struct client_ops http_client_ops = {
-    .send = on_send,
-    .is_behind = on_is_behind,
-    .settled = on_settled,
-    .free = on_free,
+    .send = http_answer_on_send,
+    .is_behind = http_answer_on_is_behind,
+    .settled = http_answer_on_settled,
+    .free = http_answer_on_free,
 };

@@ -36,7 +36,7 @@ request_method(const struct request *r)
 }
 
 static enum http_path
-find_path(const char *url)
+http_request_find_path(const char *url)
 {
     enum http_path p = 0;
 
@@ -46,13 +46,13 @@ find_path(const char *url)
 }
 
 static const char *
-header(const struct request *r, const char *name)
+http_request_header(const struct request *r, const char *name)
 {
     return r->http->mhd.lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
 }
 
 static bool
-is_json(const char *type)
+http_request_is_json(const char *type)
 {
     static const char json[] = "application/json";
 
@@ -61,17 +61,17 @@ is_json(const char *type)
 }
 
 static bool
-is_too_long(const struct request *r)
+http_request_is_too_long(const struct request *r)
 {
-    const char *length = header(r, "Content-Length");
+    const char *length = http_request_header(r, "Content-Length");
 
     return length &&
            strtoull(length, NULL, 10) > r->http->sv->config->http_body_bytes;
 }
 
 static enum MHD_Result
-count_length(void *arg, enum MHD_ValueKind kind, const char *name,
-             const char *value)
+http_request_count_length(void *arg, enum MHD_ValueKind kind, const char *name,
+                          const char *value)
 {
     (void)kind;
     (void)value;
@@ -82,17 +82,17 @@ count_length(void *arg, enum MHD_ValueKind kind, const char *name,
 
 /* Whoever passed it on may have taken the other length. */
 static bool
-has_two_lengths(const struct request *r)
+http_request_has_two_lengths(const struct request *r)
 {
     int n = 0;
 
     (void)r->http->mhd.get_connection_values(r->mhd, MHD_HEADER_KIND,
-                                             count_length, &n);
+                                             http_request_count_length, &n);
     return n > 1;
 }
 
 static bool
-is_method(const struct request *r, const char *method)
+http_request_is_method(const struct request *r, const char *method)
 {
     const char *right = paths[r->path].method;
 
@@ -102,7 +102,7 @@ is_method(const struct request *r, const char *method)
 
 /* The file may change at any time; one that is wrong changes nothing. */
 static void
-refresh_tokens(struct http *h)
+http_request_refresh_tokens(struct http *h)
 {
     const char *path = h->sv->config->http_tokens_file;
     CLEANUP(buf_fini) struct buf errors;
@@ -113,42 +113,46 @@ refresh_tokens(struct http *h)
     int r = tokens_read(&h->tokens, path, &errors);
     buf_add(&errors, "", 1);
     if (r != 0)
-        say(h->sv, LEVEL_error, "http: the old tokens stay: %s",
+        say(h->sv, LEVEL_error,
+            "http: the file of tokens has errors, the old tokens stay valid: "
+            "%s",
             errors.error ? "out of memory" : errors.p);
     else
-        say(h->sv, LEVEL_info, "http: %zu tokens", h->tokens.n);
+        say(h->sv, LEVEL_info, "http: read %zu tokens", h->tokens.n);
 }
 
 static bool
-has_token(struct request *r)
+http_request_has_token(struct request *r)
 {
-    refresh_tokens(r->http);
-    bool ok = tokens_find(&r->http->tokens, header(r, "Authorization"));
+    http_request_refresh_tokens(r->http);
+    bool ok =
+        tokens_find(&r->http->tokens, http_request_header(r, "Authorization"));
     conn_trust(r->conn, ok);
     return ok || paths[r->path].is_open;
 }
 
 static enum http_status
-judge(struct request *r, const char *method)
+http_request_judge(struct request *r, const char *method)
 {
     if (r->path == PATH_other)
         return STATUS_404;
-    if (!is_method(r, method))
+    if (!http_request_is_method(r, method))
         return STATUS_405;
-    if (!has_token(r))
+    if (!http_request_has_token(r))
         return STATUS_401;
     if (r->http->n_trusted > r->http->sv->config->http_connections)
         return STATUS_503;
-    if (r->path == PATH_rpc && !is_json(header(r, "Content-Type")))
+    if (r->path == PATH_rpc &&
+        !http_request_is_json(http_request_header(r, "Content-Type")))
         return STATUS_415;
-    return is_too_long(r) ? STATUS_413 : STATUS_200;
+    return http_request_is_too_long(r) ? STATUS_413 : STATUS_200;
 }
 
 /* --- failures to show a token */
 
 /* How long it waits for its answer; -1: too many do. */
 static int64_t
-failure_delay(struct http *h, int64_t now)
+http_request_failure_delay(struct http *h, int64_t now)
 {
     int64_t at = h->failure_at_ns > now ? h->failure_at_ns : now;
     int64_t delay = at - now - FAILURES_BURST * failure_ns;
@@ -179,11 +183,11 @@ request_resume(struct request *r)
 }
 
 static enum MHD_Result
-refuse_stranger(struct request *r)
+http_request_refuse_stranger(struct request *r)
 {
     struct http *h = r->http;
     int64_t now = time_mono_ns();
-    int64_t delay = r->has_waited ? 0 : failure_delay(h, now);
+    int64_t delay = r->has_waited ? 0 : http_request_failure_delay(h, now);
 
     if (delay == 0)
         return answer_status(r, STATUS_401);
@@ -201,14 +205,14 @@ refuse_stranger(struct request *r)
 /* --- the body */
 
 static void
-drop_body(struct request *r)
+http_request_drop_body(struct request *r)
 {
     r->http->body_bytes -= r->body.len;
     buf_fini(&r->body);
 }
 
 static void
-take_body(struct request *r, const char *data, size_t n)
+http_request_take_body(struct request *r, const char *data, size_t n)
 {
     if (r->status != STATUS_200)
         return;
@@ -217,7 +221,7 @@ take_body(struct request *r, const char *data, size_t n)
     else if (n > BODIES_BYTES - r->http->body_bytes)
         r->status = STATUS_503;
     if (r->status != STATUS_200) {
-        drop_body(r);
+        http_request_drop_body(r);
         return;
     }
     buf_add(&r->body, data, n);
@@ -228,7 +232,7 @@ take_body(struct request *r, const char *data, size_t n)
 }
 
 static struct text
-member(struct text object, const char *name)
+http_request_member(struct text object, const char *name)
 {
     struct scan s;
     struct member m;
@@ -241,13 +245,15 @@ member(struct text object, const char *name)
 }
 
 static enum request_format
-format_of(const struct request *r)
+http_request_format_of(const struct request *r)
 {
     struct text line = {r->body.p, r->body.len};
-    const char *accept = header(r, "Accept");
+    const char *accept = http_request_header(r, "Accept");
 
     if (!line.len || !scan_is_json(line) ||
-        !text_is(member(member(line, "params"), "stream"), "true"))
+        !text_is(
+            http_request_member(http_request_member(line, "params"), "stream"),
+            "true"))
         return AS_JSON;
     return accept && strstr(accept, "text/event-stream") ? AS_EVENTS : AS_LINES;
 }
@@ -255,21 +261,21 @@ format_of(const struct request *r)
 /* --- answers */
 
 static void
-call(struct request *r)
+http_request_call(struct request *r)
 {
-    r->format = format_of(r);
+    r->format = http_request_format_of(r);
     client_init(&r->client, r->http->sv, &http_client_ops);
     r->client.takes_no_output = r->format == AS_JSON;
     r->has_client = true;
     client_line(&r->client, r->body.len ? r->body.p : "", r->body.len);
-    drop_body(r);
+    http_request_drop_body(r);
 }
 
 static enum MHD_Result
-answer_call(struct request *r)
+http_request_answer_call(struct request *r)
 {
     if (!r->has_client)
-        call(r);
+        http_request_call(r);
     if (r->is_settled || r->format != AS_JSON)
         return answer_lines(r);
     request_suspend(r);
@@ -277,7 +283,7 @@ answer_call(struct request *r)
 }
 
 static enum MHD_Result
-answer_health(struct request *r)
+http_request_answer_health(struct request *r)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -287,7 +293,7 @@ answer_health(struct request *r)
 }
 
 static enum MHD_Result
-answer_metrics(struct request *r)
+http_request_answer_metrics(struct request *r)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -298,18 +304,18 @@ answer_metrics(struct request *r)
 }
 
 static enum MHD_Result (*const answers[])(struct request *r) = {
-    [PATH_rpc] = answer_call,
-    [PATH_health] = answer_health,
-    [PATH_metrics] = answer_metrics,
+    [PATH_rpc] = http_request_answer_call,
+    [PATH_health] = http_request_answer_health,
+    [PATH_metrics] = http_request_answer_metrics,
 };
 
 static enum MHD_Result
-answer(struct request *r)
+http_request_answer(struct request *r)
 {
     if (r->conn->is_closing)
         return MHD_NO;
     if (r->status == STATUS_401)
-        return refuse_stranger(r);
+        return http_request_refuse_stranger(r);
     return r->status == STATUS_200 ? answers[r->path](r)
                                    : answer_status(r, r->status);
 }
@@ -317,7 +323,8 @@ answer(struct request *r)
 /* --- life */
 
 static struct request *
-request_new(struct http *h, struct MHD_Connection *connection, const char *url)
+http_request_new(struct http *h, struct MHD_Connection *connection,
+                 const char *url)
 {
     struct request *r = calloc(1, sizeof *r);
     const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
@@ -330,7 +337,7 @@ request_new(struct http *h, struct MHD_Connection *connection, const char *url)
     *r = (struct request){.http = h,
                           .mhd = connection,
                           .conn = info->socket_context,
-                          .path = find_path(url)};
+                          .path = http_request_find_path(url)};
     r->conn->request = r;
     list_init(&r->failure);
     buf_init(&r->body, h->sv->config->http_body_bytes);
@@ -339,16 +346,17 @@ request_new(struct http *h, struct MHD_Connection *connection, const char *url)
 }
 
 static enum MHD_Result
-begin(struct http *h, struct MHD_Connection *connection, const char *url,
-      const char *method, void **ret)
+http_request_begin(struct http *h, struct MHD_Connection *connection,
+                   const char *url, const char *method, void **ret)
 {
-    struct request *r = request_new(h, connection, url);
+    struct request *r = http_request_new(h, connection, url);
 
     *ret = r;
     if (!r)
         return MHD_NO;
-    r->status = has_two_lengths(r) ? STATUS_400 : judge(r, method);
-    bool is_now = header(r, "Expect") || r->status == STATUS_400;
+    r->status = http_request_has_two_lengths(r) ? STATUS_400
+                                                : http_request_judge(r, method);
+    bool is_now = http_request_header(r, "Expect") || r->status == STATUS_400;
     return is_now && r->status != STATUS_200 ? answer_status(r, r->status)
                                              : MHD_YES;
 }
@@ -362,10 +370,10 @@ request_handle(void *cls, struct MHD_Connection *connection, const char *url,
 
     (void)version;
     if (!r)
-        return begin(cls, connection, url, method, ret_request);
+        return http_request_begin(cls, connection, url, method, ret_request);
     if (!*size)
-        return answer(r);
-    take_body(r, data, *size);
+        return http_request_answer(r);
+    http_request_take_body(r, data, *size);
     *size = 0;
     return MHD_YES;
 }
@@ -387,7 +395,7 @@ request_completed(void *cls, struct MHD_Connection *connection, void **request,
     r->conn->request = NULL;
     r->conn = NULL;
     list_remove(&r->failure);
-    drop_body(r);
+    http_request_drop_body(r);
     if (r->has_client)
         client_gone(&r->client);
     else

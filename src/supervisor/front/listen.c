@@ -51,7 +51,7 @@ struct connection {
 /* --- connections */
 
 static void
-watch(struct connection *c)
+listen_watch(struct connection *c)
 {
     uint32_t events = 0;
 
@@ -63,7 +63,7 @@ watch(struct connection *c)
 }
 
 static void
-set_stuck(struct connection *c)
+listen_set_stuck(struct connection *c)
 {
     bool is_behind = outbox_is_behind(&c->out);
 
@@ -72,7 +72,7 @@ set_stuck(struct connection *c)
 }
 
 static void
-close_connection(struct connection *c)
+listen_close_connection(struct connection *c)
 {
     struct reactor *r = &c->client.sv->reactor;
 
@@ -83,12 +83,13 @@ close_connection(struct connection *c)
 }
 
 static void
-on_stuck(struct timer *t)
+listen_on_stuck(struct timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, stuck);
 
-    say(c->client.sv, LEVEL_warn, "a client does not read: closed");
-    close_connection(c);
+    say(c->client.sv, LEVEL_warn,
+        "closed a connection: the client has read no answer for %d s", STUCK_S);
+    listen_close_connection(c);
 }
 
 static void
@@ -98,8 +99,8 @@ connection_send(struct client *client, const char *line, size_t len)
 
     outbox_put_line(&c->out, line, len);
     if (outbox_is_behind(&c->out) && !c->stuck.at_ns)
-        set_stuck(c);
-    watch(c);
+        listen_set_stuck(c);
+    listen_watch(c);
 }
 
 static bool
@@ -124,7 +125,7 @@ connection_settled(struct client *client)
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
     if (c->is_at_end && !outbox_queued(&c->out) && !c->is_closing)
-        close_connection(c);
+        listen_close_connection(c);
 }
 
 static void
@@ -149,7 +150,7 @@ static const struct client_ops connection_ops = {
 /* --- input */
 
 static bool
-take_next(struct connection *c)
+listen_take_next(struct connection *c)
 {
     char *line;
     size_t len;
@@ -167,92 +168,92 @@ take_next(struct connection *c)
 }
 
 static bool
-may_take(const struct connection *c)
+listen_may_take(const struct connection *c)
 {
     return !client_is_stuck(&c->client) && !c->out.is_broken;
 }
 
 static void
-take_lines(struct connection *c)
+listen_take_lines(struct connection *c)
 {
-    while (may_take(c) && take_next(c))
+    while (listen_may_take(c) && listen_take_next(c))
         ;
 }
 
 static void
-read_lines(struct connection *c)
+listen_read_lines(struct connection *c)
 {
     int n = FRAME_READ_BYTES;
 
-    for (int i = 0; i < READS_AHEAD && n == FRAME_READ_BYTES && may_take(c);
-         i++) {
+    for (int i = 0;
+         i < READS_AHEAD && n == FRAME_READ_BYTES && listen_may_take(c); i++) {
         n = frame_read(&c->in, c->source.hfd, true);
         if (n == 0) {
             c->is_at_end = true;
             frame_end(&c->in);
         }
-        take_lines(c);
+        listen_take_lines(c);
     }
     if (n < 0 && n != -EAGAIN && n != -EINTR)
         c->out.is_broken = true;
 }
 
 static void
-write_lines(struct connection *c)
+listen_write_lines(struct connection *c)
 {
     bool was_behind = outbox_is_behind(&c->out);
 
     outbox_flush(&c->out);
-    set_stuck(c);
+    listen_set_stuck(c);
     if (was_behind && !outbox_is_behind(&c->out)) {
-        take_lines(c);
+        listen_take_lines(c);
         client_caught_up(&c->client);
     }
 }
 
 /* Closes it if there is no more to do. */
 static void
-check_end(struct connection *c, bool is_over)
+listen_check_end(struct connection *c, bool is_over)
 {
     bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
                    backlog_is_empty(&c->client.waiting) && !c->client.n_calls &&
                    !outbox_queued(&c->out);
 
-    watch(c);
+    listen_watch(c);
     if (is_over || is_done || c->out.is_broken)
-        close_connection(c);
+        listen_close_connection(c);
 }
 
 static void
-on_connection(struct source *source, uint32_t events)
+listen_on_connection(struct source *source, uint32_t events)
 {
     struct connection *c = CONTAINER_OF(source, struct connection, source);
 
     c->is_closing = true; /* at the end of this, not by what is called here */
     if (events & EPOLLOUT)
-        write_lines(c);
+        listen_write_lines(c);
     if (events & EPOLLIN && !c->is_at_end)
-        read_lines(c);
+        listen_read_lines(c);
     c->is_closing = false;
-    check_end(c, events & (EPOLLHUP | EPOLLERR));
+    listen_check_end(c, events & (EPOLLHUP | EPOLLERR));
 }
 
 static void
-on_again(struct timer *t)
+listen_on_again(struct timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, again);
 
     c->is_closing = true;
     client_take_waiting(&c->client);
-    take_lines(c);
+    listen_take_lines(c);
     c->is_closing = false;
-    check_end(c, false);
+    listen_check_end(c, false);
 }
 
 /* --- the socket */
 
 static bool
-is_allowed(int hfd)
+listen_is_allowed(int hfd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -271,9 +272,9 @@ connection_new(struct supervisor *sv, OWN int hfd)
         return;
     }
     client_init(&c->client, sv, &connection_ops);
-    c->source.ready = on_connection;
-    c->stuck.fire = on_stuck;
-    c->again.fire = on_again;
+    c->source.ready = listen_on_connection;
+    c->stuck.fire = listen_on_stuck;
+    c->again.fire = listen_on_again;
     frame_init(&c->in, LINE_BYTES_MAX);
     outbox_init(&c->out, hfd);
     if (reactor_add(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
@@ -281,13 +282,15 @@ connection_new(struct supervisor *sv, OWN int hfd)
 }
 
 static void
-take_connection(struct listener *l, OWN int hfd)
+listen_take_connection(struct listener *l, OWN int hfd)
 {
-    if (!is_allowed(hfd)) {
-        say(l->sv, LEVEL_warn, "a client of another user was refused");
+    if (!listen_is_allowed(hfd)) {
+        say(l->sv, LEVEL_warn,
+            "refused a connection: the client runs as another user");
         (void)close(hfd);
     } else if (l->sv->n_clients >= CLIENTS_MAX) {
-        say(l->sv, LEVEL_warn, "more than %d clients", CLIENTS_MAX);
+        say(l->sv, LEVEL_warn, "refused a connection: %d clients are connected",
+            CLIENTS_MAX);
         (void)close(hfd);
     } else {
         connection_new(l->sv, hfd);
@@ -295,7 +298,7 @@ take_connection(struct listener *l, OWN int hfd)
 }
 
 static void
-on_pause(struct timer *t)
+listen_on_pause(struct timer *t)
 {
     struct listener *l = CONTAINER_OF(t, struct listener, pause);
 
@@ -304,10 +307,10 @@ on_pause(struct timer *t)
 
 /* Who waits to be taken would wake us again and again. */
 static void
-pause_listening(struct listener *l, int errnum)
+listen_pause(struct listener *l, int errnum)
 {
     if (!l->is_out)
-        say(l->sv, LEVEL_warn, "no further client can be taken: %s",
+        say(l->sv, LEVEL_warn, "cannot accept a connection: %s",
             strerror(errnum));
     l->is_out = true;
     reactor_change(&l->sv->reactor, &l->source, 0);
@@ -316,14 +319,14 @@ pause_listening(struct listener *l, int errnum)
 }
 
 static bool
-is_out(int errnum)
+listen_is_out(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS ||
            errnum == ENOMEM;
 }
 
 static void
-on_listener(struct source *source, uint32_t events)
+listen_on_listener(struct source *source, uint32_t events)
 {
     struct listener *l = CONTAINER_OF(source, struct listener, source);
 
@@ -331,24 +334,24 @@ on_listener(struct source *source, uint32_t events)
     for (int i = 0; i < ACCEPTS_AHEAD; i++) {
         int hfd =
             accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (hfd < 0 && is_out(errno))
-            pause_listening(l, errno);
+        if (hfd < 0 && listen_is_out(errno))
+            listen_pause(l, errno);
         if (hfd < 0)
             return;
         l->is_out = false;
-        take_connection(l, hfd);
+        listen_take_connection(l, hfd);
     }
 }
 
 static int
-fail(const char *path, int errnum, char *why, size_t size)
+listen_fail(const char *path, int errnum, char *why, size_t size)
 {
     (void)snprintf(why, size, "%s: %s", path, strerror(errnum));
     return -errnum;
 }
 
 static int
-make_folder(const char *path, char *why, size_t size)
+listen_make_folder(const char *path, char *why, size_t size)
 {
     char folder[sizeof((struct sockaddr_un *)0)->sun_path];
 
@@ -358,13 +361,13 @@ make_folder(const char *path, char *why, size_t size)
         return 0;
     *slash = 0;
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-        return fail(folder, errno, why, size);
+        return listen_fail(folder, errno, why, size);
     return 0;
 }
 
 /* Does somebody answer there? */
 static bool
-is_served(const struct sockaddr_un *at)
+listen_is_served(const struct sockaddr_un *at)
 {
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool is = hfd >= 0 && !connect(hfd, (const void *)at, sizeof *at);
@@ -376,19 +379,19 @@ is_served(const struct sockaddr_un *at)
 
 /* Only a socket that nobody serves makes room. */
 static int
-check_free(const struct sockaddr_un *at, char *why, size_t size)
+listen_check_free(const struct sockaddr_un *at, char *why, size_t size)
 {
     struct stat st;
 
-    if (is_served(at))
-        return fail(at->sun_path, EADDRINUSE, why, size);
+    if (listen_is_served(at))
+        return listen_fail(at->sun_path, EADDRINUSE, why, size);
     if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
-        return fail(at->sun_path, EEXIST, why, size);
+        return listen_fail(at->sun_path, EEXIST, why, size);
     return 0;
 }
 
 static int
-bind_at(const struct sockaddr_un *at)
+listen_bind_at(const struct sockaddr_un *at)
 {
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -412,19 +415,19 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof at.sun_path)
-        return fail(path, ENAMETOOLONG, why, size);
+        return listen_fail(path, ENAMETOOLONG, why, size);
     memcpy(at.sun_path, path, strlen(path));
-    int r = make_folder(path, why, size);
+    int r = listen_make_folder(path, why, size);
     if (r == 0)
-        r = check_free(&at, why, size);
+        r = listen_check_free(&at, why, size);
     if (r < 0)
         return r;
     struct listener *l = calloc(1, sizeof *l);
     if (!l)
-        return fail(path, ENOMEM, why, size);
+        return listen_fail(path, ENOMEM, why, size);
     l->sv = sv;
-    l->source = (struct source){.hfd = -1, .ready = on_listener};
-    l->pause.fire = on_pause;
+    l->source = (struct source){.hfd = -1, .ready = listen_on_listener};
+    l->pause.fire = listen_on_pause;
     memcpy(l->path, at.sun_path, sizeof l->path);
     *ret = l;
     return 0;
@@ -436,16 +439,16 @@ listener_begin(struct listener *l, char *why, size_t size)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     memcpy(at.sun_path, l->path, sizeof at.sun_path);
-    int r = check_free(&at, why, size);
+    int r = listen_check_free(&at, why, size);
     if (r < 0)
         return r;
     (void)unlink(l->path);
-    int hfd = bind_at(&at);
+    int hfd = listen_bind_at(&at);
     r = hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
         return 0;
     hfd_closep(&hfd);
-    return fail(l->path, -r, why, size);
+    return listen_fail(l->path, -r, why, size);
 }
 
 void

@@ -63,7 +63,7 @@ static const struct figure {
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int
-version_of(const struct cgroup *g, enum controller c)
+cgroup_version_of(const struct cgroup *g, enum controller c)
 {
     int i = g->host->of[c];
 
@@ -71,14 +71,14 @@ version_of(const struct cgroup *g, enum controller c)
 }
 
 static int
-dir_of(const struct cgroup *g, enum controller c)
+cgroup_dir_of(const struct cgroup *g, enum controller c)
 {
     return g->dir_hfd[g->host->of[c]];
 }
 
 static void
-print_value(const struct cgroup_limits *l, enum value value, char *to,
-            size_t size)
+cgroup_print_value(const struct cgroup_limits *l, enum value value, char *to,
+                   size_t size)
 {
     uint32_t quota_us = l->cpu_percent * US_PER_PERCENT;
     const unsigned long long numbers[] = {
@@ -105,10 +105,10 @@ cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
     g->memory_wall = l->memory_bytes;
     for (size_t i = 0; i < COUNT(settings); i++) {
         const struct setting *s = &settings[i];
-        if (version_of(g, s->controller) != s->version)
+        if (cgroup_version_of(g, s->controller) != s->version)
             continue;
-        print_value(l, s->value, text, sizeof text);
-        int r = file_write(dir_of(g, s->controller), s->file, text);
+        cgroup_print_value(l, s->value, text, sizeof text);
+        int r = file_write(cgroup_dir_of(g, s->controller), s->file, text);
         if (r < 0 && !(s->optional && (r == -ENOENT || r == -EOPNOTSUPP)))
             return r;
     }
@@ -116,7 +116,7 @@ cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
 }
 
 static int
-make_all(struct cgroup *g)
+cgroup_make_all(struct cgroup *g)
 {
     group_name(g->name);
     for (int i = 0; i < g->host->n; i++) {
@@ -137,7 +137,7 @@ cgroup_init(struct cgroup *g, const struct cgroup_host *h)
     for (int i = 0; i < HIERARCHIES_MAX; i++)
         g->dir_hfd[i] = -1;
     for (int i = 0; r == -EAGAIN && i < MAKE_TRIES; i++) {
-        r = make_all(g);
+        r = cgroup_make_all(g);
         if (r < 0)
             cgroup_fini(g);
     }
@@ -165,7 +165,7 @@ cgroup_try_fini(struct cgroup *g)
 }
 
 static void
-close_group(struct cgroup *g)
+cgroup_close_group(struct cgroup *g)
 {
     for (int i = 0; i < HIERARCHIES_MAX; i++) {
         if (g->dir_hfd[i] >= 0)
@@ -179,13 +179,13 @@ cgroup_fini(struct cgroup *g)
 {
     for (int i = 0; i < REMOVE_TRIES && cgroup_try_fini(g) == -EBUSY; i++)
         (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS}, NULL);
-    close_group(g);
+    cgroup_close_group(g);
 }
 
 int
-cgroup_birthplace(const struct cgroup *g)
+cgroup_start_hfd(const struct cgroup *g)
 {
-    return g->host->born_inside ? g->dir_hfd[g->host->unified] : -1;
+    return g->host->starts_inside ? g->dir_hfd[g->host->unified] : -1;
 }
 
 int
@@ -195,7 +195,7 @@ cgroup_move(const struct cgroup *g, pid_t pid)
 
     (void)snprintf(text, sizeof text, "%d", pid);
     for (int i = 0; i < g->host->n; i++) {
-        if (g->host->born_inside && i == g->host->unified)
+        if (g->host->starts_inside && i == g->host->unified)
             continue;
         int r = file_write(g->dir_hfd[i], "cgroup.procs", text);
         if (r < 0)
@@ -205,7 +205,8 @@ cgroup_move(const struct cgroup *g, pid_t pid)
 }
 
 static bool
-read_figure(int dir_hfd, const char *file, const char *key, uint64_t *ret)
+cgroup_read_figure(int dir_hfd, const char *file, const char *key,
+                   uint64_t *ret)
 {
     char text[TEXT_BYTES];
 
@@ -223,14 +224,14 @@ cgroup_count(const struct cgroup *g, struct cgroup_counters *ret)
     *ret = (struct cgroup_counters){0};
     for (size_t i = 0; i < COUNT(figures); i++) {
         const struct figure *f = &figures[i];
-        if (version_of(g, f->controller) == f->version &&
-            read_figure(dir_of(g, f->controller), f->file, f->key,
-                        (uint64_t *)((char *)ret + f->offset)))
+        if (cgroup_version_of(g, f->controller) == f->version &&
+            cgroup_read_figure(cgroup_dir_of(g, f->controller), f->file, f->key,
+                               (uint64_t *)((char *)ret + f->offset)))
             ret->has[f->controller] = true;
     }
     if (g->host->unified >= 0)
-        (void)read_figure(g->dir_hfd[g->host->unified], "cpu.stat",
-                          "usage_usec", &ret->cpu_us);
+        (void)cgroup_read_figure(g->dir_hfd[g->host->unified], "cpu.stat",
+                                 "usage_usec", &ret->cpu_us);
 }
 
 bool
@@ -245,16 +246,16 @@ cgroup_had_oom(const struct cgroup *g)
 int
 cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
 {
-    int version = version_of(g, CTL_memory);
+    int version = cgroup_version_of(g, CTL_memory);
     uint64_t all, cache, shmem;
     char text[TEXT_BYTES];
 
     if (!version)
         return -ENOENT;
-    int hfd = dir_of(g, CTL_memory);
-    if (!read_figure(hfd,
-                     version == 2 ? "memory.current" : "memory.usage_in_bytes",
-                     NULL, &all) ||
+    int hfd = cgroup_dir_of(g, CTL_memory);
+    if (!cgroup_read_figure(
+            hfd, version == 2 ? "memory.current" : "memory.usage_in_bytes",
+            NULL, &all) ||
         file_read(hfd, "memory.stat", text, sizeof text) < 0 ||
         !text_counter(text, version == 2 ? "file" : "cache", &cache) ||
         !text_counter(text, "shmem", &shmem))
@@ -267,9 +268,10 @@ cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
 int
 cgroup_squeeze(const struct cgroup *g, uint64_t bytes)
 {
-    const char *file =
-        version_of(g, CTL_memory) == 2 ? "memory.max" : "memory.limit_in_bytes";
-    int hfd = dir_of(g, CTL_memory);
+    const char *file = cgroup_version_of(g, CTL_memory) == 2
+                           ? "memory.max"
+                           : "memory.limit_in_bytes";
+    int hfd = cgroup_dir_of(g, CTL_memory);
     char tight[32], wide[32];
 
     (void)snprintf(tight, sizeof tight, "%llu", (unsigned long long)bytes);

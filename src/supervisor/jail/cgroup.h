@@ -24,10 +24,10 @@ struct hierarchy {
 struct cgroup_host {
     struct hierarchy hier[HIERARCHIES_MAX];
     int n;
-    int of[N_CTLS];   /* the controller's hierarchy; -1: none */
-    int unified;      /* v2, perhaps without controllers; -1: none */
-    bool born_inside; /* clone3 into a group works */
-    int aside_hfd;    /* the group we stepped into; -1: none */
+    int of[N_CTLS];     /* the controller's hierarchy; -1: none */
+    int unified;        /* v2, perhaps without controllers; -1: none */
+    bool starts_inside; /* clone3 into a group works */
+    int aside_hfd;      /* the group we stepped into; -1: none */
     char aside[GROUP_NAME_BYTES];
 };
 
@@ -68,8 +68,8 @@ void cgroup_fini(struct cgroup *g);
 /* The same without waiting: -EBUSY if something is left; to be tried again. */
 int cgroup_try_fini(struct cgroup *g);
 /* The directory for clone3, or -1: then the child is moved. */
-int cgroup_birthplace(const struct cgroup *g);
-/* Moves a process that waits into the hierarchies it was not born in. */
+int cgroup_start_hfd(const struct cgroup *g);
+/* Moves a process that waits into the hierarchies it was not started in. */
 int cgroup_move(const struct cgroup *g, pid_t pid);
 void cgroup_count(const struct cgroup *g, struct cgroup_counters *ret);
 /* Memory that cannot be given back, files of the workspace included. */

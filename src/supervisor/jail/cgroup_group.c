@@ -28,7 +28,7 @@ group_name(char name[GROUP_NAME_BYTES])
 }
 
 static bool
-is_still_there(int parent_hfd, int dir_hfd, const char *name)
+cgroup_group_is_still_there(int parent_hfd, int dir_hfd, const char *name)
 {
     struct stat by_name, by_hfd;
 
@@ -45,7 +45,7 @@ group_make(int parent_hfd, const char *name)
     if (hfd < 0)
         return errno == ENOENT ? -EAGAIN : -errno;
     if (flock(hfd, LOCK_EX | LOCK_NB) < 0 ||
-        !is_still_there(parent_hfd, hfd, name)) {
+        !cgroup_group_is_still_there(parent_hfd, hfd, name)) {
         close(hfd);
         return -EAGAIN;
     }
@@ -53,7 +53,7 @@ group_make(int parent_hfd, const char *name)
 }
 
 static void
-kill_listed(int dir_hfd)
+cgroup_group_kill_listed(int dir_hfd)
 {
     char pids[2048], *end;
 
@@ -76,7 +76,7 @@ group_try_remove(int parent_hfd, int dir_hfd, const char *name)
     if (errno != EBUSY)
         return -errno;
     if (file_write(dir_hfd, "cgroup.kill", "1") < 0)
-        kill_listed(dir_hfd);
+        cgroup_group_kill_listed(dir_hfd);
     return -EBUSY;
 }
 

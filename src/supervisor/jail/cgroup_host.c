@@ -33,7 +33,7 @@ struct search {
 };
 
 static int
-read_all(const char *path, struct buf *b)
+cgroup_host_read_all(const char *path, struct buf *b)
 {
     CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = 1;
@@ -54,7 +54,7 @@ read_all(const char *path, struct buf *b)
 }
 
 static bool
-enable(int dir_hfd, const char *controller)
+cgroup_host_enable(int dir_hfd, const char *controller)
 {
     char text[256], plus[16];
 
@@ -67,7 +67,7 @@ enable(int dir_hfd, const char *controller)
 /* A group with processes must not hand controllers down: the kernel refuses
  * some, and makes groups that cannot have processes out of it for others. */
 static bool
-is_empty_or_root(int dir_hfd)
+cgroup_host_is_empty_or_root(int dir_hfd)
 {
     char text[16];
 
@@ -78,7 +78,7 @@ is_empty_or_root(int dir_hfd)
 /* A group that was asked for by name is made, and controllers are handed
  * down to it. */
 static int
-open_named(const char *point, const char *path)
+cgroup_host_open_named(const char *point, const char *path)
 {
     int hfd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char name[NAME_MAX + 1];
@@ -89,8 +89,8 @@ open_named(const char *point, const char *path)
         if (n > NAME_MAX)
             return -ENAMETOOLONG;
         (void)snprintf(name, sizeof name, "%.*s", (int)n, path);
-        for (int c = 0; c < N_CTLS && is_empty_or_root(above); c++)
-            (void)enable(above, controller_names[c]);
+        for (int c = 0; c < N_CTLS && cgroup_host_is_empty_or_root(above); c++)
+            (void)cgroup_host_enable(above, controller_names[c]);
         if (mkdirat(above, name, 0755) < 0 && errno != EEXIST)
             return -errno;
         hfd = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -101,8 +101,8 @@ open_named(const char *point, const char *path)
 
 /* Our own group, as a path below the mount. */
 static int
-open_own(const struct search *s, const char *controller,
-         const struct cgroup_mount *m)
+cgroup_host_open_own(const struct search *s, const char *controller,
+                     const struct cgroup_mount *m)
 {
     char own[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
     size_t skip = strcmp(m->root, "/") ? strlen(m->root) : 0;
@@ -116,7 +116,7 @@ open_own(const struct search *s, const char *controller,
 }
 
 static void
-sweep_one(int parent_hfd, const char *name)
+cgroup_host_sweep_one(int parent_hfd, const char *name)
 {
     CLEANUP(hfd_closep)
     int hfd = openat(parent_hfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -127,7 +127,7 @@ sweep_one(int parent_hfd, const char *name)
 
 /* A name as of group_name; others are not ours to remove. */
 static bool
-is_group_name(const char *name)
+cgroup_host_is_group_name(const char *name)
 {
     size_t n = strlen(GROUP_PREFIX);
 
@@ -137,15 +137,15 @@ is_group_name(const char *name)
 }
 
 static void
-sweep(int parent_hfd)
+cgroup_host_sweep_in(int parent_hfd)
 {
     int hfd = openat(parent_hfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = hfd < 0 ? NULL : fdopendir(hfd);
     const struct dirent *e;
 
     while (dir && (e = readdir(dir)))
-        if (is_group_name(e->d_name))
-            sweep_one(parent_hfd, e->d_name);
+        if (cgroup_host_is_group_name(e->d_name))
+            cgroup_host_sweep_one(parent_hfd, e->d_name);
     if (dir)
         closedir(dir);
 }
@@ -154,11 +154,11 @@ void
 cgroup_host_sweep(const struct cgroup_host *h)
 {
     for (int i = 0; i < h->n; i++)
-        sweep(h->hier[i].parent_hfd);
+        cgroup_host_sweep_in(h->hier[i].parent_hfd);
 }
 
 static bool
-birth_works(int dir_hfd)
+cgroup_host_start_inside_works(int dir_hfd)
 {
     struct clone_args args = {.flags = CLONE_INTO_CGROUP,
                               .exit_signal = SIGCHLD,
@@ -173,9 +173,9 @@ birth_works(int dir_hfd)
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == BORN;
 }
 
-/* Can groups be made here, and (v2) children be born in them? */
+/* Can groups be made here, and (v2) children be started in them? */
 static bool
-try_group(struct cgroup_host *h, const struct hierarchy *hier)
+cgroup_host_try_group(struct cgroup_host *h, const struct hierarchy *hier)
 {
     char name[GROUP_NAME_BYTES];
 
@@ -184,14 +184,14 @@ try_group(struct cgroup_host *h, const struct hierarchy *hier)
     if (hfd < 0)
         return false;
     if (hier->version == 2)
-        h->born_inside = birth_works(hfd);
+        h->starts_inside = cgroup_host_start_inside_works(hfd);
     return !group_remove(hier->parent_hfd, hfd, name);
 }
 
 /* The index of a hierarchy with this parent, which is consumed; -1 if it
  * cannot be used. Two v1 controllers may share one. */
 static int
-add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
+cgroup_host_add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
 {
     struct stat known, st;
 
@@ -203,8 +203,8 @@ add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
         }
     }
     struct hierarchy hier = {version, parent_hfd};
-    sweep(parent_hfd);
-    if (!try_group(h, &hier)) {
+    cgroup_host_sweep_in(parent_hfd);
+    if (!cgroup_host_try_group(h, &hier)) {
         close(parent_hfd);
         return -1;
     }
@@ -213,21 +213,21 @@ add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
 }
 
 static int
-find_hierarchy(struct search *s, const char *controller)
+cgroup_host_find_hierarchy(struct search *s, const char *controller)
 {
     struct cgroup_mount m;
 
     if (!text_find_mount(s->mounts.p, controller, &m))
         return -1;
-    int hfd = s->o->cgroup ? open_named(m.point, s->o->cgroup)
-                           : open_own(s, controller, &m);
-    return hfd < 0 ? -1 : add_hierarchy(s->h, m.version, hfd);
+    int hfd = s->o->cgroup ? cgroup_host_open_named(m.point, s->o->cgroup)
+                           : cgroup_host_open_own(s, controller, &m);
+    return hfd < 0 ? -1 : cgroup_host_add_hierarchy(s->h, m.version, hfd);
 }
 
 /* If we are the only one in our group, we step into one beside those of the
  * jails, so that it is empty. */
 static void
-step_aside(struct cgroup_host *h, int parent_hfd)
+cgroup_host_step_aside(struct cgroup_host *h, int parent_hfd)
 {
     group_name(h->aside);
     h->aside_hfd = group_make(parent_hfd, h->aside);
@@ -236,7 +236,7 @@ step_aside(struct cgroup_host *h, int parent_hfd)
 }
 
 static void
-step_back(struct cgroup_host *h)
+cgroup_host_step_back(struct cgroup_host *h)
 {
     char minus[16];
 
@@ -254,7 +254,7 @@ step_back(struct cgroup_host *h)
 }
 
 static bool
-offers_any(int dir_hfd)
+cgroup_host_offers_any(int dir_hfd)
 {
     char offered[256];
     bool any = false;
@@ -267,23 +267,23 @@ offers_any(int dir_hfd)
 }
 
 static bool
-can_hand_down(struct search *s)
+cgroup_host_can_hand_down(struct search *s)
 {
     struct cgroup_host *h = s->h;
 
     if (s->o->best != BACKEND_v2 || h->unified < 0)
         return false;
     int parent_hfd = h->hier[h->unified].parent_hfd;
-    if (!offers_any(parent_hfd))
+    if (!cgroup_host_offers_any(parent_hfd))
         return false;
-    if (is_empty_or_root(parent_hfd))
+    if (cgroup_host_is_empty_or_root(parent_hfd))
         return true;
     if (s->o->cgroup)
         return false;
-    step_aside(h, parent_hfd);
-    if (is_empty_or_root(parent_hfd))
+    cgroup_host_step_aside(h, parent_hfd);
+    if (cgroup_host_is_empty_or_root(parent_hfd))
         return true;
-    step_back(h);
+    cgroup_host_step_back(h);
     return false;
 }
 
@@ -294,14 +294,14 @@ search(struct search *s)
     enum backend best = s->o->best;
 
     if (best <= BACKEND_hybrid)
-        h->unified = find_hierarchy(s, NULL);
-    bool down = can_hand_down(s);
+        h->unified = cgroup_host_find_hierarchy(s, NULL);
+    bool down = cgroup_host_can_hand_down(s);
     for (int c = 0; c < N_CTLS; c++) {
         const char *name = controller_names[c];
-        if (down && enable(h->hier[h->unified].parent_hfd, name))
+        if (down && cgroup_host_enable(h->hier[h->unified].parent_hfd, name))
             h->of[c] = h->unified;
         else if (best <= BACKEND_v1)
-            h->of[c] = find_hierarchy(s, name);
+            h->of[c] = cgroup_host_find_hierarchy(s, name);
     }
 }
 
@@ -314,8 +314,8 @@ cgroup_host_init(struct cgroup_host *h, const struct options *o)
         .unified = -1, .of = {-1, -1, -1}, .aside_hfd = -1};
     buf_init(&s.mounts, TEXT_MAX);
     buf_init(&s.own, TEXT_MAX);
-    if (!read_all("/proc/self/mountinfo", &s.mounts) &&
-        !read_all("/proc/self/cgroup", &s.own))
+    if (!cgroup_host_read_all("/proc/self/mountinfo", &s.mounts) &&
+        !cgroup_host_read_all("/proc/self/cgroup", &s.own))
         search(&s);
     buf_fini(&s.mounts);
     buf_fini(&s.own);
@@ -324,7 +324,7 @@ cgroup_host_init(struct cgroup_host *h, const struct options *o)
 void
 cgroup_host_fini(struct cgroup_host *h)
 {
-    step_back(h);
+    cgroup_host_step_back(h);
     for (int i = 0; i < h->n; i++)
         close(h->hier[i].parent_hfd);
     h->n = 0;

@@ -12,7 +12,7 @@ struct span {
 
 /* Takes what stands before the next divider off `rest`. */
 static struct span
-cut(struct span *rest, const char *dividers)
+cgroup_text_cut(struct span *rest, const char *dividers)
 {
     struct span word = {rest->p, 0};
 
@@ -34,7 +34,7 @@ static bool
 span_has_word(struct span list, const char *dividers, const char *word)
 {
     while (list.n)
-        if (span_is(cut(&list, dividers), word))
+        if (span_is(cgroup_text_cut(&list, dividers), word))
             return true;
     return false;
 }
@@ -51,9 +51,9 @@ text_counter(const char *text, const char *key, uint64_t *ret)
     struct span rest = {text, strlen(text)};
 
     while (rest.n) {
-        struct span line = cut(&rest, "\n");
-        if (!span_is(cut(&line, " "), key) || !line.n || *line.p < '0' ||
-            *line.p > '9')
+        struct span line = cgroup_text_cut(&rest, "\n");
+        if (!span_is(cgroup_text_cut(&line, " "), key) || !line.n ||
+            *line.p < '0' || *line.p > '9')
             continue;
         *ret = strtoull(line.p, NULL, 10);
         return true;
@@ -62,14 +62,14 @@ text_counter(const char *text, const char *key, uint64_t *ret)
 }
 
 static bool
-is_octal(char c)
+cgroup_text_is_octal(char c)
 {
     return c >= '0' && c <= '7';
 }
 
 /* Spaces and the like are \ooo in mountinfo. */
 static bool
-unescape(struct span s, char *to, size_t size)
+cgroup_text_unescape(struct span s, char *to, size_t size)
 {
     size_t n = 0;
 
@@ -77,8 +77,8 @@ unescape(struct span s, char *to, size_t size)
         const char *c = s.p + i;
         if (n + 1 >= size)
             return false;
-        if (*c == '\\' && s.n - i > 3 && is_octal(c[1]) && is_octal(c[2]) &&
-            is_octal(c[3])) {
+        if (*c == '\\' && s.n - i > 3 && cgroup_text_is_octal(c[1]) &&
+            cgroup_text_is_octal(c[2]) && cgroup_text_is_octal(c[3])) {
             to[n++] =
                 (char)((c[1] - '0') << 6 | (c[2] - '0') << 3 | (c[3] - '0'));
             i += 3;
@@ -92,24 +92,25 @@ unescape(struct span s, char *to, size_t size)
 
 /* 36 35 98:0 /root /point options [optional]... - type source superoptions */
 static bool
-parse_mount(struct span line, const char *controller, struct cgroup_mount *ret)
+cgroup_text_parse_mount(struct span line, const char *controller,
+                        struct cgroup_mount *ret)
 {
     for (int i = 0; i < 3; i++)
-        (void)cut(&line, " ");
-    struct span root = cut(&line, " ");
-    struct span point = cut(&line, " ");
-    while (line.n && !span_is(cut(&line, " "), "-"))
+        (void)cgroup_text_cut(&line, " ");
+    struct span root = cgroup_text_cut(&line, " ");
+    struct span point = cgroup_text_cut(&line, " ");
+    while (line.n && !span_is(cgroup_text_cut(&line, " "), "-"))
         ;
-    struct span type = cut(&line, " ");
-    (void)cut(&line, " ");
+    struct span type = cgroup_text_cut(&line, " ");
+    (void)cgroup_text_cut(&line, " ");
 
     ret->version = span_is(type, "cgroup2") ? 2 : 1;
     if (controller
             ? !span_is(type, "cgroup") || !span_has_word(line, ",", controller)
             : ret->version != 2)
         return false;
-    return unescape(root, ret->root, sizeof ret->root) &&
-           unescape(point, ret->point, sizeof ret->point);
+    return cgroup_text_unescape(root, ret->root, sizeof ret->root) &&
+           cgroup_text_unescape(point, ret->point, sizeof ret->point);
 }
 
 bool
@@ -119,7 +120,8 @@ text_find_mount(const char *mountinfo, const char *controller,
     struct span rest = {mountinfo, strlen(mountinfo)};
 
     while (rest.n)
-        if (parse_mount(cut(&rest, "\n"), controller, ret))
+        if (cgroup_text_parse_mount(cgroup_text_cut(&rest, "\n"), controller,
+                                    ret))
             return true;
     return false;
 }
@@ -130,9 +132,9 @@ text_own_group(const char *text, const char *controller, char *ret, size_t size)
     struct span rest = {text, strlen(text)};
 
     while (rest.n) {
-        struct span line = cut(&rest, "\n");
-        bool unified = span_is(cut(&line, ":"), "0");
-        struct span controllers = cut(&line, ":");
+        struct span line = cgroup_text_cut(&rest, "\n");
+        bool unified = span_is(cgroup_text_cut(&line, ":"), "0");
+        struct span controllers = cgroup_text_cut(&line, ":");
         if (controller ? !span_has_word(controllers, ",", controller)
                        : !unified || controllers.n)
             continue;

@@ -38,7 +38,7 @@ ending_exit_status(const struct ending *e)
 
 /* The kernel's sum; or of the processes that were not killed with the jail. */
 static double
-cpu_seconds(const struct ending *e)
+ending_cpu_seconds(const struct ending *e)
 {
     struct timeval a = e->usage.ru_utime, b = e->usage.ru_stime;
 
@@ -49,25 +49,25 @@ cpu_seconds(const struct ending *e)
 }
 
 static unsigned long long
-mb_up(uint64_t bytes)
+ending_mb_up(uint64_t bytes)
 {
     return (bytes + (1 << 20) - 1) >> 20;
 }
 
 static void
-print_figures(const struct ending *e, const uint32_t *limit, FILE *to)
+ending_print_figures(const struct ending *e, const uint32_t *limit, FILE *to)
 {
     const struct cgroup_counters *c = &e->counters;
 
-    fprintf(to, "; disk %llu of %u MB; cpu %.2f s", mb_up(e->disk_used),
-            limit[LIMIT_disk], cpu_seconds(e));
+    fprintf(to, "; disk %llu of %u MB; cpu %.2f s", ending_mb_up(e->disk_used),
+            limit[LIMIT_disk], ending_cpu_seconds(e));
     if (c->has[CTL_cpu])
         fprintf(to, ", throttled %llu of %llu periods",
                 (unsigned long long)c->throttled,
                 (unsigned long long)c->periods);
     if (c->has[CTL_memory])
         fprintf(to, "; memory and files at most %llu MB, oom kills %llu",
-                mb_up(c->memory_peak), (unsigned long long)c->oom_kills);
+                ending_mb_up(c->memory_peak), (unsigned long long)c->oom_kills);
     if (c->has[CTL_pids])
         fprintf(to, "; processes refused %llu", (unsigned long long)c->refused);
 }
@@ -85,6 +85,6 @@ ending_print(const struct ending *e, const uint32_t *limit, FILE *to)
         fprintf(to, ", out of memory: the limit is %u MB%s",
                 limit[LIMIT_memory],
                 e->over_memory ? " (found by the watchdog)" : "");
-    print_figures(e, limit, to);
+    ending_print_figures(e, limit, to);
     fputc('\n', to);
 }

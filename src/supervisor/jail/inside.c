@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 static void
-say(const struct jail_plan *plan, int kind, int value, const char *where)
+inside_say(const struct jail_plan *plan, int kind, int value, const char *where)
 {
     struct jail_message m = {.kind = (unsigned)kind, .value = value};
 
@@ -44,7 +44,7 @@ say(const struct jail_plan *plan, int kind, int value, const char *where)
 
 /* Everything but the standard streams and our two. */
 static void
-close_others(const struct jail_plan *plan)
+inside_close_others(const struct jail_plan *plan)
 {
     unsigned a = (unsigned)plan->message_hfd, b = (unsigned)plan->go_hfd;
     unsigned low = a < b ? a : b, high = a < b ? b : a;
@@ -57,7 +57,7 @@ close_others(const struct jail_plan *plan)
 }
 
 static bool
-wait_for_go(const struct jail_plan *plan)
+inside_wait_for_go(const struct jail_plan *plan)
 {
     char go;
 
@@ -67,7 +67,7 @@ wait_for_go(const struct jail_plan *plan)
 /* --- steps, in order; 0 or -errno, with what failed in *ret_where */
 
 static int
-become_user(const struct jail_plan *plan, const char **ret_where)
+inside_become_user(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "setuid";
@@ -82,7 +82,7 @@ become_user(const struct jail_plan *plan, const char **ret_where)
 
 /* Process groups reach beyond pid namespaces. */
 static int
-leave_session(const struct jail_plan *plan, const char **ret_where)
+inside_leave_session(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "setsid";
@@ -90,7 +90,7 @@ leave_session(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-name_host(const struct jail_plan *plan, const char **ret_where)
+inside_name_host(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "sethostname";
@@ -98,7 +98,7 @@ name_host(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-start_loopback(const struct jail_plan *plan, const char **ret_where)
+inside_start_loopback(const struct jail_plan *plan, const char **ret_where)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 
@@ -112,7 +112,7 @@ start_loopback(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-hide_groups(const struct jail_plan *plan, const char **ret_where)
+inside_hide_groups(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "cgroup namespace";
@@ -121,7 +121,7 @@ hide_groups(const struct jail_plan *plan, const char **ret_where)
 
 /* If the host runs out of memory, this jail goes before its supervisor. */
 static int
-offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
+inside_offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "oom_score_adj";
@@ -129,13 +129,13 @@ offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-build_root(const struct jail_plan *plan, const char **ret_where)
+inside_build_root(const struct jail_plan *plan, const char **ret_where)
 {
     return root_build(plan->o->limit[LIMIT_disk], plan->o->read, ret_where);
 }
 
 static int
-drop_capabilities(const struct jail_plan *plan, const char **ret_where)
+inside_drop_capabilities(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "capabilities";
@@ -144,7 +144,7 @@ drop_capabilities(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-restrict_files(const struct jail_plan *plan, const char **ret_where)
+inside_restrict_files(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "Landlock";
@@ -152,7 +152,7 @@ restrict_files(const struct jail_plan *plan, const char **ret_where)
 }
 
 static int
-filter_calls(const struct jail_plan *plan, const char **ret_where)
+inside_filter_calls(const struct jail_plan *plan, const char **ret_where)
 {
     *ret_where = "seccomp";
     int r = plan->rlimit_memory ? seccomp_load(&native_no_hidden_memory) : 0;
@@ -161,20 +161,21 @@ filter_calls(const struct jail_plan *plan, const char **ret_where)
 
 typedef int step(const struct jail_plan *plan, const char **ret_where);
 static step *const steps[] = {
-    become_user,    leave_session,       name_host,  start_loopback,
-    hide_groups,    offer_to_oom_killer, build_root, drop_capabilities,
-    restrict_files, filter_calls,
+    inside_become_user,    inside_leave_session,     inside_name_host,
+    inside_start_loopback, inside_hide_groups,       inside_offer_to_oom_killer,
+    inside_build_root,     inside_drop_capabilities, inside_restrict_files,
+    inside_filter_calls,
 };
 
 static bool
-shut_in(const struct jail_plan *plan)
+inside_shut_in(const struct jail_plan *plan)
 {
     const char *where = "";
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         int r = steps[i](plan, &where);
         if (r < 0) {
-            say(plan, JAIL_FAILED, -r, where);
+            inside_say(plan, JAIL_FAILED, -r, where);
             return false;
         }
     }
@@ -184,7 +185,7 @@ shut_in(const struct jail_plan *plan)
 /* --- the command */
 
 static void
-set_rlimits(const struct jail_plan *plan)
+inside_set_rlimits(const struct jail_plan *plan)
 {
     const uint32_t *limit = plan->o->limit;
 
@@ -221,29 +222,29 @@ set_environment(void)
 }
 
 static void
-run_command(const struct jail_plan *plan)
+inside_run_command(const struct jail_plan *plan)
 {
     char **argv = plan->o->command;
 
     os_signal_reset_all();
     set_environment();
-    set_rlimits(plan);
+    inside_set_rlimits(plan);
     (void)execvp(argv[0], argv);
-    say(plan, JAIL_NO_EXEC, errno, argv[0]);
+    inside_say(plan, JAIL_NO_EXEC, errno, argv[0]);
     _exit(1);
 }
 
 /* --- init: passes signals from outside on to the command, until it ends */
 
 static bool
-reap(const struct jail_plan *plan, pid_t command)
+inside_reap(const struct jail_plan *plan, pid_t command)
 {
     int status;
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == command) {
-            say(plan, JAIL_ENDED, status, "");
+            inside_say(plan, JAIL_ENDED, status, "");
             return true;
         }
     }
@@ -251,13 +252,14 @@ reap(const struct jail_plan *plan, pid_t command)
 }
 
 static void
-serve(const struct jail_plan *plan, const sigset_t *signals, pid_t command)
+inside_serve(const struct jail_plan *plan, const sigset_t *signals,
+             pid_t command)
 {
     siginfo_t info;
 
     for (;;) {
         int signal = sigwaitinfo(signals, &info);
-        if (signal == SIGCHLD ? reap(plan, command) : false)
+        if (signal == SIGCHLD ? inside_reap(plan, command) : false)
             return;
         if (signal > 0 && signal != SIGCHLD && info.si_pid == 0)
             (void)kill(command, signal);
@@ -265,7 +267,7 @@ serve(const struct jail_plan *plan, const sigset_t *signals, pid_t command)
 }
 
 static void
-let_streams_go(void)
+inside_let_streams_go(void)
 {
     int hfd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -278,24 +280,24 @@ jail_inside(struct jail_plan *plan)
 {
     sigset_t signals;
 
-    close_others(plan);
+    inside_close_others(plan);
     sigfillset(&signals);
     (void)sigprocmask(SIG_SETMASK, &signals, NULL);
-    if (!wait_for_go(plan) || !shut_in(plan))
+    if (!inside_wait_for_go(plan) || !inside_shut_in(plan))
         return 1;
-    say(plan, JAIL_READY, 0, "");
-    if (!wait_for_go(plan) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    inside_say(plan, JAIL_READY, 0, "");
+    if (!inside_wait_for_go(plan) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return 1;
     if (!plan->o->command[0])
         return 0;
     pid_t command = fork();
     if (command < 0)
-        say(plan, JAIL_FAILED, errno, "fork");
+        inside_say(plan, JAIL_FAILED, errno, "fork");
     if (command < 0)
         return 1;
     if (!command)
-        run_command(plan);
-    let_streams_go();
-    serve(plan, &signals, command);
+        inside_run_command(plan);
+    inside_let_streams_go();
+    inside_serve(plan, &signals, command);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The jail, seen from outside: birth, identity, end. */
+/* The jail, seen from outside: start, identity, end. */
 #include "supervisor/jail/jail.h"
 
 #include "supervisor/common/file.h"
@@ -32,7 +32,7 @@ enum {
 enum { LINES_BYTES = 128 };
 
 static int
-fail(char where[WHERE_BYTES], const char *step, int r)
+jail_fail(char where[WHERE_BYTES], const char *step, int r)
 {
     (void)snprintf(where, WHERE_BYTES, "%s", step);
     return r;
@@ -41,7 +41,7 @@ fail(char where[WHERE_BYTES], const char *step, int r)
 /* --- identity */
 
 static int
-write_map(pid_t pid, const char *file, const char *lines)
+jail_write_map(pid_t pid, const char *file, const char *lines)
 {
     char path[64];
 
@@ -51,34 +51,34 @@ write_map(pid_t pid, const char *file, const char *lines)
 
 /* The jail's user is `uid` outside; with `is_root_too`, it begins as root. */
 static int
-map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
+jail_map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
 {
     const char *root = is_root_too ? "0 0 1\n" : "";
     char lines[LINES_BYTES];
 
     (void)snprintf(lines, sizeof lines, "%s%d %u 1\n", root, JAIL_UID, uid);
-    int r = write_map(pid, "uid_map", lines);
+    int r = jail_write_map(pid, "uid_map", lines);
     if (r < 0)
         return r;
     (void)snprintf(lines, sizeof lines, "%s%d %u 1\n", root, JAIL_UID, gid);
-    return write_map(pid, "gid_map", lines);
+    return jail_write_map(pid, "gid_map", lines);
 }
 
 /* Who is not root can only give it himself. */
 static int
-map_self(pid_t pid, int inside)
+jail_map_self(pid_t pid, int inside)
 {
     char lines[LINES_BYTES];
 
-    int r = write_map(pid, "setgroups", "deny");
+    int r = jail_write_map(pid, "setgroups", "deny");
     if (r < 0)
         return r;
     (void)snprintf(lines, sizeof lines, "%d %u 1\n", inside, geteuid());
-    r = write_map(pid, "uid_map", lines);
+    r = jail_write_map(pid, "uid_map", lines);
     if (r < 0)
         return r;
     (void)snprintf(lines, sizeof lines, "%d %u 1\n", inside, getegid());
-    return write_map(pid, "gid_map", lines);
+    return jail_write_map(pid, "gid_map", lines);
 }
 
 int
@@ -87,17 +87,17 @@ jail_map_user(pid_t pid, bool begins_as_root)
     unsigned own = FIRST_UID + (unsigned)pid;
 
     if (geteuid())
-        return map_self(pid, begins_as_root ? 0 : JAIL_UID);
+        return jail_map_self(pid, begins_as_root ? 0 : JAIL_UID);
     /* nobody, where our own namespace has few users */
-    return map_both(pid, begins_as_root, own, own)
-               ? map_both(pid, begins_as_root, NOBODY, NOBODY)
+    return jail_map_both(pid, begins_as_root, own, own)
+               ? jail_map_both(pid, begins_as_root, NOBODY, NOBODY)
                : 0;
 }
 
-/* --- birth */
+/* --- start */
 
 int
-jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd)
+jail_clone(const struct jail_start *b, pid_t *ret_pid, int *ret_pid_hfd)
 {
     struct clone_args args = {.flags = CLONE_NEWUSER | CLONE_NEWNS |
                                        CLONE_NEWPID | CLONE_NEWIPC |
@@ -110,9 +110,9 @@ jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd)
         args.flags |= CLONE_PARENT;
     else
         args.exit_signal = SIGCHLD;
-    if (b->birthplace >= 0) {
+    if (b->group_hfd >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (uint64_t)b->birthplace;
+        args.cgroup = (uint64_t)b->group_hfd;
     }
     long pid = syscall(SYS_clone3, &args, sizeof args);
     if (pid < 0)
@@ -122,7 +122,7 @@ jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd)
 }
 
 static int
-give_birth(struct jail *j, struct jail_plan *plan, const struct jail_birth *b)
+jail_spawn(struct jail *j, struct jail_plan *plan, const struct jail_start *b)
 {
     int r = jail_clone(b, &j->pid, &j->pid_hfd);
 
@@ -132,18 +132,18 @@ give_birth(struct jail *j, struct jail_plan *plan, const struct jail_birth *b)
 }
 
 static int
-wait_ready(struct jail *j, char where[WHERE_BYTES])
+jail_wait_ready(struct jail *j, char where[WHERE_BYTES])
 {
     struct jail_message m;
 
     if (read(j->message_hfd, &m, sizeof m) != sizeof m)
-        return fail(where, "first process", -ECHILD);
+        return jail_fail(where, "first process", -ECHILD);
     m.where[WHERE_BYTES - 1] = 0;
-    return m.kind == JAIL_READY ? 0 : fail(where, m.where, -m.value);
+    return m.kind == JAIL_READY ? 0 : jail_fail(where, m.where, -m.value);
 }
 
 static int
-open_inside(const struct jail *j, const char *name)
+jail_open_inside(const struct jail *j, const char *name)
 {
     char path[64];
 
@@ -153,45 +153,46 @@ open_inside(const struct jail *j, const char *name)
 }
 
 static int
-bring_up(struct jail *j, const struct cgroup *group, char where[WHERE_BYTES])
+jail_bring_up(struct jail *j, const struct cgroup *group,
+              char where[WHERE_BYTES])
 {
     int r = cgroup_move(group, j->pid);
 
     if (r < 0)
-        return fail(where, "cgroup.procs", r);
+        return jail_fail(where, "cgroup.procs", r);
     r = jail_map_user(j->pid, false);
     if (r < 0)
-        return fail(where, "uid_map", r);
+        return jail_fail(where, "uid_map", r);
     r = jail_go(j);
     if (r == 0)
-        r = wait_ready(j, where);
+        r = jail_wait_ready(j, where);
     if (r < 0)
         return r;
-    j->disk_hfd = open_inside(j, "workspace");
-    j->proc_hfd = open_inside(j, "proc");
+    j->disk_hfd = jail_open_inside(j, "workspace");
+    j->proc_hfd = jail_open_inside(j, "proc");
     if (j->disk_hfd < 0 || j->proc_hfd < 0)
-        return fail(where, "/proc/PID/root", -EACCES);
+        return jail_fail(where, "/proc/PID/root", -EACCES);
     return 0;
 }
 
 static int
-make(struct jail *j, struct jail_plan *plan, const struct jail_birth *b,
-     char where[WHERE_BYTES])
+jail_build(struct jail *j, struct jail_plan *plan, const struct jail_start *b,
+           char where[WHERE_BYTES])
 {
     int message[2], go[2];
 
     if (pipe2(message, O_CLOEXEC) < 0)
-        return fail(where, "pipe", -errno);
+        return jail_fail(where, "pipe", -errno);
     j->message_hfd = message[0];
     CLEANUP(hfd_closep) int message_hfd = message[1];
     if (pipe2(go, O_CLOEXEC) < 0)
-        return fail(where, "pipe", -errno);
+        return jail_fail(where, "pipe", -errno);
     j->go_hfd = go[1];
     CLEANUP(hfd_closep) int go_hfd = go[0];
     plan->message_hfd = message_hfd;
     plan->go_hfd = go_hfd;
-    int r = give_birth(j, plan, b);
-    return r < 0 ? fail(where, "clone3", r) : 0;
+    int r = jail_spawn(j, plan, b);
+    return r < 0 ? jail_fail(where, "clone3", r) : 0;
 }
 
 int
@@ -218,7 +219,7 @@ jail_make(struct jail *j, const struct options *o, const struct cgroup *group,
     struct jail_plan plan = {.o = o,
                              .rlimit_memory = of[CTL_memory] < 0,
                              .rlimit_processes = of[CTL_pids] < 0};
-    const struct jail_birth b = {.birthplace = cgroup_birthplace(group),
+    const struct jail_start b = {.group_hfd = cgroup_start_hfd(group),
                                  .has_network = o->limit[LIMIT_network],
                                  .for_parent = for_parent};
 
@@ -228,8 +229,8 @@ jail_make(struct jail *j, const struct options *o, const struct cgroup *group,
                        .go_hfd = -1,
                        .disk_hfd = -1,
                        .proc_hfd = -1};
-    int r = make(j, &plan, &b, where);
-    return r < 0 ? r : bring_up(j, group, where);
+    int r = jail_build(j, &plan, &b, where);
+    return r < 0 ? r : jail_bring_up(j, group, where);
 }
 
 int

@@ -1,4 +1,4 @@
-/* The jail: one process, born inside its group and namespaces, which runs a
+/* The jail: one process, started inside its group and namespaces, which runs a
  * command and reaps what the command leaves behind.
  *
  * The first process of the jail (inside.c) is ours; the command is its child.
@@ -61,12 +61,12 @@ void jail_end(struct jail *j, struct rusage *ret_usage);
 void jail_forget(struct jail *j);
 
 /* A process in namespaces of its own. */
-struct jail_birth {
-    int birthplace; /* of its group; -1: none */
+struct jail_start {
+    int group_hfd; /* of its group; -1: none */
     bool has_network, for_parent;
 };
 /* 0, twice: with *ret_pid 0 in the child; or -errno. */
-int jail_clone(const struct jail_birth *b, pid_t *ret_pid, int *ret_pid_hfd);
+int jail_clone(const struct jail_start *b, pid_t *ret_pid, int *ret_pid_hfd);
 /* Gives it its user outside: one that nothing else has, or ours if we are not
  * root. `begins_as_root`: inside it may be root until it becomes JAIL_UID (if
  * it can), with the files that ours may read. */

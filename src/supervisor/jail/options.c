@@ -42,7 +42,7 @@ struct parse {
 };
 
 static int
-refuse(const struct parse *p, const char *allowed)
+options_refuse(const struct parse *p, const char *allowed)
 {
     (void)snprintf(p->why, p->size, "--%s '%.64s': %s", p->option, p->value,
                    allowed);
@@ -50,7 +50,7 @@ refuse(const struct parse *p, const char *allowed)
 }
 
 static int
-take_limit(const struct parse *p, enum limit limit)
+options_take_limit(const struct parse *p, enum limit limit)
 {
     const struct limit_row *row = &limit_rows[limit];
     char allowed[128];
@@ -64,14 +64,14 @@ take_limit(const struct parse *p, enum limit limit)
         (void)snprintf(allowed, sizeof allowed,
                        "must be a number from %u to %u%s%s", row->min, row->max,
                        *row->unit ? " " : "", row->unit);
-        return refuse(p, allowed);
+        return options_refuse(p, allowed);
     }
     p->o->limit[limit] = (uint32_t)n;
     return 0;
 }
 
 static int
-take_backend(const struct parse *p)
+options_take_backend(const struct parse *p)
 {
     for (int i = 0; i < N_BACKENDS; i++) {
         if (!strcmp(p->value, backend_names[i])) {
@@ -79,11 +79,11 @@ take_backend(const struct parse *p)
             return 0;
         }
     }
-    return refuse(p, "must be v2, hybrid, v1 or rlimits");
+    return options_refuse(p, "must be v2, hybrid, v1 or rlimits");
 }
 
 static bool
-is_plain_path(const char *path)
+options_is_plain_path(const char *path)
 {
     size_t n = strlen(path);
 
@@ -92,31 +92,32 @@ is_plain_path(const char *path)
 }
 
 static int
-take_cgroup(const struct parse *p)
+options_take_cgroup(const struct parse *p)
 {
-    if (!is_plain_path(p->value))
-        return refuse(p, "must be an absolute path without '..'");
+    if (!options_is_plain_path(p->value))
+        return options_refuse(p, "must be an absolute path without '..'");
     p->o->cgroup = p->value;
     return 0;
 }
 
 static int
-take_read(const struct parse *p)
+options_take_read(const struct parse *p)
 {
     size_t n = 0;
 
     while (p->o->read[n])
         n++;
     if (n == READ_PATHS_MAX)
-        return refuse(p, "at most 16 of these");
-    if (!is_plain_path(p->value) || !p->value[1])
-        return refuse(p, "must be an absolute path without '..', not the root");
+        return options_refuse(p, "at most 16 of these");
+    if (!options_is_plain_path(p->value) || !p->value[1])
+        return options_refuse(
+            p, "must be an absolute path without '..', not the root");
     p->o->read[n] = p->value;
     return 0;
 }
 
 static int
-take_unenforced(const struct parse *p)
+options_take_unenforced(const struct parse *p)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         if (!strcmp(p->value, limit_rows[i].name)) {
@@ -124,11 +125,11 @@ take_unenforced(const struct parse *p)
             return 0;
         }
     }
-    return refuse(p, "must be memory, cpu, disk, processes or network");
+    return options_refuse(p, "must be memory, cpu, disk, processes or network");
 }
 
 static int
-take_help(const struct parse *p)
+options_take_help(const struct parse *p)
 {
     p->o->help = true;
     return 0;
@@ -136,9 +137,11 @@ take_help(const struct parse *p)
 
 /* Below them are the limits. */
 static int (*const takers[])(const struct parse *p) = {
-    [OPT_BACKEND] = take_backend, [OPT_CGROUP] = take_cgroup,
-    [OPT_READ] = take_read,       [OPT_UNENFORCED] = take_unenforced,
-    [OPT_HELP] = take_help,
+    [OPT_BACKEND] = options_take_backend,
+    [OPT_CGROUP] = options_take_cgroup,
+    [OPT_READ] = options_take_read,
+    [OPT_UNENFORCED] = options_take_unenforced,
+    [OPT_HELP] = options_take_help,
 };
 
 int
@@ -160,7 +163,8 @@ options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
         }
         p.option = long_options[index].name;
         p.value = optarg ? optarg : "";
-        int r = c < N_LIMITS ? take_limit(&p, (enum limit)c) : takers[c](&p);
+        int r = c < N_LIMITS ? options_take_limit(&p, (enum limit)c)
+                             : takers[c](&p);
         if (r < 0)
             return r;
     }

@@ -55,8 +55,8 @@ probe_session_enforcer(const struct config *c, const struct cgroup_host *h,
 
 /* A jail without a command. */
 static int
-try_jail(const struct cgroup_host *h, const struct options *o,
-         char where[WHERE_BYTES])
+probe_try_jail(const struct cgroup_host *h, const struct options *o,
+               char where[WHERE_BYTES])
 {
     struct cgroup group;
     struct jail jail;
@@ -74,7 +74,7 @@ try_jail(const struct cgroup_host *h, const struct options *o,
 }
 
 static int
-print_table(const struct config *c, const struct cgroup_host *h)
+probe_print_table(const struct config *c, const struct cgroup_host *h)
 {
     int missing = 0;
 
@@ -87,15 +87,15 @@ print_table(const struct config *c, const struct cgroup_host *h)
 }
 
 static void
-print_rest(const struct cgroup_host *h)
+probe_print_rest(const struct cgroup_host *h)
 {
     int landlock = landlock_version();
 
     printf("%-10s %s\n", "back end", backend_names[cgroup_host_backend(h)]);
     printf("%-10s %s\n", "birth",
-           h->born_inside ? "clone3 into the group"
-           : h->n         ? "moved by cgroup.procs before it runs"
-                          : "no group");
+           h->starts_inside ? "clone3 into the group"
+           : h->n           ? "moved by cgroup.procs before it runs"
+                            : "no group");
     if (landlock)
         printf("%-10s version %d\n", "Landlock", landlock);
     else
@@ -116,9 +116,9 @@ probe_main(char *const *words)
     o.cgroup = *c->cgroup ? c->cgroup : NULL;
     memcpy(o.limit, c->standard, sizeof o.limit);
     cgroup_host_init(&h, &o);
-    int missing = print_table(c, &h);
-    print_rest(&h);
-    int r = try_jail(&h, &o, where);
+    int missing = probe_print_table(c, &h);
+    probe_print_rest(&h);
+    int r = probe_try_jail(&h, &o, where);
     cgroup_host_fini(&h);
     if (r < 0)
         printf("%-10s NOT POSSIBLE: %s: %s\n", "jail", where, strerror(-r));

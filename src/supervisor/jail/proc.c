@@ -27,14 +27,14 @@ static const char *const shown[] = {
 };
 
 static void
-closedirp(DIR **d)
+proc_closedirp(DIR **d)
 {
     if (*d)
         (void)closedir(*d);
 }
 
 static int
-make_read_only(const char *path)
+proc_make_read_only(const char *path)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY |
                                           MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
@@ -48,16 +48,16 @@ make_read_only(const char *path)
 
 /* Their mode is 0, and on a read-only mount not even their owner changes it. */
 static int
-make_covers(void)
+proc_make_covers(void)
 {
     if (mknod(COVER_FILE, S_IFREG, 0) < 0 || mkdir(COVER_FOLDER, 0) < 0)
         return -errno;
-    int r = make_read_only(COVER_FILE);
-    return r < 0 ? r : make_read_only(COVER_FOLDER);
+    int r = proc_make_read_only(COVER_FILE);
+    return r < 0 ? r : proc_make_read_only(COVER_FOLDER);
 }
 
 static int
-remove_covers(void)
+proc_remove_covers(void)
 {
     if (umount2(COVER_FILE, MNT_DETACH) < 0 || unlink(COVER_FILE) < 0 ||
         umount2(COVER_FOLDER, MNT_DETACH) < 0 || rmdir(COVER_FOLDER) < 0)
@@ -67,7 +67,7 @@ remove_covers(void)
 
 /* A link shows nothing but a name that is covered itself. */
 static bool
-is_shown(const struct dirent *entry)
+proc_is_shown(const struct dirent *entry)
 {
     const char *name = entry->d_name;
 
@@ -81,7 +81,7 @@ is_shown(const struct dirent *entry)
 }
 
 static int
-cover(const struct dirent *entry)
+proc_cover(const struct dirent *entry)
 {
     const char *with = entry->d_type == DT_DIR ? COVER_FOLDER : COVER_FILE;
     char path[sizeof entry->d_name + sizeof "/proc/"];
@@ -93,16 +93,16 @@ cover(const struct dirent *entry)
 }
 
 static int
-cover_others(void)
+proc_cover_others(void)
 {
-    CLEANUP(closedirp) DIR *proc = opendir("/proc");
+    CLEANUP(proc_closedirp) DIR *proc = opendir("/proc");
     struct dirent *entry;
     int r = 0;
 
     if (!proc)
         return -errno;
     while (r == 0 && (errno = 0, entry = readdir(proc)))
-        r = is_shown(entry) ? 0 : cover(entry);
+        r = proc_is_shown(entry) ? 0 : proc_cover(entry);
     return r < 0 ? r : -errno;
 }
 
@@ -113,10 +113,10 @@ proc_mount(void)
     int r = mount("proc", "/proc", "proc", flags, NULL) < 0 ? -errno : 0;
 
     if (r == 0)
-        r = make_read_only("/proc/sys");
+        r = proc_make_read_only("/proc/sys");
     if (r == 0)
-        r = make_covers();
+        r = proc_make_covers();
     if (r == 0)
-        r = cover_others();
-    return r < 0 ? r : remove_covers();
+        r = proc_cover_others();
+    return r < 0 ? r : proc_remove_covers();
 }

@@ -115,15 +115,15 @@ static const struct {
 };
 
 static int
-mount_at(const char *type, const char *path, unsigned long flags,
-         const char *data)
+root_mount_at(const char *type, const char *path, unsigned long flags,
+              const char *data)
 {
     return mount(type, path, type, flags, data) < 0 ? -errno : 0;
 }
 
 /* Folders on the way to `path`. */
 static int
-make_parents(const char *path)
+root_make_parents(const char *path)
 {
     char name[READ_PATH_BYTES];
 
@@ -140,9 +140,9 @@ make_parents(const char *path)
 
 /* A place of the kind of what is to be mounted there. */
 static int
-make_place(const char *path, mode_t kind)
+root_make_place(const char *path, mode_t kind)
 {
-    int r = make_parents(path);
+    int r = root_make_parents(path);
 
     if (r < 0)
         return r;
@@ -155,7 +155,7 @@ make_place(const char *path, mode_t kind)
 
 /* Shows the tree at `from` once more at `to`. */
 static int
-show(int from_hfd, const char *to, uint64_t attributes)
+root_show(int from_hfd, const char *to, uint64_t attributes)
 {
     CLEANUP(hfd_closep)
     int tree = open_tree(from_hfd, "",
@@ -173,7 +173,7 @@ show(int from_hfd, const char *to, uint64_t attributes)
 
 /* An absolute link of the host must not leave the host's tree at /old. */
 static int
-open_old(int old_hfd, const char *path)
+root_open_old(int old_hfd, const char *path)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC,
                            .resolve = RESOLVE_IN_ROOT};
@@ -189,7 +189,7 @@ open_old(int old_hfd, const char *path)
 
 /* Top-level links (/bin) are copied, others followed (/etc/resolv.conf). */
 static bool
-copy_link(int old_hfd, const char *path)
+root_copy_link(int old_hfd, const char *path)
 {
     char target[256];
 
@@ -203,27 +203,27 @@ copy_link(int old_hfd, const char *path)
 }
 
 static int
-show_host(int old_hfd, const char *path, uint64_t attributes)
+root_show_host(int old_hfd, const char *path, uint64_t attributes)
 {
     struct stat st;
 
-    if (copy_link(old_hfd, path))
+    if (root_copy_link(old_hfd, path))
         return 0;
-    CLEANUP(hfd_closep) int hfd = open_old(old_hfd, path);
+    CLEANUP(hfd_closep) int hfd = root_open_old(old_hfd, path);
     if (hfd < 0)
         return hfd;
     if (fstat(hfd, &st) < 0)
         return -errno;
-    int r = make_place(path, st.st_mode);
-    return r < 0 ? r : show(hfd, path, attributes);
+    int r = root_make_place(path, st.st_mode);
+    return r < 0 ? r : root_show(hfd, path, attributes);
 }
 
 static int
-show_all(int old_hfd, const char *const *paths, uint64_t attributes,
-         bool optional, const char **ret_where)
+root_show_all(int old_hfd, const char *const *paths, uint64_t attributes,
+              bool optional, const char **ret_where)
 {
     for (; *paths; paths++) {
-        int r = show_host(old_hfd, *paths, attributes);
+        int r = root_show_host(old_hfd, *paths, attributes);
         if (r < 0 && !(optional && r == -ENOENT)) {
             *ret_where = *paths;
             return r;
@@ -233,11 +233,12 @@ show_all(int old_hfd, const char *const *paths, uint64_t attributes,
 }
 
 static int
-enter_stage(void)
+root_enter_stage(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return -errno;
-    int r = mount_at("tmpfs", STAGE, MS_NOSUID | MS_NODEV, "size=1m,mode=755");
+    int r =
+        root_mount_at("tmpfs", STAGE, MS_NOSUID | MS_NODEV, "size=1m,mode=755");
     if (r < 0)
         return r;
     if (mkdir(STAGE OLD, 0755) < 0 ||
@@ -247,7 +248,7 @@ enter_stage(void)
 }
 
 static int
-write_text(const char *path, const char *text)
+root_write_text(const char *path, const char *text)
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
@@ -258,7 +259,7 @@ write_text(const char *path, const char *text)
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int
-make_small_things(const char **ret_where)
+root_make_small_things(const char **ret_where)
 {
     for (const char *const *f = folders; *(*ret_where = *f, f); f++)
         if (mkdir(*f, 0755) < 0 && errno != EEXIST)
@@ -267,7 +268,7 @@ make_small_things(const char **ret_where)
         if (symlink(links[i].target, *ret_where = links[i].path) < 0)
             return -errno;
     for (size_t i = 0; i < COUNT(texts); i++) {
-        int r = write_text(*ret_where = texts[i].path, texts[i].text);
+        int r = root_write_text(*ret_where = texts[i].path, texts[i].text);
         if (r < 0)
             return r;
     }
@@ -275,31 +276,31 @@ make_small_things(const char **ret_where)
 }
 
 static int
-show_part(const char *part, mode_t mode, const char *path)
+root_show_part(const char *part, mode_t mode, const char *path)
 {
     if (mkdir(part, mode) < 0 || chmod(part, mode) < 0)
         return -errno;
     CLEANUP(hfd_closep) int hfd = open(part, O_PATH | O_CLOEXEC);
-    return hfd < 0 ? -errno : show(hfd, path, SAFE);
+    return hfd < 0 ? -errno : root_show(hfd, path, SAFE);
 }
 
 static int
-make_data(uint32_t disk_mb)
+root_make_data(uint32_t disk_mb)
 {
     char size[64];
 
     (void)snprintf(size, sizeof size, "size=%um,nr_inodes=%llu,mode=755",
                    disk_mb, (unsigned long long)disk_mb * INODES_PER_MB);
-    int r = mount_at("tmpfs", DATA, MS_NOSUID | MS_NODEV, size);
+    int r = root_mount_at("tmpfs", DATA, MS_NOSUID | MS_NODEV, size);
     for (size_t i = 0; r == 0 && i < COUNT(parts); i++)
-        r = show_part(parts[i].part, parts[i].mode, parts[i].path);
+        r = root_show_part(parts[i].part, parts[i].mode, parts[i].path);
     if (r < 0)
         return r;
     return umount2(DATA, MNT_DETACH) < 0 || rmdir(DATA) < 0 ? -errno : 0;
 }
 
 static int
-leave_old(void)
+root_leave_old(void)
 {
     struct mount_attr attr = {.attr_set = READ_ONLY};
 
@@ -310,26 +311,27 @@ leave_old(void)
 }
 
 static int
-fill(int old_hfd, uint32_t disk_mb, const char *const *read,
-     const char **ret_where)
+root_fill(int old_hfd, uint32_t disk_mb, const char *const *read,
+          const char **ret_where)
 {
-    int r = make_small_things(ret_where);
+    int r = root_make_small_things(ret_where);
 
     *ret_where = r == 0 ? "/proc" : *ret_where;
     if (r == 0)
         r = proc_mount();
     if (r == 0)
-        r = mount_at("devpts", *ret_where = "/dev/pts", MS_NOSUID | MS_NOEXEC,
-                     "newinstance,ptmxmode=0666,mode=620");
+        r = root_mount_at("devpts", *ret_where = "/dev/pts",
+                          MS_NOSUID | MS_NOEXEC,
+                          "newinstance,ptmxmode=0666,mode=620");
     if (r == 0)
-        r = show_all(old_hfd, devices, DEVICE, true, ret_where);
+        r = root_show_all(old_hfd, devices, DEVICE, true, ret_where);
     if (r == 0)
-        r = show_all(old_hfd, host_trees, READ_ONLY, true, ret_where);
+        r = root_show_all(old_hfd, host_trees, READ_ONLY, true, ret_where);
     *ret_where = r == 0 ? "/workspace" : *ret_where;
     if (r == 0)
-        r = make_data(disk_mb);
+        r = root_make_data(disk_mb);
     if (r == 0)
-        r = show_all(old_hfd, read, READ_ONLY, false, ret_where);
+        r = root_show_all(old_hfd, read, READ_ONLY, false, ret_where);
     return r;
 }
 
@@ -338,16 +340,16 @@ root_build(uint32_t disk_mb, const char *const *read, const char **ret_where)
 {
     *ret_where = "/";
     (void)umask(022);
-    int r = enter_stage();
+    int r = root_enter_stage();
     if (r < 0)
         return r;
     CLEANUP(hfd_closep) int old_hfd = open(OLD, O_PATH | O_CLOEXEC);
     if (old_hfd < 0)
         return -errno;
-    r = fill(old_hfd, disk_mb, read, ret_where);
+    r = root_fill(old_hfd, disk_mb, read, ret_where);
     if (r < 0)
         return r;
     *ret_where = OLD;
-    r = leave_old();
+    r = root_leave_old();
     return r < 0 ? r : chdir(root_writable[0]) < 0 ? -errno : 0;
 }

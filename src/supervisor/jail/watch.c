@@ -37,7 +37,7 @@ enum {
 /* What a process has for itself and its share of what it has with others, as
  * in "Pss_Anon:   12 kB". */
 static uint64_t
-process_memory(int proc_hfd, const char *pid)
+watch_process_memory(int proc_hfd, const char *pid)
 {
     static const char *const keys[] = {"\nPss_Anon:", "\nPss_Shmem:"};
     char path[64], text[2048];
@@ -55,7 +55,7 @@ process_memory(int proc_hfd, const char *pid)
 }
 
 static uint64_t
-all_processes_memory(int proc_hfd)
+watch_all_processes_memory(int proc_hfd)
 {
     int hfd = openat(proc_hfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = hfd < 0 ? NULL : fdopendir(hfd);
@@ -64,7 +64,7 @@ all_processes_memory(int proc_hfd)
 
     while (dir && (e = readdir(dir)))
         if (*e->d_name >= '1' && *e->d_name <= '9')
-            sum += process_memory(proc_hfd, e->d_name);
+            sum += watch_process_memory(proc_hfd, e->d_name);
     if (dir)
         closedir(dir);
     return sum;
@@ -73,7 +73,7 @@ all_processes_memory(int proc_hfd)
 /* Memory that is not in files of the workspace, and what is. Files are looked
  * at last: what was written to them meanwhile must not count as memory. */
 static uint64_t
-memory_used(const struct watch *w, uint64_t *ret_files)
+watch_memory_used(const struct watch *w, uint64_t *ret_files)
 {
     uint64_t all;
     int r = cgroup_memory(w->group, &all);
@@ -81,12 +81,12 @@ memory_used(const struct watch *w, uint64_t *ret_files)
     *ret_files = 0;
     (void)jail_disk(w->j, ret_files);
     if (r < 0)
-        return all_processes_memory(w->j->proc_hfd);
+        return watch_all_processes_memory(w->j->proc_hfd);
     return all > *ret_files ? all - *ret_files : 0;
 }
 
 static void
-stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
+watch_stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
 {
     if (w->group->host->of[CTL_memory] >= 0 &&
         cgroup_squeeze(w->group, most + files + mb_bytes(SLACK_MB)) != -EBUSY)
@@ -108,12 +108,12 @@ int
 watch_look(struct watch *w)
 {
     uint64_t most = mb_bytes(w->limit[LIMIT_memory]), files;
-    uint64_t used = memory_used(w, &files);
+    uint64_t used = watch_memory_used(w, &files);
 
     if (cgroup_had_oom(w->group))
         jail_kill(w->j); /* v2 does so itself (memory.oom.group) */
     if (used > most + mb_bytes(SLACK_MB)) {
-        stop_over_memory(w, files, most);
+        watch_stop_over_memory(w, files, most);
         return LOOK_MIN_MS;
     }
     return watch_pause_ms(used, most);
@@ -122,7 +122,7 @@ watch_look(struct watch *w)
 /* --- events */
 
 static void
-pass_signal_on(const struct watch *w, int signal_hfd)
+watch_pass_signal_on(const struct watch *w, int signal_hfd)
 {
     struct signalfd_siginfo info;
 
@@ -146,7 +146,7 @@ watch_message(struct watch *w)
 }
 
 static void
-wait_for_end(struct watch *w, int signal_hfd)
+watch_wait_for_end(struct watch *w, int signal_hfd)
 {
     struct pollfd fds[] = {{.fd = w->j->message_hfd, .events = POLLIN},
                            {.fd = signal_hfd, .events = POLLIN}};
@@ -157,7 +157,7 @@ wait_for_end(struct watch *w, int signal_hfd)
         if (n > 0 && fds[0].revents && !watch_message(w))
             return;
         if (n > 0 && fds[1].revents)
-            pass_signal_on(w, signal_hfd);
+            watch_pass_signal_on(w, signal_hfd);
         wait_ms = watch_look(w);
     }
 }
@@ -176,7 +176,7 @@ watch_run(struct jail *j, const struct cgroup *group, const uint32_t *limit,
     if (hfd < 0 || jail_go(j) < 0)
         w.exec_error = EIO;
     else
-        wait_for_end(&w, hfd);
+        watch_wait_for_end(&w, hfd);
     (void)jail_disk(j, &ret->disk_used);
     jail_end(j, &ret->usage);
     cgroup_count(group, &ret->counters);

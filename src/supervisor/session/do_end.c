@@ -7,20 +7,20 @@
 #include <stdlib.h>
 
 struct end {
-    struct keeper_job job;
+    struct store_job job;
     struct session *s;
     struct store_session row;
     struct list calls; /* all are answered alike */
 };
 
 static int
-run_end(struct store *store, struct keeper_job *j)
+run_end(struct store *store, struct store_job *j)
 {
     return store_session_end(store, &CONTAINER_OF(j, struct end, job)->row);
 }
 
 static bool
-makes_space(struct store *store, struct keeper_job *j)
+makes_space(struct store *store, struct store_job *j)
 {
     (void)store;
     (void)j;
@@ -86,7 +86,7 @@ end_life(struct end *e, struct life *l)
 }
 
 static void
-end_done(struct keeper_job *j, int error)
+end_done(struct store_job *j, int error)
 {
     struct end *e = CONTAINER_OF(j, struct end, job);
     struct session *s = e->s;
@@ -123,7 +123,7 @@ do_session_end(struct call *q)
         return;
     }
     if (!s->end) {
-        *e = (struct end){.job = {.kind = KEEPER_WRITE,
+        *e = (struct end){.job = {.kind = STORE_JOB_WRITE,
                                   .run = run_end,
                                   .done = end_done,
                                   .may_use_reserve = makes_space},
@@ -134,7 +134,7 @@ do_session_end(struct call *q)
         e->row.cause = cause_names[CAUSE_requested];
         e->row.changed_ms = time_wall_ms();
         s->end = e;
-        keeper_post(s->sv->keeper, &e->job);
+        store_thread_post(s->sv->store_thread, &e->job);
     }
     list_push_back(&e->calls, &q->turn);
 }

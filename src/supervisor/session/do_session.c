@@ -127,7 +127,7 @@ do_session_create(struct call *q)
 /* --- list */
 
 struct listing {
-    struct keeper_job job;
+    struct store_job job;
     struct call *q;
     struct store_filter filter;
     struct buf json;
@@ -147,7 +147,7 @@ list_row(void *arg, const struct store_session *row)
 }
 
 static int
-run_list(struct store *store, struct keeper_job *j)
+run_list(struct store *store, struct store_job *j)
 {
     struct listing *u = CONTAINER_OF(j, struct listing, job);
 
@@ -155,7 +155,7 @@ run_list(struct store *store, struct keeper_job *j)
 }
 
 static void
-list_done(struct keeper_job *j, int error)
+list_done(struct store_job *j, int error)
 {
     struct listing *u = CONTAINER_OF(j, struct listing, job);
 
@@ -201,8 +201,8 @@ do_session_list(struct call *q)
         return;
     }
     bool is_ended = state && !strcmp(state, "ended");
-    u->job = (struct keeper_job){
-        .kind = KEEPER_READ, .run = run_list, .done = list_done};
+    u->job = (struct store_job){
+        .kind = STORE_JOB_READ, .run = run_list, .done = list_done};
     u->q = q;
     u->filter =
         (struct store_filter){.agent = call_text(q, "agent"),
@@ -211,7 +211,7 @@ do_session_list(struct call *q)
                               .after = (uint64_t)call_int(q, "after", 0),
                               .max = (uint32_t)call_int(q, "limit", 100)};
     buf_init(&u->json, SIZE_MAX);
-    keeper_post(q->client->sv->keeper, &u->job);
+    store_thread_post(q->client->sv->store_thread, &u->job);
 }
 
 void
@@ -226,7 +226,7 @@ do_session_get(struct call *q)
 static void
 leave(struct session *s, OWN struct call *q, enum session_state to, bool hurry)
 {
-    const struct fate f = {.state = to, .cause = CAUSE_requested};
+    const struct outcome f = {.state = to, .cause = CAUSE_requested};
     struct life *l = s->life;
 
     if (s->state == SESSION_starting) {
@@ -240,7 +240,7 @@ leave(struct session *s, OWN struct call *q, enum session_state to, bool hurry)
     }
     if (l->phase != LIFE_LEAVING || to != SESSION_stopped)
         return;
-    l->fate = f;
+    l->outcome = f;
     life_hurry(l);
 }
 

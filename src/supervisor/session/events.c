@@ -10,25 +10,25 @@
 
 /* A session.events call: read, and again whenever there is something new. */
 struct waiter {
-    struct keeper_job job;
+    struct store_job job;
     struct list link; /* in supervisor.event_waiters */
     struct supervisor *sv;
     struct call *q;
     struct timer timer;
     bool is_reading, is_over;
     bool has_news; /* since it began to read */
-    /* of the keeper's thread while it reads */
+    /* of the store thread while it reads */
     char session[SESSION_ID_BYTES];
     uint64_t after, last;
     uint32_t max, n;
     struct buf events;
 };
 
-/* --- on the keeper's thread */
+/* --- on the store thread */
 
 /* The members of `json`, an object of ours, as further members. */
 static void
-put_members(struct buf *b, const char *json)
+events_put_members(struct buf *b, const char *json)
 {
     size_t len = strlen(json);
 
@@ -39,7 +39,7 @@ put_members(struct buf *b, const char *json)
 }
 
 static int
-put_event(void *arg, const struct store_event *e)
+events_put_event(void *arg, const struct store_event *e)
 {
     struct waiter *w = arg;
     struct buf *b = &w->events;
@@ -61,19 +61,19 @@ put_event(void *arg, const struct store_event *e)
         put_name(b, "reason");
         put_text(b, colon + 2);
     }
-    put_members(b, e->figures);
+    events_put_members(b, e->figures);
     buf_puts(b, "}");
     w->last = e->seq;
     return b->error;
 }
 
 static int
-read_events(struct store *store, struct keeper_job *j)
+events_read_events(struct store *store, struct store_job *j)
 {
     struct waiter *w = CONTAINER_OF(j, struct waiter, job);
 
     return store_event_list(store, *w->session ? w->session : NULL, w->after,
-                            w->max, put_event, w);
+                            w->max, events_put_event, w);
 }
 
 /* --- on the loop's */
@@ -105,11 +105,11 @@ waiter_read(struct waiter *w)
 {
     w->is_reading = true;
     w->has_news = false;
-    keeper_post(w->sv->keeper, &w->job);
+    store_thread_post(w->sv->store_thread, &w->job);
 }
 
 static void
-read_done(struct keeper_job *j, int error)
+events_read_done(struct store_job *j, int error)
 {
     struct waiter *w = CONTAINER_OF(j, struct waiter, job);
 
@@ -121,7 +121,7 @@ read_done(struct keeper_job *j, int error)
 }
 
 static void
-end_wait(struct waiter *w)
+events_end_wait(struct waiter *w)
 {
     w->is_over = true;
     if (!w->is_reading)
@@ -129,9 +129,9 @@ end_wait(struct waiter *w)
 }
 
 static void
-time_over(struct timer *t)
+events_time_over(struct timer *t)
 {
-    end_wait(CONTAINER_OF(t, struct waiter, timer));
+    events_end_wait(CONTAINER_OF(t, struct waiter, timer));
 }
 
 void
@@ -149,7 +149,7 @@ void
 events_end_waits(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
-        end_wait(CONTAINER_OF(it, struct waiter, link));
+        events_end_wait(CONTAINER_OF(it, struct waiter, link));
 }
 
 void
@@ -158,7 +158,7 @@ events_forget_client(struct supervisor *sv, const struct client *c)
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
         struct waiter *w = CONTAINER_OF(it, struct waiter, link);
         if (w->q->client == c)
-            end_wait(w);
+            events_end_wait(w);
     }
 }
 
@@ -174,14 +174,15 @@ do_events(struct call *q)
         call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    *w = (struct waiter){
-        .job = {.kind = KEEPER_READ, .run = read_events, .done = read_done},
-        .sv = sv,
-        .q = q,
-        .timer.fire = time_over,
-        .is_over = !wait_ms,
-        .after = (uint64_t)call_int(q, "after", 0),
-        .max = (uint32_t)call_int(q, "limit", 100)};
+    *w = (struct waiter){.job = {.kind = STORE_JOB_READ,
+                                 .run = events_read_events,
+                                 .done = events_read_done},
+                         .sv = sv,
+                         .q = q,
+                         .timer.fire = events_time_over,
+                         .is_over = !wait_ms,
+                         .after = (uint64_t)call_int(q, "after", 0),
+                         .max = (uint32_t)call_int(q, "limit", 100)};
     w->last = w->after;
     buf_init(&w->events, SIZE_MAX);
     if (session)

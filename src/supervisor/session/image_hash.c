@@ -30,7 +30,7 @@ struct identity {
 };
 
 static int
-hash_file(int hfd, char ret[IMAGE_HASH_BYTES])
+image_hash_file(int hfd, char ret[IMAGE_HASH_BYTES])
 {
     uint8_t hash[BLAKE2B_BYTES], part[2048];
     struct blake2b b;
@@ -52,13 +52,13 @@ image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
 {
     CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
 
-    return hfd < 0 ? -errno : hash_file(hfd, ret);
+    return hfd < 0 ? -errno : image_hash_file(hfd, ret);
 }
 
 /* --- notes */
 
 static int
-identify(int hfd, struct identity *ret)
+image_hash_identify(int hfd, struct identity *ret)
 {
     struct stat *st = &ret->st;
 
@@ -74,7 +74,7 @@ identify(int hfd, struct identity *ret)
 
 /* Where the note on this file is; false: this user has no cache. */
 static bool
-note_path(const struct identity *file, char ret[PATH_BYTES])
+image_hash_note_path(const struct identity *file, char ret[PATH_BYTES])
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool has_xdg = xdg && *xdg == '/';
@@ -89,8 +89,8 @@ note_path(const struct identity *file, char ret[PATH_BYTES])
 
 /* A note of somebody else is not believed. */
 static bool
-read_note(const char *path, const struct identity *file,
-          char ret[IMAGE_HASH_BYTES])
+image_hash_read_note(const char *path, const struct identity *file,
+                     char ret[IMAGE_HASH_BYTES])
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -112,7 +112,8 @@ read_note(const char *path, const struct identity *file,
 
 /* Not durable: a note that is lost or incomplete is made again. */
 static void
-write_note(const char *path, const struct identity *file, const char *hash)
+image_hash_write_note(const char *path, const struct identity *file,
+                      const char *hash)
 {
     char aside[PATH_BYTES + 32];
 
@@ -128,11 +129,12 @@ write_note(const char *path, const struct identity *file, const char *hash)
 
 /* Unchanged while it was read, and for long enough before. */
 static bool
-is_settled(int hfd, const struct identity *before)
+image_hash_is_settled(int hfd, const struct identity *before)
 {
     struct identity now = {0};
 
-    return identify(hfd, &now) == 0 && !strcmp(now.text, before->text) &&
+    return image_hash_identify(hfd, &now) == 0 &&
+           !strcmp(now.text, before->text) &&
            time(NULL) - now.st.st_ctim.tv_sec >= MIN_AGE_S;
 }
 
@@ -143,14 +145,14 @@ image_hash_noted(const char *path, char ret[IMAGE_HASH_BYTES])
     struct identity file = {0};
     char note[PATH_BYTES];
 
-    int r = hfd < 0 ? -errno : identify(hfd, &file);
+    int r = hfd < 0 ? -errno : image_hash_identify(hfd, &file);
     if (r < 0)
         return r;
-    bool has_note = note_path(&file, note);
-    if (has_note && read_note(note, &file, ret))
+    bool has_note = image_hash_note_path(&file, note);
+    if (has_note && image_hash_read_note(note, &file, ret))
         return 0;
-    r = hash_file(hfd, ret);
-    if (r == 0 && has_note && is_settled(hfd, &file))
-        write_note(note, &file, ret);
+    r = image_hash_file(hfd, ret);
+    if (r == 0 && has_note && image_hash_is_settled(hfd, &file))
+        image_hash_write_note(note, &file, ret);
     return r;
 }

@@ -24,7 +24,7 @@ enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30 };
 /* --- the table */
 
 static struct image *
-image_new(struct supervisor *sv, const char *hash)
+images_image_new(struct supervisor *sv, const char *hash)
 {
     struct image *i = calloc(1, sizeof *i);
 
@@ -49,7 +49,7 @@ image_find(struct supervisor *sv, const char *hash)
         if (!strcmp(i->hash, hash))
             return i;
     }
-    return image_new(sv, hash);
+    return images_image_new(sv, hash);
 }
 
 void
@@ -76,7 +76,7 @@ images_set_current(struct supervisor *sv, const char *path)
 /* --- keeping */
 
 static int
-copy_bytes(int from, int to)
+images_copy_bytes(int from, int to)
 {
     ssize_t n = 1;
 
@@ -88,7 +88,7 @@ copy_bytes(int from, int to)
 }
 
 static int
-copy(const char *path, const char *to)
+images_copy(const char *path, const char *to)
 {
     CLEANUP(hfd_closep) int from_hfd = open(path, O_RDONLY | O_CLOEXEC);
     CLEANUP(hfd_closep)
@@ -96,12 +96,12 @@ copy(const char *path, const char *to)
 
     if (from_hfd < 0 || to_hfd < 0)
         return -errno;
-    int r = copy_bytes(from_hfd, to_hfd);
+    int r = images_copy_bytes(from_hfd, to_hfd);
     return r == 0 && fsync(to_hfd) < 0 ? -errno : r;
 }
 
 static int
-sync_folder(const char *path)
+images_sync_folder(const char *path)
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +113,7 @@ sync_folder(const char *path)
  * new file into its place and does not write into the old one, which workers
  * have mapped. */
 static int
-keep(const struct image *i, const char *path, const char *folder)
+images_keep(const struct image *i, const char *path, const char *folder)
 {
     char draft[PATH_BYTES + 8];
 
@@ -125,17 +125,17 @@ keep(const struct image *i, const char *path, const char *folder)
     (void)unlink(draft);
     int r = linkat(AT_FDCWD, path, AT_FDCWD, draft, AT_SYMLINK_FOLLOW) == 0
                 ? 0
-                : copy(path, draft);
+                : images_copy(path, draft);
     if (r == 0 && rename(draft, i->path) < 0)
         r = -errno;
     if (r < 0)
         (void)unlink(draft);
-    return r < 0 ? r : sync_folder(folder);
+    return r < 0 ? r : images_sync_folder(folder);
 }
 
 /* What is in the folder and no session's. */
 static void
-remove_others(struct supervisor *sv, const char *folder)
+images_remove_others(struct supervisor *sv, const char *folder)
 {
     DIR *d = opendir(folder);
     const struct dirent *e;
@@ -153,30 +153,30 @@ remove_others(struct supervisor *sv, const char *folder)
 
 void
 images_begin(struct supervisor *sv, const char *path,
-             const struct workers_config *c, const struct cgroup_host *h)
+             const struct pool_config *c, const struct cgroup_host *h)
 {
     struct images *t = &sv->images;
     char folder[PATH_BYTES];
 
-    t->workers = *c;
-    t->workers.idle = 0;
+    t->pool_config = *c;
+    t->pool_config.idle = 0;
     t->host = h;
     if (!t->current)
         return;
     (void)snprintf(folder, sizeof folder, "%s/images", sv->config->store_dir);
-    int r = keep(t->current, path, folder);
+    int r = images_keep(t->current, path, folder);
     if (r < 0)
         say(sv, LEVEL_warn,
-            "the root image is not kept in %s (%s): after an upgrade, sessions "
-            "of today cannot be resumed",
+            "no copy of the root image in %s (%s): after an upgrade, sessions "
+            "created with it cannot be resumed",
             folder, strerror(-r));
-    remove_others(sv, folder);
+    images_remove_others(sv, folder);
 }
 
 /* --- workers */
 
 static void
-on_ready(void *arg)
+images_on_ready(void *arg)
 {
     const struct image *i = arg;
 
@@ -185,42 +185,44 @@ on_ready(void *arg)
 
 /* Another program may not take an old image: who waits for it is told. */
 static void
-on_failed(void *arg, const char *why)
+images_on_failed(void *arg, const char *why)
 {
     const struct image *i = arg;
 
-    say(i->sv, LEVEL_error, "a worker with the image %s: %s", i->hash, why);
+    say(i->sv, LEVEL_error,
+        "no worker with the root image %s can be started: %s", i->hash, why);
     LIST_FOR_EACH_SAFE(it, &i->sv->lives) {
         struct life *l = CONTAINER_OF(it, struct life, link);
         if (l->s->image == i && l->phase == LIFE_WANTING)
             life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
     }
-    workers_forget_want(i->workers);
+    pool_forget_want(i->pool);
 }
 
 static void
-on_ended(void *arg, struct worker *w)
+images_on_ended(void *arg, struct worker *w)
 {
     (void)arg;
     life_on_ended(w->user);
 }
 
-static const struct workers_events events_of_image = {
-    .ready = on_ready, .failed = on_failed, .ended = on_ended};
+static const struct pool_events events_of_image = {.ready = images_on_ready,
+                                                   .failed = images_on_failed,
+                                                   .ended = images_on_ended};
 
 static void
-on_born(struct source *source, uint32_t events)
+images_on_pool(struct source *source, uint32_t events)
 {
     (void)events;
-    workers_turn(CONTAINER_OF(source, struct image, born)->workers);
+    pool_turn(CONTAINER_OF(source, struct image, pool_source)->pool);
 }
 
 /* They hash it themselves: it was not looked at since it was kept. */
 static int
-begin_workers(struct image *i)
+images_begin_workers(struct image *i)
 {
     struct images *t = &i->sv->images;
-    struct workers_config c = t->workers;
+    struct pool_config c = t->pool_config;
     char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path,
                               c.compiles ? "--compile" : NULL};
 
@@ -230,23 +232,23 @@ begin_workers(struct image *i)
     c.argv = i->argv;
     c.events = &events_of_image;
     c.arg = i;
-    int r = workers_new(&c, t->host, &i->workers);
+    int r = pool_new(&c, t->host, &i->pool);
     if (r < 0)
         return r;
-    i->born.ready = on_born;
-    r = reactor_add(&i->sv->reactor, &i->born, workers_hfd(i->workers),
+    i->pool_source.ready = images_on_pool;
+    r = reactor_add(&i->sv->reactor, &i->pool_source, pool_hfd(i->pool),
                     EPOLLIN);
     if (r < 0)
-        workers_free(STEAL(i->workers));
+        pool_free(STEAL(i->pool));
     return r;
 }
 
 int
 image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret)
 {
-    int r = i->workers ? 0 : begin_workers(i);
+    int r = i->pool ? 0 : images_begin_workers(i);
 
-    return r < 0 ? r : workers_take(i->workers, limit, ret);
+    return r < 0 ? r : pool_take(i->pool, limit, ret);
 }
 
 /* --- life */
@@ -263,7 +265,7 @@ images_fini(struct images *t)
 {
     LIST_FOR_EACH_SAFE(it, &t->all) {
         struct image *i = CONTAINER_OF(it, struct image, link);
-        workers_free(i->workers);
+        pool_free(i->pool);
         list_remove(&i->link);
         free(i->path);
         free(i);

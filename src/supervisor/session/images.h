@@ -18,16 +18,16 @@ struct image {
     struct supervisor *sv;
     char hash[IMAGE_HASH_BYTES];
     size_t n_sessions;
-    char *path;              /* where it is kept */
-    struct workers *workers; /* NULL: none was wanted yet */
-    struct source born;
+    char *path;        /* where it is kept */
+    struct pool *pool; /* NULL: none was wanted yet */
+    struct source pool_source;
     char *argv[IMAGE_ARGS];
 };
 
 struct images {
     struct list all;
     struct image *current; /* NULL: workers are not ours, and have none */
-    struct workers_config workers;
+    struct pool_config pool_config;
     const struct cgroup_host *host;
 };
 
@@ -35,7 +35,7 @@ struct images {
 struct image *image_find(struct supervisor *sv, const char *hash);
 /* A session of it has ended: the last one's is removed. */
 void image_drop(struct image *i);
-/* As workers_take, for one that is not current. -ENOENT: it is not kept. */
+/* As pool_take, for one that is not current. -ENOENT: it is not kept. */
 int image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret);
 
 /* Before all else. */
@@ -45,7 +45,7 @@ int images_set_current(struct supervisor *sv, const char *path);
 /* Keeps the current image, which is at `path`, and besides only those that
  * sessions have. `c` is copied; what it points to, and h, must stay. */
 void images_begin(struct supervisor *sv, const char *path,
-                  const struct workers_config *c, const struct cgroup_host *h);
+                  const struct pool_config *c, const struct cgroup_host *h);
 /* When no session is left in memory. */
 void images_fini(struct images *t);
 

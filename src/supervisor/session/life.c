@@ -34,7 +34,7 @@ on_deadline(struct timer *t)
 
     if (l->phase == LIFE_WANTING)
         life_end(l, SESSION_error, CAUSE_failed, "no worker within %d s%s%s",
-                 START_S, *sv->birth_why ? ": " : "", sv->birth_why);
+                 START_S, *sv->start_why ? ": " : "", sv->start_why);
     else if (l->phase == LIFE_LOADING)
         life_end(l, SESSION_error, CAUSE_failed,
                  "the worker was not ready within %d s", START_S);
@@ -42,7 +42,7 @@ on_deadline(struct timer *t)
         life_left(l); /* it did not listen to SIGTERM */
     else if (l->phase == LIFE_LEAVING &&
              (l->is_hurried || list_is_empty(&l->open)))
-        life_end(l, l->fate.state, CAUSE_crashed,
+        life_end(l, l->outcome.state, CAUSE_crashed,
                  "the worker did not commit in time");
     else if (l->phase == LIFE_LEAVING) /* what runs has its own limits */
         set_deadline(l, LEAVE_S);
@@ -60,7 +60,7 @@ static void
 on_idle(struct timer *t)
 {
     struct life *l = CONTAINER_OF(t, struct life, idle);
-    const struct fate f = {.state = SESSION_paused, .cause = CAUSE_idle};
+    const struct outcome f = {.state = SESSION_paused, .cause = CAUSE_idle};
 
     if (!list_is_empty(&l->open) || !list_is_empty(&l->held))
         l->used_ns = time_mono_ns();
@@ -150,10 +150,10 @@ take_worker(struct life *l, struct worker **ret)
     if (s->limit[LIMIT_network] && !s->sv->config->command_network)
         return -EPERM;
     if (s->command)
-        return workers_run(s->sv->workers, &c, ret);
+        return pool_run(s->sv->pool, &c, ret);
     if (s->image && s->image != s->sv->images.current)
         return image_take(s->image, s->limit, ret);
-    return workers_take(s->sv->workers, s->limit, ret);
+    return pool_take(s->sv->pool, s->limit, ret);
 }
 
 void
@@ -231,12 +231,13 @@ life_answered(struct life *l, uint64_t number, uint64_t commit,
               const char *error)
 {
     if (number == ASK_LOAD && l->awaits_break) {
-        mend_broken_off(l);
+        repair_broken_off(l);
     } else if (number == ASK_CREATE || number == ASK_LOAD) {
         started(l, error);
     } else if (number == ASK_LEAVE) {
         if (error)
-            say(l->s->sv, LEVEL_warn, "session %s: its last commit: %s",
+            say(l->s->sv, LEVEL_warn,
+                "session %s: the last commit of its worker failed: %s",
                 l->s->id, error);
         l->leave_commit = commit;
         if (commit <= l->committed)
@@ -254,24 +255,24 @@ cancel_runs(struct life *l)
 }
 
 void
-life_set_fate(struct life *l, enum session_state state, enum cause cause,
-              const char *reason)
+life_set_outcome(struct life *l, enum session_state state, enum cause cause,
+                 const char *reason)
 {
-    l->has_fate = true;
-    l->fate.state = state;
-    l->fate.cause = cause;
-    (void)snprintf(l->fate.reason, sizeof l->fate.reason, "%s", reason);
+    l->has_outcome = true;
+    l->outcome.state = state;
+    l->outcome.cause = cause;
+    (void)snprintf(l->outcome.reason, sizeof l->outcome.reason, "%s", reason);
 }
 
 void
-life_leave(struct life *l, const struct fate *f, bool hurry)
+life_leave(struct life *l, const struct outcome *f, bool hurry)
 {
     struct buf b;
 
     if (l->phase != LIFE_SERVING)
         return;
     l->phase = LIFE_LEAVING;
-    l->fate = *f;
+    l->outcome = *f;
     l->is_hurried = hurry;
     if (l->s->command) {
         set_deadline(l, HURRY_S);
@@ -299,7 +300,7 @@ life_hurry(struct life *l)
 void
 life_left(struct life *l)
 {
-    life_end(l, l->fate.state, l->fate.cause, "%s", l->fate.reason);
+    life_end(l, l->outcome.state, l->outcome.cause, "%s", l->outcome.reason);
 }
 
 void
@@ -309,12 +310,12 @@ life_end(struct life *l, enum session_state state, enum cause cause,
     char reason[REASON_BYTES];
     va_list args;
 
-    if (l->phase >= LIFE_DYING && l->has_fate && state != SESSION_ended)
+    if (l->phase >= LIFE_DYING && l->has_outcome && state != SESSION_ended)
         return;
     va_start(args, format);
     (void)vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    life_set_fate(l, state, cause, reason);
+    life_set_outcome(l, state, cause, reason);
     set_deadline(l, 0);
     if (l->phase < LIFE_DYING)
         l->phase = LIFE_DYING;

@@ -28,7 +28,7 @@ cause_of_death(const struct ending *e)
 
 /* What a worker becomes that nobody killed. */
 static void
-set_fate(struct life *l)
+set_outcome(struct life *l)
 {
     const struct ending *e = &l->ending;
     enum cause cause = cause_of_death(e);
@@ -38,17 +38,18 @@ set_fate(struct life *l)
     (void)snprintf(reason, sizeof reason, "%s: %s", e->where,
                    strerror(e->start_error));
     if (e->start_error)
-        life_set_fate(l, SESSION_error, CAUSE_failed, reason);
+        life_set_outcome(l, SESSION_error, CAUSE_failed, reason);
     else if (l->s->command && is_leaving)
-        life_set_fate(l, l->fate.state, l->fate.cause, l->fate.reason);
+        life_set_outcome(l, l->outcome.state, l->outcome.cause,
+                         l->outcome.reason);
     else if (l->s->command && cause != CAUSE_oom && WIFEXITED(e->status))
-        life_set_fate(l, SESSION_stopped, CAUSE_exited, "");
+        life_set_outcome(l, SESSION_stopped, CAUSE_exited, "");
     else if (l->phase == LIFE_LOADING)
-        life_set_fate(l, SESSION_error, cause,
-                      "the worker ended while it started");
+        life_set_outcome(l, SESSION_error, cause,
+                         "the worker ended while it started");
     else
-        life_set_fate(l, is_leaving ? l->fate.state : SESSION_paused, cause,
-                      "");
+        life_set_outcome(l, is_leaving ? l->outcome.state : SESSION_paused,
+                         cause, "");
 }
 
 /* --- figures */
@@ -130,8 +131,8 @@ log_words(const struct life *l)
 
     words[n] = 0;
     if (n)
-        say(l->s->sv, LEVEL_warn, "session %s: its worker said: %s", l->s->id,
-            words);
+        say(l->s->sv, LEVEL_warn, "session %s: last output of its worker: %s",
+            l->s->id, words);
 }
 
 /* --- the new state */
@@ -171,7 +172,7 @@ entered(struct session *s, void *arg, int error, const char *why)
 }
 
 static void
-enter(struct session *s, const struct fate *f, const char *figures,
+enter(struct session *s, const struct outcome *f, const char *figures,
       struct list *leavers)
 {
     struct leave *leave = malloc(sizeof *leave);
@@ -208,9 +209,9 @@ refuse_creator(struct life *l)
 {
     struct call *q = STEAL(l->creator);
     const char *why =
-        *l->fate.reason ? l->fate.reason : cause_names[l->fate.cause];
+        *l->outcome.reason ? l->outcome.reason : cause_names[l->outcome.cause];
 
-    l->fate.state = SESSION_ended;
+    l->outcome.state = SESSION_ended;
     call_error(
         q, SANDBOX_ERROR, "%s%s",
         begins_with_errno(why) ? "" : "EAGAIN: Session not created: ", why);
@@ -246,13 +247,14 @@ life_finish(struct life *l)
     if (l->creator)
         refuse_creator(l);
     refuse_calls(&l->resumers, SESSION_ERROR, "Session not resumed",
-                 *l->fate.reason ? l->fate.reason : cause_names[l->fate.cause]);
+                 *l->outcome.reason ? l->outcome.reason
+                                    : cause_names[l->outcome.cause]);
     buf_init(&figures, SIZE_MAX);
     put_figures(&figures, l);
     if (s->is_lost)
         session_forget(s);
     else
-        enter(s, &l->fate, figures.error ? NULL : figures.p, &l->leavers);
+        enter(s, &l->outcome, figures.error ? NULL : figures.p, &l->leavers);
     buf_fini(&figures);
     life_free(l);
     session_serve_waiting(s);
@@ -274,13 +276,13 @@ life_on_ended(struct life *l)
     }
     if (l->s->command)
         keep_output(l);
-    else if (!l->has_fate)
+    else if (!l->has_outcome)
         log_words(l);
     worker_reap(STEAL(l->worker), &l->ending);
     l->has_died = true;
     sv->n_workers--;
-    if (!l->has_fate)
-        set_fate(l);
+    if (!l->has_outcome)
+        set_outcome(l);
     life_finish(l);
     supervisor_check_end(sv);
 }

@@ -11,7 +11,7 @@
 
 /* The value of the fact; NULL: there is none. */
 static const char *
-find_fact(const uint8_t *p, size_t len, size_t *ret_len)
+not_copied_find_fact(const uint8_t *p, size_t len, size_t *ret_len)
 {
     struct record_head h;
     struct record_key k;
@@ -35,7 +35,7 @@ void
 session_note_not_copied(struct session *s, const void *frames, size_t len)
 {
     size_t n = 0;
-    const char *value = find_fact(frames, len, &n);
+    const char *value = not_copied_find_fact(frames, len, &n);
 
     free(s->not_copied);
     s->not_copied_len = 0;
@@ -48,7 +48,7 @@ session_note_not_copied(struct session *s, const void *frames, size_t len)
 
 /* "PID ID COMMAND" */
 static void
-put_process(struct buf *b, const char *text)
+not_copied_put_process(struct buf *b, const char *text)
 {
     char *end;
 
@@ -74,7 +74,7 @@ session_put_copied(struct session *s, struct buf *b)
         for (const char *p = at; p < at + s->not_copied_len;
              p += strlen(p) + 1) {
             buf_puts(b, p == at ? "[" : ",");
-            put_process(b, p);
+            not_copied_put_process(b, p);
         }
         buf_puts(b, "]}");
     }

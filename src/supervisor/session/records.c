@@ -30,7 +30,7 @@ struct part {
 /* --- commits */
 
 struct commit_job {
-    struct keeper_job job;
+    struct store_job job;
     struct life *l;
     char session[SESSION_ID_BYTES];
     struct list parts;
@@ -41,7 +41,7 @@ struct commit_job {
 };
 
 static int
-run_commit(struct store *store, struct keeper_job *j)
+run_commit(struct store *store, struct store_job *j)
 {
     const struct commit_job *c = CONTAINER_OF(j, struct commit_job, job);
 
@@ -64,7 +64,7 @@ run_commit(struct store *store, struct keeper_job *j)
  * that leaves it with fewer bytes; or with fewer files and no more bytes than
  * the history has for the command that removed them. */
 static bool
-makes_space(struct store *store, struct keeper_job *j)
+makes_space(struct store *store, struct store_job *j)
 {
     const struct commit_job *c = CONTAINER_OF(j, struct commit_job, job);
     struct store_change change = {0};
@@ -98,7 +98,7 @@ parts_free(struct list *parts)
         part_free(CONTAINER_OF(it, struct part, link));
 }
 
-static void commit_done(struct keeper_job *j, int error);
+static void commit_done(struct store_job *j, int error);
 
 static void
 post_commit(struct life *l)
@@ -109,23 +109,24 @@ post_commit(struct life *l)
         life_end(l, SESSION_paused, CAUSE_store, "out of memory");
         return;
     }
-    *c = (struct commit_job){
-        .job = {.kind = l->s->is_interval ? KEEPER_INTERVAL : KEEPER_WRITE,
-                .run = run_commit,
-                .done = commit_done,
-                .may_use_reserve = makes_space,
-                .bytes = l->part_bytes},
-        .l = l,
-        .last = l->complete,
-        .bytes = l->part_bytes,
-        .begun_ns = time_mono_ns(),
-        .is_stop =
-            l->phase == LIFE_LEAVING && l->fate.state == SESSION_stopped};
+    *c = (struct commit_job){.job = {.kind = l->s->is_interval
+                                                 ? STORE_JOB_INTERVAL
+                                                 : STORE_JOB_WRITE,
+                                     .run = run_commit,
+                                     .done = commit_done,
+                                     .may_use_reserve = makes_space,
+                                     .bytes = l->part_bytes},
+                             .l = l,
+                             .last = l->complete,
+                             .bytes = l->part_bytes,
+                             .begun_ns = time_mono_ns(),
+                             .is_stop = l->phase == LIFE_LEAVING &&
+                                        l->outcome.state == SESSION_stopped};
     memcpy(c->session, l->s->id, sizeof c->session);
     list_move(&l->parts, &c->parts);
     l->part_bytes = 0;
     l->committing = c;
-    keeper_post(l->s->sv->keeper, &c->job);
+    store_thread_post(l->s->sv->store_thread, &c->job);
 }
 
 /* What the worker has is not what the store has: it must not go on. */
@@ -142,7 +143,7 @@ refuse_all(struct life *l, int error, const char *why)
 }
 
 static void
-commit_done(struct keeper_job *j, int error)
+commit_done(struct store_job *j, int error)
 {
     struct commit_job *c = CONTAINER_OF(j, struct commit_job, job);
     struct life *l = c->l;
@@ -196,7 +197,8 @@ take_parts(struct life *l)
 static bool
 has_room(const struct life *l)
 {
-    return l->part_bytes < PARTS_BYTES_MAX && !keeper_is_full(l->s->sv->keeper);
+    return l->part_bytes < PARTS_BYTES_MAX &&
+           !store_thread_is_full(l->s->sv->store_thread);
 }
 
 /* 1: there may be more. */
@@ -234,7 +236,7 @@ records_read(struct life *l)
 /* --- to the worker */
 
 struct load_job {
-    struct keeper_job job;
+    struct store_job job;
     struct life *l;
     char session[SESSION_ID_BYTES];
     struct store_place place;
@@ -243,7 +245,7 @@ struct load_job {
 };
 
 static int
-run_load(struct store *store, struct keeper_job *j)
+run_load(struct store *store, struct store_job *j)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
 
@@ -264,11 +266,11 @@ load_more(struct life *l)
         outbox_queued(&l->records) > PIECE_BYTES)
         return;
     l->is_reading = true;
-    keeper_post(l->s->sv->keeper, &l->loading->job);
+    store_thread_post(l->s->sv->store_thread, &l->loading->job);
 }
 
 static void
-load_done(struct keeper_job *j, int error)
+load_done(struct store_job *j, int error)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
     struct life *l = c->l;
@@ -279,7 +281,7 @@ load_done(struct keeper_job *j, int error)
         life_finish(l);
         return;
     }
-    if (error < 0 && (error != -EBADMSG || mend_begin(l) != 0))
+    if (error < 0 && (error != -EBADMSG || repair_begin(l) != 0))
         life_end(l, SESSION_error, CAUSE_failed, "its state: %s", j->why);
     else if (error == 0)
         outbox_put(&l->records, c->frames.p, c->frames.len);
@@ -303,7 +305,7 @@ records_load(struct life *l)
         return;
     }
     *c = (struct load_job){
-        .job = {.kind = KEEPER_READ, .run = run_load, .done = load_done},
+        .job = {.kind = STORE_JOB_READ, .run = run_load, .done = load_done},
         .l = l};
     memcpy(c->session, l->s->id, sizeof c->session);
     buf_init(&c->frames, SIZE_MAX);
@@ -372,12 +374,12 @@ records_begin(struct life *l)
 /* --- the end */
 
 struct discard_job {
-    struct keeper_job job;
+    struct store_job job;
     char session[SESSION_ID_BYTES];
 };
 
 static int
-run_discard(struct store *store, struct keeper_job *j)
+run_discard(struct store *store, struct store_job *j)
 {
     int r =
         store_discard(store, CONTAINER_OF(j, struct discard_job, job)->session);
@@ -385,7 +387,7 @@ run_discard(struct store *store, struct keeper_job *j)
 }
 
 static void
-discard_done(struct keeper_job *j, int error)
+discard_done(struct store_job *j, int error)
 {
     (void)error; /* the next opening of the store does it too */
     free(CONTAINER_OF(j, struct discard_job, job));
@@ -399,16 +401,16 @@ discard(struct life *l)
 
     if (!c)
         return;
-    c->job = (struct keeper_job){
-        .kind = KEEPER_INTERVAL, .run = run_discard, .done = discard_done};
+    c->job = (struct store_job){
+        .kind = STORE_JOB_INTERVAL, .run = run_discard, .done = discard_done};
     memcpy(c->session, l->s->id, sizeof c->session);
-    keeper_post(l->s->sv->keeper, &c->job);
+    store_thread_post(l->s->sv->store_thread, &c->job);
 }
 
 bool
 records_are_busy(const struct life *l)
 {
-    return l->committing || l->is_reading || l->mending;
+    return l->committing || l->is_reading || l->repair;
 }
 
 void

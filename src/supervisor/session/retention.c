@@ -8,7 +8,7 @@
 #define DAY_MS  INT64_C(86400000)
 
 static void
-ended(struct session *s, void *arg, int error, const char *why)
+retention_ended(struct session *s, void *arg, int error, const char *why)
 {
     (void)arg;
     (void)error; /* it is saved later */
@@ -17,31 +17,31 @@ ended(struct session *s, void *arg, int error, const char *why)
 }
 
 static void
-end_if_old(struct session *s, void *before_ms)
+retention_end_if_old(struct session *s, void *before_ms)
 {
     if (s->life || s->state == SESSION_ended ||
         s->changed_ms >= *(int64_t *)before_ms)
         return;
     session_enter(s, &(struct state_change){.to = SESSION_ended,
                                             .cause = CAUSE_retention,
-                                            .done = ended});
+                                            .done = retention_ended});
 }
 
 static void
-look(struct timer *t)
+retention_look(struct timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
     int64_t before_ms =
         time_wall_ms() - sv->config->store_retention_days * DAY_MS;
 
-    sessions_each(&sv->sessions, end_if_old, &before_ms);
+    sessions_each(&sv->sessions, retention_end_if_old, &before_ms);
     reactor_set_timer(&sv->reactor, t, time_mono_ns() + HOUR_NS);
 }
 
 void
 retention_begin(struct supervisor *sv)
 {
-    sv->retention.fire = look;
+    sv->retention.fire = retention_look;
     if (sv->config->store_retention_days)
-        look(&sv->retention);
+        retention_look(&sv->retention);
 }

@@ -457,8 +457,8 @@ interrupt(const struct life *l, struct list *calls)
         call_error(q, SESSION_ERROR,
                    "Session interrupted: %s%s%s: what was asked may have been "
                    "done in part; the session goes on from its last answer",
-                   cause_names[l->fate.cause], *l->fate.reason ? ": " : "",
-                   l->fate.reason);
+                   cause_names[l->outcome.cause],
+                   *l->outcome.reason ? ": " : "", l->outcome.reason);
     }
 }
 

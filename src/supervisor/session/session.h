@@ -6,8 +6,8 @@
 #ifndef SUPERVISOR_SESSION_H
 #define SUPERVISOR_SESSION_H
 
-#include "store/keeper.h"
 #include "store/state_check.h"
+#include "store/thread.h"
 #include "supervisor/common/reactor.h"
 #include "supervisor/session/call.h"
 #include "supervisor/session/sessions.h"
@@ -133,7 +133,7 @@ enum life_phase {
 };
 
 /* What a life shall end in. */
-struct fate {
+struct outcome {
     enum session_state state;
     enum cause cause;
     char reason[REASON_BYTES];
@@ -170,12 +170,12 @@ struct life {
     bool is_ready;   /* the worker has its state */
     bool has_died;   /* there was a worker, and it was reaped */
     bool is_hurried; /* leaving without waiting for what runs */
-    bool has_fate;
-    struct fate fate;
+    bool has_outcome;
+    struct outcome outcome;
     struct ending ending;
     struct call *creator; /* answered when it is active */
     struct list resumers; /* calls: the same */
-    struct list leavers;  /* calls: answered when the fate is entered */
+    struct list leavers;  /* calls: answered when the outcome is entered */
 
     /* lines (route.c) */
     struct source rpc;
@@ -201,9 +201,9 @@ struct life {
     uint64_t complete, committed;  /* the worker's count */
     bool is_refused;               /* the store could not commit */
     struct load_job *loading;
-    bool is_reading;      /* the load job is posted */
-    struct mend *mending; /* the store repairs the state */
-    bool was_mended;
+    bool is_reading;       /* the load job is posted */
+    struct repair *repair; /* the store repairs the state */
+    bool was_repaired;
     bool awaits_break; /* the worker has not said yet that it forgot it */
     struct outbox records;
 };
@@ -214,12 +214,12 @@ int life_begin(struct session *s);
 void lives_take_workers(struct supervisor *sv);
 /* Row and worker are there, perhaps. */
 void life_check_ready(struct life *l);
-/* Has the worker commit, then ends the life in `fate`. Runs go on to their end
+/* Has the worker commit, then ends the life in `f`. Runs go on to their end
  * unless `hurry`. */
-void life_leave(struct life *l, const struct fate *f, bool hurry);
-void life_set_fate(struct life *l, enum session_state state, enum cause cause,
-                   const char *reason);
-/* Kills the worker; the first fate counts. */
+void life_leave(struct life *l, const struct outcome *f, bool hurry);
+void life_set_outcome(struct life *l, enum session_state state,
+                      enum cause cause, const char *reason);
+/* Kills the worker; the first outcome counts. */
 void life_end(struct life *l, enum session_state state, enum cause cause,
               const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What runs in a life that leaves is cancelled. */
@@ -278,25 +278,25 @@ void records_end(struct life *l);
 void records_read(struct life *l);
 /* Waits for what is wanted now. */
 void records_watch(struct life *l);
-/* The keeper has a job of this life. */
+/* The store thread has a job of this life. */
 bool records_are_busy(const struct life *l);
 /* Sends the state that the store has. */
 void records_load(struct life *l);
 /* The worker shall forget what it was sent. */
 void records_break_off(struct life *l);
-/* The keeper has room again. */
+/* The store thread has room again. */
 void records_go_on(struct supervisor *sv);
 
-/* --- damage (mend.c) */
+/* --- damage (repair.c) */
 
 /* The state could not be read to its end: has the store repair it and sends it
  * again. Not 0: it was repaired before, or nobody waits for it, or there is no
  * memory. */
-int mend_begin(struct life *l);
+int repair_begin(struct life *l);
 /* The worker has answered what was broken off. */
-void mend_broken_off(struct life *l);
+void repair_broken_off(struct life *l);
 /* Logs what the store found damaged when it was opened, with an event for each
  * session concerned. */
-int mend_report(struct supervisor *sv, struct store *store);
+int repair_report(struct supervisor *sv, struct store *store);
 
 #endif

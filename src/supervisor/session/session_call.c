@@ -11,7 +11,7 @@
 
 /* The store knows those that have ended. */
 struct lookup {
-    struct keeper_job job;
+    struct store_job job;
     struct call *q;
     char id[SESSION_ID_BYTES];
     bool is_found;
@@ -29,7 +29,7 @@ found(void *arg, const struct store_session *row)
 }
 
 static int
-run_lookup(struct store *store, struct keeper_job *j)
+run_lookup(struct store *store, struct store_job *j)
 {
     struct lookup *u = CONTAINER_OF(j, struct lookup, job);
 
@@ -38,7 +38,7 @@ run_lookup(struct store *store, struct keeper_job *j)
 }
 
 static void
-lookup_done(struct keeper_job *j, int error)
+lookup_done(struct store_job *j, int error)
 {
     struct lookup *u = CONTAINER_OF(j, struct lookup, job);
 
@@ -66,12 +66,12 @@ look_up(OWN struct call *q, struct text id)
         call_error(q, INVALID_PARAMS, "Unknown sessionId: %.200s", id.p);
         return;
     }
-    u->job = (struct keeper_job){
-        .kind = KEEPER_READ, .run = run_lookup, .done = lookup_done};
+    u->job = (struct store_job){
+        .kind = STORE_JOB_READ, .run = run_lookup, .done = lookup_done};
     u->q = q;
     memcpy(u->id, id.p, id.len);
     buf_init(&u->json, SIZE_MAX);
-    keeper_post(q->client->sv->keeper, &u->job);
+    store_thread_post(q->client->sv->store_thread, &u->job);
 }
 
 /* --- to a session */

@@ -23,7 +23,7 @@ enum { COMMAND_BYTES = 1 << 20 };
 /* --- from the client */
 
 static int
-refuse_lines(struct call *q, struct buf *errors)
+session_options_refuse_lines(struct call *q, struct buf *errors)
 {
     while (errors->len && errors->p[errors->len - 1] == '\n')
         errors->len--;
@@ -33,7 +33,7 @@ refuse_lines(struct call *q, struct buf *errors)
 }
 
 static int
-take_limits(struct session *s, struct call *q)
+session_options_take_limits(struct session *s, struct call *q)
 {
     const struct config *c = s->sv->config;
     const char *agent = call_text(q, "agent");
@@ -47,13 +47,13 @@ take_limits(struct session *s, struct call *q)
     if (r == -ENOENT)
         call_error(q, INVALID_PARAMS, "Unknown agent: %.200s", agent);
     else if (r < 0)
-        (void)refuse_lines(q, &errors);
+        (void)session_options_refuse_lines(q, &errors);
     buf_fini(&errors);
     return r;
 }
 
 static char *
-limits_json(const struct session *s)
+session_options_limits_json(const struct session *s)
 {
     struct buf b;
 
@@ -69,7 +69,7 @@ limits_json(const struct session *s)
 }
 
 static void
-put_passed_on(struct buf *b, const struct call *q)
+session_options_put_passed_on(struct buf *b, const struct call *q)
 {
     put_name(b, "create");
     buf_puts(b, "{");
@@ -84,7 +84,7 @@ put_passed_on(struct buf *b, const struct call *q)
 }
 
 static char *
-options_json(const struct session *s, const struct call *q)
+session_options_json(const struct session *s, const struct call *q)
 {
     const json_t *command = call_param(q, "command");
     struct buf b;
@@ -97,7 +97,7 @@ options_json(const struct session *s, const struct call *q)
         put_json(&b, q->msg, command);
         put_bool(&b, "network", call_bool(q, "network", false));
     } else {
-        put_passed_on(&b, q);
+        session_options_put_passed_on(&b, q);
     }
     buf_add(&b, "}", 2);
     if (b.error)
@@ -106,7 +106,7 @@ options_json(const struct session *s, const struct call *q)
 }
 
 static bool
-is_interval(const struct session *s, const struct call *q)
+session_options_is_interval(const struct session *s, const struct call *q)
 {
     const char *text = call_text(q, "durability");
 
@@ -115,7 +115,7 @@ is_interval(const struct session *s, const struct call *q)
 }
 
 static int
-refuse(struct call *q, const char *name, const char *why)
+session_options_refuse(struct call *q, const char *name, const char *why)
 {
     call_error(q, INVALID_PARAMS, "%s %s", name, why);
     return -EINVAL;
@@ -123,27 +123,28 @@ refuse(struct call *q, const char *name, const char *why)
 
 /* What is for a sandbox is not for a command, and the other way round. */
 static int
-check_command(const struct session *s, struct call *q)
+session_options_check_command(const struct session *s, struct call *q)
 {
     const json_t *command = call_param(q, "command");
     bool wants_network = call_bool(q, "network", false);
 
     if (wants_network && !command)
-        return refuse(q, "network", "is for a command only");
+        return session_options_refuse(q, "network", "is for a command only");
     if (wants_network && !s->sv->config->command_network)
-        return refuse(q, "network",
-                      "needs command_network in the configuration");
+        return session_options_refuse(
+            q, "network", "needs command_network in the configuration");
     if (command && !json_array_size(command))
-        return refuse(q, "command", "must not be empty");
+        return session_options_refuse(q, "command", "must not be empty");
     for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
         if (call_param(q, passed_on[i]))
-            return refuse(q, passed_on[i], "is not for a command");
+            return session_options_refuse(q, passed_on[i],
+                                          "is not for a command");
     return 0;
 }
 
 /* The worker has memory, and the store space, for no more. */
 static int
-check_files(const struct session *s, struct call *q)
+session_options_check_files(const struct session *s, struct call *q)
 {
     uint64_t most = limit_files(s->limit[LIMIT_disk]);
 
@@ -157,7 +158,7 @@ check_files(const struct session *s, struct call *q)
 }
 
 static int
-check_user(struct call *q)
+session_options_check_user(struct call *q)
 {
     const char *user = call_text(q, "user");
 
@@ -178,21 +179,21 @@ session_take_options(struct session *s, struct call *q)
                    LABEL_BYTES_MAX);
         return -EINVAL;
     }
-    int r = check_command(s, q);
+    int r = session_options_check_command(s, q);
     if (r == 0)
-        r = check_user(q);
+        r = session_options_check_user(q);
     if (r == 0)
-        r = take_limits(s, q);
+        r = session_options_take_limits(s, q);
     if (r == 0)
-        r = check_files(s, q);
+        r = session_options_check_files(s, q);
     if (r < 0)
         return r;
-    s->is_interval = is_interval(s, q);
+    s->is_interval = session_options_is_interval(s, q);
     s->auto_resume = call_bool(q, "autoResume", s->sv->config->auto_resume);
     s->agent = strdup(agent ? agent : "");
     s->label = strdup(label ? label : "");
-    s->limits = limits_json(s);
-    s->options = options_json(s, q);
+    s->limits = session_options_limits_json(s);
+    s->options = session_options_json(s, q);
     if (s->agent && s->label && s->limits && s->options)
         r = session_read_options(s);
     else
@@ -206,7 +207,7 @@ session_take_options(struct session *s, struct call *q)
 
 /* One block: the pointers, then the words. */
 static int
-read_command(struct session *s, const json_t *array)
+session_options_read_command(struct session *s, const json_t *array)
 {
     size_t n = json_array_size(array), bytes = 0;
 
@@ -226,7 +227,7 @@ read_command(struct session *s, const json_t *array)
 }
 
 static void
-read_limits(struct session *s, const json_t *limits)
+session_options_read_limits(struct session *s, const json_t *limits)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         const char *key = config_limit_key((enum limit)i);
@@ -246,11 +247,11 @@ session_read_options(struct session *s)
     const json_t *command = json_object_get(options, "command");
     int r = limits && options ? 0 : -EBADMSG;
 
-    read_limits(s, limits);
+    session_options_read_limits(s, limits);
     s->auto_resume = json_is_true(json_object_get(options, "autoResume"));
     s->limit[LIMIT_network] = json_is_true(json_object_get(options, "network"));
     if (r == 0 && command)
-        r = read_command(s, command);
+        r = session_options_read_command(s, command);
     json_decref(limits);
     json_decref(options);
     return r;
@@ -260,7 +261,7 @@ session_read_options(struct session *s)
 
 /* A member of an object in JSON; NULL: there is none. */
 static struct text
-member_of(struct text object, const char *name)
+session_options_member_of(struct text object, const char *name)
 {
     struct member m;
     struct scan s;
@@ -274,9 +275,10 @@ member_of(struct text object, const char *name)
 
 /* Those of the worker's `limits` that the session may name itself. */
 static void
-put_limit(struct buf *b, struct text create, const char *name, uint64_t absent)
+session_options_put_limit(struct buf *b, struct text create, const char *name,
+                          uint64_t absent)
 {
-    struct text given = member_of(create, name);
+    struct text given = session_options_member_of(create, name);
 
     if (!given.p) {
         put_number(b, name, absent);
@@ -288,7 +290,7 @@ put_limit(struct buf *b, struct text create, const char *name, uint64_t absent)
 
 /* The other members, as they are. */
 static void
-put_stored(struct buf *b, struct text create)
+session_options_put_stored(struct buf *b, struct text create)
 {
     struct member m;
     struct scan s;
@@ -309,7 +311,7 @@ void
 session_put_create(const struct session *s, struct buf *b)
 {
     const struct text options = {s->options, strlen(s->options)};
-    struct text create = member_of(options, "create");
+    struct text create = session_options_member_of(options, "create");
 
     buf_puts(b, "{");
     put_number(b, "fsLimitBytes", mb_bytes(s->limit[LIMIT_disk]));
@@ -319,9 +321,10 @@ session_put_create(const struct session *s, struct buf *b)
     if (s->has_state) /* it was made when its limits were fine */
         put_bool(b, "uncheckedMemory", true);
     put_number(b, "processes", s->limit[LIMIT_processes]);
-    put_limit(b, create, "fileCount", limit_files(s->limit[LIMIT_disk]));
-    put_limit(b, create, "commandBytes", COMMAND_BYTES);
+    session_options_put_limit(b, create, "fileCount",
+                              limit_files(s->limit[LIMIT_disk]));
+    session_options_put_limit(b, create, "commandBytes", COMMAND_BYTES);
     buf_puts(b, "}");
-    put_stored(b, create);
+    session_options_put_stored(b, create);
     buf_puts(b, "}");
 }

@@ -51,7 +51,7 @@ sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
 }
 
 static void
-forget(struct session *s, void *arg)
+sessions_forget(struct session *s, void *arg)
 {
     (void)arg;
     session_forget(s);
@@ -60,13 +60,13 @@ forget(struct session *s, void *arg)
 void
 sessions_fini(struct sessions *t)
 {
-    sessions_each(t, forget, NULL);
+    sessions_each(t, sessions_forget, NULL);
     free(t->buckets);
 }
 
 /* The ids are random, so any of their digits are a hash. */
 static struct list *
-bucket(struct supervisor *sv, const char *id)
+sessions_bucket(struct supervisor *sv, const char *id)
 {
     size_t h = 0;
 
@@ -80,7 +80,7 @@ sessions_find(struct supervisor *sv, struct text id)
 {
     if (id.len != SESSION_ID_BYTES - 1)
         return NULL;
-    LIST_FOR_EACH(it, bucket(sv, id.p)) {
+    LIST_FOR_EACH(it, sessions_bucket(sv, id.p)) {
         struct session *s = CONTAINER_OF(it, struct session, link);
         if (!memcmp(s->id, id.p, id.len))
             return s;
@@ -89,7 +89,7 @@ sessions_find(struct supervisor *sv, struct text id)
 }
 
 static int
-make_id(char ret[SESSION_ID_BYTES])
+sessions_make_id(char ret[SESSION_ID_BYTES])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[(SESSION_ID_BYTES - 1) / 2];
@@ -115,12 +115,12 @@ session_new(struct supervisor *sv, const char *id)
     list_init(&s->waiting);
     if (id)
         memcpy(s->id, id, SESSION_ID_BYTES);
-    else if (make_id(s->id) < 0) {
+    else if (sessions_make_id(s->id) < 0) {
         free(s);
         return NULL;
     }
     s->created_ms = s->changed_ms = time_wall_ms();
-    list_push_back(bucket(sv, s->id), &s->link);
+    list_push_back(sessions_bucket(sv, s->id), &s->link);
     sv->sessions.n_in_state[s->state]++;
     return s;
 }
@@ -176,7 +176,7 @@ session_forget(struct session *s)
  * its own, also its last one, of which the worker counts only what there is;
  * and so is a page of the shell. */
 static struct store_amounts
-quota(const struct session *s)
+sessions_quota(const struct session *s)
 {
     uint64_t memory = mb_bytes(s->limit[LIMIT_memory]);
     uint64_t disk = mb_bytes(s->limit[LIMIT_disk]);
@@ -203,13 +203,13 @@ session_row(const struct session *s, struct store_session *ret)
                                   .created_ms = s->created_ms,
                                   .changed_ms = s->changed_ms,
                                   .is_interval = s->is_interval,
-                                  .quota = quota(s)};
+                                  .quota = sessions_quota(s)};
 }
 
 /* --- as JSON */
 
 static void
-put_optional(struct buf *b, const char *name, const char *text)
+sessions_put_optional(struct buf *b, const char *name, const char *text)
 {
     if (!text || !*text)
         return;
@@ -219,18 +219,18 @@ put_optional(struct buf *b, const char *name, const char *text)
 
 /* The cause in a row may be "cause: reason". */
 static void
-put_cause(struct buf *b, const char *cause)
+sessions_put_cause(struct buf *b, const char *cause)
 {
     const char *colon = strstr(cause, ": ");
 
     put_name(b, "cause");
     put_string(b, cause, colon ? (size_t)(colon - cause) : strlen(cause));
     if (colon)
-        put_optional(b, "reason", colon + 2);
+        sessions_put_optional(b, "reason", colon + 2);
 }
 
 static void
-put_raw(struct buf *b, const char *name, const char *json)
+sessions_put_raw(struct buf *b, const char *name, const char *json)
 {
     if (!json || !*json)
         return;
@@ -246,21 +246,21 @@ store_session_put_json(const struct store_session *row, struct buf *b)
     put_text(b, row->id);
     put_name(b, "state");
     put_text(b, row->state);
-    put_cause(b, row->cause);
-    put_optional(b, "agent", row->agent);
-    put_optional(b, "label", row->label);
+    sessions_put_cause(b, row->cause);
+    sessions_put_optional(b, "agent", row->agent);
+    sessions_put_optional(b, "label", row->label);
     put_number(b, "createdAt", (uint64_t)row->created_ms);
     put_number(b, "changedAt", (uint64_t)row->changed_ms);
-    put_raw(b, "limits", row->limits);
+    sessions_put_raw(b, "limits", row->limits);
     put_name(b, "durability");
     put_text(b, row->is_interval ? "interval" : "full");
-    put_optional(b, "image", row->image);
-    put_raw(b, "options", row->options);
+    sessions_put_optional(b, "image", row->image);
+    sessions_put_raw(b, "options", row->options);
     buf_puts(b, "}");
 }
 
 static void
-put_use(const struct session *s, struct buf *b)
+sessions_put_use(const struct session *s, struct buf *b)
 {
     struct worker_use use = {0};
 
@@ -287,15 +287,15 @@ session_put_json(const struct session *s, struct buf *b)
     if (b->error)
         return;
     b->len--; /* goes on */
-    put_optional(b, "reason", s->reason);
-    put_use(s, b);
+    sessions_put_optional(b, "reason", s->reason);
+    sessions_put_use(s, b);
     buf_puts(b, "}");
 }
 
 /* --- from the store */
 
 static enum session_state
-state_of(const char *name)
+sessions_state_of(const char *name)
 {
     for (int i = 0; i < N_SESSION_STATES; i++)
         if (!strcmp(name, session_state_names[i]))
@@ -304,7 +304,7 @@ state_of(const char *name)
 }
 
 static void
-cause_of(struct session *s, const char *text)
+sessions_cause_of(struct session *s, const char *text)
 {
     size_t n = strcspn(text, ":");
 
@@ -316,7 +316,7 @@ cause_of(struct session *s, const char *text)
 }
 
 static int
-load_row(void *arg, const struct store_session *row)
+sessions_load_row(void *arg, const struct store_session *row)
 {
     struct supervisor *sv = arg;
 
@@ -336,9 +336,9 @@ load_row(void *arg, const struct store_session *row)
         return -ENOMEM;
     session_set_image(s, image);
     sv->sessions.n_in_state[s->state]--;
-    s->state = state_of(row->state);
+    s->state = sessions_state_of(row->state);
     sv->sessions.n_in_state[s->state]++;
-    cause_of(s, row->cause);
+    sessions_cause_of(s, row->cause);
     s->created_ms = row->created_ms;
     s->changed_ms = row->changed_ms;
     s->is_interval = row->is_interval;
@@ -351,11 +351,11 @@ sessions_load(struct supervisor *sv, struct store *store)
 {
     struct store_filter all = {0};
 
-    return store_session_list(store, &all, load_row, sv);
+    return store_session_list(store, &all, sessions_load_row, sv);
 }
 
 static void
-pause_orphan(struct session *s, void *arg)
+sessions_pause_orphan(struct session *s, void *arg)
 {
     (void)arg;
     if (s->state == SESSION_active || s->state == SESSION_starting)
@@ -366,5 +366,5 @@ pause_orphan(struct session *s, void *arg)
 void
 sessions_pause_orphans(struct supervisor *sv)
 {
-    sessions_each(&sv->sessions, pause_orphan, NULL);
+    sessions_each(&sv->sessions, sessions_pause_orphan, NULL);
 }

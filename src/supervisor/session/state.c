@@ -14,7 +14,7 @@
 enum { FACTS_BYTES = 32 << 10 };
 
 struct change {
-    struct keeper_job job;
+    struct store_job job;
     struct list link; /* in supervisor.unsaved */
     struct session *s;
     struct store_session row;
@@ -29,7 +29,7 @@ struct change {
     struct buf frames; /* the first records of a fork */
 };
 
-/* --- on the keeper's thread */
+/* --- on the store thread */
 
 static int
 store_row(struct store *store, const struct change *c)
@@ -46,7 +46,7 @@ store_row(struct store *store, const struct change *c)
 }
 
 static int
-run_change(struct store *store, struct keeper_job *j)
+run_change(struct store *store, struct store_job *j)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct store_place place = {0};
@@ -60,12 +60,12 @@ run_change(struct store *store, struct keeper_job *j)
     int r = store_row(store, c);
     if (r == 0 && *c->from &&
         store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
-        c->frames.len = 0; /* a fork of a damaged state is mended later */
+        c->frames.len = 0; /* a fork of a damaged state is repaired later */
     return r < 0 ? r : store_event_append(store, &e, NULL);
 }
 
 static bool
-makes_space(struct store *store, struct keeper_job *j)
+makes_space(struct store *store, struct store_job *j)
 {
     const struct change *c = CONTAINER_OF(j, struct change, job);
 
@@ -103,7 +103,7 @@ save_again(struct timer *t)
         struct change *c = CONTAINER_OF(it, struct change, link);
         list_remove(&c->link);
         fill_row(c);
-        keeper_post(sv->keeper, &c->job);
+        store_thread_post(sv->store_thread, &c->job);
     }
 }
 
@@ -130,14 +130,15 @@ states_forget_unsaved(struct supervisor *sv)
 }
 
 static void
-change_done(struct keeper_job *j, int error)
+change_done(struct store_job *j, int error)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct session *s = c->s;
     state_done *done = c->done;
 
     if (error < 0)
-        say(s->sv, LEVEL_error, "session %s: the store: %s", s->id, j->why);
+        say(s->sv, LEVEL_error,
+            "session %s: the store did not save its state: %s", s->id, j->why);
     else
         events_happened(s->sv);
     c->done = NULL;
@@ -182,12 +183,12 @@ event_json(const struct session *s, enum session_state from, bool is_new,
 
 /* What nobody waits for need not be on the disk before anything else: a
  * session without a worker is paused by the next supervisor in any case. */
-static enum keeper_kind
+static enum store_job_kind
 kind_of(const struct state_change *c)
 {
     return c->done || c->to == SESSION_ended || c->to == SESSION_stopped
-               ? KEEPER_WRITE
-               : KEEPER_INTERVAL;
+               ? STORE_JOB_WRITE
+               : STORE_JOB_INTERVAL;
 }
 
 static void
@@ -250,5 +251,5 @@ session_enter(struct session *s, const struct state_change *c)
     if (c->forked_from)
         memcpy(n->from, c->forked_from->id, sizeof n->from);
     fill_row(n);
-    keeper_post(s->sv->keeper, &n->job);
+    store_thread_post(s->sv->store_thread, &n->job);
 }

@@ -6,17 +6,17 @@
 #include "supervisor/session/images.h"
 #include "supervisor/session/sessions.h"
 
-struct config;  /* config.h */
-struct keeper;  /* store/keeper.h */
-struct store;   /* store/store.h */
-struct workers; /* worker.h */
+struct config;       /* config.h */
+struct store_thread; /* store/thread.h */
+struct store;        /* store/store.h */
+struct pool;         /* worker.h */
 
 struct supervisor {
     struct reactor reactor;
     const struct config *config;
-    struct store *store; /* of the keeper's thread, while it runs */
-    struct keeper *keeper;
-    struct workers *workers; /* with the current image */
+    struct store *store; /* of the store thread, while it runs */
+    struct store_thread *store_thread;
+    struct pool *pool; /* with the current image */
     struct images images;
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
@@ -30,7 +30,7 @@ struct supervisor {
     struct counters counters;
     int64_t started_ms;  /* since 1970 */
     bool is_ending;      /* told to */
-    char birth_why[256]; /* the last birth of a worker that failed */
+    char start_why[256]; /* the last start of a worker that failed */
 };
 
 /* Pauses all sessions, then ends the loop. */

@@ -1,8 +1,8 @@
-/* The pool: workers are born before they are wanted.
+/* The pool: workers are started before sessions want them.
  *
- * Until the first one has become ready, there is one birth at a time: it may
- * have to fill the cache of compiled code. After a failure, births pause, ever
- * longer. */
+ * Until the first one is ready, one worker at a time is started: it may have to
+ * fill the cache of compiled code. After a failure, starts pause with an
+ * exponential back-off. */
 #include "supervisor/workers/worker_impl.h"
 
 #include "supervisor/common/file.h"
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-    BIRTHS = 2,
+    STARTS_MAX = 2,
     THREADS = 64,
     OUTPUT_BYTES = 1 << 20,
     EVENTS_MAX = 256, /* of one turn */
@@ -48,7 +48,7 @@ enum {
 };
 
 int
-pool_watch(struct workers *p, int hfd, struct handle *h)
+pool_watch(struct pool *p, int hfd, struct handle *h)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = h};
 
@@ -56,19 +56,20 @@ pool_watch(struct workers *p, int hfd, struct handle *h)
 }
 
 void
-pool_unwatch(struct workers *p, int hfd)
+pool_unwatch(struct pool *p, int hfd)
 {
     (void)epoll_ctl(p->epoll_hfd, EPOLL_CTL_DEL, hfd, NULL);
 }
 
-/* --- the nursery */
+/* --- the spawner */
 
 /* The one that was ordered under this number, or any for 0. */
-static struct inmate *
-find_unborn(const struct workers *p, uint64_t id)
+static struct worker_process *
+pool_find_ordered(const struct pool *p, uint64_t id)
 {
-    LIST_FOR_EACH(it, &p->inmates) {
-        struct inmate *m = CONTAINER_OF(it, struct inmate, link);
+    LIST_FOR_EACH(it, &p->processes) {
+        struct worker_process *m =
+            CONTAINER_OF(it, struct worker_process, link);
         if (m->worker.pid == 0 && !m->worker.has_ended && (!id || m->id == id))
             return m;
     }
@@ -76,37 +77,37 @@ find_unborn(const struct workers *p, uint64_t id)
 }
 
 static bool
-has_unborn(const struct list *pools)
+pool_has_ordered(const struct list *pools)
 {
     LIST_FOR_EACH(it, pools) {
-        if (find_unborn(CONTAINER_OF(it, struct workers, link), 0))
+        if (pool_find_ordered(CONTAINER_OF(it, struct pool, link), 0))
             return true;
     }
     return false;
 }
 
 static bool
-is_of(const struct workers *p, pid_t pid)
+pool_is_of(const struct pool *p, pid_t pid)
 {
-    LIST_FOR_EACH(it, &p->inmates) {
-        if (CONTAINER_OF(it, struct inmate, link)->worker.pid == pid)
+    LIST_FOR_EACH(it, &p->processes) {
+        if (CONTAINER_OF(it, struct worker_process, link)->worker.pid == pid)
             return true;
     }
-    return pid == p->nursery;
+    return pid == p->spawner;
 }
 
 static bool
-is_known(const struct list *pools, pid_t pid)
+pool_is_known(const struct list *pools, pid_t pid)
 {
     LIST_FOR_EACH(it, pools) {
-        if (is_of(CONTAINER_OF(it, struct workers, link), pid))
+        if (pool_is_of(CONTAINER_OF(it, struct pool, link), pid))
             return true;
     }
     return false;
 }
 
 static pid_t
-find_stray(const struct list *pools)
+pool_find_stray(const struct list *pools)
 {
     char path[64];
     int pid, found = 0;
@@ -114,24 +115,24 @@ find_stray(const struct list *pools)
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     FILE *f = fopen(path, "re");
     while (f && !found && fscanf(f, "%d", &pid) == 1)
-        found = is_known(pools, pid) ? 0 : pid;
+        found = pool_is_known(pools, pid) ? 0 : pid;
     if (f)
         (void)fclose(f);
     return found;
 }
 
-/* Who was born when the nursery died, which had no time to tell: our children
- * all the same. While any pool awaits a birth, nobody can tell strays from
- * those of whom it is yet to hear. */
+/* A spawner that dies may have started a process and not reported it. Such a
+ * stray is our child nevertheless. While any pool waits for an answer of its
+ * spawner, strays cannot be told from processes of that answer. */
 static void
-reap_strays(struct workers *p)
+pool_reap_strays(struct pool *p)
 {
     pid_t pid;
 
-    if (!p->has_strays || has_unborn(p->config.pools))
+    if (!p->has_strays || pool_has_ordered(p->config.pools))
         return;
     p->has_strays = false;
-    while ((pid = find_stray(p->config.pools))) {
+    while ((pid = pool_find_stray(p->config.pools))) {
         (void)kill(pid, SIGKILL);
         if (waitpid(pid, NULL, __WALL) < 0)
             break;
@@ -140,72 +141,72 @@ reap_strays(struct workers *p)
 }
 
 static void
-lose_nursery(struct workers *p)
+pool_lose_spawner(struct pool *p)
 {
-    if (!p->nursery)
+    if (!p->spawner)
         return;
-    pool_unwatch(p, p->nursery_hfd);
-    hfd_closep(&p->nursery_hfd);
-    (void)kill(p->nursery, SIGKILL);
-    (void)waitpid(p->nursery, NULL, 0);
-    p->nursery = 0;
+    pool_unwatch(p, p->spawner_hfd);
+    hfd_closep(&p->spawner_hfd);
+    (void)kill(p->spawner, SIGKILL);
+    (void)waitpid(p->spawner, NULL, 0);
+    p->spawner = 0;
     p->has_strays = true;
-    struct birth_answer a = {.error = -ECHILD, .where = "nursery"};
+    struct spawn_answer a = {.error = -ECHILD, .where = "spawner"};
     memset(a.hfd, 0xff, sizeof a.hfd);
-    struct inmate *m;
-    while ((m = find_unborn(p, 0)))
-        inmate_arrive(m, &a);
+    struct worker_process *m;
+    while ((m = pool_find_ordered(p, 0)))
+        process_arrive(m, &a);
 }
 
 static void
-nursery_ready(struct handle *h)
+pool_spawner_ready(struct handle *h)
 {
-    struct workers *p = CONTAINER_OF(h, struct workers, on_nursery);
-    struct birth_answer a;
+    struct pool *p = CONTAINER_OF(h, struct pool, on_spawner);
+    struct spawn_answer a;
 
-    int r = birth_take_answer(p->nursery_hfd, &a);
+    int r = spawn_take_answer(p->spawner_hfd, &a);
     if (r == -EAGAIN)
         return;
-    struct inmate *m = r == 0 ? find_unborn(p, a.id) : NULL;
+    struct worker_process *m = r == 0 ? pool_find_ordered(p, a.id) : NULL;
     if (m)
-        inmate_arrive(m, &a);
+        process_arrive(m, &a);
     else if (r == 0)
-        birth_drop_answer(&a);
+        spawn_drop_answer(&a);
     if (!m)
-        lose_nursery(p);
+        pool_lose_spawner(p);
 }
 
 static int
-ensure_nursery(struct workers *p)
+pool_ensure_spawner(struct pool *p)
 {
-    if (p->nursery)
+    if (p->spawner)
         return 0;
-    int r = nursery_start(p->host, &p->nursery, &p->nursery_hfd);
-    return r < 0 ? r : pool_watch(p, p->nursery_hfd, &p->on_nursery);
+    int r = spawner_start(p->host, &p->spawner, &p->spawner_hfd);
+    return r < 0 ? r : pool_watch(p, p->spawner_hfd, &p->on_spawner);
 }
 
 /* Consumes m unless it is ordered. */
 static int
-order(struct workers *p, OWN struct inmate *m, char *const *argv,
-      char *const *envp, const char *const *read)
+pool_order(struct pool *p, OWN struct worker_process *m, char *const *argv,
+           char *const *envp, const char *const *read)
 {
-    struct birth_order o = {.id = m->id, .is_command = m->is_command};
+    struct spawn_order o = {.id = m->id, .is_command = m->is_command};
 
     memcpy(o.limit, m->limit, sizeof o.limit);
-    int r = ensure_nursery(p);
+    int r = pool_ensure_spawner(p);
     if (r == 0)
-        r = birth_send_order(p->nursery_hfd, &o, argv, envp, read);
+        r = spawn_send_order(p->spawner_hfd, &o, argv, envp, read);
     if (r < 0)
-        inmate_free(m);
+        process_free(m);
     else
-        list_push_back(&p->inmates, &m->link);
+        list_push_back(&p->processes, &m->link);
     return r;
 }
 
-/* --- births of workers */
+/* --- starting workers */
 
 void
-pool_note_failure(struct workers *p, const char *why)
+pool_note_failure(struct pool *p, const char *why)
 {
     int64_t ms = RETRY_MIN_MS;
 
@@ -218,22 +219,22 @@ pool_note_failure(struct workers *p, const char *why)
 }
 
 static int
-begin_birth(struct workers *p)
+pool_begin_start(struct pool *p)
 {
-    struct inmate *m = inmate_new(p, false, WORDS_BYTES);
+    struct worker_process *m = process_new(p, false, WORDS_BYTES);
 
     if (!m)
         return -ENOMEM;
-    int r = order(p, m, p->config.argv, p->config.envp, NULL);
+    int r = pool_order(p, m, p->config.argv, p->config.envp, NULL);
     if (r == 0)
         p->n_starting++;
     return r;
 }
 
 static void
-fill(struct workers *p)
+pool_fill(struct pool *p)
 {
-    uint32_t most = p->had_success ? p->config.births : 1;
+    uint32_t most = p->had_success ? p->config.starts : 1;
     uint32_t wanted = p->config.idle ? p->config.idle : p->is_wanted;
     char why[WORKER_WHY_BYTES];
 
@@ -241,11 +242,11 @@ fill(struct workers *p)
         return;
     while (!p->retry_ns && p->n_starting < most &&
            p->n_ready + p->n_starting < wanted) {
-        int r = begin_birth(p);
+        int r = pool_begin_start(p);
         if (r == -EAGAIN)
             return;
         if (r < 0) {
-            (void)snprintf(why, sizeof why, "nursery: %s", strerrordesc_np(-r));
+            (void)snprintf(why, sizeof why, "spawner: %s", strerrordesc_np(-r));
             pool_note_failure(p, why);
         }
     }
@@ -254,7 +255,7 @@ fill(struct workers *p)
 /* --- time */
 
 static void
-remove_stale(struct workers *p)
+pool_remove_stale(struct pool *p)
 {
     LIST_FOR_EACH_SAFE(it, &p->stale) {
         struct stale *s = CONTAINER_OF(it, struct stale, link);
@@ -266,54 +267,68 @@ remove_stale(struct workers *p)
 }
 
 static void
-earlier(int64_t *at, int64_t other)
+pool_earlier(int64_t *at, int64_t other)
 {
     if (other && (!*at || other < *at))
         *at = other;
 }
 
-/* Looks at what is due; when there is more to look at. */
+/* Checks the processes that are due. Returns when the next one is, or 0. */
 static int64_t
-look(struct workers *p, int64_t now)
+pool_check_processes(struct pool *p, int64_t now)
 {
     int64_t next = 0;
 
-    LIST_FOR_EACH_SAFE(it, &p->inmates) {
-        struct inmate *m = CONTAINER_OF(it, struct inmate, link);
+    LIST_FOR_EACH_SAFE(it, &p->processes) {
+        struct worker_process *m =
+            CONTAINER_OF(it, struct worker_process, link);
         if (m->worker.has_ended)
             continue;
         if (m->at_ns && m->at_ns <= now)
-            inmate_look(m, now);
-        earlier(&next, m->at_ns);
+            process_check(m, now);
+        pool_earlier(&next, m->at_ns);
     }
     return next;
 }
 
 static void
-set_timer(struct workers *p)
+pool_end_pauses(struct pool *p, int64_t now)
 {
-    int64_t now = time_mono_ns();
-
     if (p->retry_ns && p->retry_ns <= now)
         p->retry_ns = 0;
     if (p->refill_ns && p->refill_ns <= now)
         p->refill_ns = 0;
-    remove_stale(p);
-    reap_strays(p);
-    fill(p);
-    int64_t next = look(p, now);
-    earlier(&next, p->retry_ns);
-    earlier(&next, p->refill_ns);
+}
+
+static void
+pool_set_timer(const struct pool *p, int64_t now, int64_t next)
+{
+    pool_earlier(&next, p->retry_ns);
+    pool_earlier(&next, p->refill_ns);
     if (!list_is_empty(&p->stale) || p->has_strays)
-        earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
+        pool_earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
     const struct itimerspec at = {.it_value = time_spec(next)};
     (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Has set_timer called, by the next workers_turn: what it leads to may be the
- * end of whoever is at work now. */
+/* Everything that the pool does by the clock. Each job is cheap when nothing
+ * is due, so one timer for the earliest of them is enough. */
 static void
-wake(const struct workers *p)
+pool_tick(struct pool *p)
+{
+    int64_t now = time_mono_ns();
+
+    pool_end_pauses(p, now);
+    pool_remove_stale(p);
+    pool_reap_strays(p);
+    pool_fill(p);
+    pool_set_timer(p, now, pool_check_processes(p, now));
+}
+
+/* Requests a tick by the next pool_turn. A tick may free the caller's object,
+ * so it does not happen here. */
+static void
+pool_wake(const struct pool *p)
 {
     const struct itimerspec now = {.it_value.tv_nsec = 1};
 
@@ -321,9 +336,9 @@ wake(const struct workers *p)
 }
 
 static void
-timer_ready(struct handle *h)
+pool_timer_ready(struct handle *h)
 {
-    const struct workers *p = CONTAINER_OF(h, struct workers, on_timer);
+    const struct pool *p = CONTAINER_OF(h, struct pool, on_timer);
     uint64_t n;
 
     (void)!read(p->timer_hfd, &n, sizeof n);
@@ -331,7 +346,7 @@ timer_ready(struct handle *h)
 
 /* One event at a time: what it leads to may make others void. */
 void
-workers_turn(struct workers *p)
+pool_turn(struct pool *p)
 {
     struct epoll_event e;
 
@@ -340,103 +355,103 @@ workers_turn(struct workers *p)
         struct handle *h = e.data.ptr;
         h->ready(h);
     }
-    set_timer(p);
+    pool_tick(p);
 }
 
-/* --- life of the pool */
+/* --- making and freeing the pool */
 
 static int
-pool_init(struct workers *p)
+pool_init(struct pool *p)
 {
-    list_init(&p->inmates);
+    list_init(&p->processes);
     list_init(&p->stale);
-    p->on_timer.ready = timer_ready;
-    p->on_nursery.ready = nursery_ready;
+    p->on_timer.ready = pool_timer_ready;
+    p->on_spawner.ready = pool_spawner_ready;
     p->epoll_hfd = epoll_create1(EPOLL_CLOEXEC);
     p->timer_hfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (p->epoll_hfd < 0 || p->timer_hfd < 0)
         return -errno;
     int r = pool_watch(p, p->timer_hfd, &p->on_timer);
-    return r < 0 ? r : ensure_nursery(p);
+    return r < 0 ? r : pool_ensure_spawner(p);
 }
 
 int
-workers_new(const struct workers_config *c, const struct cgroup_host *h,
-            OWN struct workers **ret)
+pool_new(const struct pool_config *c, const struct cgroup_host *h,
+         OWN struct pool **ret)
 {
-    struct workers *p = calloc(1, sizeof *p);
+    struct pool *p = calloc(1, sizeof *p);
 
     if (!p)
         return -ENOMEM;
-    *p = (struct workers){.config = *c,
-                          .host = h,
-                          .epoll_hfd = -1,
-                          .timer_hfd = -1,
-                          .nursery_hfd = -1,
-                          .next_id = 1};
+    *p = (struct pool){.config = *c,
+                       .host = h,
+                       .epoll_hfd = -1,
+                       .timer_hfd = -1,
+                       .spawner_hfd = -1,
+                       .next_id = 1};
     list_push_back(c->pools, &p->link);
-    if (!p->config.births)
-        p->config.births = BIRTHS;
+    if (!p->config.starts)
+        p->config.starts = STARTS_MAX;
     if (!p->config.threads)
         p->config.threads = THREADS;
     int r = pool_init(p);
     if (r < 0) {
-        workers_free(p);
+        pool_free(p);
         return r;
     }
-    wake(p);
+    pool_wake(p);
     *ret = p;
     return 0;
 }
 
 /* Without events. */
 static void
-drop(struct inmate *m)
+pool_drop(struct worker_process *m)
 {
-    m->state = INMATE_DOOMED;
+    m->state = PROCESS_KILLED;
     worker_kill(&m->worker);
     if (m->worker.pid > 0)
         (void)waitpid(m->worker.pid, NULL, 0);
-    inmate_free(m);
+    process_free(m);
 }
 
 /* What it is at comes to its end first, so that nothing is left of it. */
 static void
-close_nursery(struct workers *p)
+pool_close_spawner(struct pool *p)
 {
-    struct pollfd fd = {.fd = p->nursery_hfd, .events = POLLIN};
-    struct birth_answer a;
+    struct pollfd fd = {.fd = p->spawner_hfd, .events = POLLIN};
+    struct spawn_answer a;
 
-    if (!p->nursery)
+    if (!p->spawner)
         return;
-    (void)shutdown(p->nursery_hfd, SHUT_WR);
+    (void)shutdown(p->spawner_hfd, SHUT_WR);
     while (poll(&fd, 1, CLOSE_MS) == 1 &&
-           birth_take_answer(p->nursery_hfd, &a) == 0) {
-        struct inmate *m = find_unborn(p, a.id);
+           spawn_take_answer(p->spawner_hfd, &a) == 0) {
+        struct worker_process *m = pool_find_ordered(p, a.id);
         if (m)
-            inmate_take_over(m, &a);
+            process_take_over(m, &a);
         else
-            birth_drop_answer(&a);
+            spawn_drop_answer(&a);
     }
-    (void)kill(p->nursery, SIGKILL);
-    (void)waitpid(p->nursery, NULL, 0);
+    (void)kill(p->spawner, SIGKILL);
+    (void)waitpid(p->spawner, NULL, 0);
 }
 
 void
-workers_free(OWN struct workers *p)
+pool_free(OWN struct pool *p)
 {
     if (!p)
         return;
-    close_nursery(p);
-    while (!list_is_empty(&p->inmates))
-        drop(CONTAINER_OF(p->inmates.next, struct inmate, link));
+    pool_close_spawner(p);
+    while (!list_is_empty(&p->processes))
+        pool_drop(CONTAINER_OF(p->processes.next, struct worker_process, link));
     while (!list_is_empty(&p->stale)) {
         struct stale *s = CONTAINER_OF(p->stale.next, struct stale, link);
         cgroup_fini(&s->group);
         list_remove(&s->link);
         free(s);
     }
-    hfd_closep(&p->nursery_hfd);
+    hfd_closep(&p->spawner_hfd);
     hfd_closep(&p->timer_hfd);
     hfd_closep(&p->epoll_hfd);
     list_remove(&p->link);
@@ -444,19 +459,19 @@ workers_free(OWN struct workers *p)
 }
 
 int
-workers_hfd(const struct workers *p)
+pool_hfd(const struct pool *p)
 {
     return p->epoll_hfd;
 }
 
 uint32_t
-workers_ready(const struct workers *p)
+pool_ready(const struct pool *p)
 {
     return p->n_ready;
 }
 
 uint32_t
-workers_starting(const struct workers *p)
+pool_starting(const struct pool *p)
 {
     return p->n_starting;
 }
@@ -464,7 +479,7 @@ workers_starting(const struct workers *p)
 /* --- taking */
 
 static int
-set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
+pool_set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
 {
     const struct rlimit limit = {value, value};
 
@@ -475,9 +490,9 @@ set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
  * itself. The kernel's; or else ours, as its limits count what is mapped:
  * stacks that were never used, and memory that guests gave back. */
 static int
-set_limits(struct inmate *m, const uint32_t *limit)
+pool_set_limits(struct worker_process *m, const uint32_t *limit)
 {
-    const struct workers *p = m->pool;
+    const struct pool *p = m->pool;
     uint64_t used = 0;
     uint64_t ends = limit_files(limit[LIMIT_disk]) * RECORD_BLOCK_BYTES;
     uint64_t mb = limit[LIMIT_memory] + limit[LIMIT_disk] + (ends >> 20) +
@@ -491,65 +506,66 @@ set_limits(struct inmate *m, const uint32_t *limit)
         p->config.threads + (p->config.compiles ? COMPILERS : 0)};
     int r = cgroup_limit(&m->group, &l);
     if (r == 0)
-        r = set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
+        r = pool_set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
     if (r == 0 && p->host->of[CTL_memory] < 0) {
-        m->memory_wall = (mb << 20) + inmate_memory(m);
+        m->memory_wall = (mb << 20) + process_memory(m);
         m->at_ns = time_mono_ns();
     }
     return r;
 }
 
-static struct inmate *
-find_ready(const struct workers *p)
+static struct worker_process *
+pool_find_ready(const struct pool *p)
 {
-    LIST_FOR_EACH(it, &p->inmates) {
-        struct inmate *m = CONTAINER_OF(it, struct inmate, link);
-        if (m->state == INMATE_READY)
+    LIST_FOR_EACH(it, &p->processes) {
+        struct worker_process *m =
+            CONTAINER_OF(it, struct worker_process, link);
+        if (m->state == PROCESS_READY)
             return m;
     }
     return NULL;
 }
 
 int
-workers_take(struct workers *p, const uint32_t *limit, OWN struct worker **ret)
+pool_take(struct pool *p, const uint32_t *limit, OWN struct worker **ret)
 {
-    struct inmate *m = find_ready(p);
+    struct worker_process *m = pool_find_ready(p);
 
     p->is_wanted = !m;
-    wake(p);
+    pool_wake(p);
     if (!m)
         return -EAGAIN;
     p->n_ready--;
     if (!p->refill_ns)
         p->refill_ns = time_mono_ns() + (int64_t)REFILL_MS * NS_PER_MS;
-    int r = set_limits(m, limit);
+    int r = pool_set_limits(m, limit);
     if (r < 0)
-        inmate_doom(m);
+        process_kill(m);
     else
-        m->state = INMATE_TAKEN;
+        m->state = PROCESS_TAKEN;
     if (r == 0)
         *ret = &m->worker;
     return r;
 }
 
 void
-workers_forget_want(struct workers *p)
+pool_forget_want(struct pool *p)
 {
     p->is_wanted = false;
 }
 
 int
-workers_run(struct workers *p, const struct worker_command *c,
-            OWN struct worker **ret)
+pool_run(struct pool *p, const struct worker_command *c,
+         OWN struct worker **ret)
 {
-    struct inmate *m =
-        inmate_new(p, true, c->output_bytes ? c->output_bytes : OUTPUT_BYTES);
+    struct worker_process *m =
+        process_new(p, true, c->output_bytes ? c->output_bytes : OUTPUT_BYTES);
 
     if (!m)
         return -ENOMEM;
     memcpy(m->limit, c->limit, sizeof m->limit);
-    m->state = INMATE_TAKEN;
-    int r = order(p, m, c->argv, NULL, c->read);
+    m->state = PROCESS_TAKEN;
+    int r = pool_order(p, m, c->argv, NULL, c->read);
     if (r == 0)
         *ret = &m->worker;
     return r;

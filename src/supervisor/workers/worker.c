@@ -1,4 +1,4 @@
-/* One worker: from its birth to its end. */
+/* One worker process: from its start to its end. */
 #include "supervisor/workers/worker_impl.h"
 
 #include "supervisor/common/file.h"
@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIRTH_S = 60, FIRST_BIRTH_S = 900, WHY_BYTES = 512 };
+enum { START_S = 60, FIRST_START_S = 900, WHY_BYTES = 512 };
 
 static const char ready_line[] = "worker.ready";
 
-OWN struct inmate *
-inmate_new(struct workers *p, bool is_command, size_t ring_bytes)
+OWN struct worker_process *
+process_new(struct pool *p, bool is_command, size_t ring_bytes)
 {
-    struct inmate *m = calloc(1, sizeof *m);
+    struct worker_process *m = calloc(1, sizeof *m);
 
     if (!m || ring_init(&m->words, ring_bytes) < 0) {
         free(m);
@@ -48,7 +48,7 @@ inmate_new(struct workers *p, bool is_command, size_t ring_bytes)
 }
 
 static void
-remove_group(struct workers *p, struct cgroup *g)
+process_remove_group(struct pool *p, struct cgroup *g)
 {
     struct stale *s = cgroup_try_fini(g) == -EBUSY ? malloc(sizeof *s) : NULL;
 
@@ -61,9 +61,9 @@ remove_group(struct workers *p, struct cgroup *g)
 }
 
 void
-inmate_free(OWN struct inmate *m)
+process_free(OWN struct worker_process *m)
 {
-    struct workers *p = m->pool;
+    struct pool *p = m->pool;
 
     list_remove(&m->link);
     hfd_closep(&m->worker.pid_hfd);
@@ -72,7 +72,7 @@ inmate_free(OWN struct inmate *m)
     hfd_closep(&m->words_hfd);
     m->jail.pid_hfd = -1; /* the worker's */
     jail_forget(&m->jail);
-    remove_group(p, &m->group);
+    process_remove_group(p, &m->group);
     ring_fini(&m->words);
     free(m);
 }
@@ -80,7 +80,7 @@ inmate_free(OWN struct inmate *m)
 /* --- its last words, or a command's output */
 
 static void
-take_words(struct inmate *m)
+process_take_words(struct worker_process *m)
 {
     int64_t n = 1;
 
@@ -94,21 +94,21 @@ take_words(struct inmate *m)
 
 /* One piece at a time: others want their turn too. */
 static void
-words_ready(struct handle *h)
+process_words_ready(struct handle *h)
 {
-    struct inmate *m = CONTAINER_OF(h, struct inmate, on_words);
-    const struct workers *p = m->pool;
+    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_words);
+    const struct pool *p = m->pool;
 
     if (ring_fill(&m->words, m->words_hfd) == 0)
-        take_words(m);
-    if (m->is_command && m->state == INMATE_TAKEN && p->config.events->output)
+        process_take_words(m);
+    if (m->is_command && m->state == PROCESS_TAKEN && p->config.events->output)
         p->config.events->output(p->config.arg, &m->worker);
 }
 
 /* --- its end */
 
 static bool
-has_died(const struct inmate *m)
+process_has_died(const struct worker_process *m)
 {
     siginfo_t info = {0};
 
@@ -119,7 +119,7 @@ has_died(const struct inmate *m)
 }
 
 static void
-print_why(const struct inmate *m, char *why, size_t size)
+process_print_why(const struct worker_process *m, char *why, size_t size)
 {
     const struct ending *e = &m->ending;
     char words[192];
@@ -137,19 +137,19 @@ print_why(const struct inmate *m, char *why, size_t size)
         n--;
     words[n] = 0;
     (void)snprintf(why, size, "%s %s%s%s", ending_cause(e),
-                   m->state == INMATE_READY ? "while nobody had it"
-                                            : "before it was ready",
+                   m->state == PROCESS_READY ? "while nobody had it"
+                                             : "before it was ready",
                    n ? ": " : "", words);
 }
 
 /* What the kernel knows of it, which is dead or was never alive. */
 static void
-establish(struct inmate *m)
+process_establish(struct worker_process *m)
 {
     struct ending *e = &m->ending;
     int status = 0;
 
-    take_words(m);
+    process_take_words(m);
     if (m->worker.pid > 0 &&
         wait4(m->worker.pid, &status, 0, &e->usage) == m->worker.pid)
         m->worker.pid = 0;
@@ -162,9 +162,9 @@ establish(struct inmate *m)
 
 /* The pool's own are freed, others told of. */
 static void
-end(struct inmate *m)
+process_end(struct worker_process *m)
 {
-    struct workers *p = m->pool;
+    struct pool *p = m->pool;
     char why[WHY_BYTES];
 
     if (m->worker.has_ended)
@@ -172,26 +172,26 @@ end(struct inmate *m)
     m->worker.has_ended = true;
     if (m->worker.pid_hfd >= 0)
         pool_unwatch(p, m->worker.pid_hfd);
-    if (m->state == INMATE_TAKEN) {
-        take_words(m);
+    if (m->state == PROCESS_TAKEN) {
+        process_take_words(m);
         p->config.events->ended(p->config.arg, &m->worker);
         return;
     }
-    establish(m);
-    print_why(m, why, sizeof why);
-    bool is_failure = m->state != INMATE_DOOMED || m->ending.start_error;
-    if (m->state == INMATE_READY)
+    process_establish(m);
+    process_print_why(m, why, sizeof why);
+    bool is_failure = m->state != PROCESS_KILLED || m->ending.start_error;
+    if (m->state == PROCESS_READY)
         p->n_ready--;
     else
-        p->n_starting -= m->state != INMATE_DOOMED;
-    inmate_free(m);
+        p->n_starting -= m->state != PROCESS_KILLED;
+    process_free(m);
     if (is_failure)
         pool_note_failure(p, why);
 }
 
 /* What the first process of a command's jail says. */
 static void
-hear(struct inmate *m)
+process_hear(struct worker_process *m)
 {
     struct ending *e = &m->ending;
 
@@ -202,25 +202,26 @@ hear(struct inmate *m)
 }
 
 static void
-pid_ready(struct handle *h)
+process_pid_ready(struct handle *h)
 {
-    struct inmate *m = CONTAINER_OF(h, struct inmate, on_pid);
+    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_pid);
 
-    if (!has_died(m))
+    if (!process_has_died(m))
         return;
     if (m->watch.j && !m->was_told)
-        hear(m);
-    end(m);
+        process_hear(m);
+    process_end(m);
 }
 
 /* --- a command */
 
 static void
-message_ready(struct handle *h)
+process_message_ready(struct handle *h)
 {
-    struct inmate *m = CONTAINER_OF(h, struct inmate, on_message);
+    struct worker_process *m =
+        CONTAINER_OF(h, struct worker_process, on_message);
 
-    hear(m);
+    process_hear(m);
     if (!m->was_told)
         return;
     pool_unwatch(m->pool, m->jail.message_hfd);
@@ -228,13 +229,13 @@ message_ready(struct handle *h)
 }
 
 static int
-begin_command(struct inmate *m)
+process_begin_command(struct worker_process *m)
 {
     m->watch = (struct watch){
         .j = &m->jail, .group = &m->group, .limit = m->limit, .e = &m->ending};
     m->ending.status = SIGKILL; /* unless somebody tells better */
     m->at_ns = time_mono_ns();
-    m->on_message.ready = message_ready;
+    m->on_message.ready = process_message_ready;
     int r = pool_watch(m->pool, m->jail.message_hfd, &m->on_message);
     return r < 0 ? r : jail_go(&m->jail);
 }
@@ -242,12 +243,12 @@ begin_command(struct inmate *m)
 /* --- a worker, until it is ready */
 
 static void
-become_ready(struct inmate *m)
+process_become_ready(struct worker_process *m)
 {
-    struct workers *p = m->pool;
+    struct pool *p = m->pool;
 
     pool_unwatch(p, m->worker.rpc_hfd);
-    m->state = INMATE_READY;
+    m->state = PROCESS_READY;
     m->at_ns = 0;
     p->n_starting--;
     p->n_ready++;
@@ -257,9 +258,9 @@ become_ready(struct inmate *m)
 }
 
 static void
-rpc_ready(struct handle *h)
+process_rpc_ready(struct handle *h)
 {
-    struct inmate *m = CONTAINER_OF(h, struct inmate, on_rpc);
+    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_rpc);
     size_t room = sizeof m->line - 1 - m->line_len;
 
     ssize_t n = read(m->worker.rpc_hfd, m->line + m->line_len, room);
@@ -274,57 +275,57 @@ rpc_ready(struct handle *h)
     m->line[m->line_len] = 0;
     const char *newline = strchr(m->line, '\n');
     if (newline && !newline[1] && strstr(m->line, ready_line))
-        become_ready(m);
+        process_become_ready(m);
     else if (newline || (size_t)n == room)
         worker_kill(&m->worker);
 }
 
 static int
-begin_worker(struct inmate *m)
+process_begin_worker(struct worker_process *m)
 {
-    int64_t s = m->pool->had_success ? BIRTH_S : FIRST_BIRTH_S;
+    int64_t s = m->pool->had_success ? START_S : FIRST_START_S;
 
-    m->state = INMATE_BORN;
+    m->state = PROCESS_STARTING;
     m->at_ns = time_mono_ns() + s * 1000 * NS_PER_MS;
-    m->on_rpc.ready = rpc_ready;
+    m->on_rpc.ready = process_rpc_ready;
     return pool_watch(m->pool, m->worker.rpc_hfd, &m->on_rpc);
 }
 
-/* --- birth */
+/* --- start */
 
 void
-inmate_take_over(struct inmate *m, const struct birth_answer *a)
+process_take_over(struct worker_process *m, const struct spawn_answer *a)
 {
     m->worker.pid = a->pid;
-    m->worker.pid_hfd = a->hfd[BIRTH_PID];
-    m->worker.rpc_hfd = a->hfd[BIRTH_RPC];
-    m->worker.state_hfd = a->hfd[BIRTH_STATE];
-    m->words_hfd = a->hfd[BIRTH_WORDS];
+    m->worker.pid_hfd = a->hfd[SPAWN_PID];
+    m->worker.rpc_hfd = a->hfd[SPAWN_RPC];
+    m->worker.state_hfd = a->hfd[SPAWN_STATE];
+    m->words_hfd = a->hfd[SPAWN_WORDS];
     m->jail = (struct jail){.pid = a->pid,
-                            .pid_hfd = a->hfd[BIRTH_PID],
-                            .message_hfd = a->hfd[BIRTH_MESSAGE],
-                            .go_hfd = a->hfd[BIRTH_GO],
-                            .disk_hfd = a->hfd[BIRTH_DISK],
-                            .proc_hfd = a->hfd[BIRTH_PROC]};
+                            .pid_hfd = a->hfd[SPAWN_PID],
+                            .message_hfd = a->hfd[SPAWN_MESSAGE],
+                            .go_hfd = a->hfd[SPAWN_GO],
+                            .disk_hfd = a->hfd[SPAWN_DISK],
+                            .proc_hfd = a->hfd[SPAWN_PROC]};
     m->group.memory_wall = a->memory_wall;
     memcpy(m->group.name, a->group, sizeof m->group.name);
-    memcpy(m->group.dir_hfd, &a->hfd[BIRTH_GROUP], sizeof m->group.dir_hfd);
+    memcpy(m->group.dir_hfd, &a->hfd[SPAWN_GROUP], sizeof m->group.dir_hfd);
 }
 
 void
-inmate_arrive(struct inmate *m, const struct birth_answer *a)
+process_arrive(struct worker_process *m, const struct spawn_answer *a)
 {
     int r = a->error;
 
-    inmate_take_over(m, a);
-    m->on_pid.ready = pid_ready;
-    m->on_words.ready = words_ready;
+    process_take_over(m, a);
+    m->on_pid.ready = process_pid_ready;
+    m->on_words.ready = process_words_ready;
     if (m->worker.pid_hfd >= 0)
         (void)pool_watch(m->pool, m->worker.pid_hfd, &m->on_pid);
     if (m->words_hfd >= 0)
         (void)pool_watch(m->pool, m->words_hfd, &m->on_words);
     if (r == 0)
-        r = m->is_command ? begin_command(m) : begin_worker(m);
+        r = m->is_command ? process_begin_command(m) : process_begin_worker(m);
     if (r == 0 && !m->ending.by_us)
         return;
     if (r < 0) {
@@ -335,19 +336,19 @@ inmate_arrive(struct inmate *m, const struct birth_answer *a)
     if (m->worker.pid > 0)
         worker_kill(&m->worker);
     else
-        end(m);
+        process_end(m);
 }
 
 void
-inmate_doom(struct inmate *m)
+process_kill(struct worker_process *m)
 {
-    m->state = INMATE_DOOMED;
+    m->state = PROCESS_KILLED;
     worker_kill(&m->worker);
 }
 
 /* As "size resident shared ..." in pages; what is shared is of files. */
 uint64_t
-inmate_memory(const struct inmate *m)
+process_memory(const struct worker_process *m)
 {
     unsigned long long resident, shared;
     char path[64], text[256];
@@ -360,9 +361,9 @@ inmate_memory(const struct inmate *m)
 }
 
 static void
-look_at_memory(struct inmate *m, int64_t now)
+process_look_at_memory(struct worker_process *m, int64_t now)
 {
-    uint64_t used = inmate_memory(m);
+    uint64_t used = process_memory(m);
 
     m->at_ns = now + (int64_t)watch_pause_ms(used, m->memory_wall) * NS_PER_MS;
     if (used <= m->memory_wall)
@@ -372,14 +373,14 @@ look_at_memory(struct inmate *m, int64_t now)
 }
 
 void
-inmate_look(struct inmate *m, int64_t now)
+process_check(struct worker_process *m, int64_t now)
 {
     if (m->is_command) {
         m->at_ns = now + (int64_t)watch_look(&m->watch) * NS_PER_MS;
         return;
     }
-    if (m->state == INMATE_TAKEN) {
-        look_at_memory(m, now);
+    if (m->state == PROCESS_TAKEN) {
+        process_look_at_memory(m, now);
         return;
     }
     m->at_ns = 0;
@@ -390,16 +391,16 @@ inmate_look(struct inmate *m, int64_t now)
 
 /* --- for who has it */
 
-static struct inmate *
-inmate_of(const struct worker *w)
+static struct worker_process *
+process_of(const struct worker *w)
 {
-    return (struct inmate *)w;
+    return (struct worker_process *)w;
 }
 
 void
 worker_kill(struct worker *w)
 {
-    inmate_of(w)->ending.by_us = true;
+    process_of(w)->ending.by_us = true;
     if (w->pid_hfd >= 0)
         (void)syscall(SYS_pidfd_send_signal, w->pid_hfd, SIGKILL, NULL, 0);
 }
@@ -417,30 +418,30 @@ worker_signal(struct worker *w, int signal)
 void
 worker_reap(OWN struct worker *w, struct ending *ret)
 {
-    struct inmate *m = inmate_of(w);
+    struct worker_process *m = process_of(w);
 
-    establish(m);
+    process_establish(m);
     *ret = m->ending;
-    inmate_free(m);
+    process_free(m);
 }
 
 size_t
 worker_output(const struct worker *w, uint64_t at, char *to, size_t size,
               uint64_t *ret_at)
 {
-    return ring_copy(&inmate_of(w)->words, at, to, size, ret_at);
+    return ring_copy(&process_of(w)->words, at, to, size, ret_at);
 }
 
 uint64_t
 worker_output_end(const struct worker *w)
 {
-    return inmate_of(w)->words.end;
+    return process_of(w)->words.end;
 }
 
 void
 worker_use(const struct worker *w, struct worker_use *ret)
 {
-    const struct inmate *m = inmate_of(w);
+    const struct worker_process *m = process_of(w);
     struct cgroup_counters c;
 
     *ret = (struct worker_use){0};

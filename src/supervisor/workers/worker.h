@@ -1,8 +1,8 @@
 /* Workers: jailed processes that serve one session each, and the pool of those
  * that are ready before a session wants one.
  *
- * Births are the nursery's (birth.h): nothing here waits, whatever takes time
- * is told by an event.
+ * The spawner (spawner.h) starts the processes: nothing here waits, and results
+ * are reported by events.
  *
  * A worker runs `wasm-sandbox worker`. Its descriptors: 0 and 1 one socket for
  * lines of JSON-RPC, 2 a pipe for its last words, 3 a socket for records. When
@@ -22,15 +22,15 @@
 #include <sys/types.h>
 
 struct worker;
-struct workers;
+struct pool;
 
 enum { WORKER_WHY_BYTES = 256 };
 
-/* Called by workers_turn alone. */
-struct workers_events {
+/* Called by pool_turn alone. */
+struct pool_events {
     /* A worker can be taken. */
     void (*ready)(void *arg);
-    /* Births fail; they are tried again, ever less often, up to once in ten
+    /* Starts fail; they are tried again, ever less often, up to once in ten
      * seconds. For the log, and for whoever waits. */
     void (*failed)(void *arg, const char *why);
     /* A worker that somebody has is dead or could not be started: worker_reap
@@ -40,44 +40,43 @@ struct workers_events {
     void (*output)(void *arg, struct worker *w);
 };
 
-struct workers_config {
+struct pool_config {
     char *const *argv;  /* an absolute path, "worker", ...; ends with NULL */
     char *const *envp;  /* NULL: none */
     uint32_t idle;      /* how many are kept ready */
-    uint32_t births;    /* at most at a time; 0: 2 */
+    uint32_t starts;    /* at most at a time; 0: 2 */
     uint32_t threads;   /* of one worker; 0: 64 */
     bool compiles;      /* workers have a compiler beside them */
     struct list *pools; /* all of this process */
-    const struct workers_events *events;
+    const struct pool_events *events;
     void *arg;
 };
 
 /* `h` must outlive it; the config is copied, but for what its pointers point
  * to. The thread that calls this is the parent of all workers, which die when
- * it ends. The executable must call nursery_main for the argument "nursery". */
-int workers_new(const struct workers_config *c, const struct cgroup_host *h,
-                OWN struct workers **ret);
-/* Kills the nursery and all workers that are left, and removes their groups.
+ * it ends. The executable must call spawner_main for the argument "spawner". */
+int pool_new(const struct pool_config *c, const struct cgroup_host *h,
+             OWN struct pool **ret);
+/* Kills the spawner and all workers that are left, and removes their groups.
  * Those that were taken must have been reaped. NULL is fine. */
-void workers_free(OWN struct workers *p);
+void pool_free(OWN struct pool *p);
 
-/* Readable when workers_turn should be called; for epoll or poll. */
-int workers_hfd(const struct workers *p);
+/* Readable when pool_turn should be called; for epoll or poll. */
+int pool_hfd(const struct pool *p);
 /* Does what there is to do, calls events. */
-void workers_turn(struct workers *p);
+void pool_turn(struct pool *p);
 /* How many can be taken now, and how many are on their way. */
-uint32_t workers_ready(const struct workers *p);
-uint32_t workers_starting(const struct workers *p);
+uint32_t pool_ready(const struct pool *p);
+uint32_t pool_starting(const struct pool *p);
 
 /* A worker for a session, with its limits: `limit` has N_LIMITS, and the
  * kernel's for memory is memory and disk and what the worker itself takes.
- * Another birth begins. -EAGAIN: none is ready; events->ready will tell. Other
- * errors: the limits could not be set, and the worker is gone. */
-int workers_take(struct workers *p, const uint32_t *limit,
-                 OWN struct worker **ret);
+ * The start of another one begins. -EAGAIN: none is ready; events->ready will
+ * tell. Other errors: the limits could not be set, and the worker is gone. */
+int pool_take(struct pool *p, const uint32_t *limit, OWN struct worker **ret);
 
 /* Whoever was told -EAGAIN does not wait any more. */
-void workers_forget_want(struct workers *p);
+void pool_forget_want(struct pool *p);
 
 /* A program of the host in a jail of its own, as `limit` runs it. It has no
  * rpc and no state; its output goes to a ring. */
@@ -91,12 +90,12 @@ struct worker_command {
 /* The worker exists at once and starts in time; if it cannot, it `ended` and
  * its ending has the reason. -E2BIG, -ENOMEM; -EAGAIN: too many are starting.
  */
-int workers_run(struct workers *p, const struct worker_command *c,
-                OWN struct worker **ret);
+int pool_run(struct pool *p, const struct worker_command *c,
+             OWN struct worker **ret);
 
 struct worker {
-    pid_t pid;      /* 0: not born yet */
-    int pid_hfd;    /* -1: not born yet */
+    pid_t pid;      /* 0: not started yet */
+    int pid_hfd;    /* -1: not started yet */
     int rpc_hfd;    /* non-blocking; -1: a command */
     int state_hfd;  /* the same */
     void *user;     /* of whoever took it */

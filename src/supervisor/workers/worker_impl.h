@@ -5,7 +5,7 @@
 #include "base/os_time.h"
 #include "supervisor/common/ring.h"
 #include "supervisor/jail/watch.h"
-#include "supervisor/workers/birth.h"
+#include "supervisor/workers/spawner.h"
 #include "supervisor/workers/worker.h"
 
 enum {
@@ -18,20 +18,20 @@ struct handle {
     void (*ready)(struct handle *h);
 };
 
-enum inmate_state {
-    INMATE_ORDERED,
-    INMATE_BORN,   /* its runtime starts */
-    INMATE_READY,  /* can be taken */
-    INMATE_TAKEN,  /* somebody has it */
-    INMATE_DOOMED, /* the pool's to take down */
+enum process_state {
+    PROCESS_ORDERED,
+    PROCESS_STARTING, /* its runtime starts */
+    PROCESS_READY,    /* can be taken */
+    PROCESS_TAKEN,    /* somebody has it */
+    PROCESS_KILLED,   /* the pool's to take down */
 };
 
 /* A worker, with what is the pool's of it. */
-struct inmate {
+struct worker_process {
     struct worker worker; /* first */
-    struct workers *pool;
-    struct list link; /* in pool->inmates */
-    enum inmate_state state;
+    struct pool *pool;
+    struct list link; /* in pool->processes */
+    enum process_state state;
     bool is_command;
     uint64_t id;
     struct cgroup group;
@@ -42,7 +42,7 @@ struct inmate {
     struct handle on_pid, on_rpc, on_words, on_message;
     int words_hfd;
     struct ring words;
-    char line[LINE_BYTES]; /* what it has sent while it is born */
+    char line[LINE_BYTES]; /* what it has sent while it starts */
     size_t line_len;
 
     struct jail jail; /* of a command */
@@ -57,44 +57,44 @@ struct stale {
     struct cgroup group;
 };
 
-struct workers {
+struct pool {
     struct list link; /* in config.pools */
-    struct workers_config config;
+    struct pool_config config;
     const struct cgroup_host *host;
     int epoll_hfd, timer_hfd;
-    struct handle on_timer, on_nursery;
-    pid_t nursery; /* 0: there is none */
-    int nursery_hfd;
-    struct list inmates, stale;
+    struct handle on_timer, on_spawner;
+    pid_t spawner; /* 0: there is none */
+    int spawner_hfd;
+    struct list processes, stale;
     uint32_t n_ready, n_starting; /* workers */
     uint64_t next_id;
-    int64_t retry_ns;  /* no births before; 0: they may be */
+    int64_t retry_ns;  /* no starts before; 0: they may be */
     int64_t refill_ns; /* the same, as long as a worker is ready */
     uint32_t failures; /* in a row */
     bool had_success, is_wanted;
-    bool has_strays; /* perhaps: a nursery of ours died since we looked */
+    bool has_strays; /* perhaps: a spawner of ours died since we looked */
 };
 
 /* --- pool.c */
-int pool_watch(struct workers *p, int hfd, struct handle *h);
-void pool_unwatch(struct workers *p, int hfd);
+int pool_watch(struct pool *p, int hfd, struct handle *h);
+void pool_unwatch(struct pool *p, int hfd);
 /* A worker that nobody had was lost. */
-void pool_note_failure(struct workers *p, const char *why);
+void pool_note_failure(struct pool *p, const char *why);
 
 /* --- worker.c */
-OWN struct inmate *inmate_new(struct workers *p, bool is_command,
-                              size_t ring_bytes);
+OWN struct worker_process *process_new(struct pool *p, bool is_command,
+                                       size_t ring_bytes);
 /* With descriptors closed and the group removed, or left to the pool. */
-void inmate_free(OWN struct inmate *m);
-/* What the answer has is its. */
-void inmate_take_over(struct inmate *m, const struct birth_answer *a);
-/* It is born, or not. */
-void inmate_arrive(struct inmate *m, const struct birth_answer *a);
-/* Kills it; it is the pool's then. */
-void inmate_doom(struct inmate *m);
+void process_free(OWN struct worker_process *m);
+/* Moves pid, descriptors and group from the answer into m, which owns them. */
+void process_take_over(struct worker_process *m, const struct spawn_answer *a);
+/* The spawner has started it, or failed. */
+void process_arrive(struct worker_process *m, const struct spawn_answer *a);
+/* Kills a process that no session has; the pool reaps it. */
+void process_kill(struct worker_process *m);
 /* Memory of a worker's own, in bytes, that is in use. */
-uint64_t inmate_memory(const struct inmate *m);
-/* Its time has come. */
-void inmate_look(struct inmate *m, int64_t now);
+uint64_t process_memory(const struct worker_process *m);
+/* Checks its deadline or its memory. */
+void process_check(struct worker_process *m, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
-/* Orders to the nursery, and its answers with descriptors. */
-#include "supervisor/workers/birth.h"
+/* Orders to the spawner, and its answers with descriptors. */
+#include "supervisor/workers/spawner.h"
 
 #include "base/buf.h"
 #include "base/hfd.h"
@@ -12,14 +12,14 @@
 /* Room for descriptors beside a message. */
 union passed {
     struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int[N_BIRTH_HFDS]))];
+    char bytes[CMSG_SPACE(sizeof(int[N_SPAWN_HFDS]))];
 };
 
 /* --- one packet with descriptors */
 
 static int
-send_packet(int hfd, const void *p, size_t len, int flags, const int *hfds,
-            size_t n)
+spawn_send_packet(int hfd, const void *p, size_t len, int flags,
+                  const int *hfds, size_t n)
 {
     struct iovec v = {(void *)p, len};
     union passed c = {.bytes = {0}};
@@ -38,7 +38,8 @@ send_packet(int hfd, const void *p, size_t len, int flags, const int *hfds,
 
 /* Bytes, or -errno. */
 static ssize_t
-take_packet(int hfd, void *p, size_t size, int flags, int *hfds, size_t *ret_n)
+spawn_take_packet(int hfd, void *p, size_t size, int flags, int *hfds,
+                  size_t *ret_n)
 {
     struct iovec v = {p, size};
     union passed c;
@@ -65,7 +66,7 @@ take_packet(int hfd, void *p, size_t size, int flags, int *hfds, size_t *ret_n)
 /* --- orders */
 
 static uint32_t
-add_strings(struct buf *b, const char *const *list)
+spawn_add_strings(struct buf *b, const char *const *list)
 {
     uint32_t n = 0;
 
@@ -75,30 +76,31 @@ add_strings(struct buf *b, const char *const *list)
 }
 
 int
-birth_send_order(int hfd, struct birth_order *o, char *const *argv,
+spawn_send_order(int hfd, struct spawn_order *o, char *const *argv,
                  char *const *envp, const char *const *read)
 {
     struct buf b;
 
-    buf_init(&b, BIRTH_ORDER_BYTES);
+    buf_init(&b, SPAWN_ORDER_BYTES);
     buf_add(&b, o, sizeof *o);
-    o->n_argv = add_strings(&b, (const char *const *)argv);
-    o->n_envp = add_strings(&b, (const char *const *)envp);
-    o->n_read = add_strings(&b, read);
+    o->n_argv = spawn_add_strings(&b, (const char *const *)argv);
+    o->n_envp = spawn_add_strings(&b, (const char *const *)envp);
+    o->n_read = spawn_add_strings(&b, read);
     int r = b.error == -EFBIG ? -E2BIG : b.error;
-    if (r == 0 && (o->n_argv >= BIRTH_ARGS_MAX || o->n_envp >= BIRTH_ARGS_MAX ||
+    if (r == 0 && (o->n_argv >= SPAWN_ARGS_MAX || o->n_envp >= SPAWN_ARGS_MAX ||
                    o->n_read > READ_PATHS_MAX))
         r = -E2BIG;
     if (r == 0) {
         memcpy(b.p, o, sizeof *o);
-        r = send_packet(hfd, b.p, b.len, MSG_DONTWAIT, NULL, 0);
+        r = spawn_send_packet(hfd, b.p, b.len, MSG_DONTWAIT, NULL, 0);
     }
     buf_fini(&b);
     return r;
 }
 
 static const char *
-take_strings(const char *at, const char *end, uint32_t n, const char **list)
+spawn_take_strings(const char *at, const char *end, uint32_t n,
+                   const char **list)
 {
     for (uint32_t i = 0; i < n; i++) {
         const char *nul = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
@@ -110,50 +112,52 @@ take_strings(const char *at, const char *end, uint32_t n, const char **list)
 }
 
 int
-birth_take_order(int hfd, struct birth_orders *b)
+spawn_take_order(int hfd, struct spawn_request *b)
 {
-    int none[N_BIRTH_HFDS];
+    int none[N_SPAWN_HFDS];
     size_t n;
 
-    ssize_t len = take_packet(hfd, b->bytes, sizeof b->bytes, 0, none, &n);
+    ssize_t len =
+        spawn_take_packet(hfd, b->bytes, sizeof b->bytes, 0, none, &n);
     if (len <= 0)
         return len < 0 ? (int)len : -EPIPE;
     if ((size_t)len < sizeof b->o)
         return -EBADMSG;
     memcpy(&b->o, b->bytes, sizeof b->o);
-    if (b->o.n_argv >= BIRTH_ARGS_MAX || b->o.n_envp >= BIRTH_ARGS_MAX ||
+    if (b->o.n_argv >= SPAWN_ARGS_MAX || b->o.n_envp >= SPAWN_ARGS_MAX ||
         b->o.n_read > READ_PATHS_MAX)
         return -EBADMSG;
     const char *at = b->bytes + sizeof b->o, *end = b->bytes + len;
-    at = take_strings(at, end, b->o.n_argv, (const char **)b->argv);
-    at = take_strings(at, end, b->o.n_envp, (const char **)b->envp);
-    at = take_strings(at, end, b->o.n_read, b->read);
+    at = spawn_take_strings(at, end, b->o.n_argv, (const char **)b->argv);
+    at = spawn_take_strings(at, end, b->o.n_envp, (const char **)b->envp);
+    at = spawn_take_strings(at, end, b->o.n_read, b->read);
     return at ? 0 : -EBADMSG;
 }
 
 /* --- answers */
 
 int
-birth_send_answer(int hfd, const struct birth_answer *a)
+spawn_send_answer(int hfd, const struct spawn_answer *a)
 {
-    int hfds[N_BIRTH_HFDS];
+    int hfds[N_SPAWN_HFDS];
     size_t n = 0;
 
-    for (int i = 0; i < N_BIRTH_HFDS; i++)
+    for (int i = 0; i < N_SPAWN_HFDS; i++)
         if (a->hfd[i] >= 0)
             hfds[n++] = a->hfd[i];
-    return send_packet(hfd, a, sizeof *a, 0, hfds, n);
+    return spawn_send_packet(hfd, a, sizeof *a, 0, hfds, n);
 }
 
 int
-birth_take_answer(int hfd, struct birth_answer *ret)
+spawn_take_answer(int hfd, struct spawn_answer *ret)
 {
-    int hfds[N_BIRTH_HFDS];
+    int hfds[N_SPAWN_HFDS];
     size_t n, k = 0;
 
-    ssize_t len = take_packet(hfd, ret, sizeof *ret, MSG_DONTWAIT, hfds, &n);
+    ssize_t len =
+        spawn_take_packet(hfd, ret, sizeof *ret, MSG_DONTWAIT, hfds, &n);
     if (len == sizeof *ret)
-        for (int i = 0; i < N_BIRTH_HFDS; i++)
+        for (int i = 0; i < N_SPAWN_HFDS; i++)
             if (ret->hfd[i] >= 0)
                 ret->hfd[i] = k < n ? hfds[k++] : -1;
     while (k < n)
@@ -164,31 +168,31 @@ birth_take_answer(int hfd, struct birth_answer *ret)
 }
 
 void
-birth_drop_answer(struct birth_answer *a)
+spawn_drop_answer(struct spawn_answer *a)
 {
-    for (int i = 0; i < N_BIRTH_HFDS; i++)
+    for (int i = 0; i < N_SPAWN_HFDS; i++)
         hfd_closep(&a->hfd[i]);
 }
 
 /* --- the host */
 
 int
-birth_send_host(int hfd, const struct cgroup_host *h)
+spawn_send_host(int hfd, const struct cgroup_host *h)
 {
     int hfds[HIERARCHIES_MAX];
 
     for (int i = 0; i < h->n; i++)
         hfds[i] = h->hier[i].parent_hfd;
-    return send_packet(hfd, h, sizeof *h, 0, hfds, (size_t)h->n);
+    return spawn_send_packet(hfd, h, sizeof *h, 0, hfds, (size_t)h->n);
 }
 
 int
-birth_take_host(int hfd, struct cgroup_host *ret)
+spawn_take_host(int hfd, struct cgroup_host *ret)
 {
-    int hfds[N_BIRTH_HFDS];
+    int hfds[N_SPAWN_HFDS];
     size_t n;
 
-    ssize_t len = take_packet(hfd, ret, sizeof *ret, 0, hfds, &n);
+    ssize_t len = spawn_take_packet(hfd, ret, sizeof *ret, 0, hfds, &n);
     if (len != sizeof *ret || n != (size_t)ret->n)
         return len < 0 ? (int)len : -EBADMSG;
     for (int i = 0; i < ret->n; i++)

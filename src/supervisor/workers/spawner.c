@@ -1,5 +1,5 @@
-/* The nursery: a process that does nothing but births. */
-#include "supervisor/workers/birth.h"
+/* The spawner: a process that only starts others. */
+#include "supervisor/workers/spawner.h"
 
 #include "base/hfd.h"
 #include "base/own.h"
@@ -17,20 +17,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FIRST_HFD = 10 }; /* above those that newborns get */
+enum { FIRST_HFD = 10 }; /* above those that children get */
 
 /* --- inside */
 
-/* Standard output and error of what is born next. */
+/* Standard output and error of the next child. */
 static int
-lend_streams(struct birth_answer *a)
+spawner_lend_streams(struct spawn_answer *a)
 {
     int v[2];
 
     if (pipe2(v, O_CLOEXEC) < 0)
         return -errno;
     CLEANUP(hfd_closep) int child = v[1];
-    a->hfd[BIRTH_WORDS] = v[0];
+    a->hfd[SPAWN_WORDS] = v[0];
     if (fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 || dup2(child, 1) < 0 ||
         dup2(child, 2) < 0)
         return -errno;
@@ -38,26 +38,26 @@ lend_streams(struct birth_answer *a)
 }
 
 static void
-take_streams_back(void)
+spawner_take_streams_back(void)
 {
     (void)dup2(0, 1);
     (void)dup2(0, 2);
 }
 
 static void
-tell_jail(const struct jail *j, struct birth_answer *a)
+spawner_tell_jail(const struct jail *j, struct spawn_answer *a)
 {
     a->pid = j->pid > 0 ? j->pid : 0;
-    a->hfd[BIRTH_PID] = j->pid_hfd;
-    a->hfd[BIRTH_MESSAGE] = j->message_hfd;
-    a->hfd[BIRTH_GO] = j->go_hfd;
-    a->hfd[BIRTH_DISK] = j->disk_hfd;
-    a->hfd[BIRTH_PROC] = j->proc_hfd;
+    a->hfd[SPAWN_PID] = j->pid_hfd;
+    a->hfd[SPAWN_MESSAGE] = j->message_hfd;
+    a->hfd[SPAWN_GO] = j->go_hfd;
+    a->hfd[SPAWN_DISK] = j->disk_hfd;
+    a->hfd[SPAWN_PROC] = j->proc_hfd;
 }
 
 static void
-bear_command(const struct cgroup_host *h, struct birth_orders *b,
-             struct birth_answer *a)
+spawner_start_command(const struct cgroup_host *h, struct spawn_request *b,
+                      struct spawn_answer *a)
 {
     struct options o = {.command = b->argv};
     struct cgroup g;
@@ -71,35 +71,35 @@ bear_command(const struct cgroup_host *h, struct birth_orders *b,
         return;
     a->memory_wall = g.memory_wall;
     memcpy(a->group, g.name, sizeof a->group);
-    memcpy(&a->hfd[BIRTH_GROUP], g.dir_hfd, sizeof g.dir_hfd);
+    memcpy(&a->hfd[SPAWN_GROUP], g.dir_hfd, sizeof g.dir_hfd);
     (void)strcpy(a->where, "streams");
-    a->error = lend_streams(a);
+    a->error = spawner_lend_streams(a);
     if (a->error == 0) {
         a->error = jail_make(&j, &o, &g, true, a->where);
-        tell_jail(&j, a);
+        spawner_tell_jail(&j, a);
     }
-    take_streams_back();
+    spawner_take_streams_back();
 }
 
 static int
-serve_one(int hfd, const struct cgroup_host *h, struct birth_orders *b)
+spawner_serve_one(int hfd, const struct cgroup_host *h, struct spawn_request *b)
 {
-    struct birth_answer a = {0};
+    struct spawn_answer a = {0};
 
-    int r = birth_take_order(hfd, b);
+    int r = spawn_take_order(hfd, b);
     if (r < 0)
         return r;
     a.id = b->o.id;
     memset(a.hfd, 0xff, sizeof a.hfd);
-    (b->o.is_command ? bear_command : newborn_worker)(h, b, &a);
-    r = birth_send_answer(hfd, &a);
-    birth_drop_answer(&a);
+    (b->o.is_command ? spawner_start_command : child_start_worker)(h, b, &a);
+    r = spawn_send_answer(hfd, &a);
+    spawn_drop_answer(&a);
     return r;
 }
 
 /* Children get numbers up to 3: what we open must not have them. */
 static int
-move_up(int hfd)
+spawner_move_up(int hfd)
 {
     int up = fcntl(hfd, F_DUPFD_CLOEXEC, FIRST_HFD);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -115,7 +115,7 @@ move_up(int hfd)
 /* The supervisor as a process, or -errno. Its death before we asked for a
  * signal brings none, but has closed its socket. */
 static int
-stay_with_parent(int hfd)
+spawner_stay_with_parent(int hfd)
 {
     struct pollfd p = {.fd = hfd};
 
@@ -128,18 +128,18 @@ stay_with_parent(int hfd)
 }
 
 int
-nursery_main(void)
+spawner_main(void)
 {
-    struct birth_orders *b = malloc(sizeof *b);
+    struct spawn_request *b = malloc(sizeof *b);
     struct cgroup_host h;
-    int hfd = move_up(0);
+    int hfd = spawner_move_up(0);
 
-    if (!b || hfd < 0 || birth_take_host(hfd, &h) < 0)
+    if (!b || hfd < 0 || spawn_take_host(hfd, &h) < 0)
         return 1;
-    b->parent_hfd = stay_with_parent(hfd);
+    b->parent_hfd = spawner_stay_with_parent(hfd);
     if (b->parent_hfd < 0)
         return 1;
-    while (serve_one(hfd, &h, b) == 0)
+    while (spawner_serve_one(hfd, &h, b) == 0)
         ;
     free(b);
     return 0;
@@ -148,9 +148,9 @@ nursery_main(void)
 /* --- outside */
 
 static pid_t
-spawn(int hfd)
+spawner_spawn(int hfd)
 {
-    char name[] = "wasmsand-supervisor", word[] = "nursery";
+    char name[] = "wasmsand-supervisor", word[] = "spawner";
     char *const argv[] = {name, word, NULL}, *const envp[] = {NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -174,16 +174,16 @@ spawn(int hfd)
 }
 
 int
-nursery_start(const struct cgroup_host *h, pid_t *ret_pid, int *ret_hfd)
+spawner_start(const struct cgroup_host *h, pid_t *ret_pid, int *ret_hfd)
 {
     int v[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, v) < 0)
         return -errno;
     CLEANUP(hfd_closep) int theirs = v[1];
-    int r = birth_send_host(v[0], h);
+    int r = spawn_send_host(v[0], h);
     if (r == 0)
-        r = spawn(theirs);
+        r = spawner_spawn(theirs);
     if (r < 0) {
         close(v[0]);
         return r;

@@ -1,10 +1,10 @@
-/* The birth of a worker: a group, a process in namespaces of its own, its
+/* The start of a worker: a group, a process in namespaces of its own, its
  * descriptors; up to its exec.
  *
  * It begins as root of its user namespace, to open what the runtime needs and
  * to build its root; then it seals itself (seal.c). Until then it runs nothing
  * but our own program, and has read nothing from outside. */
-#include "supervisor/workers/birth.h"
+#include "supervisor/workers/spawner.h"
 
 #include "base/hfd.h"
 #include "base/os_signal.h"
@@ -23,8 +23,8 @@
 
 enum { GO_HFD = 4, FAIL_HFD, PARENT_HFD };
 
-/* What it shares with the nursery until its exec. */
-struct newborn {
+/* What it shares with the spawner until its exec. */
+struct child {
     char *const *argv, *const *envp;
     int rpc_hfd, words_hfd, state_hfd; /* its ends */
     int go_hfd, fail_hfd;
@@ -39,7 +39,7 @@ struct failure {
 /* --- in the child */
 
 static void
-say(const struct newborn *n, const char *where, int error)
+child_say(const struct child *n, const char *where, int error)
 {
     struct failure f = {.error = -error};
 
@@ -47,10 +47,10 @@ say(const struct newborn *n, const char *where, int error)
     (void)hfd_write_all(n->fail_hfd, &f, sizeof f);
 }
 
-/* All are above these numbers: see nursery_main. Nothing else stays open, not
- * even the other ends: the nursery's death must be seen. */
+/* All are above these numbers: see spawner_main. Nothing else stays open, not
+ * even the other ends: the spawner's death must be seen. */
 static bool
-place_descriptors(struct newborn *n)
+child_place_descriptors(struct child *n)
 {
     if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
         dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
@@ -66,7 +66,7 @@ place_descriptors(struct newborn *n)
 
 /* Its death before we asked for a signal brings none. */
 static bool
-has_parent(const struct newborn *n)
+child_has_parent(const struct child *n)
 {
     struct pollfd p = {.fd = n->parent_hfd, .events = POLLIN};
 
@@ -74,7 +74,7 @@ has_parent(const struct newborn *n)
 }
 
 static int
-become_worker(void)
+child_become_worker(void)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || setsid() < 0 ||
         sethostname("sandbox", 7) < 0 || unshare(CLONE_NEWCGROUP) < 0 ||
@@ -84,29 +84,29 @@ become_worker(void)
 }
 
 _Noreturn static void
-live(struct newborn *n)
+live(struct child *n)
 {
     char go;
 
     os_signal_reset_all();
-    if (!place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
+    if (!child_place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
         _exit(1);
-    int r = become_worker();
+    int r = child_become_worker();
     if (r < 0) {
-        say(n, "namespaces", r);
+        child_say(n, "namespaces", r);
         _exit(1);
     }
-    if (!has_parent(n))
+    if (!child_has_parent(n))
         _exit(1);
     (void)execve(n->argv[0], n->argv, n->envp);
-    say(n, n->argv[0], -errno);
+    child_say(n, n->argv[0], -errno);
     _exit(1);
 }
 
-/* --- in the nursery */
+/* --- in the spawner */
 
 static int
-fail(struct birth_answer *a, const char *where, int r)
+child_fail(struct spawn_answer *a, const char *where, int r)
 {
     (void)snprintf(a->where, sizeof a->where, "%s", where);
     return r;
@@ -114,21 +114,21 @@ fail(struct birth_answer *a, const char *where, int r)
 
 /* It waits until it is where it belongs. */
 static int
-bring_up(const struct cgroup *g, int go_hfd, struct birth_answer *a)
+child_bring_up(const struct cgroup *g, int go_hfd, struct spawn_answer *a)
 {
     int r = cgroup_move(g, a->pid);
 
     if (r < 0)
-        return fail(a, "cgroup.procs", r);
+        return child_fail(a, "cgroup.procs", r);
     r = jail_map_user(a->pid, true);
     if (r < 0)
-        return fail(a, "uid_map", r);
+        return child_fail(a, "uid_map", r);
     return hfd_write_all(go_hfd, "g", 1);
 }
 
 /* Until its exec, or the reason why there is none. */
 static int
-wait_for_exec(int fail_hfd, struct birth_answer *a)
+child_wait_for_exec(int fail_hfd, struct spawn_answer *a)
 {
     struct failure f;
 
@@ -136,50 +136,51 @@ wait_for_exec(int fail_hfd, struct birth_answer *a)
     if (n == 0)
         return 0;
     if (n != sizeof f)
-        return fail(a, "exec", -EIO);
+        return child_fail(a, "exec", -EIO);
     f.where[WHERE_BYTES - 1] = 0;
-    return fail(a, f.where, -f.error);
+    return child_fail(a, f.where, -f.error);
 }
 
 static int
-make(const struct cgroup *g, struct newborn *n, int go_hfd, OWN int fail_hfd,
-     struct birth_answer *a)
+child_make(const struct cgroup *g, struct child *n, int go_hfd,
+           OWN int fail_hfd, struct spawn_answer *a)
 {
-    const struct jail_birth b = {.birthplace = cgroup_birthplace(g),
+    const struct jail_start b = {.group_hfd = cgroup_start_hfd(g),
                                  .for_parent = true};
     CLEANUP(hfd_closep) int failed = fail_hfd;
 
-    int r = jail_clone(&b, &a->pid, &a->hfd[BIRTH_PID]);
+    int r = jail_clone(&b, &a->pid, &a->hfd[SPAWN_PID]);
     if (r < 0)
-        return fail(a, "clone3", r);
+        return child_fail(a, "clone3", r);
     if (!a->pid)
         live(n);
-    r = bring_up(g, go_hfd, a);
+    r = child_bring_up(g, go_hfd, a);
     hfd_closep(&n->fail_hfd);
-    return r < 0 ? r : wait_for_exec(failed, a);
+    return r < 0 ? r : child_wait_for_exec(failed, a);
 }
 
 static int
-with_pipes(const struct cgroup *g, struct newborn *n, struct birth_answer *a)
+child_with_pipes(const struct cgroup *g, struct child *n,
+                 struct spawn_answer *a)
 {
     int go[2], failed[2];
 
     if (pipe2(go, O_CLOEXEC) < 0)
-        return fail(a, "pipe", -errno);
+        return child_fail(a, "pipe", -errno);
     CLEANUP(hfd_closep) int go_child = go[0];
     CLEANUP(hfd_closep) int go_here = go[1];
     if (pipe2(failed, O_CLOEXEC) < 0)
-        return fail(a, "pipe", -errno);
+        return child_fail(a, "pipe", -errno);
     n->go_hfd = go_child;
     n->fail_hfd = failed[1];
-    int r = make(g, n, go_here, failed[0], a);
+    int r = child_make(g, n, go_here, failed[0], a);
     hfd_closep(&n->fail_hfd);
     return r;
 }
 
 /* Ours do not wait. */
 static int
-pair(int type, int *ret_here, int *ret_child)
+child_pair(int type, int *ret_here, int *ret_child)
 {
     int v[2];
 
@@ -191,7 +192,7 @@ pair(int type, int *ret_here, int *ret_child)
 }
 
 static int
-words(int *ret_here, int *ret_child)
+child_words(int *ret_here, int *ret_child)
 {
     int v[2];
 
@@ -203,40 +204,40 @@ words(int *ret_here, int *ret_child)
 }
 
 static int
-with_streams(const struct cgroup *g, struct birth_orders *b,
-             struct birth_answer *a)
+child_with_streams(const struct cgroup *g, struct spawn_request *b,
+                   struct spawn_answer *a)
 {
-    struct newborn n = {
+    struct child n = {
         .argv = b->argv, .envp = b->envp, .parent_hfd = b->parent_hfd};
     CLEANUP(hfd_closep) int rpc = -1;
     CLEANUP(hfd_closep) int state = -1;
     CLEANUP(hfd_closep) int last = -1;
 
-    int r = pair(SOCK_STREAM, &a->hfd[BIRTH_RPC], &rpc);
+    int r = child_pair(SOCK_STREAM, &a->hfd[SPAWN_RPC], &rpc);
     if (r == 0)
-        r = pair(SOCK_STREAM, &a->hfd[BIRTH_STATE], &state);
+        r = child_pair(SOCK_STREAM, &a->hfd[SPAWN_STATE], &state);
     if (r == 0)
-        r = words(&a->hfd[BIRTH_WORDS], &last);
+        r = child_words(&a->hfd[SPAWN_WORDS], &last);
     if (r < 0)
-        return fail(a, "socketpair", r);
+        return child_fail(a, "socketpair", r);
     n.rpc_hfd = rpc;
     n.state_hfd = state;
     n.words_hfd = last;
-    return with_pipes(g, &n, a);
+    return child_with_pipes(g, &n, a);
 }
 
 void
-newborn_worker(const struct cgroup_host *h, struct birth_orders *b,
-               struct birth_answer *ret)
+child_start_worker(const struct cgroup_host *h, struct spawn_request *b,
+                   struct spawn_answer *ret)
 {
     struct cgroup g;
 
     int r = cgroup_init(&g, h);
     if (r < 0) {
-        ret->error = fail(ret, "cgroup", r);
+        ret->error = child_fail(ret, "cgroup", r);
         return;
     }
     memcpy(ret->group, g.name, sizeof ret->group);
-    memcpy(&ret->hfd[BIRTH_GROUP], g.dir_hfd, sizeof g.dir_hfd);
-    ret->error = with_streams(&g, b, ret);
+    memcpy(&ret->hfd[SPAWN_GROUP], g.dir_hfd, sizeof g.dir_hfd);
+    ret->error = child_with_streams(&g, b, ret);
 }

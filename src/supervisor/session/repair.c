@@ -12,10 +12,10 @@
 
 enum { EVENTS_MAX = 100, TEXT_BYTES = 1280 };
 
-struct mend {
-    struct keeper_job job;
+struct repair {
+    struct store_job job;
     struct life *l;
-    /* of the keeper's thread until it is done */
+    /* of the store thread until it is done */
     struct store *store;
     struct store_event event;
     uint32_t n;
@@ -50,10 +50,10 @@ append_event(struct store *store, struct store_event e, const char *label,
     return r;
 }
 
-/* --- on the keeper's thread */
+/* --- on the store thread */
 
 static void
-put_event(struct mend *m, const char *path, const char *text)
+put_event(struct repair *m, const char *path, const char *text)
 {
     m->error = append_event(m->store, m->event, m->l->s->label, path, text);
 }
@@ -61,7 +61,7 @@ put_event(struct mend *m, const char *path, const char *text)
 static void
 on_finding(void *arg, const struct store_finding *f)
 {
-    struct mend *m = arg;
+    struct repair *m = arg;
     char text[TEXT_BYTES];
 
     (void)snprintf(text, sizeof text, "%s%s%s%s", f->path, *f->path ? ": " : "",
@@ -73,9 +73,9 @@ on_finding(void *arg, const struct store_finding *f)
 }
 
 static int
-run_repair(struct store *store, struct keeper_job *j)
+run_repair(struct store *store, struct store_job *j)
 {
-    struct mend *m = CONTAINER_OF(j, struct mend, job);
+    struct repair *m = CONTAINER_OF(j, struct repair, job);
     char text[64];
 
     m->store = store;
@@ -95,23 +95,24 @@ run_repair(struct store *store, struct keeper_job *j)
 static void
 load_again(struct life *l)
 {
-    if (l->mending || l->awaits_break || l->phase != LIFE_LOADING)
+    if (l->repair || l->awaits_break || l->phase != LIFE_LOADING)
         return;
     route_ask(l, ASK_LOAD, "state.load", NULL);
     records_load(l);
 }
 
 static void
-repair_done(struct keeper_job *j, int error)
+repair_done(struct store_job *j, int error)
 {
-    struct mend *m = CONTAINER_OF(j, struct mend, job);
+    struct repair *m = CONTAINER_OF(j, struct repair, job);
     struct life *l = m->l;
     struct supervisor *sv = l->s->sv;
 
-    l->mending = NULL;
+    l->repair = NULL;
     if (error == 0) {
-        say(sv, LEVEL_warn, "session %s: %u damaged: %s", l->s->id, m->n,
-            m->first);
+        say(sv, LEVEL_warn,
+            "session %s: repaired %u damaged records; the first: %s", l->s->id,
+            m->n, m->first);
         events_happened(sv);
     }
     if (l->phase == LIFE_DEAD)
@@ -125,35 +126,38 @@ repair_done(struct keeper_job *j, int error)
 }
 
 int
-mend_begin(struct life *l)
+repair_begin(struct life *l)
 {
-    bool can = l->phase == LIFE_LOADING && !l->was_mended;
-    struct mend *m = can ? calloc(1, sizeof *m) : NULL;
+    bool can = l->phase == LIFE_LOADING && !l->was_repaired;
+    struct repair *m = can ? calloc(1, sizeof *m) : NULL;
 
     if (!m)
         return -1;
-    *m = (struct mend){
-        .job = {.kind = KEEPER_WRITE, .run = run_repair, .done = repair_done},
+    *m = (struct repair){
+        .job = {.kind = STORE_JOB_WRITE,
+                .run = run_repair,
+                .done = repair_done},
         .l = l,
         .event = {.time_ms = time_wall_ms(),
                   .session = l->s->id,
                   .agent = l->s->agent,
                   .kind = session_state_names[SESSION_starting]}};
-    l->was_mended = l->awaits_break = true;
-    l->mending = m;
+    l->was_repaired = l->awaits_break = true;
+    l->repair = m;
     records_break_off(l);
-    keeper_post(l->s->sv->keeper, &m->job);
+    store_thread_post(l->s->sv->store_thread, &m->job);
     return 0;
 }
 
 void
-mend_broken_off(struct life *l)
+repair_broken_off(struct life *l)
 {
     l->awaits_break = false;
     load_again(l);
 }
 
-/* --- what the store found when it was opened, before there is a keeper */
+/* --- what the store found when it was opened, before there is a store_thread
+ */
 
 struct found {
     struct supervisor *sv;
@@ -197,7 +201,7 @@ on_found(void *arg, const struct store_finding *finding)
 }
 
 int
-mend_report(struct supervisor *sv, struct store *store)
+repair_report(struct supervisor *sv, struct store *store)
 {
     struct found f = {.sv = sv, .store = store};
     int r = store_begin(store, true);

@@ -4,7 +4,7 @@
  *
  * Lock: `lock` guards the lists and what is beside them; the store is the
  * thread's alone. */
-#include "store/keeper.h"
+#include "store/thread.h"
 
 #include "base/os_thread.h"
 #include "base/os_time.h"
@@ -19,9 +19,9 @@
 
 enum { INTERVAL_MS = 200, BYTES_MAX = 16 << 20 };
 
-struct keeper {
+struct store_thread {
     struct store *store;
-    struct keeper_config config;
+    struct store_thread_config config;
     pthread_t thread;
 
     pthread_mutex_t lock;
@@ -38,14 +38,14 @@ struct keeper {
     int64_t sync_at_ms; /* 0: all is durable */
 };
 
-static struct keeper_job *
-job_of(struct list *link)
+static struct store_job *
+store_thread_job_of(struct list *link)
 {
-    return CONTAINER_OF(link, struct keeper_job, link);
+    return CONTAINER_OF(link, struct store_job, link);
 }
 
 static void
-wake(struct keeper *k)
+store_thread_wake(struct store_thread *k)
 {
     uint64_t one = 1;
 
@@ -55,7 +55,7 @@ wake(struct keeper *k)
 /* --- on the thread */
 
 static void
-set_error(struct keeper *k, struct keeper_job *j, int error)
+store_thread_set_error(struct store_thread *k, struct store_job *j, int error)
 {
     j->error = error;
     if (error < 0)
@@ -64,7 +64,7 @@ set_error(struct keeper *k, struct keeper_job *j, int error)
 
 /* What fails leaves nothing, however much of it there was. */
 static int
-run_write(struct store *s, struct keeper_job *j)
+store_thread_run_write(struct store *s, struct store_job *j)
 {
     int r = op_begin(s);
 
@@ -72,52 +72,54 @@ run_write(struct store *s, struct keeper_job *j)
 }
 
 static void
-run_kind(struct keeper *k, struct list *jobs, bool reads)
+store_thread_run_kind(struct store_thread *k, struct list *jobs, bool reads)
 {
     LIST_FOR_EACH(it, jobs) {
-        struct keeper_job *j = job_of(it);
-        if ((j->kind == KEEPER_READ) != reads || (!reads && j->is_off))
+        struct store_job *j = store_thread_job_of(it);
+        if ((j->kind == STORE_JOB_READ) != reads || (!reads && j->is_off))
             continue;
-        set_error(k, j, reads ? j->run(k->store, j) : run_write(k->store, j));
+        store_thread_set_error(k, j,
+                               reads ? j->run(k->store, j)
+                                     : store_thread_run_write(k->store, j));
     }
 }
 
 /* Nothing of the transaction is there. */
 static void
-fail_writes(struct keeper *k, struct list *jobs, int error)
+store_thread_fail_writes(struct store_thread *k, struct list *jobs, int error)
 {
     LIST_FOR_EACH(it, jobs) {
-        struct keeper_job *j = job_of(it);
-        if (j->kind != KEEPER_READ && j->error >= 0 && !j->is_off)
-            set_error(k, j, error);
+        struct store_job *j = store_thread_job_of(it);
+        if (j->kind != STORE_JOB_READ && j->error >= 0 && !j->is_off)
+            store_thread_set_error(k, j, error);
     }
 }
 
 static unsigned
-count_kind(struct list *jobs, enum keeper_kind kind)
+store_thread_count_kind(struct list *jobs, enum store_job_kind kind)
 {
     unsigned n = 0;
 
     LIST_FOR_EACH(it, jobs)
-        n += job_of(it)->kind == kind;
+        n += store_thread_job_of(it)->kind == kind;
     return n;
 }
 
 /* As one transaction, those that are not off. */
 static void
-run_transaction(struct keeper *k, struct list *jobs, bool is_durable,
-                bool is_alone)
+store_thread_run_transaction(struct store_thread *k, struct list *jobs,
+                             bool is_durable, bool is_alone)
 {
     int r = store_begin(k->store, is_durable);
 
     if (r == 0) {
         k->store->is_alone = is_alone;
-        run_kind(k, jobs, false);
+        store_thread_run_kind(k, jobs, false);
         k->store->is_alone = false;
         r = store_end(k->store);
     }
     if (r < 0)
-        fail_writes(k, jobs, r);
+        store_thread_fail_writes(k, jobs, r);
     else if (is_durable)
         k->sync_at_ms = 0;
     else if (!k->sync_at_ms)
@@ -126,13 +128,13 @@ run_transaction(struct keeper *k, struct list *jobs, bool is_durable,
 
 /* Leaves on what failed for want of space and makes some; how many that is. */
 static unsigned
-pick_smaller(struct keeper *k, struct list *jobs)
+store_thread_pick_smaller(struct store_thread *k, struct list *jobs)
 {
     unsigned n = 0;
 
     LIST_FOR_EACH(it, jobs) {
-        struct keeper_job *j = job_of(it);
-        bool is_on = j->kind != KEEPER_READ && j->error == -ENOSPC &&
+        struct store_job *j = store_thread_job_of(it);
+        bool is_on = j->kind != STORE_JOB_READ && j->error == -ENOSPC &&
                      j->may_use_reserve && j->may_use_reserve(k->store, j);
         j->is_off = !is_on;
         n += is_on;
@@ -141,7 +143,7 @@ pick_smaller(struct keeper *k, struct list *jobs)
 }
 
 static void
-sync_now(struct keeper *k)
+store_thread_sync_now(struct store_thread *k)
 {
     int r = store_sync(k->store);
 
@@ -152,15 +154,15 @@ sync_now(struct keeper *k)
     k->doubt = r;
     memcpy(k->doubt_why, store_why(k->store), sizeof k->doubt_why);
     pthread_mutex_unlock(&k->lock);
-    wake(k);
+    store_thread_wake(k);
 }
 
 /* True if there is more to do. A failure ends it until the next jobs. */
 static bool
-do_upkeep(struct keeper *k)
+store_thread_do_upkeep(struct store_thread *k)
 {
     if (k->sync_at_ms && time_mono_ns() / NS_PER_MS >= k->sync_at_ms)
-        sync_now(k);
+        store_thread_sync_now(k);
     int r = store_checkpoint(k->store);
     if (r == 0)
         r = store_tidy(k->store, time_wall_ms());
@@ -176,11 +178,11 @@ do_upkeep(struct keeper *k)
 
 /* All upkeep first, which may give back what the reserve needs. */
 static int
-fill_reserve(struct keeper *k)
+store_thread_fill_reserve(struct store_thread *k)
 {
     if (!k->store->is_reserve_used)
         return 0;
-    while (do_upkeep(k))
+    while (store_thread_do_upkeep(k))
         ;
     return reserve_fill(k->store);
 }
@@ -188,31 +190,32 @@ fill_reserve(struct keeper *k)
 /* Jobs that make space are tried again with the reserve. While the reserve is
  * in use, no other job is tried. */
 static void
-run_writes(struct keeper *k, struct list *jobs, bool is_durable, bool is_alone)
+store_thread_run_writes(struct store_thread *k, struct list *jobs,
+                        bool is_durable, bool is_alone)
 {
-    int r = fill_reserve(k);
+    int r = store_thread_fill_reserve(k);
 
     if (r < 0)
-        fail_writes(k, jobs, r);
+        store_thread_fail_writes(k, jobs, r);
     else
-        run_transaction(k, jobs, is_durable, is_alone);
-    if (pick_smaller(k, jobs) && reserve_use(k->store))
-        run_transaction(k, jobs, is_durable, false);
+        store_thread_run_transaction(k, jobs, is_durable, is_alone);
+    if (store_thread_pick_smaller(k, jobs) && reserve_use(k->store))
+        store_thread_run_transaction(k, jobs, is_durable, false);
 }
 
 static void
-run_group(struct keeper *k, struct list *jobs)
+store_thread_run_group(struct store_thread *k, struct list *jobs)
 {
-    unsigned durable = count_kind(jobs, KEEPER_WRITE);
-    unsigned all = durable + count_kind(jobs, KEEPER_INTERVAL);
+    unsigned durable = store_thread_count_kind(jobs, STORE_JOB_WRITE);
+    unsigned all = durable + store_thread_count_kind(jobs, STORE_JOB_INTERVAL);
 
     if (all)
-        run_writes(k, jobs, durable > 0, all == 1);
-    run_kind(k, jobs, true);
+        store_thread_run_writes(k, jobs, durable > 0, all == 1);
+    store_thread_run_kind(k, jobs, true);
 }
 
 static void
-give_back(struct keeper *k, struct list *jobs)
+store_thread_give_back(struct store_thread *k, struct list *jobs)
 {
     pthread_mutex_lock(&k->lock);
     bool was_empty = list_is_empty(&k->finished);
@@ -223,12 +226,12 @@ give_back(struct keeper *k, struct list *jobs)
     pthread_cond_signal(&k->given);
     pthread_mutex_unlock(&k->lock);
     if (was_empty)
-        wake(k);
+        store_thread_wake(k);
 }
 
 /* Until there are jobs, or a time (0: any). */
 static void
-wait_for_jobs(struct keeper *k, int64_t until_ms)
+store_thread_wait_for_jobs(struct store_thread *k, int64_t until_ms)
 {
     struct timespec t = time_spec(until_ms * NS_PER_MS);
 
@@ -240,13 +243,14 @@ wait_for_jobs(struct keeper *k, int64_t until_ms)
 
 /* 1: jobs, 0: time for upkeep or to sync, -1: the end. */
 static int
-take(struct keeper *k, bool has_upkeep, struct list *ret_jobs)
+store_thread_take(struct store_thread *k, bool has_upkeep,
+                  struct list *ret_jobs)
 {
     int r;
 
     pthread_mutex_lock(&k->lock);
     while (list_is_empty(&k->waiting) && !k->is_ending && !has_upkeep) {
-        wait_for_jobs(k, k->sync_at_ms);
+        store_thread_wait_for_jobs(k, k->sync_at_ms);
         if (k->sync_at_ms && time_mono_ns() / NS_PER_MS >= k->sync_at_ms)
             break;
     }
@@ -258,30 +262,30 @@ take(struct keeper *k, bool has_upkeep, struct list *ret_jobs)
 }
 
 static void *
-keep(void *arg)
+store_thread_keep(void *arg)
 {
-    struct keeper *k = arg;
+    struct store_thread *k = arg;
     bool has_upkeep = true;
     struct list jobs;
     int r;
 
     list_init(&jobs);
-    while ((r = take(k, has_upkeep, &jobs)) >= 0) {
+    while ((r = store_thread_take(k, has_upkeep, &jobs)) >= 0) {
         if (r) {
-            run_group(k, &jobs);
-            give_back(k, &jobs);
+            store_thread_run_group(k, &jobs);
+            store_thread_give_back(k, &jobs);
         }
-        has_upkeep = do_upkeep(k);
+        has_upkeep = store_thread_do_upkeep(k);
     }
     if (k->sync_at_ms)
-        sync_now(k);
+        store_thread_sync_now(k);
     return NULL;
 }
 
 /* --- on the loop's thread */
 
 static int
-init_lock(struct keeper *k)
+store_thread_init_lock(struct store_thread *k)
 {
     pthread_condattr_t attr;
 
@@ -296,7 +300,7 @@ init_lock(struct keeper *k)
 }
 
 static void
-fini(struct keeper *k)
+store_thread_fini(struct store_thread *k)
 {
     pthread_mutex_destroy(&k->lock);
     pthread_cond_destroy(&k->posted);
@@ -306,12 +310,13 @@ fini(struct keeper *k)
 }
 
 int
-keeper_new(struct store *s, const struct keeper_config *c, struct keeper **ret)
+store_thread_new(struct store *s, const struct store_thread_config *c,
+                 struct store_thread **ret)
 {
     CLEANUP(store_freep) struct store *own = s;
-    struct keeper *k = calloc(1, sizeof *k);
+    struct store_thread *k = calloc(1, sizeof *k);
 
-    if (!k || init_lock(k)) {
+    if (!k || store_thread_init_lock(k)) {
         free(k);
         return -ENOMEM;
     }
@@ -323,9 +328,9 @@ keeper_new(struct store *s, const struct keeper_config *c, struct keeper **ret)
         k->config.bytes_max = BYTES_MAX;
     list_init(&k->waiting);
     list_init(&k->finished);
-    int r = os_thread_start(&k->thread, keep, k);
+    int r = os_thread_start(&k->thread, store_thread_keep, k);
     if (r < 0) {
-        fini(k);
+        store_thread_fini(k);
         return r;
     }
     *ret = k;
@@ -333,7 +338,7 @@ keeper_new(struct store *s, const struct keeper_config *c, struct keeper **ret)
 }
 
 void
-keeper_post(struct keeper *k, struct keeper_job *j)
+store_thread_post(struct store_thread *k, struct store_job *j)
 {
     j->error = 0;
     j->why[0] = 0;
@@ -347,13 +352,13 @@ keeper_post(struct keeper *k, struct keeper_job *j)
 }
 
 bool
-keeper_is_full(const struct keeper *k)
+store_thread_is_full(const struct store_thread *k)
 {
     return k->bytes >= k->config.bytes_max;
 }
 
 static void
-tell_doubt(struct keeper *k)
+store_thread_tell_doubt(struct store_thread *k)
 {
     char why[STORE_WHY_BYTES];
 
@@ -367,7 +372,7 @@ tell_doubt(struct keeper *k)
 }
 
 void
-keeper_drain(struct keeper *k)
+store_thread_drain(struct store_thread *k)
 {
     struct list jobs;
 
@@ -376,17 +381,17 @@ keeper_drain(struct keeper *k)
     list_move(&k->finished, &jobs);
     pthread_mutex_unlock(&k->lock);
     while (!list_is_empty(&jobs)) {
-        struct keeper_job *j = job_of(jobs.next);
+        struct store_job *j = store_thread_job_of(jobs.next);
         list_remove(&j->link);
         k->n_jobs--;
         k->bytes -= j->bytes;
         j->done(j, j->error);
     }
-    tell_doubt(k);
+    store_thread_tell_doubt(k);
 }
 
 static void
-wait_for_given(struct keeper *k)
+store_thread_wait_for_given(struct store_thread *k)
 {
     pthread_mutex_lock(&k->lock);
     while (list_is_empty(&k->finished))
@@ -395,19 +400,19 @@ wait_for_given(struct keeper *k)
 }
 
 void
-keeper_free(struct keeper *k)
+store_thread_free(struct store_thread *k)
 {
     if (!k)
         return;
     while (k->n_jobs) {
-        wait_for_given(k);
-        keeper_drain(k);
+        store_thread_wait_for_given(k);
+        store_thread_drain(k);
     }
     pthread_mutex_lock(&k->lock);
     k->is_ending = true;
     pthread_cond_signal(&k->posted);
     pthread_mutex_unlock(&k->lock);
     pthread_join(k->thread, NULL);
-    tell_doubt(k);
-    fini(k);
+    store_thread_tell_doubt(k);
+    store_thread_fini(k);
 }
