@@ -1,6 +1,7 @@
 /* What is done on a sandbox while others have the turn: jobs that hold it, and
  * errands to the thread that runs it. */
-#include "lib/lib.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <stdatomic.h>

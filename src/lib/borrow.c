@@ -2,10 +2,11 @@
  *
  * The shell is asked what it has, and told what to have; after the command it
  * is told to have its own again. All three are one for a roll-back. */
-#include "lib/env.h"
-
 #include "kernel/kernel.h"
 #include "lib/command.h"
+#include "lib/env.h"
+#include "lib/error.h"
+#include "lib/shell.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,10 +3,13 @@
  * A call belongs to two: the process that waits for it, and the host that is to
  * answer. Whichever goes last frees it. `lock` is taken before all others:
  * while it is held and `sb` is set, the sandbox stays. */
-#include "lib/lib.h"
+#include "lib/call.h"
 
 #include "kernel/hostcall.h"
 #include "kernel/kernel.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/skeleton.h"
 #include "tree/tree.h"
 
 #include <errno.h>

@@ -3,6 +3,9 @@
 
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,6 +7,9 @@
 #include "kernel/cred.h"
 #include "kernel/kernel.h"
 #include "lib/command.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
 #include "lib/user.h"
 
 #include <errno.h>

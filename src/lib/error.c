@@ -1,9 +1,10 @@
 /* Error objects. */
-#include "lib/lib.h"
+#include "lib/error.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The errno's name, and what the format says. */

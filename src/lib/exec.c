@@ -1,9 +1,11 @@
 /* wsand_exec: one program, with the host's descriptors. */
-#include "lib/lib.h"
-
 #include "kernel/hostfile.h"
 #include "kernel/kernel.h"
 #include "kernel/tty.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/sized.h"
+#include "lib/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,10 @@
 #include "base/base64.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
-#include "lib/lib.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 #include "lib/shell_script.h"
+#include "lib/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

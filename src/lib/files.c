@@ -3,11 +3,14 @@
  * All file functions act as root inside; what they make belongs to the user
  * that programs run as. Nothing runs in the sandbox meanwhile. */
 #include "lib/files.h"
-#include "lib/user.h"
 
 #include "kernel/file.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 #include "lib/shell.h"
+#include "lib/sized.h"
+#include "lib/user.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define LIB_FILES_H
 
 #include "kernel/kernel.h"
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 
 /* A path and where it begins. Not to be copied: `at` points to `base`. */
 struct file_at {

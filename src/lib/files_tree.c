@@ -2,6 +2,7 @@
 #include "lib/files.h"
 
 #include "base/vec.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 /* wsand_freeze: from a program that gives itself up in sys.next to a module
  * that begins there. Used when root images are built. */
-#include "lib/lib.h"
-
 #include "base/hfd.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>

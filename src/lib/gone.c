@@ -3,7 +3,9 @@
 
 #include "base/buf.h"
 #include "kernel/kernel.h"
+#include "lib/error.h"
 #include "lib/process.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* Commands that were run: a persistent map, so that copies cost nothing. */
 #include "lib/history.h"
 
-#include "lib/lib.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Host files mapped for reading, and what tells them from others. */
-#include "lib/lib.h"
+#include "lib/hostmap.h"
 
 #include "base/os_time.h"
 

@@ -1,5 +1,5 @@
 /* Mail to a sandbox. */
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 
 void
 mailbox_init(struct mailbox *box)

@@ -1,7 +1,10 @@
 /* The memory without which the shell does not start. It depends on the root
  * image, so it is measured: by a command that does nothing, in a sandbox of its
  * own, when a small limit is asked for. */
-#include "lib/lib.h"
+#include "lib/runtime.h"
+
+#include "lib/error.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 

@@ -1,13 +1,18 @@
 /* The mounts of a sandbox, in this order, which its forks repeat: system file
  * systems, the folders that may be written, those of the host's asking. */
-#include "lib/files.h"
-#include "lib/lib.h"
+#include "lib/mounts.h"
 
 #include "kernel/kernel.h"
 #include "kernel/vfs/devfs.h"
 #include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/error.h"
+#include "lib/files.h"
+#include "lib/options.h"
+#include "lib/sandbox.h"
+#include "lib/skeleton.h"
+#include "lib/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>

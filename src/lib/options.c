@@ -1,5 +1,7 @@
 /* The options of a sandbox, kept for its forks and for status. */
-#include "lib/lib.h"
+#include "lib/options.h"
+
+#include "lib/call.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* The poller: one thread that waits for all alarms of a pool. */
-#include "lib/pool.h"
-
 #include "base/os_thread.h"
 #include "base/own.h"
+#include "lib/pool.h"
 
 #include <errno.h>
 #include <poll.h>

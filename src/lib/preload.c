@@ -2,10 +2,11 @@
  *
  * Each inode that is a program gets its compiled code, as it would when it is
  * first run; all sandboxes share these inodes. */
-#include "lib/lib.h"
+#include "lib/runtime.h"
 
 #include "base/hfd.h"
 #include "engine/engine.h"
+#include "lib/error.h"
 #include "tree/image.h"
 
 #include <errno.h>

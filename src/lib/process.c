@@ -7,6 +7,8 @@
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "kernel/tty.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,9 +2,13 @@
 #ifndef LIB_PROCESS_H
 #define LIB_PROCESS_H
 
+#include "wasmsand.h"
+
 #include "base/list.h"
+#include "base/own.h"
 #include "kernel/wait.h"
-#include "lib/lib.h"
+
+#include <pthread.h>
 
 struct capture;
 struct file;
@@ -42,5 +46,22 @@ struct process {
 
 /* How many bytes of output the caller takes now. */
 size_t process_window(const struct process *p);
+
+struct processes {
+    pthread_mutex_t lock;       /* see struct process; none is taken under it */
+    struct list running, ended; /* the oldest first */
+    /* Of the sandbox's thread. */
+    size_t n_ended;
+    uint64_t last_id;
+    bool is_due;          /* one may have ended, or bytes can be moved */
+    struct waiter on_end; /* where init is told of ends */
+};
+
+void processes_init(struct processes *ps);
+/* Kills all; nobody will hear more of them. */
+void processes_end(struct wsand_sandbox *sb);
+void processes_fini(struct processes *ps);
+/* Between the turns of programs: moves bytes, notes ends. */
+void processes_turn(struct wsand_sandbox *sb);
 
 #endif

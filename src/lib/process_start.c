@@ -6,6 +6,11 @@
 #include "kernel/pipe.h"
 #include "kernel/tty.h"
 #include "lib/env.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
+#include "lib/sized.h"
+#include "lib/terminal.h"
 #include "lib/user.h"
 
 #include <errno.h>

@@ -1,11 +1,14 @@
 /* wsand_run: one command of the user, with what is for it alone. */
-#include "lib/command.h"
-#include "lib/env.h"
-#include "lib/history.h"
-#include "lib/trace.h"
-
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
+#include "lib/command.h"
+#include "lib/env.h"
+#include "lib/error.h"
+#include "lib/history.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
+#include "lib/sized.h"
+#include "lib/trace.h"
 
 #include <errno.h>
 #include <stdatomic.h>

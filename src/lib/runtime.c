@@ -1,14 +1,19 @@
 /* The runtime: one engine. */
-#include "lib/lib.h"
+#include "lib/runtime.h"
 
 #include "base/version.h"
 #include "engine/engine.h"
+#include "lib/error.h"
+#include "lib/hostmap.h"
+#include "lib/sized.h"
+#include "lib/skeleton.h"
 #include "tree/image.h"
 #include "tree/inode.h"
 #include "tree/tree.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,11 +4,14 @@
  * working folder, open files. Both are noted at a checkpoint, and put back
  * after a command was killed. */
 #include "lib/shell.h"
-#include "lib/user.h"
 
 #include "engine/engine.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/skeleton.h"
+#include "lib/user.h"
 #include "tree/image.h"
 #include "tree/inode.h"
 #include "tree/tree.h"

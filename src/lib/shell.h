@@ -3,7 +3,7 @@
 #define LIB_SHELL_H
 
 #include "kernel/resident.h"
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 #include "lib/shell_pages.h"
 
 #include <stdbool.h>
@@ -51,5 +51,10 @@ int shell_checkpoint(struct shell *sh);
 void shell_undo(struct shell *sh);
 /* Its machine is gone: the task gets the state of the last checkpoint. */
 void shell_roll_back(struct shell *sh);
+
+/* The shell's working folder, as the last command that has ended left it;
+ * without a shell, the one that it will begin in. Borrowed. */
+int shell_folder(struct wsand_sandbox *sb, struct vnode *ret);
+void shell_free(OWN struct shell *sh); /* NULL is fine */
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "kernel/machine.h"
-#include "lib/lib.h"
+#include "lib/runtime.h"
 
 #include <errno.h>
 #include <stdatomic.h>

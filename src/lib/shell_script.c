@@ -9,6 +9,9 @@
 #include "kernel/kernel.h"
 #include "lib/command.h"
 #include "lib/env.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define LIB_SHELL_SCRIPT_H
 
 #include "base/buf.h"
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 
 struct shell_script {
     int status;       /* $? */

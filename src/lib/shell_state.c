@@ -2,6 +2,8 @@
 #include "lib/shell_state.h"
 
 #include "kernel/kernel.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* Structures of the header that begin with their size: a caller may have been
  * compiled with an older or a newer version of them. */
-#include "lib/lib.h"
+#include "lib/sized.h"
+
+#include "lib/error.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A tree with the usual folders, from skeleton.def. */
-#include "lib/lib.h"
+#include "lib/skeleton.h"
 
 #include "tree/tree.h"
 

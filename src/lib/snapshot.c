@@ -6,7 +6,11 @@
 #include "kernel/kernel.h"
 #include "kernel/vfs/exchange.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/error.h"
 #include "lib/history.h"
+#include "lib/process.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define LIB_SNAPSHOT_H
 
 #include "lib/gone.h"
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 #include "lib/shell_state.h"
 #include "tree/tree.h"
 
@@ -41,5 +41,24 @@ int snapshot_check_limit(const struct wsand_sandbox *sb,
  * s is freed then. */
 int snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s,
                  uint64_t *ret_id, struct wsand_error *err);
+
+/* The state of sb, which is checkpointed. */
+int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
+void snapshot_free(OWN struct snapshot *s); /* NULL is fine */
+void snapshots_free(struct wsand_sandbox *sb);
+/* The files in the n-th mount (0: the root), or NULL. */
+const struct tree *snapshot_tree(const struct snapshot *s, size_t mount);
+/* Its root gets a clone of t, and it has no shell. */
+int snapshot_set_files(struct snapshot *s, const struct tree *t);
+/* Ends all processes of sb, which gets the files of the root and the shell of
+ * `from`. On an error nothing has changed. */
+int snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
+                     struct wsand_error *err);
+/* Ends all processes of sb, which gets the state s. On an error before that,
+ * nothing has changed. */
+int snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
+                     struct wsand_error *err);
+/* Gives sb, which has no shell, the shell of s (if it has one). */
+int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 
 #endif

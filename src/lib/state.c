@@ -5,9 +5,12 @@
 #include "base/buf.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/error.h"
 #include "lib/export.h"
 #include "lib/history.h"
+#include "lib/sandbox.h"
 #include "lib/shell_script.h"
+#include "lib/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

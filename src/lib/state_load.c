@@ -6,9 +6,13 @@
 #include "base/vec.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/error.h"
 #include "lib/export.h"
 #include "lib/history.h"
 #include "lib/place.h"
+#include "lib/sandbox.h"
+#include "lib/skeleton.h"
+#include "lib/snapshot.h"
 #include "tree/image.h"
 #include "tree/tree_records.h"
 

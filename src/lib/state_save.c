@@ -5,6 +5,10 @@
 #include "base/buf.h"
 #include "kernel/kernel.h"
 #include "lib/history.h"
+#include "lib/sandbox.h"
+#include "lib/shell.h"
+#include "lib/skeleton.h"
+#include "lib/snapshot.h"
 #include "tree/image.h"
 #include "tree/tree_records.h"
 

@@ -1,9 +1,9 @@
 /* wsand_status: what a sandbox uses, and what it may use. */
-#include "lib/lib.h"
-
 #include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
+#include "lib/sandbox.h"
+#include "lib/sized.h"
 
 int
 wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,

@@ -5,7 +5,7 @@
  *
  * Bytes are moved between the turns of the programs only: a typed ^C can end
  * one, which must not be in the middle of a call on the terminal. */
-#include "lib/lib.h"
+#include "lib/terminal.h"
 
 #include "kernel/kernel.h"
 #include "kernel/tty.h"

@@ -1,7 +1,7 @@
 /* Turns, jobs, and the time of background processes. */
-#include "lib/lib.h"
-
 #include "kernel/kernel.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 #include "lib/shell.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
 #include "lib/user.h"
 
 #include "kernel/cred.h"
+#include "lib/error.h"
+#include "lib/sandbox.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef LIB_USER_H
 #define LIB_USER_H
 
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 
 struct user {
     const char *name, *home;

@@ -1,6 +1,5 @@
 /* What tells host files from one another: not part of the public header. */
-#include "lib/lib.h"
-
+#include "lib/hostmap.h"
 #include "test.h"
 
 #include <errno.h>

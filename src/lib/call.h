@@ -1,0 +1,26 @@
+/* Functions of the host that are commands inside. */
+#ifndef LIB_CALL_H
+#define LIB_CALL_H
+
+#include "wasmsand.h"
+
+#include "base/own.h"
+
+#include <stdint.h>
+
+struct hostcall;
+struct task;
+struct tree;
+
+/* Puts them into a tree, as programs. */
+int commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
+                 struct wsand_error *err);
+/* -EINVAL: one has no function, or a name that no program can have. */
+int commands_check(const struct wsand_options *o, struct wsand_error *err);
+int commands_copy(struct wsand_options *to, const struct wsand_options *from);
+void commands_free(struct wsand_options *o);
+/* As kernel->host_call, with a sandbox. */
+int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
+                       OWN struct hostcall **ret);
+
+#endif

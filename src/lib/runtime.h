@@ -1,0 +1,56 @@
+/* The runtime that sandboxes share: the engine, threads, the root image, the
+ * shell. */
+#ifndef LIB_RUNTIME_H
+#define LIB_RUNTIME_H
+
+#include "wasmsand.h"
+
+#include "base/own.h"
+#include "kernel/machine.h"
+#include "lib/pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct image;
+
+/* The shell that sandboxes start with (shell.c), made at its first use. */
+struct shell_image {
+    pthread_mutex_t lock;
+    struct program *program;
+    uint8_t *memory; /* of an instance that has not run, from live_from on */
+    uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
+    _Atomic uint32_t n_live; /* shells that have a machine */
+    _Atomic uint32_t n_runs; /* files with pages of shells (shell_pages.c) */
+    _Atomic uint64_t least_bytes; /* of memory (minimum.c); 0: not known */
+    uint8_t hash[32];             /* of the program, when it was first needed */
+    bool has_hash;
+};
+
+struct wsand_runtime {
+    struct engine *engine;
+    struct pool pool;
+    struct shell_image shell;
+    struct image *image; /* NULL: none */
+    struct host_file image_file;
+    /* Of the file, made under shell.lock when it is first needed. */
+    uint8_t image_hash[32];
+    bool has_image_hash;
+};
+
+/* preload.c: loads the programs of the root image; there are no others then. */
+int runtime_close(struct wsand_runtime *rt, struct wsand_error *err);
+/* runtime.c: as machine_ops.load, waiting for what is being compiled. */
+int runtime_load(struct wsand_runtime *rt, const struct program_source *src,
+                 OWN struct program **ret, char *why, size_t why_size);
+
+/* minimum.c: -EINVAL: the shell needs more memory than that. */
+int minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
+                  struct wsand_error *err);
+
+/* shell.c: loads the program of all shells. -ENOEXEC: the image has none. */
+int shell_image_load(struct wsand_runtime *rt);
+void shell_image_fini(struct shell_image *si);
+
+#endif

@@ -1,0 +1,64 @@
+/* A sandbox: a kernel, a shell and their state, used by one call at a time. */
+#ifndef LIB_SANDBOX_H
+#define LIB_SANDBOX_H
+
+#include "wasmsand.h"
+
+#include "base/list.h"
+#include "base/own.h"
+#include "kernel/limits.h"
+#include "lib/gone.h"
+#include "lib/mail.h"
+#include "lib/process.h"
+#include "lib/runtime.h"
+#include "lib/turn.h"
+
+#include <stdio.h>
+
+struct history;
+struct shell;
+struct snapshot;
+struct tree;
+struct vnode;
+
+struct wsand_sandbox {
+    struct wsand_runtime *runtime;
+    struct turn turn; /* guards what follows, where nothing else is said */
+    struct mailbox mailbox;
+    struct processes processes;
+    struct kernel *kernel;
+    struct wsand_options options; /* its own copies; without programs */
+    struct shell *shell;          /* NULL: not used yet */
+    struct outcome *outcome;      /* of the command that runs, or NULL */
+    struct snapshot *initial;     /* the state it began with */
+    struct list snapshots;        /* the oldest first */
+    size_t n_snapshots;
+    uint64_t snapshot_bytes; /* that they keep, beside the newest */
+    uint64_t last_snapshot;  /* id */
+    struct history *history;
+    struct gone gone; /* that the state it was copied or restored from had */
+    struct snapshot *recorded; /* last wsand_state_changes, or NULL */
+    bool has_script;           /* a script of that shell was among it */
+    bool was_hit[LIMIT_COUNT]; /* by a command, during a file function */
+    FILE *strace;
+    _Atomic uint64_t pending_signals; /* bit n: signal n */
+    _Atomic bool window_changed, is_cancelled;
+};
+
+/* Sends what wsand_signal has asked for to the current run. */
+void sandbox_send_pending(struct wsand_sandbox *sb);
+/* Has wsand_cancel been called in this turn, or the sandbox closed? */
+bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
+/* Is it being freed? */
+bool sandbox_is_closed(const struct wsand_sandbox *sb);
+
+/* A fork with the files of t in its root, and no shell; t NULL: with the files
+ * as they are, and the shell of the last checkpoint. */
+int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
+                  OWN struct wsand_sandbox **ret, struct wsand_error *err);
+
+/* The folder at an absolute path, as root finds it. */
+int sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
+                        struct vnode *ret);
+
+#endif

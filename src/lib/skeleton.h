@@ -1,0 +1,22 @@
+/* The folders and files of a sandbox without a root image. */
+#ifndef LIB_SKELETON_H
+#define LIB_SKELETON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct attr;
+struct tree;
+
+int skeleton_fill(struct tree *t, int64_t now_ns);
+/* Makes the folders that `path` needs (a->uid's) and puts a file there. */
+int skeleton_put_file(struct tree *t, const char *path, const void *data,
+                      size_t len, const struct attr *a, int64_t now_ns,
+                      uint64_t *ret_ino);
+/* The inode at an absolute path without links; 0: there is none. */
+uint64_t skeleton_find(const struct tree *t, const char *path);
+/* One more name for an inode. */
+int skeleton_link(struct tree *t, const char *path, uint64_t ino,
+                  int64_t now_ns);
+
+#endif
