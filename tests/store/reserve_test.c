@@ -1,5 +1,5 @@
 /* A store on a disk that is full: jobs that make space use its reserve. */
-#include "store/keeper.h"
+#include "store/thread.h"
 
 #include "../unit/test.h"
 #include "disk.h"
@@ -22,14 +22,14 @@ enum {
 
 struct full {
     struct world w;
-    struct keeper *k;
+    struct store_thread *k;
     int hfd;
     char reserve[96];
     unsigned n_large, n_files; /* of the session "a" */
 };
 
 struct job {
-    struct keeper_job job;
+    struct store_job job;
     struct full *full;
     int (*write)(struct store *s, struct full *f);
     bool may_use;
@@ -38,7 +38,7 @@ struct job {
 };
 
 static int
-job_run(struct store *s, struct keeper_job *j)
+job_run(struct store *s, struct store_job *j)
 {
     struct job *job = (struct job *)j;
 
@@ -46,7 +46,7 @@ job_run(struct store *s, struct keeper_job *j)
 }
 
 static void
-job_done(struct keeper_job *j, int error)
+job_done(struct store_job *j, int error)
 {
     struct job *job = (struct job *)j;
 
@@ -55,7 +55,7 @@ job_done(struct keeper_job *j, int error)
 }
 
 static bool
-job_may_use(struct store *s, struct keeper_job *j)
+job_may_use(struct store *s, struct store_job *j)
 {
     (void)s;
     return ((struct job *)j)->may_use;
@@ -66,7 +66,7 @@ static struct job
 full_do(struct full *f, int (*write)(struct store *s, struct full *f),
         bool may_use)
 {
-    struct job job = {.job = {.kind = KEEPER_WRITE,
+    struct job job = {.job = {.kind = STORE_JOB_WRITE,
                               .run = job_run,
                               .done = job_done,
                               .may_use_reserve = job_may_use},
@@ -75,10 +75,10 @@ full_do(struct full *f, int (*write)(struct store *s, struct full *f),
                       .may_use = may_use};
     uint64_t count;
 
-    keeper_post(f->k, &job.job);
+    store_thread_post(f->k, &job.job);
     while (!job.is_done) {
         CHECK_EQ(read(f->hfd, &count, sizeof count), sizeof count);
-        keeper_drain(f->k);
+        store_thread_drain(f->k);
     }
     return job;
 }
@@ -180,16 +180,16 @@ reserve_size(const struct full *f)
 static void
 full_start(struct full *f)
 {
-    const struct keeper_config c = {.wake_hfd = f->hfd};
+    const struct store_thread_config c = {.wake_hfd = f->hfd};
 
-    CHECK_EQ(keeper_new(STEAL(f->w.s), &c, &f->k), 0);
+    CHECK_EQ(store_thread_new(STEAL(f->w.s), &c, &f->k), 0);
 }
 
-/* Another keeper goes on with what is there. */
+/* Another thread goes on with what is there. */
 static void
 full_reopen(struct full *f)
 {
-    keeper_free(f->k);
+    store_thread_free(f->k);
     world_reopen(&f->w);
     full_start(f);
 }
@@ -221,7 +221,7 @@ full_init(struct full *f)
 static void
 full_fini(struct full *f)
 {
-    keeper_free(f->k);
+    store_thread_free(f->k);
     close(f->hfd);
     world_fini(&f->w);
     disk_fini();
