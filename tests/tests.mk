@@ -18,7 +18,7 @@ check-long: ## what does not fit into check
 	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
 .PHONY: check quick check-long
 
-# Unit tests, one program each: base and kernel; records and trees; the engine
+# Unit tests, one program each: base, kernel and host; records and trees; the engine
 # over a fake kernel; the supervisor; the store. Always with sanitizers. The allocator that
 # counts live objects and fails on demand is wrapped around our objects alone,
 # so they are joined first.
@@ -31,7 +31,7 @@ store_unit_src := $(wildcard tests/store/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
-build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) \
+build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) $(HOST) \
   src/rpc/relief.c $(unit_src)) build/sources
 build/unit-tree.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(TREE) \
   $(tree_unit_src) $(harness))

@@ -6,6 +6,7 @@
 #include "lib/export.h"
 
 #include "base/base64.h"
+#include "host/tar.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
@@ -169,7 +170,7 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
     if (r == 0)
         r = base_tree(sb->runtime, &base);
     if (r == 0)
-        r = layer_write(&base, t, &note, out, &why);
+        r = tar_write(&base, t, &note, out, &why);
     return r < 0 ? layer_error(sb->kernel, t, r, &why, err) : 0;
 }
 
@@ -211,7 +212,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
     ret->max =
         (struct quota){own->max.bytes - (all.bytes - own->used.bytes),
                        own->max.inodes - (all.inodes - own->used.inodes)};
-    r = layer_apply(data, len, ret, &note, &why);
+    r = tar_apply(data, len, ret, &note, &why);
     if (r < 0)
         r = layer_error(sb->kernel, ret, r, &why, err);
     else if (!note.data)

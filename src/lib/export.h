@@ -15,7 +15,7 @@ struct wsand_runtime;
 void note_put(struct buf *b, const struct shell_script *s);
 int note_get(const char *text, size_t len, struct shell_script *s,
              struct wsand_error *err);
-/* The message of an error that layer_write or layer_apply gave for t. */
+/* The message of an error that tar_write or tar_apply gave for t. */
 int layer_error(const struct kernel *k, const struct tree *t, int r,
                 const struct image_error *why, struct wsand_error *err);
 

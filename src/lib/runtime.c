@@ -3,11 +3,11 @@
 
 #include "base/version.h"
 #include "engine/engine.h"
+#include "host/tar.h"
 #include "lib/error.h"
 #include "lib/hostmap.h"
 #include "lib/sized.h"
 #include "lib/skeleton.h"
-#include "tree/image.h"
 #include "tree/inode.h"
 #include "tree/tree.h"
 
@@ -89,7 +89,7 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
     int r = host_map(path, &rt->image_file);
     if (r < 0)
         return error_errno(err, -r, "root image %s", path);
-    r = image_index(f->bytes, f->len, &rt->image, &why);
+    r = tar_index(f->bytes, f->len, &rt->image, &why);
     if (r == -EINVAL)
         return error_set(err, EINVAL, "root image %s: at byte %llu: %s", path,
                          (unsigned long long)why.offset, why.reason);

@@ -4,7 +4,6 @@
 #include "tree/image_impl.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Where an entry goes; a name of length 0 is the root itself. */
@@ -122,19 +121,17 @@ clear_place(struct indexer *x, const struct place *at, const char *path)
 static int
 read_attr(struct indexer *x, const char *path, struct attr *ret)
 {
-    struct archive_entry *e = x->entry;
-    int64_t s = archive_entry_mtime(e), uid = archive_entry_uid(e);
-    int64_t gid = archive_entry_gid(e);
+    const struct entry *e = &x->entry;
 
-    if (s < -TIME_S_MAX || s > TIME_S_MAX)
+    if (e->mtime_s < -TIME_S_MAX || e->mtime_s > TIME_S_MAX)
         return image_refuse(x, "%.100s: the time is out of range", path);
-    if (uid < 0 || uid > UINT32_MAX || gid < 0 || gid > UINT32_MAX)
+    if (e->uid < 0 || e->uid > UINT32_MAX || e->gid < 0 || e->gid > UINT32_MAX)
         return image_refuse(x, "%.100s: the owner is out of range", path);
-    int64_t mtime_ns = time_join(s, archive_entry_mtime_nsec(e));
+    int64_t mtime_ns = time_join(e->mtime_s, e->mtime_ns);
     *ret = (struct attr){
-        .mode = archive_entry_filetype(e) | archive_entry_perm(e),
-        .uid = (uint32_t)uid,
-        .gid = (uint32_t)gid,
+        .mode = e->mode,
+        .uid = (uint32_t)e->uid,
+        .gid = (uint32_t)e->gid,
         .atime_ns = mtime_ns,
         .mtime_ns = mtime_ns,
     };
@@ -149,27 +146,18 @@ set_attr(struct indexer *x, uint64_t ino, const struct attr *a)
         ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_ATIME | ATTR_MTIME, a->mtime_ns);
 }
 
-static bool
-is_in_map(const struct indexer *x, const void *p, size_t n)
-{
-    uintptr_t at = (uintptr_t)p, map = (uintptr_t)x->map;
-
-    return at >= map && at - map <= x->len && n <= x->len - (at - map);
-}
-
 static int
-add_block(struct indexer *x, uint64_t ino, const void *p, size_t n,
-          uint64_t off)
+add_piece(struct indexer *x, uint64_t ino, struct piece b)
 {
-    if (!x->is_layer && is_in_map(x, p, n) && off % CHUNK_BYTES == 0)
-        return tree_map(x->tree, ino, off, p, n);
-    while (n) {
-        int64_t r = tree_write(x->tree, ino, off, p, n, 0);
+    if (!x->is_layer && b.is_lasting && b.at % CHUNK_BYTES == 0)
+        return tree_map(x->tree, ino, b.at, b.p, b.len);
+    while (b.len) {
+        int64_t r = tree_write(x->tree, ino, b.at, b.p, b.len, 0);
         if (r < 0)
             return (int)r;
-        p = (const char *)p + r;
-        n -= (size_t)r;
-        off += (uint64_t)r;
+        b.p = (const char *)b.p + r;
+        b.len -= (size_t)r;
+        b.at += (uint64_t)r;
     }
     return 0;
 }
@@ -177,68 +165,37 @@ add_block(struct indexer *x, uint64_t ino, const void *p, size_t n,
 static int
 add_content(struct indexer *x, uint64_t ino, const char *path)
 {
-    int64_t size = archive_entry_size(x->entry), off;
-    const void *p;
-    size_t n;
+    int64_t size = x->entry.size;
+    struct piece b;
     int r;
 
     if (size < 0 || (uint64_t)size > FILE_BYTES_MAX)
         return image_refuse(x, "%.100s: the size is out of range", path);
-    while (!(r = archive_read_data_block(x->archive, &p, &n, &off))) {
-        if (off < 0 || off > size || n > (uint64_t)(size - off))
+    while ((r = x->from->read(x->from, &b)) > 0) {
+        if (b.at > (uint64_t)size || b.len > (uint64_t)size - b.at)
             return image_refuse(x, "%.100s: content beyond its size", path);
-        r = add_block(x, ino, p, n, (uint64_t)off);
+        r = add_piece(x, ino, b);
         if (r < 0)
             return refuse_errno(x, path, r);
     }
-    if (r != ARCHIVE_EOF)
-        return image_refuse_archive(x);
+    if (r < 0)
+        return r;
     r = tree_truncate(x->tree, ino, (uint64_t)size, 0);
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
-/* A name of SCHILY.xattr as it was: GNU tar and libarchive write what the
- * header cannot hold as %XX. */
-static void
-decode_name(const char *in, char *out, size_t size)
-{
-    size_t n = 0;
-
-    while (*in && n + 1 < size) {
-        const char hex[3] = {in[1], in[1] ? in[2] : '\0'};
-        char *end = NULL;
-        unsigned long c = *in == '%' ? strtoul(hex, &end, 16) : 0;
-        bool is_code = c && end == hex + 2;
-        out[n++] = (char)(is_code ? c : (unsigned char)*in);
-        in += is_code ? 3 : 1;
-    }
-    out[n] = 0;
-}
-
-/* The attributes of the entry, and no others; those of the system's own name
- * spaces are left out. */
+/* The attributes of the entry, and no others. */
 static int
 set_xattrs(struct indexer *x, uint64_t ino)
 {
-    const char *name;
-    const void *value;
-    size_t len;
+    const struct xattrs *new = x->entry.xattrs;
+    struct xattrs *copy = NULL;
 
-    int r = tree_find(x->tree, ino)->xattrs
-                ? tree_put_xattrs(x->tree, ino, NULL)
-                : 0;
-    (void)archive_entry_xattr_reset(x->entry);
-    while (r == 0 && archive_entry_xattr_next(x->entry, &name, &value, &len) ==
-                         ARCHIVE_OK) {
-        int64_t ctime_ns = tree_find(x->tree, ino)->ctime_ns;
-        char plain[XATTR_NAME_BYTES + 1];
-        decode_name(name, plain, sizeof plain);
-        struct xattr_name n = {plain, strlen(plain)};
-        if (xattr_check_name(plain) == 0)
-            r = tree_set_xattr(x->tree, ino, n, value ? value : "", len,
-                               ctime_ns);
-    }
-    return r;
+    if (!new && !tree_find(x->tree, ino)->xattrs)
+        return 0;
+    if (new && !(copy = xattrs_new(new->bytes, new->len)))
+        return -ENOMEM;
+    return tree_put_xattrs(x->tree, ino, copy);
 }
 
 static int
@@ -266,7 +223,7 @@ static int
 add_symlink(struct indexer *x, const struct place *at, const char *path,
             const struct attr *a)
 {
-    const char *target = archive_entry_symlink(x->entry);
+    const char *target = x->entry.target;
     uint64_t ino;
 
     if (!target)
@@ -329,8 +286,8 @@ add_hardlink(struct indexer *x, const struct place *at, const char *path,
 int
 image_add_entry(struct indexer *x)
 {
-    const char *path = archive_entry_pathname(x->entry);
-    const char *hardlink = archive_entry_hardlink(x->entry);
+    const char *path = x->entry.path;
+    const char *hardlink = x->entry.hardlink;
     struct place at = {0};
     struct attr a = {0};
 

@@ -1,9 +1,9 @@
-/* The difference between two trees as a tar, in the format of a layer of an OCI
- * image: what is new or changed, and whiteouts (.wh.NAME) for what is gone. */
+/* The difference between two trees as entries, in the form of a layer of an OCI
+ * image: files that are new or changed, and whiteouts (.wh.NAME) for those that
+ * are gone. */
 #ifndef TREE_LAYER_H
 #define TREE_LAYER_H
 
-#include "base/buf.h"
 #include "base/own.h"
 #include "tree/image.h"
 
@@ -14,18 +14,18 @@ struct layer_note {
     size_t len;
 };
 
-/* Adds the tar of what t has and `base`, which it was cloned from, has not.
- * Sockets are left out. -EINVAL and *err: a name that stands for something else
- * in a layer (.wh.NAME, the note's), or a path that is too long; -ENOMEM,
- * -EFBIG. */
+/* Sends the difference of t to `base`, which it was cloned from. Sockets are
+ * left out. -EINVAL and *err: a name that stands for something else in a layer
+ * (.wh.NAME, the note's), or a path that is too long; -ENOMEM, or an error of
+ * the sink. */
 int layer_write(const struct tree *base, const struct tree *t,
-                const struct layer_note *note, struct buf *out,
+                const struct layer_note *note, struct entry_sink *to,
                 struct image_error *err);
 /* Changes t as a layer says: first the whiteouts, then the rest; and reads the
  * note, if there is one. -EINVAL and *err: as image_index, and absolute paths,
  * and strange whiteouts; -ENOSPC: t's quota; -ENOMEM. What t is then is not
  * said. */
-int layer_apply(const void *tar, size_t len, struct tree *t,
+int layer_apply(struct entry_source *from, struct tree *t,
                 struct layer_note *note, struct image_error *err);
 
 #endif

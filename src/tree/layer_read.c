@@ -1,4 +1,4 @@
-/* Layers: from a tar to a changed tree. */
+/* Layers: from entries to a changed tree. */
 #include "tree/image_impl.h"
 #include "tree/layer.h"
 
@@ -118,7 +118,7 @@ static int
 apply_whiteout(struct indexer *x)
 {
     struct layer_reader *l = (struct layer_reader *)x;
-    const char *path = archive_entry_pathname(x->entry);
+    const char *path = x->entry.path;
 
     int r = image_check_path(x, path);
     if (r < 0)
@@ -140,25 +140,39 @@ apply_whiteout(struct indexer *x)
 
 /* --- the rest */
 
+/* The content of the current entry; holes read as zeros. */
+static int
+read_all(struct indexer *x, char *data, size_t size)
+{
+    struct piece b;
+    int r;
+
+    while ((r = x->from->read(x->from, &b)) > 0) {
+        if (b.at > size || b.len > size - b.at)
+            return image_refuse(x, "%.100s: content beyond its size",
+                                x->entry.path);
+        memcpy(data + b.at, b.p, b.len);
+    }
+    return r;
+}
+
 static int
 read_note(struct layer_reader *l)
 {
     struct indexer *x = &l->x;
-    int64_t size = archive_entry_size(x->entry);
+    int64_t size = x->entry.size;
 
-    if (archive_entry_filetype(x->entry) != S_IFREG || size < 0 ||
-        size > NOTE_BYTES_MAX || archive_entry_hardlink(x->entry))
+    if (!S_ISREG(x->entry.mode) || size < 0 || size > NOTE_BYTES_MAX ||
+        x->entry.hardlink)
         return image_refuse(x, "%s: too large, or no file", l->note->name);
-    char *data = malloc((size_t)size + 1);
+    char *data = calloc(1, (size_t)size + 1);
     if (!data)
         return -ENOMEM;
-    la_ssize_t n = archive_read_data(x->archive, data, (size_t)size);
-    if (n != size) {
+    int r = read_all(x, data, (size_t)size);
+    if (r < 0) {
         free(data);
-        return n < 0 ? image_refuse_archive(x)
-                     : image_refuse(x, "%s: cut short", l->note->name);
+        return r;
     }
-    data[size] = 0;
     free(l->note->data);
     l->note->data = data;
     l->note->len = (size_t)size;
@@ -169,7 +183,7 @@ static int
 apply_entry(struct indexer *x)
 {
     struct layer_reader *l = (struct layer_reader *)x;
-    const char *path = archive_entry_pathname(x->entry);
+    const char *path = x->entry.path;
 
     if (is_note(l, path))
         return read_note(l);
@@ -177,11 +191,11 @@ apply_entry(struct indexer *x)
 }
 
 int
-layer_apply(const void *tar, size_t len, struct tree *t,
-            struct layer_note *note, struct image_error *err)
+layer_apply(struct entry_source *from, struct tree *t, struct layer_note *note,
+            struct image_error *err)
 {
     struct layer_reader l = {
-        .x = {.map = tar, .len = len, .tree = t, .err = err, .is_layer = true},
+        .x = {.from = from, .tree = t, .err = err, .is_layer = true},
         .note = note};
 
     int r = image_read(&l.x, apply_whiteout);

@@ -1,13 +1,9 @@
-/* Layers: from the difference of two trees to a tar. */
+/* Layers: from the difference of two trees to entries. */
 #include "tree/layer.h"
 
 #include "base/time.h"
-#include "record/record.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,34 +33,17 @@ struct written {
 struct writer {
     const struct tree *base, *t;
     const struct layer_note *note;
-    struct archive *a;
-    struct archive_entry *entry;
-    struct buf *out;
+    struct entry_sink *to;
+    struct entry entry;
+    struct extent *data; /* of the entry */
+    size_t n_data, data_cap;
     struct image_error *err;
     struct radix links; /* inode number -> struct written */
     char path[PATH_BYTES_MAX];
-    char data[DATA_BYTES];
+    char bytes[DATA_BYTES];
     struct level *v;
     size_t n, cap;
 };
-
-/* What the tar writer of libarchive says of entries that no tar can have, which
- * are not given to it. The library's own is in one object with the writers of
- * all formats, which need many libraries more; where that is linked, it wins.
- */
-void __archive_write_entry_filetype_unsupported(/* NOLINT(bugprone-*) */
-                                                struct archive *a,
-                                                struct archive_entry *e,
-                                                const char *format);
-__attribute__((weak)) void
-__archive_write_entry_filetype_unsupported(/* NOLINT(bugprone-*) */
-                                           struct archive *a,
-                                           struct archive_entry *e,
-                                           const char *format)
-{
-    (void)e;
-    archive_set_error(a, EINVAL, "%s: an unknown kind of file", format);
-}
 
 static void
 written_free(struct shared *s, struct grave *g)
@@ -85,56 +64,21 @@ refuse(struct writer *w, const char *why)
 
 /* --- one member */
 
-static la_ssize_t
-on_bytes(struct archive *a, void *arg, const void *p, size_t len)
-{
-    struct buf *out = arg;
-
-    buf_add(out, p, len);
-    if (!out->error)
-        return (la_ssize_t)len;
-    archive_set_error(a, -out->error, "no room");
-    return -1;
-}
-
-/* libarchive warns of names that are not UTF-8, and writes them well. */
-static int
-check(struct writer *w, int r)
-{
-    if (r >= ARCHIVE_WARN)
-        return 0;
-    return w->out->error ? w->out->error : -ENOMEM;
-}
-
 static void
 begin(struct writer *w, const struct inode *i)
 {
-    struct archive_entry *e = w->entry;
-    int64_t s;
     int32_t ns;
 
-    archive_entry_clear(e);
-    archive_entry_copy_pathname(e, w->path);
-    archive_entry_set_mode(e, i->mode);
-    archive_entry_set_uid(e, i->uid);
-    archive_entry_set_gid(e, i->gid);
-    time_split(i->mtime_ns, &s, &ns);
-    archive_entry_set_mtime(e, s, ns);
+    w->entry = (struct entry){
+        .path = w->path, .mode = i->mode, .uid = i->uid, .gid = i->gid};
+    time_split(i->mtime_ns, &w->entry.mtime_s, &ns);
+    w->entry.mtime_ns = ns;
 }
 
-/* As SCHILY.xattr headers, in whose names libarchive puts %XX for what is no
- * plain letter. */
-static void
-add_xattrs(struct writer *w, const struct xattrs *x)
+static int
+put_entry(struct writer *w)
 {
-    struct record_attr a;
-    char name[256];
-
-    for (size_t at = 0; x && record_attr_get(x->bytes, x->len, &at, &a) > 0;) {
-        memcpy(name, a.name, a.name_len);
-        name[a.name_len] = 0;
-        archive_entry_xattr_add_entry(w->entry, name, a.value, a.value_len);
-    }
+    return w->to->begin(w->to, &w->entry);
 }
 
 static int
@@ -147,11 +91,9 @@ put_bytes(struct writer *w, const char *name, const void *data, size_t len)
     if (name != w->path)
         (void)snprintf(w->path, sizeof w->path, "%s", name);
     begin(w, &file);
-    archive_entry_set_size(w->entry, (int64_t)len);
-    int r = check(w, archive_write_header(w->a, w->entry));
-    if (r == 0 && len && archive_write_data(w->a, data, len) < 0)
-        r = check(w, ARCHIVE_FATAL);
-    return r;
+    w->entry.size = (int64_t)len;
+    int r = put_entry(w);
+    return r == 0 && len ? w->to->write(w->to, data, len) : r;
 }
 
 /* --- contents */
@@ -167,70 +109,54 @@ seek(const struct inode *i, uint64_t pos, int whence)
     return at;
 }
 
-/* The holes of a file; false: too few to be noted. */
-static bool
-note_holes(struct writer *w, const struct inode *i)
+static int
+add_extent(struct writer *w, uint64_t at, uint64_t len)
+{
+    if (w->n_data == w->data_cap) {
+        size_t cap = w->data_cap ? 2 * w->data_cap : 16;
+        struct extent *v = realloc(w->data, cap * sizeof *v);
+        if (!v)
+            return -ENOMEM;
+        w->data = v;
+        w->data_cap = cap;
+    }
+    w->data[w->n_data++] = (struct extent){at, len};
+    return 0;
+}
+
+/* Where the file has bytes: all of it if the holes are too small to be worth a
+ * map of them. */
+static int
+find_data(struct writer *w, const struct inode *i)
 {
     uint64_t pos = 0, data = 0;
     int64_t from, to;
+    int r = 0;
 
-    while (pos < i->size && (from = seek(i, pos, SEEK_DATA)) >= 0) {
+    w->n_data = 0;
+    while (r == 0 && pos < i->size && (from = seek(i, pos, SEEK_DATA)) >= 0) {
         to = seek(i, (uint64_t)from, SEEK_HOLE);
-        archive_entry_sparse_add_entry(w->entry, from, to - from);
+        r = add_extent(w, (uint64_t)from, (uint64_t)(to - from));
         data += (uint64_t)(to - from);
         pos = (uint64_t)to;
     }
-    if (i->size - data >= HOLE_BYTES_MIN) {
-        if (!data)
-            archive_entry_sparse_add_entry(w->entry, 0, 0);
-        return true;
-    }
-    archive_entry_sparse_clear(w->entry);
-    return false;
+    if (r < 0 || i->size - data >= HOLE_BYTES_MIN)
+        return r;
+    w->n_data = 0;
+    return i->size ? add_extent(w, 0, i->size) : 0;
 }
 
 static int
-put_data(struct writer *w, const struct inode *i, uint64_t pos, uint64_t end)
+put_data(struct writer *w, const struct inode *i, const struct extent *x)
 {
-    while (pos < end) {
-        size_t n = end - pos < DATA_BYTES ? (size_t)(end - pos) : DATA_BYTES;
-        (void)inode_read(i, pos, w->data, n);
-        if (archive_write_data(w->a, w->data, n) < 0)
-            return check(w, ARCHIVE_FATAL);
-        pos += n;
-    }
-    return 0;
-}
-
-/* libarchive only counts the bytes of a hole, it does not read them. */
-static int
-skip_hole(struct writer *w, uint64_t len)
-{
-    while (len) {
-        size_t n = len < INT32_MAX ? (size_t)len : INT32_MAX;
-        la_ssize_t done = archive_write_data(w->a, w->data, n);
-        if (done <= 0)
-            return check(w, ARCHIVE_FATAL);
-        len -= (uint64_t)done;
-    }
-    return 0;
-}
-
-static int
-put_sparse(struct writer *w, const struct inode *i)
-{
-    uint64_t pos = 0;
+    uint64_t pos = x->at, end = x->at + x->len;
     int r = 0;
 
-    while (r == 0 && pos < i->size) {
-        int64_t from = seek(i, pos, SEEK_DATA);
-        if (from < 0)
-            return skip_hole(w, i->size - pos);
-        int64_t to = seek(i, (uint64_t)from, SEEK_HOLE);
-        r = skip_hole(w, (uint64_t)from - pos);
-        if (r == 0)
-            r = put_data(w, i, (uint64_t)from, (uint64_t)to);
-        pos = (uint64_t)to;
+    while (r == 0 && pos < end) {
+        size_t n = end - pos < DATA_BYTES ? (size_t)(end - pos) : DATA_BYTES;
+        (void)inode_read(i, pos, w->bytes, n);
+        r = w->to->write(w->to, w->bytes, n);
+        pos += n;
     }
     return r;
 }
@@ -238,12 +164,20 @@ put_sparse(struct writer *w, const struct inode *i)
 static int
 put_regular(struct writer *w, const struct inode *i)
 {
-    archive_entry_set_size(w->entry, (int64_t)i->size);
-    bool is_sparse = note_holes(w, i);
-    int r = check(w, archive_write_header(w->a, w->entry));
+    int r = find_data(w, i);
     if (r < 0)
         return r;
-    return is_sparse ? put_sparse(w, i) : put_data(w, i, 0, i->size);
+    bool is_whole = w->n_data == 1 && w->data->len == i->size;
+    w->entry.size = (int64_t)i->size;
+    if (i->size && !is_whole) {
+        w->entry.data = w->data;
+        w->entry.n_data = w->n_data;
+        w->entry.is_sparse = true;
+    }
+    r = put_entry(w);
+    for (size_t n = 0; r == 0 && n < w->n_data; n++)
+        r = put_data(w, i, &w->data[n]);
+    return r;
 }
 
 /* --- inodes */
@@ -257,9 +191,10 @@ put_link(struct writer *w, const struct inode *i)
         return -ENOMEM;
     int64_t n = inode_read(i, 0, target, i->size);
     target[n > 0 ? n : 0] = 0;
-    archive_entry_copy_symlink(w->entry, target);
+    w->entry.target = target;
+    int r = put_entry(w);
     free(target);
-    return check(w, archive_write_header(w->a, w->entry));
+    return r;
 }
 
 /* 1: it was written under another name, and is a hard link now. */
@@ -270,8 +205,8 @@ put_again(struct writer *w, uint64_t ino)
     struct grave none = {0}; /* nothing is replaced */
 
     if (first) {
-        archive_entry_copy_hardlink(w->entry, first->path);
-        int r = check(w, archive_write_header(w->a, w->entry));
+        w->entry.hardlink = first->path;
+        int r = put_entry(w);
         return r < 0 ? r : 1;
     }
     size_t len = strlen(w->path) + 1;
@@ -293,12 +228,12 @@ put_inode(struct writer *w, const struct inode *i, uint64_t ino)
         r = put_again(w, ino);
     if (r != 0)
         return r < 0 ? r : 0;
-    add_xattrs(w, i->xattrs);
+    w->entry.xattrs = i->xattrs;
     if (S_ISREG(i->mode))
         return put_regular(w, i);
     if (S_ISLNK(i->mode))
         return put_link(w, i);
-    return check(w, archive_write_header(w->a, w->entry));
+    return put_entry(w);
 }
 
 /* --- the walk */
@@ -446,31 +381,9 @@ put_all(struct writer *w)
     return r;
 }
 
-static int
-write_archive(struct writer *w)
-{
-    w->a = archive_write_new();
-    w->entry = archive_entry_new();
-    int r = w->a && w->entry ? 0 : -ENOMEM;
-    if (r == 0) {
-        (void)archive_write_set_format_pax(w->a);
-        (void)archive_write_set_format_option(w->a, "pax", "xattrheader",
-                                              "SCHILY");
-        (void)archive_write_set_bytes_in_last_block(w->a, 1);
-        r = check(w, archive_write_open(w->a, w->out, NULL, on_bytes, NULL));
-    }
-    if (r == 0)
-        r = put_all(w);
-    if (r == 0)
-        r = check(w, archive_write_close(w->a));
-    archive_entry_free(w->entry);
-    archive_write_free(w->a);
-    return r;
-}
-
 int
 layer_write(const struct tree *base, const struct tree *t,
-            const struct layer_note *note, struct buf *out,
+            const struct layer_note *note, struct entry_sink *to,
             struct image_error *err)
 {
     struct writer *w = calloc(1, sizeof *w);
@@ -480,16 +393,11 @@ layer_write(const struct tree *base, const struct tree *t,
     w->base = base;
     w->t = t;
     w->note = note;
-    w->out = out;
+    w->to = to;
     w->err = err;
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t old = utf8 ? uselocale(utf8) : (locale_t)0;
-    int r = write_archive(w);
-    if (utf8) {
-        (void)uselocale(old);
-        freelocale(utf8);
-    }
+    int r = put_all(w);
     radix_fini(&w->links, &links_ops);
+    free(w->data);
     free(w->v);
     free(w);
     return r;

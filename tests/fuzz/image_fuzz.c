@@ -1,6 +1,6 @@
 /* Fuzzes the root image reader: any bytes are indexed or refused; what was
  * indexed can be listed, read, cloned and changed. */
-#include "tree/image.h"
+#include "host/tar.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tree t;
     struct quota used;
 
-    if (image_index(data, size, &img, &err) < 0)
+    if (tar_index(data, size, &img, &err) < 0)
         return 0;
     if (tree_clone(image_tree(img), &t) < 0)
         abort();

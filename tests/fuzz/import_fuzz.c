@@ -1,6 +1,6 @@
 /* Fuzzes the reader of exports: any bytes are refused or change a tree within
  * its quota; what came out can be written again. */
-#include "tree/layer.h"
+#include "host/tar.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -47,11 +47,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fill(&base);
     if (tree_clone(&base, &t) < 0)
         abort();
-    int r = layer_apply(data, size, &t, &note, &err);
+    int r = tar_apply(data, size, &t, &note, &err);
     check(&t);
     buf_init(&out, 64 << 20);
     if (r == 0) {
-        r = layer_write(&base, &t, &note, &out, &err);
+        r = tar_write(&base, &t, &note, &out, &err);
         if (r < 0 && r != -EINVAL && r != -EFBIG)
             abort();
     }

@@ -4,11 +4,11 @@
  * Input: records, each the length of its key, the length of its value (of two
  * bytes), key, value. They are given in the order of their keys, after the
  * facts that a state needs. */
+#include "host/tar.h"
 #include "lib/state.h"
 #include "record/record.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,39 +22,47 @@ static struct wsand_sandbox *sb;
 
 /* --- a small root image */
 
-static void
-add_entry(struct archive *a, const char *path, unsigned mode, const char *text)
+static uint64_t
+add_file(struct tree *t, uint64_t dir, const char *name, unsigned mode,
+         const char *text)
 {
-    struct archive_entry *e = archive_entry_new();
+    const struct attr a = {.mode = mode};
+    const struct name n = {name, strlen(name)};
+    uint64_t ino;
 
-    archive_entry_set_pathname(e, path);
-    archive_entry_set_mode(e, mode);
-    if (S_ISLNK(mode))
-        archive_entry_set_symlink(e, text);
-    if (S_ISREG(mode))
-        archive_entry_set_size(e, 10000);
-    if (archive_write_header(a, e) != ARCHIVE_OK)
+    int r = S_ISLNK(mode)
+                ? tree_symlink(t, dir, n, text, strlen(text), &a, 0, &ino)
+                : tree_create(t, dir, n, &a, 0, &ino);
+    for (unsigned at = 0; r == 0 && S_ISREG(mode) && at < 10000; at += 4)
+        (void)tree_write(t, ino, at, text, 4, 0);
+    if (r < 0)
         abort();
-    for (int left = 10000; S_ISREG(mode) && left > 0; left -= 4)
-        (void)archive_write_data(a, text, 4);
-    archive_entry_free(e);
+    return ino;
 }
 
 static void
 make_image(const char *path)
 {
-    struct archive *a = archive_write_new();
+    static const struct quota max = {1 << 20, 100};
+    struct tree none, t;
+    struct image_error err;
+    struct buf out;
 
-    if (archive_write_set_format_ustar(a) != ARCHIVE_OK ||
-        archive_write_open_filename(a, path) != ARCHIVE_OK)
+    buf_init(&out, 1 << 20);
+    if (tree_init(&none, &max, 0) < 0 || tree_clone(&none, &t) < 0)
         abort();
-    add_entry(a, "d", S_IFDIR | 0755, "");
-    add_entry(a, "d/e", S_IFDIR | 0755, "");
-    add_entry(a, "d/e/f", S_IFREG | 0644, "abcd");
-    add_entry(a, "g", S_IFREG | 0755, "efgh");
-    add_entry(a, "l", S_IFLNK | 0777, "d/e");
-    (void)archive_write_close(a);
-    (void)archive_write_free(a);
+    uint64_t d = add_file(&t, TREE_ROOT, "d", S_IFDIR | 0755, "");
+    uint64_t e = add_file(&t, d, "e", S_IFDIR | 0755, "");
+    (void)add_file(&t, e, "f", S_IFREG | 0644, "abcd");
+    (void)add_file(&t, TREE_ROOT, "g", S_IFREG | 0755, "efgh");
+    (void)add_file(&t, TREE_ROOT, "l", S_IFLNK | 0777, "d/e");
+    FILE *f = fopen(path, "w");
+    if (tar_write(&none, &t, NULL, &out, &err) < 0 || !f ||
+        fwrite(out.p, out.len, 1, f) != 1 || fclose(f) != 0)
+        abort();
+    tree_fini(&t);
+    tree_fini(&none);
+    buf_fini(&out);
 }
 
 int

@@ -1,6 +1,6 @@
 /* Root images from tars that are written here by hand. */
-#include "../unit/test.h"
-#include "tree/image.h"
+#include "host/tar.h"
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ index_tar(struct tar *t)
 {
     struct image *img = NULL;
     struct image_error err = {0};
-    int r = image_index(t->v, t->len, &img, &err);
+    int r = tar_index(t->v, t->len, &img, &err);
 
     if (r < 0)
         printf("  refused at %llu: %s\n", (unsigned long long)err.offset,
@@ -108,7 +108,7 @@ check_refused(struct tar *t, uint64_t offset, const char *part)
     struct image *img = NULL;
     struct image_error err = {.offset = 99999};
 
-    CHECK_EQ(image_index(t->v, t->len, &img, &err), -EINVAL);
+    CHECK_EQ(tar_index(t->v, t->len, &img, &err), -EINVAL);
     CHECK_EQ(err.offset, offset);
     if (!strstr(err.reason, part))
         printf("  reason: %s\n", err.reason);
@@ -351,7 +351,7 @@ TEST(image_survives_each_allocation_failure)
     EACH_OOM(oom) {
         struct image *img = NULL;
         struct image_error err;
-        int r = image_index(t.v, t.len, &img, &err);
+        int r = tar_index(t.v, t.len, &img, &err);
         CHECK(r == 0 || r == -ENOMEM);
         image_put(img);
     }

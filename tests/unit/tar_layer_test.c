@@ -1,6 +1,6 @@
 /* Layers: what differs between two trees, as a tar and back. */
-#include "../unit/test.h"
-#include "tree/layer.h"
+#include "host/tar.h"
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,6 +79,31 @@ fill_base(struct tree *t)
     tree_make_free(t);
 }
 
+/* Names and targets that are longer than the fields of a tar. */
+static void
+make_long(struct tree *t)
+{
+    struct attr far = {.mode = 0600, .uid = UINT32_MAX - 1, .gid = 1 << 21};
+    char path[2 * 150 + 2], target[151];
+    uint64_t ino;
+
+    memset(target, 't', 150);
+    target[150] = 0;
+    CHECK_EQ(tree_symlink(t, TREE_ROOT, (struct name){"long", 4}, target, 150,
+                          &file_attr, 5, &ino),
+             0);
+    memset(path, 'p', sizeof path);
+    path[150] = 0;
+    make(t, path, &dir_attr, "");
+    path[150] = '/';
+    path[151 + 80] = 0; /* a prefix and a name */
+    make(t, path, &file_attr, "split");
+    path[151 + 80] = 'p';
+    path[sizeof path - 1] = 0;
+    ino = make(t, path, &file_attr, "too long");
+    CHECK_EQ(tree_setattr(t, ino, &far, ATTR_MODE | ATTR_UID | ATTR_GID, 9), 0);
+}
+
 static void
 change(struct tree *t)
 {
@@ -105,6 +130,10 @@ change(struct tree *t)
     CHECK_EQ(tree_symlink(t, TREE_ROOT, (struct name){"sym", 3}, "d/../x", 6,
                           &file_attr, 5, &ino),
              0);
+    CHECK_EQ(tree_symlink(t, TREE_ROOT, (struct name){"sym\xc3\xa9", 5},
+                          "d/\xc3\xa9", 4, &file_attr, 5, &ino),
+             0);
+    make_long(t);
     ino = make(t, "sparse", &file_attr, "begin");
     CHECK_EQ(tree_write(t, ino, UINT64_C(1) << 40, "end", 3, 5), 3);
     ino = make(t, "holes", &file_attr, "");
@@ -175,9 +204,9 @@ TEST(a_tree_is_what_its_base_and_its_layer_make)
     CHECK_EQ(tree_clone(&base, &t), 0);
     change(&t);
     buf_init(&out, 1 << 20);
-    CHECK_EQ(layer_write(&base, &t, &note, &out, &err), 0);
+    CHECK_EQ(tar_write(&base, &t, &note, &out, &err), 0);
     CHECK_EQ(tree_clone(&base, &again), 0);
-    CHECK_EQ(layer_apply(out.p, out.len, &again, &read, &err), 0);
+    CHECK_EQ(tar_apply(out.p, out.len, &again, &read, &err), 0);
     if (err.reason[0])
         printf("    %s\n", err.reason);
     check_same(&t, TREE_ROOT, &again, TREE_ROOT);
@@ -213,9 +242,9 @@ TEST(long_files_with_holes)
     CHECK_EQ(tree_write(&t, ino, 5, data, LEN, 5), LEN);
     CHECK_EQ(tree_write(&t, ino, END, "end", 3, 5), 3);
     buf_init(&out, 100 << 20);
-    CHECK_EQ(layer_write(&base, &t, NULL, &out, &err), 0);
+    CHECK_EQ(tar_write(&base, &t, NULL, &out, &err), 0);
     CHECK(out.len < 2 * SEEK_STEP_BYTES);
-    CHECK_EQ(layer_apply(out.p, out.len, &again, NULL, &err), 0);
+    CHECK_EQ(tar_apply(out.p, out.len, &again, NULL, &err), 0);
     const struct inode *i = tree_find(&again, find(&again, "f", 1));
     char *read = calloc(1, LEN);
     CHECK_EQ(i->size, END + 3);
@@ -268,8 +297,8 @@ TEST(extended_attributes_go_through_a_layer)
     set_attribute(&t, find(&t, "d/changed", 9), "user.empty", "");
     set_attribute(&t, find(&t, "d/changed", 9), "user.a=%41", "x=");
     buf_init(&out, 1 << 20);
-    CHECK_EQ(layer_write(&base, &t, NULL, &out, &err), 0);
-    CHECK_EQ(layer_apply(out.p, out.len, &back, NULL, &err), 0);
+    CHECK_EQ(tar_write(&base, &t, NULL, &out, &err), 0);
+    CHECK_EQ(tar_apply(out.p, out.len, &back, NULL, &err), 0);
     CHECK(has_attribute(&back, "d", "user.dir", "of a directory"));
     CHECK(!has_attribute(&back, "d", "user.old", "x"));
     CHECK(has_attribute(&back, "d/changed", "user.\xc3\xa9", "n\nl="));
@@ -290,7 +319,7 @@ TEST(a_layer_of_no_change_is_empty)
     fill_base(&base);
     CHECK_EQ(tree_clone(&base, &t), 0);
     buf_init(&out, 1 << 20);
-    CHECK_EQ(layer_write(&base, &t, NULL, &out, &err), 0);
+    CHECK_EQ(tar_write(&base, &t, NULL, &out, &err), 0);
     CHECK_EQ(out.len, 1024);
     buf_fini(&out);
     tree_fini(&t);
@@ -310,7 +339,7 @@ TEST(names_that_mean_something_else_are_not_written)
         CHECK_EQ(tree_clone(&base, &t), 0);
         make(&t, names[i], &file_attr, "");
         buf_init(&out, 1 << 20);
-        CHECK_EQ(layer_write(&base, &t, &note, &out, &err), -EINVAL);
+        CHECK_EQ(tar_write(&base, &t, &note, &out, &err), -EINVAL);
         CHECK(strstr(err.reason, "cannot be exported"));
         buf_fini(&out);
         tree_fini(&t);
@@ -339,7 +368,7 @@ apply(struct tree *t, const char *name, char type, unsigned size,
         sum += (unsigned char)tar[i];
     (void)snprintf(tar + 148, 8, "%06o", sum);
     size_t body = size ? 512 : 0;
-    return layer_apply(tar, 512 + body + 1024, t, NULL, err);
+    return tar_apply(tar, 512 + body + 1024, t, NULL, err);
 }
 
 TEST(opaque_folders_hide_what_was_there)
