@@ -87,11 +87,20 @@ def comments(text):
     return [tuple(row) for row in joined]
 
 
+def pieces(paragraph):
+    """A paragraph of a comment: its text, and each row of an indented list."""
+    indents = re.findall(r"(?m)^( {2,})\S", paragraph)
+    if not indents:
+        return [paragraph]
+    return re.split(rf"\n(?={min(indents, key=len)}\S)", paragraph)
+
+
 def in_comments(text):
     for line, comment in comments(text):
         for paragraph in re.split(r"\n\s*\n", comment):
-            for sentence in split(plain(paragraph)):
-                yield line, sentence
+            for piece in pieces(paragraph):
+                for sentence in split(plain(piece)):
+                    yield line, sentence
 
 
 def literals(text):

@@ -1,4 +1,4 @@
-/* BLAKE2b (RFC 7693) with a 32-byte result and no key: names content. */
+/* BLAKE2b (RFC 7693) with a 32-byte result and no key. Names content. */
 #ifndef BASE_BLAKE2B_H
 #define BASE_BLAKE2B_H
 

@@ -1,4 +1,4 @@
-/* Numbers that one thread changes while others may look at them. */
+/* Numbers that one thread changes while other threads may read them. */
 #ifndef BASE_COUNTER_H
 #define BASE_COUNTER_H
 

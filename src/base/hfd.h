@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For CLEANUP; negative is fine, and what it is afterwards. */
+/* For CLEANUP. Accepts a negative descriptor, and leaves one behind. */
 void hfd_closep(int *hfd);
-/* 0 or -errno, of which some was written. */
+/* Writes all bytes. Returns 0 or -errno; after an error, some bytes may have
+ * been written. */
 int hfd_write_all(int hfd, const void *p, size_t n);
-/* Closed standard streams get a descriptor, so that what is opened later does
- * not get their numbers: programs would be given it. To use one is EBADF, as
- * before. */
+/* Opens a placeholder for each closed standard stream. Otherwise a file that is
+ * opened later would get its number and be passed to programs. Using the
+ * placeholder fails with EBADF, like the closed stream. */
 bool hfd_fill_standard(void);
 
 #endif

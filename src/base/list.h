@@ -15,7 +15,7 @@ struct list {
 #define LIST_FOR_EACH(it, head) \
     for (struct list *it = (head)->next; it != (head); it = it->next)
 
-/* Like LIST_FOR_EACH; the body may remove `it`, and nothing else. */
+/* Like LIST_FOR_EACH, but the body may remove `it` (and nothing else). */
 #define LIST_FOR_EACH_SAFE(it, head)                                          \
     for (struct list *it = (head)->next, *it##_next = it->next; it != (head); \
          it = it##_next, it##_next = it->next)
@@ -53,7 +53,8 @@ list_push_back(struct list *head, struct list *l)
     list_insert_after(head->prev, l);
 }
 
-/* Leaves `l` as an empty list: removing it again does nothing. */
+/* Removes `l` and leaves it as an empty list, so removing it again does
+ * nothing. */
 static inline void
 list_remove(struct list *l)
 {
@@ -62,7 +63,8 @@ list_remove(struct list *l)
     list_init(l);
 }
 
-/* Has all of `from`, which is empty then, in the list `to`. */
+/* Moves all elements of `from` to the end of `to`; `from` is empty afterwards.
+ */
 static inline void
 list_move(struct list *from, struct list *to)
 {

@@ -4,8 +4,9 @@
 
 #include <pthread.h>
 
-/* Starts one with all signals blocked but those that a fault of its own
- * raises: signals of the process are not for the library. -EAGAIN. */
+/* Starts a thread. All signals are blocked in it except those raised by its own
+ * faults. wasmtime's traps must arrive; signals of the process belong to the
+ * host and not to the library. -EAGAIN. */
 int os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg);
 
 #endif

@@ -2,8 +2,9 @@
 #ifndef BASE_OWN_H
 #define BASE_OWN_H
 
-/* On a parameter: the callee consumes it, even when it fails. On a result or
- * a ret_ parameter: the caller must put or free it. No mark: borrowed. */
+/* On a parameter: the callee consumes it, even when it fails. On a result or a
+ * ret_ parameter: the caller must put or free it. Without a mark it is
+ * borrowed. */
 #define OWN
 
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
@@ -15,7 +16,7 @@
         stolen_;                     \
     })
 
-/* Defines fn##p, the form of a destructor that CLEANUP takes. */
+/* Defines fn##p, the form of a destructor that CLEANUP expects. */
 #define DEFINE_CLEANUP(type, fn)      \
     static inline void fn##p(type *p) \
     {                                 \

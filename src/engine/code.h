@@ -11,24 +11,24 @@
 struct code {
     const void *p;
     size_t len;
-    _Atomic size_t *total; /* where it counts; NULL: nowhere */
+    _Atomic size_t *total; /* the sum that includes it, or NULL */
 };
 
-/* To be read only. */
+/* Maps the code read-only. */
 int code_map(int hfd, size_t len, OWN struct code *ret);
 void code_count(struct code *c, _Atomic size_t *total);
-void code_unmap(struct code *c); /* none is fine */
+void code_unmap(struct code *c); /* accepts an empty one */
 
-/* How a closed engine makes code executable, without making memory executable
- * that could ever be written to: the pages of the file are mapped again. */
+/* Makes code of a closed engine executable by mapping the pages of its file
+ * again. Memory that could ever be written to never becomes executable. */
 struct publisher {
-    pthread_mutex_t lock; /* of the rest: one module at a time */
+    pthread_mutex_t lock; /* guards the rest: one module at a time */
     struct code code;
     int hfd; /* -1: none, memory is made executable as usual */
 };
 
 void publisher_init(struct publisher *p, wasm_config_t *config);
-/* The module of code that was mapped from a file, where it is. */
+/* Loads the module of mapped code in place. */
 wasmtime_error_t *publisher_load(struct publisher *p, wasm_engine_t *wasm,
                                  const struct code *code, int hfd,
                                  OWN wasmtime_module_t **ret);

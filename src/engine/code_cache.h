@@ -12,15 +12,16 @@
 
 int code_cache_open(const char *dir); /* a descriptor or -errno */
 int code_cache_open_shipped(const char *dir);
-/* An entry by the content of a program, or by the place of a source in a file:
- * a descriptor or -errno. Only content is looked for in what was shipped. */
+/* Finds an entry by the content of a program, or by the place of a source in a
+ * file. Returns a descriptor or -errno. Shipped code is searched by content
+ * only. */
 int code_cache_find(struct engine *e, const uint8_t *hash,
                     struct program_facts *ret);
 int code_cache_find_place(struct engine *e, const struct program_source *src,
                           struct program_facts *ret);
-/* NULL: it is damaged, or of another engine. */
+/* Returns NULL if the entry is damaged or belongs to another engine. */
 OWN wasmtime_module_t *code_cache_load(struct engine *e, int hfd);
-/* Best effort: what cannot be stored is compiled again. */
+/* Best effort: code that cannot be stored is compiled again. */
 void code_cache_add(struct engine *e, const struct program_facts *f,
                     const void *code, size_t len);
 void code_cache_add_place(struct engine *e, const struct program_source *src,

@@ -16,28 +16,28 @@ struct engine;
 
 /* Freeing it ends the process. */
 struct compilation {
-    struct program base; /* its hfd is readable when it has been compiled */
+    struct program base; /* its hfd becomes readable at the end */
     struct engine *engine;
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
     bool is_trusted;
-    struct list link; /* in engine->compilations; not counted */
+    struct list link; /* in engine->compilations, without a reference */
 
     pthread_mutex_t lock;
-    pid_t pid;      /* 0: reaped, or not ours */
-    int slot;       /* of the engine's remote; -1: a process of ours */
+    pid_t pid;      /* 0: reaped, or not a child of ours */
+    int slot;       /* of the engine's remote; -1: a child of ours */
     int out_hfd;    /* its code */
     int64_t cpu_ns; /* once reaped */
-    bool is_over;   /* its answer was taken */
+    bool is_over;   /* its answer was read */
 };
 
-/* -EAGAIN, -ENOMEM, -ENOEXEC; or the process cannot be started. */
+/* -EAGAIN, -ENOMEM, -ENOEXEC, or the process cannot be started. */
 int compilation_start(struct engine *e, const struct program_source *src,
                       const uint8_t *hash, OWN struct compilation **ret,
                       char *why, size_t why_size);
 bool compilation_has_ended(const struct compilation *c);
 int64_t compilation_cost_ns(struct program *base);
-/* After its end, with the lock held: the code, mapped. -ENOEXEC; *ret_is_final
- * then says whether the same source would fail again. */
+/* After its end, with the lock held: returns the mapped code. -ENOEXEC; then
+ * *ret_is_final says whether the same source would fail again. */
 int compilation_take(struct compilation *c, OWN struct code *ret,
                      bool *ret_is_final, char *why, size_t why_size);
 

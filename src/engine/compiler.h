@@ -11,25 +11,26 @@
 #include <wasmtime.h>
 
 struct compiler {
-    int hfd;                  /* their executable; -1: there is none */
-    _Atomic uint32_t running; /* for programs that are not trusted */
+    int hfd;                  /* their executable, or -1 */
+    _Atomic uint32_t running; /* for untrusted programs */
 };
 
-/* path NULL: there is none. */
+/* path NULL means that there is no compiler. */
 int compiler_init(struct compiler *c, const char *path);
 void compiler_fini(struct compiler *c);
-/* The same file, or -errno for -1, under a number that is free in the new
- * process too. */
+/* Returns the same file (-errno for -1) under a number that is also free in the
+ * new process. */
 int compiler_hfd(OWN int hfd);
-/* Starts the executable with one argument: its id, or -errno. It has these n
- * descriptors (-1: /dev/null), then its executable, and nothing else. */
+/* Starts the executable with one argument and returns its pid, or -errno. The
+ * process has these n descriptors (-1: /dev/null), then its executable, and
+ * nothing else. */
 pid_t compiler_spawn(const struct compiler *c, const char *word,
                      const int *hfds, int n);
-/* Waits for the end of such a process: its status as of waitpid, or -ECHILD:
- * the host ignores SIGCHLD, nobody can tell. */
+/* Waits for the end of such a process and returns its status as waitpid does.
+ * -ECHILD: the host ignores SIGCHLD, so the status is unknown. */
 int compiler_reap(pid_t pid, int64_t *ret_cpu_ns);
-/* What became of a module, from the status of its process, which is gone, and
- * the file it has written to. 0: that is the code; -ENOEXEC. */
+/* Decides the outcome for a module from the status of its ended process and its
+ * output file. 0: the file contains the code. -ENOEXEC. */
 int compiler_outcome(int status, int out_hfd, bool *ret_is_final, char *why,
                      size_t why_size);
 
@@ -41,14 +42,14 @@ struct compiler_order {
 /* Its own executable, open only until it runs. */
 #define COMPILER_EXE_HFD 3
 
-/* How such a process ends when nothing killed it. */
+/* Exit statuses of such a process, if it was not killed. */
 enum {
-    COMPILER_DONE = 0,    /* descriptor 1 has the code */
-    COMPILER_REFUSED = 1, /* descriptor 1 has the reason */
+    COMPILER_DONE = 0,    /* descriptor 1 contains the code */
+    COMPILER_REFUSED = 1, /* descriptor 1 contains the reason */
     COMPILER_FAILED = 2,
 };
 
-/* Compiles in this process, which is such a one and ends. */
+/* Compiles in this process, which must be such a process, and exits. */
 _Noreturn void compiler_compile(wasm_engine_t *wasm, const uint8_t *module,
                                 size_t len);
 

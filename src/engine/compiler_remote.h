@@ -35,20 +35,21 @@ struct remote {
     struct {
         int hfd;
         bool is_taken;
-        bool is_left; /* its answer will come, and is for nobody */
+        bool is_left; /* nobody waits for its answer any more */
     } slot[REMOTE_SLOTS];
 };
 
-/* Waits until the process has sealed itself. 0 or -errno. */
+/* Waits until the process has sealed itself. Returns 0 or -errno. */
 int remote_start(struct remote *m, const struct compiler *c);
 void remote_fini(struct remote *m);
-/* A slot, whose descriptor is readable once it is compiled; -EAGAIN: none is
- * free; -EIO: the process is gone. */
+/* Orders a compilation and returns its slot, whose descriptor becomes readable
+ * at the end. -EAGAIN: no slot is free. -EIO: the process has ended. */
 int remote_order(struct remote *m, const uint8_t *module, size_t len);
-/* When it is readable; as often as you like. -EIO: the process is gone. */
+/* Reads the answer once it is readable; can be repeated. -EIO: the process has
+ * ended. */
 int remote_take(struct remote *m, int slot, struct remote_answer *ret,
                 OWN int *ret_code_hfd);
-/* Whatever became of it. */
+/* Gives up the slot, in any state. */
 void remote_leave(struct remote *m, int slot);
 
 #endif

@@ -13,11 +13,11 @@
  */
 #define TABLE_ELEMENTS 100000
 
-/* Makes e->wasm, e->settings, e->stacks and e->max_machines. */
+/* Sets e->wasm, e->settings, e->stacks and e->max_machines. */
 int config_apply(struct engine *e, const struct engine_options *o, char *why,
                  size_t why_size);
-/* An engine that only compiles, without a pool; what it makes can be loaded by
- * those of the default options. NULL: no such target. */
+/* Returns an engine that only compiles, without a pool. Engines with the
+ * default options can load its code. NULL: no such target. */
 OWN wasm_engine_t *config_compiler(bool has_threads);
 
 #endif

@@ -26,12 +26,12 @@ struct engine {
     uint32_t max_machines;
     _Atomic uint32_t machines;
     bool is_unpreemptive, compiles_in_process;
-    bool is_closed;     /* no more programs */
-    char settings[160]; /* all that compiled code depends on */
+    bool is_closed;     /* accepts no more programs */
+    char settings[160]; /* everything that compiled code depends on */
     int cache_hfd;      /* folder of compiled code, or -1 */
-    int shipped_hfd;    /* another, only read, or -1 */
+    int shipped_hfd;    /* a second, read-only folder, or -1 */
     struct compiler compiler;
-    bool keeps_compiler; /* when it is closed: as `remote` */
+    bool keeps_compiler; /* after closing: as `remote` */
     struct remote remote;
     struct publisher publisher;
     _Atomic size_t code_bytes; /* of guests' programs, mapped from files */
@@ -41,10 +41,11 @@ struct engine {
     struct reaper reaper;
 
     pthread_mutex_t programs_lock;
-    struct list programs[PROGRAM_BUCKETS]; /* by hash; not counted */
-    struct list kept;                      /* counted, the last used first */
+    struct list programs[PROGRAM_BUCKETS]; /* by hash; without references */
+    struct list kept;                      /* with references, the last used
+                                            * first */
     size_t kept_bytes;                     /* of untrusted ones */
-    struct list compilations;              /* not counted */
+    struct list compilations;              /* without references */
 };
 
 #endif

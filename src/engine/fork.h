@@ -7,12 +7,12 @@
 
 int machine_fork(struct machine *parent, struct machine *child);
 void machine_fork_return(struct machine *base, int32_t result);
-/* sys.fork is called for the first time. 0: goes on by unwinding. */
+/* sys.fork is called for the first time. 0: continue by unwinding. */
 int fork_unwind(struct engine_machine *m);
-/* The unwinding has come to its end, resp. is about to be undone. */
+/* The unwinding is complete, or is about to be reversed. */
 void fork_unwound(struct engine_machine *m);
 void fork_rewind(struct engine_machine *m);
-/* sys.fork is reached again. */
+/* sys.fork is reached again after rewinding. */
 int32_t fork_rewound(struct engine_machine *m);
 
 #endif

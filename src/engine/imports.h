@@ -10,7 +10,7 @@ struct import {
     const char *module, *name;
     const char *params; /* i: i32, I: i64 */
     char result;        /* 'i' or 0 */
-    /* One of the two. `row` is passed to it. */
+    /* One of the two is set; it is called with `row`. */
     wasmtime_func_unchecked_callback_t call;
     wasmtime_func_async_callback_t suspend;
     unsigned row;

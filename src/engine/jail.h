@@ -10,8 +10,8 @@
 #define COMPILER_MEMORY       (UINT64_C(1) << 30)
 #define COMPILER_CODE_BYTES   (UINT64_C(128) << 20)
 #define COMPILER_MODULE_BYTES (16u << 20)
-int jail_enter(void);  /* ends with its parent; no rights to gain */
+int jail_enter(void);  /* ends with its parent; gains no rights */
 int jail_limit(void);  /* time, memory, files */
-int jail_filter(void); /* system calls; no others are possible from here on */
+int jail_filter(void); /* system calls; only the listed ones from now on */
 
 #endif

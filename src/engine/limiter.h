@@ -1,4 +1,4 @@
-/* A say in the growth of guests, which wasmtime's C API lacks;
+/* Control over the growth of guests, which wasmtime's C API lacks.
  * src/engine/wasmtime/src/limiter.rs implements it. */
 #ifndef ENGINE_LIMITER_H
 #define ENGINE_LIMITER_H
@@ -9,11 +9,11 @@
 #include <wasmtime.h>
 
 struct wsand_engine_limiter {
-    /* A memory, or the heap for exceptions, wants to grow: from 0 when it is
-     * made, never beyond its own maximum. */
+    /* Called when a memory, or the heap for exceptions, wants to grow: from 0
+     * at its creation, never beyond its own maximum. */
     bool (*may_grow)(void *env, uint64_t old_bytes, uint64_t new_bytes);
     void *env;
-    size_t table_elements; /* at most, in each table */
+    size_t table_elements; /* maximum for each table */
 };
 
 /* The limiter is borrowed until the store is deleted. */

@@ -17,23 +17,23 @@ struct engine;
 
 enum fork_state {
     FORK_NO,
-    FORK_UNWINDS, /* left sys.fork; the frames go to guest memory */
-    FORK_DONE,    /* unwound; the next resume winds up again */
-    FORK_REWINDS, /* on its way back to sys.fork */
+    FORK_UNWINDS, /* left sys.fork; the frames are copied to guest memory */
+    FORK_DONE,    /* unwound; the next resume rewinds */
+    FORK_REWINDS, /* on the way back to sys.fork */
 };
 
 /* A suspended function of WASI. */
 struct wasi_call {
     unsigned row;
     uint64_t args[9];
-    wasmtime_val_t *result; /* both stay valid until the call goes on */
+    wasmtime_val_t *result; /* both stay valid until the call continues */
     wasm_trap_t **trap;
 };
 
 struct engine_machine {
     struct machine base;
-    uintptr_t stack_at;   /* an address on its native stack; 0: not yet */
-    uint64_t stack_bytes; /* what that was last seen to take */
+    uintptr_t stack_at;   /* an address on its native stack, or 0 */
+    uint64_t stack_bytes; /* last measured use of that stack */
     struct engine *engine;
     OWN struct engine_program *program;
     OWN wasmtime_store_t *store; /* NULL: never run */
@@ -47,8 +47,8 @@ struct engine_machine {
     struct wsand_engine_limiter limiter;
 
     bool is_instantiated;
-    bool is_waiting;  /* suspended in a call that waits */
-    bool is_next;     /* in sys.next, or a frozen program that begins there */
+    bool is_waiting;  /* suspended in a blocking call */
+    bool is_next;     /* in sys.next, or a frozen program that starts there */
     bool is_resumed;  /* its entry is wasmsand_resume */
     uint32_t next_sp; /* stack pointer at the first sys.next; 0: not yet */
     uint64_t first_bytes;            /* of memory, when it was instantiated */
@@ -65,13 +65,13 @@ enum machine_event machine_resume(struct machine *base,
                                   struct machine_trap *trap);
 void machine_refresh(struct machine *base);
 void machine_free(OWN struct machine *base);
-/* The store of a machine whose future is gone, and the rest. */
+/* Frees the store of a machine whose future was deleted, and the rest. */
 void machine_dispose(OWN struct engine_machine *m);
-/* Makes store and instance at once. -ENOMEM */
+/* Creates store and instance at once. -ENOMEM */
 int machine_instantiate(struct engine_machine *m);
 void machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller);
 
-/* In an import. The memory is not known yet while the module starts. */
+/* For imports. While the module starts, the memory is not known yet. */
 static inline struct engine_machine *
 machine_of(wasmtime_caller_t *caller)
 {
@@ -84,7 +84,7 @@ machine_of(wasmtime_caller_t *caller)
     return m;
 }
 
-/* The value of a global, or `otherwise` if there is none such. */
+/* Returns the value of a global, or `otherwise` if it does not exist. */
 uint32_t machine_get_u32(struct engine_machine *m, const char *name,
                          uint32_t otherwise);
 void machine_set_u32(struct engine_machine *m, const char *name,

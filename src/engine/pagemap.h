@@ -5,19 +5,20 @@
 #include <stdint.h>
 
 struct pagemap {
-    int hfd; /* -1: the host cannot tell */
-    int pid; /* of the process it tells about: not that of a child of ours */
+    int hfd; /* -1: not supported by the host */
+    int pid; /* of the observed process, to detect a fork */
 };
 
 #define PAGE_RANGES 64
-struct page_range { /* as Linux fills it in: addresses of ours */
+struct page_range { /* in the format of Linux: our addresses */
     uint64_t start, end, categories;
 };
 
 void pagemap_init(struct pagemap *p);
 void pagemap_fini(struct pagemap *p);
-/* The first ranges in *at to end of pages that are no longer as they were
- * mapped; moves *at behind what was looked at. Their number, or -errno. */
+/* Finds the first ranges in *at to end with pages that changed since they were
+ * mapped, and moves *at behind the checked part. Returns their number, or
+ * -errno. */
 int pagemap_written(const struct pagemap *p, const uint8_t **at,
                     const uint8_t *end, struct page_range ret[PAGE_RANGES]);
 

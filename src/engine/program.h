@@ -32,33 +32,35 @@ struct engine_program {
     struct engine *engine;
     OWN wasmtime_module_t *module;
     OWN wasmtime_instance_pre_t *pre;
-    OWN struct code code; /* that the module is in; or none */
+    OWN struct code code; /* contains the module, or is empty */
     struct program_facts facts;
-    OWN char *refusal;  /* why the source is no program, else NULL */
+    OWN char *refusal;  /* why the source is not a program, or NULL */
     struct list bucket; /* in engine->programs */
     struct list kept;   /* in engine->kept */
     bool is_trusted, is_kept;
-    bool can_fork;   /* asyncified, exports what fork needs */
+    bool can_fork;   /* asyncified, with the exports that fork needs */
     bool has_resume; /* exports wasmsand_resume */
 };
 
-/* Takes facts over, also on failure; in no table yet. NULL: no memory. */
+/* Creates a program and consumes the facts, also on failure. It is not in the
+ * table yet. NULL: no memory. */
 OWN struct engine_program *engine_program_new(struct program_facts *facts,
                                               bool is_trusted);
-void engine_program_put(OWN struct engine_program *p); /* NULL is fine */
+void engine_program_put(OWN struct engine_program *p); /* accepts NULL */
 DEFINE_CLEANUP(struct engine_program *, engine_program_put)
 
-/* NULL: there is none. Code that was made for a guest is never found for a
- * trusted program, whatever its source. */
+/* Returns NULL if there is none. Code that was compiled for a guest is never
+ * used for a trusted program with the same source. */
 OWN struct engine_program *programs_find(struct engine *e, const uint8_t *hash,
                                          bool is_trusted);
-/* Enters p, or drops it in favour of one that another thread has entered
- * meanwhile. */
+/* Enters p, or drops it in favour of one that another thread has entered in the
+ * meantime. */
 OWN struct engine_program *programs_add(struct engine *e,
                                         OWN struct engine_program *p);
-/* Puts what the engine keeps for later. */
+/* Releases the programs that the engine keeps for later. */
 void programs_drop_kept(struct engine *e);
-/* The same for what is being compiled: the one that was entered first. */
+/* Like programs_add, for compilations: returns the one that was entered first.
+ */
 OWN struct compilation *compilations_find(struct engine *e, const uint8_t *hash,
                                           bool is_trusted);
 OWN struct compilation *compilations_add(struct engine *e,

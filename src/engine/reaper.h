@@ -19,7 +19,7 @@ struct reaper {
 };
 
 void reaper_init(struct reaper *r);
-void reaper_fini(struct reaper *r); /* after all have been freed */
+void reaper_fini(struct reaper *r); /* after all machines have been freed */
 void reaper_add(struct reaper *r, OWN struct engine_machine *m);
 
 #endif

@@ -8,14 +8,14 @@
 #include <wasmtime.h>
 
 struct stacks {
-    size_t slot_bytes; /* of one and its guard; 0: nobody can tell */
+    size_t slot_bytes; /* of a stack and its guard; 0: not known */
     size_t page;
-    uintptr_t top; /* of any of them */
+    uintptr_t top; /* the top of any of them */
 };
 
-/* True if the host says which pages are in memory. */
+/* True if the host reports the pages that are in memory. */
 bool stacks_can_tell(void);
-/* stack_bytes as given to wasmtime. */
+/* stack_bytes is the value given to wasmtime. */
 void stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes);
 
 struct machine;

@@ -23,7 +23,8 @@ struct ticker {
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
 void ticker_unpark(struct ticker *t);
-/* False: the host refuses its thread; what runs would never give way. */
+/* Returns false if the host refuses the thread; then a machine would never
+ * yield, and must not run. */
 bool ticker_start(struct ticker *t);
 
 static inline bool

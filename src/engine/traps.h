@@ -11,7 +11,8 @@
 /* `trap` or `error` is not NULL. */
 void trap_describe(const wasm_trap_t *trap, const wasmtime_error_t *error,
                    struct machine_trap *ret);
-/* The message of an error on one line, cut to size; consumes it. */
+/* Writes the message of an error on one line, cut to size. Consumes the error.
+ */
 void error_text(OWN wasmtime_error_t *error, char *buf, size_t size);
 
 #endif

@@ -15,11 +15,11 @@ struct tree;
 /* Puts them into a tree, as programs. */
 int commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
                  struct wsand_error *err);
-/* -EINVAL: one has no function, or a name that no program can have. */
+/* -EINVAL: a command has no function, or an invalid name. */
 int commands_check(const struct wsand_options *o, struct wsand_error *err);
 int commands_copy(struct wsand_options *to, const struct wsand_options *from);
 void commands_free(struct wsand_options *o);
-/* As kernel->host_call, with a sandbox. */
+/* Implements kernel->host_call for a sandbox. */
 int call_begin_command(void *arg, struct task *t, const void *in, size_t len,
                        OWN struct hostcall **ret);
 

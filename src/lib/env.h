@@ -1,5 +1,5 @@
 /* Variables of the resident shell, from outside: env.c for the environment,
- * borrow.c for what is lent to one command. */
+ * borrow.c for the folder and variables of a single command. */
 #ifndef LIB_ENV_H
 #define LIB_ENV_H
 
@@ -7,22 +7,24 @@
 
 struct buf;
 
-/* The shell, made and with the environment of the options where it is new. */
+/* Returns the shell; a new one is created with the environment of the options.
+ */
 int shell_begin(struct wsand_sandbox *sb, struct shell **ret);
-/* -EINVAL and a message where one is not NAME=VALUE. NULL is fine. */
+/* -EINVAL with a message if an entry is not NAME=VALUE. Accepts NULL. */
 int env_check(const char *const *env, struct wsand_error *err);
-/* Adds `export NAME='VALUE'`. */
+/* Appends `export NAME='VALUE'`. */
 void env_put_export(struct buf *b, const char *assignment);
 
-/* What a command has instead of the shell's own folder and variables. */
+/* The shell's own folder and variables while a command has others. */
 struct borrowed {
-    OWN char *script; /* gives them back */
+    OWN char *script; /* restores them */
     size_t len;
 };
-/* Lends them; the next command must continue this one. */
+/* Sets folder and variables for a command; the next command must continue this
+ * one. */
 int borrow(struct shell *sh, const char *cwd, const char *const *env,
            struct borrowed *ret, struct wsand_error *err);
-/* Brings the shell's own back; `failed`: by rolling back. */
+/* Restores the shell's own; `failed`: by rolling back. */
 void give_back(struct shell *sh, struct borrowed *own, bool failed);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Fills *err, if there is one, and returns -errnum. The message begins with
+/* Fills *err, unless err is NULL, and returns -errnum. The message begins with
  * the errno's name. */
 int error_set(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -16,7 +16,7 @@ int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
 
 /* "ENOENT: no such file or directory: /path". */
 int error_path(struct wsand_error *err, int errnum, const char *path);
-/* Marks *err as one of the program, and returns r. */
+/* Marks *err as an error of the program, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
 /* Gives *err a class, and returns r. */
 int error_of_class(struct wsand_error *err, enum wsand_class c, int r);

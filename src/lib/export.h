@@ -1,4 +1,4 @@
-/* What exports and saved snapshots share. */
+/* Functions that exports and saved snapshots share. */
 #ifndef LIB_EXPORT_H
 #define LIB_EXPORT_H
 
@@ -11,7 +11,7 @@ struct shell_script;
 struct wsand_error;
 struct wsand_runtime;
 
-/* The note of an export as text, and back: -EINVAL. */
+/* Write the note of an export as text, and parse it: -EINVAL. */
 void note_put(struct buf *b, const struct shell_script *s);
 int note_get(const char *text, size_t len, struct shell_script *s,
              struct wsand_error *err);

@@ -1,5 +1,5 @@
-/* The processes that a sandbox had when its state was taken: a copy of the
- * state does not have them. */
+/* The processes that a sandbox had when its state was saved. Copies of the
+ * state do not have them. */
 #ifndef LIB_GONE_H
 #define LIB_GONE_H
 
@@ -9,20 +9,20 @@
 
 struct wsand_sandbox;
 
-/* For each process "PID ID COMMAND" and a NUL: ID is 0 for one that was not
- * started by wsand_process_start. All zero: none. */
+/* For each process "PID ID COMMAND" and a NUL; ID is 0 for a process that
+ * wsand_process_start did not start. All zero: none. */
 struct gone {
     OWN char *p;
     size_t len;
 };
 
-enum { GONE_BYTES_MAX = 4096 }; /* the last ones are left out beyond */
+enum { GONE_BYTES_MAX = 4096 }; /* further ones are omitted */
 
-/* The processes that run now, but the shell. -ENOMEM. */
+/* Saves the processes that run now, except the shell. -ENOMEM. */
 int gone_note(struct wsand_sandbox *sb, struct gone *ret);
-/* From bytes that need not be trusted. -EINVAL, -ENOMEM. */
+/* Loads untrusted bytes. -EINVAL, -ENOMEM. */
 int gone_load(struct gone *l, const void *p, size_t len);
-/* Makes *to, which is freed before, a copy; where there is no memory, none. */
+/* Replaces *to by a copy of `from`, or by nothing if there is no memory. */
 void gone_copy(struct gone *to, const struct gone *from);
 void gone_fini(struct gone *l);
 

@@ -1,5 +1,5 @@
-/* The newest commands of a sandbox, as a value that forks and snapshots
- * share. */
+/* The newest commands of a sandbox, as a value that forks and snapshots share.
+ */
 #ifndef LIB_HISTORY_H
 #define LIB_HISTORY_H
 
@@ -8,24 +8,24 @@
 
 #include <stddef.h>
 
-/* Both for what is kept; a command that is longer than that is not. */
+/* Limits of the history; a command that is longer than that is omitted. */
 enum { HISTORY_MAX = 1000, HISTORY_BYTES_MAX = 1 << 20 };
 
-/* NULL: there are none. Counts are atomic; who has the only reference may
- * change it. */
+/* NULL is an empty history. Counts are atomic; the holder of the only reference
+ * may change it. */
 struct history;
 
 struct history *history_get(struct history *h);
 void history_put(OWN struct history *h);
-/* Adds a command to *h, which is copied if others have it. Without memory it
- * is left out. */
+/* Appends a command to *h, which is copied first if it is shared. Without
+ * memory, the command is omitted. */
 void history_add(struct history **h, const char *text, size_t len);
 
-/* Commands are numbered in their order. The next of a history that is made
- * anew. -EINVAL: it is not the next, or there are too many; -ENOMEM. */
+/* Appends the next command of a history that is being loaded; commands are
+ * numbered in order. -EINVAL: not the next number, or too many. -ENOMEM. */
 int history_load(struct history **h, uint64_t number, const char *text,
                  size_t len);
-/* By number, as radix_diff; a leaf is a command. */
+/* Like radix_diff, by number; a leaf is a command. */
 void history_diff(const struct history *a, const struct history *b,
                   radix_differs *differs, void *arg);
 const char *history_text(const struct shared *line);

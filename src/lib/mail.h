@@ -1,5 +1,5 @@
-/* What other threads send to a sandbox, to be done on the thread that runs it,
- * between the turns of its processes. */
+/* Messages from other threads to a sandbox. The thread that runs the sandbox
+ * handles them between time slices of its processes. */
 #ifndef LIB_MAIL_H
 #define LIB_MAIL_H
 
@@ -16,18 +16,18 @@ struct mail {
     void (*deliver)(struct wsand_sandbox *sb, OWN struct mail *m);
 };
 
-/* `lock` is taken under any other, and none under it. */
+/* `lock` may be taken under any other lock, and no lock under it. */
 struct mailbox {
     pthread_mutex_t lock;
-    struct list mail; /* the oldest first */
+    struct list mail; /* oldest first */
 };
 
 void mailbox_init(struct mailbox *box);
 void mailbox_fini(struct mailbox *box);
-/* Without waking the sandbox. */
+/* Adds a message without waking the sandbox. */
 void mail_put(struct mailbox *box, OWN struct mail *m);
 void mail_send(struct wsand_sandbox *sb, OWN struct mail *m);
-/* On the sandbox's thread: delivers all. */
+/* Handles all messages, on the sandbox's thread. */
 void mail_deliver(struct wsand_sandbox *sb);
 bool sandbox_has_mail(struct wsand_sandbox *sb);
 

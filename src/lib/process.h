@@ -29,39 +29,40 @@ struct process {
     /* Changed on the sandbox's thread with processes.lock held. */
     struct list link; /* in sb->processes */
     int exit_code;
-    size_t in_bytes;  /* on their way to it */
-    bool in_is_ended; /* no more may come */
+    size_t in_bytes;  /* on their way to the process */
+    bool in_is_ended; /* no more input is accepted */
 
-    /* Of the sandbox's thread. */
+    /* Used by the sandbox's thread only. */
     int pid;
     uint64_t tag;
-    OWN struct file *in; /* to its input, or its terminal; NULL: closed */
+    OWN struct file *in; /* its input or its terminal; NULL: closed */
     struct tty *tty;     /* or NULL; lives as long as `in` */
-    struct list letters; /* input that it has not taken */
-    size_t taken;        /* of the first of them */
+    struct list letters; /* input that it has not read */
+    size_t taken;        /* bytes read from the first of them */
     OWN struct capture *out, *err;
-    struct waiter waiter; /* for room in its input, or a terminal's output */
+    struct waiter waiter; /* for space in its input, or a terminal's output */
     struct poll_table pt;
 };
 
-/* How many bytes of output the caller takes now. */
+/* Returns the number of bytes of output that the caller accepts now. */
 size_t process_window(const struct process *p);
 
 struct processes {
-    pthread_mutex_t lock;       /* see struct process; none is taken under it */
-    struct list running, ended; /* the oldest first */
-    /* Of the sandbox's thread. */
+    /* see struct process; no lock is taken under it */
+    pthread_mutex_t lock;
+    struct list running, ended; /* oldest first */
+    /* Used by the sandbox's thread only. */
     size_t n_ended;
     uint64_t last_id;
-    bool is_due;          /* one may have ended, or bytes can be moved */
-    struct waiter on_end; /* where init is told of ends */
+    bool is_due;          /* a process may have ended, or bytes can be moved */
+    struct waiter on_end; /* where init is notified of ends */
 };
 
 void processes_init(struct processes *ps);
-/* Kills all; nobody will hear more of them. */
+/* Kills all processes, without further notifications. */
 void processes_end(struct wsand_sandbox *sb);
 void processes_fini(struct processes *ps);
-/* Between the turns of programs: moves bytes, notes ends. */
+/* Called between time slices: moves bytes, and detects ends. */
 void processes_turn(struct wsand_sandbox *sb);
 
 #endif

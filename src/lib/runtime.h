@@ -15,16 +15,18 @@
 
 struct image;
 
-/* The shell that sandboxes start with (shell.c), made at its first use. */
+/* The shell that sandboxes start with (shell.c), created at its first use. */
 struct shell_image {
     pthread_mutex_t lock;
     struct program *program;
-    uint8_t *memory; /* of an instance that has not run, from live_from on */
+    uint8_t *memory; /* of an instance that has not run, from live_from */
     uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
-    _Atomic uint32_t n_live; /* shells that have a machine */
+    _Atomic uint32_t n_live;                      /* shells with a machine */
     _Atomic uint32_t n_runs; /* files with pages of shells (shell_pages.c) */
-    _Atomic uint64_t least_bytes; /* of memory (minimum.c); 0: not known */
-    uint8_t hash[32];             /* of the program, when it was first needed */
+    /* minimum of memory (minimum.c); 0: not known */
+    _Atomic uint64_t least_bytes;
+    /* of the program, computed when first needed */
+    uint8_t hash[32];
     bool has_hash;
 };
 
@@ -34,18 +36,19 @@ struct wsand_runtime {
     struct shell_image shell;
     struct image *image; /* NULL: none */
     struct host_file image_file;
-    /* Of the file, made under shell.lock when it is first needed. */
+    /* Of the file; computed under shell.lock when first needed. */
     uint8_t image_hash[32];
     bool has_image_hash;
 };
 
-/* preload.c: loads the programs of the root image; there are no others then. */
+/* preload.c: loads the programs of the root image; no others can be loaded
+ * afterwards. */
 int runtime_close(struct wsand_runtime *rt, struct wsand_error *err);
-/* runtime.c: as machine_ops.load, waiting for what is being compiled. */
+/* runtime.c: like machine_ops.load, but waits for a compilation. */
 int runtime_load(struct wsand_runtime *rt, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
 
-/* minimum.c: -EINVAL: the shell needs more memory than that. */
+/* minimum.c: -EINVAL if the shell needs more memory. */
 int minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
                   struct wsand_error *err);
 

@@ -23,37 +23,37 @@ struct vnode;
 
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
-    struct turn turn; /* guards what follows, where nothing else is said */
+    struct turn turn; /* guards the following members, unless stated */
     struct mailbox mailbox;
     struct processes processes;
     struct kernel *kernel;
-    struct wsand_options options; /* its own copies; without programs */
+    struct wsand_options options; /* own copies, without programs */
     struct shell *shell;          /* NULL: not used yet */
-    struct outcome *outcome;      /* of the command that runs, or NULL */
-    struct snapshot *initial;     /* the state it began with */
-    struct list snapshots;        /* the oldest first */
+    struct outcome *outcome;      /* of the running command, or NULL */
+    struct snapshot *initial;     /* the initial state */
+    struct list snapshots;        /* oldest first */
     size_t n_snapshots;
-    uint64_t snapshot_bytes; /* that they keep, beside the newest */
+    uint64_t snapshot_bytes; /* kept by snapshots, beside the newest */
     uint64_t last_snapshot;  /* id */
     struct history *history;
-    struct gone gone; /* that the state it was copied or restored from had */
+    struct gone gone; /* of the state that it was copied or restored from */
     struct snapshot *recorded; /* last wsand_state_changes, or NULL */
-    bool has_script;           /* a script of that shell was among it */
+    bool has_script;           /* a script of that shell was included */
     bool was_hit[LIMIT_COUNT]; /* by a command, during a file function */
     FILE *strace;
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;
 };
 
-/* Sends what wsand_signal has asked for to the current run. */
+/* Sends the signals of wsand_signal to the current run. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
-/* Has wsand_cancel been called in this turn, or the sandbox closed? */
+/* True if wsand_cancel was called in this turn, or the sandbox is closed. */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
-/* Is it being freed? */
+/* True if the sandbox is being freed. */
 bool sandbox_is_closed(const struct wsand_sandbox *sb);
 
-/* A fork with the files of t in its root, and no shell; t NULL: with the files
- * as they are, and the shell of the last checkpoint. */
+/* Creates a fork with the files of t in its root and no shell. With t NULL, it
+ * has the current files and the shell of the last checkpoint. */
 int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
                   OWN struct wsand_sandbox **ret, struct wsand_error *err);
 

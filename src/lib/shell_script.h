@@ -1,5 +1,5 @@
-/* The state of a shell as a script that gives it to a new one: what does not
- * depend on the version of the shell. */
+/* The state of a shell as a script that recreates it in a new shell. It
+ * contains the parts that do not depend on the version of the shell. */
 #ifndef LIB_SHELL_SCRIPT_H
 #define LIB_SHELL_SCRIPT_H
 
@@ -10,15 +10,15 @@ struct shell_script {
     int status;       /* $? */
     struct buf env;   /* NAME=VALUE and NUL, for readers */
     struct buf first; /* options of bash, variables, folder, functions, ... */
-    struct buf last;  /* what would change how the first is executed */
+    struct buf last;  /* parts that would change how the first is executed */
 };
 
 void shell_script_init(struct shell_script *s);
 void shell_script_fini(struct shell_script *s);
-/* Asks the shell of sb. */
+/* Asks the shell of sb for its script. */
 int shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
                       struct wsand_error *err);
-/* Runs it in a shell that has run nothing yet. -ETIMEDOUT. */
+/* Runs a script in a shell that has run nothing yet. -ETIMEDOUT. */
 int shell_script_run(struct wsand_sandbox *sb, const struct shell_script *s,
                      struct wsand_error *err);
 

@@ -1,11 +1,11 @@
-/* The state of a shell between commands, as a value that belongs to no
- * sandbox: what forks and snapshots carry. */
+/* The state of a shell between commands, as a value independent of a sandbox.
+ * Forks and snapshots contain it. */
 #ifndef LIB_SHELL_STATE_H
 #define LIB_SHELL_STATE_H
 
 #include "lib/shell.h"
 
-/* An inode in the n-th mount, which copies of a sandbox have in common. */
+/* An inode in the n-th mount, which all copies of a sandbox have. */
 struct place {
     size_t mount;
     uint64_t ino;
@@ -14,7 +14,7 @@ struct place {
 struct open_file {
     int fd;
     int same_as;           /* a lower fd of the same open file; 0: none */
-    bool cloexec, is_lost; /* lost: it has no path, and will be /dev/null */
+    bool cloexec, is_lost; /* lost: has no path, and becomes /dev/null */
     uint32_t flags;
     uint64_t pos;
     struct place at;
@@ -24,7 +24,7 @@ struct shell_state {
     OWN struct shell_pages *pages;
     struct resident_state state;
     struct rlimit_k rlimits[RLIMIT_COUNT];
-    bool has_rlimits; /* else those of any shell */
+    bool has_rlimits; /* otherwise the default limits */
     struct place cwd;
     int status;
     bool has_env;
@@ -32,10 +32,10 @@ struct shell_state {
     size_t n_files;
 };
 
-/* The state at the last checkpoint. */
+/* Returns the state at the last checkpoint. */
 int shell_state_take(struct shell_state *ret, const struct shell *sh);
 void shell_state_fini(struct shell_state *s);
-/* A shell in sb, a copy of the sandbox that the state was taken from. */
+/* Creates the shell in sb, a copy of the sandbox of that state. */
 int shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
                      OWN struct shell **ret);
 

@@ -10,12 +10,13 @@
 /* -EINVAL and a message that names the structure: its size is less than that
  * of the size itself, or members that this version does not have are set. */
 int sized_check(const void *p, const char *name, struct wsand_error *err);
-/* *to, of `size` bytes, is what the caller gave; what it did not have is 0. */
+/* Copies the caller's structure to *to, of `size` bytes; missing members are 0.
+ */
 int sized_take(void *to, size_t size, const void *from, const char *name,
                struct wsand_error *err);
 #define SIZED_TAKE(to, from, name, err) \
     sized_take(to, sizeof *(to), from, name, err)
-/* Fills as much of the caller's *to, which was checked, as it has. */
+/* Fills the caller's checked *to, as far as its size allows. */
 void sized_give(void *to, const void *from, size_t size);
 
 #endif

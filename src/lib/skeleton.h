@@ -9,13 +9,13 @@ struct attr;
 struct tree;
 
 int skeleton_fill(struct tree *t, int64_t now_ns);
-/* Makes the folders that `path` needs (a->uid's) and puts a file there. */
+/* Creates the folders that `path` needs (owned by a->uid) and a file. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,
                       size_t len, const struct attr *a, int64_t now_ns,
                       uint64_t *ret_ino);
-/* The inode at an absolute path without links; 0: there is none. */
+/* Returns the inode at an absolute path without links, or 0. */
 uint64_t skeleton_find(const struct tree *t, const char *path);
-/* One more name for an inode. */
+/* Adds a name for an inode. */
 int skeleton_link(struct tree *t, const char *path, uint64_t ino,
                   int64_t now_ns);
 

@@ -1,4 +1,4 @@
-/* Snapshots, for the files that make and save them. */
+/* Snapshots, for the files that create and save them. */
 #ifndef LIB_SNAPSHOT_H
 #define LIB_SNAPSHOT_H
 
@@ -16,49 +16,49 @@ struct mount_tree {
 struct snapshot {
     struct list link;
     uint64_t id;
-    uint64_t lost; /* bytes that it keeps and the next snapshot does not */
-    struct mount_tree *trees; /* the first is the root's */
+    uint64_t lost; /* bytes kept that the next snapshot does not have */
+    struct mount_tree *trees; /* the first is that of the root */
     size_t n_trees;
     struct history *history;
     bool has_shell;
-    bool has_other_module; /* the shell's pages are of another program */
+    bool has_other_module; /* the shell's pages belong to another program */
     struct shell_state shell;
-    struct gone gone; /* the processes that there were */
-    /* Of what is recorded: the pages that records are, without the patch. */
+    struct gone gone; /* the processes at that time */
+    /* Of the recorded state: the recorded pages, without the patch. */
     struct shell_pages *base;
     size_t patch_bytes;
 };
 
 /* The n-th mount of sb, if it has files of its own, or NULL. */
 struct mount *snapshot_mount(const struct wsand_sandbox *sb, size_t n);
-/* With a message. */
+/* Finds a snapshot, or sets a message. */
 int snapshot_find_error(const struct wsand_sandbox *sb, uint64_t id,
                         struct snapshot **ret, struct wsand_error *err);
-/* -ENOSPC with a message: there are as many as there may be. */
+/* -ENOSPC with a message if the maximum number is reached. */
 int snapshot_check_limit(const struct wsand_sandbox *sb,
                          struct wsand_error *err);
-/* Adds s to those of sb. -ENOSPC with a message: they would keep too much;
- * s is freed then. */
+/* Adds s to the snapshots of sb. -ENOSPC with a message: they would keep too
+ * many bytes; then s is freed. */
 int snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s,
                  uint64_t *ret_id, struct wsand_error *err);
 
-/* The state of sb, which is checkpointed. */
+/* Returns the state of sb, after a checkpoint. */
 int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
-void snapshot_free(OWN struct snapshot *s); /* NULL is fine */
+void snapshot_free(OWN struct snapshot *s); /* accepts NULL */
 void snapshots_free(struct wsand_sandbox *sb);
-/* The files in the n-th mount (0: the root), or NULL. */
+/* Returns the files in the n-th mount (0: the root), or NULL. */
 const struct tree *snapshot_tree(const struct snapshot *s, size_t mount);
-/* Its root gets a clone of t, and it has no shell. */
+/* Replaces its root by a clone of t, and removes its shell. */
 int snapshot_set_files(struct snapshot *s, const struct tree *t);
-/* Ends all processes of sb, which gets the files of the root and the shell of
+/* Ends all processes of sb and gives it the root's files and the shell of
  * `from`. On an error nothing has changed. */
 int snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
                      struct wsand_error *err);
-/* Ends all processes of sb, which gets the state s. On an error before that,
+/* Ends all processes of sb and restores the state s. On an error before that,
  * nothing has changed. */
 int snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
                      struct wsand_error *err);
-/* Gives sb, which has no shell, the shell of s (if it has one). */
+/* Gives sb, which has no shell, the shell of s (if there is one). */
 int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
 
 #endif

@@ -10,14 +10,14 @@ struct file;
 struct terminal;
 /* Puts the host's terminal into raw mode. */
 int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
-/* Shows what is left of the output and puts the host's terminal back. */
+/* Writes the remaining output and restores the host's terminal. */
 void terminal_free(OWN struct terminal *term);
 struct tty *terminal_tty(struct terminal *term);
-/* By its name, so that the programs find it too. */
+/* Opens the terminal by its name, so that programs find it too. */
 int terminal_open_tty(struct kernel *k, const struct tty *tty,
                       OWN struct file **ret);
 void terminal_resize(struct terminal *term);
-/* Between the turns of the programs: moves bytes, if there are any. */
+/* Called between time slices: moves available bytes. */
 void terminal_turn(struct terminal *term);
 
 #endif

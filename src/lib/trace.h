@@ -9,11 +9,11 @@
 struct kernel;
 struct trace;
 
-/* Notes what the processes of the current run do, until it is freed. */
+/* Records the system calls of the current run's processes until it is freed. */
 int trace_new(struct kernel *k, OWN struct trace **ret);
-void trace_free(OWN struct trace *t); /* NULL is fine */
+void trace_free(OWN struct trace *t); /* accepts NULL */
 DEFINE_CLEANUP(struct trace *, trace_free)
-/* The newest lines, freed with free(); NULL and 0 when there are none. */
+/* Returns the newest lines, freed with free(), or NULL and 0. */
 OWN char *trace_take(struct trace *t, size_t *ret_len);
 
 #endif

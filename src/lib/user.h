@@ -1,4 +1,4 @@
-/* The users that the host can run things as. */
+/* The users that commands can run as. */
 #ifndef LIB_USER_H
 #define LIB_USER_H
 
@@ -10,12 +10,13 @@ struct user {
     uint32_t id;
 };
 
-/* NULL: the usual one. -EINVAL with a message: there is no such user. */
+/* NULL means the default user. -EINVAL with a message: no such user. */
 int user_find(const char *name, const struct user **ret,
               struct wsand_error *err);
 /* The user of a sandbox. */
 const struct user *user_of(const struct wsand_sandbox *sb);
-/* The variable `i` of a user's environment, "HOME=/root"; NULL: no more. */
+/* Returns variable `i` of a user's environment, such as "HOME=/root", or NULL.
+ */
 const char *user_variable(const struct user *u, size_t i);
 
 #endif

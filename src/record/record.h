@@ -1,29 +1,28 @@
 /* Records: the durable state of a sandbox as a map from keys to values.
  *
- * A key begins with its type; numbers are big-endian, in values too, so that
- * keys sort by them. All that is recorded is the difference to the root image
- * and to the frozen shell. In the order of keys, what a record needs in order
- * to be understood comes before it: facts, inodes, then names and blocks.
+ * A key begins with its type. Numbers are big-endian, in values too, so that
+ * keys sort by them. Records describe the difference from the root image and
+ * the frozen shell. In the order of keys, each record comes after those that it
+ * depends on: facts, inodes, then names and blocks.
  *
  *   a NAME        a fact: see RECORD_FACTS
  *   f fd          an open file of the shell
  *   h number      a command of the history
  *   i inode       its attributes
- *   n inode NAME  a name in a directory; empty: the image's name is gone
+ *   n inode NAME  a name in a directory; empty: the image's name is removed
  *   p page        of the shell's memory, without zeros at its end
  *   u inode       its extended attributes: see struct record_attr; empty: the
- *                 image's are gone
- *   w inode       where the image has an inode that is recorded: its directory
- *                 and name there; empty: not known any more. Only messages
- *                 depend on it
+ *                 image's attributes are removed
+ *   w inode       directory and name of a recorded inode in the image; empty:
+ *                 unknown by now. Used in messages only
  *   x inode block of a file or the target of a symbolic link: its bytes, and
  *                 zeros after them. Empty: allocated and never written; but
  *                 in an inode of the image, a hole where that has a block
  *
- * Inode numbers carry the number of their mount; 0 is the root. Those of the
- * image's inodes are never used for others: of these inodes, what is not
- * recorded is as in the image. Links are not recorded, but counted: an inode
- * without a name is not there. */
+ * Inode numbers contain the number of their mount; 0 is the root. The numbers
+ * of the image's inodes are never reused: properties of these inodes that are
+ * not recorded are those of the image. Link counts are not recorded but
+ * computed: an inode without a name does not exist. */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
@@ -50,8 +49,9 @@ enum {
     RECORD_PAGE_BYTES = 1024,
     RECORD_COMMAND_MAX = 1 << 20,
     RECORD_PATCH_MAX = 4096,
-    RECORD_VALUE_MAX = 16 << 20, /* of any; most are far smaller */
-    RECORD_ATTRS_MAX = 65535,    /* of all attributes of an inode */
+    /* of any value; usual values are far smaller */
+    RECORD_VALUE_MAX = 16 << 20,
+    RECORD_ATTRS_MAX = 65535, /* of all attributes of an inode */
     RECORD_FD_MAX = 65536,
     RECORD_PAGE_MAX = 1 << 22,
 };
@@ -59,14 +59,15 @@ enum {
 #define RECORD_BYTES_MAX (UINT64_C(1) << 48) /* of a file */
 #define RECORD_LINK_MAX  4095
 
-/* Facts: the name, the minimum and maximum bytes of the value, and whether the
+/* Facts: the name, the minimum and maximum length of the value, and whether the
  * fact is worthless without the memory of the shell.
  *
- * version: RECORD_VERSION; image, module: BLAKE2b of the root image and of the
- * shell's program; shell: struct record_shell; task: its signal actions, as the
- * same program has them; rlimits: its limits; patch: what has changed in pages
- * since they were recorded; processes: those that there were, which no copy of
- * the state has; script: the shell as a script, as in an export. */
+ * version is RECORD_VERSION. image and module are the BLAKE2b hashes of the
+ * root image and of the shell's program. shell is a struct record_shell. task
+ * contains the signal actions in the form of the same program, and rlimits the
+ * limits. patch contains the changes in pages since they were recorded.
+ * processes lists those that ran, which no copy of the state has. script is the
+ * shell as a script, as in an export. */
 #define RECORD_FACTS(F)                 \
     F(version, 4, 4, false)             \
     F(image, 32, 32, false)             \
@@ -88,7 +89,7 @@ enum record_fact {
 struct record_key {
     enum record_type type;
     uint32_t mount; /* of inode */
-    uint64_t inode; /* of a name: the directory's */
+    uint64_t inode; /* of a name: its directory */
     uint64_t index; /* fd, number of the command, page, block */
     const char *name;
     size_t name_len;
@@ -101,47 +102,49 @@ struct record_inode {
 };
 
 struct record_name {
-    uint64_t inode; /* 0: gone */
-    uint64_t seq;   /* the place in the order of the directory */
+    uint64_t inode; /* 0: removed */
+    uint64_t seq;   /* position in the order of the directory */
 };
 
 struct record_place {
-    uint64_t dir;     /* 0: not known */
-    const char *name; /* of record_place_get: in the value */
+    uint64_t dir;     /* 0: unknown */
+    const char *name; /* of record_place_get: points into the value */
     size_t name_len;
 };
 
 struct record_file {
     uint32_t flags; /* of open */
     bool cloexec;
-    uint32_t same_as; /* a lower fd of the same open file; 0: none */
+    uint32_t same_as; /* a lower fd of the same open file, or 0 */
     uint32_t mount;
-    uint64_t inode; /* 0: nothing that can be opened again */
+    uint64_t inode; /* 0: cannot be opened again */
     uint64_t pos;
 };
 
 struct record_shell {
     uint32_t status; /* $? */
-    bool has_env;    /* the variables of the sandbox's options were set */
+    bool has_env;    /* the variables of the sandbox's options are set */
     uint64_t memory_bytes;
     uint32_t cwd_mount;
     uint64_t cwd;
 };
 
-/* Keys. The bytes written; k must be well-formed. */
+/* Writes a well-formed key and returns its length. */
 size_t record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX]);
-/* ret->name points into `key`. -EINVAL: not a key, or a number out of range. */
+/* Reads a key; ret->name points into `key`. -EINVAL: not a key, or a number is
+ * out of range. */
 int record_key_get(const void *key, size_t len, struct record_key *ret);
 
-/* The key of a fact; its name is a constant. */
+/* Returns the key of a fact; its name is a constant. */
 struct record_key record_fact_key(enum record_fact f);
-/* The fact of a key; FACT_COUNT: the key is not that of a known fact. */
+/* Returns the fact of a key, or FACT_COUNT if the key is not that of a known
+ * fact. */
 enum record_fact record_fact_of(const struct record_key *k);
 /* True for a fact that is worthless without the memory of the shell. */
 bool record_is_shells(enum record_fact f);
 
-/* Values with a form. *_put returns the bytes written, *_get -EINVAL for what
- * no sandbox could have. */
+/* Structured values. *_put returns the number of bytes written; *_get returns
+ * -EINVAL for values that no sandbox could have. */
 enum { RECORD_FIXED_MAX = 44 };
 size_t record_inode_put(const struct record_inode *r,
                         uint8_t ret[RECORD_FIXED_MAX]);
@@ -160,8 +163,9 @@ size_t record_shell_put(const struct record_shell *r,
                         uint8_t ret[RECORD_FIXED_MAX]);
 int record_shell_get(const void *value, size_t len, struct record_shell *ret);
 
-/* One of the extended attributes of an inode; a record has them one after the
- * other: the length of the name in 1 byte, of the value in 2, then both. */
+/* One extended attribute of an inode. A record contains all attributes one
+ * after the other: the length of the name in 1 byte, that of the value in 2
+ * bytes, then both. */
 struct record_attr {
     const char *name; /* 1 to 255 bytes without a NUL */
     size_t name_len;
@@ -169,18 +173,20 @@ struct record_attr {
     size_t value_len; /* at most RECORD_ATTRS_MAX */
 };
 enum { RECORD_ATTR_HEAD = 3 };
-/* The bytes written. */
+/* Returns the number of bytes written. */
 size_t record_attr_put(const struct record_attr *a, uint8_t *ret);
-/* The one at *at of `len` bytes, after which *at is: 1; 0: the end. -EINVAL. */
+/* Reads the attribute at *at and advances *at. Returns 1, or 0 at the end of
+ * the `len` bytes. -EINVAL. */
 int record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
                     struct record_attr *ret);
 
-/* What one record can tell about being well-formed: key and value; value NULL:
- * the record is removed. -EINVAL. */
+/* Checks the form of one record; value NULL means that it is removed. -EINVAL.
+ */
 int record_check(const void *key, size_t key_len, const void *value,
                  size_t len);
 
-/* Where records go: `value` NULL, they are removed. What is not 0 ends it. */
+/* Receives records; `value` NULL means that the record is removed. A result
+ * other than 0 stops the sender. */
 struct record_sink {
     int (*put)(void *arg, const void *key, size_t key_len, const void *value,
                size_t len);
@@ -194,12 +200,12 @@ int record_send(const struct record_sink *to, const struct record_key *k,
 enum record_op {
     RECORD_PUT = 'P',
     RECORD_DELETE = 'D', /* no value */
-    RECORD_END = 'E',    /* no key; the value: a number of 8 bytes: of the
+    RECORD_END = 'E',    /* no key; the value is a number of 8 bytes: of the
                           * commit, or for a worker 0 or RECORD_BROKEN_OFF */
 };
 
 enum { RECORD_HEAD_BYTES = 8, RECORD_END_BYTES = 8 };
-enum { RECORD_BROKEN_OFF = 1 }; /* what came is not the whole state */
+enum { RECORD_BROKEN_OFF = 1 }; /* the received state is incomplete */
 
 struct record_head {
     enum record_op op;
@@ -209,7 +215,8 @@ struct record_head {
 
 void record_head_put(const struct record_head *h,
                      uint8_t ret[RECORD_HEAD_BYTES]);
-/* -EINVAL: an unknown op, or lengths that it cannot have. */
+/* Reads the head of a frame. -EINVAL: an unknown op, or invalid lengths for it.
+ */
 int record_head_get(const uint8_t head[RECORD_HEAD_BYTES],
                     struct record_head *ret);
 void record_end_put(uint64_t number, uint8_t ret[RECORD_END_BYTES]);

@@ -1,4 +1,4 @@
-/* The system calls of sealed processes: one row each of calls.def, or of
+/* The system calls of sealed processes: one row for each in calls.def or
  * compiler_calls.def. */
 #ifndef SEAL_CALLS_H
 #define SEAL_CALLS_H

@@ -1,14 +1,16 @@
-/* Landlock: a second wall behind the mounts, where the kernel has it. */
+/* Landlock: a second barrier behind the mounts, if the kernel supports it. */
 #ifndef SEAL_LANDLOCK_H
 #define SEAL_LANDLOCK_H
 
-/* The kernel's version of it; 0: none. */
+/* Returns the version of Landlock in this kernel, or 0. */
 int landlock_version(void);
-/* From now on, files are changed only under these paths (ends with NULL), and
- * processes outside get neither signals nor connections on abstract sockets.
- * 0 or -errno; needs no_new_privs. Does nothing where there is none. */
+/* From now on, files can be changed only under these paths (NULL-terminated),
+ * and processes outside can be reached neither by signals nor through abstract
+ * sockets. Returns 0 or -errno; needs no_new_privs. Does nothing if the kernel
+ * has no Landlock. */
 int landlock_restrict(const char *const *writable);
-/* The same for everything: no file is opened, nothing connected to. */
+/* Like landlock_restrict, for everything: no file can be opened, and nothing
+ * connected to. */
 int landlock_nothing(void);
 
 #endif

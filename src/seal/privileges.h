@@ -1,18 +1,19 @@
-/* What a process can give up by itself, for good. */
+/* Rights that a process can give up for good, by itself. */
 #ifndef SEAL_PRIVILEGES_H
 #define SEAL_PRIVILEGES_H
 
 #include <stdint.h>
 
-/* The user that jails have inside their user namespace. */
+/* The user of jails inside their user namespace. */
 enum { JAIL_UID = 1000 };
 
-/* All of this thread; 0 or -errno. Capabilities that could come by exec; needs
- * some. */
+/* Gives up the capabilities that exec could add, for this thread. Needs some
+ * capabilities itself. Returns 0 or -errno. */
 int privileges_bound(void);
-/* Those that it has; no_new_privs. */
+/* Gives up the current capabilities, and sets no_new_privs. Returns 0 or
+ * -errno. */
 int privileges_drop(void);
-/* The limit, and its maximum, is `value` or what it is if that is less. */
+/* Lowers the limit and its maximum to `value`; never raises them. */
 void rlimit_lower(int what, uint64_t value);
 
 #endif

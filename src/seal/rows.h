@@ -1,4 +1,5 @@
-/* The rows of tables of system calls (calls.def has the words), as rules. */
+/* Turns the rows of a table of system calls into rules; calls.def explains the
+ * columns. */
 #ifndef SEAL_ROWS_H
 #define SEAL_ROWS_H
 
@@ -28,7 +29,7 @@
     ROW(name, SECCOMP_RET_KILL_PROCESS, arg, mask, 0)
 #define ANSWER(name, error, why) ROW(name, SECCOMP_FAIL(error), 0, 0, 0)
 
-/* A policy of a table; `error` is the answer to all other calls. */
+/* Defines the policy of a table; all other calls return `error`. */
 #define POLICY(rules, error)                                        \
     {                                                               \
         rules, sizeof(rules) / sizeof *(rules), SECCOMP_FAIL(error) \

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first rule that matches decides. A rule matches its call; with a mask,
- * only if the low half of the argument, masked, is `value`, or is not 0 where
- * `value` is 0. */
+/* The first matching rule decides. A rule matches its call. With a mask, it
+ * matches only if the low half of the masked argument equals `value`, or is not
+ * 0 if `value` is 0. */
 struct seccomp_rule {
     int nr;
     uint32_t answer; /* SECCOMP_RET_... */
@@ -23,8 +23,9 @@ struct seccomp_policy {
 
 #define SECCOMP_FAIL(err) (SECCOMP_RET_ERRNO | (err))
 
-/* For all threads of the process. System calls of another kind (i386, x32) kill
- * it or fail. 0 or -errno; needs no_new_privs. */
+/* Loads the filter for all threads of the process. System calls of another kind
+ * (i386, x32) kill the process or fail. Returns 0 or -errno; needs
+ * no_new_privs. */
 int seccomp_load(const struct seccomp_policy *policy);
 
 #endif

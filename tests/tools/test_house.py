@@ -63,6 +63,11 @@ def test_comments_of_a_header_without_their_marks():
     assert words_of("a.h", text) == ["The first line.", "The next.", "at its end"]
 
 
+def test_rows_of_an_indented_list_are_sentences():
+    text = "/* The rows:\n *   a   the first,\n *       of two\n *   b   the second\n */\n"
+    assert words_of("a.h", text) == ["The rows:", "a the first, of two", "b the second"]
+
+
 def test_line_comments_that_follow_each_other_are_one():
     assert words_of("a.h", "// one\n// sentence.\n\n// another\n") == ["one sentence.", "another"]
 
@@ -98,7 +103,7 @@ def test_words_of_the_list(text):
 
 @pytest.mark.parametrize("text", [
     "At least one and at most two.", "Most programs.", "Most of it.", "The most common one.",
-    "There is headroom.", "A mistaken one.", "Use `told` and `least`."])
+    "There is headroom.", "A mistaken one.", "The lock is taken here.", "Use `told` and `least`."])
 def test_words_that_are_fine(text):
     assert faults_of("a.md", text) == []
 
