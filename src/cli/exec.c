@@ -11,7 +11,7 @@ static const char help[] =
     "usage: wasm-sandbox exec [OPTION]... PROGRAM.wasm [ARG]...\n"
     "       wasm-sandbox exec --root IMAGE [OPTION]... /PROGRAM [ARG]...\n"
     "Runs one program in a fresh sandbox, with standard input and output\n"
-    "passed through; its exit status is ours (128+n for signal n). With a "
+    "passed through; exits with its status (128+n for signal n). With a "
     "root\n"
     "image, an absolute path names a program in the image.\n\n";
 

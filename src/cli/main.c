@@ -27,9 +27,9 @@ static const struct {
     {"exec", cmd_exec, "run one program in a fresh sandbox"},
     {"shell", cmd_shell, "run bash in a fresh sandbox"},
     {"freeze", cmd_freeze, "write a program that starts initialised"},
-    {"precompile", cmd_precompile, "write the code of a root image's programs"},
-    {"limit", cmd_supervisor,
-     "run a program of the host in a jail with limits"},
+    {"precompile", cmd_precompile,
+     "write the compiled code of a root image's programs"},
+    {"limit", cmd_supervisor, "run a native program in a jail with limits"},
     {"serve", cmd_supervisor, "keep durable sessions in jailed processes"},
     {"session", cmd_session, "create, use and end such sessions"},
     {"fsck", cmd_supervisor, "check the store of sessions"},
@@ -75,9 +75,10 @@ print_help(void)
 {
     printf("usage: wasm-sandbox [OPTION]...\n"
            "       wasm-sandbox COMMAND [OPTION]... [ARG]...\n"
-           "A computer for untrusted programs. Without a command, a server of "
-           "JSON\n"
-           "lines on standard input and output (docs/rpc.md).\n\n%s\n",
+           "Runs untrusted programs in a sandbox. Without a command, serves "
+           "sandboxes\n"
+           "over JSON lines on standard input and output "
+           "(docs/rpc.md).\n\n%s\n",
            serve_options_help);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (commands[i].summary)

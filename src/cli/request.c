@@ -14,27 +14,28 @@
 #define HOST_ROOT "/.host"
 
 static const char options_help[] =
-    "  --root IMAGE             root file system: a tar\n"
-    "  --tools DIR              programs (*.wasm) of a host folder as "
+    "  --root IMAGE             root image, a tar file\n"
+    "  --tools DIR              make the programs (*.wasm) of a host folder "
     "commands\n"
-    "  --mount HOST:GUEST[:rw]  show a host folder, read-only unless :rw;\n"
-    "                           :rw,bytes=N,files=N limits what is added to "
-    "it\n"
-    "                           [--fs-limit, --file-count]; GUEST /: it is the "
-    "program's root\n"
+    "  --mount HOST:GUEST[:rw]  mount a host folder, read-only unless :rw;\n"
+    "                           :rw,bytes=N,files=N limits its growth\n"
+    "                           [--fs-limit, --file-count]; with GUEST / it is "
+    "the root\n"
     "  --env K=V                set an environment variable\n"
-    "  --clear-env              begin with no environment variables\n"
+    "  --clear-env              start without environment variables\n"
     "  --cwd DIR                working folder in the sandbox\n"
     "  --user USER              user (uid 1000) or root [user]\n"
     "  --memory-limit MB        memory of all processes together [512]\n"
     "  --timeout-ms N           end the program after N ms (status 124) "
     "[never]\n"
-    "  --fs-limit BYTES         bytes in files [268435456]\n"
-    "  --file-count N           number of files [10000; shell: 100000]\n"
-    "  --processes N            number of processes [64]\n"
-    "  --seed N                 repeatable: fixed random numbers and clock\n"
-    "  --strace                 print system calls on standard error\n"
-    "  --help                   this text\n";
+    "  --fs-limit BYTES         maximum bytes in files [268435456]\n"
+    "  --file-count N           maximum number of files [10000; shell: "
+    "100000]\n"
+    "  --processes N            maximum number of processes [64]\n"
+    "  --seed N                 repeatable run: fixed random numbers and "
+    "clock\n"
+    "  --strace                 print system calls to standard error\n"
+    "  --help                   print this text\n";
 
 static const struct option options[] = {
     {"mount", required_argument, NULL, 'm'},

@@ -19,17 +19,17 @@ const char serve_options_help[] =
     "512]\n"
     "  --timeout-ms N           time limit of a command [30000; line protocol "
     "5000]\n"
-    "  --fs-limit BYTES         bytes in files [268435456]\n"
-    "  --root IMAGE             root file system: a tar\n"
-    "  --tools DIR              programs (*.wasm) of a host folder as "
+    "  --fs-limit BYTES         maximum bytes in files [268435456]\n"
+    "  --root IMAGE             root image, a tar file\n"
+    "  --tools DIR              make the programs (*.wasm) of a host folder "
     "commands\n"
-    "  --allow-mount DIR        host folders under it may be mounted\n"
-    "  --config FILE            the parameters of `create`, as JSON\n"
+    "  --allow-mount DIR        allow mounting host folders under DIR\n"
+    "  --config FILE            read the parameters of `create`, as JSON\n"
     "  --mode simple|v86        [simple]; v86 is not built in yet\n"
     "  --disk-image PATH        for v86; not built in yet\n"
     "  --log-level LEVEL        error, warn, info or debug [warn]\n"
-    "  --help                   this text\n"
-    "  --version                the version\n";
+    "  --help                   print this text\n"
+    "  --version                print the version\n";
 
 static const struct option options[] = {
     {"memory-limit", required_argument, NULL, 'M'},

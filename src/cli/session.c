@@ -18,36 +18,37 @@ extern char **environ;
 
 static const char help[] =
     "usage: wasm-sandbox session COMMAND [OPTION]... [ARG]...\n"
-    "Sessions of the supervisor (wasm-sandbox serve). SESSION is an id, the "
-    "beginning of\n"
-    "one, or a label.\n\n"
-    "  create [COMMAND...]           a new session; with COMMAND, of a program "
-    "of the host\n"
+    "Manages sessions of the supervisor (wasm-sandbox serve). SESSION is an "
+    "id, the\n"
+    "beginning of an id, or a label.\n\n"
+    "  create [COMMAND...]           create a session; with COMMAND, for a "
+    "native program\n"
     "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
     "      --durability full|interval --no-auto-resume --env NAME=VALUE "
     "--network\n"
     "      --user user|root\n"
     "  list                          --agent A --state S --ended\n"
     "  show SESSION\n"
-    "  run SESSION [--] COMMAND...   the status is the command's\n"
+    "  run SESSION [--] COMMAND...   run a command and exit with its status\n"
     "      --cwd DIR --timeout-ms N --env NAME=VALUE --stdin\n"
-    "  shell SESSION [COMMAND...]    a terminal in the session\n"
+    "  shell SESSION [COMMAND...]    open a terminal in the session\n"
     "      --cwd DIR --env NAME=VALUE --user user|root\n"
     "  files ls SESSION [PATH] | get SESSION PATH [FILE] | put SESSION FILE "
     "[PATH]\n"
-    "      paths in the session begin in /home/user; FILE may be -\n"
-    "  output SESSION                what the program of the host wrote last\n"
+    "      paths in the session are relative to /home/user; FILE may be -\n"
+    "  output SESSION                print the last output of a native "
+    "program\n"
     "  pause, resume, stop, end SESSION\n"
     "  fork SESSION                  --label L\n"
     "  events [SESSION]              --after N --follow\n"
-    "  fsck                          verifies the store of a supervisor that "
-    "does not run\n"
+    "  fsck                          verify the store of a supervisor that "
+    "is not running\n"
     "      --store DIR --repair\n\n"
-    "  --json                        the answer as it is\n"
-    "  --socket PATH                 of the supervisor\n"
+    "  --json                        print the answer as JSON\n"
+    "  --socket PATH                 socket of the supervisor\n"
     "  --no-wait                     do not wait up to 3 s for a supervisor "
-    "that is being\n"
-    "                                started\n";
+    "that is\n"
+    "                                starting\n";
 
 enum { WAIT_MS = 3000 };
 
@@ -91,7 +92,7 @@ cli_result(struct cli *c, OWN json_t *answer)
     const json_t *error = json_object_get(answer, "error");
 
     if (!answer)
-        cli_complain(c, "the supervisor is gone");
+        cli_complain(c, "the supervisor closed the connection");
     else if (!result)
         cli_complain(c, "%s",
                      json_string_value(json_object_get(error, "message")));
@@ -199,7 +200,7 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
         memcpy(ret_id, f.id, sizeof f.id);
     else if (is_whole)
         cli_complain(c,
-                     f.n ? "'%s' is not one session only: %s"
+                     f.n ? "'%s' matches several sessions: %s"
                          : "there is no session '%s'%s",
                      name, f.all);
     return f.n == 1;
@@ -469,7 +470,7 @@ cli_connect_to(struct cli *c, const char *socket)
     if (r == 0)
         return true;
     cli_complain(c,
-                 "no supervisor serves on %s (%s); start one with: "
+                 "no supervisor is listening on %s (%s); start one with: "
                  "wasm-sandbox serve%s%s",
                  config->socket, strerror(-r), socket ? " --socket " : "",
                  socket ? socket : "");
@@ -490,7 +491,7 @@ cli_run_command(struct cli *c, size_t i)
     while (c->words[n])
         n++;
     if (commands[i].words >= 0 && n > commands[i].words) {
-        cli_complain(c, "too many words; see wasm-sandbox session --help");
+        cli_complain(c, "too many arguments; see wasm-sandbox session --help");
         return CLI_USAGE;
     }
     return commands[i].run(c, id);
@@ -540,7 +541,6 @@ cmd_session(int argc, char **argv)
         json_decref(c.env);
         return status;
     }
-    cli_complain(&c, "there is no such command; see wasm-sandbox session "
-                     "--help");
+    cli_complain(&c, "unknown command; see wasm-sandbox session --help");
     return CLI_USAGE;
 }

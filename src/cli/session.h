@@ -26,7 +26,7 @@ struct cli {
 bool cli_parse(struct cli *c, int argc, char **argv);
 /* The result, which the caller frees; NULL: the error was told. */
 OWN json_t *cli_call(struct cli *c, const char *method, OWN json_t *params);
-/* The same of an answer, or of NULL: the supervisor is gone. */
+/* The same of an answer, or of NULL: the supervisor closed the connection. */
 OWN json_t *cli_result(struct cli *c, OWN json_t *answer);
 /* From a beginning of an id, or a label, that only one session has. False: it
  * was told. */

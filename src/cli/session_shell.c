@@ -179,7 +179,7 @@ cli_read_messages(struct terminal *t)
     if (link_read(&t->c->link) <= 0) {
         t->is_over = true;
         cli_restore(t);
-        cli_complain(t->c, "the supervisor is gone");
+        cli_complain(t->c, "the supervisor closed the connection");
     }
     cli_take_messages(t);
 }

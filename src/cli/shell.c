@@ -15,9 +15,9 @@ static const char help[] =
     "gets\n"
     "an interactive shell; -c COMMAND, a script of the sandbox, or a script "
     "on\n"
-    "standard input work as usual. With --resident after the options, each "
-    "line\n"
-    "of standard input is a command of one shell that stays.\n\n";
+    "standard input work as usual. With --resident after the options, one "
+    "shell\n"
+    "runs each line of standard input as a command.\n\n";
 
 /* For projects with their dependencies, and scripts as commands. */
 enum { FILES = 100000, COMMAND_BYTES = 1 << 20 };

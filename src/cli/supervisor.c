@@ -13,7 +13,9 @@ cmd_supervisor(int argc, char **argv)
 
     (void)argc;
     if (!find_beside("libexec/wasmsand-supervisor", path, sizeof path)) {
-        complain("%s: libexec/wasmsand-supervisor is not there", argv[0]);
+        complain("%s: libexec/wasmsand-supervisor is not installed beside this "
+                 "program",
+                 argv[0]);
         return EXIT_NOT_FOUND;
     }
     argv[-1] = path;

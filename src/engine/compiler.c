@@ -231,7 +231,7 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
 }
 
 static const char STATUS_LOST[] =
-    "the compiler's status is lost: is SIGCHLD ignored?";
+    "the status of the compiler is lost: does the host ignore SIGCHLD?";
 
 static int
 refuse(char *why, size_t why_size, const char *reason)
@@ -274,7 +274,7 @@ start_remote(struct compilation *c, const struct program_source *src, char *why,
     int slot = remote_order(m, src->bytes, src->len);
 
     if (slot == -EIO)
-        return refuse(why, why_size, "the compiler is gone");
+        return refuse(why, why_size, "the compiler has ended");
     if (slot < 0)
         return slot;
     c->slot = slot;
@@ -291,7 +291,8 @@ compilation_start(struct engine *e, const struct program_source *src,
 
     if (e->compiler.hfd < 0 && !is_remote)
         return refuse(why, why_size,
-                      "written by a guest, and there is no compiler for those");
+                      "written by a guest, and no compiler is configured for "
+                      "such programs");
     CLEANUP(compilation_putp)
     struct compilation *c = compilation_new(e, hash, src->is_trusted);
     if (!c)
@@ -387,7 +388,7 @@ map_code(int out, struct code *ret, char *why, size_t why_size)
     if (len < 0)
         return -errno;
     if (len == 0)
-        return refuse(why, why_size, "the compiler gave no code");
+        return refuse(why, why_size, "the compiler returned no code");
     return code_map(out, (size_t)len, ret);
 }
 
@@ -398,7 +399,7 @@ take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
     struct remote_answer a = {0};
 
     if (remote_take(&c->engine->remote, c->slot, &a, &c->out_hfd) < 0)
-        return refuse(why, why_size, "the compiler is gone");
+        return refuse(why, why_size, "the compiler has ended");
     c->cpu_ns = a.cpu_ns;
     *ret_is_final = a.is_final;
     if (a.error == 0)

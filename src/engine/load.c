@@ -56,7 +56,7 @@ check_bounds(struct loading *l, const struct wasm_facts *f)
     if (f->locals > MAX_UNTRUSTED_LOCALS)
         return refuse(l, "module of more than 2000000 locals");
     if (f->cost > MAX_UNTRUSTED_COST)
-        return refuse(l, "module with too large functions");
+        return refuse(l, "module with functions that are too large");
     return 0;
 }
 

@@ -429,7 +429,7 @@ machine_refused(struct machine_trap *trap)
 {
     trap->signal = SIGKILL;
     (void)snprintf(trap->reason, sizeof trap->reason,
-                   "no thread of the host for time slices");
+                   "the host refuses the thread for time slices");
     return MACHINE_TRAPPED;
 }
 

@@ -117,8 +117,8 @@ note_get(const char *text, size_t len, struct shell_script *s,
     if (e)
         return error_errno(err, -e, "%s", note_name);
     if (p && version != EXPORT_VERSION)
-        return error_set(err, EINVAL, "export of version %d, not %d", version,
-                         EXPORT_VERSION);
+        return error_set(err, EINVAL, "export of version %d instead of %d",
+                         version, EXPORT_VERSION);
     if (!p || *skip_space(p + 1) || s->status > 255)
         return error_set(err, EINVAL, "%s is damaged", note_name);
     return 0;
@@ -216,7 +216,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
     if (r < 0)
         r = layer_error(sb->kernel, ret, r, &why, err);
     else if (!note.data)
-        r = error_set(err, EINVAL, "no export: there is no %s", note_name);
+        r = error_set(err, EINVAL, "not an export: there is no %s", note_name);
     else
         r = note_get(note.data, note.len, s, err);
     free(note.data);

@@ -119,5 +119,5 @@ wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
     r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
                                       : -ENOEXEC;
     res.task->resident = NULL;
-    return r < 0 ? error_errno(err, -r, "%s does not freeze", x.path) : 0;
+    return r < 0 ? error_errno(err, -r, "%s cannot be frozen", x.path) : 0;
 }

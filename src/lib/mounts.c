@@ -142,7 +142,8 @@ check_path(const char *path, struct wsand_error *err)
         if (!n || n > NAME_BYTES_MAX || (n == 1 && *p == '.') ||
             (n == 2 && !memcmp(p, "..", 2)))
             return error_set(err, EINVAL,
-                             "not a path below the mount's folder: %s", path);
+                             "not a path below the folder of the mount: %s",
+                             path);
         p += n;
         if (!*p)
             return 0;
@@ -184,7 +185,7 @@ make_tree(const struct kernel *k, const struct wsand_mount *m, struct tree *ret,
     int r = tree_init(ret, &unlimited, now);
     if (r == 0)
         r = tree_setattr(ret, TREE_ROOT, &user, ATTR_UID | ATTR_GID, now);
-    return r < 0 ? error_errno(err, -r, "cannot make files")
+    return r < 0 ? error_errno(err, -r, "cannot create files")
                  : put_files(k, ret, m, err);
 }
 

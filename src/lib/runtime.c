@@ -74,8 +74,8 @@ check_version(const struct wsand_runtime *rt, const char *path,
     if (!strncmp(found, WSAND_VERSION, len) &&
         (!len || strchr(".", WSAND_VERSION[len])))
         return 0;
-    return error_set(err, EINVAL, "root image %s: of version %s, not %s", path,
-                     found, WSAND_VERSION);
+    return error_set(err, EINVAL, "root image %s: version %s instead of %s",
+                     path, found, WSAND_VERSION);
 }
 
 static int
@@ -135,7 +135,7 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     }
     r = pool_init(&rt->pool, o.threads);
     if (r < 0)
-        r = error_errno(err, -r, "cannot make the pool");
+        r = error_errno(err, -r, "cannot create the pool");
     if (r == 0)
         r = open_image(rt, o.root_image, err);
     if (r == 0)

@@ -194,7 +194,7 @@ make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
             r = skeleton_fill(ret, now);
     }
     if (r < 0)
-        return error_errno(err, -r, "cannot make the file system");
+        return error_errno(err, -r, "cannot create the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
         r = put_program(rt, ret, o->keeps_bad_programs, &o->programs[i], now,
                         err);
@@ -217,7 +217,7 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
     if (r < 0)
         return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
-    return r < 0 ? error_errno(err, -r, "cannot make the file system") : 0;
+    return r < 0 ? error_errno(err, -r, "cannot create the file system") : 0;
 }
 
 /* --- life */
@@ -285,7 +285,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
 
     int r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
-        return error_errno(err, -r, "cannot make the sandbox");
+        return error_errno(err, -r, "cannot create the sandbox");
     sb->kernel->on_kick = sandbox_on_kick;
     sb->kernel->on_kick_arg = sb->kernel->host_arg = sb;
     if (o->n_commands)

@@ -357,5 +357,5 @@ wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
     SANDBOX_TURN(sb, err);
     int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
 
-    return r < 0 ? error_errno(err, -r, "cannot note the shell's state") : 0;
+    return r < 0 ? error_errno(err, -r, "cannot save the shell's state") : 0;
 }

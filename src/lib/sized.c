@@ -30,7 +30,7 @@ sized_check(const void *p, const char *name, struct wsand_error *err)
 {
     if (size_of(p) >= sizeof(size_t))
         return 0;
-    return error_set(err, EINVAL, "struct %s: its size is %zu", name,
+    return error_set(err, EINVAL, "struct %s: the size %zu is not valid", name,
                      size_of(p));
 }
 

@@ -207,7 +207,7 @@ snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
 
     int r = lost_now(sb, s, &now);
     if (r < 0)
-        r = error_errno(err, -r, "cannot make a snapshot");
+        r = error_errno(err, -r, "cannot create a snapshot");
     else if (sb->snapshot_bytes + lost + now > sb->options.snapshot_bytes)
         r = error_limit(err, "snapshot bytes", sb->options.snapshot_bytes);
     if (r < 0) {
@@ -259,7 +259,7 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
         return r;
     r = snapshot_new(sb, &s);
     if (r < 0)
-        return error_errno(err, -r, "cannot make a snapshot");
+        return error_errno(err, -r, "cannot create a snapshot");
     return snapshot_add(sb, s, ret, err);
 }
 
@@ -281,7 +281,7 @@ prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
             return error_set(err, EBUSY, "a folder is mounted there: %s",
                              v[n].culprit->path);
         if (r < 0)
-            return error_errno(err, -r, "cannot bring the state back");
+            return error_errno(err, -r, "cannot restore the state");
         n++;
     }
     return r;
@@ -308,7 +308,7 @@ snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
         gone_copy(&sb->gone, &s->gone);
         r = snapshot_thaw_shell(s, sb);
         if (r < 0)
-            r = error_errno(err, -r, "cannot bring the shell back");
+            r = error_errno(err, -r, "cannot restore the shell");
     }
     for (size_t i = 0; v && i < s->n_trees; i++)
         exchange_fini(&v[i]);

@@ -119,9 +119,10 @@ apply_script(struct wsand_state *st, const struct snapshot *s,
 
     shell_script_init(&script);
     if (!text || s->n_trees > 1)
-        return error_set(err, EINVAL,
-                         text ? "saved with another shell, and mounts"
-                              : "saved with another shell, without a script");
+        return error_set(
+            err, EINVAL,
+            text ? "saved with another shell, and the sandbox has mounts"
+                 : "saved with another shell, without a script");
     int r = note_get(text, strlen(text), &script, err);
     if (r == 0)
         r = sandbox_draft(sb, &s->trees[0].tree, &draft, err);

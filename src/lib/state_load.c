@@ -300,17 +300,17 @@ check_facts(struct wsand_state *st, struct wsand_error *err)
     uint8_t hash[32];
 
     if (!st->has_version)
-        return damaged(err, "no version, or another");
+        return damaged(err, "no version, or an unknown one");
     state_image_hash(st->sb->runtime, hash);
     if (!st->has_image || memcmp(hash, st->image, sizeof hash) != 0)
-        return error_set(err, EINVAL, "saved over another root image");
+        return error_set(err, EINVAL, "saved with another root image");
     if (!st->s->has_shell)
         return 0;
     if (!st->has_module)
         return damaged(err, "a shell without a program");
     int r = shell_image_load(st->sb->runtime);
     if (r < 0)
-        return error_errno(err, -r, "cannot make a shell");
+        return error_errno(err, -r, "cannot create a shell");
     state_module_hash(st->sb->runtime, hash);
     st->s->has_other_module = memcmp(hash, st->module, sizeof hash) != 0;
     return st->has_task || st->s->has_other_module
@@ -338,7 +338,7 @@ wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
 
     if (record_check(key, key_len, value, len) < 0 || !value ||
         record_key_get(key, key_len, &k) != 0)
-        return damaged(err, "a record without form");
+        return damaged(err, "a malformed record");
     if (k.type < st->type)
         return damaged(err, "records out of order");
     bool is_past_facts = k.type > RECORD_FACT && st->type <= RECORD_FACT;

@@ -109,8 +109,8 @@ callback_reply(struct server *srv, struct message *msg, const json_t *object)
         return false;
     struct callback *cb = take(srv, name);
     if (!cb)
-        say(srv, LOG_INFO, "an answer to %.32s, which nobody waits for",
-            name.p);
+        say(srv, LOG_INFO,
+            "ignored an answer to %.32s: no such request is pending", name.p);
     else if (json_is_object(result))
         finish(cb, msg, result, NULL);
     else

@@ -192,7 +192,7 @@ take_state(struct storing *s, const struct message *msg, const json_t *result,
     if (!result)
         return fail(&s->err, EIO, "storage.load: %s", error);
     if (!json_is_string(state))
-        return fail(&s->err, ENOENT, "storage.load gave no state");
+        return fail(&s->err, ENOENT, "storage.load returned no state");
     int r = decode_base64(message_text(msg, state), &data, &s->len);
     if (r < 0)
         return fail(&s->err, -r, "storage.load: the state is not base64");

@@ -81,7 +81,7 @@ answer(const struct config *c, const char *const *argv, struct buf *out,
     } else if (!strcmp(verb, "--help") || !strcmp(verb, "-h")) {
         buf_puts(out, help);
     } else {
-        buf_printf(err, "extensions: not understood: '%s'\n%s", verb, help);
+        buf_printf(err, "extensions: unknown argument '%s'\n%s", verb, help);
     }
     return err->len ? 1 : 0;
 }

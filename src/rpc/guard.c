@@ -25,8 +25,7 @@ complain(void)
     struct pollfd p = {STDERR_FILENO, POLLOUT, 0};
 
     if (poll(&p, 1, 0) == 1)
-        text_logf("a sandbox has not ended within %d s; the server ends "
-                  "without it",
+        text_logf("a sandbox did not end within %d s; the server exits anyway",
                   GUARD_S);
 }
 

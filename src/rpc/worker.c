@@ -178,7 +178,8 @@ next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
     if (r < 0)
         return r;
     if (record_head_get(in->p + in->at, ret) < 0 || ret->op == RECORD_DELETE)
-        return fail(err, EINVAL, "not a saved state, or damaged: a frame");
+        return fail(err, EINVAL,
+                    "not a saved state, or damaged: a malformed frame");
     in->at += RECORD_HEAD_BYTES;
     size_t n = ret->key_len + (size_t)ret->value_len;
     r = have(in, n, err);
@@ -207,7 +208,8 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
         if (r < 0)
             return r;
         if (h.op == RECORD_END && record_end_get(key) == RECORD_BROKEN_OFF)
-            return fail(err, ECANCELED, "the state was broken off");
+            return fail(err, ECANCELED,
+                        "the transfer of the state was cancelled");
         if (h.op == RECORD_END)
             return wrong;
         if (wrong == 0 && !*ret)

@@ -354,7 +354,7 @@ check_lose_formless(struct session_check *t, const struct walk *w)
 {
     int r = 0;
 
-    check_report(t->c, t->id, "", "a record has no form", t->c->repair);
+    check_report(t->c, t->id, "", "a record is malformed", t->c->repair);
     for (size_t i = 0; t->c->repair && i < t->chain.n && r == 0; i++)
         r = sql_run(t->c->s, SQL_record_delete, "ib", t->chain.ids[i], w->key,
                     w->key_len);
@@ -544,7 +544,7 @@ check_amounts(struct session_check *t)
     if (!is_explained)
         check_report(t->c, t->id, "",
                      is_same ? "its amounts are wrong"
-                             : "records are missing, or of another time",
+                             : "records are missing, or from another commit",
                      may_repair);
     l.used = t->seen.used;
     l.digest = t->seen.digest;
@@ -571,7 +571,8 @@ check_all(struct session_check *t)
     int r = row_find(t->c->s, t->id, &t->found);
 
     if (r == 0 && t->found.staging && t->c->repair)
-        r = store_fail(t->c->s, -EBUSY, "session %s is amid a commit", t->id);
+        r = store_fail(t->c->s, -EBUSY, "session %s has an unfinished commit",
+                       t->id);
     if (r == 0)
         r = chain_init(t->c->s, t->found.layer, &t->chain);
     if (r == 0)

@@ -174,7 +174,7 @@ commit_apply_all(struct writer *w, const uint8_t *p, size_t len)
         if (len < RECORD_HEAD_BYTES || record_head_get(p, &h) ||
             len - RECORD_HEAD_BYTES < h.key_len + (size_t)h.value_len)
             return store_fail(w->s, -EPROTO,
-                              "a record is cut off or has no form");
+                              "a record is cut off or malformed");
         int r = commit_apply(w, &h, p + RECORD_HEAD_BYTES);
         if (r < 0)
             return r;
@@ -193,8 +193,9 @@ commit_check_one(struct store *s, const char *what, uint64_t before,
 {
     if (!quota || now <= quota || now <= before)
         return 0;
-    return store_fail(s, -EDQUOT, "more %s than its quota: %llu, not %llu",
-                      what, (unsigned long long)now, (unsigned long long)quota);
+    return store_fail(s, -EDQUOT,
+                      "more %s than the quota allows: %llu, not %llu", what,
+                      (unsigned long long)now, (unsigned long long)quota);
 }
 
 /* What is removed may come after what is put, so that parts of a commit may

@@ -75,8 +75,8 @@ read_check_digest(struct store *s, const char *session, int64_t layer,
     if (r < 0 || l.digest == digest)
         return r;
     return store_fail(s, -EBADMSG,
-                      "session %s: some of its records are missing, or of "
-                      "another time; see session fsck --repair",
+                      "session %s: some of its records are missing, or from "
+                      "another commit; see session fsck --repair",
                       session);
 }
 

@@ -149,7 +149,9 @@ recover_end_again(struct store *s, const char *id)
 
     return r < 0
                ? r
-               : recover_report(s, id, "its end was lost, and was done again");
+               : recover_report(
+                     s, id,
+                     "the end of the session was lost, and has been repeated");
 }
 
 static int
@@ -167,13 +169,13 @@ recover_report_claim(struct store *s, const struct claim *c)
         return recover_is_met(c, has) ? 0 : recover_end_again(s, id);
     if (recover_is_met(c, has))
         (void)snprintf(text, sizeof text,
-                       "the log was damaged: its commits %llu to %llu were "
-                       "behind the damage, and are recovered",
+                       "the log was damaged: commits %llu to %llu were behind "
+                       "the damage, and are recovered",
                        had + 1, to);
     else if (has)
         (void)snprintf(text, sizeof text,
-                       "the log was damaged: its commits %llu to %llu are "
-                       "lost, it has the state of commit %llu",
+                       "the log was damaged: commits %llu to %llu are lost, "
+                       "the session has the state of commit %llu",
                        (unsigned long long)has + 1, to,
                        (unsigned long long)has);
     else
@@ -240,10 +242,9 @@ recover_report_row(struct store *s, const char *id, int64_t layer)
 
     if (r < 0 && r != -EBADMSG && r != -ENOENT)
         return r;
-    return recover_report(
-        s, id,
-        "its row is damaged: its label, limits, options or state "
-        "may not be what they were");
+    return recover_report(s, id,
+                          "the row of the session is damaged: label, limits, "
+                          "options or state may be wrong");
 }
 
 static int

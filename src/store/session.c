@@ -57,7 +57,7 @@ session_insert(struct store *s, const struct store_session *row,
         return store_fail(s, -EINVAL, "a session's id has 1 to 64 bytes");
     int r = session_write_row(s, SQL_session_insert, row);
     if (r == -EEXIST)
-        return store_fail(s, r, "there is a session %s", row->id);
+        return store_fail(s, r, "session %s exists already", row->id);
     if (r == 0)
         *ret_number = sqlite3_last_insert_rowid(s->db);
     return r;

@@ -168,7 +168,8 @@ int
 op_begin(struct store *s)
 {
     if (s->is_begun && s->broken)
-        return store_fail(s, s->broken, "the store: the transaction is gone");
+        return store_fail(s, s->broken,
+                          "the store: the transaction was rolled back");
     int r = s->is_begun ? 0 : log_repair(s);
     if (r == 0 && !s->is_begun)
         r = sql_set_durable(s, true);

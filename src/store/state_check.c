@@ -101,7 +101,7 @@ state_check_look(struct state_check *c, struct record_head *ret,
     if (left < RECORD_HEAD_BYTES)
         return 0;
     if (record_head_get((const uint8_t *)c->p + c->n_whole, ret))
-        return state_check_refuse(c, "a frame without form");
+        return state_check_refuse(c, "a malformed frame");
     *ret_len = RECORD_HEAD_BYTES + ret->key_len + (size_t)ret->value_len;
     return left >= *ret_len;
 }

@@ -14,18 +14,17 @@
 
 static const char help[] =
     "usage: wasm-sandbox session fsck [--store DIR] [--repair]\n"
-    "Verifies the state of all sessions in a store that no supervisor uses: "
-    "every chunk,\n"
-    "every reference, the tables of inodes. Prints a line for each thing "
-    "found: session,\n"
-    "path, what. A file whose contents are damaged costs nothing but itself. "
-    "Root images\n"
-    "that are kept beside the store are verified too.\n"
+    "Verifies a store that no supervisor uses: all chunks, all references, the "
+    "inode\n"
+    "tables of all sessions, and the root images beside the store. Prints one "
+    "line for\n"
+    "each finding: session, path, problem. A damaged file does not affect "
+    "others.\n"
     "\n"
-    "  --store DIR   the folder of the store; else the one that is configured\n"
-    "  --repair      replace damaged files by empty ones, damaged shells by "
-    "new ones,\n"
-    "                and put references and figures right\n";
+    "  --store DIR   the folder of the store [as configured]\n"
+    "  --repair      replace damaged files by empty ones and damaged shells "
+    "by new\n"
+    "                ones, and correct references and figures\n";
 
 enum { PATH_BYTES = 1200 };
 

@@ -110,13 +110,13 @@ limit_main(const struct options *o)
 
 static const char serve_help[] =
     "usage: wasm-sandbox serve [OPTION]...\n"
-    "Keeps sessions (docs/sessions.md). Every option is also a key of the "
-    "configuration\n"
-    "file and an environment variable (docs/config.md).\n\n"
+    "Serves durable sessions (docs/sessions.md). Every option is also a key "
+    "of the\n"
+    "configuration file and an environment variable (docs/config.md).\n\n"
     "  --check-config          print the effective configuration, or all "
     "errors\n"
-    "  --probe                 print what enforces each limit on this host; "
-    "status 0 if all are\n";
+    "  --probe                 print how this host enforces each limit; "
+    "status 0 if it can\n";
 
 /* Was it among the words? It is not any more. */
 static bool
@@ -149,13 +149,13 @@ serve(char **words)
 
 static const char limit_help[] =
     "usage: wasm-sandbox limit [OPTION]... [--] COMMAND [ARG]...\n"
-    "Runs a program of the host in a jail with limits. It sees the host's "
+    "Runs a native program in a jail with limits. The program sees the host's "
     "programs\n"
-    "read-only and an empty /workspace, which is gone afterwards. How it "
-    "ended is said\n"
-    "on standard error; the status is the command's (128+n for signal n), "
-    "125 if the\n"
-    "jail could not be made.\n\n";
+    "read-only and an empty /workspace, which is removed afterwards. Reports "
+    "on\n"
+    "standard error how the program ended. The exit status is the program's "
+    "(128+n for\n"
+    "signal n), or 125 if the jail could not be created.\n\n";
 
 static int
 limit(int argc, char **argv)

@@ -249,8 +249,8 @@ serve_open_store(struct serving *g)
         return serve_refuse("the store", why);
     if (!store_has_reserve(store))
         say(&g->sv, LEVEL_warn,
-            "the store: no space could be set aside in %s: when the disk is "
-            "full, nothing can be removed and no session be ended",
+            "the store: cannot reserve space in %s: on a full disk, no file "
+            "can be removed and no session ended",
             c->store_dir);
     r = repair_report(&g->sv, store);
     if (r < 0)
@@ -390,9 +390,9 @@ serve_on_slow(struct timer *t)
     const struct serving *g = CONTAINER_OF(t, struct serving, slow);
 
     say(&g->sv, LEVEL_warn,
-        "the first worker is not ready yet: where no compiled code is "
-        "installed, it compiles all programs of the root image, once, which "
-        "takes minutes; then clients are served");
+        "the first worker is not ready yet: without installed code it compiles "
+        "all programs of the root image once, which takes minutes; clients are "
+        "served after that");
 }
 
 /* Clients are let in when there is a worker for them. */

@@ -268,7 +268,7 @@ add_hardlink(struct indexer *x, const struct place *at, const char *path,
         return r;
     uint64_t ino = ino_at(x, &to);
     if (!ino || inode_is_dir(tree_find(x->tree, ino)))
-        return image_refuse(x, "%.80s: hard link to %.80s, which is no file",
+        return image_refuse(x, "%.80s: hard link to %.80s, which is not a file",
                             path, target);
     if (ino == ino_at(x, at))
         return 0;

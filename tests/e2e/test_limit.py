@@ -18,7 +18,7 @@ def test_the_supervisor_is_found_where_it_is_installed(tmp_path):
     program = shutil.copy(SANDBOX, tmp_path / "bin")
     argv = [program, "limit", *NO_GROUPS, "--", "true"]
     r = run(argv)
-    assert r.status == 127 and b"wasmsand-supervisor is not there" in r.err, r
+    assert r.status == 127 and b"wasmsand-supervisor is not installed" in r.err, r
     libexec = os.path.join(os.path.dirname(SANDBOX), "libexec")
     shutil.copytree(libexec, tmp_path / "libexec")
     assert run(argv).status == 0

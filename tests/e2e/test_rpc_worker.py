@@ -208,7 +208,7 @@ def test_a_supervisor_that_does_not_read_does_not_keep_a_worker(worker, sig):
     assert w.process.wait(PATIENCE_S) == 1
     w.gate.set()
     assert w.end() == 1
-    assert w.errors == b"wasm-sandbox: a sandbox has not ended within 10 s; the server ends without it\n"
+    assert w.errors == b"wasm-sandbox: a sandbox did not end within 10 s; the server exits anyway\n"
 
 
 def test_background_processes_are_committed_by_what_follows(worker):
@@ -333,7 +333,7 @@ def test_a_load_that_is_broken_off_changes_nothing(worker):
     id = other.begin("state.load")
     whole = [frame(PUT, key, w.state[key]) for key in sorted(w.state)]
     other.records.sendall(b"".join(whole[:-1]) + frame(END, value=struct.pack("<Q", 1)))
-    assert other.answer(id)["error"]["message"] == "ECANCELED: the state was broken off"
+    assert other.answer(id)["error"]["message"] == "ECANCELED: the transfer of the state was cancelled"
     assert other.committed == 0
     assert other.load(w.state) == {"ok": True}
     assert other.out("echo $x; cat /tmp/a") == "1\n1\n"

@@ -95,7 +95,7 @@ REFUSED = {
         module(functions=[(0, body(b"", [(50000, I32)]))] * 41),
         "2000000 locals",
     ),
-    "a function of 1 MB": (module(wasm.NOP * 1000000), "too large functions"),
+    "a function of 1 MB": (module(wasm.NOP * 1000000), "functions that are too large"),
 }
 
 

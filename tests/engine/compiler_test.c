@@ -111,12 +111,12 @@ TEST(the_reason_of_the_compiler_comes_back)
 
 TEST(without_a_compiler_guests_programs_are_refused)
 {
-    check_refused(NULL, PROGRAM(""), "there is no compiler");
+    check_refused(NULL, PROGRAM(""), "no compiler is configured");
 }
 
 TEST(a_compiler_that_fails_is_told)
 {
-    check_refused("/bin/true", PROGRAM(""), "gave no code");
+    check_refused("/bin/true", PROGRAM(""), "returned no code");
     check_refused("/bin/sh", PROGRAM(""), "the compiler failed");
     check_refused("/dev/null", PROGRAM(""), "cannot be started");
 }

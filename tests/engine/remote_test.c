@@ -254,7 +254,7 @@ TEST(a_remote_compiler_that_dies_is_told)
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
     for (int i = 0; i <= REMOTE_SLOTS; i++) {
         CHECK(!fake_program(e, PROGRAM("nop"), false, why, sizeof why));
-        CHECK(!strcmp(why, "the compiler is gone"));
+        CHECK(!strcmp(why, "the compiler has ended"));
     }
     (void)signal(SIGPIPE, old);
     engine_free(e);

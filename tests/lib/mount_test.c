@@ -100,7 +100,8 @@ TEST(wrong_files_change_nothing)
         struct wsand_file f[] = {FILE_OF("ok", "1"), {.path = paths[i]}};
         CHECK_EQ(mount_files(l.sb, "/m", true, f, 2, &err), -EINVAL);
     }
-    CHECK_STR(err.message, "EINVAL: not a path below the mount's folder: a/..");
+    CHECK_STR(err.message,
+              "EINVAL: not a path below the folder of the mount: a/..");
     const struct wsand_file same[] = {FILE_OF("a", "1"), FILE_OF("a", "2")};
     const struct wsand_file in[] = {FILE_OF("a", "1"), FILE_OF("a/b", "2")};
     const struct wsand_file over[] = {FILE_OF("a/b", "1"), FILE_OF("a", "2")};

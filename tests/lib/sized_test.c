@@ -51,11 +51,14 @@ TEST(a_size_that_was_not_set_is_named)
     struct wsand_status st = {0};
     struct wsand_error err;
     CHECK_EQ(new_sandbox(&l, &(struct wsand_options){0}, &err), -EINVAL);
-    CHECK_STR(err.message, "EINVAL: struct wsand_options: its size is 0");
+    CHECK_STR(err.message,
+              "EINVAL: struct wsand_options: the size 0 is not valid");
     CHECK_EQ(wsand_status(l.sb, &st, &err), -EINVAL);
-    CHECK_STR(err.message, "EINVAL: struct wsand_status: its size is 0");
+    CHECK_STR(err.message,
+              "EINVAL: struct wsand_status: the size 0 is not valid");
     CHECK_EQ(wsand_run(l.sb, &run, &out, &err), -EINVAL);
-    CHECK_STR(err.message, "EINVAL: struct wsand_output: its size is 0");
+    CHECK_STR(err.message,
+              "EINVAL: struct wsand_output: the size 0 is not valid");
     lib_free(&l);
 }
 

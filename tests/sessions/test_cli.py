@@ -92,7 +92,7 @@ def test_a_session_by_its_beginning_or_its_label(sup, session):
     assert "there is no session 'zzz'" in failed(sup, "show", "zzz")[1]
     other = told(sup, "fork", session).strip()
     message = failed(sup, "show", "for a test")[1]
-    assert f"is not one session only: {session[:12]}, {other[:12]}" in message
+    assert f"matches several sessions: {session[:12]}, {other[:12]}" in message
     told(sup, "end", other)
 
 
@@ -348,7 +348,7 @@ def test_without_a_supervisor(tmp_path, more):
     done = subprocess.run([SANDBOX, "session", "list", "--socket", tmp_path / "none", *more],
                           capture_output=True, text=True)
     assert done.returncode == 125
-    assert f"no supervisor serves on {tmp_path}/none (No such file or directory)" in done.stderr
+    assert f"no supervisor is listening on {tmp_path}/none (No such file or directory)" in done.stderr
     assert f"start one with: wasm-sandbox serve --socket {tmp_path}/none\n" in done.stderr
 
 

@@ -129,7 +129,7 @@ def test_a_disk_without_space_for_a_reserve_is_named(make, tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "store", disk], check=True)
     try:
         sup = make()
-        assert b"no space could be set aside" in sup.said
+        assert b"cannot reserve space" in sup.said
         sup.client().create().run("set 1 x")
         sup.end()
     finally:

@@ -354,7 +354,7 @@ TEST(wrong_figures_and_references_are_put_right)
          "1 layers without their parent"},
         {"INSERT INTO record SELECT layer, x'FF00', 0, x'', NULL, 0 FROM "
          "session",
-         "a record has no form"},
+         "a record is malformed"},
     };
     struct world w;
 

@@ -60,7 +60,7 @@ TEST(session_rows_are_kept)
     world_init(&w, NULL);
     CHECK_EQ(store_session_create(w.s, &row), 0);
     CHECK_EQ(store_session_create(w.s, &row), -EEXIST);
-    CHECK(!strcmp(store_why(w.s), "there is a session a"));
+    CHECK(!strcmp(store_why(w.s), "session a exists already"));
     world_reopen(&w);
     CHECK_EQ(store_session_get(w.s, "a", check_full_row, NULL), 77);
     row.changed_ms = 9;

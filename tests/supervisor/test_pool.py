@@ -129,7 +129,7 @@ def test_a_ready_worker_that_dies_is_replaced():
         p.tell("settle", 1)
         (pid,) = [d for d in descendants(p.process.pid) if is_worker(d)]
         os.kill(pid, signal.SIGKILL)
-        assert "killed while nobody had it" in p.tell("failures", 1)
+        assert "killed while it was idle" in p.tell("failures", 1)
         p.tell("settle", 1)
         p.take()
 

@@ -131,7 +131,7 @@ def test_root_image_of_another_version(tmp_path, version):
     done = subprocess.run([SANDBOX, "shell", "--root", image, "-c", "true"],
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
-    assert done.stderr == f"wasm-sandbox: root image {image}: of version {version}, not 0.1.0\n"
+    assert done.stderr == f"wasm-sandbox: root image {image}: version {version} instead of 0.1.0\n"
 
 
 def test_root_image_without_a_shell(tmp_path):

@@ -75,10 +75,10 @@ figures_put_requests(const struct supervisor *sv, struct buf *b)
         metrics_value(b, "requests_total", labels, n);
     }
     metrics_family(b, "routed_seconds", "histogram",
-                   "Requests to workers, until they are answered.");
+                   "Time until a request to a worker is answered.");
     metrics_histogram(b, "routed_seconds", &sv->counters.answer);
     metrics_family(b, "session_start_seconds", "histogram",
-                   "Starts of sessions, until they are active.");
+                   "Time until a starting session is active.");
     metrics_histogram(b, "session_start_seconds", &sv->counters.start);
     metrics_family(b, "clients", "gauge", "Connections and HTTP requests.");
     metrics_value(b, "clients", NULL, sv->n_clients);
@@ -105,10 +105,10 @@ static void
 figures_put_store(const struct supervisor *sv, struct buf *b)
 {
     metrics_family(b, "commit_seconds", "histogram",
-                   "Commits of workers, until the store has them.");
+                   "Time until a commit of a worker is in the store.");
     metrics_histogram(b, "commit_seconds", &sv->counters.commit);
     metrics_family(b, "commit_bytes_total", "counter",
-                   "Records that the store was given.");
+                   "Records that the store has received.");
     metrics_value(b, "commit_bytes_total", NULL, sv->counters.commit_bytes);
     metrics_family(b, "store_bytes", "gauge", "The store on the disk.");
     metrics_value(b, "store_bytes", NULL,
@@ -129,7 +129,7 @@ figures_put_process(const struct supervisor *sv, struct buf *b)
     metrics_value(b, "resident_bytes", NULL,
                   (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE));
     metrics_family(b, "start_time_seconds", "gauge",
-                   "When the supervisor was started, since 1970.");
+                   "Start time of the supervisor, since 1970.");
     metrics_value(b, "start_time_seconds", NULL,
                   (uint64_t)sv->started_ms / 1000);
 }

@@ -375,16 +375,17 @@ http_put_metrics(const struct http *h, struct buf *b)
     metrics_family(b, "http_connections", "gauge", "Connections of HTTP.");
     metrics_value(b, "http_connections", NULL, h->n_conns);
     metrics_family(b, "http_connections_total", "counter",
-                   "Connections of HTTP since the start.");
+                   "HTTP connections since the start.");
     metrics_value(b, "http_connections_total", NULL, h->accepted);
-    metrics_family(b, "http_connections_dropped_total", "counter",
-                   "Connections that made room for others, or were too slow.");
+    metrics_family(
+        b, "http_connections_dropped_total", "counter",
+        "Connections closed in favour of others, or for being too slow.");
     metrics_value(b, "http_connections_dropped_total", "reason=\"evicted\"",
                   h->evicted);
     metrics_value(b, "http_connections_dropped_total", "reason=\"slow\"",
                   h->expired);
     metrics_family(b, "http_requests_total", "counter",
-                   "Requests of HTTP by path and status.");
+                   "HTTP requests by path and status.");
     for (int i = 0; i < N_PATHS * N_STATUSES; i++) {
         uint64_t n = h->answered[i / N_STATUSES][i % N_STATUSES];
         char labels[64];

@@ -178,17 +178,18 @@ options_print(void)
     for (int i = 0; i < N_LIMITS; i++) {
         const struct limit_row *row = &limit_rows[i];
         if (i == LIMIT_network)
-            printf("  --%-18s share the host's network; else: %s\n", row->name,
-                   row->what);
+            printf("  --%-18s share the host's network; otherwise %s\n",
+                   row->name, row->what);
         else
             printf("  --%-9s N        %s [%u%s%s]\n", row->name, row->what,
                    row->standard, *row->unit ? " " : "", row->unit);
     }
-    printf("  --read PATH          a host path the command may read (16 at "
-           "most)\n"
-           "  --allow-unenforced L start although nothing here enforces limit "
-           "L\n"
-           "  --cgroup PATH        make groups under it, not under our own\n"
-           "  --backend NAME       use none better than v2, hybrid, v1, "
-           "rlimits\n");
+    printf(
+        "  --read PATH          a host path that the command may read (at most "
+        "16)\n"
+        "  --allow-unenforced L start even if this host cannot enforce limit "
+        "L\n"
+        "  --cgroup PATH        create cgroups under PATH, not under our own\n"
+        "  --backend NAME       the best back end to use: v2, hybrid, v1 or "
+        "rlimits\n");
 }

@@ -169,7 +169,8 @@ lives_take_workers(struct supervisor *sv)
             begin_with(l, w);
         else if (r != -EAGAIN)
             life_end(l, SESSION_error, CAUSE_failed, "no worker: %s",
-                     r == -ENOENT ? "its root image is not kept any more"
+                     r == -ENOENT ? "the root image of the session is missing "
+                                    "in the store's folder"
                                   : strerror(-r));
     }
 }

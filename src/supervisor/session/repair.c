@@ -119,7 +119,7 @@ repair_done(struct store_job *j, int error)
         life_finish(l);
     else if (error < 0)
         life_end(l, SESSION_error, CAUSE_failed,
-                 "its state is damaged, and not repaired: %s", j->why);
+                 "the state is damaged and could not be repaired: %s", j->why);
     else
         load_again(l);
     free(m);

@@ -454,11 +454,12 @@ interrupt(const struct life *l, struct list *calls)
     while (!list_is_empty(calls)) {
         struct call *q = CONTAINER_OF(calls->next, struct call, turn);
         list_remove(&q->turn);
-        call_error(q, SESSION_ERROR,
-                   "Session interrupted: %s%s%s: what was asked may have been "
-                   "done in part; the session goes on from its last answer",
-                   cause_names[l->outcome.cause],
-                   *l->outcome.reason ? ": " : "", l->outcome.reason);
+        call_error(
+            q, SESSION_ERROR,
+            "Session interrupted: %s%s%s: the request may have been executed "
+            "in part; the session continues from its last answer",
+            cause_names[l->outcome.cause], *l->outcome.reason ? ": " : "",
+            l->outcome.reason);
     }
 }
 

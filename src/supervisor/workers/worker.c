@@ -137,7 +137,7 @@ process_print_why(const struct worker_process *m, char *why, size_t size)
         n--;
     words[n] = 0;
     (void)snprintf(why, size, "%s %s%s%s", ending_cause(e),
-                   m->state == PROCESS_READY ? "while nobody had it"
+                   m->state == PROCESS_READY ? "while it was idle"
                                              : "before it was ready",
                    n ? ": " : "", words);
 }

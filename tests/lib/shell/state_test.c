@@ -389,7 +389,7 @@ TEST(a_state_belongs_to_its_root_image)
     CHECK_EQ(wsand_runtime_new(&ro, &rt, NULL), 0);
     CHECK_EQ(wsand_sandbox_new(rt, &plain, &sb, NULL), 0);
     CHECK_EQ(load(&m, sb, &err), -EINVAL);
-    CHECK_STR(err.message, "EINVAL: saved over another root image");
+    CHECK_STR(err.message, "EINVAL: saved with another root image");
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);
     map_fini(&m);
