@@ -9,7 +9,7 @@
 
 #define NAME_BYTES_MAX 255
 #define PATH_BYTES_MAX 4096 /* with the NUL */
-/* A search for data or a hole gives up after so many bytes without one. */
+/* A search for data or a hole gives up after this many bytes. */
 #define SEEK_STEP_BYTES (16u << 20)
 
 struct attr {
@@ -19,7 +19,7 @@ struct attr {
     int64_t atime_ns, mtime_ns, ctime_ns; /* since 1970 */
 };
 
-/* Which members of an attr setattr takes. */
+/* The members of an attr that setattr changes. */
 enum {
     ATTR_MODE = 1,
     ATTR_UID = 2,

@@ -18,27 +18,28 @@
 struct chunk {
     struct shared ref;
     uint16_t cap;    /* bytes stored; 0: allocated, but never written */
-    bool is_free;    /* content of the root image: costs no quota */
-    bool is_foreign; /* data points into memory that is not the chunk's */
+    bool is_free;    /* content of the root image: not charged to the quota */
+    bool is_foreign; /* data points into memory that the chunk does not own */
     const uint8_t *data;
     uint8_t own[]; /* where data points otherwise */
 };
 
-/* Chunk of `cap` bytes, all zero. NULL: no memory. */
+/* Returns a chunk of `cap` zero bytes, or NULL without memory. */
 struct chunk *chunk_new(size_t cap);
-/* Chunk over `len` bytes of foreign memory. NULL: no memory. */
+/* Returns a chunk over `len` bytes of foreign memory, or NULL without memory.
+ */
 struct chunk *chunk_new_foreign(const void *data, size_t len);
 void chunk_put(OWN struct chunk *c);
 
-/* off + len <= CHUNK_BYTES in all of these; c may be NULL, a hole. */
+/* off + len <= CHUNK_BYTES in all these functions. c may be NULL, a hole. */
 void chunk_read(const struct chunk *c, size_t off, void *buf, size_t len);
-/* Writes to the chunk at *at, which is made or copied as needed; `cap`: the
- * least to allocate for a new one. The result is not is_free. -ENOMEM. */
+/* Writes to the chunk at *at, which is created or copied as needed. `cap` is
+ * the minimum size of a new chunk. The result is not is_free. -ENOMEM. */
 int chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
                 size_t cap);
-/* Makes a range of an existing chunk read as zeros. Where the chunk ends in it,
- * memory is given back. Foreign memory is cut short if that is enough, else
- * copied: the result is not is_free then. -ENOMEM. */
+/* Makes a range of an existing chunk read as zeros. If the chunk ends in the
+ * range, its memory shrinks. Foreign memory is cut short if that is enough,
+ * otherwise copied; then the result is not is_free. -ENOMEM. */
 int chunk_zero(struct chunk **at, size_t off, size_t len);
 /* True if chunk_zero would turn a chunk that is_free into one that is not. */
 bool chunk_zero_costs(const struct chunk *c, size_t off, size_t len);

@@ -1,5 +1,5 @@
-/* Which inodes are held (open, or somebody's directory), and how often. Not
- * shared between clones of a tree: a clone begins without holds. */
+/* The inodes that are held (open, or a current directory), with counts. A clone
+ * of a tree starts without holds. */
 #ifndef TREE_HOLDS_H
 #define TREE_HOLDS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct hold {
-    uint64_t ino; /* 0: an empty place */
+    uint64_t ino; /* 0: an unused slot */
     uint32_t n;
-    bool is_orphan; /* it has no name: goes when n becomes 0 */
+    bool is_orphan; /* it has no name: removed when n becomes 0 */
 };
 
 /* All zero: empty. */
@@ -21,9 +21,9 @@ struct holds {
 };
 
 void holds_fini(struct holds *h);
-/* Valid until the next add or remove, or NULL. */
+/* Returns the hold, valid until the next add or remove, or NULL. */
 struct hold *holds_find(const struct holds *h, uint64_t ino);
-/* One more hold; NULL: no memory. */
+/* Adds a hold. NULL: no memory. */
 struct hold *holds_add(struct holds *h, uint64_t ino);
 void holds_remove(struct holds *h, struct hold *hold);
 

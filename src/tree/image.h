@@ -21,10 +21,10 @@ struct image_error {
  * to nothing. -ENOMEM. */
 int image_index(struct entry_source *from, OWN struct image **ret,
                 struct image_error *err);
-/* The count is atomic: images are shared by sandboxes on several threads. */
+/* The count is atomic: sandboxes on several threads share images. */
 struct image *image_get(struct image *img);
-void image_put(OWN struct image *img); /* NULL is fine */
-/* To be cloned; costs no quota. */
+void image_put(OWN struct image *img); /* accepts NULL */
+/* Returns the tree, which can be cloned; it costs no quota. */
 const struct tree *image_tree(const struct image *img);
 DEFINE_CLEANUP(struct image *, image_put)
 

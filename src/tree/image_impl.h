@@ -10,7 +10,7 @@ struct indexer {
     struct entry entry;
     struct tree *tree;
     struct image_error *err;
-    bool is_layer; /* replaces what is there; contents are copied */
+    bool is_layer; /* replaces existing files; contents are copied */
 };
 
 /* Sets *err for the current entry. Returns -EINVAL. */
@@ -22,7 +22,7 @@ int image_read(struct indexer *x, int (*add)(struct indexer *x));
 int image_check_path(struct indexer *x, const char *path);
 /* Puts the current entry, with its content, into the tree. */
 int image_add_entry(struct indexer *x);
-/* layer_read.c: removes a name with all that is below. */
+/* layer_read.c: removes a name and everything below it. */
 int image_remove(struct tree *t, uint64_t dir, struct name name);
 
 #endif

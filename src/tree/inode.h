@@ -1,4 +1,5 @@
-/* Inodes of a tree: structurally shared, so changed only after tree_own. */
+/* Inodes of a tree: structurally shared, and therefore changed only after
+ * tree_own. */
 #ifndef TREE_INODE_H
 #define TREE_INODE_H
 
@@ -12,24 +13,24 @@
 
 struct inode {
     struct shared ref;
-    /* See tree_attach. Set at most once while the inode is shared, by whichever
+    /* See tree_attach. Set at most once while the inode is shared, by any
      * thread. */
     _Atomic(struct counted *) attached;
 
     uint32_t mode, nlink, uid, gid;
-    uint32_t free_units; /* of the inode quota that it does not pay for */
-    uint32_t free_nodes; /* of its chunks, which it does not pay for */
-    bool is_linkable;    /* made without a name, and may be given one */
+    uint32_t free_units; /* part of the inode quota that is not charged */
+    uint32_t free_nodes; /* nodes of its chunks that are not charged */
+    bool is_linkable;    /* created without a name, and may be given one */
     uint64_t size;       /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
-    struct xattrs *xattrs; /* counted, or NULL: none */
+    struct xattrs *xattrs; /* counted, or NULL */
     union {
-        /* Content of files, target of links. Counted; those weigh that cost
-         * quota. */
+        /* Content of a file, or target of a link. Leaves are counted; the
+         * chunks that cost quota weigh. */
         struct radix chunks;
         struct {
             struct dir dir;
-            uint64_t parent, seq; /* where its name is */
+            uint64_t parent, seq; /* the position of its name */
         };
     };
 };
@@ -46,7 +47,7 @@ inode_is_dir(const struct inode *i)
     return S_ISDIR(i->mode);
 }
 
-/* Chunks present, and those of them that cost quota. */
+/* Returns the number of chunks, and of those that cost quota. */
 static inline struct tally
 inode_blocks(const struct inode *i)
 {
@@ -55,26 +56,28 @@ inode_blocks(const struct inode *i)
     return inode_is_dir(i) ? none : i->chunks.sum;
 }
 
-/* What it does not pay, at this size, of the block in which it ends. */
+/* Returns the bytes of its last block that are not charged, for a given size.
+ */
 uint64_t inode_slack(const struct inode *i, uint64_t size);
-/* Bytes of the quota for the nodes that find its blocks. Each block pays for
- * one node, so only a file with holes can have more nodes than are paid:
- * `blocks` and `nodes` are the numbers to reckon with. */
+/* Returns the quota bytes for the nodes that lead to its blocks, if the file
+ * had this number of blocks and nodes. Each block pays for one node, so only a
+ * file with holes can have more nodes than are paid. */
 uint64_t inode_nodes_cost(const struct inode *i, uint64_t blocks,
                           uint64_t nodes);
-/* What it takes of the quota of bytes. */
+/* Returns its charge against the quota of bytes. */
 uint64_t inode_bytes(const struct inode *i);
 
-/* What it takes of the inode quota. Each further name of a file counts as an
- * inode, since it takes memory like one. */
+/* Returns its charge against the inode quota. Each further name of a file
+ * counts as an inode, because it takes as much memory. */
 uint64_t inode_units(const struct inode *i);
 uint64_t inode_cost(const struct inode *i);
 
 /* Detaches the object of an owned inode: see tree_attach. */
 void inode_detach(struct inode *i);
-/* The content was changed: times, set-id bits, the attached object. */
+/* Updates an inode after a change of its content: times, set-id bits, the
+ * attached object. */
 void inode_touch_content(struct inode *i, int64_t now_ns);
-/* The entries of a directory were changed. */
+/* Updates a directory after a change of its entries. */
 void inode_touch_dir(struct inode *i, int64_t now_ns);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/own.h"
 #include "tree/image.h"
 
-/* A member at the top that is no file of the tree. */
+/* A member at the top level that is not a file of the tree. */
 struct layer_note {
     const char *name;
-    char *data; /* read: to be freed with free(), NULL if there is none */
+    char *data; /* read: freed with free(), NULL if there is none */
     size_t len;
 };
 
@@ -21,10 +21,10 @@ struct layer_note {
 int layer_write(const struct tree *base, const struct tree *t,
                 const struct layer_note *note, struct entry_sink *to,
                 struct image_error *err);
-/* Changes t as a layer says: first the whiteouts, then the rest; and reads the
- * note, if there is one. -EINVAL and *err: as image_index, and absolute paths,
- * and strange whiteouts; -ENOSPC: t's quota; -ENOMEM. What t is then is not
- * said. */
+/* Applies a layer to t: first the whiteouts, then the rest. Reads the note, if
+ * there is one. -EINVAL and *err: as in image_index, absolute paths, or invalid
+ * whiteouts. -ENOSPC: t's quota. -ENOMEM. After an error the contents of t are
+ * undefined. */
 int layer_apply(struct entry_source *from, struct tree *t,
                 struct layer_note *note, struct image_error *err);
 

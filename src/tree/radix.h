@@ -15,85 +15,90 @@
 
 struct radix_node;
 
-#define RADIX_NODE_BYTES 576u /* of memory for each node, at most */
+#define RADIX_NODE_BYTES 576u /* maximum memory of a node */
 
-/* Subtrees nobody refers to any more, to be freed in steps. All zero: none.
- * To bury takes no memory and no longer for more leaves. */
+/* The deferred free list: subtrees without references, to be freed in steps.
+ * All zero: empty. Adding a subtree needs no memory, and its cost does not
+ * depend on the number of leaves. */
 struct grave {
     struct radix_node *top;
-    uint64_t freed; /* objects so far */
+    uint64_t freed; /* number of objects */
 };
 
-/* Frees about `max` objects; true when nothing is left. */
+/* Frees about `max` objects; returns true when the list is empty. */
 bool grave_drain(struct grave *g, size_t max);
-/* Moves what is in `from`, which should be less, to g. */
+/* Moves the contents of `from`, which should be shorter, to g. */
 void grave_join(struct grave *g, struct grave *from);
 
-/* Leaves of a part of a tree, those of them that weigh, and the nodes that
- * lead to them. */
+/* The number of leaves in a part of a tree, of leaves that weigh, and of nodes
+ * that lead to them. */
 struct tally {
     uint64_t leaves, weight, nodes;
 };
 
-/* All zero: empty. Height 0: root is the leaf of key 0. */
+/* All zero: empty. With height 0, root is the leaf of key 0. */
 struct radix {
     struct shared *root;
     unsigned height;  /* levels of nodes, at most 11 */
-    struct tally sum; /* as told to radix_count */
+    struct tally sum; /* as reported to radix_count */
 };
 
 struct radix_ops {
-    /* Its last reference is gone. What it owns may go to g. */
+    /* Called when the last reference is gone. May move owned objects to g. */
     void (*free)(struct shared *leaf, struct grave *g);
     bool (*weighs)(const struct shared *leaf); /* [leaves are not counted] */
 };
 
-/* Puts all, at once. */
+/* Releases all leaves at once. */
 void radix_fini(struct radix *r, const struct radix_ops *ops);
-/* Puts all; what that leaves without an owner is in g. */
+/* Releases all leaves; objects that lose their last owner go to g. */
 void radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g);
-/* O(1), cannot fail. */
+/* O(1); cannot fail. */
 void radix_clone(const struct radix *r, struct radix *ret);
 
-/* The leaf, borrowed, or NULL. */
+/* Returns the leaf, borrowed, or NULL. */
 struct shared *radix_find(const struct radix *r, uint64_t key);
-/* The leaf with the smallest key >= *key, which is set to it, or NULL. */
+/* Returns the leaf with the smallest key >= *key and sets *key to it, or
+ * returns NULL. */
 struct shared *radix_next(const struct radix *r, uint64_t *key);
 
-/* Calls `differs` for each key under which they do not have the same leaf, in
- * order; a leaf is NULL where there is none. What they share is skipped. */
+/* Calls `differs` for each key whose leaves differ, in order; a missing leaf is
+ * NULL. Shared parts are skipped. */
 typedef void radix_differs(void *arg, uint64_t key, struct shared *a,
                            struct shared *b);
 void radix_diff(const struct radix *a, const struct radix *b,
                 radix_differs *differs, void *arg);
 
-/* Where the leaf of `key` is stored, with no other owner on the way to it;
- * the leaf itself may be shared. A NULL slot may be filled, or left: then
- * radix_remove gives its nodes back. Valid until the next change of another
- * key. NULL: no memory, and nothing has changed. */
+/* Returns the slot of the leaf of `key`. All nodes on the way have one owner;
+ * the leaf itself may be shared. A NULL slot may be filled or left; then
+ * radix_remove releases its nodes. Valid until the next change of another key.
+ * NULL: no memory, and nothing has changed. */
 struct shared **radix_slot(struct radix *r, uint64_t key);
-/* Takes leaf over, also on failure; puts the one it replaces. -ENOMEM. */
+/* Sets a leaf, which is consumed also on failure, and releases the replaced
+ * one. -ENOMEM. */
 int radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
               OWN struct shared *leaf, struct grave *g);
-/* Puts the leaf, if there is one, which was not counted. -ENOMEM, which
- * cannot happen when radix_slot was called for the key since the last
- * clone. */
+/* Releases the leaf, if there is one, which must not be counted. -ENOMEM, which
+ * cannot happen after radix_slot for the key since the last clone. */
 int radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
                  struct grave *g);
 
-/* --- radix_range.c. Where leaves are counted, each change of a leaf is told
- * after radix_slot for its key; then ranges take no longer for more leaves.
- * Keys first..last. */
+/* --- radix_range.c: trees with counted leaves, for ranges first..last
+ *
+ * Each change of a leaf is reported by radix_count after radix_slot for its
+ * key. The cost of an operation on a range then does not depend on its number
+ * of leaves. */
 
-/* A new leaf brings the nodes that radix_slot has made for it. */
+/* Reports a change. A new leaf includes the nodes that radix_slot has created
+ * for it. */
 void radix_count(struct radix *r, uint64_t key, int leaves, int weight);
-/* Nodes that a leaf under `key`, where there is none, would add. */
+/* Returns the number of nodes that a new leaf under `key` would add. */
 unsigned radix_missing(const struct radix *r, uint64_t key);
-/* What r->sum.nodes should be, counted anew: for tests. */
+/* Counts r->sum.nodes again, for tests. */
 uint64_t radix_count_nodes(const struct radix *r);
 struct tally radix_tally(const struct radix *r, const struct radix_ops *ops,
                          uint64_t first, uint64_t last);
-/* Puts all leaves of the range. -ENOMEM, and nothing has changed. */
+/* Releases all leaves of the range. On -ENOMEM nothing has changed. */
 int radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
               uint64_t last, struct grave *g);
 

@@ -1,4 +1,4 @@
-/* What the files of the radix tree share: its nodes. */
+/* The nodes of the radix tree, for the files that implement it. */
 #ifndef TREE_RADIX_IMPL_H
 #define TREE_RADIX_IMPL_H
 
@@ -12,13 +12,13 @@
 
 struct radix_node {
     struct shared ref;
-    uint32_t height; /* in a grave */
+    uint32_t height; /* in a deferred free list */
     union {
-        struct tally sum; /* of all below, and this node */
+        struct tally sum; /* of this node and everything below */
         struct {
             struct radix_node *next;
             const struct radix_ops *ops;
-        } dead; /* in a grave */
+        } dead; /* in a deferred free list */
     };
     struct shared *slot[FANOUT];
 };
@@ -45,16 +45,16 @@ key_fits(uint64_t key, unsigned height)
     return height >= HEIGHT_MAX || !(key >> (BITS * height));
 }
 
-/* Gives the reference on a node or leaf (height 0) back. NULL is fine. */
+/* Releases the reference on a node or leaf (height 0). Accepts NULL. */
 void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
                struct grave *g);
-/* Collects the places of the nodes on the way to `key`, each made to have one
- * owner; after them comes the place of the leaf, or one that is empty.
- * Returns the number of nodes, or -ENOMEM. */
+/* Collects the slots of the nodes on the way to `key`, and makes each node have
+ * one owner. After them comes the slot of the leaf, which may be empty. Returns
+ * the number of nodes, or -ENOMEM. */
 int radix_path_own(struct radix *r, uint64_t key,
                    struct shared **path[HEIGHT_MAX + 1]);
-/* Takes away levels that hold nothing but their first child. The form of a
- * tree then depends on its keys alone. */
+/* Removes levels that have only their first child. The shape of a tree then
+ * depends on its keys alone. */
 void radix_shrink(struct radix *r);
 
 #endif

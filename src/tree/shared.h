@@ -1,7 +1,7 @@
 /* The reference count that every structurally shared object begins with.
  *
- * Clones of a tree may live on different OS threads, so counts are atomic.
- * An object is changed in place only by who holds its single reference. */
+ * Clones of a tree may be used by different OS threads, so counts are atomic.
+ * Only the holder of the single reference changes an object in place. */
 #ifndef TREE_SHARED_H
 #define TREE_SHARED_H
 
@@ -32,7 +32,8 @@ shared_is_single(struct shared *s)
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
 
-/* Gives a reference back; true when it was the last: free the object. */
+/* Releases a reference. Returns true if it was the last; then the caller frees
+ * the object. */
 static inline bool
 shared_put(struct shared *s)
 {
