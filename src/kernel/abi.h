@@ -1,5 +1,5 @@
-/* Layouts of the guest ABI: Linux's for 32-bit targets with 64-bit time, as
- * musl's generic headers have them. */
+/* Layouts of the guest ABI: Linux's for 32-bit targets with 64-bit time, as in
+ * musl's generic headers. */
 #ifndef KERNEL_ABI_H
 #define KERNEL_ABI_H
 

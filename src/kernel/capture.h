@@ -1,5 +1,5 @@
-/* Files of the host's making: where the output of a command goes, and where
- * its input comes from. */
+/* Files that the host creates: the destination of a command's output, and the
+ * source of its input. */
 #ifndef KERNEL_CAPTURE_H
 #define KERNEL_CAPTURE_H
 
@@ -13,44 +13,46 @@
 struct file;
 struct kernel;
 
-/* What was written to a file, up to a limit; the rest is counted and thrown
- * away, so that a command that prints too much runs on. */
+/* The bytes written to a file, up to a limit. Further bytes are counted and
+ * discarded, so that a command with too much output continues. */
 struct capture {
     uint32_t refs;
     char *data;
     size_t len, cap, max;
-    size_t head;           /* not 0: keeps the first `head` and the newest */
-    size_t oldest;         /* then, when it is full: where, behind the head */
-    uint64_t dropped;      /* bytes past max */
-    struct capture *later; /* where writes go after capture_close, or NULL */
+    /* not 0: keeps the first `head` bytes and the newest */
+    size_t head;
+    /* then, when full: start of the ring behind the head */
+    size_t oldest;
+    uint64_t dropped;      /* bytes beyond max */
+    struct capture *later; /* destination after capture_close, or NULL */
     bool is_ring;          /* keeps the newest bytes instead of the oldest */
-    bool is_tap;           /* keeps nothing: on_bytes is told of all */
-    /* Is given all bytes as they come, whether they are kept or not. */
+    bool is_tap;           /* keeps nothing, only calls on_bytes */
+    /* Receives all bytes as they are written, whether they are kept or not. */
     void (*on_bytes)(void *arg, const char *p, size_t len);
-    /* How many bytes may be written now; 0: writers wait until capture_wake.
-     * NULL: any number. */
+    /* Returns the number of bytes that may be written now. At 0, writers wait
+     * until capture_wake. NULL accepts any number. */
     size_t (*window)(void *arg);
     void *arg;
     struct waitq writable;
 };
 
-/* With is_ring, `max` bytes are kept, the newest. NULL: no memory. */
+/* With is_ring, the newest `max` bytes are kept. NULL: no memory. */
 OWN struct capture *capture_new(size_t max, bool is_ring);
-void capture_put(OWN struct capture *c); /* NULL is fine */
-/* Sends all later output to `later` (a reference is taken), also that of the
- * writers that wait. */
+void capture_put(OWN struct capture *c); /* accepts NULL */
+/* Sends all further output to `later` (holding a reference), also that of
+ * waiting writers. */
 void capture_close(struct capture *c, struct capture *later);
-/* Has the writers that wait ask for the window again. */
+/* Makes waiting writers ask for the window again. */
 void capture_wake(struct capture *c);
-/* As a write to its file, whatever the window is. */
+/* Like a write to its file, regardless of the window. */
 void capture_add(struct capture *c, const char *p, size_t len);
-/* Takes the bytes; the caller frees them. NULL and 0 when there are none. With
- * `head`, the dropped ones are missing behind that many bytes. */
+/* Returns the bytes, which the caller frees, or NULL and 0. With `head`,
+ * dropped bytes are missing after that many bytes. */
 OWN char *capture_take(struct capture *c, size_t *ret_len);
 
-/* A file that writes to c. */
+/* Opens a file that writes to c. */
 int capture_open(struct kernel *k, struct capture *c, OWN struct file **ret);
-/* A file to be read from, over a copy of the bytes. */
+/* Opens a file for reading, over a copy of the bytes. */
 int input_open(struct kernel *k, const void *data, size_t len,
                OWN struct file **ret);
 

@@ -12,7 +12,7 @@ struct file;
 struct kernel;
 struct task;
 
-/* As the guest lays it out. */
+/* In the layout of the guest. */
 struct epoll_event_k {
     uint32_t events, pad;
     uint64_t data;
@@ -21,18 +21,18 @@ struct epoll_event_k {
 int epoll_new(struct kernel *k, OWN struct file **ret);
 bool epoll_is(const struct file *f);
 
-/* `fd` names the item together with its file. Errors as epoll_ctl(2);
- * -ENOMEM at the memory limit. */
+/* `fd` and its file identify the item. Errors as in epoll_ctl(2); -ENOMEM at
+ * the memory limit. */
 int epoll_add(struct file *ep, struct file *f, int fd,
               const struct epoll_event_k *ev);
 int epoll_modify(struct file *ep, struct file *f, int fd,
                  const struct epoll_event_k *ev);
 int epoll_remove(struct file *ep, struct file *f, int fd);
 
-/* Up to max events that hold now: how many. */
+/* Collects up to max current events and returns their number. */
 size_t epoll_collect(struct file *ep, struct epoll_event_k *out, size_t max);
 
-/* The last reference to f is gone: its items vanish from all sets. */
+/* Removes the items of f from all sets when its last reference is gone. */
 void epoll_forget(struct file *f);
 
 #endif

@@ -10,7 +10,7 @@
 struct file;
 struct kernel;
 
-/* flags: O_NONBLOCK. With is_semaphore a read takes one, else all. */
+/* flags: O_NONBLOCK. With is_semaphore a read subtracts one, otherwise all. */
 int eventfd_new(struct kernel *k, uint64_t count, bool is_semaphore,
                 uint32_t flags, OWN struct file **ret);
 

@@ -11,10 +11,10 @@ struct kernel;
 struct task;
 struct vnode;
 
-/* Opens the FIFO that v is, as Linux does: readers and writers wait for each
- * other (-EWAIT), -ENXIO for a writer that may not, O_RDWR never waits. An
- * opener that waits is already counted for the other side. The caller sets
- * the node of the file. */
+/* Opens the FIFO v like Linux: readers and writers wait for each other
+ * (-EWAIT), a writer that may not wait gets -ENXIO, and O_RDWR never waits. A
+ * waiting opener already counts for the other side. The caller sets the node of
+ * the file. */
 int fifo_open(struct kernel *k, struct task *t, const struct vnode *v,
               uint32_t flags, OWN struct file **ret);
 

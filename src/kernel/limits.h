@@ -1,5 +1,6 @@
-/* Limits of a sandbox: one row each in limits.def, and one counter. What a
- * guest can make is charged where it is made and given back where it dies. */
+/* Limits of a sandbox: one row for each in limits.def, and one counter. Things
+ * that a guest can create are charged at creation, and released when they are
+ * destroyed. */
 #ifndef KERNEL_LIMITS_H
 #define KERNEL_LIMITS_H
 
@@ -27,10 +28,10 @@ struct limits {
 const struct limit_info *limit_info(enum limit_id id);
 void limits_init(struct limits *l); /* the defaults */
 bool limits_fit(const struct limits *l, enum limit_id id, uint64_t n);
-/* False, and the limit counts as hit, if it would be passed. */
+/* Returns false, and records a hit, if the limit would be exceeded. */
 bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
 void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);
-/* Peaks and hits are counted from now on. */
+/* Starts counting peaks and hits again. */
 void limits_mark(struct limits *l);
 
 #endif

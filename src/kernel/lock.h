@@ -1,5 +1,5 @@
-/* File locks: flock(2), POSIX record locks and open-file-description locks.
- * All belong to an inode; each record counts against the limit of locks. */
+/* File locks: flock(2), POSIX record locks and open-file-description locks. All
+ * belong to an inode, and each record counts against the limit of locks. */
 #ifndef KERNEL_LOCK_H
 #define KERNEL_LOCK_H
 
@@ -21,11 +21,11 @@ struct lock_range {
     int64_t first, last;
 };
 
-/* A record lock as asked for, or as found. */
+/* A record lock as requested or found. */
 struct record_lock {
     enum lock_type type;
     struct lock_range range;
-    bool is_ofd; /* belongs to the open file, else to the process */
+    bool is_ofd; /* belongs to the open file, otherwise to the process */
     int32_t pid; /* of the holder, -1 for an open file (found only) */
 };
 
@@ -34,23 +34,23 @@ struct record_lock {
  * -ENOLCK at the limit. */
 int lock_set(struct task *t, struct file *f, const struct record_lock *want,
              bool waits);
-/* The first lock that conflicts with *lock, or type LOCKED_NOT. */
+/* Finds the first lock that conflicts with *lock, or sets LOCKED_NOT. */
 void lock_get(struct task *t, struct file *f, struct record_lock *lock);
 
-/* F_GETLK, F_SETLK, F_SETLKW and their OFD variants on the struct flock at
- * `at`; -EINVAL for other commands. */
+/* Implements F_GETLK, F_SETLK, F_SETLKW and their OFD variants on the struct
+ * flock at `at`; -EINVAL for other commands. */
 int64_t lock_fcntl(struct task *t, struct file *f, uint32_t cmd, gaddr at);
 
-/* flock: the lock of the open file f; errors as above. */
+/* Implements flock, the lock of the open file f; errors as in lock_set. */
 int lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits);
 
-/* A descriptor of t for f is being closed: the POSIX locks of t on that
- * inode end. */
+/* Ends the POSIX locks of t on the inode when a descriptor of t for f is
+ * closed. */
 void locks_close(struct task *t, struct file *f);
-/* The last reference to f is gone: its flock and OFD locks end. */
+/* Ends the flock and OFD locks of f after its last reference is gone. */
 void locks_release(struct file *f);
 
-/* All files are gone. NULL is fine. */
+/* Called after all files are gone. Accepts NULL. */
 void locks_free(OWN struct locks *l);
 
 #endif

@@ -20,19 +20,20 @@ struct guest_msghdr {
 
 int sock_addr_from_guest(struct task *t, gaddr at, uint32_t len,
                          struct sock_addr *ret);
-/* Stores as much of it as *len allows; *len becomes the whole length. */
+/* Stores as much of the address as *len allows; *len becomes the whole length.
+ */
 int sock_addr_to_guest(struct task *t, gaddr at, uint32_t *len,
                        const struct sock_addr *addr);
-/* The same with the length in guest memory at len_at. */
+/* Like sock_addr_to_guest, with the length in guest memory at len_at. */
 int sock_addr_answer(struct task *t, gaddr at, gaddr len_at,
                      const struct sock_addr *addr);
 
-/* Reads the control messages of a sendmsg. What they do not say is that of
- * the task. */
+/* Reads the control messages of a sendmsg. Missing values are those of the
+ * task. */
 int scm_from_guest(struct task *t, const struct socket *s,
                    const struct guest_msghdr *h, struct scm *ret);
-/* Writes those of a recvmsg, and installs the files it carries; updates
- * h->controllen. True if something did not fit. */
+/* Writes the control messages of a recvmsg, installs the files, and updates
+ * h->controllen. Returns true if something did not fit. */
 bool scm_to_guest(struct task *t, const struct socket *s, struct scm *c,
                   struct guest_msghdr *h, bool cloexec);
 

@@ -9,16 +9,17 @@
 struct file;
 struct task;
 
-/* A file that stands for t and is readable once t has ended. flags:
- * O_NONBLOCK. */
+/* Creates a file that represents t and becomes readable when t has ended.
+ * flags: O_NONBLOCK. */
 int pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret);
-/* The process of f. -EBADF: f stands for none; -ESRCH: its status was taken. */
+/* Returns the process of f. -EBADF: f represents none. -ESRCH: it was reaped.
+ */
 int pidfd_task(const struct file *f, struct task **ret);
-/* As pidfd_task; a process's folder in /proc stands for it too. */
+/* Like pidfd_task, but also accepts a process's folder in /proc. */
 int pidfd_task_or_folder(const struct file *f, struct task **ret);
-/* t has ended: wakes those who wait for that. */
+/* Wakes waiters after t has ended. */
 void pidfd_ended(struct task *t);
-/* t is about to be freed. */
+/* Called before t is freed. */
 void pidfd_forget(struct task *t);
 
 #endif

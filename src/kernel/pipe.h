@@ -27,23 +27,23 @@ struct pipe {
     struct kernel *kernel;
     uint8_t *ring; /* NULL before the first write */
     size_t cap, head, used;
-    bool has_packets; /* made with O_DIRECT: one read takes one packet */
+    bool has_packets; /* created with O_DIRECT: one read returns one packet */
     struct pipe_packets packets;
     uint32_t readers, writers;
-    /* Counts of opens: a FIFO's partner may come and go between two looks. */
+    /* Number of opens: a FIFO's partner may come and go between two checks. */
     uint32_t reader_opens, writer_opens;
     struct waitq readable, writable;
-    /* Called when the last reader and writer are gone. */
+    /* Called after the last reader and writer are gone. */
     void (*free)(OWN struct pipe *p);
 };
 
-/* flags: O_NONBLOCK; O_DIRECT: writes are packets of up to PIPE_ATOMIC_BYTES,
- * and what a read does not take of one is lost. */
+/* flags: O_NONBLOCK. With O_DIRECT, writes are packets of up to
+ * PIPE_ATOMIC_BYTES, and the unread rest of a packet is lost. */
 int pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
              OWN struct file **ret_wr);
 
-/* F_GETPIPE_SZ and F_SETPIPE_SZ: the size in bytes; -EBADF if f is not a
- * pipe, -EBUSY below what it holds, -EPERM above PIPE_BYTES_MAX. */
+/* F_GETPIPE_SZ and F_SETPIPE_SZ: the size in bytes. -EBADF if f is not a pipe,
+ * -EBUSY below its contents, -EPERM above PIPE_BYTES_MAX. */
 int64_t pipe_get_size(struct file *f);
 int64_t pipe_set_size(struct file *f, uint32_t bytes);
 
@@ -52,11 +52,11 @@ int64_t pipe_set_size(struct file *f, uint32_t bytes);
 void pipe_init(struct pipe *p, struct kernel *k);
 /* Frees the ring. */
 void pipe_fini(struct pipe *p);
-/* Takes back one reader or writer. */
+/* Removes one reader or writer. */
 void pipe_drop_reader(struct pipe *p);
 void pipe_drop_writer(struct pipe *p);
-/* A file that owns one reader, one writer or both, by the access mode in
- * `flags`; on failure they are taken back. */
+/* Creates a file that owns one reader, one writer or both, by the access mode
+ * in `flags`; on failure they are removed. */
 int pipe_file_new(struct pipe *p, uint32_t flags, OWN struct file **ret);
 
 #endif

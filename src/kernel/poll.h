@@ -9,23 +9,24 @@
 
 struct task;
 
-/* The time at which a call that may take `timeout_ns` is over: NS_NEVER for
- * a negative one. */
+/* Returns the deadline of a call with this timeout; NS_NEVER for a negative
+ * one. */
 int64_t poll_deadline(const struct task *t, int64_t timeout_ns);
 
-/* Is it over? If not, the thread is woken when it is. */
+/* True if the deadline has passed. If not, the thread is woken at that time. */
 bool poll_is_over(struct task *t, int64_t deadline_ns);
 
-/* poll(2) on `n` struct pollfd at `at`: how many have events, 0 after the
- * deadline, -EWAIT, -EFAULT, -EINVAL. */
+/* Implements poll(2) on `n` struct pollfd at `at`: returns the number with
+ * events, 0 after the deadline, -EWAIT, -EFAULT, -EINVAL. */
 int64_t poll_wait_fds(struct task *t, gaddr at, uint32_t n,
                       int64_t deadline_ns);
 
-/* select(2) on the sets (of 32-bit words) at sets[0] to [2] (0: none). */
+/* Implements select(2) on the sets (of 32-bit words) at sets[0] to [2] (0:
+ * none). */
 int64_t poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
                        int64_t deadline_ns);
 
-/* Takes back the mask of signals_swap_mask, unless the call waits and r is
+/* Restores the mask of signals_swap_mask, unless the call waits and r is
  * -EWAIT. Returns r. */
 int64_t poll_mask_end(struct task *t, int64_t r);
 

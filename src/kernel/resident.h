@@ -1,10 +1,10 @@
 /* A resident program: one task that serves command after command.
  *
- * It gives itself up in sys.next, with the status of its last command; then it
- * is parked: nothing but memory and the state of its task. The next command
- * enters it through wasmsand_resume, where it asks for the text. What would end
- * another task only ends its command: the task stays, without a machine, and
- * its owner puts the last state back. */
+ * It yields in sys.next, with the status of its last command. Then it is
+ * parked: only its memory and the state of its task remain. The next command
+ * enters it through wasmsand_resume, where it asks for the text. An event that
+ * would end another task only ends its command: the task stays, without a
+ * machine, and its owner restores the last state. */
 #ifndef KERNEL_RESIDENT_H
 #define KERNEL_RESIDENT_H
 
@@ -21,16 +21,18 @@ struct program;
 struct resident {
     struct task *task;
     bool is_parked; /* no command is running */
-    bool is_dead;   /* parked, and its memory is gone */
+    bool is_dead;   /* parked, and its memory is lost */
     int status;     /* of the last command: exit status, or 128 + signal */
     const char *command;
     size_t len;
-    bool is_users;       /* the command belongs into the history */
-    uint32_t memory_end; /* what the last command left is below; 0: unknown */
-    bool is_fresh;       /* a new or forked sandbox: reseed what must differ */
+    bool is_users;       /* the command goes into the history */
+    uint32_t memory_end; /* end of the memory used by the last command; 0:
+                          * unknown */
+    bool is_fresh;       /* a new or forked sandbox: reseed random state */
 };
 
-/* What of a task a resident program depends on, beside its memory. */
+/* The state of its task that a resident program depends on, beside its memory.
+ */
 struct resident_state {
     struct sigaction_k action[NSIG_MAX + 1];
     uint64_t mask;
@@ -38,27 +40,28 @@ struct resident_state {
     uint32_t umask;
 };
 
-/* A parked task, child of init, that will run the frozen program p (taken
- * over, also on failure). -ENOEXEC: p is not frozen, or by another version. */
+/* Creates a parked task, child of init, that will run the frozen program p
+ * (consumed, also on failure). -ENOEXEC: p is not frozen, or by another
+ * version. */
 int resident_new(struct kernel *k, OWN struct program *p, const char *path,
                  OWN struct resident **ret);
-void resident_free(OWN struct resident *r); /* ends the task; NULL is fine */
+void resident_free(OWN struct resident *r); /* ends the task; accepts NULL */
 
-/* Runs `command`, which must stay until it is parked again; is_users: not one
- * of the host's own. It needs a machine: see resident_thaw. */
+/* Runs `command`, which must stay valid until it is parked again. is_users: not
+ * one of the host's own. It needs a machine: see resident_thaw. */
 void resident_run(struct resident *r, const char *command, size_t len,
                   bool is_users);
-/* Makes a machine of program p (taken over) where there is none: its memory
- * is the program's own, `size` bytes of it. */
+/* Creates a machine of program p (consumed) if there is none. Its memory is the
+ * program's own, `size` bytes of it. */
 int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);
-/* Gives the machine up; the task stays. */
+/* Frees the machine; the task stays. */
 void resident_freeze(struct resident *r);
 
 void resident_get_state(const struct task *t, struct resident_state *ret);
 void resident_set_state(struct task *t, const struct resident_state *s);
 
 /* --- for the kernel */
-/* Its machine has come to sys.next. */
+/* Called when its machine has reached sys.next. */
 void resident_on_next(struct task *t, int32_t status);
 /* Instead of task_exit. */
 void resident_on_exit(struct task *t, int status);

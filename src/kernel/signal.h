@@ -1,8 +1,8 @@
 /* Signals of a task: actions, masks, queues, delivery.
  *
  * Handlers run in the guest: when one is due, the kernel sets the guest's
- * signal word and the libc takes the signals with sys.signext. All default
- * actions are taken here, at once, also on a task in a tight loop. */
+ * signal word, and the libc fetches the signals with sys.signext. Default
+ * actions are performed here, at once, also on a task in a tight loop. */
 #ifndef KERNEL_SIGNAL_H
 #define KERNEL_SIGNAL_H
 
@@ -32,7 +32,7 @@ struct sigaction_k {
     uint64_t mask;
 };
 
-/* siginfo as the kernel keeps it; laid out for the guest in signal.c. */
+/* siginfo as the kernel stores it; signal.c converts it for the guest. */
 struct siginfo_k {
     int32_t signo, code, errnum;
     int32_t pid; /* sender, or the child */
@@ -53,7 +53,7 @@ struct signals {
     struct list queue;   /* of struct sigqueue, oldest first */
     uint64_t saved_mask; /* before sigsuspend, ppoll, pselect */
     bool has_saved_mask;
-    uint64_t wait_set;    /* sigtimedwait: wake the thread for these too */
+    uint64_t wait_set;    /* sigtimedwait: also wake the thread for these */
     gaddr word;           /* address of the guest's signal word; 0: none */
     struct list watchers; /* struct sigwatch: signalfds of this task */
 };
@@ -66,44 +66,47 @@ struct sigwatch {
 
 void signals_init(struct signals *s);
 void signals_fini(struct signals *s, struct kernel *k);
-/* After fork: same actions and mask, nothing pending. */
+/* After fork: the same actions and mask, and nothing pending. */
 void signals_copy(struct signals *to, const struct signals *from);
-/* After exec: handlers become default, ignored stays; what timers sent goes. */
+/* After exec: handlers become default, ignored signals stay ignored, and
+ * signals of timers are dropped. */
 void signals_exec(struct task *t);
-/* Forgets what is pending, but not that children have ended. */
+/* Drops pending signals, but not that children have ended. */
 void signals_drop(struct task *t);
 
-/* Sends info->signo to t; never fails for plain signals, -EAGAIN when a
- * queued (real-time, sigqueue) one finds the queue full. */
+/* Sends info->signo to t. Never fails for plain signals; -EAGAIN if the queue
+ * is full for a queued one (real-time, sigqueue). */
 int signal_send(struct task *t, const struct siginfo_k *info);
-/* Is a signal of the POSIX timer `timerid` still pending? Then it notes that
- * the timer fired `missed` more times. */
+/* If a signal of the POSIX timer `timerid` is still pending, adds `missed` to
+ * its overruns and returns true. */
 bool signal_add_overrun(struct task *t, int timerid, int missed);
-/* From the kernel itself (SIGPIPE, SIGCHLD without details, ...). */
+/* Sends a signal from the kernel itself (SIGPIPE, SIGCHLD without details,
+ * ...). */
 void signal_send_kernel(struct task *t, int sig);
-/* To every task of the process group; 0 or -ESRCH. */
+/* Sends to every task of the process group; 0 or -ESRCH. */
 int signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si);
 
 void signals_set_mask(struct task *t, uint64_t mask);
-/* Acts on what is pending, unmasked and without a handler. */
+/* Performs the default actions of pending, unmasked signals. */
 void signals_act(struct task *t);
-/* Sets a mask for the length of one call (sigsuspend, ppoll, pselect); the
- * old one comes back when the call is over, or after the handler. Further
+/* Sets a mask for the duration of one call (sigsuspend, ppoll, pselect). The
+ * old one is restored when the call is over, or after the handler. Further
  * tries of the same call change nothing. */
 void signals_swap_mask(struct task *t, uint64_t mask);
-/* The action of sig became the default or "ignore": what is pending of it
- * acts or goes. */
+/* After the action of sig became the default or "ignore": performs or drops
+ * pending ones. */
 void signal_forget_ignored(struct task *t, int sig);
-/* Shows in the guest's signal word whether a handler is due. */
+/* Updates the guest's signal word: is a handler due? */
 void signal_update_word(struct task *t);
-/* Is a signal with a handler deliverable? */
+/* True if a signal with a handler can be delivered. */
 bool signal_is_due(const struct task *t);
-/* The lowest pending signal in `set`, taken off the queue; 0: none. */
+/* Removes the lowest pending signal in `set` from the queue and returns it; 0:
+ * none. */
 int signal_take(struct task *t, uint64_t set, struct siginfo_k *ret);
-/* -EINTR or -ERESTARTSYS, for a call that would sleep while a handler is due.
- */
+/* Returns -EINTR or -ERESTARTSYS, for a call that would sleep while a handler
+ * is due. */
 int signal_interrupt(const struct task *t, bool restartable);
-/* siginfo_t as the guest lays it out. */
+/* Converts to siginfo_t in the layout of the guest. */
 void siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Signals as files: signalfd(2). A read takes the signals of the task that
- * reads, whoever made the file. */
+/* Signals as files: signalfd(2). A read returns the signals of the reading
+ * task, whichever task created the file. */
 #ifndef KERNEL_SIGNALFD_H
 #define KERNEL_SIGNALFD_H
 
@@ -12,7 +12,7 @@ struct task;
 
 int signalfd_new(struct task *t, uint64_t set, uint32_t flags,
                  OWN struct file **ret);
-/* Changes which signals it takes; -EINVAL if f is no signalfd. */
+/* Changes the accepted signals; -EINVAL if f is not a signalfd. */
 int signalfd_set(struct file *f, uint64_t set);
 
 #endif

@@ -1,9 +1,10 @@
-/* Sockets: what all families share. Everything stays inside the sandbox.
+/* Sockets: the part that all families share. All traffic stays inside the
+ * sandbox.
  *
- * A socket belongs to its file, or before accept to its listener. Connected
- * sockets know each other by `peer`; `peers` of a socket are all that have it
- * as their peer, so that none is left with a pointer to a freed one. What a
- * socket has received waits in its own queue. */
+ * A socket belongs to its file or, before accept, to its listener. Connected
+ * sockets refer to each other by `peer`. The list `peers` of a socket contains
+ * all sockets whose peer it is, so that none keeps a pointer to a freed one.
+ * Received data waits in the socket's own queue. */
 #ifndef KERNEL_SOCKET_H
 #define KERNEL_SOCKET_H
 
@@ -32,7 +33,7 @@ struct task;
 #define SOCKET_BUFFER_BYTES_MAX 425984
 #define SCM_FILES_MAX           253
 
-/* An address; layouts are the guest's as well. */
+/* An address, in the layout of the guest. */
 struct sock_addr {
     uint32_t len; /* 0: none */
     union {
@@ -63,18 +64,18 @@ struct sock_msg {
     size_t len;
     int flags;     /* MSG_*, in */
     int out_flags; /* MSG_TRUNC, MSG_CTRUNC, out */
-    /* Destination (len 0: the peer), or where it came from. */
+    /* Destination (len 0: the peer), or sender. */
     struct sock_addr name;
     struct scm scm;
-    /* After -EAGAIN: the queue that is woken when it is worth trying again. */
+    /* After -EAGAIN: the queue that is woken when a retry is useful. */
     struct waitq *wait;
 };
 
 enum sock_state {
     SOCK_IDLE,
     SOCK_LISTENING,
-    SOCK_CONNECTING, /* waits for room in a listener's backlog */
-    SOCK_CONNECTED,  /* also after the peer has gone */
+    SOCK_CONNECTING, /* waits for space in a listener's backlog */
+    SOCK_CONNECTED,  /* also after the peer is gone */
 };
 
 enum { SHUT_BIT_RD = 1, SHUT_BIT_WR = 2, SHUT_BITS = 3 };
@@ -83,20 +84,20 @@ struct sock_family {
     int domain;
     /* Binds s to addr. */
     int (*bind)(struct socket *s, struct task *t, const struct sock_addr *addr);
-    /* Gives s a name of the system's choice if it has none. */
+    /* Gives s a name chosen by the system if it has none. */
     int (*autobind)(struct socket *s);
-    /* Makes sure that connections can be made to s by its name. */
+    /* Makes s reachable by its name. */
     int (*listen)(struct socket *s);
-    /* Gives the name up. */
+    /* Releases the name. */
     void (*unbind)(struct socket *s);
-    /* The socket of the same type that addr names; -ECONNREFUSED, ... A
-     * wildcard in addr is replaced by what it stands for. */
+    /* Finds the socket of the same type that addr names; -ECONNREFUSED, ... A
+     * wildcard in addr is replaced by its meaning. */
     int (*find)(struct socket *s, struct task *t, struct sock_addr *addr,
                 struct socket **ret);
-    /* s has a remote address now: choose the local one. */
+    /* Chooses the local address after s got a remote address. */
     void (*connected)(struct socket *s);
-    /* The address of an end of a connection, as a socket of `domain` shows
-     * it. */
+    /* Returns the address of an end of a connection as a socket of `domain`
+     * shows it. */
     void (*view)(const struct sock_addr *addr, int domain,
                  struct sock_addr *ret);
 };
@@ -111,25 +112,25 @@ struct socket {
     enum sock_state state;
     unsigned shut;  /* SHUT_BIT_* */
     int error;      /* positive errno, for SO_ERROR and the next call */
-    bool was_async; /* a non-blocking connect is not reported yet */
+    bool was_async; /* the result of a non-blocking connect is unreported */
     struct waitq events;
 
     struct socket *peer;
     struct list peers, peer_link;
 
-    struct file *file; /* its owner, if it has one already */
+    struct file *file; /* its owner, or NULL */
     struct list queue; /* struct packet */
     size_t queued;     /* bytes charged for it */
-    struct waitq room; /* someone wants to put more into it */
-    bool wants_room;   /* we found no room at the peer */
+    struct waitq room; /* waiters for space in the queue */
+    bool wants_room;   /* the peer's queue was full */
 
-    /* Listeners: connections to accept, and sockets that wait for a place. */
+    /* Listeners: connections to accept, and sockets that wait for a slot. */
     struct list pending, stalled, listen_link;
-    struct socket *listener; /* of a socket that is not accepted yet */
+    struct socket *listener; /* of a socket that was not accepted yet */
     size_t n_pending, backlog;
 
     /* Files in the queue: inflight.c. */
-    struct list carried;               /* packets that have some */
+    struct list carried;               /* packets with files */
     struct list carrier_link, gc_link; /* in net->carriers; to be visited */
     uint64_t gc_mark;
 
@@ -154,13 +155,13 @@ int socket_new(struct kernel *k, int domain, int type, int protocol,
                OWN struct socket **ret);
 void socket_free(OWN struct socket *s);
 DEFINE_CLEANUP(struct socket *, socket_free)
-/* Takes s over, also on failure. flags: O_NONBLOCK. */
+/* Consumes s, also on failure. flags: O_NONBLOCK. */
 int socket_file_new(OWN struct socket *s, uint32_t flags,
                     OWN struct file **ret);
 /* -ENOTSOCK, -EBADF. */
 int socket_find(struct task *t, int fd, struct file **ret_file,
                 struct socket **ret);
-/* NULL: it is none. */
+/* Returns NULL if f is not a socket. */
 struct socket *socket_of_file(const struct file *f);
 bool socket_is_stream(const struct socket *s);
 bool socket_is_inet(const struct socket *s);
@@ -168,28 +169,28 @@ bool socket_is_inet(const struct socket *s);
 void socket_join(struct socket *a, struct socket *b);
 void socket_leave_peer(struct socket *s);
 void socket_set_cred(struct socket *s, const struct task *t);
-/* Takes the pending error: negative errno, or 0. */
+/* Returns and clears the pending error: negative errno, or 0. */
 int socket_take_error(struct socket *s);
 
-/* --- socket_connect.c. -EAGAIN when they would have to wait; *ret_wait is
- * the queue to wait on. */
+/* --- socket_connect.c: -EAGAIN if the call would have to wait; *ret_wait is
+ * the queue to wait on */
 
 int socket_listen(struct socket *s, struct task *t, int backlog);
 int socket_connect(struct socket *s, struct task *t, bool may_wait,
                    struct sock_addr *addr, struct waitq **ret_wait);
-/* The next connection, taken off the queue. */
+/* Removes the next connection from the queue. */
 int socket_accept(struct socket *s, OWN struct socket **ret);
 int socket_shutdown(struct socket *s, int how);
-/* The listener is going away. */
+/* Called when the listener is closed. */
 void socket_listen_end(struct socket *s);
 
 /* --- socket_io.c */
 
 int64_t socket_send(struct socket *s, struct task *t, struct sock_msg *m);
 int64_t socket_recv(struct socket *s, struct task *t, struct sock_msg *m);
-/* Is there room to send to the peer? */
+/* True if the peer's queue has space. */
 bool socket_has_room(const struct socket *s);
-/* The bytes that a read would give (FIONREAD). */
+/* Returns the number of bytes that a read would get (FIONREAD). */
 size_t socket_readable(const struct socket *s);
 void socket_drop_queue(struct socket *s);
 
@@ -212,16 +213,16 @@ struct net {
     struct list carriers; /* sockets with files in their queues */
     size_t n_in_flight, n_suspects;
     uint64_t gc_mark;
-    struct packet *garbage; /* those whose files are to be put */
+    struct packet *garbage; /* packets whose files are to be put */
     bool is_collecting;
     struct packet *spare; /* see packet.h */
     size_t n_spare;
 };
 
-/* The kernel's, made at first use; NULL: out of memory. */
+/* Returns the kernel's, created at first use; NULL: out of memory. */
 struct net *net_need(struct kernel *k);
-/* Frees it, with files that are only referred to by messages in each other's
- * queues. All tasks are gone. NULL is fine. */
+/* Frees it, with files that only messages in each other's queues refer to. All
+ * tasks must be gone. Accepts NULL. */
 void net_free(OWN struct net *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* What system calls on paths share. */
+/* Functions that system calls on paths share. */
 #ifndef KERNEL_SYS_PATH_H
 #define KERNEL_SYS_PATH_H
 
@@ -9,11 +9,11 @@
 
 struct task;
 
-/* What a path leads to: a node, or an open file that has none. Borrowed. */
+/* The target of a path: a node, or an open file without a node. Borrowed. */
 struct found {
     struct vnode node; /* mnt NULL: see `file` */
     struct file *file;
-    struct walk w; /* its dir and name say where the node was found */
+    struct walk w; /* its dir and name are where the node was found */
 };
 static inline struct dentry
 found_dentry(const struct found *f)
@@ -24,10 +24,10 @@ found_dentry(const struct found *f)
     return p;
 }
 
-/* With AT_EMPTY_PATH and "", the node of dirfd itself. */
+/* With AT_EMPTY_PATH and "", finds the node of dirfd itself. */
 int sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
              struct found *ret);
-/* As sys_find; -ENXIO for a file without a node. */
+/* Like sys_find; -ENXIO for a file without a node. */
 int sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
                   struct vnode *ret);
 

@@ -1,4 +1,5 @@
-/* System calls: one row each in syscalls.def, one handler each in sys_*.c. */
+/* System calls: one row for each in syscalls.def, one handler for each in
+ * sys_*.c. */
 #ifndef KERNEL_SYSCALL_H
 #define KERNEL_SYSCALL_H
 
@@ -9,7 +10,7 @@
 struct task;
 struct thread;
 
-/* An argument, as the handler wants to see it. */
+/* An argument in the form that the handler expects. */
 union sysarg {
     int32_t i;
     uint32_t u;
@@ -22,12 +23,12 @@ sysarg_u64(const union sysarg *a)
     return a[0].u | (uint64_t)a[1].u << 32;
 }
 
-/* >= 0, -errno, or -EWAIT after putting the thread on wait queues. */
+/* Returns >= 0, -errno, or -EWAIT after adding the thread to wait queues. */
 typedef int64_t syscall_fn(struct task *t, const union sysarg *a);
 
 enum support {
     FULL,    /* as Linux */
-    PARTIAL, /* the row says what is missing */
+    PARTIAL, /* the row names the missing part */
     ACCEPTED /* succeeds (or fails as the row says) without effect */
 };
 
@@ -39,20 +40,21 @@ struct syscall_row {
 
 #define SYSCALL_MAX 1080
 
-/* Before and after each try of a call, of either ABI (thread.c): its number,
- * or CALL_WASI and its row. What the call of task t, which gave r, answers; it
- * may have made the thread another task's (vfork, exec, exit). */
+/* Called before and after each try of a call, of either ABI (thread.c), with
+ * its number, or CALL_WASI and its row. call_end returns the answer for the
+ * call of task t, whose handler returned r. The handler may have moved the
+ * thread to another task (vfork, exec, exit). */
 #define CALL_WASI (UINT32_C(1) << 31)
 void call_begin(struct thread *th, uint32_t nr);
 int64_t call_end(struct thread *th, struct task *t, int64_t r);
 
-/* NULL: no such call. */
+/* Returns NULL if there is no such call. */
 const struct syscall_row *syscall_row(uint32_t nr);
 
 #define SYSCALL(nr, name, args, support, missing) syscall_fn sys_##name;
 #include "kernel/syscalls.def"
 #undef SYSCALL
-/* Shared by rows that name them with SYSCALL_AS. */
+/* Shared by rows of SYSCALL_AS. */
 syscall_fn sys_nothing, sys_not_permitted, sys_not_supported;
 
 #endif

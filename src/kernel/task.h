@@ -1,7 +1,7 @@
-/* Processes (struct task) and what runs them (struct thread).
+/* Processes (struct task), and the threads that run them (struct thread).
  *
- * A thread is a machine with its place in the scheduler. It makes its calls
- * for `task`, which is its owner, or after vfork the child that borrows the
+ * A thread is a machine with its entry in the scheduler. It makes its calls for
+ * `task`, which is its owner or, after vfork, the child that borrows the
  * owner's memory until it execs or exits. */
 #ifndef KERNEL_TASK_H
 #define KERNEL_TASK_H
@@ -23,22 +23,22 @@ struct wasi;
 
 /* --- thread */
 
-/* Something a waiting call has done that must be taken back if the call is
- * not made again: `drop` runs when the call ends, however it ends. */
+/* A side effect of a waiting call that must be undone if the call is not
+ * repeated: `drop` runs when the call ends, however it ends. */
 struct call_hold {
     void (*drop)(OWN struct call_hold *h);
 };
 
-/* What a call keeps from its first try to its last. */
+/* The state of a call from its first try to its last. */
 struct call_state {
     bool is_retry;
-    uint32_t nr; /* of the call: a guest need not make the same one again */
+    uint32_t nr;         /* of the call: the guest may make another call next */
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
-    uint64_t progress;   /* bytes already transferred: the answer, if the
-                          * call is interrupted */
-    uint64_t at;         /* where it goes on, no part of an answer */
+    uint64_t progress;   /* bytes already transferred: the answer if the call is
+                          * interrupted */
+    uint64_t at;         /* position to continue from, not part of an answer */
     bool restartable;    /* an interrupting handler with SA_RESTART restarts */
-    bool is_uninterruptible;    /* handlers run after it */
+    bool is_uninterruptible;    /* handlers run after the call */
     OWN struct call_hold *hold; /* or NULL */
 };
 
@@ -49,30 +49,30 @@ struct thread {
     struct task *owner, *task;
     OWN struct machine *machine;
     OWN struct program *program;
-    enum leave leaving;   /* set in a call: this machine is done */
+    enum leave leaving;   /* set in a call: this machine has ended */
     bool is_waiting;      /* in sys.wait, or about to be */
     bool is_ready;        /* woken since its last call */
     bool is_yielding;     /* ready, but behind all others */
     bool is_calling;      /* between call_begin and call_end */
     bool is_stopped;      /* by a stop signal */
-    struct list run;      /* place in the run queue */
+    struct list run;      /* entry in the run queue */
     uint64_t stack_bytes; /* of its machine, as charged */
-    int64_t unseen_ns;    /* it has run since that was looked at */
+    int64_t unseen_ns;    /* run time since the last stack measurement */
     struct call_state call;
-    bool vfork_gone;    /* its vfork child was killed: tell libc */
+    bool vfork_gone;    /* its vfork child was killed: libc must be notified */
     struct timer timer; /* deadline of the call it waits in */
-    struct thread_waiter *busy, *spare; /* its places in wait queues */
+    struct thread_waiter *busy, *spare; /* its entries in wait queues */
 };
 
-/* Takes the program over, also on failure. The thread is not queued. */
+/* Consumes the program, also on failure. The thread is not queued. */
 int thread_new(struct task *owner, OWN struct program *p,
                OWN struct thread **ret);
-/* Frees it with its machine; never from within its own resume. */
+/* Frees it with its machine; must not be called from within its own resume. */
 void thread_free(OWN struct thread *th);
-/* Frees its machine and gives the memory back to the limits. */
+/* Frees its machine and releases the memory from the limits. */
 void thread_drop_machine(struct thread *th);
-/* What its native stack takes is `bytes` now: false if the limit of memory
- * does not allow for more. */
+/* Sets the charge for its native stack. Returns false if the memory limit does
+ * not allow it. */
 bool thread_charge_stack(struct thread *th, uint64_t bytes);
 
 /* --- task */
@@ -104,7 +104,7 @@ struct usage {
     uint64_t max_memory, switches, syscalls;
 };
 
-/* Fires when a task has used so much CPU time; at_ns 0: not running. */
+/* Fires when a task has used this much CPU time; at_ns 0: not running. */
 struct cpu_timer {
     int64_t at_ns, interval_ns;
 };
@@ -115,30 +115,30 @@ struct task {
     struct list hash;    /* in kernel->pids */
     struct task *parent; /* NULL: init itself or a root process */
     struct list children, sibling;
-    struct list reap; /* in kernel->reap_list: nobody wants its status */
+    struct list reap; /* in kernel->reap_list: its status is not needed */
     struct list end;  /* in kernel->ending */
     int32_t pid, pgid, sid;
     uint64_t run_tag; /* the run that started it (inherited) */
     bool is_zombie, is_stopped, did_exec;
     bool is_ending; /* with exit_status, when its own call is over, or when the
-                     * task is gone whose end is also its own */
+                     * task is gone whose end it shares */
     bool is_host_child; /* its status is for kernel_reap */
     /* For wait4: unreported stop or continue. */
     bool has_stop_event, has_cont_event;
     int exit_status; /* as wait4 reports it */
     int stop_signal;
-    char trap[120];            /* why its machine trapped, "" if it did not */
-    struct waitq child_events; /* its children ended, stopped, went on */
-    struct list pidfds;        /* files that stand for it: pidfd.c */
+    char trap[120];            /* cause of a trap, or "" */
+    struct waitq child_events; /* its children ended, stopped, continued */
+    struct list pidfds;        /* files that represent it: pidfd.c */
 
-    struct thread *thread;            /* NULL once it is gone */
+    struct thread *thread;            /* NULL after it is gone */
     OWN struct program *next_program; /* between execve and its start */
     struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
     struct fd_table fds;
     struct vnode cwd, root;
-    struct vnode cwd_dir; /* where cwd was found, for when it is removed */
+    struct vnode cwd_dir; /* where cwd was found, in case it is removed */
     char cwd_name[NAME_BYTES_MAX + 1];
     uint32_t umask;
     struct cred cred;
@@ -161,33 +161,35 @@ struct task {
     OWN struct wasi *wasi; /* of a WASI program, after its first call */
 };
 
-/* --- guest memory: checked copies. -EFAULT outside of it. */
+/* --- guest memory: checked copies; -EFAULT outside of it */
 
 int copy_from_guest(struct task *t, void *dst, gaddr a, size_t len);
 int copy_to_guest(struct task *t, gaddr a, const void *src, size_t len);
-/* Direct access for the length of one operation; NULL outside. Must not be
- * kept across a wait or a call into the engine. len may be 0. */
+/* Direct access for the duration of one operation; NULL outside of guest
+ * memory. Must not be kept across a wait or a call into the engine. len may be
+ * 0. */
 void *guest_ptr(struct task *t, gaddr a, uint64_t len);
-/* How many bytes from a on are in memory: max, or fewer if it ends before. */
+/* Returns the number of bytes in memory from a: max, or fewer at the end. */
 size_t guest_span(struct task *t, gaddr a, size_t max);
-/* A path in guest memory, for the length of one operation; NULL and *err
- * -EFAULT or -ENAMETOOLONG. */
+/* Returns a path in guest memory for the duration of one operation, or NULL
+ * with *err -EFAULT or -ENAMETOOLONG. */
 const char *guest_path(struct task *t, gaddr a, int *err);
-/* A NUL-terminated string of at most size-1 bytes. Returns its length;
- * -EFAULT, -ENAMETOOLONG. */
+/* Copies a NUL-terminated string of at most size-1 bytes and returns its
+ * length. -EFAULT, -ENAMETOOLONG. */
 int64_t guest_string(struct task *t, gaddr a, char *buf, size_t size);
 
 /* --- descriptors (fd.c) */
 
 /* Borrowed, or NULL. */
 struct file *fd_find(struct task *t, int fd);
-/* The lowest free descriptor >= min. Takes f over, also on failure. */
+/* Installs f as the lowest free descriptor >= min. Consumes f, also on failure.
+ */
 int fd_install(struct task *t, OWN struct file *f, int min, bool cloexec);
 int fd_install_pair(struct task *t, OWN struct file *a, OWN struct file *b,
                     bool cloexec, int32_t ret[2]);
-/* The descriptor that fd_install would use; no file is there yet. */
+/* Returns the descriptor that fd_install would use, still without a file. */
 int fd_reserve(struct task *t, int min);
-/* Makes fd refer to f, closing what it was. Takes f over. */
+/* Makes fd refer to f and closes its previous file. Consumes f. */
 int fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec);
 int fd_close(struct task *t, int fd);
 void fd_close_pair(struct task *t, const int32_t fds[2]);
@@ -197,90 +199,93 @@ void fd_close_all(struct task *t, bool only_cloexec);
 
 /* --- waiting (thread.c) */
 
-/* Puts the calling thread on q; the call should return -EWAIT then. */
+/* Adds the calling thread to q; the call should then return -EWAIT. */
 void thread_wait_on(struct thread *th, struct waitq *q);
-/* A poll_table that does so for all queues of a file. */
+/* A poll_table that calls thread_wait_on for all queues of a file. */
 struct thread_poll {
     struct poll_table pt;
     struct thread *thread;
 };
 void thread_poll_init(struct thread_poll *tp, struct thread *th);
-/* Sets the deadline of this call at its first try; on later tries the old
- * one stays. NS_NEVER: none. True when it has passed. */
+/* Sets the deadline of this call at its first try; later tries keep it.
+ * NS_NEVER: none. Returns true after it has passed. */
 bool thread_deadline(struct thread *th, int64_t deadline_ns);
-/* Ends a wait: the thread's call is made again. */
+/* Ends a wait: the thread's call is repeated. */
 void thread_wake(struct thread *th);
 /* Lets the others run first; the call should return -EWAIT. */
 void thread_yield(struct thread *th);
-/* One step of a long call is done: it is made again at once. The call should
- * return what this does: -EWAIT. */
+/* Ends one step of a long call, which is repeated at once. The call should
+ * return the result of this: -EWAIT. */
 int thread_again(struct thread *th);
-/* Forgets what it waited for. */
+/* Removes the thread from all wait queues. */
 void thread_unwait(struct thread *th);
-/* The call it waits in is not made again: takes back what that has done. */
+/* Undoes the side effects of a waiting call that is not repeated. */
 void thread_forget_call(struct thread *th);
-/* Wait until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
+/* Waits until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
 int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
 
-/* What a process costs the host beside its memory (records, the first 64 KiB
- * of its native stack): charged to the memory limit. */
+/* Cost of a process for the host beside its memory (records, the first 64 KiB
+ * of its native stack), charged to the memory limit. */
 enum { PROCESS_FEE_BYTES = 64 << 10 };
 
-/* A child of `parent` with copies of all it inherits, or for NULL the init
- * task. -EAGAIN at the limit of processes. */
+/* Creates a child of `parent` with copies of everything that it inherits, or
+ * for NULL the init task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
-/* Frees a task without a thread: after its status was taken. */
+/* Frees a task without a thread, after its status was read. */
 void task_reap(struct task *t);
 struct task *task_find(struct kernel *k, int pid);
 /* Makes `v` the working directory; it was found as `name` in `dir`. */
 void task_set_cwd(struct task *t, const struct vnode *v,
                   const struct vnode *dir, const char *name);
-/* The task ends with a wait4 status. Its thread, when it owns it, is freed
- * by the scheduler; after that the parent is told. In a call of its own nothing
- * is taken from under it: it ends when the call is over. Who ends because
- * another does ends after it. */
+/* Ends the task with a wait4 status. If the task owns its thread, the scheduler
+ * frees it and then notifies the parent.
+ *
+ * A task that kills itself inside a system call is torn down only after the
+ * call returns, so its handler keeps its files and memory. A task that ends
+ * because another one does ends after that one. */
 void task_exit(struct task *t, int status);
-/* Will never return to its program? */
+/* True if the task will never return to its program. */
 static inline bool
 task_is_over(const struct task *t)
 {
     return t->is_zombie || t->is_ending;
 }
-/* A call of th is over: those of its tasks end that are to end. */
+/* After a call of th: ends those of its tasks that are to end. */
 void task_exit_due(struct thread *th);
-/* Tells the parent of a zombie; frees it when nobody wants its status. */
+/* Notifies the parent of a zombie, or frees it if nobody needs its status. */
 void task_notify(struct task *t);
-/* Stop by, or go on after, a signal; tells the parent. */
+/* Stops or continues the task by a signal, and notifies the parent. */
 void task_stop(struct task *t, int sig);
 void task_continue(struct task *t);
 /* After MACHINE_FORKS. */
 void task_fork(struct thread *th);
-/* The vfork child of th is done with it: the parent goes on. */
+/* Ends a vfork: the child of th is done with it, and the parent continues. */
 void task_vfork_done(struct thread *th);
-/* The thread goes: the vfork child that borrows it, if there is one, ends. */
+/* Ends the vfork child that borrows th, if there is one, before th goes away.
+ */
 void task_end_borrower(struct thread *th);
-/* Is its parent in another process group of the same session? */
+/* True if its parent is in another process group of the same session. */
 bool task_links_group(const struct task *t);
-/* Has no member of the process group a parent in another group of the same
- * session? */
+/* True if no member of the process group has a parent in another group of the
+ * same session. */
 bool task_group_is_orphaned(struct kernel *k, int pgid);
 
-/* A clock as t sees it, by its CLOCK_* number: -EINVAL (sys_time.c). */
+/* Reads a clock as t sees it, by its CLOCK_* number: -EINVAL (sys_time.c). */
 int task_clock_ns(struct task *t, int id, int64_t *ret);
 
-/* rusage as the kernel gives it to a 32-bit program (task_wait.c). */
+/* Converts to the rusage of a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
 
-/* --- wasi/: what a task keeps for the WASI ABI (rights of descriptors, names
- * of preopens). Made by the first call of a program; gone with exec. */
-void wasi_free(OWN struct wasi *w); /* NULL is fine */
+/* --- wasi/: the state of a task for the WASI ABI (rights of descriptors, names
+ * of preopens), created by a program's first call and removed by exec */
+void wasi_free(OWN struct wasi *w); /* accepts NULL */
 
 /* --- args.c */
-/* Copies argv and envp (NULL-terminated host arrays), which are charged as
- * memory. -E2BIG: more than 2 MiB of strings and pointers, or than 128 KiB in
- * one string; -ENOMEM. */
+/* Copies argv and envp (NULL-terminated host arrays), charged as memory.
+ * -E2BIG: more than 2 MiB of strings and pointers, or 128 KiB in one string.
+ * -ENOMEM. */
 int args_set(struct task *t, const char *const *argv, const char *const *envp,
              const char *exe);
 int args_copy(struct task *to, const struct task *from);
@@ -294,13 +299,13 @@ struct exec {
     char *why; /* of -ENOEXEC */
     size_t why_size;
 };
-/* Makes t run another program: resolves it, #! included, and replaces its
- * arguments. On success *ret is the program to start, and nothing of t but
- * its arguments, exe and credentials has changed. -EINPROGRESS: *ret is being
+/* Prepares t to run another program: resolves it, including #!, and replaces
+ * its arguments. On success *ret is the program to start, and only the
+ * arguments, exe and credentials of t have changed. -EINPROGRESS: *ret is being
  * compiled. */
 int exec_prepare(struct task *t, const struct exec *e,
                  OWN struct program **ret);
-/* What of t an exec resets: handlers, close-on-exec files, ... */
+/* Resets the parts of t that exec resets: handlers, close-on-exec files, ... */
 void exec_commit(struct task *t);
 
 #endif

@@ -15,10 +15,10 @@ struct timerfd_spec {
     int64_t value_ns;    /* until it fires next; 0: disarmed */
 };
 
-/* is_real: absolute times are of the real-time clock, else monotonic. */
+/* is_real: absolute times refer to the real-time clock, otherwise monotonic. */
 int timerfd_new(struct kernel *k, bool is_real, uint32_t flags,
                 OWN struct file **ret);
-/* -EINVAL if f is no timerfd. `old` is what was set before. */
+/* -EINVAL if f is not a timerfd. `old` is the previous setting. */
 int timerfd_set(struct file *f, bool is_absolute,
                 const struct timerfd_spec *spec, struct timerfd_spec *old);
 int timerfd_get(struct file *f, struct timerfd_spec *ret);

@@ -6,11 +6,13 @@ struct task;
 
 void timers_init(struct task *t);
 void timers_fini(struct task *t);
-/* An exec keeps alarms and deletes what timer_create made. */
+/* An exec keeps alarms and deletes the timers of timer_create. */
 void timers_exec(struct task *t);
-/* A signal of a POSIX timer reaches the task: timer_getoverrun tells of it. */
+/* Records the overrun for timer_getoverrun when a POSIX timer's signal is
+ * delivered. */
 void timers_delivered(struct task *t, int timerid, int overrun);
-/* After a turn: signals for CPU timers and RLIMIT_CPU that are due. */
+/* After a time slice: sends the signals of CPU timers and RLIMIT_CPU that are
+ * due. */
 void timers_check_cpu(struct task *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* What uname and /proc say the system is: programs ask for a Linux of an age
- * whose calls we have. */
+/* The system that uname and /proc report: a version of Linux whose system calls
+ * we have. */
 #ifndef KERNEL_VERSION_H
 #define KERNEL_VERSION_H
 
