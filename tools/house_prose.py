@@ -18,7 +18,7 @@ WORDS = [
     (r"look(?:s|ed|ing)? at", "check"),
     (r"taken", "accepted"),
     (r"laid", "mapped"),
-    (r"(?<!\bat )least", "minimum"),
+    (r"(?<!\bat )least(?! recently)", "minimum"),
     (rf"(?<!\bat )most{STOP}", "maximum"),
     (r"whose turn", "the running call"),
     (r"born|newborns?", "created"),

@@ -1,4 +1,4 @@
-/* What a module may import and must export. */
+/* Checks the imports and exports of a module. */
 #include "engine/program.h"
 
 #include "engine/imports.h"

@@ -115,7 +115,7 @@ name_of_content(const struct engine *e, const uint8_t *hash)
     return name_of(e, &b);
 }
 
-/* False: the source is in no file that can be told from others. */
+/* Returns false if the source is not in a file that can be identified. */
 static bool
 name_of_place(const struct engine *e, const struct program_source *src,
               struct entry_name *ret)
@@ -149,7 +149,7 @@ name_aside(const struct entry_name *n)
 
 /* --- finding */
 
-/* What stands at the end of an entry of `len` bytes. */
+/* Reads the properties at the end of an entry of `len` bytes. */
 static int
 read_facts(int hfd, off_t len, struct program_facts *ret)
 {

@@ -1,9 +1,9 @@
-/* Programs are compiled by a process of its own for each, which can be killed:
- * compiling takes what time and memory the module makes it take. The module
- * goes there in a memory file, the code comes back in another.
+/* A separate process compiles each program, because the module determines how
+ * much time and memory that takes, and a process can be killed. The module is
+ * sent in a memory file, and the code returned in another.
  *
- * The process gets nothing else of ours: no environment, no descriptors, no
- * terminal. What it does to itself is in jail.c. */
+ * The process inherits nothing else: no environment, no descriptors, no
+ * terminal. jail.c contains the restrictions that it imposes on itself. */
 #include "engine/compiler.h"
 
 #include "base/hfd.h"
@@ -331,7 +331,7 @@ compilation_cost_ns(struct program *base)
 
 /* --- its answer */
 
-/* What it has written to `out` as a text. */
+/* Uses the text in `out` as the reason. */
 static int
 refuse_with_text(int out, char *why, size_t why_size)
 {

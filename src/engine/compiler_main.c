@@ -1,5 +1,5 @@
-/* The process that compiles: everything is prepared before it looks at the
- * module. */
+/* The process that compiles. It prepares everything before it reads the module.
+ */
 #include "engine/compiler.h"
 
 #include "base/hfd.h"

@@ -1,9 +1,9 @@
 /* The engine's side of the process that compiles for a closed engine.
  *
- * It is started before the engine's own process gives up starting any, and
- * gives up as much itself. An answer stays in its socket for as long as
- * somebody may look at it: whoever waits for a program finds its descriptor
- * readable. */
+ * The process is started before the engine's own process gives up the right to
+ * start any, and gives up as much itself. An answer stays in its socket as long
+ * as a caller may read it, so every waiting caller finds the descriptor of the
+ * program readable. */
 #include "engine/compiler_remote.h"
 
 #include "base/hfd.h"

@@ -1,10 +1,10 @@
-/* The process that compiles for a closed engine, which cannot start any: it
- * takes modules on its sockets, and forks a process for each, in its own jail.
- * One is compiled at a time; all sockets are read meanwhile, so that nobody who
- * orders waits.
+/* The process that compiles for a closed engine, which cannot start any. It
+ * accepts modules on its sockets, and forks a process for each, in a jail of
+ * its own. One module is compiled at a time, but all sockets are read, so that
+ * no caller blocks.
  *
- * Who orders may be hostile. What it gets is a file that nobody can write to
- * any more. */
+ * The caller may be hostile. It gets a file that nobody can write to any more.
+ */
 #include "engine/compiler_remote.h"
 
 #include "base/hfd.h"
@@ -28,7 +28,7 @@
 
 enum { EXE_HFD = REMOTE_FIRST_HFD + REMOTE_SLOTS };
 
-/* What comes on one socket. */
+/* The input on one socket. */
 struct line {
     int hfd;
     struct remote_order head;

@@ -1,11 +1,11 @@
-/* The settings of wasmtime, and what fits on this host.
+/* The settings of wasmtime, and their adaptation to this host.
  *
- * Memory slots are reserved with 4 GiB each, so that guests' accesses need no
- * bounds checks and a memory never moves. A machine takes two: its memory, and
+ * Each memory slot reserves 4 GiB, so that accesses of guests need no bounds
+ * checks and a memory never moves. A machine uses two slots: its memory, and
  * the heap for its exceptions.
  *
- * Creating a wasmtime engine ends the process if the host cannot provide what
- * is asked for, so everything that can be missing is looked at before. */
+ * Creating a wasmtime engine aborts the process if the host lacks something, so
+ * everything that can be missing is checked before. */
 #include "engine/config.h"
 
 #include "engine/code.h"

@@ -127,8 +127,8 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
             memcpy(to + at, from + at, PAGE_BYTES);
 }
 
-/* The same, but only of pages that the parent has written to, where the host
- * can tell which. */
+/* Copies only the pages that the parent has written to, if the host reports
+ * them. */
 static void
 copy_written(struct engine_machine *c, const struct engine_machine *p,
              uint64_t from, uint64_t to)

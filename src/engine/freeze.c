@@ -1,9 +1,9 @@
 /* Freezing: a program that has run up to sys.next becomes a module of its own.
  *
- * Its memory becomes data segments (runs of pages that are not zero, without
- * the dead part of the stack), the stack pointer and the size of the memory
- * become the initial ones; all else is the old module. Instances of it begin
- * in wasmsand_resume, and the engine shares their untouched pages. */
+ * Its memory becomes data segments (consecutive pages that are not zero,
+ * without the dead part of the stack). The stack pointer and the size of the
+ * memory become the initial ones, and all else is the old module. Instances of
+ * it start in wasmsand_resume, and the engine shares their untouched pages. */
 #include "engine/freeze.h"
 
 #include "base/buf.h"

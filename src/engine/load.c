@@ -1,8 +1,9 @@
 /* Loading: from a source to a program.
  *
- * A program is looked for by the place of its source in a file, for which
- * nothing of it is read; by its content, among those that were loaded and in
- * the cache; then it is compiled, by a process where there is a compiler. */
+ * A program is first searched by the place of its source in a file, which reads
+ * nothing of it. Then it is searched by its content, among the loaded programs
+ * and in the cache. Otherwise it is compiled, by a separate process if there is
+ * a compiler. */
 #include "engine/program.h"
 
 #include "base/hfd.h"
@@ -208,8 +209,8 @@ find_trusted(struct loading *l, OWN struct engine_program **ret)
 }
 
 /* A guest's copy of a trusted program is that program: the hash covers all of
- * it, and the code is never taken from what a guest had compiled. So a copy of
- * the interpreter needs no compiling, whatever its size. */
+ * it, and code that was compiled for a guest is never used for it. A copy of
+ * the interpreter therefore needs no compiling, whatever its size. */
 static int
 find_by_content(struct loading *l, OWN struct engine_program **ret)
 {

@@ -104,8 +104,8 @@ is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
     return bytes >= KEPT_BYTES;
 }
 
-/* The next machine in this memory expects zeros. What it has beside the file's
- * pages the engine clears for it, unless that takes longer than it is worth. */
+/* The next machine in this memory expects zeros. The engine clears all pages
+ * beside those of the file, unless clearing them here is cheaper. */
 static int
 machine_unmap(struct engine_machine *m)
 {
@@ -304,8 +304,8 @@ machine_enter_resume(struct engine_machine *m)
     m->is_resumed = true;
 }
 
-/* Goes on from `_start`, `wasmsand_resume`, or there back into sys.fork. What
- * was on the stack at the first sys.next stays there. */
+/* Continues from `_start` or `wasmsand_resume`, or from there back into
+ * sys.fork. The stack contents at the first sys.next stay. */
 static void
 machine_enter(struct engine_machine *m)
 {
@@ -369,7 +369,7 @@ machine_refresh(struct machine *base)
         m->base.size = wasmtime_memory_data_size(m->context, &m->memory);
 }
 
-/* Any trap would do: machine_ended looks at why it was left. */
+/* Any trap would do: machine_ended checks why the machine was left. */
 OWN wasm_trap_t *
 machine_leave(void)
 {

@@ -123,8 +123,8 @@ programs_unkeep(struct engine *e, struct engine_program *p)
     return p;
 }
 
-/* With programs_lock held: the untrusted program used least recently, when
- * they are too many. */
+/* With programs_lock held: returns the least recently used untrusted program if
+ * there are too many. */
 static OWN struct engine_program *
 programs_excess(struct engine *e)
 {

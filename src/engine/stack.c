@@ -1,9 +1,10 @@
-/* The host's memory that native stacks take.
+/* The host memory that native stacks use.
  *
- * wasmtime's pool has them in slots of one size, side by side, so where one
- * begins tells it of all. A stack is touched from its top without holes, as
- * compiled code probes each page of a large frame; what was touched stays until
- * the machine ends, however far the stack has gone back meanwhile. */
+ * wasmtime's pool has the stacks in slots of one size, side by side, so the
+ * position of one determines those of all. A stack is touched from its top
+ * without gaps, because compiled code probes each page of a large frame.
+ * Touched pages stay until the machine ends, however far the stack has shrunk
+ * since. */
 #include "engine/stack.h"
 
 #include "engine/engine_impl.h"

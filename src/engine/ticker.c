@@ -1,9 +1,13 @@
-/* A thread that increments the epoch, so that what runs gives way.
+/* A thread that increments the epoch, so that running machines yield.
  *
- * It parks when it has seen no machine run for a while. The order of the two
- * atomics makes sure that it is not parked while one runs: resume counts
- * itself, then looks at is_parked; the ticker sets is_parked, then looks at the
- * count. It begins as parked, without its thread: a process in which nothing
+ * It parks when no machine has run for a while. Problem: a machine must never
+ * run while the ticker is parked. Idea (Dekker's algorithm): each side first
+ * writes its own flag and then reads the other's. resume increments the count
+ * and then reads is_parked; the ticker sets is_parked and then reads the count.
+ * With sequentially consistent atomics at least one of them sees the other, so
+ * a missed wake-up is impossible.
+ *
+ * The ticker starts as parked, without its thread: a process in which nothing
  * has run has no threads. */
 #include "engine/ticker.h"
 

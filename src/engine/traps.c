@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A call through a bad pointer is a jump to a bad address; one through a
- * pointer to a function of another type ends as an undefined instruction, as
- * in native programs with control-flow checks. */
+/* A call through a bad pointer is a jump to a bad address. A call through a
+ * pointer to a function of another type ends as an undefined instruction, as in
+ * native programs with control-flow checks. */
 static const struct {
     wasmtime_trap_code_t code;
     int signal;

@@ -83,7 +83,7 @@ capture_take(struct capture *c, size_t *ret_len)
     return data;
 }
 
-/* Room for n more bytes; false: no memory. */
+/* Reserves memory for n more bytes; false: no memory. */
 static bool
 reserve(struct capture *c, size_t n)
 {
@@ -134,7 +134,7 @@ window(const struct capture *c)
     return c->window ? c->window(c->arg) : SIZE_MAX;
 }
 
-/* The oldest bytes behind the head make room. */
+/* Overwrites the oldest bytes behind the head. */
 static void
 overwrite(struct capture *c, const char *p, size_t len)
 {

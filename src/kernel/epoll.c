@@ -68,8 +68,9 @@ charged_free(struct kernel *k, OWN void *p, size_t size)
 
 /* --- items */
 
-/* A set is told once until someone looks: sets that watch sets have as many
- * paths to a file as the product of their numbers. */
+/* A set is notified once until it is read. Otherwise nested sets would multiply
+ * notifications: the number of paths to a file is the product of their sizes.
+ */
 static void
 item_make_ready(struct epoll_item *item)
 {
@@ -200,9 +201,9 @@ visit_neighbours(struct level *level, const struct epoll *ep, bool down)
         visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
 }
 
-/* How many sets deep the nesting is from ep on; -ELOOP if it leads to
- * `target`. Goes level by level: each set is looked at once for each level,
- * whatever the number of paths to it. */
+/* Returns the nesting depth of sets from ep, or -ELOOP if it leads to `target`.
+ * The search goes level by level (breadth first) and visits each set once per
+ * level, so its cost does not depend on the number of paths. */
 static int
 nesting(struct epoll *ep, const struct epoll *target, bool down)
 {
@@ -244,7 +245,7 @@ epoll_is(const struct file *f)
     return f->ops == &epoll_ops;
 }
 
-/* What epoll_ctl checks whatever the operation. */
+/* The checks of epoll_ctl that do not depend on the operation. */
 static int
 check_pair(const struct file *ep, const struct file *f)
 {

@@ -1,15 +1,19 @@
-/* Programs that the host has given, and which of them may be run, where it has
- * also given a list of names.
+/* Decides which programs may run: those that the host provided and, with a list
+ * of names, only the listed ones.
  *
- * A guest may be root, so owners and modes say nothing about where a file comes
- * from. The kernel keeps the files that the host gave, a clone of the tree: a
- * file is the host's while it shares its content with that clone, and a name
- * is the host's while it leads to the same inode in both.
+ * Problem: a guest may be root, so owners and modes prove nothing about the
+ * origin of a file.
  *
- * The name of a program is one that the host gave it; a symbolic link of the
- * host's is one more name. Links and copies of the guest's own making have no
- * name, so nothing can be run under another one. As programs that are many in
- * one look at argv[0] or at the path, both must end in a name of the file. */
+ * Idea: the kernel keeps a clone of the tree that the host provided. A file is
+ * the host's while it shares its content with that clone, and a name is the
+ * host's while it leads to the same inode in both. Sharing cannot be forged: a
+ * guest that writes the same bytes creates a different content.
+ *
+ * The name of a program is a name that the host gave it; a symbolic link of the
+ * host is one more name. Links and copies made by the guest have no name, so
+ * nothing can run under a different name. Multi-call programs select their
+ * function by argv[0] or the path; therefore both must end in a name of the
+ * file. */
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"

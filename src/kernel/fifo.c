@@ -134,8 +134,8 @@ open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
     return opener_wait(th, o);
 }
 
-/* The wait this call began at an earlier try; one on another FIFO (the path
- * leads elsewhere now), or for something else, is taken back. */
+/* Returns the wait that this call began at an earlier try. A wait on another
+ * FIFO (the path leads elsewhere now), or for something else, is undone. */
 static struct opener *
 opener_find(struct thread *th, const struct vnode *v, uint32_t mode)
 {

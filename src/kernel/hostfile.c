@@ -247,7 +247,7 @@ hostfile_poll(struct file *f, struct poll_table *pt)
 
 /* --- ioctl */
 
-/* What the guest may ask, and the bytes of the answer. */
+/* The requests that a guest may make, and the size of the answer. */
 static const struct {
     uint32_t cmd;
     size_t size;

@@ -1,10 +1,16 @@
 /* Files in messages that nobody has received yet.
  *
- * Sockets may hold each other through them. A socket is held if something
- * other than messages refers to it, or one that is held has it in its queue;
- * the files in the queues of the others can never be received. They are looked
- * for when a file loses its last other reference, but not so often that each
- * costs more than a few steps. */
+ * Problem: sockets can hold each other through files in their queues. Such a
+ * cycle keeps itself alive when no process refers to it any more.
+ *
+ * Idea: garbage collection by mark and sweep, as Linux does it for Unix
+ * sockets. A socket is reachable if something other than messages refers to it,
+ * or if it is in the queue of a reachable socket. Files in the queues of all
+ * other sockets can never be received and are freed.
+ *
+ * A file can become unreachable only when it loses its last other reference, so
+ * only that starts a collection. Collections are rationed: the cost for each
+ * such file stays a few steps. */
 #include "kernel/kernel.h"
 #include "kernel/packet.h"
 

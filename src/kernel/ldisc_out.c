@@ -14,7 +14,7 @@ out_used(const struct tty *tty)
     return (size_t)(tty->out_head - tty->out_tail);
 }
 
-/* Room for what programs write; echo may use the rest. */
+/* Space for the output of programs; echo may use the rest. */
 static size_t
 write_room(const struct tty *tty)
 {
@@ -94,7 +94,7 @@ expand_return(struct tty *tty, uint8_t *out)
     return 1;
 }
 
-/* What c becomes on its way out; at most EXPANSION_MAX bytes. */
+/* Expands c for output; at most EXPANSION_MAX bytes. */
 static size_t
 expand(struct tty *tty, uint8_t c, uint8_t *out)
 {

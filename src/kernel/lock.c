@@ -219,8 +219,8 @@ cut(struct kernel *k, struct record *r, struct lock_range hole,
     list_insert_after(&r->link, &tail->link);
 }
 
-/* Makes room for `want` of this owner: records it touches of the same type
- * are swallowed (its range grows), others are cut. */
+/* Prepares the records of this owner for `want`: touching records of the same
+ * type are merged (its range grows), others are cut. */
 static void
 carve(struct kernel *k, struct lock_inode *n, const void *owner,
       struct record_lock *want, struct record **spare)

@@ -1,5 +1,5 @@
-/* Processes as files. A file does not keep its process: one whose status was
- * taken leaves the file without a process, for ever readable. */
+/* Processes as files. A file does not keep its process: after the process was
+ * reaped, the file stays readable for ever, without a process. */
 #include "kernel/pidfd.h"
 
 #include "kernel/kernel.h"

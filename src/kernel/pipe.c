@@ -1,8 +1,11 @@
 /* Pipes.
  *
- * Waking: a reader sleeps only on an empty ring and a writer only on one with
- * less than PIPE_ATOMIC_BYTES free, and a woken thread does not run before
- * the waker sleeps. So one wake-up per direction moves a whole ring. */
+ * Problem: naive wake-ups alternate between reader and writer for each piece.
+ *
+ * Idea: a reader sleeps only on an empty ring, and a writer only on one with
+ * less than PIPE_ATOMIC_BYTES free. A woken thread does not run before the
+ * waker sleeps. One wake-up in each direction therefore transfers a whole ring.
+ */
 #include "kernel/pipe.h"
 
 #include "kernel/kernel.h"
@@ -217,7 +220,7 @@ take_packet(struct pipe *p, uint8_t *to, size_t max)
     return n;
 }
 
-/* Packets of all of it, until there is no room for one more. */
+/* Adds packets until all bytes are in, or until no further packet fits. */
 static size_t
 add_packets(struct pipe *p, const uint8_t *from, size_t len)
 {

@@ -1,5 +1,5 @@
-/* poll and select. Both look at all files first, and only if none is ready
- * put the thread on their queues. */
+/* poll and select. Both check all files first, and add the thread to their
+ * queues only if none is ready. */
 #include "kernel/poll.h"
 
 #include "kernel/kernel.h"
@@ -13,8 +13,8 @@
 #define WRITE_EVENTS (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
 #define OTHER_EVENTS POLLPRI
 
-/* select looks at no descriptor beyond the table, which on Linux has at least
- * so many places. */
+/* select checks no descriptor beyond the table, which on Linux has at least
+ * this many entries. */
 enum { FDS_SEEN_MIN = 64 };
 
 int64_t
@@ -59,7 +59,7 @@ poll_one(struct task *t, const struct pollfd *p, struct poll_table *pt)
     return (short)(file_poll(f, pt) & (p->events | POLLERR | POLLHUP));
 }
 
-/* Looks at all; counts those with events and stores these. */
+/* Checks all files; counts those with events, and stores the events. */
 static int64_t
 poll_all(struct task *t, uint8_t *fds, uint32_t n, struct poll_table *pt)
 {
@@ -121,7 +121,7 @@ sets_of(const struct fd_sets *s, int32_t fd)
     return in;
 }
 
-/* Looks at fd; of `in`, the bits of the sets whose events hold. */
+/* Checks fd; returns the bits of `in` whose events are present. */
 static unsigned
 select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
 {

@@ -1,11 +1,13 @@
-/* The scheduler: which thread runs next, timers, host descriptors, sleep.
+/* The scheduler: selects the next thread, fires timers, polls host descriptors,
+ * and sleeps.
  *
  * A thread that was woken, forked or exec'd goes to the head of the queue, so
- * that a command beside busy neighbours stays fast, but only BOOSTS_MAX times
- * in a row, so that the neighbours run too. Those that a shell starts one after
- * the other begin in that order. What is left of earlier runs is in a queue of
- * its own, and gets one turn in BACKGROUND_TURNS beside the others.
- */
+ * that a command beside busy neighbours stays fast. This happens at most
+ * BOOSTS_MAX times in a row, so that the neighbours run too. Processes that a
+ * shell starts one after the other begin in that order.
+ *
+ * Processes of earlier runs are in a separate queue. While others are runnable,
+ * they get one of BACKGROUND_TURNS time slices. */
 #include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
@@ -25,8 +27,9 @@ enum {
     TURNS_PER_LOOK = 64,
     BACKGROUND_TURNS = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
-    STACK_UNSEEN_NS = 500000, /* a thread runs before its stack is looked at */
-    LONG_TURN_NS = 200000,    /* the host may have done something else in it */
+    /* run time between two measurements of its stack */
+    STACK_UNSEEN_NS = 500000,
+    LONG_TURN_NS = 200000, /* the host may have done something else in it */
 };
 
 /* The queue that th belongs to. */
@@ -85,7 +88,7 @@ sched_queue_started(struct thread *th)
     th->kernel->started = list_is_empty(&th->run) ? NULL : th;
 }
 
-/* The thread whose turn it is, or NULL. */
+/* Returns the next thread to run, or NULL. */
 static struct thread *
 sched_next(struct kernel *k, unsigned turn)
 {
@@ -223,8 +226,8 @@ on_event(struct thread *th, enum machine_event e,
     }
 }
 
-/* A stack is looked at when it can have grown by much, or is given up; where
- * runs are to be repeatable, whenever the thread comes to a halt by itself. */
+/* A stack is measured when it can have grown much, or when it is given up. In a
+ * deterministic sandbox it is measured whenever the thread stops by itself. */
 static bool
 stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
 {
@@ -262,9 +265,16 @@ begin_turns(struct kernel *k)
     k->away_ns = AWAY_UNKNOWN;
 }
 
-/* How much of the turn was work. The processor's clock costs as much as a short
- * turn: it is read at the end of long ones alone, so that the first of them has
- * nothing to be compared with. */
+/* Returns the part of a time slice in which the thread really ran.
+ *
+ * Problem: the host may have run something else during a slice, and a sandbox
+ * must not be charged for that. The exact answer is CLOCK_THREAD_CPUTIME_ID,
+ * but reading it costs as much as a short slice.
+ *
+ * Idea: in a short slice the host has hardly had time to switch, so its elapsed
+ * time counts. The CPU clock is read only after slices longer than
+ * LONG_TURN_NS, and the difference to the last reading limits the charge. The
+ * first long slice has no earlier reading and counts in full. */
 static int64_t
 work_of(struct kernel *k, int64_t now, int64_t turn_ns)
 {
@@ -385,7 +395,7 @@ wake_watches(struct kernel *k)
     }
 }
 
-/* Looks at the host's descriptors, sleeping at most until `until_ns` of the
+/* Polls the host's descriptors, and sleeps at most until `until_ns` of the
  * host's monotonic time. */
 static void
 poll_host(struct kernel *k, int64_t until_ns)
@@ -505,7 +515,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         }
         if (done(arg))
             break;
-        /* What was asked for there may have ended or woken someone. */
+        /* The pending requests may have ended or woken a thread. */
         if (is_tidy && !kernel_has_work(k))
             idle(k, deadline_ns);
         begin_turns(k);

@@ -187,8 +187,8 @@ tell_watchers(struct task *t, int sig)
     }
 }
 
-/* Stop signals and SIGCONT cancel each other, delivered or not. What came
- * while the task was stopped acts when it goes on. */
+/* Stop signals and SIGCONT cancel each other, delivered or not. Signals that
+ * arrived while the task was stopped act when it continues. */
 static void
 before_send(struct task *t, int sig)
 {
@@ -203,7 +203,8 @@ before_send(struct task *t, int sig)
         signals_act(t);
 }
 
-/* May a default action be taken now? A stopped task dies only by SIGKILL. */
+/* True if a default action may be performed now. A stopped task dies only by
+ * SIGKILL. */
 static bool
 acts_now(const struct task *t, int sig)
 {
@@ -410,7 +411,7 @@ thread_sigword(struct thread *th, gaddr at)
     signal_update_word(th->owner);
 }
 
-/* What signext hands over; see guest/musl. */
+/* The record that signext stores for the libc; see guest/musl. */
 struct guest_signal {
     int32_t sig;
     uint32_t handler, flags, old_mask[2];
@@ -448,7 +449,7 @@ thread_signext(struct thread *th, gaddr at)
     if (act->flags & GSA_RESETHAND)
         *act = (struct sigaction_k){0};
     if (copy_to_guest(t, at, &g, sizeof g) < 0) {
-        act_by_default(t, SIGSEGV); /* its stack has no room, as on Linux */
+        act_by_default(t, SIGSEGV); /* no space on its stack, as on Linux */
         return 0;
     }
     signals_set_mask(t, mask);

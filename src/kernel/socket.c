@@ -136,8 +136,8 @@ socket_leave_peer(struct socket *s)
     s->peer = NULL;
 }
 
-/* Does the end of s reset its connection? If it leaves something unread, or
- * a TCP socket is told to. */
+/* True if closing s resets its connection: it leaves data unread, or it is a
+ * TCP socket that was configured so (SO_LINGER). */
 static bool
 is_reset(const struct socket *s)
 {

@@ -127,7 +127,7 @@ connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
     return 0;
 }
 
-/* What a second connect on the same socket says. */
+/* Returns the result of a second connect on the same socket. */
 static int
 connect_again(struct socket *s)
 {
@@ -142,7 +142,7 @@ connect_again(struct socket *s)
     return -EISCONN;
 }
 
-/* TCP without waiting: the outcome is told later. */
+/* TCP without waiting: the outcome is reported later. */
 static int
 connect_async(struct socket *s, struct socket *listener, int r)
 {

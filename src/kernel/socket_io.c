@@ -22,7 +22,7 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* --- room */
+/* --- space in queues */
 
 /* How much of s's messages the queue of `to` takes. */
 static size_t
@@ -99,7 +99,7 @@ is_same_cred(const struct sock_cred *a, const struct sock_cred *b)
     return a->pid == b->pid && a->uid == b->uid && a->gid == b->gid;
 }
 
-/* A packet with room for len bytes and what m has besides data. */
+/* Returns a packet for len bytes and the other parts of m. */
 static int
 packet_for(struct socket *to, struct sock_msg *m, size_t len,
            OWN struct packet **ret)
@@ -203,7 +203,7 @@ send_stream(struct socket *s, struct sock_msg *m)
     return m->len ? fill_stream(s, s->peer, m) : 0;
 }
 
-/* One whole packet to `to`; -EAGAIN if it has no room for it now. */
+/* Sends one whole packet to `to`; -EAGAIN if its queue is full. */
 static int64_t
 send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
 {
@@ -265,7 +265,7 @@ send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
     return send_packet(s, to, m);
 }
 
-/* UDP: what finds no receiver, or no room, is lost. */
+/* UDP: a packet without a receiver, or for a full queue, is lost. */
 static int64_t
 send_udp(struct socket *s, struct task *t, struct sock_msg *m)
 {

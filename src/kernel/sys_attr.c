@@ -12,7 +12,7 @@
 #define KNOWN_AT_FLAGS \
     (uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT)
 
-/* What a path or a descriptor leads to. */
+/* The target of a path or a descriptor. */
 struct subject {
     struct attr attr;
     uint64_t dev;

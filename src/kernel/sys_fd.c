@@ -128,7 +128,7 @@ set_nonblocking(struct task *t, struct file *f, gaddr arg)
     return 0;
 }
 
-/* What is left of a regular file after its position. */
+/* Stores the number of bytes of a regular file after its position. */
 static int64_t
 bytes_left(struct task *t, struct file *f, gaddr arg)
 {

@@ -127,7 +127,7 @@ sys_socketpair(struct task *t, const union sysarg *a)
 
 /* --- names */
 
-/* What getsockname and getpeername show of a socket without the name. */
+/* Shows getsockname and getpeername of a socket without a name. */
 static void
 show_name(const struct socket *s, const struct sock_addr *name,
           struct sock_addr *ret)

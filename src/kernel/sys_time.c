@@ -85,7 +85,7 @@ sys_clock_settime(struct task *t, const union sysarg *a)
     return r < 0 ? r : -EPERM;
 }
 
-/* What is left of a relative sleep that a handler ends. */
+/* Stores the remaining time of a relative sleep that a handler ends. */
 static int64_t
 put_left(struct task *t, gaddr to)
 {

@@ -26,7 +26,7 @@ task_find(struct kernel *k, int pid)
     return NULL;
 }
 
-/* A number is taken while a task, a group or a session has it. */
+/* A number is in use while a task, a group or a session has it. */
 static bool
 pid_is_taken(struct kernel *k, int pid)
 {

@@ -261,7 +261,7 @@ find_program(struct exec_state *x, OWN struct program **ret)
     return r;
 }
 
-/* What may be run may also run its interpreter. */
+/* A file that may run may also run its interpreter. */
 static int
 check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
 {

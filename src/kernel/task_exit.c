@@ -1,4 +1,5 @@
-/* The end of a task: exit, stop, continue, and who is told. */
+/* The end of a task: exit, stop, continue, and the notification of its parent.
+ */
 #include "kernel/kernel.h"
 #include "kernel/pidfd.h"
 #include "kernel/resident.h"

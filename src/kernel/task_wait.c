@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What is waited for, and what was found. */
+/* The request of a wait call, and its result. */
 struct wait_for {
     int which, id; /* P_ALL, P_PID, P_PGID */
     int options;

@@ -176,7 +176,7 @@ thread_deadline(struct thread *th, int64_t deadline_ns)
     if (clock_mono_ns(c) >= call->deadline_ns)
         return true;
     if (timer_start(c, &th->timer, call->deadline_ns) < 0)
-        th->is_ready = true; /* out of memory: look at the clock again */
+        th->is_ready = true; /* out of memory: check the clock again */
     return false;
 }
 

@@ -1,7 +1,8 @@
 /* Timers as files.
  *
- * An interval timer is started again only when someone looks at it, so that
- * one that nobody reads costs one wake-up, however short its interval. */
+ * An interval timer is restarted only when its file is read or polled. A timer
+ * that nobody reads therefore costs one wake-up, however short its interval;
+ * the missed periods are computed from the clock. */
 #include "kernel/timerfd.h"
 
 #include "kernel/kernel.h"

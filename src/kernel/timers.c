@@ -24,8 +24,8 @@ struct posix_timer {
     int64_t interval_ns;
 };
 
-/* The first multiple of `interval` after `deadline` that is in the future
- * (NS_NEVER: none can be told), and how many were passed. */
+/* Returns the first multiple of `interval` after `deadline` that is in the
+ * future (NS_NEVER on overflow), and the number of periods passed. */
 static int64_t
 next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
 {

@@ -137,7 +137,7 @@ flush(const struct call *c)
         return r;
     if (c->arg > TCIOFLUSH)
         return -EINVAL;
-    /* What the slave receives, the master sends. */
+    /* The input of the slave is the output of the master. */
     uint32_t in = is_master(c) ? TCOFLUSH : TCIFLUSH;
     if (c->arg == in || c->arg == TCIOFLUSH)
         ldisc_flush_input(c->tty);
@@ -156,7 +156,7 @@ count_input(const struct call *c)
     return put_int(c, (int32_t)n);
 }
 
-/* What was written is with the master at once. */
+/* Written bytes reach the master at once, so none are pending. */
 static int64_t
 count_output(const struct call *c)
 {

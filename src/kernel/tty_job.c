@@ -1,4 +1,5 @@
-/* Sessions and job control of a terminal: who may use it, who is told. */
+/* Sessions and job control of a terminal: access, and notification of groups.
+ */
 #include "kernel/kernel.h"
 #include "kernel/tty_impl.h"
 

@@ -33,8 +33,9 @@ waiter_remove(struct waiter *w)
     list_remove(&w->link);
 }
 
-/* A wake-up may remove any waiter, of this queue too: so those to be woken
- * are moved to a list of their own, and taken from its head. */
+/* A wake-up may remove any waiter, also of this queue. The waiters are
+ * therefore first moved to a separate list, and then removed from its head one
+ * by one. */
 void
 waitq_wake(struct waitq *q)
 {

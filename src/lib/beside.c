@@ -1,4 +1,4 @@
-/* What is done on a sandbox while others have the turn: jobs that hold it, and
+/* Work on a sandbox while others have the turn: jobs that hold the sandbox, and
  * errands to the thread that runs it. */
 #include "lib/error.h"
 #include "lib/sandbox.h"
@@ -60,7 +60,8 @@ deliver(struct wsand_sandbox *sb, struct mail *m)
     pthread_mutex_unlock(&sb->turn.lock);
 }
 
-/* False: the sandbox is being freed. Who does that sees what was put before. */
+/* Returns false if the sandbox is being freed. turn_close sees all errands that
+ * were added before. */
 static bool
 put(struct wsand_sandbox *sb, struct errand *e)
 {

@@ -1,7 +1,8 @@
 /* A working folder and variables for one command.
  *
- * The shell is asked what it has, and told what to have; after the command it
- * is told to have its own again. All three are one for a roll-back. */
+ * Three commands: the first reads the shell's own values and sets the new ones,
+ * the second is the user's, and the third restores the shell's own. A roll-back
+ * undoes all three together. */
 #include "kernel/kernel.h"
 #include "lib/command.h"
 #include "lib/env.h"

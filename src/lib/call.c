@@ -1,8 +1,8 @@
 /* Commands of the host, and their calls.
  *
- * A call belongs to two: the process that waits for it, and the host that is to
- * answer. Whichever goes last frees it. `lock` is taken before all others:
- * while it is held and `sb` is set, the sandbox stays. */
+ * A call has two owners: the process that waits for it, and the host that will
+ * answer. The last of them frees it. `lock` is the outermost lock: while it is
+ * held and `sb` is set, the sandbox stays. */
 #include "lib/call.h"
 
 #include "kernel/hostcall.h"

@@ -126,8 +126,8 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
     ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
 }
 
-/* What was asked for while there was no program yet ends the run; true: it
- * has. */
+/* Ends the run if that was requested before the program existed; true: it has
+ * ended. */
 static bool
 was_ended(struct running *run, struct wsand_result *ret)
 {

@@ -1,8 +1,8 @@
 /* Exports: files as a layer over the root image, and the shell as a script.
  *
- * The shell is asked for what it has, and a new one is told to have it. An
- * import is done in a sandbox of its own first; its state then replaces that of
- * the sandbox, so that an error changes nothing. */
+ * The shell reports its state as a script, which a new shell runs. An import is
+ * first done in a separate sandbox; its state then replaces that of the
+ * sandbox, so that an error changes nothing. */
 #include "lib/export.h"
 
 #include "base/base64.h"
@@ -126,7 +126,7 @@ note_get(const char *text, size_t len, struct shell_script *s,
 
 /* --- trees */
 
-/* What layers are over: the root image, or nothing. */
+/* Returns the base of layers: the root image, or an empty tree. */
 static int
 base_tree(const struct wsand_runtime *rt, struct tree *ret)
 {
@@ -196,7 +196,7 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
 
 /* --- import */
 
-/* What the layer makes of the root image, within the sandbox's limits. */
+/* Applies the layer to the root image, within the sandbox's limits. */
 static int
 read_export(struct wsand_sandbox *sb, const void *data, size_t len,
             struct tree *ret, struct shell_script *s, struct wsand_error *err)

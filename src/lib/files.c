@@ -120,7 +120,7 @@ open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
     return vfs_open_at(at, O_RDONLY | O_NONBLOCK, 0, ret);
 }
 
-/* Room for what the file's size promises, or for one more step. */
+/* Reserves the memory that the file's size suggests, or one more step. */
 static int
 reserve(char **data, size_t *cap, size_t len, size_t want)
 {
@@ -275,7 +275,7 @@ fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
     return r < 0 ? r : set_mode(&f->node, mode);
 }
 
-/* What a file costs may be spent on the one that takes its place. */
+/* The quota of a file may be spent on the one that replaces it. */
 static struct quota
 cost_of(const struct vnode *node)
 {

@@ -109,7 +109,8 @@ by_name(const void *a, const void *b)
                   ((const struct wsand_entry *)b)->name);
 }
 
-/* What has gone meanwhile (in /proc, or a folder of the host) is left out. */
+/* Entries that have disappeared in the meantime (in /proc, or a host folder)
+ * are omitted. */
 static int
 stat_entries(struct kernel *k, const struct vnode *dir, struct wsand_list *list)
 {
@@ -321,9 +322,10 @@ move_to(struct vnode *at, struct vnode to)
     *at = to;
 }
 
-/* One step of emptying the folder top, from *dir, which is in it: removes an
- * entry, goes down where it is a folder that is not empty, and up when there
- * are no more. 1: top is empty. */
+/* One step of emptying the folder top, from the folder *dir inside it. Removes
+ * an entry, descends if it is a folder with contents, and ascends when nothing
+ * is left. Iterative, because a guest controls the depth. Returns 1 when top is
+ * empty. */
 static int
 remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
 {

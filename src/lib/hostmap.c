@@ -19,8 +19,8 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-/* Those that give each change of a file a new ctime. Images of file systems,
- * for one, show what whoever made them liked. */
+/* True for file systems that give each change of a file a new ctime. Images of
+ * file systems, for example, show the times that their author chose. */
 static bool
 has_change_times(const struct statfs *fs)
 {
@@ -34,7 +34,7 @@ has_change_times(const struct statfs *fs)
     return false;
 }
 
-/* Who changes the content can set all of it but the ctime. */
+/* A writer of the file can set all of these attributes except the ctime. */
 static void
 identify(int hfd, const struct stat *st, struct host_file *f)
 {

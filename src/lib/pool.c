@@ -133,7 +133,7 @@ crew_add_locked(struct crew *c, struct work *w)
         pthread_cond_signal(&c->wake);
 }
 
-/* Who is woken finds the lock free. */
+/* Wakes a thread after unlocking, so that it finds the lock free. */
 void
 crew_add(struct crew *c, struct work *w)
 {

@@ -25,8 +25,8 @@ is_program(const struct inode *i)
     return content && !memcmp(content, "\0asm", 4);
 }
 
-/* What is no program after all says so when it is run. Its code goes to a
- * folder, if there is one. */
+/* A file that is not a program after all fails when it is run. The code goes to
+ * a folder, if there is one. */
 static int
 load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
            int dir_hfd)

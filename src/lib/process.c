@@ -54,7 +54,7 @@ process_free(OWN struct process *p)
 
 /* --- moving bytes */
 
-/* What it has not taken yet is less by n. */
+/* Reduces the amount of unread input by n. */
 static void
 note_taken(struct process *p, size_t n)
 {
@@ -82,7 +82,7 @@ close_input(struct process *p)
         drop_letter(p, CONTAINER_OF(p->letters.next, struct letter, link));
 }
 
-/* -EAGAIN: there is no room. */
+/* -EAGAIN: the input is full. */
 static int64_t
 type_end(struct process *p)
 {
@@ -158,7 +158,7 @@ pump(struct process *p)
 
 /* --- ends */
 
-/* What children of it still write goes nowhere. */
+/* Output of its remaining children is discarded. */
 static void
 drop_output(OWN struct capture *c)
 {
@@ -323,7 +323,7 @@ letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
     return l;
 }
 
-/* Is there room for n bytes of input, or for its end? With the lock held. */
+/* Reserves space for n bytes of input, or for its end. With the lock held. */
 static int
 reserve_input(struct process *p, size_t n)
 {

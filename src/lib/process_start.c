@@ -172,7 +172,7 @@ merge_env(char *const *base, const struct wsand_process_options *o,
 
 /* --- start */
 
-/* What is to be started, and what has come of it. */
+/* The request to start a process, and its result. */
 struct start {
     const struct wsand_process_options *o;
     const struct user *user;

@@ -1,4 +1,8 @@
-/* Pages of shells. */
+/* Pages of shells: lists of pages, their copies in machines, and their records.
+ *
+ * A list contains the pages that differ from the frozen image of the shell.
+ * Lists are immutable and share pages, so a fork, a snapshot or a checkpoint
+ * costs one reference, and comparing two lists means comparing pointers. */
 #include "lib/shell_pages.h"
 
 #include "base/buf.h"
@@ -30,11 +34,11 @@ struct entry {
     struct page *page;
 };
 
-/* Entries that follow one another, as a file of the host. */
+/* Consecutive entries of a list, as a file of the host. */
 struct run {
     size_t first, n;
     int hfd;
-    _Atomic uint32_t *n_runs; /* one of them */
+    _Atomic uint32_t *n_runs; /* a counter that includes it */
 };
 
 struct shell_pages {
@@ -43,7 +47,7 @@ struct shell_pages {
     struct entry *v; /* by index */
     size_t n;
     atomic_bool was_laid;
-    _Atomic(struct run *) run; /* NULL: none was made */
+    _Atomic(struct run *) run; /* NULL: not created */
 };
 
 static void
@@ -91,7 +95,7 @@ shell_pages_size(const struct shell_pages *p)
     return p ? p->size : 0;
 }
 
-/* Takes `page` over. */
+/* Appends an entry; consumes `page`. */
 static int
 add(struct shell_pages *p, uint32_t index, OWN struct page *page)
 {
@@ -105,7 +109,8 @@ add(struct shell_pages *p, uint32_t index, OWN struct page *page)
     return 0;
 }
 
-/* The page of that index, or NULL. Asked in the order of indexes. */
+/* Returns the page of that index, or NULL. Must be called with increasing
+ * indexes. */
 static struct page *
 find(const struct shell_pages *p, size_t *hint, uint32_t index)
 {
@@ -115,7 +120,8 @@ find(const struct shell_pages *p, size_t *hint, uint32_t index)
     return is_there ? p->v[*hint].page : NULL;
 }
 
-/* The page at `bytes`: the old one of that index, if it is the same. */
+/* Returns a page with these bytes: the old one of that index, if it is equal.
+ */
 static struct page *
 page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
          const uint8_t *bytes)
@@ -134,8 +140,9 @@ page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
     return p;
 }
 
-/* How far from `at` on memory is as it was, or not in use; 0: the page there
- * has changed. Blocks do not cross the ends of memories. */
+/* Returns the number of bytes from `at` that equal the frozen image or are
+ * unused; 0 if the page at `at` differs. Blocks do not cross the ends of
+ * memories. */
 static uint64_t
 unchanged(const struct shell_image *image, const uint8_t *memory,
           const uint8_t *was, uint64_t at)
@@ -147,7 +154,7 @@ unchanged(const struct shell_image *image, const uint8_t *memory,
     return memcmp(memory + at, was, SHELL_PAGE_BYTES) ? 0 : SHELL_PAGE_BYTES;
 }
 
-/* Adds the pages of `memory` that differ from the image. */
+/* Appends the pages of `memory` that differ from the image. */
 static int
 add_changed(struct shell_pages *p, const struct shell_pages *last,
             const struct shell_image *image, const uint8_t *memory)
@@ -204,7 +211,7 @@ struct pair {
     const struct shell_pages *a, *b;
     size_t i, j;
     uint32_t index;
-    struct page *x, *y; /* NULL: it has none there */
+    struct page *x, *y; /* NULL: no page of this index */
 };
 
 static bool
@@ -250,9 +257,18 @@ shell_pages_take(const struct shell_pages *last,
     return 0;
 }
 
-/* --- laying */
+/* --- copying into a machine
+ *
+ * Problem: a template with many forks copies the same pages again for each
+ * fork, although a fork usually touches few of them.
+ *
+ * Idea: copy-on-write by the host. When a list is used for the second time, its
+ * longest sequence of consecutive pages becomes a memory file, which machines
+ * map privately. Linux then copies a page only when it is written. Files are
+ * limited (RUNS_MAX), because each holds a descriptor and memory; without a
+ * file, pages are copied. */
 
-/* The longest row from `beyond` on, RUN_PAGES_MAX at most. */
+/* Finds the longest sequence from `beyond`, at most RUN_PAGES_MAX pages. */
 static void
 find_row(const struct shell_pages *p, uint64_t beyond, struct run *ret)
 {
@@ -271,7 +287,7 @@ find_row(const struct shell_pages *p, uint64_t beyond, struct run *ret)
     }
 }
 
-/* The whole pages of the host in such a row. */
+/* Reduces the sequence to whole pages of the host. */
 static void
 find_run(const struct shell_pages *p, uint64_t beyond, struct run *ret)
 {
@@ -297,7 +313,7 @@ write_run(const struct shell_pages *p, struct run *run)
     return 0;
 }
 
-/* NULL: there is none that is worth it, or cannot be. */
+/* Returns NULL if no sequence is long enough, or the file cannot be created. */
 static OWN struct run *
 run_new(const struct shell_pages *p, struct shell_image *image)
 {
@@ -315,7 +331,8 @@ run_new(const struct shell_pages *p, struct shell_image *image)
     return STEAL(run);
 }
 
-/* The run of a list that is not laid for the first time, or NULL. */
+/* Returns the file of a list that is used at least for the second time, or
+ * NULL. */
 static const struct run *
 run_of(struct shell_pages *p, struct shell_image *image)
 {
@@ -346,11 +363,23 @@ shell_pages_lay(struct shell_pages *p, struct shell_image *image,
                    p->v[i].page->bytes, SHELL_PAGE_BYTES);
 }
 
-/* --- records: pages, and a patch for those that have changed little
+/* --- records: pages, and a patch for small changes
  *
- * A patch: for each page its index (4 bytes) and the number of runs (2); for
- * each run the number of its first word (2), how many words (2), the words.
- * Numbers are the host's. Zeros may follow. */
+ * Problem: a command changes a few words in a dozen pages of the shell.
+ * Recording whole pages would write 50 KiB for each command.
+ *
+ * Idea: the recorded pages stay as a base, and one record, the patch, contains
+ * the changed words of all pages relative to that base. The patch is rewritten
+ * by each commit, so it always describes the current state: no sequence of
+ * patches has to be replayed. A page is recorded again if its changes exceed
+ * PAGE_PATCH_MAX, or if the patch is full. Then the pages that have not changed
+ * since the last commit are recorded first (`settled`), because they will
+ * probably stay as they are.
+ *
+ * Format: for each page its index (4 bytes) and the number of word sequences
+ * (2). For each sequence the number of its first word (2), the number of words
+ * (2), and the words. Numbers have the byte order of the host. Zeros may
+ * follow, because the record is padded to avoid changes of its length. */
 
 #define WORD ((size_t)8)
 enum {
@@ -373,7 +402,7 @@ is_same(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
     return !memcmp(a + word * WORD, b + word * WORD, n * WORD);
 }
 
-/* The next word that is not the same, or WORDS. */
+/* Returns the next word that differs, or WORDS. */
 static unsigned
 next_change(const uint8_t *a, const uint8_t *b, unsigned i)
 {
@@ -384,7 +413,8 @@ next_change(const uint8_t *a, const uint8_t *b, unsigned i)
     return i;
 }
 
-/* False: it would be too long, and b is as before. */
+/* Appends the changes of one page. Returns false if they are too long; then b
+ * is unchanged. */
 static bool
 put_patch(struct buf *b, uint32_t index, const uint8_t *was, const uint8_t *now,
           size_t max)
@@ -462,7 +492,7 @@ get(struct patch *in, void *to, size_t len)
     return true;
 }
 
-/* The next page; false: only zeros are left. */
+/* Reads the index of the next page; false: only zeros are left. */
 static bool
 get_index(struct patch *in, uint32_t *ret)
 {
@@ -475,7 +505,7 @@ get_index(struct patch *in, uint32_t *ret)
     return get(in, ret, sizeof *ret);
 }
 
-/* The runs of one page. */
+/* Reads the word sequences of one page. */
 static bool
 get_runs(struct patch *in, uint8_t *bytes)
 {
@@ -491,7 +521,7 @@ get_runs(struct patch *in, uint8_t *bytes)
     return true;
 }
 
-/* The page that the patch is for next, with it. */
+/* Appends the next page of the patch, with its changes applied. */
 static int
 add_patched(struct shell_pages *p, uint32_t index, const struct page *was,
             struct patch *in)

@@ -1,8 +1,8 @@
 /* Shells as scripts.
  *
- * The order matters: options that change parsing come before functions, aliases
- * after them; traps, attributes of functions and options such as errexit come
- * last, in a function like those of shell_ask. */
+ * The order matters. Options that change parsing come before functions, and
+ * aliases after them. Traps, attributes of functions and options such as
+ * errexit come last, in a function like those of shell_ask. */
 #include "lib/shell_script.h"
 
 #include "kernel/capture.h"
@@ -105,7 +105,7 @@ take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
     return r;
 }
 
-/* Those that have attributes and no value, which compgen leaves out. */
+/* Variables with attributes but without a value, which compgen omits. */
 static int
 take_unset(struct shell *sh, struct buf *to, struct wsand_error *err)
 {

@@ -23,8 +23,8 @@ DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 /* --- changes */
 
-/* Asks the shell, which runs for that. What on_kick brings meanwhile could
- * change files that are being sent, or send changes of its own: it waits. */
+/* Asks the shell, which runs for that. on_kick could change files that are
+ * being sent, or send changes of its own, so it has to wait. */
 static int
 take_script(struct wsand_sandbox *sb, struct shell_script *s)
 {
@@ -70,7 +70,7 @@ send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
     return r == 0 ? state_send(sb, last, now, to) : r;
 }
 
-/* What is only in the old one is freed in steps. */
+/* Memory that only the old one uses is freed in steps. */
 static void
 set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
 {
@@ -108,7 +108,7 @@ wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
 
 /* --- applying */
 
-/* The shell is told to be what it was. */
+/* Restores the shell by its script. */
 static int
 apply_script(struct wsand_state *st, const struct snapshot *s,
              struct wsand_sandbox *sb, struct wsand_error *err)

@@ -40,7 +40,7 @@ state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
     pthread_mutex_unlock(&rt->shell.lock);
 }
 
-/* Also of what the state of its task is laid out like. */
+/* The hash also covers the layout of the task's state. */
 static void
 hash_module(struct wsand_runtime *rt, uint8_t ret[32])
 {
@@ -331,9 +331,8 @@ pad(struct buf *patch, size_t min)
         buf_add(patch, zero, len - patch->len);
 }
 
-/* Pages change in a few words at a time: those are recorded apart. When there
- * is no room for more of them, the pages that did not change any more are
- * recorded as they are. */
+/* Pages change a few words at a time, which the patch records. When the patch
+ * is full, pages that have stopped changing are recorded again. */
 static int
 send_pages(const struct snapshot *last, struct snapshot *now,
            const struct record_sink *to)

@@ -230,7 +230,7 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
     return 0;
 }
 
-/* What was printed last is still on its way. */
+/* The last output may still be in transit. */
 static void
 drain(struct terminal *term)
 {

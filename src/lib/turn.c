@@ -98,8 +98,8 @@ plan_background(struct wsand_sandbox *sb)
         alarm_set(&sb->turn.alarm, next, fds, n);
 }
 
-/* What was sent to the sandbox is taken soon, whoever has the turn: the kick
- * is seen while processes run, or else when the turn is passed on. */
+/* Messages are handled soon, whichever call has the turn: the wake-up is
+ * noticed while processes run, or when the turn is passed on. */
 void
 sandbox_wake(struct wsand_sandbox *sb)
 {

@@ -51,7 +51,7 @@ get_inode(struct in *i, uint32_t *ret_mount, uint64_t *ret_inode)
 
 /* --- keys */
 
-/* What follows the type, and what a value must be. */
+/* The form of the bytes after the type, and of a value. */
 struct form {
     uint8_t inode, index; /* bytes of each; 0: there is none */
     bool has_name;

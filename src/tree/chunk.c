@@ -12,7 +12,7 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The least capacity we allocate that holds `need` bytes. */
+/* Returns the smallest capacity that we allocate for `need` bytes. */
 static size_t
 cap_for(size_t need)
 {

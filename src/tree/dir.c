@@ -119,7 +119,8 @@ dir_next(const struct dir *d, uint64_t *seq)
     return (const struct dir_entry *)radix_next(&d->order, seq);
 }
 
-/* The bucket, with one owner and room for `room` more. NULL: no memory. */
+/* Returns the bucket, with one owner and space for `room` more. NULL: no
+ * memory. */
 static struct bucket *
 bucket_own(struct dir *d, uint32_t index, uint32_t room)
 {
@@ -302,9 +303,9 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
     return 0;
 }
 
-/* The number of the last entry is given out again, so that files that come
- * and go quickly do not spread over ever new nodes: a reader that has passed
- * it may miss the new entry, as POSIX allows for what is made meanwhile. */
+/* The number of the last entry is reused, so that short-lived files do not
+ * spread over ever new nodes. A reader that has passed it may miss the new
+ * entry, as POSIX allows for entries created in the meantime. */
 void
 dir_remove(struct dir *d, struct dir_entry *owned)
 {

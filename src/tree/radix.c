@@ -1,8 +1,9 @@
-/* A persistent radix tree with 64-way nodes.
+/* A persistent radix tree with 64-way nodes (copy-on-write by path copying).
  *
- * Invariants: a node copied because it was shared has taken a reference on
- * each child, so everything below it counts as shared too; hence a node with
- * count one that is reached through nodes with count one has one owner. */
+ * Invariant: when a shared node is copied, the copy adds a reference to each
+ * child, so everything below counts as shared too. Hence a node with count one
+ * that is reached only through nodes with count one has a single owner, and may
+ * be changed in place. */
 #include "tree/radix.h"
 
 #include "tree/radix_impl.h"
@@ -99,8 +100,8 @@ struct part {
     unsigned height;
 };
 
-/* What is in slot i of a node one level above `height`. A lower tree is what
- * is in the first slot of a higher one. */
+/* Returns the part in slot i of a node one level above `height`. A lower tree
+ * counts as the first slot of a higher one. */
 static struct part
 part_in(struct part p, unsigned i, unsigned height)
 {

@@ -169,7 +169,7 @@ is_empty(const struct radix_node *n)
     return true;
 }
 
-/* Nodes that are cut in part have one owner. Returns what was taken. */
+/* Partly cut nodes have one owner. Returns the tally of the removed part. */
 static struct tally
 cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
          struct range p, struct grave *g)

@@ -105,7 +105,19 @@ nodes_cost_at(const struct inode *i, uint64_t key)
     return nodes_cost_of(i, 1, radix_missing(&i->chunks, key));
 }
 
-/* What a write that ends at `end`, in a block that pays from then on, costs. */
+/* Returns the quota bytes for a write up to `end`; `pays`: the block was not
+ * charged before.
+ *
+ * Invariant: a file is charged CHUNK_BYTES for each of its paying blocks, minus
+ * its slack, the unused end of its last block. A file without holes thus costs
+ * exactly its size.
+ *
+ * A write changes the two terms. A newly paying block adds CHUNK_BYTES. If the
+ * write is in the last block of the new size, the slack becomes the distance to
+ * the end of the block: -size % CHUNK_BYTES in unsigned arithmetic. Otherwise
+ * it stays. The cost is the added block plus the old slack minus the new one.
+ * It is negative if the file grows into a block that was already paid and has a
+ * longer unused end. */
 static int64_t
 write_cost(const struct inode *i, uint64_t end, bool pays)
 {
@@ -351,10 +363,10 @@ allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
     return 0;
 }
 
-/* Is there room for those of the blocks first..last that are missing? They
- * share nodes: no more are needed than for the first and the last block, and
- * one for each 32 between them (64 blocks have one node, 64 of which have one,
- * and so on). */
+/* Checks the quota for the missing blocks of first..last. They share nodes: 64
+ * blocks share one node, 64 of these share one, and so on. So no more nodes are
+ * needed than for the first and the last block, and one for each 32 between
+ * them. */
 static int
 check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
 {

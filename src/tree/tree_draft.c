@@ -169,7 +169,7 @@ is_block_of(const struct inode *i, uint64_t index, const char *bytes,
     return S_ISREG(i->mode) && (len <= left || (len == 1 && !*bytes));
 }
 
-/* What was only cut from a block of the base still costs nothing. */
+/* A block that was only cut from a block of the base still costs nothing. */
 static struct chunk *
 chunk_for(const struct chunk *below, const void *bytes, size_t len)
 {

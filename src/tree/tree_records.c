@@ -1,10 +1,10 @@
-/* From the difference of trees to records.
+/* Computes records from the difference of trees.
  *
- * An inode of the base stays over it as long as it lives: what it has in common
- * with it is not recorded. The record of a name or block follows from the
- * inodes of base and tree alone; it is sent if it is not the same for the last
- * tree and the one now. Where there is no inode, there are no names, which is a
- * fact where the base has some, and no blocks. */
+ * An inode of the base stays an overlay as long as it lives: properties that it
+ * shares with the base are not recorded. The record of a name or block depends
+ * only on the inodes of the base and the tree. It is sent if it differs between
+ * the last tree and the current one. Without an inode there are no names, which
+ * is recorded if the base has some, and no blocks. */
 #include "tree/tree_records.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ order_of(const struct inode *i)
     return i && inode_is_dir(i) ? &i->dir.order : &none;
 }
 
-/* A name that has another place now is told of there. */
+/* A name that has moved to another position is reported there. */
 static void
 on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 {

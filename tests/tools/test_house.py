@@ -102,7 +102,7 @@ def test_words_of_the_list(text):
 
 
 @pytest.mark.parametrize("text", [
-    "At least one and at most two.", "Most programs.", "Most of it.", "The most common one.",
+    "At least one and at most two.", "The least recently used.", "Most programs.", "Most of it.", "The most common one.",
     "There is headroom.", "A mistaken one.", "The lock is taken here.", "Use `told` and `least`."])
 def test_words_that_are_fine(text):
     assert faults_of("a.md", text) == []

@@ -1,11 +1,12 @@
 /* The directories that a program starts with.
  *
- * Descriptor 3 is "/". Where the program starts elsewhere, 4 is ".", the
- * working directory, and each directory of "/" follows under its own name:
- * libcs drop the slash before they look for the preopen with the longest
- * matching name, so that without those, absolute paths would be looked up in
- * the working directory. A libc stops at the first descriptor that is no
- * preopen; inherited ones in their place move to higher numbers. */
+ * Descriptor 3 is "/". If the program starts elsewhere, 4 is ".", the working
+ * directory, and each directory of "/" follows under its own name. These are
+ * needed because libcs drop the leading slash before they search for the
+ * preopen with the longest matching name. Without them, absolute paths would be
+ * resolved in the working directory. A libc stops at the first descriptor that
+ * is not a preopen, so inherited descriptors in these positions move to higher
+ * numbers. */
 #include "kernel/vfs/dirfile.h"
 #include "kernel/wasi/wasi_impl.h"
 

@@ -275,7 +275,7 @@ struct listing {
     size_t used, size;
 };
 
-/* As much of the bytes as there is room for. */
+/* Copies as many of the bytes as fit. */
 static void
 put_bytes(struct listing *l, const void *p, size_t len)
 {

@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* The functions and structures that the files of this folder share. */
 #ifndef KERNEL_WASI_WASI_IMPL_H
 #define KERNEL_WASI_WASI_IMPL_H
 
@@ -11,16 +11,16 @@
 /* WASI's own error, beside Linux's: a right is missing. */
 #define ENOTCAPABLE 140
 
-/* The functions of wasi.def: raw argument slots; 0, -errno or -EWAIT. */
+/* The functions of wasi.def: raw argument slots; return 0, -errno or -EWAIT. */
 typedef int64_t wasi_fn(struct task *t, const uint64_t *a);
 #define WASI(name, params, result, how) wasi_fn wasi_##name;
 #include "kernel/wasi/wasi.def"
 #undef WASI
 
-/* WASI's number for a negative errno; 0 for what is not negative. */
+/* Returns WASI's number for a negative errno, and 0 for other values. */
 uint16_t wasi_errno(int64_t r);
 
-/* --- rights.c: what may be done with a descriptor. */
+/* --- rights.c: rights of descriptors */
 
 enum {
     RIGHT_FD_DATASYNC = 1 << 0,
@@ -60,9 +60,9 @@ struct rights {
     uint64_t base, inheriting;
 };
 
-/* A descriptor as WASI knows it; only valid while it refers to `file`. */
+/* A descriptor in WASI's sense; valid only while it refers to `file`. */
 struct wasi_fd {
-    const struct file *file; /* compared, never used */
+    const struct file *file; /* compared, never dereferenced */
     struct rights rights;
     char *preopen; /* its name, or NULL */
 };
@@ -70,48 +70,49 @@ struct wasi_fd {
 struct wasi {
     struct wasi_fd *fds; /* by descriptor */
     size_t cap;
-    int64_t poll_mono_ns, poll_real_ns; /* when poll_oneoff was called */
+    int64_t poll_mono_ns, poll_real_ns; /* time of the call of poll_oneoff */
     char path[2][PATH_BYTES_MAX];       /* arguments of the call */
 };
 
-/* All that files of the kind of f can have. */
+/* Returns all rights that files of the kind of f can have. */
 struct rights rights_of_kind(struct file *f);
-/* Those of a descriptor, which refers to f. */
+/* Returns the rights of a descriptor that refers to f. */
 struct rights rights_get(struct task *t, int fd, struct file *f);
-/* Gives a descriptor these rights, and the name of a preopen (or NULL), which
- * is taken over, also on failure. -ENOMEM. */
+/* Sets the rights of a descriptor, and the name of a preopen (or NULL), which
+ * is consumed, also on failure. -ENOMEM. */
 int rights_set(struct task *t, int fd, const struct rights *r,
                OWN char *preopen);
-/* The name of a preopened directory, or NULL. */
+/* Returns the name of a preopened directory, or NULL. */
 const char *rights_preopen(struct task *t, int fd);
-/* The descriptor is about to be closed. */
+/* Called before the descriptor is closed. */
 void rights_drop(struct task *t, int fd);
-/* The file of a descriptor that has the rights `need`: -EBADF, or
+/* Returns the file of a descriptor with the rights `need`. -EBADF, or
  * -ENOTCAPABLE. */
 int wasi_file(struct task *t, uint64_t fd, uint64_t need, struct file **ret);
 
-/* A new descriptor for f, with at most these of the rights of its kind. */
+/* Installs f as a new descriptor, with at most these of the rights of its kind.
+ */
 int wasi_install(struct task *t, OWN struct file *f, const struct rights *max);
 
 /* --- preopen.c */
 
-/* Opens the directories that a program starts with, or none. */
+/* Opens the directories that a program starts with. */
 int preopen_all(struct task *t);
 
 /* --- wasi_fd.c */
 
-/* Does [a, a + len) lie in guest memory? 0 or -EFAULT: asked before a call
- * has effects, so that storing its result cannot fail. */
+/* Returns 0 if [a, a + len) is in guest memory, or -EFAULT. Called before a
+ * call has effects, so that storing its result cannot fail. */
 int wasi_check(struct task *t, uint64_t a, uint64_t len);
-/* Flags of open(2) for these fdflags. */
+/* Returns the flags of open(2) for these fdflags. */
 uint32_t wasi_open_flags(uint32_t fdflags);
 int wasi_put_filestat(struct task *t, gaddr to, uint64_t dev,
                       const struct attr *a);
-/* From the arguments atim, mtim, fst_flags: what to set, ATTR_*. */
+/* The arguments atim, mtim and fst_flags as ATTR_* values. */
 struct set_times {
     struct attr attr;
     unsigned what;
-    bool now; /* all of them are the present */
+    bool now; /* all of them are the current time */
 };
 int wasi_get_times(struct task *t, const uint64_t *a, struct set_times *ret);
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* --- transfers: WASI's iovecs are laid out as ours */
+/* --- transfers: WASI's iovecs have the layout of ours */
 
 typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 

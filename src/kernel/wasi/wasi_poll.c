@@ -1,7 +1,7 @@
 /* poll_oneoff: waiting for clocks and files at once.
  *
- * Each try looks at all subscriptions first, and only if none has an event
- * puts the thread on their queues. Times are counted from the first try. */
+ * Each try checks all subscriptions first, and adds the thread to their queues
+ * only if none has an event. Times count from the first try. */
 #include "kernel/wasi/wasi_impl.h"
 
 #include <errno.h>
