@@ -19,8 +19,9 @@ lint-docs:
 	@tools/gen-docs --check
 
 # The files whose words are checked.
-prose := README.md CONTRIBUTING.md include sdk $(filter-out docs/architecture.md,$(wildcard docs/*.md)) \
-  $(patsubst %,src/%/README.md,cli engine kernel kernel/wasi lib record seal store)
+prose := README.md CONTRIBUTING.md docs include sdk \
+  $(patsubst %,src/%/README.md,cli engine kernel kernel/wasi lib record seal store tree) \
+  $(wildcard $(patsubst %,src/%/*.h,engine kernel kernel/wasi lib record seal tree))
 lint-prose:
 	@tools/house --prose $(prose)
 
