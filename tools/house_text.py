@@ -13,7 +13,7 @@ TOKEN = re.compile(
 )
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf)\.$")
 SENTENCE_END = re.compile(r"(?<!\.)[.!?][)\"'”*]*(?=\s|$)")
-SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|BEGIN)\b")
+SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|PRAGMA|WITH|BEGIN)\b")
 
 
 def split(text):

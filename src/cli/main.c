@@ -48,7 +48,7 @@ complain(const char *format, ...)
     va_end(args);
 }
 
-/* What the library starts to compile a guest's program. */
+/* The command that the library starts to compile a guest's program. */
 static int
 cmd_compile(int argc, char **argv)
 {

@@ -77,8 +77,8 @@ cli_cancel(struct running *r)
         json_pack("{s:s, s:I}", "sessionId", r->id, "requestId", r->request));
 }
 
-/* Cancels when we are told to end; the next signal ends us. -EAGAIN: from then
- * on nobody waits for who takes the output. */
+/* The first signal cancels the run, and the next one ends us. -EAGAIN: from
+ * then on we do not wait for the reader of our output. */
 static int
 cli_await_events(struct running *r, int hfd, short events)
 {
@@ -104,7 +104,7 @@ cli_write_out(struct running *r, int hfd, const char *p, size_t len)
     int e = 0;
 
     for (size_t n; e == 0 && len; p += n, len -= n) {
-        n = len < PIPE_BUF ? len : PIPE_BUF; /* for which a pipe has room */
+        n = len < PIPE_BUF ? len : PIPE_BUF; /* so much fits into a pipe */
         e = cli_await_events(r, hfd, POLLOUT);
         if (e == 0)
             e = hfd_write_all(hfd, p, n);
@@ -112,7 +112,7 @@ cli_write_out(struct running *r, int hfd, const char *p, size_t len)
     return e == -EAGAIN ? 0 : e;
 }
 
-/* What nobody takes need not be made. */
+/* Output that nobody reads need not be requested. */
 static void
 cli_on_output(void *arg, const json_t *params)
 {
@@ -253,7 +253,7 @@ cli_run(struct cli *c, const char *id)
 
 /* --- files */
 
-/* What is not absolute is in the home; the caller's to free. */
+/* Relative paths are in the home folder; the caller frees the result. */
 static char *
 cli_full_path(const char *path)
 {
@@ -492,7 +492,7 @@ cli_print_event(const struct cli *c, const json_t *e)
     (void)putchar('\n');
 }
 
-/* How many there were; -1: it was told. */
+/* Returns the number of events, or -1 after reporting an error. */
 static int
 cli_print_events(struct cli *c, const char *id)
 {

@@ -1,4 +1,4 @@
-/* What wasmsand-supervisor does, a program of its own without the engine. */
+/* Commands of wasmsand-supervisor, a separate program without the engine. */
 #include "cli/cli.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What was wrong has been said. */
+/* The error has been reported. */
 enum { SAID = -ECANCELED };
 
 static int

@@ -1,6 +1,6 @@
-/* Looks at every record of a session: its form, its bytes, whether it fits to
- * the others, and whether the amounts are right. What is wrong becomes a list
- * of frames, which are committed like a worker's. */
+/* Checks every record of a session: its form, its bytes, its consistency with
+ * other records, and the amounts. Repairs become a list of frames, which are
+ * committed like those of a worker. */
 #include "store/check.h"
 
 #include "base/buf.h"
@@ -338,7 +338,7 @@ check_lose_block(struct session_check *t, const struct walk *w,
     return check_lose_file(t, k, "its contents are damaged");
 }
 
-/* What to do where the bytes are not what was written. */
+/* The actions for records whose bytes are not as they were written. */
 static int (*const lose[])(struct session_check *t, const struct walk *w,
                            const struct record_key *k) = {
     [RECORD_FACT] = check_lose_fact,       [RECORD_FILE] = check_lose_open_file,

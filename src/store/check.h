@@ -4,17 +4,17 @@
 
 #include "store/store_impl.h"
 
-/* Chunks that were looked at already: two bits for each number. */
+/* Chunks that were checked already: two bits for each number. */
 struct checked {
     uint8_t *bits;
-    size_t n; /* chunks with a number below this; 0: nothing is remembered */
+    size_t n; /* chunks with a lower number; 0: nothing is recorded */
 };
 enum { CHUNK_UNKNOWN, CHUNK_WHOLE, CHUNK_DAMAGED };
 
 struct check {
     struct store *s;
     bool repair;
-    bool accepts; /* with `repair`: also what may be of two commits */
+    bool accepts; /* with `repair`: accept records of two commits */
     store_finding_fn *fn;
     void *arg;
     struct checked *checked;
@@ -24,7 +24,7 @@ struct check {
 /* `session` and `path` may be "". */
 void check_report(struct check *c, const char *session, const char *path,
                   const char *what, bool is_repaired);
-/* Counts in n_found what it finds. An error: it could not be checked. */
+/* Counts findings in n_found. An error means that it could not be checked. */
 int check_session(struct check *c, const char *id);
 
 #endif

@@ -1,5 +1,15 @@
-/* Commits: records of an untrusted worker into the first layer of a session,
- * and what it then has against its quota. */
+/* Commits: writes records of an untrusted worker into the first layer of a
+ * session, and checks its quota.
+ *
+ * Problem: a commit may be larger than memory, and must still be atomic. It
+ * arrives in parts, each in a transaction of its own, and the worker may die
+ * between two parts.
+ *
+ * Idea: the parts go to a separate layer (`staging`) whose parent is the
+ * session's first layer. Nobody reads a staging layer, so an incomplete commit
+ * is invisible, and dropping the layer undoes it. The last part makes it the
+ * first layer of the session, which is a single update. Upkeep later merges the
+ * two layers. A commit in one part writes to the first layer directly. */
 #include "record/record.h"
 #include "store/store_impl.h"
 
@@ -15,7 +25,7 @@ struct writer {
     bool is_weighed;    /* nothing is written */
 };
 
-/* What can be seen under a key. */
+/* The visible record under a key. */
 struct seen {
     bool is_there, is_own; /* in the first layer */
     bool is_same;          /* as the value that is put */
@@ -198,8 +208,8 @@ commit_check_one(struct store *s, const char *what, uint64_t before,
                       (unsigned long long)now, (unsigned long long)quota);
 }
 
-/* What is removed may come after what is put, so that parts of a commit may
- * have twice as much. Whoever has too much already may still remove. */
+/* Removals may come after additions, so parts of a commit may use twice the
+ * quota. A session above its quota may still remove. */
 static int
 commit_check_quota(struct writer *w, const struct row *f,
                    const struct store_amounts *was, bool is_last)

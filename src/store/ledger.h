@@ -1,23 +1,25 @@
-/* The store's own knowledge of what was acknowledged: for each session the
- * number of its last commit, in a file beside the database.
+/* The store's own evidence of acknowledged commits: for each session the number
+ * of its last commit, in a file beside the database.
  *
- * SQLite ends the recovery of its log at the first frame that is damaged, and a
- * log that is missing, short or another one is as good as an empty one to it.
- * The ledger is how that is noticed: when the store is opened, every session
- * must have at least the commit that the ledger has of it.
+ * Problem: SQLite ends the recovery of its log at the first damaged frame, and
+ * treats a log that is missing, short or replaced like an empty one.
+ * Acknowledged commits could disappear unnoticed.
  *
- * The ledger must never claim more than the log can be asked for. So an entry
- * is written after the sync of its transaction, and is not synced itself: a
- * loss of power may take it, which makes the ledger claim less. A commit
- * without a sync (`durability: interval`) survives a kill of this process but
- * not a loss of power; its entry counts only while the host has not been
- * started again, which its boot id says.
+ * Idea: when the store is opened, every session must have at least the commit
+ * that the ledger claims.
  *
- * The first entry, the head, also says which log belongs to the database
- * (SQLite's salts are new each time that the log begins again), and which
- * database file it is about: a copy that was put in its place is another one,
- * and the ledger then claims nothing. Before the log can begin again, at every
- * checkpoint and when the store is opened, the head says so, and is synced. */
+ * The ledger must never claim more than the log can contain. An entry is
+ * therefore written after the sync of its transaction, and is not synced
+ * itself: a power loss may destroy it, which makes the ledger claim less. A
+ * commit without a sync (`durability: interval`) survives a kill of this
+ * process but not a power loss. Its entry contains the boot id of the host and
+ * counts only until the next boot.
+ *
+ * The first entry, the head, also identifies the log of the database (SQLite's
+ * salts change whenever the log begins again) and the database file. If a copy
+ * replaced that file, the ledger claims nothing. Before the log can begin
+ * again, at every checkpoint and when the store is opened, the head records
+ * this and is synced. */
 #ifndef STORE_LEDGER_H
 #define STORE_LEDGER_H
 
@@ -38,13 +40,13 @@ struct claim {
     uint64_t commits;
     /* recover.c */
     bool is_met;
-    uint64_t had; /* the commit without the help of salvage.c; 0: none */
+    uint64_t had; /* the commit without the help of salvage.c, or 0 */
 };
 
 enum ledger_log {
-    LEDGER_LOG_ANY,   /* a log may have begun since */
+    LEDGER_LOG_ANY,   /* a log may have begun since then */
     LEDGER_LOG_SALTS, /* this one */
-    LEDGER_LOG_NONE,  /* all is in the database */
+    LEDGER_LOG_NONE,  /* everything is in the database */
 };
 
 struct ledger {
@@ -52,42 +54,43 @@ struct ledger {
     uint32_t generation;
     enum ledger_log log;
     uint64_t salts, boot;
-    int64_t end; /* where the next entry goes */
-    /* The claims that it had when it was opened, by id. */
+    int64_t end; /* position of the next entry */
+    /* The claims at opening, by id. */
     struct claim *old;
     size_t n_old;
-    /* Claims of transactions that are not synced, in their order. */
+    /* Claims of transactions that are not synced, in order. */
     struct claim *claims;
     size_t n, n_written;
     size_t n_live; /* entries when this generation began */
-    size_t at[8];  /* how many there were, for each op under way */
+    size_t at[8];  /* their number at the start of each op in progress */
     unsigned depth;
 };
 
-/* Reads it. There need be none. -ENOMEM, -EIO. */
+/* Reads the ledger, which may be missing. -ENOMEM, -EIO. */
 int ledger_open(struct store *s, const char *dir);
 void ledger_close(struct store *s);
-/* Is this the log that the ledger knows? `salts` are those of its header. */
+/* True if this is the log that the ledger knows; `salts` come from its header.
+ */
 bool ledger_knows_log(const struct store *s, uint64_t salts);
 
-/* The session has this commit with the transaction under way. -ENOMEM. */
+/* The current transaction contains this commit of the session. -ENOMEM. */
 int ledger_claim(struct store *s, const char *id, uint64_t commits);
-/* An op begins; it has ended, perhaps with an error. */
+/* An op begins; and has ended, possibly with an error. */
 void ledger_begin(struct store *s);
 void ledger_end(struct store *s, bool has_failed);
-/* The transaction was undone. */
+/* The transaction was rolled back. */
 void ledger_undo(struct store *s);
-/* The transaction was committed, and (is_synced) all are durable. What cannot
- * be written is not claimed. */
+/* The transaction was committed; with is_synced, all are durable. An entry that
+ * cannot be written claims nothing. */
 void ledger_settle(struct store *s, bool is_synced);
 
-/* Which log there may be from now on; durable when it returns 0. */
+/* Records which log may exist from now on; durable when it returns 0. */
 int ledger_set_log(struct store *s, enum ledger_log log);
-/* All is in the file of the database: the head is about what that is now, and a
- * ledger that has grown long is written anew. */
+/* Called when everything is in the database file: updates the head, and
+ * rewrites a ledger that has grown long. */
 int ledger_renew(struct store *s);
-/* One that cannot be written would be wrong: removes it, and nothing is
- * claimed. -EIO. */
+/* Removes a ledger that cannot be written, because it would become wrong; then
+ * nothing is claimed. -EIO. */
 int ledger_give_up(struct store *s);
 
 #endif

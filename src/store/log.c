@@ -39,9 +39,9 @@ log_file(struct store *s)
     return f && f->pMethods ? f : NULL;
 }
 
-/* Writing over what is there is faster than appending, which changes the
- * file's size too: so the log has its length from the beginning, and keeps it.
- * Not to have the room for that is no failure. */
+/* Overwriting is faster than appending, which also changes the size of the
+ * file. The log therefore has its full length from the beginning. Missing space
+ * for that is not an error. */
 static sqlite3_int64
 log_bytes(const struct store *s)
 {
@@ -146,10 +146,10 @@ store_sync(struct store *s)
 
 /* --- checkpoints
  *
- * When all of the log is in the database, its header is written over: a log
- * that is used no more must not be read again, since damage in it would end its
+ * When the whole log is in the database, its header is overwritten, because a
+ * log that is no longer used must not be read again. Damage in it would end its
  * recovery early, and old pages would hide newer ones of the database. SQLite
- * begins the log again with the next transaction, with a header of its own. */
+ * starts the log again with the next transaction, with a header of its own. */
 
 int
 log_salts(struct store *s, uint64_t *ret)

@@ -1,11 +1,12 @@
-/* Opening a store compares it with the ledger: is everything there that was
- * acknowledged? Each loss becomes a row of the table `damage`, which the
- * supervisor reports as events, and fsck as findings.
+/* Opening a store compares it with the ledger: is every acknowledged commit
+ * there? Each loss becomes a row of the table `damage`, which the supervisor
+ * reports as events, and fsck as findings.
  *
- * A torn end of the log is normal: a kill or a loss of power comes amid a
- * transaction, and its frames are there in part. It is told from damage by the
- * ledger alone: nothing claims a transaction whose sync had not returned. If
- * all claims are met, nothing was lost, whatever the log looks like. */
+ * A torn end of the log is normal: a kill or a power loss interrupts a
+ * transaction, and some of its frames are there. Only the ledger distinguishes
+ * this from damage: it does not claim a transaction whose sync had not
+ * returned. If all claims are met, nothing was lost, whatever the log looks
+ * like. */
 #include "store/store_impl.h"
 #include "store/wal.h"
 #include "store/walk.h"

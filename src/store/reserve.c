@@ -1,12 +1,14 @@
-/* A reserve of space: a file that is only there to be given up.
+/* A reserve of space: a file that exists only to be given up.
  *
- * A full disk cannot take the commit that would empty it: to remove a file or
- * to end a session is a transaction too, and upkeep needs some more to give the
- * space back. So a file of its own takes space when the store is opened. When
- * the disk is full, it is made empty for a commit that makes a session smaller,
- * for upkeep after a session has ended, and to open the store.
- * Until it has its size again, no other commit is accepted. Its size says
- * which: one that is empty was used, also by an earlier program. */
+ * Problem: a full disk cannot accept the commit that would empty it. Removing a
+ * file or ending a session is a transaction too, and upkeep needs some more
+ * space to release the rest.
+ *
+ * Idea: a file occupies space from the opening of the store on. When the disk
+ * is full, it is emptied for a commit that makes a session smaller, for upkeep
+ * after a session has ended, and to open the store. Until it has its size
+ * again, no other commit is accepted. An empty file therefore means that the
+ * reserve is in use, also by an earlier program. */
 #include "store/store_impl.h"
 
 #include <errno.h>

@@ -1,20 +1,20 @@
 /* Commits behind a damaged frame of the log.
  *
- * Two states of the database can be had: what SQLite recovers, up to the first
- * damaged frame, and what all good frames together make. The first is whole,
- * but misses later commits. The second has them; but a page whose last version
- * was in a damaged frame is there in an older one, so the rows in it may be of
- * another time. It gets a folder of its own, `salvage`, with another name of
- * the database's file, and a log of the good frames.
+ * Problem: two states of the database are available. SQLite recovers the state
+ * up to the first damaged frame, which is consistent but misses later commits.
+ * All good frames together contain these commits. But a page whose last version
+ * was in a damaged frame is there in an older version, so its rows may come
+ * from another commit.
  *
- * If nothing is wrong there (the pages fit together, every session can be read
- * to its end with the digest that it should have), its log becomes the store's.
- * If not, sessions are taken over one by one: one that is not what it should be
- * stays as SQLite recovered it. So each session has one state or the other, as
- * a whole.
+ * Idea: the second state is built in a folder of its own, `salvage`, with a
+ * hard link to the database file and a log of the good frames. If it is
+ * consistent (the pages fit together, and every session can be read to its end
+ * with the right digest), its log becomes the store's. If not, sessions are
+ * imported one by one, and a session that is inconsistent there stays as SQLite
+ * recovered it. Each session thus has one state or the other, as a whole.
  *
  * The folder stays until that is durable, and nothing is moved from a log to
- * the database before: whatever is interrupted begins again. */
+ * the database before. An interrupted recovery therefore starts again. */
 #include "base/buf.h"
 #include "base/hfd.h"
 #include "record/record.h"

@@ -1,6 +1,6 @@
-/* The frames that an untrusted worker sends, cut into batches for the store.
- * Here the frames are checked and the numbers of commits; what is in them, and
- * how much, is checked by store_commit. */
+/* Cuts the frames of an untrusted worker into batches for the store. This file
+ * checks frames and the numbers of commits; store_commit checks the contents
+ * and quotas. */
 #ifndef STORE_STATE_CHECK_H
 #define STORE_STATE_CHECK_H
 
@@ -16,10 +16,10 @@ enum {
 };
 
 struct state_check {
-    char *p; /* whole frames, then bytes that were not looked at */
+    char *p; /* whole frames, then unchecked bytes */
     size_t len, cap, n_whole;
     uint64_t commit;           /* the number of the last one */
-    bool is_amid;              /* parts of the next one were taken */
+    bool is_amid;              /* parts of the next commit were accepted */
     char why[STATE_WHY_BYTES]; /* of -EPROTO */
 };
 
@@ -31,15 +31,15 @@ struct state_part {
     bool is_first, is_last;
 };
 
-/* All zero is one that is ready. */
+/* All zero is a valid initial state. */
 void state_check_fini(struct state_check *c);
-/* Where the next bytes can be read to, at least 4 KiB. NULL: no memory. */
+/* Returns space for the next bytes, at least 4 KiB. NULL: no memory. */
 char *state_check_room(struct state_check *c, size_t *ret_room);
-/* `n` bytes were read there. state_check_take must follow. */
+/* `n` bytes were read into that space. state_check_take must follow. */
 void state_check_add(struct state_check *c, size_t n);
-/* 1: a part of a commit, whose frames the caller frees; to be called again.
- * 0: there is none yet. -EPROTO: `why` says what is wrong, and the worker must
- * not be heard any more. -ENOMEM. */
+/* Returns 1 and a part of a commit, whose frames the caller frees; must be
+ * called again. 0: no part yet. -EPROTO: `why` contains the reason, and nothing
+ * more must be read from the worker. -ENOMEM. */
 int state_check_take(struct state_check *c, OWN struct state_part *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the store share. */
+/* The structures and functions that the files of the store share. */
 #ifndef STORE_STORE_IMPL_H
 #define STORE_STORE_IMPL_H
 
@@ -33,18 +33,19 @@ struct store {
     struct store_options options;
     int lock_hfd;
     int reserve_hfd;      /* -1: none */
-    bool is_reserve_used; /* and has to be filled again */
+    bool is_reserve_used; /* and must be filled again */
     bool is_open;         /* and may be written */
     bool is_begun;        /* by store_begin */
-    bool is_alone;        /* one op is all of it: it needs no savepoint */
-    bool is_full;         /* the mode of synchronous */
-    bool is_unsynced;     /* there are commits that are not durable */
-    /* A sync failed while there were such: see log.c. */
+    /* a single op is the whole transaction: no savepoint */
+    bool is_alone;
+    bool is_full;     /* the mode of synchronous */
+    bool is_unsynced; /* some commits are not durable */
+    /* A sync failed while there were such commits: see log.c. */
     bool is_doubtful;
-    int broken; /* why what was begun is gone */
+    int broken; /* why the transaction was rolled back */
     int log_pages;
     int64_t last_chunk;   /* the number of the newest one; 0: not known */
-    int64_t forget_at_ms; /* when to look for what is too old */
+    int64_t forget_at_ms; /* when to search for old rows */
     bool may_tidy;        /* something may be loose */
     bool may_shrink;      /* something was deleted */
     bool is_log_foreign;  /* the log was another one, and was set aside */
@@ -55,87 +56,89 @@ struct store {
 
 /* --- sql.c */
 
-/* Sets the text, returns `error`. */
+/* Sets the text and returns `error`. */
 int store_fail(struct store *s, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for the last error of SQLite. */
+/* Like store_fail, for the last error of SQLite. */
 int sql_fail(struct store *s);
-/* Begins a statement. The arguments by letter: i an int64_t, b a pointer and a
+/* Starts a statement. Arguments by letter: i an int64_t, b a pointer and a
  * size_t (NULL is an empty blob), t a string (NULL is ""), n nothing: NULL.
- * They are not copied. NULL: see store_why, and sql_step of NULL fails. */
+ * They are not copied. Returns NULL on error: see store_why, and sql_step of
+ * NULL fails. */
 OWN sqlite3_stmt *sql_start(struct store *s, enum statement name,
                             const char *letters, ...);
-/* 1 and a row, or 0, or an error. */
+/* Returns 1 and a row, 0, or an error. */
 int sql_step(struct store *s, sqlite3_stmt *st);
-/* For CLEANUP of what sql_start returned. */
+/* For CLEANUP of the result of sql_start. */
 void sql_resetp(sqlite3_stmt **st);
 #define SQL CLEANUP(sql_resetp) sqlite3_stmt
-/* The whole of a statement that has no rows. */
+/* Runs a statement that returns no rows. */
 int sql_run(struct store *s, enum statement name, const char *letters, ...);
-/* The first column of the first row; 0 if there is none. */
+/* Returns the first column of the first row; 0 if there is none. */
 int sql_number(struct store *s, int64_t *ret, enum statement name,
                const char *letters, ...);
 /* Never NULL; valid until the next step. */
 const char *sql_text(sqlite3_stmt *st, int column);
-/* What is written between is atomic; `error` is what came of it. */
+/* Writes between these are atomic; `error` is their result. */
 int op_begin(struct store *s);
 int op_end(struct store *s, int error);
-/* The mode of synchronous, outside of transactions. */
+/* Sets the mode of synchronous, outside of transactions. */
 int sql_set_durable(struct store *s, bool is_durable);
 
 /* --- log.c */
 
 int log_init(struct store *s);
-/* To be called before what must be durable is written. */
+/* Must be called before writes that must be durable. */
 int log_repair(struct store *s);
-/* 1 and the salts of the log's header; 0: it has none. */
+/* Returns 1 and the salts of the log's header; 0: it has none. */
 int log_salts(struct store *s, uint64_t *ret);
-/* A checkpoint, however short the log is. */
+/* Makes a checkpoint, however short the log is. */
 int log_empty(struct store *s);
-/* At the end: all goes to the database, if possible. */
+/* At the end: moves everything to the database, if possible. */
 void log_close(struct store *s);
 
-/* --- recover.c: what is done between opening the database and using it */
+/* --- recover.c: the steps between opening the database and using it */
 
-/* Before SQLite looks at the log: one that is not the database's is set
- * aside. */
+/* Sets a log aside that does not belong to the database, before SQLite reads
+ * it. */
 int recover_check_log(struct store *s, const char *dir);
-/* Compares what is there with the ledger. 1: the log was replaced by its good
- * frames, and the database has to be opened again. */
+/* Compares the store with the ledger. 1: the log was replaced by its good
+ * frames, and the database must be opened again. */
 int recover_log(struct store *s, const char *dir);
-/* Has all that was acknowledged, or says in the table `damage` what is lost. */
+/* Recovers all acknowledged commits, or lists lost ones in the table `damage`.
+ */
 int recover_sessions(struct store *s, const char *dir);
-/* Digests and sums for a store of a format that had none. */
+/* Computes digests and checksums for a store of a format without them. */
 int recover_upgrade(struct store *s);
 
 /* --- salvage.c: commits behind a damaged frame */
 
-/* 1: there are some, in a folder of their own. */
+/* Returns 1 if there are some, in a separate folder. */
 int salvage_make(struct store *s, const char *dir);
-/* 1: all of them are good, and are the log from now on. */
+/* Returns 1 if all of them are good, and have become the log. */
 int salvage_install(struct store *s, const char *dir);
-/* Takes over each session that is not what the ledger says, if it is whole
- * there. In a transaction. */
+/* Imports each session that does not match the ledger, if it is complete in the
+ * salvage folder. Must be called in a transaction. */
 int salvage_import(struct store *s, const char *dir);
 bool salvage_is_there(const char *dir);
 void salvage_remove(const char *dir);
-/* A handle of the log, of our own; 1, or 0: there is none. */
+/* Opens a handle of our own on the log; 1, or 0: there is none. */
 int log_open(struct store *s, const char *dir, OWN sqlite3_file **ret);
 void log_put(OWN sqlite3_file *f);
 DEFINE_CLEANUP(sqlite3_file *, log_put)
 
 /* --- reserve.c */
 
-/* Without one, a store works too. */
+/* A store works without a reserve, too. */
 void reserve_open(struct store *s, const char *dir);
-/* Gives the space of the reserve to a store that cannot be opened on a full
+/* Releases the space of the reserve to a store that cannot be opened on a full
  * disk, and whose lock is held. False: there is none. */
 bool reserve_give_up(const struct store *s, const char *dir);
-/* -ENOSPC: it was used, and there is no space for it. */
+/* -ENOSPC: it was used, and there is no space to fill it. */
 int reserve_fill(struct store *s);
-/* Gives its space to the next commits; false: there is none. */
+/* Releases its space to the next commits; false: there is none. */
 bool reserve_use(struct store *s);
-/* Uses the reserve, if upkeep has something to remove as a whole. */
+/* Uses the reserve if upkeep can remove something as a whole. */
 bool reserve_use_for_upkeep(struct store *s);
 
 /* --- session.c */
@@ -144,14 +147,15 @@ struct row {
     int64_t number, layer, staging; /* staging 0: none */
     uint64_t quota[5];              /* in the order of store_amounts */
 };
-/* One that has not ended. */
+/* Finds a session that has not ended. */
 int row_find(struct store *s, const char *id, struct row *ret);
 int row_drop_staging(struct store *s, int64_t number, int64_t layer);
-/* Against damage, of all but created_ms and what the store itself gives. */
+/* Computes the checksum of everything except created_ms and values that the
+ * store sets. */
 int64_t row_sum(const struct store_session *row);
-/* Is the row what was written? -EBADMSG. */
+/* -EBADMSG if the row is not as it was written. */
 int row_check(struct store *s, const struct store_session *row);
-/* The next session after a number: 1, its number, id and layer. */
+/* Finds the next session after a number: 1, its number, id and layer. */
 int row_next(struct store *s, int64_t *number, char ret_id[65],
              int64_t *ret_layer);
 
@@ -159,35 +163,35 @@ int row_next(struct store *s, int64_t *number, char ret_id[65],
 
 enum { SUM_BITS = 0x3fffffff };
 uint64_t mix(uint64_t h, const void *p, size_t len);
-/* What is stored with a record, against damage: of its key, and of its value or
- * the number of its chunk. */
+/* Computes the checksum that is stored with a record: of its key, and of its
+ * value or the number of its chunk. */
 int64_t record_sum(const void *key, size_t key_len, const void *value,
                    size_t len, int64_t chunk);
-/* Is the stored one the same, whichever program stored it? */
+/* True if the stored checksum is equal, whichever program stored it. */
 bool record_sum_is(int64_t sum, int64_t stored);
 
 /* --- layer.c */
 
 struct layer {
     int64_t parent, session; /* 0: none */
-    /* of what is seen from it */
+    /* of everything visible from it */
     struct store_amounts used;
     uint64_t digest; /* the sum of digest_of all records */
-    /* of the session that has it */
-    uint64_t commits; /* how many there were, changes of its row too */
+    /* of the session that owns it */
+    uint64_t commits; /* including changes of its row */
     int64_t row_sum;  /* of its row, as of its last change */
 };
 int layer_get(struct store *s, int64_t id, struct layer *ret);
 int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
-/* All but parent and owner. */
+/* Writes all but parent and owner. */
 int layer_put(struct store *s, int64_t id, const struct layer *l);
 uint64_t digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum);
-/* A record is there, or not any more. */
+/* Counts a record that was added or removed. */
 void layer_charge(struct layer *l, const uint8_t *key, size_t key_len,
                   uint64_t len, int64_t sum, bool is_there);
-/* It lost a child: store_tidy looks after it. 0 is fine. */
+/* Marks a layer that lost a child for store_tidy. Accepts 0. */
 int layer_loosen(struct store *s, int64_t id);
-/* The same; nobody owns it any more. */
+/* Like layer_loosen, for a layer without an owner. */
 int layer_disown(struct store *s, int64_t id);
 
 /* A layer and its parents. */
@@ -196,17 +200,17 @@ struct chain {
     size_t n;
 };
 int chain_init(struct store *s, int64_t layer, struct chain *ret);
-/* One whose parent is known. */
+/* For a layer whose parent is known. */
 int chain_init_of(struct store *s, int64_t layer, int64_t parent,
                   struct chain *ret);
 void chain_fini(struct chain *c);
 
 /* --- chunk.c */
 
-/* The chunk with these bytes, which is made if need be. */
+/* Returns the chunk with these bytes; creates it if needed. */
 int chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id);
-/* The bytes of a chunk, which are what its hash says; valid until *ret_st,
- * which the caller resets, is. -EBADMSG. */
+/* Reads a chunk and verifies its hash (-EBADMSG). The bytes stay valid until
+ * the caller resets *ret_st. */
 int chunk_get(struct store *s, int64_t id, OWN sqlite3_stmt **ret_st,
               const void **ret, size_t *ret_len);
 

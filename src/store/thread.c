@@ -28,7 +28,7 @@ struct store_thread {
     pthread_cond_t posted, given;
     struct list waiting, finished;
     bool is_ending;
-    int doubt; /* an error to be told */
+    int doubt; /* an error to report */
     char doubt_why[STORE_WHY_BYTES];
 
     /* the loop's */
@@ -62,7 +62,7 @@ store_thread_set_error(struct store_thread *k, struct store_job *j, int error)
         memcpy(j->why, store_why(k->store), sizeof j->why);
 }
 
-/* What fails leaves nothing, however much of it there was. */
+/* A failed job leaves nothing behind, however much it has written. */
 static int
 store_thread_run_write(struct store *s, struct store_job *j)
 {

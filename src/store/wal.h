@@ -1,11 +1,14 @@
-/* The write-ahead log of SQLite, read without SQLite: which of its frames are
- * what was written, also behind one that is not.
+/* Reads the write-ahead log of SQLite without SQLite, to find the intact
+ * frames, also after a damaged one.
  *
  * https://www.sqlite.org/fileformat2.html#walformat: a header, then frames of a
- * header and a page. The checksum of a frame goes on from that of the frame
- * before it, so a damaged frame makes all later ones invalid to SQLite. But its
- * stored checksum is what the next one went on from: a frame is good if its
- * checksum follows from the *stored* one before it. */
+ * header and a page. Problem: the checksum of a frame continues from that of
+ * the previous frame, so one damaged frame makes all later ones invalid to
+ * SQLite.
+ *
+ * Idea: the next frame continued from the checksum that is *stored* in the
+ * damaged one. A frame is good if its checksum follows from the stored checksum
+ * before it. */
 #ifndef STORE_WAL_H
 #define STORE_WAL_H
 
@@ -25,17 +28,17 @@ enum {
 struct wal {
     uint8_t *frames;   /* an enum wal_frame for each */
     uint32_t n;        /* up to the last good one that ends a transaction */
-    uint32_t n_prefix; /* that SQLite recovers */
+    uint32_t n_prefix; /* frames that SQLite recovers */
 };
 
 enum wal_frame { WAL_BAD, WAL_GOOD };
 
-/* 1 and the salts; 0: this is not the header of a log. */
+/* Returns 1 and the salts; 0: this is not the header of a log. */
 int wal_salts(sqlite3_file *f, uint64_t *ret);
 /* -EIO, -ENOMEM. */
 int wal_scan(sqlite3_file *f, struct wal *ret);
 void wal_fini(struct wal *w);
-/* Writes a log of the good frames only to a file. -errno. */
+/* Writes a log of only the good frames to a file. -errno. */
 int wal_write_good(sqlite3_file *f, const struct wal *w, int hfd);
 
 #endif

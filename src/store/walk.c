@@ -1,5 +1,5 @@
-/* One cursor for each layer; the least key of all is next, and the first layer
- * that has it decides. */
+/* One cursor for each layer (a k-way merge): the smallest key of all is next,
+ * and the first layer that has it decides. */
 #include "store/walk.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ walk_fini(struct walk *w)
     *w = (struct walk){0};
 }
 
-/* The layer with the least key, the first of them; NULL: there is none. */
+/* Returns the first layer with the smallest key, or NULL. */
 static struct walk_layer *
 walk_least(struct walk *w)
 {

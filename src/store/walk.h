@@ -1,4 +1,4 @@
-/* Walks the records that can be seen from a layer, in the order of keys. */
+/* Walks the records that are visible from a layer, in the order of keys. */
 #ifndef STORE_WALK_H
 #define STORE_WALK_H
 
@@ -14,7 +14,7 @@ struct walk {
     struct walk_layer *layers; /* the first one wins */
     size_t n;
     /* the record: valid until the next step */
-    bool is_damaged; /* it is not what was stored */
+    bool is_damaged; /* not as it was stored */
     const uint8_t *key;
     size_t key_len;
     uint64_t len;      /* of the value, */
@@ -23,24 +23,24 @@ struct walk {
     int64_t sum;       /* as stored */
 };
 
-/* Keys above this one. */
+/* Starts after this key. */
 int walk_init(struct walk *w, struct store *s, const struct chain *c,
               const void *after, size_t after_len);
-/* Fine for one that is all zero. */
+/* Accepts a walk that is all zero. */
 void walk_fini(struct walk *w);
-/* 1 and a record, or 0. */
+/* Returns 1 and a record, or 0. */
 int walk_next(struct walk *w);
 
-/* Says where an inode of a session is: its path, or as much as the records
- * know of it. The result is "" if they know nothing. */
+/* Returns the path of an inode of a session, as far as the records contain it,
+ * or "". */
 int walk_path(struct store *s, const struct chain *c, uint32_t mount,
               uint64_t inode, char *ret, size_t size);
-/* Where the image has an inode: 1, the directory in *inode, and (`path` not
- * NULL) the name put before `path`; 2: it has it, nobody knows where; 0: it is
- * not the image's. */
+/* Finds an inode in the image. Returns 1 with its directory in *inode, and
+ * prepends the name to `path` (unless NULL). Returns 2 if its position is
+ * unknown, and 0 if it is not an inode of the image. */
 int walk_place(struct store *s, const struct chain *c, uint32_t mount,
                uint64_t *inode, char *path, size_t size);
-/* -EBADMSG again, with a text that names what `key` belongs to. */
+/* Returns -EBADMSG with a text that names the object of `key`. */
 int walk_blame(struct store *s, const struct chain *c, const char *session,
                const void *key, size_t key_len);
 
