@@ -75,8 +75,8 @@ run_on(const struct cgroup_host *h, const struct options *o)
     return status;
 }
 
-/* Those that end a program are passed on to the command instead; so is the one
- * that lets a stopped command take them. */
+/* Signals that end a program are passed on to the command instead; so is
+ * SIGCONT, which lets a stopped command receive them. */
 static void
 block_signals(void)
 {

@@ -90,7 +90,7 @@ static const struct pool_events pool_events = {
     .ended = serve_on_worker_ended,
 };
 
-/* What is installed with us: `one` or `other` of the folder above ours. */
+/* Finds a file installed with us: `one` or `other` of the folder above ours. */
 static bool
 serve_find_beside(const char *one, const char *other, int mode,
                   char ret[PATH_BYTES])

@@ -1,8 +1,8 @@
-/* `wasm-sandbox serve`: the supervisor's life. */
+/* The command `wasm-sandbox serve`: start, loop and end of the supervisor. */
 #ifndef SUPERVISOR_SERVE_H
 #define SUPERVISOR_SERVE_H
 
-/* `words`: what followed `serve`. The exit status. */
+/* `words` are the arguments after `serve`. Returns the exit status. */
 int serve_main(char *const *words);
 
 #endif

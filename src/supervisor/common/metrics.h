@@ -6,18 +6,18 @@
 
 struct buf;
 
-/* Durations: how many took at most so long. */
+/* Durations: the number of those up to each limit. */
 enum { HISTOGRAM_BUCKETS = 16 };
 struct histogram {
-    uint64_t bucket[HISTOGRAM_BUCKETS + 1]; /* the last: all that took longer */
+    uint64_t bucket[HISTOGRAM_BUCKETS + 1]; /* the last one: all longer ones */
     uint64_t sum_us;
 };
 void histogram_add(struct histogram *h, int64_t ns);
 
-/* The lines that begin a family; its name is without `wasmsand_`. */
+/* Writes the lines that begin a family; its name is without `wasmsand_`. */
 void metrics_family(struct buf *b, const char *name, const char *type,
                     const char *help);
-/* One line; labels as `a="b",c="d"` or NULL. */
+/* Writes one line; labels as `a="b",c="d"` or NULL. */
 void metrics_value(struct buf *b, const char *name, const char *labels,
                    uint64_t value);
 void metrics_histogram(struct buf *b, const char *name,

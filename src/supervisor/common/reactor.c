@@ -92,7 +92,7 @@ reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
         list_insert_after(reactor_place_for(r, at_ns), &t->link);
 }
 
-/* Those that are due now; not those that they set. */
+/* Fires the timers that are due now, but not those that they set. */
 static void
 reactor_fire_timers(struct reactor *r)
 {

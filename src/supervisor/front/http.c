@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    SPARE_CONNECTIONS = 32, /* while those that make room are closed */
+    SPARE_CONNECTIONS = 32, /* while evicted ones are being closed */
     HEADER_BYTES = 32768,
     SLOWEST_BYTES_S = 65536,
     LAST_TURNS = 4,
@@ -51,7 +51,8 @@ http_conn_close(struct conn *c)
         request_resume(c->request);
 }
 
-/* Whoever closes, or half closes, and waits for an answer has gone. */
+/* A client that closes, or half closes, while it waits for an answer counts as
+ * gone. */
 void
 conn_wait(struct conn *c)
 {
@@ -73,7 +74,7 @@ http_on_end(struct source *s, uint32_t events)
         conn_expect(c, 0);
 }
 
-/* The oldest that has shown no token makes room. */
+/* Closes the oldest connection that has not shown a token. */
 static void
 http_evict_one(struct http *h)
 {

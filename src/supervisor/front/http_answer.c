@@ -97,7 +97,7 @@ http_answer_pending(const struct request *r)
     return r->out.len - r->taken;
 }
 
-/* Forgets what was taken, if that is much or all. */
+/* Discards sent bytes, if they are many or all. */
 static void
 http_answer_compact(struct request *r)
 {
@@ -108,7 +108,7 @@ http_answer_compact(struct request *r)
     r->taken = 0;
 }
 
-/* What libmicrohttpd calls when it can send more. */
+/* Called by libmicrohttpd when it can send more. */
 static ssize_t
 http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
 {

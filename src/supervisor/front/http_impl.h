@@ -11,7 +11,7 @@
 #include "supervisor/session/client.h"
 #include "supervisor/session/supervisor.h"
 
-/* What can be asked for. */
+/* The paths. */
 enum http_path { PATH_rpc, PATH_health, PATH_metrics, PATH_other, N_PATHS };
 
 /* The statuses that we send. */
@@ -30,14 +30,14 @@ struct http {
     struct MHD_Daemon *daemon;
     struct tokens tokens;
     struct source source; /* libmicrohttpd's epoll */
-    struct timer again;   /* it has more to do, or waits for a time */
-    struct timer sweep;   /* of connections that are too slow */
-    struct timer forgive; /* of failures that wait */
-    struct list conns;    /* the oldest first */
+    struct timer again;   /* it has more work, or waits for a time */
+    struct timer sweep;   /* closes connections that are too slow */
+    struct timer forgive; /* answers failures that wait */
+    struct list conns;    /* oldest first */
     size_t n_conns, n_trusted;
-    size_t body_bytes;     /* of requests that are not complete */
+    size_t body_bytes;     /* of incomplete requests */
     int64_t failure_at_ns; /* when the next one may be answered */
-    struct list failures;  /* requests that wait to be refused, in order */
+    struct list failures;  /* requests that wait to be rejected, in order */
     uint64_t accepted, evicted, expired;
     uint64_t answered[N_PATHS][N_STATUSES];
 };
@@ -49,7 +49,8 @@ struct conn {
     int64_t deadline_ns; /* 0: it waits for us */
     bool is_trusted;     /* its request has shown a token */
     bool is_half_closed, is_closing;
-    struct source end; /* of what it sends, which libmicrohttpd may not see */
+    /* the end of its input, which libmicrohttpd may not see */
+    struct source end;
     struct request *request; /* NULL: none at the moment */
 };
 
@@ -58,12 +59,12 @@ enum request_format { AS_JSON, AS_LINES, AS_EVENTS };
 struct request {
     struct client client; /* once has_client */
     struct http *http;
-    struct conn *conn; /* NULL: the connection is over */
+    struct conn *conn; /* NULL: the connection has ended */
     struct MHD_Connection *mhd;
     enum http_path path;
-    enum http_status status; /* what to answer, unless it goes well */
+    enum http_status status; /* the answer, unless it succeeds */
     bool has_client, is_settled, is_suspended, is_abandoned, is_behind;
-    bool has_waited; /* before it is refused */
+    bool has_waited; /* before it is rejected */
     enum request_format format;
     struct buf body;
     struct buf out;
@@ -72,14 +73,14 @@ struct request {
     int64_t forgive_ns;
 };
 
-/* libmicrohttpd has something to do that its epoll does not show. */
+/* libmicrohttpd has work that its epoll does not show. */
 void http_wake(struct http *h);
 
 /* --- connections (http.c) */
 
-/* The other side has a time to do its part, the longer the more bytes. */
+/* Starts a deadline for the other side, longer for more bytes. */
 void conn_expect(struct conn *c, size_t bytes);
-/* It waits for us. */
+/* The other side waits for us: no deadline. */
 void conn_wait(struct conn *c);
 void conn_trust(struct conn *c, bool on);
 
@@ -91,13 +92,13 @@ enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection,
                                size_t *size, void **ret_request);
 void request_completed(void *cls, struct MHD_Connection *connection,
                        void **request, enum MHD_RequestTerminationCode how);
-/* Its connection does nothing until it is resumed, which can be done to any. */
+/* Suspends its connection until it is resumed, which can be repeated. */
 void request_suspend(struct request *r);
 void request_resume(struct request *r);
 void request_free(OWN struct request *r);
-/* The method that its path has. */
+/* Returns the method that its path requires. */
 const char *request_method(const struct request *r);
-/* Nobody will answer it any more. */
+/* The request will not be answered any more. */
 void request_abandon(struct request *r);
 
 /* --- answers (http_answer.c) */
@@ -106,7 +107,7 @@ void request_abandon(struct request *r);
 enum MHD_Result answer_status(struct request *r, enum http_status status);
 enum MHD_Result answer_text(struct request *r, const char *type,
                             const struct buf *text);
-/* What there is and what will come. */
+/* Queues the lines so far, and all that follow. */
 enum MHD_Result answer_lines(struct request *r);
 extern const struct client_ops http_client_ops;
 

@@ -80,7 +80,7 @@ http_request_count_length(void *arg, enum MHD_ValueKind kind, const char *name,
     return MHD_YES;
 }
 
-/* Whoever passed it on may have taken the other length. */
+/* A proxy in front may have used the other length. */
 static bool
 http_request_has_two_lengths(const struct request *r)
 {

@@ -23,7 +23,7 @@ enum {
     LINE_BYTES_MAX = 8388608,
     CLIENTS_MAX = 1024,
     BACKLOG = 1024,
-    ACCEPTS_AHEAD = 16, /* before all else is looked at */
+    ACCEPTS_AHEAD = 16, /* before other sources are served */
     READS_AHEAD = 16,   /* of one client, the same */
     STUCK_S = 30,   /* a client that is behind and reads nothing is closed */
     PAUSE_MS = 100, /* when there is no descriptor for another client */
@@ -41,7 +41,7 @@ struct connection {
     struct client client;
     struct source source;
     struct timer stuck;
-    struct timer again; /* there is room for lines that wait */
+    struct timer again; /* there is space for waiting lines */
     struct frame in;
     struct outbox out;
     bool is_at_end;  /* of its input */
@@ -118,7 +118,7 @@ connection_again(struct client *client)
     reactor_set_timer(&client->sv->reactor, &c->again, time_mono_ns());
 }
 
-/* Nothing more will be asked, and all was answered and taken. */
+/* Everything was answered and sent, and nothing more will be requested. */
 static void
 connection_settled(struct client *client)
 {
@@ -305,7 +305,7 @@ listen_on_pause(struct timer *t)
     reactor_change(&l->sv->reactor, &l->source, EPOLLIN);
 }
 
-/* Who waits to be taken would wake us again and again. */
+/* A waiting connection would wake us again and again. */
 static void
 listen_pause(struct listener *l, int errnum)
 {
@@ -377,7 +377,7 @@ listen_is_served(const struct sockaddr_un *at)
     return is;
 }
 
-/* Only a socket that nobody serves makes room. */
+/* Only a socket without a listener may be replaced. */
 static int
 listen_check_free(const struct sockaddr_un *at, char *why, size_t size)
 {

@@ -1,4 +1,4 @@
-/* The Unix socket: who may connect, and lines of JSON on it. */
+/* The Unix socket: access control, and lines of JSON. */
 #ifndef SUPERVISOR_LISTEN_H
 #define SUPERVISOR_LISTEN_H
 
@@ -10,13 +10,14 @@
 struct listener;
 struct supervisor;
 
-/* For `path`, whose folder is made (0700) if it is not there. -EADDRINUSE:
- * somebody listens there. `why` has the text of an error. */
+/* Creates a listener for `path`, whose folder is created (0700) if it is
+ * missing. -EADDRINUSE: another process listens there. `why` contains the text
+ * of an error. */
 int listener_new(struct supervisor *sv, const char *path, char *why,
                  size_t size, OWN struct listener **ret);
-/* Binds it (0600). A socket that nobody listens on any more is replaced. */
+/* Binds the socket (0600). A socket without a listener is replaced. */
 int listener_begin(struct listener *l, char *why, size_t size);
-/* Takes no more connections, and removes the socket. NULL is fine. */
+/* Stops accepting connections, and removes the socket. Accepts NULL. */
 void listener_free(OWN struct listener *l);
 
 #endif

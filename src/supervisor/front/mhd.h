@@ -1,5 +1,5 @@
-/* libmicrohttpd, loaded when HTTP is asked for: without it everything else
- * works, and starts faster. */
+/* libmicrohttpd, loaded only if HTTP is enabled: everything else works without
+ * it, and starts faster. */
 #ifndef SUPERVISOR_MHD_H
 #define SUPERVISOR_MHD_H
 
@@ -29,7 +29,7 @@ struct mhd {
 #undef X
 };
 
-/* -ENOENT: it is not installed; -ENOSYS: it is another version. */
+/* -ENOENT: it is not installed. -ENOSYS: it is another version. */
 int mhd_load(struct mhd *m);
 
 #endif

@@ -1,9 +1,9 @@
-/* Control groups: where this host offers them, and one group for each jail.
+/* Control groups: the hierarchies of this host, and one group for each jail.
  *
- * Each controller is in the unified hierarchy (v2) or in one of its own (v1).
- * A jail has one group in every hierarchy in use, with the same name. Its
- * directories are locked (flock) by the supervisor that made them: a group
- * whose lock is free belonged to a supervisor that died, and is swept. */
+ * Each controller is in the unified hierarchy (v2) or in one of its own (v1). A
+ * jail has one group in every hierarchy in use, with the same name. The
+ * supervisor locks the directories that it creates (flock): a group with a free
+ * lock belonged to a supervisor that died, and is removed. */
 #ifndef SUPERVISOR_CGROUP_H
 #define SUPERVISOR_CGROUP_H
 
@@ -18,16 +18,16 @@ enum { HIERARCHIES_MAX = N_CTLS + 1, GROUP_NAME_BYTES = 32 };
 
 struct hierarchy {
     int version;
-    int parent_hfd; /* jails' groups are made in it */
+    int parent_hfd; /* parent of the jails' groups */
 };
 
 struct cgroup_host {
     struct hierarchy hier[HIERARCHIES_MAX];
     int n;
     int of[N_CTLS];     /* the controller's hierarchy; -1: none */
-    int unified;        /* v2, perhaps without controllers; -1: none */
+    int unified;        /* v2, possibly without controllers; -1: none */
     bool starts_inside; /* clone3 into a group works */
-    int aside_hfd;      /* the group we stepped into; -1: none */
+    int aside_hfd;      /* the group that we moved to; -1: none */
     char aside[GROUP_NAME_BYTES];
 };
 
@@ -35,23 +35,23 @@ struct cgroup {
     const struct cgroup_host *host;
     char name[GROUP_NAME_BYTES];
     int dir_hfd[HIERARCHIES_MAX];
-    uint64_t memory_wall; /* what the kernel's memory limit is set to */
+    uint64_t memory_wall; /* the kernel's memory limit */
 };
 
-/* All from the kernel; what is not counted here is 0 and not `has`. */
+/* Counters of the kernel; a missing counter is 0 without its `has`. */
 struct cgroup_counters {
     bool has[N_CTLS];
     uint64_t oom_kills, memory_peak;
     uint64_t periods, throttled;
     uint64_t refused; /* forks */
-    uint64_t cpu_us;  /* 0 where only the unified hierarchy would know */
+    uint64_t cpu_us;  /* 0 if only the unified hierarchy would know */
 };
 
-/* Finds and tries what is there, and sweeps what the dead left behind. No
+/* Finds and tries the hierarchies, and removes groups of dead supervisors. No
  * hierarchy at all is a result, not an error. */
 void cgroup_host_init(struct cgroup_host *h, const struct options *o);
 void cgroup_host_fini(struct cgroup_host *h);
-/* Removes groups of the dead. Waits for it. */
+/* Removes groups of dead supervisors, and waits for it. */
 void cgroup_host_sweep(const struct cgroup_host *h);
 enum backend cgroup_host_backend(const struct cgroup_host *h);
 
@@ -60,24 +60,25 @@ struct cgroup_limits {
     uint32_t cpu_percent, processes;
 };
 
-/* Makes the group, without limits. */
+/* Creates the group, without limits. */
 int cgroup_init(struct cgroup *g, const struct cgroup_host *h);
 int cgroup_limit(struct cgroup *g, const struct cgroup_limits *l);
-/* Kills what is inside and removes the group. Waits for it. */
+/* Kills all processes of the group, removes it, and waits for it. */
 void cgroup_fini(struct cgroup *g);
-/* The same without waiting: -EBUSY if something is left; to be tried again. */
+/* Like cgroup_fini, without waiting. -EBUSY: something is left; try again. */
 int cgroup_try_fini(struct cgroup *g);
-/* The directory for clone3, or -1: then the child is moved. */
+/* Returns the directory for clone3, or -1: then the child must be moved. */
 int cgroup_start_hfd(const struct cgroup *g);
-/* Moves a process that waits into the hierarchies it was not started in. */
+/* Moves a waiting process into the hierarchies that it was not started in. */
 int cgroup_move(const struct cgroup *g, pid_t pid);
 void cgroup_count(const struct cgroup *g, struct cgroup_counters *ret);
-/* Memory that cannot be given back, files of the workspace included. */
+/* Returns the memory that cannot be reclaimed, including files of the
+ * workspace. */
 int cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes);
-/* Has the kernel killed any of its processes for memory? */
+/* True if the kernel has killed any of its processes for memory. */
 bool cgroup_had_oom(const struct cgroup *g);
-/* Has the kernel get below `bytes` by taking back what it can, or by killing
- * (v2). -EBUSY: it could do neither. */
+/* Makes the kernel reduce the group to `bytes`, by reclaiming or (v2) by
+ * killing. -EBUSY: it could do neither. */
 int cgroup_squeeze(const struct cgroup *g, uint64_t bytes);
 
 #endif

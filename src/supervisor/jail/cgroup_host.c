@@ -1,4 +1,4 @@
-/* What this host offers, found by trying. */
+/* Finds the cgroup hierarchies of this host by trying. */
 #include "supervisor/common/file.h"
 #include "supervisor/jail/cgroup_impl.h"
 #include "supervisor/jail/cgroup_text.h"

@@ -1,4 +1,5 @@
-/* The texts by which the kernel describes cgroups. Nothing here opens files. */
+/* Parsers for the kernel's descriptions of cgroups. Nothing here opens files.
+ */
 #ifndef SUPERVISOR_CGROUP_TEXT_H
 #define SUPERVISOR_CGROUP_TEXT_H
 
@@ -10,19 +11,19 @@ enum { CGROUP_PATH_BYTES = 512 };
 
 struct cgroup_mount {
     int version;                   /* 1 or 2 */
-    char root[CGROUP_PATH_BYTES];  /* which group is seen at `point` */
+    char root[CGROUP_PATH_BYTES];  /* the group that is visible at `point` */
     char point[CGROUP_PATH_BYTES]; /* unescaped */
 };
 
-/* Does `word` stand in a list of words, divided by any of `dividers`? */
+/* True if `word` is in a list of words, separated by any of `dividers`. */
 bool text_has_word(const char *list, const char *dividers, const char *word);
-/* The number behind `key` on a line of its own: "oom_kill 3". */
+/* Finds the number after `key` on a line of its own: "oom_kill 3". */
 bool text_counter(const char *text, const char *key, uint64_t *ret);
-/* The mount of a hierarchy in mountinfo: v1 with this controller, or v2 if it
- * is NULL. Where several are, the first one counts. */
+/* Finds the mount of a hierarchy in mountinfo: v1 with this controller, or v2
+ * if it is NULL. The first one counts. */
 bool text_find_mount(const char *mountinfo, const char *controller,
                      struct cgroup_mount *ret);
-/* Our own group in /proc/self/cgroup, for the same hierarchy. */
+/* Finds our own group in /proc/self/cgroup, for the same hierarchy. */
 bool text_own_group(const char *text, const char *controller, char *ret,
                     size_t size);
 

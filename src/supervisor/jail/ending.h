@@ -1,4 +1,4 @@
-/* How a jail ended, from what the kernel counted. */
+/* The end of a jail, according to the kernel's counters. */
 #ifndef SUPERVISOR_ENDING_H
 #define SUPERVISOR_ENDING_H
 
@@ -12,17 +12,17 @@ struct ending {
     int status;       /* of the command, as of waitpid */
     bool over_memory; /* the watchdog killed it for its memory */
     bool by_us;       /* worker_kill was called */
-    int start_error;  /* an errno: it was never started, for this reason */
-    char where[64];   /* at which step */
+    int start_error;  /* an errno: it was never started */
+    char where[64];   /* the failed step */
     uint64_t disk_used;
     struct cgroup_counters counters;
     struct rusage usage;
 };
 
-/* oom, exited, crashed (by a signal that a fault raises), cpu, killed; failed
- * if it was never started. */
+/* Returns oom, exited, crashed (a signal that a fault raises), cpu, killed, or
+ * failed if it was never started. */
 const char *ending_cause(const struct ending *e);
-/* The status for a shell: 128+n for signal n. */
+/* Returns the status for a shell: 128+n for signal n. */
 int ending_exit_status(const struct ending *e);
 void ending_print(const struct ending *e, const uint32_t *limit, FILE *to);
 

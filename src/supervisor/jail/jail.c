@@ -64,7 +64,7 @@ jail_map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
     return jail_write_map(pid, "gid_map", lines);
 }
 
-/* Who is not root can only give it himself. */
+/* Without root, we can only map our own user. */
 static int
 jail_map_self(pid_t pid, int inside)
 {

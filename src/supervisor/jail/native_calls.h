@@ -1,4 +1,4 @@
-/* The system calls of programs of the host in a jail: one row each of
+/* The system calls of native programs in a jail: one row for each in
  * native_calls.def. */
 #ifndef SUPERVISOR_NATIVE_CALLS_H
 #define SUPERVISOR_NATIVE_CALLS_H
@@ -6,7 +6,7 @@
 #include "seal/seccomp.h"
 
 extern const struct seccomp_policy native_calls;
-/* Where nothing else counts memory without a process: none of it. */
+/* Forbids memory outside of processes, if nothing else counts it. */
 extern const struct seccomp_policy native_no_hidden_memory;
 
 #endif

@@ -16,18 +16,19 @@ extern const char *const backend_names[];
 struct options {
     uint32_t limit[N_LIMITS];
     bool unenforced_ok[N_LIMITS];
-    enum backend best;  /* none better is used */
+    enum backend best;  /* the best one to use */
     const char *cgroup; /* absolute, in each hierarchy; NULL: our own group */
-    const char *read[READ_PATHS_MAX + 1]; /* host paths the command sees */
-    char **command; /* ends with NULL; empty if there is none */
+    /* host paths that the command may read */
+    const char *read[READ_PATHS_MAX + 1];
+    char **command; /* NULL-terminated; may be empty */
     bool help;
 };
 
-/* argv[0] is the name of the sub-command. -EINVAL: `why` names the option,
- * the value and what is allowed. */
+/* argv[0] is the name of the sub-command. -EINVAL: `why` names the option, the
+ * value and the allowed values. */
 int options_parse(struct options *o, int argc, char **argv, char *why,
                   size_t size);
-/* The lines for --help. */
+/* Prints the lines for --help. */
 void options_print(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What enforces each limit on this host. */
+/* Determines how this host enforces each limit. */
 #include "supervisor/jail/probe.h"
 
 #include "supervisor/config/config.h"

@@ -1,4 +1,4 @@
-/* What enforces each limit on this host. */
+/* Determines how this host enforces each limit. */
 #ifndef SUPERVISOR_PROBE_H
 #define SUPERVISOR_PROBE_H
 
@@ -6,14 +6,14 @@
 
 struct config;
 
-/* What enforces it; NULL: nothing does. */
+/* Returns the mechanism, or NULL if there is none. */
 const char *probe_enforcer(const struct cgroup_host *h, enum limit limit);
-/* The same for sessions. */
+/* Like probe_enforcer, for sessions. */
 const char *probe_session_enforcer(const struct config *c,
                                    const struct cgroup_host *h,
                                    enum limit limit);
-/* `serve --probe` with the other words: builds a jail as a trial and prints the
- * table. The exit status: 0 if every limit is enforced. */
+/* Implements `serve --probe` with the remaining arguments: builds a trial jail
+ * and prints the table. Returns exit status 0 if every limit is enforced. */
 int probe_main(char *const *words);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* The only paths in it that can be written; the first one is the home. */
+/* The only writable paths in it; the first one is the home. */
 extern const char *const root_writable[];
 
-/* Replaces the root of this process' own mount namespace: the host's programs
- * read-only, devices that are harmless, a /proc of its own, and `disk_mb` of
- * files in memory. `read` are more host paths, ended by NULL. 0 or -errno,
- * with the path in *ret_where. */
+/* Replaces the root of this process's own mount namespace: the host's programs
+ * read-only, harmless devices, a /proc of its own, and `disk_mb` of files in
+ * memory. `read` contains more host paths, NULL-terminated. Returns 0 or
+ * -errno, with the path in *ret_where. */
 int root_build(uint32_t disk_mb, const char *const *read,
                const char **ret_where);
 

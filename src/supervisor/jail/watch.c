@@ -1,11 +1,14 @@
-/* Stays with a jail until its end.
+/* Watches a jail until its end.
  *
- * Files in memory are charged to the group as memory is. The kernel's limit is
- * therefore memory and disk together: the most that the host can lose. That
- * what is not in files stays under the memory limit alone is the watchdog's
- * part: it looks the more often the nearer the limit is, and when memory is
- * over it, has the kernel squeeze the group to what it may have. A jail of
- * which one process was killed for memory ends as a whole. */
+ * Problem: files of the workspace are in memory, and the kernel charges them to
+ * the group like memory. Its limit must therefore be memory and disk together,
+ * which is the maximum that the host can lose. But then nothing enforces the
+ * memory limit alone.
+ *
+ * Idea: a watchdog subtracts the files from the group's use. It checks more
+ * often the closer the limit is. When memory exceeds its limit, it makes the
+ * kernel reduce the group to the allowed size. A jail that loses one process
+ * for memory ends as a whole. */
 #include "supervisor/jail/watch.h"
 
 #include "supervisor/common/file.h"
@@ -29,13 +32,13 @@ enum {
     LOOK_MIN_MS = 5,
     LOOK_MAX_MS = 250,
     FILL_MB_PER_MS = 4, /* no program fills memory faster */
-    SLACK_MB = 4,       /* what files may grow between two looks at them */
+    SLACK_MB = 4,       /* growth of files between two checks */
 };
 
 /* --- memory */
 
-/* What a process has for itself and its share of what it has with others, as
- * in "Pss_Anon:   12 kB". */
+/* Returns the private memory of a process and its share of shared memory, as in
+ * "Pss_Anon: 12 kB". */
 static uint64_t
 watch_process_memory(int proc_hfd, const char *pid)
 {
@@ -70,8 +73,9 @@ watch_all_processes_memory(int proc_hfd)
     return sum;
 }
 
-/* Memory that is not in files of the workspace, and what is. Files are looked
- * at last: what was written to them meanwhile must not count as memory. */
+/* Returns the memory outside of files of the workspace, and that in files.
+ * Files are measured last: bytes written to them in between must not count as
+ * memory. */
 static uint64_t
 watch_memory_used(const struct watch *w, uint64_t *ret_files)
 {

@@ -1,4 +1,4 @@
-/* Stays with a jail until its end. */
+/* Watches a jail until its end. */
 #ifndef SUPERVISOR_WATCH_H
 #define SUPERVISOR_WATCH_H
 
@@ -11,18 +11,19 @@ struct watch {
     const struct cgroup *group;
     const uint32_t *limit;
     struct ending *e;
-    int exec_error; /* the command could not be run; an errno */
+    int exec_error; /* errno of an exec that failed */
 };
 
-/* When to look again at what uses so many bytes, and may use `most`. */
+/* Returns the time until the next check, for this use and the maximum `most`.
+ */
 int watch_pause_ms(uint64_t used, uint64_t most);
-/* Looks at its memory. In how many milliseconds to look again. */
+/* Checks its memory. Returns the milliseconds until the next check. */
 int watch_look(struct watch *w);
-/* Reads what its first process says. False: there is nothing more to come. */
+/* Reads a message of its first process. False: no more will come. */
 bool watch_message(struct watch *w);
 
-/* Lets the command run, passes signals on to it, watches its memory. The jail
- * is gone afterwards. 0; or -errno of exec. Signals must be blocked. */
+/* Runs the command, forwards signals to it, and watches its memory. The jail is
+ * gone afterwards. Returns 0, or -errno of exec. Signals must be blocked. */
 int watch_run(struct jail *j, const struct cgroup *group, const uint32_t *limit,
               struct ending *ret);
 

@@ -23,7 +23,7 @@
 
 enum { GO_HFD = 4, FAIL_HFD, PARENT_HFD };
 
-/* What it shares with the spawner until its exec. */
+/* Shared with the spawner until its exec. */
 struct child {
     char *const *argv, *const *envp;
     int rpc_hfd, words_hfd, state_hfd; /* its ends */

@@ -32,17 +32,18 @@ enum {
     EVENTS_MAX = 256, /* of one turn */
     RETRY_MIN_MS = 100,
     RETRY_MAX_MS = 10000,
-    REFILL_MS = 10, /* who was taken goes first, as long as others are ready */
-    LEFTOVER_MS = 20, /* between two looks at stale groups and strays */
+    REFILL_MS = 10,   /* delay, so that a new session runs first, if others are
+                       * ready */
+    LEFTOVER_MS = 20, /* between two checks of stale groups and strays */
     CLOSE_MS = 10000,
-    /* What a worker takes beyond the memory and files of its guests: caches of
-     * the allocators, requests and answers, page tables ... */
+    /* Use of a worker beyond the memory and files of its guests: caches of the
+     * allocators, requests and answers, page tables ... */
     OVERHEAD_MB = 64,
     /* ... and memory that the engine keeps for the next process of each slot.
      */
     KEPT_MB = 4,
-    /* What its compiler takes: one process of 1 GiB at most, eight modules of
-     * 16 MiB that wait, and 256 MiB of code. */
+    /* Use of its compiler: one process of at most 1 GiB, eight waiting modules
+     * of 16 MiB, and 256 MiB of code. */
     COMPILER_MB = 1024 + 128 + 256,
     COMPILERS = 2, /* processes */
 };
@@ -121,9 +122,14 @@ pool_find_stray(const struct list *pools)
     return found;
 }
 
-/* A spawner that dies may have started a process and not reported it. Such a
- * stray is our child nevertheless. While any pool waits for an answer of its
- * spawner, strays cannot be told from processes of that answer. */
+/* Kills children that the spawner started but did not report.
+ *
+ * Problem: if the spawner crashes after clone() but before it reports the pid,
+ * the child is ours (CLONE_PARENT) but unknown. It would stay for ever.
+ *
+ * Idea: every unknown child of ours is such a stray. However, between an order
+ * and its answer a child is unknown too, although it is about to be reported.
+ * Strays are therefore killed only when no pool waits for an answer. */
 static void
 pool_reap_strays(struct pool *p)
 {
@@ -415,7 +421,8 @@ pool_drop(struct worker_process *m)
     process_free(m);
 }
 
-/* What it is at comes to its end first, so that nothing is left of it. */
+/* Lets the spawner finish its current request before shutting it down, so that
+ * no half-created worker or cgroup is leaked. */
 static void
 pool_close_spawner(struct pool *p)
 {
@@ -486,9 +493,10 @@ pool_set_rlimit(pid_t pid, __rlimit_resource_t what, uint64_t value)
     return prlimit(pid, what, &limit, NULL) < 0 ? -errno : 0;
 }
 
-/* The wall around it: what its guests may use, and what it uses and may use
- * itself. The kernel's; or else ours, as its limits count what is mapped:
- * stacks that were never used, and memory that guests gave back. */
+/* Sets the memory limit of a worker: the limits of its guests, plus its own
+ * use. The kernel enforces it if there is a memory controller. Otherwise the
+ * pool does, because rlimits count mapped memory: stacks that were never used,
+ * and memory that guests gave back. */
 static int
 pool_set_limits(struct worker_process *m, const uint32_t *limit)
 {

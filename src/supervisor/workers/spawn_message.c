@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Room for descriptors beside a message. */
+/* Space for descriptors beside a message. */
 union passed {
     struct cmsghdr head;
     char bytes[CMSG_SPACE(sizeof(int[N_SPAWN_HFDS]))];

@@ -1,9 +1,10 @@
-/* The spawner starts processes in groups and namespaces of their own, on the
- * supervisor's order.
+/* The spawner starts processes in groups and namespaces of their own, on order
+ * of the supervisor.
  *
- * The spawner is a process of its own: starts take milliseconds and would hold
- * up the event loop, and children begin as copies of a small process that knows
- * no secrets. They are the supervisor's children, not the spawner's. */
+ * It is a separate process for two reasons. Starting a process takes
+ * milliseconds and would block the event loop. And children begin as copies of
+ * a small process that knows no secrets. They are the supervisor's children,
+ * not the spawner's. */
 #ifndef SUPERVISOR_SPAWNER_H
 #define SUPERVISOR_SPAWNER_H
 
@@ -18,10 +19,10 @@ enum {
     SPAWN_ORDER_BYTES = 96 << 10,
 };
 
-/* An order: this, and argv, envp and read as strings in a row. */
+/* An order, followed by argv, envp and read as consecutive strings. */
 struct spawn_order {
     uint64_t id;
-    uint32_t is_command; /* in a jail as of `limit`; else a worker */
+    uint32_t is_command; /* in a jail as of `limit`; otherwise a worker */
     uint32_t limit[N_LIMITS];
     uint32_t n_argv, n_envp, n_read;
 };
@@ -29,7 +30,7 @@ struct spawn_order {
 /* Descriptors that come with the answer. */
 enum spawn_hfd {
     SPAWN_PID,
-    SPAWN_WORDS,   /* what it writes to standard error */
+    SPAWN_WORDS,   /* its standard error */
     SPAWN_RPC,     /* of a worker */
     SPAWN_STATE,   /* of a worker */
     SPAWN_MESSAGE, /* these four as in struct jail, of a command */
@@ -40,7 +41,8 @@ enum spawn_hfd {
     N_SPAWN_HFDS = SPAWN_GROUP + HIERARCHIES_MAX
 };
 
-/* With an error, what there is already comes with it, to be taken down. */
+/* With an error, the answer contains the parts that exist already, which must
+ * be removed. */
 struct spawn_answer {
     uint64_t id;
     int32_t error; /* -errno; 0: started */
@@ -53,17 +55,19 @@ struct spawn_answer {
 
 /* --- spawn_message.c. Over a socket of packets. 0 or -errno. */
 
-/* Lists end with NULL; NULL is an empty one. -E2BIG. Does not wait: -EAGAIN. */
+/* Lists are NULL-terminated; NULL is an empty one. -E2BIG. Does not wait:
+ * -EAGAIN. */
 int spawn_send_order(int hfd, struct spawn_order *o, char *const *argv,
                      char *const *envp, const char *const *read);
-/* -EPIPE: the other side is gone. The descriptors stay the sender's. */
+/* -EPIPE: the other side is gone. The descriptors stay with the sender. */
 int spawn_send_answer(int hfd, const struct spawn_answer *a);
-/* Does not wait: -EAGAIN. -EPIPE: the other side is gone, or not a spawner. */
+/* Does not wait: -EAGAIN. -EPIPE: the other side is gone, or is not a spawner.
+ */
 int spawn_take_answer(int hfd, struct spawn_answer *ret);
-/* Closes what came with an answer that is nobody's. */
+/* Closes the descriptors of an answer that nobody waits for. */
 void spawn_drop_answer(struct spawn_answer *a);
 
-/* An order as the spawner has it: lists that end with NULL. */
+/* An order as the spawner sees it: NULL-terminated lists. */
 struct spawn_request {
     struct spawn_order o;
     char *argv[SPAWN_ARGS_MAX], *envp[SPAWN_ARGS_MAX];
@@ -74,7 +78,7 @@ struct spawn_request {
 /* Waits. */
 int spawn_take_order(int hfd, struct spawn_request *b);
 
-/* --- the first message: what the host offers */
+/* --- the first message: the properties of the host */
 int spawn_send_host(int hfd, const struct cgroup_host *h);
 int spawn_take_host(int hfd, struct cgroup_host *ret);
 
@@ -82,10 +86,11 @@ int spawn_take_host(int hfd, struct cgroup_host *ret);
 
 /* The spawner's main(), on the socket that is descriptor 0. */
 int spawner_main(void);
-/* Starts it: /proc/self/exe with the argument "spawner". 0 or -errno. */
+/* Starts the spawner: /proc/self/exe with the argument "spawner". Returns 0 or
+ * -errno. */
 int spawner_start(const struct cgroup_host *h, pid_t *ret_pid, int *ret_hfd);
 
-/* --- child.c: a worker; the answer has what it came to. */
+/* --- child.c: starts a worker; the answer contains the result */
 void child_start_worker(const struct cgroup_host *h, struct spawn_request *b,
                         struct spawn_answer *ret);
 

@@ -142,7 +142,7 @@ process_print_why(const struct worker_process *m, char *why, size_t size)
                    n ? ": " : "", words);
 }
 
-/* What the kernel knows of it, which is dead or was never alive. */
+/* Determines how a process ended, or why it never started, from the kernel. */
 static void
 process_establish(struct worker_process *m)
 {
@@ -160,7 +160,7 @@ process_establish(struct worker_process *m)
     cgroup_count(&m->group, &e->counters);
 }
 
-/* The pool's own are freed, others told of. */
+/* Frees processes of the pool, and reports the end of others. */
 static void
 process_end(struct worker_process *m)
 {
@@ -189,7 +189,7 @@ process_end(struct worker_process *m)
         pool_note_failure(p, why);
 }
 
-/* What the first process of a command's jail says. */
+/* Reads messages of the first process of a command's jail. */
 static void
 process_hear(struct worker_process *m)
 {

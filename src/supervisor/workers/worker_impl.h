@@ -1,4 +1,5 @@
-/* What the files of the pool share: pool.c, worker.c. */
+/* The structures and functions that the files of the pool share: pool.c,
+ * worker.c. */
 #ifndef SUPERVISOR_WORKER_IMPL_H
 #define SUPERVISOR_WORKER_IMPL_H
 
@@ -13,7 +14,7 @@ enum {
     LINE_BYTES = 128,
 };
 
-/* What epoll gives back. */
+/* The user data of epoll. */
 struct handle {
     void (*ready)(struct handle *h);
 };
@@ -21,12 +22,12 @@ struct handle {
 enum process_state {
     PROCESS_ORDERED,
     PROCESS_STARTING, /* its runtime starts */
-    PROCESS_READY,    /* can be taken */
-    PROCESS_TAKEN,    /* somebody has it */
-    PROCESS_KILLED,   /* the pool's to take down */
+    PROCESS_READY,    /* ready for a session */
+    PROCESS_TAKEN,    /* used by a session */
+    PROCESS_KILLED,   /* to be removed by the pool */
 };
 
-/* A worker, with what is the pool's of it. */
+/* A worker, with the pool's own data. */
 struct worker_process {
     struct worker worker; /* first */
     struct pool *pool;
@@ -36,19 +37,19 @@ struct worker_process {
     uint64_t id;
     struct cgroup group;
     uint32_t limit[N_LIMITS];
-    int64_t at_ns;        /* when it is to be looked at; 0: never */
-    uint64_t memory_wall; /* where only we look at its memory; else 0 */
+    int64_t at_ns;        /* time of the next check; 0: never */
+    uint64_t memory_wall; /* limit if only we check its memory, otherwise 0 */
 
     struct handle on_pid, on_rpc, on_words, on_message;
     int words_hfd;
     struct ring words;
-    char line[LINE_BYTES]; /* what it has sent while it starts */
+    char line[LINE_BYTES]; /* its output while it starts */
     size_t line_len;
 
     struct jail jail; /* of a command */
     struct watch watch;
     struct ending ending;
-    bool was_told; /* all that its jail's first process has to say */
+    bool was_told; /* all messages of its jail's first process were read */
 };
 
 /* A group that could not be removed yet. */
@@ -68,31 +69,31 @@ struct pool {
     struct list processes, stale;
     uint32_t n_ready, n_starting; /* workers */
     uint64_t next_id;
-    int64_t retry_ns;  /* no starts before; 0: they may be */
-    int64_t refill_ns; /* the same, as long as a worker is ready */
+    int64_t retry_ns;  /* no starts before this time; 0: no pause */
+    int64_t refill_ns; /* no starts before this time while a worker is ready */
     uint32_t failures; /* in a row */
     bool had_success, is_wanted;
-    bool has_strays; /* perhaps: a spawner of ours died since we looked */
+    bool has_strays; /* possibly: a spawner of ours died since the last check */
 };
 
 /* --- pool.c */
 int pool_watch(struct pool *p, int hfd, struct handle *h);
 void pool_unwatch(struct pool *p, int hfd);
-/* A worker that nobody had was lost. */
+/* A worker without a session was lost. */
 void pool_note_failure(struct pool *p, const char *why);
 
 /* --- worker.c */
 OWN struct worker_process *process_new(struct pool *p, bool is_command,
                                        size_t ring_bytes);
-/* With descriptors closed and the group removed, or left to the pool. */
+/* Closes descriptors, and removes the group or leaves it to the pool. */
 void process_free(OWN struct worker_process *m);
 /* Moves pid, descriptors and group from the answer into m, which owns them. */
 void process_take_over(struct worker_process *m, const struct spawn_answer *a);
-/* The spawner has started it, or failed. */
+/* Handles the answer of the spawner: it started the process, or failed. */
 void process_arrive(struct worker_process *m, const struct spawn_answer *a);
 /* Kills a process that no session has; the pool reaps it. */
 void process_kill(struct worker_process *m);
-/* Memory of a worker's own, in bytes, that is in use. */
+/* Returns the used memory of the worker itself, in bytes. */
 uint64_t process_memory(const struct worker_process *m);
 /* Checks its deadline or its memory. */
 void process_check(struct worker_process *m, int64_t now);
