@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Makes room for one element after the first `n` of the vector v. Returns
+/* Makes space for one element after the first `n` of the vector v. Returns
  * false, and v is unchanged, if there is no memory.
  *
  * The capacity needs no field: it is at least the lowest power of two above
