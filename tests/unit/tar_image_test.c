@@ -282,8 +282,8 @@ TEST(image_refuses_hostile_entries)
     check_entry_refused("a/..", '5', "", "..");
     check_entry_refused("ok/below", '0', "", "Not a directory");
     check_entry_refused("sym/below", '0', "", "Not a directory");
-    check_entry_refused("link", '1', "missing", "no file");
-    check_entry_refused("link", '1', "full", "no file");
+    check_entry_refused("link", '1', "missing", "not a file");
+    check_entry_refused("link", '1', "full", "not a file");
     check_entry_refused("link", '1', "../ok", "..");
     check_entry_refused("null", '3', "", "device");
     check_entry_refused("disk", '4', "", "device");
