@@ -22,7 +22,7 @@ struct shell_image {
     uint8_t *memory; /* of an instance that has not run, from live_from */
     uint64_t size, live_from, dead_from, dead_to; /* as in struct machine */
     _Atomic uint32_t n_live;                      /* shells with a machine */
-    _Atomic uint32_t n_runs; /* files with pages of shells (shell_pages.c) */
+    _Atomic uint32_t n_files; /* with pages of shells (shell_pages_file.c) */
     /* minimum of memory (minimum.c); 0: not known */
     _Atomic uint64_t least_bytes;
     /* of the program, computed when first needed */

@@ -257,7 +257,7 @@ shell_thaw(struct shell *sh)
         resident_freeze(sh->res);
         return r;
     }
-    shell_pages_lay(sh->pages, si, m);
+    shell_pages_restore(sh->pages, si, m);
     count_machine(sh);
     return 0;
 }

@@ -33,18 +33,25 @@ int shell_pages_take(const struct shell_pages *last,
 /* Returns the bytes of the pages that p has and `other` does not. */
 uint64_t shell_pages_lost(const struct shell_pages *p,
                           const struct shell_pages *other);
-/* Updates the recorded pages `base` of a shell to `now`. Small changes of a
- * page go into the patch, of at most `max` bytes. fn is called for the other
- * changed pages, in order (bytes NULL: the page equals the image again). These
- * include pages of the patch that `now` and `settled` (or NULL) share.
+/* A change of the recorded pages of a shell. */
+struct shell_pages_change {
+    const struct shell_pages *base;    /* the recorded pages */
+    const struct shell_pages *settled; /* or NULL, see below */
+    const struct shell_pages *now;
+    size_t patch_max; /* bytes of the patch */
+    /* Records a page (bytes NULL: it equals the image again); not 0 ends the
+     * update. */
+    int (*put)(void *arg, uint32_t index, const uint8_t *bytes);
+    void *arg;
+};
+
+/* Updates the recorded pages. Small changes of a page go into the patch; `put`
+ * is called for the other changed pages, in order. These include pages of the
+ * patch that `now` and `settled` share.
  *
- * *ret is the new base. Returns the result of fn if it is not 0. -ENOMEM. */
-int
-shell_pages_update(const struct shell_pages *base,
-                   const struct shell_pages *settled,
-                   const struct shell_pages *now, size_t max,
-                   int (*fn)(void *arg, uint32_t index, const uint8_t *bytes),
-                   void *arg, struct buf *patch, OWN struct shell_pages **ret);
+ * *ret is the new base. Returns the result of `put` if it is not 0. -ENOMEM. */
+int shell_pages_update(const struct shell_pages_change *c, struct buf *patch,
+                       OWN struct shell_pages **ret);
 /* Applies a patch to the base. -EINVAL: not a patch. -ENOMEM. */
 int shell_pages_patch(const struct shell_pages *base, const void *patch,
                       size_t len, OWN struct shell_pages **ret);
@@ -57,7 +64,7 @@ int shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
 /* Copies the pages into the memory of a new instance. If a list is used
  * repeatedly, its longest part of consecutive pages is mapped from a file of
  * the host instead, copy-on-write. */
-void shell_pages_lay(struct shell_pages *p, struct shell_image *image,
-                     struct machine *m);
+void shell_pages_restore(struct shell_pages *p, struct shell_image *image,
+                         struct machine *m);
 
 #endif

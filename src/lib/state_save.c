@@ -349,9 +349,15 @@ send_pages(const struct snapshot *last, struct snapshot *now,
         return 0;
     }
     bool is_full = last && last->patch_bytes == RECORD_PATCH_MAX;
-    int r = shell_pages_update(last ? last->base : NULL, is_full ? was : NULL,
-                               now->shell.pages, RECORD_PATCH_MAX, send_page,
-                               &s, &patch, &base);
+    const struct shell_pages_change change = {
+        .base = last ? last->base : NULL,
+        .settled = is_full ? was : NULL,
+        .now = now->shell.pages,
+        .patch_max = RECORD_PATCH_MAX,
+        .put = send_page,
+        .arg = &s,
+    };
+    int r = shell_pages_update(&change, &patch, &base);
     pad(&patch, last && !is_full ? last->patch_bytes : 0);
     if (r == 0 && (patch.len || (last && last->patch_bytes)))
         r = state_send_fact(to, FACT_patch, patch.len ? patch.p : NULL,
