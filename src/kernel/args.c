@@ -139,7 +139,7 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
 {
     struct task *t = th->owner;
     const struct args *a = &t->args;
-    uint8_t *block = guest_ptr(t, at, size);
+    uint8_t *block = guest_out(t, at, size);
     gaddr s = at + (gaddr)(4 * words_of(a));
     const char *from = a->strings;
     const struct cred *c = &t->cred;

@@ -82,6 +82,19 @@ file_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     return n;
 }
 
+int
+file_append_pos(struct file *f, uint64_t *pos)
+{
+    struct attr a;
+
+    if (!(f->flags & O_APPEND))
+        return 0;
+    int r = file_getattr(f, &a);
+    if (r == 0)
+        *pos = a.size;
+    return r;
+}
+
 int64_t
 file_write(struct file *f, struct task *t, const void *buf, size_t len,
            uint64_t *pos)

@@ -102,6 +102,9 @@ int64_t file_read(struct file *f, struct task *t, void *buf, size_t len,
                   uint64_t *pos);
 int64_t file_write(struct file *f, struct task *t, const void *buf, size_t len,
                    uint64_t *pos);
+/* Sets *pos, the position of the next write, to the end of a file that was
+ * opened with O_APPEND. Its write operation uses *pos as it is. 0, -errno. */
+int file_append_pos(struct file *f, uint64_t *pos);
 bool file_is_readable(const struct file *f);
 bool file_is_writable(const struct file *f);
 short file_poll(struct file *f, struct poll_table *pt);

@@ -40,7 +40,7 @@ static int
 ask(struct task *t, gaddr in, uint32_t len)
 {
     struct kernel *k = t->kernel;
-    const void *input = guest_ptr(t, in, len);
+    const void *input = guest_in(t, in, len);
     struct hostcall *c;
 
     if (!k->host_call)

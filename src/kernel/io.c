@@ -4,6 +4,7 @@
  * keeps its progress in the thread and asks to be made again at once. */
 #include "kernel/io.h"
 
+#include "kernel/iov.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 enum {
@@ -19,93 +19,35 @@ enum {
     GATHER_BYTES_MAX = 64 << 10, /* writes up to here go out as one */
 };
 
-/* The next piece of guest memory to move. */
-struct segment {
-    gaddr addr;
-    uint32_t len;
-};
-
-static int
-get_segment(struct task *t, const struct io *io, uint32_t i,
-            struct segment *ret)
+static bool
+io_is_many(const struct io *io)
 {
-    if (io->is_vector)
-        return copy_from_guest(t, ret, io->iov + 8 * i, sizeof *ret);
-    *ret = (struct segment){io->buf, io->len};
-    return 0;
+    return io->is_vector && io->count > 1;
 }
 
-static uint32_t
-count_of(const struct io *io)
-{
-    return io->is_vector ? io->count : 1;
-}
-
-/* The sum of the lengths; everything must lie in guest memory. */
+/* The memory of a transfer. Returns the number of its bytes, or -errno. */
 static int64_t
-check_segments(struct task *t, const struct io *io)
+io_memory(struct task *t, const struct io *io, enum iov_use use,
+          struct iov *ret)
 {
-    struct segment s;
-    uint64_t total = 0;
-
-    if (count_of(io) > IOV_MAX)
+    if (!io->is_vector)
+        return iov_init_piece(ret, t, use, io->buf, io->len);
+    if (io->count > IOV_MAX)
         return -EINVAL;
-    for (uint32_t i = 0; i < count_of(io); i++) {
-        int r = get_segment(t, io, i, &s);
-        if (r < 0)
-            return r;
-        if (s.len > INT32_MAX)
-            return io->is_vector ? -EINVAL : -EFAULT;
-        if (!guest_ptr(t, s.addr, s.len))
-            return -EFAULT;
-        total += s.len;
-        if (total > INT32_MAX)
-            return -EINVAL;
-    }
-    return (int64_t)total;
-}
-
-/* A place in a transfer: segment i, which begins `start` bytes into it. */
-struct cursor {
-    uint32_t i;
-    uint64_t start;
-};
-
-/* Finds the piece `done` bytes into the transfer, from the cursor on. A read
- * may have written over the iovecs: what is no memory then is the end. */
-static void *
-piece_at(struct task *t, const struct io *io, struct cursor *c, uint64_t done,
-         size_t *ret_len)
-{
-    struct segment s;
-
-    for (; c->i < count_of(io); c->i++) {
-        uint64_t off = done - c->start;
-        (void)get_segment(t, io, c->i, &s);
-        if (off < s.len) {
-            void *p = guest_ptr(t, s.addr + (gaddr)off, s.len - off);
-            *ret_len = p ? (size_t)(s.len - off) : 0;
-            return p;
-        }
-        c->start += s.len;
-    }
-    *ret_len = 0;
-    return NULL;
+    return iov_init_guest(ret, t, use, io->iov, io->count);
 }
 
 /* --- reading */
 
-/* One step: from `done` on, at most IO_STEP_BYTES. */
+/* One step: at most IO_STEP_BYTES. */
 static int64_t
-read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
-          uint64_t *pos)
+read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
 {
-    struct cursor c = {0};
     uint64_t moved = 0;
 
     while (moved < IO_STEP_BYTES) {
         size_t len;
-        void *p = piece_at(t, io, &c, done + moved, &len);
+        void *p = iov_piece(v, &len);
         if (!len)
             break;
         if (len > IO_STEP_BYTES - moved)
@@ -114,6 +56,7 @@ read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
         if (n < 0)
             return moved ? (int64_t)moved : n;
         moved += (uint64_t)n;
+        iov_advance(v, (size_t)n);
         if ((size_t)n < len)
             break;
         if (!f->has_pos && !(file_poll(f, NULL) & POLLIN))
@@ -124,23 +67,16 @@ read_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
 
 /* One message into several pieces. */
 static int64_t
-read_message(struct task *t, struct file *f, const struct io *io, size_t total)
+read_message(struct task *t, struct file *f, struct iov *v, size_t total)
 {
-    size_t max = total < IO_STEP_BYTES ? total : IO_STEP_BYTES, len;
-    struct cursor c = {0};
+    size_t max = total < IO_STEP_BYTES ? total : IO_STEP_BYTES;
     char *buf = malloc(max);
 
     if (!buf)
         return -ENOMEM;
     int64_t n = file_read(f, t, buf, max, NULL);
-    for (int64_t done = 0; done < n; done += (int64_t)len) {
-        void *p = piece_at(t, io, &c, (uint64_t)done, &len);
-        if (!len)
-            break;
-        if ((int64_t)len > n - done)
-            len = (size_t)(n - done);
-        memcpy(p, buf + done, len);
-    }
+    if (n > 0)
+        iov_copy_to(v, buf, (size_t)n);
     free(buf);
     return n;
 }
@@ -168,22 +104,25 @@ io_read(struct task *t, struct file *f, const struct io *io)
 {
     uint64_t *pos = !f->has_pos ? NULL : io->pos ? io->pos : &f->pos;
     uint64_t done = t->thread->call.progress, own_pos;
+    struct iov v;
 
     if (!file_is_readable(f))
         return -EBADF;
     if (!f->ops->read)
         return -EINVAL;
-    int64_t total = check_segments(t, io);
+    int64_t total = io_memory(t, io, IOV_OUT, &v);
     if (total <= 0)
         return total;
+    if (done)
+        iov_skip(&v, (size_t)done);
     if (io->pos) {
         own_pos = *io->pos + done;
         pos = &own_pos;
     }
     t->thread->call.restartable = true;
-    int64_t n = f->is_message && count_of(io) > 1
-                    ? read_message(t, f, io, (size_t)total)
-                    : read_step(t, f, io, done, pos);
+    int64_t n = f->is_message && io_is_many(io)
+                    ? read_message(t, f, &v, (size_t)total)
+                    : read_step(t, f, &v, pos);
     if (n == -EAGAIN && !must_not_wait(t, f))
         return thread_wait_file(t->thread, f);
     if (n < 0)
@@ -196,37 +135,16 @@ io_read(struct task *t, struct file *f, const struct io *io)
 
 /* --- writing */
 
-/* Small writes of several pieces go out as one, so that a pipe sees them
- * whole. NULL: not gathered. */
-static void *
-gather(struct task *t, const struct io *io, size_t total, size_t max)
-{
-    struct cursor c = {0};
-    size_t done = 0;
-
-    if (count_of(io) < 2 || total > max)
-        return NULL;
-    char *buf = malloc(total);
-    while (buf && done < total) {
-        size_t len;
-        const void *p = piece_at(t, io, &c, done, &len);
-        memcpy(buf + done, p, len);
-        done += len;
-    }
-    return buf;
-}
-
 /* Moves pieces until one is cut short. */
 static int64_t
-write_pieces(struct task *t, struct file *f, const struct io *io, uint64_t done,
-             uint64_t max, uint64_t *pos)
+write_pieces(struct task *t, struct file *f, struct iov *v, uint64_t max,
+             uint64_t *pos)
 {
-    struct cursor c = {0};
     uint64_t moved = 0;
 
     while (moved < max) {
         size_t len;
-        const void *p = piece_at(t, io, &c, done + moved, &len);
+        const void *p = iov_piece(v, &len);
         if (!len)
             break;
         if (len > max - moved)
@@ -235,27 +153,43 @@ write_pieces(struct task *t, struct file *f, const struct io *io, uint64_t done,
         if (n < 0)
             return moved ? (int64_t)moved : n;
         moved += (uint64_t)n;
+        iov_advance(v, (size_t)n);
         if ((size_t)n < len)
             break;
     }
     return (int64_t)moved;
 }
 
+/* Small writes of several pieces go out as one, so that a pipe sees them
+ * whole. Returns the `left` bytes, or NULL: not gathered. */
+static char *
+write_gather(const struct file *f, const struct io *io, struct iov *v,
+             uint64_t total, uint64_t left)
+{
+    uint64_t max = f->is_message ? IO_STEP_BYTES : GATHER_BYTES_MAX;
+
+    if (!io_is_many(io) || f->has_pos || total > max)
+        return NULL;
+    char *buf = malloc(left);
+    if (buf)
+        iov_copy_from(v, buf, left);
+    return buf;
+}
+
 static int64_t
-write_step(struct task *t, struct file *f, const struct io *io, uint64_t done,
+write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
            uint64_t total, uint64_t max, uint64_t *pos)
 {
-    size_t most = f->is_message ? IO_STEP_BYTES : GATHER_BYTES_MAX;
+    uint64_t left = total - t->thread->call.progress;
 
-    if (f->is_message && count_of(io) > 1 && total > most)
+    if (f->is_message && io_is_many(io) && total > IO_STEP_BYTES)
         return -EMSGSIZE;
     if (!total)
         return file_write(f, t, "", 0, pos);
-    void *one = f->has_pos ? NULL : gather(t, io, (size_t)total, most);
+    char *one = write_gather(f, io, v, total, left);
     if (!one)
-        return write_pieces(t, f, io, done, max, pos);
-    int64_t n =
-        file_write(f, t, (char *)one + done, (size_t)(total - done), pos);
+        return write_pieces(t, f, v, max, pos);
+    int64_t n = file_write(f, t, one, left, pos);
     free(one);
     return n;
 }
@@ -273,17 +207,6 @@ room(struct task *t, struct file *f, uint64_t pos)
         return -EFBIG;
     }
     return max - pos < IO_STEP_BYTES ? (int64_t)(max - pos) : IO_STEP_BYTES;
-}
-
-static int
-seek_to_end(struct file *f, uint64_t *pos)
-{
-    struct attr a;
-
-    int r = file_getattr(f, &a);
-    if (r == 0)
-        *pos = a.size;
-    return r;
 }
 
 /* After one step that gave n: the answer of the call. */
@@ -317,29 +240,29 @@ io_write(struct task *t, struct file *f, const struct io *io)
 {
     uint64_t done = t->thread->call.progress, own_pos = 0;
     uint64_t *pos = f->has_pos ? &f->pos : NULL;
+    struct iov v;
 
     if (!file_is_writable(f))
         return -EBADF;
     if (!f->ops->write)
         return -EINVAL;
-    int64_t total = check_segments(t, io);
+    int64_t total = io_memory(t, io, IOV_IN, &v);
     if (total < 0 || (total == 0 && !f->is_message))
         return total;
     if (done && done >= (uint64_t)total) /* its iovecs are shorter now */
         return total;
+    if (done)
+        iov_skip(&v, (size_t)done);
     if (io->pos) {
         own_pos = *io->pos + done;
         pos = &own_pos;
     }
-    if (f->has_pos && f->flags & O_APPEND) {
-        int r = seek_to_end(f, pos);
-        if (r < 0)
-            return r;
-    }
+    int r = pos ? file_append_pos(f, pos) : 0;
+    if (r < 0)
+        return r;
     t->thread->call.restartable = true;
-    int64_t max = room(t, f, pos ? *pos : 0);
-    int64_t n = max < 0 ? max
-                        : write_step(t, f, io, done, (uint64_t)total,
-                                     (uint64_t)max, pos);
+    int64_t n = room(t, f, pos ? *pos : 0);
+    if (n >= 0)
+        n = write_step(t, f, io, &v, (uint64_t)total, (uint64_t)n, pos);
     return after_write(t, f, n, done, (uint64_t)total);
 }

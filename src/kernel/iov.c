@@ -1,39 +1,54 @@
-/* Cursors over message memory. */
+/* Cursors over the memory of a transfer. */
 #include "kernel/iov.h"
 
-#include "kernel/task.h"
+#include "kernel/kernel.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-struct guest_iovec {
-    gaddr base;
-    uint32_t len;
-};
+static uint8_t *
+iov_map(struct task *t, enum iov_use use, gaddr at, uint32_t len)
+{
+    if (use == IOV_OUT)
+        return guest_out(t, at, len);
+    return (uint8_t *)(uintptr_t)guest_in(t, at, len); /* nobody writes */
+}
 
 int64_t
-iov_init_guest(struct iov *v, struct task *t, gaddr iovecs, uint32_t count)
+iov_init_guest(struct iov *v, struct task *t, enum iov_use use, gaddr iovecs,
+               uint32_t count)
 {
+    struct guest_iovec *copy = t->kernel->copies->iov;
     uint64_t total = 0;
-    struct guest_iovec g;
 
     if (count > IOV_MAX)
         return -EMSGSIZE;
+    if (copy_from_guest(t, copy, iovecs, count * sizeof *copy) < 0)
+        return -EFAULT;
     for (uint32_t i = 0; i < count; i++) {
-        gaddr at = iovecs + i * (uint32_t)sizeof g;
-        if (copy_from_guest(t, &g, at, sizeof g) < 0)
-            return -EFAULT;
-        if (g.len > INT32_MAX)
+        if (copy[i].len > INT32_MAX)
             return -EINVAL;
-        if (!guest_ptr(t, g.base, g.len))
+        if (guest_check(t, copy[i].base, copy[i].len) < 0)
             return -EFAULT;
-        total += g.len;
+        total += copy[i].len;
         if (total > INT32_MAX)
             return -EINVAL;
     }
-    *v = (struct iov){.task = t, .next = iovecs, .count = count};
+    *v = (struct iov){.task = t, .next = copy, .count = count, .use = use};
     return (int64_t)total;
+}
+
+int64_t
+iov_init_piece(struct iov *v, struct task *t, enum iov_use use, gaddr at,
+               uint32_t len)
+{
+    uint8_t *p = len > INT32_MAX ? NULL : iov_map(t, use, at, len);
+
+    if (!p)
+        return -EFAULT;
+    iov_init_buf(v, p, len);
+    return len;
 }
 
 void
@@ -42,39 +57,36 @@ iov_init_buf(struct iov *v, void *buf, size_t len)
     *v = (struct iov){.p = buf, .len = len};
 }
 
-/* Makes the current piece one with bytes left; false at the end. */
-static bool
-has_piece(struct iov *v)
+void
+iov_next(struct iov *v)
 {
-    struct guest_iovec g;
-
     while (!v->len && v->count) {
-        if (copy_from_guest(v->task, &g, v->next, sizeof g) < 0)
-            return false;
-        v->next += (uint32_t)sizeof g;
+        const struct guest_iovec *g = v->next++;
         v->count--;
-        v->p = guest_ptr(v->task, g.base, g.len);
-        v->len = v->p ? g.len : 0;
+        v->p = iov_map(v->task, v->use, g->base, g->len);
+        v->len = v->p ? g->len : 0;
     }
-    return v->len;
 }
 
 /* Copies out of the pieces (to), into them (from), or only moves on. */
 static void
-move(struct iov *v, uint8_t *to, const uint8_t *from, size_t len)
+iov_move(struct iov *v, uint8_t *to, const uint8_t *from, size_t len)
 {
-    while (len && has_piece(v)) {
-        size_t n = len < v->len ? len : v->len;
+    while (len) {
+        size_t n;
+        void *p = iov_piece(v, &n);
+        if (!n)
+            return;
+        n = len < n ? len : n;
         if (to) {
-            memcpy(to, v->p, n);
+            memcpy(to, p, n);
             to += n;
         }
         if (from) {
-            memcpy(v->p, from, n);
+            memcpy(p, from, n);
             from += n;
         }
-        v->p += n;
-        v->len -= n;
+        iov_advance(v, n);
         len -= n;
     }
 }
@@ -82,17 +94,17 @@ move(struct iov *v, uint8_t *to, const uint8_t *from, size_t len)
 void
 iov_skip(struct iov *v, size_t len)
 {
-    move(v, NULL, NULL, len);
+    iov_move(v, NULL, NULL, len);
 }
 
 void
 iov_copy_from(struct iov *v, void *to, size_t len)
 {
-    move(v, to, NULL, len);
+    iov_move(v, to, NULL, len);
 }
 
 void
 iov_copy_to(struct iov *v, const void *from, size_t len)
 {
-    move(v, NULL, from, len);
+    iov_move(v, NULL, from, len);
 }

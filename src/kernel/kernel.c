@@ -66,9 +66,13 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
 {
     struct kernel *k = calloc(1, sizeof *k);
 
-    if (!k || note_given(k, o, root) < 0) {
-        if (k)
+    if (k)
+        k->copies = malloc(sizeof *k->copies);
+    if (!k || !k->copies || note_given(k, o, root) < 0) {
+        if (k) {
+            free(k->copies);
             free(k->given);
+        }
         free(k);
         root->ops->free(root);
         return -ENOMEM;
@@ -148,6 +152,7 @@ kernel_free(OWN struct kernel *k)
     free_given(k);
     clock_fini(&k->clock);
     free(k->pollfds);
+    free(k->copies);
     if (k->kick_hfd >= 0)
         close(k->kick_hfd);
     free(k);

@@ -79,6 +79,7 @@ struct kernel {
                      OWN struct hostcall **ret);
     void *host_arg;
 
+    OWN union guest_copies *copies; /* guest.h */
     const char *const *allow_tools; /* NULL-terminated; NULL: all */
     /* of root processes, and of files that the host creates */
     struct cred user;

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #define READ_EVENTS  (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
@@ -59,18 +60,21 @@ poll_one(struct task *t, const struct pollfd *p, struct poll_table *pt)
     return (short)(file_poll(f, pt) & (p->events | POLLERR | POLLHUP));
 }
 
-/* Checks all files; counts those with events, and stores the events. */
+/* Checks all descriptors of the array at `at`. Stores and counts their events.
+ * -EFAULT. */
 static int64_t
-poll_all(struct task *t, uint8_t *fds, uint32_t n, struct poll_table *pt)
+poll_all(struct task *t, gaddr at, uint32_t n, struct poll_table *pt)
 {
     int64_t found = 0;
 
-    for (uint32_t i = 0; i < n; i++, fds += sizeof(struct pollfd)) {
+    for (uint32_t i = 0; i < n; i++, at += (gaddr)sizeof(struct pollfd)) {
         struct pollfd p;
-        memcpy(&p, fds, sizeof p);
+        if (copy_from_guest(t, &p, at, sizeof p) < 0)
+            return -EFAULT;
         p.revents = poll_one(t, &p, pt);
         found += p.revents != 0;
-        memcpy(fds, &p, sizeof p);
+        (void)copy_to_guest(t, at + (gaddr)offsetof(struct pollfd, revents),
+                            &p.revents, sizeof p.revents);
     }
     return found;
 }
@@ -82,32 +86,72 @@ poll_wait_fds(struct task *t, gaddr at, uint32_t n, int64_t deadline_ns)
 
     if (n > t->rlimits[RLIMIT_NOFILE].cur)
         return -EINVAL;
-    uint8_t *fds = guest_ptr(t, at, (uint64_t)n * sizeof(struct pollfd));
-    if (!fds)
+    if (guest_check(t, at, (uint64_t)n * sizeof(struct pollfd)) < 0)
         return -EFAULT;
-    int64_t found = poll_all(t, fds, n, NULL);
+    int64_t found = poll_all(t, at, n, NULL);
     if (found || poll_is_over(t, deadline_ns))
         return found;
     thread_poll_init(&tp, t->thread);
-    (void)poll_all(t, fds, n, &tp.pt);
+    (void)poll_all(t, at, n, &tp.pt);
     return -EWAIT;
 }
 
 /* --- select */
 
+enum { SELECT_WORDS_SMALL = 32, SETS = 3 };
+
+/* Copies of the three sets: a bit for each descriptor, in words of 32. */
 struct fd_sets {
-    uint8_t *set[3]; /* NULL: none */
-    int32_t n;
+    uint32_t *set[SETS]; /* NULL: none */
+    int32_t n;           /* descriptors */
+    uint32_t small[SETS][SELECT_WORDS_SMALL];
 };
 
-static const short set_events[3] = {READ_EVENTS, WRITE_EVENTS, OTHER_EVENTS};
+static const short set_events[SETS] = {READ_EVENTS, WRITE_EVENTS, OTHER_EVENTS};
 
-static bool
-set_has(const struct fd_sets *s, int which, int32_t fd)
+static size_t
+sets_words(const struct fd_sets *s)
 {
-    const uint8_t *set = s->set[which];
+    return ((size_t)s->n + 31) / 32;
+}
 
-    return set && set[fd / 8] & 1u << fd % 8;
+static void
+sets_fini(struct fd_sets *s)
+{
+    for (int i = 0; i < SETS; i++)
+        if (s->set[i] != s->small[i])
+            free(s->set[i]);
+}
+
+static int
+sets_from_guest(struct task *t, struct fd_sets *s, const gaddr at[SETS])
+{
+    size_t words = sets_words(s);
+    int r = 0;
+
+    for (int i = 0; i < SETS && r == 0; i++) {
+        if (!at[i])
+            continue;
+        s->set[i] = words <= SELECT_WORDS_SMALL
+                        ? s->small[i]
+                        : malloc(words * sizeof *s->set[i]);
+        r = s->set[i] ? copy_from_guest(t, s->set[i], at[i],
+                                        words * sizeof *s->set[i])
+                      : -ENOMEM;
+    }
+    return r;
+}
+
+static int
+sets_to_guest(struct task *t, const struct fd_sets *s, const gaddr at[SETS])
+{
+    int r = 0;
+
+    for (int i = 0; i < SETS && r == 0; i++)
+        if (s->set[i])
+            r = copy_to_guest(t, at[i], s->set[i],
+                              sets_words(s) * sizeof *s->set[i]);
+    return r;
 }
 
 /* Which of the three sets fd is in, as bits. */
@@ -116,8 +160,9 @@ sets_of(const struct fd_sets *s, int32_t fd)
 {
     unsigned in = 0;
 
-    for (int i = 0; i < 3; i++)
-        in |= (unsigned)set_has(s, i, fd) << i;
+    for (int i = 0; i < SETS; i++)
+        if (s->set[i] && s->set[i][fd / 32] & UINT32_C(1) << fd % 32)
+            in |= 1u << i;
     return in;
 }
 
@@ -129,7 +174,7 @@ select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
     short events = f ? file_poll(f, pt) : 0;
     unsigned ready = 0;
 
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < SETS; i++)
         if (in & 1u << i && events & set_events[i])
             ready |= 1u << i;
     return ready;
@@ -152,16 +197,16 @@ select_count(struct task *t, const struct fd_sets *s, struct poll_table *pt)
     return found;
 }
 
-/* Leaves only what is ready in the sets, whole words of them. */
+/* Leaves only those descriptors in the sets that are ready. */
 static void
-select_store(struct task *t, const struct fd_sets *s)
+select_keep_ready(struct task *t, struct fd_sets *s)
 {
     for (int32_t fd = 0; fd < s->n; fd++) {
         unsigned in = sets_of(s, fd);
         unsigned gone = in & ~(in ? select_one(t, fd, in, NULL) : 0);
         for (int i = 0; gone; i++, gone >>= 1)
-            if (gone & 1 && s->set[i])
-                s->set[i][fd / 8] &= (uint8_t) ~(1u << fd % 8);
+            if (gone & 1)
+                s->set[i][fd / 32] &= ~(UINT32_C(1) << fd % 32);
     }
 }
 
@@ -169,7 +214,7 @@ int64_t
 poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
                int64_t deadline_ns)
 {
-    struct fd_sets s = {.n = n};
+    CLEANUP(sets_fini) struct fd_sets s = {.n = n};
     struct thread_poll tp;
 
     if (n < 0)
@@ -177,19 +222,16 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
     size_t cap = t->fds.cap < FDS_SEEN_MIN ? FDS_SEEN_MIN : t->fds.cap;
     if ((size_t)n > cap)
         s.n = (int32_t)cap;
-    for (int i = 0; i < 3; i++) {
-        s.set[i] = sets[i]
-                       ? guest_ptr(t, sets[i], ((uint64_t)s.n + 31) / 32 * 4)
-                       : NULL;
-        if (sets[i] && !s.set[i])
-            return -EFAULT;
-    }
+    int r = sets_from_guest(t, &s, sets);
+    if (r < 0)
+        return r;
     int64_t found = select_count(t, &s, NULL);
     if (found < 0)
         return found;
     if (found || poll_is_over(t, deadline_ns)) {
-        select_store(t, &s);
-        return found;
+        select_keep_ready(t, &s);
+        r = sets_to_guest(t, &s, sets);
+        return r < 0 ? r : found;
     }
     thread_poll_init(&tp, t->thread);
     (void)select_count(t, &s, &tp.pt);

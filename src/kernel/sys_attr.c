@@ -31,13 +31,15 @@ stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
 {
     struct found f;
     int r;
-    const char *path = guest_path(t, name, &r);
+    const char *path = guest_path(t, 0, name, &r);
 
-    if (path && !*path && at_flags & AT_EMPTY_PATH && dirfd != AT_FDCWD) {
+    if (!path)
+        return r;
+    if (!*path && at_flags & AT_EMPTY_PATH && dirfd != AT_FDCWD) {
         struct file *of = fd_find(t, dirfd);
         return of ? stat_file(of, ret) : -EBADF;
     }
-    r = sys_find(t, dirfd, name, at_flags, &f);
+    r = sys_find_path(t, dirfd, path, at_flags, &f);
     if (r != 0)
         return r;
     if (!f.node.mnt)

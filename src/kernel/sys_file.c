@@ -133,7 +133,7 @@ sys_truncate64(struct task *t, const union sysarg *a)
     struct attr attr = {0}, set = {.size = (uint64_t)size};
     struct walk w;
     int r;
-    const char *path = guest_path(t, a[0].addr, &r);
+    const char *path = guest_path(t, 0, a[0].addr, &r);
 
     if (!path)
         return r;

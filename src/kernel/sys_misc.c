@@ -67,7 +67,7 @@ sys_getrandom(struct task *t, const union sysarg *a)
 
     if (a[2].u & ~(uint32_t)(GRND_NONBLOCK | GRND_RANDOM | 4))
         return -EINVAL;
-    void *p = guest_ptr(t, a[0].addr, len);
+    void *p = guest_out(t, a[0].addr, len);
     if (!p)
         return -EFAULT;
     rng_fill(&t->kernel->rng, p, len);

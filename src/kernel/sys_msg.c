@@ -117,10 +117,8 @@ sys_sendto(struct task *t, const union sysarg *a)
     int r = call_init(&c, t, a[0].i, a[3].u);
     if (r < 0)
         return r;
-    void *buf = guest_ptr(t, a[1].addr, a[2].u);
-    if (!buf || a[2].u > INT32_MAX)
+    if (iov_init_piece(&m.data, t, IOV_IN, a[1].addr, a[2].u) < 0)
         return -EFAULT;
-    iov_init_buf(&m.data, buf, a[2].u);
     if (a[4].addr)
         r = sock_addr_from_guest(t, a[4].addr, a[5].u, &m.name);
     if (r < 0)
@@ -141,7 +139,7 @@ send_header(struct call *c, gaddr at)
     int r = copy_from_guest(t, &h, at, sizeof h);
     if (r < 0)
         return r;
-    int64_t len = iov_init_guest(&m.data, t, h.iov, h.iovlen);
+    int64_t len = iov_init_guest(&m.data, t, IOV_IN, h.iov, h.iovlen);
     if (len < 0)
         return len;
     m.len = (size_t)len;
@@ -209,10 +207,8 @@ sys_recvfrom(struct task *t, const union sysarg *a)
     int r = call_init(&c, t, a[0].i, a[3].u);
     if (r < 0)
         return r;
-    void *buf = guest_ptr(t, a[1].addr, a[2].u);
-    if (!buf || a[2].u > INT32_MAX)
+    if (iov_init_piece(&m.data, t, IOV_OUT, a[1].addr, a[2].u) < 0)
         return -EFAULT;
-    iov_init_buf(&m.data, buf, a[2].u);
     c.timeout_ns = c.socket->rcvtimeo_ns;
     int64_t n = recv_msg(&c, &m);
     scm_fini(&m.scm);
@@ -253,7 +249,7 @@ recv_header(struct call *c, gaddr at)
     int r = copy_from_guest(c->task, &h, at, sizeof h);
     if (r < 0)
         return r;
-    int64_t len = iov_init_guest(&m.data, c->task, h.iov, h.iovlen);
+    int64_t len = iov_init_guest(&m.data, c->task, IOV_OUT, h.iov, h.iovlen);
     if (len < 0)
         return len;
     m.len = (size_t)len;

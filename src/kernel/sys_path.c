@@ -36,13 +36,14 @@ base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
     return *path && !S_ISDIR(a.mode) ? -ENOTDIR : 0;
 }
 
-/* A path argument with its directory. `base` must outlive the result. */
+/* A path argument, in the buffer `which`, with its directory. `base` must
+ * outlive the result. */
 static int
-get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
+get_at(struct task *t, int which, int dirfd, gaddr path, struct vnode *base,
        struct at *ret)
 {
     int r;
-    const char *p = guest_path(t, path, &r);
+    const char *p = guest_path(t, which, path, &r);
 
     *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
     if (!p)
@@ -51,19 +52,15 @@ get_at(struct task *t, int dirfd, gaddr path, struct vnode *base,
 }
 
 int
-sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
-         struct found *ret)
+sys_find_path(struct task *t, int dirfd, const char *p, uint32_t at_flags,
+              struct found *ret)
 {
     unsigned wf = at_flags & AT_SYMLINK_NOFOLLOW ? WALK_NOFOLLOW : 0;
     struct vnode base;
-    int r;
-    const char *p = guest_path(t, path, &r);
 
-    if (!p)
-        return r < 0 ? r : -EFAULT;
     if (!*p && !(at_flags & AT_EMPTY_PATH))
         return -ENOENT;
-    r = base_of(t, dirfd, p, &base);
+    int r = base_of(t, dirfd, p, &base);
     if (r < 0)
         return r;
     ret->node = base;
@@ -80,6 +77,16 @@ sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
         r = 0;
     }
     return r;
+}
+
+int
+sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
+         struct found *ret)
+{
+    int r;
+    const char *p = guest_path(t, 0, path, &r);
+
+    return p ? sys_find_path(t, dirfd, p, at_flags, ret) : r;
 }
 
 int
@@ -107,7 +114,7 @@ sys_openat(struct task *t, const union sysarg *a)
     struct file *f;
     struct at at;
 
-    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     if (r < 0)
         return r;
     if ((flags & O_ACCMODE) == O_ACCMODE && !(flags & O_PATH))
@@ -163,7 +170,7 @@ sys_chdir(struct task *t, const union sysarg *a)
 {
     struct walk w;
     int r;
-    const char *path = guest_path(t, a[0].addr, &r);
+    const char *path = guest_path(t, 0, a[0].addr, &r);
 
     if (!path)
         return r;
@@ -183,7 +190,6 @@ sys_fchdir(struct task *t, const union sysarg *a)
     return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
 }
 
-/* getcwd(buf, size): the length with the NUL. */
 /* Takes the path of the task's own root directory, a mount's, from the start of
  * a path of n bytes: what is left of them. */
 static int64_t
@@ -200,20 +206,25 @@ without_root(const struct task *t, char *path, int64_t n)
     return n - skip;
 }
 
+/* getcwd(buf, size): the length with the NUL. */
 int64_t
 sys_getcwd(struct task *t, const union sysarg *a)
 {
     size_t size = a[1].u < PATH_BYTES_MAX ? a[1].u : PATH_BYTES_MAX;
-    char *buf = guest_ptr(t, a[0].addr, size);
+    char *path = t->kernel->copies->path[0];
 
     if (!size)
         return -ERANGE;
-    if (!buf)
+    if (guest_check(t, a[0].addr, size) < 0)
         return -EFAULT;
-    int64_t n = vnode_path(t->kernel, &t->cwd, buf, size);
+    int64_t n = vnode_path(t->kernel, &t->cwd, path, size);
     if (n == -ERANGE && size == PATH_BYTES_MAX)
         return -ENAMETOOLONG;
-    return n < 0 ? n : without_root(t, buf, n) + 1;
+    if (n < 0)
+        return n;
+    n = without_root(t, path, n) + 1;
+    int r = copy_to_guest(t, a[0].addr, path, (size_t)n);
+    return r < 0 ? r : n;
 }
 
 int64_t
@@ -232,10 +243,11 @@ int64_t
 sys_mknodat(struct task *t, const union sysarg *a)
 {
     uint32_t mode = a[2].u & ~t->umask;
-    struct vnode base, found;
+    struct vnode base;
+    struct found found;
     struct at at;
 
-    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     if (r < 0)
         return r;
     switch (a[2].u & S_IFMT) {
@@ -248,7 +260,7 @@ sys_mknodat(struct task *t, const union sysarg *a)
         break;
     case S_IFCHR:
     case S_IFBLK:
-        r = sys_find_node(t, a[0].i, a[1].addr, AT_SYMLINK_NOFOLLOW, &found);
+        r = sys_find_path(t, a[0].i, at.path, AT_SYMLINK_NOFOLLOW, &found);
         return r == 0 ? -EEXIST : r == -ENOENT ? -EPERM : r;
     case S_IFDIR:
         return -EPERM;
@@ -263,7 +275,7 @@ sys_mkdirat(struct task *t, const union sysarg *a)
 {
     struct vnode base;
     struct at at;
-    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
 
     return r < 0 ? r : vfs_make(&at, S_IFDIR | (a[2].u & 01777 & ~t->umask));
 }
@@ -276,7 +288,7 @@ sys_unlinkat(struct task *t, const union sysarg *a)
 
     if (a[2].u & ~(uint32_t)AT_REMOVEDIR)
         return -EINVAL;
-    int r = get_at(t, a[0].i, a[1].addr, &base, &at);
+    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     return r < 0 ? r : vfs_unlink(&at, a[2].u ? UNLINK_DIR : 0);
 }
 
@@ -287,11 +299,11 @@ sys_symlinkat(struct task *t, const union sysarg *a)
     struct vnode base;
     struct at at;
     int r;
-    const char *target = guest_path(t, a[0].addr, &r);
+    const char *target = guest_path(t, 1, a[0].addr, &r);
 
     if (!target)
         return r;
-    r = get_at(t, a[1].i, a[2].addr, &base, &at);
+    r = get_at(t, 0, a[1].i, a[2].addr, &base, &at);
     return r < 0 ? r : vfs_symlink(&at, target);
 }
 
@@ -310,7 +322,7 @@ sys_linkat(struct task *t, const union sysarg *a)
         at_flags |= AT_SYMLINK_NOFOLLOW;
     int r = sys_find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
-        r = get_at(t, a[2].i, a[3].addr, &base, &to);
+        r = get_at(t, 0, a[2].i, a[3].addr, &base, &to);
     return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
@@ -320,9 +332,9 @@ rename_at(struct task *t, const union sysarg *a, uint32_t flags)
     struct vnode from_base, to_base;
     struct at from, to;
 
-    int r = get_at(t, a[0].i, a[1].addr, &from_base, &from);
+    int r = get_at(t, 0, a[0].i, a[1].addr, &from_base, &from);
     if (r == 0)
-        r = get_at(t, a[2].i, a[3].addr, &to_base, &to);
+        r = get_at(t, 1, a[2].i, a[3].addr, &to_base, &to);
     return r < 0 ? r : vfs_rename(&from, &to, flags);
 }
 
@@ -352,8 +364,14 @@ sys_readlinkat(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     size_t size = a[3].u < SYMLINK_TARGET_MAX ? a[3].u : SYMLINK_TARGET_MAX;
-    char *buf = guest_ptr(t, a[2].addr, size);
-    return buf ? vnode_readlink(t, &v, buf, size) : -EFAULT;
+    if (guest_check(t, a[2].addr, size) < 0)
+        return -EFAULT;
+    char *target = t->kernel->copies->path[0];
+    int64_t n = vnode_readlink(t, &v, target, size);
+    if (n < 0)
+        return n;
+    r = copy_to_guest(t, a[2].addr, target, (size_t)n);
+    return r < 0 ? r : n;
 }
 
 /* --- directories and file systems */
@@ -398,7 +416,7 @@ sys_getdents64(struct task *t, const union sysarg *a)
 
     if (!f || f->flags & O_PATH)
         return -EBADF;
-    g.buf = guest_ptr(t, a[1].addr, size);
+    g.buf = guest_out(t, a[1].addr, size);
     if (!g.buf)
         return -EFAULT;
     uint64_t before = f->pos;

@@ -27,6 +27,9 @@ found_dentry(const struct found *f)
 /* With AT_EMPTY_PATH and "", finds the node of dirfd itself. */
 int sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
              struct found *ret);
+/* Like sys_find, for a path that was copied. */
+int sys_find_path(struct task *t, int dirfd, const char *path,
+                  uint32_t at_flags, struct found *ret);
 /* Like sys_find; -ENXIO for a file without a node. */
 int sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
                   struct vnode *ret);

@@ -152,7 +152,8 @@ sys_epoll_pwait(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (!ep)
         return -EBADF;
-    if (!guest_ptr(t, a[1].addr, (uint64_t)max * sizeof(struct epoll_event_k)))
+    if (guest_check(t, a[1].addr,
+                    (uint64_t)max * sizeof(struct epoll_event_k)) < 0)
         return -EFAULT;
     if (!epoll_is(ep))
         return -EINVAL;

@@ -41,7 +41,7 @@ int64_t
 sys_execve(struct task *t, const union sysarg *a)
 {
     int r;
-    const char *path = guest_path(t, a[0].addr, &r);
+    const char *path = guest_path(t, 0, a[0].addr, &r);
 
     if (!path)
         return r;
@@ -53,7 +53,7 @@ int64_t
 sys_execveat(struct task *t, const union sysarg *a)
 {
     int r;
-    const char *path = guest_path(t, a[1].addr, &r);
+    const char *path = guest_path(t, 0, a[1].addr, &r);
 
     if (!path)
         return r;

@@ -63,7 +63,7 @@ static int
 get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
 {
     *size = *size < XATTR_VALUE_MAX ? *size : XATTR_VALUE_MAX;
-    *ret = guest_ptr(t, at, *size);
+    *ret = guest_out(t, at, *size);
     return *ret ? 0 : -EFAULT;
 }
 
@@ -80,7 +80,7 @@ set(struct task *t, enum subject of, const union sysarg *a)
     int r = find_named(t, of, a, a[1].addr, &to);
     if (r < 0)
         return r;
-    const void *value = guest_ptr(t, a[2].addr, a[3].u);
+    const void *value = guest_in(t, a[2].addr, a[3].u);
     if (!value)
         return -EFAULT;
     return vfs_set_xattr(t, &to.entry, to.name, value, a[3].u, a[4].i);

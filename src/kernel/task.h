@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "kernel/clock.h"
 #include "kernel/file.h"
+#include "kernel/guest.h"
 #include "kernel/machine.h"
 #include "kernel/signal.h"
 #include "kernel/vfs/vfs.h"
@@ -160,23 +161,6 @@ struct task {
     struct list posix_timers;
     OWN struct wasi *wasi; /* of a WASI program, after its first call */
 };
-
-/* --- guest memory: checked copies; -EFAULT outside of it */
-
-int copy_from_guest(struct task *t, void *dst, gaddr a, size_t len);
-int copy_to_guest(struct task *t, gaddr a, const void *src, size_t len);
-/* Direct access for the duration of one operation; NULL outside of guest
- * memory. Must not be kept across a wait or a call into the engine. len may be
- * 0. */
-void *guest_ptr(struct task *t, gaddr a, uint64_t len);
-/* Returns the number of bytes in memory from a: max, or fewer at the end. */
-size_t guest_span(struct task *t, gaddr a, size_t max);
-/* Returns a path in guest memory for the duration of one operation, or NULL
- * with *err -EFAULT or -ENAMETOOLONG. */
-const char *guest_path(struct task *t, gaddr a, int *err);
-/* Copies a NUL-terminated string of at most size-1 bytes and returns its
- * length. -EFAULT, -ENAMETOOLONG. */
-int64_t guest_string(struct task *t, gaddr a, char *buf, size_t size);
 
 /* --- descriptors (fd.c) */
 

@@ -390,13 +390,9 @@ enum {
 static int
 copy_string(struct task *t, gaddr a, char **ret)
 {
-    size_t max = guest_span(t, a, STRING_BYTES_MAX);
-    const char *p = guest_ptr(t, a, max);
+    int r = guest_strdup(t, a, STRING_BYTES_MAX, ret);
 
-    if (max == 0 || !memchr(p, 0, max))
-        return max == STRING_BYTES_MAX ? -E2BIG : -EFAULT;
-    *ret = strdup(p);
-    return *ret ? 0 : -ENOMEM;
+    return r == -ENAMETOOLONG ? -E2BIG : r;
 }
 
 static int

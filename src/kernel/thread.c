@@ -1,4 +1,4 @@
-/* Threads: waiting and waking, guest memory, the way into a system call. */
+/* Threads: waiting and waking, memory limits, the way into a system call. */
 #include "kernel/kernel.h"
 #include "kernel/strace.h"
 #include "kernel/syscall.h"
@@ -215,77 +215,7 @@ thread_must_wait(struct thread *th)
     return !th->is_ready || th->is_yielding || th->is_stopped;
 }
 
-/* --- guest memory */
-
-void *
-guest_ptr(struct task *t, gaddr a, uint64_t len)
-{
-    struct machine *m = t->thread->machine;
-
-    if (a + len > m->size) {
-        m->ops->refresh(m);
-        if (a + len > m->size)
-            return NULL;
-    }
-    return m->base + a;
-}
-
-size_t
-guest_span(struct task *t, gaddr a, size_t max)
-{
-    if (guest_ptr(t, a, max))
-        return max;
-    uint64_t size = t->thread->machine->size; /* just read anew */
-    return a < size ? (size_t)(size - a) : 0;
-}
-
-int
-copy_from_guest(struct task *t, void *dst, gaddr a, size_t len)
-{
-    const void *p = guest_ptr(t, a, len);
-
-    if (!p)
-        return -EFAULT;
-    memcpy(dst, p, len);
-    return 0;
-}
-
-int
-copy_to_guest(struct task *t, gaddr a, const void *src, size_t len)
-{
-    void *p = guest_ptr(t, a, len);
-
-    if (!p)
-        return -EFAULT;
-    memcpy(p, src, len);
-    return 0;
-}
-
-int64_t
-guest_string(struct task *t, gaddr a, char *buf, size_t size)
-{
-    size_t max = guest_span(t, a, size);
-    const char *p = guest_ptr(t, a, max);
-    const char *end = max > 0 ? memchr(p, 0, max) : NULL;
-
-    if (!end)
-        return max == size ? -ENAMETOOLONG : -EFAULT;
-    size_t len = (size_t)(end - p);
-    memcpy(buf, p, len + 1);
-    return (int64_t)len;
-}
-
-const char *
-guest_path(struct task *t, gaddr a, int *err)
-{
-    size_t max = guest_span(t, a, PATH_BYTES_MAX);
-    const char *p = guest_ptr(t, a, max);
-
-    if (max > 0 && memchr(p, 0, max))
-        return p;
-    *err = max == PATH_BYTES_MAX ? -ENAMETOOLONG : -EFAULT;
-    return NULL;
-}
+/* --- memory limits */
 
 static bool
 charge_machine(struct thread *th, uint64_t more)

@@ -211,6 +211,9 @@ write_all(struct file *f, uint64_t pos, const char *data, size_t len)
 {
     if (!f->ops->write)
         return -EINVAL;
+    int r = file_append_pos(f, &pos);
+    if (r < 0)
+        return r;
     while (len) {
         int64_t n = file_write(f, NULL, data, len, &pos);
         if (n < 0)

@@ -277,16 +277,16 @@ TEST(path_argument_of_a_call_ends_in_time)
     int err;
 
     memset(world_at(t, 256), '/', PATH_BYTES_MAX);
-    CHECK(!guest_path(t, 256, &err));
+    CHECK(!guest_path(t, 0, 256, &err));
     CHECK_EQ(err, -ENAMETOOLONG);
     *(char *)world_at(t, 256 + PATH_BYTES_MAX - 1) = 0;
-    CHECK(guest_path(t, 256, &err));
+    CHECK(guest_path(t, 0, 256, &err));
     memset(world_at(t, FAKE_MEMORY_BYTES - 4), 'x', 4);
-    CHECK(!guest_path(t, FAKE_MEMORY_BYTES - 4, &err));
+    CHECK(!guest_path(t, 0, FAKE_MEMORY_BYTES - 4, &err));
     CHECK_EQ(err, -EFAULT);
-    CHECK(!guest_path(t, FAKE_MEMORY_BYTES, &err));
+    CHECK(!guest_path(t, 0, FAKE_MEMORY_BYTES, &err));
     CHECK_EQ(err, -EFAULT);
-    CHECK(!guest_path(t, UINT32_MAX, &err));
+    CHECK(!guest_path(t, 0, UINT32_MAX, &err));
     kernel_free(k);
 }
 
@@ -299,7 +299,7 @@ TEST(path_argument_may_lie_in_memory_that_has_just_grown)
 
     memcpy(world_at(t, 1020), "/a/b/c", 7);
     t->thread->machine->size = 1024;
-    CHECK(guest_path(t, 1020, &err));
+    CHECK(guest_path(t, 0, 1020, &err));
     t->thread->machine->size = 1024;
     CHECK_EQ(guest_string(t, 1020, buf, sizeof buf), 6);
     kernel_free(k);

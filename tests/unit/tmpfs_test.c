@@ -192,6 +192,8 @@ TEST(tmpfs_file_appends_at_the_end)
     struct file *f = open_file(fs, ino, O_WRONLY | O_APPEND);
 
     CHECK_EQ(f->ops->truncate(f, 100), 0);
+    CHECK_EQ(file_append_pos(f, &pos), 0);
+    CHECK_EQ(pos, 100);
     CHECK_EQ(f->ops->write(f, NULL, "x", 1, &pos), 1);
     CHECK_EQ(pos, 101);
     file_put(f);

@@ -38,16 +38,13 @@ static int64_t
 tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
                  uint64_t *pos)
 {
-    (void)t;
     struct tmpfs_file *o = f->obj;
-    const struct inode *i = inode_of(f);
-    if (!i)
-        return -ESTALE;
-    uint64_t at = f->flags & O_APPEND ? i->size : *pos;
+
+    (void)t;
     int64_t n =
-        tree_write(&o->fs->tree, o->ino, at, buf, len, tmpfs_now(o->fs));
+        tree_write(&o->fs->tree, o->ino, *pos, buf, len, tmpfs_now(o->fs));
     if (n > 0)
-        *pos = at + (uint64_t)n;
+        *pos += (uint64_t)n;
     return tmpfs_note(o->fs, n);
 }
 

@@ -12,7 +12,7 @@
 int
 wasi_check(struct task *t, uint64_t a, uint64_t len)
 {
-    return guest_ptr(t, (gaddr)a, len) ? 0 : -EFAULT;
+    return guest_check(t, (gaddr)a, len);
 }
 
 static enum wasi_filetype
@@ -313,7 +313,7 @@ wasi_fd_readdir(struct task *t, const uint64_t *a)
     int r = wasi_file(t, a[0], RIGHT_FD_READDIR, &f);
     if (r < 0)
         return r;
-    l.buf = guest_ptr(t, (gaddr)a[1], a[2]);
+    l.buf = guest_out(t, (gaddr)a[1], a[2]);
     if (!l.buf || wasi_check(t, a[4], sizeof(uint32_t)) < 0)
         return -EFAULT;
     f->pos = a[3];

@@ -71,7 +71,6 @@ struct wasi {
     struct wasi_fd *fds; /* by descriptor */
     size_t cap;
     int64_t poll_mono_ns, poll_real_ns; /* time of the call of poll_oneoff */
-    char path[2][PATH_BYTES_MAX];       /* arguments of the call */
 };
 
 /* Returns all rights that files of the kind of f can have. */

@@ -9,7 +9,7 @@
 static const char *
 get_path(struct task *t, int which, const uint64_t *path, int *err)
 {
-    char *buf = t->wasi->path[which];
+    char *buf = t->kernel->copies->path[which];
     uint64_t len = path[1];
 
     *err = len < PATH_BYTES_MAX
@@ -259,14 +259,17 @@ wasi_path_readlink(struct task *t, const uint64_t *a)
         r = find_node(&at, WALK_NOFOLLOW, &v);
     if (r < 0)
         return r;
-    char *buf = guest_ptr(t, (gaddr)a[3], a[4]);
-    if (!buf || wasi_check(t, a[5], sizeof(uint32_t)) < 0)
+    if (wasi_check(t, a[3], a[4]) < 0 ||
+        wasi_check(t, a[5], sizeof(uint32_t)) < 0)
         return -EFAULT;
-    int64_t n = vnode_readlink(t, &v, buf, size);
+    char *target = t->kernel->copies->path[0];
+    int64_t n = vnode_readlink(t, &v, target, size);
     if (n < 0)
         return n;
-    return copy_to_guest(t, (gaddr)a[5], &(uint32_t){(uint32_t)n},
-                         sizeof(uint32_t));
+    r = copy_to_guest(t, (gaddr)a[3], target, (size_t)n);
+    return r < 0 ? r
+                 : copy_to_guest(t, (gaddr)a[5], &(uint32_t){(uint32_t)n},
+                                 sizeof(uint32_t));
 }
 
 /* path_filestat_get(dirfd, lookup, path, len, &stat) */

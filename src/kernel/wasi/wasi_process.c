@@ -178,7 +178,7 @@ wasi_random_get(struct task *t, const uint64_t *a)
     enum { STEP_BYTES = 1 << 20 };
     struct thread *th = t->thread;
     uint64_t done = th->call.progress, left = a[1] - done;
-    uint8_t *p = guest_ptr(t, (gaddr)a[0], a[1]);
+    uint8_t *p = guest_out(t, (gaddr)a[0], a[1]);
 
     if (!p)
         return -EFAULT;

@@ -114,7 +114,8 @@ wasi_sock_recv(struct task *t, const uint64_t *a)
         r = wasi_check(t, a[5], sizeof(uint16_t));
     if (r < 0)
         return r;
-    int64_t n = iov_init_guest(&m.data, t, (gaddr)a[1], (uint32_t)a[2]);
+    int64_t n =
+        iov_init_guest(&m.data, t, IOV_OUT, (gaddr)a[1], (uint32_t)a[2]);
     if (n < 0)
         return n;
     m.len = (size_t)n;
