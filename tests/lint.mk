@@ -2,7 +2,7 @@
 # checked again when it, or a header it uses, changes: then its object is new.
 lint_src := $(LIB) $(CLI) $(STORE) $(SUPERVISOR)
 lint_suites := lint-format lint-layers lint-state lint-clang lint-tidy \
-  lint-cppcheck lint-analyzer lint-docs lint-prose
+  lint-leaks lint-cppcheck lint-analyzer lint-docs lint-prose
 
 lint: ## all static checks
 	+@tools/check $(lint_suites)
@@ -38,14 +38,19 @@ build/lint/%.clang: build/obj/%.o
 	@touch $@
 
 lint-tidy: $(lint_src:%.c=build/lint/%.tidy)
-build/lint/%.tidy: build/obj/%.o .clang-tidy
+build/lint/%.tidy: build/obj/%.o .clang-tidy tools/tidy
 	@mkdir -p $(@D)
 	@echo clang-tidy $*.c
-	@clang-tidy-14 --quiet $*.c -- $(lint_flags) 2>$@.err || { cat $@.err; exit 1; }
+	@tools/tidy $*.c -- $(lint_flags)
 	@touch $@
+# lint-tidy reports leaks, and only where there are some.
+lint-leaks:
+	@n=$$(tools/tidy tests/lint/leaks.c -- $(lint_flags) | grep -c 'error: .*leak'); \
+	  [ "$$n" = 2 ] || { echo "$$n of 2 leaks were reported"; exit 1; }
+	@tools/tidy tests/lint/no_leaks.c -- $(lint_flags)
 
-# Leaks and null pointers are left to clang-tidy, which follows ownership
-# through lists and from caller to callee; gcc keeps the double frees.
+# Leaks and null pointers are left to clang-tidy, which follows memory from
+# caller to callee; gcc keeps use after free and double frees.
 lint-analyzer: $(lint_src:%.c=build/lint/%.analyzer)
 build/lint/%.analyzer: build/obj/%.o
 	@mkdir -p $(@D)

@@ -133,16 +133,16 @@ spawner_main(void)
     struct spawn_request *b = malloc(sizeof *b);
     struct cgroup_host h;
     int hfd = spawner_move_up(0);
+    int r = b && hfd >= 0 ? spawn_take_host(hfd, &h) : -ENOMEM;
 
-    if (!b || hfd < 0 || spawn_take_host(hfd, &h) < 0)
-        return 1;
-    b->parent_hfd = spawner_stay_with_parent(hfd);
-    if (b->parent_hfd < 0)
-        return 1;
-    while (spawner_serve_one(hfd, &h, b) == 0)
+    if (r == 0) {
+        b->parent_hfd = spawner_stay_with_parent(hfd);
+        r = b->parent_hfd < 0 ? b->parent_hfd : 0;
+    }
+    while (r == 0 && spawner_serve_one(hfd, &h, b) == 0)
         ;
     free(b);
-    return 0;
+    return r == 0 ? 0 : 1;
 }
 
 /* --- outside */
