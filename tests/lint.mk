@@ -20,9 +20,8 @@ lint-docs:
 
 # The files whose words are checked.
 prose := README.md CONTRIBUTING.md docs include sdk \
-  $(patsubst %,src/%/README.md,cli kernel kernel/wasi supervisor) \
-  $(wildcard $(patsubst %,src/%/*.h,kernel kernel/wasi)) \
-  $(addprefix src/,base engine host lib record seal store tree) \
+  $(patsubst %,src/%/README.md,cli supervisor) \
+  $(addprefix src/,base engine host kernel lib record seal store tree) \
   $(addprefix src/supervisor/,common front jail workers)
 lint-prose:
 	@tools/house --prose $(prose)

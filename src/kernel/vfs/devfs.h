@@ -1,5 +1,5 @@
-/* /dev: the character devices of a sandbox, its terminals in pts/, and the
- * links to open files. */
+/* /dev: the character devices of a sandbox, its terminals in pts/, and links to
+ * open files. */
 #ifndef KERNEL_VFS_DEVFS_H
 #define KERNEL_VFS_DEVFS_H
 
@@ -8,8 +8,8 @@
 
 struct kernel;
 
-/* pts/ and shm/ are empty directories of it: terminals appear in the first,
- * a tmpfs can be mounted on the second. */
+/* Its directories pts/ and shm/ are empty: terminals appear in the first, and a
+ * tmpfs can be mounted on the second. */
 int devfs_new(struct kernel *k, OWN struct fs **ret);
 
 #endif

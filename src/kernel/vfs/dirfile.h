@@ -13,9 +13,9 @@ struct kernel;
 struct task;
 
 int dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret);
-/* Emits entries, "." and ".." first, from the file's position on. */
+/* Emits entries from the file's position, "." and ".." first. */
 int dirfile_read(struct file *f, struct task *t, struct dir_emit *emit);
-/* Is there an entry at or after the file's position? */
+/* True if there is an entry at or after the file's position. */
 bool dirfile_has_more(struct file *f, struct task *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* Another tree for a file system in memory that is in use: where others are
- * mounted in it, they stay. */
+/* Replaces the tree of a file system in memory that is in use. Mounts inside it
+ * stay. */
 #ifndef KERNEL_VFS_EXCHANGE_H
 #define KERNEL_VFS_EXCHANGE_H
 
@@ -16,14 +16,14 @@ struct exchange {
     const struct mount *culprit; /* after -ENOTDIR */
 };
 
-/* A clone of `from`, with the directories that mounts are on, made where they
- * are missing. -ENOTDIR: there is something else; -ENOMEM. Nothing of the
- * file system has changed, and *ret needs no exchange_fini then. */
+/* Creates a clone of `from`, with the directories that mounts need; missing
+ * ones are created. -ENOTDIR: a file is in the way. -ENOMEM. After an error the
+ * file system has not changed, and *ret needs no exchange_fini. */
 int exchange_prepare(struct kernel *k, struct mount *top,
                      const struct tree *from, struct exchange *ret);
-/* No process may use the file system. */
+/* Installs the clone. No process may use the file system. */
 void exchange_commit(struct exchange *x);
-/* Also of one that was committed, or is all zero. */
+/* Accepts one that was committed, or is all zero. */
 void exchange_fini(struct exchange *x);
 
 #endif

@@ -1,10 +1,12 @@
 /* Positions in directories of a host folder.
  *
- * The host's positions can take all 63 bits, while programs of 32 bits keep
- * them in a long. So positions that fit are used as they are, and others are
- * numbered in the order in which they are given out, from COOKIE_BASE on; a
- * node remembers them until it is forgotten, or others need the memory. A
- * directory that has changed gives out new ones. */
+ * Problem: the host's positions can use all 63 bits, while 32-bit programs
+ * store them in a long.
+ *
+ * Idea: positions that fit are used as they are. Others are numbered in the
+ * order in which they are given out, from COOKIE_BASE on. A node stores them
+ * until it is freed, or until others need the memory. A directory that has
+ * changed gives out new ones. */
 #include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
@@ -42,7 +44,7 @@ larger_cap(const struct hostnode *dir)
     return dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
 }
 
-/* Room for one more. */
+/* Makes space for one more. */
 static int
 grow_offsets(struct hostfs *h, struct hostnode *dir)
 {

@@ -174,8 +174,9 @@ open_data(struct hostfs *h, struct hostnode *n, uint32_t access)
     return hostnode_open(h, n, access | O_NONBLOCK);
 }
 
-/* Its kind is looked at before it is opened, as opening a device can do
- * things, and after, as the name may lead elsewhere by then. */
+/* The kind is checked before the file is opened, because opening a device can
+ * have effects. It is checked again after it, because the name may lead
+ * elsewhere by then. */
 static int
 open_regular(struct hostfs *h, struct hostnode *n, uint32_t access)
 {

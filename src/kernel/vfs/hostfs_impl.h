@@ -1,10 +1,10 @@
-/* struct hostfs, for the files that make it up: hostfs.c, hostfs_node.c,
+/* struct hostfs, for the files that implement it: hostfs.c, hostfs_node.c,
  * hostfs_dir.c, hostfs_cookie.c, hostfs_attr.c, hostfs_file.c, hostfs_quota.c.
  *
- * A node is a host inode that the guest has seen, with the name under which
- * it was seen last. Names are looked up on the host one at a time, relative
- * to a descriptor of their directory; a path is never given to the host. A
- * node found again by its name must be the same inode, else it is gone. */
+ * A node is a host inode that the guest has seen, with the last name that led
+ * to it. Names are looked up on the host one at a time, relative to a
+ * descriptor of their directory; the host never gets a path. A node that is
+ * found again by its name must be the same inode, otherwise it is gone. */
 #ifndef KERNEL_VFS_HOSTFS_IMPL_H
 #define KERNEL_VFS_HOSTFS_IMPL_H
 
@@ -22,10 +22,10 @@
 enum {
     HOSTFS_BUCKETS = 1024,
     HOSTFS_DIR_HFDS = 256, /* directories kept open */
-    HOSTFS_IDLE = 8192,    /* nodes kept that nobody holds */
+    HOSTFS_IDLE = 8192,    /* nodes kept without a hold */
     HOSTFS_NODES = 65536,  /* nodes in all */
     HOSTFS_DENTS_BYTES = 32768,
-    HOSTFS_OFFSETS = 1 << 22, /* positions remembered in all */
+    HOSTFS_OFFSETS = 1 << 22, /* positions stored in all */
 };
 
 struct hostnode {
@@ -38,9 +38,9 @@ struct hostnode {
     ino_t host_ino;
     uint32_t holds, children;
     int dir_hfd;      /* O_PATH, or -1 */
-    int64_t *offsets; /* positions that were given out */
+    int64_t *offsets; /* positions given out */
     size_t n_offsets, cap_offsets;
-    char *name; /* in parent; NULL: it has no name any more */
+    char *name; /* in parent; NULL: it has lost its name */
 };
 
 /* An open regular file. */
@@ -57,17 +57,17 @@ struct hostfs {
     bool read_only;
     struct hostnode *root;
     struct list buckets[HOSTFS_BUCKETS];
-    struct list idle, fds; /* the oldest first */
+    struct list idle, fds; /* oldest first */
     size_t n_nodes, n_idle, n_fds;
     size_t n_offsets;   /* of all nodes */
-    uint64_t fresh_ino; /* just made, and still open as fresh_hfd */
+    uint64_t fresh_ino; /* just created, and still open as fresh_hfd */
     int fresh_hfd;      /* or -1 */
     uint8_t *dents;     /* HOSTFS_DENTS_BYTES */
     struct quota max;   /* of the growth since the mount */
     int64_t grown_bytes, grown_inodes;
 };
 
-/* A name as the host takes it. */
+/* A name in the form that the host expects. */
 struct hostname {
     char s[NAME_BYTES_MAX + 1];
 };
@@ -76,32 +76,32 @@ struct hostname {
 
 /* -EACCES for anything but a plain name. */
 int hostname_set(struct hostname *n, struct name name);
-/* openat2 that stays beneath dir_hfd and follows no link. */
+/* Calls openat2 so that it stays beneath dir_hfd and follows no link. */
 int host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode);
 /* Borrowed, or NULL. */
 struct hostnode *hostnode_find(struct hostfs *h, uint64_t ino);
-/* The node of what `name` in `dir` is, known or new. */
+/* Returns the node of `name` in `dir`, known or new. */
 int hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
                      struct hostnode **ret);
-/* What is known to be at that name, or NULL. */
+/* Returns the known node of that name, or NULL. */
 struct hostnode *hostnode_at(struct hostfs *h, struct hostnode *dir,
                              const char *name);
-/* Its name was removed. */
+/* Called after its name was removed. */
 void hostnode_forget_name(struct hostnode *n);
 void hostnode_hold(struct hostfs *h, struct hostnode *n);
 void hostnode_release(struct hostfs *h, struct hostnode *n);
 int hostnode_new_root(struct hostfs *h, OWN int hfd);
 void hostnode_free_all(struct hostfs *h);
-/* An O_PATH descriptor of a directory, borrowed until the next call. */
+/* Returns an O_PATH descriptor of a directory, borrowed until the next call. */
 int hostnode_dir_hfd(struct hostfs *h, struct hostnode *n);
-/* A new descriptor of the inode itself. */
+/* Returns a new descriptor of the inode itself. */
 int hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags);
 int hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret);
-/* The inode number that the guest sees. */
+/* Returns the inode number that the guest sees. */
 uint64_t hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino);
 
-/* n (or NULL) is about to lose its name: if it is held, it stays reachable as
- * long as there is a descriptor to spare. */
+/* Called before n (or NULL) loses its name: if it is held, it stays reachable
+ * as long as a descriptor is available. */
 void hostnode_keep(struct hostfs *h, struct hostnode *n);
 
 /* --- hostfs_dir.c */
@@ -109,12 +109,13 @@ int hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
                    struct dir_emit *emit);
 
 /* --- hostfs_cookie.c */
-/* The host's position for a cookie; -1: it was forgotten. */
+/* Returns the host's position for a cookie; -1: it was dropped. */
 int64_t hostnode_offset(const struct hostnode *dir, uint64_t cookie);
-/* The directory is read from its start: begins anew where it remembers so much
- * that there may soon be no room. */
+/* Called when a directory is read from its start: drops its stored positions if
+ * they are so many that space may soon run out. */
 void hostnode_begin_offsets(struct hostfs *h, struct hostnode *dir);
-/* The cookie for a host's position, which comes after the cookie `last`. */
+/* Returns the cookie for a host's position, which comes after the cookie
+ * `last`. */
 int hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
                     int64_t off, uint64_t *ret);
 void hostnode_forget_offsets(struct hostfs *h, struct hostnode *n);
@@ -127,22 +128,25 @@ int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);
 /* --- hostfs_quota.c */
 /* Returns the quota that is left. */
 struct quota hostfs_left(const struct hostfs *h);
-/* Notes that the limit was hit, for the result of the run. Returns -ENOSPC. */
+/* Records that the limit was hit, for the result of the run. Returns -ENOSPC.
+ */
 int hostfs_refuse(const struct hostfs *h, enum limit_id id);
-/* May one more inode be made? 0, or -ENOSPC. */
+/* Returns 0 if one more inode may be created, or -ENOSPC. */
 int hostfs_check_new(const struct hostfs *h);
 void hostfs_note_new(struct hostfs *h);
-/* May an open file get this size? 0, and its size now; or -ENOSPC. */
+/* Returns 0 if an open file may get this size, and its current size; or
+ * -ENOSPC. */
 int hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
                       uint64_t *ret_before);
 void hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after);
-/* ftruncate within the limit. */
+/* Calls ftruncate within the limit. */
 int hostfs_truncate(struct hostfs *h, int hfd, uint64_t size);
-/* The quota that removing a name gives back: nothing while its inode (with the
- * node n, or NULL) has other names, or is open. */
+/* Returns the quota that removing a name releases: nothing while its inode
+ * (with the node n, or NULL) has other names, or is open. */
 struct quota hostfs_cost_at(int dir_hfd, const char *name,
                             const struct hostnode *n);
-/* The quota that closing a file gives back: nothing while it has a name. */
+/* Returns the quota that closing a file releases: nothing while it has a name.
+ */
 struct quota hostfs_cost_of_nameless(int hfd);
 void hostfs_note_gone(struct hostfs *h, struct quota cost);
 

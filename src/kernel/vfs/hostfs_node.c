@@ -132,7 +132,8 @@ take_off_idle(struct hostfs *h, struct hostnode *n)
     h->n_idle--;
 }
 
-/* A node stays for a while after its last use: most are used again. */
+/* A node stays for a while after its last use, because it will probably be used
+ * again. */
 static void
 update_idle(struct hostfs *h, struct hostnode *n)
 {

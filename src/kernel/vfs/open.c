@@ -11,7 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* Flags that only open itself looks at, and F_GETFL does not show. */
+/* Flags that only open itself uses, and F_GETFL does not show. */
 #define OPEN_ONLY (O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)
 
 struct opening {
@@ -65,7 +65,8 @@ create_missing(struct opening *o)
     return 0;
 }
 
-/* What may be opened how, in Linux's order of checks. */
+/* Checks whether the file may be opened in this way, in Linux's order of
+ * checks. */
 static int
 check_found(struct opening *o)
 {

@@ -13,7 +13,7 @@ struct procfs {
     uint8_t boot_id[16];
 };
 
-/* Whom and what a file is about. */
+/* The reader and the subject of a file. */
 struct proc_ask {
     struct procfs *procfs;
     struct kernel *kernel;
@@ -22,11 +22,12 @@ struct proc_ask {
     int fd;              /* in fd/ and fdinfo/ */
 };
 
-/* Writes the content. 0 or -errno; b->error is looked at by the caller. */
+/* Writes the content. Returns 0 or -errno; the caller checks b->error. */
 typedef int proc_gen(const struct proc_ask *a, struct buf *b);
-/* The text of a link, at most size bytes: its length or -errno. */
+/* Writes the text of a link, at most size bytes. Returns its length or -errno.
+ */
 typedef int64_t proc_link(const struct proc_ask *a, char *buf, size_t size);
-/* Where a magic link leads. -ENXIO: to an open file without a path. */
+/* Returns the target of a magic link. -ENXIO: an open file without a path. */
 typedef int proc_follow(const struct proc_ask *a, struct vnode *ret);
 
 enum proc_dir {
@@ -46,7 +47,7 @@ enum proc_dir {
     DIR_FDINFO,
     DIR_TASK,
     DIR_TID,
-    DIR_SYSFS, /* the root of /sys, which has the same table */
+    DIR_SYSFS, /* the root of /sys, in the same table */
     DIR_SYSFS_CLASS,
     DIR_SYSFS_CLASS_NET,
     DIR_SYSFS_LO,
@@ -62,13 +63,13 @@ enum proc_dir {
     DIR_SYSFS_BLOCK,
 };
 
-/* One entry. Rows without a name stand for numbered entries. */
+/* One entry. Rows without a name represent numbered entries. */
 struct proc_row {
     const char *name;
     enum proc_dir in;
     uint32_t mode;    /* with the type */
     enum proc_dir is; /* of a directory */
-    const char *text; /* constant content; else `gen` */
+    const char *text; /* constant content; otherwise `gen` */
     proc_gen *gen;
     proc_link *link;
     proc_follow *follow;
@@ -105,7 +106,7 @@ proc_gen cgroup_memory_max, cgroup_memory_current, cgroup_pids_max,
 
 /* proc_mounts.c */
 proc_gen proc_mounts, proc_mountinfo, proc_filesystems;
-/* The number of a mount in mountinfo and fdinfo; 0: unknown. */
+/* Returns the number of a mount in mountinfo and fdinfo; 0: unknown. */
 int proc_mount_id(const struct kernel *k, const struct mount *m);
 
 #endif

@@ -12,7 +12,7 @@ struct rename_end {
     struct attr dir, node;
 };
 
-/* Linux looks at both directories before it looks for the names. */
+/* Linux checks both directories before it looks up the names. */
 static int
 find_end(const struct at *at, struct rename_end *e)
 {

@@ -5,15 +5,16 @@
 #include "kernel/vfs/vfs.h"
 #include "tree/tree.h"
 
-/* A clone of `from`, or an empty root directory (0755, root's) if it is NULL.
- * k may be NULL: then all times are 0. -ENOMEM. */
+/* Creates a file system with a clone of `from`, or with an empty root directory
+ * (0755, owned by root) if it is NULL. k may be NULL: then all times are 0.
+ * -ENOMEM. */
 int tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
               uint64_t max_inodes, OWN struct fs **ret);
-/* Its tree, to be cloned. */
+/* Returns its tree, for cloning. */
 struct tree *tmpfs_tree(struct fs *fs);
 bool tmpfs_is(const struct fs *fs);
-/* Puts *now, of which nothing is left, in place of its tree, under the same
- * limits. What is held stays held: it must be in both, or be gone from both. */
+/* Replaces its tree by *now, which is consumed, under the same limits. Holds
+ * stay: a held inode must be in both trees, or in neither. */
 void tmpfs_set_tree(struct fs *fs, OWN struct tree *now);
 
 #endif

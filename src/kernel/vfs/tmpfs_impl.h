@@ -1,4 +1,4 @@
-/* What tmpfs.c and tmpfs_file.c share. */
+/* The structure that tmpfs.c and tmpfs_file.c share. */
 #ifndef KERNEL_VFS_TMPFS_IMPL_H
 #define KERNEL_VFS_TMPFS_IMPL_H
 
@@ -16,7 +16,7 @@ tmpfs_of(struct fs *fs)
 }
 
 int64_t tmpfs_now(const struct tmpfs *m);
-/* Passes r on; tells the kernel's limits if a quota was hit. */
+/* Returns r, and records a hit quota in the kernel's limits. */
 int64_t tmpfs_note(struct tmpfs *m, int64_t r);
 int tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
                OWN struct file **ret);

@@ -163,7 +163,7 @@ walk_name(const struct walk *w)
     return (struct name){w->name, w->len};
 }
 
-/* Reports the name that was found free, if r says that it is taken now. */
+/* Reports the name that was found free, if r says that it exists by now. */
 static int
 made(struct walk *w, uint64_t ino, int r)
 {
