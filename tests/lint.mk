@@ -20,9 +20,9 @@ lint-docs:
 
 # The files whose words are checked.
 prose := README.md CONTRIBUTING.md docs include sdk \
-  $(patsubst %,src/%/README.md,cli supervisor) \
-  $(addprefix src/,base engine host kernel lib record seal store tree) \
-  $(addprefix src/supervisor/,common front jail workers)
+  src/supervisor/README.md \
+  $(addprefix src/,base cli engine host kernel lib record seal store tree) \
+  $(addprefix src/supervisor/,common config front jail workers)
 lint-prose:
 	@tools/house --prose $(prose)
 

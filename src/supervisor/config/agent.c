@@ -28,7 +28,7 @@ config_limit_key(enum limit limit)
 
 /* --- limits of an object */
 
-/* Limits that are being laid over others. */
+/* Limits that are being overridden. */
 struct draft {
     struct config c; /* `standard` are the limits */
     const char *file, *section;

@@ -1,11 +1,11 @@
 /* The configuration of `wasm-sandbox serve`: one row of config.def for each
- * key. The command line is over the environment, over the file, over the
- * defaults. An agent's settings and a session's own limits are over those, and
- * bounded by the administrator's maxima.
+ * key. The command line overrides the environment, which overrides the file,
+ * which overrides the defaults. An agent's settings and a session's own limits
+ * override these, within the administrator's maxima.
  *
- * Errors are lines of text that name where (file and line, variable, option or
- * parameter), the key, and what is allowed; all are told, not only the first.
- */
+ * Errors are lines of text that name the place (file and line, variable, option
+ * or parameter), the key, and the allowed values. All errors are reported, not
+ * only the first. */
 #ifndef SUPERVISOR_CONFIG_H
 #define SUPERVISOR_CONFIG_H
 
@@ -33,43 +33,44 @@ struct config {
 #define CONFIG_LIMITS(id, key, text)                           uint32_t id;
 #define CONFIG_LIMIT(limit, where, id, key, standard, text)
 #include "supervisor/config/config_rows.h"
-    uint32_t standard[N_LIMITS]; /* of sessions that ask for nothing */
-    uint32_t most[N_LIMITS];     /* what they may ask for */
+    uint32_t standard[N_LIMITS]; /* of sessions without limits of their own */
+    uint32_t most[N_LIMITS];     /* maxima for them */
 };
 
-/* `argv` are the words after `serve`. --config names
- * the file, else $WASMSAND_CONFIG, else /etc/wasmsand/config.json, which need
- * not exist. Empty paths that have a default are filled in, but for `root`.
- * -EINVAL: `errors` has lines; -ENOMEM. */
+/* `argv` contains the arguments after `serve`. --config names the file,
+ * otherwise $WASMSAND_CONFIG, otherwise it is /etc/wasmsand/config.json, which
+ * may be missing. Empty paths with a default are filled in, except `root`.
+ * -EINVAL: `errors` contains lines. -ENOMEM. */
 int config_read(char *const *argv, char *const *env, struct buf *errors,
                 OWN struct config **ret);
 void config_free(struct config *c);
-/* The effective values, as a file that says them all. */
+/* Prints the effective values, as a complete file. */
 void config_print(const struct config *c, FILE *out);
-/* The options, for --help. */
+/* Prints the options, for --help. */
 void config_print_options(FILE *out);
 
-/* On standard error, safe for a terminal. */
+/* Prints to standard error, safe for a terminal. */
 void config_print_errors(const struct buf *errors);
-/* config_read with our environment; errors are told on standard error. */
+/* Like config_read with our environment; errors are reported on standard error.
+ */
 int config_load(char *const *argv, OWN struct config **ret);
-/* `serve --check-config` with the other words: the effective configuration, or
- * all errors. The exit status. */
+/* Implements `serve --check-config` with the other arguments: prints the
+ * effective configuration, or all errors. Returns the exit status. */
 int config_check_main(char *const *argv);
 
-/* A name that can be one of a folder in agents_dir. */
+/* True for a valid name of a folder in agents_dir. */
 bool config_is_agent_name(const char *name, size_t len);
-/* The limits of a session of this agent (NULL: of none). An agent without a
- * settings file has the standard ones. -ENOENT: there is no such agent (or
- * no agents_dir); -EINVAL: `errors` has lines. */
+/* Returns the limits of a session of this agent (NULL: of none). An agent
+ * without a settings file has the standard ones. -ENOENT: no such agent, or no
+ * agents_dir. -EINVAL: `errors` contains lines. */
 int config_agent_limits(const struct config *c, const char *agent,
                         struct buf *errors, uint32_t *ret_limit);
-/* Lays an object {memoryMb, cpuPercent, diskMb, maxProcesses}, each optional,
- * over `limit`. `where` begins each error, e.g. "limits". -EINVAL: `errors`
- * has lines, `limit` is as before. */
+/* Overrides `limit` by an object {memoryMb, cpuPercent, diskMb, maxProcesses},
+ * each optional. `where` begins each error, e.g. "limits". -EINVAL: `errors`
+ * contains lines, and `limit` is unchanged. */
 int config_lay_limits(const struct config *c, const json_t *object,
                       const char *where, struct buf *errors, uint32_t *limit);
-/* The key of a limit ("memoryMb"), or NULL. */
+/* Returns the key of a limit ("memoryMb"), or NULL. */
 const char *config_limit_key(enum limit limit);
 
 DEFINE_CLEANUP(struct config *, config_free)

@@ -1,5 +1,5 @@
-/* The configuration file, and JSON files in general: all that is wrong in one
- * is told at once. */
+/* The configuration file, and JSON files in general: all errors are reported at
+ * once. */
 #include "supervisor/config/config_impl.h"
 
 #include "base/hfd.h"

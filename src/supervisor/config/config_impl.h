@@ -1,4 +1,4 @@
-/* The configuration's rows, and values on their way into it. */
+/* The rows of the configuration, and the setting of values. */
 #ifndef SUPERVISOR_CONFIG_IMPL_H
 #define SUPERVISOR_CONFIG_IMPL_H
 
@@ -18,9 +18,9 @@ enum config_kind {
 struct config_row {
     enum config_kind kind;
     const char *id, *key, *standard, *text;
-    const char *choices;        /* words between spaces */
+    const char *choices;        /* words separated by spaces */
     struct limit_row range;     /* of numbers */
-    const struct limit_row *of; /* else that of this limit */
+    const struct limit_row *of; /* otherwise that of this limit */
     size_t offset;              /* in struct config */
 };
 
@@ -29,27 +29,27 @@ enum { CONFIG_PATH_BYTES = 4096, CONFIG_NAME_BYTES = 80 };
 extern const struct config_row config_rows[];
 extern const size_t n_config_rows;
 
-/* Writes a line "where: key: ..." into `errors`. -EINVAL. */
+/* Writes a line "where: key: ..." into `errors`. Returns -EINVAL. */
 int config_refuse(struct buf *errors, const char *where, const char *key,
                   const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Set one value. -EINVAL: refused in `errors`; -ENOMEM. */
+/* Set one value. -EINVAL: reported in `errors`. -ENOMEM. */
 int config_set_text(struct config *c, const struct config_row *row,
                     const char *where, const char *text, struct buf *errors);
 int config_set_json(struct config *c, const struct config_row *row,
                     const char *where, const json_t *json, struct buf *errors);
-/* The value as JSON, which the caller owns; NULL: no memory. */
+/* Returns the value as JSON, which the caller owns; NULL: no memory. */
 OWN json_t *config_get_json(const struct config *c,
                             const struct config_row *row);
 
-/* Parses the object in a file. -EINVAL: refused in `errors`; -ENOMEM. */
+/* Parses the object in a file. -EINVAL: reported in `errors`. -ENOMEM. */
 int config_parse(int hfd, const char *name, struct buf *errors,
                  OWN json_t **ret);
-/* Lays a file over `c`. One that does not exist is an error if it `must`. */
+/* Overrides `c` by a file. A missing file is an error if it `must` exist. */
 int config_lay_file(struct config *c, const char *path, bool must,
                     struct buf *errors);
-/* The worse of two results. */
+/* Returns the worse of two results. */
 int config_worse(int a, int b);
 
 #endif

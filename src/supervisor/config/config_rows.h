@@ -1,4 +1,4 @@
-/* Includes config.def with the macros that are defined, and forgets them. */
+/* Includes config.def with the macros that are defined, and undefines them. */
 #include "supervisor/config/config.def"
 #undef CONFIG_PATH
 #undef CONFIG_ADDRESS

@@ -1,4 +1,4 @@
-/* What can be limited: one row of limits.def each. */
+/* The limits of a jail: one row of limits.def for each. */
 #ifndef SUPERVISOR_LIMITS_H
 #define SUPERVISOR_LIMITS_H
 
@@ -23,9 +23,9 @@ mb_bytes(uint32_t mb)
     return (uint64_t)mb << 20;
 }
 
-/* How many files a sandbox with so much disk may have: enough for a project
- * with its dependencies. The last block of each can take more memory and space
- * in the store than the disk limit counts. */
+/* Returns the number of files that a sandbox with this disk limit may have:
+ * enough for a project with its dependencies. The last block of each file can
+ * use more memory, and more space in the store, than the disk limit counts. */
 static inline uint64_t
 limit_files(uint32_t disk_mb)
 {

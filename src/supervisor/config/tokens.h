@@ -1,4 +1,4 @@
-/* Bearer tokens, of which only hashes are kept. */
+/* Bearer tokens; only their hashes are kept. */
 #ifndef SUPERVISOR_TOKENS_H
 #define SUPERVISOR_TOKENS_H
 
@@ -21,17 +21,17 @@ struct token {
 struct tokens {
     struct token *v;
     size_t n;
-    struct timespec changed; /* the file, as it was read */
+    struct timespec changed; /* of the file when it was read */
 };
 
-/* Reads a file of one token per line, with an optional name after it. -EINVAL:
- * `errors` has lines, and the tokens are as before; -ENOMEM. */
+/* Reads a file with one token per line, and an optional name after it. -EINVAL:
+ * `errors` contains lines, and the tokens are unchanged. -ENOMEM. */
 int tokens_read(struct tokens *t, const char *path, struct buf *errors);
-/* Has the file changed since? Once true, not again before it changes again. */
+/* True once after each change of the file. */
 bool tokens_are_old(struct tokens *t, const char *path);
 void tokens_fini(struct tokens *t);
-/* The token that a header `Authorization: Bearer ...` has, or NULL. Takes the
- * same time whichever it is, and if it is none. */
+/* Returns the token of a header `Authorization: Bearer ...`, or NULL. Takes the
+ * same time for every token, and for none. */
 const struct token *tokens_find(const struct tokens *t, const char *header);
 
 #endif
