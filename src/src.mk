@@ -12,7 +12,7 @@ STORE := $(wildcard src/store/*.c) $(RECORD)
 CLI := $(wildcard src/cli/*.c src/rpc/*.c src/supervisor/config/*.c) $(WIRE) $(SEAL)
 SUPERVISOR := $(wildcard src/supervisor/*.c src/supervisor/*/*.c) $(WIRE) $(SEAL) $(STORE)
 STORE_LIBS := -l:libsqlite3.a -lpthread -ldl -lm
-SUPERVISOR_LIBS := -l:libjansson.a $(STORE_LIBS)
+SUPERVISOR_LIBS := $(STORE_LIBS)
 
 # The engine is built once for each state of its inputs, into the cache.
 engine_crate := src/engine/wasmtime
@@ -61,7 +61,7 @@ $(B)/libwasmsand.so: $(B)/libwasmsand.a $(ENGINE_LIB)
 	  $(lib_objs) $(ENGINE_LIB) $(LDLIBS) -o $@
 $(B)/wasm-sandbox: $(cli_objs) $(B)/libwasmsand.a $(ENGINE_LIB)
 	@echo "  link $@"
-	$Q$(link) -pie $^ -l:libjansson.a $(LDLIBS) -o $@
+	$Q$(link) -pie $^ $(LDLIBS) -o $@
 $(B)/libexec/wasmsand-supervisor: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
   $(SUPERVISOR)) build/sources
 	@mkdir -p $(@D) && echo "  link $@"

@@ -153,7 +153,7 @@ build/walk/wasm-sandbox: $(walk_src:%.c=build/walk/obj/%.o) build/walk/tools/wal
   build/sources $(ENGINE_LIB)
 	@echo "  link $@"
 	$Q$(link) -pie $(walk_hooks:%=-Wl,--wrap=%) $(filter %.o,$^) $(ENGINE_LIB) \
-	  -l:libjansson.a $(LDLIBS) -o $@
+	  $(LDLIBS) -o $@
 walk: build/walk/wasm-sandbox ## the functions that one `run` goes through
 	@tools/house --walk $< $(ROOT_IMAGE)
 tools-test: ## tests of the scripts in tools/
@@ -198,10 +198,15 @@ http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(SUPERVISOR_LIBS) -o $@
+build/tests/supervisor/json_lines: $(call san_objs,$(BASE) \
+  tests/supervisor/json_lines.c)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(CC) $(SAN_FLAGS) $^ -lm -o $@
 -include $(B)/obj/tests/supervisor/pool_driver.d \
+  build/san/obj/tests/supervisor/json_lines.d \
   build/san/obj/tests/supervisor/http_host.d
 supervisor_programs := $(B)/tests/supervisor/pool_driver \
-  $(addprefix build/tests/supervisor/,escape sealed http_host)
+  $(addprefix build/tests/supervisor/,escape sealed http_host json_lines)
 supervisor: $(B)/libexec/wasmsand-supervisor $(supervisor_programs) ## jails
 	@$(pytest) tests/supervisor
 supervisor-v2: $(B)/libexec/wasmsand-supervisor $(supervisor_programs)
@@ -268,13 +273,10 @@ build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
 build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
-build/fuzz/rpc_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/config_fuzz: $(patsubst %.c,build/fuzz/obj/%.o, \
   $(wildcard src/supervisor/config/*.c))
-build/fuzz/config_fuzz: fuzz_libs := -l:libjansson.a
 build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter src/supervisor/%,$(http_host_src)))
-build/fuzz/http_fuzz: fuzz_libs := -l:libjansson.a
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/thread.c,$(STORE)) $(wildcard src/supervisor/common/*.c \

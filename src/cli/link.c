@@ -4,6 +4,7 @@
 #include "base/hfd.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -54,18 +55,20 @@ link_close(struct link *k)
     (void)close(k->hfd);
 }
 
-json_int_t
-link_send(struct link *k, const char *method, OWN json_t *params)
+int64_t
+link_send(struct link *k, const char *method, struct buf *params)
 {
-    json_t *request =
-        json_pack("{s:s, s:I, s:s, s:o*}", "jsonrpc", "2.0", "id", ++k->last_id,
-                  "method", method, "params", params);
-    char *line = json_dumps(request, JSON_COMPACT);
+    CLEANUP(buf_fini) struct buf b;
 
-    if (line && hfd_write_all(k->hfd, line, strlen(line)) == 0)
-        (void)hfd_write_all(k->hfd, "\n", 1);
-    free(line);
-    json_decref(request);
+    buf_init(&b, SIZE_MAX);
+    buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64, ++k->last_id);
+    put_member(&b, "method", method);
+    put_name(&b, "params");
+    buf_add(&b, params->p, params->len);
+    buf_puts(&b, "}}\n");
+    if (!b.error && !params->error)
+        (void)hfd_write_all(k->hfd, b.p, b.len);
+    buf_fini(params);
     return k->last_id;
 }
 
@@ -75,45 +78,47 @@ link_read(struct link *k)
     return frame_read(&k->in, k->hfd, true);
 }
 
-json_t *
-link_next(struct link *k)
+bool
+link_next(struct link *k, struct json_doc *ret)
 {
+    struct json_fault fault;
     char *line;
     size_t len;
 
-    if (frame_next(&k->in, &line, &len) != FRAME_LINE)
-        return NULL;
-    return json_loadb(line, len, JSON_ALLOW_NUL, NULL);
+    return frame_next(&k->in, &line, &len) == FRAME_LINE &&
+           json_read_copy(ret, line, len, &fault) == 0;
 }
 
 static bool
-link_is_answer(const struct link *k, const json_t *m, json_int_t id)
+link_is_answer(const struct link *k, const struct json *m, int64_t id)
 {
-    const json_t *params = json_object_get(m, "params");
+    const struct json *params = json_get(m, "params");
+    const struct json *m_id = json_get(m, "id");
 
-    if (json_object_get(m, "method") && params && k->notified)
+    if (json_get(m, "method") && params && k->notified)
         k->notified(k->arg, params);
-    return json_is_integer(json_object_get(m, "id")) &&
-           json_integer_value(json_object_get(m, "id")) == id;
+    return json_is(m_id, JSON_INTEGER) && m_id->integer == id;
 }
 
-json_t *
-link_find(struct link *k, json_int_t id)
+bool
+link_find(struct link *k, int64_t id, struct json_doc *ret)
 {
-    json_t *m;
-
-    while ((m = link_next(k)) && !link_is_answer(k, m, id))
-        json_decref(m);
-    return m;
+    while (link_next(k, ret)) {
+        if (link_is_answer(k, ret->v, id))
+            return true;
+        json_fini(ret);
+    }
+    return false;
 }
 
-json_t *
-link_wait(struct link *k, json_int_t id)
+bool
+link_wait(struct link *k, int64_t id, struct json_doc *ret)
 {
     for (;;) {
-        json_t *m = link_find(k, id);
-        int n = m ? 0 : link_read(k);
+        if (link_find(k, id, ret))
+            return true;
+        int n = link_read(k);
         if (n <= 0 && n != -EINTR)
-            return m;
+            return false;
     }
 }

@@ -4,7 +4,7 @@
 #include "base/hfd.h"
 #include "seal/seal.h"
 #include "wasmsand.h"
-#include "wire/text.h"
+#include "wire/log.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -3,7 +3,6 @@
 
 #include "cli/cli.h"
 #include "supervisor/config/config.h"
-#include "wire/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -85,42 +84,72 @@ cli_complain(const struct cli *c, const char *format, ...)
     fputc('\n', stderr);
 }
 
-json_t *
-cli_result(struct cli *c, OWN json_t *answer)
+/* --- requests */
+
+struct buf
+cli_params(const char *id)
 {
-    json_t *result = json_object_get(answer, "result");
-    const json_t *error = json_object_get(answer, "error");
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    cli_put_option(&b, "sessionId", id);
+    return b;
+}
+
+void
+cli_put_option(struct buf *params, const char *name, const char *text)
+{
+    if (text)
+        put_member(params, name, text);
+}
+
+void
+cli_put_env(const struct cli *c, struct buf *params)
+{
+    if (!c->n_env)
+        return;
+    put_name(params, "env");
+    for (size_t i = 0; i < c->n_env; i++) {
+        size_t n = strcspn(c->env[i], "=");
+        buf_puts(params, i ? "," : "{");
+        put_string(params, c->env[i], n);
+        buf_puts(params, ":");
+        put_text(params, c->env[i] + n + 1);
+    }
+    buf_puts(params, "}");
+}
+
+const char *
+cli_member(const struct json *object, const char *name)
+{
+    const struct json *v = json_get(object, name);
+
+    return json_is(v, JSON_STRING) ? v->text.p : "";
+}
+
+const struct json *
+cli_result(struct cli *c, const struct json *answer)
+{
+    const struct json *result = json_get(answer, "result");
 
     if (!answer)
         cli_complain(c, "the supervisor closed the connection");
     else if (!result)
-        cli_complain(c, "%s",
-                     json_string_value(json_object_get(error, "message")));
-    json_incref(result);
-    json_decref(answer);
+        cli_complain(c, "%s", cli_member(json_get(answer, "error"), "message"));
     return result;
 }
 
-json_t *
-cli_call(struct cli *c, const char *method, OWN json_t *params)
+const struct json *
+cli_call(struct cli *c, const char *method, struct buf *params,
+         struct json_doc *ret)
 {
-    if (!params) {
-        cli_complain(c, "the path is not UTF-8");
-        return NULL;
-    }
-    return cli_result(c,
-                      link_wait(&c->link, link_send(&c->link, method, params)));
+    int64_t id = link_send(&c->link, method, params);
+
+    return cli_result(c, link_wait(&c->link, id, ret) ? ret->v : NULL);
 }
 
 /* --- finding sessions */
-
-static const char *
-cli_member(const json_t *object, const char *name)
-{
-    const char *s = json_string_value(json_object_get(object, name));
-
-    return s ? s : "";
-}
 
 struct search {
     const char *name;
@@ -130,7 +159,7 @@ struct search {
 };
 
 static void
-cli_match(struct search *f, const json_t *session)
+cli_match(struct search *f, const struct json *session)
 {
     const char *id = cli_member(session, "sessionId");
 
@@ -144,25 +173,29 @@ cli_match(struct search *f, const json_t *session)
                    len ? ", " : "", id);
 }
 
-/* One page of the list: calls fn for each; the number for the next, or 0. */
-static json_int_t
-cli_list_page(struct cli *c, OWN json_t *params,
-              void (*fn)(void *arg, const json_t *session), void *arg)
+/* Reads a page of the list and calls fn for each session. Returns the number
+ * for the next page, 0 after the last, or -1 if an error was reported. */
+static int64_t
+cli_list_page(struct cli *c, int64_t after, bool with_ended,
+              const struct cli *filter,
+              void (*fn)(void *arg, const struct json *session), void *arg)
 {
-    json_t *result = cli_call(c, "session.list", params), *session;
-    json_int_t next = json_integer_value(json_object_get(result, "next"));
-    size_t i;
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(NULL);
 
-    json_array_foreach(json_object_get(result, "sessions"), i, session)
+    put_number(&p, "after", (uint64_t)after);
+    put_number(&p, "limit", 1000);
+    put_bool(&p, "ended", with_ended);
+    cli_put_option(&p, "agent", filter ? filter->agent : NULL);
+    cli_put_option(&p, "state", filter ? filter->state : NULL);
+    const struct json *result = cli_call(c, "session.list", &p, &answer);
+    JSON_EACH(session, json_get(result, "sessions"))
         fn(arg, session);
-    if (!result)
-        next = -1;
-    json_decref(result);
-    return next;
+    return result ? json_integer(json_get(result, "next")) : -1;
 }
 
 static void
-cli_match_one(void *arg, const json_t *session)
+cli_match_one(void *arg, const struct json *session)
 {
     cli_match(arg, session);
 }
@@ -170,13 +203,10 @@ cli_match_one(void *arg, const json_t *session)
 static bool
 search_all(struct cli *c, struct search *f, bool with_ended)
 {
-    json_int_t after = 0;
+    int64_t after = 0;
 
     do
-        after = cli_list_page(c,
-                              json_pack("{s:I, s:i, s:b}", "after", after,
-                                        "limit", 1000, "ended", with_ended),
-                              cli_match_one, f);
+        after = cli_list_page(c, after, with_ended, NULL, cli_match_one, f);
     while (after > 0);
     return after == 0;
 }
@@ -209,10 +239,39 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 /* --- printing */
 
 static void
-cli_print_json(const json_t *value)
+put_indented(struct buf *b, const struct json *v, int level)
 {
-    (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
-    (void)putchar('\n');
+    bool is_object = json_is(v, JSON_OBJECT);
+    const char *comma = "";
+
+    if (!json_count(v)) {
+        json_put(b, v);
+        return;
+    }
+    buf_puts(b, is_object ? "{" : "[");
+    JSON_EACH(part, v) {
+        buf_printf(b, "%s\n%*s", comma, 2 * (level + 1), "");
+        comma = ",";
+        if (is_object) {
+            put_string(b, part->text.p, part->text.len);
+            buf_puts(b, ": ");
+            part = json_value(part);
+        }
+        put_indented(b, part, level + 1);
+    }
+    buf_printf(b, "\n%*s%s", 2 * level, "", is_object ? "}" : "]");
+}
+
+void
+cli_print_json(const struct json *value)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    put_indented(&b, value, 0);
+    buf_puts(&b, "\n");
+    (void)fwrite(b.p, 1, b.len, stdout);
+    buf_fini(&b);
 }
 
 void
@@ -231,7 +290,7 @@ cli_print(const char *text, int width)
 
 /* Since 1970, as 21 characters. */
 static void
-cli_print_time(json_int_t ms)
+cli_print_time(int64_t ms)
 {
     time_t t = (time_t)(ms / 1000);
     struct tm tm;
@@ -243,7 +302,7 @@ cli_print_time(json_int_t ms)
 }
 
 static void
-cli_print_row(void *arg, const json_t *s)
+cli_print_row(void *arg, const struct json *s)
 {
     char id[13];
 
@@ -252,164 +311,189 @@ cli_print_row(void *arg, const json_t *s)
     cli_print(id, 14);
     cli_print(cli_member(s, "state"), 10);
     cli_print(cli_member(s, "cause"), 14);
-    cli_print_time(json_integer_value(json_object_get(s, "changedAt")));
+    cli_print_time(json_integer(json_get(s, "changedAt")));
     cli_print(cli_member(s, "agent"), 14);
     cli_print(cli_member(s, "label"), 0);
     (void)putchar('\n');
 }
 
 static void
-cli_print_value(const json_t *value)
+cli_print_value(const struct json *value)
 {
-    char *text = json_is_string(value)
-                     ? NULL
-                     : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    struct buf b;
 
-    cli_print(text ? text : json_string_value(value), 0);
-    free(text);
+    buf_init(&b, SIZE_MAX);
+    if (json_is(value, JSON_STRING))
+        buf_add(&b, value->text.p, value->text.len);
+    else
+        json_put(&b, value);
+    buf_add(&b, "", 1);
+    cli_print(b.error ? "" : b.p, 0);
+    buf_fini(&b);
 }
 
 static void
-cli_print_members(json_t *object)
+cli_print_members(const struct json *object)
 {
-    const char *name, *comma = "";
-    json_t *value;
+    const char *comma = "";
 
-    json_object_foreach(object, name, value)
-    {
-        if (json_is_object(value) && !json_object_size(value))
+    JSON_EACH_KEY(key, object) {
+        const struct json *value = json_value(key);
+        if (json_is(value, JSON_OBJECT) && !value->n)
             continue;
         printf("%s", comma);
-        cli_print(name, 0);
+        cli_print(key->text.p, 0);
         (void)putchar(' ');
         cli_print_value(value);
         comma = ", ";
     }
 }
 
-static void
-cli_print_member(const char *name, json_t *value)
+static bool
+is_time(const struct json *key)
 {
-    cli_print(name, 14);
-    if (json_is_object(value))
+    return key->text.len > 2 &&
+           !strcmp(key->text.p + key->text.len - 2, "At") &&
+           json_is(json_value(key), JSON_INTEGER);
+}
+
+static void
+cli_print_member(const struct json *key)
+{
+    const struct json *value = json_value(key);
+
+    cli_print(key->text.p, 14);
+    if (json_is(value, JSON_OBJECT))
         cli_print_members(value);
-    else if (json_is_integer(value) && !strcmp(name + strlen(name) - 2, "At"))
-        cli_print_time(json_integer_value(value));
+    else if (is_time(key))
+        cli_print_time(value->integer);
     else
         cli_print_value(value);
     (void)putchar('\n');
 }
 
 static int
-cli_print_session(const struct cli *c, OWN json_t *session)
+cli_print_session(const struct cli *c, const struct json *session)
 {
-    const char *name;
-    json_t *value;
-
     if (!session)
         return CLI_FAILED;
     if (c->is_json)
         cli_print_json(session);
     else
-        json_object_foreach(session, name, value) cli_print_member(name, value);
-    json_decref(session);
+        JSON_EACH_KEY(key, session)
+            cli_print_member(key);
     return 0;
 }
 
 /* --- commands */
 
 static void
-cli_set_text(json_t *object, const char *name, const char *text)
+put_limits(const struct cli *c, struct buf *p)
 {
-    if (text)
-        (void)json_object_set_new(object, name, json_string(text));
+    const char *comma = "{";
+
+    for (int i = 0; i < N_LIMITS; i++) {
+        if (c->limit[i] < 0)
+            continue;
+        if (*comma == '{')
+            put_name(p, "limits");
+        buf_puts(p, comma);
+        comma = ",";
+        put_text(p, config_limit_key((enum limit)i));
+        buf_printf(p, ":%" PRId64, c->limit[i]);
+    }
+    buf_puts(p, *comma == ',' ? "}" : "");
 }
 
-static json_t *
-cli_words_json(char **words)
+static void
+put_words(struct buf *p, char **words)
 {
-    json_t *array = json_array();
-
-    for (; *words; words++)
-        (void)json_array_append_new(array, json_string(*words));
-    return array;
+    for (char **w = words; *w; w++) {
+        buf_puts(p, w == words ? "[" : ",");
+        put_text(p, *w);
+    }
+    buf_puts(p, "]");
 }
 
 static int
 cli_do_create(struct cli *c, const char *id)
 {
-    json_t *p = json_object();
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(NULL);
 
     (void)id;
-    cli_set_text(p, "agent", c->agent);
-    cli_set_text(p, "label", c->label);
-    cli_set_text(p, "durability", c->durability);
-    cli_set_text(p, "user", c->user);
-    if (json_object_size(c->limits))
-        (void)json_object_set(p, "limits", c->limits);
-    if (json_object_size(c->env))
-        (void)json_object_set(p, "env", c->env);
+    cli_put_option(&p, "agent", c->agent);
+    cli_put_option(&p, "label", c->label);
+    cli_put_option(&p, "durability", c->durability);
+    cli_put_option(&p, "user", c->user);
+    put_limits(c, &p);
+    cli_put_env(c, &p);
     if (c->network)
-        (void)json_object_set_new(p, "network", json_true());
+        put_bool(&p, "network", true);
     if (c->no_auto_resume)
-        (void)json_object_set_new(p, "autoResume", json_false());
-    if (*c->words)
-        (void)json_object_set_new(p, "command", cli_words_json(c->words));
-    json_t *session = cli_call(c, "session.create", p);
+        put_bool(&p, "autoResume", false);
+    if (*c->words) {
+        put_name(&p, "command");
+        put_words(&p, c->words);
+    }
+    const struct json *session = cli_call(c, "session.create", &p, &answer);
     if (!session || c->is_json)
         return cli_print_session(c, session);
     printf("%s\n", cli_member(session, "sessionId"));
-    json_decref(session);
     return 0;
 }
 
 static void
-cli_collect(void *arg, const json_t *session)
+cli_collect(void *arg, const struct json *session)
 {
-    (void)json_array_append(arg, (json_t *)session);
+    struct buf *all = arg;
+
+    buf_puts(all, all->len ? ",\n  " : "[\n  ");
+    put_indented(all, session, 1);
 }
 
 static int
 cli_do_list(struct cli *c, const char *id)
 {
-    json_t *all = json_array();
-    json_int_t after = 0;
+    CLEANUP(buf_fini) struct buf all;
+    int64_t after = 0;
 
     (void)id;
+    buf_init(&all, SIZE_MAX);
     if (!c->is_json)
         printf("%-14s%-10s%-14s%-21s%-14s%s\n", "SESSION", "STATE", "CAUSE",
                "SINCE", "AGENT", "LABEL");
-    do {
-        json_t *p = json_pack("{s:I, s:i, s:b}", "after", after, "limit", 1000,
-                              "ended", c->ended);
-        cli_set_text(p, "agent", c->agent);
-        cli_set_text(p, "state", c->state);
-        after =
-            cli_list_page(c, p, c->is_json ? cli_collect : cli_print_row, all);
-    } while (after > 0);
-    if (c->is_json && after == 0)
-        cli_print_json(all);
-    json_decref(all);
+    do
+        after = cli_list_page(c, after, c->ended, c,
+                              c->is_json ? cli_collect : cli_print_row, &all);
+    while (after > 0);
+    if (c->is_json && after == 0) {
+        buf_puts(&all, all.len ? "\n]\n" : "[]\n");
+        (void)fwrite(all.p, 1, all.len, stdout);
+    }
     return after == 0 ? 0 : CLI_FAILED;
 }
 
 static int
 cli_do_show(struct cli *c, const char *id)
 {
-    return cli_print_session(
-        c, cli_call(c, "session.get", json_pack("{s:s}", "sessionId", id)));
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(id);
+
+    return cli_print_session(c, cli_call(c, "session.get", &p, &answer));
 }
 
 /* pause, resume, stop, end, fork */
 static int
 cli_do_change(struct cli *c, const char *id)
 {
-    json_t *p = json_pack("{s:s}", "sessionId", id);
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(id);
     char method[32];
 
-    cli_set_text(p, "label", c->label);
+    cli_put_option(&p, "label", c->label);
     (void)snprintf(method, sizeof method, "session.%s", c->command);
-    json_t *session = cli_call(c, method, p);
+    const struct json *session = cli_call(c, method, &p, &answer);
     if (!session || c->is_json)
         return cli_print_session(c, session);
     if (!strcmp(c->command, "fork"))
@@ -417,7 +501,6 @@ cli_do_change(struct cli *c, const char *id)
     else
         printf("%.12s %s\n", cli_member(session, "sessionId"),
                cli_member(session, "state"));
-    json_decref(session);
     return 0;
 }
 
@@ -504,8 +587,7 @@ cli_start(struct cli *c, size_t i, char **words)
 
     while (words[argc])
         argc++;
-    c->limits = json_object();
-    c->env = json_object();
+    memset(c->limit, -1, sizeof c->limit);
     if (!cli_parse(c, argc, words))
         return CLI_USAGE;
     if (c->wants_help) {
@@ -537,8 +619,9 @@ cmd_session(int argc, char **argv)
         if (strcmp(*words, commands[i].name) != 0)
             continue;
         int status = cli_start(&c, i, words);
-        json_decref(c.limits);
-        json_decref(c.env);
+        for (size_t k = 0; k < c.n_env; k++)
+            free(c.env[k]);
+        free(c.env);
         return status;
     }
     cli_complain(&c, "unknown command; see wasm-sandbox session --help");

@@ -3,6 +3,7 @@
 #define CLI_SESSION_H
 
 #include "cli/link.h"
+#include "supervisor/config/limits.h"
 
 #include <stdbool.h>
 
@@ -15,8 +16,10 @@ struct cli {
     bool is_json;
     /* options; NULL or 0 if not given */
     const char *agent, *label, *state, *durability, *cwd, *socket, *user;
-    json_int_t timeout_ms, after;
-    json_t *limits, *env;
+    int64_t timeout_ms, after;
+    int64_t limit[N_LIMITS]; /* -1: not given */
+    char **env;              /* NAME=VALUE */
+    size_t n_env;
     bool ended, follow, no_auto_resume, network, no_wait, reads_stdin,
         wants_help;
     char **words; /* other arguments; NULL-terminated */
@@ -25,12 +28,25 @@ struct cli {
 /* Parses options and arguments from argv, which is changed. False: an error was
  * reported. */
 bool cli_parse(struct cli *c, int argc, char **argv);
-/* Returns the result, which the caller frees, or NULL after an error was
- * reported. */
-OWN json_t *cli_call(struct cli *c, const char *method, OWN json_t *params);
-/* Like cli_call, for an answer, or for NULL: the supervisor closed the
- * connection. */
-OWN json_t *cli_result(struct cli *c, OWN json_t *answer);
+/* Adds a variable for the command, or replaces it. */
+bool cli_set_env(struct cli *c, const char *name, const char *value);
+/* The parameters of a request: an object that is still open, with sessionId
+ * unless `id` is NULL. */
+struct buf cli_params(const char *id);
+/* Appends the variables as the member `env`, if there are any. */
+void cli_put_env(const struct cli *c, struct buf *params);
+/* Appends a member unless the text is NULL. */
+void cli_put_option(struct buf *params, const char *name, const char *text);
+/* Sends a request and waits for its answer. Returns the result, which is in
+ * *ret; NULL: the error was reported. */
+const struct json *cli_call(struct cli *c, const char *method,
+                            struct buf *params, struct json_doc *ret);
+/* Returns the result in an answer; NULL: the error was reported. */
+const struct json *cli_result(struct cli *c, const struct json *answer);
+/* The text of a member, or "". */
+const char *cli_member(const struct json *object, const char *name);
+/* Prints a value, indented, and a newline. */
+void cli_print_json(const struct json *value);
 /* Finds a session by the beginning of its id, or by its label, if it is unique.
  * False: an error was reported. */
 bool cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES]);
@@ -40,7 +56,7 @@ void cli_complain(const struct cli *c, const char *format, ...)
  * characters, with at least one space. 0: no padding. */
 void cli_print(const char *text, int width);
 /* Returns the bytes of an output notification; freed with free(). */
-char *cli_output(const json_t *params, size_t *ret_len);
+char *cli_output(const struct json *params, size_t *ret_len);
 
 int cli_run(struct cli *c, const char *id);
 int cli_shell(struct cli *c, const char *id);

@@ -2,11 +2,11 @@
 #include "cli/session.h"
 
 #include "base/parse.h"
-#include "supervisor/config/config.h"
-#include "wire/text.h"
+#include "base/vec.h"
 
 #include <getopt.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,32 +59,41 @@ static const struct option options[] = {
 };
 
 static bool
-cli_take_number(const struct cli *c, const char *name, json_int_t *ret)
+cli_take_number(const struct cli *c, const char *name, int64_t *ret)
 {
     uint64_t n;
 
     if (parse_u64_text(optarg, INT64_MAX, &n)) {
-        *ret = (json_int_t)n;
+        *ret = (int64_t)n;
         return true;
     }
     cli_complain(c, "--%s '%s' is not a number", name, optarg);
     return false;
 }
 
-static bool
-cli_take_limit(const struct cli *c, int i, const char *name)
+bool
+cli_set_env(struct cli *c, const char *name, const char *value)
 {
-    json_int_t n;
+    size_t n = strlen(name), i = 0;
+    char *text;
 
-    if (!cli_take_number(c, name, &n))
+    while (i < c->n_env &&
+           (strncmp(c->env[i], name, n) != 0 || c->env[i][n] != '='))
+        i++;
+    if (i == c->n_env && !VEC_ROOM(c->env, c->n_env))
         return false;
-    (void)json_object_set_new(c->limits, config_limit_key((enum limit)i),
-                              json_integer(n));
+    if (asprintf(&text, "%s=%s", name, value) < 0)
+        return false;
+    if (i == c->n_env)
+        c->n_env++;
+    else
+        free(c->env[i]);
+    c->env[i] = text;
     return true;
 }
 
 static bool
-cli_take_env(const struct cli *c)
+cli_take_env(struct cli *c)
 {
     char *equals = strchr(optarg, '=');
 
@@ -93,8 +102,7 @@ cli_take_env(const struct cli *c)
         return false;
     }
     *equals = 0;
-    (void)json_object_set_new(c->env, optarg, json_string(equals + 1));
-    return true;
+    return cli_set_env(c, optarg, equals + 1);
 }
 
 static bool
@@ -126,7 +134,7 @@ cli_take_option(struct cli *c, int o, const char *name)
         if (flags[i].option == o)
             *flags[i].flag = true;
     if (o <= OPT_LIMIT_LAST)
-        return cli_take_limit(c, o, name);
+        return cli_take_number(c, name, &c->limit[o]);
     if (o == OPT_ENV)
         return cli_take_env(c);
     if (o == OPT_TIMEOUT)

@@ -1,12 +1,13 @@
 /* session run, files, events. */
 #include "cli/session.h"
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/hfd.h"
-#include "wire/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,44 +18,24 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *
-cli_text_of(const json_t *object, const char *name)
-{
-    const char *s = json_string_value(json_object_get(object, name));
-
-    return s ? s : "";
-}
-
 enum { PART_BYTES = 4 << 20, STDIN_BYTES_MAX = 5 << 20, WAIT_MS = 60000 };
 
 static char *
-cli_decode(const json_t *string, size_t *ret_len)
+cli_decode(const struct json *string, size_t *ret_len)
 {
-    size_t len = json_string_length(string);
-    char *p = malloc(BASE64_BYTES(len) + 1);
+    struct text t = json_text(string);
+    char *p = t.p ? malloc(BASE64_BYTES(t.len) + 1) : NULL;
 
-    if (p && base64_decode(json_string_value(string), len, p, ret_len) == 0)
+    if (p && base64_decode(t.p, t.len, p, ret_len) == 0)
         return p;
     free(p);
     return NULL;
 }
 
-static json_t *
-cli_encode(const void *p, size_t len)
-{
-    struct buf b;
-
-    buf_init(&b, SIZE_MAX);
-    put_base64(&b, p, len);
-    json_t *s = b.error ? NULL : json_stringn(b.p + 1, b.len - 2);
-    buf_fini(&b);
-    return s;
-}
-
 char *
-cli_output(const json_t *params, size_t *ret_len)
+cli_output(const struct json *params, size_t *ret_len)
 {
-    return cli_decode(json_object_get(params, "data"), ret_len);
+    return cli_decode(json_get(params, "data"), ret_len);
 }
 
 /* --- run */
@@ -62,7 +43,7 @@ cli_output(const json_t *params, size_t *ret_len)
 struct running {
     struct cli *c;
     const char *id;
-    json_int_t request;
+    int64_t request;
     sigset_t signals; /* that cancel it, but for those that are ignored */
     int signal_hfd;
     bool is_told_to_end;
@@ -72,9 +53,10 @@ struct running {
 static void
 cli_cancel(struct running *r)
 {
-    (void)link_send(
-        &r->c->link, "cancel",
-        json_pack("{s:s, s:I}", "sessionId", r->id, "requestId", r->request));
+    struct buf p = cli_params(r->id);
+
+    put_number(&p, "requestId", (uint64_t)r->request);
+    (void)link_send(&r->c->link, "cancel", &p);
 }
 
 /* The first signal cancels the run, and the next one ends us. -EAGAIN: from
@@ -114,10 +96,9 @@ cli_write_out(struct running *r, int hfd, const char *p, size_t len)
 
 /* Output that nobody reads need not be requested. */
 static void
-cli_on_output(void *arg, const json_t *params)
+cli_on_output(void *arg, const struct json *params)
 {
-    const char *stream = json_string_value(json_object_get(params, "stream"));
-    int hfd = stream && !strcmp(stream, "stderr") ? 2 : 1;
+    int hfd = strcmp(cli_member(params, "stream"), "stderr") ? 1 : 2;
     struct running *r = arg;
     size_t len;
     char *p = r->error < 0 ? NULL : cli_output(params, &len);
@@ -129,20 +110,19 @@ cli_on_output(void *arg, const json_t *params)
     free(p);
 }
 
-static json_t *
-cli_await_answer(struct running *r)
+static bool
+cli_await_answer(struct running *r, struct json_doc *ret)
 {
     struct link *k = &r->c->link;
-    json_t *answer;
 
-    while (!(answer = link_find(k, r->request)))
+    while (!link_find(k, r->request, ret))
         if (cli_await_events(r, k->hfd, POLLIN) < 0 || link_read(k) <= 0)
-            return NULL;
-    return answer;
+            return false;
+    return true;
 }
 
-static json_t *
-cli_call_run(struct running *r, OWN json_t *params)
+static const struct json *
+cli_call_run(struct running *r, struct buf *params, struct json_doc *ret)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction now;
@@ -156,30 +136,31 @@ cli_call_run(struct running *r, OWN json_t *params)
     r->c->link.notified = cli_on_output;
     r->c->link.arg = r;
     r->request = link_send(&r->c->link, "run", params);
-    json_t *result = cli_result(r->c, cli_await_answer(r));
+    const struct json *result =
+        cli_result(r->c, cli_await_answer(r, ret) ? ret->v : NULL);
     (void)close(r->signal_hfd);
     return result;
 }
 
-static char *
-cli_join(char **words)
+/* Appends the words as one string, with spaces between them. */
+static void
+put_joined(struct buf *p, char **words)
 {
-    struct buf b;
+    CLEANUP(buf_fini) struct buf b;
 
     buf_init(&b, SIZE_MAX);
     for (char **w = words; *w; w++) {
         buf_puts(&b, w == words ? "" : " ");
         buf_puts(&b, *w);
     }
-    buf_add(&b, "", 1);
-    return buf_steal(&b);
+    put_string(p, b.p, b.len);
 }
 
-/* All of standard input. */
-static json_t *
-cli_read_stdin(struct cli *c)
+/* Appends all of standard input. */
+static bool
+put_stdin(struct cli *c, struct buf *p)
 {
-    struct buf b;
+    CLEANUP(buf_fini) struct buf b;
     char part[2048];
     ssize_t n;
 
@@ -189,62 +170,58 @@ cli_read_stdin(struct cli *c)
     if (b.error)
         cli_complain(c, "more than %d bytes of standard input",
                      STDIN_BYTES_MAX);
-    json_t *s = b.error ? NULL : cli_encode(b.p, b.len);
-    buf_fini(&b);
-    return s;
+    put_name(p, "stdin");
+    put_base64(p, b.p, b.len);
+    return !b.error;
 }
 
 static int
-cli_told_status(struct cli *c, OWN json_t *result)
+cli_told_status(struct cli *c, const struct json *result)
 {
-    const char *class =
-        json_string_value(json_object_get(result, "errorClass"));
-    int status =
-        result ? (int)json_integer_value(json_object_get(result, "exitCode"))
-               : CLI_FAILED;
+    const char *class = cli_member(result, "errorClass");
 
-    if (class)
+    if (*class)
         cli_complain(c, "%s", class);
-    if (json_object_get(result, "truncated"))
+    if (json_get(result, "truncated"))
         cli_complain(c, "the output was longer than its limit");
-    json_decref(result);
-    return status;
+    return result ? (int)json_integer(json_get(result, "exitCode"))
+                  : CLI_FAILED;
+}
+
+static bool
+put_run(struct cli *c, struct buf *p)
+{
+    bool is_text = c->is_json && !c->reads_stdin;
+
+    put_name(p, "command");
+    put_joined(p, c->words);
+    put_bool(p, "stream", !c->is_json);
+    put_member(p, "encoding", is_text ? "text" : "base64");
+    cli_put_option(p, "cwd", c->cwd);
+    if (c->timeout_ms)
+        put_number(p, "timeoutMs", (uint64_t)c->timeout_ms);
+    cli_put_env(c, p);
+    return !c->reads_stdin || put_stdin(c, p);
 }
 
 int
 cli_run(struct cli *c, const char *id)
 {
-    char *command = cli_join(c->words);
-    json_t *p = json_pack("{s:s, s:s, s:b, s:s}", "sessionId", id, "command",
-                          command, "stream", !c->is_json, "encoding",
-                          c->is_json && !c->reads_stdin ? "text" : "base64");
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    CLEANUP(buf_fini) struct buf p = cli_params(id);
+    struct running r = {.c = c, .id = id};
 
-    free(command);
     if (!*c->words) {
-        json_decref(p);
         cli_complain(c, "which command?");
         return CLI_USAGE;
     }
-    if (c->cwd)
-        (void)json_object_set_new(p, "cwd", json_string(c->cwd));
-    if (c->timeout_ms)
-        (void)json_object_set_new(p, "timeoutMs", json_integer(c->timeout_ms));
-    if (json_object_size(c->env))
-        (void)json_object_set(p, "env", c->env);
-    if (c->reads_stdin &&
-        json_object_set_new(p, "stdin", cli_read_stdin(c)) < 0) {
-        json_decref(p);
+    if (!put_run(c, &p))
         return CLI_FAILED;
-    }
-    struct running r = {.c = c, .id = id};
-    json_t *result = cli_call_run(&r, p);
-    if (c->is_json && result) {
-        (void)json_dumpf(result, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-    }
+    const struct json *result = cli_call_run(&r, &p, &answer);
+    if (c->is_json && result)
+        cli_print_json(result);
     if (r.error == 0)
         return cli_told_status(c, result);
-    json_decref(result);
     if (r.error == -EPIPE)
         return 128 + SIGPIPE;
     cli_complain(c, "its output: %s", strerror(-r.error));
@@ -266,33 +243,28 @@ cli_full_path(const char *path)
 }
 
 static void
-cli_print_entry(const json_t *entry)
+cli_print_entry(const struct json *entry)
 {
-    printf("%-8s %12" JSON_INTEGER_FORMAT " ", cli_text_of(entry, "type"),
-           json_integer_value(json_object_get(entry, "size")));
-    cli_print(cli_text_of(entry, "name"), 0);
+    printf("%-8s %12" PRId64 " ", cli_member(entry, "type"),
+           json_integer(json_get(entry, "size")));
+    cli_print(cli_member(entry, "name"), 0);
     (void)putchar('\n');
 }
 
 static int
 cli_list_files(struct cli *c, const char *id, char **words)
 {
-    json_t *result =
-        cli_call(c, "files.list",
-                 json_pack("{s:s, s:s}", "sessionId", id, "path", words[0]));
-    const json_t *entry;
-    size_t i;
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(id);
 
-    if (c->is_json && result) {
-        (void)json_dumpf(result, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-    } else {
-        json_array_foreach(json_object_get(result, "entries"), i, entry)
+    put_member(&p, "path", words[0]);
+    const struct json *result = cli_call(c, "files.list", &p, &answer);
+    if (c->is_json && result)
+        cli_print_json(result);
+    else
+        JSON_EACH(entry, json_get(result, "entries"))
             cli_print_entry(entry);
-    }
-    int status = result ? 0 : CLI_FAILED;
-    json_decref(result);
-    return status;
+    return result ? 0 : CLI_FAILED;
 }
 
 static const char *
@@ -319,14 +291,17 @@ cli_open_target(struct target *t)
 
 /* 1: there may be more. */
 static int
-cli_get_part(struct cli *c, const char *id, const char *path, json_int_t at,
+cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
              struct target *to, size_t *ret_len)
 {
-    json_t *p = json_pack("{s:s, s:s, s:I, s:i}", "sessionId", id, "path", path,
-                          "offset", at, "length", PART_BYTES);
-    json_t *result = cli_call(c, "files.read", p);
-    char *data =
-        result ? cli_decode(json_object_get(result, "data"), ret_len) : NULL;
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(id);
+
+    put_member(&p, "path", path);
+    put_number(&p, "offset", at);
+    put_number(&p, "length", PART_BYTES);
+    const struct json *result = cli_call(c, "files.read", &p, &answer);
+    char *data = cli_decode(json_get(result, "data"), ret_len);
     int r = data ? cli_open_target(to) : -EIO;
 
     if (r == 0)
@@ -334,7 +309,6 @@ cli_get_part(struct cli *c, const char *id, const char *path, json_int_t at,
     free(data);
     if (result && r < 0)
         cli_complain(c, "%s: %s", to->name, strerror(-r));
-    json_decref(result);
     return r < 0 ? r : *ret_len == PART_BYTES;
 }
 
@@ -342,13 +316,13 @@ static int
 cli_get_file(struct cli *c, const char *id, char **words)
 {
     struct target to = {words[1] ? words[1] : cli_last_name(words[0]), -1};
-    json_int_t at = 0;
+    uint64_t at = 0;
     size_t len = 0;
     int r = 1;
 
     if (!strcmp(to.name, "-"))
         to.hfd = 1;
-    for (; r == 1; at += (json_int_t)len)
+    for (; r == 1; at += len)
         r = cli_get_part(c, id, words[0], at, &to, &len);
     if (to.hfd > 1 && close(to.hfd) < 0)
         r = -errno;
@@ -359,12 +333,14 @@ static int
 cli_put_part(struct cli *c, const char *id, const char *path, const char *part,
              size_t len, bool is_first)
 {
-    json_t *p = json_pack("{s:s, s:s, s:o, s:b}", "sessionId", id, "path", path,
-                          "data", cli_encode(part, len), "append", !is_first);
-    json_t *result = cli_call(c, "files.write", p);
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(id);
 
-    json_decref(result);
-    return result ? 0 : -EIO;
+    put_member(&p, "path", path);
+    put_name(&p, "data");
+    put_base64(&p, part, len);
+    put_bool(&p, "append", !is_first);
+    return cli_call(c, "files.write", &p, &answer) ? 0 : -EIO;
 }
 
 static int
@@ -409,7 +385,9 @@ cli_with_path(struct cli *c, const char *id, char **given, int path,
     int status = CLI_FAILED;
 
     words[path] = full;
-    if (full)
+    if (full && !text_is_utf8(full, strlen(full)))
+        cli_complain(c, "the path is not UTF-8");
+    else if (full)
         status = run(c, id, words);
     free(full);
     return status;
@@ -449,18 +427,19 @@ cli_files(struct cli *c)
 int
 cli_show_output(struct cli *c, const char *id)
 {
-    json_int_t after = 0;
+    uint64_t after = 0;
     size_t len = 1;
 
     while (len) {
-        json_t *result =
-            cli_call(c, "session.output",
-                     json_pack("{s:s, s:I}", "sessionId", id, "after", after));
-        char *p = result ? cli_output(result, &len) : NULL;
-        int r = p ? hfd_write_all(1, p, len) : -EIO;
-        after = json_integer_value(json_object_get(result, "end"));
-        free(p);
-        json_decref(result);
+        CLEANUP(json_fini) struct json_doc answer = {0};
+        struct buf p = cli_params(id);
+
+        put_number(&p, "after", after);
+        const struct json *result = cli_call(c, "session.output", &p, &answer);
+        char *data = cli_output(result, &len);
+        int r = data ? hfd_write_all(1, data, len) : -EIO;
+        after = (uint64_t)json_integer(json_get(result, "end"));
+        free(data);
         if (r < 0)
             return CLI_FAILED;
     }
@@ -470,25 +449,30 @@ cli_show_output(struct cli *c, const char *id)
 /* --- events */
 
 static void
-cli_print_event(const struct cli *c, const json_t *e)
+print_event_json(const struct json *e)
 {
-    time_t t = (time_t)(json_integer_value(json_object_get(e, "time")) / 1000);
+    CLEANUP(buf_fini) struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    json_put(&b, e);
+    buf_puts(&b, "\n");
+    (void)fwrite(b.p, 1, b.len, stdout);
+}
+
+static void
+cli_print_event(const struct json *e)
+{
+    time_t t = (time_t)(json_integer(json_get(e, "time")) / 1000);
     char when[32];
     struct tm tm;
 
-    if (c->is_json) {
-        (void)json_dumpf(e, stdout, JSON_COMPACT);
-        (void)putchar('\n');
-        return;
-    }
     (void)localtime_r(&t, &tm);
     (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%6" JSON_INTEGER_FORMAT "  %s  %.12s  %-8s %-8s %s%s",
-           json_integer_value(json_object_get(e, "seq")), when,
-           cli_text_of(e, "sessionId"), cli_text_of(e, "from"),
-           cli_text_of(e, "to"), cli_text_of(e, "cause"),
-           *cli_text_of(e, "reason") ? ": " : "");
-    cli_print(cli_text_of(e, "reason"), 0);
+    printf("%6" PRId64 "  %s  %.12s  %-8s %-8s %s%s",
+           json_integer(json_get(e, "seq")), when, cli_member(e, "sessionId"),
+           cli_member(e, "from"), cli_member(e, "to"), cli_member(e, "cause"),
+           *cli_member(e, "reason") ? ": " : "");
+    cli_print(cli_member(e, "reason"), 0);
     (void)putchar('\n');
 }
 
@@ -496,21 +480,19 @@ cli_print_event(const struct cli *c, const json_t *e)
 static int
 cli_print_events(struct cli *c, const char *id)
 {
-    json_t *p = json_pack("{s:I, s:i, s:i}", "after", c->after, "limit", 1000,
-                          "waitMs", c->follow ? WAIT_MS : 0);
-    json_t *event;
-    size_t i;
+    CLEANUP(json_fini) struct json_doc answer = {0};
+    struct buf p = cli_params(*id ? id : NULL);
 
-    if (*id)
-        (void)json_object_set_new(p, "sessionId", json_string(id));
-    json_t *result = cli_call(c, "session.events", p);
+    put_number(&p, "after", (uint64_t)c->after);
+    put_number(&p, "limit", 1000);
+    put_number(&p, "waitMs", c->follow ? WAIT_MS : 0);
+    const struct json *result = cli_call(c, "session.events", &p, &answer);
     if (!result)
         return -1;
-    json_array_foreach(json_object_get(result, "events"), i, event)
-        cli_print_event(c, event);
-    c->after = json_integer_value(json_object_get(result, "last"));
-    int n = (int)json_array_size(json_object_get(result, "events"));
-    json_decref(result);
+    JSON_EACH(event, json_get(result, "events"))
+        (c->is_json ? print_event_json : cli_print_event)(event);
+    c->after = json_integer(json_get(result, "last"));
+    int n = (int)json_count(json_get(result, "events"));
     return fflush(stdout) < 0 ? -1 : n;
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/hfd.h"
-#include "wire/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +18,7 @@
 struct terminal {
     struct cli *c;
     const char *id;
-    json_int_t process, wait_id;
+    int64_t process, wait_id;
     bool has_tty, is_raw, is_over;
     bool has_input; /* more may come */
     struct termios saved;
@@ -51,14 +50,14 @@ cli_make_raw(struct terminal *t)
 }
 
 static void
-cli_put_size(json_t *params)
+cli_put_size(struct buf *params)
 {
     struct winsize size;
 
     if (ioctl(0, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
         return;
-    (void)json_object_set_new(params, "rows", json_integer(size.ws_row));
-    (void)json_object_set_new(params, "cols", json_integer(size.ws_col));
+    put_number(params, "rows", size.ws_row);
+    put_number(params, "cols", size.ws_col);
 }
 
 static int
@@ -77,99 +76,99 @@ cli_open_signals(void)
 
 /* --- requests about the process */
 
-static void
-cli_send_about(struct terminal *t, const char *method, OWN json_t *params)
+static struct buf
+begin_about(const struct terminal *t)
 {
-    (void)json_object_set_new(params, "sessionId", json_string(t->id));
-    (void)json_object_set_new(params, "processId", json_integer(t->process));
-    json_int_t id = link_send(&t->c->link, method, params);
-    if (!strcmp(method, "process.wait"))
-        t->wait_id = id;
+    struct buf p = cli_params(t->id);
+
+    put_number(&p, "processId", (uint64_t)t->process);
+    return p;
 }
 
 static void
 cli_send_size(struct terminal *t)
 {
-    json_t *p = json_object();
+    struct buf p = begin_about(t);
+    size_t len = p.len;
 
-    cli_put_size(p);
-    if (json_object_size(p))
-        cli_send_about(t, "process.resize", p);
-    else
-        json_decref(p);
+    cli_put_size(&p);
+    if (p.len > len)
+        (void)link_send(&t->c->link, "process.resize", &p);
+    buf_fini(&p);
 }
 
 static void
 cli_send_input(struct terminal *t)
 {
+    struct buf p = begin_about(t);
     char bytes[2048];
-    struct buf b;
     ssize_t n = read(0, bytes, sizeof bytes);
 
-    if (n < 0)
-        return;
     if (n == 0) {
         t->has_input = false;
-        cli_send_about(t, "process.write", json_pack("{s:b}", "eof", true));
-        return;
+        put_bool(&p, "eof", true);
+    } else if (n > 0) {
+        put_name(&p, "data");
+        put_base64(&p, bytes, (size_t)n);
+        put_member(&p, "encoding", "base64");
     }
-    buf_init(&b, SIZE_MAX);
-    put_base64(&b, bytes, (size_t)n);
-    if (!b.error)
-        cli_send_about(t, "process.write",
-                       json_pack("{s:o, s:s}", "data",
-                                 json_stringn(b.p + 1, b.len - 2), "encoding",
-                                 "base64"));
-    buf_fini(&b);
+    if (n >= 0)
+        (void)link_send(&t->c->link, "process.write", &p);
+    buf_fini(&p);
+}
+
+static void
+send_interrupt(struct terminal *t)
+{
+    struct buf p = begin_about(t);
+
+    put_number(&p, "signal", SIGINT);
+    (void)link_send(&t->c->link, "process.kill", &p);
 }
 
 /* --- what comes */
 
 static void
-cli_take_output(struct terminal *t, const json_t *params)
+cli_take_output(struct terminal *t, const struct json *params)
 {
-    const char *stream = json_string_value(json_object_get(params, "stream"));
+    bool is_error = !strcmp(cli_member(params, "stream"), "stderr");
     size_t len;
 
-    if (json_integer_value(json_object_get(params, "process_id")) != t->process)
+    if (json_integer(json_get(params, "process_id")) != t->process)
         return;
     char *p = cli_output(params, &len);
     if (p)
-        (void)hfd_write_all(stream && !strcmp(stream, "stderr") ? 2 : 1, p,
-                            len);
+        (void)hfd_write_all(is_error ? 2 : 1, p, len);
     free(p);
 }
 
 static void
-cli_take_message(struct terminal *t, const json_t *m)
+cli_take_message(struct terminal *t, const struct json *m)
 {
-    const json_t *params = json_object_get(m, "params");
-    const json_t *result = json_object_get(m, "result");
+    const struct json *params = json_get(m, "params");
+    const struct json *result = json_get(m, "result");
 
     if (params)
         cli_take_output(t, params);
-    if (json_integer_value(json_object_get(m, "id")) != t->wait_id)
+    if (json_integer(json_get(m, "id")) != t->wait_id)
         return;
     t->is_over = true;
     if (result) {
-        t->status =
-            (int)json_integer_value(json_object_get(result, "exitCode"));
+        t->status = (int)json_integer(json_get(result, "exitCode"));
         return;
     }
     cli_restore(t);
-    cli_complain(t->c, "%s",
-                 json_string_value(
-                     json_object_get(json_object_get(m, "error"), "message")));
+    cli_complain(t->c, "%s", cli_member(json_get(m, "error"), "message"));
 }
 
 static void
 cli_take_messages(struct terminal *t)
 {
-    json_t *m;
+    struct json_doc m = {0};
 
-    while ((m = link_next(&t->c->link))) {
-        cli_take_message(t, m);
-        json_decref(m);
+    while (link_next(&t->c->link, &m)) {
+        cli_take_message(t, m.v);
+        json_fini(&m);
     }
 }
 
@@ -194,7 +193,7 @@ cli_take_signal(struct terminal *t)
     if (info.ssi_signo == SIGWINCH)
         cli_send_size(t);
     else if (info.ssi_signo == SIGINT && t->has_tty)
-        cli_send_about(t, "process.kill", json_pack("{s:i}", "signal", SIGINT));
+        send_interrupt(t);
     else
         t->is_over = true; /* closing the connection hangs it up */
 }
@@ -220,24 +219,13 @@ cli_converse(struct terminal *t)
 
 /* --- the command */
 
-static json_t *
-cli_start_params(struct terminal *t)
+/* The words as one command. Without any, a terminal gets the shell of the
+ * session, and a pipe a bash that reads commands. */
+static void
+put_command(const struct terminal *t, struct buf *p)
 {
-    const char *term = getenv("TERM");
-    json_t *p = json_pack("{s:s, s:b, s:s}", "sessionId", t->id, "pty",
-                          t->has_tty, "encoding", "base64");
-    struct buf b;
+    CLEANUP(buf_fini) struct buf b;
 
-    if (t->has_tty)
-        cli_put_size(p);
-    if (t->has_tty && term)
-        (void)json_object_set_new(t->c->env, "TERM", json_string(term));
-    if (json_object_size(t->c->env))
-        (void)json_object_set(p, "env", t->c->env);
-    if (t->c->cwd)
-        (void)json_object_set_new(p, "cwd", json_string(t->c->cwd));
-    if (t->c->user)
-        (void)json_object_set_new(p, "user", json_string(t->c->user));
     buf_init(&b, SIZE_MAX);
     for (char **w = t->c->words; *w; w++) {
         buf_puts(&b, w == t->c->words ? "" : " ");
@@ -245,27 +233,48 @@ cli_start_params(struct terminal *t)
     }
     if (!*t->c->words && !t->has_tty)
         buf_puts(&b, "bash");
-    if (b.len)
-        (void)json_object_set_new(p, "command", json_stringn(b.p, b.len));
-    buf_fini(&b);
+    if (!b.len)
+        return;
+    put_name(p, "command");
+    put_string(p, b.p, b.len);
+}
+
+static struct buf
+cli_start_params(struct terminal *t)
+{
+    const char *term = getenv("TERM");
+    struct buf p = cli_params(t->id);
+
+    put_bool(&p, "pty", t->has_tty);
+    put_member(&p, "encoding", "base64");
+    if (t->has_tty)
+        cli_put_size(&p);
+    if (t->has_tty && term)
+        (void)cli_set_env(t->c, "TERM", term);
+    cli_put_env(t->c, &p);
+    cli_put_option(&p, "cwd", t->c->cwd);
+    cli_put_option(&p, "user", t->c->user);
+    put_command(t, &p);
     return p;
 }
 
 int
 cli_shell(struct cli *c, const char *id)
 {
+    CLEANUP(json_fini) struct json_doc answer = {0};
     struct terminal t = {
         .c = c, .id = id, .has_input = true, .status = CLI_FAILED};
 
     t.has_tty = isatty(0);
-    json_t *started = cli_call(c, "process.start", cli_start_params(&t));
+    struct buf p = cli_start_params(&t);
+    const struct json *started = cli_call(c, "process.start", &p, &answer);
     if (!started)
         return CLI_FAILED;
-    t.process = json_integer_value(json_object_get(started, "processId"));
-    json_decref(started);
+    t.process = json_integer(json_get(started, "processId"));
     t.signal_hfd = cli_open_signals();
     cli_make_raw(&t);
-    cli_send_about(&t, "process.wait", json_object());
+    p = begin_about(&t);
+    t.wait_id = link_send(&c->link, "process.wait", &p);
     cli_converse(&t);
     cli_restore(&t);
     (void)close(t.signal_hfd);

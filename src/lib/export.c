@@ -6,6 +6,7 @@
 #include "lib/export.h"
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "host/tar.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
@@ -25,7 +26,7 @@ static const char note_name[] = ".wasmsand.json";
 /* --- the note: an object of numbers and of strings in base64 */
 
 static void
-put_string(struct buf *b, const char *key, const struct buf *value)
+note_put_bytes(struct buf *b, const char *key, const struct buf *value)
 {
     buf_printf(b, ",\n \"%s\": \"", key);
     base64_put(b, value->p, value->len);
@@ -37,91 +38,60 @@ note_put(struct buf *b, const struct shell_script *s)
 {
     buf_printf(b, "{\"version\": %d,\n \"status\": %d", EXPORT_VERSION,
                s->status);
-    put_string(b, "env", &s->env);
-    put_string(b, "shell", &s->first);
-    put_string(b, "shell_last", &s->last);
+    note_put_bytes(b, "env", &s->env);
+    note_put_bytes(b, "shell", &s->first);
+    note_put_bytes(b, "shell_last", &s->last);
     buf_puts(b, "}\n");
 }
 
-/* Decodes up to the closing quote. */
-static const char *
-get_base64(const char *p, struct buf *to)
+/* Appends the decoded bytes of a string; false: they are not base64. */
+static bool
+note_get_bytes(const struct json *v, struct buf *to)
 {
-    size_t len = strcspn(p, "\""), n;
-    char *at = buf_room(to, BASE64_BYTES(len) + 1);
+    struct text t = json_text(v);
+    char *at = t.p ? buf_room(to, BASE64_BYTES(t.len) + 1) : NULL;
+    size_t n = 0;
 
-    if (!p[len] || !at || base64_decode(p, len, at, &n) < 0)
-        return NULL;
+    if (at && base64_decode(t.p, t.len, at, &n) < 0)
+        return false;
     to->len += n;
-    return p + len + 1;
+    return !v || t.p;
 }
 
-static const char *
-skip_space(const char *p)
+static int
+note_take(const struct json *note, struct shell_script *s,
+          struct wsand_error *err)
 {
-    return p + strspn(p, " \t\r\n");
-}
+    const struct json *version = json_get(note, "version");
+    int64_t status = json_integer(json_get(note, "status"));
 
-/* One "key": value; what is behind it, or NULL. */
-static const char *
-get_pair(const char *p, struct shell_script *s, int *version)
-{
-    const struct {
-        const char *key;
-        struct buf *string;
-        int *number;
-    } members[] = {{"version\"", NULL, version},
-                   {"status\"", NULL, &s->status},
-                   {"env\"", &s->env, NULL},
-                   {"shell\"", &s->first, NULL},
-                   {"shell_last\"", &s->last, NULL}};
-
-    for (size_t i = 0; *p == '"' && i < sizeof members / sizeof *members; i++) {
-        size_t n = strlen(members[i].key);
-        if (strncmp(p + 1, members[i].key, n) != 0)
-            continue;
-        p = skip_space(p + 1 + n);
-        if (*p != ':')
-            return NULL;
-        p = skip_space(p + 1);
-        if (members[i].string)
-            return *p == '"' && !members[i].string->len
-                       ? get_base64(p + 1, members[i].string)
-                       : NULL;
-        n = strspn(p, "0123456789");
-        if (!n || n > 6)
-            return NULL;
-        *members[i].number = atoi(p);
-        return p + n;
-    }
-    return NULL;
+    if (json_is(version, JSON_INTEGER) && version->integer != EXPORT_VERSION)
+        return error_set(err, EINVAL, "export of version %lld instead of %d",
+                         (long long)version->integer, EXPORT_VERSION);
+    if (!version || status < 0 || status > 255 ||
+        !note_get_bytes(json_get(note, "env"), &s->env) ||
+        !note_get_bytes(json_get(note, "shell"), &s->first) ||
+        !note_get_bytes(json_get(note, "shell_last"), &s->last))
+        return error_set(err, EINVAL, "%s is damaged", note_name);
+    s->status = (int)status;
+    int e = s->env.error ? s->env.error : s->first.error;
+    e = e ? e : s->last.error;
+    return e ? error_errno(err, -e, "%s", note_name) : 0;
 }
 
 int
 note_get(const char *text, size_t len, struct shell_script *s,
          struct wsand_error *err)
 {
-    const char *p = skip_space(text);
-    int version = 0;
+    CLEANUP(json_fini) struct json_doc note = {0};
+    struct json_fault fault;
 
-    if (strlen(text) != len || *p != '{')
-        p = NULL;
-    while (p && *p != '}') {
-        p = get_pair(skip_space(p + 1), s, &version);
-        p = p ? skip_space(p) : NULL;
-        if (p && *p != ',' && *p != '}')
-            p = NULL;
-    }
-    int e = s->env.error ? s->env.error : s->first.error;
-    e = e ? e : s->last.error;
-    if (e)
-        return error_errno(err, -e, "%s", note_name);
-    if (p && version != EXPORT_VERSION)
-        return error_set(err, EINVAL, "export of version %d instead of %d",
-                         version, EXPORT_VERSION);
-    if (!p || *skip_space(p + 1) || s->status > 255)
+    int r = json_read_copy(&note, text, len, &fault);
+    if (r == -EINVAL)
         return error_set(err, EINVAL, "%s is damaged", note_name);
-    return 0;
+    if (r < 0)
+        return error_errno(err, -r, "%s", note_name);
+    return note_take(note.v, s, err);
 }
 
 /* --- trees */

@@ -40,7 +40,7 @@ callback_send(struct server *srv, const char *method, const struct buf *params,
 
     if (!cb || params->error) {
         free(cb);
-        done(arg, NULL, NULL, "out of memory");
+        done(arg, NULL, "out of memory");
         return;
     }
     *cb =
@@ -78,43 +78,41 @@ take(struct server *srv, struct text id)
 }
 
 static void
-finish(struct callback *cb, struct message *msg, const json_t *result,
-       const char *error)
+finish(struct callback *cb, const struct json *result, const char *error)
 {
-    cb->done(cb->arg, msg, result, error);
+    cb->done(cb->arg, result, error);
     free(cb);
 }
 
 /* The text of an error reply. */
 static const char *
-error_text(const struct message *msg, const json_t *object)
+error_text(const struct json *object)
 {
-    const json_t *text =
-        json_object_get(json_object_get(object, "error"), "message");
+    const struct json *text = json_get(json_get(object, "error"), "message");
 
-    return json_is_string(text) ? message_text(msg, text).p
-                                : "the client sent no result";
+    return json_is(text, JSON_STRING) ? json_text(text).p
+                                      : "the client sent no result";
 }
 
 bool
-callback_reply(struct server *srv, struct message *msg, const json_t *object)
+callback_reply(struct server *srv, const struct json *object)
 {
-    const json_t *id = json_object_get(object, "id");
-    const json_t *result = json_object_get(object, "result");
+    const struct json *id = json_get(object, "id");
+    const struct json *result = json_get(object, "result");
 
-    if (json_object_get(object, "method") || !json_is_string(id))
+    if (json_get(object, "method") || !json_is(id, JSON_STRING))
         return false;
-    struct text name = message_text(msg, id);
+    struct text name = json_text(id);
     if (name.len < 4 || memcmp(name.p, "cb_", 3) != 0)
         return false;
     struct callback *cb = take(srv, name);
     if (!cb)
         say(srv, LOG_INFO,
             "ignored an answer to %.32s: no such request is pending", name.p);
-    else if (json_is_object(result))
-        finish(cb, msg, result, NULL);
+    else if (json_is(result, JSON_OBJECT))
+        finish(cb, result, NULL);
     else
-        finish(cb, msg, NULL, error_text(msg, object));
+        finish(cb, NULL, error_text(object));
     return true;
 }
 
@@ -149,7 +147,7 @@ callback_expire(struct server *srv, bool all)
     int64_t next;
 
     while ((cb = take_expired(srv, all, &next)))
-        finish(cb, NULL, NULL,
+        finish(cb, NULL,
                all ? "the client is gone"
                    : "no answer from the client within the time limit");
     return next;

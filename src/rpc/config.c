@@ -1,7 +1,6 @@
 /* How sandboxes are made: the parameters of `create`, over those of the
  * configuration file, over the command line's, over the defaults. */
 #include "rpc/rpc.h"
-#include "wire/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +12,21 @@ enum {
     COMMAND_BYTES = 65536,
 };
 
-struct value
+const struct json *
 config_value(const struct config *c, const char *name)
 {
     for (; c; c = c->base) {
-        const json_t *v = json_object_get(c->params, name);
-        if (v && !json_is_null(v))
-            return (struct value){c->msg, v};
+        const struct json *v = json_get(c->params, name);
+        if (v && !json_is(v, JSON_NULL))
+            return v;
     }
-    return (struct value){NULL, NULL};
+    return NULL;
 }
 
 uint64_t
-number_from_json(const json_t *v)
+number_from_json(const struct json *v)
 {
-    int64_t n = json_is_true(v);
+    int64_t n = json_is(v, JSON_TRUE);
 
     (void)json_whole(v, &n);
     return (uint64_t)n;
@@ -36,18 +35,17 @@ number_from_json(const json_t *v)
 uint64_t
 config_number(const struct config *c, const char *name, uint64_t absent)
 {
-    struct value v = config_value(c, name);
+    const struct json *v = config_value(c, name);
 
-    return v.json ? number_from_json(v.json) : absent;
+    return v ? number_from_json(v) : absent;
 }
 
 uint64_t
 config_limit(const struct config *c, const char *name, uint64_t absent)
 {
     for (; c; c = c->base) {
-        const json_t *v =
-            json_object_get(json_object_get(c->params, "limits"), name);
-        if (v && !json_is_null(v))
+        const struct json *v = json_get(json_get(c->params, "limits"), name);
+        if (v && !json_is(v, JSON_NULL))
             return number_from_json(v);
     }
     return absent;
@@ -56,32 +54,32 @@ config_limit(const struct config *c, const char *name, uint64_t absent)
 /* --- help of extensions */
 
 static void
-put_help_line(struct buf *b, const char *label, const json_t *v,
-              const struct message *msg)
+put_help_line(struct buf *b, const char *label, const struct json *v)
 {
-    if (!json_is_string(v))
+    if (!json_is(v, JSON_STRING))
         return;
     buf_puts(b, label);
-    buf_add(b, message_text(msg, v).p, message_text(msg, v).len);
+    buf_add(b, json_text(v).p, json_text(v).len);
     buf_add(b, "\n", 1);
 }
 
 static char *
-make_help(const struct message *msg, const json_t *x, const char *name)
+make_help(const struct json *x, const char *name)
 {
-    size_t i;
-    json_t *example;
+    const char *label = "examples:\n  ";
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
     buf_puts(&b, name);
-    put_help_line(&b, ": ", json_object_get(x, "description"), msg);
+    put_help_line(&b, ": ", json_get(x, "description"));
     if (b.len && b.p[b.len - 1] != '\n')
         buf_add(&b, "\n", 1);
-    put_help_line(&b, "usage: ", json_object_get(x, "usage"), msg);
-    put_help_line(&b, "category: ", json_object_get(x, "category"), msg);
-    json_array_foreach(json_object_get(x, "examples"), i, example)
-        put_help_line(&b, i ? "  " : "examples:\n  ", example, msg);
+    put_help_line(&b, "usage: ", json_get(x, "usage"));
+    put_help_line(&b, "category: ", json_get(x, "category"));
+    JSON_EACH(example, json_get(x, "examples")) {
+        put_help_line(&b, label, example);
+        label = "  ";
+    }
     buf_add(&b, "", 1);
     if (b.error)
         buf_fini(&b);
@@ -89,36 +87,32 @@ make_help(const struct message *msg, const json_t *x, const char *name)
 }
 
 static bool
-has_command(const json_t *x)
+has_command(const struct json *x)
 {
-    const json_t *v = json_object_get(x, "hasCommand");
+    const struct json *v = json_get(x, "hasCommand");
 
-    if (!json_is_boolean(v))
-        return !json_is_object(json_object_get(x, "pythonPackage"));
-    return json_is_true(v);
+    if (!json_is_bool(v))
+        return !json_is(json_get(x, "pythonPackage"), JSON_OBJECT);
+    return json_is(v, JSON_TRUE);
 }
 
 static bool
 read_extensions(struct config *c)
 {
-    struct value v = config_value(c, "extensions");
-    size_t i;
-    json_t *x;
+    const struct json *v = config_value(c, "extensions");
 
-    if (!json_array_size(v.json))
+    if (!json_count(v))
         return true;
-    c->extensions = calloc(json_array_size(v.json), sizeof *c->extensions);
+    c->extensions = calloc(json_count(v), sizeof *c->extensions);
     if (!c->extensions)
         return false;
-    json_array_foreach(v.json, i, x)
-    {
+    JSON_EACH(x, v) {
         struct extension *e = &c->extensions[c->n_extensions++];
-        const char *name = message_text(v.msg, json_object_get(x, "name")).p;
+        const char *name = json_text(json_get(x, "name")).p;
         *e = (struct extension){.config = c,
-                                .msg = v.msg,
                                 .json = x,
                                 .name = strdup(name),
-                                .help = make_help(v.msg, x, name),
+                                .help = make_help(x, name),
                                 .has_command = has_command(x)};
         if (!e->name || !e->help)
             return false;
@@ -140,12 +134,12 @@ read_numbers(struct config *c)
     c->stderr_bytes = config_limit(c, "stderrBytes", STDIO_BYTES);
     c->command_bytes = config_limit(c, "commandBytes", COMMAND_BYTES);
     c->rpc_bytes = config_limit(c, "rpcBytes", RPC_BYTES);
-    struct value storage = config_value(c, "storage");
-    c->has_storage = storage.json && !json_is_false(storage.json);
+    const struct json *storage = config_value(c, "storage");
+    c->has_storage = storage && !json_is(storage, JSON_FALSE);
 }
 
 struct config *
-config_new(struct server *srv, struct message *msg, const json_t *params,
+config_new(struct server *srv, struct message *msg, const struct json *params,
            bool is_line)
 {
     CLEANUP(config_putp) struct config *c = calloc(1, sizeof *c);

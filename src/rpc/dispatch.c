@@ -27,13 +27,13 @@ parse_sandbox_id(struct text t)
 uint64_t
 param_sandbox_id(const struct request *q)
 {
-    return parse_sandbox_id(message_text(q->msg, param(q, "sandboxId")));
+    return parse_sandbox_id(json_text(param(q, "sandboxId")));
 }
 
 static void
-to_named_box(struct server *srv, OWN struct request *q, const json_t *name)
+to_named_box(struct server *srv, OWN struct request *q, const struct json *name)
 {
-    if (!json_is_string(name)) {
+    if (!json_is(name, JSON_STRING)) {
         answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
         return;
     }
@@ -42,13 +42,13 @@ to_named_box(struct server *srv, OWN struct request *q, const json_t *name)
         box_submit(box, q);
     else
         answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
-                     message_text(q->msg, name).p);
+                     json_text(name).p);
 }
 
 static void
 to_box(struct server *srv, OWN struct request *q)
 {
-    const json_t *name = param(q, "sandboxId");
+    const struct json *name = param(q, "sandboxId");
 
     if (name && !(q->method->flags & (ROOT | LINE)))
         to_named_box(srv, q, name);
@@ -79,7 +79,7 @@ serve(struct server *srv, OWN struct request *q)
         return;
     if (!srv->root && !(flags & EARLY))
         answer_error(q, INVALID_REQUEST, "Sandbox not created");
-    else if (method_check(q->method, q->msg, q->params, error) < 0)
+    else if (method_check(q->method, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
     else if (refused)
         answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
@@ -101,11 +101,11 @@ reject(struct server *srv, struct message *msg, const char *id, int code,
 }
 
 static void
-call(struct server *srv, struct message *msg, const json_t *object,
+call(struct server *srv, struct message *msg, const struct json *object,
      OWN char *id)
 {
-    struct text name = message_text(msg, json_object_get(object, "method"));
-    const json_t *params = json_object_get(object, "params");
+    struct text name = json_text(json_get(object, "method"));
+    const struct json *params = json_get(object, "params");
     const struct method *m = method_find(name, false);
     char text[256];
 
@@ -121,20 +121,21 @@ call(struct server *srv, struct message *msg, const json_t *object,
     struct request *q = request_new(srv, msg, m, params, id);
     if (!q)
         reject(srv, msg, NULL, INTERNAL_ERROR, "Internal error: out of memory");
-    else if (params && !json_is_null(params) && !json_is_object(params))
+    else if (params && !json_is(params, JSON_NULL) &&
+             !json_is(params, JSON_OBJECT))
         answer_error(q, INVALID_PARAMS, "params must be an object");
     else
         serve(srv, q);
 }
 
 static void
-rpc_object(struct server *srv, struct message *msg, const json_t *object)
+rpc_object(struct server *srv, struct message *msg, const struct json *object)
 {
-    const json_t *json_id = json_object_get(object, "id");
+    const struct json *json_id = json_get(object, "id");
     const char *fault = request_fault(object);
-    char *id = json_id ? message_id(msg, json_id) : NULL;
+    char *id = json_id ? message_id(json_id) : NULL;
 
-    if (fault && callback_reply(srv, msg, object)) {
+    if (fault && callback_reply(srv, object)) {
         answer_nothing(srv, msg);
         free(id);
         return;
@@ -161,17 +162,17 @@ have_root(struct server *srv)
 }
 
 static void
-serve_line(struct server *srv, OWN struct request *q, const json_t *id)
+serve_line(struct server *srv, OWN struct request *q, const struct json *id)
 {
     char error[PARAM_ERROR_BYTES];
 
     if (is_refused(srv, q))
         return;
-    if (!id || json_is_null(id))
+    if (!id || json_is(id, JSON_NULL))
         answer_error(q, INVALID_PARAMS, "Missing required param: id");
-    else if (!json_is_string(id))
+    else if (!json_is(id, JSON_STRING))
         answer_error(q, INVALID_PARAMS, "id must be a string");
-    else if (method_check(q->method, q->msg, q->params, error) < 0)
+    else if (method_check(q->method, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
     else if (!have_root(srv))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
@@ -180,21 +181,21 @@ serve_line(struct server *srv, OWN struct request *q, const json_t *id)
 }
 
 static void
-line_object(struct server *srv, struct message *msg, const json_t *object)
+line_object(struct server *srv, struct message *msg, const struct json *object)
 {
-    const json_t *type = json_object_get(object, "type");
-    const json_t *json_id = json_object_get(object, "id");
-    char *id = json_id ? message_id(msg, json_id) : NULL;
+    const struct json *type = json_get(object, "type");
+    const struct json *json_id = json_get(object, "id");
+    char *id = json_id ? message_id(json_id) : NULL;
 
     if (!id)
         id = strdup("null");
-    if (!json_is_string(type)) {
+    if (!json_is(type, JSON_STRING)) {
         send_line_error(srv, "error", id, "type must be a string");
         free(id);
         return;
     }
     srv->is_line = true;
-    struct text name = message_text(msg, type);
+    struct text name = json_text(type);
     const struct method *m = method_find(name, true);
     if (!m) {
         char text[256];
@@ -213,21 +214,20 @@ line_object(struct server *srv, struct message *msg, const json_t *object)
 /* --- lines */
 
 static void
-dispatch_object(void *to, struct message *msg, const json_t *object)
+dispatch_object(void *to, struct message *msg, const struct json *object)
 {
     struct server *srv = to;
-    const json_t *id = json_object_get(object, "id");
+    const struct json *id = json_get(object, "id");
 
-    if (!json_is_object(object)) {
+    if (!json_is(object, JSON_OBJECT)) {
         send_error(srv, msg, NULL, INVALID_REQUEST,
                    "Invalid request: not an object");
-    } else if (json_object_get(object, "jsonrpc")) {
+    } else if (json_get(object, "jsonrpc")) {
         rpc_object(srv, msg, object);
-    } else if (json_object_get(object, "type") && !msg->is_batch &&
-               !srv->worker) {
+    } else if (json_get(object, "type") && !msg->is_batch && !srv->worker) {
         line_object(srv, msg, object);
     } else {
-        char *text = id ? message_id(msg, id) : NULL;
+        char *text = id ? message_id(id) : NULL;
         send_error(srv, msg, text, INVALID_REQUEST,
                    "Invalid request: neither \"jsonrpc\" nor \"type\"");
         free(text);

@@ -192,15 +192,15 @@ void
 do_mount(struct request *q)
 {
     struct wsand_error err = {0};
-    const json_t *files = param(q, "files");
+    const struct json *files = param(q, "files");
     struct wsand_file *v = NULL;
 
-    int r = files_from_json(q->msg, files, &v, &err);
+    int r = files_from_json(files, &v, &err);
     if (r == 0) {
         struct wsand_mount m = {.guest_path = param_text(q, "path"),
                                 .is_writable = param_bool(q, "writable"),
                                 .files = v,
-                                .n_files = json_object_size(files)};
+                                .n_files = json_count(files)};
         r = wsand_mount(q->sb, &m, &err);
     }
     free(v);

@@ -332,7 +332,7 @@ window_of_process(OWN struct request *q)
 static void
 window_of_run(OWN struct request *q)
 {
-    char *id = message_id(q->msg, param(q, "requestId"));
+    char *id = message_id(param(q, "requestId"));
 
     if (!id) {
         answer_error(q, INVALID_PARAMS,

@@ -342,8 +342,8 @@ cancel_run(struct box *box, const char *id)
 void
 do_cancel(struct request *q)
 {
-    const json_t *wanted = param(q, "requestId");
-    char *id = wanted ? message_id(q->msg, wanted) : NULL;
+    const struct json *wanted = param(q, "requestId");
+    char *id = wanted ? message_id(wanted) : NULL;
 
     if (wanted && !id) {
         answer_error(q, INVALID_PARAMS,

@@ -95,7 +95,7 @@ snapshot_id(const struct request *q)
     int64_t n = param_int(q, "id", 0);
     uint64_t id;
 
-    if (!json_is_string(param(q, "id")))
+    if (!json_is(param(q, "id"), JSON_STRING))
         return n > 0 ? (uint64_t)n : 0;
     return parse_u64_text(param_text(q, "id"), UINT64_MAX, &id) ? id : 0;
 }
@@ -108,7 +108,7 @@ with_snapshot(struct request *q, snapshot_fn *fn, struct wsand_error *err)
 {
     uint64_t id = snapshot_id(q);
 
-    if (id || !json_is_string(param(q, "id")))
+    if (id || !json_is(param(q, "id"), JSON_STRING))
         return fn(q->sb, id, err);
     *err = (struct wsand_error){.errnum = ENOENT};
     (void)snprintf(err->message, sizeof err->message,

@@ -89,12 +89,10 @@ on_freed(void *arg)
 }
 
 static void
-on_saved(void *arg, struct message *msg, const json_t *result,
-         const char *error)
+on_saved(void *arg, const struct json *result, const char *error)
 {
     struct storing *s = arg;
 
-    (void)msg;
     if (result) {
         sandbox_free_later(s->box->srv, s->box->sb, on_freed, s);
         return;
@@ -183,17 +181,16 @@ on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
 }
 
 static int
-take_state(struct storing *s, const struct message *msg, const json_t *result,
-           const char *error)
+take_state(struct storing *s, const struct json *result, const char *error)
 {
-    const json_t *state = json_object_get(result, "state");
+    const struct json *state = json_get(result, "state");
     char *data;
 
     if (!result)
         return fail(&s->err, EIO, "storage.load: %s", error);
-    if (!json_is_string(state))
+    if (!json_is(state, JSON_STRING))
         return fail(&s->err, ENOENT, "storage.load returned no state");
-    int r = decode_base64(message_text(msg, state), &data, &s->len);
+    int r = decode_base64(json_text(state), &data, &s->len);
     if (r < 0)
         return fail(&s->err, -r, "storage.load: the state is not base64");
     s->data = data;
@@ -201,12 +198,11 @@ take_state(struct storing *s, const struct message *msg, const json_t *result,
 }
 
 static void
-on_loaded(void *arg, struct message *msg, const json_t *result,
-          const char *error)
+on_loaded(void *arg, const struct json *result, const char *error)
 {
     struct storing *s = arg;
 
-    s->r = take_state(s, msg, result, error);
+    s->r = take_state(s, result, error);
     if (s->r == 0)
         box_make(s->box, on_made, s);
     else

@@ -1,6 +1,5 @@
 /* Commands of the client: extension.invoke. */
 #include "rpc/rpc.h"
-#include "wire/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,16 +95,15 @@ fail_call(struct wsand_call *call, const char *reason)
 }
 
 static struct text
-text_member(const struct message *msg, const json_t *result, const char *name)
+text_member(const struct json *result, const char *name)
 {
-    const json_t *v = json_object_get(result, name);
+    const struct json *v = json_get(result, name);
 
-    return json_is_string(v) ? message_text(msg, v) : (struct text){"", 0};
+    return json_is(v, JSON_STRING) ? json_text(v) : (struct text){"", 0};
 }
 
 static void
-on_reply(void *arg, struct message *msg, const json_t *result,
-         const char *error)
+on_reply(void *arg, const struct json *result, const char *error)
 {
     struct wsand_call *call = arg;
 
@@ -113,10 +111,10 @@ on_reply(void *arg, struct message *msg, const json_t *result,
         fail_call(call, error);
         return;
     }
-    struct text out = text_member(msg, result, "stdout");
-    struct text err = text_member(msg, result, "stderr");
+    struct text out = text_member(result, "stdout");
+    struct text err = text_member(result, "stderr");
     int64_t status = 0;
-    (void)json_whole(json_object_get(result, "exitCode"), &status);
+    (void)json_whole(json_get(result, "exitCode"), &status);
     wsand_call_reply(call, (int)(status & 255), out.p, out.len, err.p, err.len);
 }
 

@@ -21,9 +21,9 @@ extension_find(const struct config *c, const char *name)
 }
 
 static struct text
-text_of(const struct extension *e, const json_t *v)
+text_of(const struct json *v)
 {
-    return json_is_string(v) ? message_text(e->msg, v) : (struct text){"", 0};
+    return json_is(v, JSON_STRING) ? json_text(v) : (struct text){"", 0};
 }
 
 static void
@@ -37,7 +37,7 @@ put_list(struct buf *out, const struct config *c)
     }
     for (size_t i = 0; i < c->n_extensions; i++) {
         const struct extension *e = &c->extensions[i];
-        struct text t = text_of(e, json_object_get(e->json, "description"));
+        struct text t = text_of(json_get(e->json, "description"));
         if (t.len)
             buf_printf(out, "%-*s  %s\n", (int)width, e->name, t.p);
         else
@@ -48,9 +48,9 @@ put_list(struct buf *out, const struct config *c)
 static void
 put_info(struct buf *out, const struct extension *e)
 {
-    const json_t *package = json_object_get(e->json, "pythonPackage");
-    struct text version = text_of(e, json_object_get(package, "version"));
-    struct text summary = text_of(e, json_object_get(package, "summary"));
+    const struct json *package = json_get(e->json, "pythonPackage");
+    struct text version = text_of(json_get(package, "version"));
+    struct text summary = text_of(json_get(package, "summary"));
 
     buf_puts(out, e->help);
     if (version.len)

@@ -3,7 +3,7 @@
 
 #include "base/os_thread.h"
 #include "base/os_time.h"
-#include "wire/text.h"
+#include "wire/log.h"
 
 #include <errno.h>
 #include <poll.h>

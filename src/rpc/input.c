@@ -46,21 +46,21 @@ input_is_stuck(struct server *srv)
 /* --- cancelling what waits */
 
 static bool
-is_run_of(const void *arg, const struct message *m, const json_t *object)
+is_run_of(const void *arg, const struct json *object)
 {
     const struct box *wanted = arg;
-    const json_t *params = json_object_get(object, "params");
-    const json_t *name = json_object_get(object, "method");
-    bool is_line = !json_object_get(object, "jsonrpc");
+    const struct json *params = json_get(object, "params");
+    const struct json *name = json_get(object, "method");
+    bool is_line = !json_get(object, "jsonrpc");
 
     if (is_line)
-        name = json_object_get(object, "type");
-    if (!json_is_string(name))
+        name = json_get(object, "type");
+    if (!json_is(name, JSON_STRING))
         return false;
-    const struct method *method = method_find(message_text(m, name), is_line);
-    const json_t *box = is_line ? NULL : json_object_get(params, "sandboxId");
+    const struct method *method = method_find(json_text(name), is_line);
+    const struct json *box = is_line ? NULL : json_get(params, "sandboxId");
     uint64_t id =
-        json_is_string(box) ? parse_sandbox_id(message_text(m, box)) : 0;
+        json_is(box, JSON_STRING) ? parse_sandbox_id(json_text(box)) : 0;
     return method && method->handle == do_run && id == wanted->id;
 }
 

@@ -74,18 +74,16 @@ making_fini(struct making *m)
 static int
 keep_texts(struct making *m, const char *name, const char *const **ret)
 {
-    struct value v = config_value(m->config, name);
-    size_t i;
-    json_t *element;
+    const struct json *v = config_value(m->config, name);
+    size_t i = 0;
 
-    if (!v.json)
+    if (!v)
         return 0;
-    const char **list =
-        keep(m, calloc(json_array_size(v.json) + 1, sizeof *list));
+    const char **list = keep(m, calloc(json_count(v) + 1, sizeof *list));
     if (!list)
         return no_memory(m);
-    json_array_foreach(v.json, i, element) list[i] =
-        message_text(v.msg, element).p;
+    JSON_EACH(element, v)
+        list[i++] = json_text(element).p;
     *ret = list;
     return 0;
 }
@@ -122,17 +120,17 @@ add_tools(struct making *m, const char *dir)
 static int
 make_programs(struct making *m)
 {
-    struct value dir = config_value(m->config, "wasmDir");
-    struct value shell = config_value(m->config, "shellWasmPath");
+    const struct json *dir = config_value(m->config, "wasmDir");
+    const struct json *shell = config_value(m->config, "shellWasmPath");
     const char *const *more = m->config->srv->options->tools;
 
-    if (shell.json) {
-        const char *path = message_text(shell.msg, shell.json).p;
+    if (shell) {
+        const char *path = json_text(shell).p;
         if (access(path, F_OK) < 0)
             return fail_path(m->err, errno, path);
         say(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s", path);
     }
-    int r = dir.json ? add_tools(m, message_text(dir.msg, dir.json).p) : 0;
+    int r = dir ? add_tools(m, json_text(dir).p) : 0;
     for (; r == 0 && more && *more; more++)
         r = add_tools(m, *more);
     return r;
@@ -167,19 +165,16 @@ make_commands(struct making *m)
 static int
 python_path(struct making *m, const char **ret)
 {
-    struct value v = config_value(m->config, "pythonPath");
+    const struct json *v = config_value(m->config, "pythonPath");
     struct buf b;
-    size_t i;
-    json_t *dir;
 
     *ret = NULL;
-    if (!v.json && !m->config->n_extensions)
+    if (!v && !m->config->n_extensions)
         return 0;
     buf_init(&b, SIZE_MAX);
     buf_puts(&b, "PYTHONPATH=");
-    json_array_foreach(v.json, i, dir)
-    {
-        buf_puts(&b, message_text(v.msg, dir).p);
+    JSON_EACH(dir, v) {
+        buf_puts(&b, json_text(dir).p);
         buf_puts(&b, ":");
     }
     buf_add(&b, "/usr/lib/python", sizeof "/usr/lib/python");
@@ -191,7 +186,7 @@ python_path(struct making *m, const char **ret)
 static int
 make_env(struct making *m)
 {
-    struct value v = config_value(m->config, "env");
+    const struct json *v = config_value(m->config, "env");
     char **given = NULL;
     const char *python;
     size_t n = 0;
@@ -199,7 +194,7 @@ make_env(struct making *m)
     int r = python_path(m, &python);
     if (r < 0)
         return r;
-    if (v.json && (env_from_json(v.msg, v.json, &given) < 0 || !keep(m, given)))
+    if (v && (env_from_json(v, &given) < 0 || !keep(m, given)))
         return no_memory(m);
     while (given && given[n])
         n++;
@@ -241,8 +236,7 @@ make_numbers(struct making *m)
     o->stdout_bytes = c->stdout_bytes;
     o->stderr_bytes = c->stderr_bytes;
     o->command_bytes = c->command_bytes;
-    o->is_deterministic =
-        config_value(c, "seed").json || config_value(c, "clock").json;
+    o->is_deterministic = config_value(c, "seed") || config_value(c, "clock");
     o->seed = config_number(c, "seed", 0);
     o->clock_ns = (int64_t)config_number(c, "clock", CLOCK_MS) * NS_PER_MS;
 }
@@ -250,17 +244,17 @@ make_numbers(struct making *m)
 static int
 make_options(struct making *m)
 {
-    struct value network = config_value(m->config, "network");
-    struct value cwd = config_value(m->config, "cwd");
-    struct value user = config_value(m->config, "user");
+    const struct json *network = config_value(m->config, "network");
+    const struct json *cwd = config_value(m->config, "cwd");
+    const struct json *user = config_value(m->config, "user");
 
-    if (network.json && !json_is_false(network.json))
+    if (network && !json_is(network, JSON_FALSE))
         return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
     make_numbers(m);
     m->o.keeps_bad_programs = true;
-    m->o.cwd = cwd.json ? message_text(cwd.msg, cwd.json).p : NULL;
-    if (user.json)
-        m->o.user = message_text(user.msg, user.json).p;
+    m->o.cwd = cwd ? json_text(cwd).p : NULL;
+    if (user)
+        m->o.user = json_text(user).p;
     int r = make_programs(m);
     if (r == 0)
         r = make_mounts(m);
@@ -283,7 +277,7 @@ config_is_quick(const struct config *c)
     static const char *const slow[] = {"wasmDir", "shellWasmPath", "mounts"};
 
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (config_value(c, slow[i]).json)
+        if (config_value(c, slow[i]))
             return false;
     uint64_t memory = memory_of(c); /* what the shell needs is measured */
     if (memory && memory < LINE_MEMORY_BYTES)

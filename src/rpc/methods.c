@@ -33,7 +33,7 @@ method_find(struct text name, bool is_line)
 
 enum { NAME_BYTES = 128 };
 
-static int check_names(const struct method *m, const json_t *object,
+static int check_names(const struct method *m, const struct json *object,
                        const char *prefix, char error[PARAM_ERROR_BYTES]);
 
 static const struct param *
@@ -47,19 +47,16 @@ param_find(const struct method *m, const char *name)
 
 static int
 check_names_within(const struct method *m, const struct param *p,
-                   const json_t *v, char error[PARAM_ERROR_BYTES])
+                   const struct json *v, char error[PARAM_ERROR_BYTES])
 {
     char prefix[NAME_BYTES + 4];
-    size_t i;
-    json_t *element;
     int r = 0;
 
     (void)snprintf(prefix, sizeof prefix, "%s%s.", p->name,
                    p->type == OBJECTS ? "[]" : "");
     if (p->type == OBJECT)
         return check_names(m, v, prefix, error);
-    json_array_foreach(v, i, element)
-    {
+    JSON_EACH(element, v) {
         r = check_names(m, element, prefix, error);
         if (r < 0)
             break;
@@ -68,23 +65,21 @@ check_names_within(const struct method *m, const struct param *p,
 }
 
 static int
-check_names(const struct method *m, const json_t *object, const char *prefix,
-            char error[PARAM_ERROR_BYTES])
+check_names(const struct method *m, const struct json *object,
+            const char *prefix, char error[PARAM_ERROR_BYTES])
 {
-    const char *key;
-    json_t *v;
-
-    json_object_foreach((json_t *)object, key, v)
-    {
+    JSON_EACH_KEY(key, object) {
+        const struct json *v = json_value(key);
         char name[NAME_BYTES];
-        int n = snprintf(name, sizeof name, "%s%s", prefix, key);
+        int n = snprintf(name, sizeof name, "%s%s", prefix, key->text.p);
         const struct param *p =
             n < (int)sizeof name ? param_find(m, name) : NULL;
         if (!p && strcmp(name, "sandboxId") != 0) {
             (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
             return -EINVAL;
         }
-        if (!p || (p->type != OBJECT && p->type != OBJECTS) || json_is_null(v))
+        if (!p || (p->type != OBJECT && p->type != OBJECTS) ||
+            json_is(v, JSON_NULL))
             continue;
         int r = check_names_within(m, p, v, error);
         if (r < 0)
@@ -94,12 +89,12 @@ check_names(const struct method *m, const json_t *object, const char *prefix,
 }
 
 static int
-check_rows(const struct method *m, const struct message *msg,
-           const json_t *params, char error[PARAM_ERROR_BYTES])
+check_rows(const struct method *m, const struct json *params,
+           char error[PARAM_ERROR_BYTES])
 {
     for (const struct method *row = m + 1; row < rows_end && !row->name;
          row++) {
-        int r = param_check(&row->param, msg, params, error);
+        int r = param_check(&row->param, params, error);
         if (r < 0)
             return r;
     }
@@ -107,10 +102,10 @@ check_rows(const struct method *m, const struct message *msg,
 }
 
 int
-method_check(const struct method *m, const struct message *msg,
-             const json_t *params, char error[PARAM_ERROR_BYTES])
+method_check(const struct method *m, const struct json *params,
+             char error[PARAM_ERROR_BYTES])
 {
-    int r = check_rows(m, msg, params, error);
+    int r = check_rows(m, params, error);
 
     if (r == 0 && !(m->flags & LINE))
         r = check_names(m, params, "", error);

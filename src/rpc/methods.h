@@ -30,8 +30,8 @@ struct method {
 /* is_line: of the line protocol. NULL: there is none. */
 const struct method *method_find(struct text name, bool is_line);
 /* 0, or -EINVAL and what is wrong with the parameters (an object or NULL). */
-int method_check(const struct method *m, const struct message *msg,
-                 const json_t *params, char error[PARAM_ERROR_BYTES]);
+int method_check(const struct method *m, const struct json *params,
+                 char error[PARAM_ERROR_BYTES]);
 
 /* Every handler answers its request once, now or later. */
 #define METHOD(name, handler, flags, result, doc) \

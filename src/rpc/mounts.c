@@ -1,6 +1,7 @@
 /* Folders of the host and of the client, as mounts. */
 #include "rpc/make.h"
 
+#include "base/base64.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -9,26 +10,23 @@
 #include <string.h>
 
 int
-files_from_json(const struct message *msg, const json_t *object,
-                struct wsand_file **ret, struct wsand_error *err)
+files_from_json(const struct json *object, struct wsand_file **ret,
+                struct wsand_error *err)
 {
-    size_t n = json_object_size(object), i = 0, bytes = 0;
-    const char *name;
-    json_t *value;
+    size_t n = json_count(object), i = 0, bytes = 0;
 
-    json_object_foreach((json_t *)object, name, value) bytes +=
-        BASE64_BYTES(message_text(msg, value).len);
+    JSON_EACH_KEY(key, object)
+        bytes += BASE64_BYTES(json_value(key)->text.len);
     struct wsand_file *v = malloc((n + 1) * sizeof *v + bytes);
     if (!v)
         return fail(err, ENOMEM, "out of memory");
     char *to = (char *)(v + n + 1);
-    json_object_foreach((json_t *)object, name, value)
-    {
-        struct text t = message_text(msg, value);
-        v[i] = (struct wsand_file){.path = name, .data = to};
+    JSON_EACH_KEY(key, object) {
+        struct text t = json_value(key)->text;
+        v[i] = (struct wsand_file){.path = key->text.p, .data = to};
         if (base64_decode(t.p, t.len, to, &v[i].len) < 0) {
             free(v);
-            return fail(err, EINVAL, "not base64: %s", name);
+            return fail(err, EINVAL, "not base64: %s", key->text.p);
         }
         to += v[i++].len;
     }
@@ -87,15 +85,15 @@ allowed_path(struct making *m, const char *host_path, const char **ret)
 
 /* How much a host folder may grow. */
 static int
-add_limit(struct making *m, const char *guest_path, const json_t *x)
+add_limit(struct making *m, const char *guest_path, const struct json *x)
 {
-    const json_t *bytes = json_object_get(x, "limitBytes");
-    const json_t *files = json_object_get(x, "fileCount");
+    const struct json *bytes = json_get(x, "limitBytes");
+    const struct json *files = json_get(x, "fileCount");
     size_t n = m->o.n_mount_limits;
 
     if (!json_is_number(bytes) && !json_is_number(files))
         return 0;
-    if (!json_is_string(json_object_get(x, "hostPath")))
+    if (!json_is(json_get(x, "hostPath"), JSON_STRING))
         return fail(m->err, EINVAL,
                     "mounts[].limitBytes and mounts[].fileCount are for "
                     "hostPath only: %s",
@@ -110,40 +108,36 @@ add_limit(struct making *m, const char *guest_path, const json_t *x)
 }
 
 static int
-make_mount(struct making *m, const struct message *msg, const json_t *x)
+make_mount(struct making *m, const struct json *x)
 {
-    const json_t *host = json_object_get(x, "hostPath");
-    const json_t *files = json_object_get(x, "files");
-    struct wsand_mount *mount =
-        add_mount(m, message_text(msg, json_object_get(x, "path")).p);
+    const struct json *host = json_get(x, "hostPath");
+    const struct json *files = json_get(x, "files");
+    struct wsand_mount *mount = add_mount(m, json_text(json_get(x, "path")).p);
     struct wsand_file *v = NULL;
 
     if (!mount)
         return no_memory(m);
-    mount->is_writable = json_is_true(json_object_get(x, "writable"));
+    mount->is_writable = json_is(json_get(x, "writable"), JSON_TRUE);
     int r = add_limit(m, mount->guest_path, x);
     if (r < 0)
         return r;
-    if (json_is_string(host))
-        return allowed_path(m, message_text(msg, host).p, &mount->host_path);
-    r = files_from_json(msg, files, &v, m->err);
+    if (json_is(host, JSON_STRING))
+        return allowed_path(m, json_text(host).p, &mount->host_path);
+    r = files_from_json(files, &v, m->err);
     if (r < 0)
         return r;
     mount->files = keep(m, v);
-    mount->n_files = json_object_size(files);
+    mount->n_files = json_count(files);
     return mount->files ? 0 : no_memory(m);
 }
 
 int
 make_mounts(struct making *m)
 {
-    struct value v = config_value(m->config, "mounts");
-    size_t i;
-    json_t *x;
+    const struct json *v = config_value(m->config, "mounts");
 
-    json_array_foreach(v.json, i, x)
-    {
-        int r = make_mount(m, v.msg, x);
+    JSON_EACH(x, v) {
+        int r = make_mount(m, x);
         if (r < 0)
             return r;
     }
@@ -159,18 +153,17 @@ struct files {
 
 /* What pip reads. */
 static int
-add_metadata(struct making *m, const struct extension *e, struct value package,
-             struct files *f)
+add_metadata(struct making *m, const struct extension *e,
+             const struct json *package, struct files *f)
 {
-    const json_t *summary = json_object_get(package.json, "summary");
-    const char *version =
-        message_text(package.msg, json_object_get(package.json, "version")).p;
+    const struct json *summary = json_get(package, "summary");
+    const char *version = json_text(json_get(package, "version")).p;
     char *path = keep_printf(m, "%s-%s.dist-info/METADATA", e->name, version);
-    char *text = keep_printf(
-        m, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s", e->name,
-        version, summary ? "Summary: " : "",
-        json_is_string(summary) ? message_text(package.msg, summary).p : "",
-        summary ? "\n" : "");
+    char *text =
+        keep_printf(m, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s",
+                    e->name, version, summary ? "Summary: " : "",
+                    json_is(summary, JSON_STRING) ? json_text(summary).p : "",
+                    summary ? "\n" : "");
 
     if (!path || !text)
         return no_memory(m);
@@ -183,22 +176,19 @@ add_metadata(struct making *m, const struct extension *e, struct value package,
 }
 
 static int
-add_package(struct making *m, const struct extension *e, struct value package,
-            struct files *f)
+add_package(struct making *m, const struct extension *e,
+            const struct json *package, struct files *f)
 {
-    const json_t *files = json_object_get(package.json, "files");
-    size_t n = f->n + json_object_size(files) + 2;
+    const struct json *files = json_get(package, "files");
+    size_t n = f->n + json_count(files) + 2;
     struct wsand_file *v = realloc(f->v, n * sizeof *v);
-    const char *name;
-    json_t *value;
 
     if (!v)
         return no_memory(m);
     f->v = v;
-    json_object_foreach((json_t *)files, name, value)
-    {
-        struct text t = message_text(package.msg, value);
-        char *path = keep_printf(m, "%s/%s", e->name, name);
+    JSON_EACH_KEY(key, files) {
+        struct text t = json_value(key)->text;
+        char *path = keep_printf(m, "%s/%s", e->name, key->text.p);
         if (!path)
             return no_memory(m);
         v[f->n++] = (struct wsand_file){path, t.p, t.len};
@@ -215,9 +205,8 @@ make_python(struct making *m)
 
     for (size_t i = 0; i < c->n_extensions && r == 0; i++) {
         const struct extension *e = &c->extensions[i];
-        struct value package = {e->msg,
-                                json_object_get(e->json, "pythonPackage")};
-        if (json_is_object(package.json))
+        const struct json *package = json_get(e->json, "pythonPackage");
+        if (json_is(package, JSON_OBJECT))
             r = add_package(m, e, package, &f);
     }
     if (f.v && !keep(m, f.v))

@@ -1,33 +1,34 @@
 /* Reading parameters that method_check has accepted. */
 #include "rpc/rpc.h"
-#include "wire/whole.h"
+
+#include "base/base64.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-const json_t *
+const struct json *
 param(const struct request *q, const char *name)
 {
-    const json_t *v = json_object_get(q->params, name);
+    const struct json *v = json_get(q->params, name);
 
-    return json_is_null(v) ? NULL : v;
+    return json_is(v, JSON_NULL) ? NULL : v;
 }
 
 const char *
 param_text(const struct request *q, const char *name)
 {
-    const json_t *v = param(q, name);
+    const struct json *v = param(q, name);
 
-    return v ? message_text(q->msg, v).p : NULL;
+    return v ? json_text(v).p : NULL;
 }
 
 struct text
 param_string(const struct request *q, const char *name)
 {
-    const json_t *v = param(q, name);
+    const struct json *v = param(q, name);
 
-    return v ? message_text(q->msg, v) : (struct text){NULL, 0};
+    return v ? json_text(v) : (struct text){NULL, 0};
 }
 
 int64_t
@@ -42,7 +43,7 @@ param_int(const struct request *q, const char *name, int64_t absent)
 bool
 param_bool(const struct request *q, const char *name)
 {
-    return json_is_true(param(q, name));
+    return json_is(param(q, name), JSON_TRUE);
 }
 
 bool
@@ -56,48 +57,43 @@ param_is_base64(const struct request *q)
 uint32_t
 param_mode(const struct request *q)
 {
-    const json_t *v = param(q, "mode");
+    const struct json *v = param(q, "mode");
     uint32_t mode = 0;
 
-    if (!json_is_string(v))
+    if (!json_is(v, JSON_STRING))
         return (uint32_t)param_int(q, "mode", 0);
-    (void)mode_parse(json_string_value(v), &mode);
+    (void)mode_parse(json_text(v).p, &mode);
     return mode;
 }
 
 /* --- environments */
 
 static size_t
-env_bytes(const struct message *msg, const json_t *object, size_t *ret_n)
+env_bytes(const struct json *object, size_t *ret_n)
 {
-    const char *name;
-    json_t *value;
     size_t bytes = 0;
 
-    *ret_n = json_object_size(object);
-    json_object_foreach((json_t *)object, name, value) bytes +=
-        strlen(name) + message_text(msg, value).len + 2;
+    *ret_n = json_count(object);
+    JSON_EACH_KEY(key, object)
+        bytes += key->text.len + json_value(key)->text.len + 2;
     return bytes;
 }
 
 int
-env_from_json(const struct message *msg, const json_t *object, char ***ret)
+env_from_json(const struct json *object, char ***ret)
 {
-    const char *name;
-    json_t *value;
     size_t n, i = 0;
 
-    size_t bytes = env_bytes(msg, object, &n);
+    size_t bytes = env_bytes(object, &n);
     char **v = malloc((n + 1) * sizeof *v + bytes);
     if (!v)
         return -ENOMEM;
     char *to = (char *)(v + n + 1);
-    json_object_foreach((json_t *)object, name, value)
-    {
+    JSON_EACH_KEY(key, object) {
         v[i++] = to;
-        to = stpcpy(to, name);
+        to = stpcpy(to, key->text.p);
         *to++ = '=';
-        to = stpcpy(to, message_text(msg, value).p) + 1;
+        to = stpcpy(to, json_value(key)->text.p) + 1;
     }
     v[n] = NULL;
     *ret = v;
@@ -107,10 +103,10 @@ env_from_json(const struct message *msg, const json_t *object, char ***ret)
 int
 param_env(const struct request *q, const char *name, char ***ret)
 {
-    const json_t *v = param(q, name);
+    const struct json *v = param(q, name);
 
     *ret = NULL;
-    return v ? env_from_json(q->msg, v, ret) : 0;
+    return v ? env_from_json(v, ret) : 0;
 }
 
 /* --- base64 */

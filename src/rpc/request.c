@@ -11,7 +11,7 @@ enum { TEXT_BYTES = 512 };
 
 struct request *
 request_new(struct server *srv, struct message *msg, const struct method *m,
-            const json_t *params, OWN char *id)
+            const struct json *params, OWN char *id)
 {
     struct request *q = calloc(1, sizeof *q);
 

@@ -77,7 +77,7 @@ struct request {
     struct server *srv;
     struct message *msg;
     const struct method *method;
-    const json_t *params;
+    const struct json *params;
     char *id; /* as JSON; NULL: a notification */
     struct box *box;
     struct wsand_sandbox *sb; /* the box's, in a job */
@@ -94,7 +94,7 @@ struct request {
 
 /* Takes a reference to msg. NULL: no memory. */
 struct request *request_new(struct server *srv, struct message *msg,
-                            const struct method *m, const json_t *params,
+                            const struct method *m, const struct json *params,
                             OWN char *id);
 bool request_is_line(const struct request *q);
 
@@ -123,7 +123,7 @@ void send_line_error(struct server *srv, const char *type, const char *id,
 void answer_nothing(struct server *srv, struct message *msg);
 
 /* Parameters, which have been checked. NULL is an absent one. */
-const json_t *param(const struct request *q, const char *name);
+const struct json *param(const struct request *q, const char *name);
 const char *param_text(const struct request *q, const char *name);
 struct text param_string(const struct request *q, const char *name);
 int64_t param_int(const struct request *q, const char *name, int64_t absent);
@@ -133,7 +133,7 @@ uint32_t param_mode(const struct request *q);
 /* NAME=VALUE, NULL-terminated; one free() frees it. NULL: absent, or no memory
  * (-ENOMEM). */
 int param_env(const struct request *q, const char *name, char ***ret);
-int env_from_json(const struct message *msg, const json_t *object, char ***ret);
+int env_from_json(const struct json *object, char ***ret);
 /* "12" as sandboxes are named; 0: there can be no such sandbox. */
 uint64_t parse_sandbox_id(struct text t);
 uint64_t param_sandbox_id(const struct request *q);
@@ -193,8 +193,7 @@ bool root_make(struct server *srv, struct config *c, OWN struct request *q);
 
 struct extension {
     struct config *config;
-    const struct message *msg; /* holds json */
-    const json_t *json;
+    const struct json *json;
     char *name, *help;
     bool has_command;
 };
@@ -203,7 +202,7 @@ struct config {
     atomic_int refs;
     struct server *srv;
     struct message *msg; /* holds params */
-    const json_t *params;
+    const struct json *params;
     const struct config *base; /* asked for what params have not */
     bool is_line;              /* for the line protocol */
     uint64_t timeout_ms, line_timeout_ms, stdout_bytes, stderr_bytes,
@@ -215,25 +214,21 @@ struct config {
 
 /* params: of `create`, checked; NULL: none. Takes a reference to msg. */
 struct config *config_new(struct server *srv, struct message *msg,
-                          const json_t *params, bool is_line);
+                          const struct json *params, bool is_line);
 struct config *config_get(struct config *c);
 void config_put(struct config *c);
 DEFINE_CLEANUP(struct config *, config_put)
-/* A parameter of `create`, with the message that holds it; or NULLs. */
-struct value {
-    const struct message *msg;
-    const json_t *json;
-};
-struct value config_value(const struct config *c, const char *name);
+/* A parameter of `create`, or NULL. */
+const struct json *config_value(const struct config *c, const char *name);
 uint64_t config_number(const struct config *c, const char *name,
                        uint64_t absent);
 uint64_t config_limit(const struct config *c, const char *name,
                       uint64_t absent);
 /* A number that was checked; NULL is 0. */
-uint64_t number_from_json(const json_t *v);
+uint64_t number_from_json(const struct json *v);
 /* As many as the object has, with decoded contents; one free() frees them. */
-int files_from_json(const struct message *msg, const json_t *object,
-                    struct wsand_file **ret, struct wsand_error *err);
+int files_from_json(const struct json *object, struct wsand_file **ret,
+                    struct wsand_error *err);
 /* Is a sandbox made without reading files of the host, or copying any? */
 bool config_is_quick(const struct config *c);
 /* A sandbox as configured. */
@@ -249,7 +244,7 @@ int fail_path(struct wsand_error *err, int errnum, const char *path);
 
 /* The answer to a request of ours; the loop, or, when there is none in time,
  * with result NULL and the reason in `error`. */
-typedef void callback_done(void *arg, struct message *msg, const json_t *result,
+typedef void callback_done(void *arg, const struct json *result,
                            const char *error);
 /* Sends {"id":"cb_<n>","method":method,"params":params}. deadline_ns 0: never.
  * done may be called before this returns, and is called once. */
@@ -257,8 +252,7 @@ void callback_send(struct server *srv, const char *method,
                    const struct buf *params, int64_t deadline_ns,
                    callback_done *done, void *arg);
 /* Is this the answer to a request of ours? Then it is dealt with. */
-bool callback_reply(struct server *srv, struct message *msg,
-                    const json_t *object);
+bool callback_reply(struct server *srv, const struct json *object);
 /* Ends those whose time is over, or all. The next deadline, or 0. */
 int64_t callback_expire(struct server *srv, bool all);
 /* {"NAME":"VALUE",...} from NAME=VALUE, NULL-terminated. */

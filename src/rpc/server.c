@@ -52,11 +52,11 @@ read_config(const char *path, char error[PARAM_ERROR_BYTES])
     free(p);
     if (r < 0)
         return NULL;
-    if (!json_is_object(msg->root)) {
+    if (!json_is(msg->root, JSON_OBJECT)) {
         (void)snprintf(error, PARAM_ERROR_BYTES, "not a JSON object");
         return NULL;
     }
-    return method_check(create, msg, msg->root, error) < 0 ? NULL : STEAL(msg);
+    return method_check(create, msg->root, error) < 0 ? NULL : STEAL(msg);
 }
 
 static bool
@@ -205,7 +205,6 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     srv->options = o;
     srv->signal_hfd = block_signals();
     tidy_init(&srv->tidy);
-    json_object_seed(0); /* opens a file, which a sealed worker cannot */
     bool is_fine = server_init(srv, in_hfd, out_hfd);
     if (is_fine)
         loop_run(srv, in_hfd);

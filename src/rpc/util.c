@@ -1,6 +1,8 @@
 /* Logs and errors. */
 #include "rpc/rpc.h"
 
+#include "wire/log.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

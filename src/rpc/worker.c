@@ -255,12 +255,12 @@ worker_refuses(const struct request *q)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const json_t *v = rows[i].param ? param(q, rows[i].param) : NULL;
+        const struct json *v = rows[i].param ? param(q, rows[i].param) : NULL;
         if (strcmp(q->method->name, rows[i].method) != 0)
             continue;
         if (!rows[i].param)
             return rows[i].method;
-        if (v && !json_is_null(v) && !json_is_false(v))
+        if (v && !json_is(v, JSON_NULL) && !json_is(v, JSON_FALSE))
             return rows[i].param;
     }
     return NULL;

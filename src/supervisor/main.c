@@ -9,7 +9,7 @@
 #include "supervisor/jail/watch.h"
 #include "supervisor/serve.h"
 #include "supervisor/workers/spawner.h"
-#include "wire/text.h"
+#include "wire/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Lines in chunks of memory, each line behind its length. */
 #include "wire/backlog.h"
 
-#include "wire/scan.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -144,14 +144,12 @@ backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len)
 /* --- cancelling */
 
 static OWN char *
-find_in_object(const struct wanted *w, const struct message *m,
-               const json_t *object)
+find_in_object(const struct wanted *w, const struct json *object)
 {
-    const json_t *json_id = json_object_get(object, "id");
-    char *id = json_id ? message_id(m, json_id) : NULL;
+    const struct json *json_id = json_get(object, "id");
+    char *id = json_id ? message_id(json_id) : NULL;
 
-    if (id && (!w->id || id_equals(w->id, id)) &&
-        w->is_wanted(w->arg, m, object))
+    if (id && (!w->id || id_equals(w->id, id)) && w->is_wanted(w->arg, object))
         return id;
     free(id);
     return NULL;
@@ -185,10 +183,11 @@ find_in_line(const struct wanted *w, struct text line)
         return NULL;
     if (message_new(line.p, line.len, &m, error) != 0)
         return NULL;
-    if (!json_is_array(m->root))
-        return find_in_object(w, m, m->root);
-    for (size_t i = 0; !found && i < json_array_size(m->root); i++)
-        found = find_in_object(w, m, json_array_get(m->root, i));
+    if (!json_is(m->root, JSON_ARRAY))
+        return find_in_object(w, m->root);
+    JSON_EACH(request, m->root)
+        if (!found)
+            found = find_in_object(w, request);
     return found;
 }
 
@@ -271,19 +270,19 @@ envelope_read(const char *line, size_t len, struct envelope *ret)
     } known[] = {
         {"method", &ret->method}, {"type", &ret->type}, {"id", &ret->id}};
     enum { N_KNOWN = sizeof known / sizeof *known };
-    struct member m;
-    struct scan s;
+    struct json_member m;
+    struct json_scan s;
 
     for (size_t i = 0; i < N_KNOWN; i++)
         *known[i].value = (struct text){"", 0};
-    if (!scan_object((struct text){line, len}, &s))
+    if (!json_scan_begin((struct text){line, len}, &s))
         return false;
-    while (scan_next(&s, &m))
+    while (json_scan_next(&s, &m))
         for (size_t i = 0; i < N_KNOWN; i++)
             if (text_is(m.name, known[i].name))
                 *known[i].value = m.value;
     ret->raw_id = ret->id;
     for (size_t i = 0; i < N_KNOWN; i++)
         *known[i].value = unquote(*known[i].value);
-    return scan_is_over(&s);
+    return json_scan_is_over(&s);
 }

@@ -31,8 +31,7 @@ bool backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len);
  * the oldest. */
 struct wanted {
     const char *id;
-    bool (*is_wanted)(const void *arg, const struct message *m,
-                      const json_t *object);
+    bool (*is_wanted)(const void *arg, const struct json *object);
     const void *arg;
 };
 /* Notes that a request, alone in its line or in a batch, was cancelled while it

@@ -1,19 +1,14 @@
-/* One line of input as JSON.
- *
- * Long strings are not given to the parser, which is slow on them: they are cut
- * out, stay where they are in the line, and message_text finds them again.
- * Numbers that are ids keep their text in the same way. */
+/* One line of input as JSON: a request or a batch of requests. */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H
 
+#include "base/json.h"
 #include "base/own.h"
-#include "wire/text.h"
 
-#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { MESSAGE_ERROR_BYTES = JSON_ERROR_TEXT_LENGTH, BATCH_MAX = 1000 };
+enum { MESSAGE_ERROR_BYTES = 160, BATCH_MAX = 1000 };
 
 /* The codes of errors. */
 enum {
@@ -27,11 +22,9 @@ enum {
 
 struct message {
     atomic_int refs;
-    char *line;
-    size_t len;
-    json_t *root;
-    struct cut *cuts;
-    size_t n_cuts;
+    size_t len; /* of the line */
+    struct json_doc doc;
+    const struct json *root;
     /* of a batch */
     bool is_batch;
     pthread_mutex_t lock;
@@ -46,13 +39,9 @@ struct message *message_get(struct message *m);
 void message_put(struct message *m); /* NULL is fine */
 DEFINE_CLEANUP(struct message *, message_put)
 
-/* The bytes of a JSON string, valid as long as the message; NUL follows. */
-struct text message_text(const struct message *m, const json_t *string);
-/* A value of the message as JSON text. Nested more than 64 deep: b->error. */
-void put_json(struct buf *b, const struct message *m, const json_t *value);
 /* The JSON text of an id, or of null, to be freed. NULL: an id of a type that
  * is not allowed, or no memory. */
-char *message_id(const struct message *m, const json_t *id);
+OWN char *message_id(const struct json *id);
 
 /* Do two ids, as JSON, name the same request? Numbers do if they are equal,
  * however they are written. */
@@ -66,7 +55,7 @@ bool message_is_full(struct message *m, size_t more);
 
 /* Who gets the requests of a line. */
 struct taker {
-    void (*object)(void *to, struct message *m, const json_t *object);
+    void (*object)(void *to, struct message *m, const struct json *object);
     void (*refuse)(void *to, int code, const char *text); /* the whole line */
 };
 /* Gives the requests of a line, one or a batch, to the taker. */
@@ -74,7 +63,7 @@ void message_take(const char *line, size_t len, const struct taker *t,
                   void *to);
 
 /* What is wrong with the envelope of a request, or NULL. */
-const char *request_fault(const json_t *object);
+const char *request_fault(const struct json *object);
 /* The answer with an error, and a newline; id: as JSON, or NULL. */
 void put_error(struct buf *b, const char *id, int code, const char *text);
 

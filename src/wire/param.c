@@ -1,8 +1,6 @@
 /* Checking parameters against their rows. */
 #include "wire/param.h"
 
-#include "wire/whole.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +11,6 @@
 
 /* What the checks of one parameter have in common. */
 struct check {
-    const struct message *msg;
     const struct param *param;
     char *error;
 };
@@ -32,7 +29,7 @@ refuse(const struct check *c, const char *format, ...)
 }
 
 static int
-check_any(const struct check *c, const json_t *v)
+check_any(const struct check *c, const struct json *v)
 {
     (void)c;
     (void)v;
@@ -40,30 +37,26 @@ check_any(const struct check *c, const json_t *v)
 }
 
 static int
-check_string(const struct check *c, const json_t *v)
+check_string(const struct check *c, const struct json *v)
 {
-    return json_is_string(v) ? 0 : refuse(c, "must be a string");
+    return json_is(v, JSON_STRING) ? 0 : refuse(c, "must be a string");
 }
 
 static int
-check_text(const struct check *c, const json_t *v)
+check_text(const struct check *c, const struct json *v)
 {
-    if (!json_is_string(v))
+    if (!json_is(v, JSON_STRING))
         return refuse(c, "must be a string");
-    struct text t = message_text(c->msg, v);
+    struct text t = json_text(v);
     return memchr(t.p, 0, t.len) ? refuse(c, "must not contain NUL") : 0;
 }
 
 static int
-check_texts(const struct check *c, const json_t *v)
+check_texts(const struct check *c, const struct json *v)
 {
-    size_t i;
-    json_t *element;
-
-    if (!json_is_array(v))
+    if (!json_is(v, JSON_ARRAY))
         return refuse(c, "must be an array of strings");
-    json_array_foreach(v, i, element)
-    {
+    JSON_EACH(element, v) {
         int r = check_text(c, element);
         if (r < 0)
             return r;
@@ -72,17 +65,13 @@ check_texts(const struct check *c, const json_t *v)
 }
 
 static int
-check_members(const struct check *c, const json_t *v,
-              int (*check)(const struct check *, const json_t *))
+check_members(const struct check *c, const struct json *v,
+              int (*check)(const struct check *, const struct json *))
 {
-    const char *name;
-    json_t *value;
-
-    if (!json_is_object(v))
+    if (!json_is(v, JSON_OBJECT))
         return refuse(c, "must be an object of strings");
-    json_object_foreach((json_t *)v, name, value)
-    {
-        int r = check(c, value);
+    JSON_EACH_KEY(key, v) {
+        int r = check(c, json_value(key));
         if (r < 0)
             return r;
     }
@@ -90,56 +79,48 @@ check_members(const struct check *c, const json_t *v,
 }
 
 static int
-check_env(const struct check *c, const json_t *v)
+check_env(const struct check *c, const struct json *v)
 {
-    const char *name;
-    json_t *value;
-
     int r = check_members(c, v, check_text);
     if (r < 0)
         return r;
-    json_object_foreach(
-        (json_t *)v, name,
-        value) if (!*name ||
-                   strchr(name, '=')) return refuse(c, "has a name that no "
-                                                       "variable can have");
+    JSON_EACH_KEY(key, v)
+        if (!key->text.len || strchr(key->text.p, '='))
+            return refuse(c, "has a name that no variable can have");
     return 0;
 }
 
 static int
-check_files(const struct check *c, const json_t *v)
+check_files(const struct check *c, const struct json *v)
 {
     return check_members(c, v, check_string);
 }
 
 static int
-check_object(const struct check *c, const json_t *v)
+check_object(const struct check *c, const struct json *v)
 {
-    return json_is_object(v) ? 0 : refuse(c, "must be an object");
+    return json_is(v, JSON_OBJECT) ? 0 : refuse(c, "must be an object");
 }
 
 static int
-check_objects(const struct check *c, const json_t *v)
+check_objects(const struct check *c, const struct json *v)
 {
-    size_t i;
-    json_t *element;
-
-    if (!json_is_array(v))
+    if (!json_is(v, JSON_ARRAY))
         return refuse(c, "must be an array of objects");
-    json_array_foreach(v, i, element) if (
-        !json_is_object(element)) return refuse(c,
-                                                "must be an array of objects");
+    JSON_EACH(element, v)
+        if (!json_is(element, JSON_OBJECT))
+            return refuse(c, "must be an array of objects");
     return 0;
 }
 
 static int
-check_bool(const struct check *c, const json_t *v)
+check_bool(const struct check *c, const struct json *v)
 {
-    return json_is_boolean(v) ? 0 : refuse(c, "must be true or false");
+    return json_is_bool(v) ? 0 : refuse(c, "must be true or false");
 }
 
 static int
-check_int(const struct check *c, const json_t *v)
+check_int(const struct check *c, const struct json *v)
 {
     int64_t n;
 
@@ -150,7 +131,7 @@ check_int(const struct check *c, const json_t *v)
 }
 
 static int
-check_id(const struct check *c, const json_t *v)
+check_id(const struct check *c, const struct json *v)
 {
     int64_t n;
 
@@ -161,26 +142,26 @@ check_id(const struct check *c, const json_t *v)
 }
 
 static int
-check_octal(const struct check *c, const json_t *v)
+check_octal(const struct check *c, const struct json *v)
 {
-    const char *s = json_string_value(v);
+    const char *s = json_text(v).p;
     uint32_t mode;
 
-    if (s && strlen(s) == json_string_length(v) && mode_parse(s, &mode) == 0)
+    if (s && strlen(s) == json_text(v).len && mode_parse(s, &mode) == 0)
         return 0;
     return refuse(c, "must be octal text from 0 to 7777");
 }
 
 static int
-check_mode(const struct check *c, const json_t *v)
+check_mode(const struct check *c, const struct json *v)
 {
-    return json_is_string(v) ? check_octal(c, v) : check_int(c, v);
+    return json_is(v, JSON_STRING) ? check_octal(c, v) : check_int(c, v);
 }
 
 static int
-check_encoding(const struct check *c, const json_t *v)
+check_encoding(const struct check *c, const struct json *v)
 {
-    const char *s = json_string_value(v);
+    const char *s = json_text(v).p;
 
     if (s && (!strcmp(s, "text") || !strcmp(s, "base64")))
         return 0;
@@ -188,16 +169,16 @@ check_encoding(const struct check *c, const json_t *v)
 }
 
 static int
-check_keep(const struct check *c, const json_t *v)
+check_keep(const struct check *c, const struct json *v)
 {
-    const char *s = json_string_value(v);
+    const char *s = json_text(v).p;
 
     if (s && (!strcmp(s, "head") || !strcmp(s, "ends")))
         return 0;
     return refuse(c, "must be \"head\" or \"ends\"");
 }
 
-static int (*const checks[])(const struct check *c, const json_t *v) = {
+static int (*const checks[])(const struct check *c, const struct json *v) = {
     [ANY] = check_any,       [STRING] = check_string,
     [TEXT] = check_text,     [TEXTS] = check_texts,
     [ENV] = check_env,       [FILES] = check_files,
@@ -226,13 +207,13 @@ mode_parse(const char *s, uint32_t *ret)
 
 /* --- rows */
 
-static int check_path(const struct check *c, const json_t *in,
+static int check_path(const struct check *c, const struct json *in,
                       const char *path);
 
 static int
-check_value(const struct check *c, const json_t *v)
+check_value(const struct check *c, const struct json *v)
 {
-    if (v && !json_is_null(v))
+    if (v && !json_is(v, JSON_NULL))
         return checks[c->param->type](c, v);
     if (!c->param->is_required)
         return 0;
@@ -242,13 +223,9 @@ check_value(const struct check *c, const json_t *v)
 }
 
 static int
-check_each(const struct check *c, const json_t *array, const char *path)
+check_each(const struct check *c, const struct json *array, const char *path)
 {
-    size_t i;
-    json_t *element;
-
-    json_array_foreach(array, i, element)
-    {
+    JSON_EACH(element, array) {
         int r = check_path(c, element, path);
         if (r < 0)
             return r;
@@ -259,24 +236,24 @@ check_each(const struct check *c, const json_t *array, const char *path)
 /* The value at `path` (a, a.b, a[].b) in an object. The rows of the containers
  * on the way come first, so those have been checked. */
 static int
-check_path(const struct check *c, const json_t *in, const char *path)
+check_path(const struct check *c, const struct json *in, const char *path)
 {
     size_t n = strcspn(path, ".[");
-    const json_t *v = json_object_getn(in, path, n);
+    const struct json *v = json_get_n(in, path, n);
 
     if (!path[n])
         return check_value(c, v);
-    if (!v || json_is_null(v))
+    if (!v || json_is(v, JSON_NULL))
         return 0;
     return path[n] == '.' ? check_path(c, v, path + n + 1)
                           : check_each(c, v, path + n + strlen("[]."));
 }
 
 int
-param_check(const struct param *p, const struct message *msg,
-            const json_t *params, char error[PARAM_ERROR_BYTES])
+param_check(const struct param *p, const struct json *params,
+            char error[PARAM_ERROR_BYTES])
 {
-    struct check c = {msg, p, error};
+    struct check c = {p, error};
 
     return check_path(&c, params, p->name);
 }

@@ -36,8 +36,8 @@ enum { PARAM_ERROR_BYTES = 256 };
 /* 0, or -EINVAL and what is wrong with it in the parameters (an object or
  * NULL). `a.b` is a member of the object a, `a[].b` of each object in the array
  * a, whose own rows have been checked before. */
-int param_check(const struct param *p, const struct message *msg,
-                const json_t *params, char error[PARAM_ERROR_BYTES]);
+int param_check(const struct param *p, const struct json *params,
+                char error[PARAM_ERROR_BYTES]);
 /* Permissions as octal text: 0, or -EINVAL. */
 int mode_parse(const char *s, uint32_t *ret);
 

@@ -2,7 +2,7 @@
 #include "wire/backlog.h"
 
 #include "../unit/test.h"
-#include "wire/scan.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,11 +97,11 @@ TEST(backlog_survives_failing_allocations)
 /* --- cancelling */
 
 static bool
-is_run(const void *arg, const struct message *m, const json_t *object)
+is_run(const void *arg, const struct json *object)
 {
-    const json_t *name = json_object_get(object, "method");
+    const struct json *name = json_get(object, "method");
 
-    return json_is_string(name) && text_is(message_text(m, name), arg);
+    return json_is(name, JSON_STRING) && text_is(json_text(name), arg);
 }
 
 static bool

@@ -23,7 +23,7 @@
 struct job {
     struct list link;
     struct client *client;
-    json_int_t id, left, bytes;
+    int64_t id, left, bytes;
 };
 
 static struct list jobs = {&jobs, &jobs};
@@ -32,14 +32,11 @@ static uint64_t streamed, behind;
 /* --- answers */
 
 static void
-send_json(struct client *c, OWN json_t *json)
+send_json(struct client *c, struct buf *b)
 {
-    char *text = json_dumps(json, JSON_COMPACT);
-
     if (!c->is_gone)
-        c->ops->send(c, text, strlen(text));
-    free(text);
-    json_decref(json);
+        c->ops->send(c, b->p, b->len);
+    buf_fini(b);
 }
 
 static void
@@ -55,19 +52,24 @@ settle(struct client *c)
     c->ops->free(c);
 }
 
-static json_t *
-result(json_int_t id, OWN json_t *value)
+/* An answer up to its result, which is JSON; a brace follows. */
+static void
+put_result(struct buf *b, int64_t id, const char *json)
 {
-    return json_pack("{s:s,s:I,s:o}", "jsonrpc", "2.0", "id", id, "result",
-                     value);
+    buf_printf(b, "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":%s",
+               (long long)id, json);
 }
 
 static void
-job_end(struct job *j, OWN json_t *value)
+job_end(struct job *j, const char *json)
 {
     struct client *c = j->client;
+    struct buf b;
 
-    send_json(c, result(j->id, value));
+    buf_init(&b, SIZE_MAX);
+    put_result(&b, j->id, json);
+    buf_puts(&b, "}");
+    send_json(c, &b);
     list_remove(&j->link);
     free(j);
     c->n_calls--;
@@ -82,21 +84,21 @@ job_stream(struct job *j)
             behind++;
             return;
         }
-        char *data = malloc((size_t)j->bytes + 1);
-        memset(data, 'x', (size_t)j->bytes);
-        data[j->bytes] = 0;
-        send_json(j->client,
-                  json_pack("{s:s,s:{s:s,s:I}}", "method", "output", "params",
-                            "data", data, "left", j->left));
-        free(data);
+        struct buf b;
+        buf_init(&b, SIZE_MAX);
+        buf_puts(&b, "{\"method\":\"output\",\"params\":{\"data\":\"");
+        memset(buf_room(&b, (size_t)j->bytes), 'x', (size_t)j->bytes);
+        b.len += (size_t)j->bytes;
+        buf_printf(&b, "\",\"left\":%lld}}", (long long)j->left);
+        send_json(j->client, &b);
         streamed += (uint64_t)j->bytes;
         j->left--;
     }
-    job_end(j, json_true());
+    job_end(j, "true");
 }
 
 static struct job *
-job_new(struct client *c, json_int_t id, json_int_t n, json_int_t bytes)
+job_new(struct client *c, int64_t id, int64_t n, int64_t bytes)
 {
     struct job *j = calloc(1, sizeof *j);
 
@@ -115,74 +117,107 @@ release(struct timer *t)
     LIST_FOR_EACH_SAFE(it, &jobs) {
         struct job *j = CONTAINER_OF(it, struct job, link);
         if (!j->bytes)
-            job_end(j, json_string("released"));
+            job_end(j, "\"released\"");
     }
 }
 
 static struct timer releasing = {.fire = release};
 
 /* Not at once: answers come from the loop, as a worker's do. */
-static json_t *
+static int64_t
 release_soon(struct supervisor *sv)
 {
-    json_int_t n = 0;
+    int64_t n = 0;
 
     LIST_FOR_EACH(it, &jobs)
         n += !CONTAINER_OF(it, struct job, link)->bytes;
     reactor_set_timer(&sv->reactor, &releasing, time_mono_ns());
-    return json_integer(n);
+    return n;
 }
 
-/* The answer, or NULL: it comes later, or never. */
-static json_t *
-call(struct client *c, json_t *request)
+static void
+put_stats(struct buf *b, const struct supervisor *sv)
 {
-    const char *method = json_string_value(json_object_get(request, "method"));
-    json_t *params = json_object_get(request, "params");
-    const json_t *id_json = json_object_get(request, "id");
-    json_int_t id = json_integer_value(id_json), n = 0, bytes = 1;
+    buf_puts(b, "{");
+    put_number(b, "clients", sv->n_clients);
+    put_number(b, "streamed", streamed);
+    put_number(b, "behind", behind);
+    buf_puts(b, "}");
+}
 
-    if (!method || !id_json)
-        return NULL;
-    if (!strcmp(method, "echo"))
-        return result(id, params ? json_incref(params) : json_null());
-    if (!strcmp(method, "release"))
-        return result(id, release_soon(c->sv));
-    if (!strcmp(method, "stats"))
-        return result(id, json_pack("{s:I,s:I,s:I}", "clients",
-                                    (json_int_t)c->sv->n_clients, "streamed",
-                                    (json_int_t)streamed, "behind",
-                                    (json_int_t)behind));
-    if (!strcmp(method, "hang")) {
+/* Appends the answer, unless it comes later or never. */
+static void
+call(struct client *c, const struct json *request, struct buf *b)
+{
+    const struct json *params = json_get(request, "params");
+    struct text method = json_text(json_get(request, "method"));
+    int64_t id = json_integer(json_get(request, "id"));
+    int64_t bytes = json_integer(json_get(params, "bytes"));
+
+    if (!method.p || !json_get(request, "id"))
+        return;
+    if (text_is(method, "hang")) {
         (void)job_new(c, id, 0, 0);
-    } else if (!strcmp(method, "stream")) {
-        (void)json_unpack(params, "{s:I,s?I}", "n", &n, "bytes", &bytes);
-        job_stream(job_new(c, id, n, bytes));
+        return;
     }
-    return NULL;
+    if (text_is(method, "stream")) {
+        job_stream(job_new(c, id, json_integer(json_get(params, "n")),
+                           bytes ? bytes : 1));
+        return;
+    }
+    size_t len = b->len;
+    buf_puts(b, len > 1 ? "," : "");
+    put_result(b, id, "");
+    if (text_is(method, "echo") && params)
+        json_put(b, params);
+    else if (text_is(method, "echo"))
+        buf_puts(b, "null");
+    else if (text_is(method, "release"))
+        buf_printf(b, "%lld", (long long)release_soon(c->sv));
+    else if (text_is(method, "stats"))
+        put_stats(b, c->sv);
+    buf_puts(b, "}");
+    if (b->p[b->len - 2] == ':')
+        b->len = len; /* no such method */
+}
+
+static void
+answer_line(struct client *c, const struct json *root)
+{
+    bool is_batch = json_is(root, JSON_ARRAY);
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    if (is_batch) {
+        buf_puts(&b, "[");
+        JSON_EACH(request, root)
+            call(c, request, &b);
+        buf_puts(&b, b.len > 1 ? "]" : "");
+    } else {
+        call(c, root, &b);
+    }
+    if (b.len > 1)
+        send_json(c, &b);
+    buf_fini(&b);
 }
 
 void
 client_line(struct client *c, const char *line, size_t len)
 {
-    json_error_t e;
-    size_t i;
-    json_t *one, *root = json_loadb(line, len, 0, &e);
-    json_t *list = json_array();
+    struct json_doc doc = {0};
+    struct json_fault fault;
+    struct buf b;
 
     c->is_busy = true;
-    json_array_foreach(root, i, one)(void)
-        json_array_append_new(list, call(c, one));
-    if (json_array_size(list))
-        send_json(c, json_incref(list));
-    one = json_is_object(root) ? call(c, root) : NULL;
-    if (one)
-        send_json(c, one);
-    if (!root)
-        send_json(c, json_pack("{s:n,s:{s:i,s:s}}", "id", "error", "code",
-                               -32700, "message", e.text));
-    json_decref(root);
-    json_decref(list);
+    if (json_read_copy(&doc, line, len, &fault) == 0) {
+        answer_line(c, doc.v);
+    } else {
+        buf_init(&b, SIZE_MAX);
+        put_error(&b, NULL, PARSE_ERROR, fault.text);
+        b.len--;
+        send_json(c, &b);
+    }
+    json_fini(&doc);
     c->is_busy = false;
     settle(c);
 }
@@ -214,7 +249,7 @@ client_gone(struct client *c)
     LIST_FOR_EACH(it, &jobs) {
         struct job *j = CONTAINER_OF(it, struct job, link);
         if (j->client == c && j->bytes) {
-            job_end(j, json_null());
+            job_end(j, "null");
             return;
         }
     }

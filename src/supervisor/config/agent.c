@@ -47,7 +47,7 @@ agent_find_limit(const char *key)
 }
 
 static int
-agent_lay_limit(struct draft *d, const char *key, const json_t *value)
+agent_lay_limit(struct draft *d, const char *key, const struct json *value)
 {
     char name[CONFIG_NAME_BYTES];
     enum limit limit = agent_find_limit(key);
@@ -67,25 +67,23 @@ agent_lay_limit(struct draft *d, const char *key, const json_t *value)
 }
 
 static int
-agent_lay_limits(struct draft *d, const json_t *object, uint32_t *limit)
+agent_lay_limits(struct draft *d, const struct json *object, uint32_t *limit)
 {
-    const char *key;
-    json_t *value;
     int r = 0;
 
-    if (!json_is_object(object))
+    if (!json_is(object, JSON_OBJECT))
         return config_refuse(d->errors, d->file, d->section,
                              "must be an object");
     memcpy(d->c.standard, limit, sizeof d->c.standard);
-    json_object_foreach((json_t *)object, key, value) r =
-        config_worse(r, agent_lay_limit(d, key, value));
+    JSON_EACH_KEY(key, object)
+        r = config_worse(r, agent_lay_limit(d, key->text.p, json_value(key)));
     if (r == 0)
         memcpy(limit, d->c.standard, sizeof d->c.standard);
     return r;
 }
 
 int
-config_lay_limits(const struct config *c, const json_t *object,
+config_lay_limits(const struct config *c, const struct json *object,
                   const char *where, struct buf *errors, uint32_t *limit)
 {
     struct draft d = {*c, "", where, errors};
@@ -134,15 +132,14 @@ agent_lay_settings(const struct config *c, int hfd, const char *path,
                    struct buf *errors, uint32_t *limit)
 {
     struct draft d = {*c, path, "resources", errors};
-    json_t *json = NULL;
+    CLEANUP(json_fini) struct json_doc json = {0};
 
     int r = config_parse(hfd, path, errors, &json);
     if (r != 0)
         return r;
-    const json_t *resources = json_object_get(json, d.section);
+    const struct json *resources = json_get(json.v, d.section);
     if (resources)
         r = agent_lay_limits(&d, resources, limit);
-    json_decref(json);
     return r;
 }
 

@@ -296,38 +296,74 @@ config_free(struct config *c)
     free(c);
 }
 
-/* The object that has the key: the root, or a section of it. */
-static json_t *
-config_section_of(json_t *root, const char *key)
-{
-    char name[CONFIG_NAME_BYTES];
-    const char *dot = strchr(key, '.');
+/* --- printing */
 
-    if (!dot)
-        return root;
-    (void)snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
-    json_t *section = json_object_get(root, name);
-    if (section)
-        return section;
-    (void)json_object_set_new(root, name, json_object());
-    return json_object_get(root, name);
+/* The length of the section in a key, 0 if it is a member of the root. */
+static size_t
+config_section_len(const struct config_row *row)
+{
+    const char *dot = strchr(row->key, '.');
+
+    return dot ? (size_t)(dot - row->key) : 0;
+}
+
+static bool
+config_same_section(const struct config_row *a, const struct config_row *b)
+{
+    size_t n = config_section_len(a);
+
+    return n == config_section_len(b) && !strncmp(a->key, b->key, n);
+}
+
+static void
+config_put_row(struct buf *b, const struct config *c,
+               const struct config_row *row, const char *key,
+               const char *indent)
+{
+    buf_printf(b, "%s%s", b->p[b->len - 1] == '{' ? "\n" : ",\n", indent);
+    put_text(b, key);
+    buf_puts(b, ": ");
+    if (row)
+        config_put_value(b, c, row);
+}
+
+/* All rows of a section, where its first one stands. */
+static void
+config_put_section(struct buf *b, const struct config *c, size_t first)
+{
+    const struct config_row *row = &config_rows[first];
+    size_t n = config_section_len(row);
+    char name[CONFIG_NAME_BYTES];
+
+    for (size_t i = 0; i < first; i++)
+        if (config_same_section(&config_rows[i], row))
+            return;
+    (void)snprintf(name, sizeof name, "%.*s", (int)n, row->key);
+    config_put_row(b, c, NULL, name, "  ");
+    buf_puts(b, "{");
+    for (size_t i = first; i < n_config_rows; i++)
+        if (config_same_section(&config_rows[i], row))
+            config_put_row(b, c, &config_rows[i], config_rows[i].key + n + 1,
+                           "    ");
+    buf_puts(b, "\n  }");
 }
 
 void
 config_print(const struct config *c, FILE *out)
 {
-    json_t *root = json_object();
+    CLEANUP(buf_fini) struct buf b;
 
-    for (size_t i = 0; i < n_config_rows; i++) {
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    for (size_t i = 0; i < n_config_rows && !b.error; i++) {
         const struct config_row *row = &config_rows[i];
-        const char *dot = strchr(row->key, '.');
-        (void)json_object_set_new(config_section_of(root, row->key),
-                                  dot ? dot + 1 : row->key,
-                                  config_get_json(c, row));
+        if (config_section_len(row))
+            config_put_section(&b, c, i);
+        else
+            config_put_row(&b, c, row, row->key, "  ");
     }
-    (void)json_dumpf(root, out, JSON_INDENT(2));
-    (void)fputc('\n', out);
-    json_decref(root);
+    buf_puts(&b, "\n}\n");
+    (void)fwrite(b.p, 1, b.error ? 0 : b.len, out);
 }
 
 void

@@ -9,10 +9,10 @@
 #ifndef SUPERVISOR_CONFIG_H
 #define SUPERVISOR_CONFIG_H
 
+#include "base/json.h"
 #include "base/own.h"
 #include "supervisor/config/limits.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ int config_agent_limits(const struct config *c, const char *agent,
 /* Overrides `limit` by an object {memoryMb, cpuPercent, diskMb, maxProcesses},
  * each optional. `where` begins each error, e.g. "limits". -EINVAL: `errors`
  * contains lines, and `limit` is unchanged. */
-int config_lay_limits(const struct config *c, const json_t *object,
+int config_lay_limits(const struct config *c, const struct json *object,
                       const char *where, struct buf *errors, uint32_t *limit);
 /* Returns the key of a limit ("memoryMb"), or NULL. */
 const char *config_limit_key(enum limit limit);

@@ -37,30 +37,29 @@ config_file_read_all(int hfd, struct buf *b)
 
 static int
 config_file_parse_text(const struct buf *b, const char *name,
-                       struct buf *errors, json_t **ret)
+                       struct buf *errors, struct json_doc *ret)
 {
     char line[CONFIG_NAME_BYTES];
-    json_error_t e;
+    struct json_fault fault;
+    int n = 1;
 
-    json_t *json =
-        json_loadb(b->len ? b->p : "", b->len, JSON_REJECT_DUPLICATES, &e);
-    if (!json && json_error_code(&e) == json_error_out_of_memory)
-        return -ENOMEM;
-    if (!json) {
-        (void)snprintf(line, sizeof line, "line %d", e.line);
-        return config_refuse(errors, name, line, "%s", e.text);
+    int r = json_read_copy(ret, b->len ? b->p : "", b->len, &fault);
+    if (r == -EINVAL) {
+        for (size_t i = 0; i < fault.offset; i++)
+            n += b->p[i] == '\n';
+        (void)snprintf(line, sizeof line, "line %d", n);
+        return config_refuse(errors, name, line, "%s", fault.text);
     }
-    if (!json_is_object(json)) {
-        json_decref(json);
+    if (r == 0 && !json_is(ret->v, JSON_OBJECT)) {
+        json_fini(ret);
         return config_refuse(errors, name, "", "must be an object");
     }
-    *ret = json;
-    return 0;
+    return r;
 }
 
 static int
 config_file_parse_file(int hfd, const char *name, struct buf *b,
-                       struct buf *errors, json_t **ret)
+                       struct buf *errors, struct json_doc *ret)
 {
     struct stat st;
 
@@ -79,7 +78,8 @@ config_file_parse_file(int hfd, const char *name, struct buf *b,
 }
 
 int
-config_parse(int hfd, const char *name, struct buf *errors, json_t **ret)
+config_parse(int hfd, const char *name, struct buf *errors,
+             struct json_doc *ret)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -119,7 +119,7 @@ config_file_is_section(const char *name)
 
 static int
 config_file_lay_value(const struct file *f, const char *key,
-                      const json_t *value)
+                      const struct json *value)
 {
     const struct config_row *row = config_file_find_row(key);
 
@@ -129,32 +129,28 @@ config_file_lay_value(const struct file *f, const char *key,
 
 static int
 config_file_lay_section(const struct file *f, const char *section,
-                        json_t *object)
+                        const struct json *object)
 {
     char name[CONFIG_NAME_BYTES];
-    const char *key;
-    json_t *value;
     int r = 0;
 
-    if (!json_is_object(object))
+    if (!json_is(object, JSON_OBJECT))
         return config_refuse(f->errors, f->name, section, "must be an object");
-    json_object_foreach(object, key, value)
-    {
-        (void)snprintf(name, sizeof name, "%s.%s", section, key);
-        r = config_worse(r, config_file_lay_value(f, name, value));
+    JSON_EACH_KEY(key, object) {
+        (void)snprintf(name, sizeof name, "%s.%s", section, key->text.p);
+        r = config_worse(r, config_file_lay_value(f, name, json_value(key)));
     }
     return r;
 }
 
 static int
-config_file_lay_object(const struct file *f, json_t *object)
+config_file_lay_object(const struct file *f, const struct json *object)
 {
-    const char *key;
-    json_t *value;
     int r = 0;
 
-    json_object_foreach(object, key, value)
-    {
+    JSON_EACH_KEY(member, object) {
+        const struct json *value = json_value(member);
+        const char *key = member->text.p;
         /* Else "a.b" would be the same as {"a":{"b":...}}. */
         if (strchr(key, '.'))
             r = config_worse(
@@ -173,7 +169,7 @@ config_lay_file(struct config *c, const char *path, bool must,
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    json_t *json = NULL;
+    CLEANUP(json_fini) struct json_doc json = {0};
 
     if (hfd < 0 && errno == ENOENT && !must)
         return 0;
@@ -182,7 +178,5 @@ config_lay_file(struct config *c, const char *path, bool must,
     int r = config_parse(hfd, path, errors, &json);
     if (r != 0)
         return r;
-    r = config_file_lay_object(&(struct file){c, path, errors}, json);
-    json_decref(json);
-    return r;
+    return config_file_lay_object(&(struct file){c, path, errors}, json.v);
 }

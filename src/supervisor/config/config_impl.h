@@ -38,14 +38,15 @@ int config_refuse(struct buf *errors, const char *where, const char *key,
 int config_set_text(struct config *c, const struct config_row *row,
                     const char *where, const char *text, struct buf *errors);
 int config_set_json(struct config *c, const struct config_row *row,
-                    const char *where, const json_t *json, struct buf *errors);
-/* Returns the value as JSON, which the caller owns; NULL: no memory. */
-OWN json_t *config_get_json(const struct config *c,
-                            const struct config_row *row);
+                    const char *where, const struct json *json,
+                    struct buf *errors);
+/* Appends the value as JSON. */
+void config_put_value(struct buf *b, const struct config *c,
+                      const struct config_row *row);
 
 /* Parses the object in a file. -EINVAL: reported in `errors`. -ENOMEM. */
 int config_parse(int hfd, const char *name, struct buf *errors,
-                 OWN json_t **ret);
+                 struct json_doc *ret);
 /* Overrides `c` by a file. A missing file is an error if it `must` exist. */
 int config_lay_file(struct config *c, const char *path, bool must,
                     struct buf *errors);

@@ -73,13 +73,13 @@ config_value_find_word(const char *words, const char *word, size_t len)
     return -1;
 }
 
-/* The word at a place that exists. */
-static OWN json_t *
-config_value_word_at(const char *words, uint32_t place)
+/* Appends the word at a place that exists, as JSON. */
+static void
+config_value_put_word(struct buf *b, const char *words, uint32_t place)
 {
     while (place--)
         words += strcspn(words, " ") + 1;
-    return json_stringn(words, strcspn(words, " "));
+    put_string(b, words, strcspn(words, " "));
 }
 
 /* "a, b or c" */
@@ -106,14 +106,15 @@ struct value {
     const struct config_row *row;
     const char *where;
     const char *text; /* or */
-    const json_t *json;
+    const struct json *json;
     struct buf *errors;
 };
 
 /* How the values of a kind look and are kept. */
 struct kind {
     int (*take)(const struct value *v);
-    OWN json_t *(*give)(const struct config *c, const struct config_row *row);
+    void (*put)(struct buf *b, const struct config *c,
+                const struct config_row *row);
     void (*allow)(const struct config_row *row, char *ret, size_t size);
 };
 
@@ -123,11 +124,15 @@ config_value_place(const struct config *c, const struct config_row *row)
     return (char *)c + row->offset;
 }
 
-/* NULL: it is not a text. */
+/* NULL: it is not a text, or has a NUL. */
 static const char *
 config_value_text_of(const struct value *v)
 {
-    return v->json ? json_string_value(v->json) : v->text;
+    struct text t = json_text(v->json);
+
+    if (!v->json)
+        return v->text;
+    return t.p && strlen(t.p) == t.len ? t.p : NULL;
 }
 
 /* The value as it was written; of what is long, the beginning. */
@@ -136,11 +141,15 @@ config_value_quote(const struct value *v, char *ret, size_t size)
 {
     const char *text = config_value_text_of(v);
 
-    memset(ret, 0, size);
+    CLEANUP(buf_fini) struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    if (!text)
+        json_put(&b, v->json);
     if (text)
         (void)snprintf(ret, size, "'%s'", text);
     else
-        (void)json_dumpb(v->json, ret, size - 1, JSON_ENCODE_ANY);
+        (void)snprintf(ret, size, "%.*s", (int)b.len, b.p ? b.p : "");
 }
 
 static int config_value_refuse(const struct value *v);
@@ -195,12 +204,13 @@ config_value_take_address(const struct value *v)
     return config_value_take_string(v, config_value_is_address);
 }
 
-static json_t *
-config_value_give_string(const struct config *c, const struct config_row *row)
+static void
+config_value_put_string(struct buf *b, const struct config *c,
+                        const struct config_row *row)
 {
     char **at = config_value_place(c, row);
 
-    return json_string(*at);
+    put_text(b, *at);
 }
 
 static void
@@ -223,10 +233,10 @@ config_value_take_flag(const struct value *v)
     static const char *const names[2][2] = {{"false", "0"}, {"true", "1"}};
     bool *at = config_value_place(v->c, v->row);
 
-    if (v->json && !json_is_boolean(v->json))
+    if (v->json && !json_is_bool(v->json))
         return config_value_refuse(v);
     if (v->json)
-        *at = json_is_true(v->json);
+        *at = json_is(v->json, JSON_TRUE);
     for (int i = 0; !v->json && i < 4; i++) {
         if (strcmp(v->text, names[i / 2][i % 2]) != 0)
             continue;
@@ -236,12 +246,13 @@ config_value_take_flag(const struct value *v)
     return v->json ? 0 : config_value_refuse(v);
 }
 
-static json_t *
-config_value_give_flag(const struct config *c, const struct config_row *row)
+static void
+config_value_put_flag(struct buf *b, const struct config *c,
+                      const struct config_row *row)
 {
     const bool *at = config_value_place(c, row);
 
-    return json_boolean(*at);
+    buf_puts(b, *at ? "true" : "false");
 }
 
 static void
@@ -264,7 +275,7 @@ config_value_number_of(const struct value *v)
     uint64_t n;
 
     if (v->json)
-        return json_is_integer(v->json) ? json_integer_value(v->json) : -1;
+        return json_is(v->json, JSON_INTEGER) ? v->json->integer : -1;
     return parse_u64_text(v->text, INT64_MAX, &n) ? (int64_t)n : -1;
 }
 
@@ -281,12 +292,13 @@ config_value_take_number(const struct value *v)
     return 0;
 }
 
-static json_t *
-config_value_give_number(const struct config *c, const struct config_row *row)
+static void
+config_value_put_number(struct buf *b, const struct config *c,
+                        const struct config_row *row)
 {
     const uint32_t *at = config_value_place(c, row);
 
-    return json_integer(*at);
+    buf_printf(b, "%u", *at);
 }
 
 static void
@@ -312,12 +324,13 @@ config_value_take_choice(const struct value *v)
     return 0;
 }
 
-static json_t *
-config_value_give_choice(const struct config *c, const struct config_row *row)
+static void
+config_value_put_choice(struct buf *b, const struct config *c,
+                        const struct config_row *row)
 {
     const uint32_t *at = config_value_place(c, row);
 
-    return config_value_word_at(row->choices, *at);
+    config_value_put_word(b, row->choices, *at);
 }
 
 static void
@@ -344,15 +357,14 @@ config_value_bits_of_text(const char *choices, const char *text)
 }
 
 static int
-config_value_bits_of_json(const char *choices, const json_t *list)
+config_value_bits_of_json(const char *choices, const struct json *list)
 {
-    int bits = json_is_array(list) ? 0 : -1;
-    size_t i;
-    json_t *item;
+    int bits = json_is(list, JSON_ARRAY) ? 0 : -1;
 
-    json_array_foreach(list, i, item)
-    {
-        const char *word = json_string_value(item);
+    if (bits < 0)
+        return -1;
+    JSON_EACH(item, list) {
+        const char *word = json_text(item).p;
         int n = word ? config_value_find_word(choices, word, strlen(word)) : -1;
         if (n < 0)
             return -1;
@@ -374,17 +386,22 @@ config_value_take_limits(const struct value *v)
     return 0;
 }
 
-static json_t *
-config_value_give_limits(const struct config *c, const struct config_row *row)
+static void
+config_value_put_limits(struct buf *b, const struct config *c,
+                        const struct config_row *row)
 {
     const uint32_t *at = config_value_place(c, row);
-    json_t *list = json_array();
+    const char *comma = "";
 
-    for (uint32_t i = 0; i < N_LIMITS; i++)
-        if (*at >> i & 1)
-            (void)json_array_append_new(list,
-                                        config_value_word_at(row->choices, i));
-    return list;
+    buf_puts(b, "[");
+    for (uint32_t i = 0; i < N_LIMITS; i++) {
+        if (!(*at >> i & 1))
+            continue;
+        buf_puts(b, comma);
+        comma = ", ";
+        config_value_put_word(b, row->choices, i);
+    }
+    buf_puts(b, "]");
 }
 
 static void
@@ -397,17 +414,17 @@ config_value_allow_limits(const struct config_row *row, char *ret, size_t size)
 }
 
 static const struct kind kinds[] = {
-    [CONFIG_path] = {config_value_take_path, config_value_give_string,
+    [CONFIG_path] = {config_value_take_path, config_value_put_string,
                      config_value_allow_path},
-    [CONFIG_address] = {config_value_take_address, config_value_give_string,
+    [CONFIG_address] = {config_value_take_address, config_value_put_string,
                         config_value_allow_address},
-    [CONFIG_flag] = {config_value_take_flag, config_value_give_flag,
+    [CONFIG_flag] = {config_value_take_flag, config_value_put_flag,
                      config_value_allow_flag},
-    [CONFIG_number] = {config_value_take_number, config_value_give_number,
+    [CONFIG_number] = {config_value_take_number, config_value_put_number,
                        config_value_allow_number},
-    [CONFIG_choice] = {config_value_take_choice, config_value_give_choice,
+    [CONFIG_choice] = {config_value_take_choice, config_value_put_choice,
                        config_value_allow_choice},
-    [CONFIG_limits] = {config_value_take_limits, config_value_give_limits,
+    [CONFIG_limits] = {config_value_take_limits, config_value_put_limits,
                        config_value_allow_limits},
 };
 
@@ -433,15 +450,16 @@ config_set_text(struct config *c, const struct config_row *row,
 
 int
 config_set_json(struct config *c, const struct config_row *row,
-                const char *where, const json_t *json, struct buf *errors)
+                const char *where, const struct json *json, struct buf *errors)
 {
     struct value v = {c, row, where, NULL, json, errors};
 
     return kinds[row->kind].take(&v);
 }
 
-json_t *
-config_get_json(const struct config *c, const struct config_row *row)
+void
+config_put_value(struct buf *b, const struct config *c,
+                 const struct config_row *row)
 {
-    return kinds[row->kind].give(c, row);
+    kinds[row->kind].put(b, c, row);
 }

@@ -1,10 +1,10 @@
 /* A request of HTTP: who may ask for what; its body; its client. */
 #include "supervisor/front/http_impl.h"
 
+#include "base/json.h"
 #include "base/version.h"
 #include "supervisor/front/figures.h"
 #include "supervisor/session/say.h"
-#include "wire/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -234,11 +234,11 @@ http_request_take_body(struct request *r, const char *data, size_t n)
 static struct text
 http_request_member(struct text object, const char *name)
 {
-    struct scan s;
-    struct member m;
+    struct json_scan s;
+    struct json_member m;
 
-    if (scan_object(object, &s))
-        while (scan_next(&s, &m))
+    if (json_scan_begin(object, &s))
+        while (json_scan_next(&s, &m))
             if (text_is(m.name, name))
                 return m.value;
     return (struct text){"", 0};
@@ -250,7 +250,7 @@ http_request_format_of(const struct request *r)
     struct text line = {r->body.p, r->body.len};
     const char *accept = http_request_header(r, "Accept");
 
-    if (!line.len || !scan_is_json(line) ||
+    if (!line.len || !json_is_valid(line) ||
         !text_is(
             http_request_member(http_request_member(line, "params"), "stream"),
             "true"))

@@ -1,9 +1,8 @@
 /* Calls and their answers. */
 #include "supervisor/session/call.h"
 
+#include "base/json.h"
 #include "supervisor/session/supervisor.h"
-#include "wire/scan.h"
-#include "wire/whole.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 struct call *
 call_new(struct client *c, struct message *msg, const struct method *m,
-         const json_t *params, OWN char *id)
+         const struct json *params, OWN char *id)
 {
     struct call *q = calloc(1, sizeof *q);
 
@@ -158,20 +157,20 @@ call_pass(struct call *q, struct text name, struct text value)
 
 /* --- parameters */
 
-const json_t *
+const struct json *
 call_param(const struct call *q, const char *name)
 {
-    const json_t *v = json_object_get(q->params, name);
+    const struct json *v = json_get(q->params, name);
 
-    return json_is_null(v) ? NULL : v;
+    return json_is(v, JSON_NULL) ? NULL : v;
 }
 
 const char *
 call_text(const struct call *q, const char *name)
 {
-    const json_t *v = call_param(q, name);
+    const struct json *v = call_param(q, name);
 
-    return v ? message_text(q->msg, v).p : NULL;
+    return v ? json_text(v).p : NULL;
 }
 
 int64_t
@@ -186,7 +185,7 @@ call_int(const struct call *q, const char *name, int64_t absent)
 bool
 call_bool(const struct call *q, const char *name, bool absent)
 {
-    const json_t *v = call_param(q, name);
+    const struct json *v = call_param(q, name);
 
-    return v ? json_is_true(v) : absent;
+    return v ? json_is(v, JSON_TRUE) : absent;
 }

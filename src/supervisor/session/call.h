@@ -19,7 +19,7 @@ struct call {
     struct client *client;
     struct message *msg;
     const struct method *method;
-    const json_t *params;
+    const struct json *params;
     char *id; /* as JSON; NULL: a notification */
     struct buf answer;
     /* of a call to a session (session.h) */
@@ -54,14 +54,14 @@ const struct method *method_find(struct text name);
 /* Each method has one, below METHODS_MAX; the name of one, or NULL. */
 size_t method_index(const struct method *m);
 const char *method_name(size_t index);
-int method_check(const struct method *m, const struct message *msg,
-                 const json_t *params, char error[PARAM_ERROR_BYTES]);
+int method_check(const struct method *m, const struct json *params,
+                 char error[PARAM_ERROR_BYTES]);
 
 bool method_is(const struct method *m, const char *name);
 
 /* Takes a reference to msg. NULL: no memory. */
 struct call *call_new(struct client *c, struct message *msg,
-                      const struct method *m, const json_t *params,
+                      const struct method *m, const struct json *params,
                       OWN char *id);
 /* One of these ends every call. */
 void call_error(OWN struct call *q, int code, const char *format, ...)
@@ -74,7 +74,7 @@ void call_end(OWN struct call *q);
 void call_pass(struct call *q, struct text name, struct text value);
 
 /* Parameters, which have been checked. NULL is an absent one. */
-const json_t *call_param(const struct call *q, const char *name);
+const struct json *call_param(const struct call *q, const char *name);
 const char *call_text(const struct call *q, const char *name);
 int64_t call_int(const struct call *q, const char *name, int64_t absent);
 bool call_bool(const struct call *q, const char *name, bool absent);

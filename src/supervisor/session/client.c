@@ -1,11 +1,11 @@
 /* From a client's line to calls. */
 #include "supervisor/session/client.h"
 
+#include "base/json.h"
 #include "supervisor/session/call.h"
 #include "supervisor/session/route.h"
 #include "supervisor/session/session.h"
 #include "supervisor/session/supervisor.h"
-#include "wire/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,10 +93,11 @@ client_gone(struct client *c)
 /* --- lines */
 
 static void
-call(struct client *c, struct message *msg, const json_t *object, OWN char *id)
+call(struct client *c, struct message *msg, const struct json *object,
+     OWN char *id)
 {
-    struct text name = message_text(msg, json_object_get(object, "method"));
-    const json_t *params = json_object_get(object, "params");
+    struct text name = json_text(json_get(object, "method"));
+    const struct json *params = json_get(object, "params");
     const struct method *m = method_find(name);
     char text[256];
 
@@ -113,7 +114,8 @@ call(struct client *c, struct message *msg, const json_t *object, OWN char *id)
     if (!q)
         client_refuse(c, msg, NULL, INTERNAL_ERROR,
                       "Internal error: out of memory");
-    else if (params && !json_is_null(params) && !json_is_object(params))
+    else if (params && !json_is(params, JSON_NULL) &&
+             !json_is(params, JSON_OBJECT))
         call_error(q, INVALID_PARAMS, "params must be an object");
     else if (c->n_over)
         call_error(q, INVALID_REQUEST,
@@ -123,14 +125,14 @@ call(struct client *c, struct message *msg, const json_t *object, OWN char *id)
 }
 
 static void
-take_object(void *to, struct message *msg, const json_t *object)
+take_object(void *to, struct message *msg, const struct json *object)
 {
     struct client *c = to;
-    const char *fault = json_is_object(object)
+    const char *fault = json_is(object, JSON_OBJECT)
                             ? request_fault(object)
                             : "Invalid request: not an object";
-    const json_t *json_id = json_object_get(object, "id");
-    char *id = json_id ? message_id(msg, json_id) : NULL;
+    const struct json *json_id = json_get(object, "id");
+    char *id = json_id ? message_id(json_id) : NULL;
 
     if (!fault) {
         call(c, msg, object, id);
@@ -220,25 +222,23 @@ client_take_waiting(struct client *c)
 /* --- cancelling what waits */
 
 static bool
-is_run_of(const void *arg, const struct message *m, const json_t *object)
+is_run_of(const void *arg, const struct json *object)
 {
     const struct session *s = arg;
-    const json_t *name = json_object_get(object, "method");
-    const json_t *id =
-        json_object_get(json_object_get(object, "params"), "sessionId");
+    const struct json *name = json_get(object, "method");
+    const struct json *id = json_get(json_get(object, "params"), "sessionId");
 
-    if (!json_is_string(name) || !json_is_string(id))
+    if (!json_is(name, JSON_STRING) || !json_is(id, JSON_STRING))
         return false;
-    const struct method *method = method_find(message_text(m, name));
-    return method && method_is(method, "run") &&
-           text_is(message_text(m, id), s->id);
+    const struct method *method = method_find(json_text(name));
+    return method && method_is(method, "run") && text_is(json_text(id), s->id);
 }
 
 bool
 client_cancel_waiting(OWN struct call *q)
 {
-    const json_t *requested = call_param(q, "requestId");
-    char *id = requested ? message_id(q->msg, requested) : NULL;
+    const struct json *requested = call_param(q, "requestId");
+    char *id = requested ? message_id(requested) : NULL;
     const struct wanted w = {id, is_run_of, q->session};
     bool is = (id || !requested) &&
               backlog_cancel(&q->client->waiting, &w, q->session->id);

@@ -1,8 +1,8 @@
 /* Finding methods: those of sessions, and those of the sandbox in them. */
 #include "supervisor/session/methods.h"
 
+#include "base/json.h"
 #include "supervisor/session/sessions.h"
-#include "wire/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,31 +122,28 @@ is_param(const struct method *m, const char *name)
 }
 
 static int
-check_names(const struct method *m, const json_t *params,
+check_names(const struct method *m, const struct json *params,
             char error[PARAM_ERROR_BYTES])
 {
-    const char *name;
-    json_t *v;
-
-    json_object_foreach((json_t *)params, name, v)
-    {
-        if (is_param(m, name))
+    JSON_EACH_KEY(key, params) {
+        if (is_param(m, key->text.p))
             continue;
-        (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
+        (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s",
+                       key->text.p);
         return -EINVAL;
     }
     return 0;
 }
 
 int
-method_check(const struct method *m, const struct message *msg,
-             const json_t *params, char error[PARAM_ERROR_BYTES])
+method_check(const struct method *m, const struct json *params,
+             char error[PARAM_ERROR_BYTES])
 {
     if (m < rows || m >= rows + N_ROWS)
         return 0; /* its worker checks it */
     for (const struct method *row = m + 1; row < rows + N_ROWS && !row->name;
          row++) {
-        int r = param_check(&row->param, msg, params, error);
+        int r = param_check(&row->param, params, error);
         if (r < 0)
             return r;
     }

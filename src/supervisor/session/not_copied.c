@@ -2,9 +2,9 @@
  * which may be hostile: it is text, whatever it says. */
 #include "supervisor/session/not_copied.h"
 
+#include "base/json.h"
 #include "record/record.h"
 #include "supervisor/session/session.h"
-#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>

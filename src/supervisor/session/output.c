@@ -15,13 +15,13 @@ enum { ROUTES_MAX = 1024 }; /* of one session */
 static uint64_t
 member_number(struct text object, const char *name)
 {
-    struct member m;
-    struct scan s;
+    struct json_member m;
+    struct json_scan s;
     uint64_t n = 0;
 
-    if (!scan_object(object, &s))
+    if (!json_scan_begin(object, &s))
         return 0;
-    while (scan_next(&s, &m))
+    while (json_scan_next(&s, &m))
         if (text_is(m.name, name))
             (void)text_number(m.value, &n);
     return n;
@@ -138,14 +138,14 @@ static void
 put_output(struct buf *b, const struct session *s, struct text params,
            const char *id)
 {
-    struct member m;
-    struct scan scan;
+    struct json_member m;
+    struct json_scan scan;
 
     buf_puts(b, "{\"jsonrpc\":\"2.0\",\"method\":\"output\",\"params\":{");
     put_name(b, "sessionId");
     put_text(b, s->id);
-    (void)scan_object(params, &scan);
-    while (scan_next(&scan, &m)) {
+    (void)json_scan_begin(params, &scan);
+    while (json_scan_next(&scan, &m)) {
         if (!is_of_output(m.name))
             continue;
         buf_puts(b, ",\"");

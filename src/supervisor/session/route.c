@@ -69,9 +69,9 @@ route_cancel(struct life *l, uint64_t number)
 
 /* The worker's number of a call of the same client; 0: none has that id. */
 static uint64_t
-number_of(const struct life *l, const struct call *q, const json_t *id)
+number_of(const struct life *l, const struct call *q, const struct json *id)
 {
-    char *text = message_id(q->msg, id);
+    char *text = message_id(id);
     uint64_t number = 0;
 
     LIST_FOR_EACH(it, &l->open) {
@@ -97,21 +97,19 @@ is_for_worker(const struct call *q, const char *name)
 static void
 put_params(struct buf *b, const struct life *l, const struct call *q)
 {
-    const char *name;
-    json_t *value;
-
     buf_puts(b, "{");
-    json_object_foreach((json_t *)q->params, name, value)
-    {
+    JSON_EACH_KEY(key, q->params) {
+        const struct json *value = json_value(key);
+        const char *name = key->text.p;
         if (!is_for_worker(q, name))
             continue;
         buf_puts(b, b->p[b->len - 1] == '{' ? "" : ",");
         put_text(b, name);
         buf_puts(b, ":");
-        if (!strcmp(name, "requestId") && !json_is_null(value))
+        if (!strcmp(name, "requestId") && !json_is(value, JSON_NULL))
             buf_printf(b, "%" PRIu64, number_of(l, q, value));
         else
-            put_json(b, q->msg, value);
+            json_put(b, value);
     }
     buf_puts(b, "}");
 }
@@ -120,7 +118,7 @@ put_params(struct buf *b, const struct life *l, const struct call *q)
 static bool
 has_target(const struct life *l, const struct call *q)
 {
-    const json_t *id = call_param(q, "requestId");
+    const struct json *id = call_param(q, "requestId");
 
     if (id)
         return number_of(l, q, id);
@@ -173,7 +171,7 @@ struct reply {
 };
 
 static void
-take_member(struct reply *r, const struct member *m)
+take_member(struct reply *r, const struct json_member *m)
 {
     struct text *known[] = {&r->id, &r->commit, &r->method, &r->params};
     static const char *const names[] = {"id", "commit", "method", "params"};
@@ -199,15 +197,15 @@ take_member(struct reply *r, const struct member *m)
 static bool
 parse_reply(struct text line, struct reply *ret)
 {
-    struct member m;
-    struct scan s;
+    struct json_member m;
+    struct json_scan s;
 
     *ret = (struct reply){0};
-    if (!scan_object(line, &s))
+    if (!json_scan_begin(line, &s))
         return false;
-    while (scan_next(&s, &m))
+    while (json_scan_next(&s, &m))
         take_member(ret, &m);
-    return scan_is_over(&s) && ret->has_version && !ret->is_bad;
+    return json_scan_is_over(&s) && ret->has_version && !ret->is_bad;
 }
 
 struct call *
@@ -280,21 +278,23 @@ route_release(struct life *l)
 static bool
 is_output(const struct reply *r)
 {
-    struct scan s;
+    struct json_scan s;
 
     return text_is(r->method, "\"output\"") && !r->id.p && !r->kind.p &&
-           !r->commit.p && r->params.p && scan_object(r->params, &s);
+           !r->commit.p && r->params.p && json_scan_begin(r->params, &s);
 }
 
 /* The message of an error object. */
 static void
 error_text(struct text error, char *ret, size_t size)
 {
-    json_t *e = json_loadb(error.p, error.len, 0, NULL);
-    const char *text = json_string_value(json_object_get(e, "message"));
+    CLEANUP(json_fini) struct json_doc e = {0};
+    struct json_fault fault;
+
+    (void)json_read_copy(&e, error.p, error.len, &fault);
+    const char *text = json_text(json_get(e.v, "message")).p;
 
     (void)snprintf(ret, size, "%s", text && *text ? text : "no reason given");
-    json_decref(e);
 }
 
 static void

@@ -2,7 +2,7 @@
 #include "supervisor/session/say.h"
 
 #include "supervisor/session/supervisor.h"
-#include "wire/text.h"
+#include "wire/log.h"
 
 #include <stdarg.h>
 

@@ -6,6 +6,7 @@
 #ifndef SUPERVISOR_SESSION_H
 #define SUPERVISOR_SESSION_H
 
+#include "base/json.h"
 #include "store/state_check.h"
 #include "store/thread.h"
 #include "supervisor/common/reactor.h"
@@ -15,7 +16,6 @@
 #include "supervisor/workers/worker.h"
 #include "wire/frame.h"
 #include "wire/outbox.h"
-#include "wire/scan.h"
 
 enum { LABEL_BYTES_MAX = 256, REASON_BYTES = 256, OUTPUT_KEPT = 65536 };
 

@@ -79,19 +79,19 @@ look_up(OWN struct call *q, struct text id)
 static void
 to_session(OWN struct call *q)
 {
-    const json_t *id = call_param(q, "sessionId");
+    const struct json *id = call_param(q, "sessionId");
 
     if (!id) {
         call_error(q, INVALID_PARAMS, "Missing required param: sessionId");
         return;
     }
-    if (!json_is_string(id)) {
+    if (!json_is(id, JSON_STRING)) {
         call_error(q, INVALID_PARAMS, "sessionId must be a string");
         return;
     }
-    q->session = sessions_find(q->client->sv, message_text(q->msg, id));
+    q->session = sessions_find(q->client->sv, json_text(id));
     if (!q->session)
-        look_up(q, message_text(q->msg, id));
+        look_up(q, json_text(id));
     else
         session_call(q->session, q);
 }
@@ -113,7 +113,7 @@ route_call(OWN struct call *q)
                    m->refusal);
     else if (q->client->sv->is_ending)
         refuse_at_end(q);
-    else if (method_check(m, q->msg, q->params, error) < 0)
+    else if (method_check(m, q->params, error) < 0)
         call_error(q, INVALID_PARAMS, "%s", error);
     else if (m->flags & NO_SESSION)
         m->handle(q);

@@ -37,7 +37,7 @@ session_options_take_limits(struct session *s, struct call *q)
 {
     const struct config *c = s->sv->config;
     const char *agent = call_text(q, "agent");
-    const json_t *limits = call_param(q, "limits");
+    const struct json *limits = call_param(q, "limits");
     struct buf errors;
 
     buf_init(&errors, CALL_TEXT_BYTES / 2);
@@ -74,11 +74,11 @@ session_options_put_passed_on(struct buf *b, const struct call *q)
     put_name(b, "create");
     buf_puts(b, "{");
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-        const json_t *v = call_param(q, passed_on[i]);
+        const struct json *v = call_param(q, passed_on[i]);
         if (!v)
             continue;
         put_name(b, passed_on[i]);
-        put_json(b, q->msg, v);
+        json_put(b, v);
     }
     buf_puts(b, "}");
 }
@@ -86,7 +86,7 @@ session_options_put_passed_on(struct buf *b, const struct call *q)
 static char *
 session_options_json(const struct session *s, const struct call *q)
 {
-    const json_t *command = call_param(q, "command");
+    const struct json *command = call_param(q, "command");
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
@@ -94,7 +94,7 @@ session_options_json(const struct session *s, const struct call *q)
     put_bool(&b, "autoResume", s->auto_resume);
     if (command) {
         put_name(&b, "command");
-        put_json(&b, q->msg, command);
+        json_put(&b, command);
         put_bool(&b, "network", call_bool(q, "network", false));
     } else {
         session_options_put_passed_on(&b, q);
@@ -125,7 +125,7 @@ session_options_refuse(struct call *q, const char *name, const char *why)
 static int
 session_options_check_command(const struct session *s, struct call *q)
 {
-    const json_t *command = call_param(q, "command");
+    const struct json *command = call_param(q, "command");
     bool wants_network = call_bool(q, "network", false);
 
     if (wants_network && !command)
@@ -133,7 +133,7 @@ session_options_check_command(const struct session *s, struct call *q)
     if (wants_network && !s->sv->config->command_network)
         return session_options_refuse(
             q, "network", "needs command_network in the configuration");
-    if (command && !json_array_size(command))
+    if (command && !json_count(command))
         return session_options_refuse(q, "command", "must not be empty");
     for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
         if (call_param(q, passed_on[i]))
@@ -207,32 +207,34 @@ session_take_options(struct session *s, struct call *q)
 
 /* One block: the pointers, then the words. */
 static int
-session_options_read_command(struct session *s, const json_t *array)
+session_options_read_command(struct session *s, const struct json *array)
 {
-    size_t n = json_array_size(array), bytes = 0;
+    size_t n = json_count(array), bytes = 0;
 
-    for (size_t i = 0; i < n; i++)
-        bytes += json_string_length(json_array_get(array, i)) + 1;
+    JSON_EACH(word, array)
+        bytes += json_text(word).len + 1;
     s->command = malloc((n + 1) * sizeof *s->command + bytes);
     if (!s->command)
         return -ENOMEM;
     char *to = (char *)(s->command + n + 1);
-    for (size_t i = 0; i < n; i++) {
-        const char *word = json_string_value(json_array_get(array, i));
-        s->command[i] = to;
-        to = stpcpy(to, word ? word : "") + 1;
+    size_t i = 0;
+    JSON_EACH(word, array) {
+        s->command[i++] = to;
+        to = stpcpy(to, json_is(word, JSON_STRING) ? word->text.p : "") + 1;
     }
     s->command[n] = NULL;
     return 0;
 }
 
 static void
-session_options_read_limits(struct session *s, const json_t *limits)
+session_options_read_limits(struct session *s, const struct json *limits)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         const char *key = config_limit_key((enum limit)i);
-        json_int_t n = key ? json_integer_value(json_object_get(limits, key))
-                           : limit_rows[i].standard;
+        const struct json *given = key ? json_get(limits, key) : NULL;
+        int64_t n = json_is(given, JSON_INTEGER) ? given->integer
+                    : key                        ? 0
+                                                 : limit_rows[i].standard;
         s->limit[i] = n >= limit_rows[i].min && n <= limit_rows[i].max
                           ? (uint32_t)n
                           : limit_rows[i].standard;
@@ -242,19 +244,19 @@ session_options_read_limits(struct session *s, const json_t *limits)
 int
 session_read_options(struct session *s)
 {
-    json_t *limits = json_loads(s->limits, 0, NULL);
-    json_t *options = json_loads(s->options, JSON_ALLOW_NUL, NULL);
-    const json_t *command = json_object_get(options, "command");
-    int r = limits && options ? 0 : -EBADMSG;
+    CLEANUP(json_fini) struct json_doc limits = {0}, options = {0};
+    struct json_fault fault;
 
-    session_options_read_limits(s, limits);
-    s->auto_resume = json_is_true(json_object_get(options, "autoResume"));
-    s->limit[LIMIT_network] = json_is_true(json_object_get(options, "network"));
+    int r = json_read_copy(&limits, s->limits, strlen(s->limits), &fault);
+    if (r == 0)
+        r = json_read_copy(&options, s->options, strlen(s->options), &fault);
+    const struct json *o = options.v, *command = json_get(o, "command");
+    session_options_read_limits(s, limits.v);
+    s->auto_resume = json_is(json_get(o, "autoResume"), JSON_TRUE);
+    s->limit[LIMIT_network] = json_is(json_get(o, "network"), JSON_TRUE);
     if (r == 0 && command)
-        r = session_options_read_command(s, command);
-    json_decref(limits);
-    json_decref(options);
-    return r;
+        return session_options_read_command(s, command);
+    return r == -EINVAL ? -EBADMSG : r;
 }
 
 /* --- to the worker */
@@ -263,11 +265,11 @@ session_read_options(struct session *s)
 static struct text
 session_options_member_of(struct text object, const char *name)
 {
-    struct member m;
-    struct scan s;
+    struct json_member m;
+    struct json_scan s;
 
-    if (object.p && scan_object(object, &s))
-        while (scan_next(&s, &m))
+    if (object.p && json_scan_begin(object, &s))
+        while (json_scan_next(&s, &m))
             if (text_is(m.name, name))
                 return m.value;
     return (struct text){0};
@@ -292,12 +294,12 @@ session_options_put_limit(struct buf *b, struct text create, const char *name,
 static void
 session_options_put_stored(struct buf *b, struct text create)
 {
-    struct member m;
-    struct scan s;
+    struct json_member m;
+    struct json_scan s;
 
-    if (!create.p || !scan_object(create, &s))
+    if (!create.p || !json_scan_begin(create, &s))
         return;
-    while (scan_next(&s, &m)) {
+    while (json_scan_next(&s, &m)) {
         if (text_is(m.name, "fileCount") || text_is(m.name, "commandBytes"))
             continue;
         buf_puts(b, ",\"");

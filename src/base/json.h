@@ -1,0 +1,182 @@
+/* JSON: one reader, which makes a tree of values or checks and walks the text.
+ *
+ * Strict: UTF-8 only, no lone surrogates, no key twice in an object, and a
+ * bounded number of levels. A tree is one array in the order of the text; the
+ * parts of a container follow it. Strings are decoded where they stand, so the
+ * reader changes the text, which has to live as long as the tree. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSON_LEVELS_MAX = 2048, JSON_SCAN_LEVELS_MAX = 64 };
+
+enum json_type {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_INTEGER,
+    JSON_REAL,
+    JSON_HUGE, /* a number that neither an int64_t nor a double can hold */
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+struct json {
+    enum json_type type;
+    uint32_t size; /* in values: 1, and all values within a container */
+    /* A string's bytes, with a NUL behind them; a number as it is written. */
+    struct text text;
+    union {
+        int64_t integer;
+        double real;
+        size_t n; /* elements or members */
+    };
+};
+
+struct json_doc {
+    struct json *v; /* v[0] is the root */
+    size_t n;
+    bool has_huge; /* a JSON_HUGE is in it */
+    char *copy;    /* of the text, or NULL */
+};
+
+struct json_fault {
+    const char *text; /* what is wrong */
+    size_t offset;    /* and where, in bytes */
+};
+
+/* Reads one value from `len` bytes, behind which the caller has put a NUL.
+ * Returns 0, -EINVAL and the reason in *ret_fault, or -ENOMEM. */
+int json_read(struct json_doc *ret, char *text, size_t len,
+              struct json_fault *ret_fault);
+/* Reads a copy of the text, which is freed with the tree. */
+int json_read_copy(struct json_doc *ret, const char *text, size_t len,
+                   struct json_fault *ret_fault);
+void json_fini(struct json_doc *d);
+
+/* --- values; NULL is an absent one */
+
+/* The member of an object; NULL if there is none, or no object. */
+const struct json *json_get(const struct json *object, const char *name);
+const struct json *json_get_n(const struct json *object, const char *name,
+                              size_t len);
+/* A string's bytes, or those of a key; {NULL, 0} for anything else. */
+struct text json_text(const struct json *v);
+/* True for 1, 1.0 and 1e3, which are integers. False, and *ret stays, for
+ * anything else. */
+bool json_whole(const struct json *v, int64_t *ret);
+
+static inline bool
+json_is(const struct json *v, enum json_type type)
+{
+    return v && v->type == type;
+}
+
+static inline bool
+json_is_bool(const struct json *v)
+{
+    return json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE);
+}
+
+static inline bool
+json_is_number(const struct json *v)
+{
+    return v && v->type >= JSON_INTEGER && v->type <= JSON_HUGE;
+}
+
+static inline bool
+json_has_parts(const struct json *v)
+{
+    return v && v->type >= JSON_ARRAY;
+}
+
+/* The number of elements or members; 0 for anything else. */
+static inline size_t
+json_count(const struct json *v)
+{
+    return json_has_parts(v) ? v->n : 0;
+}
+
+/* The first element of an array or key of an object, and the value behind
+ * `last`, which is an element or a member's value; NULL after the last. */
+static inline const struct json *
+json_first(const struct json *in)
+{
+    return json_count(in) ? in + 1 : NULL;
+}
+
+static inline const struct json *
+json_next(const struct json *in, const struct json *last)
+{
+    const struct json *next = last + last->size;
+
+    return next < in + in->size ? next : NULL;
+}
+
+#define JSON_EACH(it, array)                              \
+    for (const struct json *it = json_first(array); (it); \
+         (it) = json_next(array, it))
+/* The value of a member is json_value(key). */
+#define JSON_EACH_KEY(key, object)                           \
+    for (const struct json *key = json_first(object); (key); \
+         (key) = json_next(object, json_value(key)))
+
+static inline const struct json *
+json_value(const struct json *key)
+{
+    return key + 1;
+}
+
+/* An integer; 0 for anything else. */
+static inline int64_t
+json_integer(const struct json *v)
+{
+    return json_is(v, JSON_INTEGER) ? v->integer : 0;
+}
+
+/* --- text that is passed on as it is */
+
+/* Is this one value, at most JSON_SCAN_LEVELS_MAX deep? Does not look for keys
+ * that come twice. */
+bool json_is_valid(struct text t);
+
+/* The members of an object, each checked when it is reached. */
+struct json_member {
+    struct text name;  /* as it is written, without the quotes */
+    struct text value; /* as it is written */
+};
+struct json_scan {
+    const char *at, *end;
+    bool has_more; /* a member must follow, after a comma */
+};
+/* False: the text does not begin like an object. */
+bool json_scan_begin(struct text t, struct json_scan *ret);
+/* The next member; false after the last, and if anything else follows. */
+bool json_scan_next(struct json_scan *s, struct json_member *ret);
+/* After the last member: was that a whole object, and nothing else? */
+bool json_scan_is_over(const struct json_scan *s);
+
+/* --- writing; each of these appends to b */
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void put_string(struct buf *b, const char *p, size_t len);
+void put_text(struct buf *b, const char *s);
+/* A JSON string with the bytes in base64. */
+void put_base64(struct buf *b, const void *p, size_t len);
+/* "name": with a comma before it unless it is the first in its object; the name
+ * needs no escapes. */
+void put_name(struct buf *b, const char *name);
+void put_member(struct buf *b, const char *name, const char *text);
+void put_number(struct buf *b, const char *name, uint64_t n);
+void put_bool(struct buf *b, const char *name, bool value);
+/* A value of a tree. Nested more than 64 deep: b->error is -ELOOP. */
+void json_put(struct buf *b, const struct json *v);
+
+#endif
