@@ -1,9 +1,12 @@
 /* Compiled code of guests, mapped from the file that a compiler has written.
  *
- * A process that was sealed cannot make memory executable, whatever it
- * contains; it can map files that it was given so. The code is therefore read
- * where it lies, and its instructions, which only the engine knows the place
- * of, are mapped a second time over themselves. */
+ * Problem: a sealed process must never make memory executable that was ever
+ * writable, but wasmtime loads code by copying it and changing the protection.
+ *
+ * Idea: the file is mapped read-only and loaded in place. Then the pages of its
+ * instructions, whose position only the engine knows, are mapped a second time
+ * over themselves, from the same file, as executable. The file has write seals,
+ * so its bytes cannot change. */
 #include "engine/code.h"
 
 #include "engine/shim.h"

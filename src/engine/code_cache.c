@@ -1,14 +1,15 @@
 /* Compiled code on disk: one file for each program and engine.
  *
  * An entry is native code that we would run, so it is used only if the folder
- * and the file belong to us and nobody else can write there. It is written
- * aside and renamed, and ends with what is known of the program and a mark, by
- * which a file cut short is noticed. It is mapped, so all processes share its
- * pages.
+ * and the file belong to us and nobody else can write there. It is written to a
+ * temporary file and renamed, and ends with the properties of the program and a
+ * mark, which reveals a truncated file. It is mapped, so that all processes
+ * share its pages.
  *
- * An entry is named after the content of the program. It has further names (as
- * hard links) after the files that the program was found in: those are found
- * without reading the program.
+ * An entry is named after the content of the program. Finding it by content
+ * needs a hash over the whole program, which takes milliseconds. It therefore
+ * has further names (hard links) after the places where the program was found:
+ * file, offset and length. These are found without reading the program.
  *
  * A second folder has entries that came with the programs. It is only read, and
  * may belong to root, who can write to ours too. */

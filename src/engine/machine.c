@@ -1,8 +1,11 @@
-/* A machine's life: created, instantiated by its first resume, entered,
+/* The life of a machine: created, instantiated by its first resume, entered,
  * suspended and resumed, freed at any point.
  *
- * The native stack of a machine is a fiber inside its future: deleting the
- * future ends it wherever it is, without running any more of the guest. */
+ * The native stack of a machine is a fiber inside its future (wasmtime's async
+ * support). Suspending means returning from the poll of that future, and
+ * resuming means polling it again. Deleting the future ends the fiber wherever
+ * it is, without running any more of the guest; therefore a kill needs no
+ * cooperation. */
 #include "engine/machine_impl.h"
 
 #include "engine/config.h"

@@ -1,10 +1,11 @@
-/* The table of programs: compiled once, shared by content. Sources that are no
- * programs are in it too.
+/* The table of programs: compiled once, shared by content. It also contains
+ * sources that are not programs, with the reason.
  *
- * The table does not count its programs; who takes one from it must not take
- * one that is being freed. Beside it, the engine keeps a reference to all
- * trusted programs and to the untrusted ones used last. The same holds for the
- * list of what is being compiled, of which the engine keeps nothing. */
+ * The table holds no references to its programs; a lookup must not return one
+ * that is being freed, so it succeeds only if it can increment a count above
+ * zero. Beside the table, the engine keeps a reference to all trusted programs,
+ * and to the untrusted ones used last. The list of compilations works in the
+ * same way, without such references. */
 #include "engine/program.h"
 
 #include "engine/code.h"

@@ -1,6 +1,6 @@
-/* Frees machines that hold much memory: giving it back to the host can take
- * a tenth of a second, in which the kernel's thread does other things. Its
- * thread starts with the first of them. */
+/* Frees machines with much memory. Returning it to the host can take a tenth of
+ * a second, which the kernel's thread should not spend. The reaper's thread
+ * starts with the first of them. */
 #include "engine/reaper.h"
 
 #include "base/os_thread.h"

@@ -1,4 +1,5 @@
-/* Clocks, and timers in a binary heap. */
+/* Clocks, and timers in a binary heap by deadline. A timer stores its index, so
+ * that it can be stopped or moved in O(log n). */
 #include "kernel/clock.h"
 
 #include <errno.h>

@@ -1,9 +1,13 @@
 /* Sets of watched files.
  *
- * An item has a waiter on each queue of its file that stays there; a wake-up
- * puts the item on the ready list and wakes the set. Whether the file really
- * is ready is asked when events are collected. Items do not hold their files:
- * file_put takes them away through epoll_forget. */
+ * Problem: a wait must not check every file of a large set.
+ *
+ * Idea: an item has a permanent waiter on each queue of its file. A wake-up
+ * puts the item on the ready list of its set, and wakes the set. Waiting
+ * therefore costs only as much as there are ready items. A wake-up is a hint:
+ * the file is polled again when events are collected, so a spurious one is
+ * harmless, and a missed one is impossible because waiters stay on the queues.
+ * Items do not hold their files: file_put removes them through epoll_forget. */
 #include "kernel/epoll.h"
 
 #include "kernel/kernel.h"

@@ -1,7 +1,8 @@
 /* Reading and writing: the part that all files share.
  *
- * No call moves more than IO_STEP_BYTES before it looks up: a longer one
- * keeps its progress in the thread and asks to be made again at once. */
+ * No call transfers more than IO_STEP_BYTES at a time. A longer one keeps its
+ * progress in the thread and is repeated at once, so that signals, time limits
+ * and other processes are served in between. */
 #include "kernel/io.h"
 
 #include "kernel/iov.h"

@@ -1,5 +1,5 @@
-/* The line discipline: what typed bytes do, and what a read gets of them.
- * Behaves as Linux's N_TTY. */
+/* The line discipline: turns typed bytes into lines, echo and signals, like
+ * Linux's N_TTY. */
 #include "kernel/clock.h"
 #include "kernel/kernel.h"
 #include "kernel/tty_impl.h"

@@ -1,8 +1,14 @@
 /* File locks.
  *
- * The records of an inode are kept sorted by their first byte; those of one
- * owner never overlap, and touching ones of one type are one record. An
- * inode without records has no struct lock_inode. */
+ * The records of an inode are sorted by their first byte. Those of one owner
+ * never overlap, and touching ones of one type are merged, so a range has a
+ * unique representation. An inode without records has no struct lock_inode.
+ *
+ * Deadlocks of POSIX locks: each process waits for at most one lock, so the
+ * waits form chains. Before a process waits, the chain from the holder is
+ * followed; if it leads back to the process, waiting would close a cycle, and
+ * the call fails with EDEADLK. As this is checked for each wait, there never is
+ * a cycle, and the walk ends. */
 #include "kernel/lock.h"
 
 #include "kernel/kernel.h"

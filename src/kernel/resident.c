@@ -1,4 +1,8 @@
-/* Resident programs. */
+/* Resident programs: one task that serves command after command.
+ *
+ * Ending such a task only ends its command. resident_on_exit replaces the
+ * normal exit: it drops the machine, marks the resident as dead, and leaves the
+ * task for its owner to restore. */
 #include "kernel/resident.h"
 
 #include "kernel/kernel.h"

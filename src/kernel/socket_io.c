@@ -1,7 +1,8 @@
 /* Sockets: sending and receiving.
  *
- * A message goes straight into the queue of its receiver. Streams fill the
- * last packet up; datagrams and records are one packet each. */
+ * A message goes straight into the queue of its receiver; there is no send
+ * queue. A sender waits for space in that queue. Streams fill up the last
+ * packet; datagrams and records are one packet each. */
 #include "kernel/kernel.h"
 #include "kernel/packet.h"
 #include "kernel/socket.h"

@@ -1,5 +1,14 @@
 /* The end of a task: exit, stop, continue, and the notification of its parent.
- */
+ *
+ * Problem: ending one task can end others (a vfork child with its parent, a
+ * session with its leader), and a task can be ended from within its own system
+ * call, by its own files or its own signals.
+ *
+ * Idea: two rules. A task that is inside a call is only marked (is_ending); it
+ * ends when the call returns, so its handler keeps its files and memory. And
+ * while one task ends, others that must end too are put on a list and end after
+ * it, one by one: the recursion becomes a loop, whatever its depth. Threads are
+ * freed by the scheduler, never from within their own run. */
 #include "kernel/kernel.h"
 #include "kernel/pidfd.h"
 #include "kernel/resident.h"

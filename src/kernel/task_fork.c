@@ -1,4 +1,9 @@
-/* fork and vfork. */
+/* fork and vfork.
+ *
+ * fork copies the machine: see engine/fork.c. vfork needs no copy: the child is
+ * a task without a thread, and borrows its parent's. The thread's calls count
+ * for the child until that execs (and gets a thread of its own) or exits; then
+ * they count for the parent again, which continues from the same call. */
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 

@@ -1,4 +1,11 @@
-/* Threads: waiting and waking, memory limits, the way into a system call. */
+/* Threads: waiting and waking, guest memory, and the entry into a system call.
+ *
+ * Blocking without blocking: a call that has to wait puts its thread on wait
+ * queues and returns -EWAIT. The guest suspends itself, and after a wake-up
+ * repeats the call from the start. A handler therefore never keeps state on the
+ * C stack across a wait; whatever must survive is in struct call_state. A call
+ * that is not repeated (a signal, another call, the end of the task) drops that
+ * state, and with it the side effects in its hold. */
 #include "kernel/kernel.h"
 #include "kernel/strace.h"
 #include "kernel/syscall.h"

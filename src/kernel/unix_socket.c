@@ -1,7 +1,7 @@
 /* AF_UNIX names: in the file system, abstract, or chosen by the system.
  *
- * A name in the file system is an inode of type S_IFSOCK, made by bind; the
- * socket is found by that inode, and held to it until it is freed. */
+ * A name in the file system is an inode of type S_IFSOCK, created by bind. The
+ * socket is found by that inode, and holds it until it is freed. */
 #include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/socket.h"

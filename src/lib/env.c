@@ -1,7 +1,8 @@
 /* The environment: variables that the resident shell exports.
  *
- * They live in the shell, so it is asked. A reply begins with a NUL; none
- * means that the shell has refused. */
+ * They exist only in the shell, so the host has to ask it. A reply begins with
+ * a NUL; without one the shell has refused. The reply is data of the guest and
+ * is only parsed. */
 #include "lib/env.h"
 
 #include "kernel/cred.h"

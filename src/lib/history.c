@@ -1,4 +1,6 @@
-/* Commands that were run: a persistent map, so that copies cost nothing. */
+/* The commands of a sandbox: a persistent map by number, so that copies cost
+ * nothing and the difference of two histories is found without comparing them.
+ */
 #include "lib/history.h"
 
 #include "lib/error.h"

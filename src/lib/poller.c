@@ -1,4 +1,13 @@
-/* The poller: one thread that waits for all alarms of a pool. */
+/* The poller: one thread that waits for all alarms of a pool.
+ *
+ * Problem: thousands of sandboxes may have sleeping processes, each with a next
+ * timer and host descriptors. A waiting thread for each would be too many.
+ *
+ * Idea: all timers are in one heap, and all descriptors in one ppoll. The
+ * poller releases the lock while it sleeps, so alarms may change meanwhile. A
+ * new earlier deadline or a new descriptor wakes it through an eventfd, and
+ * ready descriptors are matched by number with the alarms that exist then. A
+ * stale match only makes a sandbox check once more. */
 #include "base/os_thread.h"
 #include "base/own.h"
 #include "lib/pool.h"

@@ -1,4 +1,11 @@
-/* Crews of threads. */
+/* Crews of threads: a queue of work, with threads on demand.
+ *
+ * A thread is started only if there is more queued work than idle threads, so a
+ * process with one sandbox has few. Idle threads end after IDLE_S, except the
+ * last of a crew: starting one costs more than a short job. Work is an
+ * intrusive list entry of its owner; queueing it needs no memory and cannot
+ * fail. If the host refuses a further thread, the existing ones do the work
+ * later; crew_ensure guarantees one. */
 #include "lib/pool.h"
 
 #include "base/os_thread.h"

@@ -1,8 +1,14 @@
 /* The resident shell of a sandbox: its life and its checkpoints.
  *
- * Its state is memory (pages) and what its task has: signal actions, umask,
- * working folder, open files. Both are noted at a checkpoint, and put back
- * after a command was killed. */
+ * Problem: a command may be killed at any instruction, and the shell must
+ * continue in the state before it. Copying its memory before each command would
+ * cost more than the command.
+ *
+ * Idea: the state of a shell is its memory (pages) and the state of its task:
+ * signal actions, umask, working folder, open files. A checkpoint saves both
+ * between commands, after the answer was sent, and shares all unchanged pages
+ * with the last checkpoint. A killed machine is dropped, and the next command
+ * starts from the checkpoint in a fresh one. */
 #include "lib/shell.h"
 
 #include "engine/engine.h"

@@ -1,5 +1,9 @@
-/* Structures of the header that begin with their size: a caller may have been
- * compiled with an older or a newer version of them. */
+/* Structures of the header that begin with their size.
+ *
+ * A caller may have been compiled with an older or a newer version of the
+ * header. Older callers have fewer members: the missing ones count as zero, and
+ * are not filled in results. Newer callers have more: they must be zero,
+ * because this version would silently ignore them otherwise. */
 #include "lib/sized.h"
 
 #include "lib/error.h"

@@ -1,5 +1,11 @@
 /* Snapshots: the files and the shell of a sandbox as a value. A sandbox also
- * keeps the state it began with, for wsand_reset. */
+ * keeps its initial state, for wsand_reset.
+ *
+ * Creating one clones persistent structures, so its cost does not depend on the
+ * size of the sandbox. Restoring replaces the trees under the mounts
+ * (vfs/exchange.c): first all processes end, so that nothing but init and the
+ * mounts holds an inode. All steps that can fail come before the first visible
+ * change. */
 #include "lib/snapshot.h"
 
 #include "base/counter.h"

@@ -1,4 +1,13 @@
-/* The durable state of a sandbox, and snapshots as bytes: both are records. */
+/* The durable state of a sandbox, and snapshots as bytes: both are records.
+ *
+ * Problem: after each request the changes must be saved, at a cost that depends
+ * on the changes and not on the size of the sandbox.
+ *
+ * Idea: the last reported state is kept as a snapshot (`recorded`). The new
+ * state is another snapshot, and the two share everything that has not changed,
+ * so comparing them visits only the differences. The new one becomes `recorded`
+ * only after all records were sent; a failed call is therefore repeated by the
+ * next one. */
 #include "lib/state.h"
 
 #include "base/blake2b.h"

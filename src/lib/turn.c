@@ -1,4 +1,19 @@
-/* Turns, jobs, and the time of background processes. */
+/* The turn of a sandbox, jobs, and the CPU time of background processes.
+ *
+ * Problem: calls and jobs must have a sandbox to themselves, in order of
+ * arrival, because the kernel takes no locks. Background processes should use
+ * the time between calls, without delaying any.
+ *
+ * Idea: a ticket queue with a direct hand-over. The thread that leaves passes
+ * the turn to the head of the queue, so the lock is held for a few stores and
+ * no later call can overtake. A waiting call sleeps on a condition of its own;
+ * a waiting job needs a thread of the pool. With an empty queue, runnable
+ * background processes are queued on the pool and get the turn in slices; if
+ * all sleep, an alarm is set.
+ *
+ * A call that finds background processes at work sets is_wanted and kicks the
+ * kernel, so they leave soon. No wake-up is lost: state, queue and plan change
+ * under one lock. */
 #include "kernel/kernel.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"

@@ -1,6 +1,7 @@
-/* Chunks: large values, shared by content. The hash is made here from the
- * bytes, and the bytes are compared with it whenever they are used. Of what is
- * not in a chunk there is a sum, which is against bad disks alone. */
+/* Chunks: large values, shared by content. The hash is computed here from the
+ * bytes, never received from a worker, and the bytes are verified whenever they
+ * are used. Values outside of chunks have a checksum, which only protects
+ * against bad disks. */
 #include "base/blake2b.h"
 #include "store/store_impl.h"
 

@@ -1,6 +1,6 @@
 /* The file of the ledger: entries of a fixed size, the head first. Entries of
- * another generation than the head's, and those whose sum is wrong, are none.
- */
+ * another generation than the head's, and those with a wrong checksum, do not
+ * count. */
 #include "base/vec.h"
 #include "store/store_impl.h"
 

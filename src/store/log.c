@@ -1,11 +1,13 @@
 /* Transactions, and the log that makes them durable.
  *
- * After a sync that failed, Linux does not write again what it should have
- * written: the next sync succeeds without it. A transaction that failed with
- * its sync is undone, and others are written over it. But transactions that
- * were committed without a sync are in the log before it, and nothing after
- * them would be found when the power goes. So they are written again first, as
- * is a log that another process has left. */
+ * Problem: after a failed sync, Linux does not write the lost pages again; the
+ * next sync succeeds without them. A transaction whose sync failed is undone,
+ * and later ones overwrite it. But transactions that were committed without a
+ * sync precede it in the log. After a power loss, recovery would stop at the
+ * hole and find nothing after it.
+ *
+ * Idea: such transactions are written again before anything else is made
+ * durable. The same is done for a log that another process has left. */
 #include "store/store_impl.h"
 #include "store/wal.h"
 

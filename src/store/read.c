@@ -1,4 +1,4 @@
-/* All records of a session as the frames that its next worker reads. */
+/* Reads all records of a session as the frames for its next worker. */
 #include "base/buf.h"
 #include "store/walk.h"
 

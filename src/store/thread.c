@@ -1,9 +1,13 @@
-/* The thread of a store. It takes all jobs that wait, commits the writes as one
- * transaction, runs the reads, gives all back, and uses what time is left for
- * upkeep.
+/* The thread of a store (group commit).
  *
- * Lock: `lock` guards the lists and what is beside them; the store is the
- * thread's alone. */
+ * It collects all waiting jobs, commits the writes as one transaction, runs the
+ * reads, completes all of them, and uses the remaining time for upkeep. Jobs
+ * that arrive during the fdatasync form the next group. The cost of a sync is
+ * therefore shared by all sessions that wait, and the group grows by itself
+ * under load.
+ *
+ * Lock: `lock` guards the lists and the members beside them; only the thread
+ * uses the store. */
 #include "store/thread.h"
 
 #include "base/os_thread.h"

@@ -1,5 +1,15 @@
-/* Upkeep in small steps, each a transaction. Every step leaves all sessions
- * with the records they had. */
+/* Upkeep in small steps, each a transaction.
+ *
+ * Problem: forks and staging create layers, and ended sessions leave layers and
+ * chunks behind. Removing or merging a large layer at once would block commits.
+ *
+ * Idea: every step handles a bounded number of records, and leaves all sessions
+ * with the records that they had. Emptying an unused layer changes nothing that
+ * is visible. Merging moves records of an only child up into the layer, where
+ * they replace those that they hid. A lookup through the child finds the same
+ * record before and after. Copying a deep layer's visible records into it
+ * changes no lookup. Upkeep can therefore stop after any step, also by a crash.
+ */
 #include "store/store_impl.h"
 
 #include <errno.h>

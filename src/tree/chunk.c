@@ -1,5 +1,6 @@
-/* Chunks of file content. A chunk smaller than CHUNK_BYTES grows
- * geometrically; bytes that were never written are zero. */
+/* Chunks of file content. A chunk smaller than CHUNK_BYTES grows geometrically,
+ * so that appending in small pieces costs amortised O(1) copies. Bytes that
+ * were never written are zero. */
 #include "tree/chunk.h"
 
 #include <errno.h>

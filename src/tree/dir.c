@@ -1,5 +1,14 @@
-/* Directories. Entries are owned by `order`; buckets borrow them, which is
- * safe because a directory and each of its clones change both together. */
+/* Directories.
+ *
+ * Problem: a directory must support lookup by name, a stable readdir position,
+ * and O(1) clones with cheap changes afterwards.
+ *
+ * Idea: two persistent radix trees. `order` maps sequence numbers to entries
+ * and owns them; a position in readdir is a sequence number, which stays valid
+ * whatever is added or removed. `buckets` is a linear hash table: it grows by
+ * splitting one bucket at a time, so an insertion copies one bucket and never
+ * the whole table. Buckets borrow the entries, which is safe because a
+ * directory and each of its clones change both trees together. */
 #include "tree/dir.h"
 
 #include "record/record.h"

@@ -1,8 +1,12 @@
-/* From records to a tree. Nothing in them is trusted.
+/* Builds a tree from untrusted records.
  *
- * Names are counted as they come: a directory that gets a new one may lose its
- * old one later. In the end each directory is where it says it is, and all are
- * reached from the root; so there are no loops. */
+ * Problem: records may describe a graph that is no tree: loops, directories
+ * with two names, or parts that are unreachable.
+ *
+ * Idea: names are counted as they come; a directory that gets a new name may
+ * lose its old one later. At the end each directory must be where it says it
+ * is, and all must be reached from the root. A graph in which every directory
+ * has exactly one parent and is reachable from the root has no loops. */
 #include "tree/tree_records.h"
 
 #include "tree/tree_impl.h"

@@ -1,4 +1,9 @@
-/* rename(2) with all its cases. */
+/* rename(2) with all its cases.
+ *
+ * A directory must not be moved into itself, which would cut a cycle off the
+ * tree. The check follows the parents of the target up to the root. Everything
+ * that can fail (checks, quotas, copies of shared nodes) is done before the
+ * first visible change. */
 #include "tree/tree.h"
 #include "tree/tree_impl.h"
 

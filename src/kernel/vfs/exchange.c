@@ -1,4 +1,9 @@
-/* Exchanging trees. */
+/* Exchanging the tree of a file system in use.
+ *
+ * Mounts refer to inodes of the old tree by number. The new tree may lack these
+ * directories, or have them under other numbers. prepare therefore creates a
+ * clone of the new tree with all needed directories, which is the only part
+ * that can fail. commit then only replaces numbers. */
 #include "kernel/vfs/exchange.h"
 
 #include "kernel/kernel.h"

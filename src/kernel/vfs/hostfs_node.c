@@ -1,6 +1,13 @@
-/* Nodes of a host folder: which inodes the guest has seen, and how to reach
- * them again. Host changes behind our back make a node unreachable, never
- * another file: whatever a name leads to is compared with the node. */
+/* Nodes of a host folder: the inodes that the guest has seen, and the way to
+ * reach them again.
+ *
+ * Problem: the guest names inodes by number, but the host has no call to open
+ * an inode by its number, and its files may change at any time.
+ *
+ * Idea: a node stores its parent and its last name, and is reached by walking
+ * down from the nearest open directory. The result is compared with the node's
+ * inode. A change on the host can therefore make a node unreachable, but never
+ * turn it into another file. */
 #include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>

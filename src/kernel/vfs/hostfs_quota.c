@@ -1,6 +1,6 @@
-/* How much may be added to a host folder. The growth since the mount counts:
- * sizes of regular files, holes too, and inodes. It is negative where more was
- * removed than added. Changes that others make on the host do not count. */
+/* Limits the growth of a host folder. The growth since the mount counts: sizes
+ * of regular files, including holes, and inodes. It is negative if more was
+ * removed than added. Changes by other processes of the host do not count. */
 #include "kernel/kernel.h"
 #include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/hostfs_impl.h"

@@ -1,4 +1,14 @@
-/* Path resolution. */
+/* Path resolution.
+ *
+ * Problem: a symbolic link inserts its target into the path, at any depth, and
+ * a guest controls all of it.
+ *
+ * Idea: a loop instead of recursion. The cursor has a current inode and the
+ * rest of the path as text. A link replaces the rest by its target followed by
+ * the old rest; an absolute target also moves the cursor to the root. The
+ * number of links is limited (ELOOP), as is the length of a target, so memory
+ * and time are bounded. ".." is resolved by the file system's parent, across
+ * mounts, and stops at the task's root. */
 #include "kernel/kernel.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* The loop: epoll, and a list of timers in their order. */
+/* The event loop: epoll, and a list of timers sorted by time.
+ *
+ * A handler may remove any source, also one that is ready in the same
+ * iteration. reactor_remove therefore deletes it from the array of ready
+ * sources, so that no freed object is called. */
 #include "supervisor/common/reactor.h"
 
 #include <errno.h>
