@@ -11,6 +11,9 @@ struct attr;
 struct statx; /* the same on all of Linux */
 struct task;
 
+/* Flags of close_range, which not all C libraries define. */
+enum { ABI_CLOSE_RANGE_UNSHARE = 2, ABI_CLOSE_RANGE_CLOEXEC = 4 };
+
 struct abi_stat {
     uint64_t dev, ino;
     uint32_t mode, nlink, uid, gid;

@@ -122,8 +122,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
     struct cred c = t->cred;
     struct found f;
 
-    if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK) ||
-        a[3].u & ~(uint32_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+    if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK))
         return -EINVAL;
     int r = sys_find(t, a[0].i, a[1].addr, a[3].u & ~(uint32_t)AT_EACCESS, &f);
     if (!(a[3].u & AT_EACCESS)) {
@@ -219,8 +218,6 @@ sys_fchownat(struct task *t, const union sysarg *a)
     struct found f;
     struct dentry p;
 
-    if (a[4].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
     int r = dentry_of_path(t, a[0].i, a[1].addr, a[4].u, &f, &p);
     return r != 0 ? r : chown_at(t, &p, a[2].u, a[3].u);
 }

@@ -1,4 +1,5 @@
 /* System calls on descriptors: dup, close, fcntl, ioctl. */
+#include "kernel/abi.h"
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
 #include "kernel/pipe.h"
@@ -24,14 +25,12 @@ sys_close(struct task *t, const union sysarg *a)
 int64_t
 sys_close_range(struct task *t, const union sysarg *a)
 {
-    enum { UNSHARE = 2, CLOEXEC = 4 };
-
-    if (a[0].u > a[1].u || a[2].u & ~(uint32_t)(UNSHARE | CLOEXEC))
+    if (a[0].u > a[1].u)
         return -EINVAL;
     for (size_t i = a[0].u; i <= a[1].u && i < t->fds.cap; i++) {
         if (!t->fds.v[i].file)
             continue;
-        if (a[2].u & CLOEXEC)
+        if (a[2].u & ABI_CLOSE_RANGE_CLOEXEC)
             t->fds.v[i].cloexec = true;
         else
             (void)fd_close(t, (int)i);
@@ -53,7 +52,7 @@ sys_dup3(struct task *t, const union sysarg *a)
 {
     struct file *f = fd_find(t, a[0].i);
 
-    if (a[2].u & ~(uint32_t)O_CLOEXEC || a[0].i == a[1].i)
+    if (a[0].i == a[1].i)
         return -EINVAL;
     if (!f || a[1].u >= t->rlimits[RLIMIT_NOFILE].cur)
         return -EBADF;

@@ -27,8 +27,6 @@ sys_pipe2(struct task *t, const union sysarg *a)
     struct file *rd, *wr;
     int32_t fds[2];
 
-    if (flags & ~(uint32_t)(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
-        return -EINVAL;
     int r = pipe_new(t->kernel, flags & (O_NONBLOCK | O_DIRECT), &rd, &wr);
     if (r == 0)
         r = fd_install_pair(t, rd, wr, flags & O_CLOEXEC, fds);
@@ -47,8 +45,6 @@ sys_eventfd2(struct task *t, const union sysarg *a)
     uint32_t flags = a[1].u;
     struct file *f;
 
-    if (flags & ~(uint32_t)(EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK))
-        return -EINVAL;
     int r = eventfd_new(t->kernel, a[0].u, flags & EFD_SEMAPHORE,
                         flags & O_NONBLOCK, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & EFD_CLOEXEC);
@@ -79,8 +75,6 @@ sys_timerfd_create(struct task *t, const union sysarg *a)
     uint32_t flags = a[1].u;
     struct file *f;
 
-    if (flags & ~(uint32_t)(TFD_CLOEXEC | TFD_NONBLOCK))
-        return -EINVAL;
     int r = check_clock(a[0].i);
     if (r == 0)
         r = timerfd_new(t->kernel, a[0].i == CLOCK_REALTIME, flags & O_NONBLOCK,
@@ -149,7 +143,7 @@ sys_signalfd4(struct task *t, const union sysarg *a)
     struct file *f;
     uint64_t set;
 
-    if (flags & ~(uint32_t)(O_CLOEXEC | O_NONBLOCK) || a[2].u != sizeof set)
+    if (a[2].u != sizeof set)
         return -EINVAL;
     int r = copy_from_guest(t, &set, a[1].addr, sizeof set);
     if (r < 0)
@@ -172,8 +166,6 @@ sys_inotify_init1(struct task *t, const union sysarg *a)
     uint32_t flags = a[0].u;
     struct file *f;
 
-    if (flags & ~(uint32_t)(IN_CLOEXEC | IN_NONBLOCK))
-        return -EINVAL;
     int r = inotify_new(t->kernel, flags & O_NONBLOCK, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & IN_CLOEXEC);
 }

@@ -65,8 +65,6 @@ sys_getrandom(struct task *t, const union sysarg *a)
     enum { MAX = 1 << 20 };
     uint32_t len = a[1].u < MAX ? a[1].u : MAX;
 
-    if (a[2].u & ~(uint32_t)(GRND_NONBLOCK | GRND_RANDOM | 4))
-        return -EINVAL;
     void *p = guest_out(t, a[0].addr, len);
     if (!p)
         return -EFAULT;

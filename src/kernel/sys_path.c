@@ -286,8 +286,6 @@ sys_unlinkat(struct task *t, const union sysarg *a)
     struct vnode base;
     struct at at;
 
-    if (a[2].u & ~(uint32_t)AT_REMOVEDIR)
-        return -EINVAL;
     int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     return r < 0 ? r : vfs_unlink(&at, a[2].u ? UNLINK_DIR : 0);
 }
@@ -315,8 +313,6 @@ sys_linkat(struct task *t, const union sysarg *a)
     struct vnode from, base;
     struct at to;
 
-    if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
     uint32_t at_flags = flags & AT_EMPTY_PATH;
     if (!(flags & AT_SYMLINK_FOLLOW))
         at_flags |= AT_SYMLINK_NOFOLLOW;

@@ -78,8 +78,6 @@ sys_epoll_create1(struct task *t, const union sysarg *a)
 {
     struct file *f;
 
-    if (a[0].u & ~(uint32_t)EPOLL_CLOEXEC)
-        return -EINVAL;
     int r = epoll_new(t->kernel, &f);
     return r < 0 ? r : fd_install(t, f, 0, a[0].u & EPOLL_CLOEXEC);
 }

@@ -105,7 +105,7 @@ sys_pidfd_open(struct task *t, const union sysarg *a)
 {
     struct file *f;
 
-    if (a[1].u & ~(uint32_t)O_NONBLOCK || a[0].i <= 0)
+    if (a[0].i <= 0)
         return -EINVAL;
     struct task *of = task_find(t->kernel, a[0].i);
     int r = of ? pidfd_new(of, a[1].u, &f) : -ESRCH;

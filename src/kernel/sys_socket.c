@@ -225,8 +225,6 @@ accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
     struct target g;
     struct file *f;
 
-    if (flags & ~(uint32_t)TYPE_FLAGS)
-        return -EINVAL;
     int r = target_find(t, a[0].i, &g);
     if (r == 0)
         r = fd_reserve(t, 0);

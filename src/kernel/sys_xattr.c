@@ -73,8 +73,6 @@ set(struct task *t, enum subject of, const union sysarg *a)
 {
     struct target to;
 
-    if (a[4].u & ~(uint32_t)(XATTR_CREATE | XATTR_REPLACE))
-        return -EINVAL;
     if (a[3].u > XATTR_VALUE_MAX)
         return -E2BIG;
     int r = find_named(t, of, a, a[1].addr, &to);

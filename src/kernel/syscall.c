@@ -1,7 +1,18 @@
 /* The table of system calls, from syscalls.def. */
 #include "kernel/syscall.h"
 
+#include "kernel/abi.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/xattr.h>
 
 #define SYSCALL(nr, name, args, support, missing) \
     [nr] = {#name, args, missing, sys_##name, support},
@@ -11,6 +22,24 @@ static const struct syscall_row rows[SYSCALL_MAX] = {
 #include "kernel/syscalls.def"
 };
 #undef SYSCALL
+
+/* Argument `arg` must have none of the bits `unknown`. */
+struct syscall_flags {
+    uint32_t arg, unknown;
+};
+
+#define SYSCALL(nr, name, args, support, missing)
+#define FLAGS(nr, arg, accepted) [nr] = {arg, ~(uint32_t)(accepted)},
+static const struct syscall_flags flags[SYSCALL_MAX] = {
+#include "kernel/syscalls.def"
+};
+#undef SYSCALL
+
+int
+syscall_check(uint32_t nr, const uint32_t a[6])
+{
+    return a[flags[nr].arg] & flags[nr].unknown ? -EINVAL : 0;
+}
 
 const struct syscall_row *
 syscall_row(uint32_t nr)

@@ -324,7 +324,9 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
-    int64_t r = row ? row->fn(t, (const union sysarg *)a) : -ENOSYS;
+    int64_t r = row ? syscall_check(nr, a) : -ENOSYS;
+    if (r == 0)
+        r = row->fn(t, (const union sysarg *)a);
     r = call_end(th, t, r);
     if (strace)
         strace_exit(strace, r);
