@@ -21,7 +21,7 @@ lint-docs:
 # The files whose words are checked.
 prose := README.md CONTRIBUTING.md docs include sdk \
   src/supervisor/README.md \
-  $(addprefix src/,base cli engine host kernel lib record seal store tree) \
+  $(addprefix src/,base cli engine host kernel lib record rpc seal store tree wire) \
   $(addprefix src/supervisor/,common config front jail workers)
 lint-prose:
 	@tools/house --prose $(prose)

@@ -37,7 +37,8 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
     stream_on_output(&p->stream, stream, data, len);
 }
 
-/* Told before it is looked at, so that no change is missed. */
+/* Set the flag before testing the condition; otherwise a change in between
+ * would not wake us. */
 static bool
 has_room(void *arg)
 {

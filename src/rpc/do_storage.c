@@ -39,8 +39,8 @@ finish(OWN struct storing *s, enum box_state state)
     free(s);
 }
 
-/* False: it could not be posted, s->err says why. What was posted may be over
- * already. */
+/* Returns false if it could not be posted; s->err contains the reason. A posted
+ * job may already be done. */
 static bool
 post(struct storing *s, void (*job)(struct wsand_sandbox *sb, void *arg))
 {

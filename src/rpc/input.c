@@ -1,10 +1,14 @@
-/* Lines of input: served, kept for later, or refused.
+/* Lines of input: served, kept for later, or rejected.
  *
- * As many requests as can be under way are parsed and served. The lines behind
- * them wait, unparsed, and the loop goes on reading: a request to cancel, the
- * client's answer to a request of ours, or the end of input may be what all the
- * others wait for. Memory stays bounded: a line beyond the backlog's size is
- * refused, and a client that does not read the refusals is not read from. */
+ * Problem: the number of requests in progress must be bounded, but the loop
+ * cannot just stop reading. A request to cancel, the client's answer to a
+ * request of ours, or the end of input may be the event that all others wait
+ * for.
+ *
+ * Idea: as many requests as allowed are parsed and served. Further lines wait
+ * unparsed, and the loop continues to read and to pick out the urgent ones.
+ * Memory stays bounded: a line beyond the backlog's size is rejected, and a
+ * client that does not read these answers is not read from. */
 #include "rpc/rpc.h"
 
 #include <errno.h>
@@ -25,7 +29,8 @@ has_too_many(struct server *srv)
            (writer_is_behind(&srv->out) && !srv->is_cancelling);
 }
 
-/* Told before it is looked at, so that no change is missed. */
+/* Set the flag before testing the condition; otherwise a request freed in
+ * between would not wake us. */
 bool
 input_is_full(struct server *srv)
 {

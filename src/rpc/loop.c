@@ -13,7 +13,7 @@ enum {
     GRACE_MS = 1000,  /* for what was asked before the end of input */
     REFUSE_MS = 2000, /* then what was not cancelled and has not begun */
     STUCK_MS = 1000,  /* then a client that does not read is given up */
-    READS_AHEAD = 16, /* before all else is looked at */
+    READS_AHEAD = 16, /* before other sources are served */
 };
 
 struct posted {
@@ -251,7 +251,7 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
     }
 }
 
-/* What must still happen before all can be freed. */
+/* True while something must still happen before everything can be freed. */
 static bool
 is_busy(const struct loop *l)
 {
@@ -300,7 +300,8 @@ take_steps(struct loop *l)
         l->srv->is_refusing = true;
 }
 
-/* The same. */
+/* Runs one iteration of the event loop. Returns false if the other thread has
+ * the loop now. */
 static bool
 turn(struct loop *l)
 {

@@ -151,7 +151,7 @@ struct files {
     size_t n;
 };
 
-/* What pip reads. */
+/* Adds the metadata that pip reads. */
 static int
 add_metadata(struct making *m, const struct extension *e,
              const struct json *package, struct files *f)

@@ -1,4 +1,5 @@
-/* Who has the loop. A nested epoll is what can be told once, by one call. */
+/* Leader/follower hand-over of the event loop. The outer epoll watches the
+ * inner one with EPOLLONESHOT, so exactly one thread is woken per hand-over. */
 #include "rpc/relief.h"
 
 #include "base/hfd.h"
@@ -33,7 +34,8 @@ relief_init(struct relief *r, const int *hfds, size_t n)
         relief_fini(r);
 }
 
-/* Errors are told unasked. Files, which cannot be watched, have none. */
+/* epoll reports errors without being asked. Files, which cannot be watched,
+ * have none. */
 void
 relief_add_output(struct relief *r, int hfd)
 {

@@ -1,10 +1,12 @@
-/* Two threads that have the loop in turn.
+/* Leader/follower: two threads that share the event loop.
  *
- * To wake another thread for each job would take longer than most jobs do. So
- * the thread that has the loop does a job itself if nothing else is asked, and
- * lends the loop meanwhile: as soon as there is something for it, the other
- * thread wakes, takes it, and the one with the job becomes the one that waits.
- */
+ * Problem: waking another thread for each job would take longer than most jobs.
+ *
+ * Idea: the thread with the loop (the leader) runs a job itself if there is
+ * nothing else to do, and lends the loop meanwhile. As soon as there is input
+ * for it, the other thread (the follower) wakes and becomes the leader; the
+ * thread with the job becomes the follower when the job is done. If nothing
+ * arrives, no thread is woken at all. */
 #ifndef RPC_RELIEF_H
 #define RPC_RELIEF_H
 
@@ -15,7 +17,8 @@
 
 struct relief {
     int events_hfd; /* an epoll of all that the loop waits for */
-    int hfd;        /* one of `events_hfd`, told once after it was lent */
+    /* reports an event of `events_hfd` once after it was lent */
+    int hfd;
     bool has_thread;
     pthread_t thread;
     atomic_int n_waiting; /* threads, for the loop of the other */

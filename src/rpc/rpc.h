@@ -1,9 +1,9 @@
 /* The server's objects.
  *
  * The loop runs on one of two threads and owns the sandboxes and their states.
- * Work on a sandbox is done by jobs, each for one request: on the library's
- * threads, or on the loop's if nothing else is asked (relief.h). What a job
- * leaves to the loop, it posts (loop_post). */
+ * Jobs, one for each request, do the work on a sandbox: on the library's
+ * threads, or on the loop's if there is nothing else to do (relief.h). A job
+ * posts the work that it leaves to the loop (loop_post). */
 #ifndef RPC_RPC_H
 #define RPC_RPC_H
 

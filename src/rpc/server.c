@@ -78,7 +78,7 @@ set_defaults(struct server *srv)
 
 /* --- beginning and end */
 
-/* Those that end it come by a descriptor. */
+/* Signals that end the server arrive through a descriptor. */
 static int
 block_signals(void)
 {

@@ -17,7 +17,7 @@ struct worker_options {
     bool keeps_compiler; /* for programs of guests */
 };
 
-/* What the server was started with; 0 and NULL mean the default. */
+/* The options of the server; 0 and NULL mean the default. */
 struct server_options {
     const char *root_image;
     const char *shipped_dir;  /* compiled code that came with it, or NULL */
@@ -31,8 +31,8 @@ struct server_options {
 };
 
 /* Serves from in_hfd to out_hfd until the end of input, `kill` or a signal.
- * The exit status, with a message on stderr where it is not 0: 1 when one of
- * them cannot be read or written, or a sandbox does not end; 2 when the server
+ * Returns the exit status, with a message on stderr if it is not 0. 1: one of
+ * them cannot be read or written, or a sandbox does not end. 2: the server
  * cannot start. */
 int server_main(const struct server_options *o, int in_hfd, int out_hfd);
 

@@ -48,8 +48,8 @@ notify(struct stream *s, int stream, struct text data)
     buf_fini(&b);
 }
 
-/* What was held back, then the new bytes, all but a character that may yet
- * become one. */
+/* Sends the bytes that were held back, then the new ones, except an incomplete
+ * character at the end. */
 static void
 notify_whole(struct stream *s, int stream, struct text data)
 {

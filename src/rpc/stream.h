@@ -13,7 +13,7 @@ struct server;
 struct stream {
     struct server *srv;
     const char *id_name, *id; /* as JSON */
-    const char *sandbox_id;   /* as JSON; NULL: not told */
+    const char *sandbox_id;   /* as JSON; NULL: omitted */
     bool is_base64;
     bool may_wait; /* while the client is far behind */
     uint64_t seq;
@@ -33,9 +33,9 @@ void stream_on_output(void *arg, int stream, const void *data, size_t len);
 size_t stream_window(void *arg);
 /* As `windowBytes` of the request says. */
 void stream_set_window(struct stream *s, const struct request *q);
-/* The client takes so many bytes more. Whoever waits for them is not woken. */
+/* Adds bytes to the window. Waiting writers are not woken. */
 void stream_add_window(struct stream *s, int64_t bytes);
-/* What was held back. */
+/* Sends the bytes that were held back. */
 void stream_end(struct stream *s);
 
 #endif

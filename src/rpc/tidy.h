@@ -1,10 +1,12 @@
-/* Gives memory that was freed back to the host.
+/* Returns freed memory to the host.
  *
- * malloc keeps it, and keeps it for the threads that freed it: the files of a
- * sandbox that is gone would be paid for once per thread. While the server is
- * busy, what has grown is looked at; when it falls idle, all is given back but
- * what a busy sandbox takes again at once, and what is free at the end of each
- * thread's arena: malloc_trim leaves it, up to the 64 MiB of cli/main.c. */
+ * Problem: malloc keeps freed memory, separately for each thread that freed it.
+ * The files of a destroyed sandbox would be paid for once per thread.
+ *
+ * Idea: while the server is busy, the growth is measured. When it becomes idle,
+ * memory is returned, except an amount that a busy sandbox would need again at
+ * once. malloc_trim also leaves the free end of each thread's arena, up to the
+ * 64 MiB of cli/main.c. */
 #ifndef RPC_TIDY_H
 #define RPC_TIDY_H
 
@@ -14,7 +16,7 @@
 
 struct tidy {
     int64_t due_ns; /* 0: nothing has happened since the last time */
-    size_t low;     /* anonymous bytes, the least since the last time */
+    size_t low;     /* anonymous bytes, minimum since the last time */
     int statm_hfd;  /* what tells them; negative: nothing does */
 };
 

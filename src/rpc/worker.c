@@ -1,9 +1,9 @@
 /* A server that serves one session of the supervisor.
  *
- * Before a job's answer leaves, what has changed goes out as records, and the
- * answer names that commit. Jobs of the sandbox come one after the other, so
- * there is one commit at a time; a supervisor that is slow to read them makes
- * the job wait, not the loop. */
+ * Before a job's answer is sent, the changes go out as records, and the answer
+ * names that commit. Jobs of the sandbox run one after the other, so there is
+ * one commit at a time. If the supervisor is slow to read them, the job waits,
+ * not the loop. */
 #include "rpc/worker.h"
 
 #include "record/record.h"
@@ -29,8 +29,8 @@ struct worker {
     uint8_t out[OUT_BYTES];
 };
 
-/* What is half sent cannot be taken back: the supervisor has the state before,
- * and starts another worker. */
+/* A partly sent commit cannot be undone. The supervisor has the state before
+ * it, and starts another worker. */
 static void __attribute__((noreturn))
 give_up(struct worker *w, const char *what, const char *why)
 {
@@ -190,8 +190,8 @@ next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
     return 0;
 }
 
-/* An error of a record is told at the end, so that the stream stays in step.
- * *ret is NULL where there is no record. */
+/* An error of a record is reported at the end, so that the stream stays
+ * synchronised. *ret is NULL if there is no record. */
 static int
 read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
            struct wsand_error *err)

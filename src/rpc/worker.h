@@ -1,4 +1,5 @@
-/* What makes a server a worker; NULL is the worker of any other. */
+/* Extra state of a server that runs as a session worker. Ordinary servers have
+ * `srv->worker == NULL`. */
 #ifndef RPC_WORKER_H
 #define RPC_WORKER_H
 
@@ -15,10 +16,9 @@ struct wsand_sandbox;
 bool worker_begin(struct server *srv);
 void worker_free(struct worker *w);
 
-/* In a job, before its answer: sends what has changed, and returns the number
- * of the commit; 0: nothing has, or the state that it should have could not be
- * loaded. Ends the process where that is not possible.
- */
+/* In a job, before its answer: sends the changes, and returns the number of the
+ * commit. 0: nothing has changed, or the state could not be loaded before. Ends
+ * the process if the changes cannot be sent. */
 uint64_t worker_commit(struct worker *w, struct wsand_sandbox *sb,
                        bool with_script);
 /* The method or parameter that a session does not have; NULL: all is fine. */

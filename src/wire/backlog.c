@@ -72,7 +72,7 @@ backlog_is_empty(const struct backlog *b)
     return !b->n_lines;
 }
 
-/* The last chunk if it has room for so many bytes, or a new one. */
+/* Returns the last chunk if it has space for this many bytes, or a new one. */
 static struct chunk *
 chunk_for(struct backlog *b, size_t bytes)
 {

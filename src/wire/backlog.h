@@ -1,5 +1,5 @@
-/* Lines that wait until there is room for their requests: kept as they were
- * read, so that they cost their bytes and no parsed tree. */
+/* Lines that wait until their requests can be served. They are kept unparsed,
+ * so that they cost only their bytes. */
 #ifndef WIRE_BACKLOG_H
 #define WIRE_BACKLOG_H
 
@@ -15,7 +15,7 @@ struct backlog {
     struct list chunks;    /* of lines, the oldest first */
     struct list cancelled; /* requests in them */
     size_t n_lines, bytes;
-    bool is_full; /* the last line did not fit, and none was taken since */
+    bool is_full; /* the last line did not fit, and none was removed since */
 };
 
 void backlog_init(struct backlog *b);

@@ -1,4 +1,4 @@
-/* Input as lines: one buffer, from which lines are taken at the front. */
+/* Input as lines: one buffer, from which lines are consumed at the front. */
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ move_to_front(struct frame *f)
     f->begin = 0;
 }
 
-/* Room for one read and for a newline that frame_end may add. */
+/* Makes space for one read and for a newline that frame_end may add. */
 static int
 make_room(struct frame *f)
 {
@@ -81,7 +81,7 @@ keep_head(struct frame *f, const char *line, size_t len)
     f->head[n] = 0;
 }
 
-/* All of it was taken: what one long line needed is not kept for the next. */
+/* Everything was consumed. A buffer that one long line needed is not kept. */
 static void
 empty(struct frame *f)
 {

@@ -9,7 +9,7 @@ enum { FRAME_READ_BYTES = 65536 }; /* at most, by one frame_read */
 
 struct frame {
     char *p;
-    size_t begin, end, cap; /* what was read and not yet taken */
+    size_t begin, end, cap; /* read but not yet consumed */
     size_t scanned;         /* no newline before this */
     size_t max;             /* bytes of a line */
     bool is_skipping;       /* the rest of a line that is too long */

@@ -118,7 +118,7 @@ id_is_integer(const char *s)
     return s[strspn(s, "-0123456789")] == 0;
 }
 
-/* Integers beyond 2^53 are told apart by their text. */
+/* Integers beyond 2^53 are compared as text. */
 bool
 id_equals(const char *a, const char *b)
 {

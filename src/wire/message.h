@@ -53,7 +53,7 @@ bool message_add_answer(struct message *m, const char *p, size_t len);
 /* Would its answers be too much with so many bytes more? */
 bool message_is_full(struct message *m, size_t more);
 
-/* Who gets the requests of a line. */
+/* Receives the requests of a line. */
 struct taker {
     void (*object)(void *to, struct message *m, const struct json *object);
     void (*refuse)(void *to, int code, const char *text); /* the whole line */
@@ -62,7 +62,7 @@ struct taker {
 void message_take(const char *line, size_t len, const struct taker *t,
                   void *to);
 
-/* What is wrong with the envelope of a request, or NULL. */
+/* Returns the error in the envelope of a request, or NULL. */
 const char *request_fault(const struct json *object);
 /* The answer with an error, and a newline; id: as JSON, or NULL. */
 void put_error(struct buf *b, const char *id, int code, const char *text);

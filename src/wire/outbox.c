@@ -66,7 +66,7 @@ queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
     if (o->is_broken || done >= len)
         return;
     buf_add(&o->queue, p + done, len - done);
-    /* A part of a line cannot be taken back. */
+    /* A partly sent line cannot be undone. */
     if (o->queue.error)
         break_off(o, ENOMEM);
 }

@@ -19,11 +19,11 @@ struct outbox {
 
 void outbox_init(struct outbox *o, int hfd);
 void outbox_fini(struct outbox *o);
-/* Sends, and queues what is not taken. */
+/* Sends, and queues the rest. */
 void outbox_put(struct outbox *o, const void *p, size_t len);
 /* The same for a line, given without its newline. */
 void outbox_put_line(struct outbox *o, const char *line, size_t len);
-/* Sends what was queued, as far as it is taken. */
+/* Sends queued bytes, as far as the descriptor accepts them. */
 void outbox_flush(struct outbox *o);
 size_t outbox_queued(const struct outbox *o);
 /* More is queued than should be. */

@@ -9,7 +9,7 @@
 
 /* --- values */
 
-/* What the checks of one parameter have in common. */
+/* The context that the checks of one parameter share. */
 struct check {
     const struct param *param;
     char *error;

@@ -1,5 +1,5 @@
-/* The queue of output. Whoever has a line writes it at once if nothing waits
- * before it; the loop sends the rest when the client reads. */
+/* The queue of output. A thread writes its line at once if nothing waits before
+ * it; the loop sends the rest when the client reads. */
 #include "wire/writer.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What goes to the client: whole lines, in order, from any thread. */
+/* The output to the client: whole lines, in order, from any thread. */
 #ifndef WIRE_WRITER_H
 #define WIRE_WRITER_H
 
@@ -14,7 +14,7 @@ struct writer {
     pthread_cond_t has_room;
     /* guarded by lock */
     struct outbox out;
-    bool is_closing; /* nobody waits for room any more */
+    bool is_closing; /* writers no longer wait for space */
 };
 
 /* Writes to hfd without waiting. */
