@@ -1,18 +1,24 @@
-/* fork of a program transformed by Binaryen's asyncify.
+/* fork of a program that Binaryen's asyncify has transformed.
  *
- * In sys.fork the program's state variable is set to "unwind": its frames go
- * into a buffer in guest memory, and the entry returns. The child is a new
- * instance that gets what its memory differs in. With the state "rewind" the
- * entry is called again in both; they come back to sys.fork, and go on.
+ * Problem: WebAssembly has no access to its own call stack, so the frames of a
+ * running program cannot be copied.
  *
- * Asyncify's variables are exported globals, set here, because a store with a
- * suspending import refuses plain calls of functions. Of the other globals
- * only the stack pointer is copied: compilers for C make no others that change,
- * nor do they change function tables.
+ * Idea: asyncify adds code to each function that can save its frame and restore
+ * it. In sys.fork the program's state variable is set to "unwind": its frames
+ * are written to a buffer in guest memory, and the entry returns. Now the whole
+ * state is in memory and globals. The child is a new instance that gets the
+ * pages in which its memory differs. With the state "rewind" the entry is
+ * called again in both; the frames are rebuilt, and both continue from
+ * sys.fork.
  *
- * The program tells its buffer by the globals __asyncify_buffer and
- * __asyncify_buffer_end. One that does not has its stack at the beginning of
- * memory, and the free part of it is the buffer. */
+ * Asyncify's variables are exported globals, which are set here, because a
+ * store with a suspending import refuses plain calls of functions. Of the other
+ * globals only the stack pointer is copied: C compilers create no others that
+ * change, nor do they change function tables.
+ *
+ * The globals __asyncify_buffer and __asyncify_buffer_end name the buffer. A
+ * program without them has its stack at the beginning of memory, and the free
+ * part of it is the buffer. */
 #include "engine/fork.h"
 
 #include "engine/engine_impl.h"

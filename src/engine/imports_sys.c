@@ -1,5 +1,6 @@
-/* The `sys` ABI. Only `wait` suspends: all others are plain calls, whose
- * arguments and result share one array. */
+/* The `sys` ABI. Only `wait` suspends the fiber. All others are plain calls,
+ * whose arguments and result share one array: a suspending import would cost a
+ * switch of stacks for each call. */
 #include "engine/imports.h"
 
 #include "engine/fork.h"

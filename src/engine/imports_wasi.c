@@ -1,5 +1,6 @@
-/* wasi_snapshot_preview1, from its table. A function that may wait has to be
- * suspended inside, since WASI programs have no libc of ours to try again. */
+/* wasi_snapshot_preview1, generated from its table. A function that may wait
+ * suspends inside the import, because WASI programs do not use our libc, which
+ * would repeat the call. */
 #include "engine/imports.h"
 #include "engine/machine_impl.h"
 

@@ -1,4 +1,6 @@
-/* Walks the sections of a WebAssembly binary. */
+/* Walks the sections of an untrusted WebAssembly binary, for properties that
+ * wasmtime does not report. Lengths are checked against the end of the binary;
+ * a malformed one is left to the compiler to reject. */
 #include "engine/scan.h"
 
 #include "engine/freeze.h"

@@ -1,5 +1,5 @@
-/* Program arguments and environment, and the block they reach a program in:
- * argc, argv, envp and auxv as Linux lays them out at process entry. */
+/* Program arguments and environment, and the block in which a program receives
+ * them: argc, argv, envp and auxv, in the layout of Linux at process entry. */
 #include "kernel/kernel.h"
 
 #include <elf.h>

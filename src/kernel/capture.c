@@ -1,4 +1,8 @@
-/* Captured output and given input. */
+/* Captured output and given input.
+ *
+ * A full buffer must not block the command: further bytes are counted and
+ * dropped. With `head`, the buffer is a fixed part followed by a ring, so that
+ * the first and the newest bytes are kept with O(1) work for each byte. */
 #include "kernel/capture.h"
 
 #include "kernel/kernel.h"

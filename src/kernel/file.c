@@ -1,4 +1,4 @@
-/* Open files: references and what all kinds have in common. */
+/* Open files: references, and the parts that all kinds share. */
 #include "kernel/file.h"
 
 #include "kernel/epoll.h"

@@ -1,9 +1,12 @@
 /* Open files over descriptors of the host.
  *
- * The descriptor is often shared with other processes, whose view of it must
- * not change: O_NONBLOCK is never set on it. Pipes and terminals are opened
- * again where that is possible, which gives them flags of their own; sockets
- * have MSG_DONTWAIT; what is left is asked with poll before each transfer. */
+ * Problem: reads and writes must never block the OS thread, but the descriptor
+ * is often shared with other processes, which would see O_NONBLOCK if it were
+ * set.
+ *
+ * Idea: pipes and terminals are opened again through /proc/self/fd if possible,
+ * which gives them flags of their own. Sockets use MSG_DONTWAIT. All others are
+ * polled before each transfer. */
 #include "kernel/hostfile.h"
 
 #include "kernel/kernel.h"

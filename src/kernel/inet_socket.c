@@ -1,7 +1,8 @@
 /* AF_INET and AF_INET6 names: the loopback addresses of the sandbox.
  *
- * Inside, an address is always IPv6: IPv4 ones are mapped (::ffff:a.b.c.d),
- * and so is the IPv4 wildcard, which thus differs from the IPv6 one. */
+ * Internally, an address is always IPv6: IPv4 addresses are mapped
+ * (::ffff:a.b.c.d). So is the IPv4 wildcard, which therefore differs from the
+ * IPv6 wildcard. */
 #include "kernel/kernel.h"
 #include "kernel/socket.h"
 

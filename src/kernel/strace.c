@@ -1,4 +1,4 @@
-/* strace output, from the signatures in syscalls.def. */
+/* strace output, generated from the signatures in syscalls.def. */
 #include "kernel/strace.h"
 
 #include "kernel/kernel.h"

@@ -1,7 +1,9 @@
 /* The files of a sandbox, from outside: contents.
  *
- * All file functions act as root inside; what they make belongs to the user
- * that programs run as. Nothing runs in the sandbox meanwhile. */
+ * All file functions act as root inside; files that they create belong to the
+ * user of programs. Nothing runs in the sandbox meanwhile. A file is replaced
+ * by writing a temporary one and renaming it, so that an error or a reader
+ * never sees a part of it. */
 #include "lib/files.h"
 
 #include "kernel/file.h"

@@ -1,5 +1,5 @@
-/* wsand_freeze: from a program that gives itself up in sys.next to a module
- * that begins there. Used when root images are built. */
+/* wsand_freeze: turns a program that yields in sys.next into a module that
+ * starts there. Used to build root images. */
 #include "base/hfd.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"

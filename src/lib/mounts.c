@@ -1,5 +1,6 @@
-/* The mounts of a sandbox, in this order, which its forks repeat: system file
- * systems, the folders that may be written, those of the host's asking. */
+/* The mounts of a sandbox. Their order is part of the durable state, and forks
+ * repeat it: system file systems, writable folders, then the mounts of the
+ * host. */
 #include "lib/mounts.h"
 
 #include "kernel/kernel.h"

@@ -1,4 +1,4 @@
-/* The options of a sandbox, kept for its forks and for status. */
+/* The options of a sandbox: copies for its forks and for status. */
 #include "lib/options.h"
 
 #include "lib/call.h"

@@ -1,7 +1,7 @@
 /* Processes beside the shell: input, output, signals, ends.
  *
- * Input, signals and sizes of terminals come by mail. Output goes to the
- * caller from where it is written; that of a terminal, between turns. */
+ * Input, signals and sizes of terminals arrive as messages. Output goes to the
+ * caller where it is written; that of a terminal, between time slices. */
 #include "lib/process.h"
 
 #include "kernel/capture.h"

@@ -1,4 +1,12 @@
-/* Starting a process beside the shell. */
+/* Starting a process beside the shell.
+ *
+ * Problem: the process needs the environment of the shell, but the shell may be
+ * busy with a command.
+ *
+ * Idea: two errands to the thread that runs the sandbox. The first returns a
+ * fork of the sandbox with the shell of the last checkpoint, whose environment
+ * is read without disturbing the original. The second starts the process with
+ * it. */
 #include "lib/process.h"
 
 #include "kernel/capture.h"

@@ -1,4 +1,5 @@
-/* wsand_run: one command of the user, with what is for it alone. */
+/* wsand_run: one command of the user, with its own folder, variables and
+ * limits. */
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "lib/command.h"

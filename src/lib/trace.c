@@ -1,5 +1,5 @@
-/* The lines of strace in a ring of bytes; what watches the whole sandbox sees
- * them too. */
+/* The last lines of strace, in a ring of bytes. A trace of the whole sandbox
+ * gets them too. */
 #include "lib/trace.h"
 
 #include "kernel/capture.h"

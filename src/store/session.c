@@ -1,4 +1,8 @@
-/* Rows of sessions, and forks. */
+/* Rows of sessions, and forks.
+ *
+ * A fork copies no records: the first layer of the session becomes the parent
+ * of two new, empty layers, one for each session. From then on nobody writes to
+ * it, so both see the same state for ever. */
 #include "store/store_impl.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* A worker's stream of frames, cut at the ends of commits. */
+/* Cuts a worker's stream of frames at the ends of commits.
+ *
+ * The bytes are untrusted and may arrive in pieces of any size. Only complete
+ * frames are passed on, and a commit above STATE_PART_BYTES is passed on in
+ * parts, so that memory is bounded whatever a worker sends. */
 #include "store/state_check.h"
 
 #include "record/record.h"

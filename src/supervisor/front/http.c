@@ -1,4 +1,11 @@
-/* The HTTP server: listening, connections, and what bounds them. */
+/* The HTTP server: listening, connections, and their limits.
+ *
+ * Problem: strangers without a token must not keep out clients with one, nor
+ * exhaust memory or descriptors.
+ *
+ * Idea: the two kinds have separate limits. A connection without a token can
+ * only displace the oldest of its kind. Every wait for the other side has a
+ * deadline, and failed authentications are answered at a limited rate. */
 #include "supervisor/front/http_impl.h"
 
 #include "base/hfd.h"

@@ -1,4 +1,4 @@
-/* Answers to requests of HTTP: whole ones, and those that come in lines. */
+/* Answers to HTTP requests: whole ones, and streams of lines. */
 #include "supervisor/front/http_impl.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A request of HTTP: who may ask for what; its body; its client. */
+/* A request of HTTP: its authorisation, its body, its client. */
 #include "supervisor/front/http_impl.h"
 
 #include "base/json.h"

@@ -1,4 +1,8 @@
-/* One directory of a hierarchy: made, locked, emptied, removed. */
+/* One directory of a hierarchy: created, locked, emptied, removed.
+ *
+ * The lock (flock) shows that its owner lives: the kernel releases it with the
+ * process. A supervisor that starts can therefore tell groups of dead
+ * supervisors from those in use, without a file of pids that could be stale. */
 #include "supervisor/common/file.h"
 #include "supervisor/jail/cgroup_impl.h"
 

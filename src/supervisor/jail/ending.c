@@ -1,4 +1,4 @@
-/* How a jail ended. */
+/* Determines how a jail ended. */
 #include "supervisor/jail/ending.h"
 
 #include <signal.h>

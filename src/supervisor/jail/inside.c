@@ -1,9 +1,9 @@
-/* The first process of a jail: shuts itself in, runs the command, reaps.
+/* The first process of a jail: restricts itself, runs the command, and reaps.
  *
- * Order matters: the root is built with all capabilities of the new user
- * namespace; then they go, then the filters come. The command is our child, so
- * it has everything of this; it cannot touch us, as we cannot be traced and
- * are the init of its pid namespace. */
+ * The order matters. The root is built with all capabilities of the new user
+ * namespace; then these are dropped, and then the filters are loaded. The
+ * command is our child and inherits all of this. It cannot affect us, because
+ * we cannot be traced and are the init of its pid namespace. */
 #include "supervisor/jail/jail.h"
 
 #include "supervisor/common/file.h"

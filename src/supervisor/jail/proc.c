@@ -1,8 +1,8 @@
 /* The /proc of a jail: its processes, and the names that programs need.
  *
- * A procfs has all names of the kernel or, mounted with subset=pid, none but
- * processes, and files cannot be added to it. So every other name is covered by
- * an empty file or folder that nobody may open. */
+ * A procfs has all names of the kernel or, mounted with subset=pid, only
+ * processes, and files cannot be added to it. Therefore every other name is
+ * covered by an empty file or folder that nobody may open. */
 #include "supervisor/jail/proc.h"
 
 #include "base/own.h"

@@ -1,8 +1,8 @@
 /* The root file system of a jail.
  *
- * A small tmpfs becomes the root, with the host's at /old; trees of it are
- * cloned into place; then /old goes and the root is made read-only. One more
- * tmpfs, whose size is the disk limit, is seen at three places. */
+ * A small tmpfs becomes the root, with the host's root at /old. Trees of the
+ * host are cloned into it, then /old is unmounted and the root made read-only.
+ * A second tmpfs, whose size is the disk limit, is mounted at three places. */
 #include "supervisor/jail/root.h"
 
 #include "supervisor/jail/options.h"

@@ -1,9 +1,9 @@
 /* The start of a worker: a group, a process in namespaces of its own, its
- * descriptors; up to its exec.
+ * descriptors, up to its exec.
  *
- * It begins as root of its user namespace, to open what the runtime needs and
- * to build its root; then it seals itself (seal.c). Until then it runs nothing
- * but our own program, and has read nothing from outside. */
+ * It begins as root of its user namespace, to open the files that the runtime
+ * needs and to build its root; then it seals itself (seal.c). Until then it
+ * runs only our own program, and has read nothing from outside. */
 #include "supervisor/workers/spawner.h"
 
 #include "base/hfd.h"
