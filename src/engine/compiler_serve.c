@@ -98,7 +98,7 @@ become_compiler(const struct serving *s, const struct line *l)
     compiler_compile(s->wasm, l->module, l->len);
 }
 
-/* Of a process that nobody can wait for beside others, the end is awaited here.
+/* Without a pidfd we cannot poll for this child, so it is reaped here. Returns
  * -error. */
 static int
 start_failed(struct serving *s, int error)

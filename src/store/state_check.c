@@ -50,7 +50,7 @@ state_check_refuse(struct state_check *c, const char *what)
     return -EPROTO;
 }
 
-/* Removes the first bytes. Nothing is kept for nothing. */
+/* Removes the first bytes. An empty buffer is freed. */
 static void
 state_check_cut(struct state_check *c, size_t n)
 {
