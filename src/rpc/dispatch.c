@@ -109,7 +109,7 @@ call(struct server *srv, struct message *msg, const struct json *object,
     const struct method *m = method_find(name, false);
     char text[256];
 
-    if (!m || (m->flags & WORKER && !srv->worker)) {
+    if (!m || (!srv->worker && !(m->where & SERVER))) {
         (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
         if (id)
             reject(srv, msg, id, METHOD_NOT_FOUND, text);

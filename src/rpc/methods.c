@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct method rows[] = {
-#define METHOD(name, handler, flags, result, doc) \
-    {name, sizeof name - 1, do_##handler, flags, {0}},
+#define METHOD(name, handler, flags, where, instead, result, doc) \
+    {name, sizeof name - 1, do_##handler, flags, where, {0}},
 #define PARAM(name, type, need, least, most, doc) \
-    {NULL, 0, NULL, 0, {name, type, need, least, most}},
+    {NULL, 0, NULL, 0, 0, {name, type, need, least, most}},
 #include "rpc/methods.def"
 #include "rpc/worker.def"
 #undef METHOD

@@ -2,28 +2,17 @@
 #ifndef RPC_METHODS_H
 #define RPC_METHODS_H
 
+#include "wire/method.h"
 #include "wire/param.h"
 
 struct request;
-
-enum method_flags {
-    AT_ONCE = 1,
-    EARLY = 2,
-    NO_BOX = 4,
-    ROOT = 8,
-    LINE = 16,
-    BESIDE = 32,
-    WORKER = 64, /* of workers only: worker.def */
-    READS = 128,
-    URGENT = 256,
-};
 
 /* A method, followed in the table by the rows of its parameters. */
 struct method {
     const char *name; /* NULL: the row is a parameter */
     size_t name_len;
     void (*handle)(struct request *q);
-    unsigned flags;
+    unsigned flags, where;
     struct param param;
 };
 
@@ -34,7 +23,7 @@ int method_check(const struct method *m, const struct json *params,
                  char error[PARAM_ERROR_BYTES]);
 
 /* Every handler answers its request once, now or later. */
-#define METHOD(name, handler, flags, result, doc) \
+#define METHOD(name, handler, flags, where, instead, result, doc) \
     void do_##handler(struct request *q);
 #define PARAM(name, type, need, least, most, doc)
 #include "rpc/methods.def"

@@ -243,25 +243,19 @@ do_state_load(struct request *q)
 const char *
 worker_refuses(const struct request *q)
 {
-    static const struct {
-        const char *method, *param; /* NULL: the method itself */
-    } rows[] = {
-        {"create", "wasmDir"},     {"create", "shellWasmPath"},
-        {"create", "extensions"},  {"create", "storage"},
-        {"mount", NULL},           {"sandbox.create", NULL},
-        {"sandbox.fork", NULL},    {"sandbox.list", NULL},
-        {"sandbox.destroy", NULL}, {"sandbox.remove", NULL},
-        {"offload", NULL},         {"rehydrate", NULL},
-    };
+    /* Parameters of `create`, which others than the supervisor's clients have.
+     */
+    static const char *const params[] = {"wasmDir", "shellWasmPath",
+                                         "extensions", "storage"};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct json *v = rows[i].param ? param(q, rows[i].param) : NULL;
-        if (strcmp(q->method->name, rows[i].method) != 0)
-            continue;
-        if (!rows[i].param)
-            return rows[i].method;
-        if (v && !json_is(v, JSON_NULL) && !json_is(v, JSON_FALSE))
-            return rows[i].param;
+    if (!(q->method->where & WORKER))
+        return q->method->name;
+    if (q->method->handle != do_create)
+        return NULL;
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        const struct json *v = param(q, params[i]);
+        if (v && !json_is(v, JSON_FALSE))
+            return params[i];
     }
     return NULL;
 }

@@ -71,7 +71,7 @@ def test_errors_cannot_control_a_terminal(config):
 def test_a_long_or_deep_file_is_refused(config):
     assert "longer than 1 MiB" in check("--config", config(" " * (1 << 20) + "{}"))[2]
     deep = '{"a":' + "[" * 100000
-    assert "maximum parsing depth reached" in check("--config", config(deep))[2]
+    assert "too many levels" in check("--config", config(deep))[2]
 
 
 def test_every_key_is_documented_and_has_its_default():

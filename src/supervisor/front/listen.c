@@ -160,7 +160,7 @@ listen_take_next(struct connection *c)
         client_line(&c->client, line, len);
         return true;
     case FRAME_TOO_LARGE:
-        client_too_large(&c->client);
+        client_too_large(&c->client, c->in.max);
         return true;
     default:
         return false;

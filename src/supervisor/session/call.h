@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/own.h"
 #include "supervisor/session/client.h"
+#include "wire/method.h"
 #include "wire/param.h"
 
 struct session;
@@ -41,12 +42,6 @@ struct method {
     unsigned flags;
     const char *refusal; /* what to use instead; the method is refused */
     struct param param;
-};
-
-enum method_flags {
-    NO_SESSION = 1, /* takes no sessionId */
-    ROUTED = 2,     /* the worker serves it */
-    URGENT = 4,     /* overtakes the lines of its client that wait */
 };
 
 /* `X` and `session.X` for what is ROUTED. NULL: there is none. */

@@ -252,9 +252,12 @@ client_cancel_waiting(OWN struct call *q)
 }
 
 void
-client_too_large(struct client *c)
+client_too_large(struct client *c, size_t limit)
 {
-    client_refuse(c, NULL, NULL, PARSE_ERROR,
-                  "Request too large (limit: 8388608 bytes)");
+    char text[80];
+
+    (void)snprintf(text, sizeof text, "Request too large (limit: %zu bytes)",
+                   limit);
+    client_refuse(c, NULL, NULL, PARSE_ERROR, text);
     client_put(c);
 }

@@ -65,7 +65,7 @@ bool client_is_stuck(const struct client *c);
 /* Cancels the run that q asks for, if its line waits. q is answered then. */
 bool client_cancel_waiting(OWN struct call *q);
 /* A line that was too long, and was skipped. */
-void client_too_large(struct client *c);
+void client_too_large(struct client *c, size_t limit);
 /* It was behind and is not any more. */
 void client_caught_up(struct client *c);
 /* The connection is over. What was asked goes on, answers are dropped;

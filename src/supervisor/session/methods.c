@@ -13,33 +13,20 @@ static const struct method rows[] = {
     {name, do_##handler, flags, NULL, {0}},
 #define PARAM(name, type, need, least, most, doc) \
     {NULL, NULL, 0, NULL, {name, type, need, least, most}},
-#define REFUSED(name, instead) {name, NULL, NO_SESSION | URGENT, instead, {0}},
 #include "supervisor/session/sessions.def"
 #undef METHOD
 #undef PARAM
-#undef REFUSED
 };
 
-/* Those of the line protocol, and those between supervisor and worker, are
- * nobody's else. */
-enum {
-    AT_ONCE,
-    EARLY = 0,
-    NO_BOX = 0,
-    ROOT = 0,
-    BESIDE = 0,
-    READS = 0,
-    LINE,
-    WORKER
-};
-_Static_assert(!(URGENT & (LINE | WORKER)), "flags of both tables");
-
-static const struct {
-    struct method method;
-    unsigned hidden;
-} sandbox_rows[] = {
-#define METHOD(name, handler, flags, result, doc) \
-    {{name, NULL, ROUTED | ((flags)&URGENT), NULL, {0}}, (flags) & ~URGENT},
+/* The methods of the server. A session has most of them; `refusal` is the
+ * advice for the others, and empty for methods that sessions do not know. */
+static const struct method sandbox_rows[] = {
+#define METHOD(name, handler, flags, where, instead, result, doc)       \
+    {name,                                                              \
+     NULL,                                                              \
+     (where)&SESSION ? ROUTED | ((flags)&URGENT) : NO_SESSION | URGENT, \
+     (where)&SESSION ? NULL : (instead),                                \
+     {0}},
 #define PARAM(name, type, need, least, most, doc)
 #include "rpc/methods.def"
 #undef METHOD
@@ -52,13 +39,18 @@ enum {
 };
 _Static_assert(N_ROWS + N_SANDBOX_ROWS <= METHODS_MAX, "too few counters");
 
+static bool
+is_known(const struct method *m)
+{
+    return !m->refusal || *m->refusal;
+}
+
 static const struct method *
 find_sandbox(struct text name)
 {
     for (size_t i = 0; i < N_SANDBOX_ROWS; i++)
-        if (!sandbox_rows[i].hidden &&
-            text_is(name, sandbox_rows[i].method.name))
-            return &sandbox_rows[i].method;
+        if (is_known(&sandbox_rows[i]) && text_is(name, sandbox_rows[i].name))
+            return &sandbox_rows[i];
     return NULL;
 }
 
@@ -80,11 +72,9 @@ method_find(struct text name)
 
     if (m)
         return m;
-    if (name.len > n && !memcmp(name.p, prefix, n)) {
+    if (name.len > n && !memcmp(name.p, prefix, n))
         name = (struct text){name.p + n, name.len - n};
-        m = find_own(name);
-    }
-    return m && m->refusal ? m : find_sandbox(name);
+    return find_sandbox(name);
 }
 
 size_t
@@ -92,8 +82,7 @@ method_index(const struct method *m)
 {
     if (m >= rows && m < rows + N_ROWS)
         return (size_t)(m - rows);
-    return N_ROWS + ((size_t)((const char *)m - (const char *)sandbox_rows) /
-                     sizeof *sandbox_rows);
+    return N_ROWS + (size_t)(m - sandbox_rows);
 }
 
 const char *
@@ -102,8 +91,8 @@ method_name(size_t index)
     if (index < N_ROWS)
         return rows[index].name;
     index -= N_ROWS;
-    return index < N_SANDBOX_ROWS && !sandbox_rows[index].hidden
-               ? sandbox_rows[index].method.name
+    return index < N_SANDBOX_ROWS && is_known(&sandbox_rows[index])
+               ? sandbox_rows[index].name
                : NULL;
 }
 

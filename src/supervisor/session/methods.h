@@ -7,10 +7,8 @@
 #define METHOD(name, handler, flags, result, doc) \
     void do_##handler(struct call *q);
 #define PARAM(name, type, need, least, most, doc)
-#define REFUSED(name, instead)
 #include "supervisor/session/sessions.def"
 #undef METHOD
 #undef PARAM
-#undef REFUSED
 
 #endif
