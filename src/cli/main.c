@@ -59,7 +59,7 @@ cmd_compile(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-/* The same for those of a worker, which cannot start any. */
+/* Like cmd_compile, for a worker, which cannot start processes. */
 static int
 cmd_compilers(int argc, char **argv)
 {

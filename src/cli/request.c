@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a host folder lies that is the program's root directory. */
+/* The mount point of a host folder that is the program's root directory. */
 #define HOST_ROOT "/.host"
 
 static const char options_help[] =

@@ -170,8 +170,8 @@ cli_take_options(struct cli *c, int argc, char **argv)
     return true;
 }
 
-/* How many words there may be between options: those of a program to be run
- * are its own. */
+/* Returns the number of arguments that may be mixed with options; those of a
+ * program to run are its own. */
 static int
 cli_words_before_command(const struct cli *c)
 {

@@ -275,7 +275,7 @@ cli_last_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Where it goes, which is made when there is something to write. */
+/* The destination, created when there is something to write. */
 struct target {
     const char *name;
     int hfd; /* -1: not opened yet */

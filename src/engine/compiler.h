@@ -39,7 +39,7 @@ struct compiler_order {
     uint64_t is_trusted;
 };
 
-/* Its own executable, open only until it runs. */
+/* The compiler's own executable, open only until it runs. */
 #define COMPILER_EXE_HFD 3
 
 /* Exit statuses of such a process, if it was not killed. */

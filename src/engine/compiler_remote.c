@@ -77,7 +77,7 @@ remote_fini(struct remote *m)
     m->is_there = false;
 }
 
-/* Of one answer, with its descriptor if there is one. */
+/* Receives one answer, with its descriptor if there is one. */
 static int
 receive(int hfd, int flags, struct remote_answer *ret, OWN int *ret_code_hfd)
 {

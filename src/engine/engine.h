@@ -72,9 +72,9 @@ const struct machine_ops *engine_ops(void);
  * in descriptor 0 to descriptor 1, in a jail if it is not trusted. Ends the
  * process. */
 _Noreturn void compiler_main(void);
-/* Its main function with the argument "compilers": compiles for a closed engine
- * until that ends. `seal` gives up the rights that this does not need, or
- * returns -errno and the failed step. */
+/* The main function of that executable with the argument "compilers": compiles
+ * for a closed engine until that ends. `seal` gives up the rights that this
+ * does not need, or returns -errno and the failed step. */
 _Noreturn void compilers_main(int (*seal)(const char **ret_where));
 
 /* The number of machines that the engine can have, and the current number. */

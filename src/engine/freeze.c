@@ -24,7 +24,7 @@ enum section {
 
 enum { PAGE = 4096, I32_CONST = 0x41, END = 0x0b, EXPORT_GLOBAL = 3 };
 
-/* Of the new module; a frozen bash takes 3 MB. */
+/* Maximum size of the new module; a frozen bash takes 3 MB. */
 #define MODULE_BYTES_MAX (256u << 20)
 
 struct reader {

@@ -351,8 +351,9 @@ int
 machine_instantiate(struct engine_machine *m)
 {
     machine_open(m);
-    /* It has no start function, so there is nothing to wait for: it is only not
-     * done where a time slice ends while the initial memory is copied. */
+    /* A module has no start function, so there is nothing to wait for. The
+     * future is unfinished only if a time slice ends while the initial memory
+     * is copied. */
     while (!wasmtime_call_future_poll(m->future))
         ;
     if (m->trap || m->error) {

@@ -145,7 +145,7 @@ item_free(OWN struct epoll_item *item)
     charged_free(k, item, sizeof *item);
 }
 
-/* It is in both lists, of which one can be very long. */
+/* An item is in both lists, of which one can be very long. */
 static struct epoll_item *
 item_find(const struct epoll *ep, const struct file *f, int fd)
 {

@@ -45,7 +45,7 @@ exec_is_given(const struct kernel *k, const struct vnode *v)
     return given->chunks.root == now->chunks.root && given->size == now->size;
 }
 
-/* Has the host given the file, and this name of it? */
+/* True if the host provided the file, and this name of it. */
 static bool
 is_given_name(const struct kernel *k, const struct walk *w)
 {

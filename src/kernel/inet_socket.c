@@ -279,7 +279,7 @@ inet_unbind(struct socket *s)
 
 /* --- finding */
 
-/* How well s is meant by something sent to `to`: 0 is not at all. */
+/* Returns how specifically s matches the destination `to`: 0 is not at all. */
 static int
 score(const struct socket *s, const struct endpoint *to,
       const struct endpoint *from)
@@ -310,7 +310,7 @@ score(const struct socket *s, const struct endpoint *to,
     return is_peer ? points + 2 : 0;
 }
 
-/* Where something that s sends to `to` comes from. */
+/* Returns the source address of messages from s to `to`. */
 static struct endpoint
 source_of(const struct socket *s, const struct endpoint *to)
 {

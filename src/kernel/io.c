@@ -195,7 +195,7 @@ write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
     return n;
 }
 
-/* How much may be written at pos: RLIMIT_FSIZE, one step. */
+/* Returns how much may be written at pos: RLIMIT_FSIZE, one step. */
 static int64_t
 room(struct task *t, struct file *f, uint64_t pos)
 {

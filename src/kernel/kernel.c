@@ -38,7 +38,7 @@ init_limits(struct kernel *k, const uint64_t *max)
         memcpy(k->limits.max, max, sizeof k->limits.max);
 }
 
-/* Of a root that is not in memory, no file. */
+/* If the root is not in memory, no file counts as given. */
 static int
 note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
 {

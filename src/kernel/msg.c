@@ -173,7 +173,7 @@ put_control(struct task *t, struct guest_msghdr *m, uint32_t *at, int32_t type,
     return true;
 }
 
-/* How many descriptors fit behind *at. */
+/* Returns the number of descriptors that fit after *at. */
 static size_t
 fds_that_fit(const struct guest_msghdr *m, uint32_t at)
 {

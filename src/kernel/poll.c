@@ -180,7 +180,7 @@ select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
     return ready;
 }
 
-/* How many (fd, set) pairs are ready; -EBADF. */
+/* Returns the number of ready (fd, set) pairs; -EBADF. */
 static int64_t
 select_count(struct task *t, const struct fd_sets *s, struct poll_table *pt)
 {

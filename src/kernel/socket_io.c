@@ -25,7 +25,7 @@ min_size(size_t a, size_t b)
 
 /* --- space in queues */
 
-/* How much of s's messages the queue of `to` takes. */
+/* Returns the maximum size of s's messages in the queue of `to`. */
 static size_t
 limit_of(const struct socket *s, const struct socket *to)
 {

@@ -22,7 +22,7 @@ enum {
     UNTRUSTED_BYTES_MAX = 32 << 20,
 };
 
-/* Where an exec stands: the path it has come to and the arguments so far. */
+/* The progress of an exec: the current path, and the arguments so far. */
 struct exec_state {
     struct task *t;
     const struct exec *e;
@@ -101,7 +101,7 @@ read_file(struct exec_state *x, void *buf, size_t len)
     return r < 0 ? r : (int64_t)pos;
 }
 
-/* Of a line that does not fit, the interpreter must. */
+/* If the line does not fit, at least the interpreter must. */
 static bool
 is_cut_short(const char *line)
 {
@@ -169,7 +169,7 @@ charge(struct kernel *k, struct task *t, struct program *p)
         t->usage.cpu_ns += ns;
 }
 
-/* Where runs are to be repeatable, a guest waits here: the others must not run
+/* In a deterministic sandbox the guest waits here: other processes must not run
  * meanwhile. */
 static int
 load_source(struct task *t, const struct program_source *src,

@@ -168,7 +168,7 @@ task_end_borrower(struct thread *th)
         task_notify(child);
 }
 
-/* Its thread, if it has one of its own, is freed by the scheduler. */
+/* The scheduler frees the thread of t, if t owns one. */
 static void
 give_up_thread(struct task *t)
 {

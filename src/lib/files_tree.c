@@ -347,7 +347,7 @@ remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
     return 0;
 }
 
-/* It needs no memory for the way, however deep. */
+/* Needs no memory for the path, however deep it is. */
 static int
 remove_below(struct kernel *k, const struct vnode *top)
 {

@@ -73,7 +73,7 @@ open_null(struct kernel *k, OWN struct file **ret)
     return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
 }
 
-/* Its pid or -errno. */
+/* Returns the pid or -errno. */
 static int
 spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
 {

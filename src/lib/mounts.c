@@ -121,7 +121,7 @@ mount_host(struct wsand_sandbox *sb, const struct wsand_mount *m,
     int r = hostfs_new(k, hfd, !m->is_writable, &fs);
     if (r == 0)
         hostfs_limit(fs, &max);
-    /* Where it lies on the host is not the guest's business. */
+    /* The path on the host is none of the guest's business. */
     return mount_new_fs(k, m->guest_path, "host", r, fs, !m->is_writable, err);
 }
 

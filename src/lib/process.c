@@ -130,7 +130,8 @@ process_window(const struct process *p)
     return p->window ? p->window(p->arg) : SIZE_MAX;
 }
 
-/* Of a terminal; all of it, or as much as the caller takes. */
+/* Moves the output of a terminal: all of it, or as much as the caller accepts.
+ */
 static void
 pump_out(struct process *p, bool all)
 {

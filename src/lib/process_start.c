@@ -293,7 +293,7 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return 0;
 }
 
-/* Where it is this thread's turn. */
+/* For a thread that has the turn. */
 static int
 start_in_turn(struct wsand_sandbox *sb, struct start *s,
               struct wsand_error *err)

@@ -27,7 +27,7 @@ enum {
 
 /* --- results */
 
-/* How many of the bytes are whole UTF-8 characters, when the last one may have
+/* Returns the length of the whole UTF-8 characters, if the last one may have
  * been cut. */
 static size_t
 whole_characters(const char *s, size_t len)
@@ -43,7 +43,8 @@ whole_characters(const char *s, size_t len)
     return len - (at - 1) < need ? at - 1 : len;
 }
 
-/* Where the first whole character begins, when the first may have been cut. */
+/* Returns the start of the first whole character, if the first may have been
+ * cut. */
 static size_t
 first_character(const char *s, size_t len)
 {
@@ -111,7 +112,7 @@ limit_hit(const struct limits *l)
     return NULL;
 }
 
-/* How it has ended, and why. */
+/* Fills in the exit code and its reason. */
 static void
 fill_status(const struct kernel *k, const struct outcome *o,
             struct wsand_output *ret)

@@ -62,7 +62,7 @@ image_version(const struct tree *t, char *buf, size_t size)
         (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 13, "\""), p + 13);
 }
 
-/* Its programs are made for one kernel, that of the same version. */
+/* The programs of an image are made for the kernel of the same version. */
 static int
 check_version(const struct wsand_runtime *rt, const char *path,
               struct wsand_error *err)

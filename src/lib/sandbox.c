@@ -79,8 +79,8 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 
 /* --- the root file system */
 
-/* Its compiled code, if there is some or it is to be checked now. Else it is
- * compiled when it is run, within the time limit of that run. */
+/* Loads the compiled code, if it exists or must be checked now. Otherwise the
+ * program is compiled when it runs, within the time limit of that run. */
 static int
 load_program(struct wsand_runtime *rt, const struct wsand_program *p,
              const struct host_file *f, OWN struct program **ret,

@@ -174,7 +174,7 @@ shell_save_task(struct shell *sh)
     return 0;
 }
 
-/* Where that folder is gone, the shell is in the root. */
+/* If that folder is gone, the shell starts in the root. */
 static void
 enter_home(const struct wsand_sandbox *sb, struct task *t)
 {

@@ -160,7 +160,7 @@ state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
            a->shell.pages == b->shell.pages;
 }
 
-/* Of the shell's task; without a shell, it is gone. */
+/* Sends a fact about the shell's task; without a shell it is removed. */
 static int
 send_part(const struct snapshot *last, const struct snapshot *now,
           const struct record_sink *to, enum record_fact fact, const void *p,

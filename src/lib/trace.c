@@ -64,7 +64,8 @@ trace_free(OWN struct trace *t)
     free(t);
 }
 
-/* Where the newest lines begin; the first one of a full ring may be cut. */
+/* Returns the start of the newest lines; the first one of a full ring may be
+ * cut. */
 static const char *
 newest(const struct capture *c)
 {

@@ -65,7 +65,7 @@ changes(int version)
            since(version, 3, FS_TRUNCATE);
 }
 
-/* How much of the structure a version knows. */
+/* Returns the size of the structure that a version knows. */
 static size_t
 ruleset_size(int version)
 {

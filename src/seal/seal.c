@@ -99,7 +99,7 @@ refuse_growing_files(void)
     return 0;
 }
 
-/* Where nobody could give it a user of its own, it has its parent's. */
+/* If it could not get a user of its own, it keeps its parent's. */
 static int
 become_user(void)
 {

@@ -216,7 +216,7 @@ check_has_names(struct session_check *t, const struct record_key *k)
     return r > 0 ? w.key_len > len && !memcmp(w.key, key, len) : r;
 }
 
-/* It gets back what it has in the image, but for the names in it. */
+/* Returns the inode to its state in the image, except the names in it. */
 static int
 check_lose_image_inode(struct session_check *t, const struct walk *w,
                        const struct record_key *k, const char *path)
@@ -483,7 +483,7 @@ check_records(struct session_check *t)
     return r;
 }
 
-/* Its name is lost: it gets one in the root. */
+/* Gives an inode without a name one in the root. */
 static int
 check_name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
 {

@@ -43,7 +43,7 @@ ledger_boot_id(void)
     return mix(1, text, sizeof text);
 }
 
-/* Of the file of the database, whatever its log has. */
+/* Identifies the database file, whatever its log contains. */
 static uint64_t
 ledger_database_mark(struct store *s)
 {

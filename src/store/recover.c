@@ -98,7 +98,7 @@ recover_is_met(const struct claim *c, uint64_t has)
     return has >= c->commits;
 }
 
-/* How many claims the store does not meet. */
+/* Returns the number of claims that the store does not meet. */
 static int
 recover_check_claims(struct store *s)
 {
@@ -221,7 +221,7 @@ recover_take_sum(void *arg, const struct store_session *row)
     return 0;
 }
 
-/* Its layer has the sum of the row as it is. */
+/* Stores the checksum of the row as it is in the layer. */
 static int
 recover_accept_row(struct store *s, const char *id, int64_t layer)
 {

@@ -101,7 +101,7 @@ store_session_create(struct store *s, const struct store_session *row)
     return r < 0 ? r : op_end(s, session_create(s, row, &(struct layer){0}));
 }
 
-/* Its layer counts this as a commit, and knows what the row then is. */
+/* The layer counts this as a commit, and stores the checksum of the new row. */
 static int
 session_update(struct store *s, const struct store_session *row,
                struct row *ret)

@@ -177,7 +177,7 @@ serve_set_worker_words(struct serving *g)
     return 0;
 }
 
-/* Where its cache is, and nothing that others must not know. Owned by g. */
+/* Passes the location of the cache, and no secrets. Owned by g. */
 static void
 serve_set_worker_environment(struct serving *g)
 {

@@ -24,7 +24,7 @@ cap_for(size_t need)
     return total < CHUNK_BYTES ? total - sizeof(struct chunk) : CHUNK_BYTES;
 }
 
-/* Its bytes are not initialised. */
+/* The bytes are not initialised. */
 static struct chunk *
 chunk_alloc(size_t cap)
 {
@@ -114,7 +114,7 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
     return 0;
 }
 
-/* The same foreign memory, but only its first `len` bytes. */
+/* Replaces the chunk by the first `len` bytes of the same foreign memory. */
 static int
 foreign_cut(struct chunk **at, size_t len)
 {

@@ -69,7 +69,8 @@ holds_add(struct holds *h, uint64_t ino)
     return p;
 }
 
-/* Those behind the new gap that had been pushed past it move back. */
+/* Moves entries back that linear probing had pushed past the new gap; otherwise
+ * a search would stop at the gap and miss them. */
 void
 holds_remove(struct holds *h, struct hold *hold)
 {

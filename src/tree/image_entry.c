@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where an entry goes; a name of length 0 is the root itself. */
+/* The position of an entry; a name of length 0 is the root itself. */
 struct place {
     uint64_t dir;
     struct name name;

@@ -24,7 +24,7 @@ struct level {
     bool has_whiteouts;
 };
 
-/* Where a file with several names was written. */
+/* The path under which a file with several names was written first. */
 struct written {
     struct shared ref;
     char path[];
@@ -124,8 +124,8 @@ add_extent(struct writer *w, uint64_t at, uint64_t len)
     return 0;
 }
 
-/* Where the file has bytes: all of it if the holes are too small to be worth a
- * map of them. */
+/* Finds the parts of a file with data; all of it if the holes are too small to
+ * be worth a map. */
 static int
 find_data(struct writer *w, const struct inode *i)
 {

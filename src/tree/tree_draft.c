@@ -319,8 +319,9 @@ next_dir(const struct tree *t, uint64_t dir, uint64_t *seq, uint64_t *ret)
     return 0;
 }
 
-/* How many directories the root leads to. Each says where it is, so none is
- * met twice. Those without directories are not looked into. */
+/* Returns the number of directories that are reached from the root. Each has
+ * one parent, so none is met twice. Directories without subdirectories are not
+ * entered. */
 static int
 count_reached(const struct tree *t, uint64_t *ret)
 {

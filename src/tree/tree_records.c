@@ -29,7 +29,7 @@ send(struct writer *w, const void *value, size_t len)
         w->error = record_send(w->to, &w->key, value, len);
 }
 
-/* Of the values that it had and has now; NULL: no record. */
+/* Sends a changed value; NULL: no record. */
 static void
 send_change(struct writer *w, const uint8_t *was, size_t was_len,
             const uint8_t *now, size_t len)
@@ -213,7 +213,7 @@ send_place(struct writer *w, uint64_t ino, uint64_t dir,
     send(w, value, record_place_put(&r, value));
 }
 
-/* Of a directory of the base, and of those above it. */
+/* Sends the places of a directory of the base, and of those above it. */
 static void
 send_dir_places(struct writer *w, uint64_t ino)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a mount will be. */
+/* The future position of a mount. */
 struct point {
     struct mount *m;
     uint64_t ino;

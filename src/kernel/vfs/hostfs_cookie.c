@@ -23,7 +23,7 @@ hostnode_offset(const struct hostnode *dir, uint64_t cookie)
     return i < dir->n_offsets ? dir->offsets[i] : -1;
 }
 
-/* Those of directories that nobody has open. */
+/* Drops the positions of directories that are not open. */
 static void
 forget_idle(struct hostfs *h)
 {

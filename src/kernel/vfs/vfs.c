@@ -43,7 +43,7 @@ vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret)
     return v->mnt->fs->ops->getattr(v->mnt->fs, t, v->ino, ret);
 }
 
-/* Has t all rights to what a describes? NULL is the host. */
+/* True if t has all rights to an inode with attributes a. NULL is the host. */
 static bool
 is_root(const struct task *t, const struct attr *a)
 {
@@ -291,7 +291,7 @@ check_unlink(const struct walk *w, const struct attr *a, bool rmdir)
     return w->slash ? -ENOTDIR : 0;
 }
 
-/* How the path ends when it names no entry: "/", "." or "..". */
+/* Returns the errno for a path that ends without a name: "/", "." or "..". */
 static int
 unnamed_errno(const char *path, bool rmdir)
 {

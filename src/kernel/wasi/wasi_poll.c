@@ -76,8 +76,8 @@ look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
 
 /* --- files */
 
-/* How much can be read, as far as the file knows; FIONREAD answers into the
- * guest's memory, where the event will be. */
+/* Returns the number of readable bytes, if the file knows it. FIONREAD writes
+ * to guest memory, at the place of the event. */
 static uint64_t
 readable_bytes(struct oneoff *o, struct file *f)
 {

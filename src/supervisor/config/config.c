@@ -190,7 +190,7 @@ config_lay_defaults(struct load *l)
                                        config_rows[i].standard, l->errors));
 }
 
-/* Where files of a kind are, best first. */
+/* Default folders for a kind of file, best first. */
 static const struct place {
     const char *variable, *then;
 } socket_places[] = {{"XDG_RUNTIME_DIR", "/wasmsand.sock"},

@@ -110,7 +110,7 @@ struct value {
     struct buf *errors;
 };
 
-/* How the values of a kind look and are kept. */
+/* The syntax and the storage of a kind of value. */
 struct kind {
     int (*take)(const struct value *v);
     void (*put)(struct buf *b, const struct config *c,

@@ -150,7 +150,7 @@ http_request_judge(struct request *r, const char *method)
 
 /* --- failures to show a token */
 
-/* How long it waits for its answer; -1: too many do. */
+/* Returns the delay of an answer; -1: too many are waiting. */
 static int64_t
 http_request_failure_delay(struct http *h, int64_t now)
 {

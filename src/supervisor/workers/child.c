@@ -64,7 +64,7 @@ child_place_descriptors(struct child *n)
     return !close_range(PARENT_HFD + 1, ~0U, 0);
 }
 
-/* Its death before we asked for a signal brings none. */
+/* If the parent died before we asked for the signal, none is sent. */
 static bool
 child_has_parent(const struct child *n)
 {
@@ -112,7 +112,7 @@ child_fail(struct spawn_answer *a, const char *where, int r)
     return r;
 }
 
-/* It waits until it is where it belongs. */
+/* The child waits until it is in its group. */
 static int
 child_bring_up(const struct cgroup *g, int go_hfd, struct spawn_answer *a)
 {
