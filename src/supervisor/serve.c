@@ -6,6 +6,8 @@
 #include "supervisor/front/listen.h"
 #include "supervisor/jail/probe.h"
 #include "supervisor/session/events.h"
+#include "supervisor/session/life.h"
+#include "supervisor/session/repair.h"
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
 
@@ -280,7 +282,7 @@ serve_on_kept(struct source *source, uint32_t events)
     bool was_full = store_thread_is_full(g->sv.store_thread);
     store_thread_drain(g->sv.store_thread);
     if (was_full && !store_thread_is_full(g->sv.store_thread))
-        records_go_on(&g->sv);
+        commits_go_on(&g->sv);
     supervisor_check_end(&g->sv);
 }
 
@@ -411,19 +413,9 @@ serve_await_worker(struct serving *g)
 void
 supervisor_end(struct supervisor *sv)
 {
-    const struct outcome f = {.state = SESSION_paused, .cause = CAUSE_shutdown};
-
     sv->is_ending = true;
     events_end_waits(sv);
-    LIST_FOR_EACH_SAFE(it, &sv->lives) {
-        struct life *l = CONTAINER_OF(it, struct life, link);
-        if (l->phase == LIFE_SERVING)
-            life_leave(l, &f, true);
-        else if (l->phase == LIFE_LEAVING)
-            life_hurry(l);
-        else if (l->phase < LIFE_SERVING)
-            life_end(l, SESSION_paused, CAUSE_shutdown, "%s", "");
-    }
+    lives_shut_down(sv);
     supervisor_check_end(sv);
 }
 

@@ -8,6 +8,7 @@
 #include "supervisor/config/config.h"
 #include "supervisor/session/client.h"
 #include "supervisor/session/events.h"
+#include "supervisor/session/life.h"
 #include "supervisor/session/session.h"
 #include "supervisor/workers/worker.h"
 
@@ -442,8 +443,8 @@ end(void)
     events_end_waits(&sv);
     for (int i = 0; i < 8 && !list_is_empty(&sv.lives); i++) {
         LIST_FOR_EACH_SAFE(it, &sv.lives)
-            life_end(CONTAINER_OF(it, struct life, link), SESSION_paused,
-                     CAUSE_shutdown, "%s", "");
+            life_kill(CONTAINER_OF(it, struct life, all), SESSION_paused,
+                      CAUSE_shutdown, "%s", "");
         turn();
     }
     must(list_is_empty(&sv.lives) && list_is_empty(&fakes) && !sv.n_workers);

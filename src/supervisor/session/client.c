@@ -3,9 +3,10 @@
 
 #include "base/json.h"
 #include "supervisor/session/call.h"
-#include "supervisor/session/route.h"
+#include "supervisor/session/output.h"
 #include "supervisor/session/session.h"
 #include "supervisor/session/supervisor.h"
+#include "supervisor/session/worker_link.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -73,7 +74,7 @@ client_put(struct client *c)
 void
 client_caught_up(struct client *c)
 {
-    route_go_on(c);
+    worker_link_go_on(c);
     go_on(c);
 }
 
@@ -85,7 +86,7 @@ client_gone(struct client *c)
     c->is_gone = true;
     backlog_fini(&c->waiting);
     c->is_busy = true;
-    route_forget_client(c);
+    output_forget_client(c);
     c->is_busy = false;
     client_put(c);
 }
@@ -121,7 +122,7 @@ call(struct client *c, struct message *msg, const struct json *object,
         call_error(q, INVALID_REQUEST,
                    "Too many requests: %zu wait for an answer", c->n_over);
     else
-        route_call(q);
+        session_dispatch(q);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* session.end: the store has the end first, then the worker is killed and the
  * session forgotten. So an end that the store refuses changes nothing, and can
  * be tried again. */
+#include "supervisor/session/life.h"
 #include "supervisor/session/methods.h"
 #include "supervisor/session/session.h"
 
@@ -81,7 +82,7 @@ end_life(struct end *e, struct life *l)
 
     while ((q = take_call(e)))
         list_push_back(&l->leavers, &q->turn);
-    life_end(l, SESSION_ended, CAUSE_requested, "%s", "");
+    life_kill(l, SESSION_ended, CAUSE_requested, "%s", "");
     end_free(e);
 }
 

@@ -3,9 +3,11 @@
 #include "supervisor/session/session.h"
 
 #include "supervisor/config/config.h"
+#include "supervisor/session/life.h"
 #include "supervisor/session/not_copied.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,26 +63,20 @@ has_room(struct supervisor *sv, struct call *q)
     return false;
 }
 
-/* The store has it, or cannot. What happened to the worker before that was
- * left to us. */
+/* The store has the session, or cannot have it. */
 static void
 created(struct session *s, void *arg, int error, const char *why)
 {
-    struct life *l = s->life;
+    struct outcome o = {.state = SESSION_ended, .cause = CAUSE_store};
 
     (void)arg;
-    if (!l)
+    if (error == 0) {
+        life_event(s->life, LIFE_ROW, NULL);
         return;
-    bool has_ended = l->worker && l->worker->has_ended;
-    l->has_row = true;
-    if (error < 0) {
-        s->is_lost = true;
-        life_end(l, SESSION_ended, CAUSE_store, "%s", why);
-    } else {
-        life_check_ready(l);
     }
-    if (has_ended)
-        life_on_ended(l);
+    s->is_lost = true;
+    (void)snprintf(o.reason, sizeof o.reason, "%s", why);
+    life_event(s->life, LIFE_ROW_FAILED, &o);
 }
 
 static bool
@@ -110,7 +106,7 @@ do_session_create(struct call *q)
         session_forget(s);
         return;
     }
-    if (life_begin(s) < 0) {
+    if (life_begin(s, LIFE_NEW_WANTING) < 0) {
         session_forget(s);
         no_memory(q);
         return;
@@ -224,24 +220,17 @@ do_session_get(struct call *q)
 
 /* The calls are answered when the state has been entered. */
 static void
-leave(struct session *s, OWN struct call *q, enum session_state to, bool hurry)
+leave(struct session *s, OWN struct call *q, enum life_event event,
+      enum session_state to)
 {
-    const struct outcome f = {.state = to, .cause = CAUSE_requested};
-    struct life *l = s->life;
+    const struct outcome o = {.state = to, .cause = CAUSE_requested};
 
     if (s->state == SESSION_starting) {
         session_wait(s, q);
         return;
     }
-    list_push_back(&l->leavers, &q->turn);
-    if (l->phase == LIFE_SERVING) {
-        life_leave(l, &f, hurry);
-        return;
-    }
-    if (l->phase != LIFE_LEAVING || to != SESSION_stopped)
-        return;
-    l->outcome = f;
-    life_hurry(l);
+    list_push_back(&s->life->leavers, &q->turn);
+    life_event(s->life, event, &o);
 }
 
 static void
@@ -277,7 +266,7 @@ do_session_pause(struct call *q)
                    "cannot be saved; session.stop ends it: %s",
                    s->id);
     else if (s->life)
-        leave(s, q, SESSION_paused, false);
+        leave(s, q, LIFE_PAUSE, SESSION_paused);
     else if (s->state == SESSION_paused)
         answer(s, q);
     else
@@ -290,7 +279,7 @@ do_session_stop(struct call *q)
     struct session *s = q->session;
 
     if (s->life)
-        leave(s, q, SESSION_stopped, true);
+        leave(s, q, LIFE_STOP, SESSION_stopped);
     else if (s->state == SESSION_paused)
         enter(s, q, SESSION_stopped);
     else if (s->state == SESSION_stopped)
@@ -306,11 +295,10 @@ session_resume(struct session *s, enum cause cause, OWN struct call *q)
 {
     if (!has_room_for_life(s->sv, q))
         return;
-    if (life_begin(s) < 0) {
+    if (life_begin(s, LIFE_WANTING) < 0) {
         no_memory(q);
         return;
     }
-    s->life->has_row = true;
     if (q->method->flags & ROUTED || q->follow)
         session_wait(s, q);
     else

@@ -3,6 +3,7 @@
 
 #include "base/hfd.h"
 #include "supervisor/config/config.h"
+#include "supervisor/session/life.h"
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
 
@@ -191,11 +192,7 @@ images_on_failed(void *arg, const char *why)
 
     say(i->sv, LEVEL_error,
         "no worker with the root image %s can be started: %s", i->hash, why);
-    LIST_FOR_EACH_SAFE(it, &i->sv->lives) {
-        struct life *l = CONTAINER_OF(it, struct life, link);
-        if (l->s->image == i && l->phase == LIFE_WANTING)
-            life_end(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
-    }
+    lives_refuse_image(i->sv, i, why);
     pool_forget_want(i->pool);
 }
 

@@ -1,12 +1,14 @@
-/* The life of a session's worker, from wanting one to its end. */
-#include "supervisor/session/session.h"
+/* The life of a session's worker: the actions of life_table.h. */
+#include "supervisor/session/life.h"
 
+#include "base/os_time.h"
 #include "supervisor/config/config.h"
 #include "supervisor/session/not_copied.h"
+#include "supervisor/session/repair.h"
 #include "supervisor/session/say.h"
+#include "supervisor/session/session.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,60 +18,90 @@
 enum {
     START_S = 300, /* until a worker has its state; the first may compile */
     LEAVE_S = 30,  /* until an idle worker has committed */
-    HURRY_S = 10,  /* the same, for one whose runs were cancelled */
+    HURRY_S = 10,  /* likewise, for a worker whose runs were cancelled */
 };
 
+/* --- phases */
+
+bool
+life_is_loading(const struct life *l)
+{
+    return l->phase == LIFE_NEW_LOADING || l->phase == LIFE_LOADING;
+}
+
+bool
+life_is_leaving(const struct life *l)
+{
+    return l->phase == LIFE_LEAVING || l->phase == LIFE_HURRYING;
+}
+
+bool
+life_is_reaped(const struct life *l)
+{
+    return l->phase == LIFE_NEW_REAPED || l->phase == LIFE_REAPED;
+}
+
+static bool
+life_wants_worker(const struct life *l)
+{
+    return l->phase == LIFE_NEW_WANTING || l->phase == LIFE_WANTING;
+}
+
+/* --- times */
+
 static void
-set_deadline(struct life *l, int64_t seconds)
+life_set_deadline(struct life *l, int64_t seconds)
 {
     reactor_set_timer(&l->s->sv->reactor, &l->deadline,
                       seconds ? time_mono_ns() + seconds * NS_PER_S : 0);
 }
 
 static void
-on_deadline(struct timer *t)
+life_on_deadline(struct timer *t)
 {
     struct life *l = CONTAINER_OF(t, struct life, deadline);
     const struct supervisor *sv = l->s->sv;
+    struct outcome o = {.state = SESSION_error, .cause = CAUSE_failed};
 
-    if (l->phase == LIFE_WANTING)
-        life_end(l, SESSION_error, CAUSE_failed, "no worker within %d s%s%s",
-                 START_S, *sv->start_why ? ": " : "", sv->start_why);
-    else if (l->phase == LIFE_LOADING)
-        life_end(l, SESSION_error, CAUSE_failed,
-                 "the worker was not ready within %d s", START_S);
-    else if (l->phase == LIFE_LEAVING && l->s->command)
-        life_left(l); /* it did not listen to SIGTERM */
-    else if (l->phase == LIFE_LEAVING &&
-             (l->is_hurried || list_is_empty(&l->open)))
-        life_end(l, l->outcome.state, CAUSE_crashed,
-                 "the worker did not commit in time");
-    else if (l->phase == LIFE_LEAVING) /* what runs has its own limits */
-        set_deadline(l, LEAVE_S);
+    if (life_is_leaving(l) && l->s->command) {
+        life_event(l, LIFE_LEFT, NULL); /* it ignored SIGTERM */
+        return;
+    }
+    if (life_is_leaving(l)) {
+        o = (struct outcome){.state = l->outcome.state,
+                             .cause = CAUSE_crashed,
+                             .reason = "the worker did not commit in time"};
+    } else if (life_wants_worker(l)) {
+        (void)snprintf(o.reason, sizeof o.reason,
+                       "no worker within %d s%s%.200s", START_S,
+                       *sv->start_why ? ": " : "", sv->start_why);
+    } else {
+        (void)snprintf(o.reason, sizeof o.reason,
+                       "the worker was not ready within %d s", START_S);
+    }
+    life_event(l, list_is_empty(&l->link.open) ? LIFE_TIMEOUT : LIFE_BUSY, &o);
 }
 
-/* --- idle sessions */
-
 static int64_t
-idle_at(const struct life *l)
+life_idle_at(const struct life *l)
 {
     return l->used_ns + l->s->sv->config->idle_pause_s * NS_PER_S;
 }
 
 static void
-on_idle(struct timer *t)
+life_on_idle(struct timer *t)
 {
     struct life *l = CONTAINER_OF(t, struct life, idle);
-    const struct outcome f = {.state = SESSION_paused, .cause = CAUSE_idle};
+    const struct outcome o = {.state = SESSION_paused, .cause = CAUSE_idle};
 
-    if (!list_is_empty(&l->open) || !list_is_empty(&l->held))
-        l->used_ns = time_mono_ns();
-    if (l->phase != LIFE_SERVING || !l->worker)
+    if (!list_is_empty(&l->link.open) || !list_is_empty(&l->link.held))
+        life_used(l);
+    if (l->phase != LIFE_SERVING)
         return;
-    if (idle_at(l) <= time_mono_ns())
-        life_leave(l, &f, false);
+    if (life_idle_at(l) <= time_mono_ns())
+        life_event(l, LIFE_PAUSE, &o);
     else
-        reactor_set_timer(&l->s->sv->reactor, t, idle_at(l));
+        reactor_set_timer(&l->s->sv->reactor, t, life_idle_at(l));
 }
 
 void
@@ -81,68 +113,61 @@ life_used(struct life *l)
 /* --- the beginning */
 
 int
-life_begin(struct session *s)
+life_begin(struct session *s, enum life_phase phase)
 {
     struct life *l = calloc(1, sizeof *l);
 
     if (!l)
         return -ENOMEM;
     *l = (struct life){.s = session_get(s),
-                       .phase = LIFE_WANTING,
+                       .phase = phase,
                        .begun_ns = time_mono_ns(),
-                       .deadline.fire = on_deadline,
-                       .idle.fire = on_idle,
-                       .rpc.hfd = -1,
-                       .state.hfd = -1};
-    struct list *lists[] = {&l->resumers, &l->leavers, &l->open, &l->held,
-                            &l->routes,   &l->stall,   &l->parts};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        list_init(lists[i]);
-    list_push_back(&s->sv->lives, &l->link);
+                       .deadline.fire = life_on_deadline,
+                       .idle.fire = life_on_idle};
+    list_init(&l->resumers);
+    list_init(&l->leavers);
+    buf_init(&l->figures, SIZE_MAX);
+    worker_link_init(&l->link);
+    commits_init(&l->commits);
+    list_push_back(&s->sv->lives, &l->all);
     s->life = l;
-    set_deadline(l, START_S);
+    life_set_deadline(l, START_S);
     return 0;
 }
 
 static void
-send_state(struct life *l)
+life_send_state(struct life *l)
 {
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
     session_put_create(l->s, &b);
-    l->phase = LIFE_LOADING;
-    route_ask(l, ASK_CREATE, "create", &b);
+    worker_link_ask(l, ASK_CREATE, "create", &b);
     buf_fini(&b);
     if (!l->s->has_state)
         return;
-    route_ask(l, ASK_LOAD, "state.load", NULL);
-    records_load(l);
+    worker_link_ask(l, ASK_LOAD, "state.load", NULL);
+    state_load_begin(l);
 }
 
 static void
-begin_with(struct life *l, OWN struct worker *w)
+life_do_load(struct life *l)
 {
-    l->worker = w;
-    w->user = l;
-    l->s->sv->n_workers++;
     if (l->s->command) {
-        l->phase = LIFE_LOADING;
-        l->is_ready = true;
-        life_check_ready(l);
+        life_event(l, LIFE_READY, NULL);
         return;
     }
-    int r = route_begin(l);
+    int r = worker_link_open(l);
     if (r == 0)
-        r = records_begin(l);
+        r = commits_open(l);
     if (r < 0)
-        life_end(l, SESSION_error, CAUSE_failed, "%s", strerror(-r));
+        life_kill(l, SESSION_error, CAUSE_failed, "%s", strerror(-r));
     else
-        send_state(l);
+        life_send_state(l);
 }
 
 static int
-take_worker(struct life *l, struct worker **ret)
+life_take_worker(struct life *l)
 {
     struct session *s = l->s;
     struct worker_command c = {.argv = s->command, .limit = s->limit};
@@ -150,192 +175,319 @@ take_worker(struct life *l, struct worker **ret)
     if (s->limit[LIMIT_network] && !s->sv->config->command_network)
         return -EPERM;
     if (s->command)
-        return pool_run(s->sv->pool, &c, ret);
+        return pool_run(s->sv->pool, &c, &l->worker);
     if (s->image && s->image != s->sv->images.current)
-        return image_take(s->image, s->limit, ret);
-    return pool_take(s->sv->pool, s->limit, ret);
+        return image_take(s->image, s->limit, &l->worker);
+    return pool_take(s->sv->pool, s->limit, &l->worker);
+}
+
+static void
+life_try_worker(struct life *l)
+{
+    int r = life_take_worker(l);
+
+    if (r == -EAGAIN)
+        return;
+    if (r < 0) {
+        life_kill(l, SESSION_error, CAUSE_failed, "no worker: %s",
+                  r == -ENOENT ? "the root image of the session is missing in "
+                                 "the store's folder"
+                               : strerror(-r));
+        return;
+    }
+    l->worker->user = l;
+    l->s->sv->n_workers++;
+    life_event(l, LIFE_WORKER, NULL);
 }
 
 void
 lives_take_workers(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->lives) {
-        struct life *l = CONTAINER_OF(it, struct life, link);
-        struct worker *w;
-        if (l->phase != LIFE_WANTING)
-            continue;
-        int r = take_worker(l, &w);
-        if (r == 0)
-            begin_with(l, w);
-        else if (r != -EAGAIN)
-            life_end(l, SESSION_error, CAUSE_failed, "no worker: %s",
-                     r == -ENOENT ? "the root image of the session is missing "
-                                    "in the store's folder"
-                                  : strerror(-r));
-    }
-}
-
-static void
-answer_session(struct session *s, OWN struct call *q)
-{
-    session_put_json(s, call_begin(q));
-    call_end(q);
-}
-
-static void
-answer_all(struct session *s, struct list *calls)
-{
-    while (!list_is_empty(calls)) {
-        struct call *q = CONTAINER_OF(calls->next, struct call, turn);
-        list_remove(&q->turn);
-        session_put_copied(s, call_begin(q));
-        call_end(q);
+        struct life *l = CONTAINER_OF(it, struct life, all);
+        if (life_wants_worker(l))
+            life_try_worker(l);
     }
 }
 
 void
-life_check_ready(struct life *l)
+lives_refuse_image(struct supervisor *sv, const struct image *i,
+                   const char *why)
+{
+    LIST_FOR_EACH_SAFE(it, &sv->lives) {
+        struct life *l = CONTAINER_OF(it, struct life, all);
+        if (l->s->image == i && life_wants_worker(l))
+            life_kill(l, SESSION_error, CAUSE_failed, "no worker: %s", why);
+    }
+}
+
+/* --- serving */
+
+static void
+life_answer_resumers(struct life *l)
+{
+    while (!list_is_empty(&l->resumers)) {
+        struct call *q = CONTAINER_OF(l->resumers.next, struct call, turn);
+        list_remove(&q->turn);
+        session_put_copied(l->s, call_begin(q));
+        call_end(q);
+    }
+}
+
+static void
+life_do_serve(struct life *l)
 {
     struct session *s = l->s;
 
-    if (!l->has_row || !l->is_ready || l->phase != LIFE_LOADING)
-        return;
-    l->phase = LIFE_SERVING;
-    set_deadline(l, 0);
+    life_set_deadline(l, 0);
     life_used(l);
     if (s->sv->config->idle_pause_s && !s->command)
-        reactor_set_timer(&s->sv->reactor, &l->idle, idle_at(l));
+        reactor_set_timer(&s->sv->reactor, &l->idle, life_idle_at(l));
     histogram_add(&s->sv->counters.start, time_mono_ns() - l->begun_ns);
     session_enter(s, &(struct state_change){.to = SESSION_active,
                                             .cause = CAUSE_started});
-    if (l->creator)
-        answer_session(s, STEAL(l->creator));
-    answer_all(s, &l->resumers);
+    if (l->creator) {
+        struct call *q = STEAL(l->creator);
+        session_put_json(s, call_begin(q));
+        call_end(q);
+    }
+    life_answer_resumers(l);
     session_serve_waiting(s);
 }
 
-/* --- answers to what we asked */
-
 static void
-started(struct life *l, const char *error)
+life_started(struct life *l, const char *error)
 {
-    if (error) {
-        life_end(l, SESSION_error, CAUSE_failed, "%s", error);
-    } else if (!l->n_asked[ASK_CREATE] && !l->n_asked[ASK_LOAD]) {
-        l->is_ready = true;
-        life_check_ready(l);
-    }
+    if (error)
+        life_kill(l, SESSION_error, CAUSE_failed, "%s", error);
+    else if (!l->link.n_asked[ASK_CREATE] && !l->link.n_asked[ASK_LOAD])
+        life_event(l, LIFE_READY, NULL);
 }
 
 void
 life_answered(struct life *l, uint64_t number, uint64_t commit,
               const char *error)
 {
-    if (number == ASK_LOAD && l->awaits_break) {
+    if (number == ASK_LOAD &&
+        (l->load.phase == LOAD_REPAIRING || l->load.phase == LOAD_FORGETTING)) {
         repair_broken_off(l);
     } else if (number == ASK_CREATE || number == ASK_LOAD) {
-        started(l, error);
+        life_started(l, error);
     } else if (number == ASK_LEAVE) {
         if (error)
             say(l->s->sv, LEVEL_warn,
                 "session %s: the last commit of its worker failed: %s",
                 l->s->id, error);
-        l->leave_commit = commit;
-        if (commit <= l->committed)
-            life_left(l);
+        l->link.leave_commit = commit;
+        if (commit <= l->commits.committed)
+            life_event(l, LIFE_LEFT, NULL);
     }
+}
+
+/* --- leaving */
+
+static void
+life_do_hurry(struct life *l)
+{
+    life_set_deadline(l, HURRY_S);
+    LIST_FOR_EACH(it, &l->link.open)
+        worker_link_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
+}
+
+static void
+life_ask_leave(struct life *l)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{\"script\":true}");
+    worker_link_ask(l, ASK_LEAVE, "state.commit", &b);
+    buf_fini(&b);
+}
+
+static void
+life_end_command(struct life *l)
+{
+    life_set_deadline(l, HURRY_S);
+    if (worker_signal(l->worker, SIGTERM) < 0)
+        life_event(l, LIFE_LEFT, NULL);
+}
+
+static void
+life_do_leave(struct life *l)
+{
+    if (l->s->command) {
+        life_end_command(l);
+        return;
+    }
+    life_set_deadline(l, LEAVE_S);
+    life_ask_leave(l);
+}
+
+static void
+life_do_stop(struct life *l)
+{
+    if (l->s->command) {
+        life_end_command(l);
+        return;
+    }
+    life_do_hurry(l);
+    life_ask_leave(l);
 }
 
 /* --- the end */
 
 static void
-cancel_runs(struct life *l)
+life_do_kill(struct life *l)
 {
-    LIST_FOR_EACH(it, &l->open)
-        route_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
+    life_set_deadline(l, 0);
+    worker_kill(l->worker);
+}
+
+static void
+life_do_reap(struct life *l, enum life_action action)
+{
+    struct ending e;
+
+    life_set_deadline(l, 0);
+    life_reap(l, action == LIFE_DO_KILL_DEAD || action == LIFE_DO_REAP_DONE,
+              &e);
+    if (action == LIFE_DO_REAP_START)
+        life_decide_start(l, &e);
+    else if (action == LIFE_DO_REAP)
+        life_decide(l, &e);
+    else if (action == LIFE_DO_REAP_LEAVE)
+        life_decide_leave(l, &e);
 }
 
 void
-life_set_outcome(struct life *l, enum session_state state, enum cause cause,
-                 const char *reason)
+life_on_ended(struct life *l)
 {
-    l->has_outcome = true;
-    l->outcome.state = state;
-    l->outcome.cause = cause;
-    (void)snprintf(l->outcome.reason, sizeof l->outcome.reason, "%s", reason);
-}
-
-void
-life_leave(struct life *l, const struct outcome *f, bool hurry)
-{
-    struct buf b;
-
-    if (l->phase != LIFE_SERVING)
-        return;
-    l->phase = LIFE_LEAVING;
-    l->outcome = *f;
-    l->is_hurried = hurry;
-    if (l->s->command) {
-        set_deadline(l, HURRY_S);
-        if (worker_signal(l->worker, SIGTERM) < 0)
-            life_left(l);
-        return;
+    if (!l->s->command) {
+        commits_read(l);
+        worker_link_read(l);
     }
-    set_deadline(l, LEAVE_S);
-    if (hurry)
-        life_hurry(l);
-    buf_init(&b, SIZE_MAX);
-    buf_puts(&b, "{\"script\":true}");
-    route_ask(l, ASK_LEAVE, "state.commit", &b);
-    buf_fini(&b);
+    life_event(l, LIFE_ENDED, NULL);
 }
 
 void
-life_hurry(struct life *l)
+life_kill(struct life *l, enum session_state state, enum cause cause,
+          const char *format, ...)
 {
-    l->is_hurried = true;
-    set_deadline(l, HURRY_S);
-    cancel_runs(l);
-}
-
-void
-life_left(struct life *l)
-{
-    life_end(l, l->outcome.state, l->outcome.cause, "%s", l->outcome.reason);
-}
-
-void
-life_end(struct life *l, enum session_state state, enum cause cause,
-         const char *format, ...)
-{
-    char reason[REASON_BYTES];
+    struct outcome o = {.state = state, .cause = cause};
     va_list args;
 
-    if (l->phase >= LIFE_DYING && l->has_outcome && state != SESSION_ended)
-        return;
     va_start(args, format);
-    (void)vsnprintf(reason, sizeof reason, format, args);
+    (void)vsnprintf(o.reason, sizeof o.reason, format, args);
     va_end(args);
-    life_set_outcome(l, state, cause, reason);
-    set_deadline(l, 0);
-    if (l->phase < LIFE_DYING)
-        l->phase = LIFE_DYING;
-    if (l->worker)
-        worker_kill(l->worker);
-    else
-        life_finish(l);
+    life_event(l, LIFE_KILL, &o);
 }
 
 void
 life_fault(struct life *l, const char *format, ...)
 {
+    bool is_starting = life_is_loading(l) || l->phase == LIFE_NEW_READY;
     char reason[REASON_BYTES];
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    l->is_faulty = true;
-    life_end(l, l->phase == LIFE_LOADING ? SESSION_error : SESSION_paused,
-             CAUSE_crashed, "%s", reason);
+    l->link.state = LINK_REJECTED;
+    life_kill(l, is_starting ? SESSION_error : SESSION_paused, CAUSE_crashed,
+              "%s", reason);
+}
+
+void
+lives_shut_down(struct supervisor *sv)
+{
+    const struct outcome o = {.state = SESSION_paused, .cause = CAUSE_shutdown};
+
+    LIST_FOR_EACH_SAFE(it, &sv->lives) {
+        struct life *l = CONTAINER_OF(it, struct life, all);
+        life_event(l, LIFE_SHUTDOWN, life_is_leaving(l) ? NULL : &o);
+    }
+}
+
+/* --- the machine */
+
+static void
+life_act(struct life *l, enum life_action action)
+{
+    switch (action) {
+    case LIFE_IGNORE:
+    case LIFE_NOTE:
+    case LIFE_DO_OVERRIDE:
+        break;
+    case LIFE_DO_LOAD:
+        life_do_load(l);
+        break;
+    case LIFE_DO_SERVE:
+        life_do_serve(l);
+        break;
+    case LIFE_DO_SERVE_DEAD:
+        life_do_serve(l);
+        life_event(l, LIFE_ENDED, NULL);
+        break;
+    case LIFE_DO_LEAVE:
+        life_do_leave(l);
+        break;
+    case LIFE_DO_STOP:
+        life_do_stop(l);
+        break;
+    case LIFE_DO_HURRY:
+        life_do_hurry(l);
+        break;
+    case LIFE_DO_EXTEND:
+        life_set_deadline(l, LEAVE_S);
+        break;
+    case LIFE_DO_DECIDE:
+        life_set_deadline(l, 0);
+        break;
+    case LIFE_DO_KILL:
+        life_do_kill(l);
+        break;
+    case LIFE_DO_KILL_DEAD:
+    case LIFE_DO_REAP_START:
+    case LIFE_DO_REAP:
+    case LIFE_DO_REAP_LEAVE:
+    case LIFE_DO_REAP_DONE:
+        life_do_reap(l, action);
+        break;
+    case LIFE_DO_FINISH:
+        life_finish(l);
+        break;
+    }
+}
+
+/* An outcome that is decided stays, unless the session itself is to end. */
+static bool
+life_takes_outcome(const struct outcome *o, enum life_action action)
+{
+    if (!o || action == LIFE_IGNORE || action == LIFE_DO_EXTEND)
+        return false;
+    return action != LIFE_DO_OVERRIDE || o->state == SESSION_ended;
+}
+
+void
+life_job_done(struct life *l)
+{
+    if (l->phase == LIFE_REAPED && !l->commits.job && !state_load_is_busy(l))
+        life_event(l, LIFE_STORED, NULL);
+}
+
+/* The phase changes before the action: an action may cause further events,
+ * which then find the life as the table has it. */
+void
+life_event(struct life *l, enum life_event event, const struct outcome *o)
+{
+    struct life_step step = life_step(l->phase, event);
+
+    if (life_takes_outcome(o, step.action))
+        l->outcome = *o;
+    bool is_reaped = l->phase != LIFE_REAPED && step.next == LIFE_REAPED;
+    l->phase = step.next;
+    life_act(l, step.action);
+    if (is_reaped)
+        life_job_done(l);
 }

@@ -1,7 +1,9 @@
-/* After a worker's death: what its session becomes. */
-#include "supervisor/session/session.h"
+/* The end of a life: why the worker died, and the state of its session then. */
+#include "supervisor/session/life.h"
 
+#include "base/os_time.h"
 #include "supervisor/session/say.h"
+#include "supervisor/session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 /* --- why */
 
 static enum cause
-cause_of_death(const struct ending *e)
+life_cause_of_death(const struct ending *e)
 {
     static const struct {
         const char *text;
@@ -26,36 +28,61 @@ cause_of_death(const struct ending *e)
     return CAUSE_crashed;
 }
 
-/* What a worker becomes that nobody killed. */
 static void
-set_outcome(struct life *l)
+life_set_outcome(struct life *l, enum session_state state, enum cause cause,
+                 const char *reason)
 {
-    const struct ending *e = &l->ending;
-    enum cause cause = cause_of_death(e);
-    bool is_leaving = l->phase == LIFE_LEAVING;
+    l->outcome = (struct outcome){.state = state, .cause = cause};
+    (void)snprintf(l->outcome.reason, sizeof l->outcome.reason, "%s", reason);
+}
+
+/* A process that could not be started, or a command that ended by itself. */
+static bool
+life_decide_by_itself(struct life *l, const struct ending *e)
+{
     char reason[REASON_BYTES];
 
-    (void)snprintf(reason, sizeof reason, "%s: %s", e->where,
-                   strerror(e->start_error));
-    if (e->start_error)
+    if (e->start_error) {
+        (void)snprintf(reason, sizeof reason, "%s: %s", e->where,
+                       strerror(e->start_error));
         life_set_outcome(l, SESSION_error, CAUSE_failed, reason);
-    else if (l->s->command && is_leaving)
-        life_set_outcome(l, l->outcome.state, l->outcome.cause,
-                         l->outcome.reason);
-    else if (l->s->command && cause != CAUSE_oom && WIFEXITED(e->status))
-        life_set_outcome(l, SESSION_stopped, CAUSE_exited, "");
-    else if (l->phase == LIFE_LOADING)
-        life_set_outcome(l, SESSION_error, cause,
+        return true;
+    }
+    if (!l->s->command || life_cause_of_death(e) == CAUSE_oom ||
+        !WIFEXITED(e->status))
+        return false;
+    life_set_outcome(l, SESSION_stopped, CAUSE_exited, "");
+    return true;
+}
+
+void
+life_decide_start(struct life *l, const struct ending *e)
+{
+    if (!life_decide_by_itself(l, e))
+        life_set_outcome(l, SESSION_error, life_cause_of_death(e),
                          "the worker ended while it started");
-    else
-        life_set_outcome(l, is_leaving ? l->outcome.state : SESSION_paused,
-                         cause, "");
+}
+
+void
+life_decide(struct life *l, const struct ending *e)
+{
+    if (!life_decide_by_itself(l, e))
+        life_set_outcome(l, SESSION_paused, life_cause_of_death(e), "");
+}
+
+void
+life_decide_leave(struct life *l, const struct ending *e)
+{
+    if (e->start_error)
+        (void)life_decide_by_itself(l, e);
+    else if (!l->s->command)
+        life_set_outcome(l, l->outcome.state, life_cause_of_death(e), "");
 }
 
 /* --- figures */
 
 static void
-put_counters(struct buf *b, const struct cgroup_counters *c)
+life_put_counters(struct buf *b, const struct cgroup_counters *c)
 {
     if (c->has[CTL_memory]) {
         put_number(b, "memoryPeakBytes", c->memory_peak);
@@ -70,7 +97,7 @@ put_counters(struct buf *b, const struct cgroup_counters *c)
 }
 
 static uint64_t
-cpu_ms(const struct ending *e)
+life_cpu_ms(const struct ending *e)
 {
     struct timeval a = e->usage.ru_utime, b = e->usage.ru_stime;
 
@@ -80,32 +107,31 @@ cpu_ms(const struct ending *e)
            (uint64_t)(a.tv_usec + b.tv_usec) / 1000;
 }
 
+/* With its NUL. */
 static void
-put_figures(struct buf *b, const struct life *l)
+life_put_figures(struct life *l, const struct ending *e)
 {
-    const struct ending *e = &l->ending;
+    struct buf *b = &l->figures;
 
     buf_puts(b, "{");
     put_number(b, "livedMs",
                (uint64_t)(time_mono_ns() - l->begun_ns) / NS_PER_MS);
-    if (!l->has_died) {
-        buf_add(b, "}", 2);
-        return;
+    if (e) {
+        put_number(b, "cpuMs", life_cpu_ms(e));
+        if (WIFEXITED(e->status))
+            put_number(b, "exitStatus", (uint64_t)WEXITSTATUS(e->status));
+        else
+            put_number(b, "signal", (uint64_t)WTERMSIG(e->status));
+        if (l->s->command)
+            put_number(b, "diskBytes", e->disk_used);
+        life_put_counters(b, &e->counters);
     }
-    put_number(b, "cpuMs", cpu_ms(e));
-    if (WIFEXITED(e->status))
-        put_number(b, "exitStatus", (uint64_t)WEXITSTATUS(e->status));
-    else
-        put_number(b, "signal", (uint64_t)WTERMSIG(e->status));
-    if (l->s->command)
-        put_number(b, "diskBytes", e->disk_used);
-    put_counters(b, &e->counters);
-    buf_add(b, "}", 2); /* with its NUL */
+    buf_add(b, "}", 2);
 }
 
 /* What a command wrote stays readable until it is started again. */
 static void
-keep_output(const struct life *l)
+life_keep_output(const struct life *l)
 {
     struct session *s = l->s;
     uint64_t end = worker_output_end(l->worker);
@@ -121,7 +147,7 @@ keep_output(const struct life *l)
 
 /* A worker's last words go to the log. */
 static void
-log_words(const struct life *l)
+life_log_words(const struct life *l)
 {
     char words[512];
     uint64_t end = worker_output_end(l->worker), at;
@@ -135,15 +161,34 @@ log_words(const struct life *l)
             l->s->id, words);
 }
 
+void
+life_reap(struct life *l, bool was_killed, struct ending *ret)
+{
+    struct supervisor *sv = l->s->sv;
+
+    if (l->s->command)
+        life_keep_output(l);
+    else if (!was_killed)
+        life_log_words(l);
+    reactor_remove(&sv->reactor, &l->link.source);
+    reactor_remove(&sv->reactor, &l->commits.source);
+    worker_reap(STEAL(l->worker), ret);
+    sv->n_workers--;
+    life_put_figures(l, ret);
+}
+
 /* --- the new state */
 
-/* Calls that are answered when the store has the state. */
+/* Calls that are answered when the store has the state, with the session as it
+ * was when it entered that state: a call that waited may have resumed it. */
 struct leave {
     struct list calls;
+    struct buf json;
 };
 
 static void
-refuse_calls(struct list *calls, int code, const char *text, const char *why)
+life_refuse_calls(struct list *calls, int code, const char *text,
+                  const char *why)
 {
     while (!list_is_empty(calls)) {
         struct call *q = CONTAINER_OF(calls->next, struct call, turn);
@@ -153,49 +198,57 @@ refuse_calls(struct list *calls, int code, const char *text, const char *why)
 }
 
 static void
-entered(struct session *s, void *arg, int error, const char *why)
+leave_done(struct session *s, void *arg, int error, const char *why)
 {
     struct leave *leave = arg;
 
     if (s->state == SESSION_ended) /* nothing is left of it when that is told */
         session_forget(s);
     if (error < 0 && !s->row_has_ended)
-        refuse_calls(&leave->calls, SANDBOX_ERROR,
-                     "EIO: the session's state was not saved", why);
+        life_refuse_calls(&leave->calls, SANDBOX_ERROR,
+                          "EIO: the session's state was not saved", why);
+    if (leave->json.error)
+        life_refuse_calls(&leave->calls, INTERNAL_ERROR,
+                          "Internal error: out of memory", "");
     while (!list_is_empty(&leave->calls)) {
         struct call *q = CONTAINER_OF(leave->calls.next, struct call, turn);
         list_remove(&q->turn);
-        session_put_json(s, call_begin(q));
+        buf_add(call_begin(q), leave->json.p, leave->json.len);
         call_end(q);
     }
+    buf_fini(&leave->json);
     free(leave);
 }
 
 static void
-enter(struct session *s, const struct outcome *f, const char *figures,
-      struct list *leavers)
+life_enter(struct life *l)
 {
+    const struct outcome *o = &l->outcome;
+    struct state_change change = {.to = o->state,
+                                  .cause = o->cause,
+                                  .reason = o->reason,
+                                  .figures =
+                                      l->figures.error ? NULL : l->figures.p,
+                                  .done = leave_done};
     struct leave *leave = malloc(sizeof *leave);
 
     if (!leave) {
-        refuse_calls(leavers, INTERNAL_ERROR, "Internal error: out of memory",
-                     "");
+        life_refuse_calls(&l->leavers, INTERNAL_ERROR,
+                          "Internal error: out of memory", "");
         return;
     }
     list_init(&leave->calls);
-    if (!list_is_empty(leavers))
-        list_move(leavers, &leave->calls);
-    session_enter(s, &(struct state_change){.to = f->state,
-                                            .cause = f->cause,
-                                            .reason = f->reason,
-                                            .figures = figures,
-                                            .done = entered,
-                                            .arg = leave});
+    if (!list_is_empty(&l->leavers))
+        list_move(&l->leavers, &leave->calls);
+    buf_init(&leave->json, SIZE_MAX);
+    change.arg = leave;
+    change.json = &leave->json;
+    session_enter(l->s, &change);
 }
 
 /* EINVAL: ... */
 static bool
-begins_with_errno(const char *text)
+life_begins_with_errno(const char *text)
 {
     size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
 
@@ -205,16 +258,17 @@ begins_with_errno(const char *text)
 /* A session that never was active does not stay. What the sandbox has against
  * it is told as the server would: to ask again does not help. */
 static void
-refuse_creator(struct life *l)
+life_refuse_creator(struct life *l)
 {
     struct call *q = STEAL(l->creator);
     const char *why =
         *l->outcome.reason ? l->outcome.reason : cause_names[l->outcome.cause];
 
     l->outcome.state = SESSION_ended;
-    call_error(
-        q, SANDBOX_ERROR, "%s%s",
-        begins_with_errno(why) ? "" : "EAGAIN: Session not created: ", why);
+    call_error(q, SANDBOX_ERROR, "%s%s",
+               life_begins_with_errno(why) ? ""
+                                           : "EAGAIN: Session not created: ",
+               why);
 }
 
 static void
@@ -224,7 +278,8 @@ life_free(struct life *l)
 
     reactor_set_timer(&s->sv->reactor, &l->deadline, 0);
     reactor_set_timer(&s->sv->reactor, &l->idle, 0);
-    list_remove(&l->link);
+    list_remove(&l->all);
+    buf_fini(&l->figures);
     s->life = NULL;
     free(l);
     session_put(s);
@@ -234,55 +289,23 @@ void
 life_finish(struct life *l)
 {
     struct session *s = session_get(l->s);
-    struct buf figures;
 
-    l->phase = LIFE_DEAD;
-    if (l->has_died && !s->command && records_are_busy(l))
-        return;
-    if (l->has_died && !s->command) {
-        route_interrupt(l);
-        route_end(l);
-        records_end(l);
-    }
+    worker_link_interrupt(l);
+    worker_link_close(l);
+    commits_close(l);
     if (l->creator)
-        refuse_creator(l);
-    refuse_calls(&l->resumers, SESSION_ERROR, "Session not resumed",
-                 *l->outcome.reason ? l->outcome.reason
-                                    : cause_names[l->outcome.cause]);
-    buf_init(&figures, SIZE_MAX);
-    put_figures(&figures, l);
+        life_refuse_creator(l);
+    life_refuse_calls(&l->resumers, SESSION_ERROR, "Session not resumed",
+                      *l->outcome.reason ? l->outcome.reason
+                                         : cause_names[l->outcome.cause]);
+    if (!l->figures.len)
+        life_put_figures(l, NULL);
     if (s->is_lost)
         session_forget(s);
     else
-        enter(s, &l->outcome, figures.error ? NULL : figures.p, &l->leavers);
-    buf_fini(&figures);
+        life_enter(l);
     life_free(l);
     session_serve_waiting(s);
+    supervisor_check_end(s->sv);
     session_put(s);
-}
-
-void
-life_on_ended(struct life *l)
-{
-    struct supervisor *sv = l->s->sv;
-
-    if (!l->has_row) /* nor does anybody know the session */
-        return;
-    if (!l->s->command) { /* what it said before */
-        records_read(l);
-        route_read(l);
-        reactor_remove(&sv->reactor, &l->rpc);
-        reactor_remove(&sv->reactor, &l->state);
-    }
-    if (l->s->command)
-        keep_output(l);
-    else if (!l->has_outcome)
-        log_words(l);
-    worker_reap(STEAL(l->worker), &l->ending);
-    l->has_died = true;
-    sv->n_workers--;
-    if (!l->has_outcome)
-        set_outcome(l);
-    life_finish(l);
-    supervisor_check_end(sv);
 }

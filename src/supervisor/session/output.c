@@ -1,15 +1,23 @@
-/* What runs and processes write while they run, to who started them. */
-#include "supervisor/session/session.h"
+/* Output of runs and processes, for the client that started them. */
+#include "supervisor/session/output.h"
 
 #include "supervisor/session/events.h"
-#include "supervisor/session/route.h"
+#include "supervisor/session/life.h"
+#include "supervisor/session/session.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum { ROUTES_MAX = 1024 }; /* of one session */
 
-/* --- whose the output of a process is */
+/* --- the client of a process */
+
+struct route {
+    struct list link; /* in worker_link.routes */
+    uint64_t process;
+    struct client *client;
+    bool has_pty, has_window;
+};
 
 /* A member of an object that is a number; 0: it is not there. */
 static uint64_t
@@ -31,14 +39,14 @@ static void
 route_free(struct life *l, struct route *r)
 {
     list_remove(&r->link);
-    l->n_routes--;
+    l->link.n_routes--;
     free(r);
 }
 
 static struct route *
 find_route(const struct life *l, uint64_t process)
 {
-    LIST_FOR_EACH(it, &l->routes) {
+    LIST_FOR_EACH(it, &l->link.routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
         if (r->process == process)
             return r;
@@ -56,7 +64,7 @@ open_window(struct life *l, const char *id_name, uint64_t id)
     buf_printf(&b, "{\"%s\":%" PRIu64 ",\"bytes\":%" PRIi64 "}", id_name, id,
                INT64_C(1) << 53);
     if (!b.error)
-        route_ask(l, ASK_WINDOW, "output.window", &b);
+        worker_link_ask(l, ASK_WINDOW, "output.window", &b);
     buf_fini(&b);
 }
 
@@ -80,12 +88,12 @@ output_add_route(struct life *l, const struct call *q, struct text result)
                         .client = q->client,
                         .has_pty = call_bool(q, "pty", false),
                         .has_window = call_param(q, "windowBytes")};
-    list_push_back(&l->routes, &r->link);
-    l->n_routes++;
+    list_push_back(&l->link.routes, &r->link);
+    l->link.n_routes++;
     if (q->client->is_gone)
         drop_route(l, r);
-    else if (l->n_routes > ROUTES_MAX)
-        drop_route(l, CONTAINER_OF(l->routes.next, struct route, link));
+    else if (l->link.n_routes > ROUTES_MAX)
+        drop_route(l, CONTAINER_OF(l->link.routes.next, struct route, link));
 }
 
 /* After its end has been told, a process writes no more. */
@@ -101,7 +109,7 @@ output_end_route(struct life *l, const struct call *q)
 void
 output_end_routes(struct life *l)
 {
-    LIST_FOR_EACH_SAFE(it, &l->routes)
+    LIST_FOR_EACH_SAFE(it, &l->link.routes)
         route_free(l, CONTAINER_OF(it, struct route, link));
 }
 
@@ -112,7 +120,7 @@ static struct client *
 client_of(const struct life *l, struct text params, const char **ret_id)
 {
     uint64_t number = member_number(params, "request_id");
-    const struct call *q = number ? route_find_open(l, number) : NULL;
+    const struct call *q = number ? worker_link_find_open(l, number) : NULL;
     const struct route *r =
         number ? NULL : find_route(l, member_number(params, "process_id"));
     struct client *c = q && q->id ? q->client : r ? r->client : NULL;
@@ -175,7 +183,7 @@ output_pass(struct life *l, struct text params)
         c->ops->send(c, b.p, b.len);
     buf_fini(&b);
     if (c->ops->is_behind(c))
-        list_push_back(&c->stalled, &l->stall);
+        list_push_back(&c->stalled, &l->link.stall);
 }
 
 /* --- clients that go */
@@ -189,14 +197,14 @@ hang_up(struct life *l, const struct route *r)
     buf_init(&b, SIZE_MAX);
     buf_printf(&b, "{\"processId\":%" PRIu64 ",\"signal\":1}", r->process);
     if (!b.error)
-        route_ask(l, ASK_HANG_UP, "process.kill", &b);
+        worker_link_ask(l, ASK_HANG_UP, "process.kill", &b);
     buf_fini(&b);
 }
 
 static void
 forget_in(struct life *l, const struct client *c)
 {
-    LIST_FOR_EACH_SAFE(it, &l->routes) {
+    LIST_FOR_EACH_SAFE(it, &l->link.routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
         if (r->client != c)
             continue;
@@ -204,7 +212,7 @@ forget_in(struct life *l, const struct client *c)
             hang_up(l, r);
         drop_route(l, r);
     }
-    LIST_FOR_EACH(it, &l->open) {
+    LIST_FOR_EACH(it, &l->link.open) {
         const struct call *q = CONTAINER_OF(it, struct call, turn);
         if (q->client == c && method_is(q->method, "run") &&
             call_param(q, "windowBytes"))
@@ -213,10 +221,10 @@ forget_in(struct life *l, const struct client *c)
 }
 
 void
-route_forget_client(struct client *c)
+output_forget_client(struct client *c)
 {
-    route_go_on(c);
+    worker_link_go_on(c);
     events_forget_client(c->sv, c);
     LIST_FOR_EACH(it, &c->sv->lives)
-        forget_in(CONTAINER_OF(it, struct life, link), c);
+        forget_in(CONTAINER_OF(it, struct life, all), c);
 }

@@ -1,10 +1,14 @@
 /* A session whose state is damaged: what the store has read of it so far is
  * broken off, the store repairs the rest, and it is loaded again. Each file
  * that this costs is an event. */
-#include "supervisor/session/session.h"
+#include "supervisor/session/repair.h"
 
+#include "record/record.h"
+#include "store/thread.h"
 #include "supervisor/session/events.h"
+#include "supervisor/session/life.h"
 #include "supervisor/session/say.h"
+#include "supervisor/session/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,8 +29,8 @@ struct repair {
 
 /* An event with the cause `damaged`, of a session that stays in its state. */
 static int
-append_event(struct store *store, struct store_event e, const char *label,
-             const char *path, const char *text)
+repair_append_event(struct store *store, struct store_event e,
+                    const char *label, const char *path, const char *text)
 {
     char cause[TEXT_BYTES + 32];
     struct buf b;
@@ -53,13 +57,14 @@ append_event(struct store *store, struct store_event e, const char *label,
 /* --- on the store thread */
 
 static void
-put_event(struct repair *m, const char *path, const char *text)
+repair_put_event(struct repair *m, const char *path, const char *text)
 {
-    m->error = append_event(m->store, m->event, m->l->s->label, path, text);
+    m->error =
+        repair_append_event(m->store, m->event, m->l->s->label, path, text);
 }
 
 static void
-on_finding(void *arg, const struct store_finding *f)
+repair_on_finding(void *arg, const struct store_finding *f)
 {
     struct repair *m = arg;
     char text[TEXT_BYTES];
@@ -69,11 +74,11 @@ on_finding(void *arg, const struct store_finding *f)
     if (!m->n++)
         (void)snprintf(m->first, sizeof m->first, "%.255s", text);
     if (m->error == 0 && m->n <= EVENTS_MAX)
-        put_event(m, f->path, text);
+        repair_put_event(m, f->path, text);
 }
 
 static int
-run_repair(struct store *store, struct store_job *j)
+repair_run(struct store *store, struct store_job *j)
 {
     struct repair *m = CONTAINER_OF(j, struct repair, job);
     char text[64];
@@ -81,24 +86,37 @@ run_repair(struct store *store, struct store_job *j)
     m->store = store;
     m->n = 0;
     m->error = 0;
-    int r = store_repair(store, m->event.session, true, on_finding, m);
+    int r = store_repair(store, m->event.session, true, repair_on_finding, m);
     if (r < 0)
         return r;
     (void)snprintf(text, sizeof text, "and %u more", m->n - EVENTS_MAX);
     if (m->error == 0 && m->n > EVENTS_MAX)
-        put_event(m, "", text);
+        repair_put_event(m, "", text);
     return m->error;
 }
 
 /* --- on the loop's */
 
+/* The worker forgets the part of the state that it was sent. */
 static void
-load_again(struct life *l)
+repair_break_off(struct life *l)
 {
-    if (l->repair || l->awaits_break || l->phase != LIFE_LOADING)
+    const struct record_head h = {RECORD_END, 0, RECORD_END_BYTES};
+    uint8_t frame[RECORD_HEAD_BYTES + RECORD_END_BYTES];
+
+    record_head_put(&h, frame);
+    record_end_put(RECORD_BROKEN_OFF, frame + RECORD_HEAD_BYTES);
+    outbox_put(&l->load.out, frame, sizeof frame);
+}
+
+static void
+repair_load_again(struct life *l)
+{
+    l->load.phase = LOAD_NONE;
+    if (!life_is_loading(l))
         return;
-    route_ask(l, ASK_LOAD, "state.load", NULL);
-    records_load(l);
+    worker_link_ask(l, ASK_LOAD, "state.load", NULL);
+    state_load_begin(l);
 }
 
 static void
@@ -107,44 +125,45 @@ repair_done(struct store_job *j, int error)
     struct repair *m = CONTAINER_OF(j, struct repair, job);
     struct life *l = m->l;
     struct supervisor *sv = l->s->sv;
+    bool has_forgotten = l->load.phase == LOAD_FORGOTTEN;
 
-    l->repair = NULL;
+    l->load.phase = LOAD_FORGETTING;
     if (error == 0) {
         say(sv, LEVEL_warn,
             "session %s: repaired %u damaged records; the first: %s", l->s->id,
             m->n, m->first);
         events_happened(sv);
     }
-    if (l->phase == LIFE_DEAD)
-        life_finish(l);
+    if (life_is_reaped(l))
+        life_job_done(l);
     else if (error < 0)
-        life_end(l, SESSION_error, CAUSE_failed,
-                 "the state is damaged and could not be repaired: %s", j->why);
-    else
-        load_again(l);
+        life_kill(l, SESSION_error, CAUSE_failed,
+                  "the state is damaged and could not be repaired: %s", j->why);
+    else if (has_forgotten)
+        repair_load_again(l);
     free(m);
 }
 
 int
 repair_begin(struct life *l)
 {
-    bool can = l->phase == LIFE_LOADING && !l->was_repaired;
+    bool can = life_is_loading(l) && !l->load.n_repairs;
     struct repair *m = can ? calloc(1, sizeof *m) : NULL;
 
     if (!m)
         return -1;
     *m = (struct repair){
         .job = {.kind = STORE_JOB_WRITE,
-                .run = run_repair,
+                .run = repair_run,
                 .done = repair_done},
         .l = l,
         .event = {.time_ms = time_wall_ms(),
                   .session = l->s->id,
                   .agent = l->s->agent,
                   .kind = session_state_names[SESSION_starting]}};
-    l->was_repaired = l->awaits_break = true;
-    l->repair = m;
-    records_break_off(l);
+    l->load.n_repairs++;
+    l->load.phase = LOAD_REPAIRING;
+    repair_break_off(l);
     store_thread_post(l->s->sv->store_thread, &m->job);
     return 0;
 }
@@ -152,8 +171,10 @@ repair_begin(struct life *l)
 void
 repair_broken_off(struct life *l)
 {
-    l->awaits_break = false;
-    load_again(l);
+    if (l->load.phase == LOAD_REPAIRING)
+        l->load.phase = LOAD_FORGOTTEN;
+    else
+        repair_load_again(l);
 }
 
 /* --- what the store found when it was opened, before there is a store_thread
@@ -167,7 +188,7 @@ struct found {
 };
 
 static int
-append_for(void *arg, const struct store_session *row)
+repair_append_for(void *arg, const struct store_session *row)
 {
     const struct found *f = arg;
     struct store_event e = {.time_ms = time_wall_ms(),
@@ -175,12 +196,12 @@ append_for(void *arg, const struct store_session *row)
                             .agent = row->agent,
                             .kind = row->state};
 
-    return append_event(f->store, e, row->label, "", f->text);
+    return repair_append_event(f->store, e, row->label, "", f->text);
 }
 
 /* A session that is lost has an event too. */
 static void
-on_found(void *arg, const struct store_finding *finding)
+repair_on_found(void *arg, const struct store_finding *finding)
 {
     const struct store_session lost = {.id = finding->session,
                                        .agent = "",
@@ -195,9 +216,10 @@ on_found(void *arg, const struct store_finding *finding)
     if (!*finding->session || f->error < 0)
         return;
     f->text = finding->what;
-    f->error = store_session_get(f->store, finding->session, append_for, f);
+    f->error =
+        store_session_get(f->store, finding->session, repair_append_for, f);
     if (f->error == -ENOENT)
-        f->error = append_for(f, &lost);
+        f->error = repair_append_for(f, &lost);
 }
 
 int
@@ -208,7 +230,7 @@ repair_report(struct supervisor *sv, struct store *store)
 
     if (r < 0)
         return r;
-    r = store_damage(store, true, on_found, &f);
+    r = store_damage(store, true, repair_on_found, &f);
     if (r >= 0)
         r = f.error;
     if (r == 0)

@@ -2,7 +2,7 @@
 #include "supervisor/session/session.h"
 
 #include "supervisor/config/config.h"
-#include "supervisor/session/route.h"
+#include "supervisor/session/life.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ refuse_at_end(OWN struct call *q)
 }
 
 void
-route_call(OWN struct call *q)
+session_dispatch(OWN struct call *q)
 {
     char error[PARAM_ERROR_BYTES];
     const struct method *m = q->method;
@@ -154,7 +154,7 @@ session_to_worker(struct session *s, OWN struct call *q)
         call_error(q, SESSION_ERROR,
                    "The session runs a command and has no sandbox: %s", s->id);
     else if (session_is_serving(s))
-        route_send_call(s->life, q);
+        worker_link_send_call(s->life, q);
     else if (s->life) /* starting, or about to be paused */
         session_wait(s, q);
     else if (s->state == SESSION_paused && s->auto_resume)

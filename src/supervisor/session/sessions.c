@@ -3,6 +3,7 @@
 
 #include "record/record.h"
 #include "supervisor/config/config.h"
+#include "supervisor/session/life.h"
 #include "supervisor/session/say.h"
 
 #include <errno.h>

@@ -36,7 +36,7 @@ enum cause {
 extern const char *const cause_names[N_CAUSES];
 
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
-enum { METHODS_MAX = 192 };
+enum { METHODS_MAX = 192, REASON_BYTES = 256 };
 
 /* What has been counted since the start, for metrics. */
 struct counters {

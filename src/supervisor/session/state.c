@@ -32,7 +32,7 @@ struct change {
 /* --- on the store thread */
 
 static int
-store_row(struct store *store, const struct change *c)
+state_store_row(struct store *store, const struct change *c)
 {
     if (*c->from)
         return store_fork(store, c->from, &c->row);
@@ -46,7 +46,7 @@ store_row(struct store *store, const struct change *c)
 }
 
 static int
-run_change(struct store *store, struct store_job *j)
+state_run_change(struct store *store, struct store_job *j)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct store_place place = {0};
@@ -57,7 +57,7 @@ run_change(struct store *store, struct store_job *j)
                             .cause = c->cause,
                             .figures = c->event};
 
-    int r = store_row(store, c);
+    int r = state_store_row(store, c);
     if (r == 0 && *c->from &&
         store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
         c->frames.len = 0; /* a fork of a damaged state is repaired later */
@@ -65,7 +65,7 @@ run_change(struct store *store, struct store_job *j)
 }
 
 static bool
-makes_space(struct store *store, struct store_job *j)
+state_makes_space(struct store *store, struct store_job *j)
 {
     const struct change *c = CONTAINER_OF(j, struct change, job);
 
@@ -87,7 +87,7 @@ change_free(struct change *c)
 }
 
 static void
-fill_row(struct change *c)
+state_fill_row(struct change *c)
 {
     session_row(c->s, &c->row);
     c->row.cause = c->cause;
@@ -95,26 +95,26 @@ fill_row(struct change *c)
 
 /* Once more, with the session as it is now. */
 static void
-save_again(struct timer *t)
+state_save_again(struct timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
 
     LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
         struct change *c = CONTAINER_OF(it, struct change, link);
         list_remove(&c->link);
-        fill_row(c);
+        state_fill_row(c);
         store_thread_post(sv->store_thread, &c->job);
     }
 }
 
 /* Whoever waited has been told; the store shall have it nevertheless. */
 static void
-keep_unsaved(struct change *c)
+state_keep_unsaved(struct change *c)
 {
     struct supervisor *sv = c->s->sv;
 
     list_push_back(&sv->unsaved, &c->link);
-    sv->save_again.fire = save_again;
+    sv->save_again.fire = state_save_again;
     reactor_set_timer(&sv->reactor, &sv->save_again,
                       time_mono_ns() + SAVE_AGAIN_NS);
 }
@@ -130,7 +130,7 @@ states_forget_unsaved(struct supervisor *sv)
 }
 
 static void
-change_done(struct store_job *j, int error)
+state_change_done(struct store_job *j, int error)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct session *s = c->s;
@@ -147,15 +147,15 @@ change_done(struct store_job *j, int error)
     if (done)
         done(s, c->arg, error, j->why);
     if (error < 0 && error != -ENOENT && !c->is_new)
-        keep_unsaved(c);
+        state_keep_unsaved(c);
     else
         change_free(c);
 }
 
 /* The members of an event that the store has no column for. */
 static char *
-event_json(const struct session *s, enum session_state from, bool is_new,
-           const struct state_change *c)
+state_event_json(const struct session *s, enum session_state from, bool is_new,
+                 const struct state_change *c)
 {
     struct buf b;
 
@@ -184,7 +184,7 @@ event_json(const struct session *s, enum session_state from, bool is_new,
 /* What nobody waits for need not be on the disk before anything else: a
  * session without a worker is paused by the next supervisor in any case. */
 static enum store_job_kind
-kind_of(const struct state_change *c)
+state_kind_of(const struct state_change *c)
 {
     return c->done || c->to == SESSION_ended || c->to == SESSION_stopped
                ? STORE_JOB_WRITE
@@ -192,7 +192,7 @@ kind_of(const struct state_change *c)
 }
 
 static void
-log_change(const struct session *s, enum session_state from, bool is_new)
+state_log_change(const struct session *s, enum session_state from, bool is_new)
 {
     say(s->sv, LEVEL_info, "session %s%s%s: %s to %s: %s%s%s", s->id,
         *s->agent ? " of " : "", s->agent,
@@ -202,7 +202,7 @@ log_change(const struct session *s, enum session_state from, bool is_new)
 }
 
 static void
-enter(struct session *s, const struct state_change *c)
+state_set(struct session *s, const struct state_change *c)
 {
     struct sessions *t = &s->sv->sessions;
 
@@ -223,19 +223,21 @@ session_enter(struct session *s, const struct state_change *c)
     enum session_state from = s->state;
     struct change *n = calloc(1, sizeof *n);
 
-    enter(s, c);
-    log_change(s, from, is_new);
-    char *event = n ? event_json(s, from, is_new, c) : NULL;
+    state_set(s, c);
+    if (c->json)
+        session_put_json(s, c->json);
+    state_log_change(s, from, is_new);
+    char *event = n ? state_event_json(s, from, is_new, c) : NULL;
     if (!event) {
         free(n);
         if (c->done)
             c->done(s, c->arg, -ENOMEM, "out of memory");
         return;
     }
-    *n = (struct change){.job = {.kind = kind_of(c),
-                                 .run = run_change,
-                                 .done = change_done,
-                                 .may_use_reserve = makes_space,
+    *n = (struct change){.job = {.kind = state_kind_of(c),
+                                 .run = state_run_change,
+                                 .done = state_change_done,
+                                 .may_use_reserve = state_makes_space,
                                  .bytes = strlen(event) + sizeof *n},
                          .s = session_get(s),
                          .is_new = is_new,
@@ -250,6 +252,6 @@ session_enter(struct session *s, const struct state_change *c)
                    *s->reason ? ": " : "", s->reason);
     if (c->forked_from)
         memcpy(n->from, c->forked_from->id, sizeof n->from);
-    fill_row(n);
+    state_fill_row(n);
     store_thread_post(s->sv->store_thread, &n->job);
 }

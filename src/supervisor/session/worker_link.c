@@ -1,8 +1,8 @@
-/* Lines between clients and workers. A worker is not trusted: whatever it sends
- * is checked, and a line that is not as it must be is its end. */
-#include "supervisor/session/route.h"
+/* Lines between clients and workers. */
+#include "supervisor/session/worker_link.h"
 
-#include "supervisor/session/events.h"
+#include "supervisor/session/life.h"
+#include "supervisor/session/output.h"
 #include "supervisor/session/session.h"
 
 #include <inttypes.h>
@@ -24,10 +24,10 @@ send_line(struct life *l, struct buf *b)
 {
     buf_puts(b, "\n");
     if (b->error)
-        life_end(l, SESSION_paused, CAUSE_crashed, "out of memory");
+        life_kill(l, SESSION_paused, CAUSE_crashed, "out of memory");
     else
-        outbox_put(&l->out, b->p, b->len);
-    route_watch(l);
+        outbox_put(&l->link.out, b->p, b->len);
+    worker_link_watch(l);
 }
 
 static void
@@ -38,8 +38,8 @@ put_request(struct buf *b, uint64_t number, const char *method)
 }
 
 void
-route_ask(struct life *l, uint64_t number, const char *method,
-          const struct buf *params)
+worker_link_ask(struct life *l, uint64_t number, const char *method,
+                const struct buf *params)
 {
     struct buf b;
 
@@ -50,20 +50,20 @@ route_ask(struct life *l, uint64_t number, const char *method,
     else
         buf_puts(&b, "{}");
     buf_puts(&b, "}");
-    l->n_asked[number]++;
+    l->link.n_asked[number]++;
     send_line(l, &b);
     buf_fini(&b);
 }
 
 void
-route_cancel(struct life *l, uint64_t number)
+worker_link_cancel(struct life *l, uint64_t number)
 {
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
     buf_printf(&b, "{\"requestId\":%" PRIu64 "}", number);
     if (!b.error)
-        route_ask(l, ASK_CANCEL, "cancel", &b);
+        worker_link_ask(l, ASK_CANCEL, "cancel", &b);
     buf_fini(&b);
 }
 
@@ -74,7 +74,7 @@ number_of(const struct life *l, const struct call *q, const struct json *id)
     char *text = message_id(id);
     uint64_t number = 0;
 
-    LIST_FOR_EACH(it, &l->open) {
+    LIST_FOR_EACH(it, &l->link.open) {
         const struct call *other = CONTAINER_OF(it, struct call, turn);
         if (text && other->client == q->client && other->id &&
             id_equals(other->id, text))
@@ -122,14 +122,14 @@ has_target(const struct life *l, const struct call *q)
 
     if (id)
         return number_of(l, q, id);
-    LIST_FOR_EACH(it, &l->open)
+    LIST_FOR_EACH(it, &l->link.open)
         if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
             return true;
     return false;
 }
 
 void
-route_send_call(struct life *l, OWN struct call *q)
+worker_link_send_call(struct life *l, OWN struct call *q)
 {
     bool was_cancelled =
         backlog_was_cancelled(&q->client->waiting, l->s->id, q->id);
@@ -139,7 +139,7 @@ route_send_call(struct life *l, OWN struct call *q)
         client_cancel_waiting(q))
         return;
     buf_init(&b, SIZE_MAX);
-    q->number = ++l->last_number;
+    q->number = ++l->link.last_number;
     if (q->follow) {
         put_request(&b, q->number, "state.commit");
         buf_puts(&b, "{}");
@@ -154,13 +154,13 @@ route_send_call(struct life *l, OWN struct call *q)
         return;
     }
     list_remove(&q->turn);
-    list_push_back(&l->open, &q->turn);
+    list_push_back(&l->link.open, &q->turn);
     l->s->sv->counters.routed++;
     life_used(l);
     send_line(l, &b);
     buf_fini(&b);
     if (was_cancelled)
-        route_cancel(l, l->last_number);
+        worker_link_cancel(l, l->link.last_number);
 }
 
 /* --- answers */
@@ -209,9 +209,9 @@ parse_reply(struct text line, struct reply *ret)
 }
 
 struct call *
-route_find_open(const struct life *l, uint64_t number)
+worker_link_find_open(const struct life *l, uint64_t number)
 {
-    LIST_FOR_EACH(it, &l->open) {
+    LIST_FOR_EACH(it, &l->link.open) {
         struct call *q = CONTAINER_OF(it, struct call, turn);
         if (q->number == number)
             return q;
@@ -225,8 +225,8 @@ finish_call(struct life *l, OWN struct call *q)
     struct client *c = q->client;
 
     histogram_add(&l->s->sv->counters.answer, time_mono_ns() - q->begun_ns);
-    if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->stall))
-        list_push_back(&c->stalled, &l->stall);
+    if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->link.stall))
+        list_push_back(&c->stalled, &l->link.stall);
     if (q->follow)
         q->follow(q);
     else
@@ -247,30 +247,29 @@ answer_call(struct life *l, OWN struct call *q, const struct reply *r)
         call_pass(q, r->kind, r->value);
     }
     list_remove(&q->turn);
-    if (q->commit <= l->committed) {
+    if (q->commit <= l->commits.committed) {
         finish_call(l, q);
         return;
     }
-    list_push_back(&l->held, &q->turn);
-    l->held_bytes += q->answer.len;
+    list_push_back(&l->link.held, &q->turn);
+    l->link.held_bytes += q->answer.len;
 }
 
 void
-route_release(struct life *l)
+worker_link_release(struct life *l)
 {
-    while (!list_is_empty(&l->held)) {
-        struct call *q = CONTAINER_OF(l->held.next, struct call, turn);
-        if (q->commit > l->committed)
+    while (!list_is_empty(&l->link.held)) {
+        struct call *q = CONTAINER_OF(l->link.held.next, struct call, turn);
+        if (q->commit > l->commits.committed)
             break;
         list_remove(&q->turn);
-        l->held_bytes -= q->answer.len;
+        l->link.held_bytes -= q->answer.len;
         finish_call(l, q);
     }
-    if (l->phase == LIFE_LEAVING && l->leave_commit &&
-        l->leave_commit <= l->committed)
-        life_left(l);
-    route_read(l);
-    route_watch(l);
+    if (l->link.leave_commit && l->link.leave_commit <= l->commits.committed)
+        life_event(l, LIFE_LEFT, NULL);
+    worker_link_read(l);
+    worker_link_watch(l);
 }
 
 /* --- lines of the worker */
@@ -303,11 +302,11 @@ take_ask(struct life *l, uint64_t number, uint64_t commit,
 {
     char reason[REASON_BYTES] = "";
 
-    if (!l->n_asked[number]) {
+    if (!l->link.n_asked[number]) {
         life_fault(l, "an answer that nobody asked for");
         return;
     }
-    l->n_asked[number]--;
+    l->link.n_asked[number]--;
     if (text_is(r->kind, "error"))
         error_text(r->value, reason, sizeof reason);
     life_answered(l, number, commit, *reason ? reason : NULL);
@@ -327,7 +326,7 @@ take_answer(struct life *l, const struct reply *r)
         take_ask(l, number, commit, r);
         return;
     }
-    struct call *q = route_find_open(l, number);
+    struct call *q = worker_link_find_open(l, number);
     if (!q) {
         life_fault(l, "an answer that nobody asked for");
         return;
@@ -355,14 +354,14 @@ take_too_large(struct life *l)
 {
     static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
     size_t n = strlen(head);
-    const char *p = l->in.head;
+    const char *p = l->link.in.head;
 
     struct text id = {p + n, strspn(p + n, "0123456789")};
     uint64_t number = 0;
     struct call *q = NULL;
 
     if (!strncmp(p, head, n) && text_number(id, &number))
-        q = route_find_open(l, number);
+        q = worker_link_find_open(l, number);
     if (q)
         call_error(q, SANDBOX_ERROR,
                    "EFBIG: the answer is longer than %d bytes; ask for parts",
@@ -378,7 +377,7 @@ take_next(struct life *l)
     struct text t = {0};
     char *line;
 
-    enum frame_event e = frame_next(&l->in, &line, &t.len);
+    enum frame_event e = frame_next(&l->link.in, &line, &t.len);
     if (e == FRAME_MORE)
         return false;
     t.p = line;
@@ -392,12 +391,13 @@ take_next(struct life *l)
 static bool
 may_read(const struct life *l)
 {
-    return l->worker && list_is_empty(&l->stall) &&
-           l->held_bytes <= HELD_BYTES_MAX && !l->is_refused && !l->is_faulty;
+    return l->worker && l->link.state == LINK_OPEN &&
+           l->commits.state == COMMITS_OPEN && list_is_empty(&l->link.stall) &&
+           l->link.held_bytes <= HELD_BYTES_MAX;
 }
 
 void
-route_read(struct life *l)
+worker_link_read(struct life *l)
 {
     int n = 1;
 
@@ -405,46 +405,57 @@ route_read(struct life *l)
         while (may_read(l) && take_next(l))
             ;
         if (may_read(l))
-            n = frame_read(&l->in, l->worker->rpc_hfd, true);
+            n = frame_read(&l->link.in, l->worker->rpc_hfd, true);
     }
     while (may_read(l) && take_next(l))
         ;
 }
 
 void
-route_watch(struct life *l)
+worker_link_watch(struct life *l)
 {
     uint32_t events = may_read(l) ? EPOLLIN : 0;
 
-    if (outbox_queued(&l->out) && !l->out.is_broken)
+    if (outbox_queued(&l->link.out) && !l->link.out.is_broken)
         events |= EPOLLOUT;
-    reactor_change(&l->s->sv->reactor, &l->rpc, events);
+    reactor_change(&l->s->sv->reactor, &l->link.source, events);
 }
 
 static void
 on_rpc(struct source *source, uint32_t events)
 {
-    struct life *l = CONTAINER_OF(source, struct life, rpc);
+    struct life *l = CONTAINER_OF(source, struct life, link.source);
 
     if (events & EPOLLOUT)
-        outbox_flush(&l->out);
+        outbox_flush(&l->link.out);
     if (events & (EPOLLIN | EPOLLHUP))
-        route_read(l);
+        worker_link_read(l);
     /* Nothing will come any more; that the worker is dead, its pool tells. */
     if (events & (EPOLLHUP | EPOLLERR))
-        reactor_remove(&l->s->sv->reactor, &l->rpc);
+        reactor_remove(&l->s->sv->reactor, &l->link.source);
     else
-        route_watch(l);
+        worker_link_watch(l);
+}
+
+void
+worker_link_init(struct worker_link *k)
+{
+    struct list *lists[] = {&k->open, &k->held, &k->routes, &k->stall};
+
+    k->source.hfd = -1;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        list_init(lists[i]);
 }
 
 int
-route_begin(struct life *l)
+worker_link_open(struct life *l)
 {
-    frame_init(&l->in, ANSWER_BYTES_MAX);
-    outbox_init(&l->out, l->worker->rpc_hfd);
-    l->last_number = ASK_LAST;
-    l->rpc.ready = on_rpc;
-    return reactor_add(&l->s->sv->reactor, &l->rpc, l->worker->rpc_hfd,
+    l->link.state = LINK_OPEN;
+    frame_init(&l->link.in, ANSWER_BYTES_MAX);
+    outbox_init(&l->link.out, l->worker->rpc_hfd);
+    l->link.last_number = ASK_LAST;
+    l->link.source.ready = on_rpc;
+    return reactor_add(&l->s->sv->reactor, &l->link.source, l->worker->rpc_hfd,
                        EPOLLIN);
 }
 
@@ -464,34 +475,37 @@ interrupt(const struct life *l, struct list *calls)
 }
 
 void
-route_interrupt(struct life *l)
+worker_link_interrupt(struct life *l)
 {
-    interrupt(l, &l->held);
-    interrupt(l, &l->open);
+    interrupt(l, &l->link.held);
+    interrupt(l, &l->link.open);
 }
 
 void
-route_end(struct life *l)
+worker_link_close(struct life *l)
 {
-    reactor_remove(&l->s->sv->reactor, &l->rpc);
-    list_remove(&l->stall);
+    if (l->link.state == LINK_CLOSED)
+        return;
+    l->link.state = LINK_CLOSED;
+    reactor_remove(&l->s->sv->reactor, &l->link.source);
+    list_remove(&l->link.stall);
     output_end_routes(l);
-    frame_fini(&l->in);
-    outbox_fini(&l->out);
+    frame_fini(&l->link.in);
+    outbox_fini(&l->link.out);
 }
 
 /* --- clients */
 
 void
-route_go_on(struct client *c)
+worker_link_go_on(struct client *c)
 {
     struct list stalled;
 
     list_move(&c->stalled, &stalled);
     while (!list_is_empty(&stalled)) {
-        struct life *l = CONTAINER_OF(stalled.next, struct life, stall);
-        list_remove(&l->stall);
-        route_read(l);
-        route_watch(l);
+        struct life *l = CONTAINER_OF(stalled.next, struct life, link.stall);
+        list_remove(&l->link.stall);
+        worker_link_read(l);
+        worker_link_watch(l);
     }
 }

@@ -1,0 +1,98 @@
+/* A session's life: from wanting a worker until that is reaped and the store
+ * has the outcome. The phases and what each event does are in life_table.h.
+ *
+ * Everything happens on the thread of the event loop. An event may end the life
+ * and free it: the caller does not use it afterwards. */
+#ifndef SUPERVISOR_LIFE_H
+#define SUPERVISOR_LIFE_H
+
+#include "base/buf.h"
+#include "supervisor/common/reactor.h"
+#include "supervisor/session/commits.h"
+#include "supervisor/session/life_table.h"
+#include "supervisor/session/sessions.h"
+#include "supervisor/session/state_load.h"
+#include "supervisor/session/worker_link.h"
+#include "supervisor/workers/worker.h"
+
+struct call;
+struct image;
+struct session;
+struct supervisor;
+
+/* The state that a session enters at the end of its life. */
+struct outcome {
+    enum session_state state;
+    enum cause cause;
+    char reason[REASON_BYTES];
+};
+
+struct life {
+    struct session *s;
+    enum life_phase phase;
+    struct list all; /* in supervisor.lives */
+    struct worker *worker;
+    int64_t begun_ns, used_ns;
+    struct timer deadline; /* of starting and leaving */
+    struct timer idle;
+    struct outcome outcome; /* planned while leaving, then final */
+    struct buf figures;     /* of a worker that was reaped, as JSON */
+    struct call *creator;   /* answered when the session is active */
+    struct list resumers;   /* calls: likewise */
+    struct list leavers;    /* calls: answered when the outcome is stored */
+    struct worker_link link;
+    struct commit_stream commits;
+    struct state_load load;
+};
+
+/* Gives the session a life in `phase`, LIFE_WANTING or LIFE_NEW_WANTING.
+ * -ENOMEM. */
+int life_begin(struct session *s, enum life_phase phase);
+/* Gives workers that are ready to the lives that want one. */
+void lives_take_workers(struct supervisor *sv);
+/* No worker with this image can be started: ends the lives that want one. */
+void lives_refuse_image(struct supervisor *sv, const struct image *i,
+                        const char *why);
+/* Sends every life the event LIFE_SHUTDOWN. */
+void lives_shut_down(struct supervisor *sv);
+
+/* Takes the step of the table. `o` replaces the outcome where the action sets
+ * one; NULL: it stays as it is. */
+void life_event(struct life *l, enum life_event event, const struct outcome *o);
+/* LIFE_KILL with an outcome. */
+void life_kill(struct life *l, enum session_state state, enum cause cause,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The worker broke the protocol: it is not heard any more, and killed. */
+void life_fault(struct life *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The answer to a request of ours. error: NULL, or its text. */
+void life_answered(struct life *l, uint64_t number, uint64_t commit,
+                   const char *error);
+/* The worker is dead: reads its last messages, then LIFE_ENDED. */
+void life_on_ended(struct life *l);
+/* A job of the store is done, perhaps the last that a life without a worker
+ * waited for. */
+void life_job_done(struct life *l);
+/* A call or output: the session is not idle. */
+void life_used(struct life *l);
+/* The worker has not all of its state yet. */
+bool life_is_loading(const struct life *l);
+/* The last commit is under way. */
+bool life_is_leaving(const struct life *l);
+/* There is no worker any more. */
+bool life_is_reaped(const struct life *l);
+
+/* --- life_end.c: the end of a worker */
+
+/* Reaps the worker, keeps its output and figures. The last output of a worker
+ * that nobody killed is logged. */
+void life_reap(struct life *l, bool was_killed, struct ending *ret);
+/* Sets the outcome of a worker that nobody killed, from the cause of its
+ * death. */
+void life_decide_start(struct life *l, const struct ending *e);
+void life_decide(struct life *l, const struct ending *e);
+void life_decide_leave(struct life *l, const struct ending *e);
+/* Answers the calls that are left, enters the outcome and frees the life. */
+void life_finish(struct life *l);
+
+#endif

@@ -1,0 +1,22 @@
+/* Output that processes of a session write while they run, for the client that
+ * started them. */
+#ifndef SUPERVISOR_OUTPUT_H
+#define SUPERVISOR_OUTPUT_H
+
+#include "wire/text.h"
+
+struct call;
+struct client;
+struct life;
+
+/* The output of the process that q started is for q's client. */
+void output_add_route(struct life *l, const struct call *q, struct text result);
+/* A process whose end was reported writes no more. */
+void output_end_route(struct life *l, const struct call *q);
+void output_end_routes(struct life *l);
+/* A notification of the worker; `params` is an object. */
+void output_pass(struct life *l, struct text params);
+/* Output goes to the client no more. */
+void output_forget_client(struct client *c);
+
+#endif

@@ -1,0 +1,76 @@
+/* The link of a life to its worker: lines of JSON-RPC in both directions. A
+ * worker is not trusted: a line that has not the form of an answer or of output
+ * ends it. */
+#ifndef SUPERVISOR_WORKER_LINK_H
+#define SUPERVISOR_WORKER_LINK_H
+
+#include "base/list.h"
+#include "base/own.h"
+#include "supervisor/common/reactor.h"
+#include "wire/frame.h"
+#include "wire/outbox.h"
+#include "wire/text.h"
+
+struct buf;
+struct call;
+struct client;
+struct life;
+
+/* Numbers of our own requests to a worker; those of calls are above. */
+enum {
+    ASK_CREATE = 1,
+    ASK_LOAD,
+    ASK_LEAVE,
+    ASK_CANCEL,
+    ASK_HANG_UP,
+    ASK_WINDOW
+};
+enum { ASK_LAST = 7 };
+
+enum link_state {
+    LINK_CLOSED,
+    LINK_OPEN,
+    LINK_REJECTED, /* the worker broke the protocol: nothing more is read */
+};
+
+struct worker_link {
+    enum link_state state;
+    struct source source;
+    struct frame in;
+    struct outbox out;
+    uint64_t last_number;
+    uint32_t n_asked[ASK_LAST + 1]; /* without an answer */
+    uint64_t leave_commit;          /* of ASK_LEAVE; 0: not answered yet */
+    struct list open;               /* calls that the worker has */
+    struct list held;               /* calls whose answers wait for a commit */
+    size_t held_bytes;
+    struct list routes; /* output.h */
+    size_t n_routes;
+    struct list stall; /* in client->stalled */
+};
+
+void worker_link_init(struct worker_link *k);
+int worker_link_open(struct life *l);
+/* A link that is closed is fine. */
+void worker_link_close(struct life *l);
+/* Has the worker cancel the run of this number. */
+void worker_link_cancel(struct life *l, uint64_t number);
+/* A request of our own. */
+void worker_link_ask(struct life *l, uint64_t number, const char *method,
+                     const struct buf *params);
+void worker_link_send_call(struct life *l, OWN struct call *q);
+/* Reads the lines that are there. */
+void worker_link_read(struct life *l);
+/* Waits for the events that are wanted now. */
+void worker_link_watch(struct life *l);
+/* Answers the calls whose commit is in the store. */
+void worker_link_release(struct life *l);
+/* Answers with an error the calls that the worker has not answered, or whose
+ * commit the store does not have. */
+void worker_link_interrupt(struct life *l);
+/* The call that the worker has under this number, or NULL. */
+struct call *worker_link_find_open(const struct life *l, uint64_t number);
+/* The client reads again: workers that waited for it are read. */
+void worker_link_go_on(struct client *c);
+
+#endif
