@@ -8,6 +8,7 @@ enum {
     EXIT_CANNOT = 125,     /* we failed, not the program */
     EXIT_CANNOT_RUN = 126, /* the program cannot be run */
     EXIT_NOT_FOUND = 127,  /* there is no such program */
+    EXIT_SIGNAL = 128,     /* plus its number: a signal ended the program */
 };
 
 #endif

@@ -234,8 +234,10 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
     struct signalfd_siginfo info;
     uint64_t n;
 
-    if (p[SIGNAL].revents && read(l->srv->signal_hfd, &info, sizeof info) > 0)
+    if (p[SIGNAL].revents && read(srv->signal_hfd, &info, sizeof info) > 0) {
+        srv->end_signal = (int)info.ssi_signo;
         end_soon(l, 0);
+    }
     if (p[WAKE].revents && read(srv->wake_hfd, &n, sizeof n) > 0)
         do_posted(srv);
     if (p[OUT].revents)

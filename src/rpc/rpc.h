@@ -59,6 +59,7 @@ struct server {
     uint64_t last_id;
     bool is_line;           /* the protocol of the last valid line */
     bool is_ending;         /* end of input, kill, a signal */
+    int end_signal;         /* the signal; 0: none */
     bool is_deaf;           /* kill, a signal: nothing more is read */
     bool is_cancelling;     /* what runs at the end is cancelled */
     struct request *killer; /* answered at the end */

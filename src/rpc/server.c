@@ -195,6 +195,17 @@ server_fini(struct server *srv)
     relief_fini(&srv->relief);
 }
 
+/* The supervisor shall know that a signal ended its worker. The default action
+ * of the signal cannot tell: the worker is the first process of its namespace,
+ * which the kernel exempts from it. So it exits as a shell would. */
+static int
+server_status(const struct server *srv)
+{
+    if (srv->options->worker && srv->end_signal)
+        return EXIT_SIGNAL + srv->end_signal;
+    return srv->failure ? EXIT_FAILURE : 0;
+}
+
 int
 server_main(const struct server_options *o, int in_hfd, int out_hfd)
 {
@@ -209,7 +220,7 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     if (is_fine)
         loop_run(srv, in_hfd);
     server_fini(srv);
-    int status = !is_fine ? EXIT_USAGE : srv->failure ? EXIT_FAILURE : 0;
+    int status = is_fine ? server_status(srv) : EXIT_USAGE;
     tidy_fini(&srv->tidy);
     hfd_closep(&srv->signal_hfd);
     free(srv);

@@ -1,6 +1,7 @@
 """Sessions with real workers: what the sandbox does, through the supervisor."""
 import base64
 import os
+import signal
 
 import pytest
 from supervisor import Error, Session, kill
@@ -27,6 +28,15 @@ def die(session):
     last = session.last_event()
     kill(session.pid)
     return session.wait_for("paused", after=last)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_worker_ended_by_a_signal_was_killed(session, number):
+    session.run("x=5")
+    os.kill(session.pid, number)
+    event = session.wait_for("paused")
+    assert (event["cause"], event["figures"]["exitStatus"]) == ("killed", 128 + number)
+    assert session.run("echo $x") == "5\n"
 
 
 # --- what survives
@@ -59,6 +69,7 @@ def test_files_survive(session, cycle):
 
 SET_ATTRIBUTES = """mkdir d; echo x > f; python3 -c '
 import os
+import signal
 for name in ("d", "f", "/etc/passwd", "/etc"):
     os.setxattr(name, "user.a", bytes(range(256)))
     os.setxattr(name, "user.b", b"gone")
@@ -66,6 +77,7 @@ for name in ("d", "f", "/etc/passwd", "/etc"):
 os.removexattr("f", "user.b")' """
 GET_ATTRIBUTES = """python3 -c '
 import os
+import signal
 for name in ("d", "f", "/etc/passwd", "/etc"):
     assert os.getxattr(name, "user.a") == bytes(range(256)), name
     assert os.getxattr(name, "user.empty") == b"", name

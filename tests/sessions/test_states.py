@@ -1,4 +1,5 @@
 """Every state, every change of state, every refusal."""
+import json
 import pytest
 from supervisor import Error, Session, kill
 
@@ -273,6 +274,19 @@ def test_pause_waits_for_what_was_asked_before(client):
     client.wait(written)
     assert client.wait(paused)["state"] == "paused"
     assert s.run("get 1") == "kept"
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_a_call_that_comes_during_a_pause_is_served(client, auto):
+    """The session was not paused yet when it came."""
+    s = client.create(autoResume=auto)
+    s.run("set 1 kept")
+    batch = [{"jsonrpc": "2.0", "id": i, "method": method, "params": {"sessionId": s.id, **params}}
+             for i, (method, params) in enumerate([("session.pause", {}), ("run", {"command": "get 1"})])]
+    client.send(json.dumps(batch).encode() + b"\n")
+    paused, run = sorted(client.line(), key=lambda answer: answer["id"])
+    assert paused["result"]["state"] == "paused"
+    assert run.get("result", run)["stdout"] == "kept"
 
 
 # --- refusals

@@ -1,6 +1,7 @@
 /* The end of a life: why the worker died, and the state of its session then. */
 #include "supervisor/session/life.h"
 
+#include "base/exit.h"
 #include "base/os_time.h"
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
@@ -11,6 +12,14 @@
 #include <sys/wait.h>
 
 /* --- why */
+
+/* A worker that catches a signal exits with 128 and its number, see the
+ * server's server_status. */
+static bool
+life_was_signalled(const struct ending *e)
+{
+    return WIFEXITED(e->status) && WEXITSTATUS(e->status) > EXIT_SIGNAL;
+}
 
 static enum cause
 life_cause_of_death(const struct ending *e)
@@ -25,7 +34,7 @@ life_cause_of_death(const struct ending *e)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(text, rows[i].text))
             return rows[i].cause;
-    return CAUSE_crashed;
+    return life_was_signalled(e) ? CAUSE_killed : CAUSE_crashed;
 }
 
 static void

@@ -173,6 +173,17 @@ session_call(struct session *s, OWN struct call *q)
         q->method->handle(q);
 }
 
+/* A call that waited came before the session was paused, and is not refused
+ * for that: it resumes the session, whatever autoResume says. */
+static void
+session_serve(struct session *s, OWN struct call *q)
+{
+    if (!s->life && s->state == SESSION_paused && q->method->flags & ROUTED)
+        session_resume(s, CAUSE_call, q);
+    else
+        session_call(s, q);
+}
+
 /* Some may wait again. */
 void
 session_serve_waiting(struct session *s)
@@ -188,6 +199,6 @@ session_serve_waiting(struct session *s)
         if (s->sv->is_ending) /* nothing is resumed any more */
             refuse_at_end(q);
         else
-            session_call(s, q);
+            session_serve(s, q);
     }
 }
