@@ -80,5 +80,5 @@ def test_what_cannot_be_repaired_is_an_error_with_its_reason(sup, client):
     damage(sup, s, "UPDATE record SET key = x'00'", "CREATE TRIGGER no BEFORE DELETE ON record BEGIN SELECT RAISE(FAIL, 'not today'); END")
     with pytest.raises(Error) as caught:
         s.run("get 1")
-    assert "not repaired" in caught.value.message
-    assert (s.state, "not repaired" in s.info["reason"]) == ("error", True)
+    assert "could not be repaired" in caught.value.message
+    assert (s.state, "could not be repaired" in s.info["reason"]) == ("error", True)
