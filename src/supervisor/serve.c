@@ -40,7 +40,7 @@ struct serving {
     struct list pools; /* of workers */
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
-    struct source signals, kept, pool_source;
+    struct source signals, kept;
     struct timer slow; /* the first worker takes long */
     bool is_open;      /* clients are served, or cannot be: */
     int open_error;
@@ -214,6 +214,7 @@ serve_start_workers(struct serving *g)
                                   .idle = c->pool_size,
                                   .compiles = c->compile == COMPILE_separate,
                                   .pools = &g->pools,
+                                  .reactor = &g->sv.reactor,
                                   .events = &pool_events,
                                   .arg = g};
     images_begin(&g->sv, g->root, &w, &g->host);
@@ -287,15 +288,6 @@ serve_on_kept(struct source *source, uint32_t events)
 }
 
 static void
-serve_on_pool(struct source *source, uint32_t events)
-{
-    struct serving *g = CONTAINER_OF(source, struct serving, pool_source);
-
-    (void)events;
-    pool_turn(g->sv.pool);
-}
-
-static void
 serve_on_signal(struct source *source, uint32_t events)
 {
     struct serving *g = CONTAINER_OF(source, struct serving, signals);
@@ -322,13 +314,10 @@ serve_add_sources(struct serving *g)
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     g->signals.ready = serve_on_signal;
     g->kept.ready = serve_on_kept;
-    g->pool_source.ready = serve_on_pool;
     int hfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     int e = hfd < 0 ? -errno : reactor_add(r, &g->signals, hfd, EPOLLIN);
     if (e == 0)
         e = reactor_add(r, &g->kept, g->wake_hfd, EPOLLIN);
-    if (e == 0)
-        e = reactor_add(r, &g->pool_source, pool_hfd(g->sv.pool), EPOLLIN);
     return e < 0 ? serve_refuse("the loop", strerror(-e)) : 0;
 }
 

@@ -25,11 +25,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { WORKERS = 256, WORDS = 64, TEXT = 1 << 16 };
 
+static struct reactor reactor;
 static struct pool_config config;
 static struct cgroup_host host;
 static struct pool *pool, *other;
@@ -62,16 +64,33 @@ static const struct pool_events events = {
     .ready = on_ready, .failed = on_failed, .ended = on_ended};
 
 static void
+nothing(struct source *s, uint32_t ready)
+{
+    (void)s;
+    (void)ready;
+}
+
+static void
 turn(void)
 {
-    struct pollfd p[] = {{pool_hfd(pool), POLLIN, 0},
-                         {other ? pool_hfd(other) : -1, POLLIN, 0}};
+    (void)reactor_turn(&reactor);
+}
 
-    (void)poll(p, 2, -1);
-    if (p[0].revents)
-        pool_turn(pool);
-    if (p[1].revents)
-        pool_turn(other);
+/* Until there is something to read from any of these. */
+static void
+turn_until_readable(int hfd, int other_hfd)
+{
+    struct pollfd p[] = {{hfd, POLLIN, 0}, {other_hfd, POLLIN, 0}};
+    struct source s[2] = {{.hfd = -1, .ready = nothing},
+                          {.hfd = -1, .ready = nothing}};
+
+    for (int i = 0; i < 2; i++)
+        if (p[i].fd >= 0)
+            (void)reactor_add(&reactor, &s[i], p[i].fd, EPOLLIN);
+    while (poll(p, 2, 0) == 0)
+        turn();
+    for (int i = 0; i < 2; i++)
+        reactor_remove(&reactor, &s[i]);
 }
 
 static void
@@ -128,11 +147,7 @@ do_ask(char **word)
 
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (n < sizeof text - 1) {
-        struct pollfd p[] = {{w->rpc_hfd, POLLIN, 0},
-                             {pool_hfd(pool), POLLIN, 0}};
-        (void)poll(p, 2, -1);
-        if (p[1].revents)
-            pool_turn(pool);
+        turn_until_readable(w->rpc_hfd, -1);
         ssize_t got = read(w->rpc_hfd, text + n, sizeof text - 1 - n);
         if (got == 0 || (got < 0 && errno != EAGAIN))
             break;
@@ -159,16 +174,9 @@ do_call(char **word)
 
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (got && n < sizeof text - 1 && (!n || text[n - 1] != '\n')) {
-        struct pollfd p[] = {{w->rpc_hfd, POLLIN, 0},
-                             {pool_hfd(pool), POLLIN, 0},
-                             {w->state_hfd, POLLIN, 0}};
-        (void)poll(p, 3, -1);
-        if (p[1].revents)
-            pool_turn(pool);
-        if (p[2].revents)
-            (void)!read(w->state_hfd, text + n, sizeof text - n);
-        got =
-            p[0].revents ? read(w->rpc_hfd, text + n, sizeof text - 1 - n) : -1;
+        turn_until_readable(w->rpc_hfd, w->state_hfd);
+        (void)!read(w->state_hfd, text + n, sizeof text - n);
+        got = read(w->rpc_hfd, text + n, sizeof text - 1 - n);
         n += got > 0 ? (size_t)got : 0;
     }
     text[n] = 0;
@@ -334,9 +342,10 @@ main(int argc, char **argv)
                                   .envp = environ,
                                   .idle = (uint32_t)atoi(argv[1]),
                                   .events = &events,
-                                  .pools = &pools};
+                                  .pools = &pools,
+                                  .reactor = &reactor};
     list_init(&pools);
-    if (pool_new(&config, &host, &pool) < 0)
+    if (reactor_init(&reactor) < 0 || pool_new(&config, &host, &pool) < 0)
         return 1;
     while (fgets(line, sizeof line, stdin))
         obey(line);
@@ -350,6 +359,7 @@ main(int argc, char **argv)
         }
     pool_free(other);
     pool_free(pool);
+    reactor_fini(&reactor);
     cgroup_host_fini(&host);
     return 0;
 }

@@ -123,7 +123,7 @@ reactor_wait_ms(const struct reactor *r)
 
 /* --- turns */
 
-static int
+int
 reactor_turn(struct reactor *r)
 {
     struct epoll_event events[READY_MAX];

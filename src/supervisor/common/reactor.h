@@ -44,6 +44,8 @@ void reactor_remove(struct reactor *r, struct source *s);
 void reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns);
 /* Runs until reactor_stop. */
 int reactor_run(struct reactor *r);
+/* Waits for the next events or timer, and handles them. 0 or -errno. */
+int reactor_turn(struct reactor *r);
 void reactor_stop(struct reactor *r);
 
 #endif

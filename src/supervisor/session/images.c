@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -207,13 +206,6 @@ static const struct pool_events events_of_image = {.ready = images_on_ready,
                                                    .failed = images_on_failed,
                                                    .ended = images_on_ended};
 
-static void
-images_on_pool(struct source *source, uint32_t events)
-{
-    (void)events;
-    pool_turn(CONTAINER_OF(source, struct image, pool_source)->pool);
-}
-
 /* They hash it themselves: it was not looked at since it was kept. */
 static int
 images_begin_workers(struct image *i)
@@ -229,15 +221,7 @@ images_begin_workers(struct image *i)
     c.argv = i->argv;
     c.events = &events_of_image;
     c.arg = i;
-    int r = pool_new(&c, t->host, &i->pool);
-    if (r < 0)
-        return r;
-    i->pool_source.ready = images_on_pool;
-    r = reactor_add(&i->sv->reactor, &i->pool_source, pool_hfd(i->pool),
-                    EPOLLIN);
-    if (r < 0)
-        pool_free(STEAL(i->pool));
-    return r;
+    return pool_new(&c, t->host, &i->pool);
 }
 
 int

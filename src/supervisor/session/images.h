@@ -20,7 +20,6 @@ struct image {
     size_t n_sessions;
     char *path;        /* where it is kept */
     struct pool *pool; /* NULL: none was wanted yet */
-    struct source pool_source;
     char *argv[IMAGE_ARGS];
 };
 

@@ -20,7 +20,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,7 +28,6 @@ enum {
     STARTS_MAX = 2,
     THREADS = 64,
     OUTPUT_BYTES = 1 << 20,
-    EVENTS_MAX = 256, /* of one turn */
     RETRY_MIN_MS = 100,
     RETRY_MAX_MS = 10000,
     REFILL_MS = 10,   /* delay, so that a new session runs first, if others are
@@ -49,17 +47,21 @@ enum {
 };
 
 int
-pool_watch(struct pool *p, int hfd, struct handle *h)
+pool_watch(struct pool *p, int hfd, struct source *s)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data.ptr = h};
-
-    return epoll_ctl(p->epoll_hfd, EPOLL_CTL_ADD, hfd, &e) < 0 ? -errno : 0;
+    return reactor_add(p->config.reactor, s, hfd, EPOLLIN);
 }
 
 void
-pool_unwatch(struct pool *p, int hfd)
+pool_unwatch(struct pool *p, struct source *s)
 {
-    (void)epoll_ctl(p->epoll_hfd, EPOLL_CTL_DEL, hfd, NULL);
+    reactor_remove(p->config.reactor, s);
+}
+
+void
+pool_wake(struct pool *p)
+{
+    reactor_set_timer(p->config.reactor, &p->tick, time_mono_ns());
 }
 
 /* --- the spawner */
@@ -151,7 +153,7 @@ pool_lose_spawner(struct pool *p)
 {
     if (!p->spawner)
         return;
-    pool_unwatch(p, p->spawner_hfd);
+    pool_unwatch(p, &p->on_spawner);
     hfd_closep(&p->spawner_hfd);
     (void)kill(p->spawner, SIGKILL);
     (void)waitpid(p->spawner, NULL, 0);
@@ -165,11 +167,13 @@ pool_lose_spawner(struct pool *p)
 }
 
 static void
-pool_spawner_ready(struct handle *h)
+pool_spawner_ready(struct source *s, uint32_t events)
 {
-    struct pool *p = CONTAINER_OF(h, struct pool, on_spawner);
+    struct pool *p = CONTAINER_OF(s, struct pool, on_spawner);
     struct spawn_answer a;
 
+    (void)events;
+    pool_wake(p);
     int r = spawn_take_answer(p->spawner_hfd, &a);
     if (r == -EAGAIN)
         return;
@@ -307,21 +311,21 @@ pool_end_pauses(struct pool *p, int64_t now)
 }
 
 static void
-pool_set_timer(const struct pool *p, int64_t now, int64_t next)
+pool_set_timer(struct pool *p, int64_t now, int64_t next)
 {
     pool_earlier(&next, p->retry_ns);
     pool_earlier(&next, p->refill_ns);
     if (!list_is_empty(&p->stale) || p->has_strays)
         pool_earlier(&next, now + (int64_t)LEFTOVER_MS * NS_PER_MS);
-    const struct itimerspec at = {.it_value = time_spec(next)};
-    (void)timerfd_settime(p->timer_hfd, TFD_TIMER_ABSTIME, &at, NULL);
+    reactor_set_timer(p->config.reactor, &p->tick, next);
 }
 
 /* Everything that the pool does by the clock. Each job is cheap when nothing
  * is due, so one timer for the earliest of them is enough. */
 static void
-pool_tick(struct pool *p)
+pool_tick(struct timer *t)
 {
+    struct pool *p = CONTAINER_OF(t, struct pool, tick);
     int64_t now = time_mono_ns();
 
     pool_end_pauses(p, now);
@@ -331,55 +335,7 @@ pool_tick(struct pool *p)
     pool_set_timer(p, now, pool_check_processes(p, now));
 }
 
-/* Requests a tick by the next pool_turn. A tick may free the caller's object,
- * so it does not happen here. */
-static void
-pool_wake(const struct pool *p)
-{
-    const struct itimerspec now = {.it_value.tv_nsec = 1};
-
-    (void)timerfd_settime(p->timer_hfd, 0, &now, NULL);
-}
-
-static void
-pool_timer_ready(struct handle *h)
-{
-    const struct pool *p = CONTAINER_OF(h, struct pool, on_timer);
-    uint64_t n;
-
-    (void)!read(p->timer_hfd, &n, sizeof n);
-}
-
-/* One event at a time: what it leads to may make others void. */
-void
-pool_turn(struct pool *p)
-{
-    struct epoll_event e;
-
-    for (int i = 0; i < EVENTS_MAX && epoll_wait(p->epoll_hfd, &e, 1, 0) == 1;
-         i++) {
-        struct handle *h = e.data.ptr;
-        h->ready(h);
-    }
-    pool_tick(p);
-}
-
 /* --- making and freeing the pool */
-
-static int
-pool_init(struct pool *p)
-{
-    list_init(&p->processes);
-    list_init(&p->stale);
-    p->on_timer.ready = pool_timer_ready;
-    p->on_spawner.ready = pool_spawner_ready;
-    p->epoll_hfd = epoll_create1(EPOLL_CLOEXEC);
-    p->timer_hfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (p->epoll_hfd < 0 || p->timer_hfd < 0)
-        return -errno;
-    int r = pool_watch(p, p->timer_hfd, &p->on_timer);
-    return r < 0 ? r : pool_ensure_spawner(p);
-}
 
 int
 pool_new(const struct pool_config *c, const struct cgroup_host *h,
@@ -391,16 +347,18 @@ pool_new(const struct pool_config *c, const struct cgroup_host *h,
         return -ENOMEM;
     *p = (struct pool){.config = *c,
                        .host = h,
-                       .epoll_hfd = -1,
-                       .timer_hfd = -1,
+                       .tick.fire = pool_tick,
+                       .on_spawner = {.hfd = -1, .ready = pool_spawner_ready},
                        .spawner_hfd = -1,
                        .next_id = 1};
+    list_init(&p->processes);
+    list_init(&p->stale);
     list_push_back(c->pools, &p->link);
     if (!p->config.starts)
         p->config.starts = STARTS_MAX;
     if (!p->config.threads)
         p->config.threads = THREADS;
-    int r = pool_init(p);
+    int r = pool_ensure_spawner(p);
     if (r < 0) {
         pool_free(p);
         return r;
@@ -458,17 +416,11 @@ pool_free(OWN struct pool *p)
         list_remove(&s->link);
         free(s);
     }
+    reactor_set_timer(p->config.reactor, &p->tick, 0);
+    pool_unwatch(p, &p->on_spawner);
     hfd_closep(&p->spawner_hfd);
-    hfd_closep(&p->timer_hfd);
-    hfd_closep(&p->epoll_hfd);
     list_remove(&p->link);
     free(p);
-}
-
-int
-pool_hfd(const struct pool *p)
-{
-    return p->epoll_hfd;
 }
 
 uint32_t

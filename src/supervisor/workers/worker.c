@@ -40,6 +40,7 @@ process_new(struct pool *p, bool is_command, size_t ring_bytes)
     for (int i = 0; i < HIERARCHIES_MAX; i++)
         m->group.dir_hfd[i] = -1;
     m->words_hfd = -1;
+    m->on_pid.hfd = m->on_rpc.hfd = m->on_words.hfd = m->on_message.hfd = -1;
     m->pool = p;
     m->is_command = is_command;
     m->id = p->next_id++;
@@ -66,6 +67,10 @@ process_free(OWN struct worker_process *m)
     struct pool *p = m->pool;
 
     list_remove(&m->link);
+    pool_unwatch(p, &m->on_pid);
+    pool_unwatch(p, &m->on_rpc);
+    pool_unwatch(p, &m->on_words);
+    pool_unwatch(p, &m->on_message);
     hfd_closep(&m->worker.pid_hfd);
     hfd_closep(&m->worker.rpc_hfd);
     hfd_closep(&m->worker.state_hfd);
@@ -88,17 +93,19 @@ process_take_words(struct worker_process *m)
         n = ring_fill(&m->words, m->words_hfd);
     if (n == -EAGAIN || m->words_hfd < 0)
         return;
-    pool_unwatch(m->pool, m->words_hfd);
+    pool_unwatch(m->pool, &m->on_words);
     hfd_closep(&m->words_hfd);
 }
 
 /* One piece at a time: others want their turn too. */
 static void
-process_words_ready(struct handle *h)
+process_words_ready(struct source *s, uint32_t events)
 {
-    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_words);
+    struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_words);
     const struct pool *p = m->pool;
 
+    (void)events;
+    pool_wake(m->pool);
     if (ring_fill(&m->words, m->words_hfd) == 0)
         process_take_words(m);
     if (m->is_command && m->state == PROCESS_TAKEN && p->config.events->output)
@@ -170,8 +177,7 @@ process_end(struct worker_process *m)
     if (m->worker.has_ended)
         return;
     m->worker.has_ended = true;
-    if (m->worker.pid_hfd >= 0)
-        pool_unwatch(p, m->worker.pid_hfd);
+    pool_unwatch(p, &m->on_pid);
     if (m->state == PROCESS_TAKEN) {
         process_take_words(m);
         p->config.events->ended(p->config.arg, &m->worker);
@@ -202,10 +208,12 @@ process_hear(struct worker_process *m)
 }
 
 static void
-process_pid_ready(struct handle *h)
+process_pid_ready(struct source *s, uint32_t events)
 {
-    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_pid);
+    struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_pid);
 
+    (void)events;
+    pool_wake(m->pool);
     if (!process_has_died(m))
         return;
     if (m->watch.j && !m->was_told)
@@ -216,15 +224,17 @@ process_pid_ready(struct handle *h)
 /* --- a command */
 
 static void
-process_message_ready(struct handle *h)
+process_message_ready(struct source *s, uint32_t events)
 {
     struct worker_process *m =
-        CONTAINER_OF(h, struct worker_process, on_message);
+        CONTAINER_OF(s, struct worker_process, on_message);
 
+    (void)events;
+    pool_wake(m->pool);
     process_hear(m);
     if (!m->was_told)
         return;
-    pool_unwatch(m->pool, m->jail.message_hfd);
+    pool_unwatch(m->pool, &m->on_message);
     jail_kill(&m->jail);
 }
 
@@ -247,7 +257,7 @@ process_become_ready(struct worker_process *m)
 {
     struct pool *p = m->pool;
 
-    pool_unwatch(p, m->worker.rpc_hfd);
+    pool_unwatch(p, &m->on_rpc);
     m->state = PROCESS_READY;
     m->at_ns = 0;
     p->n_starting--;
@@ -258,16 +268,18 @@ process_become_ready(struct worker_process *m)
 }
 
 static void
-process_rpc_ready(struct handle *h)
+process_rpc_ready(struct source *s, uint32_t events)
 {
-    struct worker_process *m = CONTAINER_OF(h, struct worker_process, on_rpc);
+    struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_rpc);
     size_t room = sizeof m->line - 1 - m->line_len;
 
+    (void)events;
+    pool_wake(m->pool);
     ssize_t n = read(m->worker.rpc_hfd, m->line + m->line_len, room);
     if (n < 0 && errno == EAGAIN)
         return;
     if (n <= 0) {
-        pool_unwatch(m->pool, m->worker.rpc_hfd);
+        pool_unwatch(m->pool, &m->on_rpc);
         worker_kill(&m->worker);
         return;
     }

@@ -24,10 +24,11 @@
 
 struct worker;
 struct pool;
+struct reactor;
 
 enum { WORKER_WHY_BYTES = 256 };
 
-/* Called only by pool_turn. */
+/* Called by the event loop, not from within a function of the pool. */
 struct pool_events {
     /* A worker is ready. */
     void (*ready)(void *arg);
@@ -49,6 +50,7 @@ struct pool_config {
     uint32_t threads;   /* of one worker; 0: 64 */
     bool compiles;      /* workers have a compiler process */
     struct list *pools; /* all pools of this process */
+    struct reactor *reactor;
     const struct pool_events *events;
     void *arg;
 };
@@ -62,10 +64,6 @@ int pool_new(const struct pool_config *c, const struct cgroup_host *h,
  * Workers in use must have been reaped. Accepts NULL. */
 void pool_free(OWN struct pool *p);
 
-/* Readable when pool_turn should be called; for epoll or poll. */
-int pool_hfd(const struct pool *p);
-/* Does all pending work, and calls events. */
-void pool_turn(struct pool *p);
 /* The number of workers that are ready, and that are starting. */
 uint32_t pool_ready(const struct pool *p);
 uint32_t pool_starting(const struct pool *p);

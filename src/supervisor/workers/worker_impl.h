@@ -4,6 +4,7 @@
 #define SUPERVISOR_WORKER_IMPL_H
 
 #include "base/os_time.h"
+#include "supervisor/common/reactor.h"
 #include "supervisor/common/ring.h"
 #include "supervisor/jail/watch.h"
 #include "supervisor/workers/spawner.h"
@@ -12,11 +13,6 @@
 enum {
     WORDS_BYTES = 4096,
     LINE_BYTES = 128,
-};
-
-/* The user data of epoll. */
-struct handle {
-    void (*ready)(struct handle *h);
 };
 
 enum process_state {
@@ -40,7 +36,7 @@ struct worker_process {
     int64_t at_ns;        /* time of the next check; 0: never */
     uint64_t memory_wall; /* limit if only we check its memory, otherwise 0 */
 
-    struct handle on_pid, on_rpc, on_words, on_message;
+    struct source on_pid, on_rpc, on_words, on_message;
     int words_hfd;
     struct ring words;
     char line[LINE_BYTES]; /* its output while it starts */
@@ -62,8 +58,8 @@ struct pool {
     struct list link; /* in config.pools */
     struct pool_config config;
     const struct cgroup_host *host;
-    int epoll_hfd, timer_hfd;
-    struct handle on_timer, on_spawner;
+    struct timer tick;
+    struct source on_spawner;
     pid_t spawner; /* 0: there is none */
     int spawner_hfd;
     struct list processes, stale;
@@ -77,8 +73,12 @@ struct pool {
 };
 
 /* --- pool.c */
-int pool_watch(struct pool *p, int hfd, struct handle *h);
-void pool_unwatch(struct pool *p, int hfd);
+int pool_watch(struct pool *p, int hfd, struct source *s);
+/* A source that is not watched is fine. */
+void pool_unwatch(struct pool *p, struct source *s);
+/* Requests a tick by the event loop. A tick may free the caller's object, so it
+ * does not happen here. */
+void pool_wake(struct pool *p);
 /* A worker without a session was lost. */
 void pool_note_failure(struct pool *p, const char *why);
 
