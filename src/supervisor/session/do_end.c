@@ -15,13 +15,13 @@ struct end {
 };
 
 static int
-run_end(struct store *store, struct store_job *j)
+end_run(struct store *store, struct store_job *j)
 {
     return store_session_end(store, &CONTAINER_OF(j, struct end, job)->row);
 }
 
 static bool
-makes_space(struct store *store, struct store_job *j)
+end_makes_space(struct store *store, struct store_job *j)
 {
     (void)store;
     (void)j;
@@ -30,7 +30,7 @@ makes_space(struct store *store, struct store_job *j)
 
 /* The next of the calls, or NULL. */
 static struct call *
-take_call(struct end *e)
+end_take_call(struct end *e)
 {
     if (list_is_empty(&e->calls))
         return NULL;
@@ -50,7 +50,7 @@ end_free(struct end *e)
 
 /* Its event may have to wait for space on the disk; the session is gone. */
 static void
-entered(struct session *s, void *arg, int error, const char *why)
+end_entered(struct session *s, void *arg, int error, const char *why)
 {
     struct end *e = arg;
     struct call *q;
@@ -58,7 +58,7 @@ entered(struct session *s, void *arg, int error, const char *why)
     (void)error;
     (void)why;
     session_forget(s);
-    while ((q = take_call(e))) {
+    while ((q = end_take_call(e))) {
         session_put_json(s, call_begin(q));
         call_end(q);
     }
@@ -66,11 +66,11 @@ entered(struct session *s, void *arg, int error, const char *why)
 }
 
 static void
-refuse(struct end *e, const char *why)
+end_refuse(struct end *e, const char *why)
 {
     struct call *q;
 
-    while ((q = take_call(e)))
+    while ((q = end_take_call(e)))
         call_error(q, SANDBOX_ERROR, "EIO: the session was not ended: %s", why);
     end_free(e);
 }
@@ -80,7 +80,7 @@ end_life(struct end *e, struct life *l)
 {
     struct call *q;
 
-    while ((q = take_call(e)))
+    while ((q = end_take_call(e)))
         list_push_back(&l->leavers, &q->turn);
     life_kill(l, SESSION_ended, CAUSE_requested, "%s", "");
     end_free(e);
@@ -94,7 +94,7 @@ end_done(struct store_job *j, int error)
 
     s->end = NULL;
     if (error < 0) {
-        refuse(e, j->why);
+        end_refuse(e, j->why);
         return;
     }
     s->row_has_ended = true;
@@ -103,7 +103,7 @@ end_done(struct store_job *j, int error)
     else
         session_enter(s, &(struct state_change){.to = SESSION_ended,
                                                 .cause = CAUSE_requested,
-                                                .done = entered,
+                                                .done = end_entered,
                                                 .arg = e});
 }
 
@@ -125,9 +125,9 @@ do_session_end(struct call *q)
     }
     if (!s->end) {
         *e = (struct end){.job = {.kind = STORE_JOB_WRITE,
-                                  .run = run_end,
+                                  .run = end_run,
                                   .done = end_done,
-                                  .may_use_reserve = makes_space},
+                                  .may_use_reserve = end_makes_space},
                           .s = session_get(s)};
         list_init(&e->calls);
         session_row(s, &e->row);

@@ -14,13 +14,13 @@
 enum { OUTPUT_PART = 1 << 20 };
 
 static void
-no_memory(OWN struct call *q)
+session_no_memory(OWN struct call *q)
 {
     call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
 }
 
 static void
-answer(const struct session *s, OWN struct call *q)
+session_answer(const struct session *s, OWN struct call *q)
 {
     session_put_json(s, call_begin(q));
     call_end(q);
@@ -29,7 +29,7 @@ answer(const struct session *s, OWN struct call *q)
 /* --- create */
 
 static size_t
-n_sessions(const struct supervisor *sv)
+session_n_sessions(const struct supervisor *sv)
 {
     size_t n = 0;
 
@@ -39,7 +39,7 @@ n_sessions(const struct supervisor *sv)
 }
 
 static bool
-has_room_for_life(struct supervisor *sv, struct call *q)
+session_has_room_for_life(struct supervisor *sv, struct call *q)
 {
     size_t n = sv->sessions.n_in_state[SESSION_active] +
                sv->sessions.n_in_state[SESSION_starting];
@@ -52,20 +52,20 @@ has_room_for_life(struct supervisor *sv, struct call *q)
 }
 
 static bool
-has_room(struct supervisor *sv, struct call *q)
+session_has_room(struct supervisor *sv, struct call *q)
 {
-    if (n_sessions(sv) < sv->config->max_sessions)
-        return has_room_for_life(sv, q);
+    if (session_n_sessions(sv) < sv->config->max_sessions)
+        return session_has_room_for_life(sv, q);
     call_error(q, SANDBOX_ERROR,
                "EAGAIN: there are %zu sessions "
                "(max_sessions)",
-               n_sessions(sv));
+               session_n_sessions(sv));
     return false;
 }
 
 /* The store has the session, or cannot have it. */
 static void
-created(struct session *s, void *arg, int error, const char *why)
+session_created(struct session *s, void *arg, int error, const char *why)
 {
     struct outcome o = {.state = SESSION_ended, .cause = CAUSE_store};
 
@@ -80,7 +80,7 @@ created(struct session *s, void *arg, int error, const char *why)
 }
 
 static bool
-is_durability(const char *text)
+session_is_durability(const char *text)
 {
     return !text || !strcmp(text, "full") || !strcmp(text, "interval");
 }
@@ -90,16 +90,16 @@ do_session_create(struct call *q)
 {
     struct supervisor *sv = q->client->sv;
 
-    if (!is_durability(call_text(q, "durability"))) {
+    if (!session_is_durability(call_text(q, "durability"))) {
         call_error(q, INVALID_PARAMS,
                    "durability must be \"full\" or \"interval\"");
         return;
     }
-    if (!has_room(sv, q))
+    if (!session_has_room(sv, q))
         return;
     struct session *s = session_new(sv, NULL);
     if (!s) {
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     if (session_take_options(s, q) < 0) {
@@ -108,7 +108,7 @@ do_session_create(struct call *q)
     }
     if (life_begin(s, LIFE_NEW_WANTING) < 0) {
         session_forget(s);
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     s->life->creator = q;
@@ -116,7 +116,7 @@ do_session_create(struct call *q)
         session_set_image(s, sv->images.current);
     session_enter(s, &(struct state_change){.to = SESSION_starting,
                                             .cause = CAUSE_created,
-                                            .done = created});
+                                            .done = session_created});
     lives_take_workers(sv);
 }
 
@@ -132,7 +132,7 @@ struct listing {
 };
 
 static int
-list_row(void *arg, const struct store_session *row)
+session_list_row(void *arg, const struct store_session *row)
 {
     struct listing *u = arg;
 
@@ -143,15 +143,15 @@ list_row(void *arg, const struct store_session *row)
 }
 
 static int
-run_list(struct store *store, struct store_job *j)
+session_run_list(struct store *store, struct store_job *j)
 {
     struct listing *u = CONTAINER_OF(j, struct listing, job);
 
-    return store_session_list(store, &u->filter, list_row, u);
+    return store_session_list(store, &u->filter, session_list_row, u);
 }
 
 static void
-list_done(struct store_job *j, int error)
+session_list_done(struct store_job *j, int error)
 {
     struct listing *u = CONTAINER_OF(j, struct listing, job);
 
@@ -172,7 +172,7 @@ list_done(struct store_job *j, int error)
 }
 
 static bool
-is_state(const char *name)
+session_is_state(const char *name)
 {
     for (int i = 0; i < N_SESSION_STATES; i++)
         if (!strcmp(name, session_state_names[i]))
@@ -185,7 +185,7 @@ do_session_list(struct call *q)
 {
     const char *state = call_text(q, "state");
 
-    if (state && !is_state(state)) {
+    if (state && !session_is_state(state)) {
         call_error(q, INVALID_PARAMS,
                    "state must be starting, active, paused, stopped, ended "
                    "or error");
@@ -193,12 +193,13 @@ do_session_list(struct call *q)
     }
     struct listing *u = calloc(1, sizeof *u);
     if (!u) {
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     bool is_ended = state && !strcmp(state, "ended");
-    u->job = (struct store_job){
-        .kind = STORE_JOB_READ, .run = run_list, .done = list_done};
+    u->job = (struct store_job){.kind = STORE_JOB_READ,
+                                .run = session_run_list,
+                                .done = session_list_done};
     u->q = q;
     u->filter =
         (struct store_filter){.agent = call_text(q, "agent"),
@@ -213,15 +214,15 @@ do_session_list(struct call *q)
 void
 do_session_get(struct call *q)
 {
-    answer(q->session, q);
+    session_answer(q->session, q);
 }
 
 /* --- out of a life */
 
 /* The calls are answered when the state has been entered. */
 static void
-leave(struct session *s, OWN struct call *q, enum life_event event,
-      enum session_state to)
+session_leave(struct session *s, OWN struct call *q, enum life_event event,
+              enum session_state to)
 {
     const struct outcome o = {.state = to, .cause = CAUSE_requested};
 
@@ -234,7 +235,7 @@ leave(struct session *s, OWN struct call *q, enum life_event event,
 }
 
 static void
-entered(struct session *s, void *arg, int error, const char *why)
+session_entered(struct session *s, void *arg, int error, const char *why)
 {
     struct call *q = arg;
 
@@ -244,15 +245,16 @@ entered(struct session *s, void *arg, int error, const char *why)
                    "saved: %s",
                    why);
     else
-        answer(s, q);
+        session_answer(s, q);
 }
 
 static void
-enter(struct session *s, OWN struct call *q, enum session_state to)
+session_enter_for(struct session *s, OWN struct call *q, enum session_state to)
 {
-    session_enter(
-        s, &(struct state_change){
-               .to = to, .cause = CAUSE_requested, .done = entered, .arg = q});
+    session_enter(s, &(struct state_change){.to = to,
+                                            .cause = CAUSE_requested,
+                                            .done = session_entered,
+                                            .arg = q});
 }
 
 void
@@ -266,9 +268,9 @@ do_session_pause(struct call *q)
                    "cannot be saved; session.stop ends it: %s",
                    s->id);
     else if (s->life)
-        leave(s, q, LIFE_PAUSE, SESSION_paused);
+        session_leave(s, q, LIFE_PAUSE, SESSION_paused);
     else if (s->state == SESSION_paused)
-        answer(s, q);
+        session_answer(s, q);
     else
         session_refuse(s, q);
 }
@@ -279,11 +281,11 @@ do_session_stop(struct call *q)
     struct session *s = q->session;
 
     if (s->life)
-        leave(s, q, LIFE_STOP, SESSION_stopped);
+        session_leave(s, q, LIFE_STOP, SESSION_stopped);
     else if (s->state == SESSION_paused)
-        enter(s, q, SESSION_stopped);
+        session_enter_for(s, q, SESSION_stopped);
     else if (s->state == SESSION_stopped)
-        answer(s, q);
+        session_answer(s, q);
     else
         session_refuse(s, q);
 }
@@ -293,10 +295,10 @@ do_session_stop(struct call *q)
 void
 session_resume(struct session *s, enum cause cause, OWN struct call *q)
 {
-    if (!has_room_for_life(s->sv, q))
+    if (!session_has_room_for_life(s->sv, q))
         return;
     if (life_begin(s, LIFE_WANTING) < 0) {
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     if (q->method->flags & ROUTED || q->follow)
@@ -314,7 +316,7 @@ do_session_resume(struct call *q)
     struct session *s = q->session;
 
     if (session_is_serving(s))
-        answer(s, q);
+        session_answer(s, q);
     else if (s->state == SESSION_starting)
         list_push_back(&s->life->resumers, &q->turn);
     else if (s->life) /* about to be paused */
@@ -328,7 +330,7 @@ do_session_resume(struct call *q)
 /* --- fork */
 
 static void
-forked(struct session *s, void *arg, int error, const char *why)
+session_forked(struct session *s, void *arg, int error, const char *why)
 {
     struct call *q = arg;
 
@@ -342,7 +344,7 @@ forked(struct session *s, void *arg, int error, const char *why)
 }
 
 static struct session *
-copy_of(const struct session *s, const char *label)
+session_copy_of(const struct session *s, const char *label)
 {
     struct session *n = session_new(s->sv, NULL);
 
@@ -364,26 +366,26 @@ copy_of(const struct session *s, const char *label)
 
 /* The store has all of it. */
 static void
-fork_now(struct call *q)
+session_fork_now(struct call *q)
 {
     struct session *s = q->session;
 
-    if (n_sessions(s->sv) >= s->sv->config->max_sessions) {
+    if (session_n_sessions(s->sv) >= s->sv->config->max_sessions) {
         call_error(q, SANDBOX_ERROR,
                    "EAGAIN: there are %zu sessions "
                    "(max_sessions)",
-                   n_sessions(s->sv));
+                   session_n_sessions(s->sv));
         return;
     }
-    struct session *n = copy_of(s, call_text(q, "label"));
+    struct session *n = session_copy_of(s, call_text(q, "label"));
     if (!n) {
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     session_enter(n, &(struct state_change){.to = SESSION_paused,
                                             .cause = CAUSE_forked,
                                             .forked_from = s,
-                                            .done = forked,
+                                            .done = session_forked,
                                             .arg = q});
 }
 
@@ -404,17 +406,18 @@ do_session_fork(struct call *q)
     } else if (s->state == SESSION_ended) {
         session_refuse(s, q);
     } else if (s->life) {
-        q->follow = fork_now;
+        q->follow = session_fork_now;
         session_to_worker(s, q);
     } else {
-        fork_now(q);
+        session_fork_now(q);
     }
 }
 
 /* --- the output of a command */
 
 static void
-answer_output(OWN struct call *q, const char *p, size_t len, uint64_t at)
+session_answer_output(OWN struct call *q, const char *p, size_t len,
+                      uint64_t at)
 {
     struct buf *b = call_begin(q);
 
@@ -429,14 +432,14 @@ answer_output(OWN struct call *q, const char *p, size_t len, uint64_t at)
 
 /* From a session whose command is over. */
 static void
-answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
+session_answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
 {
     size_t skip = after > s->output_at ? after - s->output_at : 0;
 
     if (skip > s->output_len)
         skip = s->output_len;
-    answer_output(q, s->output + skip, s->output_len - skip,
-                  s->output_at + skip);
+    session_answer_output(q, s->output + skip, s->output_len - skip,
+                          s->output_at + skip);
 }
 
 void
@@ -450,15 +453,15 @@ do_session_output(struct call *q)
         return;
     }
     if (!s->life || !s->life->worker) {
-        answer_kept(s, q, after);
+        session_answer_kept(s, q, after);
         return;
     }
     char *p = malloc(OUTPUT_PART);
     if (!p) {
-        no_memory(q);
+        session_no_memory(q);
         return;
     }
     size_t n = worker_output(s->life->worker, after, p, OUTPUT_PART, &at);
-    answer_output(q, p, n, at);
+    session_answer_output(q, p, n, at);
     free(p);
 }

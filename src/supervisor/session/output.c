@@ -21,7 +21,7 @@ struct route {
 
 /* A member of an object that is a number; 0: it is not there. */
 static uint64_t
-member_number(struct text object, const char *name)
+output_member_number(struct text object, const char *name)
 {
     struct json_member m;
     struct json_scan s;
@@ -44,7 +44,7 @@ route_free(struct life *l, struct route *r)
 }
 
 static struct route *
-find_route(const struct life *l, uint64_t process)
+output_find_route(const struct life *l, uint64_t process)
 {
     LIST_FOR_EACH(it, &l->link.routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
@@ -56,7 +56,7 @@ find_route(const struct life *l, uint64_t process)
 
 /* Output that nobody gets must not wait until somebody gives its bytes back. */
 static void
-open_window(struct life *l, const char *id_name, uint64_t id)
+output_open_window(struct life *l, const char *id_name, uint64_t id)
 {
     struct buf b;
 
@@ -69,10 +69,10 @@ open_window(struct life *l, const char *id_name, uint64_t id)
 }
 
 static void
-drop_route(struct life *l, struct route *r)
+output_drop_route(struct life *l, struct route *r)
 {
     if (r->has_window)
-        open_window(l, "processId", r->process);
+        output_open_window(l, "processId", r->process);
     route_free(l, r);
 }
 
@@ -84,23 +84,25 @@ output_add_route(struct life *l, const struct call *q, struct text result)
 
     if (!r)
         return;
-    *r = (struct route){.process = member_number(result, "processId"),
+    *r = (struct route){.process = output_member_number(result, "processId"),
                         .client = q->client,
                         .has_pty = call_bool(q, "pty", false),
                         .has_window = call_param(q, "windowBytes")};
     list_push_back(&l->link.routes, &r->link);
     l->link.n_routes++;
     if (q->client->is_gone)
-        drop_route(l, r);
+        output_drop_route(l, r);
     else if (l->link.n_routes > ROUTES_MAX)
-        drop_route(l, CONTAINER_OF(l->link.routes.next, struct route, link));
+        output_drop_route(
+            l, CONTAINER_OF(l->link.routes.next, struct route, link));
 }
 
 /* After its end has been told, a process writes no more. */
 void
 output_end_route(struct life *l, const struct call *q)
 {
-    struct route *r = find_route(l, (uint64_t)call_int(q, "processId", 0));
+    struct route *r =
+        output_find_route(l, (uint64_t)call_int(q, "processId", 0));
 
     if (r && r->client == q->client)
         route_free(l, r);
@@ -117,12 +119,14 @@ output_end_routes(struct life *l)
 
 /* Who is to have it; NULL: nobody, or nobody any more. */
 static struct client *
-client_of(const struct life *l, struct text params, const char **ret_id)
+output_client_of(const struct life *l, struct text params, const char **ret_id)
 {
-    uint64_t number = member_number(params, "request_id");
+    uint64_t number = output_member_number(params, "request_id");
     const struct call *q = number ? worker_link_find_open(l, number) : NULL;
     const struct route *r =
-        number ? NULL : find_route(l, member_number(params, "process_id"));
+        number
+            ? NULL
+            : output_find_route(l, output_member_number(params, "process_id"));
     struct client *c = q && q->id ? q->client : r ? r->client : NULL;
 
     *ret_id = q ? q->id : NULL;
@@ -131,7 +135,7 @@ client_of(const struct life *l, struct text params, const char **ret_id)
 
 /* No others, however they are written: a session speaks for itself alone. */
 static bool
-is_of_output(struct text name)
+output_is_member(struct text name)
 {
     static const char *const names[] = {"request_id", "process_id", "stream",
                                         "data",       "seq",        "encoding"};
@@ -143,7 +147,7 @@ is_of_output(struct text name)
 }
 
 static void
-put_output(struct buf *b, const struct session *s, struct text params,
+output_put(struct buf *b, const struct session *s, struct text params,
            const char *id)
 {
     struct json_member m;
@@ -154,7 +158,7 @@ put_output(struct buf *b, const struct session *s, struct text params,
     put_text(b, s->id);
     (void)json_scan_begin(params, &scan);
     while (json_scan_next(&scan, &m)) {
-        if (!is_of_output(m.name))
+        if (!output_is_member(m.name))
             continue;
         buf_puts(b, ",\"");
         buf_add(b, m.name.p, m.name.len);
@@ -171,14 +175,14 @@ void
 output_pass(struct life *l, struct text params)
 {
     const char *id;
-    struct client *c = client_of(l, params, &id);
+    struct client *c = output_client_of(l, params, &id);
     struct buf b;
 
     l->used_ns = time_mono_ns();
     if (!c)
         return;
     buf_init(&b, SIZE_MAX);
-    put_output(&b, l->s, params, id);
+    output_put(&b, l->s, params, id);
     if (!b.error)
         c->ops->send(c, b.p, b.len);
     buf_fini(&b);
@@ -190,7 +194,7 @@ output_pass(struct life *l, struct text params)
 
 /* Its terminals hang up. */
 static void
-hang_up(struct life *l, const struct route *r)
+output_hang_up(struct life *l, const struct route *r)
 {
     struct buf b;
 
@@ -202,21 +206,21 @@ hang_up(struct life *l, const struct route *r)
 }
 
 static void
-forget_in(struct life *l, const struct client *c)
+output_forget_in(struct life *l, const struct client *c)
 {
     LIST_FOR_EACH_SAFE(it, &l->link.routes) {
         struct route *r = CONTAINER_OF(it, struct route, link);
         if (r->client != c)
             continue;
         if (r->has_pty)
-            hang_up(l, r);
-        drop_route(l, r);
+            output_hang_up(l, r);
+        output_drop_route(l, r);
     }
     LIST_FOR_EACH(it, &l->link.open) {
         const struct call *q = CONTAINER_OF(it, struct call, turn);
         if (q->client == c && method_is(q->method, "run") &&
             call_param(q, "windowBytes"))
-            open_window(l, "requestId", q->number);
+            output_open_window(l, "requestId", q->number);
     }
 }
 
@@ -226,5 +230,5 @@ output_forget_client(struct client *c)
     worker_link_go_on(c);
     events_forget_client(c->sv, c);
     LIST_FOR_EACH(it, &c->sv->lives)
-        forget_in(CONTAINER_OF(it, struct life, all), c);
+        output_forget_in(CONTAINER_OF(it, struct life, all), c);
 }

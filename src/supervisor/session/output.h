@@ -3,7 +3,7 @@
 #ifndef SUPERVISOR_OUTPUT_H
 #define SUPERVISOR_OUTPUT_H
 
-#include "wire/text.h"
+#include "base/text.h"
 
 struct call;
 struct client;

@@ -19,7 +19,7 @@ struct lookup {
 };
 
 static int
-found(void *arg, const struct store_session *row)
+session_found(void *arg, const struct store_session *row)
 {
     struct lookup *u = arg;
 
@@ -29,11 +29,11 @@ found(void *arg, const struct store_session *row)
 }
 
 static int
-run_lookup(struct store *store, struct store_job *j)
+session_run_lookup(struct store *store, struct store_job *j)
 {
     struct lookup *u = CONTAINER_OF(j, struct lookup, job);
 
-    (void)store_session_get(store, u->id, found, u);
+    (void)store_session_get(store, u->id, session_found, u);
     return 0;
 }
 
@@ -57,7 +57,7 @@ lookup_done(struct store_job *j, int error)
 }
 
 static void
-look_up(OWN struct call *q, struct text id)
+session_look_up(OWN struct call *q, struct text id)
 {
     struct lookup *u = calloc(1, sizeof *u);
 
@@ -67,7 +67,7 @@ look_up(OWN struct call *q, struct text id)
         return;
     }
     u->job = (struct store_job){
-        .kind = STORE_JOB_READ, .run = run_lookup, .done = lookup_done};
+        .kind = STORE_JOB_READ, .run = session_run_lookup, .done = lookup_done};
     u->q = q;
     memcpy(u->id, id.p, id.len);
     buf_init(&u->json, SIZE_MAX);
@@ -77,7 +77,7 @@ look_up(OWN struct call *q, struct text id)
 /* --- to a session */
 
 static void
-to_session(OWN struct call *q)
+session_dispatch_to(OWN struct call *q)
 {
     const struct json *id = call_param(q, "sessionId");
 
@@ -91,13 +91,13 @@ to_session(OWN struct call *q)
     }
     q->session = sessions_find(q->client->sv, json_text(id));
     if (!q->session)
-        look_up(q, json_text(id));
+        session_look_up(q, json_text(id));
     else
         session_call(q->session, q);
 }
 
 static void
-refuse_at_end(OWN struct call *q)
+session_refuse_at_end(OWN struct call *q)
 {
     call_error(q, SESSION_ERROR, "The supervisor is shutting down");
 }
@@ -112,13 +112,13 @@ session_dispatch(OWN struct call *q)
         call_error(q, METHOD_NOT_FOUND, "Not here: %s: %s", m->name,
                    m->refusal);
     else if (q->client->sv->is_ending)
-        refuse_at_end(q);
+        session_refuse_at_end(q);
     else if (method_check(m, q->params, error) < 0)
         call_error(q, INVALID_PARAMS, "%s", error);
     else if (m->flags & NO_SESSION)
         m->handle(q);
     else
-        to_session(q);
+        session_dispatch_to(q);
 }
 
 /* --- by its state */
@@ -197,7 +197,7 @@ session_serve_waiting(struct session *s)
         struct call *q = CONTAINER_OF(calls.next, struct call, turn);
         list_remove(&q->turn);
         if (s->sv->is_ending) /* nothing is resumed any more */
-            refuse_at_end(q);
+            session_refuse_at_end(q);
         else
             session_serve(s, q);
     }

@@ -20,7 +20,7 @@ enum {
 /* --- to the worker */
 
 static void
-send_line(struct life *l, struct buf *b)
+worker_link_send_line(struct life *l, struct buf *b)
 {
     buf_puts(b, "\n");
     if (b->error)
@@ -31,7 +31,7 @@ send_line(struct life *l, struct buf *b)
 }
 
 static void
-put_request(struct buf *b, uint64_t number, const char *method)
+worker_link_put_request(struct buf *b, uint64_t number, const char *method)
 {
     buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
     buf_printf(b, "%" PRIu64 ",\"method\":\"%s\",\"params\":", number, method);
@@ -44,14 +44,14 @@ worker_link_ask(struct life *l, uint64_t number, const char *method,
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
-    put_request(&b, number, method);
+    worker_link_put_request(&b, number, method);
     if (params)
         buf_add(&b, params->p, params->len);
     else
         buf_puts(&b, "{}");
     buf_puts(&b, "}");
     l->link.n_asked[number]++;
-    send_line(l, &b);
+    worker_link_send_line(l, &b);
     buf_fini(&b);
 }
 
@@ -69,7 +69,8 @@ worker_link_cancel(struct life *l, uint64_t number)
 
 /* The worker's number of a call of the same client; 0: none has that id. */
 static uint64_t
-number_of(const struct life *l, const struct call *q, const struct json *id)
+worker_link_number_of(const struct life *l, const struct call *q,
+                      const struct json *id)
 {
     char *text = message_id(id);
     uint64_t number = 0;
@@ -86,7 +87,7 @@ number_of(const struct life *l, const struct call *q, const struct json *id)
 
 /* A client of one line could never give bytes of a window back. */
 static bool
-is_for_worker(const struct call *q, const char *name)
+worker_link_is_for_worker(const struct call *q, const char *name)
 {
     if (!strcmp(name, "windowBytes"))
         return q->client->ops->again && !q->client->is_gone;
@@ -95,19 +96,20 @@ is_for_worker(const struct call *q, const char *name)
 
 /* The client's parameters without those that are ours. */
 static void
-put_params(struct buf *b, const struct life *l, const struct call *q)
+worker_link_put_params(struct buf *b, const struct life *l,
+                       const struct call *q)
 {
     buf_puts(b, "{");
     JSON_EACH_KEY(key, q->params) {
         const struct json *value = json_value(key);
         const char *name = key->text.p;
-        if (!is_for_worker(q, name))
+        if (!worker_link_is_for_worker(q, name))
             continue;
         buf_puts(b, b->p[b->len - 1] == '{' ? "" : ",");
         put_text(b, name);
         buf_puts(b, ":");
         if (!strcmp(name, "requestId") && !json_is(value, JSON_NULL))
-            buf_printf(b, "%" PRIu64, number_of(l, q, value));
+            buf_printf(b, "%" PRIu64, worker_link_number_of(l, q, value));
         else
             json_put(b, value);
     }
@@ -116,12 +118,12 @@ put_params(struct buf *b, const struct life *l, const struct call *q)
 
 /* Is there a run at the worker that q, a `cancel`, may mean? */
 static bool
-has_target(const struct life *l, const struct call *q)
+worker_link_has_target(const struct life *l, const struct call *q)
 {
     const struct json *id = call_param(q, "requestId");
 
     if (id)
-        return number_of(l, q, id);
+        return worker_link_number_of(l, q, id);
     LIST_FOR_EACH(it, &l->link.open)
         if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
             return true;
@@ -135,17 +137,17 @@ worker_link_send_call(struct life *l, OWN struct call *q)
         backlog_was_cancelled(&q->client->waiting, l->s->id, q->id);
     struct buf b;
 
-    if (method_is(q->method, "cancel") && !has_target(l, q) &&
+    if (method_is(q->method, "cancel") && !worker_link_has_target(l, q) &&
         client_cancel_waiting(q))
         return;
     buf_init(&b, SIZE_MAX);
     q->number = ++l->link.last_number;
     if (q->follow) {
-        put_request(&b, q->number, "state.commit");
+        worker_link_put_request(&b, q->number, "state.commit");
         buf_puts(&b, "{}");
     } else {
-        put_request(&b, q->number, q->method->name);
-        put_params(&b, l, q);
+        worker_link_put_request(&b, q->number, q->method->name);
+        worker_link_put_params(&b, l, q);
     }
     buf_puts(&b, "}");
     if (b.error) {
@@ -157,7 +159,7 @@ worker_link_send_call(struct life *l, OWN struct call *q)
     list_push_back(&l->link.open, &q->turn);
     l->s->sv->counters.routed++;
     life_used(l);
-    send_line(l, &b);
+    worker_link_send_line(l, &b);
     buf_fini(&b);
     if (was_cancelled)
         worker_link_cancel(l, l->link.last_number);
@@ -171,7 +173,7 @@ struct reply {
 };
 
 static void
-take_member(struct reply *r, const struct json_member *m)
+worker_link_take_member(struct reply *r, const struct json_member *m)
 {
     struct text *known[] = {&r->id, &r->commit, &r->method, &r->params};
     static const char *const names[] = {"id", "commit", "method", "params"};
@@ -195,7 +197,7 @@ take_member(struct reply *r, const struct json_member *m)
 }
 
 static bool
-parse_reply(struct text line, struct reply *ret)
+worker_link_parse_reply(struct text line, struct reply *ret)
 {
     struct json_member m;
     struct json_scan s;
@@ -204,7 +206,7 @@ parse_reply(struct text line, struct reply *ret)
     if (!json_scan_begin(line, &s))
         return false;
     while (json_scan_next(&s, &m))
-        take_member(ret, &m);
+        worker_link_take_member(ret, &m);
     return json_scan_is_over(&s) && ret->has_version && !ret->is_bad;
 }
 
@@ -220,7 +222,7 @@ worker_link_find_open(const struct life *l, uint64_t number)
 }
 
 static void
-finish_call(struct life *l, OWN struct call *q)
+worker_link_finish_call(struct life *l, OWN struct call *q)
 {
     struct client *c = q->client;
 
@@ -234,7 +236,8 @@ finish_call(struct life *l, OWN struct call *q)
 }
 
 static void
-answer_call(struct life *l, OWN struct call *q, const struct reply *r)
+worker_link_answer_call(struct life *l, OWN struct call *q,
+                        const struct reply *r)
 {
     bool is_fine = text_is(r->kind, "result");
 
@@ -248,7 +251,7 @@ answer_call(struct life *l, OWN struct call *q, const struct reply *r)
     }
     list_remove(&q->turn);
     if (q->commit <= l->commits.committed) {
-        finish_call(l, q);
+        worker_link_finish_call(l, q);
         return;
     }
     list_push_back(&l->link.held, &q->turn);
@@ -264,7 +267,7 @@ worker_link_release(struct life *l)
             break;
         list_remove(&q->turn);
         l->link.held_bytes -= q->answer.len;
-        finish_call(l, q);
+        worker_link_finish_call(l, q);
     }
     if (l->link.leave_commit && l->link.leave_commit <= l->commits.committed)
         life_event(l, LIFE_LEFT, NULL);
@@ -275,7 +278,7 @@ worker_link_release(struct life *l)
 /* --- lines of the worker */
 
 static bool
-is_output(const struct reply *r)
+worker_link_is_output(const struct reply *r)
 {
     struct json_scan s;
 
@@ -285,7 +288,7 @@ is_output(const struct reply *r)
 
 /* The message of an error object. */
 static void
-error_text(struct text error, char *ret, size_t size)
+worker_link_error_text(struct text error, char *ret, size_t size)
 {
     CLEANUP(json_fini) struct json_doc e = {0};
     struct json_fault fault;
@@ -297,8 +300,8 @@ error_text(struct text error, char *ret, size_t size)
 }
 
 static void
-take_ask(struct life *l, uint64_t number, uint64_t commit,
-         const struct reply *r)
+worker_link_take_ask(struct life *l, uint64_t number, uint64_t commit,
+                     const struct reply *r)
 {
     char reason[REASON_BYTES] = "";
 
@@ -308,12 +311,12 @@ take_ask(struct life *l, uint64_t number, uint64_t commit,
     }
     l->link.n_asked[number]--;
     if (text_is(r->kind, "error"))
-        error_text(r->value, reason, sizeof reason);
+        worker_link_error_text(r->value, reason, sizeof reason);
     life_answered(l, number, commit, *reason ? reason : NULL);
 }
 
 static void
-take_answer(struct life *l, const struct reply *r)
+worker_link_take_answer(struct life *l, const struct reply *r)
 {
     uint64_t number = 0, commit = 0;
 
@@ -323,7 +326,7 @@ take_answer(struct life *l, const struct reply *r)
         return;
     }
     if (number <= ASK_LAST) {
-        take_ask(l, number, commit, r);
+        worker_link_take_ask(l, number, commit, r);
         return;
     }
     struct call *q = worker_link_find_open(l, number);
@@ -332,25 +335,25 @@ take_answer(struct life *l, const struct reply *r)
         return;
     }
     q->commit = commit;
-    answer_call(l, q, r);
+    worker_link_answer_call(l, q, r);
 }
 
 static void
-take_line(struct life *l, struct text line)
+worker_link_take_line(struct life *l, struct text line)
 {
     struct reply r;
 
-    if (!parse_reply(line, &r))
+    if (!worker_link_parse_reply(line, &r))
         life_fault(l, "a line that is not JSON-RPC");
-    else if (is_output(&r))
+    else if (worker_link_is_output(&r))
         output_pass(l, r.params);
     else
-        take_answer(l, &r);
+        worker_link_take_answer(l, &r);
 }
 
 /* The line is gone; its beginning says whose answer it was. */
 static void
-take_too_large(struct life *l)
+worker_link_take_too_large(struct life *l)
 {
     static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
     size_t n = strlen(head);
@@ -372,7 +375,7 @@ take_too_large(struct life *l)
 
 /* False: no whole line is there. */
 static bool
-take_next(struct life *l)
+worker_link_take_next(struct life *l)
 {
     struct text t = {0};
     char *line;
@@ -382,14 +385,14 @@ take_next(struct life *l)
         return false;
     t.p = line;
     if (e == FRAME_TOO_LARGE)
-        take_too_large(l);
+        worker_link_take_too_large(l);
     else
-        take_line(l, t);
+        worker_link_take_line(l, t);
     return true;
 }
 
 static bool
-may_read(const struct life *l)
+worker_link_may_read(const struct life *l)
 {
     return l->worker && l->link.state == LINK_OPEN &&
            l->commits.state == COMMITS_OPEN && list_is_empty(&l->link.stall) &&
@@ -402,19 +405,19 @@ worker_link_read(struct life *l)
     int n = 1;
 
     for (int i = 0; i < READS_AHEAD && n > 0; i++) {
-        while (may_read(l) && take_next(l))
+        while (worker_link_may_read(l) && worker_link_take_next(l))
             ;
-        if (may_read(l))
+        if (worker_link_may_read(l))
             n = frame_read(&l->link.in, l->worker->rpc_hfd, true);
     }
-    while (may_read(l) && take_next(l))
+    while (worker_link_may_read(l) && worker_link_take_next(l))
         ;
 }
 
 void
 worker_link_watch(struct life *l)
 {
-    uint32_t events = may_read(l) ? EPOLLIN : 0;
+    uint32_t events = worker_link_may_read(l) ? EPOLLIN : 0;
 
     if (outbox_queued(&l->link.out) && !l->link.out.is_broken)
         events |= EPOLLOUT;
@@ -422,7 +425,7 @@ worker_link_watch(struct life *l)
 }
 
 static void
-on_rpc(struct source *source, uint32_t events)
+worker_link_on_rpc(struct source *source, uint32_t events)
 {
     struct life *l = CONTAINER_OF(source, struct life, link.source);
 
@@ -454,13 +457,13 @@ worker_link_open(struct life *l)
     frame_init(&l->link.in, ANSWER_BYTES_MAX);
     outbox_init(&l->link.out, l->worker->rpc_hfd);
     l->link.last_number = ASK_LAST;
-    l->link.source.ready = on_rpc;
+    l->link.source.ready = worker_link_on_rpc;
     return reactor_add(&l->s->sv->reactor, &l->link.source, l->worker->rpc_hfd,
                        EPOLLIN);
 }
 
 static void
-interrupt(const struct life *l, struct list *calls)
+worker_link_interrupt_list(const struct life *l, struct list *calls)
 {
     while (!list_is_empty(calls)) {
         struct call *q = CONTAINER_OF(calls->next, struct call, turn);
@@ -477,8 +480,8 @@ interrupt(const struct life *l, struct list *calls)
 void
 worker_link_interrupt(struct life *l)
 {
-    interrupt(l, &l->link.held);
-    interrupt(l, &l->link.open);
+    worker_link_interrupt_list(l, &l->link.held);
+    worker_link_interrupt_list(l, &l->link.open);
 }
 
 void

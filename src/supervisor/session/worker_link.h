@@ -6,10 +6,10 @@
 
 #include "base/list.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "supervisor/common/reactor.h"
 #include "wire/frame.h"
 #include "wire/outbox.h"
-#include "wire/text.h"
 
 struct buf;
 struct call;
