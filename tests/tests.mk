@@ -156,7 +156,7 @@ build/walk/wasm-sandbox: $(walk_src:%.c=build/walk/obj/%.o) build/walk/tools/wal
 	  $(LDLIBS) -o $@
 walk: build/walk/wasm-sandbox ## the functions that one `run` goes through
 	@tools/house --walk $< $(ROOT_IMAGE)
-tools-test: ## tests of the scripts in tools/
+tools-test: | $(SYSROOT_LIB) ## tests of the scripts in tools/
 	@$(pytest) tests/tools
 .PHONY: walk tools-test
 -include $(walk_src:%.c=build/walk/obj/%.d)
@@ -183,7 +183,7 @@ build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
 	@mkdir -p $(@D) && echo "  cc $^"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Wall -Wextra -static $^ -o $@
 build/tests/supervisor/sealed: $(wildcard tests/supervisor/sealed*.[ch]) $(SEAL) \
-  src/base/hfd.c $(wildcard src/seal/*.def src/seal/*.h src/base/*.h)
+  $(wildcard src/seal/*.def src/seal/*.h src/base/*.h)
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O1 -D_GNU_SOURCE -Isrc -Wall -Wextra -static $(filter %.c,$^) -o $@
 $(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \

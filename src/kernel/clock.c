@@ -4,36 +4,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
-
-static int64_t
-host_ns(clockid_t id)
-{
-    struct timespec ts;
-
-    clock_gettime(id, &ts);
-    return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
-int64_t
-host_mono_ns(void)
-{
-    return host_ns(CLOCK_MONOTONIC);
-}
-
-int64_t
-host_thread_ns(void)
-{
-    return host_ns(CLOCK_THREAD_CPUTIME_ID);
-}
 
 void
-clock_init(struct clock *c, bool is_virtual, int64_t start_ns)
+clock_init(struct clock *c, const struct host_ops *host, bool is_virtual,
+           int64_t start_ns)
 {
-    *c = (struct clock){.is_virtual = is_virtual,
+    *c = (struct clock){.host = host,
+                        .is_virtual = is_virtual,
                         .virtual_ns = CLOCK_START_NS,
                         .real_base_ns = start_ns - CLOCK_START_NS};
-    c->boot_ns = host_mono_ns() - CLOCK_START_NS;
+    c->boot_ns = host->mono_ns() - CLOCK_START_NS;
 }
 
 void
@@ -47,7 +27,7 @@ clock_fini(struct clock *c)
 int64_t
 clock_mono_ns(const struct clock *c)
 {
-    return c->is_virtual ? c->virtual_ns : host_mono_ns() - c->boot_ns;
+    return c->is_virtual ? c->virtual_ns : c->host->mono_ns() - c->boot_ns;
 }
 
 int64_t
@@ -56,7 +36,7 @@ clock_real_ns(const struct clock *c)
     int64_t ns;
 
     if (!c->is_virtual)
-        return host_ns(CLOCK_REALTIME);
+        return c->host->real_ns();
     if (__builtin_add_overflow(c->real_base_ns, c->virtual_ns, &ns))
         return NS_NEVER;
     return ns;

@@ -6,6 +6,7 @@
 #ifndef KERNEL_CLOCK_H
 #define KERNEL_CLOCK_H
 
+#include "base/host.h"
 #include "base/time.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 #define CLOCK_START_NS NS_PER_S
 
 struct clock {
+    const struct host_ops *host;
     bool is_virtual;
     int64_t virtual_ns;   /* monotonic, in a virtual clock */
     int64_t real_base_ns; /* real = monotonic + this, in a virtual clock */
@@ -32,15 +34,12 @@ struct timer {
 
 /* Initializes a real or virtual clock; start_ns is the real time at which a
  * virtual clock starts. */
-void clock_init(struct clock *c, bool is_virtual, int64_t start_ns);
+void clock_init(struct clock *c, const struct host_ops *host, bool is_virtual,
+                int64_t start_ns);
 void clock_fini(struct clock *c);
 /* since the start of the sandbox */
 int64_t clock_mono_ns(const struct clock *c);
 int64_t clock_real_ns(const struct clock *c);
-/* The host's own clock, also with a virtual one; and the CPU time of the
- * calling thread. */
-int64_t host_mono_ns(void);
-int64_t host_thread_ns(void);
 
 /* Returns the deadline `ns` from now; NS_NEVER stays. */
 int64_t clock_after(const struct clock *c, int64_t ns);

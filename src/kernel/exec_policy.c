@@ -19,6 +19,7 @@
 #include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

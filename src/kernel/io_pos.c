@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 static void
@@ -84,14 +83,15 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     k->image_file = o->image_file;
     k->allow_tools = o->allow_tools;
     init_limits(k, o->limits);
-    clock_init(&k->clock, o->is_deterministic, o->start_ns);
-    rng_init(&k->rng, o->is_deterministic, o->seed);
+    k->host = o->host;
+    clock_init(&k->clock, k->host, o->is_deterministic, o->start_ns);
+    rng_init(&k->rng, k->host, o->is_deterministic, o->seed);
     strncpy(k->hostname, o->hostname ? o->hostname : "sandbox",
             sizeof k->hostname - 1);
     root->kernel = k;
     root->dev = ++k->next_dev;
-    k->kick_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int r = k->kick_hfd < 0 ? -errno : 0;
+    k->kick_hfd = k->host->bell_new();
+    int r = k->kick_hfd < 0 ? k->kick_hfd : 0;
     if (r < 0)
         root->ops->free(root);
     else
@@ -153,8 +153,7 @@ kernel_free(OWN struct kernel *k)
     clock_fini(&k->clock);
     free(k->pollfds);
     free(k->copies);
-    if (k->kick_hfd >= 0)
-        close(k->kick_hfd);
+    k->host->bell_free(k->kick_hfd);
     free(k);
 }
 

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define PID_BUCKETS 64
 #define PID_MAX     32768
@@ -35,6 +34,7 @@ struct host_watch {
 };
 
 struct kernel {
+    const struct host_ops *host;
     const struct machine_ops *machine;
     struct engine *engine;
 
@@ -68,7 +68,7 @@ struct kernel {
     struct list host_watches;
     struct pollfd *pollfds; /* of the scheduler */
     size_t cap_pollfds;
-    int kick_hfd; /* eventfd: wakes an idle scheduler */
+    int kick_hfd; /* a bell: wakes an idle scheduler */
     _Atomic bool kicked;
     /* called between slices after a kick; or NULL */
     void (*on_kick)(void *arg);
@@ -96,12 +96,13 @@ struct kernel {
     struct list fifos;       /* open FIFOs: fifo.c */
     struct list ttys;        /* pseudo-terminals: tty.c */
     char hostname[65];
-    FILE *strace;        /* NULL: off */
-    FILE *strace_others; /* of processes outside the current run */
-    bool strace_has_run; /* if strace has only those of the run */
+    struct host_sink *strace;        /* NULL: off */
+    struct host_sink *strace_others; /* of processes outside the current run */
+    bool strace_has_run;             /* if strace has only those of the run */
 };
 
 struct kernel_options {
+    const struct host_ops *host;
     const struct machine_ops *machine;
     struct engine *engine;
     const uint64_t *limits; /* LIMIT_COUNT values, or NULL: the defaults */

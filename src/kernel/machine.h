@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct engine;
+struct host_ops;
 struct kernel;
 struct thread;
 
@@ -45,7 +46,8 @@ DEFINE_CLEANUP(struct program *, program_put)
 
 /* Waits until p is compiled: 0. -EINTR when kick_hfd (-1: none) is readable,
  * -ETIMEDOUT at deadline_ns of the host's monotonic clock (0: none). */
-int program_await(const struct program *p, int kick_hfd, int64_t deadline_ns);
+int program_await(const struct host_ops *host, const struct program *p,
+                  int kick_hfd, int64_t deadline_ns);
 
 /* Engines embed it as their first member. */
 struct machine {

@@ -1,9 +1,7 @@
 /* Random bytes: the host's, or xoshiro256** with a fixed seed. */
 #include "kernel/rng.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 static uint64_t
 splitmix(uint64_t *x)
@@ -36,23 +34,13 @@ rng_next(struct rng *r)
 }
 
 void
-rng_init(struct rng *r, bool is_seeded, uint64_t seed)
+rng_init(struct rng *r, const struct host_ops *host, bool is_seeded,
+         uint64_t seed)
 {
+    r->host = host;
     r->is_seeded = is_seeded;
     for (int i = 0; i < 4; i++)
         r->state[i] = splitmix(&seed);
-}
-
-static void
-fill_from_host(uint8_t *p, size_t len)
-{
-    while (len) {
-        ssize_t n = getrandom(p, len < 256 ? len : 256, 0);
-        if (n < 0)
-            abort(); /* a host without randomness cannot be trusted */
-        p += n;
-        len -= (size_t)n;
-    }
 }
 
 void
@@ -61,7 +49,7 @@ rng_fill(struct rng *r, void *buf, size_t len)
     uint8_t *p = buf;
 
     if (!r->is_seeded) {
-        fill_from_host(p, len);
+        r->host->random(p, len);
         return;
     }
     while (len) {

@@ -261,7 +261,7 @@ look_at_stack(struct thread *th, enum machine_event e,
 static void
 begin_turns(struct kernel *k)
 {
-    k->turn_ns = host_mono_ns();
+    k->turn_ns = k->host->mono_ns();
     k->away_ns = AWAY_UNKNOWN;
 }
 
@@ -280,7 +280,7 @@ work_of(struct kernel *k, int64_t now, int64_t turn_ns)
 {
     if (turn_ns < LONG_TURN_NS)
         return turn_ns;
-    int64_t away = now - host_thread_ns();
+    int64_t away = now - k->host->thread_ns();
     int64_t work = turn_ns;
     if (k->away_ns != AWAY_UNKNOWN)
         work -= away - k->away_ns;
@@ -292,7 +292,7 @@ work_of(struct kernel *k, int64_t now, int64_t turn_ns)
 void
 sched_account(struct kernel *k)
 {
-    int64_t now = host_mono_ns();
+    int64_t now = k->host->mono_ns();
 
     if (k->running) {
         int64_t ns = work_of(k, now, now - k->turn_ns);
@@ -347,7 +347,7 @@ host_watch_poll(struct host_watch *w, struct kernel *k, short events,
 {
     struct pollfd p = {.fd = w->hfd, .events = events};
 
-    (void)poll(&p, 1, 0);
+    (void)k->host->poll(&p, 1, 0);
     if (pt && pt->add) {
         poll_wait(pt, &w->queue);
         w->events |= events;
@@ -400,30 +400,22 @@ wake_watches(struct kernel *k)
 static void
 poll_host(struct kernel *k, int64_t until_ns)
 {
-    struct timespec ts, *timeout = &ts;
-    int64_t wait_ns = until_ns == NS_NEVER ? 0 : until_ns - host_mono_ns();
-
-    ts.tv_sec = wait_ns > 0 ? wait_ns / NS_PER_S : 0;
-    ts.tv_nsec = wait_ns > 0 ? wait_ns % NS_PER_S : 0;
-    if (until_ns == NS_NEVER)
-        timeout = NULL;
+    int64_t wait_ns =
+        until_ns == NS_NEVER ? NS_NEVER : until_ns - k->host->mono_ns();
     size_t n = fill_pollfds(k);
-    if (!n || ppoll(k->pollfds, n, timeout, NULL) <= 0)
+
+    if (!n || k->host->poll(k->pollfds, n, wait_ns > 0 ? wait_ns : 0) <= 0)
         return;
-    if (k->pollfds[0].revents) {
-        uint64_t count;
-        (void)!read(k->kick_hfd, &count, sizeof count);
-    }
+    if (k->pollfds[0].revents)
+        k->host->bell_clear(k->kick_hfd);
     wake_watches(k);
 }
 
 void
 kernel_kick(struct kernel *k)
 {
-    uint64_t one = 1;
-
     atomic_store(&k->kicked, true);
-    (void)!write(k->kick_hfd, &one, sizeof one);
+    k->host->bell_ring(k->kick_hfd);
     k->machine->interrupt(k->engine);
 }
 
@@ -477,7 +469,7 @@ static bool
 is_past(const struct kernel *k, int64_t deadline_ns)
 {
     return deadline_ns != NS_NEVER &&
-           host_mono_ns() - k->clock.boot_ns >= deadline_ns;
+           k->host->mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
 static void

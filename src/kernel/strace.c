@@ -5,11 +5,13 @@
 #include "kernel/syscall.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { STRING_BYTES = 64 };
 
-FILE *
+struct host_sink *
 strace_of_task(const struct task *t)
 {
     const struct kernel *k = t->kernel;
@@ -18,99 +20,131 @@ strace_of_task(const struct task *t)
                                                          : k->strace;
 }
 
+void
+strace_puts(struct host_sink *out, const char *text)
+{
+    out->put(out, text, strlen(text));
+}
+
+void
+strace_printf(struct host_sink *out, const char *format, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    strace_puts(out, text);
+}
+
 static void
-print_string(FILE *out, struct task *t, gaddr a)
+print_string(struct host_sink *out, struct task *t, gaddr a)
 {
     char s[STRING_BYTES];
     int64_t len = guest_string(t, a, s, sizeof s);
 
     if (len == -EFAULT) {
-        fprintf(out, "0x%x", a);
+        strace_printf(out, "0x%x", a);
         return;
     }
     if (len < 0)
         (void)copy_from_guest(t, s, a, sizeof s);
     size_t n = len < 0 ? sizeof s : (size_t)len;
-    fputc('"', out);
+    strace_puts(out, "\"");
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
+            strace_printf(out, "\\%c", c);
         else if (c < ' ' || c >= 127)
-            fprintf(out, "\\x%02x", c);
+            strace_printf(out, "\\x%02x", c);
         else
-            fputc(c, out);
+            strace_printf(out, "%c", c);
     }
-    fputs(len < 0 ? "\"..." : "\"", out);
+    strace_puts(out, len < 0 ? "\"..." : "\"");
 }
 
 /* Prints one argument; returns how many of the raw words it took. */
 static int
-print_arg(FILE *out, struct task *t, char letter, const uint32_t *a)
+print_arg(struct host_sink *out, struct task *t, char letter, const uint32_t *a)
 {
     switch (letter) {
     case 's':
         print_string(out, t, a[0]);
         return 1;
     case 'o':
-        fprintf(out, "%lld", (long long)(a[0] | (uint64_t)a[1] << 32));
+        strace_printf(out, "%lld", (long long)(a[0] | (uint64_t)a[1] << 32));
         return 2;
     case 'p':
         if (!a[0])
-            fputs("NULL", out);
+            strace_puts(out, "NULL");
         else
-            fprintf(out, "0x%x", a[0]);
+            strace_printf(out, "0x%x", a[0]);
         return 1;
     case 'x':
-        fprintf(out, "0x%x", a[0]);
+        strace_printf(out, "0x%x", a[0]);
         return 1;
     case 'u':
-        fprintf(out, "%u", a[0]);
+        strace_printf(out, "%u", a[0]);
         return 1;
     default:
-        fprintf(out, "%d", (int32_t)a[0]);
+        strace_printf(out, "%d", (int32_t)a[0]);
         return 1;
     }
 }
 
 void
-strace_enter(FILE *out, struct task *t, uint32_t nr,
+strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
              const struct syscall_row *row, const uint32_t a[6])
 {
     int word = 0;
 
     if (!row) {
-        fprintf(out, "[%d] syscall_%u(0x%x, 0x%x, 0x%x)", t->pid, nr, a[0],
-                a[1], a[2]);
+        strace_printf(out, "[%d] syscall_%u(0x%x, 0x%x, 0x%x)", t->pid, nr,
+                      a[0], a[1], a[2]);
         return;
     }
-    fprintf(out, "[%d] %s(", t->pid, row->name);
+    strace_printf(out, "[%d] %s(", t->pid, row->name);
     for (const char *s = row->args; *s && word < 6; s++) {
         if (s != row->args)
-            fputs(", ", out);
+            strace_puts(out, ", ");
         word += print_arg(out, t, *s, a + word);
     }
-    fputc(')', out);
+    strace_puts(out, ")");
 }
 
 void
-strace_reason(FILE *out, const char *why)
+strace_reason(struct host_sink *out, const char *why)
 {
-    fputs(" /* ", out);
+    strace_puts(out, " /* ");
     for (; *why; why++)
-        fputc((unsigned char)*why < ' ' || *why == 0x7f ? '?' : *why, out);
-    fputs(" */", out);
+        strace_printf(out, "%c",
+                      (unsigned char)*why < ' ' || *why == 0x7f ? '?' : *why);
+    strace_puts(out, " */");
+}
+
+const char *
+errno_name(int64_t e)
+{
+    static const char *const names[] = {
+#define ERRNO(NAME) [NAME] = #NAME,
+#include "kernel/errno.def"
+#undef ERRNO
+    };
+
+    return e > 0 && e < (int64_t)(sizeof names / sizeof *names) ? names[e]
+                                                                : NULL;
 }
 
 void
-strace_exit(FILE *out, int64_t result)
+strace_exit(struct host_sink *out, int64_t result)
 {
     if (result == -EWAIT)
-        fputs(" = ? (waits)\n", out);
+        strace_puts(out, " = ? (waits)\n");
     else if (result == -ERESTARTSYS)
-        fputs(" = ? (restarts)\n", out);
-    else if (result < 0 && strerrorname_np((int)-result))
-        fprintf(out, " = -1 %s\n", strerrorname_np((int)-result));
+        strace_puts(out, " = ? (restarts)\n");
+    else if (result < 0 && errno_name(-result))
+        strace_printf(out, " = -1 %s\n", errno_name(-result));
     else
-        fprintf(out, " = %lld\n", (long long)result);
+        strace_printf(out, " = %lld\n", (long long)result);
 }

@@ -2,18 +2,26 @@
 #ifndef KERNEL_STRACE_H
 #define KERNEL_STRACE_H
 
+#include "base/host.h"
+
 #include <stdint.h>
-#include <stdio.h>
 
 struct syscall_row;
 struct task;
 
+/* Writes text to a trace; printf cuts it at 255 bytes. */
+void strace_puts(struct host_sink *out, const char *text);
+void strace_printf(struct host_sink *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Returns the destination for calls of t, or NULL. */
-FILE *strace_of_task(const struct task *t);
-void strace_enter(FILE *out, struct task *t, uint32_t nr,
+struct host_sink *strace_of_task(const struct task *t);
+void strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
                   const struct syscall_row *row, const uint32_t a[6]);
 /* Adds the reason of a failure, before strace_exit. */
-void strace_reason(FILE *out, const char *why);
-void strace_exit(FILE *out, int64_t result);
+void strace_reason(struct host_sink *out, const char *why);
+void strace_exit(struct host_sink *out, int64_t result);
+/* Returns the name of an error number, "EPERM" of 1, or NULL. */
+const char *errno_name(int64_t e);
 
 #endif

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define STATX_UNKNOWN 0x80000000u /* reserved by Linux */
+
 #define KNOWN_AT_FLAGS \
     (uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT)
 
@@ -90,7 +92,7 @@ sys_statx(struct task *t, const union sysarg *a)
     struct statx x;
 
     if (a[2].u & ~(KNOWN_AT_FLAGS | AT_STATX_SYNC_TYPE) ||
-        sync == AT_STATX_SYNC_TYPE || a[3].u & STATX__RESERVED)
+        sync == AT_STATX_SYNC_TYPE || a[3].u & STATX_UNKNOWN)
         return -EINVAL;
     int r = stat_path(t, a[0].i, a[1].addr, a[2].u & ~sync, &s);
     if (r != 0)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,7 +189,7 @@ load_source(struct task *t, const struct program_source *src,
             return r;
         program_put(pending);
         pending = p;
-        r = program_await(p, -1, k->deadline_ns);
+        r = program_await(k->host, p, -1, k->deadline_ns);
         charge(k, t, p);
         if (r < 0)
             return -EINTR;
@@ -232,7 +233,7 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 static void
 report(struct exec_state *x, const char *why)
 {
-    FILE *strace = strace_of_task(x->t);
+    struct host_sink *strace = strace_of_task(x->t);
 
     if (x->e->why)
         strncat(x->e->why, why, x->e->why_size - 1);

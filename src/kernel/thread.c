@@ -321,7 +321,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     }
     call_begin(th, nr);
     t->usage.syscalls++;
-    FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
+    struct host_sink *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
     int64_t r = row ? syscall_check(nr, a) : -ENOSYS;

@@ -1,6 +1,7 @@
 /* Commands of the resident shell. */
 #include "lib/command.h"
 
+#include "base/os_time.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "lib/error.h"
@@ -295,7 +296,7 @@ ask(struct shell *sh, const char *top, const struct buf *body, bool continues,
     struct command c = {.text = b.p,
                         .len = b.len,
                         .out_max = ASK_BYTES_MAX,
-                        .deadline_ns = host_mono_ns() + ASK_NS,
+                        .deadline_ns = time_mono_ns() + ASK_NS,
                         .is_ours = true,
                         .continues = continues};
     int r = command_run(sh, &c, &o);

@@ -1,5 +1,8 @@
 /* wsand_exec: one program, with the host's descriptors. */
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
+
+#include "base/os_time.h"
+#include "host/native.h"
 #include "kernel/kernel.h"
 #include "kernel/tty.h"
 #include "lib/error.h"
@@ -150,7 +153,8 @@ await(struct running *run, const struct program *p, int64_t deadline_ns,
       struct wsand_result *ret)
 {
     for (;;) {
-        int r = program_await(p, run->sb->kernel->kick_hfd, deadline_ns);
+        int r = program_await(&host_native, p, run->sb->kernel->kick_hfd,
+                              deadline_ns);
         *ret = (struct wsand_result){
             .timed_out = r == -ETIMEDOUT, .signal = SIGKILL, .exit_code = -1};
         if (r == -ETIMEDOUT || (r == -EINTR && was_ended(run, ret)))
@@ -197,7 +201,7 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
     }
     run.term = term;
     int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
-                           ? host_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
+                           ? time_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
                            : 0;
     int r = begin(&run, x, deadline, ret, err);
     if (r != 0)

@@ -2,6 +2,7 @@
  * starts there. Used to build root images. */
 #include "base/hfd.h"
 #include "engine/engine.h"
+#include "host/native.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
 #include "lib/error.h"
@@ -91,7 +92,7 @@ spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
             return r;
         program_put(pending);
         pending = s.program;
-        r = program_await(pending, -1, 0);
+        r = program_await(&host_native, pending, -1, 0);
         if (r < 0)
             return r;
     }

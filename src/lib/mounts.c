@@ -3,9 +3,9 @@
  * host. */
 #include "lib/mounts.h"
 
+#include "host/hostfs.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/devfs.h"
-#include "kernel/vfs/hostfs.h"
 #include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"

@@ -10,6 +10,7 @@
  * stale match only makes a sandbox check once more. */
 #include "base/os_thread.h"
 #include "base/own.h"
+#include "host/native.h"
 #include "lib/pool.h"
 
 #include <errno.h>
@@ -196,7 +197,7 @@ int
 poller_init(struct pool *p)
 {
     list_init(&p->watching);
-    clock_init(&p->alarms, false, 0);
+    clock_init(&p->alarms, &host_native, false, 0);
     p->poller_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return p->poller_hfd < 0 ? -errno : 0;
 }

@@ -9,6 +9,7 @@
  * it. */
 #include "lib/process.h"
 
+#include "host/native.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "kernel/pipe.h"
@@ -301,7 +302,7 @@ start_in_turn(struct wsand_sandbox *sb, struct start *s,
     int r = wsand_env_list(sb, &s->env, err);
 
     while (r == 0 && (r = launch(sb, s, err)) == -EINPROGRESS)
-        r = program_await(s->pending, -1, 0);
+        r = program_await(&host_native, s->pending, -1, 0);
     return r;
 }
 
@@ -324,7 +325,7 @@ start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
         r = wsand_env_list(s->fork, &s->env, err);
     wsand_sandbox_free(s->fork);
     while (r == 0 && (r = sandbox_errand(sb, launch, s, err)) == -EINPROGRESS)
-        r = program_await(s->pending, -1, 0);
+        r = program_await(&host_native, s->pending, -1, 0);
     return r;
 }
 

@@ -1,5 +1,6 @@
 /* wsand_run: one command of the user, with its own folder, variables and
  * limits. */
+#include "base/os_time.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "lib/command.h"
@@ -252,7 +253,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
             struct wsand_output *ret, struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
-    int64_t began = host_mono_ns();
+    int64_t began = time_mono_ns();
     uint64_t max = sb->kernel->limits.max[LIMIT_command];
     struct shell *sh;
 
@@ -270,7 +271,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
     if (r < 0)
         return r;
     history_add(&sb->history, run->command, run->command_len);
-    ret->time_us = (uint64_t)(host_mono_ns() - began) / 1000;
+    ret->time_us = (uint64_t)(time_mono_ns() - began) / 1000;
     if (ret->timed_out) {
         ret->time_us = run->timeout_ms * 1000;
         say(run, ret, "command timed out\n");

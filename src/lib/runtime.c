@@ -3,6 +3,7 @@
 
 #include "base/version.h"
 #include "engine/engine.h"
+#include "host/native.h"
 #include "host/tar.h"
 #include "lib/error.h"
 #include "lib/hostmap.h"
@@ -165,7 +166,7 @@ runtime_load(struct wsand_runtime *rt, const struct program_source *src,
             return r;
         program_put(pending);
         pending = p;
-        r = program_await(p, -1, 0);
+        r = program_await(&host_native, p, -1, 0);
         if (r < 0)
             return r;
     }

@@ -3,6 +3,7 @@
 
 #include "base/os_time.h"
 #include "engine/engine.h"
+#include "host/native.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/call.h"
@@ -227,11 +228,9 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
 {
     if (!hfd)
         return 0;
-    int own = dup(hfd);
-    sb->strace = own < 0 ? NULL : fdopen(own, "w");
-    if (!sb->strace)
-        return error_errno(err, errno, "strace");
-    setvbuf(sb->strace, NULL, _IOLBF, 0);
+    int r = host_sink_open(hfd, &sb->strace);
+    if (r < 0)
+        return error_errno(err, -r, "strace");
     sb->kernel->strace = sb->strace;
     return 0;
 }
@@ -272,7 +271,8 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
              const struct tree *given, struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
-    struct kernel_options ko = {.machine = engine_ops(),
+    struct kernel_options ko = {.host = &host_native,
+                                .machine = engine_ops(),
                                 .image_file = &sb->runtime->image_file,
                                 .engine = sb->runtime->engine,
                                 .limits = max,
@@ -457,8 +457,7 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     snapshots_free(sb);
     kernel_free(sb->kernel);
     mail_deliver(sb); /* nobody waits for it any more */
-    if (sb->strace)
-        fclose(sb->strace);
+    host_sink_close(sb->strace);
     options_fini(&sb->options);
     processes_fini(&sb->processes);
     mailbox_fini(&sb->mailbox);

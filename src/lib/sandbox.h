@@ -37,10 +37,10 @@ struct wsand_sandbox {
     uint64_t last_snapshot;  /* id */
     struct history *history;
     struct gone gone; /* of the state that it was copied or restored from */
-    struct snapshot *recorded; /* last wsand_state_changes, or NULL */
-    bool has_script;           /* a script of that shell was included */
-    bool was_hit[LIMIT_COUNT]; /* by a command, during a file function */
-    FILE *strace;
+    struct snapshot *recorded;        /* last wsand_state_changes, or NULL */
+    bool has_script;                  /* a script of that shell was included */
+    bool was_hit[LIMIT_COUNT];        /* by a command, during a file function */
+    struct host_sink *strace;         /* NULL: off */
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;
 };

@@ -5,6 +5,7 @@
  * errexit come last, in a function like those of shell_ask. */
 #include "lib/shell_script.h"
 
+#include "base/os_time.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
 #include "lib/command.h"
@@ -274,7 +275,7 @@ run_first(struct shell *sh, const struct buf *text)
                         .len = b.len,
                         .out_max = 1,
                         .err_max = 1,
-                        .deadline_ns = host_mono_ns() + SCRIPT_NS,
+                        .deadline_ns = time_mono_ns() + SCRIPT_NS,
                         .is_ours = true};
     r = command_run(sh, &c, &o);
     if (r == 0 && o.timed_out)

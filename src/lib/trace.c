@@ -6,27 +6,27 @@
 #include "kernel/kernel.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TRACE_LINES = 200, TRACE_BYTES = 64 << 10 };
 
 struct trace {
+    struct host_sink sink;
     struct kernel *kernel;
     struct capture *lines;
-    FILE *file;
+    bool is_on;
 };
 
-static ssize_t
-on_write(void *arg, const char *p, size_t len)
+static void
+trace_put(struct host_sink *s, const char *text, size_t len)
 {
-    const struct trace *t = arg;
+    const struct trace *t = (struct trace *)s;
+    struct host_sink *others = t->kernel->strace_others;
 
-    capture_add(t->lines, p, len);
-    if (t->kernel->strace_others)
-        (void)fwrite(p, 1, len, t->kernel->strace_others);
-    return (ssize_t)len;
+    capture_add(t->lines, text, len);
+    if (others)
+        others->put(others, text, len);
 }
 
 int
@@ -40,12 +40,11 @@ trace_new(struct kernel *k, OWN struct trace **ret)
     t->lines = capture_new(TRACE_BYTES, true);
     if (!t->lines)
         return -ENOMEM;
-    t->file = fopencookie(t, "w", (cookie_io_functions_t){.write = on_write});
-    if (!t->file)
-        return -ENOMEM;
+    t->sink.put = trace_put;
+    t->is_on = true;
     k->strace_others = k->strace;
     k->strace_has_run = true;
-    k->strace = t->file;
+    k->strace = &t->sink;
     *ret = STEAL(t);
     return 0;
 }
@@ -55,8 +54,7 @@ trace_free(OWN struct trace *t)
 {
     if (!t)
         return;
-    if (t->file) {
-        (void)fclose(t->file);
+    if (t->is_on) {
         t->kernel->strace = STEAL(t->kernel->strace_others);
         t->kernel->strace_has_run = false;
     }
@@ -84,7 +82,6 @@ trace_take(struct trace *t, size_t *ret_len)
 {
     size_t len;
 
-    (void)fflush(t->file);
     if (!t->lines->len)
         return NULL;
     const char *from = newest(t->lines);

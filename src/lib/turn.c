@@ -14,6 +14,7 @@
  * A call that finds background processes at work sets is_wanted and kicks the
  * kernel, so they leave soon. No wake-up is lost: state, queue and plan change
  * under one lock. */
+#include "base/os_time.h"
 #include "kernel/kernel.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"
@@ -392,7 +393,7 @@ run_background(struct work *w)
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, turn.background);
     struct turn *t = &sb->turn;
-    struct slice s = {sb, host_mono_ns() + SLICE_NS};
+    struct slice s = {sb, time_mono_ns() + SLICE_NS};
 
     pthread_mutex_lock(&t->lock);
     bool is_free = t->state == TURN_FREE && !atomic_load(&t->is_closed);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #define NAME_BYTES_MAX 255
@@ -34,6 +35,12 @@ struct name {
     const char *s; /* not NUL-terminated */
     size_t len;    /* 1 to NAME_BYTES_MAX; never "." or ".." */
 };
+
+/* Flags of renameat2(2), which not every libc has. */
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#define RENAME_EXCHANGE  2
+#endif
 
 /* Unlink flags. */
 enum { UNLINK_DIR = 1 };

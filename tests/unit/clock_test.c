@@ -1,4 +1,5 @@
 /* Clocks and timers. */
+#include "host/native.h"
 #include "kernel/clock.h"
 
 #include "test.h"
@@ -51,7 +52,7 @@ TEST(clock_timers_fire_in_the_order_of_their_deadlines)
     static struct mark m[N];
     struct clock c;
 
-    clock_init(&c, true, 0);
+    clock_init(&c, &host_native, true, 0);
     for (int i = 0; i < N; i++) {
         m[i] = mark_on(&c);
         CHECK_EQ(timer_start(&c, &m[i].timer, 10 * NS_PER_S + i * 7919 % N), 0);
@@ -75,7 +76,7 @@ TEST(clock_fires_only_what_is_due)
 {
     struct clock c;
 
-    clock_init(&c, true, 0);
+    clock_init(&c, &host_native, true, 0);
     struct mark a = mark_on(&c), b = mark_on(&c);
     CHECK_EQ(timer_start(&c, &a.timer, clock_after(&c, 10)), 0);
     CHECK_EQ(timer_start(&c, &b.timer, clock_after(&c, 11)), 0);
@@ -93,7 +94,7 @@ TEST(clock_timer_that_starts_itself_again_is_periodic)
 {
     struct clock c;
 
-    clock_init(&c, true, 0);
+    clock_init(&c, &host_native, true, 0);
     struct mark m = mark_on(&c);
     m.period_ns = NS_PER_S;
     CHECK_EQ(timer_start(&c, &m.timer, clock_after(&c, NS_PER_S)), 0);
@@ -114,7 +115,7 @@ TEST(clock_virtual_time_moves_only_by_jumps_and_forward)
 {
     struct clock c;
 
-    clock_init(&c, true, 500 * NS_PER_S);
+    clock_init(&c, &host_native, true, 500 * NS_PER_S);
     CHECK_EQ(clock_mono_ns(&c), CLOCK_START_NS);
     CHECK_EQ(clock_real_ns(&c), 500 * NS_PER_S);
     clock_jump(&c, CLOCK_START_NS + 7);
@@ -128,7 +129,7 @@ TEST(clock_ends_at_never)
 {
     struct clock c;
 
-    clock_init(&c, true, 500 * NS_PER_S);
+    clock_init(&c, &host_native, true, 500 * NS_PER_S);
     CHECK_EQ(clock_after(&c, NS_NEVER), NS_NEVER);
     CHECK_EQ(clock_after(&c, NS_NEVER - 1), NS_NEVER);
     clock_jump(&c, NS_NEVER - 1);
@@ -143,7 +144,7 @@ TEST(clock_real_time_runs)
 {
     struct clock c;
 
-    clock_init(&c, false, 0);
+    clock_init(&c, &host_native, false, 0);
     int64_t mono = clock_mono_ns(&c), real = clock_real_ns(&c);
     CHECK(mono >= CLOCK_START_NS);
     CHECK(real > 1000000000 * NS_PER_S);
@@ -159,7 +160,7 @@ TEST(clock_timer_without_memory_is_not_started)
 {
     EACH_OOM(oom) {
         struct clock c;
-        clock_init(&c, true, 0);
+        clock_init(&c, &host_native, true, 0);
         struct mark m = mark_on(&c);
         int r = timer_start(&c, &m.timer, 5);
         CHECK_EQ(r, oom == 1 ? -ENOMEM : 0);
@@ -172,7 +173,7 @@ TEST(clock_timer_may_stop_another_that_is_due)
 {
     struct clock c;
 
-    clock_init(&c, true, 0);
+    clock_init(&c, &host_native, true, 0);
     struct mark a = mark_on(&c), b = mark_on(&c);
     CHECK_EQ(timer_start(&c, &a.timer, 5), 0);
     CHECK_EQ(timer_start(&c, &b.timer, 5), 0);

@@ -3,6 +3,8 @@
 
 #include "world.h"
 
+#include "host/native.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -388,9 +390,9 @@ TEST(a_spawn_from_the_host_tells_what_is_being_compiled)
     slow_init(&x);
     CHECK_EQ(kernel_spawn(x.k, &s, x.why, sizeof x.why), -EINPROGRESS);
     CHECK_EQ(s.program->hfd, x.engine.compile_hfd);
-    CHECK_EQ(program_await(s.program, -1, 1), -ETIMEDOUT);
+    CHECK_EQ(program_await(&host_native, s.program, -1, 1), -ETIMEDOUT);
     slow_end(&x);
-    CHECK_EQ(program_await(s.program, -1, 0), 0);
+    CHECK_EQ(program_await(&host_native, s.program, -1, 0), 0);
     program_put(s.program);
     CHECK(kernel_spawn(x.k, &s, x.why, sizeof x.why) > 0);
     slow_fini(&x);

@@ -1,5 +1,5 @@
 /* Open files over host descriptors. */
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
 
 #include "test.h"
 #include "world.h"

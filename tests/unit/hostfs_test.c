@@ -1,7 +1,7 @@
 /* Host folders. */
-#include "kernel/vfs/hostfs.h"
+#include "host/hostfs.h"
 
-#include "kernel/vfs/hostfs_impl.h"
+#include "host/hostfs_impl.h"
 #include "test.h"
 #include "world.h"
 

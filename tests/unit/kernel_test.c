@@ -1,6 +1,8 @@
 /* A kernel's life: making, root processes, the end. */
 #include "world.h"
 
+#include "host/native.h"
+
 #include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
@@ -58,7 +60,8 @@ TEST(kernel_limits_and_options_are_taken_over)
     uint64_t max[LIMIT_COUNT] = {0};
     struct kernel *k;
     struct fs *root;
-    struct kernel_options o = {.machine = &fake_ops,
+    struct kernel_options o = {.host = &host_native,
+                               .machine = &fake_ops,
                                .limits = max,
                                .is_deterministic = true,
                                .start_ns = 42,

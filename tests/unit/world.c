@@ -1,6 +1,7 @@
 /* A kernel for unit tests, and processes in it. */
 #include "world.h"
 
+#include "host/native.h"
 #include "kernel/tty.h"
 #include "kernel/vfs/devfs.h"
 #include "kernel/vfs/procfs.h"
@@ -38,7 +39,8 @@ world_new(void)
 struct kernel *
 world_new_on(struct engine *e)
 {
-    const struct kernel_options o = {.machine = &fake_ops,
+    const struct kernel_options o = {.host = &host_native,
+                                     .machine = &fake_ops,
                                      .engine = e,
                                      .is_deterministic = true,
                                      .start_ns = 1000 * NS_PER_S};
@@ -49,7 +51,8 @@ world_new_on(struct engine *e)
 struct kernel *
 world_new_live(struct engine *e)
 {
-    const struct kernel_options o = {.machine = &fake_ops, .engine = e};
+    const struct kernel_options o = {
+        .host = &host_native, .machine = &fake_ops, .engine = e};
 
     return new_kernel(&o);
 }

@@ -5,6 +5,7 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
 

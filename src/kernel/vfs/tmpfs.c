@@ -5,8 +5,9 @@
 #include "kernel/vfs/tmpfs_impl.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdlib.h>
+
+enum { TMPFS_TYPE = 0x01021994 }; /* f_type of statfs(2) */
 
 int64_t
 tmpfs_now(const struct tmpfs *m)
@@ -194,7 +195,7 @@ tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
     struct quota used = tree_used(t);
 
     *ret = (struct fs_stat){
-        .type = TMPFS_MAGIC,
+        .type = TMPFS_TYPE,
         .bsize = CHUNK_BYTES,
         .blocks = t->max.bytes / CHUNK_BYTES,
         .blocks_free = left_of(t->max.bytes, used.bytes) / CHUNK_BYTES,

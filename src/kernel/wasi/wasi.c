@@ -65,38 +65,38 @@ need_wasi(struct task *t)
 /* --- strace */
 
 static void
-trace_enter(FILE *out, const struct task *t, const struct wasi_row *row,
-            const uint64_t *a)
+trace_enter(struct host_sink *out, const struct task *t,
+            const struct wasi_row *row, const uint64_t *a)
 {
     enum { SMALL = 4096 }; /* larger 32-bit numbers are mostly addresses */
 
-    fprintf(out, "[%d] %s(", t->pid, row->name);
+    strace_printf(out, "[%d] %s(", t->pid, row->name);
     for (size_t i = 0; row->params[i]; i++) {
         const char *comma = i ? ", " : "";
         if (row->params[i] == 'I' || a[i] < SMALL)
-            fprintf(out, "%s%lld", comma, (long long)a[i]);
+            strace_printf(out, "%s%lld", comma, (long long)a[i]);
         else
-            fprintf(out, "%s0x%llx", comma, (unsigned long long)a[i]);
+            strace_printf(out, "%s0x%llx", comma, (unsigned long long)a[i]);
     }
-    fputc(')', out);
+    strace_puts(out, ")");
 }
 
 static void
-trace_exit(FILE *out, int64_t r)
+trace_exit(struct host_sink *out, int64_t r)
 {
     if (r == -EWAIT)
-        fputs(" = ? (waits)\n", out);
+        strace_puts(out, " = ? (waits)\n");
     else if (r < 0)
-        fprintf(out, " = %u %s\n", wasi_errno(r), names[wasi_errno(r)]);
+        strace_printf(out, " = %u %s\n", wasi_errno(r), names[wasi_errno(r)]);
     else
-        fputs(" = 0\n", out);
+        strace_puts(out, " = 0\n");
 }
 
 int32_t
 thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
 {
     struct task *t = th->task;
-    FILE *strace = th->kernel->strace ? strace_of_task(t) : NULL;
+    struct host_sink *strace = th->kernel->strace ? strace_of_task(t) : NULL;
 
     if (th->leaving)
         return wasi_errno(-EINTR);

@@ -1,7 +1,7 @@
 /* An open file over a descriptor of the host: stdin, stdout and stderr of
  * `exec`. */
-#ifndef KERNEL_HOSTFILE_H
-#define KERNEL_HOSTFILE_H
+#ifndef HOST_HOSTFILE_H
+#define HOST_HOSTFILE_H
 
 #include "base/own.h"
 #include "kernel/file.h"

@@ -1,7 +1,7 @@
 /* Changing the attributes of host files. */
+#include "host/hostfile.h"
+#include "host/hostfs_impl.h"
 #include "kernel/clock.h"
-#include "kernel/hostfile.h"
-#include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

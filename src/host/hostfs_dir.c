@@ -1,5 +1,5 @@
 /* Reading directories of a host folder. */
-#include "kernel/vfs/hostfs_impl.h"
+#include "host/hostfs_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

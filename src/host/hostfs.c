@@ -1,9 +1,9 @@
 /* Host folders: the operations on names. */
-#include "kernel/vfs/hostfs.h"
+#include "host/hostfs.h"
 
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
+#include "host/hostfs_impl.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

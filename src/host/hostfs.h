@@ -11,8 +11,8 @@
  * set-group-ID bits are never set. A link may have any target, also one that
  * means something on the host. Files added to the folder do not count against
  * the sandbox's limits, but against a limit of their own. */
-#ifndef KERNEL_VFS_HOSTFS_H
-#define KERNEL_VFS_HOSTFS_H
+#ifndef HOST_HOSTFS_H
+#define HOST_HOSTFS_H
 
 #include "base/own.h"
 #include "kernel/vfs/vfs.h"

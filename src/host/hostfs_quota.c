@@ -1,9 +1,9 @@
 /* Limits the growth of a host folder. The growth since the mount counts: sizes
  * of regular files, including holes, and inodes. It is negative if more was
  * removed than added. Changes by other processes of the host do not count. */
+#include "host/hostfs.h"
+#include "host/hostfs_impl.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/hostfs.h"
-#include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

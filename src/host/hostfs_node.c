@@ -8,7 +8,7 @@
  * down from the nearest open directory. The result is compared with the node's
  * inode. A change on the host can therefore make a node unreachable, but never
  * turn it into another file. */
-#include "kernel/vfs/hostfs_impl.h"
+#include "host/hostfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

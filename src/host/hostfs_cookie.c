@@ -7,7 +7,7 @@
  * order in which they are given out, from COOKIE_BASE on. A node stores them
  * until it is freed, or until others need the memory. A directory that has
  * changed gives out new ones. */
-#include "kernel/vfs/hostfs_impl.h"
+#include "host/hostfs_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

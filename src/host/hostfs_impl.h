@@ -5,8 +5,8 @@
  * to it. Names are looked up on the host one at a time, relative to a
  * descriptor of their directory; the host never gets a path. A node that is
  * found again by its name must be the same inode, otherwise it is gone. */
-#ifndef KERNEL_VFS_HOSTFS_IMPL_H
-#define KERNEL_VFS_HOSTFS_IMPL_H
+#ifndef HOST_HOSTFS_IMPL_H
+#define HOST_HOSTFS_IMPL_H
 
 #include "base/list.h"
 #include "kernel/file.h"

@@ -7,7 +7,7 @@
  * Idea: pipes and terminals are opened again through /proc/self/fd if possible,
  * which gives them flags of their own. Sockets use MSG_DONTWAIT. All others are
  * polled before each transfer. */
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
 
 #include "kernel/kernel.h"
 #include "kernel/tty.h"

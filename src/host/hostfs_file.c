@@ -1,7 +1,7 @@
 /* Open regular files of a host folder. */
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
+#include "host/hostfs_impl.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/hostfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
