@@ -2,7 +2,7 @@
  * 100,000 ends leave nothing behind. */
 #include "host.h"
 
-#include "kernel/hostfile.h"
+#include "host/hostfile.h"
 #include "kernel/kernel.h"
 
 #include <errno.h>
