@@ -28,13 +28,8 @@ lint-portable: $(portable_objs)
 lint-docs:
 	@tools/gen-docs --check
 
-# The files whose words are checked.
-prose := README.md CONTRIBUTING.md docs include sdk \
-  src/supervisor/README.md \
-  $(addprefix src/,base cli engine host kernel lib record rpc seal store tree wire) \
-  $(addprefix src/supervisor/,common config front jail workers)
 lint-prose:
-	@tools/house --prose $(prose)
+	@tools/house --prose
 
 lint-state: build/libwasmsand.a
 	@tools/check-state $<

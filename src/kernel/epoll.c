@@ -4,10 +4,12 @@
  *
  * Idea: an item has a permanent waiter on each queue of its file. A wake-up
  * puts the item on the ready list of its set, and wakes the set. Waiting
- * therefore costs only as much as there are ready items. A wake-up is a hint:
- * the file is polled again when events are collected, so a spurious one is
- * harmless, and a missed one is impossible because waiters stay on the queues.
- * Items do not hold their files: file_put removes them through epoll_forget. */
+ * therefore costs only as much as there are ready items.
+ *
+ * A wake-up is only a hint: the file is polled again when events are collected,
+ * so a spurious one is harmless. None is missed, because the waiters stay on
+ * the queues. Items do not hold their files: file_put removes them through
+ * epoll_forget. */
 #include "kernel/epoll.h"
 
 #include "kernel/kernel.h"

@@ -1,7 +1,7 @@
 /* The end of a task: exit, stop, continue, and the notification of its parent.
  *
- * Problem: ending one task can end others (a vfork child with its parent, a
- * session with its leader), and a task can be ended from within its own system
+ * Problem: ending one task can end others: a vfork child with its parent, or a
+ * session with its leader. And a task can be ended from within its own system
  * call, by its own files or its own signals.
  *
  * Idea: two rules. A task that is inside a call is only marked (is_ending); it

@@ -2,7 +2,7 @@
  *
  * fork copies the machine: see engine/fork.c. vfork needs no copy: the child is
  * a task without a thread, and borrows its parent's. The thread's calls count
- * for the child until that execs (and gets a thread of its own) or exits; then
+ * for the child until it exits, or execs and gets a thread of its own. Then
  * they count for the parent again, which continues from the same call. */
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"

@@ -3,10 +3,10 @@
  * Problem: waking another thread for each job would take longer than most jobs.
  *
  * Idea: the thread with the loop (the leader) runs a job itself if there is
- * nothing else to do, and lends the loop meanwhile. As soon as there is input
- * for it, the other thread (the follower) wakes and becomes the leader; the
- * thread with the job becomes the follower when the job is done. If nothing
- * arrives, no thread is woken at all. */
+ * nothing else to do, and lends the loop meanwhile. When input arrives, the
+ * other thread (the follower) wakes and becomes the leader. The thread with the
+ * job becomes the follower when the job is done. If nothing arrives, no thread
+ * is woken at all. */
 #ifndef RPC_RELIEF_H
 #define RPC_RELIEF_H
 

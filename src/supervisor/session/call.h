@@ -11,7 +11,7 @@
 struct session;
 
 enum {
-    SESSION_ERROR = 2, /* the code: not in this state */
+    SESSION_ERROR = 2, /* the code for a session in another state */
     CALL_TEXT_BYTES = 1024,
 };
 
@@ -26,10 +26,10 @@ struct call {
     /* of a call to a session (session.h) */
     struct list turn; /* in one of the session's lists */
     struct session *session;
-    uint64_t number; /* its id at the worker, or what a handler remembers */
-    uint64_t commit; /* its answer waits for this one; 0: for none */
-    /* The worker is asked to commit, and this is done when the store has it.
-     * NULL: the worker serves the call itself. */
+    uint64_t number; /* its id at the worker, or a number for a handler */
+    uint64_t commit; /* its answer waits for this commit; 0: for none */
+    /* The worker is asked to commit, and this runs when the store has the
+     * commit. NULL: the worker serves the call itself. */
     void (*follow)(struct call *q);
     int64_t begun_ns;
     bool has_failed; /* its answer is an error */
@@ -40,13 +40,13 @@ struct method {
     const char *name; /* NULL: the row is a parameter */
     void (*handle)(struct call *q);
     unsigned flags;
-    const char *refusal; /* what to use instead; the method is refused */
+    const char *refusal; /* the replacement; the method is refused */
     struct param param;
 };
 
-/* `X` and `session.X` for what is ROUTED. NULL: there is none. */
+/* Finds `X` and `session.X` for ROUTED methods. NULL: there is none. */
 const struct method *method_find(struct text name);
-/* Each method has one, below METHODS_MAX; the name of one, or NULL. */
+/* Each method has an index below METHODS_MAX; the name of an index, or NULL. */
 size_t method_index(const struct method *m);
 const char *method_name(size_t index);
 int method_check(const struct method *m, const struct json *params,
@@ -64,8 +64,8 @@ void call_error(OWN struct call *q, int code, const char *format, ...)
 /* A result that is written between these two: one JSON value. */
 struct buf *call_begin(struct call *q);
 void call_end(OWN struct call *q);
-/* The same for "result":... or "error":... as a worker wrote it; call_end
- * follows. */
+/* Like call_begin, for "result":... or "error":... as a worker wrote it;
+ * call_end follows. */
 void call_pass(struct call *q, struct text name, struct text value);
 
 /* Parameters, which have been checked. NULL is an absent one. */
@@ -74,11 +74,12 @@ const char *call_text(const struct call *q, const char *name);
 int64_t call_int(const struct call *q, const char *name, int64_t absent);
 bool call_bool(const struct call *q, const char *name, bool absent);
 
-/* After a call has ended: its client may have been waiting for that. */
+/* Called after a call has ended, for which its client may have waited. */
 void client_put(struct client *c);
-/* A notification that is nobody's. */
+/* Handles a notification that has no effect. */
 void client_pass_over(struct client *c, struct message *msg);
-/* A line that is no call of a method: answered, in a batch too. id: as JSON. */
+/* Answers a line that is not a call of a method, also in a batch. id: as JSON.
+ */
 void client_refuse(struct client *c, struct message *msg, const char *id,
                    int code, const char *text);
 

@@ -1,11 +1,10 @@
-/* Whoever sends requests and gets answers: a connection of the Unix socket, or
- * one HTTP request. All of this happens on the loop's thread.
+/* The sender of requests: a connection of the Unix socket, or one HTTP request.
+ * All functions run on the loop's thread.
  *
- * A transport embeds a struct client, gives it lines with client_line, and
- * sends what it is told to. Memory is bounded from both sides: while too much
- * that was asked has no answer, lines wait unparsed, up to a size beyond which
- * they are refused; and whoever produces output waits while the client is
- * behind. */
+ * A transport embeds a struct client, passes lines to client_line, and sends
+ * answers and notifications. Memory is bounded from both sides. While too many
+ * requests have no answer, lines wait unparsed, up to a size beyond which they
+ * are rejected. Producers of output wait while the client is behind. */
 #ifndef SUPERVISOR_CLIENT_H
 #define SUPERVISOR_CLIENT_H
 
@@ -23,16 +22,16 @@ struct client_ops {
     /* Sends a line, given without its newline: an answer or a notification.
      * Never waits, never fails; must not call client_gone. */
     void (*send)(struct client *c, const char *line, size_t len);
-    /* More was sent than it reads. Whoever streams to it stops until
+    /* True if the client does not read fast enough. Streams to it stop until
      * client_caught_up. */
     bool (*is_behind)(const struct client *c);
-    /* There is room for lines that wait: client_take_waiting is to be called
-     * soon, not from within. NULL: it gives one line only. */
+    /* Waiting lines can be served: client_take_waiting must be called soon, but
+     * not from within. NULL: the client has a single line. */
     void (*again)(struct client *c);
-    /* Everything that was asked has been answered. Called after every answer
-     * that leaves none open; may call client_gone. NULL: nothing to do. */
+    /* Called after every answer that leaves no request open; may call
+     * client_gone. May be NULL. */
     void (*settled)(struct client *c);
-    /* Nothing refers to it any more. */
+    /* Called when nothing refers to the client any more. */
     void (*free)(struct client *c);
 };
 
@@ -44,11 +43,11 @@ struct client {
     size_t n_calls;
     size_t call_bytes;      /* of their lines */
     struct backlog waiting; /* lines behind too many calls */
-    size_t n_urgent;        /* calls that overtook them while it is behind */
-    size_t n_over; /* not 0: the line is refused, so many wait already */
+    size_t n_urgent;        /* calls that overtook these while it is behind */
+    size_t n_over; /* not 0: the line is rejected, because this many wait */
     bool is_gone;
-    bool takes_no_output; /* it gets answers, and no notifications */
-    bool is_busy;         /* not to be freed now */
+    bool takes_no_output; /* gets answers, but no notifications */
+    bool is_busy;         /* must not be freed now */
     struct list stalled;  /* workers that wait until it has caught up */
 };
 
@@ -57,20 +56,20 @@ void client_init(struct client *c, struct supervisor *sv,
 /* A line of input: a request or a batch, without the newline. Answers may come
  * before this returns. */
 void client_line(struct client *c, const char *line, size_t len);
-/* Serves lines that wait, as many as there is room for. */
+/* Serves as many waiting lines as allowed. */
 void client_take_waiting(struct client *c);
-/* So much waits, without the client reading any answer, that it shall give no
- * more lines. */
+/* True if so much waits, without the client reading any answer, that no more
+ * lines are accepted. */
 bool client_is_stuck(const struct client *c);
-/* Cancels the run that q asks for, if its line waits. q is answered then. */
+/* Cancels the run that q names, if its line waits; then q is answered. */
 bool client_cancel_waiting(OWN struct call *q);
-/* A line that was too long, and was skipped. */
+/* Called for a line that was too long and was skipped. */
 void client_too_large(struct client *c, size_t limit);
-/* It was behind and is not any more. */
+/* Called when the client is no longer behind. */
 void client_caught_up(struct client *c);
-/* The connection is over. What was asked goes on, answers are dropped;
- * ops->free follows as soon as nothing refers to the client, perhaps at once.
- */
+/* The connection has ended. Requests in progress continue, and their answers
+ * are dropped. ops->free follows when nothing refers to the client, perhaps at
+ * once. */
 void client_gone(struct client *c);
 
 #endif

@@ -55,9 +55,9 @@ commits_run_commit(struct store *store, struct store_job *j)
     return 0;
 }
 
-/* A session that is stopped may save its state on a full disk; so may a commit
- * that leaves it with fewer bytes; or with fewer files and no more bytes than
- * the history has for the command that removed them. */
+/* A session that is being stopped may save its state on a full disk. So may a
+ * commit that leaves it with fewer bytes, or with fewer files and no more bytes
+ * than the history needs for the command that removed them. */
 static bool
 commits_makes_space(struct store *store, struct store_job *j)
 {
@@ -123,7 +123,7 @@ commits_post_commit(struct life *l)
     store_thread_post(l->s->sv->store_thread, &c->job);
 }
 
-/* What the worker has is not what the store has: it must not go on. */
+/* The worker's state differs from the store's, so it must not continue. */
 static void
 commits_refuse_all(struct life *l, int error, const char *why)
 {
@@ -205,7 +205,7 @@ commits_read_once(struct life *l)
     if (!to)
         return -ENOMEM;
     ssize_t n = read(l->worker->state_hfd, to, room);
-    if (n <= 0) /* its death is told by its pool */
+    if (n <= 0) /* the pool reports its death */
         return 0;
     state_check_add(&l->commits.check, (size_t)n);
     int r = commits_take_parts(l);

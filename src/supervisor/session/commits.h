@@ -32,13 +32,13 @@ struct commit_stream {
 
 void commits_init(struct commit_stream *c);
 int commits_open(struct life *l);
-/* A stream that is closed is fine. */
+/* Accepts a stream that is closed. */
 void commits_close(struct life *l);
 /* Reads the records that are there. */
 void commits_read(struct life *l);
 /* Waits for the events that are wanted now. */
 void commits_watch(struct life *l);
-/* The store thread has room again. */
+/* Called when the store thread accepts records again. */
 void commits_go_on(struct supervisor *sv);
 
 #endif

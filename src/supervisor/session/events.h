@@ -1,13 +1,13 @@
-/* Events: changes of sessions' states, as clients read them. */
+/* Events: changes of sessions' states, for clients. */
 #ifndef SUPERVISOR_EVENTS_H
 #define SUPERVISOR_EVENTS_H
 
 struct client;
 struct supervisor;
 
-/* The store has a new one: whoever waits may have it. */
+/* The store has a new event: waiting calls may be answered. */
 void events_happened(struct supervisor *sv);
-/* Nobody waits any more. */
+/* Ends all waits. */
 void events_end_waits(struct supervisor *sv);
 void events_forget_client(struct supervisor *sv, const struct client *c);
 

@@ -7,8 +7,8 @@ enum { IMAGE_HASH_BYTES = 65 };
 
 /* Reads the image at `path` and hashes it. 0 or -errno. */
 int image_hash(const char *path, char ret[IMAGE_HASH_BYTES]);
-/* As image_hash, for a file that nobody damages: reads the file only if it has
- * changed since the user's cache got a note on its hash. 0 or -errno. */
+/* Like image_hash, for a trusted file: reads it only if it has changed since
+ * its hash was stored in the user's cache. Returns 0 or -errno. */
 int image_hash_noted(const char *path, char ret[IMAGE_HASH_BYTES]);
 
 #endif

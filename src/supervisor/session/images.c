@@ -133,7 +133,7 @@ images_keep(const struct image *i, const char *path, const char *folder)
     return r < 0 ? r : images_sync_folder(folder);
 }
 
-/* What is in the folder and no session's. */
+/* Removes files in the folder that belong to no session. */
 static void
 images_remove_others(struct supervisor *sv, const char *folder)
 {
@@ -183,7 +183,7 @@ images_on_ready(void *arg)
     lives_take_workers(i->sv);
 }
 
-/* Another program may not take an old image: who waits for it is told. */
+/* Another program may not accept an old image: waiting calls are answered. */
 static void
 images_on_failed(void *arg, const char *why)
 {
@@ -206,7 +206,8 @@ static const struct pool_events events_of_image = {.ready = images_on_ready,
                                                    .failed = images_on_failed,
                                                    .ended = images_on_ended};
 
-/* They hash it themselves: it was not looked at since it was kept. */
+/* The workers hash it themselves, because it was not read since it was stored.
+ */
 static int
 images_begin_workers(struct image *i)
 {

@@ -1,7 +1,7 @@
-/* Root images. The installed one is that of new sessions; a session stays with
- * the one that it was made with, which is therefore kept beside the store, as
- * images/HASH, as long as there is such a session. Its workers come from a pool
- * of their own, which has none ready before they are wanted. */
+/* Root images. New sessions use the installed one. A session keeps the image
+ * that it was created with, so that image is kept beside the store, as
+ * images/HASH, as long as there is such a session. Its workers come from a
+ * separate pool, which keeps none ready in advance. */
 #ifndef SUPERVISOR_IMAGES_H
 #define SUPERVISOR_IMAGES_H
 
@@ -18,34 +18,35 @@ struct image {
     struct supervisor *sv;
     char hash[IMAGE_HASH_BYTES];
     size_t n_sessions;
-    char *path;        /* where it is kept */
-    struct pool *pool; /* NULL: none was wanted yet */
+    char *path;        /* its copy beside the store */
+    struct pool *pool; /* NULL: not needed yet */
     char *argv[IMAGE_ARGS];
 };
 
 struct images {
     struct list all;
-    struct image *current; /* NULL: workers are not ours, and have none */
+    struct image *current; /* NULL: workers are not ours, and have no image */
     struct pool_config pool_config;
     const struct cgroup_host *host;
 };
 
-/* The one with this hash, which may be new to us; NULL: no memory. */
+/* Returns the image with this hash, which may be new; NULL: no memory. */
 struct image *image_find(struct supervisor *sv, const char *hash);
-/* A session of it has ended: the last one's is removed. */
+/* Called after a session of it has ended; the image of the last one is removed.
+ */
 void image_drop(struct image *i);
-/* As pool_take, for one that is not current. -ENOENT: it is not kept. */
+/* Like pool_take, for an image that is not current. -ENOENT: it is missing. */
 int image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret);
 
-/* Before all else. */
+/* Must be called first. */
 void images_init(struct images *t);
-/* Hashes the image at `path`, which is the current one then. -errno. */
+/* Hashes the image at `path` and makes it the current one. -errno. */
 int images_set_current(struct supervisor *sv, const char *path);
-/* Keeps the current image, which is at `path`, and besides only those that
- * sessions have. `c` is copied; what it points to, and h, must stay. */
+/* Keeps the current image, which is at `path`, and otherwise only those of
+ * sessions. `c` is copied; data that it points to, and h, must stay. */
 void images_begin(struct supervisor *sv, const char *path,
                   const struct pool_config *c, const struct cgroup_host *h);
-/* When no session is left in memory. */
+/* Called when no session is left in memory. */
 void images_fini(struct images *t);
 
 #endif

@@ -1,8 +1,9 @@
-/* A session's life: from wanting a worker until that is reaped and the store
- * has the outcome. The phases and what each event does are in life_table.h.
+/* A session's life: from requesting a worker until it is reaped and the store
+ * has the outcome. life_table.h contains the phases and the action of each
+ * event.
  *
- * Everything happens on the thread of the event loop. An event may end the life
- * and free it: the caller does not use it afterwards. */
+ * All functions run on the thread of the event loop. An event may end the life
+ * and free it: the caller must not use it afterwards. */
 #ifndef SUPERVISOR_LIFE_H
 #define SUPERVISOR_LIFE_H
 
@@ -56,43 +57,44 @@ void lives_refuse_image(struct supervisor *sv, const struct image *i,
 /* Sends every life the event LIFE_SHUTDOWN. */
 void lives_shut_down(struct supervisor *sv);
 
-/* Takes the step of the table. `o` replaces the outcome where the action sets
- * one; NULL: it stays as it is. */
+/* Performs the step of the table. `o` replaces the outcome if the action sets
+ * one; NULL: it stays. */
 void life_event(struct life *l, enum life_event event, const struct outcome *o);
 /* LIFE_KILL with an outcome. */
 void life_kill(struct life *l, enum session_state state, enum cause cause,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The worker broke the protocol: it is not heard any more, and killed. */
+/* The worker broke the protocol: nothing more is read from it, and it is
+ * killed. */
 void life_fault(struct life *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The answer to a request of ours. error: NULL, or its text. */
+/* Handles the answer to a request of ours. error: NULL, or its text. */
 void life_answered(struct life *l, uint64_t number, uint64_t commit,
                    const char *error);
 /* The worker is dead: reads its last messages, then LIFE_ENDED. */
 void life_on_ended(struct life *l);
-/* A job of the store is done, perhaps the last that a life without a worker
- * waited for. */
+/* Called when a job of the store is done, perhaps the last one that a life
+ * without a worker waited for. */
 void life_job_done(struct life *l);
-/* A call or output: the session is not idle. */
+/* Called for a call or output: the session is not idle. */
 void life_used(struct life *l);
-/* The worker has not all of its state yet. */
+/* True if the worker does not have all of its state yet. */
 bool life_is_loading(const struct life *l);
-/* The last commit is under way. */
+/* True during the last commit. */
 bool life_is_leaving(const struct life *l);
-/* There is no worker any more. */
+/* True if there is no worker any more. */
 bool life_is_reaped(const struct life *l);
 
 /* --- life_end.c: the end of a worker */
 
 /* Reaps the worker, keeps its output and figures. The last output of a worker
- * that nobody killed is logged. */
+ * that was not killed is logged. */
 void life_reap(struct life *l, bool was_killed, struct ending *ret);
-/* Sets the outcome of a worker that nobody killed, from the cause of its
+/* Sets the outcome of a worker that was not killed, from the cause of its
  * death. */
 void life_decide_start(struct life *l, const struct ending *e);
 void life_decide(struct life *l, const struct ending *e);
 void life_decide_leave(struct life *l, const struct ending *e);
-/* Answers the calls that are left, enters the outcome and frees the life. */
+/* Answers the remaining calls, enters the outcome and frees the life. */
 void life_finish(struct life *l);
 
 #endif

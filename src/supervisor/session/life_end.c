@@ -138,7 +138,7 @@ life_put_figures(struct life *l, const struct ending *e)
     buf_add(b, "}", 2);
 }
 
-/* What a command wrote stays readable until it is started again. */
+/* The output of a command stays readable until it is started again. */
 static void
 life_keep_output(const struct life *l)
 {
@@ -211,7 +211,8 @@ leave_done(struct session *s, void *arg, int error, const char *why)
 {
     struct leave *leave = arg;
 
-    if (s->state == SESSION_ended) /* nothing is left of it when that is told */
+    /* nothing is left of it when that is reported */
+    if (s->state == SESSION_ended)
         session_forget(s);
     if (error < 0 && !s->row_has_ended)
         life_refuse_calls(&leave->calls, SANDBOX_ERROR,
@@ -264,8 +265,8 @@ life_begins_with_errno(const char *text)
     return *text == 'E' && !strncmp(text + n, ": ", 2);
 }
 
-/* A session that never was active does not stay. What the sandbox has against
- * it is told as the server would: to ask again does not help. */
+/* A session that never was active is removed. An error of the sandbox is
+ * reported as the server would: repeating the request does not help. */
 static void
 life_refuse_creator(struct life *l)
 {

@@ -32,7 +32,7 @@ enum life_phase {
 enum life_event {
     LIFE_ROW,        /* the store has the session */
     LIFE_ROW_FAILED, /* the store cannot have it */
-    LIFE_WORKER,     /* a worker was taken from the pool */
+    LIFE_WORKER,     /* the pool provided a worker */
     LIFE_READY,      /* the worker has its state */
     LIFE_PAUSE,      /* end after a last commit; runs go on to their end */
     LIFE_STOP,       /* end after a last commit; runs are cancelled */

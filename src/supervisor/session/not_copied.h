@@ -1,4 +1,4 @@
-/* The processes that a session's state had, which no copy of the state has. */
+/* The processes of a session's state, which copies of the state do not have. */
 #ifndef SUPERVISOR_NOT_COPIED_H
 #define SUPERVISOR_NOT_COPIED_H
 
@@ -9,11 +9,11 @@
 struct session;
 struct buf;
 
-/* Notes them from the first records of the state, frames as store_read gives
- * them; a later call replaces them. */
+/* Saves them from the first records of the state, in the frames of store_read;
+ * a later call replaces them. */
 void session_note_not_copied(struct session *s, const void *frames, size_t len);
-/* The session as session_put_json has it, with the member notCopied where there
- * are such processes; then they are forgotten. */
+/* Writes the session as session_put_json does, with the member notCopied if
+ * there are such processes; then they are dropped. */
 void session_put_copied(struct session *s, struct buf *b);
 
 #endif

@@ -97,7 +97,7 @@ output_add_route(struct life *l, const struct call *q, struct text result)
             l, CONTAINER_OF(l->link.routes.next, struct route, link));
 }
 
-/* After its end has been told, a process writes no more. */
+/* After its end has been reported, a process writes no more. */
 void
 output_end_route(struct life *l, const struct call *q)
 {
@@ -117,7 +117,7 @@ output_end_routes(struct life *l)
 
 /* --- passing it on */
 
-/* Who is to have it; NULL: nobody, or nobody any more. */
+/* Returns the receiver; NULL: none, or it is gone. */
 static struct client *
 output_client_of(const struct life *l, struct text params, const char **ret_id)
 {

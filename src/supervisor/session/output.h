@@ -9,14 +9,14 @@ struct call;
 struct client;
 struct life;
 
-/* The output of the process that q started is for q's client. */
+/* Sends the output of the process that q started to q's client. */
 void output_add_route(struct life *l, const struct call *q, struct text result);
-/* A process whose end was reported writes no more. */
+/* Called when the end of a process was reported: it writes no more. */
 void output_end_route(struct life *l, const struct call *q);
 void output_end_routes(struct life *l);
-/* A notification of the worker; `params` is an object. */
+/* Passes a notification of the worker; `params` is an object. */
 void output_pass(struct life *l, struct text params);
-/* Output goes to the client no more. */
+/* Stops sending output to the client. */
 void output_forget_client(struct client *c);
 
 #endif

@@ -1,6 +1,6 @@
-/* A session: the part that stays when there is no worker, a few hundred bytes.
- * Everything about its worker hangs on struct life (life.h). All functions run
- * on the thread of the event loop. */
+/* A session: the part that exists without a worker, a few hundred bytes. struct
+ * life (life.h) contains everything about its worker. All functions run on the
+ * thread of the event loop. */
 #ifndef SUPERVISOR_SESSION_H
 #define SUPERVISOR_SESSION_H
 
@@ -22,24 +22,25 @@ struct session {
     char id[SESSION_ID_BYTES];
     char *agent, *label;    /* "": none */
     char *limits, *options; /* JSON, as the store keeps them */
-    struct image *image;    /* NULL: of any */
-    char **command;         /* of the host, ends with NULL; NULL: a sandbox */
+    struct image *image;    /* NULL: any */
+    char **command;         /* a native program, NULL-terminated; NULL: a
+                             * sandbox */
     enum session_state state;
     enum cause cause;
-    char reason[REASON_BYTES]; /* of the cause; "": there is no more to say */
+    char reason[REASON_BYTES];      /* of the cause; "": no details */
     int64_t created_ms, changed_ms; /* since 1970 */
     uint32_t limit[N_LIMITS];
     bool is_interval, auto_resume;
-    bool is_lost;       /* it could not be created: there is no row */
+    bool is_lost;       /* could not be created: there is no row */
     bool has_state;     /* in the store */
-    struct end *end;    /* session.end is on its way to the store */
-    bool row_has_ended; /* it was there */
+    struct end *end;    /* session.end is being stored */
+    bool row_has_ended; /* it was stored */
     struct life *life;
-    /* the end of what its command wrote, when that is over */
+    /* the end of its command's output, when that has ended */
     char *output;
     size_t output_len;
     uint64_t output_at;
-    struct list waiting; /* calls, until it is active or cannot be */
+    struct list waiting; /* calls that wait until it is active or cannot be */
     char *not_copied;    /* for the answer of a fork or resume: not_copied.c */
     size_t not_copied_len;
 };
@@ -48,39 +49,40 @@ struct session {
 
 int sessions_init(struct sessions *t);
 void sessions_fini(struct sessions *t);
-/* A new one in `starting`, in the table, with an id that nobody can guess. It
- * has what it is given, and one reference of the table. NULL: no memory. */
+/* Creates a session in `starting`, in the table, with an id that cannot be
+ * guessed, and one reference of the table. NULL: no memory. */
 struct session *session_new(struct supervisor *sv, const char *id);
 void session_set_image(struct session *s, struct image *i); /* once */
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
 struct session *sessions_find(struct supervisor *sv, struct text id);
-/* fn may take the session it is called for out of the table. */
+/* fn may remove its session from the table. */
 void sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
                    void *arg);
-/* Out of the table: nobody finds it any more. */
+/* Removes it from the table, so that it is not found any more. */
 void session_forget(struct session *s);
-/* Those that the store has. 0 or -errno. */
+/* Loads the sessions of the store. Returns 0 or -errno. */
 int sessions_load(struct supervisor *sv, struct store *store);
-/* Those whose workers died with the supervisor that had them. */
+/* Pauses sessions whose workers died with their supervisor. */
 void sessions_pause_orphans(struct supervisor *sv);
-/* Its members as a JSON object, live figures included. */
+/* Writes the session as a JSON object, with live figures. */
 void session_put_json(const struct session *s, struct buf *b);
 void session_row(const struct session *s, struct store_session *ret);
 void store_session_put_json(const struct store_session *row, struct buf *b);
 
-/* --- what it was created with (session_options.c) */
+/* --- options (session_options.c) */
 
-/* From the parameters of session.create. 0, or -errno and q was answered. */
+/* Reads the parameters of session.create. Returns 0, or -errno after answering
+ * q. */
 int session_take_options(struct session *s, struct call *q);
-/* Back from limits and options, as the store kept them. -EBADMSG, -ENOMEM. */
+/* Reads limits and options as the store kept them. -EBADMSG, -ENOMEM. */
 int session_read_options(struct session *s);
-/* The parameters of the worker's `create`. */
+/* Writes the parameters of the worker's `create`. */
 void session_put_create(const struct session *s, struct buf *b);
 
 /* --- changes of state (state.c) */
 
-/* Told when the store has it, or cannot. */
+/* Called when the store has the change, or cannot have it. */
 typedef void state_done(struct session *s, void *arg, int error,
                         const char *why);
 struct state_change {
@@ -89,35 +91,36 @@ struct state_change {
     const char *reason;  /* NULL: none */
     const char *figures; /* a JSON object; NULL: {} */
     const struct session *forked_from;
-    struct buf *json; /* gets the session in its new state; NULL: not */
-    state_done *done; /* NULL: nobody waits */
+    struct buf *json; /* receives the session in its new state, or NULL */
+    state_done *done; /* NULL: no notification */
     void *arg;
 };
-/* Enters the state now, and has the store keep row and event. */
+/* Enters the state now, and makes the store keep row and event. */
 void session_enter(struct session *s, const struct state_change *c);
-/* At the end: what the store did not take is given up. */
+/* At the end: gives up changes that the store did not accept. */
 void states_forget_unsaved(struct supervisor *sv);
 
-/* Ends, now and every hour, sessions that are older than the configuration
- * lets them be (retention.c). */
+/* Ends, now and every hour, sessions that exceed the configured age
+ * (retention.c). */
 void retention_begin(struct supervisor *sv);
 
 /* --- calls to sessions (session_call.c, do_session.c) */
 
-/* Checks a call's parameters and gives it to its handler or its session. */
+/* Checks a call's parameters and passes it to its handler or its session. */
 void session_dispatch(OWN struct call *q);
-/* To its handler, or to the worker. */
+/* Passes the call to its handler, or to the worker. */
 void session_call(struct session *s, OWN struct call *q);
-/* To the worker, or to wait for one, or refused: as the state says. */
+/* Passes the call to the worker, lets it wait for one, or refuses it, depending
+ * on the state. */
 void session_to_worker(struct session *s, OWN struct call *q);
-/* Until the session is active, or cannot be. */
+/* Lets the call wait until the session is active, or cannot be. */
 void session_wait(struct session *s, OWN struct call *q);
-/* What waited is served, or refused. */
+/* Serves the waiting calls, or refuses them. */
 void session_serve_waiting(struct session *s);
-/* Refuses it because of the state. */
+/* Refuses the call because of the state. */
 void session_refuse(const struct session *s, OWN struct call *q);
 bool session_is_serving(const struct session *s);
-/* Begins a life for q, which waits for it. */
+/* Begins a life; q waits for it. */
 void session_resume(struct session *s, enum cause cause, OWN struct call *q);
 
 #endif

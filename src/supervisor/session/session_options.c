@@ -1,5 +1,5 @@
-/* What a session was created with: from the client, to the store and back, to
- * the worker.
+/* The options of a session: from the client, to the store and back, and to the
+ * worker.
  *
  * limits:  {"memoryMb":512,"cpuPercent":100,"diskMb":1024,"maxProcesses":64}
  * options: {"autoResume":true} and "command" (an array) or "create" (the
@@ -121,7 +121,7 @@ session_options_refuse(struct call *q, const char *name, const char *why)
     return -EINVAL;
 }
 
-/* What is for a sandbox is not for a command, and the other way round. */
+/* Parameters of a sandbox are not valid for a command, and vice versa. */
 static int
 session_options_check_command(const struct session *s, struct call *q)
 {

@@ -173,9 +173,9 @@ session_forget(struct session *s)
 
 /* --- rows */
 
-/* What the worker and the store let it have: a block of a file is a record of
- * its own, also its last one, of which the worker counts only what there is;
- * and so is a page of the shell. */
+/* The quota that the worker and the store allow. Each block of a file is a
+ * record of its own; of the last one the worker counts only the used bytes.
+ * Each page of the shell is a record, too. */
 static struct store_amounts
 sessions_quota(const struct session *s)
 {

@@ -26,7 +26,7 @@ enum session_state {
 };
 extern const char *const session_state_names[N_SESSION_STATES];
 
-/* Why a state was entered. */
+/* The cause of a change of state. */
 enum cause {
 #define CAUSE(name, text, what) CAUSE_##name,
 #include "supervisor/session/causes.def"
@@ -38,15 +38,15 @@ extern const char *const cause_names[N_CAUSES];
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
 enum { METHODS_MAX = 192, REASON_BYTES = 256 };
 
-/* What has been counted since the start, for metrics. */
+/* Counts since the start, for metrics. */
 struct counters {
     uint64_t entered[N_SESSION_STATES][N_CAUSES]; /* changes of state */
-    uint64_t requests, refused; /* those answered with an error included */
+    uint64_t requests, refused; /* including those answered with an error */
     uint64_t routed;            /* to workers */
     uint64_t commits, commit_bytes;
     uint64_t clients;
     uint64_t answered[METHODS_MAX]
-                     [2];    /* by method_index: well, with an error */
+                     [2];    /* by method_index: successful, with an error */
     struct histogram start;  /* from starting to active */
     struct histogram answer; /* of routed requests */
     struct histogram commit; /* until the store has it */

@@ -107,7 +107,8 @@ state_save_again(struct timer *t)
     }
 }
 
-/* Whoever waited has been told; the store shall have it nevertheless. */
+/* Waiting calls have been answered, but the store should have the change
+ * nevertheless. */
 static void
 state_keep_unsaved(struct change *c)
 {
@@ -181,8 +182,8 @@ state_event_json(const struct session *s, enum session_state from, bool is_new,
     return buf_steal(&b);
 }
 
-/* What nobody waits for need not be on the disk before anything else: a
- * session without a worker is paused by the next supervisor in any case. */
+/* A change that nobody waits for need not be durable first: the next supervisor
+ * pauses a session without a worker in any case. */
 static enum store_job_kind
 state_kind_of(const struct state_change *c)
 {

@@ -1,13 +1,14 @@
-/* Loading a worker: the session's state is read from the store in pieces, each
- * when the worker has taken most of the last one. A state that is damaged is
- * repaired and loaded again, once.
+/* Loads the session's state into a worker. The state is read from the store in
+ * pieces, each when the worker has received the main part of the last one. A
+ * damaged state is repaired and loaded again, once.
  *
  *   none ─▸ waiting ⇄ reading ─▸ none
  *                        └─▸ repairing ─▸ forgetting ─▸ (again) waiting
  *                               └─▸ forgotten ─────────────┘
  *
- * The repair by the store and the worker's answer that it has forgotten the
- * first attempt come in either order; loading goes on when both are there. */
+ * The repair by the store, and the worker's answer that it has dropped the
+ * first attempt, come in either order; loading continues when both are there.
+ */
 #ifndef SUPERVISOR_STATE_LOAD_H
 #define SUPERVISOR_STATE_LOAD_H
 
@@ -19,12 +20,12 @@ struct life;
 struct load_job;
 
 enum load_phase {
-    LOAD_NONE,       /* nothing is to be loaded, or everything was */
-    LOAD_WAITING,    /* for the worker to take the last piece */
+    LOAD_NONE,       /* nothing to load, or everything was loaded */
+    LOAD_WAITING,    /* for the worker to read the last piece */
     LOAD_READING,    /* the store reads the next piece */
-    LOAD_REPAIRING,  /* the store repairs; the worker is to forget */
-    LOAD_FORGETTING, /* the store has repaired; the worker is to forget */
-    LOAD_FORGOTTEN,  /* the worker has forgotten; the store repairs */
+    LOAD_REPAIRING,  /* the store repairs; the worker must drop its part */
+    LOAD_FORGETTING, /* the store has repaired; the worker must drop its part */
+    LOAD_FORGOTTEN,  /* the worker has dropped its part; the store repairs */
 };
 
 struct state_load {
@@ -36,10 +37,10 @@ struct state_load {
 
 /* Sends the state that the store has. */
 void state_load_begin(struct life *l);
-/* Goes on when the worker has taken enough. */
+/* Continues when the worker has read enough. */
 void state_load_more(struct life *l);
 void state_load_close(struct life *l);
-/* A job of the store is under way. */
+/* True if a job of the store is in progress. */
 bool state_load_is_busy(const struct life *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* The supervisor: one object that everything in it refers to. */
+/* The supervisor: one object that all its parts refer to. */
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
 
@@ -14,28 +14,28 @@ struct pool;         /* worker.h */
 struct supervisor {
     struct reactor reactor;
     const struct config *config;
-    struct store *store; /* of the store thread, while it runs */
+    struct store *store; /* used by the store thread, while it runs */
     struct store_thread *store_thread;
     struct pool *pool; /* with the current image */
     struct images images;
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
     struct list event_waiters; /* events.c */
-    struct list unsaved; /* changes of state that the store did not take */
+    struct list unsaved; /* changes of state that the store did not accept */
     struct timer save_again;
     struct timer retention;
     struct list clients;
     size_t n_clients;
-    size_t n_workers; /* that sessions have */
+    size_t n_workers; /* in use by sessions */
     struct counters counters;
     int64_t started_ms;  /* since 1970 */
-    bool is_ending;      /* told to */
-    char start_why[256]; /* the last start of a worker that failed */
+    bool is_ending;      /* shutdown was requested */
+    char start_why[256]; /* the last failed start of a worker */
 };
 
 /* Pauses all sessions, then ends the loop. */
 void supervisor_end(struct supervisor *sv);
-/* Is nothing left to pause? */
+/* Ends the loop if nothing is left to pause. */
 void supervisor_check_end(struct supervisor *sv);
 
 #endif

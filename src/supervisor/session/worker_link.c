@@ -14,7 +14,7 @@
 enum {
     ANSWER_BYTES_MAX = 32 << 20, /* of a worker's line */
     HELD_BYTES_MAX = 4 << 20,    /* of answers that wait for a commit */
-    READS_AHEAD = 16,            /* before all else is looked at */
+    READS_AHEAD = 16,            /* before other sources are served */
 };
 
 /* --- to the worker */

@@ -1,6 +1,6 @@
 /* The link of a life to its worker: lines of JSON-RPC in both directions. A
- * worker is not trusted: a line that has not the form of an answer or of output
- * ends it. */
+ * worker is not trusted: it is ended by any line that is neither an answer nor
+ * output. */
 #ifndef SUPERVISOR_WORKER_LINK_H
 #define SUPERVISOR_WORKER_LINK_H
 
@@ -51,26 +51,26 @@ struct worker_link {
 
 void worker_link_init(struct worker_link *k);
 int worker_link_open(struct life *l);
-/* A link that is closed is fine. */
+/* Accepts a link that is closed. */
 void worker_link_close(struct life *l);
-/* Has the worker cancel the run of this number. */
+/* Makes the worker cancel the run of this number. */
 void worker_link_cancel(struct life *l, uint64_t number);
-/* A request of our own. */
+/* Sends a request of our own. */
 void worker_link_ask(struct life *l, uint64_t number, const char *method,
                      const struct buf *params);
 void worker_link_send_call(struct life *l, OWN struct call *q);
-/* Reads the lines that are there. */
+/* Reads all available lines. */
 void worker_link_read(struct life *l);
-/* Waits for the events that are wanted now. */
+/* Sets the events to wait for. */
 void worker_link_watch(struct life *l);
 /* Answers the calls whose commit is in the store. */
 void worker_link_release(struct life *l);
-/* Answers with an error the calls that the worker has not answered, or whose
- * commit the store does not have. */
+/* Fails the calls that the worker has not answered, or whose commit the store
+ * does not have. */
 void worker_link_interrupt(struct life *l);
-/* The call that the worker has under this number, or NULL. */
+/* Returns the call that the worker has under this number, or NULL. */
 struct call *worker_link_find_open(const struct life *l, uint64_t number);
-/* The client reads again: workers that waited for it are read. */
+/* The client reads again: resumes reading from workers that waited for it. */
 void worker_link_go_on(struct client *c);
 
 #endif
