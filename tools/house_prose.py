@@ -12,6 +12,7 @@ ENDINGS = (".md", ".h", ".def", ".c")
 
 OPENING = re.compile(r"[\"'“(*_]*(What|Who|Whoever|Those that|The same[.,;:])(?:\s|$)")
 # A lock is taken; "most programs" and "at most" are fine, a maximum is not "the most".
+PRONOUN = re.compile(r"(It|Its|They|Their)\s")
 STOP = r"(?=\s*(?:$|[.,;:!?)]|(?:that|which|is|are|in|for|a|an|it|they)\b))"
 WORDS = [
     (r"told", "reported"),
@@ -41,6 +42,9 @@ def faults(name, text):
             found = word.search(sentence)
             if found and not (found[0] == "taken" and re.search(r"locks?\b", sentence)):
                 yield line, f'"{found[0]}" (write: {better}): {sentence}'
+    for line, sentence in house_text.first_sentences(name, text):
+        if PRONOUN.match(sentence):
+            yield line, f"a pronoun without its noun: {sentence}"
     for line in house_text.wide_lines(name, text, MAX_COLUMNS):
         yield line, f"line of more than {MAX_COLUMNS} characters"
 

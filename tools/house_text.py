@@ -65,6 +65,15 @@ def markdown(text):
             yield line, sentence
 
 
+def first_sentences(name, text):
+    """(line, sentence) of the sentences that follow no other: nothing before
+    them can be the noun of a pronoun."""
+    rows = paragraphs(text) if name.endswith(".md") else comments(text)
+    for line, paragraph in rows:
+        for sentence in split(plain(paragraph))[:1]:
+            yield line, sentence
+
+
 def comment_text(comment):
     """A comment without its marks; an empty line ends a paragraph."""
     inside = re.sub(r"^/\*+|\*+/$|^//", "", comment)

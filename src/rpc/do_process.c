@@ -189,7 +189,7 @@ process_resume_all(struct box *box)
 
 /* --- requests */
 
-/* Its answer comes before its output. */
+/* The answer comes before the output of the process. */
 static void
 on_start(void *arg, uint64_t id)
 {

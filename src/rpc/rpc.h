@@ -303,7 +303,7 @@ void dispatch_too_large(struct server *srv);
 
 /* --- handlers that others call */
 
-/* It will not run. */
+/* Forgets a run that will not begin. */
 void run_forget(struct request *q);
 /* Lets the run with this id, if it has not ended, send so many bytes more. */
 void run_add_window(struct box *box, const char *id, int64_t bytes);

@@ -93,9 +93,14 @@ def test_forbidden_openings(text):
     assert faults_of("a.md", f"See {text[0].lower()}{text[1:]}") == []
 
 
+def test_a_pronoun_needs_a_noun_before_it():
+    assert len(faults_of("a.md", "It is read.\n\nThe file is open. It is read.\n\n- They end.")) == 2
+    assert len(faults_of("a.h", "/* Its end. */\nint a; /* An item. It has an end. */\n")) == 1
+
+
 @pytest.mark.parametrize("text", [
-    "It is told.", "It looks at this.", "It was taken.", "It is laid.", "The least is 1.",
-    "The most is 2.", "Two is the most.", "A process is born.", "It is mended.", "An heir.",
+    "One is told.", "One looks at this.", "One was taken.", "One is laid.", "The least is 1.",
+    "The most is 2.", "Two is the most.", "A process is born.", "One is mended.", "An heir.",
     "There is room.", "The front door."])
 def test_words_of_the_list(text):
     assert len(faults_of("a.md", text)) == 1

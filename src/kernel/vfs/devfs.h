@@ -8,7 +8,7 @@
 
 struct kernel;
 
-/* Its directories pts/ and shm/ are empty: terminals appear in the first, and a
+/* The directories pts/ and shm/ are empty: terminals appear in the first, and a
  * tmpfs can be mounted on the second. */
 int devfs_new(struct kernel *k, OWN struct fs **ret);
 

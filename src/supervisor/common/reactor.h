@@ -37,7 +37,7 @@ void reactor_fini(struct reactor *r);
 int reactor_add(struct reactor *r, struct source *s, int hfd, uint32_t events);
 /* Sets other events; 0: only errors and hang-ups. */
 void reactor_change(struct reactor *r, struct source *s, uint32_t events);
-/* Its ready() is not called any more, not even in this iteration. Does not
+/* The ready() of s is not called any more, not even in this iteration. Does not
  * close the descriptor. Accepts a source that is not in the loop. */
 void reactor_remove(struct reactor *r, struct source *s);
 /* Sets or moves a timer; at_ns 0 removes it. */

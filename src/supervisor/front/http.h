@@ -20,7 +20,7 @@ struct supervisor;
 
 /* Listens as configured in sv->config. -EINVAL: `errors` contains lines. */
 int http_new(struct supervisor *sv, struct buf *errors, OWN struct http **ret);
-/* Its clients must be gone. Accepts NULL. */
+/* The clients of h must be gone. Accepts NULL. */
 void http_free(OWN struct http *h);
 int http_port(const struct http *h);
 /* Writes its lines of /metrics. */

@@ -46,7 +46,8 @@ proc_make_read_only(const char *path)
     return 0;
 }
 
-/* Their mode is 0, and on a read-only mount not even their owner changes it. */
+/* The mode of these is 0, and on a read-only mount not even their owner changes
+ * it. */
 static int
 proc_make_covers(void)
 {

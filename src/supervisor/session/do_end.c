@@ -48,7 +48,7 @@ end_free(struct end *e)
     session_put(s);
 }
 
-/* Its event may have to wait for space on the disk; the session is gone. */
+/* The event may have to wait for space on the disk; the session is gone. */
 static void
 end_entered(struct session *s, void *arg, int error, const char *why)
 {

@@ -192,7 +192,7 @@ output_pass(struct life *l, struct text params)
 
 /* --- clients that go */
 
-/* Its terminals hang up. */
+/* Hangs up the terminals of the client. */
 static void
 output_hang_up(struct life *l, const struct route *r)
 {
