@@ -23,16 +23,20 @@ on_signal(int sig)
         wsand_signal(sb, sig);
 }
 
+/* A signal that is ignored, as SIGHUP is under nohup, stays so: programs
+ * inherit that. */
 static void
 forward_signals(struct wsand_sandbox *sb)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
     struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction old;
 
     current = sb;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        (void)sigaction(signals[i], &act, NULL);
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &act, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
 }
 

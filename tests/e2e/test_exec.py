@@ -790,6 +790,19 @@ def test_terminal_that_goes_away_during_output():
     assert process.wait(120) == 128 + signal.SIGHUP
 
 
+def test_a_hang_up_that_is_ignored_is_not_passed_on():
+    """As under nohup. The program runs on, and ends when its input does."""
+    process = subprocess.Popen(
+        ["nohup", *command(PROBE, "cat")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    process.stdin.write(b"before\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"before\n"
+    process.send_signal(signal.SIGHUP)
+    assert process.communicate(b"after\n", timeout=120)[0] == b"after\n"
+    assert process.returncode == 0
+
+
 def test_terminal_for_input_only(own_terminal):
     master, slave = own_terminal
     process = subprocess.Popen(
