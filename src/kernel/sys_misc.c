@@ -76,10 +76,7 @@ int64_t
 sys_sched_yield(struct task *t, const union sysarg *a)
 {
     (void)a;
-    if (t->thread->call.is_retry)
-        return 0;
-    thread_yield(t->thread);
-    return -EWAIT;
+    return thread_yield(t->thread);
 }
 
 /* sched_getaffinity(pid, size, mask) */

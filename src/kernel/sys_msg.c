@@ -32,10 +32,13 @@ struct call {
 };
 
 static int
-call_init(struct call *c, struct task *t, int fd, uint32_t flags)
+call_init(struct call *c, struct task *t, int fd, uint32_t flags, bool sends)
 {
     *c = (struct call){.task = t, .flags = (int)flags};
-    return socket_find(t, fd, &c->file, &c->socket);
+    int r = socket_find(t, fd, &c->file, &c->socket);
+    if (r == 0)
+        c->timeout_ns = sends ? c->socket->sndtimeo_ns : c->socket->rcvtimeo_ns;
+    return r;
 }
 
 static bool
@@ -114,7 +117,7 @@ sys_sendto(struct task *t, const union sysarg *a)
     struct sock_msg m = {.len = a[2].u};
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[3].u);
+    int r = call_init(&c, t, a[0].i, a[3].u, true);
     if (r < 0)
         return r;
     if (iov_init_piece(&m.data, t, IOV_IN, a[1].addr, a[2].u) < 0)
@@ -123,7 +126,6 @@ sys_sendto(struct task *t, const union sysarg *a)
         r = sock_addr_from_guest(t, a[4].addr, a[5].u, &m.name);
     if (r < 0)
         return r;
-    c.timeout_ns = c.socket->sndtimeo_ns;
     m.scm.cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
     return send_msg(&c, &m);
 }
@@ -159,10 +161,9 @@ sys_sendmsg(struct task *t, const union sysarg *a)
 {
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[2].u);
+    int r = call_init(&c, t, a[0].i, a[2].u, true);
     if (r < 0)
         return r;
-    c.timeout_ns = c.socket->sndtimeo_ns;
     return send_header(&c, a[1].addr);
 }
 
@@ -204,12 +205,11 @@ sys_recvfrom(struct task *t, const union sysarg *a)
     struct sock_msg m = {.len = a[2].u};
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[3].u);
+    int r = call_init(&c, t, a[0].i, a[3].u, false);
     if (r < 0)
         return r;
     if (iov_init_piece(&m.data, t, IOV_OUT, a[1].addr, a[2].u) < 0)
         return -EFAULT;
-    c.timeout_ns = c.socket->rcvtimeo_ns;
     int64_t n = recv_msg(&c, &m);
     scm_fini(&m.scm);
     if (n < 0 || !a[4].addr)
@@ -268,10 +268,9 @@ sys_recvmsg(struct task *t, const union sysarg *a)
 {
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[2].u);
+    int r = call_init(&c, t, a[0].i, a[2].u, false);
     if (r < 0)
         return r;
-    c.timeout_ns = c.socket->rcvtimeo_ns;
     return recv_header(&c, a[1].addr);
 }
 
@@ -316,10 +315,9 @@ sys_sendmmsg(struct task *t, const union sysarg *a)
 {
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[3].u);
+    int r = call_init(&c, t, a[0].i, a[3].u, true);
     if (r < 0)
         return r;
-    c.timeout_ns = c.socket->sndtimeo_ns;
     return do_many(&c, a[1].addr, a[2].u, send_header);
 }
 
@@ -329,10 +327,9 @@ sys_recvmmsg(struct task *t, const union sysarg *a)
 {
     struct call c;
 
-    int r = call_init(&c, t, a[0].i, a[3].u);
+    int r = call_init(&c, t, a[0].i, a[3].u, false);
     if (r < 0)
         return r;
-    c.timeout_ns = c.socket->rcvtimeo_ns;
     if (a[4].addr) {
         r = abi_get_time(t, a[4].addr, &c.timeout_ns);
         if (r < 0)

@@ -196,8 +196,9 @@ void thread_poll_init(struct thread_poll *tp, struct thread *th);
 bool thread_deadline(struct thread *th, int64_t deadline_ns);
 /* Ends a wait: the thread's call is repeated. */
 void thread_wake(struct thread *th);
-/* Lets the others run first; the call should return -EWAIT. */
-void thread_yield(struct thread *th);
+/* Lets the others run once. The call should return the result of this: -EWAIT,
+ * or 0 when it is repeated. */
+int thread_yield(struct thread *th);
 /* Ends one step of a long call, which is repeated at once. The call should
  * return the result of this: -EWAIT. */
 int thread_again(struct thread *th);

@@ -196,10 +196,13 @@ thread_wake(struct thread *th)
         sched_queue_front(th);
 }
 
-void
+int
 thread_yield(struct thread *th)
 {
+    if (th->call.is_retry)
+        return 0;
     th->is_yielding = true;
+    return -EWAIT;
 }
 
 int

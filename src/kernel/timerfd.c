@@ -139,15 +139,23 @@ deadline_of(const struct timerfd *tf, bool is_absolute, int64_t value_ns)
     return value_ns > NS_NEVER - now ? NS_NEVER : now + value_ns;
 }
 
+/* The timer of f with the expirations until now. -EINVAL: f is another file. */
+static int
+timerfd_of(struct file *f, struct timerfd **ret)
+{
+    if (f->ops != &timerfd_ops)
+        return -EINVAL;
+    *ret = f->obj;
+    return catch_up(*ret);
+}
+
 int
 timerfd_set(struct file *f, bool is_absolute, const struct timerfd_spec *spec,
             struct timerfd_spec *old)
 {
-    struct timerfd *tf = f->obj;
+    struct timerfd *tf;
 
-    if (f->ops != &timerfd_ops)
-        return -EINVAL;
-    int r = catch_up(tf);
+    int r = timerfd_of(f, &tf);
     if (r < 0)
         return r;
     current(tf, old);
@@ -164,13 +172,10 @@ timerfd_set(struct file *f, bool is_absolute, const struct timerfd_spec *spec,
 int
 timerfd_get(struct file *f, struct timerfd_spec *ret)
 {
-    struct timerfd *tf = f->obj;
+    struct timerfd *tf;
 
-    if (f->ops != &timerfd_ops)
-        return -EINVAL;
-    int r = catch_up(tf);
-    if (r < 0)
-        return r;
-    current(tf, ret);
-    return 0;
+    int r = timerfd_of(f, &tf);
+    if (r == 0)
+        current(tf, ret);
+    return r;
 }

@@ -107,10 +107,11 @@ check_name(const char *name, struct wsand_error *err)
     return error_set(err, EINVAL, "not the name of a variable: %s", name);
 }
 
-/* A change; the reply is empty, or there is none. */
+/* Has the shell run the command in b, which changes the variable. The reply is
+ * empty, or there is none if the shell refuses. */
 static int
-change(struct wsand_sandbox *sb, const char *name, struct buf *b,
-       struct wsand_error *err)
+env_ask(struct wsand_sandbox *sb, const char *name, struct buf *b,
+        struct wsand_error *err)
 {
     struct shell *sh;
     char *reply = NULL;
@@ -130,9 +131,10 @@ change(struct wsand_sandbox *sb, const char *name, struct buf *b,
     return r;
 }
 
-int
-wsand_env_set(struct wsand_sandbox *sb, const char *name, const char *value,
-              struct wsand_error *err)
+/* Sets the variable, or unsets it: value NULL. */
+static int
+env_change(struct wsand_sandbox *sb, const char *name, const char *value,
+           struct wsand_error *err)
 {
     SANDBOX_TURN(sb, err);
     CLEANUP(buf_fini) struct buf b;
@@ -141,27 +143,27 @@ wsand_env_set(struct wsand_sandbox *sb, const char *name, const char *value,
     int r = check_name(name, err);
     if (r < 0)
         return r;
-    buf_puts(&b, "\\builtin export ");
+    buf_puts(&b, value ? "\\builtin export " : "\\builtin unset -v ");
     buf_puts(&b, name);
-    buf_puts(&b, "=");
-    buf_quote(&b, value);
-    return change(sb, name, &b, err);
+    if (value) {
+        buf_puts(&b, "=");
+        buf_quote(&b, value);
+    }
+    return env_ask(sb, name, &b, err);
+}
+
+int
+wsand_env_set(struct wsand_sandbox *sb, const char *name, const char *value,
+              struct wsand_error *err)
+{
+    return env_change(sb, name, value, err);
 }
 
 int
 wsand_env_unset(struct wsand_sandbox *sb, const char *name,
                 struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
-    CLEANUP(buf_fini) struct buf b;
-
-    body_init(&b);
-    int r = check_name(name, err);
-    if (r < 0)
-        return r;
-    buf_puts(&b, "\\builtin unset -v ");
-    buf_puts(&b, name);
-    return change(sb, name, &b, err);
+    return env_change(sb, name, NULL, err);
 }
 
 /* Adds `is it set and exported, and no array? Then`. */

@@ -193,30 +193,39 @@ procfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
 
 /* --- links */
 
+/* The row of an inode, and the question to ask it; NULL and *err. */
+static const struct proc_row *
+procfs_row(struct fs *fs, struct task *t, uint64_t ino, struct proc_ask *ret,
+           int *err)
+{
+    struct place at;
+
+    *err = decode(fs, t, ino, &at, ret);
+    return *err < 0 ? NULL : &proc_rows[at.row];
+}
+
 static int64_t
 procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
                 size_t size)
 {
-    struct place at;
     struct proc_ask a;
+    int r;
+    const struct proc_row *row = procfs_row(fs, t, ino, &a, &r);
 
-    int r = decode(fs, t, ino, &at, &a);
-    if (r < 0)
+    if (!row)
         return r;
-    const struct proc_row *row = &proc_rows[at.row];
     return row->link ? row->link(&a, buf, size) : -EINVAL;
 }
 
 static int
 procfs_follow(struct fs *fs, struct task *t, uint64_t ino, struct vnode *ret)
 {
-    struct place at;
     struct proc_ask a;
+    int r;
+    const struct proc_row *row = procfs_row(fs, t, ino, &a, &r);
 
-    int r = decode(fs, t, ino, &at, &a);
-    if (r < 0)
+    if (!row)
         return r;
-    const struct proc_row *row = &proc_rows[at.row];
     return row->follow ? row->follow(&a, ret) : -EINVAL;
 }
 

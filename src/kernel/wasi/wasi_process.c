@@ -165,10 +165,7 @@ int64_t
 wasi_sched_yield(struct task *t, const uint64_t *a)
 {
     (void)a;
-    if (t->thread->call.is_retry)
-        return 0;
-    thread_yield(t->thread);
-    return -EWAIT;
+    return thread_yield(t->thread);
 }
 
 /* random_get(buf, len): in steps, as it cannot return short. */
