@@ -11,8 +11,8 @@ PLACES = ["README.md", "CONTRIBUTING.md", "docs", "sdk", "include", "src"]
 ENDINGS = (".md", ".h", ".def", ".c")
 
 OPENING = re.compile(r"[\"'“(*_]*(What|Who|Whoever|Those that|The same[.,;:])(?:\s|$)")
-# A lock is taken; "most programs" and "at most" are fine, a maximum is not "the most".
 PRONOUN = re.compile(r"(It|Its|They|Their)\s")
+# "most programs" and "at most" are fine; a maximum is not "the most".
 STOP = r"(?=\s*(?:$|[.,;:!?)]|(?:that|which|is|are|in|for|a|an|it|they)\b))"
 WORDS = [
     (r"told", "reported"),
@@ -40,7 +40,8 @@ def faults(name, text):
             yield line, f'begins with "{opening[1]}": {sentence}'
         for word, better in WORDS:
             found = word.search(sentence)
-            if found and not (found[0] == "taken" and re.search(r"locks?\b", sentence)):
+            is_lock = found and found[0] == "taken" and re.search(r"locks?\b", sentence)
+            if found and not is_lock:
                 yield line, f'"{found[0]}" (write: {better}): {sentence}'
     for line, sentence in house_text.first_sentences(name, text):
         if PRONOUN.match(sentence):
