@@ -751,6 +751,7 @@ struct wsand_call_info {
     const char *cwd;
     const void *input; /* all of its standard input */
     size_t input_len;
+    uint64_t timeout_ms; /* what the run has left of its limit; 0: none */
 };
 
 /* Returns the arguments of a call; valid until the call is answered. */

@@ -5,6 +5,7 @@
  * held and `sb` is set, the sandbox stays. */
 #include "lib/call.h"
 
+#include "base/os_time.h"
 #include "kernel/hostcall.h"
 #include "kernel/kernel.h"
 #include "lib/error.h"
@@ -170,6 +171,17 @@ give_help(struct wsand_call *c, const struct wsand_command *cmd)
     return true;
 }
 
+/* Returns the time that the run has left, at least a millisecond; 0: it has no
+ * time limit. */
+static uint64_t
+call_timeout_ms(const struct wsand_sandbox *sb)
+{
+    if (sb->run_deadline_ns == NS_NEVER)
+        return 0;
+    int64_t ms = (sb->run_deadline_ns - time_mono_ns()) / NS_PER_MS;
+    return ms > 1 ? (uint64_t)ms : 1;
+}
+
 int
 call_begin_command(void *arg, struct task *t, const void *in, size_t len,
                    OWN struct hostcall **ret)
@@ -188,6 +200,7 @@ call_begin_command(void *arg, struct task *t, const void *in, size_t len,
     }
     c->charged = &sb->kernel->limits;
     c->info.name = cmd->name;
+    c->info.timeout_ms = call_timeout_ms(sb);
     c->sb = sb;
     *ret = &c->wait;
     if (give_help(c, cmd))

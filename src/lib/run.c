@@ -267,7 +267,9 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
                          "there is no " SHELL_PATH " that can be run");
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
-    r = run_here(sh, run, deadline_of(began, run->timeout_ms), ret, err);
+    sb->run_deadline_ns = deadline_of(began, run->timeout_ms);
+    r = run_here(sh, run, sb->run_deadline_ns, ret, err);
+    sb->run_deadline_ns = NS_NEVER;
     if (r < 0)
         return r;
     history_add(&sb->history, run->command, run->command_len);

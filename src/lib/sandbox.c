@@ -302,6 +302,7 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
 
     if (sb) {
         sb->runtime = rt;
+        sb->run_deadline_ns = NS_NEVER;
         turn_init(&sb->turn, &rt->pool);
         mailbox_init(&sb->mailbox);
         processes_init(&sb->processes);

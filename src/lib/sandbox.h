@@ -30,8 +30,9 @@ struct wsand_sandbox {
     struct wsand_options options; /* own copies, without programs */
     struct shell *shell;          /* NULL: not used yet */
     struct outcome *outcome;      /* of the running command, or NULL */
-    struct snapshot *initial;     /* the initial state */
-    struct list snapshots;        /* oldest first */
+    int64_t run_deadline_ns;  /* of the wsand_run in progress, or NS_NEVER */
+    struct snapshot *initial; /* the initial state */
+    struct list snapshots;    /* oldest first */
     size_t n_snapshots;
     uint64_t snapshot_bytes; /* kept by snapshots, beside the newest */
     uint64_t last_snapshot;  /* id */

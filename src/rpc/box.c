@@ -266,6 +266,7 @@ box_settle(struct box *box, enum box_state state)
 /* --- making and freeing */
 
 struct making {
+    struct work work;
     struct box *box;
     make_done *done;
     void *arg;
@@ -274,9 +275,9 @@ struct making {
 };
 
 static void
-tell_made(void *arg)
+tell_made(struct work *w)
 {
-    struct making *m = arg;
+    struct making *m = CONTAINER_OF(w, struct making, work);
 
     m->done(m->arg, m->sb, &m->err);
     free(m);
@@ -290,7 +291,7 @@ make_job(void *arg)
 
     if (config_make_sandbox(m->box->config, &m->sb, &m->err) < 0)
         m->sb = NULL;
-    loop_post(srv, tell_made, m);
+    loop_post(srv, &m->work, tell_made);
 }
 
 void
@@ -306,7 +307,7 @@ box_make(struct box *box, make_done *done, void *arg)
     }
     *m = (struct making){.box = box, .done = done, .arg = arg};
     if (wsand_runtime_post(box->srv->rt, make_job, m, &m->err) < 0)
-        tell_made(m);
+        tell_made(&m->work);
 }
 
 void
@@ -323,8 +324,8 @@ box_make_here(struct box *box, make_done *done, void *arg)
 struct freeing {
     struct server *srv;
     struct wsand_sandbox *sb;
-    void (*done)(void *arg);
-    void *arg;
+    struct work *work;
+    work_fn *done;
 };
 
 static void
@@ -333,22 +334,22 @@ free_job(void *arg)
     struct freeing *f = arg;
 
     wsand_sandbox_free(f->sb);
-    loop_post(f->srv, f->done, f->arg);
+    loop_post(f->srv, f->work, f->done);
     free(f);
 }
 
 void
-sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
-                   void (*done)(void *arg), void *arg)
+sandbox_free_later(struct server *srv, struct wsand_sandbox *sb, struct work *w,
+                   work_fn *done)
 {
     struct freeing *f = malloc(sizeof *f);
 
     if (f) {
-        *f = (struct freeing){srv, sb, done, arg};
+        *f = (struct freeing){srv, sb, w, done};
         if (wsand_runtime_post(srv->rt, free_job, f, NULL) == 0)
             return;
         free(f);
     }
     wsand_sandbox_free(sb);
-    loop_post(srv, done, arg); /* behind what freeing it has posted */
+    loop_post(srv, w, done); /* behind what freeing it has posted */
 }

@@ -14,6 +14,7 @@ enum { ROWS = 24, COLS = 80 };
 /* Kept until its sandbox is freed: the library may call back until then. */
 struct process {
     struct list link;
+    struct work work; /* after its end */
     struct server *srv;
     char id[24], sandbox_id[32];
     uint64_t number;
@@ -79,9 +80,9 @@ answer_exit(OWN struct request *q, int exit_code)
 }
 
 static void
-on_exit_told(void *arg)
+on_exit_told(struct work *w)
 {
-    struct process *p = arg;
+    struct process *p = CONTAINER_OF(w, struct process, work);
     struct list waiters;
 
     pthread_mutex_lock(&p->srv->lock);
@@ -104,7 +105,7 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
     bool has_waiters = !list_is_empty(&p->waiters);
     pthread_mutex_unlock(&p->srv->lock);
     if (has_waiters)
-        loop_post(p->srv, on_exit_told, p);
+        loop_post(p->srv, &p->work, on_exit_told);
 }
 
 /* --- the table */

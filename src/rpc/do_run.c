@@ -274,9 +274,7 @@ run(struct request *q, struct text command, struct wsand_output *ret,
         x.window = stream_window;
         x.on_output_arg = &stream;
     }
-    extension_set_deadline(time_mono_ns() + (int64_t)timeout_ms * NS_PER_MS);
     r = wsand_run(q->sb, &x, ret, err);
-    extension_set_deadline(0);
     set_stream(q, NULL);
     stream_end(&stream);
     free(env);

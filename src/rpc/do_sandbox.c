@@ -142,15 +142,16 @@ do_sandbox_create(struct request *q)
 /* --- sandbox.fork */
 
 struct forking {
+    struct work work;
     struct request *q;
     struct wsand_sandbox *sb; /* NULL: it failed */
     struct wsand_error err;
 };
 
 static void
-on_forked(void *arg)
+on_forked(struct work *w)
 {
-    struct forking *f = arg;
+    struct forking *f = CONTAINER_OF(w, struct forking, work);
     struct server *srv = f->q->srv;
     struct box *box = NULL;
 
@@ -179,7 +180,7 @@ do_sandbox_fork(struct request *q)
     f->q = q;
     if (wsand_fork(q->sb, &f->sb, &f->err) < 0)
         f->sb = NULL;
-    loop_post(q->srv, on_forked, f);
+    loop_post(q->srv, &f->work, on_forked);
 }
 
 /* --- sandbox.list */
@@ -234,30 +235,30 @@ do_sandbox_list(struct request *q)
 /* --- sandbox.destroy */
 
 static void
-on_freed(void *arg)
+on_freed(struct work *w)
 {
-    struct request *q = arg;
+    struct request *q = CONTAINER_OF(w, struct request, work);
 
     box_free(q->box);
     answer_ok(q);
 }
 
 static void
-free_now(void *arg)
+free_now(struct work *w)
 {
-    struct request *q = arg;
+    const struct request *q = CONTAINER_OF(w, struct request, work);
 
-    sandbox_free_later(q->srv, q->box->sb, on_freed, q);
+    sandbox_free_later(q->srv, q->box->sb, w, on_freed);
 }
 
 /* All that came before on the sandbox has been served. */
 static void
 last_job(struct wsand_sandbox *sb, void *arg)
 {
-    const struct request *q = arg;
+    struct request *q = arg;
 
     (void)sb;
-    loop_post(q->srv, free_now, arg);
+    loop_post(q->srv, &q->work, free_now);
 }
 
 void
@@ -285,7 +286,7 @@ do_sandbox_destroy(struct request *q)
     box->state = BOX_GONE;
     process_refuse_waiters(box);
     if (state == BOX_AWAY) /* later: whoever settles the box goes on with it */
-        loop_post(q->srv, on_freed, q);
+        loop_post(q->srv, &q->work, on_freed);
     else if (wsand_post(box->sb, last_job, q, NULL) < 0)
-        free_now(q);
+        free_now(&q->work);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 struct storing {
+    struct work work;
     struct request *q;
     struct box *box;
     void *data;
@@ -78,9 +79,9 @@ call_client(struct storing *s, const char *method, callback_done *done)
 /* --- offload: export, storage.save, free */
 
 static void
-on_freed(void *arg)
+on_freed(struct work *w)
 {
-    struct storing *s = arg;
+    struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     s->box->sb = NULL;
     process_refuse_waiters(s->box);
@@ -94,7 +95,7 @@ on_saved(void *arg, const struct json *result, const char *error)
     struct storing *s = arg;
 
     if (result) {
-        sandbox_free_later(s->box->srv, s->box->sb, on_freed, s);
+        sandbox_free_later(s->box->srv, s->box->sb, &s->work, on_freed);
         return;
     }
     s->r = fail(&s->err, EIO, "storage.save: %s", error);
@@ -102,9 +103,9 @@ on_saved(void *arg, const struct json *result, const char *error)
 }
 
 static void
-on_exported(void *arg)
+on_exported(struct work *w)
 {
-    struct storing *s = arg;
+    struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
         call_client(s, "storage.save", on_saved);
@@ -118,7 +119,7 @@ export_job(struct wsand_sandbox *sb, void *arg)
     struct storing *s = arg;
 
     s->r = wsand_export(sb, &s->data, &s->len, &s->err);
-    loop_post(s->box->srv, on_exported, s);
+    loop_post(s->box->srv, &s->work, on_exported);
 }
 
 void
@@ -136,23 +137,23 @@ do_offload(struct request *q)
 /* --- rehydrate: storage.load, a new sandbox, import */
 
 static void
-on_dropped(void *arg)
+on_dropped(struct work *w)
 {
-    struct storing *s = arg;
+    struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     s->box->sb = NULL;
     finish(s, BOX_AWAY);
 }
 
 static void
-on_imported(void *arg)
+on_imported(struct work *w)
 {
-    struct storing *s = arg;
+    struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
         finish(s, BOX_READY);
     else
-        sandbox_free_later(s->box->srv, s->box->sb, on_dropped, s);
+        sandbox_free_later(s->box->srv, s->box->sb, &s->work, on_dropped);
 }
 
 static void
@@ -161,7 +162,7 @@ import_job(struct wsand_sandbox *sb, void *arg)
     struct storing *s = arg;
 
     s->r = wsand_import(sb, s->data, s->len, &s->err);
-    loop_post(s->box->srv, on_imported, s);
+    loop_post(s->box->srv, &s->work, on_imported);
 }
 
 static void
@@ -177,7 +178,7 @@ on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
         return;
     }
     if (!post(s, import_job))
-        on_imported(s);
+        on_imported(&s->work);
 }
 
 static int

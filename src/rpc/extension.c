@@ -8,24 +8,14 @@
  * command has failed: the rest is the shell's, to act on it. */
 #define MARGIN_NS (1000 * NS_PER_MS)
 
-/* A host command is invoked on the thread of the run that it belongs to. */
-static _Thread_local int64_t run_deadline_ns;
-
-void
-extension_set_deadline(int64_t deadline_ns)
-{
-    run_deadline_ns = deadline_ns;
-}
-
 static int64_t
-deadline_of(const struct config *c)
+deadline_of(const struct config *c, const struct wsand_call_info *info)
 {
-    int64_t now = time_mono_ns();
-    int64_t left = run_deadline_ns ? run_deadline_ns - now
-                                   : (int64_t)c->timeout_ms * NS_PER_MS;
+    uint64_t ms = info->timeout_ms ? info->timeout_ms : c->timeout_ms;
+    int64_t left = (int64_t)ms * NS_PER_MS;
     int64_t margin = left / 10 < MARGIN_NS ? left / 10 : MARGIN_NS;
 
-    return now + left - margin;
+    return time_mono_ns() + left - margin;
 }
 
 /* --- the request */
@@ -122,11 +112,12 @@ void
 extension_invoke(void *arg, struct wsand_call *call)
 {
     const struct extension *e = arg;
+    const struct wsand_call_info *info = wsand_call_info(call);
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
-    put_call(&b, wsand_call_info(call));
+    put_call(&b, info);
     callback_send(e->config->srv, "extension.invoke", &b,
-                  deadline_of(e->config), on_reply, call);
+                  deadline_of(e->config, info), on_reply, call);
     buf_fini(&b);
 }

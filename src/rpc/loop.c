@@ -16,12 +16,6 @@ enum {
     READS_AHEAD = 16, /* before other sources are served */
 };
 
-struct posted {
-    struct list link;
-    void (*fn)(void *arg);
-    void *arg;
-};
-
 void
 loop_wake(struct server *srv)
 {
@@ -32,45 +26,39 @@ loop_wake(struct server *srv)
 }
 
 void
-loop_post(struct server *srv, void (*fn)(void *arg), void *arg)
+loop_post(struct server *srv, struct work *w, work_fn *run)
 {
-    struct posted *p = malloc(sizeof *p);
-
-    while (!p) /* it must not be lost */
-        p = malloc(sizeof *p);
-    p->fn = fn;
-    p->arg = arg;
+    w->run = run;
     pthread_mutex_lock(&srv->lock);
     bool is_first = list_is_empty(&srv->posted);
-    list_push_back(&srv->posted, &p->link);
+    list_push_back(&srv->posted, &w->link);
     pthread_mutex_unlock(&srv->lock);
     if (is_first)
         loop_wake(srv);
 }
 
-static struct posted *
+static struct work *
 take_posted(struct server *srv)
 {
-    struct posted *p = NULL;
+    struct work *w = NULL;
 
     pthread_mutex_lock(&srv->lock);
     if (!list_is_empty(&srv->posted)) {
-        p = CONTAINER_OF(srv->posted.next, struct posted, link);
-        list_remove(&p->link);
+        w = CONTAINER_OF(srv->posted.next, struct work, link);
+        list_remove(&w->link);
     }
     pthread_mutex_unlock(&srv->lock);
-    return p;
+    return w;
 }
 
+/* The object that contains the work may be gone after it. */
 static void
 do_posted(struct server *srv)
 {
-    struct posted *p;
+    struct work *w;
 
-    while ((p = take_posted(srv))) {
-        p->fn(p->arg);
-        free(p);
-    }
+    while ((w = take_posted(srv)))
+        w->run(w);
 }
 
 /* --- input */

@@ -28,6 +28,15 @@ enum {
 
 struct stream;
 
+/* Work for the loop. It is a member of the object that it is about, so that
+ * posting it cannot fail. */
+struct work;
+typedef void work_fn(struct work *w);
+struct work {
+    struct list link;
+    work_fn *run;
+};
+
 struct server {
     const struct server_options *options;
     struct wsand_runtime *rt;
@@ -91,6 +100,7 @@ struct request {
     bool is_running, is_cancelled;
     struct stream *stream; /* while it runs; NULL: its output is not sent */
     uint64_t number;       /* for what the handler wants to remember */
+    struct work work;      /* of sandbox.destroy */
 };
 
 /* Takes a reference to msg. NULL: no memory. */
@@ -182,9 +192,9 @@ typedef void make_done(void *arg, struct wsand_sandbox *sb,
 void box_make(struct box *box, make_done *done, void *arg);
 /* The same at once, on this thread: for what config_is_quick. */
 void box_make_here(struct box *box, make_done *done, void *arg);
-/* Frees sb on another thread, then has done(arg) called on the loop. */
+/* Frees sb on another thread, then has done(w) called on the loop. */
 void sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
-                        void (*done)(void *arg), void *arg);
+                        struct work *w, work_fn *done);
 
 /* Makes the root sandbox; q (or NULL) is answered when it is there. False: no
  * memory, and q was answered. */
@@ -265,13 +275,11 @@ const struct extension *extension_find(const struct config *c,
                                        const char *name);
 /* The work of a host command (extension.c). */
 void extension_invoke(void *arg, struct wsand_call *call);
-/* The time limit of the run on this thread, for its host commands; 0: none. */
-void extension_set_deadline(int64_t deadline_ns);
 
 /* --- the loop (loop.c) */
 
-/* Has fn(arg) called on the loop. */
-void loop_post(struct server *srv, void (*fn)(void *arg), void *arg);
+/* Has w->run called on the loop. `w` is in an object that lives until then. */
+void loop_post(struct server *srv, struct work *w, work_fn *run);
 void loop_wake(struct server *srv);
 /* Until everything that was asked has an answer, but for `kill`. */
 void loop_run(struct server *srv, int in_hfd);

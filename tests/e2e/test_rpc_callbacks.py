@@ -531,8 +531,8 @@ def test_extensions_help(extended):
 
 
 @pytest.mark.parametrize("command, text", [
-    ("extensions info nope", "there is no extension 'nope'"), ("extensions nope", "not understood: 'nope'"),
-    ("extensions info", "not understood: 'info'"), ("extensions list x", "not understood: 'list'")])
+    ("extensions info nope", "there is no extension 'nope'"), ("extensions nope", "unknown argument 'nope'"),
+    ("extensions info", "unknown argument 'info'"), ("extensions list x", "unknown argument 'list'")])
 def test_extensions_that_are_not_there(extended, command, text):
     result = extended.run(command)
     assert (result["exitCode"], result["stdout"]) == (1, "")

@@ -32,6 +32,38 @@ show(void *arg, struct wsand_call *call)
     reply(call, n - 1, text, "done\n");
 }
 
+/* Its status says how much time it has: 0 no limit, 1 up to a minute. */
+static void
+show_time(void *arg, struct wsand_call *call)
+{
+    uint64_t ms = wsand_call_info(call)->timeout_ms;
+
+    (void)arg;
+    reply(call, !ms ? 0 : ms <= 60000 ? 1 : 2, "", "");
+}
+
+TEST(command_is_given_the_time_that_the_run_has_left)
+{
+    struct wsand_run run = {
+        .size = sizeof run, .command = "time_left", .command_len = 9};
+    struct wsand_output out = {.size = sizeof out};
+    struct wsand_error err = {0};
+    LIB_SANDBOX(l,
+                .commands =
+                    (const struct wsand_command[]){
+                        {.name = "time_left", .invoke = show_time},
+                    },
+                .n_commands = 1);
+
+    for (int i = 0; i < 3; i++) {
+        run.timeout_ms = i == 1 ? 60000 : 0;
+        CHECK_EQ(wsand_run(l.sb, &run, &out, &err), 0);
+        CHECK_EQ(out.exit_code, i == 1);
+        wsand_output_free(&out);
+    }
+    lib_free(&l);
+}
+
 /* --- with answers that come later, from another thread */
 
 struct later {
