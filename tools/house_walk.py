@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 
 MAX_FUNCTIONS = 50
 
@@ -24,6 +25,24 @@ def ask(server, identity, method, **params):
             return
 
 
+def is_idle(pid):
+    """True if all threads of a process sleep."""
+    states = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/stat") as stat:
+                states.append(stat.read().rpartition(")")[2].split()[0])
+        except FileNotFoundError:  # the thread has ended
+            continue
+    return set(states) == {"S"}
+
+
+def wait_until_idle(pid):
+    """The server works on after an answer: that is not part of the next walk."""
+    while not all(is_idle(pid) for _ in range(20)):
+        time.sleep(0.001)
+
+
 def record(program, image):
     """(function, caller) of each entry, as offsets from the program's start."""
     with tempfile.TemporaryDirectory() as folder:
@@ -36,6 +55,7 @@ def record(program, image):
             ask(server, 1, "create")
             for identity in range(2, 6):
                 ask(server, identity, "run", command="true")
+            wait_until_idle(server.pid)
             ask(server, "walk", "run", command="true")
             ask(server, 6, "kill")
         with open(path) as rows:

@@ -226,3 +226,13 @@ def test_summary_of_a_walk():
     assert functions == [names[1], names[2], names[3], names[4]]
     assert callers == {names[1], names[2], names[3]}
     assert back == [("wsand_run", "do_run")]
+
+
+def test_a_process_is_idle_when_its_threads_sleep():
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        house_walk.wait_until_idle(process.pid)
+        assert house_walk.is_idle(process.pid)
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as process:
+        while house_walk.is_idle(process.pid):  # it may not have started yet
+            pass
+        process.kill()
