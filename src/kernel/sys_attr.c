@@ -36,7 +36,7 @@ stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
     const char *path = guest_path(t, 0, name, &r);
 
     if (!path)
-        return r;
+        return r < 0 ? r : -EFAULT;
     if (!*path && at_flags & AT_EMPTY_PATH && dirfd != AT_FDCWD) {
         struct file *of = fd_find(t, dirfd);
         return of ? stat_file(of, ret) : -EBADF;

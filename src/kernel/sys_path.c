@@ -86,7 +86,9 @@ sys_find(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     int r;
     const char *p = guest_path(t, 0, path, &r);
 
-    return p ? sys_find_path(t, dirfd, p, at_flags, ret) : r;
+    if (!p)
+        return r < 0 ? r : -EFAULT;
+    return sys_find_path(t, dirfd, p, at_flags, ret);
 }
 
 int
