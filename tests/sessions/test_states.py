@@ -379,8 +379,8 @@ def test_no_more_sessions_than_allowed(make):
     client = make(max_sessions=2).client()
     first = client.create()
     client.create()
-    assert "max_sessions" in refusal(client.create).message
-    assert "max_sessions" in refusal(first.call, "session.fork").message
+    assert "maxSessions" in refusal(client.create).message
+    assert "maxSessions" in refusal(first.call, "session.fork").message
     first.call("session.end")
     client.create()
 
@@ -388,10 +388,10 @@ def test_no_more_sessions_than_allowed(make):
 def test_no_more_active_sessions_than_allowed(make):
     client = make(max_active=2).client()
     first, second = client.create(), client.create()
-    assert "max_active" in refusal(client.create).message
+    assert "maxActive" in refusal(client.create).message
     first.call("session.pause")
     third = client.create()
-    assert "max_active" in refusal(first.run, "get 1").message
+    assert "maxActive" in refusal(first.run, "get 1").message
     third.call("session.end")
     first.run("get 1")
     second.call("session.end")

@@ -185,5 +185,5 @@ def test_figures_tell_what_happened(web):
 def test_http_that_cannot_be_had_is_a_refusal_to_start(make, tmp_path):
     with pytest.raises(RuntimeError, match="No such file"):
         make(**{"http.enabled": True, "http.tokens_file": str(tmp_path / "none")})
-    with pytest.raises(RuntimeError, match="http.tokens_file: required"):
+    with pytest.raises(RuntimeError, match="http.tokensFile: required"):
         make(**{"http.enabled": True})

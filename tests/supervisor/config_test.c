@@ -251,6 +251,30 @@ TEST(a_file_that_is_named_must_exist)
     place_fini(&p);
 }
 
+TEST(a_key_is_accepted_under_its_old_name_but_not_under_both)
+{
+    struct place p;
+
+    place_init(&p);
+    CHECK_EQ(load(&p, "{\"poolSize\":3,\"store\":{\"intervalMs\":7}}", "", ""),
+             0);
+    CHECK(p.c->pool_size == 3 && p.c->store_interval_ms == 7);
+    CHECK_EQ(
+        load(&p, "{\"pool_size\":4,\"store\":{\"interval_ms\":8}}", "", ""), 0);
+    CHECK(p.c->pool_size == 4 && p.c->store_interval_ms == 8);
+    CHECK(is_refused(&p, "{\"poolSize\":3,\"pool_size\":3}",
+                     "pool_size: the old name of poolSize, which is set too"));
+    CHECK(is_refused(
+        &p, "{\"store\":{\"interval_ms\":8,\"intervalMs\":8}}",
+        "store.interval_ms: the old name of store.intervalMs, which is set "
+        "too"));
+    CHECK(is_refused(&p, "{\"resources\":{\"memory_mb\":64}}",
+                     "resources.memory_mb: unknown key"));
+    CHECK(is_refused(&p, "{\"pool_Size\":3}", "pool_Size: unknown key"));
+    CHECK(is_refused(&p, "{\"poolsize\":3}", "poolsize: unknown key"));
+    place_fini(&p);
+}
+
 TEST(broken_json_is_told_with_its_line)
 {
     static const char *const rows[][2] = {
@@ -337,15 +361,15 @@ TEST(variables_and_options_are_refused_by_their_names)
          "WASMSAND_HTTP_PORT: http.port: must be an integer from 0 to 65535, "
          "not 'x'\n"},
         {"WASMSAND_POOL_SIZE=", "",
-         "WASMSAND_POOL_SIZE: pool_size: must be an integer from 0 to 64, not "
+         "WASMSAND_POOL_SIZE: poolSize: must be an integer from 0 to 64, not "
          "''\n"},
         {"WASMSAND_AUTO_RESUME=yes", "",
-         "WASMSAND_AUTO_RESUME: auto_resume: must be true or false, not "
+         "WASMSAND_AUTO_RESUME: autoResume: must be true or false, not "
          "'yes'\n"},
         {"WASMSAND_ALLOW_UNENFORCED=cpu,,", "",
-         "WASMSAND_ALLOW_UNENFORCED: allow_unenforced: must be a list of "},
+         "WASMSAND_ALLOW_UNENFORCED: allowUnenforced: must be a list of "},
         {"", "--pool-size +2",
-         "--pool-size: pool_size: must be an integer from 0 to 64, not '+2'\n"},
+         "--pool-size: poolSize: must be an integer from 0 to 64, not '+2'\n"},
         {"", "--pool-size=2x", "not '2x'\n"},
         {"", "--pool-size=18446744073709551617", "not '18446744073709551617'"},
         {"", "--pool-size", "--pool-size: needs a value\n"},
@@ -378,7 +402,7 @@ TEST(values_must_fit_together)
     CHECK(said(&p, "resources.memoryMb: 600 is more than maximum.memoryMb, "
                    "599\n"));
     CHECK_EQ(load(&p, NULL, "", "--http-enabled"), -EINVAL);
-    CHECK(said(&p, "http.tokens_file: required where http.enabled is true\n"));
+    CHECK(said(&p, "http.tokensFile: required where http.enabled is true\n"));
     memset(options + strlen(options), 'x', 107);
     CHECK_EQ(load(&p, NULL, "", options), -EINVAL);
     CHECK(said(&p, "socket: a path of at most 107 bytes is possible\n"));

@@ -37,7 +37,7 @@ def test_the_effective_configuration_is_printed(config):
     found = json.loads(out)
     assert found["http"]["port"] == 5
     assert found["http"]["connections"] == 4
-    assert found["pool_size"] == 3
+    assert found["poolSize"] == 3
     assert found["resources"] == {
         "memoryMb": 512, "cpuPercent": 100, "diskMb": 1024, "maxProcesses": 64,
     }
@@ -57,7 +57,7 @@ def test_all_errors_are_told_at_once(config):
         f"wasm-sandbox: {path}: pool_size: must be an integer from 0 to 64, not 'many'",
         f"wasm-sandbox: {path}: typo: unknown key",
         f"wasm-sandbox: {path}: http.port: must be an integer from 0 to 65535, not 70000",
-        "wasm-sandbox: WASMSAND_MAX_ACTIVE: max_active: must be an integer from 1 to "
+        "wasm-sandbox: WASMSAND_MAX_ACTIVE: maxActive: must be an integer from 1 to "
         "10000, not '0'",
         "wasm-sandbox: --bad: not an option",
     ]
@@ -115,7 +115,7 @@ def test_the_file_of_tokens_is_checked(tmp_path):
     assert (status, out) == (2, "") and f"{path}: line 2: a token must have" in err
     path.write_text("a-token-of-enough-characters\n")
     status, out, err = check_tokens(path)
-    assert (status, err) == (0, "") and json.loads(out)["http"]["tokens_file"] == str(path)
+    assert (status, err) == (0, "") and json.loads(out)["http"]["tokensFile"] == str(path)
     assert "enough-characters" not in out
 
 

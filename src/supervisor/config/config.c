@@ -252,7 +252,7 @@ config_check(struct load *l)
                              "a path of at most %zu bytes is possible",
                              sizeof((struct sockaddr_un *)0)->sun_path - 1));
     if (c->http_enabled && !*c->http_tokens_file)
-        config_note(l, config_refuse(l->errors, "", "http.tokens_file",
+        config_note(l, config_refuse(l->errors, "", "http.tokensFile",
                                      "required where http.enabled is true"));
 }
 

@@ -95,11 +95,31 @@ struct file {
     struct buf *errors;
 };
 
+/* Is this the name that the key had when keys were written with '_'? The keys
+ * of limits always had capitals. */
+static bool
+config_file_is_old_name(const struct config_row *row, const char *name)
+{
+    const char *key = row->key;
+
+    if (row->of)
+        return false;
+    for (; *key && *name; key++, name++) {
+        bool is_capital = *key >= 'A' && *key <= 'Z';
+        if (is_capital && *name++ != '_')
+            return false;
+        if (*name != (is_capital ? *key - 'A' + 'a' : *key))
+            return false;
+    }
+    return !*key && !*name;
+}
+
 static const struct config_row *
-config_file_find_row(const char *key)
+config_file_find_row(const char *name)
 {
     for (size_t i = 0; i < n_config_rows; i++)
-        if (!strcmp(config_rows[i].key, key))
+        if (!strcmp(config_rows[i].key, name) ||
+            config_file_is_old_name(&config_rows[i], name))
             return &config_rows[i];
     return NULL;
 }
@@ -117,14 +137,23 @@ config_file_is_section(const char *name)
     return false;
 }
 
+/* Sets the value of a member of `object`. Errors name the key as it was
+ * written, which may be its old name. */
 static int
-config_file_lay_value(const struct file *f, const char *key,
-                      const struct json *value)
+config_file_lay_value(const struct file *f, const struct json *object,
+                      const char *name, const struct json *value)
 {
-    const struct config_row *row = config_file_find_row(key);
+    const struct config_row *found = config_file_find_row(name);
 
-    return row ? config_set_json(f->c, row, f->name, value, f->errors)
-               : config_refuse(f->errors, f->name, key, "unknown key");
+    if (!found)
+        return config_refuse(f->errors, f->name, name, "unknown key");
+    struct config_row row = *found;
+    const char *dot = strchr(row.key, '.');
+    if (strcmp(row.key, name) != 0 && json_get(object, dot ? dot + 1 : row.key))
+        return config_refuse(f->errors, f->name, name,
+                             "the old name of %s, which is set too", row.key);
+    row.key = name;
+    return config_set_json(f->c, &row, f->name, value, f->errors);
 }
 
 static int
@@ -138,7 +167,8 @@ config_file_lay_section(const struct file *f, const char *section,
         return config_refuse(f->errors, f->name, section, "must be an object");
     JSON_EACH_KEY(key, object) {
         (void)snprintf(name, sizeof name, "%s.%s", section, key->text.p);
-        r = config_worse(r, config_file_lay_value(f, name, json_value(key)));
+        r = config_worse(
+            r, config_file_lay_value(f, object, name, json_value(key)));
     }
     return r;
 }
@@ -158,7 +188,7 @@ config_file_lay_object(const struct file *f, const struct json *object)
         else if (config_file_is_section(key))
             r = config_worse(r, config_file_lay_section(f, key, value));
         else
-            r = config_worse(r, config_file_lay_value(f, key, value));
+            r = config_worse(r, config_file_lay_value(f, object, key, value));
     }
     return r;
 }

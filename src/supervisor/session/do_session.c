@@ -46,7 +46,7 @@ session_has_room_for_life(struct supervisor *sv, struct call *q)
 
     if (n < sv->config->max_active)
         return true;
-    call_error(q, SANDBOX_ERROR, "EAGAIN: %zu sessions are active (max_active)",
+    call_error(q, SANDBOX_ERROR, "EAGAIN: %zu sessions are active (maxActive)",
                n);
     return false;
 }
@@ -58,7 +58,7 @@ session_has_room(struct supervisor *sv, struct call *q)
         return session_has_room_for_life(sv, q);
     call_error(q, SANDBOX_ERROR,
                "EAGAIN: there are %zu sessions "
-               "(max_sessions)",
+               "(maxSessions)",
                session_n_sessions(sv));
     return false;
 }
@@ -373,7 +373,7 @@ session_fork_now(struct call *q)
     if (session_n_sessions(s->sv) >= s->sv->config->max_sessions) {
         call_error(q, SANDBOX_ERROR,
                    "EAGAIN: there are %zu sessions "
-                   "(max_sessions)",
+                   "(maxSessions)",
                    session_n_sessions(s->sv));
         return;
     }

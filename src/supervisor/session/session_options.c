@@ -132,7 +132,7 @@ session_options_check_command(const struct session *s, struct call *q)
         return session_options_refuse(q, "network", "is for a command only");
     if (wants_network && !s->sv->config->command_network)
         return session_options_refuse(
-            q, "network", "needs command_network in the configuration");
+            q, "network", "needs commandNetwork in the configuration");
     if (command && !json_count(command))
         return session_options_refuse(q, "command", "must not be empty");
     for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
