@@ -107,6 +107,9 @@ struct wsand_runtime_options {
      * every executable mapping except an mmap of PROT_READ | PROT_EXEC with
      * MAP_PRIVATE | MAP_FIXED. */
     bool keeps_compiler;
+    /* The caller has checked that shipped_dir and its files belong to this user
+     * or root. In a user namespace without root, this process cannot. */
+    bool shipped_is_checked;
 };
 
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,

@@ -17,6 +17,7 @@ static const struct option options[] = {
     {"root", required_argument, NULL, 'r'},
     {"image-hash", required_argument, NULL, 'i'},
     {"compile", no_argument, NULL, 'c'},
+    {"checked-code", required_argument, NULL, 'k'},
     {"unsealed", no_argument, NULL, 'u'},
     {0},
 };
@@ -42,6 +43,13 @@ parse_hash(struct working *w, const char *arg)
     return !*arg;
 }
 
+static void
+take_checked_code(struct working *w, const char *dir)
+{
+    w->o.shipped_dir = dir;
+    w->w.shipped_is_checked = true;
+}
+
 static bool
 parse(struct working *w, int argc, char **argv)
 {
@@ -55,6 +63,8 @@ parse(struct working *w, int argc, char **argv)
             w->w.seal = NULL;
         else if (c == 'c')
             w->w.keeps_compiler = true;
+        else if (c == 'k')
+            take_checked_code(w, optarg);
         else if (c != 'i' || !parse_hash(w, optarg))
             return false;
     }

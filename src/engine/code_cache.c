@@ -46,29 +46,39 @@ struct entry_name {
     char s[2 * BLAKE2B_BYTES + 64];
 };
 
+/* The users whose files are trusted. A user namespace shows files of users that
+ * it does not know as those of nobody; their owner was checked outside. */
+enum owner { OWNER_US, OWNER_US_OR_ROOT, OWNER_CHECKED };
+
 static bool
-is_private(int hfd, mode_t type, mode_t others, bool may_be_roots,
+is_trusted(uid_t uid, enum owner owner)
+{
+    return uid == geteuid() || owner == OWNER_CHECKED ||
+           (owner == OWNER_US_OR_ROOT && uid == 0);
+}
+
+static bool
+is_private(int hfd, mode_t type, mode_t others, enum owner owner,
            off_t *ret_len)
 {
     struct stat st;
 
     if (fstat(hfd, &st) < 0 || (st.st_mode & S_IFMT) != type ||
-        (st.st_uid != geteuid() && !(may_be_roots && st.st_uid == 0)) ||
-        st.st_mode & others)
+        !is_trusted(st.st_uid, owner) || st.st_mode & others)
         return false;
     *ret_len = st.st_size;
     return true;
 }
 
 static int
-open_folder(const char *dir, mode_t others, bool may_be_roots)
+open_folder(const char *dir, mode_t others, enum owner owner)
 {
     off_t len;
     int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (hfd < 0)
         return -errno;
-    if (!is_private(hfd, S_IFDIR, others, may_be_roots, &len)) {
+    if (!is_private(hfd, S_IFDIR, others, owner, &len)) {
         close(hfd);
         return -EPERM;
     }
@@ -80,13 +90,13 @@ code_cache_open(const char *dir)
 {
     if (mkdir(dir, 0700) < 0 && errno != EEXIST)
         return -errno;
-    return open_folder(dir, 077, false);
+    return open_folder(dir, 077, OWNER_US);
 }
 
 int
-code_cache_open_shipped(const char *dir)
+code_cache_open_shipped(const char *dir, bool is_checked)
 {
-    return open_folder(dir, 022, true);
+    return open_folder(dir, 022, is_checked ? OWNER_CHECKED : OWNER_US_OR_ROOT);
 }
 
 /* --- names */
@@ -189,7 +199,10 @@ open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
 
     if (hfd < 0)
         return -ENOENT;
-    if (is_private(hfd, S_IFREG, 022, is_shipped, &len) &&
+    enum owner owner = !is_shipped             ? OWNER_US
+                       : e->shipped_is_checked ? OWNER_CHECKED
+                                               : OWNER_US_OR_ROOT;
+    if (is_private(hfd, S_IFREG, 022, owner, &len) &&
         read_facts(hfd, len, ret) == 0)
         return hfd;
     close(hfd);

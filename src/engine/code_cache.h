@@ -11,7 +11,7 @@
 #include <wasmtime.h>
 
 int code_cache_open(const char *dir); /* a descriptor or -errno */
-int code_cache_open_shipped(const char *dir);
+int code_cache_open_shipped(const char *dir, bool is_checked);
 /* Finds an entry by the content of a program, or by the place of a source in a
  * file. Returns a descriptor or -errno. Shipped code is searched by content
  * only. */

@@ -120,7 +120,9 @@ engine_init(struct engine *e, const struct engine_options *o, char *why,
     if (o->cache_dir)
         e->cache_hfd = code_cache_open(o->cache_dir);
     if (o->shipped_dir)
-        e->shipped_hfd = code_cache_open_shipped(o->shipped_dir);
+        e->shipped_hfd =
+            code_cache_open_shipped(o->shipped_dir, o->shipped_is_checked);
+    e->shipped_is_checked = o->shipped_is_checked;
     e->linker = wasmtime_linker_new(e->wasm);
     r = imports_define(e->linker);
     if (r < 0)

@@ -28,6 +28,7 @@ struct engine_options {
     const char *shipped_dir; /* code that came with the programs, read-only;
                               * used only if it belongs to this user or root
                               * and nobody else can write there [none] */
+    bool shipped_is_checked; /* the caller has checked its owners */
     uint32_t tick_us;        /* length of a time slice [1000] */
     /* memory kept by a free slot [4 MiB, or 256 KiB on Linux before 6.7] */
     size_t keep_resident_bytes;

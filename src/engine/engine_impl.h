@@ -26,10 +26,11 @@ struct engine {
     uint32_t max_machines;
     _Atomic uint32_t machines;
     bool is_unpreemptive, compiles_in_process;
-    bool is_closed;     /* accepts no more programs */
-    char settings[160]; /* everything that compiled code depends on */
-    int cache_hfd;      /* folder of compiled code, or -1 */
-    int shipped_hfd;    /* a second, read-only folder, or -1 */
+    bool is_closed;          /* accepts no more programs */
+    char settings[160];      /* everything that compiled code depends on */
+    int cache_hfd;           /* folder of compiled code, or -1 */
+    int shipped_hfd;         /* a second, read-only folder, or -1 */
+    bool shipped_is_checked; /* the owners of that folder were checked */
     struct compiler compiler;
     bool keeps_compiler; /* after closing: as `remote` */
     struct remote remote;

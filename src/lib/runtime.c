@@ -106,6 +106,7 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
     struct engine_options eo = {.max_machines = o->max_processes,
                                 .cache_dir = o->cache_dir,
                                 .shipped_dir = o->shipped_dir,
+                                .shipped_is_checked = o->shipped_is_checked,
                                 .compiler = o->compiler,
                                 .keeps_compiler = o->keeps_compiler};
 

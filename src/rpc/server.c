@@ -141,6 +141,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
         o.root_image_hash = worker->root_image_hash;
         o.is_closed = true;
         o.keeps_compiler = worker->keeps_compiler;
+        o.shipped_is_checked = worker->shipped_is_checked;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0 &&
         check_memory(srv, &err) == 0)

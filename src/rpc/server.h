@@ -14,7 +14,8 @@ struct worker_options {
     const uint8_t *root_image_hash; /* of 32 bytes; NULL: not known */
     /* Once the runtime is up: 0, or -errno and what failed. NULL: none */
     int (*seal)(const char **ret_where);
-    bool keeps_compiler; /* for programs of guests */
+    bool keeps_compiler;     /* for programs of guests */
+    bool shipped_is_checked; /* the owners of shipped_dir were checked */
 };
 
 /* The options of the server; 0 and NULL mean the default. */

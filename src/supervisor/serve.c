@@ -4,6 +4,7 @@
 #include "supervisor/config/config.h"
 #include "supervisor/front/http.h"
 #include "supervisor/front/listen.h"
+#include "supervisor/jail/code_owner.h"
 #include "supervisor/jail/probe.h"
 #include "supervisor/session/events.h"
 #include "supervisor/session/life.h"
@@ -35,8 +36,8 @@ struct serving {
     struct config *config;
     struct cgroup_host host;
     bool has_host;
-    char worker[PATH_BYTES], root[PATH_BYTES];
-    char *worker_argv[8], *worker_envp[4];
+    char worker[PATH_BYTES], root[PATH_BYTES], code[PATH_BYTES];
+    char *worker_argv[10], *worker_envp[4];
     struct list pools; /* of workers */
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
@@ -136,6 +137,18 @@ serve_find_root(struct serving *g)
     return 0;
 }
 
+/* The compiled code of the installation, where workers cannot check its owner
+ * themselves (jail/code_owner.h). */
+static char *
+serve_find_code(struct serving *g)
+{
+    bool is_there = geteuid() != 0 &&
+                    serve_find_beside("share/wasmsand/code",
+                                      "../share/wasmsand/code", R_OK, g->code);
+
+    return is_there && code_owner_is_trusted(g->code) ? g->code : NULL;
+}
+
 static int
 serve_check_enforced(const struct serving *g)
 {
@@ -176,6 +189,11 @@ serve_set_worker_words(struct serving *g)
     *words++ = g->sv.images.current->hash;
     if (g->config->compile == COMPILE_separate)
         *words++ = "--compile";
+    g->sv.images.code = serve_find_code(g);
+    if (g->sv.images.code) {
+        *words++ = "--checked-code";
+        *words++ = g->sv.images.code;
+    }
     return 0;
 }
 

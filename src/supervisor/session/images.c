@@ -213,8 +213,15 @@ images_begin_workers(struct image *i)
 {
     struct images *t = &i->sv->images;
     struct pool_config c = t->pool_config;
-    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path,
-                              c.compiles ? "--compile" : NULL};
+    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path};
+    size_t n = 4;
+
+    if (c.compiles)
+        argv[n++] = "--compile";
+    if (t->code) {
+        argv[n++] = "--checked-code";
+        argv[n++] = t->code;
+    }
 
     if (access(i->path, R_OK) < 0)
         return -ENOENT;

@@ -9,7 +9,7 @@
 #include "supervisor/session/image_hash.h"
 #include "supervisor/workers/worker.h"
 
-enum { IMAGE_ARGS = 6 };
+enum { IMAGE_ARGS = 8 };
 
 struct supervisor;
 
@@ -28,6 +28,7 @@ struct images {
     struct image *current; /* NULL: workers are not ours, and have no image */
     struct pool_config pool_config;
     const struct cgroup_host *host;
+    char *code; /* compiled code whose owner was checked; NULL: none */
 };
 
 /* Returns the image with this hash, which may be new; NULL: no memory. */
