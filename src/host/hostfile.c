@@ -105,6 +105,17 @@ read_host(const struct hostfile *h, void *buf, size_t len)
     return read(h->hfd, buf, len);
 }
 
+/* Returns the result of a transfer that gave n, and moves *pos on. */
+static int64_t
+hostfile_moved(int64_t n, uint64_t *pos)
+{
+    if (n < 0)
+        return -errno;
+    if (pos)
+        *pos += (uint64_t)n;
+    return n;
+}
+
 static int64_t
 hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
               uint64_t *pos)
@@ -120,11 +131,7 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
                                   : read_host(h, buf, len);
     while (n < 0 && errno == EINTR);
     h->rd_short = n < 0;
-    if (n < 0)
-        return -errno;
-    if (pos)
-        *pos += (uint64_t)n;
-    return n;
+    return hostfile_moved(n, pos);
 }
 
 /* write() that leaves no SIGPIPE behind in this process. */
@@ -178,11 +185,7 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
                                   : write_host(h, buf, len);
     while (n < 0 && errno == EINTR);
     h->wr_short = n < (int64_t)len;
-    if (n < 0)
-        return -errno;
-    if (pos)
-        *pos += (uint64_t)n;
-    return n;
+    return hostfile_moved(n, pos);
 }
 
 static int64_t

@@ -108,6 +108,17 @@ wasi_fd_fdstat_set_flags(struct task *t, const uint64_t *a)
     return 0;
 }
 
+/* A copy of the name of a preopened directory, NULL for other descriptors.
+ * -ENOMEM. */
+static int
+copy_preopen(struct task *t, int fd, OWN char **ret)
+{
+    const char *name = rights_preopen(t, fd);
+
+    *ret = name ? strdup(name) : NULL;
+    return name && !*ret ? -ENOMEM : 0;
+}
+
 /* fd_fdstat_set_rights(fd, base, inheriting): only fewer. */
 int64_t
 wasi_fd_fdstat_set_rights(struct task *t, const uint64_t *a)
@@ -121,11 +132,9 @@ wasi_fd_fdstat_set_rights(struct task *t, const uint64_t *a)
     now = rights_get(t, (int)a[0], f);
     if (set.base & ~now.base || set.inheriting & ~now.inheriting)
         return -ENOTCAPABLE;
-    const char *name = rights_preopen(t, (int)a[0]);
-    char *copy = name ? strdup(name) : NULL;
-    if (name && !copy)
-        return -ENOMEM;
-    return rights_set(t, (int)a[0], &set, copy);
+    char *name;
+    r = copy_preopen(t, (int)a[0], &name);
+    return r < 0 ? r : rights_set(t, (int)a[0], &set, name);
 }
 
 /* --- closing and moving */
@@ -150,18 +159,18 @@ wasi_fd_renumber(struct task *t, const uint64_t *a)
     if (from == to)
         return 0;
     struct rights rights = rights_get(t, from, f);
-    const char *name = rights_preopen(t, from);
-    char *copy = name ? strdup(name) : NULL;
-    if (name && !copy)
-        return -ENOMEM;
-    int r = fd_replace(t, to, file_get(f), t->fds.v[from].cloexec);
+    char *name;
+    int r = copy_preopen(t, from, &name);
+    if (r < 0)
+        return r;
+    r = fd_replace(t, to, file_get(f), t->fds.v[from].cloexec);
     if (r < 0) {
-        free(copy);
+        free(name);
         return r;
     }
     rights_drop(t, from);
     (void)fd_close(t, from);
-    return rights_set(t, to, &rights, copy);
+    return rights_set(t, to, &rights, name);
 }
 
 /* --- attributes */
