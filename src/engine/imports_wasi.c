@@ -3,6 +3,7 @@
  * would repeat the call. */
 #include "engine/imports.h"
 #include "engine/machine_impl.h"
+#include "kernel/wasi/wasi.h"
 
 #include "kernel/wait.h"
 

@@ -178,9 +178,4 @@ int thread_may_fork(struct thread *th);
 /* memory.grow from `old` to `new` bytes: returns false to refuse it. */
 bool thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes);
 
-/* Calls a function of wasi_snapshot_preview1 by its row in wasi.def, with the
- * raw 64-bit slots of the call as arguments. Returns a WASI errno, or -EWAIT:
- * wait and repeat the call. May set thread->leaving. */
-int32_t thread_wasi(struct thread *th, unsigned row, const uint64_t *args);
-
 #endif

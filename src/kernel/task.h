@@ -20,7 +20,6 @@
 
 struct kernel;
 struct tty;
-struct wasi;
 
 /* --- thread */
 
@@ -110,6 +109,20 @@ struct cpu_timer {
     int64_t at_ns, interval_ns;
 };
 
+/* The state of a task in an ABI on top of the kernel, for example rights of
+ * descriptors in WASI. The ABI registers it by setting task->abi; exec and exit
+ * free it. Embedded as the first member. */
+struct abi_state {
+    void (*free)(OWN struct abi_state *s);
+};
+
+static inline void
+abi_state_free(OWN struct abi_state *s) /* accepts NULL */
+{
+    if (s)
+        s->free(s);
+}
+
 struct task {
     struct kernel *kernel;
     struct list link;    /* in kernel->tasks */
@@ -159,7 +172,7 @@ struct task {
     int64_t itimer_interval_ns;
     struct cpu_timer cpu_timers[2]; /* ITIMER_VIRTUAL, ITIMER_PROF */
     struct list posix_timers;
-    OWN struct wasi *wasi; /* of a WASI program, after its first call */
+    OWN struct abi_state *abi; /* NULL: uses system calls only */
 };
 
 /* --- descriptors (fd.c) */
@@ -262,10 +275,6 @@ int task_clock_ns(struct task *t, int id, int64_t *ret);
 
 /* Converts to the rusage of a 32-bit program (task_wait.c). */
 void rusage_to_guest(const struct usage *u, int32_t out[18]);
-
-/* --- wasi/: the state of a task for the WASI ABI (rights of descriptors, names
- * of preopens), created by a program's first call and removed by exec */
-void wasi_free(OWN struct wasi *w); /* accepts NULL */
 
 /* --- args.c */
 /* Copies argv and envp (NULL-terminated host arrays), charged as memory.

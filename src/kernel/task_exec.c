@@ -359,7 +359,7 @@ exec_commit(struct task *t)
     signals_exec(t);
     timers_exec(t);
     fd_close_all(t, true);
-    wasi_free(STEAL(t->wasi));
+    abi_state_free(STEAL(t->abi));
     t->did_exec = true;
     t->vfork_parent = NULL;
 }

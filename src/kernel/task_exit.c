@@ -203,7 +203,7 @@ exit_now(struct task *t)
     timers_fini(t);
     give_up_thread(t);
     fd_close_all(t, false);
-    wasi_free(STEAL(t->wasi));
+    abi_state_free(STEAL(t->abi));
     give_up_places(t);
     program_put(STEAL(t->next_program));
     while (!list_is_empty(&t->children)) {

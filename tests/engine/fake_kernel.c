@@ -1,4 +1,5 @@
 #include "fake_kernel.h"
+#include "kernel/wasi/wasi.h"
 
 #include <errno.h>
 #include <poll.h>

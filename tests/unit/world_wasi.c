@@ -1,5 +1,6 @@
 /* WASI functions as the tasks of a world would call them. */
 #include "world_wasi.h"
+#include "kernel/wasi/wasi.h"
 
 #include "kernel/wait.h"
 

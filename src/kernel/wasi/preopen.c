@@ -117,8 +117,8 @@ preopen_all(struct task *t)
 {
     int r = preopen_each(t);
 
-    for (size_t i = 0; r < 0 && i < t->wasi->cap; i++)
-        if (t->wasi->fds[i].preopen)
+    for (size_t i = 0; r < 0 && i < wasi_of(t)->cap; i++)
+        if (wasi_of(t)->fds[i].preopen)
             (void)fd_close(t, (int)i);
     return r;
 }

@@ -52,7 +52,7 @@ rights_of_kind(struct file *f)
 static struct wasi_fd *
 find(struct task *t, int fd)
 {
-    struct wasi *w = t->wasi;
+    struct wasi *w = wasi_of(t);
     struct file *f = fd_find(t, fd);
 
     if (!f || (size_t)fd >= w->cap || w->fds[fd].file != f)
@@ -87,7 +87,7 @@ grow(struct wasi *w, size_t need)
 int
 rights_set(struct task *t, int fd, const struct rights *r, OWN char *preopen)
 {
-    struct wasi *w = t->wasi;
+    struct wasi *w = wasi_of(t);
 
     if ((size_t)fd >= w->cap && grow(w, (size_t)fd + 1) < 0) {
         free(preopen);
@@ -109,7 +109,7 @@ rights_preopen(struct task *t, int fd)
 void
 rights_drop(struct task *t, int fd)
 {
-    struct wasi *w = t->wasi;
+    struct wasi *w = wasi_of(t);
 
     if (fd < 0 || (size_t)fd >= w->cap)
         return;

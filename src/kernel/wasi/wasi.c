@@ -1,4 +1,6 @@
 /* The way into a WASI function, and its answer. */
+#include "kernel/wasi/wasi.h"
+
 #include "kernel/strace.h"
 #include "kernel/syscall.h"
 #include "kernel/wasi/wasi_impl.h"
@@ -39,11 +41,11 @@ wasi_errno(int64_t r)
     return e < sizeof numbers && numbers[e] ? numbers[e] : numbers[EIO];
 }
 
-void
-wasi_free(OWN struct wasi *w)
+static void
+wasi_free(OWN struct abi_state *s)
 {
-    if (!w)
-        return;
+    struct wasi *w = (struct wasi *)s;
+
     for (size_t i = 0; i < w->cap; i++)
         free(w->fds[i].preopen);
     free(w->fds);
@@ -53,12 +55,16 @@ wasi_free(OWN struct wasi *w)
 static int
 need_wasi(struct task *t)
 {
-    if (t->wasi)
+    if (t->abi)
         return 0;
-    t->wasi = calloc(1, sizeof *t->wasi);
-    int r = t->wasi ? preopen_all(t) : -ENOMEM;
+    struct wasi *w = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    w->abi.free = wasi_free;
+    t->abi = &w->abi;
+    int r = preopen_all(t);
     if (r < 0)
-        wasi_free(STEAL(t->wasi));
+        abi_state_free(STEAL(t->abi));
     return r;
 }
 

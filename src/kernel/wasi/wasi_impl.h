@@ -68,10 +68,18 @@ struct wasi_fd {
 };
 
 struct wasi {
+    struct abi_state abi;
     struct wasi_fd *fds; /* by descriptor */
     size_t cap;
     int64_t poll_mono_ns, poll_real_ns; /* time of the call of poll_oneoff */
 };
+
+/* Returns the state of a task after its first WASI call. */
+static inline struct wasi *
+wasi_of(const struct task *t)
+{
+    return (struct wasi *)t->abi;
+}
 
 /* Returns all rights that files of the kind of f can have. */
 struct rights rights_of_kind(struct file *f);

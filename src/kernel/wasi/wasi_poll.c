@@ -42,7 +42,7 @@ static int
 deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
             int64_t *ret)
 {
-    const struct wasi *w = o->t->wasi;
+    const struct wasi *w = wasi_of(o->t);
     bool is_real = s->clock.id == CLOCK_REALTIME;
 
     if (s->clock.id > CLOCK_THREAD_CPUTIME_ID ||
@@ -143,8 +143,8 @@ remember_start(struct task *t)
 {
     if (t->thread->call.is_retry)
         return;
-    t->wasi->poll_mono_ns = clock_mono_ns(&t->kernel->clock);
-    t->wasi->poll_real_ns = clock_real_ns(&t->kernel->clock);
+    wasi_of(t)->poll_mono_ns = clock_mono_ns(&t->kernel->clock);
+    wasi_of(t)->poll_real_ns = clock_real_ns(&t->kernel->clock);
 }
 
 /* Nothing has happened yet: waits, unless time has passed meanwhile. */
