@@ -197,7 +197,8 @@ json_take_word(struct json_reader *r)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i].word);
-        if ((size_t)(r->end - r->at) < n || memcmp(r->at, words[i].word, n))
+        if ((size_t)(r->end - r->at) < n ||
+            memcmp(r->at, words[i].word, n) != 0)
             continue;
         struct text t = {r->at, n};
         r->at += n;
