@@ -464,7 +464,7 @@ life_act(struct life *l, enum life_action action)
 static bool
 life_takes_outcome(const struct outcome *o, enum life_action action)
 {
-    if (!o || action == LIFE_IGNORE || action == LIFE_DO_EXTEND)
+    if (action == LIFE_IGNORE || action == LIFE_DO_EXTEND)
         return false;
     return action != LIFE_DO_OVERRIDE || o->state == SESSION_ended;
 }
@@ -483,7 +483,7 @@ life_event(struct life *l, enum life_event event, const struct outcome *o)
 {
     struct life_step step = life_step(l->phase, event);
 
-    if (life_takes_outcome(o, step.action))
+    if (o && life_takes_outcome(o, step.action))
         l->outcome = *o;
     bool is_reaped = l->phase != LIFE_REAPED && step.next == LIFE_REAPED;
     l->phase = step.next;
