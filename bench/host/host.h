@@ -3,7 +3,7 @@
 #define HOST_H
 
 #include "../bench.h"
-#include "lib/lib.h"
+#include "lib/sandbox.h"
 
 /* A runtime and a sandbox with one program in it, as /bin/program. Ends the
  * process if there is none to be had. */

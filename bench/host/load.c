@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include "engine/engine.h"
+#include "lib/hostmap.h"
 
 #include <dirent.h>
 #include <string.h>
