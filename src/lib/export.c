@@ -58,22 +58,37 @@ note_get_bytes(const struct json *v, struct buf *to)
     return !v || t.p;
 }
 
+/* True if it has no other members: those of a later version might matter. */
+static bool
+note_is_known(const struct json *note)
+{
+    static const char *const names[] = {"version", "status", "env", "shell",
+                                        "shell_last"};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        n += json_get(note, names[i]) != NULL;
+    return json_is(note, JSON_OBJECT) && note->n == n;
+}
+
 static int
 note_take(const struct json *note, struct shell_script *s,
           struct wsand_error *err)
 {
     const struct json *version = json_get(note, "version");
-    int64_t status = json_integer(json_get(note, "status"));
+    const struct json *status = json_get(note, "status");
 
     if (json_is(version, JSON_INTEGER) && version->integer != EXPORT_VERSION)
         return error_set(err, EINVAL, "export of version %lld instead of %d",
                          (long long)version->integer, EXPORT_VERSION);
-    if (!version || status < 0 || status > 255 ||
+    if (!note_is_known(note) || !json_is(version, JSON_INTEGER) ||
+        (status && !json_is(status, JSON_INTEGER)) ||
+        json_integer(status) < 0 || json_integer(status) > 255 ||
         !note_get_bytes(json_get(note, "env"), &s->env) ||
         !note_get_bytes(json_get(note, "shell"), &s->first) ||
         !note_get_bytes(json_get(note, "shell_last"), &s->last))
         return error_set(err, EINVAL, "%s is damaged", note_name);
-    s->status = (int)status;
+    s->status = (int)json_integer(status);
     int e = s->env.error ? s->env.error : s->first.error;
     e = e ? e : s->last.error;
     return e ? error_errno(err, -e, "%s", note_name) : 0;

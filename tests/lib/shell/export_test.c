@@ -169,6 +169,10 @@ TEST(what_cannot_be_imported_changes_nothing)
                             &err),
              -EINVAL);
     CHECK_STR(err.message, "EINVAL: export of version 9 instead of 1");
+    CHECK_EQ(import_changed(l.sb, data, len, "\"version\": 1", "\"version\":[]",
+                            &err),
+             -EINVAL);
+    CHECK_STR(err.message, "EINVAL: .wasmsand.json is damaged");
     CHECK_EQ(import_changed(l.sb, data, len, "\"shell\"", "\"she??\"", &err),
              -EINVAL);
     CHECK_STR(err.message, "EINVAL: .wasmsand.json is damaged");
