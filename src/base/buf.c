@@ -23,7 +23,7 @@ buf_fini(struct buf *b)
 }
 
 static int
-reserve(struct buf *b, size_t more)
+buf_reserve(struct buf *b, size_t more)
 {
     size_t cap = b->cap ? b->cap : FIRST_BYTES;
 
@@ -45,7 +45,7 @@ char *
 buf_room(struct buf *b, size_t len)
 {
     if (!b->error)
-        b->error = reserve(b, len);
+        b->error = buf_reserve(b, len);
     return b->error ? NULL : b->p + b->len;
 }
 

@@ -87,7 +87,7 @@ print_help(void)
 }
 
 static int
-run(int argc, char **argv)
+main_run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
@@ -110,7 +110,7 @@ main(int argc, char **argv)
      * reused, and returning them to the kernel costs more than rewriting
      * them. */
     (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
-    int status = run(argc, argv);
+    int status = main_run(argc, argv);
 
     if (fflush(stdout) == 0 || status != 0)
         return status;

@@ -216,7 +216,7 @@ set_user(struct request *q, const char *name)
 }
 
 static bool
-parse_option(struct request *q, int c, char *arg)
+request_parse_option(struct request *q, int c, char *arg)
 {
     struct wsand_options *o = &q->sandbox;
 
@@ -305,7 +305,7 @@ request_fini(struct request *q)
 /* Is this one of ours? A word of another command line follows the first that
  * is not. */
 static bool
-is_known(const char *word)
+request_is_known(const char *word)
 {
     size_t len = strcspn(word, "=");
 
@@ -337,7 +337,8 @@ request_parse(struct request *q, int argc, char **argv, const char *help,
 
     opterr = 0;
     optind = 1;
-    while (!stop_at_unknown || (optind < argc && is_known(argv[optind]))) {
+    while (!stop_at_unknown ||
+           (optind < argc && request_is_known(argv[optind]))) {
         c = getopt_long(argc, argv, "+:h", options, NULL);
         if (c == -1)
             break;
@@ -349,7 +350,7 @@ request_parse(struct request *q, int argc, char **argv, const char *help,
             complain("%s: %s needs a value", argv[0], argv[optind - 1]);
         else if (c == '?')
             complain_of_unknown(argv);
-        if (c == ':' || c == '?' || !parse_option(q, c, optarg))
+        if (c == ':' || c == '?' || !request_parse_option(q, c, optarg))
             return EXIT_USAGE;
     }
     *ret_rest = optind;

@@ -40,20 +40,20 @@ unescape(char *s)
 
 /* NULL is fine where there is nothing. */
 static void
-put(const char *p, size_t len)
+resident_put(const char *p, size_t len)
 {
     if (len)
         (void)fwrite(p, 1, len, stdout);
 }
 
 static void
-answer(const struct wsand_output *o)
+resident_answer(const struct wsand_output *o)
 {
     printf("status %d %zu %zu %zu %llu\n", o->exit_code, o->out_len, o->err_len,
            o->background_len, (unsigned long long)o->time_us);
-    put(o->out, o->out_len);
-    put(o->err, o->err_len);
-    put(o->background, o->background_len);
+    resident_put(o->out, o->out_len);
+    resident_put(o->err, o->err_len);
+    resident_put(o->background, o->background_len);
     putchar('\n');
     (void)fflush(stdout);
 }
@@ -71,7 +71,7 @@ run_line(struct session *s, const char *line, struct wsand_error *err)
     int r = wsand_run(sb, &run, &out, err);
     if (r < 0)
         return r;
-    answer(&out);
+    resident_answer(&out);
     wsand_output_free(&out);
     return wsand_checkpoint(sb, err);
 }

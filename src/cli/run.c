@@ -13,7 +13,7 @@
 static struct wsand_sandbox *volatile current;
 
 static void
-on_signal(int sig)
+run_on_signal(int sig)
 {
     struct wsand_sandbox *sb = current;
 
@@ -30,7 +30,8 @@ forward_signals(struct wsand_sandbox *sb)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction act = {.sa_handler = run_on_signal,
+                            .sa_flags = SA_RESTART};
     struct sigaction old;
 
     current = sb;
@@ -42,8 +43,8 @@ forward_signals(struct wsand_sandbox *sb)
 
 /* The exit status of a result, with a line on stderr where it needs one. */
 static int
-status_of(const struct request *q, const char *name,
-          const struct wsand_result *res)
+run_status_of(const struct request *q, const char *name,
+              const struct wsand_result *res)
 {
     if (res->timed_out) {
         complain("%s: timed out after %llu ms", name,
@@ -114,7 +115,7 @@ request_run(struct request *q, const char *name)
         forward_signals(sb);
         r = wsand_exec(sb, &q->exec, &res, &err);
     }
-    int status = r == 0 ? status_of(q, name, &res) : explain(q, name, &err);
+    int status = r == 0 ? run_status_of(q, name, &res) : explain(q, name, &err);
     current = NULL;
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);

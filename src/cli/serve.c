@@ -99,7 +99,7 @@ parse_level(struct server_options *o, const char *arg)
 }
 
 static bool
-parse_option(struct serving *s, int c, const char *arg)
+serve_parse_option(struct serving *s, int c, const char *arg)
 {
     switch (c) {
     case 'M':
@@ -130,7 +130,7 @@ parse_option(struct serving *s, int c, const char *arg)
 
 /* -1: go on; else the exit status. */
 static int
-parse(struct serving *s, int argc, char **argv)
+serve_parse(struct serving *s, int argc, char **argv)
 {
     int c;
 
@@ -150,7 +150,7 @@ parse(struct serving *s, int argc, char **argv)
         else if (c == '?')
             complain("unknown option '%s'; see wasm-sandbox --help",
                      argv[optind - 1]);
-        if (c == ':' || c == '?' || !parse_option(s, c, optarg))
+        if (c == ':' || c == '?' || !serve_parse_option(s, c, optarg))
             return EXIT_USAGE;
     }
     if (optind == argc)
@@ -168,7 +168,7 @@ cmd_serve(int argc, char **argv)
                                   .tools = s.tools,
                                   .allow_mount = s.allow_mount,
                                   .log_level = LOG_WARN};
-    int status = parse(&s, argc, argv);
+    int status = serve_parse(&s, argc, argv);
     if (status >= 0)
         return status;
     if (!s.o.root_image && find_root(s.root, sizeof s.root))

@@ -222,7 +222,7 @@ cli_converse(struct terminal *t)
 /* The words as one command. Without any, a terminal gets the shell of the
  * session, and a pipe a bash that reads commands. */
 static void
-put_command(const struct terminal *t, struct buf *p)
+session_shell_put_command(const struct terminal *t, struct buf *p)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -254,7 +254,7 @@ cli_start_params(struct terminal *t)
     cli_put_env(t->c, &p);
     cli_put_option(&p, "cwd", t->c->cwd);
     cli_put_option(&p, "user", t->c->user);
-    put_command(t, &p);
+    session_shell_put_command(t, &p);
     return p;
 }
 

@@ -11,7 +11,7 @@
 enum { SAID = -ECANCELED };
 
 static int
-add_tool(void *arg, const char *host_path, const char *guest_path)
+tools_add_tool(void *arg, const char *host_path, const char *guest_path)
 {
     return request_add_program(arg, host_path, guest_path, true) ? 0 : SAID;
 }
@@ -19,7 +19,7 @@ add_tool(void *arg, const char *host_path, const char *guest_path)
 bool
 request_add_tools(struct request *q, const char *dir)
 {
-    int r = tools_scan(dir, add_tool, q);
+    int r = tools_scan(dir, tools_add_tool, q);
 
     if (r < 0 && r != SAID)
         complain("--tools: %s: %s", dir, strerror(-r));

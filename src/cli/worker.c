@@ -51,7 +51,7 @@ take_checked_code(struct working *w, const char *dir)
 }
 
 static bool
-parse(struct working *w, int argc, char **argv)
+worker_parse(struct working *w, int argc, char **argv)
 {
     int c;
 
@@ -81,7 +81,7 @@ cmd_worker(int argc, char **argv)
     w.w = (struct worker_options){.state_hfd = STATE_HFD, .seal = seal};
     w.o = (struct server_options){
         .shipped_dir = find_code(), .log_level = LOG_WARN, .worker = &w.w};
-    if (!parse(&w, argc, argv)) {
+    if (!worker_parse(&w, argc, argv)) {
         complain("worker: wrong options; it is started by the supervisor");
         return EXIT_USAGE;
     }

@@ -234,7 +234,7 @@ static const char STATUS_LOST[] =
     "the status of the compiler is lost: does the host ignore SIGCHLD?";
 
 static int
-refuse(char *why, size_t why_size, const char *reason)
+compiler_refuse(char *why, size_t why_size, const char *reason)
 {
     (void)snprintf(why, why_size, "%s", reason);
     return -ENOEXEC;
@@ -261,7 +261,7 @@ start_process(struct compilation *c, const struct program_source *src,
     }
     c->base.hfd = pidfd_open(pid, 0);
     if (c->base.hfd < 0 && errno == ESRCH) /* it has ended, and left nothing */
-        return refuse(why, why_size, STATUS_LOST);
+        return compiler_refuse(why, why_size, STATUS_LOST);
     c->pid = pid;
     return c->base.hfd < 0 ? -errno : 0;
 }
@@ -274,7 +274,7 @@ start_remote(struct compilation *c, const struct program_source *src, char *why,
     int slot = remote_order(m, src->bytes, src->len);
 
     if (slot == -EIO)
-        return refuse(why, why_size, "the compiler has ended");
+        return compiler_refuse(why, why_size, "the compiler has ended");
     if (slot < 0)
         return slot;
     c->slot = slot;
@@ -290,9 +290,10 @@ compilation_start(struct engine *e, const struct program_source *src,
     bool is_remote = e->remote.is_there;
 
     if (e->compiler.hfd < 0 && !is_remote)
-        return refuse(why, why_size,
-                      "written by a guest, and no compiler is configured for "
-                      "such programs");
+        return compiler_refuse(
+            why, why_size,
+            "written by a guest, and no compiler is configured for "
+            "such programs");
     CLEANUP(compilation_putp)
     struct compilation *c = compilation_new(e, hash, src->is_trusted);
     if (!c)
@@ -351,14 +352,18 @@ explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
 
     *ret_is_final = true;
     if (sig == SIGXCPU)
-        return refuse(why, why_size, "took longer than 20 s to compile");
+        return compiler_refuse(why, why_size,
+                               "took longer than 20 s to compile");
     if (sig == SIGXFSZ)
-        return refuse(why, why_size, "more than 128 MiB of compiled code");
+        return compiler_refuse(why, why_size,
+                               "more than 128 MiB of compiled code");
     if (pread(out, text, sizeof text - 1, 0) > 0 && !strcmp(text, no_memory))
-        return refuse(why, why_size, "needs more than 1 GiB to compile");
+        return compiler_refuse(why, why_size,
+                               "needs more than 1 GiB to compile");
     *ret_is_final = false;
     if (sig == SIGALRM)
-        return refuse(why, why_size, "took longer than 60 s to compile");
+        return compiler_refuse(why, why_size,
+                               "took longer than 60 s to compile");
     (void)snprintf(why, why_size, "the compiler failed (signal %d)", sig);
     return -ENOEXEC;
 }
@@ -374,7 +379,7 @@ compiler_outcome(int status, int out, bool *ret_is_final, char *why,
     if (WEXITSTATUS(status) == COMPILER_DONE)
         return 0;
     if (WEXITSTATUS(status) != COMPILER_REFUSED)
-        return refuse(why, why_size, "the compiler failed");
+        return compiler_refuse(why, why_size, "the compiler failed");
     *ret_is_final = true;
     return refuse_with_text(out, why, why_size);
 }
@@ -388,7 +393,7 @@ map_code(int out, struct code *ret, char *why, size_t why_size)
     if (len < 0)
         return -errno;
     if (len == 0)
-        return refuse(why, why_size, "the compiler returned no code");
+        return compiler_refuse(why, why_size, "the compiler returned no code");
     return code_map(out, (size_t)len, ret);
 }
 
@@ -399,7 +404,7 @@ take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
     struct remote_answer a = {0};
 
     if (remote_take(&c->engine->remote, c->slot, &a, &c->out_hfd) < 0)
-        return refuse(why, why_size, "the compiler has ended");
+        return compiler_refuse(why, why_size, "the compiler has ended");
     c->cpu_ns = a.cpu_ns;
     *ret_is_final = a.is_final;
     if (a.error == 0)
@@ -417,7 +422,7 @@ compilation_take(struct compilation *c, struct code *ret, bool *ret_is_final,
         return take_remote(c, ret, ret_is_final, why, why_size);
     int status = reap(c);
     if (status < 0)
-        return refuse(why, why_size, STATUS_LOST);
+        return compiler_refuse(why, why_size, STATUS_LOST);
     int r = compiler_outcome(status, c->out_hfd, ret_is_final, why, why_size);
     return r < 0 ? r : map_code(c->out_hfd, ret, why, why_size);
 }

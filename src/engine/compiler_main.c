@@ -18,23 +18,23 @@ enum { IN = 0, OUT = 1 };
 
 /* No handlers of exit: they may do what the jail does not allow. */
 static _Noreturn void
-refuse(const char *why)
+compiler_main_refuse(const char *why)
 {
     (void)hfd_write_all(OUT, why, strlen(why));
     _exit(COMPILER_REFUSED);
 }
 
 static const struct compiler_order *
-map_input(size_t *ret_len)
+compiler_main_map_input(size_t *ret_len)
 {
     struct stat st;
 
     if (fstat(IN, &st) < 0 || !S_ISREG(st.st_mode) ||
         st.st_size <= (off_t)sizeof(struct compiler_order))
-        refuse("the compiler has no module");
+        compiler_main_refuse("the compiler has no module");
     void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, IN, 0);
     if (map == MAP_FAILED)
-        refuse("the compiler has no memory for the module");
+        compiler_main_refuse("the compiler has no memory for the module");
     *ret_len = (size_t)st.st_size;
     return map;
 }
@@ -48,7 +48,7 @@ compiler_compile(wasm_engine_t *wasm, const uint8_t *module, size_t len)
     wasmtime_error_t *error = wsand_engine_precompile(wasm, module, len, &code);
     if (error) {
         error_text(error, why, sizeof why);
-        refuse(why);
+        compiler_main_refuse(why);
     }
     if (hfd_write_all(OUT, code.data, code.size) < 0)
         _exit(COMPILER_FAILED);
@@ -63,15 +63,15 @@ compiler_main(void)
     size_t len = 0;
 
     if (jail_enter() < 0)
-        refuse("the compiler cannot give up its rights");
-    const struct compiler_order *order = map_input(&len);
+        compiler_main_refuse("the compiler cannot give up its rights");
+    const struct compiler_order *order = compiler_main_map_input(&len);
     bool is_trusted = order->is_trusted;
     if (!is_trusted && jail_limit() < 0)
-        refuse("the compiler cannot limit itself");
+        compiler_main_refuse("the compiler cannot limit itself");
     wasm_engine_t *wasm = config_compiler(is_trusted);
     if (!wasm)
-        refuse("the compiler has no target");
+        compiler_main_refuse("the compiler has no target");
     if (!is_trusted && jail_filter() < 0)
-        refuse("the compiler cannot be jailed: no seccomp");
+        compiler_main_refuse("the compiler cannot be jailed: no seccomp");
     compiler_compile(wasm, (const uint8_t *)(order + 1), len - sizeof *order);
 }

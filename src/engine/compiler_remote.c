@@ -79,7 +79,8 @@ remote_fini(struct remote *m)
 
 /* Receives one answer, with its descriptor if there is one. */
 static int
-receive(int hfd, int flags, struct remote_answer *ret, OWN int *ret_code_hfd)
+compiler_remote_receive(int hfd, int flags, struct remote_answer *ret,
+                        OWN int *ret_code_hfd)
 {
     union {
         struct cmsghdr head;
@@ -112,7 +113,7 @@ is_free(struct remote *m, int i)
     int code_hfd = -1;
 
     if (m->slot[i].is_left &&
-        receive(m->slot[i].hfd, 0, &a, &code_hfd) != -EAGAIN) {
+        compiler_remote_receive(m->slot[i].hfd, 0, &a, &code_hfd) != -EAGAIN) {
         hfd_closep(&code_hfd);
         m->slot[i].is_taken = m->slot[i].is_left = false;
     }
@@ -155,7 +156,8 @@ int
 remote_take(struct remote *m, int slot, struct remote_answer *ret,
             OWN int *ret_code_hfd)
 {
-    int r = receive(m->slot[slot].hfd, MSG_PEEK, ret, ret_code_hfd);
+    int r =
+        compiler_remote_receive(m->slot[slot].hfd, MSG_PEEK, ret, ret_code_hfd);
 
     ret->why[sizeof ret->why - 1] = 0;
     return r < 0 ? -EIO : 0;

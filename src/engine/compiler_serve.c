@@ -69,7 +69,8 @@ send_answer(int hfd, const struct remote_answer *a, int code_hfd)
 }
 
 static void
-answer(struct line *l, const struct remote_answer *a, int code_hfd)
+compiler_serve_answer(struct line *l, const struct remote_answer *a,
+                      int code_hfd)
 {
     free(STEAL(l->module));
     send_answer(l->hfd, a, code_hfd);
@@ -82,7 +83,7 @@ answer_error(struct line *l, int error)
 
     (void)snprintf(a.why, sizeof a.why, "the compiler: %s",
                    strerrordesc_np(-error));
-    answer(l, &a, -1);
+    compiler_serve_answer(l, &a, -1);
 }
 
 /* --- compiling */
@@ -112,7 +113,7 @@ start_failed(struct serving *s, int error)
 }
 
 static int
-start(struct serving *s, struct line *l)
+compiler_serve_start(struct serving *s, struct line *l)
 {
     s->out_hfd = memfd_create("wasmsand-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (s->out_hfd < 0)
@@ -140,7 +141,7 @@ seal_code(int hfd, uint64_t *ret_len)
 }
 
 static void
-finish(struct serving *s)
+compiler_serve_finish(struct serving *s)
 {
     struct remote_answer a = {0};
     int status = compiler_reap(s->pid, &a.cpu_ns);
@@ -151,7 +152,7 @@ finish(struct serving *s)
         compiler_outcome(status, s->out_hfd, &a.is_final, a.why, sizeof a.why);
     if (a.error == 0)
         a.error = seal_code(s->out_hfd, &a.len);
-    answer(STEAL(s->runs), &a, s->out_hfd);
+    compiler_serve_answer(STEAL(s->runs), &a, s->out_hfd);
     hfd_closep(&s->pid_hfd);
     hfd_closep(&s->out_hfd);
 }
@@ -163,7 +164,7 @@ start_next(struct serving *s)
         struct line *l = &s->line[i];
         if (!l->module || l->have < l->len)
             continue;
-        int r = start(s, l);
+        int r = compiler_serve_start(s, l);
         if (r < 0)
             answer_error(l, r);
     }
@@ -172,7 +173,7 @@ start_next(struct serving *s)
 /* --- orders */
 
 static void
-cancel(const struct serving *s, struct line *l)
+compiler_serve_cancel(const struct serving *s, struct line *l)
 {
     if (s->runs == l)
         (void)syscall(SYS_pidfd_send_signal, s->pid_hfd, SIGKILL, NULL, 0);
@@ -187,7 +188,7 @@ take_order(const struct serving *s, struct line *l)
 
     l->head_len = 0;
     if (o.op == REMOTE_CANCEL) {
-        cancel(s, l);
+        compiler_serve_cancel(s, l);
         return;
     }
     if (o.op != REMOTE_COMPILE || l->module || !o.len ||
@@ -202,7 +203,7 @@ take_order(const struct serving *s, struct line *l)
 
 /* The rest of a module, or else an order. */
 static void
-take(const struct serving *s, struct line *l)
+compiler_serve_take(const struct serving *s, struct line *l)
 {
     bool is_module = l->module && l->have < l->len;
     char *to = is_module ? (char *)l->module + l->have
@@ -220,7 +221,7 @@ take(const struct serving *s, struct line *l)
 }
 
 static void
-turn(struct serving *s)
+compiler_serve_turn(struct serving *s)
 {
     struct pollfd p[REMOTE_SLOTS + 1];
 
@@ -231,9 +232,9 @@ turn(struct serving *s)
         return;
     for (int i = 0; i < REMOTE_SLOTS; i++)
         if (p[i].revents)
-            take(s, &s->line[i]);
+            compiler_serve_take(s, &s->line[i]);
     if (p[REMOTE_SLOTS].revents)
-        finish(s);
+        compiler_serve_finish(s);
     start_next(s);
 }
 
@@ -255,5 +256,5 @@ compilers_main(int (*seal)(const char **ret_where))
     if (hfd_write_all(s.line[0].hfd, "r", 1) < 0)
         _exit(COMPILER_FAILED);
     for (;;)
-        turn(&s);
+        compiler_serve_turn(&s);
 }

@@ -152,7 +152,7 @@ find_stack_pointer(struct reader r)
 }
 
 static int
-put_memory(struct buf *out, struct reader r, uint64_t bytes)
+freeze_put_memory(struct buf *out, struct reader r, uint64_t bytes)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
@@ -211,7 +211,7 @@ struct freezing {
 };
 
 static int
-put_data(struct freezing *f)
+freeze_put_data(struct freezing *f)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
@@ -238,13 +238,13 @@ rewrite(struct freezing *f, uint8_t id, const uint8_t *start, struct reader r)
     case SECTION_CUSTOM:
         return 0;
     case SECTION_MEMORY:
-        return put_memory(f->out, r, f->m->base.size);
+        return freeze_put_memory(f->out, r, f->m->base.size);
     case SECTION_GLOBAL:
         return put_globals(f->out, r, f->sp_index, f->m->next_sp);
     case SECTION_DATA_COUNT:
         return put_data_count(f);
     case SECTION_DATA:
-        return put_data(f);
+        return freeze_put_data(f);
     default:
         buf_add(f->out, start, (size_t)(r.end - start));
         return 0;

@@ -9,8 +9,8 @@ typedef const struct import *import_set(size_t *ret_count);
 static import_set *const sets[] = {sys_imports, wasi_imports};
 
 static bool
-is_named(const struct import *i, const char *module, size_t module_len,
-         const char *name, size_t name_len)
+imports_is_named(const struct import *i, const char *module, size_t module_len,
+                 const char *name, size_t name_len)
 {
     return strlen(i->module) == module_len && strlen(i->name) == name_len &&
            !memcmp(i->module, module, module_len) &&
@@ -25,14 +25,14 @@ import_find(const char *module, size_t module_len, const char *name,
         size_t count;
         const struct import *v = sets[s](&count);
         for (size_t i = 0; i < count; i++)
-            if (is_named(&v[i], module, module_len, name, name_len))
+            if (imports_is_named(&v[i], module, module_len, name, name_len))
                 return &v[i];
     }
     return NULL;
 }
 
 static wasm_valkind_t
-kind_of(char letter)
+imports_kind_of(char letter)
 {
     return letter == 'I' ? WASM_I64 : WASM_I32;
 }
@@ -42,7 +42,7 @@ kind_of(char letter)
 bool
 valtype_is(const wasm_valtype_t *type, char letter)
 {
-    wasm_valtype_t *wanted = wasm_valtype_new(kind_of(letter));
+    wasm_valtype_t *wanted = wasm_valtype_new(imports_kind_of(letter));
     bool is_equal = wasmtime_wasm_valtype_equal(type, wanted);
 
     wasm_valtype_delete(wanted);
@@ -73,7 +73,7 @@ types_new(wasm_valtype_vec_t *ret, const char *letters, size_t count)
 {
     wasm_valtype_vec_new_uninitialized(ret, count);
     for (size_t i = 0; i < count; i++)
-        ret->data[i] = wasm_valtype_new(kind_of(letters[i]));
+        ret->data[i] = wasm_valtype_new(imports_kind_of(letters[i]));
 }
 
 static int

@@ -42,7 +42,7 @@ static const struct {
 
 /* If the host runs out of memory, this process goes before its parent. */
 static void
-offer_to_oom_killer(void)
+jail_offer_to_oom_killer(void)
 {
     CLEANUP(hfd_closep)
     int hfd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -58,7 +58,7 @@ jail_enter(void)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
-    offer_to_oom_killer();
+    jail_offer_to_oom_killer();
     return 0;
 }
 

@@ -39,7 +39,7 @@ struct loading {
 /* --- the source */
 
 static int
-refuse(struct loading *l, const char *reason)
+load_refuse(struct loading *l, const char *reason)
 {
     (void)snprintf(l->why, l->why_size, "%s", reason);
     return -ENOEXEC;
@@ -49,15 +49,15 @@ static int
 check_bounds(struct loading *l, const struct wasm_facts *f)
 {
     if (l->src->len > COMPILER_MODULE_BYTES)
-        return refuse(l, "module of more than 16 MiB");
+        return load_refuse(l, "module of more than 16 MiB");
     if (f->functions > MAX_UNTRUSTED_FUNCTIONS)
-        return refuse(l, "module of more than 50000 functions");
+        return load_refuse(l, "module of more than 50000 functions");
     if (f->tables > MAX_UNTRUSTED_TABLES)
-        return refuse(l, "module of more than 16 tables");
+        return load_refuse(l, "module of more than 16 tables");
     if (f->locals > MAX_UNTRUSTED_LOCALS)
-        return refuse(l, "module of more than 2000000 locals");
+        return load_refuse(l, "module of more than 2000000 locals");
     if (f->cost > MAX_UNTRUSTED_COST)
-        return refuse(l, "module with functions that are too large");
+        return load_refuse(l, "module with functions that are too large");
     return 0;
 }
 
@@ -68,9 +68,9 @@ read_source(struct loading *l, struct program_facts *ret)
     struct wasm_facts f;
 
     if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
-        return refuse(l, "not a WebAssembly module");
+        return load_refuse(l, "not a WebAssembly module");
     if (wasm_scan(src->bytes, src->len, &f) < 0)
-        return refuse(l, "damaged WebAssembly module");
+        return load_refuse(l, "damaged WebAssembly module");
     int r = src->is_trusted ? 0 : check_bounds(l, &f);
     if (r < 0)
         return r;
@@ -361,8 +361,8 @@ has_process(const struct loading *l)
 
 /* Consumes facts. -EINPROGRESS: *ret_c is on its way. */
 static int
-begin(struct loading *l, OWN struct program_facts *facts,
-      OWN struct compilation **ret_c, OWN struct engine_program **ret)
+load_begin(struct loading *l, OWN struct program_facts *facts,
+           OWN struct compilation **ret_c, OWN struct engine_program **ret)
 {
     struct compilation *c = NULL;
     int r = -ENOSYS;
@@ -389,7 +389,7 @@ compile(struct loading *l, OWN struct compilation **ret_c,
 
     if (!c) {
         int r = read_source(l, &facts);
-        return r < 0 ? r : begin(l, &facts, ret_c, ret);
+        return r < 0 ? r : load_begin(l, &facts, ret_c, ret);
     }
     if (compilation_has_ended(c))
         return finish_compilation(l, c, ret);
@@ -411,7 +411,8 @@ find_or_compile(struct loading *l, OWN struct compilation **ret_c,
     if (r != -ENOENT || l->src->cached_only)
         return r;
     if (l->e->is_closed && (l->src->is_trusted || !l->e->remote.is_there))
-        return refuse(l, "only programs of the root image can be run here");
+        return load_refuse(l,
+                           "only programs of the root image can be run here");
     return compile(l, ret_c, ret);
 }
 
@@ -429,7 +430,7 @@ program_load(struct engine *e, const struct program_source *src,
     if (r != 0)
         return r;
     if (p->refusal) {
-        r = refuse(&l, p->refusal);
+        r = load_refuse(&l, p->refusal);
         engine_program_put(p);
         return r;
     }

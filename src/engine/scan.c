@@ -80,7 +80,7 @@ add_costs(struct cursor *code, struct wasm_facts *facts)
 
 /* The content of a custom section of the name of frozen programs. */
 static void
-find_note(struct cursor c, struct wasm_facts *facts)
+scan_find_note(struct cursor c, struct wasm_facts *facts)
 {
     static const char name[] = FREEZE_SECTION;
     uint32_t len;
@@ -105,7 +105,7 @@ wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
             return -EINVAL;
         struct cursor section = {c.at, c.at + size};
         if (id == SECTION_CUSTOM)
-            find_note(section, &facts);
+            scan_find_note(section, &facts);
         if (id == SECTION_START)
             facts.has_start = true;
         if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)

@@ -218,8 +218,8 @@ stay_in_queue(struct poll_table *pt, struct waitq *q)
  * missed: that may have come in between. All the rest would wake a reader
  * again and again because it could write. */
 static short
-watch(struct hostfile *h, struct host_watch *w, short events, bool *missed,
-      struct poll_table *pt)
+hostfile_watch(struct hostfile *h, struct host_watch *w, short events,
+               bool *missed, struct poll_table *pt)
 {
     struct poll_table rearm = {stay_in_queue};
     short now = host_watch_poll(w, h->kernel, events, NULL);
@@ -241,9 +241,11 @@ hostfile_poll(struct file *f, struct poll_table *pt)
     if (h->way == WAY_DIRECT)
         return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
     if (file_is_readable(f))
-        events = (short)(events | watch(h, &h->rd, POLLIN, &h->rd_short, pt));
+        events = (short)(events |
+                         hostfile_watch(h, &h->rd, POLLIN, &h->rd_short, pt));
     if (file_is_writable(f))
-        events = (short)(events | watch(h, &h->wr, POLLOUT, &h->wr_short, pt));
+        events = (short)(events |
+                         hostfile_watch(h, &h->wr, POLLOUT, &h->wr_short, pt));
     if (events & POLLIN)
         events |= POLLRDNORM;
     if (events & POLLOUT)

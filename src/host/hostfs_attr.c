@@ -55,8 +55,8 @@ hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
 
 /* Owners stay; to set the one that is shown already changes ctime. */
 static int
-set_owner(struct hostfs *h, struct hostnode *n, const struct attr *a,
-          unsigned what)
+hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
+                      const struct attr *a, unsigned what)
 {
     struct attr now;
     struct stat st;
@@ -99,7 +99,7 @@ set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 }
 
 static struct timespec
-time_of(int64_t ns, bool is_set)
+hostfs_attr_time_of(int64_t ns, bool is_set)
 {
     int64_t s;
     int32_t rest;
@@ -114,8 +114,9 @@ static int
 set_times(struct hostfs *h, struct hostnode *n, const struct attr *a,
           unsigned what)
 {
-    struct timespec ts[2] = {time_of(a->atime_ns, what & ATTR_ATIME),
-                             time_of(a->mtime_ns, what & ATTR_MTIME)};
+    struct timespec ts[2] = {
+        hostfs_attr_time_of(a->atime_ns, what & ATTR_ATIME),
+        hostfs_attr_time_of(a->mtime_ns, what & ATTR_MTIME)};
 
     if (!list_is_empty(&n->files)) {
         int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
@@ -136,7 +137,7 @@ hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
     int r = 0;
 
     if (what & (ATTR_UID | ATTR_GID))
-        r = set_owner(h, n, a, what);
+        r = hostfs_attr_set_owner(h, n, a, what);
     if (r == 0 && what & ATTR_SIZE)
         r = set_size(h, n, a->size);
     if (r == 0 && what & ATTR_MODE)

@@ -75,7 +75,7 @@ hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino)
 }
 
 static struct list *
-bucket_of(struct hostfs *h, uint64_t ino)
+hostfs_node_bucket_of(struct hostfs *h, uint64_t ino)
 {
     return &h->buckets[(ino ^ ino >> 32) % HOSTFS_BUCKETS];
 }
@@ -83,7 +83,7 @@ bucket_of(struct hostfs *h, uint64_t ino)
 struct hostnode *
 hostnode_find(struct hostfs *h, uint64_t ino)
 {
-    LIST_FOR_EACH(it, bucket_of(h, ino)) {
+    LIST_FOR_EACH(it, hostfs_node_bucket_of(h, ino)) {
         struct hostnode *n = CONTAINER_OF(it, struct hostnode, hash);
         if (n->ino == ino)
             return n;
@@ -195,7 +195,7 @@ hostnode_forget_name(struct hostnode *n)
 }
 
 static struct hostnode *
-node_new(struct hostfs *h, const struct stat *st)
+hostfs_node_node_new(struct hostfs *h, const struct stat *st)
 {
     struct hostnode *n = calloc(1, sizeof *n);
 
@@ -208,7 +208,7 @@ node_new(struct hostfs *h, const struct stat *st)
     list_init(&n->idle);
     list_init(&n->fds);
     list_init(&n->files);
-    list_push_front(bucket_of(h, n->ino), &n->hash);
+    list_push_front(hostfs_node_bucket_of(h, n->ino), &n->hash);
     h->n_nodes++;
     return n;
 }
@@ -221,7 +221,7 @@ hostnode_new_root(struct hostfs *h, OWN int hfd)
     int r = fstat(hfd, &st) < 0 ? -errno : 0;
     if (r == 0 && !S_ISDIR(st.st_mode))
         r = -ENOTDIR;
-    if (r == 0 && !(h->root = node_new(h, &st)))
+    if (r == 0 && !(h->root = hostfs_node_node_new(h, &st)))
         r = -ENOMEM;
     if (r < 0) {
         (void)close(hfd);
@@ -230,7 +230,7 @@ hostnode_new_root(struct hostfs *h, OWN int hfd)
     h->root->dir_hfd = hfd;
     list_remove(&h->root->hash);
     h->root->ino = st.st_ino;
-    list_push_front(bucket_of(h, h->root->ino), &h->root->hash);
+    list_push_front(hostfs_node_bucket_of(h, h->root->ino), &h->root->hash);
     return 0;
 }
 
@@ -353,7 +353,7 @@ hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret)
 
 /* Would `parent` lie within n? Then the host has moved directories about. */
 static bool
-is_above(const struct hostnode *n, const struct hostnode *parent)
+hostfs_node_is_above(const struct hostnode *n, const struct hostnode *parent)
 {
     for (; parent; parent = parent->parent)
         if (parent == n)
@@ -363,12 +363,12 @@ is_above(const struct hostnode *n, const struct hostnode *parent)
 
 /* Notes that n was seen as `name` in dir. */
 static int
-attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
-       const char *name)
+hostfs_node_attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
+                   const char *name)
 {
     if (n->parent == dir && n->name && !strcmp(n->name, name))
         return 0;
-    if (is_above(n, dir))
+    if (hostfs_node_is_above(n, dir))
         return -ELOOP;
     char *copy = strdup(name);
     if (!copy)
@@ -408,10 +408,10 @@ hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
     if (is_new && h->n_nodes >= HOSTFS_NODES)
         return -ENFILE;
     if (is_new)
-        n = node_new(h, &st);
+        n = hostfs_node_node_new(h, &st);
     if (!n)
         return -ENOMEM;
-    r = attach(h, n, dir, name);
+    r = hostfs_node_attach(h, n, dir, name);
     if (r < 0) {
         if (is_new)
             node_free(h, n);

@@ -89,7 +89,7 @@ hostfs_truncate(struct hostfs *h, int hfd, uint64_t size)
 }
 
 static struct quota
-cost_of(const struct stat *st)
+hostfs_quota_cost_of(const struct stat *st)
 {
     return (struct quota){S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0, 1};
 }
@@ -103,7 +103,7 @@ hostfs_cost_at(int dir_hfd, const char *name, const struct hostnode *n)
         (!S_ISDIR(st.st_mode) && st.st_nlink > 1) ||
         (n && !list_is_empty(&n->files)))
         return (struct quota){0};
-    return cost_of(&st);
+    return hostfs_quota_cost_of(&st);
 }
 
 struct quota
@@ -113,7 +113,7 @@ hostfs_cost_of_nameless(int hfd)
 
     if (fstat(hfd, &st) < 0 || st.st_nlink)
         return (struct quota){0};
-    return cost_of(&st);
+    return hostfs_quota_cost_of(&st);
 }
 
 void

@@ -188,7 +188,7 @@ tar_put_pax(struct tar_writer *w)
 }
 
 static char
-type_of(const struct entry *e)
+tar_write_type_of(const struct entry *e)
 {
     if (e->hardlink)
         return '1';
@@ -290,7 +290,7 @@ static int
 tar_begin(struct entry_sink *s, const struct entry *e)
 {
     struct tar_writer *w = (struct tar_writer *)s;
-    struct ustar h = {.type = type_of(e)};
+    struct ustar h = {.type = tar_write_type_of(e)};
     int64_t size = S_ISREG(e->mode) && !e->hardlink ? e->size : 0;
 
     tar_pad(w);

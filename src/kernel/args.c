@@ -31,7 +31,7 @@ count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
 }
 
 static char *
-put_strings(char *p, const char *const *v)
+args_put_strings(char *p, const char *const *v)
 {
     for (; *v; v++)
         p = stpcpy(p, *v) + 1;
@@ -39,7 +39,7 @@ put_strings(char *p, const char *const *v)
 }
 
 static void
-free_strings(struct args *a)
+args_free_strings(struct args *a)
 {
     free(a->strings);
     free(a->exe);
@@ -47,12 +47,12 @@ free_strings(struct args *a)
 
 /* Every process keeps its own, as memory of the sandbox. */
 static int
-put(struct task *t, OWN struct args *n)
+args_put(struct task *t, OWN struct args *n)
 {
     bool is_there = n->strings && n->exe;
 
     if (!is_there || !kernel_charge(t, LIMIT_memory, n->len)) {
-        free_strings(n);
+        args_free_strings(n);
         return -ENOMEM;
     }
     args_fini(t);
@@ -76,8 +76,8 @@ args_set(struct task *t, const char *const *argv, const char *const *envp,
     n.strings = malloc(bytes + 1);
     n.exe = strdup(exe);
     if (n.strings)
-        (void)put_strings(put_strings(n.strings, argv), envp);
-    return put(t, &n);
+        (void)args_put_strings(args_put_strings(n.strings, argv), envp);
+    return args_put(t, &n);
 }
 
 int
@@ -91,14 +91,14 @@ args_copy(struct task *to, const struct task *from)
     n.exe = strdup(n.exe);
     if (n.strings)
         memcpy(n.strings, from->args.strings, n.len);
-    return put(to, &n);
+    return args_put(to, &n);
 }
 
 void
 args_fini(struct task *t)
 {
     limits_uncharge(&t->kernel->limits, LIMIT_memory, t->args.len);
-    free_strings(&t->args);
+    args_free_strings(&t->args);
     t->args = (struct args){0};
 }
 

@@ -89,7 +89,7 @@ capture_take(struct capture *c, size_t *ret_len)
 
 /* Reserves memory for n more bytes; false: no memory. */
 static bool
-reserve(struct capture *c, size_t n)
+capture_reserve(struct capture *c, size_t n)
 {
     size_t cap = c->cap ? c->cap : 256;
 
@@ -107,7 +107,7 @@ reserve(struct capture *c, size_t n)
 
 /* A ring gives up its oldest bytes, half of them at a time. */
 static void
-make_room(struct capture *c, size_t n)
+capture_make_room(struct capture *c, size_t n)
 {
     if (!c->is_ring || c->len + n <= c->max)
         return;
@@ -125,7 +125,7 @@ capture_wake(struct capture *c)
 }
 
 static struct capture *
-last_of(struct capture *c)
+capture_last_of(struct capture *c)
 {
     while (c->later)
         c = c->later;
@@ -133,7 +133,7 @@ last_of(struct capture *c)
 }
 
 static size_t
-window(const struct capture *c)
+capture_window(const struct capture *c)
 {
     return c->window ? c->window(c->arg) : SIZE_MAX;
 }
@@ -160,14 +160,14 @@ overwrite(struct capture *c, const char *p, size_t len)
 void
 capture_add(struct capture *c, const char *p, size_t len)
 {
-    c = last_of(c);
+    c = capture_last_of(c);
     if (c->on_bytes)
         c->on_bytes(c->arg, p, len);
     if (c->is_tap)
         return;
-    make_room(c, len);
+    capture_make_room(c, len);
     size_t n = c->max - c->len < len ? c->max - c->len : len;
-    if (n && !reserve(c, n))
+    if (n && !capture_reserve(c, n))
         n = 0;
     if (n)
         memcpy(c->data + c->len, p, n);
@@ -181,7 +181,8 @@ static int64_t
 capture_write(struct file *f, struct task *t, const void *buf, size_t len,
               uint64_t *pos)
 {
-    size_t max = window(last_of(f->obj)), n = len < max ? len : max;
+    size_t max = capture_window(capture_last_of(f->obj)),
+           n = len < max ? len : max;
 
     (void)t, (void)pos;
     if (!max)
@@ -193,10 +194,10 @@ capture_write(struct file *f, struct task *t, const void *buf, size_t len,
 static short
 capture_poll(struct file *f, struct poll_table *pt)
 {
-    struct capture *c = last_of(f->obj);
+    struct capture *c = capture_last_of(f->obj);
 
     poll_wait(pt, &c->writable);
-    return window(c) ? POLLOUT | POLLWRNORM : 0;
+    return capture_window(c) ? POLLOUT | POLLWRNORM : 0;
 }
 
 static int

@@ -93,7 +93,7 @@ item_make_ready(struct epoll_item *item)
 }
 
 static void
-on_wake(struct waiter *w)
+epoll_on_wake(struct waiter *w)
 {
     item_make_ready(CONTAINER_OF(w, struct item_waiter, w)->item);
 }
@@ -115,7 +115,7 @@ item_table_add(struct poll_table *pt, struct waitq *q)
         table->failed = true;
         return;
     }
-    w->w.wake = on_wake;
+    w->w.wake = epoll_on_wake;
     w->w.stays = true;
     w->item = item;
     w->next = item->waiters;
@@ -182,7 +182,7 @@ struct level {
 };
 
 static void
-visit(struct level *level, struct epoll *ep)
+epoll_visit(struct level *level, struct epoll *ep)
 {
     if (ep->is_visited[level->parity])
         return;
@@ -199,12 +199,12 @@ visit_neighbours(struct level *level, const struct epoll *ep, bool down)
         LIST_FOR_EACH(it, &ep->items) {
             struct epoll_item *item = CONTAINER_OF(it, struct epoll_item, link);
             if (item->file->ops == &epoll_ops)
-                visit(level, item->file->obj);
+                epoll_visit(level, item->file->obj);
         }
         return;
     }
     LIST_FOR_EACH(it, &ep->file->watchers)
-        visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
+        epoll_visit(level, CONTAINER_OF(it, struct epoll_item, watch)->ep);
 }
 
 /* Returns the nesting depth of sets from ep, or -ELOOP if it leads to `target`.
@@ -217,7 +217,7 @@ nesting(struct epoll *ep, const struct epoll *target, bool down)
     int depth = 0;
     bool loops = false;
 
-    visit(&level, ep);
+    epoll_visit(&level, ep);
     while (level.first) {
         struct level next = {.parity = !level.parity};
         depth++;

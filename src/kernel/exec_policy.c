@@ -82,8 +82,8 @@ note_name(struct names *n, const char *name)
 
 /* One name of the path's; 1: it is a link, and *path its target. */
 static int
-look(struct task *t, struct vnode *base, char *path, struct names *n,
-     struct vnode *ret)
+exec_policy_look(struct task *t, struct vnode *base, char *path,
+                 struct names *n, struct vnode *ret)
 {
     struct walk w;
     struct attr a;
@@ -116,7 +116,7 @@ find_names(struct task *t, const struct exec_file *f, char *path,
 
     (void)snprintf(path, PATH_BYTES_MAX, "%s", f->path);
     for (int i = 0; r == 1 && i <= SYMLINKS_MAX; i++)
-        r = look(t, &base, path, n, &node);
+        r = exec_policy_look(t, &base, path, n, &node);
     if (r != 0)
         return r < 0 ? r : -ELOOP;
     return vnode_is_same(&node, f->node) ? 0 : -EACCES;

@@ -14,7 +14,7 @@ fd_find(struct task *t, int fd)
 }
 
 static int
-grow(struct fd_table *table, size_t need)
+fd_grow(struct fd_table *table, size_t need)
 {
     size_t cap = table->cap ? table->cap : 16;
 
@@ -45,7 +45,7 @@ fd_reserve(struct task *t, int min)
             t->kernel->limits.was_hit[LIMIT_fds] = true;
         return -EMFILE;
     }
-    int r = fd < table->cap ? 0 : grow(table, fd + 1);
+    int r = fd < table->cap ? 0 : fd_grow(table, fd + 1);
     return r < 0 ? r : (int)fd;
 }
 
@@ -87,7 +87,7 @@ fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec)
     int r = 0;
 
     if ((size_t)fd >= t->fds.cap)
-        r = grow(&t->fds, (size_t)fd + 1);
+        r = fd_grow(&t->fds, (size_t)fd + 1);
     if (r < 0) {
         file_put(f);
         return r;

@@ -37,7 +37,7 @@ hostcall_answer(struct hostcall *c, int status, OWN char *out, size_t out_len,
 }
 
 static int
-ask(struct task *t, gaddr in, uint32_t len)
+hostcall_ask(struct task *t, gaddr in, uint32_t len)
 {
     struct kernel *k = t->kernel;
     const void *input = guest_in(t, in, len);
@@ -77,7 +77,7 @@ sys_host_command(struct task *t, const union sysarg *a)
 {
     struct thread *th = t->thread;
     int32_t fds[2];
-    int r = th->call.hold ? 0 : ask(t, a[0].addr, a[1].u);
+    int r = th->call.hold ? 0 : hostcall_ask(t, a[0].addr, a[1].u);
 
     if (r < 0)
         return r;

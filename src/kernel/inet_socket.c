@@ -121,7 +121,7 @@ check_address(const struct socket *s, const struct sock_addr *addr)
 /* --- ports */
 
 static struct list *
-bucket_of(struct net *n, uint16_t port)
+inet_socket_bucket_of(struct net *n, uint16_t port)
 {
     return &n->ports[port % NET_BUCKETS];
 }
@@ -156,7 +156,7 @@ may_share(const struct socket *a, const struct socket *b)
 static bool
 is_port_taken(const struct socket *s, uint16_t port)
 {
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, port)) {
+    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         /* At the same place in both kinds of addresses; a bucket can be long.
          */
@@ -195,7 +195,7 @@ choose_port(struct socket *s)
 
 /* Takes the name in s->local, with a port of our choice for 0. */
 static int
-take_name(struct socket *s)
+inet_socket_take_name(struct socket *s)
 {
     struct endpoint e = endpoint_of(&s->local);
     int r = 0;
@@ -210,7 +210,7 @@ take_name(struct socket *s)
     }
     e = endpoint_of(&s->local);
     s->is_bound = true;
-    list_push_back(bucket_of(s->kernel->net, e.port), &s->bound);
+    list_push_back(inet_socket_bucket_of(s->kernel->net, e.port), &s->bound);
     return 0;
 }
 
@@ -233,7 +233,7 @@ inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
     if (e.port && e.port < IPPORT_RESERVED && t->cred.uid != 0)
         return -EACCES;
     show(&e, s->domain, &s->local);
-    return take_name(s);
+    return inet_socket_take_name(s);
 }
 
 static int
@@ -246,7 +246,7 @@ inet_autobind(struct socket *s)
     if (s->domain == AF_INET)
         map_v4(0, &any.ip);
     show(&any, s->domain, &s->local);
-    int r = take_name(s);
+    int r = inet_socket_take_name(s);
     s->is_autobound = r == 0;
     return r;
 }
@@ -260,7 +260,7 @@ inet_listen(struct socket *s)
     if (r < 0)
         return r;
     struct endpoint own = endpoint_of(&s->local);
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, own.port)) {
+    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, own.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         if (other != s && other->state == SOCK_LISTENING &&
             collides(s, other) && !may_share(s, other))
@@ -341,7 +341,7 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
         kernel_deny(s->kernel, t);
         return -ENETUNREACH;
     }
-    LIST_FOR_EACH(it, bucket_of(s->kernel->net, to.port)) {
+    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, to.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         int points = other->type == s->type ? score(other, &to, &from) : 0;
         if (points > best_score) {

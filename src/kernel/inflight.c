@@ -62,7 +62,7 @@ is_held(const struct socket *s)
 }
 
 static void
-mark(struct net *n, struct socket *s, struct list *todo)
+inflight_mark(struct net *n, struct socket *s, struct list *todo)
 {
     if (s->gc_mark == n->gc_mark)
         return;
@@ -76,19 +76,19 @@ mark_files(struct net *n, const struct packet *p, struct list *todo)
     for (size_t i = 0; i < p->scm.n_files; i++) {
         struct socket *s = socket_of_file(p->scm.files[i]);
         if (s)
-            mark(n, s, todo);
+            inflight_mark(n, s, todo);
     }
 }
 
 /* Marks what s holds. */
 static void
-visit(struct net *n, struct socket *s, struct list *todo)
+inflight_visit(struct net *n, struct socket *s, struct list *todo)
 {
     list_remove(&s->gc_link);
     LIST_FOR_EACH(it, &s->carried)
         mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
     LIST_FOR_EACH(it, &s->pending)
-        mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
+        inflight_mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
 }
 
 static void
@@ -101,10 +101,11 @@ mark_held(struct net *n)
     LIST_FOR_EACH(it, &n->carriers) {
         struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
         if (is_held(s))
-            mark(n, s, &todo);
+            inflight_mark(n, s, &todo);
     }
     while (!list_is_empty(&todo))
-        visit(n, CONTAINER_OF(todo.next, struct socket, gc_link), &todo);
+        inflight_visit(n, CONTAINER_OF(todo.next, struct socket, gc_link),
+                       &todo);
 }
 
 /* Moves the packets with files out of its queue. */

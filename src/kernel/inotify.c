@@ -124,7 +124,7 @@ queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
 /* --- watches */
 
 static struct list *
-bucket_of(struct watches *ws, const struct fs *fs, uint64_t ino)
+inotify_bucket_of(struct watches *ws, const struct fs *fs, uint64_t ino)
 {
     uint64_t h = (ino ^ fs->dev << 48) * UINT64_C(0x9E3779B97F4A7C15);
 
@@ -146,7 +146,7 @@ watches_need(struct kernel *k)
 }
 
 static void
-watch_free(OWN struct watch *w)
+inotify_watch_free(OWN struct watch *w)
 {
     struct kernel *k = w->owner->kernel;
 
@@ -164,7 +164,7 @@ static void
 watch_end(OWN struct watch *w)
 {
     queue(w->owner, w->wd, IN_IGNORED, 0, (struct name){"", 0});
-    watch_free(w);
+    inotify_watch_free(w);
 }
 
 static void
@@ -244,7 +244,8 @@ inotify_release(struct file *f)
     struct inotify *in = f->obj;
 
     while (!list_is_empty(&in->watches))
-        watch_free(CONTAINER_OF(in->watches.next, struct watch, in_file));
+        inotify_watch_free(
+            CONTAINER_OF(in->watches.next, struct watch, in_file));
     while (!list_is_empty(&in->events))
         event_drop(in, first_event(in));
     waitq_fini(&in->arrived);
@@ -280,7 +281,7 @@ find_watch(const struct inotify *in, const struct vnode *node)
 
     if (!in->kernel->watches)
         return NULL;
-    LIST_FOR_EACH(it, bucket_of(in->kernel->watches, fs, node->ino)) {
+    LIST_FOR_EACH(it, inotify_bucket_of(in->kernel->watches, fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->owner == in && w->fs == fs && w->ino == node->ino)
             return w;
@@ -310,7 +311,7 @@ new_watch(struct inotify *in, const struct vnode *node, uint32_t mask)
                         .ino = node->ino,
                         .wd = ++in->last_wd,
                         .mask = mask};
-    list_push_back(bucket_of(k->watches, fs, node->ino), &w->in_bucket);
+    list_push_back(inotify_bucket_of(k->watches, fs, node->ino), &w->in_bucket);
     list_push_back(&in->watches, &w->in_file);
     k->watches->n++;
     return w->wd;
@@ -381,7 +382,7 @@ tell(const struct vnode *node, uint32_t mask, uint32_t cookie, struct name name,
 
     if (!k->watches)
         return;
-    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, fs, node->ino)) {
+    LIST_FOR_EACH_SAFE(it, inotify_bucket_of(k->watches, fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->fs != fs || w->ino != node->ino)
             continue;
@@ -394,7 +395,7 @@ tell(const struct vnode *node, uint32_t mask, uint32_t cookie, struct name name,
 }
 
 static uint32_t
-kind_of(const struct vnode *node)
+inotify_kind_of(const struct vnode *node)
 {
     struct attr a;
 
@@ -423,7 +424,7 @@ inotify_report(const struct dentry *p, uint32_t mask)
 {
     if (!watching(&p->node))
         return;
-    mask |= kind_of(&p->node);
+    mask |= inotify_kind_of(&p->node);
     tell_dir(p, mask, 0, true);
     tell_node(&p->node, mask);
 }
@@ -454,7 +455,7 @@ void
 inotify_created(const struct dentry *p)
 {
     if (watching(&p->node))
-        tell_dir(p, IN_CREATE | kind_of(&p->node), 0, false);
+        tell_dir(p, IN_CREATE | inotify_kind_of(&p->node), 0, false);
 }
 
 void
@@ -468,7 +469,8 @@ inotify_gone(const struct vnode *node)
     struct kernel *k = watching(node);
     if (!k)
         return;
-    LIST_FOR_EACH_SAFE(it, bucket_of(k->watches, node->mnt->fs, node->ino)) {
+    LIST_FOR_EACH_SAFE(
+        it, inotify_bucket_of(k->watches, node->mnt->fs, node->ino)) {
         struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
         if (w->fs == node->mnt->fs && w->ino == node->ino)
             watch_end(w);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static void
-init_lists(struct kernel *k)
+kernel_init_lists(struct kernel *k)
 {
     list_init(&k->tasks);
     for (int i = 0; i < PID_BUCKETS; i++)
@@ -76,7 +76,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
         root->ops->free(root);
         return -ENOMEM;
     }
-    init_lists(k);
+    kernel_init_lists(k);
     k->user = cred_of(o->is_root ? ROOT_ID : USER_ID);
     k->machine = o->machine;
     k->engine = o->engine;

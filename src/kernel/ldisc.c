@@ -47,7 +47,7 @@ in_at(struct tty *tty, uint64_t pos)
 }
 
 static void
-put(struct tty *tty, uint8_t c, enum mark mark)
+ldisc_put(struct tty *tty, uint8_t c, enum mark mark)
 {
     *in_at(tty, tty->in_head) = c;
     tty->mark[tty->in_head % TTY_IN_BYTES] = (uint8_t)mark;
@@ -129,7 +129,7 @@ receive_flow(struct tty *tty, uint8_t c)
 /* --- the line being typed */
 
 static bool
-is_continuation(const struct tty *tty, uint8_t c)
+ldisc_is_continuation(const struct tty *tty, uint8_t c)
 {
     return has_i(tty, IUTF8) && (c & 0xc0) == 0x80;
 }
@@ -178,9 +178,9 @@ last_character(struct tty *tty, uint64_t *ret_at)
 
     do
         at--;
-    while (at > tty->in_canon && is_continuation(tty, *in_at(tty, at)));
+    while (at > tty->in_canon && ldisc_is_continuation(tty, *in_at(tty, at)));
     *ret_at = at;
-    return !is_continuation(tty, *in_at(tty, at));
+    return !ldisc_is_continuation(tty, *in_at(tty, at));
 }
 
 static void
@@ -289,8 +289,8 @@ receive_end(struct tty *tty, uint8_t c)
         ldisc_echo_plain(tty, c);
     else if (!is_eof && c != '\n' && has_l(tty, ECHO))
         ldisc_echo(tty, c);
-    put(tty, is_eof && c != '\n' ? 0 : c,
-        is_eof && c != '\n' ? MARK_EOF : MARK_LINE);
+    ldisc_put(tty, is_eof && c != '\n' ? 0 : c,
+              is_eof && c != '\n' ? MARK_EOF : MARK_LINE);
     input_ready(tty);
     return true;
 }
@@ -324,7 +324,7 @@ receive_plain(struct tty *tty, uint8_t c)
         tty->canon_column = tty->column;
     if (has_l(tty, ECHO))
         ldisc_echo(tty, c);
-    put(tty, c, MARK_NONE);
+    ldisc_put(tty, c, MARK_NONE);
     if (!is_canonical(tty))
         input_ready(tty);
 }
@@ -339,7 +339,7 @@ receive_literal_next(struct tty *tty)
 
 /* Carriage returns and newlines as iflag wants them; false: dropped. */
 static bool
-map_input(const struct tty *tty, uint8_t *c)
+ldisc_map_input(const struct tty *tty, uint8_t *c)
 {
     if (*c == '\r') {
         if (has_i(tty, IGNCR))
@@ -373,7 +373,7 @@ ldisc_receive(struct tty *tty, uint8_t c)
     }
     if (has_i(tty, IXON) && has_i(tty, IXANY))
         ldisc_set_stopped(tty, false);
-    if (!map_input(tty, &c))
+    if (!ldisc_map_input(tty, &c))
         return;
     if (is_canonical(tty) && has_l(tty, IEXTEN) && is_cc(tty, VLNEXT, c))
         receive_literal_next(tty);
@@ -393,7 +393,7 @@ ldisc_available(const struct tty *tty)
 /* In canonical mode a read ends with a line, and takes the end-of-file mark
  * right after what it asked for along. */
 static size_t
-take_line(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
+ldisc_take_line(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
 {
     size_t n = 0;
 
@@ -420,7 +420,7 @@ ldisc_take(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
 
     *ret_eof = false;
     if (is_canonical(tty)) {
-        n = take_line(tty, buf, len, ret_eof);
+        n = ldisc_take_line(tty, buf, len, ret_eof);
     } else {
         n = n < len ? n : len;
         for (size_t i = 0; i < n; i++)

@@ -24,7 +24,7 @@ write_room(const struct tty *tty)
 }
 
 static void
-put_bytes(struct tty *tty, const uint8_t *s, size_t len)
+ldisc_out_put_bytes(struct tty *tty, const uint8_t *s, size_t len)
 {
     size_t at = tty->out_head % TTY_OUT_BYTES;
     size_t first = TTY_OUT_BYTES - at < len ? TTY_OUT_BYTES - at : len;
@@ -39,7 +39,7 @@ ldisc_put_raw(struct tty *tty, const char *s, size_t len)
 {
     if (len > TTY_OUT_BYTES - out_used(tty))
         return;
-    put_bytes(tty, (const uint8_t *)s, len);
+    ldisc_out_put_bytes(tty, (const uint8_t *)s, len);
     waitq_wake(&tty->master_queue);
 }
 
@@ -50,7 +50,7 @@ ldisc_is_control(uint8_t c)
 }
 
 static bool
-is_continuation(const struct tty *tty, uint8_t c)
+ldisc_out_is_continuation(const struct tty *tty, uint8_t c)
 {
     return (tty->tio.iflag & IUTF8) && (c & 0xc0) == 0x80;
 }
@@ -64,7 +64,7 @@ ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c)
         return 0;
     if (c == '\b')
         return col ? col - 1 : 0;
-    return col + (!ldisc_is_control(c) && !is_continuation(tty, c));
+    return col + (!ldisc_is_control(c) && !ldisc_out_is_continuation(tty, c));
 }
 
 static size_t
@@ -133,11 +133,11 @@ ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
 
     if (!(tty->tio.oflag & OPOST) && ldisc_can_write(tty)) {
         n = len < write_room(tty) ? len : write_room(tty);
-        put_bytes(tty, buf, n);
+        ldisc_out_put_bytes(tty, buf, n);
     }
     for (; n < len && ldisc_can_write(tty); n++) {
         size_t k = expand(tty, buf[n], out);
-        put_bytes(tty, out, k);
+        ldisc_out_put_bytes(tty, out, k);
     }
     if (n)
         waitq_wake(&tty->master_queue);

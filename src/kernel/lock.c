@@ -72,7 +72,7 @@ fs_of(const struct file *f)
 }
 
 static uint64_t
-ino_of(const struct file *f)
+lock_ino_of(const struct file *f)
 {
     return f->node.mnt ? f->node.ino : f->anon_ino;
 }
@@ -84,9 +84,9 @@ inode_find(const struct file *f)
 
     if (!l)
         return NULL;
-    LIST_FOR_EACH(it, &l->inodes[ino_of(f) % INODE_BUCKETS]) {
+    LIST_FOR_EACH(it, &l->inodes[lock_ino_of(f) % INODE_BUCKETS]) {
         struct lock_inode *n = CONTAINER_OF(it, struct lock_inode, link);
-        if (n->ino == ino_of(f) && n->fs == fs_of(f))
+        if (n->ino == lock_ino_of(f) && n->fs == fs_of(f))
             return n;
     }
     return NULL;
@@ -102,7 +102,7 @@ inode_find_or_new(struct file *f)
     n = malloc(sizeof *n);
     if (!n)
         return NULL;
-    *n = (struct lock_inode){.fs = fs_of(f), .ino = ino_of(f)};
+    *n = (struct lock_inode){.fs = fs_of(f), .ino = lock_ino_of(f)};
     list_init(&n->records);
     list_init(&n->flocks);
     waitq_init(&n->changed);
@@ -201,8 +201,8 @@ insert_sorted(struct list *records, struct record *r)
 /* Cuts `hole` out of r. Uses *spare for the part after it, if both ends
  * remain. */
 static void
-cut(struct kernel *k, struct record *r, struct lock_range hole,
-    struct record **spare)
+lock_cut(struct kernel *k, struct record *r, struct lock_range hole,
+         struct record **spare)
 {
     struct lock_range old = r->range;
     bool has_head = old.first<hole.first, has_tail = old.last> hole.last;
@@ -242,7 +242,7 @@ carve(struct kernel *k, struct lock_inode *n, const void *owner,
                 want->range.last = r->range.last;
             record_free(k, r);
         } else if (overlaps(r->range, want->range)) {
-            cut(k, r, want->range, spare);
+            lock_cut(k, r, want->range, spare);
         }
     }
 }

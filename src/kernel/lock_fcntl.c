@@ -29,7 +29,7 @@ struct guest_flock {
 _Static_assert(sizeof(struct guest_flock) == 32, "struct flock of the guest");
 
 static int
-base_of(struct file *f, int whence, int64_t *ret)
+lock_fcntl_base_of(struct file *f, int whence, int64_t *ret)
 {
     struct attr a;
     int r;
@@ -57,7 +57,7 @@ range_of(struct file *f, const struct guest_flock *g, struct lock_range *ret)
 {
     int64_t base = 0, last;
 
-    int r = base_of(f, g->whence, &base);
+    int r = lock_fcntl_base_of(f, g->whence, &base);
     if (r < 0)
         return r;
     if (__builtin_add_overflow(base, g->start, &base))
@@ -77,7 +77,7 @@ range_of(struct file *f, const struct guest_flock *g, struct lock_range *ret)
 }
 
 static int
-type_of(int16_t type, enum lock_type *ret)
+lock_fcntl_type_of(int16_t type, enum lock_type *ret)
 {
     switch (type) {
     case F_RDLCK:
@@ -95,8 +95,8 @@ type_of(int16_t type, enum lock_type *ret)
 }
 
 static int
-get(struct task *t, struct file *f, struct guest_flock *g,
-    struct record_lock *lock)
+lock_fcntl_get(struct task *t, struct file *f, struct guest_flock *g,
+               struct record_lock *lock)
 {
     if (lock->type == LOCKED_NOT)
         return -EINVAL;
@@ -116,7 +116,7 @@ get(struct task *t, struct file *f, struct guest_flock *g,
 }
 
 static bool
-is_known(uint32_t cmd)
+lock_fcntl_is_known(uint32_t cmd)
 {
     return (cmd >= GUEST_GETLK && cmd <= GUEST_SETLKW) ||
            (cmd >= GUEST_GETLK64 && cmd <= GUEST_SETLKW64) ||
@@ -129,11 +129,11 @@ lock_fcntl(struct task *t, struct file *f, uint32_t cmd, gaddr at)
     struct record_lock lock = {.is_ofd = cmd >= GUEST_OFD_GETLK};
     struct guest_flock g;
 
-    if (!is_known(cmd))
+    if (!lock_fcntl_is_known(cmd))
         return -EINVAL;
     int r = copy_from_guest(t, &g, at, sizeof g);
     if (r == 0)
-        r = type_of(g.type, &lock.type);
+        r = lock_fcntl_type_of(g.type, &lock.type);
     if (r == 0)
         r = range_of(f, &g, &lock.range);
     if (r < 0)
@@ -141,7 +141,7 @@ lock_fcntl(struct task *t, struct file *f, uint32_t cmd, gaddr at)
     if (lock.is_ofd && g.pid)
         return -EINVAL;
     if (cmd == GUEST_GETLK || cmd == GUEST_GETLK64 || cmd == GUEST_OFD_GETLK) {
-        r = get(t, f, &g, &lock);
+        r = lock_fcntl_get(t, f, &g, &lock);
         return r < 0 ? r : copy_to_guest(t, at, &g, sizeof g);
     }
     if (lock.type == LOCKED_READ && !file_is_readable(f))

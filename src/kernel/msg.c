@@ -186,8 +186,8 @@ fds_that_fit(const struct guest_msghdr *m, uint32_t at)
 
 /* Installs files and tells their descriptors; false if not all fit. */
 static bool
-put_files(struct task *t, struct scm *c, struct guest_msghdr *m, uint32_t *at,
-          bool cloexec)
+msg_put_files(struct task *t, struct scm *c, struct guest_msghdr *m,
+              uint32_t *at, bool cloexec)
 {
     int32_t fds[SCM_FILES_MAX];
     size_t n = 0, max = fds_that_fit(m, *at);
@@ -221,7 +221,7 @@ scm_to_guest(struct task *t, const struct socket *s, struct scm *c,
         fits =
             put_control(t, h, &at, SCM_CREDENTIALS, &c->cred, sizeof c->cred);
     if (c->n_files)
-        fits &= put_files(t, c, h, &at, cloexec);
+        fits &= msg_put_files(t, c, h, &at, cloexec);
     scm_fini(c);
     h->controllen = at < h->controllen ? at : h->controllen;
     return !fits;

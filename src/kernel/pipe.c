@@ -19,7 +19,7 @@
 static const struct file_ops read_ops, write_ops, both_ops;
 
 static size_t
-min_size(size_t a, size_t b)
+pipe_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -52,7 +52,7 @@ ring_skip(struct pipe *p, size_t n)
 static void
 ring_take(struct pipe *p, uint8_t *to, size_t n)
 {
-    size_t first = min_size(n, p->cap - p->head);
+    size_t first = pipe_min_size(n, p->cap - p->head);
 
     memcpy(to, p->ring + p->head, first);
     memcpy(to + first, p->ring, n - first);
@@ -63,7 +63,7 @@ static void
 ring_add(struct pipe *p, const uint8_t *from, size_t n)
 {
     size_t tail = (p->head + p->used) % p->cap;
-    size_t first = min_size(n, p->cap - tail);
+    size_t first = pipe_min_size(n, p->cap - tail);
 
     memcpy(p->ring + tail, from, first);
     memcpy(p->ring, from + first, n - first);
@@ -73,7 +73,7 @@ ring_add(struct pipe *p, const uint8_t *from, size_t n)
 enum { PACKETS_MAX = sizeof((struct pipe_packets *)0)->len / sizeof(uint16_t) };
 
 static bool
-has_room(const struct pipe *p)
+pipe_has_room(const struct pipe *p)
 {
     if (p->has_packets && p->packets.n == PACKETS_MAX)
         return false;
@@ -208,10 +208,10 @@ pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
 
 /* The next packet, as much of it as fits. */
 static size_t
-take_packet(struct pipe *p, uint8_t *to, size_t max)
+pipe_take_packet(struct pipe *p, uint8_t *to, size_t max)
 {
     struct pipe_packets *q = &p->packets;
-    size_t len = q->len[q->first], n = min_size(len, max);
+    size_t len = q->len[q->first], n = pipe_min_size(len, max);
 
     q->first = (q->first + 1) % PACKETS_MAX;
     q->n--;
@@ -228,7 +228,7 @@ add_packets(struct pipe *p, const uint8_t *from, size_t len)
     size_t done = 0;
 
     while (done < len && q->n < PACKETS_MAX) {
-        size_t n = min_size(len - done, PIPE_ATOMIC_BYTES);
+        size_t n = pipe_min_size(len - done, PIPE_ATOMIC_BYTES);
         if (n > p->cap - p->used)
             break;
         ring_add(p, from + done, n);
@@ -242,18 +242,18 @@ static int64_t
 pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
     struct pipe *p = f->obj;
-    size_t n = min_size(len, p->used);
+    size_t n = pipe_min_size(len, p->used);
 
     (void)t;
     (void)pos;
     if (!n)
         return p->writers ? -EAGAIN : 0;
-    bool had_room = has_room(p);
+    bool had_room = pipe_has_room(p);
     if (p->has_packets)
-        n = take_packet(p, buf, len);
+        n = pipe_take_packet(p, buf, len);
     else
         ring_take(p, buf, n);
-    if (!had_room && has_room(p))
+    if (!had_room && pipe_has_room(p))
         waitq_wake(&p->writable);
     return (int64_t)n;
 }
@@ -274,7 +274,7 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
     int r = ring_need(p);
     if (r < 0)
         return r;
-    size_t n = min_size(len, room);
+    size_t n = pipe_min_size(len, room);
     if (p->has_packets)
         n = add_packets(p, buf, len);
     else
@@ -306,7 +306,7 @@ poll_write(struct file *f, struct poll_table *pt)
     short events = 0;
 
     poll_wait(pt, &p->writable);
-    if (has_room(p))
+    if (pipe_has_room(p))
         events |= POLLOUT | POLLWRNORM;
     if (!p->readers)
         events |= POLLERR;
@@ -428,7 +428,7 @@ pipe_set_size(struct file *f, uint32_t bytes)
     int r = ring_resize(p, cap);
     if (r < 0)
         return r;
-    if (has_room(p))
+    if (pipe_has_room(p))
         waitq_wake(&p->writable);
     return (int64_t)cap;
 }

@@ -88,7 +88,7 @@ slave_is_gone(const struct tty *tty)
 }
 
 static size_t
-take_output(struct tty *tty, uint8_t *buf, size_t len)
+pty_take_output(struct tty *tty, uint8_t *buf, size_t len)
 {
     size_t have = (size_t)(tty->out_head - tty->out_tail);
     size_t n = have < len ? have : len, at = tty->out_tail % TTY_OUT_BYTES;
@@ -113,9 +113,9 @@ master_read(struct file *f, struct task *t, void *buf, size_t len,
     if (tty->out_head == tty->out_tail)
         return slave_is_gone(tty) ? -EIO : -EAGAIN;
     if (!tty->is_packet)
-        return (int64_t)take_output(tty, p, len);
+        return (int64_t)pty_take_output(tty, p, len);
     p[0] = TIOCPKT_DATA;
-    return len == 1 ? 1 : 1 + (int64_t)take_output(tty, p + 1, len - 1);
+    return len == 1 ? 1 : 1 + (int64_t)pty_take_output(tty, p + 1, len - 1);
 }
 
 static int64_t

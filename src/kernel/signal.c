@@ -105,7 +105,7 @@ signals_exec(struct task *t)
 /* --- what a signal would do to a task */
 
 static bool
-is_ignored(const struct task *t, int sig)
+signal_is_ignored(const struct task *t, int sig)
 {
     uint32_t h = t->sig.action[sig].handler;
 
@@ -155,7 +155,7 @@ signal_update_word(struct task *t)
 /* --- sending */
 
 static int
-enqueue(struct task *t, const struct siginfo_k *info)
+signal_enqueue(struct task *t, const struct siginfo_k *info)
 {
     struct signals *s = &t->sig;
     int sig = info->signo;
@@ -223,13 +223,14 @@ signal_send(struct task *t, const struct siginfo_k *info)
     before_send(t, sig);
     if (task_is_over(t))
         return 0;
-    if (!blocked && is_ignored(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)))
+    if (!blocked && signal_is_ignored(t, sig) &&
+        !(t->sig.wait_set & SIG_BIT(sig)))
         return 0;
     if (!blocked && acts_now(t, sig)) {
         act_by_default(t, sig);
         return 0;
     }
-    int r = enqueue(t, info);
+    int r = signal_enqueue(t, info);
     if (r < 0)
         return r;
     tell_watchers(t, sig);
@@ -291,7 +292,7 @@ signals_act(struct task *t)
         if (has_handler(t, sig))
             continue;
         queue_drop(s, t->kernel, SIG_BIT(sig));
-        if (!is_ignored(t, sig))
+        if (!signal_is_ignored(t, sig))
             act_by_default(t, sig);
     }
     if (!t->is_zombie)
@@ -320,7 +321,7 @@ signals_swap_mask(struct task *t, uint64_t mask)
 void
 signal_forget_ignored(struct task *t, int sig)
 {
-    if (is_ignored(t, sig))
+    if (signal_is_ignored(t, sig))
         queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
     signals_act(t);
 }
@@ -372,7 +373,7 @@ signal_interrupt(const struct task *t, bool restartable)
 /* --- the guest's view */
 
 static void
-put32(uint8_t *out, size_t at, uint32_t v)
+signal_put32(uint8_t *out, size_t at, uint32_t v)
 {
     memcpy(out + at, &v, sizeof v);
 }
@@ -382,25 +383,25 @@ void
 siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128])
 {
     memset(out, 0, 128);
-    put32(out, 0, (uint32_t)si->signo);
-    put32(out, 4, (uint32_t)si->errnum);
-    put32(out, 8, (uint32_t)si->code);
+    signal_put32(out, 0, (uint32_t)si->signo);
+    signal_put32(out, 4, (uint32_t)si->errnum);
+    signal_put32(out, 8, (uint32_t)si->code);
     if (si->code == SI_TIMER) {
-        put32(out, 12, (uint32_t)si->timerid);
-        put32(out, 16, (uint32_t)si->overrun);
-        put32(out, 20, si->value);
+        signal_put32(out, 12, (uint32_t)si->timerid);
+        signal_put32(out, 16, (uint32_t)si->overrun);
+        signal_put32(out, 20, si->value);
     } else if (si->code > 0 && si->signo == SIGCHLD) {
-        put32(out, 12, (uint32_t)si->pid);
-        put32(out, 16, si->uid);
-        put32(out, 20, (uint32_t)si->status);
-        put32(out, 24, (uint32_t)(si->utime_ms / 10));
-        put32(out, 28, (uint32_t)(si->stime_ms / 10));
+        signal_put32(out, 12, (uint32_t)si->pid);
+        signal_put32(out, 16, si->uid);
+        signal_put32(out, 20, (uint32_t)si->status);
+        signal_put32(out, 24, (uint32_t)(si->utime_ms / 10));
+        signal_put32(out, 28, (uint32_t)(si->stime_ms / 10));
     } else if (si->code > 0 && si->addr) {
-        put32(out, 12, si->addr);
+        signal_put32(out, 12, si->addr);
     } else {
-        put32(out, 12, (uint32_t)si->pid);
-        put32(out, 16, si->uid);
-        put32(out, 20, si->value);
+        signal_put32(out, 12, (uint32_t)si->pid);
+        signal_put32(out, 16, si->uid);
+        signal_put32(out, 20, si->value);
     }
 }
 

@@ -27,7 +27,7 @@ struct watch {
 };
 
 static void
-on_signal(struct sigwatch *w, int sig)
+signalfd_on_signal(struct sigwatch *w, int sig)
 {
     struct signalfd *sf = CONTAINER_OF(w, struct watch, w)->sf;
 
@@ -36,7 +36,7 @@ on_signal(struct sigwatch *w, int sig)
 }
 
 static void
-watch_free(struct signalfd *sf, OWN struct watch *w)
+signalfd_watch_free(struct signalfd *sf, OWN struct watch *w)
 {
     list_remove(&w->w.link);
     limits_uncharge(&sf->kernel->limits, LIMIT_memory, sizeof *w);
@@ -54,7 +54,7 @@ watches_tidy(struct signalfd *sf, const struct task *t)
         struct watch *w = *at;
         if (list_is_empty(&w->w.link)) {
             *at = w->next;
-            watch_free(sf, w);
+            signalfd_watch_free(sf, w);
             continue;
         }
         found |= w->task == t;
@@ -77,15 +77,17 @@ watch_task(struct signalfd *sf, struct task *t)
         limits_uncharge(l, LIMIT_memory, sizeof *w);
         return -ENOMEM;
     }
-    *w = (struct watch){
-        .w.notify = on_signal, .sf = sf, .task = t, .next = sf->watches};
+    *w = (struct watch){.w.notify = signalfd_on_signal,
+                        .sf = sf,
+                        .task = t,
+                        .next = sf->watches};
     list_push_back(&t->sig.watchers, &w->w.link);
     sf->watches = w;
     return 0;
 }
 
 static void
-put32(uint8_t *out, size_t at, uint32_t v)
+signalfd_put32(uint8_t *out, size_t at, uint32_t v)
 {
     memcpy(out + at, &v, sizeof v);
 }
@@ -100,17 +102,17 @@ fill_info(const struct siginfo_k *si, uint8_t out[INFO_BYTES])
     uint64_t addr = si->addr;
 
     memset(out, 0, INFO_BYTES);
-    put32(out, 0, (uint32_t)si->signo);
-    put32(out, 4, (uint32_t)si->errnum);
-    put32(out, 8, (uint32_t)si->code);
-    put32(out, 12, (uint32_t)si->pid);
-    put32(out, 16, si->uid);
-    put32(out, 20, (uint32_t)si->fd);
-    put32(out, 24, (uint32_t)si->timerid);
-    put32(out, 28, (uint32_t)si->band);
-    put32(out, 32, (uint32_t)si->overrun);
-    put32(out, 40, (uint32_t)si->status);
-    put32(out, 44, si->value);
+    signalfd_put32(out, 0, (uint32_t)si->signo);
+    signalfd_put32(out, 4, (uint32_t)si->errnum);
+    signalfd_put32(out, 8, (uint32_t)si->code);
+    signalfd_put32(out, 12, (uint32_t)si->pid);
+    signalfd_put32(out, 16, si->uid);
+    signalfd_put32(out, 20, (uint32_t)si->fd);
+    signalfd_put32(out, 24, (uint32_t)si->timerid);
+    signalfd_put32(out, 28, (uint32_t)si->band);
+    signalfd_put32(out, 32, (uint32_t)si->overrun);
+    signalfd_put32(out, 40, (uint32_t)si->status);
+    signalfd_put32(out, 44, si->value);
     memcpy(out + 48, &value, sizeof value);
     memcpy(out + 56, &utime, sizeof utime);
     memcpy(out + 64, &stime, sizeof stime);
@@ -159,7 +161,7 @@ signalfd_release(struct file *f)
     while (sf->watches) {
         struct watch *w = sf->watches;
         sf->watches = w->next;
-        watch_free(sf, w);
+        signalfd_watch_free(sf, w);
     }
     waitq_fini(&sf->arrived);
     free(sf);

@@ -65,7 +65,7 @@ check_kind(int domain, int *type, int *protocol)
 /* --- life */
 
 static void
-init_lists(struct socket *s)
+socket_init_lists(struct socket *s)
 {
     list_init(&s->all);
     list_init(&s->peers);
@@ -108,7 +108,7 @@ socket_new(struct kernel *k, int domain, int type, int protocol,
         .rcvbuf = SOCKET_BUFFER_BYTES,
         .peer_cred = {0, UINT32_MAX, UINT32_MAX},
     };
-    init_lists(s);
+    socket_init_lists(s);
     list_push_back(&net->sockets, &s->all);
     *ret = s;
     return 0;

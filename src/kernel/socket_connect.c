@@ -76,7 +76,7 @@ establish(struct socket *s, struct socket *listener)
 }
 
 static bool
-is_full(const struct socket *listener)
+socket_connect_is_full(const struct socket *listener)
 {
     return listener->n_pending > listener->backlog;
 }
@@ -87,7 +87,7 @@ static void
 admit_stalled(struct socket *listener)
 {
     waitq_wake(&listener->room);
-    if (list_is_empty(&listener->stalled) || is_full(listener))
+    if (list_is_empty(&listener->stalled) || socket_connect_is_full(listener))
         return;
     struct socket *s =
         CONTAINER_OF(listener->stalled.next, struct socket, listen_link);
@@ -175,7 +175,7 @@ connect_found(struct socket *s, const struct sock_addr *addr,
     }
     s->remote = *addr;
     s->family->connected(s);
-    return is_full(listener) ? -EAGAIN : establish(s, listener);
+    return socket_connect_is_full(listener) ? -EAGAIN : establish(s, listener);
 }
 
 int

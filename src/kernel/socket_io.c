@@ -18,7 +18,7 @@ enum {
 };
 
 static size_t
-min_size(size_t a, size_t b)
+socket_io_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -27,7 +27,7 @@ min_size(size_t a, size_t b)
 
 /* Returns the maximum size of s's messages in the queue of `to`. */
 static size_t
-limit_of(const struct socket *s, const struct socket *to)
+socket_io_limit_of(const struct socket *s, const struct socket *to)
 {
     if (s->type == SOCK_DGRAM)
         return to->rcvbuf;
@@ -40,7 +40,7 @@ socket_has_room(const struct socket *s)
     const struct socket *p = s->peer;
 
     return !p || list_is_empty(&p->queue) ||
-           p->queued * 3 <= limit_of(s, p) * 2;
+           p->queued * 3 <= socket_io_limit_of(s, p) * 2;
 }
 
 /* The queue of s got shorter: tells those who wait for that. */
@@ -58,7 +58,7 @@ wake_senders(struct socket *s)
 }
 
 static void
-enqueue(struct socket *to, OWN struct packet *p)
+socket_io_enqueue(struct socket *to, OWN struct packet *p)
 {
     list_push_back(&to->queue, &p->link);
     to->queued += packet_cost(p);
@@ -127,7 +127,7 @@ fill_last(struct socket *to, struct sock_msg *m, size_t len)
     struct packet *p = CONTAINER_OF(to->queue.prev, struct packet, link);
     if (p->scm.n_files || !is_same_cred(&p->scm.cred, &m->scm.cred))
         return 0;
-    size_t n = min_size(len, p->cap - p->end);
+    size_t n = socket_io_min_size(len, p->cap - p->end);
     iov_copy_from(&m->data, p->data + p->end, n);
     p->end += n;
     return n;
@@ -141,20 +141,20 @@ add_packet(struct socket *to, struct sock_msg *m, size_t len)
     size_t cap = len < STREAM_PACKET_MIN     ? STREAM_PACKET_MIN
                  : len > STREAM_PACKET_LARGE ? PACKET_KEPT_BYTES
                                              : len;
-    len = min_size(len, cap);
+    len = socket_io_min_size(len, cap);
     int r = packet_for(to, m, cap, &p);
     if (r < 0)
         return r;
     iov_copy_from(&m->data, p->data, len);
     p->end = len;
-    enqueue(to, p);
+    socket_io_enqueue(to, p);
     return (int64_t)len;
 }
 
 static int64_t
 fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
 {
-    size_t limit = limit_of(s, to);
+    size_t limit = socket_io_limit_of(s, to);
     size_t sent = fill_last(to, m, m->len);
 
     while (sent < m->len && to->queued < limit) {
@@ -211,7 +211,8 @@ send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
     size_t cost = sizeof(struct packet) + m->len;
     struct packet *p;
 
-    if (!list_is_empty(&to->queue) && to->queued + cost > limit_of(s, to)) {
+    if (!list_is_empty(&to->queue) &&
+        to->queued + cost > socket_io_limit_of(s, to)) {
         s->wants_room = true;
         m->wait = to == s->peer ? &s->events : &to->room;
         return -EAGAIN;
@@ -223,7 +224,7 @@ send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
     p->end = m->len;
     if (s->type == SOCK_DGRAM)
         s->family->view(&s->local, to->domain, &p->from);
-    enqueue(to, p);
+    socket_io_enqueue(to, p);
     waitq_wake(&to->events);
     return (int64_t)m->len;
 }
@@ -360,7 +361,7 @@ take_stream(struct socket *s, struct sock_msg *m)
         int r = got ? 0 : take_scm(p, m);
         if (r < 0)
             return r;
-        size_t n = min_size(m->len - got, packet_len(p));
+        size_t n = socket_io_min_size(m->len - got, packet_len(p));
         if (!(m->flags & MSG_TRUNC))
             iov_copy_to(&m->data, p->data + p->start, n);
         got += n;
@@ -376,10 +377,10 @@ take_stream(struct socket *s, struct sock_msg *m)
 }
 
 static int64_t
-take_packet(struct socket *s, struct sock_msg *m)
+socket_io_take_packet(struct socket *s, struct sock_msg *m)
 {
     struct packet *p = CONTAINER_OF(s->queue.next, struct packet, link);
-    size_t len = packet_len(p), n = min_size(len, m->len);
+    size_t len = packet_len(p), n = socket_io_min_size(len, m->len);
 
     int r = take_scm(p, m);
     if (r < 0)
@@ -421,5 +422,6 @@ socket_recv(struct socket *s, struct task *t, struct sock_msg *m)
         return socket_is_inet(s) ? -EINVAL : -EOPNOTSUPP;
     if (list_is_empty(&s->queue))
         return why_empty(s);
-    return socket_is_stream(s) ? take_stream(s, m) : take_packet(s, m);
+    return socket_is_stream(s) ? take_stream(s, m)
+                               : socket_io_take_packet(s, m);
 }

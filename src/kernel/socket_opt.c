@@ -127,7 +127,7 @@ is_timeout(int level, int name)
 }
 
 static int64_t *
-timeout_of(struct socket *s, int name)
+socket_opt_timeout_of(struct socket *s, int name)
 {
     return name == GUEST_RCVTIMEO || name == OLD_RCVTIMEO ? &s->rcvtimeo_ns
                                                           : &s->sndtimeo_ns;
@@ -152,14 +152,14 @@ set_timeout(struct socket *s, int name, const struct optval *v)
         return -EDOM;
     if (sec < 0 || sec > INT32_MAX)
         sec = usec = 0;
-    *timeout_of(s, name) = sec * NS_PER_S + usec * NS_PER_US;
+    *socket_opt_timeout_of(s, name) = sec * NS_PER_S + usec * NS_PER_US;
     return 0;
 }
 
 static void
 get_timeout(struct socket *s, int name, struct optval *v)
 {
-    int64_t ns = *timeout_of(s, name);
+    int64_t ns = *socket_opt_timeout_of(s, name);
     int64_t sec = ns / NS_PER_S, usec = ns % NS_PER_S / NS_PER_US;
 
     if (is_old_timeout(name)) {

@@ -191,7 +191,7 @@ copy_between(struct task *t, struct file *in, uint64_t *in_pos,
 }
 
 static int64_t
-wait_or_again(struct task *t, struct file *f, int64_t r)
+sys_file_wait_or_again(struct task *t, struct file *f, int64_t r)
 {
     if (r != -EAGAIN || f->flags & O_NONBLOCK)
         return r;
@@ -226,14 +226,14 @@ sys_sendfile64(struct task *t, const union sysarg *a)
     int64_t n = copy_between(t, in, a[2].addr ? &pos : &in->pos, out,
                              out->has_pos ? &out->pos : NULL, a[3].u);
     if (n < 0)
-        return wait_or_again(t, out, n);
+        return sys_file_wait_or_again(t, out, n);
     if (a[2].addr)
         r = copy_to_guest(t, a[2].addr, &pos, sizeof pos);
     return r < 0 ? r : n;
 }
 
 static int
-check_regular(struct file *f)
+sys_file_check_regular(struct file *f)
 {
     struct attr a;
 
@@ -256,9 +256,9 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
         return -EBADF;
     if (a[5].u)
         return -EINVAL;
-    r = check_regular(in);
+    r = sys_file_check_regular(in);
     if (r == 0)
-        r = check_regular(out);
+        r = sys_file_check_regular(out);
     if (r == 0 && a[1].addr)
         r = get_pos(t, a[1].addr, &in_pos);
     if (r == 0 && a[3].addr)

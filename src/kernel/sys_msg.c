@@ -42,7 +42,7 @@ call_init(struct call *c, struct task *t, int fd, uint32_t flags, bool sends)
 }
 
 static bool
-is_nonblocking(const struct call *c)
+sys_msg_is_nonblocking(const struct call *c)
 {
     return c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT;
 }
@@ -55,7 +55,8 @@ wait_for_more(struct call *c, size_t done, struct waitq *q)
     int64_t limit = c->timeout_ns ? c->timeout_ns : -1;
     int64_t now = done && !c->is_one_of_many ? (int64_t)done : -EAGAIN;
 
-    if (is_nonblocking(c) || thread_deadline(th, poll_deadline(c->task, limit)))
+    if (sys_msg_is_nonblocking(c) ||
+        thread_deadline(th, poll_deadline(c->task, limit)))
         return now;
     if (!c->is_one_of_many)
         th->call.progress = done;

@@ -19,7 +19,7 @@ enum { SYMLINK_TARGET_MAX = 4095 };
 
 /* The directory that a relative path starts from. 0, -EBADF, -ENOTDIR. */
 static int
-base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
+sys_path_base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
 {
     struct attr a;
 
@@ -39,8 +39,8 @@ base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
 /* A path argument, in the buffer `which`, with its directory. `base` must
  * outlive the result. */
 static int
-get_at(struct task *t, int which, int dirfd, gaddr path, struct vnode *base,
-       struct at *ret)
+sys_path_get_at(struct task *t, int which, int dirfd, gaddr path,
+                struct vnode *base, struct at *ret)
 {
     int r;
     const char *p = guest_path(t, which, path, &r);
@@ -48,7 +48,7 @@ get_at(struct task *t, int which, int dirfd, gaddr path, struct vnode *base,
     *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
     if (!p)
         return r;
-    return *p ? base_of(t, dirfd, p, base) : -ENOENT;
+    return *p ? sys_path_base_of(t, dirfd, p, base) : -ENOENT;
 }
 
 int
@@ -60,7 +60,7 @@ sys_find_path(struct task *t, int dirfd, const char *p, uint32_t at_flags,
 
     if (!*p && !(at_flags & AT_EMPTY_PATH))
         return -ENOENT;
-    int r = base_of(t, dirfd, p, &base);
+    int r = sys_path_base_of(t, dirfd, p, &base);
     if (r < 0)
         return r;
     ret->node = base;
@@ -116,7 +116,7 @@ sys_openat(struct task *t, const union sysarg *a)
     struct file *f;
     struct at at;
 
-    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
+    int r = sys_path_get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     if (r < 0)
         return r;
     if ((flags & O_ACCMODE) == O_ACCMODE && !(flags & O_PATH))
@@ -249,7 +249,7 @@ sys_mknodat(struct task *t, const union sysarg *a)
     struct found found;
     struct at at;
 
-    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
+    int r = sys_path_get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     if (r < 0)
         return r;
     switch (a[2].u & S_IFMT) {
@@ -277,7 +277,7 @@ sys_mkdirat(struct task *t, const union sysarg *a)
 {
     struct vnode base;
     struct at at;
-    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
+    int r = sys_path_get_at(t, 0, a[0].i, a[1].addr, &base, &at);
 
     return r < 0 ? r : vfs_make(&at, S_IFDIR | (a[2].u & 01777 & ~t->umask));
 }
@@ -288,7 +288,7 @@ sys_unlinkat(struct task *t, const union sysarg *a)
     struct vnode base;
     struct at at;
 
-    int r = get_at(t, 0, a[0].i, a[1].addr, &base, &at);
+    int r = sys_path_get_at(t, 0, a[0].i, a[1].addr, &base, &at);
     return r < 0 ? r : vfs_unlink(&at, a[2].u ? UNLINK_DIR : 0);
 }
 
@@ -303,7 +303,7 @@ sys_symlinkat(struct task *t, const union sysarg *a)
 
     if (!target)
         return r;
-    r = get_at(t, 0, a[1].i, a[2].addr, &base, &at);
+    r = sys_path_get_at(t, 0, a[1].i, a[2].addr, &base, &at);
     return r < 0 ? r : vfs_symlink(&at, target);
 }
 
@@ -320,7 +320,7 @@ sys_linkat(struct task *t, const union sysarg *a)
         at_flags |= AT_SYMLINK_NOFOLLOW;
     int r = sys_find_node(t, a[0].i, a[1].addr, at_flags, &from);
     if (r == 0)
-        r = get_at(t, 0, a[2].i, a[3].addr, &base, &to);
+        r = sys_path_get_at(t, 0, a[2].i, a[3].addr, &base, &to);
     return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
@@ -330,9 +330,9 @@ rename_at(struct task *t, const union sysarg *a, uint32_t flags)
     struct vnode from_base, to_base;
     struct at from, to;
 
-    int r = get_at(t, 0, a[0].i, a[1].addr, &from_base, &from);
+    int r = sys_path_get_at(t, 0, a[0].i, a[1].addr, &from_base, &from);
     if (r == 0)
-        r = get_at(t, 1, a[2].i, a[3].addr, &to_base, &to);
+        r = sys_path_get_at(t, 1, a[2].i, a[3].addr, &to_base, &to);
     return r < 0 ? r : vfs_rename(&from, &to, flags);
 }
 

@@ -111,7 +111,7 @@ enum { EVENTS_SMALL = 16, EVENTS_MAX = 4096 };
 /* Collects up to max events into guest memory: all at once, so that none is
  * seen twice. */
 static int64_t
-collect(struct task *t, struct file *ep, gaddr at, uint32_t max)
+sys_poll_collect(struct task *t, struct file *ep, gaddr at, uint32_t max)
 {
     struct epoll_event_k small[EVENTS_SMALL], *ev = small;
 
@@ -132,7 +132,7 @@ static int64_t
 wait_events(struct task *t, struct file *ep, gaddr at, uint32_t max,
             int64_t deadline)
 {
-    int64_t n = collect(t, ep, at, max);
+    int64_t n = sys_poll_collect(t, ep, at, max);
 
     if (n || poll_is_over(t, deadline))
         return n;

@@ -25,7 +25,7 @@ target_find(struct task *t, int fd, struct target *ret)
 }
 
 static bool
-is_nonblocking(const struct target *g, int flags)
+sys_socket_is_nonblocking(const struct target *g, int flags)
 {
     return g->file->flags & O_NONBLOCK || flags & MSG_DONTWAIT;
 }
@@ -33,12 +33,12 @@ is_nonblocking(const struct target *g, int flags)
 /* The call cannot go on now: -EWAIT on q, or -EAGAIN when it must not wait
  * or has waited for timeout_ns (0: forever). */
 static int
-wait_or_again(struct task *t, const struct target *g, int flags,
-              int64_t timeout_ns, struct waitq *q)
+sys_socket_wait_or_again(struct task *t, const struct target *g, int flags,
+                         int64_t timeout_ns, struct waitq *q)
 {
     struct thread *th = t->thread;
 
-    if (is_nonblocking(g, flags))
+    if (sys_socket_is_nonblocking(g, flags))
         return -EAGAIN;
     if (thread_deadline(th, poll_deadline(t, timeout_ns ? timeout_ns : -1)))
         return -EAGAIN;
@@ -211,10 +211,11 @@ sys_connect(struct task *t, const union sysarg *a)
         return r;
     if (addr.len < sizeof addr.sa.sa_family)
         return -EINVAL;
-    r = socket_connect(g.socket, t, !is_nonblocking(&g, 0), &addr, &wait);
+    r = socket_connect(g.socket, t, !sys_socket_is_nonblocking(&g, 0), &addr,
+                       &wait);
     if (r != -EAGAIN)
         return r;
-    return wait_or_again(t, &g, 0, g.socket->sndtimeo_ns, wait);
+    return sys_socket_wait_or_again(t, &g, 0, g.socket->sndtimeo_ns, wait);
 }
 
 static int64_t
@@ -232,8 +233,8 @@ accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
         return r;
     r = socket_accept(g.socket, &c);
     if (r == -EAGAIN)
-        return wait_or_again(t, &g, 0, g.socket->rcvtimeo_ns,
-                             &g.socket->events);
+        return sys_socket_wait_or_again(t, &g, 0, g.socket->rcvtimeo_ns,
+                                        &g.socket->events);
     if (r < 0)
         return r;
     show_name(c, &c->remote, &addr);

@@ -20,7 +20,7 @@ struct target {
 };
 
 static int
-find_file(struct task *t, int fd, struct target *ret)
+sys_xattr_find_file(struct task *t, int fd, struct target *ret)
 {
     struct file *f = fd_find(t, fd);
 
@@ -31,13 +31,13 @@ find_file(struct task *t, int fd, struct target *ret)
 }
 
 static int
-find_target(struct task *t, enum subject of, const union sysarg *a,
-            struct target *ret)
+sys_xattr_find_target(struct task *t, enum subject of, const union sysarg *a,
+                      struct target *ret)
 {
     uint32_t at = of == OF_LINK ? AT_SYMLINK_NOFOLLOW : 0;
 
     if (of == OF_FD)
-        return find_file(t, a->i, ret);
+        return sys_xattr_find_file(t, a->i, ret);
     int r = sys_find(t, AT_FDCWD, a->addr, at, &ret->found);
     if (r == 0 && !ret->found.node.mnt)
         r = -EOPNOTSUPP;
@@ -55,7 +55,7 @@ find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
 
     if (len <= 0)
         return len == -EFAULT ? -EFAULT : -ERANGE;
-    return find_target(t, of, a, ret);
+    return sys_xattr_find_target(t, of, a, ret);
 }
 
 /* Memory of the guest to fill; only what can be needed of it. */
@@ -86,7 +86,7 @@ set(struct task *t, enum subject of, const union sysarg *a)
 
 /* get(subject, name, value, size) */
 static int64_t
-get(struct task *t, enum subject of, const union sysarg *a)
+sys_xattr_get(struct task *t, enum subject of, const union sysarg *a)
 {
     uint32_t size = a[3].u;
     struct target from;
@@ -107,7 +107,7 @@ list(struct task *t, enum subject of, const union sysarg *a)
     struct target from;
     void *room = NULL;
 
-    int r = find_target(t, of, a, &from);
+    int r = sys_xattr_find_target(t, of, a, &from);
     if (r == 0 && size)
         r = get_room(t, a[1].addr, &size, &room);
     return r < 0 ? r : vfs_list_xattrs(&from.entry.node, room, size);
@@ -115,7 +115,7 @@ list(struct task *t, enum subject of, const union sysarg *a)
 
 /* take(subject, name) */
 static int64_t
-take(struct task *t, enum subject of, const union sysarg *a)
+sys_xattr_take(struct task *t, enum subject of, const union sysarg *a)
 {
     struct target to;
 
@@ -138,6 +138,6 @@ take(struct task *t, enum subject of, const union sysarg *a)
     }
 
 FAMILY(setxattr, set)
-FAMILY(getxattr, get)
+FAMILY(getxattr, sys_xattr_get)
 FAMILY(listxattr, list)
-FAMILY(removexattr, take)
+FAMILY(removexattr, sys_xattr_take)

@@ -64,7 +64,7 @@ exec_state_init(struct exec_state *x, struct task *t, const struct exec *e)
 }
 
 static int
-find_file(struct exec_state *x, const struct vnode *base)
+task_exec_find_file(struct exec_state *x, const struct vnode *base)
 {
     struct task *t = x->t;
 
@@ -82,7 +82,7 @@ find_file(struct exec_state *x, const struct vnode *base)
 
 /* Reads up to len bytes of the file from its start; the count. */
 static int64_t
-read_file(struct exec_state *x, void *buf, size_t len)
+task_exec_read_file(struct exec_state *x, void *buf, size_t len)
 {
     struct fs *fs = x->node.mnt->fs;
     struct file *f;
@@ -161,7 +161,7 @@ interpret(struct exec_state *x, char *line)
 
 /* Compiling is work of the sandbox. */
 static void
-charge(struct kernel *k, struct task *t, struct program *p)
+task_exec_charge(struct kernel *k, struct task *t, struct program *p)
 {
     int64_t ns = k->machine->cost_ns(p);
 
@@ -190,7 +190,7 @@ load_source(struct task *t, const struct program_source *src,
         program_put(pending);
         pending = p;
         r = program_await(k->host, p, -1, k->deadline_ns);
-        charge(k, t, p);
+        task_exec_charge(k, t, p);
         if (r < 0)
             return -EINTR;
     }
@@ -221,7 +221,7 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
         return -ENOMEM;
-    int64_t n = read_file(x, bytes, len);
+    int64_t n = task_exec_read_file(x, bytes, len);
     src.bytes = bytes;
     src.len = n < 0 ? 0 : (size_t)n;
     int r = n < 0 ? (int)n : load_source(x->t, &src, ret, why, why_size);
@@ -231,7 +231,7 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 
 /* To who asked for it, or to who watches. */
 static void
-report(struct exec_state *x, const char *why)
+task_exec_report(struct exec_state *x, const char *why)
 {
     struct host_sink *strace = strace_of_task(x->t);
 
@@ -256,7 +256,7 @@ find_program(struct exec_state *x, OWN struct program **ret)
     }
     int r = load(x, ret, why, sizeof why);
     if (r < 0 && why[0])
-        report(x, why);
+        task_exec_report(x, why);
     if (r == 0 && fs->ops->set_program)
         fs->ops->set_program(fs, x->node.ino, *ret);
     return r;
@@ -287,10 +287,10 @@ resolve(struct exec_state *x)
 
     for (int hop = 0;; hop++) {
         char head[SHEBANG_BYTES + 1];
-        int r = find_file(x, base);
+        int r = task_exec_find_file(x, base);
         if (r < 0)
             return r;
-        int64_t n = read_file(x, head, SHEBANG_BYTES);
+        int64_t n = task_exec_read_file(x, head, SHEBANG_BYTES);
         if (n < 0)
             return (int)n;
         bool is_script = n >= 2 && head[0] == '#' && head[1] == '!';
@@ -437,7 +437,7 @@ strings_from_guest(struct task *t, gaddr array, struct strings *s)
 /* After a successful exec_prepare: in its own image, or as a vfork child. A
  * signal that came meanwhile finds no handler any more. */
 static int
-start(struct task *t, OWN struct program *p)
+task_exec_start(struct task *t, OWN struct program *p)
 {
     struct thread *th = t->thread, *own;
 
@@ -479,7 +479,7 @@ exec_wait_drop(OWN struct call_hold *h)
     struct exec_wait *w = CONTAINER_OF(h, struct exec_wait, hold);
 
     host_watch_fini(&w->watch);
-    charge(w->kernel, task_find(w->kernel, w->pid), w->program);
+    task_exec_charge(w->kernel, task_find(w->kernel, w->pid), w->program);
     program_put(w->program);
     free(w);
 }
@@ -548,5 +548,5 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
     r = exec_prepare(t, &e, &p);
     if (r == -EINPROGRESS && p)
         return wait_for(t, p);
-    return r < 0 ? r : start(t, p);
+    return r < 0 ? r : task_exec_start(t, p);
 }

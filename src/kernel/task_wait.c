@@ -59,7 +59,7 @@ has_event(struct wait_for *w, struct task *c)
 
 /* 1: found; 0: none, WNOHANG; -EWAIT; -ECHILD. */
 static int
-look(struct task *t, struct wait_for *w)
+task_wait_look(struct task *t, struct wait_for *w)
 {
     bool any = false;
 
@@ -134,7 +134,7 @@ sys_wait4(struct task *t, const union sysarg *a)
         return -ESRCH;
     w.which = pid == -1 ? P_ALL : pid > 0 ? P_PID : P_PGID;
     w.id = pid > 0 ? pid : pid == 0 ? t->pgid : -pid;
-    int r = look(t, &w);
+    int r = task_wait_look(t, &w);
     if (r <= 0)
         return r;
     pid = w.child->pid;
@@ -202,7 +202,7 @@ sys_waitid(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (w.which == P_PGID && w.id == 0)
         w.id = t->pgid;
-    int r = look(t, &w);
+    int r = task_wait_look(t, &w);
     if (r < 0)
         return r;
     r = put_child_info(t, a[2].addr, &w);

@@ -100,7 +100,7 @@ thread_free(OWN struct thread *th)
 /* --- waiting */
 
 static void
-on_wake(struct waiter *w)
+thread_on_wake(struct waiter *w)
 {
     thread_wake(CONTAINER_OF(w, struct thread_waiter, w)->thread);
 }
@@ -116,7 +116,7 @@ take_waiter(struct thread *th)
         w = malloc(sizeof *w);
     if (!w)
         return NULL;
-    *w = (struct thread_waiter){.w.wake = on_wake, .thread = th};
+    *w = (struct thread_waiter){.w.wake = thread_on_wake, .thread = th};
     w->next = th->busy;
     th->busy = w;
     return w;

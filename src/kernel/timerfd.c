@@ -127,7 +127,8 @@ current(struct timerfd *tf, struct timerfd_spec *ret)
 
 /* The monotonic time at which a timer set now fires. */
 static int64_t
-deadline_of(const struct timerfd *tf, bool is_absolute, int64_t value_ns)
+timerfd_deadline_of(const struct timerfd *tf, bool is_absolute,
+                    int64_t value_ns)
 {
     struct clock *c = &tf->kernel->clock;
     int64_t now = clock_mono_ns(c);
@@ -166,7 +167,7 @@ timerfd_set(struct file *f, bool is_absolute, const struct timerfd_spec *spec,
     if (!spec->value_ns)
         return 0;
     return timer_start(&tf->kernel->clock, &tf->timer,
-                       deadline_of(tf, is_absolute, spec->value_ns));
+                       timerfd_deadline_of(tf, is_absolute, spec->value_ns));
 }
 
 int

@@ -129,7 +129,7 @@ control_flow(const struct call *c)
 }
 
 static int64_t
-flush(const struct call *c)
+tty_ioctl_flush(const struct call *c)
 {
     int r = tty_check_job(c->tty, c->task, SIGTTOU);
 
@@ -252,7 +252,7 @@ static const struct row rows[] = {
     {TIOCGWINSZ, BOTH, get_winsize},  {TIOCSWINSZ, BOTH, set_winsize},
     {TIOCGETD, BOTH, get_discipline}, {TIOCSETD, BOTH, set_discipline},
     {TCSBRK, BOTH, send_break},       {TCSBRKP, BOTH, send_break},
-    {TCXONC, BOTH, control_flow},     {TCFLSH, BOTH, flush},
+    {TCXONC, BOTH, control_flow},     {TCFLSH, BOTH, tty_ioctl_flush},
     {TIOCINQ, BOTH, count_input},     {TIOCOUTQ, BOTH, count_output},
     {TIOCSTI, BOTH, refuse_typing},   {TIOCEXCL, BOTH, accept},
     {TIOCNXCL, BOTH, accept},         {TIOCSCTTY, BOTH, session},

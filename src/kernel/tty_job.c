@@ -23,7 +23,7 @@ tty_signal_foreground(struct tty *tty, int sig)
 }
 
 static bool
-is_ignored(const struct task *t, int sig)
+tty_job_is_ignored(const struct task *t, int sig)
 {
     return (t->sig.mask & SIG_BIT(sig)) ||
            t->sig.action[sig].handler == GUEST_SIG_IGN;
@@ -34,7 +34,7 @@ tty_check_job(struct tty *tty, struct task *t, int sig)
 {
     if (!t || t->ctty != tty || !tty->pgid || t->pgid == tty->pgid)
         return 0;
-    if (is_ignored(t, sig))
+    if (tty_job_is_ignored(t, sig))
         return sig == SIGTTIN ? -EIO : 0;
     if (task_group_is_orphaned(tty->kernel, t->pgid))
         return -EIO;
@@ -129,7 +129,7 @@ set_controlling(struct tty *tty, struct file *f, struct task *t)
 }
 
 static int
-give_up(struct tty *tty, struct task *t)
+tty_job_give_up(struct tty *tty, struct task *t)
 {
     if (t->ctty != tty)
         return -ENOTTY;
@@ -186,7 +186,7 @@ tty_ioctl_session(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
     case TIOCSCTTY:
         return set_controlling(tty, f, t);
     case TIOCNOTTY:
-        return give_up(tty, t);
+        return tty_job_give_up(tty, t);
     case TIOCSPGRP:
         return set_foreground(tty, t, arg);
     case TIOCGPGRP:

@@ -61,7 +61,7 @@ find_abstract(struct net *n, const struct sock_addr *a)
 }
 
 static struct socket *
-find_node(struct net *n, const struct vnode *v)
+unix_socket_find_node(struct net *n, const struct vnode *v)
 {
     LIST_FOR_EACH(it, bucket_of_node(n, v)) {
         struct socket *s = CONTAINER_OF(it, struct socket, bound);
@@ -208,7 +208,8 @@ find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
         r = vfs_access(&t->cred, &a, W_OK);
     if (r < 0)
         return r;
-    *ret = S_ISSOCK(a.mode) ? find_node(s->kernel->net, &w.node) : NULL;
+    *ret = S_ISSOCK(a.mode) ? unix_socket_find_node(s->kernel->net, &w.node)
+                            : NULL;
     return 0;
 }
 

@@ -46,7 +46,7 @@ struct errand {
 };
 
 static void
-deliver(struct wsand_sandbox *sb, struct mail *m)
+beside_deliver(struct wsand_sandbox *sb, struct mail *m)
 {
     struct errand *e = CONTAINER_OF(m, struct errand, mail);
     struct wsand_error err = {0};
@@ -63,7 +63,7 @@ deliver(struct wsand_sandbox *sb, struct mail *m)
 /* Returns false if the sandbox is being freed. turn_close sees all errands that
  * were added before. */
 static bool
-put(struct wsand_sandbox *sb, struct errand *e)
+beside_put(struct wsand_sandbox *sb, struct errand *e)
 {
     pthread_mutex_lock(&sb->turn.lock);
     bool is_closed = atomic_load(&sb->turn.is_closed);
@@ -79,12 +79,12 @@ sandbox_errand(struct wsand_sandbox *sb,
                          struct wsand_error *err),
                void *arg, struct wsand_error *err)
 {
-    struct errand e = {.mail.deliver = deliver,
+    struct errand e = {.mail.deliver = beside_deliver,
                        .fn = fn,
                        .arg = arg,
                        .done = PTHREAD_COND_INITIALIZER};
 
-    if (!put(sb, &e))
+    if (!beside_put(sb, &e))
         return turn_refuse(err);
     sandbox_wake(sb);
     pthread_mutex_lock(&sb->turn.lock);

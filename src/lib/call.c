@@ -219,7 +219,7 @@ wsand_call_info(const struct wsand_call *call)
 /* --- answering */
 
 static void
-deliver(struct wsand_sandbox *sb, OWN struct mail *m)
+call_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
     struct wsand_call *c = CONTAINER_OF(m, struct wsand_call, mail);
 
@@ -241,7 +241,7 @@ wsand_call_reply(struct wsand_call *c, int exit_code, const void *out,
     c->status = c->out_len == out_len && c->err_len == err_len
                     ? exit_code & 0xff
                     : STATUS_NO_MEMORY;
-    c->mail.deliver = deliver;
+    c->mail.deliver = call_deliver;
     pthread_mutex_lock(&c->lock);
     bool is_sent = c->sb != NULL;
     if (is_sent)
@@ -254,7 +254,7 @@ wsand_call_reply(struct wsand_call *c, int exit_code, const void *out,
 /* --- the commands of a sandbox */
 
 static int
-check_command(const struct wsand_command *cmd, struct wsand_error *err)
+call_check_command(const struct wsand_command *cmd, struct wsand_error *err)
 {
     size_t len = cmd->name ? strlen(cmd->name) : 0;
 
@@ -272,13 +272,13 @@ commands_check(const struct wsand_options *o, struct wsand_error *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < o->n_commands; i++)
-        r = check_command(&o->commands[i], err);
+        r = call_check_command(&o->commands[i], err);
     return r;
 }
 
 /* One with the name of a program of the image comes before that. */
 static int
-put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
+call_put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
 {
     char path[sizeof FIRST_DIR + NAME_BYTES_MAX];
     char first[sizeof FIRST_DIR + NAME_BYTES_MAX];
@@ -301,7 +301,7 @@ commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
         return error_set(err, ENOEXEC,
                          "commands need a root image with " PROGRAM_PATH);
     for (size_t i = 0; i < o->n_commands; i++) {
-        int r = put_command(t, o->commands[i].name, ino, now_ns);
+        int r = call_put_command(t, o->commands[i].name, ino, now_ns);
         if (r < 0)
             return error_errno(err, -r, "command %s", o->commands[i].name);
     }

@@ -38,7 +38,7 @@ open_capture(struct task *t, int fd, struct capture *c)
 }
 
 static void
-tell_out(void *arg, const char *p, size_t len)
+command_tell_out(void *arg, const char *p, size_t len)
 {
     const struct command *c = arg;
 
@@ -46,7 +46,7 @@ tell_out(void *arg, const char *p, size_t len)
 }
 
 static void
-tell_err(void *arg, const char *p, size_t len)
+command_tell_err(void *arg, const char *p, size_t len)
 {
     const struct command *c = arg;
 
@@ -54,7 +54,7 @@ tell_err(void *arg, const char *p, size_t len)
 }
 
 static size_t
-ask_window(void *arg)
+command_ask_window(void *arg)
 {
     const struct command *c = arg;
 
@@ -73,10 +73,10 @@ make_captures(const struct command *c, struct outcome *o)
         o->err->head = c->err_max / 2;
     }
     if (c->on_output) {
-        o->out->on_bytes = tell_out;
-        o->err->on_bytes = tell_err;
+        o->out->on_bytes = command_tell_out;
+        o->err->on_bytes = command_tell_err;
         o->out->arg = o->err->arg = (void *)c;
-        o->out->window = o->err->window = c->window ? ask_window : NULL;
+        o->out->window = o->err->window = c->window ? command_ask_window : NULL;
     }
     return 0;
 }
@@ -130,7 +130,7 @@ kill_run(struct kernel *k)
 }
 
 static bool
-is_over(void *arg)
+command_is_over(void *arg)
 {
     struct running *run = arg;
     const struct resident *res = run->sh->res;
@@ -148,7 +148,7 @@ is_over(void *arg)
 }
 
 static int
-start(struct shell *sh, const struct command *c, struct outcome *o)
+command_start(struct shell *sh, const struct command *c, struct outcome *o)
 {
     struct kernel *k = sh->sb->kernel;
 
@@ -175,7 +175,7 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
     int64_t deadline = c->deadline_ns;
 
     *ret = (struct outcome){0};
-    int r = start(sh, c, ret);
+    int r = command_start(sh, c, ret);
     if (r < 0) {
         outcome_fini(ret, NULL);
         return r;
@@ -183,10 +183,10 @@ command_run(struct shell *sh, const struct command *c, struct outcome *ret)
     sh->sb->outcome = ret;
     if (deadline != NS_NEVER)
         deadline -= k->clock.boot_ns;
-    if (kernel_run(k, is_over, &run, deadline) == -ETIMEDOUT) {
+    if (kernel_run(k, command_is_over, &run, deadline) == -ETIMEDOUT) {
         ret->timed_out = true;
         kill_run(k);
-        (void)kernel_run(k, is_over, &run, NS_NEVER);
+        (void)kernel_run(k, command_is_over, &run, NS_NEVER);
     }
     sh->is_running = false;
     sh->sb->outcome = NULL;
@@ -283,8 +283,8 @@ shell_ask_error(struct wsand_error *err, int r)
 }
 
 static int
-ask(struct shell *sh, const char *top, const struct buf *body, bool continues,
-    OWN char **ret, size_t *ret_len)
+command_ask(struct shell *sh, const char *top, const struct buf *body,
+            bool continues, OWN char **ret, size_t *ret_len)
 {
     CLEANUP(buf_fini) struct buf b;
     struct outcome o = {0};
@@ -311,14 +311,14 @@ int
 shell_ask(struct shell *sh, const struct buf *body, bool continues,
           OWN char **ret, size_t *ret_len)
 {
-    return ask(sh, "", body, continues, ret, ret_len);
+    return command_ask(sh, "", body, continues, ret, ret_len);
 }
 
 int
 shell_query(struct shell *sh, const char *top, const struct buf *body,
             OWN char **ret, size_t *ret_len)
 {
-    int r = ask(sh, top, body, false, ret, ret_len);
+    int r = command_ask(sh, top, body, false, ret, ret_len);
 
     if (!sh->is_clean)
         shell_undo(sh);

@@ -9,7 +9,8 @@
 
 /* The errno's name, and what the format says. */
 static void __attribute__((format(printf, 3, 0)))
-begin(struct wsand_error *err, int errnum, const char *format, va_list args)
+error_begin(struct wsand_error *err, int errnum, const char *format,
+            va_list args)
 {
     const char *name = strerrorname_np(errnum);
     size_t size = sizeof err->message;
@@ -28,7 +29,7 @@ error_set(struct wsand_error *err, int errnum, const char *format, ...)
 
     if (err) {
         va_start(args, format);
-        begin(err, errnum, format, args);
+        error_begin(err, errnum, format, args);
         va_end(args);
     }
     return -errnum;
@@ -41,7 +42,7 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
 
     if (err) {
         va_start(args, format);
-        begin(err, errnum, format, args);
+        error_begin(err, errnum, format, args);
         va_end(args);
         size_t len = strlen(err->message);
         (void)snprintf(err->message + len, sizeof err->message - len, ": %s",

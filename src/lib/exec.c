@@ -45,8 +45,8 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
 
 /* -EINPROGRESS: *ret is being compiled, start again later. */
 static int
-start(struct running *run, const struct wsand_exec *x, OWN struct program **ret,
-      struct wsand_error *err)
+exec_start(struct running *run, const struct wsand_exec *x,
+           OWN struct program **ret, struct wsand_error *err)
 {
     struct kernel *k = run->sb->kernel;
     char why[160] = "";
@@ -167,14 +167,14 @@ await(struct running *run, const struct program *p, int64_t deadline_ns,
 /* Starts the program, compiled if need be: 0; 1: the run is over and *ret says
  * how. */
 static int
-begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
-      struct wsand_result *ret, struct wsand_error *err)
+exec_begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
+           struct wsand_result *ret, struct wsand_error *err)
 {
     CLEANUP(program_putp) struct program *pending = NULL;
 
     for (;;) {
         struct program *p = NULL;
-        int r = start(run, x, &p, err);
+        int r = exec_start(run, x, &p, err);
         if (r != -EINPROGRESS)
             return r;
         program_put(pending);
@@ -203,7 +203,7 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
     int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
                            ? time_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
                            : 0;
-    int r = begin(&run, x, deadline, ret, err);
+    int r = exec_begin(&run, x, deadline, ret, err);
     if (r != 0)
         return r < 0 ? r : 0;
     *ret = (struct wsand_result){0};

@@ -94,7 +94,7 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
 /* Only regular files have contents for the host: reading a terminal or a FIFO
  * would have to wait. */
 static int
-check_regular(const struct vnode *v, struct attr *ret)
+files_check_regular(const struct vnode *v, struct attr *ret)
 {
     int r = vnode_getattr(NULL, v, ret);
 
@@ -115,7 +115,7 @@ open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
 
     int r = path_walk(at->k, NULL, at->base, at->path, 0, &w);
     if (r == 0)
-        r = check_regular(&w.node, &a);
+        r = files_check_regular(&w.node, &a);
     if (r != 0)
         return r;
     *ret_size = a.size;
@@ -124,7 +124,7 @@ open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
 
 /* Reserves the memory that the file's size suggests, or one more step. */
 static int
-reserve(char **data, size_t *cap, size_t len, size_t want)
+files_reserve(char **data, size_t *cap, size_t len, size_t want)
 {
     if (len < *cap)
         return 0;
@@ -138,8 +138,8 @@ reserve(char **data, size_t *cap, size_t len, size_t want)
 }
 
 static int
-read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
-         char **data, size_t *len)
+files_read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
+               char **data, size_t *len)
 {
     size_t cap = 0;
 
@@ -148,7 +148,7 @@ read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
     for (;;) {
         if (*len == length)
             return 0;
-        int r = reserve(data, &cap, *len, expected);
+        int r = files_reserve(data, &cap, *len, expected);
         if (r < 0)
             return r;
         size_t n = cap < length ? cap - *len : length - *len;
@@ -163,8 +163,8 @@ read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
 
 /* One byte more than expected, so that the end is seen without growing. */
 static int
-read_file(const struct at *at, uint64_t offset, size_t length, char **data,
-          size_t *len)
+files_read_file(const struct at *at, uint64_t offset, size_t length,
+                char **data, size_t *len)
 {
     CLEANUP(file_putp) struct file *f = NULL;
     uint64_t size = 0;
@@ -178,7 +178,7 @@ read_file(const struct at *at, uint64_t offset, size_t length, char **data,
         return -EFBIG;
     if (offset > INT64_MAX)
         return 0;
-    return read_all(f, offset, length, (size_t)left + 1, data, len);
+    return files_read_all(f, offset, length, (size_t)left + 1, data, len);
 }
 
 int
@@ -194,7 +194,7 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
     int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = read_file(&f.at, offset, length, &data, &len);
+    r = files_read_file(&f.at, offset, length, &data, &len);
     if (r == 0 && !data && !(data = malloc(1)))
         r = -ENOMEM;
     if (r < 0) {
@@ -247,7 +247,7 @@ write_part(const struct at *at, const struct wsand_write *w)
 
     int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
     if (r == 0 && walk.node.mnt)
-        r = check_regular(&walk.node, &a);
+        r = files_check_regular(&walk.node, &a);
     if (r < 0)
         return r;
     r = vfs_open_at(at, flags | (w->append ? O_APPEND : 0),
@@ -282,7 +282,7 @@ fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
 
 /* The quota of a file may be spent on the one that replaces it. */
 static struct quota
-cost_of(const struct vnode *node)
+files_cost_of(const struct vnode *node)
 {
     if (!node->mnt || !tmpfs_is(node->mnt->fs))
         return (struct quota){0};
@@ -335,12 +335,12 @@ write_whole(const struct at *at, const struct wsand_write *w)
 
     int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
     if (r == 0 && walk.node.mnt)
-        r = check_regular(&walk.node, &old);
+        r = files_check_regular(&walk.node, &old);
     if (r == 0 && walk.slash)
         r = -EISDIR;
     if (r < 0)
         return r;
-    struct quota lent = cost_of(&walk.node);
+    struct quota lent = files_cost_of(&walk.node);
     lend(&walk.node, lent);
     r = write_beside(&walk, at->k, w, &old);
     lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});

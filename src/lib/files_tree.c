@@ -11,7 +11,7 @@
 /* --- attributes */
 
 static enum wsand_type
-type_of(uint32_t mode)
+files_tree_type_of(uint32_t mode)
 {
     if (S_ISREG(mode))
         return WSAND_FILE;
@@ -23,7 +23,7 @@ type_of(uint32_t mode)
 static void
 fill_stat(const struct attr *a, struct wsand_stat *ret)
 {
-    *ret = (struct wsand_stat){.type = type_of(a->mode),
+    *ret = (struct wsand_stat){.type = files_tree_type_of(a->mode),
                                .mode = a->mode & 07777,
                                .uid = a->uid,
                                .gid = a->gid,
@@ -87,8 +87,8 @@ struct lister {
 };
 
 static bool
-add_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-         unsigned dtype, uint64_t cookie)
+files_tree_add_name(struct dir_emit *e, const char *name, size_t len,
+                    uint64_t ino, unsigned dtype, uint64_t cookie)
 {
     struct lister *l = CONTAINER_OF(e, struct lister, emit);
     struct wsand_list *list = l->list;
@@ -136,7 +136,7 @@ stat_entries(struct kernel *k, const struct vnode *dir, struct wsand_list *list)
 static int
 list_dir(const struct at *at, struct wsand_list *list)
 {
-    struct lister l = {.emit.entry = add_name, .list = list};
+    struct lister l = {.emit.entry = files_tree_add_name, .list = list};
     struct walk w;
 
     int r = path_walk(at->k, NULL, at->base, at->path, WALK_DIRECTORY, &w);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static bool
-is_over(void *arg)
+freeze_is_over(void *arg)
 {
     struct resident *r = arg;
 
@@ -76,7 +76,8 @@ open_null(struct kernel *k, OWN struct file **ret)
 
 /* Returns the pid or -errno. */
 static int
-spawn(struct kernel *k, const struct wsand_exec *x, char *why, size_t why_size)
+freeze_spawn(struct kernel *k, const struct wsand_exec *x, char *why,
+             size_t why_size)
 {
     CLEANUP(program_putp) struct program *pending = NULL;
 
@@ -111,12 +112,12 @@ wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
     int r = SIZED_TAKE(&x, given, "wsand_exec", err);
     if (r != 0)
         return r;
-    int pid = spawn(k, &x, why, sizeof why);
+    int pid = freeze_spawn(k, &x, why, sizeof why);
     if (pid < 0)
         return error_errno(err, -pid, "%s: %s", x.path, why);
     res.task = task_find(k, pid);
     res.task->resident = &res;
-    (void)kernel_run(k, is_over, &res, NS_NEVER);
+    (void)kernel_run(k, freeze_is_over, &res, NS_NEVER);
     r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
                                       : -ENOEXEC;
     res.task->resident = NULL;

@@ -64,7 +64,7 @@ id_of(struct wsand_sandbox *sb, uint64_t tag)
 
 /* The arguments with spaces between them, at most `size` bytes. */
 static size_t
-put_command(const struct args *a, char *to, size_t size)
+gone_put_command(const struct args *a, char *to, size_t size)
 {
     const char *from = a->strings;
     size_t n = 0;
@@ -79,12 +79,13 @@ put_command(const struct args *a, char *to, size_t size)
 }
 
 static void
-put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
+gone_put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
 {
     char line[COMMAND_BYTES + 48];
     int n = snprintf(line, sizeof line, "%d %llu ", t->pid,
                      (unsigned long long)id_of(sb, t->run_tag));
-    size_t len = (size_t)n + put_command(&t->args, line + n, COMMAND_BYTES);
+    size_t len =
+        (size_t)n + gone_put_command(&t->args, line + n, COMMAND_BYTES);
 
     if (b->len + len + 1 > GONE_BYTES_MAX)
         return;
@@ -101,7 +102,7 @@ gone_note(struct wsand_sandbox *sb, struct gone *ret)
     LIST_FOR_EACH(it, &sb->kernel->tasks) {
         const struct task *t = CONTAINER_OF(it, struct task, link);
         if (t != sb->kernel->init && !t->resident && !task_is_over(t))
-            put_task(sb, t, &b);
+            gone_put_task(sb, t, &b);
     }
     if (b.error) {
         int r = b.error;
@@ -116,7 +117,7 @@ gone_note(struct wsand_sandbox *sb, struct gone *ret)
 /* --- telling them */
 
 static size_t
-count(const struct gone *l)
+gone_count(const struct gone *l)
 {
     size_t n = 0;
 
@@ -131,7 +132,7 @@ wsand_not_copied(struct wsand_sandbox *sb, struct wsand_lost_process **ret,
 {
     SANDBOX_TURN(sb, err);
     const struct gone *l = &sb->gone;
-    size_t n = count(l);
+    size_t n = gone_count(l);
     struct wsand_lost_process *v = calloc(1, (n + 1) * sizeof *v + l->len);
 
     if (!v)

@@ -116,7 +116,7 @@ history_n(const struct history *h)
 }
 
 static bool
-is_full(const struct history *h, size_t more)
+history_is_full(const struct history *h, size_t more)
 {
     return history_n(h) == HISTORY_MAX || h->bytes + more > HISTORY_BYTES_MAX;
 }
@@ -129,7 +129,7 @@ history_add(struct history **ph, const char *text, size_t len)
 
     if (bytes > HISTORY_BYTES_MAX || !own(ph))
         return;
-    while (r == 0 && is_full(*ph, bytes))
+    while (r == 0 && history_is_full(*ph, bytes))
         r = drop_oldest(*ph);
     if (r == 0)
         (void)append(*ph, text, bytes);
@@ -143,7 +143,7 @@ history_load(struct history **ph, uint64_t number, const char *text, size_t len)
     struct history *h = *ph;
     if (!history_n(h))
         h->first = h->next = number;
-    if (number != h->next || is_full(h, len + 1))
+    if (number != h->next || history_is_full(h, len + 1))
         return -EINVAL;
     return append(h, text, len + 1);
 }

@@ -35,7 +35,7 @@ mail_send(struct wsand_sandbox *sb, OWN struct mail *m)
 }
 
 static OWN struct mail *
-take(struct mailbox *box)
+mail_take(struct mailbox *box)
 {
     struct mail *m = NULL;
 
@@ -53,7 +53,7 @@ mail_deliver(struct wsand_sandbox *sb)
 {
     struct mail *m;
 
-    while ((m = take(&sb->mailbox)))
+    while ((m = mail_take(&sb->mailbox)))
         m->deliver(sb, m);
 }
 

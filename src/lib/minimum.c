@@ -11,7 +11,8 @@
 enum { MIB = 1 << 20, ENOUGH_BYTES = 64 * MIB };
 
 static int
-measure(struct wsand_runtime *rt, uint64_t *ret, struct wsand_error *err)
+minimum_measure(struct wsand_runtime *rt, uint64_t *ret,
+                struct wsand_error *err)
 {
     const struct wsand_options o = {.size = sizeof o};
     const struct wsand_run run = {
@@ -38,7 +39,7 @@ minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
     if (memory_bytes >= ENOUGH_BYTES)
         return 0;
     if (!least) {
-        int r = measure(rt, &least, err);
+        int r = minimum_measure(rt, &least, err);
         if (r < 0)
             return r == -ENOEXEC ? 0 : r; /* there is no shell */
         rt->shell.least_bytes = least;

@@ -91,7 +91,7 @@ mount_writable(struct kernel *k, const char *const *paths,
 /* --- what the host asks for */
 
 static struct quota
-limit_of(const struct wsand_sandbox *sb, const char *guest_path)
+mounts_limit_of(const struct wsand_sandbox *sb, const char *guest_path)
 {
     const struct wsand_options *o = &sb->options;
     const uint64_t *max = sb->kernel->limits.max;
@@ -111,7 +111,7 @@ static int
 mount_host(struct wsand_sandbox *sb, const struct wsand_mount *m,
            struct wsand_error *err)
 {
-    const struct quota max = limit_of(sb, m->guest_path);
+    const struct quota max = mounts_limit_of(sb, m->guest_path);
     struct kernel *k = sb->kernel;
     struct fs *fs = NULL;
 
@@ -136,7 +136,7 @@ mode_for(const struct wsand_file *f)
 }
 
 static int
-check_path(const char *path, struct wsand_error *err)
+mounts_check_path(const char *path, struct wsand_error *err)
 {
     for (const char *p = path;; p++) {
         size_t n = strcspn(p, "/");
@@ -153,8 +153,8 @@ check_path(const char *path, struct wsand_error *err)
 
 /* A tree of the files that a mount has. */
 static int
-put_files(const struct kernel *k, struct tree *t, const struct wsand_mount *m,
-          struct wsand_error *err)
+mounts_put_files(const struct kernel *k, struct tree *t,
+                 const struct wsand_mount *m, struct wsand_error *err)
 {
     int64_t now = clock_real_ns(&k->clock);
 
@@ -162,7 +162,7 @@ put_files(const struct kernel *k, struct tree *t, const struct wsand_mount *m,
         const struct wsand_file *f = &m->files[i];
         const struct attr a = {
             .mode = mode_for(f), .uid = k->user.uid, .gid = k->user.gid};
-        int r = check_path(f->path, err);
+        int r = mounts_check_path(f->path, err);
         if (r < 0)
             return r;
         uint64_t ino;
@@ -176,8 +176,8 @@ put_files(const struct kernel *k, struct tree *t, const struct wsand_mount *m,
 }
 
 static int
-make_tree(const struct kernel *k, const struct wsand_mount *m, struct tree *ret,
-          struct wsand_error *err)
+mounts_make_tree(const struct kernel *k, const struct wsand_mount *m,
+                 struct tree *ret, struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
     const struct attr user = {.uid = k->user.uid, .gid = k->user.gid};
@@ -187,7 +187,7 @@ make_tree(const struct kernel *k, const struct wsand_mount *m, struct tree *ret,
     if (r == 0)
         r = tree_setattr(ret, TREE_ROOT, &user, ATTR_UID | ATTR_GID, now);
     return r < 0 ? error_errno(err, -r, "cannot create files")
-                 : put_files(k, ret, m, err);
+                 : mounts_put_files(k, ret, m, err);
 }
 
 /* Would the files, beside those that are there, be too many? */
@@ -229,7 +229,7 @@ mount_files(struct kernel *k, const struct wsand_mount *m,
 {
     CLEANUP(tree_fini) struct tree t = {0};
 
-    int r = make_tree(k, m, &t, err);
+    int r = mounts_make_tree(k, m, &t, err);
     return r < 0 ? r : mount_tree(k, m, &t, err);
 }
 

@@ -59,7 +59,7 @@ copy_strings(const char *const **to, const char *const *from)
 }
 
 static void
-free_strings(const char *const *v)
+options_free_strings(const char *const *v)
 {
     for (const char *const *s = v; s && *s; s++)
         free((char *)*s);
@@ -131,7 +131,7 @@ options_fini(struct wsand_options *o)
     while (o->n_mounts)
         options_drop_mount(o);
     free((struct wsand_mount *)o->mounts);
-    free_strings(o->env);
-    free_strings(o->allow_tools);
-    free_strings(o->writable_paths);
+    options_free_strings(o->env);
+    options_free_strings(o->allow_tools);
+    options_free_strings(o->writable_paths);
 }

@@ -50,7 +50,7 @@ alarm_init(struct alarm *a, struct pool *p, struct work *w)
 
 /* The descriptors of all alarms, after the poller's own. NULL: no memory. */
 static OWN struct pollfd *
-collect(const struct pool *p, size_t *ret_n)
+poller_collect(const struct pool *p, size_t *ret_n)
 {
     size_t n = 1;
 
@@ -111,7 +111,7 @@ wait_once(struct pool *p)
         ts.tv_sec = ns / NS_PER_S;
         ts.tv_nsec = ns % NS_PER_S;
     }
-    struct pollfd *v = collect(p, &n);
+    struct pollfd *v = poller_collect(p, &n);
     p->poller_until_ns = until;
     pthread_mutex_unlock(&p->lock);
     int ready = ppoll(v, n,

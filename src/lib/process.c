@@ -106,7 +106,7 @@ type_letter(struct process *p, const struct letter *l)
 }
 
 static void
-pump_in(struct process *p)
+process_pump_in(struct process *p)
 {
     while (!list_is_empty(&p->letters)) {
         struct letter *l = CONTAINER_OF(p->letters.next, struct letter, link);
@@ -133,7 +133,7 @@ process_window(const struct process *p)
 /* Moves the output of a terminal: all of it, or as much as the caller accepts.
  */
 static void
-pump_out(struct process *p, bool all)
+process_pump_out(struct process *p, bool all)
 {
     char buf[PUMP_BYTES];
     int64_t n = 1;
@@ -151,10 +151,10 @@ pump_out(struct process *p, bool all)
 
 /* Moves bytes from and to it. */
 static void
-pump(struct process *p)
+process_pump(struct process *p)
 {
-    pump_in(p);
-    pump_out(p, false);
+    process_pump_in(p);
+    process_pump_out(p, false);
 }
 
 /* --- ends */
@@ -177,7 +177,7 @@ process_end(struct process *p, int exit_code)
     void (*on_exit)(void *arg, uint64_t id, int exit_code) = p->on_exit;
     void *arg = p->arg;
 
-    pump_out(p, true);
+    process_pump_out(p, true);
     drop_output(STEAL(p->out));
     drop_output(STEAL(p->err));
     close_input(p);
@@ -205,7 +205,7 @@ processes_turn(struct wsand_sandbox *sb)
     LIST_FOR_EACH_SAFE(it, &ps->running) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         int status;
-        pump(p);
+        process_pump(p);
         if (kernel_reap(sb->kernel, p->pid, &status) == 0)
             process_end(p, status & 0x7f ? 128 + (status & 0x7f)
                                          : status >> 8 & 0xff);
@@ -258,7 +258,7 @@ deliver_input(struct process *p, OWN struct letter *l)
 {
     list_push_back(&p->letters, &l->link);
     if (p->in)
-        pump(p);
+        process_pump(p);
     else
         drop_letter(p, l);
 }
@@ -281,22 +281,22 @@ deliver_kill(struct process *p, OWN struct letter *l)
 }
 
 static void
-deliver_resume(struct process *p, OWN struct letter *l)
+process_deliver_resume(struct process *p, OWN struct letter *l)
 {
     capture_wake(p->out);
     capture_wake(p->err);
-    pump(p);
+    process_pump(p);
     free(l);
 }
 
 static void
-deliver(struct wsand_sandbox *sb, OWN struct mail *m)
+process_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
     static void (*const deliver_to[])(struct process *, struct letter *) = {
         [LETTER_INPUT] = deliver_input,
         [LETTER_RESIZE] = deliver_resize,
         [LETTER_KILL] = deliver_kill,
-        [LETTER_RESUME] = deliver_resume,
+        [LETTER_RESUME] = process_deliver_resume,
     };
     struct letter *l = CONTAINER_OF(m, struct letter, mail);
     struct process *p = process_find(sb, l->id);
@@ -315,7 +315,7 @@ letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
     if (!l)
         return NULL;
     list_init(&l->link);
-    l->mail.deliver = deliver;
+    l->mail.deliver = process_deliver;
     l->id = id;
     l->kind = kind;
     l->len = len;
@@ -405,7 +405,7 @@ wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
 }
 
 static void
-count(const struct list *list, size_t *n, size_t *bytes)
+process_count(const struct list *list, size_t *n, size_t *bytes)
 {
     LIST_FOR_EACH(it, list) {
         *bytes += strlen(CONTAINER_OF(it, struct process, link)->command) + 1;
@@ -436,9 +436,9 @@ copy_lists(const struct processes *ps, size_t *ret_n)
 {
     size_t n = 0, bytes = 0;
 
-    count(&ps->ended, &n, &bytes);
+    process_count(&ps->ended, &n, &bytes);
     size_t n_ended = n;
-    count(&ps->running, &n, &bytes);
+    process_count(&ps->running, &n, &bytes);
     struct wsand_process *v = calloc(1, (n + 1) * sizeof *v + bytes);
     if (!v)
         return NULL;

@@ -31,7 +31,7 @@ enum { ROWS = 24, COLS = 80 };
 /* --- its files */
 
 static void
-tell_out(void *arg, const char *bytes, size_t len)
+process_start_tell_out(void *arg, const char *bytes, size_t len)
 {
     const struct process *p = arg;
 
@@ -39,7 +39,7 @@ tell_out(void *arg, const char *bytes, size_t len)
 }
 
 static void
-tell_err(void *arg, const char *bytes, size_t len)
+process_start_tell_err(void *arg, const char *bytes, size_t len)
 {
     const struct process *p = arg;
 
@@ -47,7 +47,7 @@ tell_err(void *arg, const char *bytes, size_t len)
 }
 
 static size_t
-ask_window(void *arg)
+process_start_ask_window(void *arg)
 {
     return process_window(arg);
 }
@@ -62,7 +62,7 @@ on_ready(struct waiter *w)
 }
 
 static void
-add_waiter(struct poll_table *pt, struct waitq *q)
+process_start_add_waiter(struct poll_table *pt, struct waitq *q)
 {
     waitq_add(q, &CONTAINER_OF(pt, struct process, pt)->waiter);
 }
@@ -75,7 +75,7 @@ tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
     if (c) {
         c->is_tap = true;
         c->on_bytes = p->on_output ? tell : NULL;
-        c->window = ask_window;
+        c->window = process_start_ask_window;
         c->arg = p;
     }
     return c;
@@ -116,8 +116,8 @@ static int
 open_files(struct process *p, const struct wsand_process_options *o,
            struct spawn *s)
 {
-    p->out = tap_new(p, tell_out);
-    p->err = tap_new(p, tell_err);
+    p->out = tap_new(p, process_start_tell_out);
+    p->err = tap_new(p, process_start_tell_err);
     if (!p->out || !p->err)
         return -ENOMEM;
     int r = o->is_pty ? open_terminal(p, o, s) : open_pipes(p, s);
@@ -140,7 +140,7 @@ has_name(const char *const *env, const char *assignment)
 }
 
 static size_t
-count(const char *const *v)
+process_start_count(const char *const *v)
 {
     size_t n = 0;
 
@@ -159,11 +159,12 @@ merge_env(char *const *base, const struct wsand_process_options *o,
 {
     static const char term[] = "TERM=xterm-256color";
     const char *const *shell = (const char *const *)base;
-    size_t n = count(o->env), users = 0;
+    size_t n = process_start_count(o->env), users = 0;
 
     while (other && user_variable(other, users))
         users++;
-    const char **v = calloc(n + users + count(shell) + 2, sizeof *v);
+    const char **v =
+        calloc(n + users + process_start_count(shell) + 2, sizeof *v);
     if (!v)
         return NULL;
     if (n)
@@ -192,8 +193,8 @@ struct start {
 };
 
 static int
-spawn(struct process *p, struct start *start, const char *const *env,
-      struct wsand_error *err)
+process_start_spawn(struct process *p, struct start *start,
+                    const char *const *env, struct wsand_error *err)
 {
     const struct wsand_process_options *o = start->o;
     const char *const argv[] = {"bash", o->command ? "-c" : NULL, o->command,
@@ -239,7 +240,8 @@ process_drop(OWN struct process *p)
 DEFINE_CLEANUP(struct process *, process_drop)
 
 static OWN struct process *
-process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
+process_start_process_new(struct wsand_sandbox *sb,
+                          const struct wsand_process_options *o)
 {
     struct process *p = calloc(1, sizeof *p);
 
@@ -256,7 +258,7 @@ process_new(struct wsand_sandbox *sb, const struct wsand_process_options *o)
                           .on_exit = o->on_exit,
                           .arg = o->arg,
                           .waiter = {.wake = on_ready, .stays = true},
-                          .pt.add = add_waiter};
+                          .pt.add = process_start_add_waiter};
     list_init(&p->link);
     list_init(&p->letters);
     list_init(&p->waiter.link);
@@ -273,12 +275,13 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
 {
     struct start *s = arg;
     struct processes *ps = &sb->processes;
-    CLEANUP(process_dropp) struct process *p = process_new(sb, s->o);
+    CLEANUP(process_dropp)
+    struct process *p = process_start_process_new(sb, s->o);
     const struct user *own = user_of(sb);
     const char **env =
         merge_env(s->env, s->o, own, s->user == own ? NULL : s->user);
 
-    int r = p && env ? spawn(p, s, env, err)
+    int r = p && env ? process_start_spawn(p, s, env, err)
                      : error_set(err, ENOMEM, "out of memory");
     free(env);
     if (r < 0)
@@ -330,7 +333,8 @@ start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
 }
 
 static int
-start(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
+process_start_start(struct wsand_sandbox *sb, struct start *s,
+                    struct wsand_error *err)
 {
     int r;
 
@@ -364,7 +368,7 @@ wsand_process_start(struct wsand_sandbox *sb,
     if (r == 0)
         r = user_find(o.user ? o.user : user_of(sb)->name, &s.user, err);
     if (r == 0)
-        r = start(sb, &s, err);
+        r = process_start_start(sb, &s, err);
     if (r == 0)
         *ret_id = s.id;
     program_put(s.pending);

@@ -81,8 +81,8 @@ join_ends(char *data, size_t *len, size_t head, bool has_line,
 }
 
 static void
-take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
-            uint64_t *ret_dropped)
+run_take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
+                uint64_t *ret_dropped)
 {
     *ret = capture_take(c, ret_len);
     *ret_dropped = c->dropped;
@@ -145,8 +145,10 @@ fill_output(struct shell *sh, const struct wsand_run *run,
     fill_status(k, o, ret);
     ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
     ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
-    take_output(o->out, has_line, &ret->out, &ret->out_len, &ret->out_dropped);
-    take_output(o->err, has_line, &ret->err, &ret->err_len, &ret->err_dropped);
+    run_take_output(o->out, has_line, &ret->out, &ret->out_len,
+                    &ret->out_dropped);
+    run_take_output(o->err, has_line, &ret->err, &ret->err_len,
+                    &ret->err_dropped);
     ret->background = capture_take(sh->background, &ret->background_len);
 }
 
@@ -171,7 +173,7 @@ say(const struct wsand_run *run, struct wsand_output *o, const char *line)
 /* --- running */
 
 static int64_t
-deadline_of(int64_t began_ns, uint64_t timeout_ms)
+run_deadline_of(int64_t began_ns, uint64_t timeout_ms)
 {
     int64_t ns;
 
@@ -235,7 +237,7 @@ run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
 
 /* A command that is too long is answered as if it had failed. */
 static void
-refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
+run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
 {
     char line[80];
 
@@ -258,7 +260,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
     struct shell *sh;
 
     if (run->command_len > max) {
-        refuse(run, max, ret);
+        run_refuse(run, max, ret);
         return 0;
     }
     int r = shell_begin(sb, &sh);
@@ -267,7 +269,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
                          "there is no " SHELL_PATH " that can be run");
     if (r < 0)
         return error_errno(err, -r, "cannot run a command");
-    sb->run_deadline_ns = deadline_of(began, run->timeout_ms);
+    sb->run_deadline_ns = run_deadline_of(began, run->timeout_ms);
     r = run_here(sh, run, sb->run_deadline_ns, ret, err);
     sb->run_deadline_ns = NS_NEVER;
     if (r < 0)
@@ -334,7 +336,7 @@ wsand_cancel(struct wsand_sandbox *sb)
 }
 
 static void
-deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
+run_deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
 {
     if (sb->outcome) {
         capture_wake(sb->outcome->out);
@@ -350,7 +352,7 @@ wsand_run_resume(struct wsand_sandbox *sb, struct wsand_error *err)
 
     if (!m)
         return error_set(err, ENOMEM, "out of memory");
-    m->deliver = deliver_resume;
+    m->deliver = run_deliver_resume;
     mail_send(sb, m);
     return 0;
 }

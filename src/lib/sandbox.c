@@ -83,9 +83,9 @@ get_limits(const struct wsand_options *o, uint64_t *max,
 /* Loads the compiled code, if it exists or must be checked now. Otherwise the
  * program is compiled when it runs, within the time limit of that run. */
 static int
-load_program(struct wsand_runtime *rt, const struct wsand_program *p,
-             const struct host_file *f, OWN struct program **ret,
-             struct wsand_error *err)
+sandbox_load_program(struct wsand_runtime *rt, const struct wsand_program *p,
+                     const struct host_file *f, OWN struct program **ret,
+                     struct wsand_error *err)
 {
     const struct program_source src = {.bytes = f->bytes,
                                        .len = f->len,
@@ -103,8 +103,8 @@ load_program(struct wsand_runtime *rt, const struct wsand_program *p,
 }
 
 static int
-put_bytes(struct tree *t, const char *path, const void *p, size_t len,
-          int64_t now, uint64_t *ret_ino, struct wsand_error *err)
+sandbox_put_bytes(struct tree *t, const char *path, const void *p, size_t len,
+                  int64_t now, uint64_t *ret_ino, struct wsand_error *err)
 {
     const struct attr executable = {.mode = S_IFREG | 0755};
 
@@ -134,19 +134,19 @@ put_reason(struct tree *t, const struct wsand_program *p,
     buf_puts(&b, " >&2\nexit 126\n");
     if (line.error || b.error)
         return error_set(err, ENOMEM, "out of memory");
-    return put_bytes(t, p->guest_path, b.p, b.len, now, &ino, err);
+    return sandbox_put_bytes(t, p->guest_path, b.p, b.len, now, &ino, err);
 }
 
 static int
-put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
-         const struct wsand_program *p, const struct host_file *f, int64_t now,
-         struct wsand_error *err)
+sandbox_put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
+                 const struct wsand_program *p, const struct host_file *f,
+                 int64_t now, struct wsand_error *err)
 {
     CLEANUP(program_putp) struct program *program = NULL;
     struct wsand_error why = {0};
     uint64_t ino;
 
-    int r = load_program(rt, p, f, &program, &why);
+    int r = sandbox_load_program(rt, p, f, &program, &why);
     if (r < 0 && r != -ENOMEM && keeps_bad)
         return put_reason(t, p, &why, now, err);
     if (r < 0) {
@@ -154,7 +154,7 @@ put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
             *err = why;
         return r;
     }
-    r = put_bytes(t, p->guest_path, f->bytes, f->len, now, &ino, err);
+    r = sandbox_put_bytes(t, p->guest_path, f->bytes, f->len, now, &ino, err);
     if (r == 0 && program)
         tree_attach(t, ino, &program->ref);
     return r;
@@ -171,7 +171,7 @@ put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
         r = error_errno(err, -r, "%s", p->host_path);
         return p->is_checked ? r : error_of_program(err, r);
     }
-    r = put_file(rt, t, keeps_bad, p, &f, now, err);
+    r = sandbox_put_file(rt, t, keeps_bad, p, &f, now, err);
     host_unmap(&f);
     return r;
 }
@@ -179,8 +179,8 @@ put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
 /* The tree that the sandbox starts with, free of charge but for programs put
  * into an image. */
 static int
-make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
-          struct tree *ret, struct wsand_error *err)
+sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
+                  struct tree *ret, struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
     int64_t now = now_ns(o);
@@ -214,7 +214,7 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
 {
     CLEANUP(tree_fini) struct tree t = {0};
 
-    int r = make_tree(rt, o, &t, err);
+    int r = sandbox_make_tree(rt, o, &t, err);
     if (r < 0)
         return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);

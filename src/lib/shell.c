@@ -38,7 +38,7 @@ enum {
 /* --- the image that all shells of a runtime share */
 
 static int
-load_program(struct wsand_runtime *rt, OWN struct program **ret)
+shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
 {
     const struct tree *t = image_tree(rt->image);
     const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
@@ -75,7 +75,7 @@ shell_image_load(struct wsand_runtime *rt)
     if (!rt->image)
         return -ENOEXEC;
     pthread_mutex_lock(&si->lock);
-    int r = si->program ? 0 : load_program(rt, &si->program);
+    int r = si->program ? 0 : shell_load_program(rt, &si->program);
     pthread_mutex_unlock(&si->lock);
     return r;
 }

@@ -49,8 +49,8 @@ shell_script_fini(struct shell_script *s)
 /* --- asking */
 
 static int
-ask(struct shell *sh, const struct buf *body, OWN char **ret, size_t *len,
-    struct wsand_error *err)
+shell_script_ask(struct shell *sh, const struct buf *body, OWN char **ret,
+                 size_t *len, struct wsand_error *err)
 {
     int r = shell_query(sh, "", body, ret, len);
 
@@ -67,7 +67,7 @@ ask_line(struct shell *sh, const char *line, OWN char **ret, size_t *len,
     body_init(&b);
     buf_puts(&b, "\\builtin printf '\\0'\n");
     buf_puts(&b, line);
-    return ask(sh, &b, ret, len, err);
+    return shell_script_ask(sh, &b, ret, len, err);
 }
 
 static bool
@@ -98,7 +98,7 @@ take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
          n = strtok_r(NULL, "\n", &rest))
         if (!is_own(n))
             buf_printf(&b, "\\builtin declare -p %s\n", n);
-    r = ask(sh, &b, &text, &len, err);
+    r = shell_script_ask(sh, &b, &text, &len, err);
     if (r == 0 && text)
         buf_add(to, text, len);
     free(names);

@@ -15,7 +15,7 @@ DEFINE_CLEANUP(struct shell *, shell_free)
 /* --- taking */
 
 static struct place
-place_of(const struct kernel *k, const struct vnode *v)
+shell_state_place_of(const struct kernel *k, const struct vnode *v)
 {
     struct place p = {.ino = v->ino};
 
@@ -55,7 +55,7 @@ note_file(const struct kernel *k, const struct fd_table *fds, int fd)
     }
     o.flags = f->flags;
     o.pos = f->pos;
-    o.at = place_of(k, &f->node);
+    o.at = shell_state_place_of(k, &f->node);
     return o;
 }
 
@@ -81,11 +81,12 @@ note_files(struct shell_state *s, const struct shell *sh)
 int
 shell_state_take(struct shell_state *ret, const struct shell *sh)
 {
-    struct shell_state s = {.state = sh->saved.state,
-                            .status = sh->saved.status,
-                            .has_env = sh->saved.has_env,
-                            .has_rlimits = true,
-                            .cwd = place_of(sh->sb->kernel, &sh->saved.cwd)};
+    struct shell_state s = {
+        .state = sh->saved.state,
+        .status = sh->saved.status,
+        .has_env = sh->saved.has_env,
+        .has_rlimits = true,
+        .cwd = shell_state_place_of(sh->sb->kernel, &sh->saved.cwd)};
 
     int r = note_files(&s, sh);
     if (r < 0)
@@ -115,7 +116,8 @@ node_at(const struct kernel *k, const struct place *p)
 }
 
 static int
-open_again(struct shell *sh, const struct open_file *o, OWN struct file **ret)
+shell_state_open_again(struct shell *sh, const struct open_file *o,
+                       OWN struct file **ret)
 {
     struct kernel *k = sh->sb->kernel;
     struct vnode v = node_at(k, &o->at);
@@ -146,7 +148,7 @@ open_all(struct shell *sh, const struct shell_state *s)
     for (size_t i = 0; r >= 0 && i < s->n_files; i++) {
         const struct open_file *o = &s->files[i];
         struct file *f;
-        r = open_again(sh, o, &f);
+        r = shell_state_open_again(sh, o, &f);
         if (r == 0)
             r = fd_replace(sh->res->task, o->fd, f, o->cloexec);
     }

@@ -37,7 +37,7 @@ snapshot_mount(const struct wsand_sandbox *sb, size_t n)
 }
 
 static int
-take_trees(struct snapshot *s, const struct kernel *k)
+snapshot_take_trees(struct snapshot *s, const struct kernel *k)
 {
     size_t n = 0;
 
@@ -70,7 +70,7 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
         return -ENOMEM;
     list_init(&s->link);
     s->history = history_get(sb->history);
-    int r = take_trees(s, sb->kernel);
+    int r = snapshot_take_trees(s, sb->kernel);
     if (r == 0 && sb->shell) {
         r = shell_state_take(&s->shell, sb->shell);
         s->has_shell = r == 0;

@@ -224,7 +224,7 @@ wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
 }
 
 static int
-damaged(struct wsand_error *err)
+state_damaged(struct wsand_error *err)
 {
     return error_set(err, EINVAL, "not a snapshot, or damaged");
 }
@@ -240,10 +240,10 @@ put_records(struct wsand_state *st, const uint8_t *p, size_t len,
     while (r == 0 && p < end) {
         if (end - p < RECORD_HEAD_BYTES || record_head_get(p, &h) < 0 ||
             h.op != RECORD_PUT)
-            return damaged(err);
+            return state_damaged(err);
         p += RECORD_HEAD_BYTES;
         if ((size_t)(end - p) < (size_t)h.key_len + h.value_len)
-            return damaged(err);
+            return state_damaged(err);
         r = wsand_state_put(st, p, h.key_len, p + h.key_len, h.value_len, err);
         p += h.key_len + h.value_len;
     }
@@ -257,12 +257,12 @@ check_head(const uint8_t *data, size_t len, struct wsand_error *err)
     uint8_t hash[32];
 
     if (len < sizeof head)
-        return damaged(err);
+        return state_damaged(err);
     memcpy(&head, data, sizeof head);
     hash_of(data + sizeof head, len - sizeof head, hash);
     bool is_well = !memcmp(head.magic, SAVED_MAGIC, sizeof head.magic) &&
                    !memcmp(hash, head.body, sizeof hash);
-    return is_well ? 0 : damaged(err);
+    return is_well ? 0 : state_damaged(err);
 }
 
 int

@@ -162,7 +162,7 @@ bound_task(struct resident_state *s)
 
 /* The task of another version of the shell is left out. */
 static int
-put_task(struct wsand_state *st, const void *value, size_t len)
+state_load_put_task(struct wsand_state *st, const void *value, size_t len)
 {
     struct resident_state *task = &st->s->shell.state;
 
@@ -195,7 +195,7 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
     case FACT_shell:
         return put_shell(st, value, len);
     case FACT_task:
-        return put_task(st, value, len);
+        return state_load_put_task(st, value, len);
     case FACT_rlimits:
         memcpy(st->s->shell.rlimits, value, sizeof st->s->shell.rlimits);
         st->s->shell.has_rlimits = true;
@@ -216,8 +216,8 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
 }
 
 static int
-put_file(struct wsand_state *st, const struct record_key *k, const void *value,
-         size_t len)
+state_load_put_file(struct wsand_state *st, const struct record_key *k,
+                    const void *value, size_t len)
 {
     struct shell_state *s = &st->s->shell;
     struct record_file f;
@@ -239,8 +239,8 @@ put_file(struct wsand_state *st, const struct record_key *k, const void *value,
 }
 
 static int
-put_command(struct wsand_state *st, const struct record_key *k,
-            const void *value, size_t len)
+state_load_put_command(struct wsand_state *st, const struct record_key *k,
+                       const void *value, size_t len)
 {
     return history_load(&st->s->history, k->index, value, len);
 }
@@ -278,17 +278,21 @@ typedef int putter(struct wsand_state *st, const struct record_key *k,
                    const void *value, size_t len);
 
 static putter *const putters[] = {
-    [RECORD_FACT] = put_fact,       [RECORD_FILE] = put_file,
-    [RECORD_COMMAND] = put_command, [RECORD_INODE] = put_tree,
-    [RECORD_NAME] = put_tree,       [RECORD_PAGE] = put_page,
-    [RECORD_ATTRS] = put_tree,      [RECORD_PLACE] = put_place,
+    [RECORD_FACT] = put_fact,
+    [RECORD_FILE] = state_load_put_file,
+    [RECORD_COMMAND] = state_load_put_command,
+    [RECORD_INODE] = put_tree,
+    [RECORD_NAME] = put_tree,
+    [RECORD_PAGE] = put_page,
+    [RECORD_ATTRS] = put_tree,
+    [RECORD_PLACE] = put_place,
     [RECORD_BLOCK] = put_tree,
 };
 
 /* --- checks of the whole */
 
 static int
-damaged(struct wsand_error *err, const char *what)
+state_load_damaged(struct wsand_error *err, const char *what)
 {
     return error_set(err, EINVAL, "not a saved state, or damaged: %s", what);
 }
@@ -300,14 +304,14 @@ check_facts(struct wsand_state *st, struct wsand_error *err)
     uint8_t hash[32];
 
     if (!st->has_version)
-        return damaged(err, "no version, or an unknown one");
+        return state_load_damaged(err, "no version, or an unknown one");
     state_image_hash(st->sb->runtime, hash);
     if (!st->has_image || memcmp(hash, st->image, sizeof hash) != 0)
         return error_set(err, EINVAL, "saved with another root image");
     if (!st->s->has_shell)
         return 0;
     if (!st->has_module)
-        return damaged(err, "a shell without a program");
+        return state_load_damaged(err, "a shell without a program");
     int r = shell_image_load(st->sb->runtime);
     if (r < 0)
         return error_errno(err, -r, "cannot create a shell");
@@ -315,7 +319,7 @@ check_facts(struct wsand_state *st, struct wsand_error *err)
     st->s->has_other_module = memcmp(hash, st->module, sizeof hash) != 0;
     return st->has_task || st->s->has_other_module
                ? 0
-               : damaged(err, "a shell without a task");
+               : state_load_damaged(err, "a shell without a task");
 }
 
 static int
@@ -327,7 +331,7 @@ record_error(struct wsand_error *err, const struct record_key *k, int r)
         return no_memory(err);
     (void)snprintf(what, sizeof what, "record %c %llu %llu", (char)k->type,
                    (unsigned long long)k->inode, (unsigned long long)k->index);
-    return damaged(err, what);
+    return state_load_damaged(err, what);
 }
 
 int
@@ -338,9 +342,9 @@ wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
 
     if (record_check(key, key_len, value, len) < 0 || !value ||
         record_key_get(key, key_len, &k) != 0)
-        return damaged(err, "a malformed record");
+        return state_load_damaged(err, "a malformed record");
     if (k.type < st->type)
-        return damaged(err, "records out of order");
+        return state_load_damaged(err, "records out of order");
     bool is_past_facts = k.type > RECORD_FACT && st->type <= RECORD_FACT;
     int r = is_past_facts ? check_facts(st, err) : 0;
     if (r < 0)
@@ -375,7 +379,7 @@ end_trees(struct wsand_state *st, struct wsand_error *err)
 
 /* Gives the trees to the snapshot. */
 static int
-take_trees(struct wsand_state *st)
+state_load_take_trees(struct wsand_state *st)
 {
     struct snapshot *s = st->s;
 
@@ -404,7 +408,8 @@ end_pages(struct wsand_state *st, struct wsand_error *err)
     struct shell_pages *pages = NULL;
     int r = shell_pages_patch(s->base, st->patch.p, st->patch.len, &pages);
     if (r != 0)
-        return r == -ENOMEM ? no_memory(err) : damaged(err, "the patch");
+        return r == -ENOMEM ? no_memory(err)
+                            : state_load_damaged(err, "the patch");
     shell_pages_put(s->shell.pages);
     s->shell.pages = pages;
     return 0;
@@ -474,7 +479,7 @@ state_end(struct wsand_state *st, OWN struct snapshot **ret,
         r = end_pages(st, err);
     if (r < 0)
         return r;
-    if (take_trees(st) < 0)
+    if (state_load_take_trees(st) < 0)
         return no_memory(err);
     if (st->s->has_shell)
         end_shell(st->sb, st->s);

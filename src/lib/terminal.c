@@ -45,13 +45,13 @@ struct terminal {
 };
 
 static void
-on_wake(struct waiter *w)
+terminal_on_wake(struct waiter *w)
 {
     CONTAINER_OF(w, struct terminal_waiter, w)->term->is_due = true;
 }
 
 static void
-add_waiter(struct poll_table *pt, struct waitq *q)
+terminal_add_waiter(struct poll_table *pt, struct waitq *q)
 {
     struct terminal *term = CONTAINER_OF(pt, struct terminal, pt);
 
@@ -76,7 +76,7 @@ host_ready(int hfd, short events)
 }
 
 static void
-take(char *buf, size_t *len, size_t n)
+terminal_take(char *buf, size_t *len, size_t n)
 {
     memmove(buf, buf + n, *len - n);
     *len -= n;
@@ -84,7 +84,7 @@ take(char *buf, size_t *len, size_t n)
 
 /* From the programs to the screen. True: something moved. */
 static bool
-pump_out(struct terminal *term)
+terminal_pump_out(struct terminal *term)
 {
     bool moved = false;
 
@@ -101,7 +101,7 @@ pump_out(struct terminal *term)
             n = (ssize_t)term->n_out; /* nobody will see it */
         }
         if (n > 0) {
-            take(term->out, &term->n_out, (size_t)n);
+            terminal_take(term->out, &term->n_out, (size_t)n);
             moved = true;
         }
     }
@@ -110,7 +110,7 @@ pump_out(struct terminal *term)
 
 /* From the keyboard to the programs. */
 static bool
-pump_in(struct terminal *term)
+terminal_pump_in(struct terminal *term)
 {
     if (!term->n_in && !term->host_ended && host_ready(term->hfd, POLLIN)) {
         ssize_t n = read(term->hfd, term->in, sizeof term->in);
@@ -125,13 +125,13 @@ pump_in(struct terminal *term)
                                          term->n_in, NULL);
     if (n <= 0)
         return false;
-    take(term->in, &term->n_in, (size_t)n);
+    terminal_take(term->in, &term->n_in, (size_t)n);
     return true;
 }
 
 /* Moves what can be moved, then waits for more. */
 static void
-pump(struct terminal *term)
+terminal_pump(struct terminal *term)
 {
     short events = 0;
 
@@ -139,8 +139,8 @@ pump(struct terminal *term)
     forget_waiters(term);
     bool moved = true;
     while (moved) {
-        moved = pump_in(term);
-        moved |= pump_out(term);
+        moved = terminal_pump_in(term);
+        moved |= terminal_pump_out(term);
     }
     if (!term->n_in && !term->host_ended)
         events |= POLLIN;
@@ -156,7 +156,7 @@ terminal_turn(struct terminal *term)
 {
     if (!term->is_due)
         return;
-    pump(term);
+    terminal_pump(term);
     if (term->host_ended)
         tty_hangup(term->tty);
 }
@@ -164,7 +164,7 @@ terminal_turn(struct terminal *term)
 /* A description of our own, for both directions, that never makes us wait;
  * else the given one. */
 static int
-open_again(int hfd)
+terminal_open_again(int hfd)
 {
     char path[32];
 
@@ -207,10 +207,10 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
     if (!term)
         return -ENOMEM;
     term->kernel = k;
-    term->hfd = open_again(hfd);
-    term->pt.add = add_waiter;
+    term->hfd = terminal_open_again(hfd);
+    term->pt.add = terminal_add_waiter;
     for (size_t i = 0; i < WAITERS; i++) {
-        term->waiters[i].w.wake = on_wake;
+        term->waiters[i].w.wake = terminal_on_wake;
         term->waiters[i].term = term;
         list_init(&term->waiters[i].w.link);
     }
@@ -225,7 +225,7 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
         return r;
     }
     terminal_resize(term);
-    pump(term);
+    terminal_pump(term);
     *ret = term;
     return 0;
 }
@@ -236,7 +236,7 @@ drain(struct terminal *term)
 {
     enum { PATIENCE_MS = 1000 };
 
-    while (pump_out(term) || term->n_out) {
+    while (terminal_pump_out(term) || term->n_out) {
         struct pollfd p = {.fd = term->hfd, .events = POLLOUT};
         if (term->n_out && poll(&p, 1, PATIENCE_MS) != 1)
             break;

@@ -45,7 +45,7 @@ turn_refuse(struct wsand_error *err)
 
 /* The turn is someone's: what that one must know. */
 static void
-begin(struct wsand_sandbox *sb)
+turn_begin(struct wsand_sandbox *sb)
 {
     atomic_store_explicit(&sb->turn.owner, pthread_self(),
                           memory_order_relaxed);
@@ -199,7 +199,7 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
             return sb;
         }
     } else if (take_turn(sb)) {
-        begin(sb);
+        turn_begin(sb);
         return sb;
     }
     (void)turn_refuse(err);
@@ -221,7 +221,7 @@ sandbox_try_enter(struct wsand_sandbox *sb)
         t->state = TURN_USED;
     pthread_mutex_unlock(&t->lock);
     if (is_mine)
-        begin(sb);
+        turn_begin(sb);
     return is_mine;
 }
 
@@ -239,7 +239,7 @@ call_job(struct wsand_sandbox *sb)
 {
     struct queued *job = STEAL(sb->turn.job);
 
-    begin(sb);
+    turn_begin(sb);
     job->fn(sb, job->arg);
     free(job);
 }
@@ -272,7 +272,8 @@ run_job(struct work *w)
 }
 
 static int
-post(struct wsand_sandbox *sb, OWN struct queued *q, struct wsand_error *err)
+turn_post(struct wsand_sandbox *sb, OWN struct queued *q,
+          struct wsand_error *err)
 {
     struct turn *t = &sb->turn;
 
@@ -311,7 +312,7 @@ wsand_post(struct wsand_sandbox *sb,
         free(q);
         return error_errno(err, -r, "cannot start a thread");
     }
-    return post(sb, q, err);
+    return turn_post(sb, q, err);
 }
 
 int
@@ -327,7 +328,7 @@ wsand_post_here(struct wsand_sandbox *sb,
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
         return -EBUSY;
-    begin(sb);
+    turn_begin(sb);
     fn(sb, arg);
     note_state(sb);
     leave(sb);
@@ -402,7 +403,7 @@ run_background(struct work *w)
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
         return false; /* who has the turn looks after them when leaving */
-    begin(sb);        /* errands are calls within this one */
+    turn_begin(sb);   /* errands are calls within this one */
     kernel_step(sb->kernel, is_slice_over, &s);
     leave(sb);
     return false;

@@ -18,14 +18,14 @@ struct in {
 };
 
 static void
-put(struct out *o, uint64_t v, unsigned bytes)
+record_put(struct out *o, uint64_t v, unsigned bytes)
 {
     while (bytes--)
         *o->at++ = (uint8_t)(v >> (8 * bytes));
 }
 
 static uint64_t
-get(struct in *i, unsigned bytes)
+record_get(struct in *i, unsigned bytes)
 {
     uint64_t v = 0;
 
@@ -35,15 +35,15 @@ get(struct in *i, unsigned bytes)
 }
 
 static void
-put_inode(struct out *o, uint32_t mount, uint64_t inode)
+record_put_inode(struct out *o, uint32_t mount, uint64_t inode)
 {
-    put(o, (uint64_t)mount << INODE_BITS | inode, 8);
+    record_put(o, (uint64_t)mount << INODE_BITS | inode, 8);
 }
 
 static void
 get_inode(struct in *i, uint32_t *ret_mount, uint64_t *ret_inode)
 {
-    uint64_t v = get(i, 8);
+    uint64_t v = record_get(i, 8);
 
     *ret_mount = (uint32_t)(v >> INODE_BITS);
     *ret_inode = v & (RECORD_INODE_MAX - 1);
@@ -67,10 +67,10 @@ record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX])
     const struct form *f = form_of(k->type);
     struct out o = {ret};
 
-    put(&o, k->type, 1);
+    record_put(&o, k->type, 1);
     if (f->inode)
-        put_inode(&o, k->mount, k->inode);
-    put(&o, k->index, f->index);
+        record_put_inode(&o, k->mount, k->inode);
+    record_put(&o, k->index, f->index);
     if (f->has_name) {
         memcpy(o.at, k->name, k->name_len);
         o.at += k->name_len;
@@ -104,7 +104,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
         get_inode(&i, &k.mount, &k.inode);
     if (f->inode && !k.inode)
         return -EINVAL;
-    k.index = get(&i, f->index);
+    k.index = record_get(&i, f->index);
     if (f->index && (k.index < f->index_min || k.index >= f->index_end))
         return -EINVAL;
     k.name = (const char *)i.at;
@@ -125,13 +125,13 @@ record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
 {
     struct out o = {ret};
 
-    put(&o, r->mode, 4);
-    put(&o, r->uid, 4);
-    put(&o, r->gid, 4);
-    put(&o, r->size, 8);
-    put(&o, (uint64_t)r->atime_ns, 8);
-    put(&o, (uint64_t)r->mtime_ns, 8);
-    put(&o, (uint64_t)r->ctime_ns, 8);
+    record_put(&o, r->mode, 4);
+    record_put(&o, r->uid, 4);
+    record_put(&o, r->gid, 4);
+    record_put(&o, r->size, 8);
+    record_put(&o, (uint64_t)r->atime_ns, 8);
+    record_put(&o, (uint64_t)r->mtime_ns, 8);
+    record_put(&o, (uint64_t)r->ctime_ns, 8);
     return INODE_BYTES;
 }
 
@@ -168,13 +168,13 @@ record_inode_get(const void *value, size_t len, struct record_inode *ret)
 
     if (len != INODE_BYTES)
         return -EINVAL;
-    struct record_inode r = {.mode = (uint32_t)get(&i, 4)};
-    r.uid = (uint32_t)get(&i, 4);
-    r.gid = (uint32_t)get(&i, 4);
-    r.size = get(&i, 8);
-    r.atime_ns = (int64_t)get(&i, 8);
-    r.mtime_ns = (int64_t)get(&i, 8);
-    r.ctime_ns = (int64_t)get(&i, 8);
+    struct record_inode r = {.mode = (uint32_t)record_get(&i, 4)};
+    r.uid = (uint32_t)record_get(&i, 4);
+    r.gid = (uint32_t)record_get(&i, 4);
+    r.size = record_get(&i, 8);
+    r.atime_ns = (int64_t)record_get(&i, 8);
+    r.mtime_ns = (int64_t)record_get(&i, 8);
+    r.ctime_ns = (int64_t)record_get(&i, 8);
     if (!sizes_of(r.mode, &min, &max) || r.size < min || r.size > max)
         return -EINVAL;
     *ret = r;
@@ -188,8 +188,8 @@ record_name_put(const struct record_name *r, uint8_t ret[RECORD_FIXED_MAX])
 
     if (!r->inode)
         return 0;
-    put(&o, r->inode, 8);
-    put(&o, r->seq, 8);
+    record_put(&o, r->inode, 8);
+    record_put(&o, r->seq, 8);
     return NAME_BYTES;
 }
 
@@ -202,8 +202,8 @@ record_name_get(const void *value, size_t len, struct record_name *ret)
     if (len && len != NAME_BYTES)
         return -EINVAL;
     if (len) {
-        r.inode = get(&i, 8);
-        r.seq = get(&i, 8);
+        r.inode = record_get(&i, 8);
+        r.seq = record_get(&i, 8);
         if (!r.inode || r.inode >= RECORD_INODE_MAX ||
             r.seq >= RECORD_INODE_MAX)
             return -EINVAL;
@@ -217,7 +217,7 @@ record_place_put(const struct record_place *r, uint8_t ret[RECORD_PLACE_BYTES])
 {
     struct out o = {ret};
 
-    put(&o, r->dir, 8);
+    record_put(&o, r->dir, 8);
     memcpy(o.at, r->name, r->name_len);
     return 8 + r->name_len;
 }
@@ -234,7 +234,7 @@ record_place_get(const void *value, size_t len, struct record_place *ret)
     }
     if (len < 8)
         return -EINVAL;
-    r.dir = get(&i, 8);
+    r.dir = record_get(&i, 8);
     r.name = (const char *)i.at;
     r.name_len = len - 8;
     if (!r.dir || r.dir >= RECORD_INODE_MAX || !is_name(r.name, r.name_len))
@@ -248,10 +248,10 @@ record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
 {
     struct out o = {ret};
 
-    put(&o, r->flags, 4);
-    put(&o, r->same_as << 1 | r->cloexec, 4);
-    put_inode(&o, r->mount, r->inode);
-    put(&o, r->pos, 8);
+    record_put(&o, r->flags, 4);
+    record_put(&o, r->same_as << 1 | r->cloexec, 4);
+    record_put_inode(&o, r->mount, r->inode);
+    record_put(&o, r->pos, 8);
     return FILE_BYTES;
 }
 
@@ -262,12 +262,12 @@ record_file_get(const void *value, size_t len, struct record_file *ret)
 
     if (len != FILE_BYTES)
         return -EINVAL;
-    struct record_file r = {.flags = (uint32_t)get(&i, 4)};
-    uint64_t word = get(&i, 4);
+    struct record_file r = {.flags = (uint32_t)record_get(&i, 4)};
+    uint64_t word = record_get(&i, 4);
     r.cloexec = word & 1;
     r.same_as = (uint32_t)(word >> 1);
     get_inode(&i, &r.mount, &r.inode);
-    r.pos = get(&i, 8);
+    r.pos = record_get(&i, 8);
     if (r.pos > INT64_MAX)
         return -EINVAL;
     *ret = r;
@@ -279,11 +279,11 @@ record_shell_put(const struct record_shell *r, uint8_t ret[RECORD_FIXED_MAX])
 {
     struct out o = {ret};
 
-    put(&o, r->status, 4);
-    put(&o, r->has_env, 4);
-    put(&o, r->memory_bytes, 8);
-    put(&o, r->cwd_mount, 4);
-    put(&o, r->cwd, 8);
+    record_put(&o, r->status, 4);
+    record_put(&o, r->has_env, 4);
+    record_put(&o, r->memory_bytes, 8);
+    record_put(&o, r->cwd_mount, 4);
+    record_put(&o, r->cwd, 8);
     return SHELL_BYTES;
 }
 
@@ -295,12 +295,12 @@ record_shell_get(const void *value, size_t len, struct record_shell *ret)
 
     if (len != SHELL_BYTES)
         return -EINVAL;
-    struct record_shell r = {.status = (uint32_t)get(&i, 4)};
-    uint64_t has_env = get(&i, 4);
+    struct record_shell r = {.status = (uint32_t)record_get(&i, 4)};
+    uint64_t has_env = record_get(&i, 4);
     r.has_env = has_env;
-    r.memory_bytes = get(&i, 8);
-    r.cwd_mount = (uint32_t)get(&i, 4);
-    r.cwd = get(&i, 8);
+    r.memory_bytes = record_get(&i, 8);
+    r.cwd_mount = (uint32_t)record_get(&i, 4);
+    r.cwd = record_get(&i, 8);
     if (r.status > 255 || has_env > 1 || r.memory_bytes % wasm_page ||
         r.memory_bytes > UINT32_MAX || !r.cwd || r.cwd >= RECORD_INODE_MAX)
         return -EINVAL;
@@ -313,8 +313,8 @@ record_attr_put(const struct record_attr *a, uint8_t *ret)
 {
     struct out o = {ret};
 
-    put(&o, a->name_len, 1);
-    put(&o, a->value_len, 2);
+    record_put(&o, a->name_len, 1);
+    record_put(&o, a->value_len, 2);
     memcpy(o.at, a->name, a->name_len);
     if (a->value_len)
         memcpy(o.at + a->name_len, a->value, a->value_len);
@@ -332,8 +332,8 @@ record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
     if (left < RECORD_ATTR_HEAD)
         return -EINVAL;
     struct in i = {bytes + *at};
-    struct record_attr a = {.name_len = (size_t)get(&i, 1)};
-    a.value_len = (size_t)get(&i, 2);
+    struct record_attr a = {.name_len = (size_t)record_get(&i, 1)};
+    a.value_len = (size_t)record_get(&i, 2);
     size_t size = RECORD_ATTR_HEAD + a.name_len + a.value_len;
     a.name = (const char *)i.at;
     a.value = i.at + a.name_len;
@@ -409,7 +409,7 @@ check_file(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_command(const struct record_key *k, const void *value, size_t len)
+record_check_command(const struct record_key *k, const void *value, size_t len)
 {
     (void)k;
     return len >= RECORD_COMMAND_MAX || memchr(value, 0, len) ? -EINVAL : 0;
@@ -425,7 +425,7 @@ check_inode(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_name(const struct record_key *k, const void *value, size_t len)
+record_check_name(const struct record_key *k, const void *value, size_t len)
 {
     struct record_name r;
 
@@ -482,9 +482,11 @@ form_of(unsigned type)
                          .check = check_file},
         [RECORD_COMMAND] = {.index = 8,
                             .index_end = RECORD_INODE_MAX,
-                            .check = check_command},
+                            .check = record_check_command},
         [RECORD_INODE] = {.inode = 8, .check = check_inode},
-        [RECORD_NAME] = {.inode = 8, .has_name = true, .check = check_name},
+        [RECORD_NAME] = {.inode = 8,
+                         .has_name = true,
+                         .check = record_check_name},
         [RECORD_PAGE] = {.index = 4,
                          .index_end = RECORD_PAGE_MAX,
                          .check = check_page},

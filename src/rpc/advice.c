@@ -39,7 +39,7 @@ static const struct advice rows[] = {
 };
 
 static const struct advice *
-find(const char *limit)
+advice_find(const char *limit)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].limit, limit))
@@ -102,7 +102,7 @@ void
 put_message(struct buf *b, const struct request *q,
             const struct wsand_output *o)
 {
-    const struct advice *a = o->limit ? find(o->limit) : NULL;
+    const struct advice *a = o->limit ? advice_find(o->limit) : NULL;
     struct buf text;
 
     buf_init(&text, SIZE_MAX);

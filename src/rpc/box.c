@@ -89,7 +89,7 @@ handle(struct wsand_sandbox *sb, void *arg)
 /* Beside a command, on the thread that runs it: the answer is sent by this one,
  * so that the command does not wait for a client that does not read. */
 static void
-visit(struct wsand_sandbox *sb, void *arg)
+box_visit(struct wsand_sandbox *sb, void *arg)
 {
     struct request *q = arg;
     struct wsand_error err = {0};
@@ -106,14 +106,14 @@ visit(struct wsand_sandbox *sb, void *arg)
 }
 
 static void
-post(OWN struct request *q)
+box_post(OWN struct request *q)
 {
     struct wsand_sandbox *sb = q->box->sb;
     struct wsand_error err = {0};
     int r;
 
     if (!request_is_line(q) && param_bool(q, "concurrent"))
-        r = wsand_post_beside(sb, visit, q, &err);
+        r = wsand_post_beside(sb, box_visit, q, &err);
     else if (q->method->flags & BESIDE)
         r = wsand_post_beside(sb, job, q, &err);
     else
@@ -130,7 +130,7 @@ box_post_own(struct server *srv)
     struct request *q = STEAL(srv->own);
 
     if (q)
-        post(q);
+        box_post(q);
 }
 
 struct own {
@@ -162,7 +162,7 @@ box_do_own(struct server *srv)
 
     if (wsand_post_here(q->box->sb, job_here, &o) == 0)
         return o.has_loop || relief_take_back(&srv->relief);
-    post(q);
+    box_post(q);
     return true;
 }
 
@@ -174,7 +174,7 @@ is_alone(const struct request *q)
 }
 
 static void
-serve(struct box *box, OWN struct request *q)
+box_serve(struct box *box, OWN struct request *q)
 {
     if (q->method->flags & AT_ONCE) {
         q->sb = box->sb;
@@ -183,12 +183,12 @@ serve(struct box *box, OWN struct request *q)
         q->srv->own = q;
     } else {
         box_post_own(q->srv);
-        post(q);
+        box_post(q);
     }
 }
 
 static void
-refuse(struct box *box, OWN struct request *q)
+box_refuse(struct box *box, OWN struct request *q)
 {
     run_forget(q);
     if (box->id)
@@ -225,7 +225,7 @@ route(struct box *box, OWN struct request *q)
         list_push_back(&box->pending, &q->link);
         break;
     case BOX_READY:
-        serve(box, q);
+        box_serve(box, q);
         break;
     case BOX_AWAY:
         if (q->method->flags & (ROOT | EARLY) ||
@@ -235,7 +235,7 @@ route(struct box *box, OWN struct request *q)
             refuse_away(q);
         break;
     case BOX_GONE:
-        refuse(box, q);
+        box_refuse(box, q);
         break;
     }
 }

@@ -58,7 +58,7 @@ callback_send(struct server *srv, const char *method, const struct buf *params,
 /* --- answers */
 
 static struct callback *
-take(struct server *srv, struct text id)
+callback_take(struct server *srv, struct text id)
 {
     struct callback *found = NULL;
     char name[32];
@@ -78,7 +78,8 @@ take(struct server *srv, struct text id)
 }
 
 static void
-finish(struct callback *cb, const struct json *result, const char *error)
+callback_finish(struct callback *cb, const struct json *result,
+                const char *error)
 {
     cb->done(cb->arg, result, error);
     free(cb);
@@ -105,14 +106,14 @@ callback_reply(struct server *srv, const struct json *object)
     struct text name = json_text(id);
     if (name.len < 4 || memcmp(name.p, "cb_", 3) != 0)
         return false;
-    struct callback *cb = take(srv, name);
+    struct callback *cb = callback_take(srv, name);
     if (!cb)
         say(srv, LOG_INFO,
             "ignored an answer to %.32s: no such request is pending", name.p);
     else if (json_is(result, JSON_OBJECT))
-        finish(cb, result, NULL);
+        callback_finish(cb, result, NULL);
     else
-        finish(cb, NULL, error_text(object));
+        callback_finish(cb, NULL, error_text(object));
     return true;
 }
 
@@ -147,8 +148,9 @@ callback_expire(struct server *srv, bool all)
     int64_t next;
 
     while ((cb = take_expired(srv, all, &next)))
-        finish(cb, NULL,
-               all ? "the client is gone"
-                   : "no answer from the client within the time limit");
+        callback_finish(
+            cb, NULL,
+            all ? "the client is gone"
+                : "no answer from the client within the time limit");
     return next;
 }

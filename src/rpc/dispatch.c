@@ -69,7 +69,7 @@ is_refused(const struct server *srv, OWN struct request *q)
 }
 
 static void
-serve(struct server *srv, OWN struct request *q)
+dispatch_serve(struct server *srv, OWN struct request *q)
 {
     char error[PARAM_ERROR_BYTES];
     unsigned flags = q->method->flags;
@@ -101,8 +101,8 @@ reject(struct server *srv, struct message *msg, const char *id, int code,
 }
 
 static void
-call(struct server *srv, struct message *msg, const struct json *object,
-     OWN char *id)
+dispatch_call(struct server *srv, struct message *msg,
+              const struct json *object, OWN char *id)
 {
     struct text name = json_text(json_get(object, "method"));
     const struct json *params = json_get(object, "params");
@@ -125,7 +125,7 @@ call(struct server *srv, struct message *msg, const struct json *object,
              !json_is(params, JSON_OBJECT))
         answer_error(q, INVALID_PARAMS, "params must be an object");
     else
-        serve(srv, q);
+        dispatch_serve(srv, q);
 }
 
 static void
@@ -142,7 +142,7 @@ rpc_object(struct server *srv, struct message *msg, const struct json *object)
     }
     if (!fault) {
         srv->is_line = false;
-        call(srv, msg, object, id);
+        dispatch_call(srv, msg, object, id);
         return;
     }
     reject(srv, msg, id, INVALID_REQUEST, fault);
@@ -235,7 +235,7 @@ dispatch_object(void *to, struct message *msg, const struct json *object)
 }
 
 static void
-refuse(void *to, int code, const char *text)
+dispatch_refuse(void *to, int code, const char *text)
 {
     send_error(to, NULL, NULL, code, text);
 }
@@ -243,7 +243,7 @@ refuse(void *to, int code, const char *text)
 void
 dispatch_line(struct server *srv, const char *line, size_t len)
 {
-    static const struct taker taker = {dispatch_object, refuse};
+    static const struct taker taker = {dispatch_object, dispatch_refuse};
 
     message_take(line, len, &taker, srv);
 }

@@ -64,8 +64,8 @@ do_files_read(struct request *q)
 }
 
 static void
-put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
-          bool with_details)
+do_files_put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
+                   bool with_details)
 {
     buf_add(b, "{", 1);
     put_name(b, "name");
@@ -99,8 +99,8 @@ do_files_list(struct request *q)
         const struct wsand_entry *e = &list.v[i];
         if (i)
             buf_add(b, ",", 1);
-        put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat,
-                  with_details);
+        do_files_put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat,
+                           with_details);
     }
     buf_puts(b, "]}");
     wsand_list_free(&list);
@@ -109,7 +109,7 @@ do_files_list(struct request *q)
 
 /* The last name in a path; "/" for the root. */
 static struct text
-last_name(const char *path)
+do_files_last_name(const char *path)
 {
     size_t end = strlen(path), begin;
 
@@ -135,7 +135,7 @@ do_files_stat(struct request *q)
         return;
     }
     struct buf *b = answer_begin(q);
-    put_entry(b, last_name(path), &st, true);
+    do_files_put_entry(b, do_files_last_name(path), &st, true);
     answer_end(q);
 }
 

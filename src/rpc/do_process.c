@@ -41,7 +41,7 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 /* Set the flag before testing the condition; otherwise a change in between
  * would not wake us. */
 static bool
-has_room(void *arg)
+do_process_has_room(void *arg)
 {
     struct process *p = arg;
 
@@ -53,7 +53,7 @@ has_room(void *arg)
 }
 
 static size_t
-window(void *arg)
+do_process_window(void *arg)
 {
     struct process *p = arg;
 
@@ -111,7 +111,7 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 /* --- the table */
 
 static struct process *
-process_new(const struct request *q)
+do_process_process_new(const struct request *q)
 {
     struct box *box = q->box;
     struct process *p = calloc(1, sizeof *p);
@@ -136,7 +136,7 @@ process_new(const struct request *q)
 }
 
 static void
-process_free(struct process *p)
+do_process_process_free(struct process *p)
 {
     list_remove(&p->link);
     free(p);
@@ -146,12 +146,12 @@ void
 process_free_all(struct box *box)
 {
     LIST_FOR_EACH_SAFE(it, &box->processes)
-        process_free(CONTAINER_OF(it, struct process, link));
+        do_process_process_free(CONTAINER_OF(it, struct process, link));
 }
 
 /* With the lock held. */
 static struct process *
-find(const struct request *q)
+do_process_find(const struct request *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
@@ -228,8 +228,8 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .on_exit = on_exit_of,
         .arg = p,
         .on_start = on_start,
-        .has_room = has_room,
-        .window = window};
+        .has_room = do_process_has_room,
+        .window = do_process_window};
     p->starter = q;
     r = wsand_process_start(q->sb, &o, &id, err);
     free(env);
@@ -245,13 +245,13 @@ do_process_start(struct request *q)
         answer_error(q, INVALID_PARAMS, "Missing required param: command");
         return;
     }
-    struct process *p = process_new(q);
+    struct process *p = do_process_process_new(q);
     if (!p) {
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
     if (start(q, p, &err) < 0) {
-        process_free(p);
+        do_process_process_free(p);
         answer_failure(q, &err);
     }
 }
@@ -319,7 +319,7 @@ static void
 window_of_process(OWN struct request *q)
 {
     pthread_mutex_lock(&q->srv->lock);
-    struct process *p = find(q);
+    struct process *p = do_process_find(q);
     if (p)
         stream_add_window(&p->stream, param_int(q, "bytes", 0));
     pthread_mutex_unlock(&q->srv->lock);
@@ -371,7 +371,7 @@ do_process_wait(struct request *q)
     int exit_code = 0;
 
     pthread_mutex_lock(&srv->lock);
-    struct process *p = find(q);
+    struct process *p = do_process_find(q);
     if (p) {
         has_ended = p->has_ended;
         exit_code = p->exit_code;

@@ -13,7 +13,7 @@
 enum { EXIT_CANCELLED = 130 };
 
 static uint64_t
-timeout_of(const struct request *q)
+do_run_timeout_of(const struct request *q)
 {
     const struct config *c = q->box->config;
 
@@ -26,8 +26,8 @@ timeout_of(const struct request *q)
 /* --- results */
 
 static void
-put_bytes(struct buf *b, const struct request *q, const char *name,
-          struct text t)
+do_run_put_bytes(struct buf *b, const struct request *q, const char *name,
+                 struct text t)
 {
     char renamed[32];
 
@@ -86,7 +86,7 @@ put_optional(struct buf *b, const char *name, const char *value)
 }
 
 static void
-put_time(struct buf *b, const struct wsand_output *o)
+do_run_put_time(struct buf *b, const struct wsand_output *o)
 {
     put_name(b, "executionTimeMs");
     buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
@@ -97,9 +97,9 @@ static void
 put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
 {
     buf_printf(b, "{\"exitCode\":%d", o->exit_code);
-    put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
-    put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
-    put_time(b, o);
+    do_run_put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
+    do_run_put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
+    do_run_put_time(b, o);
     put_truncated(b, o);
     put_omitted(b, q, o);
     put_optional(b, "errorClass", wsand_class_name(o->error_class));
@@ -108,8 +108,8 @@ put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
     put_number(b, "cpuMs", o->cpu_ms);
     put_number(b, "maxMemoryBytes", o->max_memory_bytes);
     if (o->background_len)
-        put_bytes(b, q, "background",
-                  (struct text){o->background, o->background_len});
+        do_run_put_bytes(b, q, "background",
+                         (struct text){o->background, o->background_len});
     if (o->trace_len) {
         put_name(b, "trace");
         put_string(b, o->trace, o->trace_len);
@@ -136,8 +136,8 @@ put_line_result(struct buf *b, const struct request *q,
 {
     bool has_ended = !o->timed_out && !o->cancelled;
 
-    put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
-    put_bytes(b, q, "stderr", printed_errors(o));
+    do_run_put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
+    do_run_put_bytes(b, q, "stderr", printed_errors(o));
     put_name(b, "exit_code");
     if (has_ended)
         buf_printf(b, "%d", o->exit_code);
@@ -179,7 +179,7 @@ find_run(const struct box *box, const char *id)
 
 /* False: it was cancelled before it began. */
 static bool
-begin(struct request *q)
+do_run_begin(struct request *q)
 {
     pthread_mutex_lock(&q->srv->lock);
     q->is_running = !q->is_cancelled;
@@ -235,15 +235,15 @@ set_stream(struct request *q, struct stream *stream)
 }
 
 static int
-run(struct request *q, struct text command, struct wsand_output *ret,
-    struct wsand_error *err)
+do_run_run(struct request *q, struct text command, struct wsand_output *ret,
+           struct wsand_error *err)
 {
     struct stream stream = {.srv = q->srv,
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
                             .is_base64 = param_is_base64(q),
                             .may_wait = true};
-    uint64_t timeout_ms = timeout_of(q);
+    uint64_t timeout_ms = do_run_timeout_of(q);
     struct text input;
     char *owned, **env;
 
@@ -289,11 +289,11 @@ do_run(struct request *q)
     struct wsand_output out = {.size = sizeof out};
     struct wsand_error err = {0};
 
-    if (!begin(q)) {
+    if (!do_run_begin(q)) {
         answer_cancelled(q);
         return;
     }
-    int r = run(q, command, &out, &err);
+    int r = do_run_run(q, command, &out, &err);
     run_forget(q);
     if (r != 0) {
         answer_failure(q, &err);
@@ -319,7 +319,7 @@ run_add_window(struct box *box, const char *id, int64_t bytes)
 
 /* One that does not run yet will not. */
 static void
-mark(struct request *q)
+do_run_mark(struct request *q)
 {
     q->is_cancelled = true;
     if (q->is_running)
@@ -332,7 +332,7 @@ cancel_run(struct box *box, const char *id)
     pthread_mutex_lock(&box->srv->lock);
     struct request *q = find_run(box, id);
     if (q)
-        mark(q);
+        do_run_mark(q);
     pthread_mutex_unlock(&box->srv->lock);
     return q;
 }
@@ -361,7 +361,7 @@ static void
 cancel_runs(struct box *box)
 {
     LIST_FOR_EACH(it, &box->runs)
-        mark(CONTAINER_OF(it, struct request, run_link));
+        do_run_mark(CONTAINER_OF(it, struct request, run_link));
 }
 
 void

@@ -102,7 +102,8 @@ do_kill(struct request *q)
 /* --- sandbox.create */
 
 static void
-on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
+do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
+                   const struct wsand_error *err)
 {
     struct request *q = arg;
     struct box *box = q->box;
@@ -134,9 +135,9 @@ do_sandbox_create(struct request *q)
     }
     q->box = box;
     if (config_is_quick(box->config))
-        box_make_here(box, on_made, q);
+        box_make_here(box, do_sandbox_on_made, q);
     else
-        box_make(box, on_made, q);
+        box_make(box, do_sandbox_on_made, q);
 }
 
 /* --- sandbox.fork */
@@ -186,7 +187,7 @@ do_sandbox_fork(struct request *q)
 /* --- sandbox.list */
 
 static void
-put_time(struct buf *b, int64_t ms)
+do_sandbox_put_time(struct buf *b, int64_t ms)
 {
     char text[32];
     time_t s = ms / 1000;
@@ -206,7 +207,7 @@ put_box(struct buf *b, const struct box *box)
         put_text(b, box->label);
     }
     put_name(b, "createdAt");
-    put_time(b, box->created_ms);
+    do_sandbox_put_time(b, box->created_ms);
     buf_add(b, "}", 1);
 }
 
@@ -235,7 +236,7 @@ do_sandbox_list(struct request *q)
 /* --- sandbox.destroy */
 
 static void
-on_freed(struct work *w)
+do_sandbox_on_freed(struct work *w)
 {
     struct request *q = CONTAINER_OF(w, struct request, work);
 
@@ -248,7 +249,7 @@ free_now(struct work *w)
 {
     const struct request *q = CONTAINER_OF(w, struct request, work);
 
-    sandbox_free_later(q->srv, q->box->sb, w, on_freed);
+    sandbox_free_later(q->srv, q->box->sb, w, do_sandbox_on_freed);
 }
 
 /* All that came before on the sandbox has been served. */
@@ -286,7 +287,7 @@ do_sandbox_destroy(struct request *q)
     box->state = BOX_GONE;
     process_refuse_waiters(box);
     if (state == BOX_AWAY) /* later: whoever settles the box goes on with it */
-        loop_post(q->srv, &q->work, on_freed);
+        loop_post(q->srv, &q->work, do_sandbox_on_freed);
     else if (wsand_post(box->sb, last_job, q, NULL) < 0)
         free_now(&q->work);
 }

@@ -2,7 +2,7 @@
 #include "rpc/rpc.h"
 
 static struct wsand_status
-status_of(const struct request *q)
+do_status_of(const struct request *q)
 {
     struct wsand_status st = {.size = sizeof st};
 
@@ -20,7 +20,7 @@ uptime_ms(const struct server *srv)
 void
 do_status(struct request *q)
 {
-    struct wsand_status st = status_of(q);
+    struct wsand_status st = do_status_of(q);
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);
@@ -43,7 +43,7 @@ do_status(struct request *q)
 void
 do_line_status(struct request *q)
 {
-    struct wsand_status st = status_of(q);
+    struct wsand_status st = do_status_of(q);
     struct buf *b = answer_begin(q);
 
     put_number(b, "uptime_ms", uptime_ms(q->srv));
@@ -63,7 +63,7 @@ do_line_status(struct request *q)
 void
 do_limits_get(struct request *q)
 {
-    struct wsand_status st = status_of(q);
+    struct wsand_status st = do_status_of(q);
     const struct config *c = q->box->config;
     struct buf *b = answer_begin(q);
 

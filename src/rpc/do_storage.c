@@ -32,7 +32,7 @@ storing_new(struct request *q)
 
 /* The end, with s->err if s->r says so. */
 static void
-finish(OWN struct storing *s, enum box_state state)
+do_storage_finish(OWN struct storing *s, enum box_state state)
 {
     answer_status(s->q, s->r, &s->err);
     box_settle(s->box, state);
@@ -43,7 +43,8 @@ finish(OWN struct storing *s, enum box_state state)
 /* Returns false if it could not be posted; s->err contains the reason. A posted
  * job may already be done. */
 static bool
-post(struct storing *s, void (*job)(struct wsand_sandbox *sb, void *arg))
+do_storage_post(struct storing *s,
+                void (*job)(struct wsand_sandbox *sb, void *arg))
 {
     struct wsand_error err = {0};
 
@@ -79,14 +80,14 @@ call_client(struct storing *s, const char *method, callback_done *done)
 /* --- offload: export, storage.save, free */
 
 static void
-on_freed(struct work *w)
+do_storage_on_freed(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     s->box->sb = NULL;
     process_refuse_waiters(s->box);
     process_free_all(s->box);
-    finish(s, BOX_AWAY);
+    do_storage_finish(s, BOX_AWAY);
 }
 
 static void
@@ -95,11 +96,12 @@ on_saved(void *arg, const struct json *result, const char *error)
     struct storing *s = arg;
 
     if (result) {
-        sandbox_free_later(s->box->srv, s->box->sb, &s->work, on_freed);
+        sandbox_free_later(s->box->srv, s->box->sb, &s->work,
+                           do_storage_on_freed);
         return;
     }
     s->r = fail(&s->err, EIO, "storage.save: %s", error);
-    finish(s, BOX_READY);
+    do_storage_finish(s, BOX_READY);
 }
 
 static void
@@ -110,7 +112,7 @@ on_exported(struct work *w)
     if (s->r == 0)
         call_client(s, "storage.save", on_saved);
     else
-        finish(s, BOX_READY);
+        do_storage_finish(s, BOX_READY);
 }
 
 static void
@@ -130,8 +132,8 @@ do_offload(struct request *q)
     if (!s)
         return;
     s->box->state = BOX_MAKING;
-    if (!post(s, export_job))
-        finish(s, BOX_READY);
+    if (!do_storage_post(s, export_job))
+        do_storage_finish(s, BOX_READY);
 }
 
 /* --- rehydrate: storage.load, a new sandbox, import */
@@ -142,7 +144,7 @@ on_dropped(struct work *w)
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     s->box->sb = NULL;
-    finish(s, BOX_AWAY);
+    do_storage_finish(s, BOX_AWAY);
 }
 
 static void
@@ -151,7 +153,7 @@ on_imported(struct work *w)
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
-        finish(s, BOX_READY);
+        do_storage_finish(s, BOX_READY);
     else
         sandbox_free_later(s->box->srv, s->box->sb, &s->work, on_dropped);
 }
@@ -166,7 +168,8 @@ import_job(struct wsand_sandbox *sb, void *arg)
 }
 
 static void
-on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
+do_storage_on_made(void *arg, struct wsand_sandbox *sb,
+                   const struct wsand_error *err)
 {
     struct storing *s = arg;
 
@@ -174,10 +177,10 @@ on_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
     if (!sb) {
         s->r = -err->errnum;
         s->err = *err;
-        finish(s, BOX_AWAY);
+        do_storage_finish(s, BOX_AWAY);
         return;
     }
-    if (!post(s, import_job))
+    if (!do_storage_post(s, import_job))
         on_imported(&s->work);
 }
 
@@ -205,9 +208,9 @@ on_loaded(void *arg, const struct json *result, const char *error)
 
     s->r = take_state(s, result, error);
     if (s->r == 0)
-        box_make(s->box, on_made, s);
+        box_make(s->box, do_storage_on_made, s);
     else
-        finish(s, BOX_AWAY);
+        do_storage_finish(s, BOX_AWAY);
 }
 
 void

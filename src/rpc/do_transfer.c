@@ -157,7 +157,7 @@ do_export(struct request *q)
 /* --- import */
 
 static void
-import_all(OWN struct request *q, const char *data, size_t len)
+do_transfer_import_all(OWN struct request *q, const char *data, size_t len)
 {
     struct wsand_error err = {0};
 
@@ -207,7 +207,7 @@ import_part(OWN struct request *q, const char *id, const char *data, size_t len)
         answer_ok(q);
         return;
     } else {
-        import_all(q, t->bytes.p, t->bytes.len);
+        do_transfer_import_all(q, t->bytes.p, t->bytes.len);
     }
     transfer_free(STEAL(box->import));
 }
@@ -226,6 +226,6 @@ do_import(struct request *q)
     if (id)
         import_part(q, id, data, len);
     else
-        import_all(q, data, len);
+        do_transfer_import_all(q, data, len);
     free(data);
 }

@@ -9,7 +9,8 @@
 #define MARGIN_NS (1000 * NS_PER_MS)
 
 static int64_t
-deadline_of(const struct config *c, const struct wsand_call_info *info)
+extension_deadline_of(const struct config *c,
+                      const struct wsand_call_info *info)
 {
     uint64_t ms = info->timeout_ms ? info->timeout_ms : c->timeout_ms;
     int64_t left = (int64_t)ms * NS_PER_MS;
@@ -118,6 +119,6 @@ extension_invoke(void *arg, struct wsand_call *call)
     buf_init(&b, SIZE_MAX);
     put_call(&b, info);
     callback_send(e->config->srv, "extension.invoke", &b,
-                  deadline_of(e->config, info), on_reply, call);
+                  extension_deadline_of(e->config, info), on_reply, call);
     buf_fini(&b);
 }

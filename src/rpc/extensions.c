@@ -61,8 +61,8 @@ put_info(struct buf *out, const struct extension *e)
 
 /* The exit status. */
 static int
-answer(const struct config *c, const char *const *argv, struct buf *out,
-       struct buf *err)
+extensions_answer(const struct config *c, const char *const *argv,
+                  struct buf *out, struct buf *err)
 {
     const char *verb = argv[0] && argv[1] ? argv[1] : "--help";
     const char *name = argv[0] && argv[1] ? argv[2] : NULL;
@@ -93,7 +93,8 @@ invoke(void *arg, struct wsand_call *call)
 
     buf_init(&out, SIZE_MAX);
     buf_init(&err, SIZE_MAX);
-    int status = answer(arg, wsand_call_info(call)->argv, &out, &err);
+    int status =
+        extensions_answer(arg, wsand_call_info(call)->argv, &out, &err);
     wsand_call_reply(call, status, out.p, out.error ? 0 : out.len, err.p,
                      err.error ? 0 : err.len);
     buf_fini(&out);

@@ -30,7 +30,7 @@ complain(void)
 }
 
 static void *
-watch(void *arg)
+guard_watch(void *arg)
 {
     struct guard *g = arg;
     struct timespec until = time_spec(time_mono_ns() + GUARD_S * NS_PER_S);
@@ -50,7 +50,7 @@ watch(void *arg)
 void
 guard_start(struct guard *g)
 {
-    g->has_thread = !os_thread_start(&g->thread, watch, g);
+    g->has_thread = !os_thread_start(&g->thread, guard_watch, g);
 }
 
 void

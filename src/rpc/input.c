@@ -51,7 +51,7 @@ input_is_stuck(struct server *srv)
 /* --- cancelling what waits */
 
 static bool
-is_run_of(const void *arg, const struct json *object)
+input_is_run_of(const void *arg, const struct json *object)
 {
     const struct box *wanted = arg;
     const struct json *params = json_get(object, "params");
@@ -72,7 +72,7 @@ is_run_of(const void *arg, const struct json *object)
 bool
 input_cancel(struct server *srv, const struct box *box, const char *id)
 {
-    const struct wanted w = {id, is_run_of, box};
+    const struct wanted w = {id, input_is_run_of, box};
     char name[24];
 
     box_name(box, name);
@@ -94,7 +94,7 @@ input_was_cancelled(struct server *srv, const struct box *box, const char *id)
 
 /* May the line overtake those that wait? */
 static bool
-is_urgent(const char *line, size_t len)
+input_is_urgent(const char *line, size_t len)
 {
     static const char ours[] = "cb_"; /* ids of our own requests */
     const struct method *m;
@@ -121,7 +121,7 @@ may_overtake(struct server *srv)
 }
 
 static void
-refuse_line(struct server *srv, const char *line, size_t len)
+input_refuse_line(struct server *srv, const char *line, size_t len)
 {
     srv->n_over = srv->n_requests + srv->waiting.n_lines;
     dispatch_line(srv, line, len);
@@ -129,14 +129,14 @@ refuse_line(struct server *srv, const char *line, size_t len)
 }
 
 static void
-take_line(struct server *srv, const char *line, size_t len)
+input_take_line(struct server *srv, const char *line, size_t len)
 {
     box_post_own(srv);
     if ((backlog_is_empty(&srv->waiting) && !input_is_full(srv)) ||
-        (is_urgent(line, len) && may_overtake(srv)))
+        (input_is_urgent(line, len) && may_overtake(srv)))
         dispatch_line(srv, line, len);
     else if (backlog_put(&srv->waiting, line, len) < 0)
-        refuse_line(srv, line, len);
+        input_refuse_line(srv, line, len);
 }
 
 static void
@@ -154,7 +154,7 @@ take_waiting(struct server *srv)
 }
 
 static bool
-is_blank(const char *p, size_t len)
+input_is_blank(const char *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r')
@@ -174,8 +174,8 @@ input_take(struct server *srv)
         case FRAME_MORE:
             return backlog_is_empty(&srv->waiting);
         case FRAME_LINE:
-            if (!is_blank(line, len))
-                take_line(srv, line, len);
+            if (!input_is_blank(line, len))
+                input_take_line(srv, line, len);
             break;
         case FRAME_TOO_LARGE:
             dispatch_too_large(srv);

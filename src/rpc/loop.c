@@ -196,7 +196,7 @@ end_after_grace(struct loop *l)
 
 /* Ends what does not end by itself. */
 static void
-cancel(struct loop *l)
+loop_cancel(struct loop *l)
 {
     if (!l->srv->is_cancelling)
         guard_start(&l->srv->guard);
@@ -207,7 +207,7 @@ cancel(struct loop *l)
 }
 
 static void
-flush(struct server *srv)
+loop_flush(struct server *srv)
 {
     writer_flush(&srv->out);
     if (!writer_is_behind(&srv->out) &&
@@ -229,7 +229,7 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
     if (p[WAKE].revents && read(srv->wake_hfd, &n, sizeof n) > 0)
         do_posted(srv);
     if (p[OUT].revents)
-        flush(srv);
+        loop_flush(srv);
     if (p[OUT].revents & POLLERR || writer_is_broken(&srv->out))
         end_soon(l, 0);
     if (p[IN].revents && !p[IN].events) {
@@ -279,13 +279,13 @@ do_own(struct loop *l)
 
 /* Of the end, if there is one due. */
 static void
-take_steps(struct loop *l)
+loop_take_steps(struct loop *l)
 {
     int64_t now = l->end_ns ? time_mono_ns() : 0;
 
     if (!l->end_ns || now < l->end_ns)
         return;
-    cancel(l);
+    loop_cancel(l);
     if (now >= l->end_ns + REFUSE_MS * NS_PER_MS)
         l->srv->is_refusing = true;
 }
@@ -293,7 +293,7 @@ take_steps(struct loop *l)
 /* Runs one iteration of the event loop. Returns false if the other thread has
  * the loop now. */
 static bool
-turn(struct loop *l)
+loop_turn(struct loop *l)
 {
     struct pollfd p[N_POLLED];
     struct server *srv = l->srv;
@@ -305,7 +305,7 @@ turn(struct loop *l)
     l->has_lines = !input_take(srv);
     if (srv->killer)
         end_soon(l, 0);
-    take_steps(l);
+    loop_take_steps(l);
     return do_own(l);
 }
 
@@ -316,7 +316,7 @@ take_turns(struct loop *l, bool has_loop)
 
     for (;;) {
         while (has_loop && (!srv->is_ending || is_busy(l)))
-            has_loop = turn(l);
+            has_loop = loop_turn(l);
         if (has_loop || !relief_wait(&srv->relief))
             break;
         has_loop = true;

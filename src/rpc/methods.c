@@ -33,8 +33,9 @@ method_find(struct text name, bool is_line)
 
 enum { NAME_BYTES = 128 };
 
-static int check_names(const struct method *m, const struct json *object,
-                       const char *prefix, char error[PARAM_ERROR_BYTES]);
+static int methods_check_names(const struct method *m,
+                               const struct json *object, const char *prefix,
+                               char error[PARAM_ERROR_BYTES]);
 
 static const struct param *
 param_find(const struct method *m, const char *name)
@@ -55,9 +56,9 @@ check_names_within(const struct method *m, const struct param *p,
     (void)snprintf(prefix, sizeof prefix, "%s%s.", p->name,
                    p->type == OBJECTS ? "[]" : "");
     if (p->type == OBJECT)
-        return check_names(m, v, prefix, error);
+        return methods_check_names(m, v, prefix, error);
     JSON_EACH(element, v) {
-        r = check_names(m, element, prefix, error);
+        r = methods_check_names(m, element, prefix, error);
         if (r < 0)
             break;
     }
@@ -65,8 +66,8 @@ check_names_within(const struct method *m, const struct param *p,
 }
 
 static int
-check_names(const struct method *m, const struct json *object,
-            const char *prefix, char error[PARAM_ERROR_BYTES])
+methods_check_names(const struct method *m, const struct json *object,
+                    const char *prefix, char error[PARAM_ERROR_BYTES])
 {
     JSON_EACH_KEY(key, object) {
         const struct json *v = json_value(key);
@@ -108,6 +109,6 @@ method_check(const struct method *m, const struct json *params,
     int r = check_rows(m, params, error);
 
     if (r == 0 && !(m->flags & LINE))
-        r = check_names(m, params, "", error);
+        r = methods_check_names(m, params, "", error);
     return r;
 }

@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 
 static bool
-watch(int epoll_hfd, int op, int hfd, uint32_t events)
+relief_watch(int epoll_hfd, int op, int hfd, uint32_t events)
 {
     struct epoll_event e = {.events = events};
 
@@ -19,7 +19,8 @@ watch(int epoll_hfd, int op, int hfd, uint32_t events)
 static void
 listen_for(struct relief *r, uint32_t events)
 {
-    (void)watch(r->hfd, EPOLL_CTL_MOD, r->events_hfd, events | EPOLLONESHOT);
+    (void)relief_watch(r->hfd, EPOLL_CTL_MOD, r->events_hfd,
+                       events | EPOLLONESHOT);
 }
 
 void
@@ -27,9 +28,10 @@ relief_init(struct relief *r, const int *hfds, size_t n)
 {
     *r = (struct relief){.events_hfd = epoll_create1(EPOLL_CLOEXEC),
                          .hfd = epoll_create1(EPOLL_CLOEXEC)};
-    bool is_fine = watch(r->hfd, EPOLL_CTL_ADD, r->events_hfd, EPOLLONESHOT);
+    bool is_fine =
+        relief_watch(r->hfd, EPOLL_CTL_ADD, r->events_hfd, EPOLLONESHOT);
     for (size_t i = 0; i < n; i++)
-        is_fine &= watch(r->events_hfd, EPOLL_CTL_ADD, hfds[i], EPOLLIN);
+        is_fine &= relief_watch(r->events_hfd, EPOLL_CTL_ADD, hfds[i], EPOLLIN);
     if (!is_fine)
         relief_fini(r);
 }
@@ -40,7 +42,7 @@ void
 relief_add_output(struct relief *r, int hfd)
 {
     if (r->hfd >= 0)
-        (void)watch(r->events_hfd, EPOLL_CTL_ADD, hfd, 0);
+        (void)relief_watch(r->events_hfd, EPOLL_CTL_ADD, hfd, 0);
 }
 
 void

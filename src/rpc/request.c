@@ -63,7 +63,8 @@ send_line(struct server *srv, const char *p, size_t len)
 
 /* A whole answer; a newline is at its end. */
 static void
-deliver(struct server *srv, struct message *msg, const char *p, size_t len)
+request_deliver(struct server *srv, struct message *msg, const char *p,
+                size_t len)
 {
     if (!msg || !msg->is_batch) {
         if (len)
@@ -116,7 +117,7 @@ send_error(struct server *srv, struct message *msg, const char *id, int code,
         put_line_error(&b, "error", id, text);
     else
         put_error(&b, id, code, text);
-    deliver(srv, msg, b.p, b.error ? 0 : b.len);
+    request_deliver(srv, msg, b.p, b.error ? 0 : b.len);
     buf_fini(&b);
 }
 
@@ -128,14 +129,14 @@ send_line_error(struct server *srv, const char *type, const char *id,
 
     buf_init(&b, SIZE_MAX);
     put_line_error(&b, type, id, text);
-    deliver(srv, NULL, b.p, b.error ? 0 : b.len);
+    request_deliver(srv, NULL, b.p, b.error ? 0 : b.len);
     buf_fini(&b);
 }
 
 void
 answer_nothing(struct server *srv, struct message *msg)
 {
-    deliver(srv, msg, NULL, 0);
+    request_deliver(srv, msg, NULL, 0);
 }
 
 void
@@ -147,14 +148,14 @@ answer_held(OWN struct request *q)
         b->len -= strlen("}\n");
         buf_printf(b, ",\"commit\":%" PRIu64 "}\n", q->commit);
     }
-    deliver(q->srv, q->msg, b->p, q->id && !b->error ? b->len : 0);
+    request_deliver(q->srv, q->msg, b->p, q->id && !b->error ? b->len : 0);
     request_free(q);
 }
 
 /* The answer is in q->answer. A worker's names what the job has changed, which
  * was sent before. */
 static void
-answer(OWN struct request *q)
+request_answer(OWN struct request *q)
 {
     if (q->is_job && q->srv->worker && !q->commit)
         q->commit = worker_commit(q->srv->worker, q->sb, false);
@@ -163,14 +164,14 @@ answer(OWN struct request *q)
 }
 
 static void
-answer_text(OWN struct request *q, int code, const char *text)
+request_answer_text(OWN struct request *q, int code, const char *text)
 {
     buf_fini(&q->answer);
     if (q->id && request_is_line(q))
         put_line_error(&q->answer, q->method->name, q->id, text);
     else if (q->id)
         put_error(&q->answer, q->id, code, text);
-    answer(q);
+    request_answer(q);
 }
 
 void
@@ -182,13 +183,13 @@ answer_error(OWN struct request *q, int code, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    answer_text(q, code, text);
+    request_answer_text(q, code, text);
 }
 
 void
 answer_failure(OWN struct request *q, const struct wsand_error *err)
 {
-    answer_text(q, SANDBOX_ERROR, err->message);
+    request_answer_text(q, SANDBOX_ERROR, err->message);
 }
 
 void
@@ -227,15 +228,16 @@ answer_end(OWN struct request *q)
 
     buf_puts(b, "}\n");
     if (b->error) {
-        answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
+        request_answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
     if (q->msg->is_batch && message_is_full(q->msg, b->len)) {
-        answer_text(q, INTERNAL_ERROR,
-                    "Internal error: the answers of the batch are too large");
+        request_answer_text(
+            q, INTERNAL_ERROR,
+            "Internal error: the answers of the batch are too large");
         return;
     }
-    answer(q);
+    request_answer(q);
 }
 
 void

@@ -18,7 +18,7 @@ enum { CONFIG_BYTES_MAX = 16 << 20 };
 /* --- the configuration file */
 
 static char *
-read_file(const char *path, size_t *ret_len)
+server_read_file(const char *path, size_t *ret_len)
 {
     FILE *f = fopen(path, "re");
     char *p = f ? malloc(CONFIG_BYTES_MAX) : NULL;
@@ -42,7 +42,7 @@ read_config(const char *path, char error[PARAM_ERROR_BYTES])
     const struct method *create =
         method_find((struct text){"create", 6}, false);
     size_t len = 0;
-    char *p = read_file(path, &len);
+    char *p = server_read_file(path, &len);
 
     if (!p) {
         (void)snprintf(error, PARAM_ERROR_BYTES, "%s", strerror(errno));
@@ -80,7 +80,7 @@ set_defaults(struct server *srv)
 
 /* Signals that end the server arrive through a descriptor. */
 static int
-block_signals(void)
+server_block_signals(void)
 {
     sigset_t set;
 
@@ -215,7 +215,7 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     if (!srv)
         return EXIT_USAGE;
     srv->options = o;
-    srv->signal_hfd = block_signals();
+    srv->signal_hfd = server_block_signals();
     tidy_init(&srv->tidy);
     bool is_fine = server_init(srv, in_hfd, out_hfd);
     if (is_fine)

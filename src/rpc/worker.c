@@ -32,7 +32,7 @@ struct worker {
 /* A partly sent commit cannot be undone. The supervisor has the state before
  * it, and starts another worker. */
 static void __attribute__((noreturn))
-give_up(struct worker *w, const char *what, const char *why)
+worker_give_up(struct worker *w, const char *what, const char *why)
 {
     say(w->srv, LOG_ERROR, "%s: %s", what, why);
     _exit(EXIT_STATE);
@@ -51,26 +51,26 @@ send_all(struct worker *w, const void *data, size_t len)
         if (n < 0 && errno == EAGAIN)
             (void)poll(&pfd, 1, -1);
         else if (n < 0 && errno != EINTR)
-            give_up(w, "cannot send the state", strerror(errno));
+            worker_give_up(w, "cannot send the state", strerror(errno));
         p += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
     }
 }
 
 static void
-flush(struct worker *w)
+worker_flush(struct worker *w)
 {
     send_all(w, w->out, w->n_out);
     w->n_out = 0;
 }
 
 static void
-add(struct worker *w, const void *data, size_t len)
+worker_add(struct worker *w, const void *data, size_t len)
 {
     if (!len)
         return;
     if (len > OUT_BYTES - w->n_out)
-        flush(w);
+        worker_flush(w);
     if (len > OUT_BYTES) {
         send_all(w, data, len);
         return;
@@ -87,9 +87,9 @@ add_frame(struct worker *w, enum record_op op, const void *key, size_t key_len,
     uint8_t head[RECORD_HEAD_BYTES];
 
     record_head_put(&h, head);
-    add(w, head, sizeof head);
-    add(w, key, key_len);
-    add(w, value, len);
+    worker_add(w, head, sizeof head);
+    worker_add(w, key, key_len);
+    worker_add(w, value, len);
 }
 
 static int
@@ -117,12 +117,12 @@ worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
         return 0;
     w->n_records = 0;
     if (wsand_state_changes(sb, &to, with_script, &err) != 0)
-        give_up(w, "cannot save the state", err.message);
+        worker_give_up(w, "cannot save the state", err.message);
     if (!w->n_records)
         return 0;
     record_end_put(++w->n_commits, number);
     add_frame(w, RECORD_END, "", 0, number, sizeof number);
-    flush(w);
+    worker_flush(w);
     return w->n_commits;
 }
 

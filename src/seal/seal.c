@@ -56,7 +56,7 @@ check_threads(void)
  * compilers, which end with them: who was killed for the memory of its group is
  * the worker, always. */
 static int
-offer_to_oom_killer(void)
+seal_offer_to_oom_killer(void)
 {
     CLEANUP(hfd_closep)
     int hfd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static const struct {
     unsigned who;
 } steps[] = {
     {"threads", check_threads, ALL},
-    {"oom_score_adj", offer_to_oom_killer, WORKER | COMPILING},
+    {"oom_score_adj", seal_offer_to_oom_killer, WORKER | COMPILING},
     {"mounts", leave_mounts, COMPILER},
     {"empty root", enter_empty_root, ALL},
     {"resource limits", lower_rlimits, ALL},
@@ -173,7 +173,7 @@ static const struct {
 };
 
 static int
-take_steps(unsigned who, const char **ret_where)
+seal_take_steps(unsigned who, const char **ret_where)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         int r = steps[i].who & who ? steps[i].take() : 0;
@@ -188,17 +188,17 @@ take_steps(unsigned who, const char **ret_where)
 int
 seal(const char **ret_where)
 {
-    return take_steps(WORKER, ret_where);
+    return seal_take_steps(WORKER, ret_where);
 }
 
 int
 seal_with_compiler(const char **ret_where)
 {
-    return take_steps(COMPILING, ret_where);
+    return seal_take_steps(COMPILING, ret_where);
 }
 
 int
 seal_compiler(const char **ret_where)
 {
-    return take_steps(COMPILER, ret_where);
+    return seal_take_steps(COMPILER, ret_where);
 }

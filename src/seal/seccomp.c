@@ -25,7 +25,7 @@ struct filter {
 };
 
 static void
-add(struct filter *f, struct sock_filter step)
+seccomp_add(struct filter *f, struct sock_filter step)
 {
     f->v[f->n++] = step;
 }
@@ -33,21 +33,21 @@ add(struct filter *f, struct sock_filter step)
 static void
 add_load(struct filter *f, size_t offset)
 {
-    add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                        (uint32_t)offset));
+    seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                (uint32_t)offset));
 }
 
 static void
 add_answer(struct filter *f, uint32_t answer)
 {
-    add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+    seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
 }
 
 static void
 add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes, uint8_t no)
 {
-    add(f, (struct sock_filter)BPF_JUMP(
-               (unsigned short)(BPF_JMP | test | BPF_K), k, yes, no));
+    seccomp_add(f, (struct sock_filter)BPF_JUMP(
+                       (unsigned short)(BPF_JMP | test | BPF_K), k, yes, no));
 }
 
 /* The call's number is loaded before each rule. */
@@ -62,7 +62,8 @@ add_rule(struct filter *f, const struct seccomp_rule *r)
     add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 5);
     add_load(f, offsetof(struct seccomp_data, args) +
                     r->arg * sizeof(uint64_t)); /* little-endian */
-    add(f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask));
+    seccomp_add(
+        f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask));
     if (r->value)
         add_jump(f, BPF_JEQ, r->value, 0, 1);
     else
@@ -72,7 +73,7 @@ add_rule(struct filter *f, const struct seccomp_rule *r)
 }
 
 static int
-install(struct filter *f)
+seccomp_install(struct filter *f)
 {
     struct sock_fprog program = {f->n, f->v};
     long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -98,7 +99,7 @@ seccomp_load(const struct seccomp_policy *policy)
     for (size_t i = 0; i < policy->n; i++)
         add_rule(&f, &policy->rules[i]);
     add_answer(&f, policy->otherwise);
-    int r = install(&f);
+    int r = seccomp_install(&f);
     free(f.v);
     return r;
 }

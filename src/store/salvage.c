@@ -316,7 +316,7 @@ salvage_copy_event(void *arg, const struct store_event *e)
 }
 
 static int
-import_all(const struct import *m)
+salvage_import_all(const struct import *m)
 {
     const struct ledger *l = &m->to->ledger;
     int64_t last = 0;
@@ -348,5 +348,5 @@ salvage_import(struct store *s, const char *dir)
     int r = salvage_open_copy(s, dir, &copy);
     if (r < 0) /* nothing of it can be used */
         return r == -EBADMSG || r == -EPROTO ? 0 : r;
-    return import_all(&(struct import){s, copy});
+    return salvage_import_all(&(struct import){s, copy});
 }

@@ -78,7 +78,7 @@ run_on(const struct cgroup_host *h, const struct options *o)
 /* Signals that end a program are passed on to the command instead; so is
  * SIGCONT, which lets a stopped command receive them. */
 static void
-block_signals(void)
+main_block_signals(void)
 {
     static const int passed_on[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT,
                                     SIGUSR1, SIGUSR2, SIGCONT};
@@ -99,7 +99,7 @@ limit_main(const struct options *o)
         text_logf("limit: no command; see wasm-sandbox limit --help");
         return EXIT_USAGE;
     }
-    block_signals();
+    main_block_signals();
     cgroup_host_init(&h, o);
     int status = run_on(&h, o);
     cgroup_host_fini(&h);
@@ -131,7 +131,7 @@ take_word(char **words, const char *word)
 }
 
 static int
-serve(char **words)
+main_serve(char **words)
 {
     if (take_word(words, "--help")) {
         (void)fputs(serve_help, stdout);
@@ -180,7 +180,7 @@ dispatch(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
 
     if (!strcmp(word, "serve"))
-        return serve(argv + 2);
+        return main_serve(argv + 2);
     if (!strcmp(word, "fsck"))
         return fsck_main(argv + 2);
     if (!strcmp(word, "spawner"))

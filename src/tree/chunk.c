@@ -8,7 +8,7 @@
 #include <string.h>
 
 static size_t
-min_size(size_t a, size_t b)
+chunk_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -70,7 +70,7 @@ void
 chunk_read(const struct chunk *c, size_t off, void *buf, size_t len)
 {
     size_t cap = c ? c->cap : 0;
-    size_t n = off < cap ? min_size(len, cap - off) : 0;
+    size_t n = off < cap ? chunk_min_size(len, cap - off) : 0;
 
     if (n)
         memcpy(buf, c->data + off, n);
@@ -140,12 +140,12 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
 
     if (off >= c->cap)
         return 0;
-    size_t end = min_size(off + len, c->cap);
+    size_t end = chunk_min_size(off + len, c->cap);
     if (c->is_foreign && end == c->cap)
         return foreign_cut(at, off);
 
     bool is_cut = end == c->cap, is_free = c->is_free && is_cut;
-    size_t cap = is_cut ? min_size(cap_for(off), c->cap) : c->cap;
+    size_t cap = is_cut ? chunk_min_size(cap_for(off), c->cap) : c->cap;
     if (c->is_foreign || cap < c->cap || !shared_is_single(&c->ref)) {
         struct chunk *n = chunk_copy(c, off, end, cap);
         if (!n)
@@ -155,6 +155,6 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
         c = n;
     }
     c->is_free = is_free;
-    memset(c->own + off, 0, min_size(end, cap) - off);
+    memset(c->own + off, 0, chunk_min_size(end, cap) - off);
     return 0;
 }

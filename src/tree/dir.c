@@ -79,7 +79,7 @@ dir_clone(const struct dir *d, struct dir *ret)
 
 /* Largest power of two that is not above n_buckets, which is at least 1. */
 static uint32_t
-base_of(uint32_t n_buckets)
+dir_base_of(uint32_t n_buckets)
 {
     return UINT32_C(1) << (31 - __builtin_clz(n_buckets));
 }
@@ -89,7 +89,7 @@ bucket_index(const struct dir *d, uint32_t hash)
 {
     if (d->n_buckets <= 1)
         return 0;
-    uint32_t base = base_of(d->n_buckets);
+    uint32_t base = dir_base_of(d->n_buckets);
     uint32_t i = hash & (2 * base - 1);
     return i < d->n_buckets ? i : i & (base - 1);
 }
@@ -197,7 +197,7 @@ bucket_count(const struct bucket *b, uint32_t mask, uint32_t index)
 static void
 dir_split(struct dir *d)
 {
-    uint32_t index = d->n_buckets, base = base_of(index);
+    uint32_t index = d->n_buckets, base = dir_base_of(index);
     uint32_t mask = 2 * base - 1;
     uint32_t n = bucket_count(bucket_find(d, index - base), mask, index);
 

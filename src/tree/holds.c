@@ -18,7 +18,7 @@ home_of(const struct holds *h, uint64_t ino)
 
 /* The place of ino, or the empty one where it would go. */
 static struct hold *
-place_of(const struct holds *h, uint64_t ino)
+holds_place_of(const struct holds *h, uint64_t ino)
 {
     size_t i = home_of(h, ino);
 
@@ -32,7 +32,7 @@ holds_find(const struct holds *h, uint64_t ino)
 {
     if (!h->n)
         return NULL;
-    struct hold *p = place_of(h, ino);
+    struct hold *p = holds_place_of(h, ino);
     return p->ino ? p : NULL;
 }
 
@@ -47,7 +47,7 @@ holds_grow(struct holds *h)
         return false;
     for (size_t i = 0; i < h->cap; i++)
         if (h->v[i].ino)
-            *place_of(&bigger, h->v[i].ino) = h->v[i];
+            *holds_place_of(&bigger, h->v[i].ino) = h->v[i];
     free(h->v);
     *h = bigger;
     return true;
@@ -61,7 +61,7 @@ holds_add(struct holds *h, uint64_t ino)
     if (!p) {
         if (4 * h->n >= 3 * h->cap && !holds_grow(h))
             return NULL;
-        p = place_of(h, ino);
+        p = holds_place_of(h, ino);
         *p = (struct hold){.ino = ino};
         h->n++;
     }

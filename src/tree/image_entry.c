@@ -23,7 +23,7 @@ refuse_errno(struct indexer *x, const char *path, int r)
 
 /* Changes to a directory do not change the time that its entry gave it. */
 static int64_t
-time_of(const struct indexer *x, uint64_t ino)
+image_entry_time_of(const struct indexer *x, uint64_t ino)
 {
     const struct inode *i = tree_find(x->tree, ino);
     return i ? i->mtime_ns : 0;
@@ -31,14 +31,16 @@ time_of(const struct indexer *x, uint64_t ino)
 
 /* The directory `name` in *dir; made if it is missing and make is set. */
 static int
-step_into(struct indexer *x, uint64_t *dir, struct name name, bool make)
+image_entry_step_into(struct indexer *x, uint64_t *dir, struct name name,
+                      bool make)
 {
     static const struct attr a = {.mode = S_IFDIR | 0755};
     uint64_t ino;
 
     int r = tree_lookup(x->tree, *dir, name, &ino);
     if (r == -ENOENT && make)
-        r = tree_create(x->tree, *dir, name, &a, time_of(x, *dir), &ino);
+        r = tree_create(x->tree, *dir, name, &a, image_entry_time_of(x, *dir),
+                        &ino);
     if (r < 0)
         return r;
     *dir = ino;
@@ -80,7 +82,7 @@ find_place(struct indexer *x, const char *path, bool make, struct place *ret)
         if (!n || (n == 1 && name.s[0] == '.'))
             continue;
         if (at.name.len)
-            r = step_into(x, &at.dir, at.name, make);
+            r = image_entry_step_into(x, &at.dir, at.name, make);
         if (r < 0)
             return refuse_errno(x, path, r);
         at.name = name;
@@ -110,10 +112,10 @@ clear_place(struct indexer *x, const struct place *at, const char *path)
     if (!at->name.len)
         return image_refuse(x, "%.100s: the root must be a directory", path);
     bool is_dir = inode_is_dir(tree_find(x->tree, ino));
-    int r = x->is_layer
-                ? image_remove(x->tree, at->dir, at->name)
-                : tree_unlink(x->tree, at->dir, at->name,
-                              is_dir ? UNLINK_DIR : 0, time_of(x, at->dir));
+    int r = x->is_layer ? image_remove(x->tree, at->dir, at->name)
+                        : tree_unlink(x->tree, at->dir, at->name,
+                                      is_dir ? UNLINK_DIR : 0,
+                                      image_entry_time_of(x, at->dir));
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
@@ -209,8 +211,8 @@ add_directory(struct indexer *x, const struct place *at, const char *path,
         r = clear_place(x, at, path);
         if (r < 0)
             return r;
-        r = tree_create(x->tree, at->dir, at->name, a, time_of(x, at->dir),
-                        &ino);
+        r = tree_create(x->tree, at->dir, at->name, a,
+                        image_entry_time_of(x, at->dir), &ino);
     }
     if (!r)
         r = set_attr(x, ino, a);
@@ -229,7 +231,7 @@ add_symlink(struct indexer *x, const struct place *at, const char *path,
     if (!target)
         return image_refuse(x, "%.100s: a link without a target", path);
     int r = tree_symlink(x->tree, at->dir, at->name, target, strlen(target), a,
-                         time_of(x, at->dir), &ino);
+                         image_entry_time_of(x, at->dir), &ino);
     if (r < 0)
         return refuse_errno(x, path, r);
     struct attr all = *a;
@@ -244,8 +246,8 @@ add_file(struct indexer *x, const struct place *at, const char *path,
 {
     uint64_t ino;
 
-    int r =
-        tree_create(x->tree, at->dir, at->name, a, time_of(x, at->dir), &ino);
+    int r = tree_create(x->tree, at->dir, at->name, a,
+                        image_entry_time_of(x, at->dir), &ino);
     if (r < 0)
         return refuse_errno(x, path, r);
     r = S_ISREG(a->mode) ? add_content(x, ino, path) : 0;
@@ -272,11 +274,12 @@ add_hardlink(struct indexer *x, const struct place *at, const char *path,
                             path, target);
     if (ino == ino_at(x, at))
         return 0;
-    int64_t ctime_ns = time_of(x, ino);
+    int64_t ctime_ns = image_entry_time_of(x, ino);
     r = clear_place(x, at, path);
     if (r < 0)
         return r;
-    r = tree_link(x->tree, at->dir, at->name, ino, time_of(x, at->dir));
+    r = tree_link(x->tree, at->dir, at->name, ino,
+                  image_entry_time_of(x, at->dir));
     if (r < 0)
         return refuse_errno(x, path, r);
     struct attr none = {0};

@@ -21,7 +21,7 @@ inode_free(struct shared *s, struct grave *g)
 const struct radix_ops inode_ops = {.free = inode_free};
 
 static void
-content_free(struct shared *s, struct grave *g)
+inode_content_free(struct shared *s, struct grave *g)
 {
     (void)g;
     free(s);
@@ -33,7 +33,7 @@ content_weighs(const struct shared *s)
     return !((const struct chunk *)s)->is_free;
 }
 
-const struct radix_ops content_ops = {content_free, content_weighs};
+const struct radix_ops content_ops = {inode_content_free, content_weighs};
 
 struct inode *
 inode_new(uint32_t mode, int64_t now_ns)

@@ -17,7 +17,7 @@ struct layer_reader {
 };
 
 static struct name
-last_name(const char *path)
+layer_read_last_name(const char *path)
 {
     size_t end = strlen(path), at;
 
@@ -101,7 +101,7 @@ image_remove(struct tree *t, uint64_t dir, struct name name)
 
 /* The directory that the first bytes of a path lead to; 0: there is none. */
 static uint64_t
-find_dir(const struct tree *t, const char *path, size_t len)
+layer_read_find_dir(const struct tree *t, const char *path, size_t len)
 {
     uint64_t at = TREE_ROOT;
 
@@ -125,10 +125,10 @@ apply_whiteout(struct indexer *x)
         return r;
     if (*path == '/')
         return image_refuse(x, "%.100s: an absolute path", path);
-    struct name n = last_name(path);
+    struct name n = layer_read_last_name(path);
     if (!is_whiteout(n) || is_note(l, path))
         return 0;
-    uint64_t dir = find_dir(x->tree, path, (size_t)(n.s - path));
+    uint64_t dir = layer_read_find_dir(x->tree, path, (size_t)(n.s - path));
     struct name victim = {n.s + strlen(WHITEOUT), n.len - strlen(WHITEOUT)};
     if (name_is(n, OPAQUE))
         return dir ? empty_dir(x->tree, dir) : 0;
@@ -142,7 +142,7 @@ apply_whiteout(struct indexer *x)
 
 /* The content of the current entry; holes read as zeros. */
 static int
-read_all(struct indexer *x, char *data, size_t size)
+layer_read_read_all(struct indexer *x, char *data, size_t size)
 {
     struct piece b;
     int r;
@@ -168,7 +168,7 @@ read_note(struct layer_reader *l)
     char *data = calloc(1, (size_t)size + 1);
     if (!data)
         return -ENOMEM;
-    int r = read_all(x, data, (size_t)size);
+    int r = layer_read_read_all(x, data, (size_t)size);
     if (r < 0) {
         free(data);
         return r;
@@ -187,7 +187,7 @@ apply_entry(struct indexer *x)
 
     if (is_note(l, path))
         return read_note(l);
-    return is_whiteout(last_name(path)) ? 0 : image_add_entry(x);
+    return is_whiteout(layer_read_last_name(path)) ? 0 : image_add_entry(x);
 }
 
 int

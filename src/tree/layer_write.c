@@ -55,7 +55,7 @@ written_free(struct shared *s, struct grave *g)
 static const struct radix_ops links_ops = {.free = written_free};
 
 static int
-refuse(struct writer *w, const char *why)
+layer_write_refuse(struct writer *w, const char *why)
 {
     (void)snprintf(w->err->reason, sizeof w->err->reason, "/%.100s: %s",
                    w->path, why);
@@ -65,7 +65,7 @@ refuse(struct writer *w, const char *why)
 /* --- one member */
 
 static void
-begin(struct writer *w, const struct inode *i)
+layer_write_begin(struct writer *w, const struct inode *i)
 {
     int32_t ns;
 
@@ -76,23 +76,24 @@ begin(struct writer *w, const struct inode *i)
 }
 
 static int
-put_entry(struct writer *w)
+layer_write_put_entry(struct writer *w)
 {
     return w->to->begin(w->to, &w->entry);
 }
 
 static int
-put_bytes(struct writer *w, const char *name, const void *data, size_t len)
+layer_write_put_bytes(struct writer *w, const char *name, const void *data,
+                      size_t len)
 {
     static const struct inode file = {.mode = S_IFREG | 0600};
 
     if (strlen(name) >= sizeof w->path)
-        return refuse(w, "the path is too long");
+        return layer_write_refuse(w, "the path is too long");
     if (name != w->path)
         (void)snprintf(w->path, sizeof w->path, "%s", name);
-    begin(w, &file);
+    layer_write_begin(w, &file);
     w->entry.size = (int64_t)len;
-    int r = put_entry(w);
+    int r = layer_write_put_entry(w);
     return r == 0 && len ? w->to->write(w->to, data, len) : r;
 }
 
@@ -100,7 +101,7 @@ put_bytes(struct writer *w, const char *name, const void *data, size_t len)
 
 /* The next data or hole, however far it is. -ENXIO */
 static int64_t
-seek(const struct inode *i, uint64_t pos, int whence)
+layer_write_seek(const struct inode *i, uint64_t pos, int whence)
 {
     int64_t at;
 
@@ -134,8 +135,9 @@ find_data(struct writer *w, const struct inode *i)
     int r = 0;
 
     w->n_data = 0;
-    while (r == 0 && pos < i->size && (from = seek(i, pos, SEEK_DATA)) >= 0) {
-        to = seek(i, (uint64_t)from, SEEK_HOLE);
+    while (r == 0 && pos < i->size &&
+           (from = layer_write_seek(i, pos, SEEK_DATA)) >= 0) {
+        to = layer_write_seek(i, (uint64_t)from, SEEK_HOLE);
         r = add_extent(w, (uint64_t)from, (uint64_t)(to - from));
         data += (uint64_t)(to - from);
         pos = (uint64_t)to;
@@ -147,7 +149,8 @@ find_data(struct writer *w, const struct inode *i)
 }
 
 static int
-put_data(struct writer *w, const struct inode *i, const struct extent *x)
+layer_write_put_data(struct writer *w, const struct inode *i,
+                     const struct extent *x)
 {
     uint64_t pos = x->at, end = x->at + x->len;
     int r = 0;
@@ -174,9 +177,9 @@ put_regular(struct writer *w, const struct inode *i)
         w->entry.n_data = w->n_data;
         w->entry.is_sparse = true;
     }
-    r = put_entry(w);
+    r = layer_write_put_entry(w);
     for (size_t n = 0; r == 0 && n < w->n_data; n++)
-        r = put_data(w, i, &w->data[n]);
+        r = layer_write_put_data(w, i, &w->data[n]);
     return r;
 }
 
@@ -192,7 +195,7 @@ put_link(struct writer *w, const struct inode *i)
     int64_t n = inode_read(i, 0, target, i->size);
     target[n > 0 ? n : 0] = 0;
     w->entry.target = target;
-    int r = put_entry(w);
+    int r = layer_write_put_entry(w);
     free(target);
     return r;
 }
@@ -206,7 +209,7 @@ put_again(struct writer *w, uint64_t ino)
 
     if (first) {
         w->entry.hardlink = first->path;
-        int r = put_entry(w);
+        int r = layer_write_put_entry(w);
         return r < 0 ? r : 1;
     }
     size_t len = strlen(w->path) + 1;
@@ -219,11 +222,11 @@ put_again(struct writer *w, uint64_t ino)
 }
 
 static int
-put_inode(struct writer *w, const struct inode *i, uint64_t ino)
+layer_write_put_inode(struct writer *w, const struct inode *i, uint64_t ino)
 {
     int r = 0;
 
-    begin(w, i);
+    layer_write_begin(w, i);
     if (!inode_is_dir(i) && i->nlink > 1)
         r = put_again(w, ino);
     if (r != 0)
@@ -233,7 +236,7 @@ put_inode(struct writer *w, const struct inode *i, uint64_t ino)
         return put_regular(w, i);
     if (S_ISLNK(i->mode))
         return put_link(w, i);
-    return put_entry(w);
+    return layer_write_put_entry(w);
 }
 
 /* --- the walk */
@@ -256,8 +259,8 @@ push(struct writer *w, const struct inode *old, const struct inode *now,
 
 /* The path of a name in the directory of l. */
 static int
-set_path(struct writer *w, const struct level *l, const char *prefix,
-         struct name n)
+layer_write_set_path(struct writer *w, const struct level *l,
+                     const char *prefix, struct name n)
 {
     int len = snprintf(w->path + l->path, sizeof w->path - l->path, "%s%.*s",
                        prefix, (int)n.len, n.s);
@@ -265,18 +268,18 @@ set_path(struct writer *w, const struct level *l, const char *prefix,
     w->path[l->path +
             (l->path + (size_t)len < sizeof w->path ? (size_t)len : 0)] = 0;
     if (l->path + (size_t)len + 2 > sizeof w->path)
-        return refuse(w, "the path is too long");
+        return layer_write_refuse(w, "the path is too long");
     return 0;
 }
 
 static int
-check_name(struct writer *w, const struct level *l, struct name n)
+layer_write_check_name(struct writer *w, const struct level *l, struct name n)
 {
     if (n.len >= strlen(WHITEOUT) && !memcmp(n.s, WHITEOUT, strlen(WHITEOUT)))
-        return refuse(w, "such a name cannot be exported");
+        return layer_write_refuse(w, "such a name cannot be exported");
     if (!l->path && w->note && strlen(w->note->name) == n.len &&
         !memcmp(n.s, w->note->name, n.len))
-        return refuse(w, "such a name cannot be exported");
+        return layer_write_refuse(w, "such a name cannot be exported");
     return 0;
 }
 
@@ -289,7 +292,8 @@ old_inode(const struct writer *w, const struct level *l, struct name n)
 }
 
 static int
-put_name(struct writer *w, const struct level *l, const struct dir_entry *e)
+layer_write_put_name(struct writer *w, const struct level *l,
+                     const struct dir_entry *e)
 {
     struct name n = {e->name, e->len};
     const struct inode *now = tree_find(w->t, e->ino), *old;
@@ -298,17 +302,17 @@ put_name(struct writer *w, const struct level *l, const struct dir_entry *e)
     bool is_dir = inode_is_dir(now);
     if (S_ISSOCK(now->mode) || (!is_dir && now == old))
         return 0;
-    int r = set_path(w, l, "", n);
+    int r = layer_write_set_path(w, l, "", n);
     if (r == 0 && now != old)
-        r = check_name(w, l, n);
+        r = layer_write_check_name(w, l, n);
     if (r < 0)
         return r;
     if (!is_dir)
-        return put_inode(w, now, e->ino);
+        return layer_write_put_inode(w, now, e->ino);
     size_t path = strlen(w->path) + 1;
     memcpy(w->path + path - 1, "/", 2);
     if (now != old)
-        r = put_inode(w, now, e->ino);
+        r = layer_write_put_inode(w, now, e->ino);
     return r < 0 ? r
                  : push(w, old && inode_is_dir(old) ? old : NULL, now, path);
 }
@@ -334,16 +338,16 @@ put_whiteouts(struct writer *w, const struct level *l)
         struct name n = {e->name, e->len};
         if (!is_gone(w, l, n))
             continue;
-        r = set_path(w, l, WHITEOUT, n);
+        r = layer_write_set_path(w, l, WHITEOUT, n);
         if (r == 0)
-            r = put_bytes(w, w->path, NULL, 0);
+            r = layer_write_put_bytes(w, w->path, NULL, 0);
     }
     return r;
 }
 
 /* The next name of the innermost directory. */
 static int
-step(struct writer *w)
+layer_write_step(struct writer *w)
 {
     struct level *top = &w->v[w->n - 1];
     const struct level l = *top;
@@ -358,7 +362,7 @@ step(struct writer *w)
         return 0;
     }
     top->seq++;
-    return put_name(w, &l, e);
+    return layer_write_put_name(w, &l, e);
 }
 
 static int
@@ -369,15 +373,16 @@ put_all(struct writer *w)
     int r = 0;
 
     if (w->note)
-        r = put_bytes(w, w->note->name, w->note->data, w->note->len);
+        r = layer_write_put_bytes(w, w->note->name, w->note->data,
+                                  w->note->len);
     if (r == 0 && old != now) {
         memcpy(w->path, "./", 3);
-        r = put_inode(w, now, TREE_ROOT);
+        r = layer_write_put_inode(w, now, TREE_ROOT);
     }
     if (r == 0)
         r = push(w, old, now, 0);
     while (r == 0 && w->n)
-        r = step(w);
+        r = layer_write_step(w);
     return r;
 }
 

@@ -217,7 +217,7 @@ node_copy(const struct radix_node *from)
 }
 
 static struct radix_node *
-node_new(void)
+radix_node_new(void)
 {
     struct radix_node *n = calloc(1, sizeof *n);
     if (n)
@@ -246,7 +246,7 @@ node_own(struct shared **at)
     if (old && shared_is_single(old))
         return node_of(old);
 
-    struct radix_node *n = old ? node_copy(node_of(old)) : node_new();
+    struct radix_node *n = old ? node_copy(node_of(old)) : radix_node_new();
     if (!n)
         return NULL;
     *at = &n->ref;
@@ -256,10 +256,10 @@ node_own(struct shared **at)
 }
 
 static int
-grow(struct radix *r, uint64_t key)
+radix_grow(struct radix *r, uint64_t key)
 {
     while (!key_fits(key, r->height)) {
-        struct radix_node *n = r->root ? node_new() : NULL;
+        struct radix_node *n = r->root ? radix_node_new() : NULL;
         if (r->root && !n)
             return -ENOMEM;
         if (n) {
@@ -335,7 +335,7 @@ radix_slot(struct radix *r, uint64_t key)
 {
     struct shared **at = &r->root;
 
-    if (grow(r, key) < 0) {
+    if (radix_grow(r, key) < 0) {
         radix_shrink(r);
         return NULL;
     }

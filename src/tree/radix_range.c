@@ -7,7 +7,7 @@
 
 /* The last key of a subtree whose first is 0. */
 static uint64_t
-last_of(unsigned height)
+radix_range_last_of(unsigned height)
 {
     return height >= HEIGHT_MAX ? UINT64_MAX
                                 : (UINT64_C(1) << (BITS * height)) - 1;
@@ -22,7 +22,7 @@ sum_of(struct shared *s, unsigned height, const struct radix_ops *ops)
 }
 
 static void
-add(struct tally *to, const struct tally *t)
+radix_range_add(struct tally *to, const struct tally *t)
 {
     to->leaves += t->leaves;
     to->weight += t->weight;
@@ -60,10 +60,10 @@ radix_count(struct radix *r, uint64_t key, int leaves, int weight)
                       added};
     struct shared *s = r->root;
 
-    add(&r->sum, &t);
+    radix_range_add(&r->sum, &t);
     for (unsigned h = r->height; h; h--) {
         t.nodes = h < added ? h : added; /* a new node of height h counts h */
-        add(&node_of(s)->sum, &t);
+        radix_range_add(&node_of(s)->sum, &t);
         s = node_of(s)->slot[index_at(key, h - 1)];
     }
 }
@@ -112,7 +112,7 @@ struct range {
 static struct range
 range_in(const struct range *p, unsigned i, unsigned height)
 {
-    uint64_t end = last_of(height - 1);
+    uint64_t end = radix_range_last_of(height - 1);
 
     return (struct range){
         i == index_at(p->first, height - 1) ? p->first & end : 0,
@@ -128,13 +128,13 @@ tally_part(struct shared *s, unsigned height, const struct radix_ops *ops,
 
     if (!s)
         return sum;
-    if (p.first == 0 && p.last == last_of(height))
+    if (p.first == 0 && p.last == radix_range_last_of(height))
         return sum_of(s, height, ops);
     unsigned end = index_at(p.last, height - 1);
     for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
         struct tally t = tally_part(node_of(s)->slot[i], height - 1, ops,
                                     range_in(&p, i, height));
-        add(&sum, &t);
+        radix_range_add(&sum, &t);
     }
     return sum;
 }
@@ -143,7 +143,7 @@ tally_part(struct shared *s, unsigned height, const struct radix_ops *ops,
 static bool
 clamp(const struct radix *r, uint64_t first, uint64_t last, struct range *ret)
 {
-    uint64_t end = last_of(r->height);
+    uint64_t end = radix_range_last_of(r->height);
 
     *ret = (struct range){first, last < end ? last : end};
     return r->root && first <= ret->last;
@@ -178,7 +178,7 @@ cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
 
     if (!*at)
         return sum;
-    if (p.first == 0 && p.last == last_of(height)) {
+    if (p.first == 0 && p.last == radix_range_last_of(height)) {
         sum = sum_of(*at, height, ops);
         radix_put(STEAL(*at), height, ops, g);
         return sum;
@@ -188,7 +188,7 @@ cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
     for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
         struct tally t =
             cut_part(&n->slot[i], height - 1, ops, range_in(&p, i, height), g);
-        add(&sum, &t);
+        radix_range_add(&sum, &t);
     }
     subtract(&n->sum, &sum);
     if (is_empty(n)) {
@@ -208,7 +208,7 @@ radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
 
     if (!clamp(r, first, last, &p))
         return 0;
-    bool is_all = p.first == 0 && p.last == last_of(r->height);
+    bool is_all = p.first == 0 && p.last == radix_range_last_of(r->height);
     if (!is_all && (radix_path_own(r, p.first, path) < 0 ||
                     radix_path_own(r, p.last, path) < 0))
         return -ENOMEM;

@@ -383,7 +383,7 @@ tree_release(struct tree *t, uint64_t ino)
 }
 
 static void
-set_owner(struct inode *i, const struct attr *a, unsigned what)
+tree_set_owner(struct inode *i, const struct attr *a, unsigned what)
 {
     if (what & ATTR_UID)
         i->uid = a->uid;
@@ -409,7 +409,7 @@ tree_setattr(struct tree *t, uint64_t ino, const struct attr *a, unsigned what,
         if (r < 0)
             return r;
     }
-    set_owner(i, a, what);
+    tree_set_owner(i, a, what);
     if (what & ATTR_MODE)
         i->mode = (i->mode & S_IFMT) | (a->mode & 07777);
     if (what & ATTR_ATIME)

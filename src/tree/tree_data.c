@@ -21,7 +21,7 @@ blocks_for(uint64_t bytes)
 }
 
 static int64_t
-block_bytes(uint64_t n)
+tree_data_block_bytes(uint64_t n)
 {
     return (int64_t)(n * CHUNK_BYTES);
 }
@@ -50,7 +50,7 @@ inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len)
 
 /* The block `key` is new, or costs quota from now on. */
 static void
-count(struct inode *i, uint64_t key, bool is_new, bool pays)
+tree_data_count(struct inode *i, uint64_t key, bool is_new, bool pays)
 {
     if (is_new || pays)
         radix_count(&i->chunks, key, is_new, pays);
@@ -157,7 +157,7 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
         return r;
     }
     *at = &c->ref;
-    count(i, key, is_new, pays);
+    tree_data_count(i, key, is_new, pays);
     if (pos + len > i->size)
         i->size = pos + len;
     return 0;
@@ -200,7 +200,7 @@ cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 
     tree_settle(t, (int64_t)(inode_nodes_cost(i, now->leaves, now->nodes) -
                              inode_nodes_cost(i, old.leaves, old.nodes)) -
-                       block_bytes(old.weight - now->weight));
+                       tree_data_block_bytes(old.weight - now->weight));
     return r;
 }
 
@@ -290,15 +290,15 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
         *at = &c->ref;
     }
     if (r < 0 && costs)
-        tree_settle(t, -block_bytes(1));
+        tree_settle(t, -tree_data_block_bytes(1));
     if (!r)
-        count(i, key, false, costs);
+        tree_data_count(i, key, false, costs);
     return r;
 }
 
 /* Drops what is beyond `size`, which is not more than the file has. */
 static int
-cut(struct tree *t, struct inode *i, uint64_t size)
+tree_data_cut(struct tree *t, struct inode *i, uint64_t size)
 {
     size_t tail = size % CHUNK_BYTES;
     int r = 0;
@@ -334,7 +334,7 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
         return -EFBIG;
     int r = tree_own(t, ino, &i);
     if (!r)
-        r = size <= i->size ? cut(t, i, size) : extend(t, i, size);
+        r = size <= i->size ? tree_data_cut(t, i, size) : extend(t, i, size);
     if (r < 0)
         return r;
     inode_touch_content(i, now_ns);
@@ -359,7 +359,7 @@ allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
         return r ? r : -ENOMEM;
     }
     *at = &c->ref;
-    count(i, key, true, true);
+    tree_data_count(i, key, true, true);
     return 0;
 }
 
@@ -375,7 +375,7 @@ check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
     uint64_t nodes =
         radix_missing(&i->chunks, first) +
         (last > first ? radix_missing(&i->chunks, last) + n / 32 : 0);
-    int64_t missing = block_bytes(n) + nodes_cost_of(i, n, nodes);
+    int64_t missing = tree_data_block_bytes(n) + nodes_cost_of(i, n, nodes);
     int r = tree_charge(t, missing);
 
     if (r == 0)

@@ -58,8 +58,8 @@ own_inode(struct tree_draft *d, const struct inode *below, uint64_t ino,
 }
 
 static int
-put_inode(struct tree_draft *d, const struct record_key *k, const void *value,
-          size_t len)
+tree_draft_put_inode(struct tree_draft *d, const struct record_key *k,
+                     const void *value, size_t len)
 {
     const struct inode *below = tree_find(d->base, k->inode);
     struct record_inode r;
@@ -111,8 +111,8 @@ remove_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
 }
 
 static int
-add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
-         struct name name, const struct record_name *r)
+tree_draft_add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
+                    struct name name, const struct record_name *r)
 {
     struct inode *i;
 
@@ -136,8 +136,8 @@ add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
 }
 
 static int
-put_name(struct tree_draft *d, const struct record_key *k, const void *value,
-         size_t len)
+tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
+                    const void *value, size_t len)
 {
     const struct inode *below = tree_find(d->base, k->inode);
     const struct inode *dir = tree_find(&d->tree, k->inode);
@@ -154,7 +154,7 @@ put_name(struct tree_draft *d, const struct record_key *k, const void *value,
     if (e == 0 && is)
         e = remove_name(d, own, k->inode, name);
     if (e == 0 && r.inode)
-        e = add_name(d, own, k->inode, name, &r);
+        e = tree_draft_add_name(d, own, k->inode, name, &r);
     return e;
 }
 
@@ -175,7 +175,7 @@ is_block_of(const struct inode *i, uint64_t index, const char *bytes,
 
 /* A block that was only cut from a block of the base still costs nothing. */
 static struct chunk *
-chunk_for(const struct chunk *below, const void *bytes, size_t len)
+tree_draft_chunk_for(const struct chunk *below, const void *bytes, size_t len)
 {
     bool is_cut = below && below->is_foreign && below->is_free &&
                   len <= below->cap && !memcmp(below->data, bytes, len);
@@ -212,7 +212,7 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
     inode_detach(i);
     if (is_hole)
         return tree_set_block(&d->tree, i, k->index, NULL);
-    struct chunk *c = chunk_for(old, value, len);
+    struct chunk *c = tree_draft_chunk_for(old, value, len);
     return c ? tree_set_block(&d->tree, i, k->index, c) : -ENOMEM;
 }
 
@@ -237,10 +237,10 @@ tree_draft_put(struct tree_draft *d, const struct record_key *k,
                const void *value, size_t len)
 {
     if (k->type == RECORD_INODE)
-        return put_inode(d, k, value, len);
+        return tree_draft_put_inode(d, k, value, len);
     if (k->type == RECORD_ATTRS)
         return put_attrs(d, k, value, len);
-    return k->type == RECORD_NAME ? put_name(d, k, value, len)
+    return k->type == RECORD_NAME ? tree_draft_put_name(d, k, value, len)
                                   : put_block(d, k, value, len);
 }
 

@@ -7,7 +7,7 @@
 
 /* A directory that still has a name. */
 static int
-find_dir(const struct tree *t, uint64_t ino, const struct inode **ret)
+tree_name_find_dir(const struct tree *t, uint64_t ino, const struct inode **ret)
 {
     const struct inode *i = tree_find(t, ino);
 
@@ -24,7 +24,7 @@ tree_lookup(const struct tree *t, uint64_t dir, struct name name,
             uint64_t *ret_ino)
 {
     const struct inode *d;
-    int r = find_dir(t, dir, &d);
+    int r = tree_name_find_dir(t, dir, &d);
     if (r < 0)
         return r;
     const struct dir_entry *e = dir_find(&d->dir, name);
@@ -39,7 +39,7 @@ static int
 own_for_new(struct tree *t, uint64_t dir, struct name name, struct inode **ret)
 {
     const struct inode *d;
-    int r = find_dir(t, dir, &d);
+    int r = tree_name_find_dir(t, dir, &d);
     if (r < 0)
         return r;
     if (dir_find(&d->dir, name))

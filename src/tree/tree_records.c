@@ -168,7 +168,7 @@ chunks_of(const struct inode *i, const struct inode *below)
 /* The bytes of a block before the end of the file. An empty value is a hole in
  * the base's inodes. */
 static size_t
-block_bytes(const struct writer *w, const struct chunk *c)
+tree_records_block_bytes(const struct writer *w, const struct chunk *c)
 {
     uint64_t at = w->key.index * CHUNK_BYTES;
     uint64_t left = w->now->size > at ? w->now->size - at : 0;
@@ -181,7 +181,7 @@ static void
 send_block(struct writer *w, const struct chunk *c)
 {
     static const uint8_t zero[1];
-    size_t n = block_bytes(w, c);
+    size_t n = tree_records_block_bytes(w, c);
 
     send(w, n > c->cap ? zero : c->data, n);
 }

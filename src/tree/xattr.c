@@ -66,7 +66,7 @@ xattrs_new(const void *bytes, size_t len)
 }
 
 static bool
-is_named(const struct record_attr *a, struct xattr_name name)
+xattr_is_named(const struct record_attr *a, struct xattr_name name)
 {
     return a->name_len == name.len && !memcmp(a->name, name.s, name.len);
 }
@@ -78,7 +78,7 @@ xattrs_find(const struct xattrs *x, struct xattr_name name, const void **ret,
     struct record_attr a;
 
     for (size_t at = 0; x && record_attr_get(x->bytes, x->len, &at, &a) > 0;) {
-        if (!is_named(&a, name))
+        if (!xattr_is_named(&a, name))
             continue;
         *ret = a.value;
         *ret_len = a.value_len;
@@ -101,7 +101,7 @@ xattrs_with(const struct xattrs *x, struct xattr_name name, const void *value,
     if (value)
         used = record_attr_put(&a, n->bytes);
     for (size_t at = 0; x && record_attr_get(x->bytes, x->len, &at, &a) > 0;)
-        if (!is_named(&a, name))
+        if (!xattr_is_named(&a, name))
             used += record_attr_put(&a, n->bytes + used);
     n->len = (uint32_t)used;
     if (!used || used > RECORD_ATTRS_MAX) {

@@ -74,7 +74,7 @@ backlog_is_empty(const struct backlog *b)
 
 /* Returns the last chunk if it has space for this many bytes, or a new one. */
 static struct chunk *
-chunk_for(struct backlog *b, size_t bytes)
+backlog_chunk_for(struct backlog *b, size_t bytes)
 {
     struct chunk *last = CONTAINER_OF(b->chunks.prev, struct chunk, link);
 
@@ -98,7 +98,7 @@ backlog_put(struct backlog *b, const char *line, size_t len)
     b->is_full = len + HEAD_BYTES > BACKLOG_BYTES_MAX - b->bytes;
     if (b->is_full)
         return -ENOBUFS;
-    struct chunk *c = chunk_for(b, len + HEAD_BYTES);
+    struct chunk *c = backlog_chunk_for(b, len + HEAD_BYTES);
     if (!c)
         return -ENOMEM;
     memcpy(c->data + c->end, &head, HEAD_BYTES);
@@ -193,7 +193,7 @@ find_in_line(const struct wanted *w, struct text line)
 
 /* The id of the oldest, as JSON. */
 static OWN char *
-find(const struct backlog *b, const struct wanted *w)
+backlog_find(const struct backlog *b, const struct wanted *w)
 {
     char *found = NULL;
 
@@ -206,7 +206,7 @@ find(const struct backlog *b, const struct wanted *w)
 }
 
 static struct note *
-find_note(const struct backlog *b, const char *scope, const char *id)
+backlog_find_note(const struct backlog *b, const char *scope, const char *id)
 {
     LIST_FOR_EACH(it, &b->cancelled) {
         struct note *n = CONTAINER_OF(it, struct note, link);
@@ -232,8 +232,8 @@ add_note(struct backlog *b, const char *scope, const char *id)
 bool
 backlog_cancel(struct backlog *b, const struct wanted *w, const char *scope)
 {
-    char *id = find(b, w);
-    bool is = id && (find_note(b, scope, id) || add_note(b, scope, id));
+    char *id = backlog_find(b, w);
+    bool is = id && (backlog_find_note(b, scope, id) || add_note(b, scope, id));
 
     free(id);
     return is;
@@ -242,7 +242,7 @@ backlog_cancel(struct backlog *b, const struct wanted *w, const char *scope)
 bool
 backlog_was_cancelled(struct backlog *b, const char *scope, const char *id)
 {
-    struct note *n = id ? find_note(b, scope, id) : NULL;
+    struct note *n = id ? backlog_find_note(b, scope, id) : NULL;
 
     if (n)
         drop_note(n);

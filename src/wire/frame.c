@@ -33,7 +33,7 @@ move_to_front(struct frame *f)
 
 /* Makes space for one read and for a newline that frame_end may add. */
 static int
-make_room(struct frame *f)
+frame_make_room(struct frame *f)
 {
     size_t cap = f->cap ? f->cap : 2 * (size_t)FRAME_READ_BYTES;
 
@@ -53,7 +53,7 @@ make_room(struct frame *f)
 int
 frame_read(struct frame *f, int hfd, bool may_wait)
 {
-    int r = make_room(f);
+    int r = frame_make_room(f);
     if (r < 0)
         return r;
     struct iovec v = {f->p + f->end, FRAME_READ_BYTES};
@@ -68,7 +68,7 @@ frame_read(struct frame *f, int hfd, bool may_wait)
 void
 frame_end(struct frame *f)
 {
-    if ((f->end > f->begin || f->is_skipping) && make_room(f) == 0)
+    if ((f->end > f->begin || f->is_skipping) && frame_make_room(f) == 0)
         f->p[f->end++] = '\n';
 }
 

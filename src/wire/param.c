@@ -16,7 +16,7 @@ struct check {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(const struct check *c, const char *format, ...)
+param_refuse(const struct check *c, const char *format, ...)
 {
     va_list args;
     int n = snprintf(c->error, PARAM_ERROR_BYTES, "%s ", c->param->name);
@@ -39,23 +39,23 @@ check_any(const struct check *c, const struct json *v)
 static int
 check_string(const struct check *c, const struct json *v)
 {
-    return json_is(v, JSON_STRING) ? 0 : refuse(c, "must be a string");
+    return json_is(v, JSON_STRING) ? 0 : param_refuse(c, "must be a string");
 }
 
 static int
 check_text(const struct check *c, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
-        return refuse(c, "must be a string");
+        return param_refuse(c, "must be a string");
     struct text t = json_text(v);
-    return memchr(t.p, 0, t.len) ? refuse(c, "must not contain NUL") : 0;
+    return memchr(t.p, 0, t.len) ? param_refuse(c, "must not contain NUL") : 0;
 }
 
 static int
 check_texts(const struct check *c, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY))
-        return refuse(c, "must be an array of strings");
+        return param_refuse(c, "must be an array of strings");
     JSON_EACH(element, v) {
         int r = check_text(c, element);
         if (r < 0)
@@ -69,7 +69,7 @@ check_members(const struct check *c, const struct json *v,
               int (*check)(const struct check *, const struct json *))
 {
     if (!json_is(v, JSON_OBJECT))
-        return refuse(c, "must be an object of strings");
+        return param_refuse(c, "must be an object of strings");
     JSON_EACH_KEY(key, v) {
         int r = check(c, json_value(key));
         if (r < 0)
@@ -86,7 +86,7 @@ check_env(const struct check *c, const struct json *v)
         return r;
     JSON_EACH_KEY(key, v)
         if (!key->text.len || strchr(key->text.p, '='))
-            return refuse(c, "has a name that no variable can have");
+            return param_refuse(c, "has a name that no variable can have");
     return 0;
 }
 
@@ -99,24 +99,24 @@ check_files(const struct check *c, const struct json *v)
 static int
 check_object(const struct check *c, const struct json *v)
 {
-    return json_is(v, JSON_OBJECT) ? 0 : refuse(c, "must be an object");
+    return json_is(v, JSON_OBJECT) ? 0 : param_refuse(c, "must be an object");
 }
 
 static int
 check_objects(const struct check *c, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY))
-        return refuse(c, "must be an array of objects");
+        return param_refuse(c, "must be an array of objects");
     JSON_EACH(element, v)
         if (!json_is(element, JSON_OBJECT))
-            return refuse(c, "must be an array of objects");
+            return param_refuse(c, "must be an array of objects");
     return 0;
 }
 
 static int
 check_bool(const struct check *c, const struct json *v)
 {
-    return json_is_bool(v) ? 0 : refuse(c, "must be true or false");
+    return json_is_bool(v) ? 0 : param_refuse(c, "must be true or false");
 }
 
 static int
@@ -126,8 +126,8 @@ check_int(const struct check *c, const struct json *v)
 
     if (json_whole(v, &n) && n >= c->param->least && n <= c->param->most)
         return 0;
-    return refuse(c, "must be an integer from %" PRId64 " to %" PRId64,
-                  c->param->least, c->param->most);
+    return param_refuse(c, "must be an integer from %" PRId64 " to %" PRId64,
+                        c->param->least, c->param->most);
 }
 
 static int
@@ -137,7 +137,7 @@ check_id(const struct check *c, const struct json *v)
 
     if (json_whole(v, &n))
         return 0;
-    return json_is_number(v) ? refuse(c, "must be a string or an integer")
+    return json_is_number(v) ? param_refuse(c, "must be a string or an integer")
                              : check_text(c, v);
 }
 
@@ -149,7 +149,7 @@ check_octal(const struct check *c, const struct json *v)
 
     if (s && strlen(s) == json_text(v).len && mode_parse(s, &mode) == 0)
         return 0;
-    return refuse(c, "must be octal text from 0 to 7777");
+    return param_refuse(c, "must be octal text from 0 to 7777");
 }
 
 static int
@@ -165,7 +165,7 @@ check_encoding(const struct check *c, const struct json *v)
 
     if (s && (!strcmp(s, "text") || !strcmp(s, "base64")))
         return 0;
-    return refuse(c, "must be \"text\" or \"base64\"");
+    return param_refuse(c, "must be \"text\" or \"base64\"");
 }
 
 static int
@@ -175,7 +175,7 @@ check_keep(const struct check *c, const struct json *v)
 
     if (s && (!strcmp(s, "head") || !strcmp(s, "ends")))
         return 0;
-    return refuse(c, "must be \"head\" or \"ends\"");
+    return param_refuse(c, "must be \"head\" or \"ends\"");
 }
 
 static int (*const checks[])(const struct check *c, const struct json *v) = {
@@ -207,11 +207,11 @@ mode_parse(const char *s, uint32_t *ret)
 
 /* --- rows */
 
-static int check_path(const struct check *c, const struct json *in,
-                      const char *path);
+static int param_check_path(const struct check *c, const struct json *in,
+                            const char *path);
 
 static int
-check_value(const struct check *c, const struct json *v)
+param_check_value(const struct check *c, const struct json *v)
 {
     if (v && !json_is(v, JSON_NULL))
         return checks[c->param->type](c, v);
@@ -226,7 +226,7 @@ static int
 check_each(const struct check *c, const struct json *array, const char *path)
 {
     JSON_EACH(element, array) {
-        int r = check_path(c, element, path);
+        int r = param_check_path(c, element, path);
         if (r < 0)
             return r;
     }
@@ -236,16 +236,16 @@ check_each(const struct check *c, const struct json *array, const char *path)
 /* The value at `path` (a, a.b, a[].b) in an object. The rows of the containers
  * on the way come first, so those have been checked. */
 static int
-check_path(const struct check *c, const struct json *in, const char *path)
+param_check_path(const struct check *c, const struct json *in, const char *path)
 {
     size_t n = strcspn(path, ".[");
     const struct json *v = json_get_n(in, path, n);
 
     if (!path[n])
-        return check_value(c, v);
+        return param_check_value(c, v);
     if (!v || json_is(v, JSON_NULL))
         return 0;
-    return path[n] == '.' ? check_path(c, v, path + n + 1)
+    return path[n] == '.' ? param_check_path(c, v, path + n + 1)
                           : check_each(c, v, path + n + strlen("[]."));
 }
 
@@ -255,5 +255,5 @@ param_check(const struct param *p, const struct json *params,
 {
     struct check c = {p, error};
 
-    return check_path(&c, params, p->name);
+    return param_check_path(&c, params, p->name);
 }

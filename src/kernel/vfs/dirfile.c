@@ -70,8 +70,8 @@ dirfile_read(struct file *f, struct task *t, struct dir_emit *emit)
 }
 
 static bool
-refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-       unsigned dtype, uint64_t cookie)
+dirfile_refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+               unsigned dtype, uint64_t cookie)
 {
     (void)name, (void)len, (void)ino, (void)dtype, (void)cookie;
     e->entry = NULL;
@@ -81,7 +81,7 @@ refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 bool
 dirfile_has_more(struct file *f, struct task *t)
 {
-    struct dir_emit e = {refuse};
+    struct dir_emit e = {dirfile_refuse};
 
     return dirfile_read(f, t, &e) == 0 && !e.entry;
 }

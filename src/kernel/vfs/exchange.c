@@ -20,7 +20,8 @@ struct point {
 };
 
 static int
-step(struct tree *t, struct name name, const struct attr *a, uint64_t *dir)
+exchange_step(struct tree *t, struct name name, const struct attr *a,
+              uint64_t *dir)
 {
     const struct inode *up = tree_find(t, *dir);
     int64_t now_ns = up->mtime_ns;
@@ -45,7 +46,7 @@ find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
     while (r == 0 && *(path += strspn(path, "/"))) {
         struct name n = {path, strcspn(path, "/")};
         path += n.len;
-        r = step(t, n, &a, &dir);
+        r = exchange_step(t, n, &a, &dir);
     }
     *ret = dir;
     return r;

@@ -157,7 +157,7 @@ find_mount_point(struct kernel *k, const char *path, uint32_t uid,
 }
 
 static int
-set_path(struct kernel *k, struct mount *m, const struct vnode *at)
+mount_set_path(struct kernel *k, struct mount *m, const struct vnode *at)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
@@ -174,13 +174,13 @@ set_path(struct kernel *k, struct mount *m, const struct vnode *at)
 
 /* Puts m where `path` leads. */
 static int
-attach(struct kernel *k, struct mount *m, const char *path, uint32_t uid)
+mount_attach(struct kernel *k, struct mount *m, const char *path, uint32_t uid)
 {
     struct vnode at = {0};
 
     int r = find_mount_point(k, path, uid, &at);
     if (r == 0)
-        r = set_path(k, m, &at);
+        r = mount_set_path(k, m, &at);
     if (r != 0)
         return r;
     if (m->is_bind) {
@@ -236,7 +236,7 @@ mount_add(struct kernel *k, const char *path, const char *source,
     m->read_only = read_only;
     int r = 0;
     if (!list_is_empty(&k->mounts))
-        r = attach(k, m, path, 0);
+        r = mount_attach(k, m, path, 0);
     else if (!(m->path = strdup(path)))
         r = -ENOMEM;
     if (r != 0)
@@ -254,7 +254,7 @@ mount_bind(struct kernel *k, const char *path, uint32_t uid)
     if (!m)
         return -ENOMEM;
     m->is_bind = true;
-    int r = attach(k, m, path, uid);
+    int r = mount_attach(k, m, path, uid);
     if (r != 0)
         return r;
     link_mount(k, m);

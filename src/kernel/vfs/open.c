@@ -131,7 +131,7 @@ truncate_node(struct opening *o)
 
 /* Notes where f was found; its node is held from now on. */
 static int
-place(struct opening *o, OWN struct file *f, OWN struct file **ret)
+open_place(struct opening *o, OWN struct file *f, OWN struct file **ret)
 {
     if (!f->node.mnt)
         file_set_node(f, &o->w.node);
@@ -163,7 +163,7 @@ finish_open(struct opening *o, OWN struct file **ret)
         file_put(f);
         return r;
     }
-    r = place(o, f, ret);
+    r = open_place(o, f, ret);
     if (r == 0)
         inotify_file(*ret, IN_OPEN);
     return r;
@@ -184,7 +184,7 @@ open_path(struct opening *o, OWN struct file **ret)
     if (o->flags & O_DIRECTORY && !S_ISDIR(o->attr.mode))
         return -ENOTDIR;
     int r = file_new(o->k, &path_ops, NULL, o->flags & kept, &f);
-    return r < 0 ? r : place(o, f, ret);
+    return r < 0 ? r : open_place(o, f, ret);
 }
 
 static int
@@ -217,7 +217,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     r = fs->ops->open(fs, o->t, ino, o->flags, &f);
     if (r == 0) {
         o->w.node = v;
-        r = place(o, f, ret);
+        r = open_place(o, f, ret);
     }
     vnode_release(&v);
     return r;
@@ -253,7 +253,7 @@ walk_flags(uint32_t flags)
 
 /* Finds the node, or its place. 1: *ret is open already. */
 static int
-find(struct opening *o, const struct at *at, OWN struct file **ret)
+open_find(struct opening *o, const struct at *at, OWN struct file **ret)
 {
     unsigned wf = walk_flags(o->flags) | at->walk;
     const char *path = at->path;
@@ -282,7 +282,7 @@ vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if ((flags & O_TMPFILE) == O_TMPFILE && flags & O_CREAT)
         return -EINVAL;
-    int r = find(&o, at, ret);
+    int r = open_find(&o, at, ret);
     if (r != 0)
         return r < 0 ? r : 0;
     if (!o.w.node.mnt) {

@@ -32,7 +32,7 @@ struct cursor {
 };
 
 static int
-step_into(struct cursor *c, const struct vnode *v)
+path_step_into(struct cursor *c, const struct vnode *v)
 {
     c->at = *v;
     return vnode_getattr(c->t, v, &c->attr);
@@ -44,7 +44,7 @@ go_to_root(struct cursor *c)
     struct mount *m = mount_root(c->k);
     struct vnode root = c->t ? c->t->root : (struct vnode){m, m->root};
 
-    return step_into(c, &root);
+    return path_step_into(c, &root);
 }
 
 /* May links lead anywhere? Outside of the root there is nothing. */
@@ -75,7 +75,7 @@ step_up(struct cursor *c)
     while (v.ino == v.mnt->root && v.mnt->parent)
         v = (struct vnode){v.mnt->parent, v.mnt->at};
     int r = v.mnt->fs->ops->parent(v.mnt->fs, c->t, v.ino, &v.ino);
-    return r < 0 ? r : step_into(c, &v);
+    return r < 0 ? r : path_step_into(c, &v);
 }
 
 /* Puts the target of the link at *v before what is left of the path. */
@@ -130,7 +130,7 @@ follow_link(struct cursor *c, const struct vnode *v)
         if (r != -EINVAL && !is_unbound(c))
             return -EPERM;
         if (r == 0)
-            return step_into(c, &to);
+            return path_step_into(c, &to);
         if (r == -ENXIO)
             return end_at_file(c, v);
         if (r != -EINVAL)
@@ -140,7 +140,7 @@ follow_link(struct cursor *c, const struct vnode *v)
 }
 
 static struct name
-take_name(struct cursor *c)
+path_take_name(struct cursor *c)
 {
     struct name n = {c->rest, strcspn(c->rest, "/")};
 
@@ -156,7 +156,7 @@ only_slashes(const char *s)
 
 /* The last name leads to *v, or to nothing (v NULL) in the directory. */
 static void
-finish(struct cursor *c, struct name n, const struct vnode *v)
+path_finish(struct cursor *c, struct name n, const struct vnode *v)
 {
     struct walk *w = c->ret;
 
@@ -173,7 +173,7 @@ missing(struct cursor *c, struct name n)
 {
     if (!(c->flags & WALK_PARENT) || !only_slashes(c->rest))
         return -ENOENT;
-    finish(c, n, NULL);
+    path_finish(c, n, NULL);
     return 1;
 }
 
@@ -207,7 +207,7 @@ step_name(struct cursor *c, struct name n)
     if (S_ISLNK(attr.mode) && (!last || !is_result(c)))
         return follow_link(c, &v);
     if (last) {
-        finish(c, n, &v);
+        path_finish(c, n, &v);
         if (c->flags & WALK_NAME)
             return 1;
         if ((*c->rest || c->flags & WALK_DIRECTORY) && !S_ISDIR(attr.mode))
@@ -233,7 +233,7 @@ is_dot_dot(struct name n)
 
 /* 1: done. */
 static int
-step(struct cursor *c)
+path_step(struct cursor *c)
 {
     c->rest += strspn(c->rest, "/");
     if (!*c->rest) { /* ends in a slash, "." or "..", or is the root */
@@ -247,7 +247,7 @@ step(struct cursor *c)
     int r = may_search(c);
     if (r < 0)
         return r;
-    struct name n = take_name(c);
+    struct name n = path_take_name(c);
     if (is_dot(n))
         return 0;
     return is_dot_dot(n) ? step_up(c) : step_name(c, n);
@@ -268,9 +268,9 @@ path_walk(struct kernel *k, struct task *t, const struct vnode *base,
     c.ret = ret;
     ret->name[0] = 0;
     ret->file = NULL;
-    r = *path == '/' ? go_to_root(&c) : step_into(&c, base);
+    r = *path == '/' ? go_to_root(&c) : path_step_into(&c, base);
     while (r == 0)
-        r = step(&c);
+        r = path_step(&c);
     free(c.buf);
     return r < 0 ? r : 0;
 }

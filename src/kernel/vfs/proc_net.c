@@ -49,7 +49,7 @@ put_address(struct buf *b, int domain, const struct sock_addr *a)
 }
 
 static unsigned long long
-ino_of(const struct socket *s)
+proc_net_ino_of(const struct socket *s)
 {
     return s->file ? s->file->anon_ino : 0;
 }
@@ -88,7 +88,7 @@ list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
         put_address(b, domain, &s->remote);
         buf_printf(b, "%02X 00000000:%08zX 00:00000000 00000000 %5u",
                    state_of(s), waiting, s->cred.uid);
-        buf_printf(b, "        0 %llu %s\n", ino_of(s),
+        buf_printf(b, "        0 %llu %s\n", proc_net_ino_of(s),
                    is_udp ? "2 0000000000000000 0"
                           : "1 0000000000000000 100 0 0 10 0");
     }
@@ -152,7 +152,7 @@ proc_net_unix(const struct proc_ask *a, struct buf *b)
         buf_printf(b,
                    "0000000000000000: 00000002 00000000 %08X %04X %02X %5llu",
                    s->state == SOCK_LISTENING ? ACCEPTS : 0, s->type, state,
-                   ino_of(s));
+                   proc_net_ino_of(s));
         put_unix_name(b, &s->local);
         buf_puts(b, "\n");
     }

@@ -141,7 +141,7 @@ state_text(char state)
 }
 
 static void
-put_name(struct buf *b, const char *name)
+proc_pid_put_name(struct buf *b, const char *name)
 {
     buf_puts(b, "Name:\t");
     for (; *name; name++)
@@ -159,7 +159,7 @@ put_identity(struct buf *b, const struct task *t)
 {
     const struct cred *c = &t->cred;
 
-    put_name(b, t->comm);
+    proc_pid_put_name(b, t->comm);
     buf_printf(b,
                "Umask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n"
                "PPid:\t%d\nTracerPid:\t0\n",
@@ -177,7 +177,7 @@ put_identity(struct buf *b, const struct task *t)
 }
 
 static void
-put_memory(struct buf *b, const struct task *t)
+proc_pid_put_memory(struct buf *b, const struct task *t)
 {
     unsigned long long now = t->memory_bytes / KB;
     unsigned long long peak = t->usage.max_memory / KB;
@@ -206,7 +206,7 @@ proc_pid_status(const struct proc_ask *a, struct buf *b)
         a->kernel->clock.is_virtual ? 0 : (unsigned long long)t->usage.switches;
 
     put_identity(b, t);
-    put_memory(b, t);
+    proc_pid_put_memory(b, t);
     buf_printf(b,
                "Threads:\t1\nSigQ:\t%llu/%llu\nSigPnd:\t%016llx\n"
                "ShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"

@@ -85,7 +85,8 @@ proc_cpuinfo(const struct proc_ask *a, struct buf *b)
 
 /* Busy and idle time since the sandbox began. */
 static void
-measure(const struct kernel *k, int64_t *ret_busy_ns, int64_t *ret_idle_ns)
+proc_system_measure(const struct kernel *k, int64_t *ret_busy_ns,
+                    int64_t *ret_idle_ns)
 {
     int64_t up = clock_mono_ns(&k->clock);
     int64_t busy = k->clock.is_virtual ? 0 : k->cpu_ns;
@@ -108,7 +109,7 @@ proc_uptime(const struct proc_ask *a, struct buf *b)
 {
     int64_t busy, idle;
 
-    measure(a->kernel, &busy, &idle);
+    proc_system_measure(a->kernel, &busy, &idle);
     put_seconds(b, clock_mono_ns(&a->kernel->clock), " ");
     put_seconds(b, idle, "\n");
     return 0;
@@ -152,7 +153,7 @@ proc_stat(const struct proc_ask *a, struct buf *b)
     int64_t busy, idle, born;
     int running, all;
 
-    measure(k, &busy, &idle);
+    proc_system_measure(k, &busy, &idle);
     count_tasks(k, &running, &all);
     born = clock_real_ns(&k->clock) - clock_mono_ns(&k->clock);
     long long user = busy / TICK_NS, rest = idle / TICK_NS;

@@ -23,7 +23,7 @@ struct place {
 };
 
 static uint64_t
-ino_of(struct place p)
+procfs_ino_of(struct place p)
 {
     return (uint64_t)p.pid << 40 | (uint64_t)p.row << 32 | (uint32_t)p.fd;
 }
@@ -112,7 +112,7 @@ procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
     if (n >= 0) {
         if (!find_number(&a, &at, n, &found))
             return -ENOENT;
-        *ret_ino = ino_of(found);
+        *ret_ino = procfs_ino_of(found);
         return 0;
     }
     for (size_t i = PROC_ROOT; i < proc_row_count; i++) {
@@ -121,7 +121,7 @@ procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
             strlen(row->name) != name.len ||
             memcmp(row->name, name.s, name.len) != 0)
             continue;
-        *ret_ino = ino_of((struct place){at.pid, i, 0});
+        *ret_ino = procfs_ino_of((struct place){at.pid, i, 0});
         return 0;
     }
     return -ENOENT;
@@ -142,7 +142,8 @@ procfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
         return 0;
     }
     bool is_top = up == DIR_ROOT;
-    *ret_ino = ino_of((struct place){is_top ? 0 : at.pid, row_of_dir(up), 0});
+    *ret_ino =
+        procfs_ino_of((struct place){is_top ? 0 : at.pid, row_of_dir(up), 0});
     return 0;
 }
 
@@ -271,7 +272,7 @@ readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
         if (!find_number(a, dir, n, &p))
             continue;
         int len = snprintf(name, sizeof name, "%d", n);
-        if (!emit->entry(emit, name, (size_t)len, ino_of(p),
+        if (!emit->entry(emit, name, (size_t)len, procfs_ino_of(p),
                          IFTODT(proc_rows[p.row].mode),
                          NUMBERS_FROM + (uint64_t)n + 1))
             return 0;
@@ -296,7 +297,7 @@ procfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
         if (row->in != proc_rows[at.row].is || !row->name)
             continue;
         if (!emit->entry(emit, row->name, strlen(row->name),
-                         ino_of((struct place){at.pid, i, 0}),
+                         procfs_ino_of((struct place){at.pid, i, 0}),
                          IFTODT(row->mode), i))
             return 0;
     }
@@ -318,7 +319,7 @@ struct content {
 };
 
 static int
-charge(struct content *c)
+procfs_charge(struct content *c)
 {
     struct limits *l = &c->fs->kernel->limits;
 
@@ -362,7 +363,7 @@ generate(struct content *c, struct task *reader)
         r = row->gen(&a, &c->buf);
     if (r == 0)
         r = c->buf.error;
-    return r < 0 ? r : charge(c);
+    return r < 0 ? r : procfs_charge(c);
 }
 
 static int64_t
@@ -387,7 +388,7 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 }
 
 static void
-content_free(OWN struct content *c)
+procfs_content_free(OWN struct content *c)
 {
     drop(c);
     free(c);
@@ -396,7 +397,7 @@ content_free(OWN struct content *c)
 static void
 content_release(struct file *f)
 {
-    content_free(f->obj);
+    procfs_content_free(f->obj);
 }
 
 static const struct file_ops content_ops = {
@@ -418,7 +419,7 @@ procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
     buf_init(&c->buf, CONTENT_MAX);
     int r = generate(c, t);
     if (r < 0) {
-        content_free(c);
+        procfs_content_free(c);
         return r;
     }
     r = file_new(fs->kernel, &content_ops, c, flags, ret);
@@ -492,7 +493,7 @@ table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
     p->fs = (struct fs){.ops = ops,
                         .kernel = k,
                         .dev = ++k->next_dev,
-                        .root = ino_of((struct place){0, root, 0})};
+                        .root = procfs_ino_of((struct place){0, root, 0})};
     *ret = &p->fs;
     return 0;
 }

@@ -76,7 +76,7 @@ covers_mount(const struct rename_end *e)
 
 /* Is `node` the directory `dir` or above it, in the same mount? */
 static bool
-is_above(const struct vnode *node, const struct vnode *dir)
+rename_is_above(const struct vnode *node, const struct vnode *dir)
 {
     struct fs *fs = dir->mnt->fs;
     uint64_t at = dir->ino, up;
@@ -90,8 +90,8 @@ is_above(const struct vnode *node, const struct vnode *dir)
 }
 
 static int
-check_names(const struct rename_end *a, const struct rename_end *b,
-            unsigned flags)
+rename_check_names(const struct rename_end *a, const struct rename_end *b,
+                   unsigned flags)
 {
     bool exchange = flags & RENAME_EXCHANGE;
 
@@ -105,10 +105,10 @@ check_names(const struct rename_end *a, const struct rename_end *b,
         return -EEXIST;
     if (covers_mount(a) || covers_mount(b))
         return -EBUSY;
-    if (S_ISDIR(a->node.mode) && is_above(&a->w.node, &b->w.dir))
+    if (S_ISDIR(a->node.mode) && rename_is_above(&a->w.node, &b->w.dir))
         return -EINVAL;
     if (b->w.node.mnt && S_ISDIR(b->node.mode) &&
-        is_above(&b->w.node, &a->w.dir))
+        rename_is_above(&b->w.node, &a->w.dir))
         return exchange ? -EINVAL : -ENOTEMPTY;
     return 0;
 }
@@ -126,7 +126,8 @@ check_rights(struct task *t, const struct rename_end *a,
 
 /* An exchange is reported as two moves. */
 static void
-report(const struct rename_end *a, const struct rename_end *b, unsigned flags)
+rename_report(const struct rename_end *a, const struct rename_end *b,
+              unsigned flags)
 {
     struct dentry from = walk_dentry(&a->w), to = walk_dentry(&b->w);
 
@@ -158,7 +159,7 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     if (a.w.dir.mnt != b.w.dir.mnt)
         return -EXDEV;
     struct fs *fs = a.w.dir.mnt->fs;
-    r = check_names(&a, &b, flags);
+    r = rename_check_names(&a, &b, flags);
     if (r == 0 && (a.w.dir.mnt->read_only || !fs->ops->rename))
         r = -EROFS;
     if (r == 0)
@@ -170,6 +171,6 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     r = fs->ops->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},
                         b.w.dir.ino, (struct name){b.w.name, b.w.len}, flags);
     if (r == 0)
-        report(&a, &b, flags);
+        rename_report(&a, &b, flags);
     return r;
 }

@@ -30,7 +30,7 @@ move_away(struct task *t, int fd)
 }
 
 static int
-install(struct task *t, int fd, OWN struct file *f, const char *name)
+preopen_install(struct task *t, int fd, OWN struct file *f, const char *name)
 {
     struct rights all = rights_of_kind(f);
     char *copy = strdup(name);
@@ -58,7 +58,7 @@ preopen(struct task *t, int fd, const char *path, const char *name)
     int r = vfs_open(t->kernel, t, &t->cwd, path, O_DIRECTORY, 0, &f);
     if (r < 0)
         return r == -ENOMEM || r == -ENFILE ? r : 0;
-    r = install(t, fd, f, name);
+    r = preopen_install(t, fd, f, name);
     return r < 0 ? r : 1;
 }
 

@@ -50,7 +50,7 @@ rights_of_kind(struct file *f)
 }
 
 static struct wasi_fd *
-find(struct task *t, int fd)
+rights_find(struct task *t, int fd)
 {
     struct wasi *w = wasi_of(t);
     struct file *f = fd_find(t, fd);
@@ -63,13 +63,13 @@ find(struct task *t, int fd)
 struct rights
 rights_get(struct task *t, int fd, struct file *f)
 {
-    const struct wasi_fd *d = find(t, fd);
+    const struct wasi_fd *d = rights_find(t, fd);
 
     return d ? d->rights : rights_of_kind(f);
 }
 
 static int
-grow(struct wasi *w, size_t need)
+rights_grow(struct wasi *w, size_t need)
 {
     size_t cap = w->cap ? w->cap : 16;
 
@@ -89,7 +89,7 @@ rights_set(struct task *t, int fd, const struct rights *r, OWN char *preopen)
 {
     struct wasi *w = wasi_of(t);
 
-    if ((size_t)fd >= w->cap && grow(w, (size_t)fd + 1) < 0) {
+    if ((size_t)fd >= w->cap && rights_grow(w, (size_t)fd + 1) < 0) {
         free(preopen);
         return -ENOMEM;
     }
@@ -101,7 +101,7 @@ rights_set(struct task *t, int fd, const struct rights *r, OWN char *preopen)
 const char *
 rights_preopen(struct task *t, int fd)
 {
-    const struct wasi_fd *d = find(t, fd);
+    const struct wasi_fd *d = rights_find(t, fd);
 
     return d ? d->preopen : NULL;
 }

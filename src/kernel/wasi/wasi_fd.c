@@ -286,7 +286,7 @@ struct listing {
 
 /* Copies as many of the bytes as fit. */
 static void
-put_bytes(struct listing *l, const void *p, size_t len)
+wasi_fd_put_bytes(struct listing *l, const void *p, size_t len)
 {
     size_t room = l->size - l->used;
     size_t n = len < room ? len : room;
@@ -298,8 +298,8 @@ put_bytes(struct listing *l, const void *p, size_t len)
 /* The last entry is cut where the buffer ends: a full buffer says that there
  * may be more. */
 static bool
-put_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-          unsigned dtype, uint64_t cookie)
+wasi_fd_put_entry(struct dir_emit *e, const char *name, size_t len,
+                  uint64_t ino, unsigned dtype, uint64_t cookie)
 {
     struct listing *l = CONTAINER_OF(e, struct listing, emit);
     struct wasi_dirent d = {.next = cookie,
@@ -307,8 +307,8 @@ put_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
                             .namlen = (uint32_t)len,
                             .type = (uint8_t)filetype_of(DTTOIF(dtype))};
 
-    put_bytes(l, &d, sizeof d);
-    put_bytes(l, name, len);
+    wasi_fd_put_bytes(l, &d, sizeof d);
+    wasi_fd_put_bytes(l, name, len);
     return l->used < l->size;
 }
 
@@ -316,7 +316,7 @@ put_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 int64_t
 wasi_fd_readdir(struct task *t, const uint64_t *a)
 {
-    struct listing l = {.emit.entry = put_entry, .size = (size_t)a[2]};
+    struct listing l = {.emit.entry = wasi_fd_put_entry, .size = (size_t)a[2]};
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_READDIR, &f);

@@ -81,7 +81,8 @@ wasi_fd_pwrite(struct task *t, const uint64_t *a)
 /* --- positions */
 
 static int64_t
-seek(struct task *t, struct file *f, int64_t offset, int whence, uint64_t to)
+wasi_io_seek(struct task *t, struct file *f, int64_t offset, int whence,
+             uint64_t to)
 {
     int r = wasi_check(t, to, sizeof(int64_t));
 
@@ -115,7 +116,7 @@ wasi_fd_seek(struct task *t, const uint64_t *a)
         return r;
     if (a[2] > SEEK_END)
         return -EINVAL;
-    return seek(t, f, (int64_t)a[1], (int)a[2], a[3]);
+    return wasi_io_seek(t, f, (int64_t)a[1], (int)a[2], a[3]);
 }
 
 /* fd_tell(fd, &position) */
@@ -125,7 +126,7 @@ wasi_fd_tell(struct task *t, const uint64_t *a)
     struct file *f;
 
     int r = seekable(t, a[0], RIGHT_FD_TELL, &f);
-    return r < 0 ? r : seek(t, f, 0, SEEK_CUR, a[1]);
+    return r < 0 ? r : wasi_io_seek(t, f, 0, SEEK_CUR, a[1]);
 }
 
 /* --- sizes and hints */

@@ -26,8 +26,8 @@ get_path(struct task *t, int which, const uint64_t *path, int *err)
 
 /* A path beneath the directory `fd`, which must have the rights `need`. */
 static int
-get_at(struct task *t, int which, uint64_t fd, uint64_t need,
-       const uint64_t *path, struct at *ret)
+wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
+                 const uint64_t *path, struct at *ret)
 {
     struct file *f;
     struct attr a;
@@ -66,7 +66,7 @@ lookup_walk(uint64_t flags)
 }
 
 static int
-find_node(const struct at *at, unsigned walk, struct vnode *ret)
+wasi_path_find_node(const struct at *at, unsigned walk, struct vnode *ret)
 {
     struct walk w;
 
@@ -149,7 +149,7 @@ wasi_path_open(struct task *t, const uint64_t *a)
     struct file *f;
     struct at at;
 
-    int r = get_at(t, 0, a[0], 0, a + 2, &at);
+    int r = wasi_path_get_at(t, 0, a[0], 0, a + 2, &at);
     if (r == 0)
         r = check_lookup(a[1]);
     if (r == 0)
@@ -176,7 +176,8 @@ wasi_path_create_directory(struct task *t, const uint64_t *a)
 {
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_CREATE_DIRECTORY, a + 1, &at);
+    int r =
+        wasi_path_get_at(t, 0, a[0], RIGHT_PATH_CREATE_DIRECTORY, a + 1, &at);
     return r < 0 ? r : vfs_make(&at, S_IFDIR | (0777 & ~t->umask));
 }
 
@@ -186,7 +187,8 @@ wasi_path_remove_directory(struct task *t, const uint64_t *a)
 {
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_REMOVE_DIRECTORY, a + 1, &at);
+    int r =
+        wasi_path_get_at(t, 0, a[0], RIGHT_PATH_REMOVE_DIRECTORY, a + 1, &at);
     return r < 0 ? r : vfs_unlink(&at, UNLINK_DIR);
 }
 
@@ -196,7 +198,7 @@ wasi_path_unlink_file(struct task *t, const uint64_t *a)
 {
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_UNLINK_FILE, a + 1, &at);
+    int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_UNLINK_FILE, a + 1, &at);
     return r < 0 ? r : vfs_unlink(&at, 0);
 }
 
@@ -206,11 +208,11 @@ wasi_path_link(struct task *t, const uint64_t *a)
 {
     struct at from, to;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_LINK_SOURCE, a + 2, &from);
+    int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_LINK_SOURCE, a + 2, &from);
     if (r == 0)
         r = check_lookup(a[1]);
     if (r == 0)
-        r = get_at(t, 1, a[4], RIGHT_PATH_LINK_TARGET, a + 5, &to);
+        r = wasi_path_get_at(t, 1, a[4], RIGHT_PATH_LINK_TARGET, a + 5, &to);
     return r < 0 ? r : vfs_link(&from, &to, lookup_walk(a[1]));
 }
 
@@ -220,9 +222,10 @@ wasi_path_rename(struct task *t, const uint64_t *a)
 {
     struct at from, to;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_RENAME_SOURCE, a + 1, &from);
+    int r =
+        wasi_path_get_at(t, 0, a[0], RIGHT_PATH_RENAME_SOURCE, a + 1, &from);
     if (r == 0)
-        r = get_at(t, 1, a[3], RIGHT_PATH_RENAME_TARGET, a + 4, &to);
+        r = wasi_path_get_at(t, 1, a[3], RIGHT_PATH_RENAME_TARGET, a + 4, &to);
     return r < 0 ? r : vfs_rename(&from, &to, 0);
 }
 
@@ -233,7 +236,7 @@ wasi_path_symlink(struct task *t, const uint64_t *a)
 {
     struct at at;
 
-    int r = get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
+    int r = wasi_path_get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
     if (r < 0)
         return r;
     const char *target = get_path(t, 1, a, &r);
@@ -254,9 +257,9 @@ wasi_path_readlink(struct task *t, const uint64_t *a)
     struct vnode v;
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_READLINK, a + 1, &at);
+    int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_READLINK, a + 1, &at);
     if (r == 0)
-        r = find_node(&at, WALK_NOFOLLOW, &v);
+        r = wasi_path_find_node(&at, WALK_NOFOLLOW, &v);
     if (r < 0)
         return r;
     if (wasi_check(t, a[3], a[4]) < 0 ||
@@ -280,11 +283,11 @@ wasi_path_filestat_get(struct task *t, const uint64_t *a)
     struct vnode v;
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_GET, a + 2, &at);
+    int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_GET, a + 2, &at);
     if (r == 0)
         r = check_lookup(a[1]);
     if (r == 0)
-        r = find_node(&at, lookup_walk(a[1]), &v);
+        r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
     if (r == 0)
         r = vnode_getattr(t, &v, &attr);
     return r != 0 ? r
@@ -299,13 +302,14 @@ wasi_path_filestat_set_times(struct task *t, const uint64_t *a)
     struct vnode v;
     struct at at;
 
-    int r = get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_SET_TIMES, a + 2, &at);
+    int r =
+        wasi_path_get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_SET_TIMES, a + 2, &at);
     if (r == 0)
         r = check_lookup(a[1]);
     if (r == 0)
         r = wasi_get_times(t, a + 4, &set);
     if (r == 0)
-        r = find_node(&at, lookup_walk(a[1]), &v);
+        r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
     if (r != 0 || !set.what)
         return r;
     return vnode_setattr(t, &v, &set.attr, set.what, set.now);

@@ -39,8 +39,8 @@ saturating_add(int64_t a, uint64_t b)
 
 /* When the clock of s strikes, by the monotonic clock. */
 static int
-deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
-            int64_t *ret)
+wasi_poll_deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
+                      int64_t *ret)
 {
     const struct wasi *w = wasi_of(o->t);
     bool is_real = s->clock.id == CLOCK_REALTIME;
@@ -64,7 +64,7 @@ look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
     struct wasi_event e = {.userdata = s->userdata, .type = EVENT_CLOCK};
     int64_t deadline;
 
-    int r = deadline_of(o, s, &deadline);
+    int r = wasi_poll_deadline_of(o, s, &deadline);
     if (r < 0)
         return r;
     if (deadline <= o->now_ns)

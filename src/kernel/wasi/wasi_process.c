@@ -43,7 +43,8 @@ environment(const struct task *t)
 
 /* Stores the strings at `buf` and their addresses at `array`. */
 static int
-put_strings(struct task *t, const struct strings *s, gaddr array, gaddr buf)
+wasi_process_put_strings(struct task *t, const struct strings *s, gaddr array,
+                         gaddr buf)
 {
     const char *p = s->first;
 
@@ -70,7 +71,7 @@ wasi_args_get(struct task *t, const uint64_t *a)
 {
     struct strings s = arguments(t);
 
-    return put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
+    return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
 
 /* args_sizes_get(&count, &bytes) */
@@ -88,7 +89,7 @@ wasi_environ_get(struct task *t, const uint64_t *a)
 {
     struct strings s = environment(t);
 
-    return put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
+    return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
 
 /* environ_sizes_get(&count, &bytes) */

@@ -13,7 +13,8 @@ struct target {
 
 /* Not a socket is a clearer answer than that a right is missing. */
 static int
-find_target(struct task *t, uint64_t fd, uint64_t need, struct target *ret)
+wasi_sock_find_target(struct task *t, uint64_t fd, uint64_t need,
+                      struct target *ret)
 {
     int r = socket_find(t, (int)fd, &ret->file, &ret->socket);
 
@@ -21,7 +22,8 @@ find_target(struct task *t, uint64_t fd, uint64_t need, struct target *ret)
 }
 
 static int
-wait_or_again(struct task *t, const struct target *g, int64_t timeout_ns)
+wasi_sock_wait_or_again(struct task *t, const struct target *g,
+                        int64_t timeout_ns)
 {
     struct thread *th = t->thread;
 
@@ -44,7 +46,7 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
     struct target g;
     struct file *f;
 
-    int r = find_target(t, a[0], RIGHT_SOCK_ACCEPT, &g);
+    int r = wasi_sock_find_target(t, a[0], RIGHT_SOCK_ACCEPT, &g);
     if (r == 0 && a[1] & ~(uint64_t)FDFLAG_NONBLOCK)
         r = -EINVAL;
     if (r == 0)
@@ -57,7 +59,7 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
     uint64_t inherited = rights_get(t, (int)a[0], g.file).inheriting;
     r = socket_accept(g.socket, &conn);
     if (r == -EAGAIN)
-        return wait_or_again(t, &g, g.socket->rcvtimeo_ns);
+        return wasi_sock_wait_or_again(t, &g, g.socket->rcvtimeo_ns);
     if (r == 0)
         r = socket_file_new(conn, wasi_open_flags((uint32_t)a[1]), &f);
     if (r != 0)
@@ -77,7 +79,7 @@ msg_flags(uint64_t ri_flags)
 
 /* Receives what is there. Bytes so far, or -EWAIT. */
 static int64_t
-receive(struct task *t, const struct target *g, struct sock_msg *m)
+wasi_sock_receive(struct task *t, const struct target *g, struct sock_msg *m)
 {
     struct thread *th = t->thread;
     uint64_t done = th->call.progress;
@@ -94,7 +96,7 @@ receive(struct task *t, const struct target *g, struct sock_msg *m)
             return (int64_t)done;
     }
     if (n > 0 || n == -EAGAIN)
-        n = wait_or_again(t, g, g->socket->rcvtimeo_ns);
+        n = wasi_sock_wait_or_again(t, g, g->socket->rcvtimeo_ns);
     return n == -EWAIT || !done ? n : (int64_t)done;
 }
 
@@ -105,7 +107,7 @@ wasi_sock_recv(struct task *t, const uint64_t *a)
     struct sock_msg m = {.flags = msg_flags(a[3])};
     struct target g;
 
-    int r = find_target(t, a[0], RIGHT_FD_READ, &g);
+    int r = wasi_sock_find_target(t, a[0], RIGHT_FD_READ, &g);
     if (r == 0 && a[3] & ~(uint64_t)RIFLAGS_ALL)
         r = -EINVAL;
     if (r == 0)
@@ -119,7 +121,7 @@ wasi_sock_recv(struct task *t, const uint64_t *a)
     if (n < 0)
         return n;
     m.len = (size_t)n;
-    n = receive(t, &g, &m);
+    n = wasi_sock_receive(t, &g, &m);
     if (n < 0)
         return n;
     uint16_t out = m.out_flags & MSG_TRUNC ? ROFLAG_DATA_TRUNCATED : 0;
@@ -135,7 +137,7 @@ wasi_sock_send(struct task *t, const uint64_t *a)
 {
     struct target g;
 
-    int r = find_target(t, a[0], RIGHT_FD_WRITE, &g);
+    int r = wasi_sock_find_target(t, a[0], RIGHT_FD_WRITE, &g);
     if (r < 0)
         return r;
     if (a[3])
@@ -152,7 +154,7 @@ wasi_sock_shutdown(struct task *t, const uint64_t *a)
                               [SDFLAG_RD | SDFLAG_WR] = SHUT_RDWR};
     struct target g;
 
-    int r = find_target(t, a[0], RIGHT_SOCK_SHUTDOWN, &g);
+    int r = wasi_sock_find_target(t, a[0], RIGHT_SOCK_SHUTDOWN, &g);
     if (r < 0)
         return r;
     if (!a[1] || a[1] > (SDFLAG_RD | SDFLAG_WR))

@@ -86,7 +86,7 @@ client_refuse(struct client *c, struct message *msg, const char *id, int code,
 }
 
 static void
-answer_text(OWN struct call *q, int code, const char *text)
+call_answer_text(OWN struct call *q, int code, const char *text)
 {
     buf_fini(&q->answer);
     if (q->id)
@@ -107,7 +107,7 @@ call_error(OWN struct call *q, int code, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    answer_text(q, code, text);
+    call_answer_text(q, code, text);
 }
 
 static void
@@ -132,12 +132,13 @@ call_end(OWN struct call *q)
 
     buf_puts(b, "}\n");
     if (b->error) {
-        answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
+        call_answer_text(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
     if (q->msg->is_batch && message_is_full(q->msg, b->len)) {
-        answer_text(q, INTERNAL_ERROR,
-                    "Internal error: the answers of the batch are too large");
+        call_answer_text(
+            q, INTERNAL_ERROR,
+            "Internal error: the answers of the batch are too large");
         return;
     }
     deliver(q->client, q->msg, b->p, q->id ? b->len : 0);

@@ -40,7 +40,7 @@ enum { CALLS_MAX = 1024, CALL_BYTES_MAX = 16 << 20 };
 enum { URGENT_MAX = 1024 }; /* served for a client that does not read */
 
 static bool
-is_full(const struct client *c)
+client_is_full(const struct client *c)
 {
     return c->n_calls >= CALLS_MAX || c->call_bytes >= CALL_BYTES_MAX ||
            c->ops->is_behind(c);
@@ -55,7 +55,7 @@ client_is_stuck(const struct client *c)
 static void
 go_on(struct client *c)
 {
-    if (!c->is_gone && !backlog_is_empty(&c->waiting) && !is_full(c))
+    if (!c->is_gone && !backlog_is_empty(&c->waiting) && !client_is_full(c))
         c->ops->again(c);
 }
 
@@ -94,8 +94,8 @@ client_gone(struct client *c)
 /* --- lines */
 
 static void
-call(struct client *c, struct message *msg, const struct json *object,
-     OWN char *id)
+client_call(struct client *c, struct message *msg, const struct json *object,
+            OWN char *id)
 {
     struct text name = json_text(json_get(object, "method"));
     const struct json *params = json_get(object, "params");
@@ -136,7 +136,7 @@ take_object(void *to, struct message *msg, const struct json *object)
     char *id = json_id ? message_id(json_id) : NULL;
 
     if (!fault) {
-        call(c, msg, object, id);
+        client_call(c, msg, object, id);
         return;
     }
     client_refuse(c, msg, id, INVALID_REQUEST, fault);
@@ -150,7 +150,7 @@ refuse(void *to, int code, const char *text)
 }
 
 static bool
-is_blank(const char *line, size_t len)
+client_is_blank(const char *line, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
@@ -159,7 +159,7 @@ is_blank(const char *line, size_t len)
 }
 
 static void
-take(struct client *c, const char *line, size_t len)
+client_take(struct client *c, const char *line, size_t len)
 {
     static const struct taker taker = {take_object, refuse};
 
@@ -167,17 +167,17 @@ take(struct client *c, const char *line, size_t len)
 }
 
 static void
-refuse_line(struct client *c, const char *line, size_t len)
+client_refuse_line(struct client *c, const char *line, size_t len)
 {
     c->n_over = c->n_calls + c->waiting.n_lines;
-    take(c, line, len);
+    client_take(c, line, len);
     c->n_over = 0;
 }
 
 /* May the line overtake those that wait? Only what has a short answer may, and
  * not without end. */
 static bool
-is_urgent(struct client *c, const char *line, size_t len)
+client_is_urgent(struct client *c, const char *line, size_t len)
 {
     struct envelope e;
     const struct method *m =
@@ -194,15 +194,15 @@ void
 client_line(struct client *c, const char *line, size_t len)
 {
     bool is_next =
-        !c->ops->again || (backlog_is_empty(&c->waiting) && !is_full(c));
+        !c->ops->again || (backlog_is_empty(&c->waiting) && !client_is_full(c));
 
     c->is_busy = true;
-    if (is_blank(line, len))
+    if (client_is_blank(line, len))
         ; /* no answer */
-    else if (is_next || is_urgent(c, line, len))
-        take(c, line, len);
+    else if (is_next || client_is_urgent(c, line, len))
+        client_take(c, line, len);
     else if (backlog_put(&c->waiting, line, len) < 0)
-        refuse_line(c, line, len);
+        client_refuse_line(c, line, len);
     c->is_busy = false;
     client_put(c);
 }
@@ -214,8 +214,8 @@ client_take_waiting(struct client *c)
     size_t len;
 
     c->is_busy = true;
-    while (!is_full(c) && backlog_take(&c->waiting, &line, &len))
-        take(c, line, len);
+    while (!client_is_full(c) && backlog_take(&c->waiting, &line, &len))
+        client_take(c, line, len);
     c->is_busy = false;
     client_put(c);
 }
@@ -223,7 +223,7 @@ client_take_waiting(struct client *c)
 /* --- cancelling what waits */
 
 static bool
-is_run_of(const void *arg, const struct json *object)
+client_is_run_of(const void *arg, const struct json *object)
 {
     const struct session *s = arg;
     const struct json *name = json_get(object, "method");
@@ -240,7 +240,7 @@ client_cancel_waiting(OWN struct call *q)
 {
     const struct json *requested = call_param(q, "requestId");
     char *id = requested ? message_id(requested) : NULL;
-    const struct wanted w = {id, is_run_of, q->session};
+    const struct wanted w = {id, client_is_run_of, q->session};
     bool is = (id || !requested) &&
               backlog_cancel(&q->client->waiting, &w, q->session->id);
 

@@ -40,7 +40,7 @@ enum {
 _Static_assert(N_ROWS + N_SANDBOX_ROWS <= METHODS_MAX, "too few counters");
 
 static bool
-is_known(const struct method *m)
+methods_is_known(const struct method *m)
 {
     return !m->refusal || *m->refusal;
 }
@@ -49,7 +49,8 @@ static const struct method *
 find_sandbox(struct text name)
 {
     for (size_t i = 0; i < N_SANDBOX_ROWS; i++)
-        if (is_known(&sandbox_rows[i]) && text_is(name, sandbox_rows[i].name))
+        if (methods_is_known(&sandbox_rows[i]) &&
+            text_is(name, sandbox_rows[i].name))
             return &sandbox_rows[i];
     return NULL;
 }
@@ -91,7 +92,7 @@ method_name(size_t index)
     if (index < N_ROWS)
         return rows[index].name;
     index -= N_ROWS;
-    return index < N_SANDBOX_ROWS && is_known(&sandbox_rows[index])
+    return index < N_SANDBOX_ROWS && methods_is_known(&sandbox_rows[index])
                ? sandbox_rows[index].name
                : NULL;
 }

@@ -169,7 +169,7 @@ process_establish(struct worker_process *m)
 
 /* Frees processes of the pool, and reports the end of others. */
 static void
-process_end(struct worker_process *m)
+worker_process_end(struct worker_process *m)
 {
     struct pool *p = m->pool;
     char why[WHY_BYTES];
@@ -218,7 +218,7 @@ process_pid_ready(struct source *s, uint32_t events)
         return;
     if (m->watch.j && !m->was_told)
         process_hear(m);
-    process_end(m);
+    worker_process_end(m);
 }
 
 /* --- a command */
@@ -348,7 +348,7 @@ process_arrive(struct worker_process *m, const struct spawn_answer *a)
     if (m->worker.pid > 0)
         worker_kill(&m->worker);
     else
-        process_end(m);
+        worker_process_end(m);
 }
 
 void
