@@ -2,6 +2,7 @@
 #include "fake_kernel.h"
 
 #include "../unit/test.h"
+#include "engine/compilation.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -187,6 +188,8 @@ TEST(who_loads_the_same_waits_for_the_same_process)
     struct program *a = NULL, *b = NULL, *c = NULL;
 
     CHECK_EQ(begin(e, slow_program(), false, &a), -EINPROGRESS);
+    /* It must not end before it is asked for again. */
+    CHECK_EQ(kill(((struct compilation *)a)->pid, SIGSTOP), 0);
     CHECK_EQ(begin(e, slow_program(), false, &b), -EINPROGRESS);
     CHECK_EQ(begin(e, PROGRAM("nop"), false, &c), -EINPROGRESS);
     CHECK(a == b);
