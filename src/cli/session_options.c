@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    OPT_LIMIT_LAST = 15, /* below: enum limit */
-    OPT_AGENT,
+    OPT_AGENT = N_LIMITS, /* below: enum limit */
     OPT_LABEL,
     OPT_STATE,
     OPT_DURABILITY,
@@ -133,7 +132,7 @@ cli_take_option(struct cli *c, int o, const char *name)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].option == o)
             *flags[i].flag = true;
-    if (o <= OPT_LIMIT_LAST)
+    if (o < N_LIMITS)
         return cli_take_number(c, name, &c->limit[o]);
     if (o == OPT_ENV)
         return cli_take_env(c);

@@ -77,18 +77,19 @@ note_take(const struct json *note, struct shell_script *s,
 {
     const struct json *version = json_get(note, "version");
     const struct json *status = json_get(note, "status");
+    bool has_version = version && version->type == JSON_INTEGER;
+    int64_t code = status ? status->integer : 0;
 
-    if (json_is(version, JSON_INTEGER) && version->integer != EXPORT_VERSION)
+    if (has_version && version->integer != EXPORT_VERSION)
         return error_set(err, EINVAL, "export of version %lld instead of %d",
                          (long long)version->integer, EXPORT_VERSION);
-    if (!note_is_known(note) || !json_is(version, JSON_INTEGER) ||
-        (status && !json_is(status, JSON_INTEGER)) ||
-        json_integer(status) < 0 || json_integer(status) > 255 ||
+    if (!note_is_known(note) || !has_version ||
+        (status && status->type != JSON_INTEGER) || code < 0 || code > 255 ||
         !note_get_bytes(json_get(note, "env"), &s->env) ||
         !note_get_bytes(json_get(note, "shell"), &s->first) ||
         !note_get_bytes(json_get(note, "shell_last"), &s->last))
         return error_set(err, EINVAL, "%s is damaged", note_name);
-    s->status = (int)json_integer(status);
+    s->status = (int)code;
     int e = s->env.error ? s->env.error : s->first.error;
     e = e ? e : s->last.error;
     return e ? error_errno(err, -e, "%s", note_name) : 0;

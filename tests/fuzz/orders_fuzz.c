@@ -7,6 +7,7 @@
 #include "alarm.h"
 #include "engine/compiler.h"
 #include "engine/compiler_remote.h"
+#include "engine/engine.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
