@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 extern char **environ;
 
@@ -50,18 +49,6 @@ static const char help[] =
     "                                starting\n";
 
 enum { WAIT_MS = 3000 };
-
-/* Writes one character, `?` for what could control a terminal (in UTF-8, C1 are
- * c2 80 to c2 9f); where the next one is. */
-static const char *
-cli_put_plain(const char *text, FILE *to)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    bool is_c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-
-    (void)fputc(is_c1 || *p < ' ' || *p == 0x7f ? '?' : *p, to);
-    return text + 1 + is_c1;
-}
 
 void
 cli_complain(const struct cli *c, const char *format, ...)
@@ -236,155 +223,6 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
     return f.n == 1;
 }
 
-/* --- printing */
-
-static void
-put_indented(struct buf *b, const struct json *v, int level)
-{
-    bool is_object = json_is(v, JSON_OBJECT);
-    const char *comma = "";
-
-    if (!json_count(v)) {
-        json_put(b, v);
-        return;
-    }
-    buf_puts(b, is_object ? "{" : "[");
-    JSON_EACH(part, v) {
-        buf_printf(b, "%s\n%*s", comma, 2 * (level + 1), "");
-        comma = ",";
-        if (is_object) {
-            put_string(b, part->text.p, part->text.len);
-            buf_puts(b, ": ");
-            part = json_value(part);
-        }
-        put_indented(b, part, level + 1);
-    }
-    buf_printf(b, "\n%*s%s", 2 * level, "", is_object ? "}" : "]");
-}
-
-void
-cli_print_json(const struct json *value)
-{
-    struct buf b;
-
-    buf_init(&b, SIZE_MAX);
-    put_indented(&b, value, 0);
-    buf_puts(&b, "\n");
-    (void)fwrite(b.p, 1, b.len, stdout);
-    buf_fini(&b);
-}
-
-void
-cli_print(const char *text, int width)
-{
-    int n = 0;
-
-    while (*text) {
-        n += ((unsigned char)*text & 0xc0) != 0x80; /* begins a character */
-        text = cli_put_plain(text, stdout);
-    }
-    printf("%*s", n < width ? width - n : 0, "");
-    if (width && n >= width)
-        (void)putchar(' ');
-}
-
-/* Since 1970, as 21 characters. */
-static void
-cli_print_time(int64_t ms)
-{
-    time_t t = (time_t)(ms / 1000);
-    struct tm tm;
-    char text[32];
-
-    (void)localtime_r(&t, &tm);
-    (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    cli_print(text, 21);
-}
-
-static void
-cli_print_row(void *arg, const struct json *s)
-{
-    char id[13];
-
-    (void)arg;
-    (void)snprintf(id, sizeof id, "%s", cli_member(s, "sessionId"));
-    cli_print(id, 14);
-    cli_print(cli_member(s, "state"), 10);
-    cli_print(cli_member(s, "cause"), 14);
-    cli_print_time(json_integer(json_get(s, "changedAt")));
-    cli_print(cli_member(s, "agent"), 14);
-    cli_print(cli_member(s, "label"), 0);
-    (void)putchar('\n');
-}
-
-static void
-cli_print_value(const struct json *value)
-{
-    struct buf b;
-
-    buf_init(&b, SIZE_MAX);
-    if (json_is(value, JSON_STRING))
-        buf_add(&b, value->text.p, value->text.len);
-    else
-        json_put(&b, value);
-    buf_add(&b, "", 1);
-    cli_print(b.error ? "" : b.p, 0);
-    buf_fini(&b);
-}
-
-static void
-cli_print_members(const struct json *object)
-{
-    const char *comma = "";
-
-    JSON_EACH_KEY(key, object) {
-        const struct json *value = json_value(key);
-        if (json_is(value, JSON_OBJECT) && !value->n)
-            continue;
-        printf("%s", comma);
-        cli_print(key->text.p, 0);
-        (void)putchar(' ');
-        cli_print_value(value);
-        comma = ", ";
-    }
-}
-
-static bool
-is_time(const struct json *key)
-{
-    return key->text.len > 2 &&
-           !strcmp(key->text.p + key->text.len - 2, "At") &&
-           json_is(json_value(key), JSON_INTEGER);
-}
-
-static void
-cli_print_member(const struct json *key)
-{
-    const struct json *value = json_value(key);
-
-    cli_print(key->text.p, 14);
-    if (json_is(value, JSON_OBJECT))
-        cli_print_members(value);
-    else if (is_time(key))
-        cli_print_time(value->integer);
-    else
-        cli_print_value(value);
-    (void)putchar('\n');
-}
-
-static int
-cli_print_session(const struct cli *c, const struct json *session)
-{
-    if (!session)
-        return CLI_FAILED;
-    if (c->is_json)
-        cli_print_json(session);
-    else
-        JSON_EACH_KEY(key, session)
-            cli_print_member(key);
-    return 0;
-}
-
 /* --- commands */
 
 static void
@@ -449,7 +287,7 @@ cli_collect(void *arg, const struct json *session)
     struct buf *all = arg;
 
     buf_puts(all, all->len ? ",\n  " : "[\n  ");
-    put_indented(all, session, 1);
+    cli_put_indented(all, session, 1);
 }
 
 static int

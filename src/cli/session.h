@@ -6,6 +6,7 @@
 #include "supervisor/config/limits.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum { CLI_FAILED = 125, CLI_USAGE = 2 };
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
@@ -45,18 +46,33 @@ const struct json *cli_call(struct cli *c, const char *method,
 const struct json *cli_result(struct cli *c, const struct json *answer);
 /* The text of a member, or "". */
 const char *cli_member(const struct json *object, const char *name);
-/* Prints a value, indented, and a newline. */
-void cli_print_json(const struct json *value);
 /* Finds a session by the beginning of its id, or by its label, if it is unique.
  * False: an error was reported. */
 bool cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES]);
 void cli_complain(const struct cli *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns the bytes of an output notification; freed with free(). */
+char *cli_output(const struct json *params, size_t *ret_len);
+
+/* --- session_print.c */
+
+/* Writes one character, or `?` for one that could control a terminal (in UTF-8,
+ * C1 are c2 80 to c2 9f). Returns where the next one is. */
+const char *cli_put_plain(const char *text, FILE *to);
 /* Prints untrusted text without control characters, padded to `width`
  * characters, with at least one space. 0: no padding. */
 void cli_print(const char *text, int width);
-/* Returns the bytes of an output notification; freed with free(). */
-char *cli_output(const struct json *params, size_t *ret_len);
+/* Appends a value as JSON that is indented from `level` on. */
+void cli_put_indented(struct buf *b, const struct json *v, int level);
+/* Prints a value, indented, and a newline. */
+void cli_print_json(const struct json *value);
+/* Prints a session as a row of a list; `arg` is not used. */
+void cli_print_row(void *arg, const struct json *s);
+/* Prints all that is known of a session. Returns the exit status; NULL: the
+ * error was reported. */
+int cli_print_session(const struct cli *c, const struct json *session);
+
+/* --- session_run.c, session_shell.c */
 
 int cli_run(struct cli *c, const char *id);
 int cli_shell(struct cli *c, const char *id);
