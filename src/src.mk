@@ -2,7 +2,7 @@
 BASE := $(wildcard src/base/*.c)
 RECORD := $(wildcard src/record/*.c)
 TREE := $(wildcard src/tree/*.c)
-KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/wasi/*.c)
+KERNEL := $(wildcard src/kernel/*.c src/kernel/vfs/*.c src/kernel/proc/*.c src/kernel/wasi/*.c)
 ENGINE_SRC := $(wildcard src/engine/*.c) src/seal/seccomp.c
 HOST := $(wildcard src/host/*.c)
 LIB := $(BASE) $(RECORD) $(TREE) $(KERNEL) $(HOST) $(ENGINE_SRC) $(wildcard src/lib/*.c)

@@ -4,7 +4,7 @@
 #define HOST_HOSTFILE_H
 
 #include "base/own.h"
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 
 #include <stdint.h>
 #include <sys/stat.h>

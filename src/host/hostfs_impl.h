@@ -9,8 +9,8 @@
 #define HOST_HOSTFS_IMPL_H
 
 #include "base/list.h"
-#include "kernel/file.h"
 #include "kernel/limits.h"
+#include "kernel/vfs/file.h"
 #include "kernel/vfs/vfs.h"
 #include "tree/tree.h"
 

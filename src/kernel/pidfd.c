@@ -3,7 +3,7 @@
 #include "kernel/pidfd.h"
 
 #include "kernel/kernel.h"
-#include "kernel/vfs/procfs.h"
+#include "kernel/proc/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #define KERNEL_PIPE_H
 
 #include "base/own.h"
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 #include "kernel/wait.h"
 
 #include <stdbool.h>

@@ -8,10 +8,10 @@
 
 #include "base/list.h"
 #include "kernel/clock.h"
-#include "kernel/file.h"
 #include "kernel/guest.h"
 #include "kernel/machine.h"
 #include "kernel/signal.h"
+#include "kernel/vfs/file.h"
 #include "kernel/vfs/vfs.h"
 #include "kernel/wait.h"
 

@@ -7,7 +7,7 @@
 #define KERNEL_TTY_H
 
 #include "base/own.h"
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * is only parsed. */
 #include "lib/env.h"
 
-#include "kernel/cred.h"
 #include "kernel/kernel.h"
+#include "kernel/vfs/cred.h"
 #include "lib/command.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"

@@ -6,7 +6,7 @@
  * never sees a part of it. */
 #include "lib/files.h"
 
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"

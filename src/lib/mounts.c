@@ -4,9 +4,9 @@
 #include "lib/mounts.h"
 
 #include "host/hostfs.h"
+#include "kernel/devfs.h"
 #include "kernel/kernel.h"
-#include "kernel/vfs/devfs.h"
-#include "kernel/vfs/procfs.h"
+#include "kernel/proc/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
 #include "lib/files.h"

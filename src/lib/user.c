@@ -2,7 +2,7 @@
  * may write there, and the host's choice does not depend on the guest. */
 #include "lib/user.h"
 
-#include "kernel/cred.h"
+#include "kernel/vfs/cred.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"
 

@@ -1,5 +1,5 @@
 /* Credentials. The guest tests have the rules of the calls. */
-#include "kernel/cred.h"
+#include "kernel/vfs/cred.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* /dev. */
-#include "kernel/vfs/devfs.h"
+#include "kernel/devfs.h"
 
 #include "kernel/tty.h"
 #include "test.h"

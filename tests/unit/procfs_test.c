@@ -1,8 +1,8 @@
 /* /proc. */
-#include "kernel/vfs/procfs.h"
+#include "kernel/proc/procfs.h"
 
+#include "kernel/devfs.h"
 #include "kernel/tty.h"
-#include "kernel/vfs/devfs.h"
 #include "test.h"
 #include "world.h"
 

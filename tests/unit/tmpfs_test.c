@@ -1,8 +1,8 @@
 /* The file system in memory, through struct fs_ops and struct file_ops. */
 #include "kernel/vfs/tmpfs.h"
 
-#include "kernel/file.h"
 #include "kernel/kernel.h"
+#include "kernel/vfs/file.h"
 #include "test.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "world.h"
 
 #include "host/native.h"
+#include "kernel/devfs.h"
+#include "kernel/proc/procfs.h"
 #include "kernel/tty.h"
-#include "kernel/vfs/devfs.h"
-#include "kernel/vfs/procfs.h"
 #include "kernel/vfs/tmpfs.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* Open regular files of the file system in memory. */
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 #include "kernel/vfs/tmpfs_impl.h"
 
 #include <errno.h>

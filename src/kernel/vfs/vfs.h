@@ -8,7 +8,7 @@
 
 #include "base/list.h"
 #include "base/own.h"
-#include "kernel/cred.h"
+#include "kernel/vfs/cred.h"
 #include "tree/attr.h"
 #include "tree/xattr.h"
 

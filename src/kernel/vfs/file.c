@@ -1,5 +1,5 @@
 /* Open files: references, and the parts that all kinds share. */
-#include "kernel/file.h"
+#include "kernel/vfs/file.h"
 
 #include "kernel/epoll.h"
 #include "kernel/inotify.h"

@@ -1,7 +1,7 @@
 /* /proc: information about the system for ps, top, free and language runtimes.
  */
-#ifndef KERNEL_VFS_PROCFS_H
-#define KERNEL_VFS_PROCFS_H
+#ifndef KERNEL_PROC_PROCFS_H
+#define KERNEL_PROC_PROCFS_H
 
 #include "base/own.h"
 #include "kernel/vfs/vfs.h"

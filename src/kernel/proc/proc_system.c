@@ -1,6 +1,6 @@
 /* Files of /proc about the system as a whole. */
+#include "kernel/proc/procfs_impl.h"
 #include "kernel/version.h"
-#include "kernel/vfs/procfs_impl.h"
 
 #include <string.h>
 

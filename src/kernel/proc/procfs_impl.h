@@ -1,6 +1,6 @@
 /* The table of /proc and its generators, for the proc*.c files. */
-#ifndef KERNEL_VFS_PROCFS_IMPL_H
-#define KERNEL_VFS_PROCFS_IMPL_H
+#ifndef KERNEL_PROC_PROCFS_IMPL_H
+#define KERNEL_PROC_PROCFS_IMPL_H
 
 #include "base/buf.h"
 #include "kernel/kernel.h"

@@ -1,6 +1,6 @@
 /* Files of /proc/net: the sockets of the sandbox, in Linux's own form. */
+#include "kernel/proc/procfs_impl.h"
 #include "kernel/socket.h"
-#include "kernel/vfs/procfs_impl.h"
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
  *
  * Inode numbers: the row plus one (the root is row 0), PTS_INO + N for
  * /dev/pts/N. */
-#include "kernel/vfs/devfs.h"
+#include "kernel/devfs.h"
 
-#include "kernel/file.h"
 #include "kernel/kernel.h"
 #include "kernel/tty.h"
+#include "kernel/vfs/file.h"
 
 #include <dirent.h>
 #include <errno.h>

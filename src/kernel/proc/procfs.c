@@ -2,10 +2,10 @@
  *
  * An inode number says all: the process (0: the system), the row, and in
  * fd/ and fdinfo/ the descriptor. */
-#include "kernel/vfs/procfs.h"
+#include "kernel/proc/procfs.h"
 
-#include "kernel/file.h"
-#include "kernel/vfs/procfs_impl.h"
+#include "kernel/proc/procfs_impl.h"
+#include "kernel/vfs/file.h"
 
 #include <dirent.h>
 #include <errno.h>

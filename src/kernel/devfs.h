@@ -1,7 +1,7 @@
 /* /dev: the character devices of a sandbox, its terminals in pts/, and links to
  * open files. */
-#ifndef KERNEL_VFS_DEVFS_H
-#define KERNEL_VFS_DEVFS_H
+#ifndef KERNEL_DEVFS_H
+#define KERNEL_DEVFS_H
 
 #include "base/own.h"
 #include "kernel/vfs/vfs.h"

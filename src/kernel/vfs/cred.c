@@ -1,6 +1,6 @@
 /* Credentials, by the rules of Linux without capabilities: uid 0 has all
  * rights that there are inside. */
-#include "kernel/cred.h"
+#include "kernel/vfs/cred.h"
 
 #include "kernel/vfs/vfs.h"
 

@@ -1,5 +1,5 @@
 /* The table of /proc: one row per entry. */
-#include "kernel/vfs/procfs_impl.h"
+#include "kernel/proc/procfs_impl.h"
 
 #define D(name, in, is)                                      \
     {                                                        \

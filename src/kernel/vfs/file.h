@@ -5,8 +5,8 @@
  * wait until `poll` reports the file ready and repeats the operation. Every
  * file type therefore gets blocking, non-blocking and poll behaviour from the
  * same two functions. */
-#ifndef KERNEL_FILE_H
-#define KERNEL_FILE_H
+#ifndef KERNEL_VFS_FILE_H
+#define KERNEL_VFS_FILE_H
 
 #include "base/own.h"
 #include "kernel/vfs/vfs.h"

@@ -1,5 +1,5 @@
 /* Files of /proc about mounts and file systems. */
-#include "kernel/vfs/procfs_impl.h"
+#include "kernel/proc/procfs_impl.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>

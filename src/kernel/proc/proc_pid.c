@@ -1,6 +1,6 @@
 /* Files of /proc about one process. */
+#include "kernel/proc/procfs_impl.h"
 #include "kernel/tty.h"
-#include "kernel/vfs/procfs_impl.h"
 
 #include <errno.h>
 #include <signal.h>

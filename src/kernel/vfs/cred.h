@@ -1,6 +1,6 @@
 /* Credentials: the user and the groups that a task acts as. */
-#ifndef KERNEL_CRED_H
-#define KERNEL_CRED_H
+#ifndef KERNEL_VFS_CRED_H
+#define KERNEL_VFS_CRED_H
 
 #include <stdbool.h>
 #include <stddef.h>

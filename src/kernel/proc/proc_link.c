@@ -1,7 +1,7 @@
 /* Links of /proc: to the reader itself, to directories and open files of a
  * process; and what is known about its descriptors. */
-#include "kernel/file.h"
-#include "kernel/vfs/procfs_impl.h"
+#include "kernel/proc/procfs_impl.h"
+#include "kernel/vfs/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Files of /sys/fs/cgroup: the limits of the sandbox, as a container sees its
  * own cgroup v2. */
-#include "kernel/vfs/procfs_impl.h"
+#include "kernel/proc/procfs_impl.h"
 
 static int
 put_number(struct buf *b, uint64_t n)
