@@ -11,13 +11,16 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-/* As pthread_create gives them. */
+/* The flags of clone that pthread_create uses, and no others: a filter that
+ * compares all flags lets threads start, but no processes and no namespaces. */
 #define THREAD_FLAGS                                                    \
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | \
      CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |               \
      CLONE_CHILD_CLEARTID)
-/* As fork does. */
-#define FORK_FLAGS        (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+/* The flags of clone that fork uses. */
+#define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+/* PAGEMAP_SCAN (Linux 6.7) as a number, because older headers do not have
+ * it. */
 #define PAGEMAP_SCAN_CALL _IOC(_IOC_READ | _IOC_WRITE, 'f', 16, 96)
 
 static const struct seccomp_rule worker[] = {

@@ -1,4 +1,8 @@
-/* Landlock: a second wall behind the mounts. */
+/* Landlock: a second barrier behind the mounts.
+ *
+ * Each version of Landlock knows more rights than the one before. A right that
+ * the running kernel does not know makes the call fail, so each set of rights
+ * is masked by the version. */
 #include "seal/landlock.h"
 
 #include "base/hfd.h"
@@ -29,10 +33,13 @@ enum {
     SCOPE_VERSION = 6,
 };
 
+/* The kernel's struct landlock_ruleset_attr as of version 6; older versions
+ * know its first members only. */
 struct ruleset {
     uint64_t fs, net, scoped;
 };
 
+/* The kernel's struct landlock_path_beneath_attr. */
 struct path_rule {
     uint64_t allowed;
     int32_t parent_hfd;
@@ -47,13 +54,15 @@ landlock_version(void)
     return r < 0 ? 0 : (int)r;
 }
 
+/* Returns the rights if this version knows them. */
 static uint64_t
 since(int version, int first, uint64_t rights)
 {
     return version >= first ? rights : 0;
 }
 
-/* All rights to change something: write, and from remove to make. */
+/* Returns all rights to change something: writing, and the range from removing
+ * to creating. */
 static uint64_t
 changes(int version)
 {
@@ -104,6 +113,8 @@ allow(int ruleset_hfd, const char *path, uint64_t rights)
                : 0;
 }
 
+/* Only rights to change files are handled, so reading and executing stay
+ * unrestricted: the mounts decide about these. */
 int
 landlock_restrict(const char *const *writable)
 {
@@ -123,6 +134,8 @@ landlock_restrict(const char *const *writable)
     return r < 0 ? r : restrict_self(hfd);
 }
 
+/* All rights are handled and no rule allows any, so every opening of a file
+ * fails. */
 int
 landlock_nothing(void)
 {

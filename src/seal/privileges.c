@@ -1,4 +1,4 @@
-/* Capabilities and limits, given up. */
+/* Capabilities and limits that a process gives up for good. */
 #include "seal/privileges.h"
 
 #include <errno.h>
@@ -11,6 +11,9 @@
 
 enum { CAPS_MAX = 64 };
 
+/* NOROOT, locked, keeps exec by user 0 from gaining capabilities. Dropping the
+ * bounding set covers files with capabilities. EINVAL ends the list of
+ * capabilities that this kernel has. */
 int
 privileges_bound(void)
 {
@@ -35,6 +38,8 @@ privileges_drop(void)
     return 0;
 }
 
+/* Failures are ignored: lowering needs no privilege, and the limits are a
+ * second barrier only. */
 void
 rlimit_lower(int what, uint64_t value)
 {

@@ -1,8 +1,11 @@
-/* The seal: what a worker and its compiler do to themselves when they are up.
+/* The seal: the steps by which a worker and its compiler give up their
+ * privileges.
  *
- * Order matters: mounts need capabilities; a change of the user clears what
- * was asked for at the parent's death; the filter comes last, as it forbids all
- * of this. */
+ * The order matters. Mounts need capabilities, so the root comes first. A
+ * change of the user clears the death signal, so that signal is set afterwards.
+ * The filter comes last, because it forbids the calls of all other steps.
+ * Several steps exclude the same attack, so that an error in one of them is not
+ * enough. */
 #include "seal/seal.h"
 
 #include "seal/calls.h"
@@ -30,12 +33,14 @@
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
-/* Any folder will do. */
+/* The mount point of the empty root; any folder that exists will do. */
 #define STAGE "/tmp"
 
 static const struct {
     int what;
     uint64_t value;
+    /* Limits of resources that a sealed process does not need, beside those of
+     * its cgroup. */
 } rlimits[] = {
     {RLIMIT_CORE, 0},     {RLIMIT_NOFILE, 1024},    {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0}, {RLIMIT_RTPRIO, 0},       {RLIMIT_NICE, 0},
@@ -44,6 +49,8 @@ static const struct {
 
 /* --- steps, in order; 0 or -errno */
 
+/* CLONE_THREAD does nothing for a process with one thread, and fails with
+ * EINVAL for one with several. Another thread would keep its capabilities. */
 static int
 check_threads(void)
 {
@@ -52,9 +59,9 @@ check_threads(void)
     return errno == EINVAL ? -EBUSY : -errno;
 }
 
-/* If memory runs out, workers go before their supervisor, and before their
- * compilers, which end with them: who was killed for the memory of its group is
- * the worker, always. */
+/* If memory runs out, the host's kernel kills workers before their supervisor,
+ * and before their compilers, which end with them. A process that was killed
+ * for the memory of its group is therefore always the worker. */
 static int
 seal_offer_to_oom_killer(void)
 {
@@ -70,7 +77,9 @@ leave_mounts(void)
     return unshare(CLONE_NEWNS) < 0 ? -errno : 0;
 }
 
-/* One directory, which cannot be written to; the old root is let go. */
+/* The new root is one read-only directory. Stacking both roots on one point
+ * with pivot_root(".", ".") needs no directory for the old one, which is then
+ * unmounted. */
 static int
 enter_empty_root(void)
 {
@@ -99,7 +108,8 @@ refuse_growing_files(void)
     return 0;
 }
 
-/* If it could not get a user of its own, it keeps its parent's. */
+/* EINVAL: the user namespace maps no other user, because the supervisor is not
+ * root. The process then keeps its parent's user. */
 static int
 become_user(void)
 {
@@ -111,6 +121,8 @@ become_user(void)
     return 0;
 }
 
+/* A process that is not dumpable cannot be traced or read through /proc by
+ * others of the same user. */
 static int
 stay_with_parent(void)
 {
@@ -120,7 +132,8 @@ stay_with_parent(void)
     return 0;
 }
 
-/* A second wall before the filter's, of newer kernels. */
+/* A second barrier beside the filter's rule for mprotect, in kernels since 6.3.
+ * EINVAL: the kernel does not have it. */
 static int
 refuse_code(void)
 {
@@ -148,6 +161,7 @@ filter_calls_of_compiler(void)
     return seccomp_load(&compiler_calls);
 }
 
+/* The kinds of sealed processes, as bits of a step's `who`. */
 enum { WORKER = 1, COMPILING = 2, COMPILER = 4, ALL = 7 };
 
 static const struct {

@@ -1,4 +1,9 @@
-/* System call filters, from tables. */
+/* System call filters, from tables.
+ *
+ * A filter is a linear program of classic BPF. It first rejects calls of
+ * another architecture, whose numbers mean other calls, and then compares the
+ * number with each rule in order. Common calls come first in the tables, and
+ * the kernel caches calls that are always allowed. */
 #include "seal/seccomp.h"
 
 #include <errno.h>
@@ -19,6 +24,8 @@
 /* Steps before the rules and after them, and for one rule. */
 enum { STEPS_AROUND = 7, STEPS_PER_RULE = 6 };
 
+/* A program under construction; seccomp_load has allocated enough for all
+ * rules. */
 struct filter {
     struct sock_filter *v;
     unsigned short n;
@@ -50,7 +57,9 @@ add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes, uint8_t no)
                        (unsigned short)(BPF_JMP | test | BPF_K), k, yes, no));
 }
 
-/* The call's number is loaded before each rule. */
+/* Appends one rule. On entry and exit, the accumulator holds the number of the
+ * call. A rule with a condition loads an argument, and must therefore load the
+ * number again if it does not match. */
 static void
 add_rule(struct filter *f, const struct seccomp_rule *r)
 {
@@ -72,6 +81,8 @@ add_rule(struct filter *f, const struct seccomp_rule *r)
     add_load(f, offsetof(struct seccomp_data, nr));
 }
 
+/* TSYNC applies the filter to all threads. A positive result is a thread that
+ * could not be synchronised. */
 static int
 seccomp_install(struct filter *f)
 {

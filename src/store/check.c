@@ -1,6 +1,9 @@
 /* Checks every record of a session: its form, its bytes, its consistency with
- * other records, and the amounts. Repairs become a list of frames, which are
- * committed like those of a worker. */
+ * other records, and the amounts.
+ *
+ * Repairs are collected as a list of frames and committed like those of a
+ * worker. The code that writes records is thus the same, quotas and digests
+ * stay right, and an interrupted repair leaves nothing behind. */
 #include "store/check_impl.h"
 
 #include "base/vec.h"
@@ -83,7 +86,9 @@ check_remember(struct checked *l, int64_t chunk, unsigned what)
         l->bits[i / 4] |= (uint8_t)(what << (i % 4 * 2));
 }
 
-/* 0: its bytes are there, and make a record that is well-formed. */
+/* Returns 0 if the bytes of the chunk are there and form a record. The memory
+ * of verified chunks covers the bytes only: the form depends on the key, which
+ * differs between records that share a chunk. */
 static int
 check_chunk(struct session_check *t, const struct walk *w)
 {
@@ -118,7 +123,9 @@ check_value(struct session_check *t, const struct walk *w)
                : 0;
 }
 
-/* Does it belong to an inode that can have it? */
+/* Returns whether the record belongs to an inode that can have it: only
+ * directories have names, only files and links have blocks. An inode without a
+ * record is the image's, and cannot be judged here. */
 static bool
 check_is_placed(const struct session_check *t, const struct record_key *k)
 {
@@ -132,6 +139,8 @@ check_is_placed(const struct session_check *t, const struct record_key *k)
     return k->type != RECORD_BLOCK || kind == S_IFREG || kind == S_IFLNK;
 }
 
+/* Marks the inode that a name refers to. Inodes that stay unmarked have lost
+ * their names. */
 static void
 check_note_named(struct session_check *t, const struct record_key *k,
                  const struct walk *w)
@@ -145,6 +154,8 @@ check_note_named(struct session_check *t, const struct record_key *k,
         i->is_named = true;
 }
 
+/* The record is counted in `seen` even if it is damaged, as in the layer's
+ * digest. Damage to a value therefore does not look like a missing record. */
 static int
 check_record(struct session_check *t, const struct walk *w)
 {
@@ -186,7 +197,9 @@ check_records(struct session_check *t)
     return r;
 }
 
-/* Gives an inode without a name one in the root. */
+/* Gives an inode without a name the name /lost.INODE in the root. Its position
+ * in the order of names comes after all that a sandbox assigns, which start at
+ * 1. */
 static int
 check_name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
 {
@@ -208,7 +221,10 @@ check_name_inode(struct session_check *t, uint32_t mount, uint64_t inode)
     return 0;
 }
 
-/* Inodes of the image may have the names that they have there. */
+/* Finds inodes that no name refers to. Inodes of the image need no record of a
+ * name, because they have the name that the image gives them; the records of
+ * places identify them. A session without places may have been written by an
+ * earlier program, and is left alone. */
 static int
 check_names(struct session_check *t)
 {
@@ -227,9 +243,14 @@ check_names(struct session_check *t)
     return r < 0 ? r : 0;
 }
 
-/* Amounts and digest of what was read, before any repair. Records that are
- * missing without another finding mean that the rest may be of two commits: a
- * session is not given that, unless somebody asks for it. */
+/* Compares amounts and digest of the records that were read, before any repair,
+ * with those of the layer.
+ *
+ * If only the amounts differ, the sums are wrong and are replaced. If the
+ * digests differ although no record was found damaged, records are missing. The
+ * rest may then come from two commits, for example after a page of the database
+ * was replaced by an older one. A session is not given such a mixture, unless
+ * somebody asks for it. */
 static int
 check_amounts(struct session_check *t)
 {
@@ -268,6 +289,8 @@ check_repair(struct session_check *t)
     return t->c->repair && b.len ? store_commit(t->c->s, &b) : 0;
 }
 
+/* An unfinished commit would be lost by a repair, so the caller must drop it
+ * before. */
 static int
 check_all(struct session_check *t)
 {

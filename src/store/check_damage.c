@@ -25,7 +25,7 @@ check_add_frame(struct session_check *t, enum record_op op, const void *key,
     buf_add(&t->frames, value, len);
 }
 
-/* Removes all records whose keys begin so. */
+/* Removes all records whose keys begin with these bytes. */
 static int
 check_remove_all(struct session_check *t, const uint8_t *start, size_t len)
 {
@@ -40,8 +40,9 @@ check_remove_all(struct session_check *t, const uint8_t *start, size_t len)
     return r < 0 ? r : 0;
 }
 
-/* A file without contents; a directory stays one; a file of the image that has
- * no record gets back those that it has there. */
+/* Removes the contents of an inode. A file becomes empty, and a directory keeps
+ * its names. A file of the image without a record of its own gets back the
+ * contents that it has in the image. */
 static int
 check_empty_inode(struct session_check *t, const struct record_key *block)
 {
@@ -63,7 +64,8 @@ check_empty_inode(struct session_check *t, const struct record_key *block)
     return check_remove_all(t, key, len);
 }
 
-/* Without its memory, what else is known of the shell is of no use. */
+/* Removes all records of the shell: its facts, pages and open files are of no
+ * use without each other. The next worker then starts a fresh shell. */
 static int
 check_renew_shell(struct session_check *t)
 {
@@ -82,6 +84,8 @@ check_renew_shell(struct session_check *t)
 
 /* --- what is damaged */
 
+/* A file with several damaged blocks is one finding. Blocks of one file are
+ * visited one after the other, so remembering the last file is enough. */
 static int
 check_lose_file(struct session_check *t, const struct record_key *k,
                 const char *what)
@@ -119,7 +123,7 @@ check_lose_record(struct session_check *t, const struct walk *w,
     return 0;
 }
 
-/* 1: there is a name in it. */
+/* Returns 1 if the directory contains a name. */
 static int
 check_has_names(struct session_check *t, const struct record_key *k)
 {
@@ -135,7 +139,8 @@ check_has_names(struct session_check *t, const struct record_key *k)
     return r > 0 ? w.key_len > len && !memcmp(w.key, key, len) : r;
 }
 
-/* Returns the inode to its state in the image, except the names in it. */
+/* Returns the inode to its state in the image. Names that were added to it
+ * stay. */
 static int
 check_lose_image_inode(struct session_check *t, const struct walk *w,
                        const struct record_key *k, const char *path)
@@ -145,8 +150,9 @@ check_lose_image_inode(struct session_check *t, const struct walk *w,
     return check_empty_inode(t, k);
 }
 
-/* One that is not the image's becomes a directory, if something is in it, or an
- * empty file. */
+/* Replaces an inode that the session itself made. Its type is lost with the
+ * record: an inode that contains names was a directory, and any other becomes
+ * an empty file. */
 static int
 check_lose_inode(struct session_check *t, const struct walk *w,
                  const struct record_key *k)
@@ -171,6 +177,8 @@ check_lose_inode(struct session_check *t, const struct walk *w,
     return r < 0 ? r : check_lose_file(t, k, "its inode is damaged");
 }
 
+/* The inode is of the image, but its position is not known any more. An empty
+ * value says so (walk_place returns 2). */
 static int
 check_lose_place(struct session_check *t, const struct walk *w,
                  const struct record_key *k)
@@ -194,7 +202,8 @@ check_lose_name(struct session_check *t, const struct walk *w,
     return r < 0 ? r : check_lose_record(t, w, path, "the name is damaged");
 }
 
-/* Commands have no gaps between them. */
+/* The numbers of commands have no gaps, so an empty command takes this one's
+ * place. */
 static int
 check_lose_command(struct session_check *t, const struct walk *w,
                    const struct record_key *k)
@@ -206,6 +215,8 @@ check_lose_command(struct session_check *t, const struct walk *w,
     return 0;
 }
 
+/* Without its image or format, a session cannot be read at all, and no repair
+ * is possible. */
 static int
 check_lose_fact(struct session_check *t, const struct walk *w,
                 const struct record_key *k)
@@ -267,8 +278,9 @@ static int (*const lose[])(struct session_check *t, const struct walk *w,
     [RECORD_BLOCK] = check_lose_block,
 };
 
-/* A commit could not remove such a record, so it is deleted from every layer of
- * the chain; it is wrong for all sessions that see it. */
+/* A commit refuses malformed keys, so it could not remove such a record. It is
+ * deleted from every layer of the chain instead; it is wrong for all sessions
+ * that see it. */
 int
 check_lose_formless(struct session_check *t, const struct walk *w)
 {

@@ -1,4 +1,9 @@
-/* The check of one session, for the files that find and repair damage. */
+/* The state of the check of one session, shared by check.c (finds damage) and
+ * check_damage.c (decides about its consequences).
+ *
+ * Records are visited in the order of their keys. Inodes sort before names and
+ * blocks, so all inodes are known when the first record that refers to one is
+ * visited. */
 #ifndef STORE_CHECK_IMPL_H
 #define STORE_CHECK_IMPL_H
 
@@ -16,24 +21,32 @@ struct inodes {
     size_t n;
 };
 
+/* Lives for one call of check_session, which frees its members. */
 struct session_check {
     struct check *c;
     const char *id;
     struct row found;
     struct chain chain;
     struct inodes inodes;
+    /* Frames that repair the session, committed at the end of the check. */
     struct buf frames; /* the repair */
+    /* Amounts and digest of all records that were read, to compare with those
+     * that the layer claims. */
     struct layer seen; /* amounts and digest of what was read */
-    int n_before;      /* findings of others */
-    uint64_t emptied;  /* the last inode whose contents were removed */
+    /* Findings of sessions that were checked before this one. */
+    int n_before;     /* findings of others */
+    uint64_t emptied; /* the last inode whose contents were removed */
+    /* Set once, because many damaged pages are one finding. */
     bool is_shell_damaged;
     bool has_places; /* so inodes without one are not the image's */
 };
 
-/* The number of an inode with its mount. */
+/* Returns the number of an inode, with its mount in the upper 16 bits. */
 uint64_t check_id_of(const struct record_key *k);
+/* Appends an inode; callers add them in the order of their ids. -ENOMEM. */
 int inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r);
-/* NULL: it has no record, but the image may have it. */
+/* Returns the record of an inode, or NULL if the session has none. The image
+ * may still contain the inode. */
 const struct record_inode *check_inode_of(const struct session_check *t,
                                           uint64_t id);
 
@@ -46,7 +59,7 @@ void check_add_frame(struct session_check *t, enum record_op op,
 /* Reports a record and removes it. */
 int check_lose_record(struct session_check *t, const struct walk *w,
                       const char *path, const char *what);
-/* Reports and removes a record that is malformed. */
+/* Reports a record whose key is malformed, and removes it. */
 int check_lose_formless(struct session_check *t, const struct walk *w);
 /* Reports a record whose bytes are not as they were written, and repairs what
  * depends on it. */

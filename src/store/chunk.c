@@ -18,7 +18,7 @@ chunk_hash_of(const void *p, size_t len, uint8_t ret[BLAKE2B_BYTES])
     blake2b_end(&b, ret);
 }
 
-/* The column has exactly these bytes. */
+/* Returns whether the column contains exactly these bytes. */
 static bool
 chunk_is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
 {
@@ -28,7 +28,8 @@ chunk_is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
            (!len || (blob && !memcmp(blob, p, len)));
 }
 
-/* 1: it is there. One whose bytes were damaged gets them back. */
+/* Returns 1 if there is a chunk with this hash. A commit that brings the same
+ * content again repairs a chunk whose bytes were damaged. */
 static int
 chunk_find(struct store *s, const uint8_t *hash, const void *p, size_t len,
            int64_t *ret_id)
@@ -47,9 +48,14 @@ chunk_find(struct store *s, const uint8_t *hash, const void *p, size_t len,
     return r < 0 ? r : 1;
 }
 
-/* A number is not used for two contents: where a page of the log was lost, an
- * older one might have the other. The numbers of chunks that are gone are not
- * known after a restart, so some are skipped. */
+/* Chooses a number that no chunk ever had.
+ *
+ * Problem: a number must never stand for two contents. If a page of the
+ * database is replaced by an older version, a record could otherwise name a
+ * chunk that had another content under the same number. Its checksum would
+ * match, because it covers the number of the chunk only. Numbers of deleted
+ * chunks are not known after a restart, so a random number of them is
+ * skipped. */
 static int
 chunk_next_id(struct store *s, int64_t *ret_id)
 {
@@ -103,12 +109,14 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
 
 /* --- sums
  *
- * Below the mark, 30 bits: SQLite has four bytes for each, so that a record
- * that is as long as the old one is written over it. Earlier programs had 32
- * bits. */
-
+ * A checksum has 30 bits below a mark that is always set. SQLite then stores
+ * every checksum in four bytes, so a record whose value keeps its length is
+ * overwritten in place. Earlier programs stored 32 bits; comparing 30 of them
+ * accepts both. */
 enum { SUM_MARK = 0x40000000 };
 
+/* A fast hash, 8 bytes at a time (multiply and fold). It detects bad disks, not
+ * attackers: against those, chunks have a cryptographic hash. */
 uint64_t
 mix(uint64_t h, const void *p, size_t len)
 {

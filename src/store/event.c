@@ -1,4 +1,7 @@
-/* Events: a list that only grows at one end, and is forgotten at the other. */
+/* Events: a log to which sessions append, and whose oldest rows upkeep deletes
+ * (tidy.c). AUTOINCREMENT keeps their numbers increasing even after the newest
+ * row was deleted, so a client that remembers the last number it saw never
+ * misses or repeats an event. */
 #include "store/store_impl.h"
 
 int

@@ -1,4 +1,8 @@
-/* The check of a whole store: its pages, its graph of layers, every session. */
+/* The check of a whole store: the pages of the database, the graph of layers,
+ * and then every session.
+ *
+ * The order goes from the inside out: a damaged page explains later findings,
+ * and the graph must be repaired before sessions are read through it. */
 #include "store/check.h"
 
 #include <errno.h>
@@ -6,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A count that should be 0, and what makes it so. */
+/* Rules about the graph of layers. Each statement counts the rows that break a
+ * rule, and `repair` fixes them. Owners come first: a layer that lost its owner
+ * becomes unused, and a later row finds it. */
 static const struct {
     enum statement count, repair;
     const char *what;
@@ -53,6 +59,7 @@ fsck_check_graph(struct check *c)
     return op_end(c->s, r);
 }
 
+/* SQLite's own check. Its findings cannot be repaired here, only reported. */
 static int
 fsck_check_pages(struct check *c)
 {
@@ -65,7 +72,8 @@ fsck_check_pages(struct check *c)
     return r;
 }
 
-/* One that cannot be checked does not keep us from the others. */
+/* A session that cannot be checked is reported, and the check goes on with the
+ * next one. */
 static int
 fsck_check_sessions(struct check *c)
 {
@@ -83,6 +91,8 @@ fsck_check_sessions(struct check *c)
     return r;
 }
 
+/* Without memory for the table, the check still works and reads shared chunks
+ * several times. */
 static int
 fsck_init_checked(struct store *s, struct checked *ret)
 {
@@ -96,6 +106,7 @@ fsck_init_checked(struct store *s, struct checked *ret)
     return 0;
 }
 
+/* Lists the damage that was found when the store was opened. */
 static int
 fsck_give_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
 {

@@ -1,6 +1,12 @@
 /* The file of the ledger: entries of a fixed size, the head first. Entries of
  * another generation than the head's, and those with a wrong checksum, do not
- * count. */
+ * count.
+ *
+ * A ledger that has grown long is rewritten as a new generation. The entries of
+ * all sessions are written from the start of the file, and then the new head
+ * makes them valid. A crash in between leaves the old head, for which the
+ * overwritten entries are invalid. The ledger then claims less, which is always
+ * safe. */
 #include "base/vec.h"
 #include "store/store_impl.h"
 
@@ -11,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* One entry on the disk: 96 bytes in the byte order of the host. A checksum
+ * makes torn and foreign entries recognisable. */
 struct entry {
     uint64_t sum; /* of all that follows */
     uint32_t generation, log;
@@ -30,6 +38,9 @@ ledger_sum_of(const struct entry *e)
 
 /* --- reading */
 
+/* Identifies the current boot of the host. Without /proc, all boots count as
+ * one, and claims of commits without a sync may survive a power loss wrongly;
+ * the store then reports them as lost. */
 static uint64_t
 ledger_boot_id(void)
 {
@@ -43,7 +54,8 @@ ledger_boot_id(void)
     return mix(1, text, sizeof text);
 }
 
-/* Identifies the database file, whatever its log contains. */
+/* Identifies the database file by its header, which only a checkpoint changes.
+ * A file that was replaced by a copy has another mark. */
 static uint64_t
 ledger_database_mark(struct store *s)
 {
@@ -56,6 +68,8 @@ ledger_database_mark(struct store *s)
     return mix(2, head, sizeof head);
 }
 
+/* Returns whether the entry counts. An entry of a commit without a sync counts
+ * only during the boot in which it was written. */
 static bool
 ledger_is_claim(const struct ledger *l, const struct entry *e)
 {
@@ -84,7 +98,8 @@ ledger_compare_claims(const void *a, const void *b)
     return r ? r : (x->commits > y->commits) - (x->commits < y->commits);
 }
 
-/* Numbers only grow in a generation: the last of each id is the claim. */
+/* Keeps one claim for each session. Numbers only grow within a generation, so
+ * the largest number is the claim. */
 static void
 ledger_sort_old(struct ledger *l)
 {
@@ -101,8 +116,8 @@ ledger_sort_old(struct ledger *l)
     l->n_old = n;
 }
 
-/* Entries up to the first that is none, and those behind it: a sector may not
- * have been written when the power went. */
+/* Reads all entries, also those behind an invalid one: the file is not synced,
+ * so a power loss may lose any sector of it. */
 static int
 ledger_read_entries(struct ledger *l, int64_t size)
 {
@@ -211,6 +226,7 @@ ledger_fill(const struct ledger *l, struct entry *e, const struct claim *c,
     e->sum = ledger_sum_of(e);
 }
 
+/* Appends entries. `boot` is 0 for commits that are durable. */
 static int
 ledger_write_claims(struct ledger *l, const struct claim *c, size_t n,
                     uint64_t boot)
@@ -260,6 +276,8 @@ ledger_claim(struct store *s, const char *id, uint64_t commits)
     return 0;
 }
 
+/* Operations may nest, each as a savepoint. A failed one takes back the claims
+ * that were made since its begin, like SQLite does with its writes. */
 void
 ledger_begin(struct store *s)
 {
@@ -284,7 +302,8 @@ ledger_undo(struct store *s)
     s->ledger.n = s->ledger.n_written;
 }
 
-/* The log has begun again: which one it is, is known from its first commit. */
+/* Records the identity of a log that has begun again. Its salts are known from
+ * its first commit on. */
 static void
 ledger_note_log(struct store *s)
 {
@@ -298,6 +317,9 @@ ledger_note_log(struct store *s)
     (void)ledger_write_head(s);
 }
 
+/* Without a sync, only the claims of this transaction are written, with the
+ * boot id. After a sync, all claims since the last one are written again as
+ * durable. */
 void
 ledger_settle(struct store *s, bool is_synced)
 {
@@ -359,6 +381,8 @@ ledger_sync_head(struct store *s)
     return 0;
 }
 
+/* The head is synced because it must be on the disk before the log changes: a
+ * head that still names the old log would declare the new one foreign. */
 int
 ledger_set_log(struct store *s, enum ledger_log log)
 {
@@ -376,6 +400,8 @@ ledger_set_log(struct store *s, enum ledger_log log)
     return r;
 }
 
+/* The limit grows with the number of sessions, so the cost of rewriting stays
+ * constant for each commit. */
 int
 ledger_renew(struct store *s)
 {

@@ -35,6 +35,7 @@ struct store;
 /* In place of a number: the session has ended. */
 #define LEDGER_ENDED UINT64_MAX
 
+/* The claim that a session has at least this many commits. */
 struct claim {
     char id[64]; /* with zeros behind it */
     uint64_t commits;
@@ -49,6 +50,8 @@ enum ledger_log {
     LEDGER_LOG_NONE,  /* everything is in the database */
 };
 
+/* Belongs to the store. `claims` are those of transactions that are not synced
+ * yet; the first n_written of them are in the file as commits of this boot. */
 struct ledger {
     sqlite3_file *file; /* NULL: it could not be opened */
     uint32_t generation;

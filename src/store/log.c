@@ -17,7 +17,7 @@
 
 enum { COPY_BYTES = 65536 };
 
-/* A transaction that changed something was committed. */
+/* SQLite calls this after each transaction that wrote to the log. */
 static int
 log_note_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
@@ -30,7 +30,7 @@ log_note_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* NULL: there is none yet. */
+/* Returns SQLite's own handle of the log, or NULL if there is none yet. */
 static sqlite3_file *
 log_file(struct store *s)
 {
@@ -41,15 +41,18 @@ log_file(struct store *s)
     return f && f->pMethods ? f : NULL;
 }
 
-/* Overwriting is faster than appending, which also changes the size of the
- * file. The log therefore has its full length from the beginning. Missing space
- * for that is not an error. */
+/* Length of the log in bytes.
+ *
+ * Overwriting is faster than appending, because appending also changes the size
+ * of the file, which costs a second write in each sync. The log therefore has
+ * its full length from the beginning. */
 static sqlite3_int64
 log_bytes(const struct store *s)
 {
     return (sqlite3_int64)s->options.log_pages * WAL_FRAME_BYTES;
 }
 
+/* Missing space is not an error: the log then grows as usual. */
 static void
 log_extend(struct store *s)
 {
@@ -64,6 +67,9 @@ log_extend(struct store *s)
             return;
 }
 
+/* A log that another process has left may contain pages that never reached the
+ * disk, so it counts as doubtful. PERSIST_WAL and NO_CKPT_ON_CLOSE keep SQLite
+ * from deleting or moving the log by itself. */
 int
 log_init(struct store *s)
 {
@@ -89,6 +95,8 @@ log_sync(struct store *s, sqlite3_file *f)
     return 0;
 }
 
+/* Reads the log from the page cache, which still has the lost pages, and writes
+ * it again. The pages become dirty, so the next sync really writes them. */
 static int
 log_rewrite(sqlite3_file *f, char *buf)
 {
@@ -173,6 +181,8 @@ log_forget_log(struct store *s)
         (void)f->pMethods->xTruncate(f, log_bytes(s));
 }
 
+/* Moves the log to the database. The ledger must first allow any log, because
+ * SQLite may begin the log again with the next transaction. */
 static int
 log_checkpoint(struct store *s)
 {
@@ -210,6 +220,9 @@ log_empty(struct store *s)
     return r < 0 ? r : log_checkpoint(s);
 }
 
+/* If everything is in the database and the header of the log is overwritten,
+ * the ledger records that no log may exist. A log that appears later, for
+ * example from a backup, is then recognised as foreign. */
 void
 log_close(struct store *s)
 {
@@ -238,6 +251,8 @@ store_begin(struct store *s, bool is_durable)
     return r;
 }
 
+/* Rolls back and keeps the text of the first error, which the rollback would
+ * replace. */
 static int
 log_end_failed(struct store *s, int error)
 {
@@ -250,6 +265,9 @@ log_end_failed(struct store *s, int error)
     return error;
 }
 
+/* With synchronous=FULL, SQLite has synced the log already. store_sync then
+ * writes the claims. It syncs only if the transaction changed nothing while
+ * earlier commits still wait for a sync. */
 int
 store_end(struct store *s)
 {

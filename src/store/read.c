@@ -1,4 +1,6 @@
-/* Reads all records of a session as the frames for its next worker. */
+/* Reads all records of a session as the frames for its next worker, in steps of
+ * a bounded size. The position between two steps is a key, so no statement of
+ * SQLite stays open and commits of other sessions can run in between. */
 #include "base/buf.h"
 #include "store/walk.h"
 
@@ -36,6 +38,8 @@ read_add_record(struct walk *w, struct buf *b)
     return b->error;
 }
 
+/* Adds records until there are `max` bytes. The digest of the records is summed
+ * up on the way, for the check after the last one. */
 static int
 read_add_some(struct walk *w, size_t max, struct store_place *place,
               struct buf *b)
@@ -64,7 +68,8 @@ read_add_some(struct walk *w, size_t max, struct store_place *place,
     return b->error;
 }
 
-/* Each record is what was stored: are they all those of the last commit? */
+/* Every record has matched its own checksum. The digest shows whether these are
+ * all records of the last commit, and no others. */
 static int
 read_check_digest(struct store *s, const char *session, int64_t layer,
                   uint64_t digest)

@@ -45,6 +45,8 @@ log_put(sqlite3_file *f)
     free(f);
 }
 
+/* The foreign log is kept for an expert, under a name that SQLite does not
+ * read. */
 static int
 recover_set_aside(struct store *s, const char *dir)
 {
@@ -58,6 +60,9 @@ recover_set_aside(struct store *s, const char *dir)
                : 0;
 }
 
+/* Runs before SQLite reads the log. Afterwards any log is allowed, because this
+ * process will write one. A ledger that cannot record that would later reject
+ * good logs, so it is given up. */
 int
 recover_check_log(struct store *s, const char *dir)
 {
@@ -76,8 +81,9 @@ recover_check_log(struct store *s, const char *dir)
 
 /* --- claims */
 
-/* The number of its last commit; 0: there is no such session. One that cannot
- * be read is none. */
+/* Returns the number of a session's last commit, or 0 if there is no such
+ * session. LEDGER_ENDED (-1 in SQL) stands for an ended one. A session that
+ * cannot be read counts as missing. */
 static int
 recover_commits_of(struct store *s, const char *id, uint64_t *ret)
 {
@@ -90,6 +96,8 @@ recover_commits_of(struct store *s, const char *id, uint64_t *ret)
     return r == -EBADMSG ? 0 : r;
 }
 
+/* The claim of an ended session is also met by no session at all, because ended
+ * sessions are forgotten after some time. */
 static bool
 recover_is_met(const struct claim *c, uint64_t has)
 {
@@ -114,6 +122,8 @@ recover_check_claims(struct store *s)
     return r < 0 ? r : n;
 }
 
+/* A folder `salvage` that exists already comes from a recovery that was
+ * interrupted. */
 int
 recover_log(struct store *s, const char *dir)
 {
@@ -142,7 +152,7 @@ recover_end_as_row(void *arg, const struct store_session *row)
     return store_session_end(arg, &ended);
 }
 
-/* Only the end of it is missing. */
+/* The session has lost only its end, which is repeated. */
 static int
 recover_end_again(struct store *s, const char *id)
 {
@@ -235,7 +245,7 @@ recover_accept_row(struct store *s, const char *id, int64_t layer)
     return r < 0 ? r : layer_put(s, layer, &l);
 }
 
-/* The row stays as it is, and is reported once. */
+/* Accepts the row as it is, so that it is reported only once. */
 static int
 recover_report_row(struct store *s, const char *id, int64_t layer)
 {
@@ -254,7 +264,9 @@ recover_check_one(void *arg, const struct store_session *row)
     return row_check(arg, row);
 }
 
-/* Are all rows what was written? With `reports`, says which are not. */
+/* Compares all rows of sessions with their checksums, and with `reports` lists
+ * those that differ. A table that cannot be read to its end is reported as a
+ * whole. */
 static int
 recover_check_rows(struct store *s, bool *is_bad, bool reports)
 {
@@ -280,6 +292,8 @@ recover_check_rows(struct store *s, bool *is_bad, bool reports)
 
 /* --- all */
 
+/* Imports and reports are one transaction: after a crash, either both are
+ * there, or the recovery starts again. */
 static int
 recover_write_reports(struct store *s, const char *dir)
 {
@@ -299,7 +313,8 @@ recover_write_reports(struct store *s, const char *dir)
     return r;
 }
 
-/* From now on there is nothing to claim but what is there. */
+/* Starts a new generation: from now on the ledger claims only commits that the
+ * store has. */
 static int
 recover_begin_ledger(struct store *s)
 {
@@ -311,6 +326,7 @@ recover_begin_ledger(struct store *s)
     return ledger_renew(s) < 0 ? ledger_give_up(s) : 0;
 }
 
+/* A store without findings is opened without a write. */
 int
 recover_sessions(struct store *s, const char *dir)
 {
@@ -329,6 +345,8 @@ recover_sessions(struct store *s, const char *dir)
 
 /* --- formats that had no digests */
 
+/* Computes the digest of a layer as of now. A store of format 1 has no earlier
+ * evidence, so its present state becomes the accepted one. */
 static int
 recover_upgrade_layer(struct store *s, int64_t id)
 {

@@ -26,6 +26,8 @@ reserve_size_of(const struct store *s)
     return s->options.reserve_bytes ? s->options.reserve_bytes : RESERVE_BYTES;
 }
 
+/* A partly filled reserve is emptied again: an empty file is the durable mark
+ * that the reserve is in use. */
 int
 reserve_fill(struct store *s)
 {
@@ -54,6 +56,8 @@ reserve_use(struct store *s)
     return ftruncate(s->reserve_hfd, 0) == 0;
 }
 
+/* Deleting single chunks frees too little to be worth the reserve; a loose
+ * layer is all that an ended session had. */
 bool
 reserve_use_for_upkeep(struct store *s)
 {
@@ -87,6 +91,8 @@ reserve_open(struct store *s, const char *dir)
     s->is_reserve_used = false;
 }
 
+/* The lock must be held. The store was not opened, so the file is found by its
+ * name. */
 bool
 reserve_give_up(const struct store *s, const char *dir)
 {

@@ -32,7 +32,7 @@ enum { PIECE_BYTES = 256 << 10 };
 
 /* --- the folder */
 
-/* Names are in the store's folder, of which this is a descriptor. */
+/* Opens the store's folder, to which all names below are relative. */
 static int
 salvage_open_folder(const char *dir)
 {
@@ -78,6 +78,9 @@ salvage_write_log(int dir_hfd, sqlite3_file *log, const struct wal *w)
     return hfd < 0 ? -errno : wal_write_good(log, w, hfd);
 }
 
+/* The folder gets its final name only when it is complete and synced, so a
+ * crash never leaves a half-made `salvage`. The database is a hard link,
+ * because it may be large and is only read. */
 static int
 salvage_make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
 {
@@ -94,6 +97,8 @@ salvage_make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
                : 0;
 }
 
+/* If no good frame follows the first bad one, SQLite has recovered everything
+ * already. */
 int
 salvage_make(struct store *s, const char *dir)
 {
@@ -117,6 +122,8 @@ salvage_make(struct store *s, const char *dir)
                  : 1;
 }
 
+/* The copy shares the database file with the store, which holds SQLite's lock
+ * on it. Nobody writes to it, so the copy is opened without locks. */
 static int
 salvage_open_copy(struct store *s, const char *dir, struct store **ret)
 {
@@ -160,7 +167,8 @@ salvage_check_pages(struct store *copy)
     return r && !strcmp(sql_text(st, 0), "ok") ? 0 : -EBADMSG;
 }
 
-/* Does it have all that is claimed? */
+/* Returns 0 if the copy has every claimed commit and is consistent, and
+ * -EBADMSG if not. */
 static int
 salvage_check_copy(struct store *s, struct store *copy)
 {
@@ -181,6 +189,8 @@ salvage_check_copy(struct store *s, struct store *copy)
                                       salvage_read_session, copy);
 }
 
+/* Replacing the log is one rename. The new log has salts of its own, so the
+ * ledger must allow any log before. */
 static int
 salvage_take_log(struct store *s, const char *dir)
 {
@@ -212,11 +222,12 @@ salvage_install(struct store *s, const char *dir)
 
 /* --- session by session */
 
+/* The store and the copy that sessions are imported from. */
 struct import {
     struct store *to, *from;
 };
 
-/* Without the end frame, which no commit has. */
+/* Like store_read, without the end frame, which commits do not contain. */
 static int
 salvage_read_piece(struct store *from, const char *id,
                    struct store_place *place, struct buf *frames)
@@ -249,7 +260,10 @@ salvage_copy_records(const struct import *m, const char *id)
     return r;
 }
 
-/* An empty layer to write to, which will count commits as the other does. */
+/* Gives the session an empty staging layer without a parent. The records of the
+ * copy then replace all of its records, and the last part makes the layer the
+ * session's. That part also counts as a commit, after which the session has as
+ * many as the copy. */
 static int
 salvage_begin_records(const struct import *m, const struct store_session *row)
 {
@@ -295,7 +309,7 @@ import_row(void *arg, const struct store_session *row)
     return r < 0 ? r : op_end(m->to, import_session(m, row));
 }
 
-/* Does the copy have more of it than the store? */
+/* Returns 1 if the copy has more commits of the session than the store. */
 static int
 salvage_is_newer(const struct import *m, const char *id, uint64_t had)
 {
@@ -315,6 +329,8 @@ salvage_copy_event(void *arg, const struct store_event *e)
                    e->figures);
 }
 
+/* A session that cannot be imported stays as it is, and is reported as lost up
+ * to there. Events that follow the newest one of the store are copied, too. */
 static int
 salvage_import_all(const struct import *m)
 {

@@ -50,7 +50,7 @@ session_write_row(struct store *s, enum statement name,
                    q->pages, q->other);
 }
 
-/* Makes the row, its layer to follow. */
+/* Inserts the row. The caller gives it a layer afterwards. */
 static int
 session_insert(struct store *s, const struct store_session *row,
                int64_t *ret_number)
@@ -78,6 +78,8 @@ session_give_layer(struct store *s, int64_t number, const struct layer *l)
     return r < 0 ? r : sql_run(s, SQL_session_layer, "ii", number, id);
 }
 
+/* Creating counts as the first commit, so the ledger notices a session that is
+ * missing altogether. */
 static int
 session_create(struct store *s, const struct store_session *row,
                const struct layer *l)
@@ -130,6 +132,8 @@ store_session_update(struct store *s, const struct store_session *row)
     return r < 0 ? r : op_end(s, session_update(s, row, &f));
 }
 
+/* The layer is only disowned. Upkeep removes its records later in small
+ * steps. */
 int
 row_drop_staging(struct store *s, int64_t number, int64_t layer)
 {
@@ -138,6 +142,8 @@ row_drop_staging(struct store *s, int64_t number, int64_t layer)
     return r < 0 ? r : layer_disown(s, layer);
 }
 
+/* A row without a layer is an ended session. The row itself is kept for lists,
+ * until upkeep deletes it. */
 static int
 session_end(struct store *s, const struct store_session *row)
 {
@@ -182,8 +188,9 @@ store_discard(struct store *s, const char *session)
 
 /* --- forks */
 
-/* The layer of `from` becomes the parent of two new ones. If it is empty, it
- * may as well stay, and the new one has its parent. */
+/* The layer of `from` becomes the parent of two new layers, one for each
+ * session. If it is empty, nothing would be shared through it: the session
+ * keeps it, and the new session gets the same parent. */
 static int
 session_fork_layer(struct store *s, const struct row *from,
                    const struct store_session *to)
@@ -238,6 +245,7 @@ session_mix_text(uint64_t h, const char *text)
     return mix(h, text ? text : "", text ? strlen(text) : 0);
 }
 
+/* Covers everything that an update writes; created_ms is not among that. */
 int64_t
 row_sum(const struct store_session *row)
 {
@@ -266,6 +274,8 @@ row_check(struct store *s, const struct store_session *row)
     return r;
 }
 
+/* Visits sessions by number instead of keeping a statement open, so that
+ * callers may write in between. */
 int
 row_next(struct store *s, int64_t *number, char ret_id[65], int64_t *ret_layer)
 {

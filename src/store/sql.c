@@ -1,4 +1,8 @@
-/* Statements of SQLite, their arguments and errors. */
+/* Statements of SQLite, their arguments and errors, and atomic operations.
+ *
+ * All statements are rows of statements.def, and are prepared once. A statement
+ * is a shared object: SQL resets it at the end of its scope, so two uses of the
+ * same statement must not overlap. */
 #include "store/store_impl.h"
 
 #include <errno.h>
@@ -23,6 +27,8 @@ store_fail(struct store *s, int error, const char *format, ...)
     return error;
 }
 
+/* I/O errors need the errno of the system, because a full disk must be
+ * distinguished from a broken one. */
 static int
 sql_errno_of(sqlite3 *db)
 {
@@ -162,8 +168,12 @@ sql_text(sqlite3_stmt *st, int column)
     return t ? (const char *)t : "";
 }
 
-/* --- what is atomic */
-
+/* --- atomic operations
+ *
+ * An operation is a savepoint, which SQLite makes a transaction of its own if
+ * none is open. A group with a single job (`is_alone`) is the whole
+ * transaction, and needs no savepoint: if the job fails, the transaction
+ * does. */
 int
 op_begin(struct store *s)
 {
@@ -180,7 +190,9 @@ op_begin(struct store *s)
     return r;
 }
 
-/* Some errors have SQLite undo the whole transaction by itself. */
+/* Some errors (a full disk, no memory) make SQLite roll back the whole
+ * transaction by itself. Later operations of the same transaction must then
+ * fail too. */
 static bool
 sql_is_gone(struct store *s, int error)
 {
@@ -191,6 +203,10 @@ sql_is_gone(struct store *s, int error)
     return true;
 }
 
+/* Ends an operation. After a success outside of a transaction, store_sync makes
+ * it durable: the operation itself may have changed nothing, but interval
+ * commits before it may wait for a sync. After an error, its writes are undone
+ * and the error's text is kept. */
 int
 op_end(struct store *s, int error)
 {
@@ -222,7 +238,8 @@ op_end(struct store *s, int error)
     return error;
 }
 
-/* This pragma acts when it is prepared, not when it is stepped. */
+/* This pragma takes effect when it is prepared, not when it is stepped, so it
+ * cannot be a row of statements.def. */
 int
 sql_set_durable(struct store *s, bool is_durable)
 {

@@ -50,7 +50,8 @@ state_check_refuse(struct state_check *c, const char *what)
     return -EPROTO;
 }
 
-/* Removes the first bytes. An empty buffer is freed. */
+/* Removes the first bytes. An empty buffer is freed, because most of the time
+ * most sessions are idle. */
 static void
 state_check_cut(struct state_check *c, size_t n)
 {
@@ -64,6 +65,8 @@ state_check_cut(struct state_check *c, size_t n)
     c->cap = 0;
 }
 
+/* Passes on the complete frames so far, without the end frame of
+ * `end_bytes`. */
 static int
 state_check_give(struct state_check *c, bool is_last, size_t end_bytes,
                  struct state_part *ret)
@@ -86,6 +89,8 @@ state_check_give(struct state_check *c, bool is_last, size_t end_bytes,
     return 1;
 }
 
+/* The worker numbers its commits. A gap would mean that bytes were lost or
+ * invented. */
 static int
 state_check_give_last(struct state_check *c, const uint8_t *frame,
                       struct state_part *ret)
@@ -95,7 +100,8 @@ state_check_give_last(struct state_check *c, const uint8_t *frame,
     return state_check_give(c, true, RECORD_HEAD_BYTES + RECORD_END_BYTES, ret);
 }
 
-/* 1: the next frame is whole. */
+/* Returns 1 if the next frame is complete. record_head_get bounds its length,
+ * so the buffer cannot grow without limit. */
 static int
 state_check_look(struct state_check *c, struct record_head *ret,
                  size_t *ret_len)

@@ -15,6 +15,7 @@ enum {
     STATE_WHY_BYTES = 96,
 };
 
+/* The stream of one worker. Owns its buffer. */
 struct state_check {
     char *p; /* whole frames, then unchecked bytes */
     size_t len, cap, n_whole;

@@ -1,4 +1,8 @@
-/* A store: its folder, its lock, its tables. */
+/* A store: its folder, its lock, its tables.
+ *
+ * Files of the folder: `store.db` and `store.db-wal` (SQLite),
+ * `store.db-ledger` (ledger.c), `reserve` (reserve.c), `lock`, and during a
+ * recovery `salvage` (salvage.c). */
 #include "base/hfd.h"
 #include "store/store_impl.h"
 
@@ -20,8 +24,9 @@ enum {
     LOG_PAGES = 1000,
 };
 
-/* A layer, a chunk or a staging number of 0 is none. A session without a layer
- * has ended. */
+/* The tables. A layer, a chunk or a staging number of 0 means none, and a
+ * session without a layer has ended. `loose_layer` and `loose_chunk` are lists
+ * of work for upkeep; an entry that is not needed does no harm. */
 static const char schema[] =
     "CREATE TABLE session("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -89,7 +94,8 @@ store_pragma(struct store *s, const char *name, int64_t *ret)
 
 /* --- opening */
 
-/* The lock's file has the number of the process, for the message. */
+/* The file of the lock contains the process id of the owner, for the error
+ * message of others. The lock itself is flock, which ends with the process. */
 static int
 store_lock(struct store *s, const char *dir)
 {
@@ -128,6 +134,7 @@ store_make_tables(struct store *s)
     return r < 0 ? r : store_exec(s, text);
 }
 
+/* One transaction: a crash leaves the store in its old format. */
 static int
 store_upgrade(struct store *s)
 {
@@ -147,7 +154,8 @@ store_upgrade(struct store *s)
     return r;
 }
 
-/* An empty file is a new store. */
+/* A database without tables is a new store, which may be an earlier creation
+ * that was interrupted. */
 static int
 store_check_version(struct store *s, const char *dir)
 {
@@ -175,8 +183,11 @@ store_check_version(struct store *s, const char *dir)
     return 0;
 }
 
-/* Nobody shares the database, so its log needs no shared index. The change to
- * a log removes a journal, which must not come back when the power goes. */
+/* The database has one user, so its log needs no index in shared memory
+ * (EXCLUSIVE). Switching a new database to a log removes its rollback journal.
+ * EXTRA makes SQLite sync the folder afterwards, so that the journal does not
+ * come back after a power loss. Checkpoints are made by log.c, never by SQLite
+ * itself. */
 static const char settings[] =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA page_size=4096;"
     "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=EXTRA;"
@@ -228,8 +239,8 @@ store_close_database(struct store *s)
     sqlite3_close(STEAL(s->db));
 }
 
-/* Workers do not outlive a supervisor, nor do commits that were not complete.
- */
+/* Workers do not outlive their supervisor, so the rest of an incomplete commit
+ * will never arrive. */
 static int
 store_drop_staging(struct store *s)
 {
@@ -247,7 +258,7 @@ store_drop_staging(struct store *s)
     return op_end(s, r);
 }
 
-/* The folder, and those above it that are missing. */
+/* Creates the folder, and those above it that are missing. */
 static int
 store_make_folders(struct store *s, const char *dir)
 {
@@ -267,6 +278,9 @@ store_make_folders(struct store *s, const char *dir)
     return 0;
 }
 
+/* The order of recovery: a foreign log is set aside before SQLite sees it; the
+ * log is repaired, which needs a second opening; then sessions are compared
+ * with the ledger. Nothing else is written before that is durable. */
 static int
 store_open_all(struct store *s, const char *dir)
 {
@@ -292,7 +306,8 @@ store_open_all(struct store *s, const char *dir)
     return r;
 }
 
-/* -EAGAIN: the disk was full, and now has the space of the reserve. */
+/* Returns -EAGAIN if the disk was full and the reserve has been released: a
+ * second try may succeed. */
 static int
 store_open_once(const char *dir, const struct store_options *o, char *why,
                 struct store **ret)

@@ -78,6 +78,7 @@ int store_begin(struct store *s, bool is_durable);
 int store_end(struct store *s);
 /* Rolls the transaction back. */
 void store_undo(struct store *s);
+/* Makes all transactions durable that were committed without a sync. */
 int store_sync(struct store *s);
 
 /* --- sessions */
@@ -139,7 +140,7 @@ struct store_event {
     const char *figures; /* JSON, opaque to the store */
 };
 
-/* ret_seq may be NULL. */
+/* Appends an event. ret_seq (may be NULL) receives its number. */
 int store_event_append(struct store *s, const struct store_event *e,
                        uint64_t *ret_seq);
 typedef int store_event_fn(void *arg, const struct store_event *e);
@@ -159,12 +160,15 @@ struct store_batch {
     size_t len;
     bool is_first, is_last;
 };
+/* Writes a batch to the session. The records are checked; -EPROTO and -EDQUOT
+ * leave the session unchanged. */
 int store_commit(struct store *s, const struct store_batch *b);
 /* The changes that a commit makes to the size of a session, added up over the
  * parts of the commit. */
 struct store_change {
     int64_t bytes, inodes;
 };
+/* Adds the changes that the batch would make to *change, without writing. */
 int store_weigh(struct store *s, const struct store_batch *b,
                 struct store_change *change);
 /* Discards the parts of a commit whose worker is gone, at once. */

@@ -1,4 +1,7 @@
-/* The structures and functions that the files of the store share. */
+/* The structures and functions that the files of the store share. store.h is
+ * the contract for users.
+ *
+ * Functions return 0 or a negative errno, and set the text of store_why. */
 #ifndef STORE_STORE_IMPL_H
 #define STORE_STORE_IMPL_H
 
@@ -27,6 +30,7 @@ enum { INLINE_MAX = 4096, BLOCK_INLINE_MAX = 512 };
 
 enum { STORE_PATH_BYTES = 1024 };
 
+/* One open store. One thread at a time uses it, so it needs no lock. */
 struct store {
     sqlite3 *db;
     sqlite3_stmt *statements[N_STATEMENTS];
@@ -34,15 +38,18 @@ struct store {
     int lock_hfd;
     int reserve_hfd;      /* -1: none */
     bool is_reserve_used; /* and must be filled again */
-    bool is_open;         /* and may be written */
-    bool is_begun;        /* by store_begin */
+    /* Opening succeeded, so closing may write. */
+    bool is_open;  /* and may be written */
+    bool is_begun; /* by store_begin */
     /* a single op is the whole transaction: no savepoint */
     bool is_alone;
     bool is_full;     /* the mode of synchronous */
     bool is_unsynced; /* some commits are not durable */
     /* A sync failed while there were such commits: see log.c. */
     bool is_doubtful;
+    /* The error for which SQLite rolled back the open transaction; 0: none. */
     int broken; /* why the transaction was rolled back */
+    /* Pages in the log since the last checkpoint. */
     int log_pages;
     int64_t last_chunk;   /* the number of the newest one; 0: not known */
     int64_t forget_at_ms; /* when to search for old rows */
@@ -143,6 +150,7 @@ bool reserve_use_for_upkeep(struct store *s);
 
 /* --- session.c */
 
+/* A session that has not ended, as far as commits need it. */
 struct row {
     int64_t number, layer, staging; /* staging 0: none */
     uint64_t quota[5];              /* in the order of store_amounts */
@@ -162,6 +170,7 @@ int row_next(struct store *s, int64_t *number, char ret_id[65],
 /* --- commit.c */
 
 enum { SUM_BITS = 0x3fffffff };
+/* Continues the hash `h` with these bytes. */
 uint64_t mix(uint64_t h, const void *p, size_t len);
 /* Computes the checksum that is stored with a record: of its key, and of its
  * value or the number of its chunk. */
@@ -172,6 +181,8 @@ bool record_sum_is(int64_t sum, int64_t stored);
 
 /* --- layer.c */
 
+/* A row of the table `layer`. Amounts and digest are kept up to date only in
+ * the first layer of a session. */
 struct layer {
     int64_t parent, session; /* 0: none */
     /* of everything visible from it */
@@ -185,6 +196,7 @@ int layer_get(struct store *s, int64_t id, struct layer *ret);
 int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
 /* Writes all but parent and owner. */
 int layer_put(struct store *s, int64_t id, const struct layer *l);
+/* Returns the part of a record in the digest of its layer. */
 uint64_t digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum);
 /* Counts a record that was added or removed. */
 void layer_charge(struct layer *l, const uint8_t *key, size_t key_len,
@@ -194,7 +206,8 @@ int layer_loosen(struct store *s, int64_t id);
 /* Like layer_loosen, for a layer without an owner. */
 int layer_disown(struct store *s, int64_t id);
 
-/* A layer and its parents. */
+/* A layer and its parents, the nearest first. Parents have smaller numbers,
+ * which bounds the length and excludes rings. */
 struct chain {
     int64_t *ids;
     size_t n;

@@ -23,6 +23,7 @@
 
 enum { INTERVAL_MS = 200, BYTES_MAX = 16 << 20 };
 
+/* The loop's thread owns the structure and calls the functions of thread.h. */
 struct store_thread {
     struct store *store;
     struct store_thread_config config;
@@ -30,6 +31,8 @@ struct store_thread {
 
     pthread_mutex_t lock;
     pthread_cond_t posted, given;
+    /* Posted jobs that the thread has not picked up, and jobs whose `done` must
+     * be called. */
     struct list waiting, finished;
     bool is_ending;
     int doubt; /* an error to report */
@@ -66,7 +69,8 @@ store_thread_set_error(struct store_thread *k, struct store_job *j, int error)
         memcpy(j->why, store_why(k->store), sizeof j->why);
 }
 
-/* A failed job leaves nothing behind, however much it has written. */
+/* Each job is an operation of its own within the group's transaction: a job
+ * that fails leaves nothing behind and does not affect the others. */
 static int
 store_thread_run_write(struct store *s, struct store_job *j)
 {
@@ -75,6 +79,8 @@ store_thread_run_write(struct store *s, struct store_job *j)
     return r < 0 ? r : op_end(s, j->run(s, j));
 }
 
+/* Runs the reads or the writes of a group. Reads run after the transaction, so
+ * that they see all writes of the group and none that might be undone. */
 static void
 store_thread_run_kind(struct store_thread *k, struct list *jobs, bool reads)
 {
@@ -88,7 +94,8 @@ store_thread_run_kind(struct store_thread *k, struct list *jobs, bool reads)
     }
 }
 
-/* Nothing of the transaction is there. */
+/* The transaction failed as a whole, so jobs that had succeeded in it fail with
+ * its error. */
 static void
 store_thread_fail_writes(struct store_thread *k, struct list *jobs, int error)
 {
@@ -109,7 +116,8 @@ store_thread_count_kind(struct list *jobs, enum store_job_kind kind)
     return n;
 }
 
-/* As one transaction, those that are not off. */
+/* Runs the jobs that are not off as one transaction. The first commit without a
+ * sync starts the interval in which it must become durable. */
 static void
 store_thread_run_transaction(struct store_thread *k, struct list *jobs,
                              bool is_durable, bool is_alone)
@@ -130,7 +138,8 @@ store_thread_run_transaction(struct store_thread *k, struct list *jobs,
         k->sync_at_ms = time_mono_ns() / NS_PER_MS + k->config.interval_ms;
 }
 
-/* Leaves on what failed for want of space and makes some; how many that is. */
+/* Switches all jobs off, except those that failed on a full disk and free
+ * space. Returns the number of these. */
 static unsigned
 store_thread_pick_smaller(struct store_thread *k, struct list *jobs)
 {
@@ -146,6 +155,8 @@ store_thread_pick_smaller(struct store_thread *k, struct list *jobs)
     return n;
 }
 
+/* A sync that fails concerns commits that were answered already. The loop
+ * reports it as a doubt, because no job is left to fail. */
 static void
 store_thread_sync_now(struct store_thread *k)
 {
@@ -161,7 +172,9 @@ store_thread_sync_now(struct store_thread *k)
     store_thread_wake(k);
 }
 
-/* True if there is more to do. A failure ends it until the next jobs. */
+/* Does a step of upkeep, and returns true if there is more to do. After a
+ * failure, upkeep waits for the next jobs, so that a broken disk does not keep
+ * the thread busy. */
 static bool
 store_thread_do_upkeep(struct store_thread *k)
 {
@@ -180,7 +193,7 @@ store_thread_do_upkeep(struct store_thread *k)
     return false;
 }
 
-/* All upkeep first, which may give back what the reserve needs. */
+/* Runs all upkeep first, which may release the space that the reserve needs. */
 static int
 store_thread_fill_reserve(struct store_thread *k)
 {
@@ -233,7 +246,8 @@ store_thread_give_back(struct store_thread *k, struct list *jobs)
         store_thread_wake(k);
 }
 
-/* Until there are jobs, or a time (0: any). */
+/* Waits until jobs are posted or until the given time; 0 means without a time
+ * limit. */
 static void
 store_thread_wait_for_jobs(struct store_thread *k, int64_t until_ms)
 {
@@ -245,7 +259,8 @@ store_thread_wait_for_jobs(struct store_thread *k, int64_t until_ms)
         pthread_cond_wait(&k->posted, &k->lock);
 }
 
-/* 1: jobs, 0: time for upkeep or to sync, -1: the end. */
+/* Returns 1 and all waiting jobs, 0 when it is time for upkeep or a sync, and
+ * -1 at the end. */
 static int
 store_thread_take(struct store_thread *k, bool has_upkeep,
                   struct list *ret_jobs)
@@ -352,6 +367,8 @@ store_thread_post(struct store_thread *k, struct store_job *j)
     pthread_mutex_lock(&k->lock);
     list_push_back(&k->waiting, &j->link);
     pthread_mutex_unlock(&k->lock);
+    /* Signalled without the lock, so that the thread does not wake only to wait
+     * for it. */
     pthread_cond_signal(&k->posted); /* who wakes finds the lock free */
 }
 
@@ -375,6 +392,8 @@ store_thread_tell_doubt(struct store_thread *k)
         k->config.doubt(k->config.arg, error, why);
 }
 
+/* `done` may post new jobs, so the finished ones are moved to a list of this
+ * call first. */
 void
 store_thread_drain(struct store_thread *k)
 {

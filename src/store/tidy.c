@@ -51,7 +51,8 @@ tidy_read_key(struct store *s, struct key *ret, sqlite3_stmt *started)
     return 1;
 }
 
-/* The last of some records of a layer after a key. 0: it has no more. */
+/* Finds the last key of the next 256 records of a layer after a key. Returns 0
+ * if the layer has fewer left. */
 static int
 tidy_find_some(struct store *s, int64_t layer, const struct key *after,
                struct key *ret)
@@ -62,6 +63,7 @@ tidy_find_some(struct store *s, int64_t layer, const struct key *after,
 
 /* --- layers that nobody sees */
 
+/* The parent has lost a child and may now be unused, or have a single child. */
 static int
 tidy_remove_layer(struct store *s, int64_t id, int64_t parent)
 {
@@ -72,6 +74,9 @@ tidy_remove_layer(struct store *s, int64_t id, int64_t parent)
     return r < 0 ? r : layer_loosen(s, parent);
 }
 
+/* Removes some records of a layer that nobody sees. Their chunks become
+ * candidates for the sweep, which checks whether another record still refers to
+ * them. */
 static int
 tidy_drop_some(struct store *s, int64_t id, const struct layer *l)
 {
@@ -88,7 +93,8 @@ tidy_drop_some(struct store *s, int64_t id, const struct layer *l)
 
 /* --- layers with one child: its records are moved up */
 
-/* The child is empty, and is replaced by its parent. */
+/* The child is empty. Its parent takes its place: its children, its owner and
+ * its amounts. */
 static int
 tidy_replace_child(struct store *s, int64_t id, int64_t child)
 {
@@ -107,6 +113,12 @@ tidy_replace_child(struct store *s, int64_t id, int64_t child)
     return r < 0 ? r : tidy_remove_layer(s, child, id);
 }
 
+/* Moves some records of the only child up into the layer.
+ *
+ * First, the chunks of records that will be replaced become candidates for the
+ * sweep. Then the records are copied up. In a layer without a parent, records
+ * that only say "not there" are removed. Finally the child's records are
+ * deleted. All of it is one transaction. */
 static int
 tidy_merge_some(struct store *s, int64_t id, const struct layer *l,
                 int64_t child)
@@ -136,7 +148,9 @@ tidy_compare_keys(const struct key *a, const struct key *b)
     return r ? r : (a->len > b->len) - (a->len < b->len);
 }
 
-/* Up to where some records of each parent go. 0: to the end of all. */
+/* Finds the end of the next range of keys to copy: the nearest end of 256
+ * records among all parents, so that no parent contributes more. Returns 0 if
+ * the range reaches the end of all parents. */
 static int
 tidy_find_range(struct store *s, const struct chain *c, const struct key *from,
                 struct key *ret)
@@ -155,6 +169,10 @@ tidy_find_range(struct store *s, const struct chain *c, const struct key *from,
     return any;
 }
 
+/* Copies one range of the visible records into the layer. Parents are copied
+ * from the nearest to the farthest, and keys that exist are kept (INSERT OR
+ * IGNORE), so the nearest record wins as in a lookup. `filled` remembers the
+ * position between steps. At the end, the layer needs no parent. */
 static int
 tidy_fill_some(struct store *s, int64_t id, const struct layer *l,
                const struct chain *c)
@@ -199,6 +217,8 @@ tidy_count_children(struct store *s, int64_t id, int64_t *ret_first, int *ret)
     return r;
 }
 
+/* Chooses the step for a loose layer by its number of children. A layer with an
+ * owner is in use. */
 static int
 tidy_layer(struct store *s, int64_t id)
 {
@@ -233,6 +253,7 @@ tidy_layers(struct store *s, int64_t now_ms)
     return r < 0 ? r : 1;
 }
 
+/* Deletes candidates that no record refers to. */
 static int
 tidy_chunks(struct store *s, int64_t now_ms)
 {
@@ -248,6 +269,8 @@ tidy_chunks(struct store *s, int64_t now_ms)
     return r < 0 ? r : sqlite3_changes(s->db) > 0;
 }
 
+/* Deletes old rows in small numbers. After a step that found none, the next
+ * search waits a minute. */
 static int
 tidy_forget(struct store *s, int64_t now_ms)
 {
@@ -268,7 +291,8 @@ tidy_forget(struct store *s, int64_t now_ms)
     return r < 0 ? r : n > 0;
 }
 
-/* Gives the disk back what is free at the end, once that is much. */
+/* Returns free pages at the end of the file to the disk, once they are a
+ * quarter of it. On a full disk, any free page is returned. */
 static int
 tidy_shrink(struct store *s, int64_t now_ms)
 {

@@ -1,4 +1,5 @@
-/* The write-ahead log of SQLite, read without SQLite. */
+/* The write-ahead log of SQLite, read without SQLite. wal.h explains why a
+ * frame after damage can be recognised as good. */
 #include "store/wal.h"
 
 #include <endian.h>
@@ -12,6 +13,8 @@ enum { VERSION = 3007000 };
  * of the host which wrote the log. */
 #define MAGIC (0x377f0682u | (__BYTE_ORDER == __BIG_ENDIAN))
 
+/* The running checksum of SQLite's log: two words that each depend on all bytes
+ * so far. */
 struct sums {
     uint32_t a, b;
 };
@@ -88,7 +91,7 @@ wal_is_header(const uint8_t *h)
            wal_is_equal(wal_header_sums(h), wal_get_sums(h + 24));
 }
 
-/* 1: all of it was read. */
+/* Returns 1 if all bytes were read, and 0 at the end of the file. */
 static int
 wal_read_at(sqlite3_file *f, void *p, size_t len, int64_t at)
 {
@@ -110,8 +113,8 @@ wal_salts(sqlite3_file *f, uint64_t *ret)
 
 /* --- which frames are good */
 
-/* Two checksums that the next frame may follow from: the stored one, and what
- * it should be, in case that it is what was damaged. */
+/* The two checksums that the next frame may continue from: the stored one, and
+ * the computed one in case the stored checksum itself is the damaged part. */
 struct link {
     struct sums stored, computed;
     bool is_good;
@@ -130,8 +133,9 @@ wal_follows(const struct link *before, const struct frame *f,
     return *ret_computed;
 }
 
-/* Frames of an earlier log follow from each other too, but they have other
- * salts, and do not follow from one of this log. */
+/* Frames of an earlier log may follow in the file. They continue from each
+ * other, but not from a frame of this log, and have other salts. A good frame
+ * after a damaged one must therefore have the salts of this log. */
 static bool
 wal_is_good(const struct link *before, const struct frame *f,
             const uint8_t *salts, bool *ret_computed)
@@ -151,8 +155,8 @@ wal_advance(struct link *l, const struct frame *f, bool good)
                        .is_good = good};
 }
 
-/* The salts of a header that is damaged are those of most of its frames; the
- * first two that agree are enough. */
+/* Finds the salts of the log. If the header is damaged, the salts that the
+ * first two frames agree on are used. */
 static int
 wal_find_salts(sqlite3_file *f, const uint8_t *h, uint8_t *ret)
 {
@@ -169,6 +173,9 @@ wal_find_salts(sqlite3_file *f, const uint8_t *h, uint8_t *ret)
     return r < 0 ? r : 0;
 }
 
+/* One pass over the file. A transaction counts only with its last frame, which
+ * has the size of the database in its header; `n` and `n_prefix` therefore
+ * advance only there. */
 static int
 wal_scan_frames(sqlite3_file *f, struct wal *w, uint32_t n_max,
                 struct frame *frame)
@@ -232,6 +239,8 @@ wal_fini(struct wal *w)
 
 /* --- a log of the good ones */
 
+/* Writes a log of the good frames with salts and checksums of its own, so that
+ * SQLite accepts it as an ordinary log. */
 static int
 wal_write_frames(sqlite3_file *f, const struct wal *w, int hfd,
                  struct frame *frame)

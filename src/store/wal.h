@@ -35,7 +35,8 @@ enum wal_frame { WAL_BAD, WAL_GOOD };
 
 /* Returns 1 and the salts; 0: this is not the header of a log. */
 int wal_salts(sqlite3_file *f, uint64_t *ret);
-/* -EIO, -ENOMEM. */
+/* Classifies all frames of the log. The caller frees the result with wal_fini.
+ * -EIO, -ENOMEM. */
 int wal_scan(sqlite3_file *f, struct wal *ret);
 void wal_fini(struct wal *w);
 /* Writes a log of only the good frames to a file. -errno. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A cursor over one layer. Its key belongs to the statement, and is valid until
+ * the statement moves on. */
 struct walk_layer {
     sqlite3_stmt *st;
     const uint8_t *key; /* NULL: no more */
@@ -80,7 +82,9 @@ walk_fini(struct walk *w)
     *w = (struct walk){0};
 }
 
-/* Returns the first layer with the smallest key, or NULL. */
+/* Returns the first layer with the smallest key, or NULL at the end. Among
+ * equal keys, the layer nearest to the session wins, because a later one must
+ * be smaller to replace it. */
 static struct walk_layer *
 walk_least(struct walk *w)
 {
@@ -106,6 +110,8 @@ walk_skip_used(struct walk *w)
     return r;
 }
 
+/* Makes the record of a cursor the current one. Layers behind it with the same
+ * key are hidden by it, and move on with it. */
 static void
 walk_use(struct walk *w, struct walk_layer *of)
 {
@@ -125,6 +131,8 @@ walk_use(struct walk *w, struct walk_layer *of)
             record_sum(w->key, w->key_len, w->value, w->len, w->chunk), w->sum);
 }
 
+/* A record without a length says that the key is absent, whatever the parents
+ * have. Such records are skipped. */
 int
 walk_next(struct walk *w)
 {
@@ -153,7 +161,9 @@ walk_put_before(char *path, size_t size, const char *name, size_t name_len)
     (void)snprintf(path, size, "/%.*s%s", (int)name_len, name, rest);
 }
 
-/* A name of an inode: 1, its directory and the name put before `path`. */
+/* Finds a name of the inode: returns 1 with its directory in *inode, and
+ * prepends the name to `path`. This reads all names of the session, which is
+ * acceptable for error messages. */
 static int
 walk_find_name(struct store *s, const struct chain *c, uint32_t mount,
                uint64_t *inode, char *path, size_t size)
@@ -202,6 +212,8 @@ walk_place(struct store *s, const struct chain *c, uint32_t mount,
     return 1;
 }
 
+/* Climbs from the inode to the root, by records of names and then by places in
+ * the image. The depth is limited because damaged records may form a ring. */
 int
 walk_path(struct store *s, const struct chain *c, uint32_t mount,
           uint64_t inode, char *ret, size_t size)
