@@ -1,5 +1,14 @@
-/* Work on a sandbox while others have the turn: jobs that hold the sandbox, and
- * errands to the thread that runs it. */
+/* Work on a sandbox while another call has the turn.
+ *
+ * Problem: starting a process, or writing its input, must not wait for a
+ * command that runs for hours. But only the thread with the turn may touch the
+ * kernel.
+ *
+ * Idea: the caller holds the sandbox (so that it cannot be freed) and sends an
+ * errand, a function that the running thread calls between time slices. The
+ * kernel is consistent there, so the function sees the sandbox as between two
+ * system calls. Jobs of this kind exist for callers that cannot wait for the
+ * errand themselves. */
 #include "lib/error.h"
 #include "lib/sandbox.h"
 
@@ -34,6 +43,8 @@ sandbox_release(struct wsand_sandbox *sb)
 
 /* --- errands */
 
+/* A message whose sender waits for its result. It lives on the sender's stack
+ * until is_done is set. */
 struct errand {
     struct mail mail;
     int (*fn)(struct wsand_sandbox *sb, void *arg, struct wsand_error *err);
@@ -45,6 +56,8 @@ struct errand {
     struct wsand_error err;
 };
 
+/* Runs on the thread with the turn. Without the lock of the turn while fn runs,
+ * because fn may be long and others want to queue. */
 static void
 beside_deliver(struct wsand_sandbox *sb, struct mail *m)
 {
@@ -60,8 +73,9 @@ beside_deliver(struct wsand_sandbox *sb, struct mail *m)
     pthread_mutex_unlock(&sb->turn.lock);
 }
 
-/* Returns false if the sandbox is being freed. turn_close sees all errands that
- * were added before. */
+/* Adds the errand unless the sandbox is being freed. Checking and adding are
+ * one step under the lock, so turn_close sees every errand that was added
+ * before. */
 static bool
 beside_put(struct wsand_sandbox *sb, struct errand *e)
 {
@@ -97,6 +111,7 @@ sandbox_errand(struct wsand_sandbox *sb,
     return e.r;
 }
 
+/* The arguments of wsand_beside. */
 struct visit {
     void (*fn)(struct wsand_sandbox *sb, void *arg);
     void *arg;
@@ -112,6 +127,8 @@ pay_visit(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return 0;
 }
 
+/* If the sandbox is idle, or only background processes run, taking the turn is
+ * simpler and faster than an errand. */
 int
 wsand_beside(struct wsand_sandbox *sb,
              void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
@@ -134,6 +151,8 @@ wsand_beside(struct wsand_sandbox *sb,
 
 /* --- jobs */
 
+/* A job that does not wait for the turn. It holds the sandbox from its post to
+ * its end. */
 struct beside {
     struct work work;
     struct list link; /* in turn.beside */
@@ -188,7 +207,8 @@ wsand_post_beside(struct wsand_sandbox *sb,
 
 /* --- the end */
 
-/* One that no thread has begun. */
+/* Removes a job from the pool's queue that no thread has begun. NULL: there is
+ * none. */
 static struct work *
 take_back(struct wsand_sandbox *sb)
 {

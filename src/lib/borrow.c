@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Checks with the rights of the shell, which will enter the folder. */
 static int
 check_folder(struct shell *sh, const char *path, struct wsand_error *err)
 {
@@ -33,9 +34,10 @@ check_folder(struct shell *sh, const char *path, struct wsand_error *err)
     return r < 0 ? error_path(err, -r, path) : 0;
 }
 
-/* --- what the shell has */
+/* --- reading the shell's own values */
 
-/* Prints "ATTRIBUTES NUL VALUE NUL", or "- NUL NUL" if it is not set. */
+/* Appends a command that prints "ATTRIBUTES NUL VALUE NUL", or "- NUL NUL" if
+ * the variable is not set. */
 static void
 put_print(struct buf *b, const char *name, size_t len)
 {
@@ -60,7 +62,7 @@ put_questions(struct buf *b, bool moves, const char *const *env)
         put_print(b, *env, strcspn(*env, "="));
 }
 
-/* --- what it shall have: prints "y" when all of it was possible. */
+/* --- setting the new values: prints "y" if all of them could be set */
 static void
 put_orders(struct buf *b, const char *cwd, const char *const *env)
 {
@@ -76,9 +78,9 @@ put_orders(struct buf *b, const char *cwd, const char *const *env)
     buf_puts(b, "\\builtin printf y\n");
 }
 
-/* --- how it gets its own back */
+/* --- restoring the shell's own values */
 
-/* Strings in a reply. */
+/* The strings of a reply, each with a NUL after it. */
 struct reader {
     const char *at, *end;
 };
@@ -94,7 +96,8 @@ next(struct reader *r)
     return s;
 }
 
-/* False: it is an array. */
+/* Appends commands that restore a variable. Returns false for an array, which
+ * has no single value that could be restored. */
 static bool
 put_variable(struct buf *b, struct reader *r, const char *name, size_t len)
 {
@@ -115,7 +118,8 @@ put_variable(struct buf *b, struct reader *r, const char *name, size_t len)
     return !strpbrk(attributes, "aA");
 }
 
-/* The folder, which `pwd` printed with a newline. */
+/* Appends a command that returns to the folder, which `pwd` printed with a
+ * newline. */
 static void
 put_folder(struct buf *b, struct reader *r)
 {
@@ -133,7 +137,8 @@ put_folder(struct buf *b, struct reader *r)
     free(line);
 }
 
-/* -EPERM: not all that was asked for was possible. */
+/* Builds the restoring script from the reply. -EPERM: a variable is read-only
+ * or an array. */
 static int
 put_script(struct buf *b, struct reader *r, bool moves, const char *const *env)
 {
@@ -183,6 +188,8 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     return 0;
 }
 
+/* If the command was killed, the roll-back has restored the shell's own values
+ * already. */
 void
 give_back(struct shell *sh, struct borrowed *own, bool failed)
 {

@@ -1,4 +1,5 @@
-/* Commands of the resident shell. */
+/* Commands of the resident shell: standard streams, running to the end, and the
+ * library's own questions to the shell. */
 #include "lib/command.h"
 
 #include "base/os_time.h"
@@ -61,6 +62,8 @@ command_ask_window(void *arg)
     return c->window(c->on_output_arg);
 }
 
+/* With keep_ends, the first half of the limit keeps the beginning of the output
+ * and the second half its end. */
 static int
 make_captures(const struct command *c, struct outcome *o)
 {
@@ -98,6 +101,8 @@ set_stdio(struct task *t, const struct command *c, struct outcome *o)
     return r;
 }
 
+/* Background processes of the command may still have its output open. Their
+ * later output goes to the shell's background capture. */
 void
 outcome_fini(struct outcome *o, struct shell *sh)
 {
@@ -117,6 +122,7 @@ outcome_fini(struct outcome *o, struct shell *sh)
 
 /* --- running */
 
+/* The argument of command_is_over. */
 struct running {
     struct shell *sh;
     const struct command *c;
@@ -129,6 +135,9 @@ kill_run(struct kernel *k)
     kernel_kill(k, k->run_tag, SIGKILL);
 }
 
+/* Asked by the kernel between time slices. The command is over when the shell
+ * is parked in sys.next. A killed shell is over only when its thread is gone,
+ * because the machine must be free before a roll-back. */
 static bool
 command_is_over(void *arg)
 {
@@ -147,6 +156,9 @@ command_is_over(void *arg)
     return res->is_parked && (!res->is_dead || !res->task->thread);
 }
 
+/* The checkpoint is made before the command, unless it was made after the last
+ * one already. A command that continues another shares its checkpoint, so that
+ * both are undone together. */
 static int
 command_start(struct shell *sh, const struct command *c, struct outcome *o)
 {
@@ -167,6 +179,9 @@ command_start(struct shell *sh, const struct command *c, struct outcome *o)
     return 0;
 }
 
+/* Runs the kernel until the command is over. After a time-out, all processes of
+ * the run are killed, and the kernel runs on until the shell is parked again;
+ * that takes no time of the guest's. */
 int
 command_run(struct shell *sh, const struct command *c, struct outcome *ret)
 {
@@ -232,7 +247,8 @@ buf_quote(struct buf *b, const char *s)
     buf_puts(b, "'");
 }
 
-/* The bytes after the first NUL, with a NUL after them. */
+/* Returns the bytes after the first NUL, with a NUL after them. Output before
+ * it comes from traps or debugging options of the user. */
 static int
 take_reply(const struct outcome *o, OWN char **ret, size_t *ret_len)
 {
@@ -262,8 +278,12 @@ body_init(struct buf *b)
     buf_init(b, SCRIPT_BYTES_MAX);
 }
 
-/* In a list with && a failing function is no failure for `set -e`. The last
- * argument of each command is $_ for the next. */
+/* Wraps the body into a function that removes itself.
+ *
+ * `builtin` with a backslash cannot be replaced by an alias or a function. The
+ * call stands in a list with &&, so a failing function is not a failure for
+ * `set -e`. The function returns the user's $?, and its argument restores $_,
+ * which is the last argument of the previous command. */
 static void
 wrap(struct buf *b, const char *top, const struct buf *body, int status)
 {
@@ -314,6 +334,9 @@ shell_ask(struct shell *sh, const struct buf *body, bool continues,
     return command_ask(sh, "", body, continues, ret, ret_len);
 }
 
+/* A question must not change the shell. Restoring the checkpoint is simpler
+ * than avoiding every side effect. If the command was killed, the roll-back has
+ * happened already. */
 int
 shell_query(struct shell *sh, const char *top, const struct buf *body,
             OWN char **ret, size_t *ret_len)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A command and its limits. Everything is borrowed until command_run
+ * returns. */
 struct command {
     const char *text;
     size_t len;
@@ -30,6 +32,7 @@ struct command {
     bool continues;
 };
 
+/* The result of a command. The captures are kept until outcome_fini. */
 struct outcome {
     int status;
     bool timed_out, cancelled;

@@ -38,7 +38,9 @@ env_put_export(struct buf *b, const char *assignment)
     buf_quote(b, assignment + name);
 }
 
-/* The image of the shell was frozen with the environment of uid 1000; its own
+/* Sets the variables of the options in a new shell.
+ *
+ * The image of the shell was frozen with the environment of uid 1000. Its own
  * code sets every variable of another user except PATH. Variables that cannot
  * be set (read-only ones) stay as they are. */
 static int
@@ -69,6 +71,8 @@ set_first_env(struct shell *sh)
     return r;
 }
 
+/* The environment is set with the first command, not when the sandbox is
+ * created: many sandboxes never run one. */
 int
 shell_begin(struct wsand_sandbox *sb, struct shell **ret)
 {
@@ -107,8 +111,8 @@ env_check_name(const char *name, struct wsand_error *err)
     return error_set(err, EINVAL, "not the name of a variable: %s", name);
 }
 
-/* Has the shell run the command in b, which changes the variable. The reply is
- * empty, or there is none if the shell refuses. */
+/* Makes the shell run the command in b, which changes the variable. The reply
+ * is empty, or missing if the shell refuses. */
 static int
 env_ask(struct wsand_sandbox *sb, const char *name, struct buf *b,
         struct wsand_error *err)
@@ -131,7 +135,7 @@ env_ask(struct wsand_sandbox *sb, const char *name, struct buf *b,
     return r;
 }
 
-/* Sets the variable, or unsets it: value NULL. */
+/* Sets the variable, or unsets it if value is NULL. */
 static int
 env_change(struct wsand_sandbox *sb, const char *name, const char *value,
            struct wsand_error *err)
@@ -166,7 +170,8 @@ wsand_env_unset(struct wsand_sandbox *sb, const char *name,
     return env_change(sb, name, NULL, err);
 }
 
-/* Adds `is it set and exported, and no array? Then`. */
+/* Appends a condition: the variable is set and exported, and is not an
+ * array. */
 static void
 put_if_exported(struct buf *b, const char *name)
 {
@@ -179,6 +184,8 @@ put_if_exported(struct buf *b, const char *name)
     buf_puts(b, "@a} != *[aA]* ]] && ");
 }
 
+/* The reply is "=VALUE", or empty if there is no such variable. An empty value
+ * is thus different from none. */
 int
 wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
               struct wsand_error *err)
@@ -242,7 +249,8 @@ by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Pointers and strings in one piece. */
+/* Puts the pointers and the strings into one allocation, so that the caller
+ * frees it at once. */
 static int
 make_list(const char *text, size_t len, char ***ret)
 {
@@ -263,6 +271,8 @@ make_list(const char *text, size_t len, char ***ret)
     return 0;
 }
 
+/* Two questions: the names, and then their values. `env` itself would run a
+ * program, and its output could not be parsed if a value contains newlines. */
 int
 wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
 {

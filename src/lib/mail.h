@@ -11,6 +11,7 @@
 
 struct wsand_sandbox;
 
+/* A message. `deliver` runs on the thread that has the turn, and frees it. */
 struct mail {
     struct list link;
     void (*deliver)(struct wsand_sandbox *sb, OWN struct mail *m);
@@ -26,9 +27,11 @@ void mailbox_init(struct mailbox *box);
 void mailbox_fini(struct mailbox *box);
 /* Adds a message without waking the sandbox. */
 void mail_put(struct mailbox *box, OWN struct mail *m);
+/* Adds a message and wakes the sandbox. */
 void mail_send(struct wsand_sandbox *sb, OWN struct mail *m);
 /* Handles all messages, on the sandbox's thread. */
 void mail_deliver(struct wsand_sandbox *sb);
+/* True if messages are waiting. */
 bool sandbox_has_mail(struct wsand_sandbox *sb);
 
 #endif

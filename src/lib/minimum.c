@@ -1,6 +1,7 @@
-/* The memory without which the shell does not start. It depends on the root
- * image, so it is measured: by a command that does nothing, in a sandbox of its
- * own, when a small limit is asked for. */
+/* The minimum memory with which the shell starts. It depends on the root image,
+ * so it is measured, by a command that does nothing in a sandbox of its own.
+ * This happens when a small limit is asked for; above ENOUGH_BYTES any shell
+ * fits. */
 #include "lib/runtime.h"
 
 #include "lib/error.h"

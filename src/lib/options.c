@@ -1,4 +1,7 @@
-/* The options of a sandbox: copies for its forks and for status. */
+/* The options of a sandbox: copies for its forks and for status.
+ *
+ * The caller's strings are valid during the call only, so everything is copied.
+ * Programs are not: they are part of the files by then. */
 #include "lib/options.h"
 
 #include "lib/call.h"
@@ -9,6 +12,7 @@
 
 enum { SNAPSHOTS = 64, SNAPSHOT_BYTES = 256 << 20 };
 
+/* Also called for mounts that are added later, so that forks have them. */
 int
 options_add_mount(struct wsand_options *o, const struct wsand_mount *m)
 {

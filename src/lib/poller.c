@@ -29,6 +29,8 @@ forget_fds(struct alarm *a)
     a->n_fds = 0;
 }
 
+/* An alarm rings once, for its time or its descriptors, whichever comes
+ * first. */
 static void
 alarm_rings(struct timer *timer)
 {
@@ -48,7 +50,8 @@ alarm_init(struct alarm *a, struct pool *p, struct work *w)
 
 /* --- the thread */
 
-/* The descriptors of all alarms, after the poller's own. NULL: no memory. */
+/* Returns the descriptors of all alarms, after the poller's own. NULL: no
+ * memory. */
 static OWN struct pollfd *
 poller_collect(const struct pool *p, size_t *ret_n)
 {
@@ -79,7 +82,8 @@ has_fd(const struct alarm *a, int hfd)
     return false;
 }
 
-/* Alarms may have come and gone meanwhile: they are known by descriptor. */
+/* Alarms may have come and gone during the sleep, so they are found by the
+ * number of the descriptor. */
 static void
 ring_ready(struct pool *p, const struct pollfd *v, size_t n)
 {
@@ -98,6 +102,9 @@ ring_ready(struct pool *p, const struct pollfd *v, size_t n)
     }
 }
 
+/* Sleeps until the next alarm. Without memory for the descriptors, it sleeps
+ * for 10 ms and tries again. poller_until_ns shows others whether an earlier
+ * deadline needs a wake-up. */
 static void
 wait_once(struct pool *p)
 {
@@ -150,7 +157,8 @@ poller_wake(struct pool *p)
 
 /* --- alarms */
 
-/* False: no memory. */
+/* Copies the descriptors into the alarm. Returns false if there is no
+ * memory. */
 static bool
 copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
 {
@@ -165,6 +173,8 @@ copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
     return true;
 }
 
+/* If the alarm cannot be set for lack of memory, its work is queued at once; it
+ * will find out by itself that it has to wait. */
 void
 alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
 {

@@ -19,6 +19,7 @@
 
 enum { THREADS = 256, IDLE_S = 5 };
 
+/* One thread of a crew. */
 struct worker {
     struct list link; /* in pool->workers, then in pool->ended */
     struct crew *crew;
@@ -26,6 +27,8 @@ struct worker {
     pthread_t thread;
 };
 
+/* Threads that have ended must be joined to release their stacks. They have
+ * left the lock already, so joining does not wait for long. */
 static void
 join_ended(struct pool *p)
 {
@@ -37,7 +40,9 @@ join_ended(struct pool *p)
     }
 }
 
-/* Waits for something to do; false: the thread should end. */
+/* Waits for something to do. Returns false if the thread should end: after
+ * IDLE_S without work, unless it is the last of its crew, or when the pool
+ * stops. */
 static bool
 wait_for_work(struct crew *c)
 {
@@ -76,6 +81,8 @@ queue_work(struct crew *c, struct work *w)
     c->n_queued++;
 }
 
+/* The main function of all threads. Work that asks for it is queued again at
+ * the end, behind that of others. */
 static void *
 worker_main(void *arg)
 {
@@ -122,7 +129,9 @@ crew_grow(struct crew *c)
     return 0;
 }
 
-/* True: an idle thread should be woken. */
+/* Queues w, and starts a thread if all are busy. Returns true if an idle thread
+ * should be woken. If no thread can be started, an existing one does the work
+ * later. */
 static bool
 add_work(struct crew *c, struct work *w)
 {
@@ -160,6 +169,7 @@ crew_ensure(struct crew *c)
     return r;
 }
 
+/* True if a thread of the pool is running this work. */
 static bool
 is_at_work(const struct pool *p, const struct work *work)
 {
@@ -182,6 +192,9 @@ crew_take_back(struct crew *c, struct work *w)
     return is_queued;
 }
 
+/* Afterwards no thread knows of the work, and its owner may free it. n_watchers
+ * makes threads announce the end of each piece of work, which is usually not
+ * necessary. */
 void
 crew_forget(struct crew *c, struct work *w)
 {
@@ -228,6 +241,8 @@ pool_init(struct pool *p, uint32_t max_threads)
     return poller_init(p);
 }
 
+/* Threads empty their queues before they end, because wait_for_work reports
+ * queued work even while the pool stops. */
 void
 pool_fini(struct pool *p)
 {

@@ -23,6 +23,8 @@
 struct pollfd;
 struct pool;
 
+/* Something that a thread should do, embedded in its owner. While it is queued
+ * or runs, the owner must keep it. */
 struct work {
     struct list link; /* in a crew's queue */
     /* Returns true to be queued again at the end. May free the work if it
@@ -30,6 +32,8 @@ struct work {
     bool (*run)(struct work *w);
 };
 
+/* The threads of one kind, and their queue. At most max_threads run at a
+ * time. */
 struct crew {
     struct pool *pool;
     struct list queue;
@@ -49,6 +53,7 @@ struct alarm {
     size_t n_fds;
 };
 
+/* All threads of a runtime. */
 struct pool {
     pthread_mutex_t lock;
     struct crew jobs, background;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Only programs that no guest could have written count: root owns them, and
+ * nobody else may write them. */
 static bool
 is_program(const struct inode *i)
 {
@@ -25,8 +27,8 @@ is_program(const struct inode *i)
     return content && !memcmp(content, "\0asm", 4);
 }
 
-/* A file that is not a program after all fails when it is run. The code goes to
- * a folder, if there is one. */
+/* A file that is not a program after all fails when it is run. With a folder,
+ * the code is also written there. */
 static int
 load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
            int dir_hfd)

@@ -28,8 +28,8 @@ enum {
 
 /* --- results */
 
-/* Returns the length of the whole UTF-8 characters, if the last one may have
- * been cut. */
+/* Returns the length without an incomplete UTF-8 character at the end. The
+ * limit of output may have cut one. */
 static size_t
 whole_characters(const char *s, size_t len)
 {
@@ -44,7 +44,7 @@ whole_characters(const char *s, size_t len)
     return len - (at - 1) < need ? at - 1 : len;
 }
 
-/* Returns the start of the first whole character, if the first may have been
+/* Returns the start of the first complete character, if the first may have been
  * cut. */
 static size_t
 first_character(const char *s, size_t len)
@@ -58,7 +58,7 @@ first_character(const char *s, size_t len)
 
 /* Replaces the gap between the two ends of the data by a line with the number
  * of missing bytes, or by nothing. The line takes its space from the second
- * end. */
+ * end, so that the result still fits the limit. */
 static void
 join_ends(char *data, size_t *len, size_t head, bool has_line,
           uint64_t *dropped)
@@ -98,7 +98,7 @@ run_take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
     *ret_len = len;
 }
 
-/* The limit that says most about why a command has failed. */
+/* Returns the limit that explains a failure best, if several were hit. */
 static const char *
 limit_hit(const struct limits *l)
 {
@@ -113,7 +113,8 @@ limit_hit(const struct limits *l)
     return NULL;
 }
 
-/* Fills in the exit code and its reason. */
+/* A time limit overrides a cancellation. A limit is reported only for a command
+ * that failed: many programs hit one and recover. */
 static void
 fill_status(const struct kernel *k, const struct outcome *o,
             struct wsand_output *ret)
@@ -152,7 +153,8 @@ fill_output(struct shell *sh, const struct wsand_run *run,
     ret->background = capture_take(sh->background, &ret->background_len);
 }
 
-/* Adds a line of our own to the command's standard error, past any limit. */
+/* Adds a line of our own to the command's standard error, regardless of its
+ * limit. */
 static void
 say(const struct wsand_run *run, struct wsand_output *o, const char *line)
 {
@@ -172,6 +174,7 @@ say(const struct wsand_run *run, struct wsand_output *o, const char *line)
 
 /* --- running */
 
+/* A timeout that is 0 or too large for the clock means no limit. */
 static int64_t
 run_deadline_of(int64_t began_ns, uint64_t timeout_ms)
 {
@@ -183,6 +186,8 @@ run_deadline_of(int64_t began_ns, uint64_t timeout_ms)
     return ns;
 }
 
+/* The trace of the last system calls is only returned for a command that
+ * failed. */
 static int
 run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
             bool continues, struct wsand_output *ret)
@@ -250,6 +255,8 @@ run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
     say(run, ret, line);
 }
 
+/* The library's part of a run: the turn, the shell, the deadline, the history.
+ * Waiting for the turn does not count as time of the command. */
 static int
 run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
             struct wsand_output *ret, struct wsand_error *err)
@@ -285,12 +292,14 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
 
 /* --- the function, for callers of any version */
 
+/* Members of the result that the caller must free. A caller with an older
+ * header does not know all of them, and wsand_run frees the others. */
 static const size_t owned[] = {offsetof(struct wsand_output, out),
                                offsetof(struct wsand_output, err),
                                offsetof(struct wsand_output, background),
                                offsetof(struct wsand_output, trace)};
 
-/* Frees the bytes whose pointers lie between two ends of *out. */
+/* Frees the members whose pointers lie between two offsets in *out. */
 static void
 free_owned(struct wsand_output *out, size_t from, size_t to)
 {

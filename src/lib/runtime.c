@@ -1,4 +1,5 @@
-/* The runtime: one engine. */
+/* The runtime: one engine, the mapped root image, and the loading of
+ * programs. */
 #include "lib/runtime.h"
 
 #include "base/version.h"
@@ -25,7 +26,8 @@ wsand_version(void)
     return WSAND_VERSION;
 }
 
-/* The user's cache folder; false: there is none. */
+/* Finds the folder for compiled code below the user's cache folder, and creates
+ * its parents. Returns false if there is none. */
 static bool
 default_cache_dir(char *buf, size_t size)
 {
@@ -47,7 +49,8 @@ default_cache_dir(char *buf, size_t size)
     return true;
 }
 
-/* The version of an image of ours, "" for one of somebody else. */
+/* Returns the version in /etc/os-release of an image of ours, or "" for an
+ * image of somebody else. */
 static void
 image_version(const struct tree *t, char *buf, size_t size)
 {
@@ -63,7 +66,8 @@ image_version(const struct tree *t, char *buf, size_t size)
         (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 13, "\""), p + 13);
 }
 
-/* The programs of an image are made for the kernel of the same version. */
+/* The programs of an image are compiled against the kernel of the same version,
+ * so another version is refused. A version like "1.2" accepts all of 1.2.x. */
 static int
 check_version(const struct wsand_runtime *rt, const char *path,
               struct wsand_error *err)
@@ -79,6 +83,8 @@ check_version(const struct wsand_runtime *rt, const char *path,
                      path, found, WSAND_VERSION);
 }
 
+/* The image stays mapped: files of sandboxes refer to its bytes without copying
+ * them. */
 static int
 open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
 {
@@ -152,6 +158,8 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     return 0;
 }
 
+/* Compilation happens in another process. `pending` keeps the result of the
+ * last try alive, which owns the request that is waited for. */
 int
 runtime_load(struct wsand_runtime *rt, const struct program_source *src,
              OWN struct program **ret, char *why, size_t why_size)

@@ -1,5 +1,9 @@
 /* The runtime that sandboxes share: the engine, threads, the root image, the
- * shell. */
+ * shell.
+ *
+ * A runtime outlives its sandboxes, and may be used by any number of threads.
+ * Its parts have their own locks; the image and the program of the shell do not
+ * change once they are loaded. */
 #ifndef LIB_RUNTIME_H
 #define LIB_RUNTIME_H
 
@@ -30,6 +34,8 @@ struct shell_image {
     bool has_hash;
 };
 
+/* Freed in the order pool, shell, image, engine: threads may still use the
+ * others. */
 struct wsand_runtime {
     struct engine *engine;
     struct pool pool;

@@ -1,4 +1,8 @@
-/* Sandboxes: a kernel with its file systems, limits and options. */
+/* Sandboxes: a kernel with its file systems, limits and options.
+ *
+ * A sandbox is created in two steps: an empty structure that wsand_sandbox_free
+ * can free at any point, and its contents. A fork differs only in the second
+ * step, which copies the state of a snapshot. */
 #include "lib/sandbox.h"
 
 #include "base/os_time.h"
@@ -30,6 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Times of files that the library creates. A repeatable sandbox must not show
+ * the host's clock. */
 static int64_t
 now_ns(const struct wsand_options *o)
 {
@@ -38,6 +44,7 @@ now_ns(const struct wsand_options *o)
 
 /* --- limits */
 
+/* 0 means that the option was not given. */
 static int
 set_limit(uint64_t *max, enum limit_id id, uint64_t value,
           struct wsand_error *err)
@@ -112,8 +119,9 @@ sandbox_put_bytes(struct tree *t, const char *path, const void *p, size_t len,
     return r < 0 ? error_errno(err, -r, "%s in the sandbox", path) : 0;
 }
 
-/* In place of a program that cannot be run: a script that says why. The reason
- * comes without the host's path before it. */
+/* Puts a script in place of a program that cannot run, which prints the reason.
+ * The host's path at the beginning of the reason is omitted: a guest must not
+ * see it. */
 static int
 put_reason(struct tree *t, const struct wsand_program *p,
            const struct wsand_error *why, int64_t now, struct wsand_error *err)
@@ -137,6 +145,8 @@ put_reason(struct tree *t, const struct wsand_program *p,
     return sandbox_put_bytes(t, p->guest_path, b.p, b.len, now, &ino, err);
 }
 
+/* Puts a host program into the tree, together with its compiled code if it was
+ * loaded. */
 static int
 sandbox_put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
                  const struct wsand_program *p, const struct host_file *f,
@@ -176,8 +186,9 @@ put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
     return r;
 }
 
-/* The tree that the sandbox starts with, free of charge but for programs put
- * into an image. */
+/* Makes the tree that the sandbox starts with. Its files are not charged to the
+ * guest, except programs that were put into an image: those exist once for each
+ * sandbox. */
 static int
 sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
                   struct tree *ret, struct wsand_error *err)
@@ -235,7 +246,8 @@ open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
     return 0;
 }
 
-/* Between the turns of processes: what other threads have asked for. */
+/* Called by the kernel between time slices when another thread has kicked
+ * it. */
 static void
 sandbox_on_kick(void *arg)
 {
@@ -243,7 +255,8 @@ sandbox_on_kick(void *arg)
     processes_turn(arg);
 }
 
-/* The shell must be able to enter the folder that it begins in. */
+/* The shell must be able to enter the folder that it begins in, with the rights
+ * of its user. */
 static int
 check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
 {
@@ -263,7 +276,8 @@ check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
     return r < 0 ? error_path(err, -r, path) : 0;
 }
 
-/* Takes root over; `mounts` and `from` are as for mounts_make. `given` is as in
+/* Creates the kernel on `root`, which it consumes, and mounts the rest.
+ * `mounts` and `from` are as for mounts_make, and `given` is as in
  * kernel_options. */
 static int
 fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
@@ -294,6 +308,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     return r < 0 ? r : open_strace(sb, o->strace_fd, err);
 }
 
+/* Allocates a sandbox with a copy of the options, and no kernel. */
 static int
 sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
               OWN struct wsand_sandbox **ret, struct wsand_error *err)
@@ -370,7 +385,7 @@ sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
     return r;
 }
 
-/* The root file system of a snapshot, with the same limits. */
+/* Makes the root file system of a snapshot, with the limits of the original. */
 static int
 clone_root(const struct kernel *k, const struct snapshot *s,
            OWN struct fs **ret)
@@ -379,7 +394,8 @@ clone_root(const struct kernel *k, const struct snapshot *s,
                      k->limits.max[LIMIT_files], ret);
 }
 
-/* Makes sb a copy of the state s of `from`, which becomes its initial one. */
+/* Makes sb a copy of the state s of `from`. That state is also its initial one,
+ * to which wsand_reset returns. */
 static int
 fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
           OWN struct snapshot *s, struct wsand_error *err)
@@ -400,7 +416,7 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     return r < 0 ? error_errno(err, -r, "cannot copy the shell") : 0;
 }
 
-/* A fork; with the files of t and without a shell, unless t is NULL. */
+/* Creates a fork. With a tree t, the fork has these files and no shell. */
 static int
 fork_with(struct wsand_sandbox *from, const struct tree *t,
           OWN struct wsand_sandbox **ret, struct wsand_error *err)
@@ -445,6 +461,9 @@ sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
     return fork_with(sb, t, ret, err);
 }
 
+/* Closing the turn comes first, so that no other thread uses the sandbox.
+ * Undelivered mail is delivered at the end, because its senders wait for an
+ * answer. */
 void
 wsand_sandbox_free(struct wsand_sandbox *sb)
 {

@@ -21,6 +21,8 @@ struct snapshot;
 struct tree;
 struct vnode;
 
+/* The state of one sandbox. The holder of the turn may use all members; other
+ * threads use only those with a lock of their own or an atomic type. */
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
     struct turn turn; /* guards the following members, unless stated */
@@ -46,7 +48,8 @@ struct wsand_sandbox {
     _Atomic bool window_changed, is_cancelled;
 };
 
-/* Sends the signals of wsand_signal to the current run. */
+/* Sends the signals of wsand_signal to the current run. Called by the thread
+ * that runs it, because only that thread may touch tasks. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
 /* True if wsand_cancel was called in this turn, or the sandbox is closed. */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
@@ -58,7 +61,9 @@ bool sandbox_is_closed(const struct wsand_sandbox *sb);
 int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
                   OWN struct wsand_sandbox **ret, struct wsand_error *err);
 
-/* The folder at an absolute path, as root finds it. */
+/* Finds the folder at an absolute path, with the rights of root. The result is
+ * borrowed: it is valid as long as the caller has the turn and changes
+ * nothing. */
 int sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
                         struct vnode *ret);
 

@@ -37,6 +37,8 @@ enum {
 
 /* --- the image that all shells of a runtime share */
 
+/* Finds the program of all shells in the root image. Its code is attached to
+ * the inode if it was loaded before. */
 static int
 shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
 {
@@ -80,9 +82,9 @@ shell_image_load(struct wsand_runtime *rt)
     return r;
 }
 
-/* Notes the memory of a machine that has not run. Pages that are not in use
- * are not even read: they would come into memory, and cost time whenever the
- * engine clears it. */
+/* Saves the memory of a machine that has not run, for the comparison at
+ * checkpoints. Pages that are not in use are not even read: reading would bring
+ * them into memory, and the engine would then spend time on clearing them. */
 static int
 image_note(struct shell_image *si, const struct machine *m)
 {
@@ -174,7 +176,7 @@ shell_save_task(struct shell *sh)
     return 0;
 }
 
-/* If that folder is gone, the shell starts in the root. */
+/* If that folder does not exist, the shell starts in the root. */
 static void
 enter_home(const struct wsand_sandbox *sb, struct task *t)
 {
@@ -186,6 +188,8 @@ enter_home(const struct wsand_sandbox *sb, struct task *t)
         task_set_cwd(t, &w.node, &w.dir, w.name);
 }
 
+/* While a command runs, its folder may change at any time. The folder of the
+ * last checkpoint is used then. */
 int
 shell_folder(struct wsand_sandbox *sb, struct vnode *ret)
 {
@@ -229,7 +233,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 
 /* --- thaw, checkpoint, roll back */
 
-/* Notes whether it has a machine. */
+/* Keeps the number of shells with a machine up to date. */
 static void
 count_machine(struct shell *sh)
 {
@@ -243,6 +247,8 @@ count_machine(struct shell *sh)
     sh->is_counted = has_machine;
 }
 
+/* Creates a machine from the frozen program and copies the saved pages into it.
+ * The first machine also provides the reference for later comparisons. */
 int
 shell_thaw(struct shell *sh)
 {
@@ -268,7 +274,9 @@ shell_thaw(struct shell *sh)
     return 0;
 }
 
-/* Memory of a machine cannot shrink; the next machine's can be smaller. */
+/* Returns the size of the memory that the next machine needs. The memory of a
+ * machine cannot shrink, so a shell that has freed much of it moves to a new
+ * machine. */
 static uint64_t
 size_needed(const struct shell *sh, const struct machine *m)
 {
@@ -280,9 +288,9 @@ size_needed(const struct shell *sh, const struct machine *m)
     return end < least ? least : end;
 }
 
-/* A shell that has run keeps its machine for the next command, unless that is
- * too large, or there are many such already: an idle one costs half a
- * megabyte. */
+/* A shell that has run keeps its machine for the next command. The machine is
+ * dropped if it is too large, or if there are many of them: an idle one costs
+ * half a megabyte. */
 static void
 leave_machine(struct shell *sh, const struct machine *m)
 {
@@ -295,6 +303,8 @@ leave_machine(struct shell *sh, const struct machine *m)
     count_machine(sh);
 }
 
+/* Saves pages and task together, or neither. `refresh` updates the size of the
+ * memory, which may have grown. */
 int
 shell_checkpoint(struct shell *sh)
 {
@@ -318,6 +328,8 @@ shell_checkpoint(struct shell *sh)
     return 0;
 }
 
+/* Restores the task. Standard input and output are left alone: the next command
+ * gets its own. */
 void
 shell_roll_back(struct shell *sh)
 {

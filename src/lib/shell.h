@@ -21,9 +21,12 @@ struct saved {
     struct vnode cwd;    /* held; mnt NULL: not saved yet */
     int status;          /* $? */
     bool has_env;
+    /* The shell has not run a command yet (as in struct resident). */
     bool is_fresh; /* as in struct resident */
 };
 
+/* The resident shell of one sandbox. Its machine exists only from shell_thaw to
+ * the next freeze; `pages` and `saved` are the state of the last checkpoint. */
 struct shell {
     struct wsand_sandbox *sb;
     struct resident *res;
@@ -37,6 +40,8 @@ struct shell {
     OWN struct capture *background;
 };
 
+/* Creates a shell without a machine, in the folder of its user. -ENOEXEC if the
+ * image has no shell. */
 int shell_new(struct wsand_sandbox *sb, OWN struct shell **ret);
 /* Saves the state of its task, and of the objects that belong to it. */
 int shell_save_task(struct shell *sh);

@@ -105,8 +105,9 @@ pages_page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
 }
 
 /* Returns the number of bytes from `at` that equal the frozen image or are
- * unused; 0 if the page at `at` differs. Blocks do not cross the ends of
- * memories. */
+ * unused, or 0 if the page at `at` differs. Comparing four pages at once is
+ * faster, because most pages are unchanged. Blocks do not cross the end of a
+ * memory, whose size is a multiple of 64 KiB. */
 static uint64_t
 pages_unchanged(const struct shell_image *image, const uint8_t *memory,
                 const uint8_t *was, uint64_t at)
@@ -118,7 +119,8 @@ pages_unchanged(const struct shell_image *image, const uint8_t *memory,
     return memcmp(memory + at, was, SHELL_PAGE_BYTES) ? 0 : SHELL_PAGE_BYTES;
 }
 
-/* Appends the pages of `memory` that differ from the image. */
+/* Appends the pages of `memory` that differ from the image. Memory beyond the
+ * image's size started as zeros. */
 static int
 pages_add_changed(struct shell_pages *p, const struct shell_pages *last,
                   const struct shell_image *image, const uint8_t *memory)
@@ -166,6 +168,7 @@ shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
     return pages_append(p, index, page_new(bytes, len));
 }
 
+/* A merge of two sorted lists. */
 bool
 page_pair_next(struct page_pair *p)
 {
@@ -179,6 +182,8 @@ page_pair_next(struct page_pair *p)
     return has_a || has_b;
 }
 
+/* Pages are compared by reference. Equal pages of unrelated lists count as
+ * different, so the result is an upper bound. */
 uint64_t
 shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
 {

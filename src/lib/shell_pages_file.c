@@ -44,7 +44,9 @@ page_file_free(OWN struct page_file *f)
 }
 DEFINE_CLEANUP(struct page_file *, page_file_free)
 
-/* Finds the longest sequence from `beyond`, at most FILE_PAGES_MAX pages. */
+/* Finds the longest sequence from the address `beyond`, at most FILE_PAGES_MAX
+ * pages. Below that address is the program's own memory, which the engine
+ * maps. */
 static void
 page_file_longest(const struct shell_pages *p, uint64_t beyond,
                   struct page_file *ret)
@@ -111,7 +113,8 @@ page_file_new(const struct shell_pages *p, struct shell_image *image)
 }
 
 /* Returns the file of a list that is used at least for the second time, or
- * NULL. */
+ * NULL. Two threads may make the file at the same time; the second one drops
+ * its own. */
 static const struct page_file *
 page_file_of(struct shell_pages *p, struct shell_image *image)
 {
@@ -126,6 +129,7 @@ page_file_of(struct shell_pages *p, struct shell_image *image)
     return other;
 }
 
+/* Pages outside of the file are copied. If mapping fails, all are. */
 void
 shell_pages_restore(struct shell_pages *p, struct shell_image *image,
                     struct machine *m)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* An immutable page, shared by lists. The last reference frees it. */
 struct page {
     _Atomic uint32_t refs;
     uint8_t bytes[SHELL_PAGE_BYTES];

@@ -51,7 +51,8 @@ words_are_equal(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
     return !memcmp(a + word * WORD, b + word * WORD, n * WORD);
 }
 
-/* Returns the next word that differs, or WORDS. */
+/* Returns the next word that differs, or WORDS. Eight words at a time are
+ * compared first, because most of a page is unchanged. */
 static unsigned
 words_next_change(const uint8_t *a, const uint8_t *b, unsigned i)
 {
@@ -92,6 +93,9 @@ patch_put_page(struct buf *b, uint32_t index, const uint8_t *was,
     return is_short;
 }
 
+/* Walks base and current pages side by side. A page is kept in the base if it
+ * is the same object, or if the patch describes its changes. Otherwise it is
+ * recorded, and the current page becomes that of the base. */
 int
 shell_pages_update(const struct shell_pages_change *c, struct buf *patch,
                    OWN struct shell_pages **ret)
@@ -161,7 +165,8 @@ patch_get_u16(struct patch *in, uint16_t *ret)
     return true;
 }
 
-/* Reads the word sequences of one page. */
+/* The patch comes from a store and may be damaged or hostile, so every number
+ * is checked against the page. */
 static bool
 patch_get_words(struct patch *in, uint8_t *bytes)
 {
@@ -191,6 +196,8 @@ patch_apply_page(struct shell_pages *p, uint32_t index, const struct page *was,
     return is_patch ? r : -EINVAL;
 }
 
+/* Pages of the patch must be in the order of the base, and all of them must
+ * exist there. */
 int
 shell_pages_patch(const struct shell_pages *base, const void *patch, size_t len,
                   OWN struct shell_pages **ret)

@@ -1,4 +1,6 @@
-/* States of shells. */
+/* States of shells: the value between two sandboxes. Open files are saved as
+ * their place (mount and inode) with their position, because a copy of the
+ * sandbox has inodes of the same numbers but objects of its own. */
 #include "lib/shell_state.h"
 
 #include "kernel/kernel.h"
@@ -27,6 +29,8 @@ shell_state_place_of(const struct kernel *k, const struct vnode *v)
     return p;
 }
 
+/* Returns the lowest descriptor of the same open file, so that duplicates stay
+ * duplicates. */
 static int
 first_of(const struct fd_table *fds, const struct file *f)
 {
@@ -155,7 +159,8 @@ open_all(struct shell *sh, const struct shell_state *s)
     return r < 0 ? r : 0;
 }
 
-/* No more than what its system calls would have let it set. */
+/* Saved limits are untrusted: they may lower the shell's limits, but never
+ * raise them. */
 static void
 set_rlimits(struct task *t, const struct rlimit_k *to)
 {

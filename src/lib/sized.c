@@ -38,6 +38,8 @@ sized_check(const void *p, const char *name, struct wsand_error *err)
                      size_of(p));
 }
 
+/* Members that this version does not know must be zero, which means "not used"
+ * everywhere in the header. */
 int
 sized_take(void *to, size_t size, const void *from, const char *name,
            struct wsand_error *err)
@@ -57,6 +59,8 @@ sized_take(void *to, size_t size, const void *from, const char *name,
     return 0;
 }
 
+/* Fills the members that the caller knows. Members of a newer header become
+ * zero. */
 void
 sized_give(void *to, const void *from, size_t size)
 {

@@ -21,7 +21,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Does m have files of its own? */
+/* True if the mount has files of its own: not a host folder, and not another
+ * mount's files at a second path. */
 static bool
 has_tree(const struct mount *m)
 {
@@ -176,7 +177,12 @@ snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
     return error_limit(err, "snapshot", sb->options.snapshots);
 }
 
-/* The bytes that s keeps and `next` does not. */
+/* Returns the bytes that s keeps and `next` does not.
+ *
+ * Snapshots of a sandbox are usually a chain of small changes. The memory that
+ * they keep is therefore bounded by the sum of the differences between
+ * neighbours, and the newest one shares almost everything with the sandbox
+ * itself. */
 static uint64_t
 lost_of(const struct snapshot *s, const struct snapshot *next)
 {
@@ -190,7 +196,8 @@ lost_of(const struct snapshot *s, const struct snapshot *next)
     return bytes + shell_pages_lost(s->shell.pages, next->shell.pages);
 }
 
-/* One that was loaded may have nothing in common with what sb has now. */
+/* Compares with the current state, too: a loaded snapshot may have nothing in
+ * common with it. */
 static int
 lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
 {
@@ -230,7 +237,8 @@ snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
     return 0;
 }
 
-/* The one before it keeps for itself what both of them kept. */
+/* The snapshot before it keeps for itself the parts that both of them kept, so
+ * its difference is computed again. */
 static void
 snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
 {
@@ -269,6 +277,8 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
     return snapshot_add(sb, s, ret, err);
 }
 
+/* Prepares the exchange of every tree. A mount point that does not exist in the
+ * new tree is refused here, before anything has changed. */
 static int
 prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
         struct wsand_error *err)
@@ -293,8 +303,8 @@ prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
     return r;
 }
 
-/* Only what nothing in the sandbox refers to is replaced: all processes end
- * first. */
+/* All processes end first, so that nothing in the sandbox refers to the inodes
+ * that are replaced. From then on only the shell can fail. */
 int
 snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
                  struct wsand_error *err)
@@ -322,6 +332,8 @@ snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
     return r;
 }
 
+/* Only the root of `from` is used: it is a draft, whose other mounts are
+ * copies. */
 int
 snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
                  struct wsand_error *err)

@@ -13,6 +13,8 @@ struct mount_tree {
     struct tree tree;
 };
 
+/* The state of a sandbox at one moment. All parts are shared with the sandbox
+ * and other snapshots until one of them changes. */
 struct snapshot {
     struct list link;
     uint64_t id;

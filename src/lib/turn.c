@@ -43,7 +43,8 @@ turn_refuse(struct wsand_error *err)
     return error_of_class(err, WSAND_CANCELLED, r);
 }
 
-/* The turn is someone's: what that one must know. */
+/* Called by the thread that has just been given the turn. A cancellation
+ * applies to one turn only, so the flag is cleared here. */
 static void
 turn_begin(struct wsand_sandbox *sb)
 {
@@ -55,7 +56,8 @@ turn_begin(struct wsand_sandbox *sb)
 
 /* --- waiting; with the lock held */
 
-/* Background processes leave soon. */
+/* Asks background processes to give up the turn soon: the flag ends their
+ * slice, and the kick interrupts a process or a sleep. */
 static void
 want(struct wsand_sandbox *sb)
 {
@@ -65,6 +67,9 @@ want(struct wsand_sandbox *sb)
     kernel_kick(sb->kernel);
 }
 
+/* Queues this thread and sleeps until a thread that leaves has decided about
+ * it. The entry lives on the stack: nobody refers to it once it is decided,
+ * because the decision is made under the lock. */
 static bool
 wait_for_turn(struct wsand_sandbox *sb)
 {
@@ -84,6 +89,7 @@ wait_for_turn(struct wsand_sandbox *sb)
     return !q.is_refused;
 }
 
+/* Gives a waiting call the turn, or refuses it. */
 static void
 decide(struct queued *q, bool is_refused)
 {
@@ -93,8 +99,9 @@ decide(struct queued *q, bool is_refused)
     pthread_cond_signal(q->decided);
 }
 
-/* When the background processes need time. Those of a repeatable sandbox move
- * only while something is run in it: the host's time must not matter. */
+/* Arranges the next CPU time of background processes: now, or by an alarm at
+ * their next timer or descriptor. Processes of a repeatable sandbox advance
+ * only while something runs in it, because the host's time must not matter. */
 static void
 plan_background(struct wsand_sandbox *sb)
 {
@@ -128,7 +135,9 @@ sandbox_wake(struct wsand_sandbox *sb)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Gives the turn away. True: to a job, which needs a thread. */
+/* Passes the turn to the head of the queue, or frees it. Returns true if a job
+ * got it, which needs a thread. A thread of the pool that returns from a job
+ * can run that one itself. */
 static bool
 pass_on(struct wsand_sandbox *sb)
 {
@@ -155,6 +164,7 @@ pass_on(struct wsand_sandbox *sb)
     return true;
 }
 
+/* Ends the turn of this thread. */
 static void
 leave(struct wsand_sandbox *sb)
 {
@@ -171,6 +181,8 @@ leave(struct wsand_sandbox *sb)
 
 /* --- calls */
 
+/* Takes a free turn at once. Otherwise it waits behind all calls and jobs that
+ * came before. */
 static bool
 take_turn(struct wsand_sandbox *sb)
 {
@@ -234,6 +246,7 @@ sandbox_leave(struct wsand_sandbox *sb)
 
 /* --- jobs */
 
+/* Runs the job that has the turn on this thread. */
 static void
 call_job(struct wsand_sandbox *sb)
 {
@@ -244,7 +257,9 @@ call_job(struct wsand_sandbox *sb)
     free(job);
 }
 
-/* After a job, while nobody waits for the next answer. */
+/* Saves the shell after a job, while nobody waits for the next answer. With
+ * another call in the queue, the checkpoint would delay it, and that call makes
+ * its own if needed. */
 static void
 note_state(struct wsand_sandbox *sb)
 {
@@ -257,6 +272,8 @@ note_state(struct wsand_sandbox *sb)
         (void)shell_checkpoint(sb->shell);
 }
 
+/* A thread of the pool runs one job, and is queued again if the next in the
+ * queue is a job too. Jobs of other sandboxes get their share in between. */
 static bool
 run_job(struct work *w)
 {
@@ -335,6 +352,7 @@ wsand_post_here(struct wsand_sandbox *sb,
     return 0;
 }
 
+/* A job that needs no sandbox; freed by its thread. */
 struct runtime_job {
     struct work work;
     void (*fn)(void *arg);
@@ -373,11 +391,14 @@ wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
 
 /* --- background processes */
 
+/* The CPU time of background processes until another sandbox's may run. */
 struct slice {
     struct wsand_sandbox *sb;
     int64_t end_ns;
 };
 
+/* Asked by the kernel between time slices of processes. `turn_ns` is the time
+ * at which the current time slice began, so no clock is read here. */
 static bool
 is_slice_over(void *arg)
 {
@@ -388,6 +409,8 @@ is_slice_over(void *arg)
            s->sb->kernel->turn_ns > s->end_ns;
 }
 
+/* Runs background processes for one slice. If a call has the turn, there is
+ * nothing to do: that call plans the next slice when it leaves. */
 static bool
 run_background(struct work *w)
 {
@@ -424,8 +447,9 @@ turn_init(struct turn *t, struct pool *p)
     alarm_init(&t->alarm, p, &t->background);
 }
 
-/* A job that has the turn but no thread yet is called on this one, which may
- * be the pool's last. With the lock held. */
+/* One step of turn_close, with the lock held: does a piece of work that would
+ * otherwise need a thread, or waits. A job that has the turn but no thread yet
+ * is called on this thread, which may be the last one of the pool. */
 static void
 wait_or_work(struct wsand_sandbox *sb)
 {
@@ -443,6 +467,10 @@ wait_or_work(struct wsand_sandbox *sb)
     pthread_mutex_lock(&t->lock);
 }
 
+/* The order is important: no call enters after is_closed is set under the lock.
+ * Calls in the queue are refused, while jobs are called, because their owners
+ * expect it. When the turn is free and nobody holds the sandbox, only the pool
+ * can still know of it. */
 void
 turn_close(struct wsand_sandbox *sb)
 {

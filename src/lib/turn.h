@@ -21,6 +21,8 @@ struct wsand_sandbox;
 
 enum turn_state { TURN_FREE, TURN_USED, TURN_BACKGROUND };
 
+/* The turn of one sandbox. `lock` guards all members that are neither atomic
+ * nor marked as the owner's. */
 struct turn {
     pthread_mutex_t lock;
     pthread_cond_t left; /* for turn_close */
@@ -29,6 +31,7 @@ struct turn {
     unsigned n_calls;  /* that wait, or hold the sandbox */
     /* jobs that hold the sandbox and wait for a thread */
     struct list beside;
+    /* A job that was given the turn and waits for a thread of the pool. */
     OWN struct queued *job; /* has the turn, and waits for a thread */
 
     _Atomic pthread_t owner; /* the thread with the turn, or 0 */
@@ -43,7 +46,7 @@ struct turn {
 void turn_init(struct turn *t, struct pool *p);
 /* Refuses further calls, and waits until all calls and jobs have ended. */
 void turn_close(struct wsand_sandbox *sb);
-/* Called after turn_close, or if there was no call yet. */
+/* Frees the locks, after turn_close or if there was no call yet. */
 void turn_fini(struct turn *t);
 
 /* Waits for the turn, and returns sb. Returns NULL with an error if the sandbox
@@ -69,7 +72,8 @@ int sandbox_errand(struct wsand_sandbox *sb,
                              struct wsand_error *err),
                    void *arg, struct wsand_error *err);
 
-/* Wakes sb from any thread, so that it handles its messages soon. */
+/* Wakes sb from any thread, so that it handles its messages soon. If nobody has
+ * the turn, a background thread gets it for that. */
 void sandbox_wake(struct wsand_sandbox *sb);
 
 /* Returns -ECANCELED with the message that the sandbox is being freed. */
