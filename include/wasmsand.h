@@ -272,6 +272,11 @@ WSAND_API int wsand_post(struct wsand_sandbox *sb,
 WSAND_API int wsand_post_here(struct wsand_sandbox *sb,
                               void (*fn)(struct wsand_sandbox *sb, void *arg),
                               void *arg);
+/* Begins a job on this thread if no call or job uses the sandbox; wsand_leave
+ * ends it, on the same thread. Calls in between do not wait, as in a job of
+ * wsand_post_here. -EBUSY: the sandbox is in use or is being freed. */
+WSAND_API int wsand_enter(struct wsand_sandbox *sb);
+WSAND_API void wsand_leave(struct wsand_sandbox *sb);
 /* Like wsand_post, but calls fn soon, in parallel with the current call. The
  * calls that fn makes wait for the sandbox, except those that never wait. */
 WSAND_API int wsand_post_beside(struct wsand_sandbox *sb,

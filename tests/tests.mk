@@ -32,7 +32,7 @@ wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
 build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) $(HOST) \
-  src/rpc/relief.c $(unit_src)) build/sources
+  src/rpc/leader.c $(unit_src)) build/sources
 build/unit-tree.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(TREE) \
   $(tree_unit_src) $(harness))
 build/unit-engine.o: build/sources $(call san_objs,$(BASE) \

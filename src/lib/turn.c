@@ -333,8 +333,7 @@ wsand_post(struct wsand_sandbox *sb,
 }
 
 int
-wsand_post_here(struct wsand_sandbox *sb,
-                void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg)
+wsand_enter(struct wsand_sandbox *sb)
 {
     struct turn *t = &sb->turn;
 
@@ -346,9 +345,26 @@ wsand_post_here(struct wsand_sandbox *sb,
     if (!is_free)
         return -EBUSY;
     turn_begin(sb);
-    fn(sb, arg);
+    return 0;
+}
+
+void
+wsand_leave(struct wsand_sandbox *sb)
+{
     note_state(sb);
     leave(sb);
+}
+
+int
+wsand_post_here(struct wsand_sandbox *sb,
+                void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg)
+{
+    int r = wsand_enter(sb);
+
+    if (r < 0)
+        return r;
+    fn(sb, arg);
+    wsand_leave(sb);
     return 0;
 }
 

@@ -62,8 +62,8 @@ box_name(const struct box *box, char ret[24])
 
 /* --- serving */
 
-static void
-job(struct wsand_sandbox *sb, void *arg)
+void
+request_handle(struct wsand_sandbox *sb, void *arg)
 {
     struct request *q = arg;
 
@@ -115,62 +115,13 @@ box_post(OWN struct request *q)
     if (!request_is_line(q) && param_bool(q, "concurrent"))
         r = wsand_post_beside(sb, box_visit, q, &err);
     else if (q->method->flags & BESIDE)
-        r = wsand_post_beside(sb, job, q, &err);
+        r = wsand_post_beside(sb, request_handle, q, &err);
     else
-        r = wsand_post(sb, job, q, &err);
+        r = wsand_post(sb, request_handle, q, &err);
     if (r == 0)
         return;
     run_forget(q);
     answer_error(q, INTERNAL_ERROR, "Internal error: %s", err.message);
-}
-
-void
-box_post_own(struct server *srv)
-{
-    struct request *q = STEAL(srv->own);
-
-    if (q)
-        box_post(q);
-}
-
-struct own {
-    struct request *q;
-    bool has_loop; /* again */
-};
-
-/* The sandbox is ours; the loop may be the other thread's from here on. After
- * the answer the state is noted: where nobody else could have to wait for that,
- * the loop does, rather than wake the other thread for the next request. */
-static void
-job_here(struct wsand_sandbox *sb, void *arg)
-{
-    struct own *o = arg;
-    struct server *srv = o->q->srv;
-    bool is_only = !srv->n_boxes;
-
-    srv->thread = 0;
-    relief_lend(&srv->relief);
-    job(sb, o->q);
-    o->has_loop = is_only && relief_take_back(&srv->relief);
-}
-
-bool
-box_do_own(struct server *srv)
-{
-    struct request *q = STEAL(srv->own);
-    struct own o = {.q = q};
-
-    if (wsand_post_here(q->box->sb, job_here, &o) == 0)
-        return o.has_loop || relief_take_back(&srv->relief);
-    box_post(q);
-    return true;
-}
-
-static bool
-is_alone(const struct request *q)
-{
-    return q->srv->n_requests == 1 && !q->msg->is_batch &&
-           !(q->method->flags & BESIDE);
 }
 
 static void
@@ -179,10 +130,7 @@ box_serve(struct box *box, OWN struct request *q)
     if (q->method->flags & AT_ONCE) {
         q->sb = box->sb;
         q->method->handle(q);
-    } else if (is_alone(q)) {
-        q->srv->own = q;
     } else {
-        box_post_own(q->srv);
         box_post(q);
     }
 }
@@ -245,7 +193,8 @@ box_submit(struct box *box, OWN struct request *q)
 {
     q->box = box;
     note_run(box, q);
-    route(box, q);
+    if (box->state != BOX_READY || q->method->flags & AT_ONCE || !leader_run(q))
+        route(box, q);
 }
 
 void

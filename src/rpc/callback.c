@@ -117,6 +117,15 @@ callback_reply(struct server *srv, const struct json *object)
     return true;
 }
 
+bool
+callback_is_pending(struct server *srv)
+{
+    pthread_mutex_lock(&srv->lock);
+    bool is = !list_is_empty(&srv->callbacks);
+    pthread_mutex_unlock(&srv->lock);
+    return is;
+}
+
 /* --- no answers */
 
 static struct callback *

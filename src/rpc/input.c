@@ -131,7 +131,6 @@ input_refuse_line(struct server *srv, const char *line, size_t len)
 static void
 input_take_line(struct server *srv, const char *line, size_t len)
 {
-    box_post_own(srv);
     if ((backlog_is_empty(&srv->waiting) && !input_is_full(srv)) ||
         (input_is_urgent(line, len) && may_overtake(srv)))
         dispatch_line(srv, line, len);
@@ -147,10 +146,9 @@ take_waiting(struct server *srv)
 
     if (!backlog_is_empty(&srv->waiting) && writer_is_broken(&srv->out))
         backlog_fini(&srv->waiting); /* nobody is there to be answered */
-    while (!input_is_full(srv) && backlog_take(&srv->waiting, &line, &len)) {
-        box_post_own(srv);
+    while (leader_is_here(&srv->leader) && !input_is_full(srv) &&
+           backlog_take(&srv->waiting, &line, &len))
         dispatch_line(srv, line, len);
-    }
 }
 
 static bool
@@ -169,7 +167,9 @@ input_take(struct server *srv)
     size_t len;
 
     take_waiting(srv);
-    while (!srv->is_deaf && !input_is_stuck(srv)) {
+    while (leader_is_here(&srv->leader)) {
+        if (srv->is_deaf || input_is_stuck(srv))
+            return srv->is_deaf && backlog_is_empty(&srv->waiting);
         switch (frame_next(&srv->in, &line, &len)) {
         case FRAME_MORE:
             return backlog_is_empty(&srv->waiting);
@@ -182,7 +182,13 @@ input_take(struct server *srv)
             break;
         }
     }
-    return srv->is_deaf && backlog_is_empty(&srv->waiting);
+    return true;
+}
+
+bool
+input_has_more(const struct server *srv)
+{
+    return !frame_is_empty(&srv->in) || !backlog_is_empty(&srv->waiting);
 }
 
 void

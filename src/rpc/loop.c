@@ -250,33 +250,6 @@ is_busy(const struct loop *l)
     return l->srv->n_requests > own || l->has_lines;
 }
 
-/* The other thread wakes for what comes. Of what is under way already, nothing
- * must depend on the loop: neither output that waits, nor a time. */
-static bool
-may_lend(const struct loop *l)
-{
-    struct server *srv = l->srv;
-
-    return !l->has_lines && !srv->is_ending && relief_is_ready(&srv->relief) &&
-           !writer_has_more(&srv->out) && !callback_expire(srv, false);
-}
-
-/* False: the loop is the other thread's now. */
-static bool
-do_own(struct loop *l)
-{
-    struct server *srv = l->srv;
-
-    if (!srv->own || !may_lend(l)) {
-        box_post_own(srv);
-        return true;
-    }
-    if (!box_do_own(srv))
-        return false;
-    srv->thread = pthread_self();
-    return true;
-}
-
 /* Of the end, if there is one due. */
 static void
 loop_take_steps(struct loop *l)
@@ -290,11 +263,12 @@ loop_take_steps(struct loop *l)
         l->srv->is_refusing = true;
 }
 
-/* Runs one iteration of the event loop. Returns false if the other thread has
- * the loop now. */
-static bool
-loop_turn(struct loop *l)
+/* Runs one iteration of the event loop. If a line was the only request, it may
+ * have lent the loop: its state is not ours then. */
+static enum leader_step
+loop_step(void *arg)
 {
+    struct loop *l = arg;
     struct pollfd p[N_POLLED];
     struct server *srv = l->srv;
 
@@ -302,37 +276,17 @@ loop_turn(struct loop *l)
         wait_for_events(l, p);
         handle_events(l, p);
     }
-    l->has_lines = !input_take(srv);
+    bool is_done = input_take(srv);
+    if (!leader_is_here(&srv->leader))
+        return LEADER_LENT;
+    l->has_lines = !is_done;
     if (srv->killer)
         end_soon(l, 0);
     loop_take_steps(l);
-    return do_own(l);
-}
-
-static void
-take_turns(struct loop *l, bool has_loop)
-{
-    struct server *srv = l->srv;
-
-    for (;;) {
-        while (has_loop && (!srv->is_ending || is_busy(l)))
-            has_loop = loop_turn(l);
-        if (has_loop || !relief_wait(&srv->relief))
-            break;
-        has_loop = true;
-        srv->thread = pthread_self();
-    }
-    if (!has_loop)
-        return;
-    loop_wake(srv);
-    relief_end(&srv->relief);
-}
-
-static void *
-relieve(void *arg)
-{
-    take_turns(arg, false);
-    return NULL;
+    if (!srv->is_ending || is_busy(l))
+        return LEADER_GOES_ON;
+    loop_wake(srv); /* for the other thread, as leader_loop demands */
+    return LEADER_OVER;
 }
 
 void
@@ -340,10 +294,7 @@ loop_run(struct server *srv, int in_hfd)
 {
     struct loop l = {.srv = srv, .in_hfd = in_hfd};
 
-    relief_start(&srv->relief, relieve, &l);
-    take_turns(&l, true);
-    relief_join(&srv->relief);
-    srv->thread = pthread_self();
+    leader_loop(&srv->leader, loop_step, &l);
     do_posted(srv);
 }
 

@@ -58,7 +58,7 @@ request_free(struct request *q)
 static void
 send_line(struct server *srv, const char *p, size_t len)
 {
-    writer_put(&srv->out, p, len, srv->thread != pthread_self());
+    writer_put(&srv->out, p, len, !leader_is_here(&srv->leader));
 }
 
 /* A whole answer; a newline is at its end. */

@@ -2,7 +2,7 @@
  *
  * The loop runs on one of two threads and owns the sandboxes and their states.
  * Jobs, one for each request, do the work on a sandbox: on the library's
- * threads, or on the loop's if there is nothing else to do (relief.h). A job
+ * threads, or on the loop's if there is nothing else to do (leader.h). A job
  * posts the work that it leaves to the loop (loop_post). */
 #ifndef RPC_RPC_H
 #define RPC_RPC_H
@@ -10,8 +10,8 @@
 #include "base/list.h"
 #include "base/os_time.h"
 #include "rpc/guard.h"
+#include "rpc/leader.h"
 #include "rpc/methods.h"
-#include "rpc/relief.h"
 #include "rpc/server.h"
 #include "rpc/tidy.h"
 #include "rpc/worker.h"
@@ -42,9 +42,8 @@ struct server {
     struct wsand_runtime *rt;
     struct writer out;
     int wake_hfd;
-    int signal_hfd;           /* of those that end it */
-    struct relief relief;     /* the loop's threads */
-    _Atomic pthread_t thread; /* that has the loop; 0: it is lent */
+    int signal_hfd;       /* of those that end it */
+    struct leader leader; /* the loop's threads */
     int64_t started_ms;
     struct worker *worker;       /* NULL: it is none */
     atomic_size_t n_requests;    /* without an answer */
@@ -72,7 +71,6 @@ struct server {
     bool is_deaf;           /* kill, a signal: nothing more is read */
     bool is_cancelling;     /* what runs at the end is cancelled */
     struct request *killer; /* answered at the end */
-    struct request *own; /* a job for the loop's thread, if nothing follows */
 
     pthread_mutex_t lock; /* nothing else is taken under it, but out.lock */
     struct list posted;
@@ -180,11 +178,9 @@ struct box *box_find(struct server *srv, uint64_t id);
 void box_name(const struct box *box, char ret[24]);
 /* Serves the request in the box's order; the loop only. */
 void box_submit(struct box *box, OWN struct request *q);
-/* Has the job srv->own, if there is one, done by a thread of the library. */
-void box_post_own(struct server *srv);
-/* Does it on this thread, unless its sandbox is busy, and lends the loop
- * meanwhile. False: that is the other thread's now. */
-bool box_do_own(struct server *srv);
+/* Calls the handler of the request `arg`, which has the sandbox to itself or is
+ * BESIDE. */
+void request_handle(struct wsand_sandbox *sb, void *arg);
 /* Makes the box's sandbox from its configuration; then done(arg, sb, err) is
  * called on the loop. sb is NULL on failure. */
 typedef void make_done(void *arg, struct wsand_sandbox *sb,
@@ -266,6 +262,8 @@ void callback_send(struct server *srv, const char *method,
 bool callback_reply(struct server *srv, const struct json *object);
 /* Ends those whose time is over, or all. The next deadline, or 0. */
 int64_t callback_expire(struct server *srv, bool all);
+/* Is there one without an answer? */
+bool callback_is_pending(struct server *srv);
 /* {"NAME":"VALUE",...} from NAME=VALUE, NULL-terminated. */
 void put_env(struct buf *b, const char *const *env);
 /* extensions.c: the command that lists them, where there are any. */
@@ -290,9 +288,11 @@ void loop_drain(struct server *srv);
 
 void input_init(struct server *srv);
 void input_fini(struct server *srv);
-/* Serves the lines that were read and those that wait, as many as can be.
- * False: there are more. */
+/* Serves the lines that were read and those that wait, as many as can be, until
+ * one of them lends the loop. False: there are more. */
 bool input_take(struct server *srv);
+/* Is there more input, behind the line that is being served? */
+bool input_has_more(const struct server *srv);
 /* So much is under way that lines have to wait. */
 bool input_is_full(struct server *srv);
 /* So much waits, without the client reading any answer, that nothing is read

@@ -120,10 +120,9 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};
 
-    srv->thread = pthread_self();
     srv->started_ms = time_mono_ns() / NS_PER_MS;
     srv->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    relief_init(&srv->relief,
+    leader_init(&srv->leader,
                 (const int[]){in_hfd, srv->wake_hfd, srv->signal_hfd}, 3);
     (void)pthread_mutex_init(&srv->lock, NULL);
     list_init(&srv->posted);
@@ -131,7 +130,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     for (size_t i = 0; i < BOX_BUCKETS; i++)
         list_init(&srv->boxes[i]);
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
-    relief_add_output(&srv->relief, srv->out.out.hfd);
+    leader_add_output(&srv->leader, srv->out.out.hfd);
     input_init(srv);
     guard_init(&srv->guard);
     if (!set_defaults(srv))
@@ -193,7 +192,7 @@ server_fini(struct server *srv)
     writer_fini(&srv->out);
     (void)pthread_mutex_destroy(&srv->lock);
     (void)close(srv->wake_hfd);
-    relief_fini(&srv->relief);
+    leader_fini(&srv->leader);
 }
 
 /* The supervisor shall know that a signal ended its worker. The default action
