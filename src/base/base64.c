@@ -1,4 +1,9 @@
-/* Base64 by tables, three bytes at a time. */
+/* Base64 by tables, three bytes at a time.
+ *
+ * Decoding is strict: the text has a length that is a multiple of four, padding
+ * stands at the end only, and the bits that padding leaves unused are zero.
+ * Each sequence of bytes therefore has exactly one text, and two texts that
+ * differ never decode to the same bytes. */
 #include "base/base64.h"
 
 #include <errno.h>
@@ -51,6 +56,9 @@ base64_put(struct buf *b, const void *p, size_t len)
 
 /* --- decoding */
 
+/* The value of a character that is no letter. All values of letters are
+ * below 64, so the two high bits tell them apart, also in the union of four
+ * values. */
 #define NONE 0xff
 #define N16                                                                 \
     NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, \
@@ -87,7 +95,9 @@ base64_store_three(uint32_t w, unsigned char *to)
     to[2] = (unsigned char)w;
 }
 
-/* Decodes the last four letters: the number of bytes, or -EINVAL. */
+/* Decodes the last four letters, in which padding is allowed. Returns the
+ * number of bytes, or -EINVAL. Padding is read as the letter of value zero; the
+ * bytes that it stands for must then be zero too. */
 static int
 base64_decode_last(const unsigned char *p, unsigned char *to)
 {

@@ -1,5 +1,13 @@
-/* The 128-byte blocks of the message are mixed into eight words of state. The
- * last block is kept back until the end, because it is marked as the last. */
+/* BLAKE2b, as RFC 7693 describes it.
+ *
+ * The message is cut into blocks of 128 bytes, and each block is mixed into
+ * eight words of state. The last block is marked, so that nobody can continue
+ * the hash of a message without knowing the message. Which block is the last
+ * one is only known at the end: a full block is kept back until more bytes
+ * arrive.
+ *
+ * The code is portable and needs no alignment: words are put together from
+ * bytes. */
 #include "base/blake2b.h"
 
 #include <string.h>
@@ -11,6 +19,8 @@ static const uint64_t iv[8] = {
     UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179),
 };
 
+/* The order in which each round uses the words of a block. Rounds 10 and 11 use
+ * the first two rows again. */
 static const uint8_t order[10][16] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
     {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
@@ -30,6 +40,8 @@ rotr(uint64_t x, unsigned n)
     return x >> n | x << (64 - n);
 }
 
+/* The function G of the RFC. Additions, rotations and exclusive ors are all
+ * that BLAKE2 does, so the time does not depend on the data. */
 static inline void
 mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
 {
@@ -43,6 +55,7 @@ mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
     *b = rotr(*b ^ *c, 63);
 }
 
+/* Mixes the columns of the 4 x 4 words, then their diagonals. */
 static inline void
 round_of(uint64_t v[16], const uint64_t m[16], const uint8_t s[16])
 {
@@ -54,6 +67,8 @@ round_of(uint64_t v[16], const uint64_t m[16], const uint8_t s[16])
             &v[(i + 3) % 4 + 12], m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
 }
 
+/* Mixes one block into the state. `last` is all ones for the last block, else
+ * 0. b->len counts the bytes up to the end of this block. */
 static void
 compress(struct blake2b *b, const uint8_t block[128], uint64_t last)
 {

@@ -1,4 +1,6 @@
-/* Growing buffers. */
+/* Growing buffers. The capacity doubles, so that n bytes in small pieces cost
+ * O(n) copies in total. buf_room may allocate more than `max`, but `len` never
+ * exceeds it. */
 #include "base/buf.h"
 
 #include <errno.h>

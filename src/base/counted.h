@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* `free` is called once, by the thread that drops the last reference. */
 struct counted {
     _Atomic uint32_t refs;
     void (*free)(struct counted *c);

@@ -1,4 +1,8 @@
-/* Numbers that one thread changes while other threads may read them. */
+/* Numbers that one thread changes while other threads may read them.
+ *
+ * Relaxed atomic loads and stores: a reader sees some value that was current,
+ * never a torn one. Additions are not atomic, which is why only one thread may
+ * change a counter. */
 #ifndef BASE_COUNTER_H
 #define BASE_COUNTER_H
 

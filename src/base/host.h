@@ -13,25 +13,28 @@
 struct pollfd;
 
 struct host_ops {
-    /* Nanoseconds: of a clock that never goes back, since 1970, and of the
-     * processor time of the calling thread. */
+    /* Clocks in nanoseconds: one that never goes back, the time since 1970, and
+     * the processor time of the calling thread. */
     int64_t (*mono_ns)(void);
     int64_t (*real_ns)(void);
     int64_t (*thread_ns)(void);
     /* Fills buf with bytes that nobody can predict. Cannot fail. */
     void (*random)(void *buf, size_t len);
-    /* Waits until a descriptor of the host is ready, as poll(2), at most
-     * timeout_ns (NS_NEVER: without end). How many are, or -errno. */
+    /* Waits until a descriptor of the host is ready, like poll(2), for at most
+     * timeout_ns (NS_NEVER: without a limit). Returns the number of ready
+     * descriptors, or -errno. */
     int (*poll)(struct pollfd *v, size_t n, int64_t timeout_ns);
-    /* A bell: a descriptor that is readable from `ring` to `clear`. Any thread
-     * and signal handler may ring. bell_new: -errno. */
+    /* A bell is a descriptor that is readable from bell_ring to bell_clear. It
+     * wakes a poll. Any thread and any signal handler may ring it. bell_new
+     * returns the descriptor or -errno. */
     int (*bell_new)(void);
     void (*bell_ring)(int hfd);
     void (*bell_clear)(int hfd);
     void (*bell_free)(int hfd); /* negative is fine */
 };
 
-/* Where the text of a trace goes. Embedded as the first member. */
+/* Receives the text of a trace. Embedded as the first member of its owner's
+ * struct. */
 struct host_sink {
     void (*put)(struct host_sink *s, const char *text, size_t len);
 };

@@ -1,5 +1,12 @@
-/* The tokenizer of JSON: iterative, so that the depth of the text is a number
- * and not a stack. */
+/* The tokenizer of JSON.
+ *
+ * Problem: the text comes from clients and guests, and may be nested as deeply
+ * as it is long. A recursive reader would let them choose the depth of our
+ * stack.
+ *
+ * Idea: one loop reads a value, then all brackets that close behind it, then a
+ * comma and possibly a key, which leads to the next value. The only state
+ * between two values is the level and one bit for each open container. */
 #include "base/json_impl.h"
 
 #include <limits.h>
@@ -40,7 +47,7 @@ json_hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits of a \u; -1: they are not there. */
+/* Passes the four digits of a \u escape. Returns their value, or -1. */
 static int
 json_take_hex(struct json_reader *r)
 {
@@ -57,7 +64,9 @@ json_take_hex(struct json_reader *r)
     return n;
 }
 
-/* A character, of which a surrogate must be one of a pair; or -1. */
+/* Passes a character after \u. Characters above U+FFFF are two escapes, a high
+ * and a low surrogate; either of them alone is an error. Returns the character
+ * or -1. */
 static int
 json_take_unicode(struct json_reader *r)
 {
@@ -73,7 +82,8 @@ json_take_unicode(struct json_reader *r)
     return 0x10000 + ((n - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The character of an escape behind its backslash, or -1. */
+/* Passes the rest of an escape after its backslash. Returns the character or
+ * -1. */
 static int
 json_take_escape(struct json_reader *r)
 {
@@ -109,8 +119,10 @@ json_take_plain(struct json_reader *r)
     }
 }
 
-/* An escape is never shorter than its character, so that a string can be
- * decoded where it stands: `to` is at or before the place that is read. */
+/* Decodes a string in place: the characters move towards its beginning. This is
+ * right because an escape is never shorter than the UTF-8 that it stands for,
+ * so `to` never passes the character that is read. The closing quote leaves
+ * space for a NUL. */
 bool
 json_take_string(struct json_reader *r, struct text *ret)
 {
@@ -163,6 +175,8 @@ json_take_exponent(struct json_reader *r)
     return json_take_digits(r);
 }
 
+/* The grammar is checked here, character by character: strtod would also accept
+ * hexadecimal numbers, "inf" and leading zeros. */
 static bool
 json_take_number(struct json_reader *r)
 {
@@ -249,8 +263,9 @@ json_is_in_object(const struct json_reader *r)
     return r->objects[i / 64] >> i % 64 & 1;
 }
 
-/* Passes an opening bracket, up to the first value. *ret_has_value: there is
- * one; without, the container is still open. */
+/* Passes an opening bracket and, in an object, the first key. *ret_has_value
+ * says whether a value follows; if not, the closing bracket is still to be
+ * passed. */
 static bool
 json_take_open(struct json_reader *r, bool *ret_has_value)
 {
@@ -270,7 +285,8 @@ json_take_open(struct json_reader *r, bool *ret_has_value)
     return !*ret_has_value || !is_object || json_take_key(r);
 }
 
-/* Passes the brackets that close here and a comma, up to the next value. */
+/* Passes all brackets that close here, and a comma if one follows.
+ * *ret_has_value says whether another value is expected. */
 static bool
 json_take_close(struct json_reader *r, bool *ret_has_value)
 {
@@ -292,6 +308,8 @@ json_take_close(struct json_reader *r, bool *ret_has_value)
     return true;
 }
 
+/* The main loop. In a tree, a scalar counts as a level too, so that values are
+ * at most JSON_LEVELS_MAX levels deep. */
 bool
 json_take_value(struct json_reader *r)
 {

@@ -1,9 +1,14 @@
 /* JSON: one reader, which makes a tree of values or checks and walks the text.
  *
- * Strict: UTF-8 only, no lone surrogates, no key twice in an object, and a
- * bounded number of levels. A tree is one array in the order of the text; the
- * parts of a container follow it. Strings are decoded where they stand, so the
- * reader changes the text, which has to live as long as the tree. */
+ * The reader is strict. It accepts UTF-8 only, no lone surrogates, no key twice
+ * in an object, and a bounded number of levels.
+ *
+ * A tree is one array in the order of the text, so it needs no pointers. The
+ * parts of a container follow it directly, and `size` says how many values to
+ * skip. In an object, each key is followed by its value.
+ *
+ * Strings are decoded in place. The reader therefore changes the text, which
+ * must live as long as the tree. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -14,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The maximum depth of a tree, and of text that is only checked. */
 enum { JSON_LEVELS_MAX = 2048, JSON_SCAN_LEVELS_MAX = 64 };
 
 enum json_type {
@@ -40,6 +46,7 @@ struct json {
     };
 };
 
+/* A tree. json_fini frees it; all values point into it. */
 struct json_doc {
     struct json *v; /* v[0] is the root */
     size_t n;
@@ -52,8 +59,9 @@ struct json_fault {
     size_t offset;    /* and where, in bytes */
 };
 
-/* Reads one value from `len` bytes, behind which the caller has put a NUL.
- * Returns 0, -EINVAL and the reason in *ret_fault, or -ENOMEM. */
+/* Reads one value from `len` bytes, which must be followed by a NUL. Changes
+ * the text, also on failure. Returns 0, -EINVAL with the reason in *ret_fault,
+ * or -ENOMEM. */
 int json_read(struct json_doc *ret, char *text, size_t len,
               struct json_fault *ret_fault);
 /* Reads a copy of the text, which is freed with the tree. */
@@ -63,14 +71,16 @@ void json_fini(struct json_doc *d);
 
 /* --- values; NULL is an absent one */
 
-/* The member of an object; NULL if there is none, or no object. */
+/* Returns the value of a member, borrowed. Returns NULL if there is no such
+ * member, or if `object` is not an object. Takes time proportional to the
+ * number of members: requests have few. */
 const struct json *json_get(const struct json *object, const char *name);
 const struct json *json_get_n(const struct json *object, const char *name,
                               size_t len);
-/* A string's bytes, or those of a key; {NULL, 0} for anything else. */
+/* Returns the bytes of a string or key; {NULL, 0} for any other value. */
 struct text json_text(const struct json *v);
-/* True for 1, 1.0 and 1e3, which are integers. False, and *ret stays, for
- * anything else. */
+/* Reads a number that is an integer, however it is written: 1, 1.0 and 1e3 are.
+ * Returns false, and leaves *ret, for any other value. */
 bool json_whole(const struct json *v, int64_t *ret);
 
 static inline bool
@@ -143,11 +153,13 @@ json_integer(const struct json *v)
 
 /* --- text that is passed on as it is */
 
-/* Is this one value, at most JSON_SCAN_LEVELS_MAX deep? Does not look for keys
- * that come twice. */
+/* Returns true if the text is exactly one value, at most JSON_SCAN_LEVELS_MAX
+ * deep. Duplicate keys are not searched for. */
 bool json_is_valid(struct text t);
 
-/* The members of an object, each checked when it is reached. */
+/* Walks the members of an object without a tree. Each member is checked when
+ * the walk reaches it, so a caller may have used the first ones before an error
+ * shows. */
 struct json_member {
     struct text name;  /* as it is written, without the quotes */
     struct text value; /* as it is written */
@@ -156,27 +168,31 @@ struct json_scan {
     const char *at, *end;
     bool has_more; /* a member must follow, after a comma */
 };
-/* False: the text does not begin like an object. */
+/* Begins a walk. Returns false if the text does not begin like an object. */
 bool json_scan_begin(struct text t, struct json_scan *ret);
-/* The next member; false after the last, and if anything else follows. */
+/* Returns true and the next member; false after the last one or at an error,
+ * which json_scan_is_over tells apart. */
 bool json_scan_next(struct json_scan *s, struct json_member *ret);
-/* After the last member: was that a whole object, and nothing else? */
+/* Returns true if the walk has passed a complete object and nothing follows
+ * it. */
 bool json_scan_is_over(const struct json_scan *s);
 
 /* --- writing; each of these appends to b */
 
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* Appends a JSON string with its quotes. Bytes that are not UTF-8 become
+ * U+FFFD. */
 void put_string(struct buf *b, const char *p, size_t len);
 void put_text(struct buf *b, const char *s);
-/* A JSON string with the bytes in base64. */
+/* Appends a JSON string that contains the bytes in base64. */
 void put_base64(struct buf *b, const void *p, size_t len);
-/* "name": with a comma before it unless it is the first in its object; the name
- * needs no escapes. */
+/* Appends `"name":`, and a comma before it unless it is the first one in its
+ * object. The name must need no escapes. */
 void put_name(struct buf *b, const char *name);
 void put_member(struct buf *b, const char *name, const char *text);
 void put_number(struct buf *b, const char *name, uint64_t n);
 void put_bool(struct buf *b, const char *name, bool value);
-/* A value of a tree. Nested more than 64 deep: b->error is -ELOOP. */
+/* Appends a value of a tree; numbers keep their spelling. Sets b->error to
+ * -ELOOP if the value is nested more than 64 levels deep. */
 void json_put(struct buf *b, const struct json *v);
 
 #endif

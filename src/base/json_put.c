@@ -1,4 +1,9 @@
-/* Writing JSON. */
+/* Writing JSON: names, strings and numbers by hand, and values of a tree.
+ *
+ * There is no writer object. A comma is needed unless the buffer ends with an
+ * opening brace, which can only be that of the current object: the text of
+ * every value ends with another character. Values of a tree are written by
+ * recursion, with a limit of its own for the depth. */
 #include "base/json.h"
 
 #include "base/base64.h"
@@ -24,7 +29,8 @@ json_put_escaped(struct buf *b, unsigned char c)
     buf_printf(b, "\\u%04x", c);
 }
 
-/* The first character, which is not plain; returns its length. */
+/* Appends the first character of p, which needs more than a copy. Returns its
+ * length in bytes, or the length of the invalid bytes that U+FFFD replaces. */
 static size_t
 json_put_special(struct buf *b, const char *p, size_t len)
 {

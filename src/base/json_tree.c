@@ -1,4 +1,8 @@
-/* Trees of JSON values: what the tokenizer passes, in one array. */
+/* Trees of JSON values: one array, filled in the order in which the tokenizer
+ * reports them.
+ *
+ * Nothing in the array is a pointer to another value. It may therefore move
+ * when it grows, and a container finds its parts by their distance. */
 #include "base/json_impl.h"
 
 #include "base/parse.h"
@@ -14,7 +18,7 @@ enum { FEW_KEYS = 16, FIRST_VALUES = 32 };
 
 /* --- making a tree */
 
-/* Most requests fit into the first allocation. */
+/* Doubles the array. Usual requests fit into the first allocation. */
 static bool
 json_tree_grow(struct json_reader *r)
 {
@@ -70,7 +74,8 @@ json_tree_add_number(struct json_reader *r, struct text text, bool is_integer)
     return true;
 }
 
-/* While a container is open, its size is the place of the one around it. */
+/* An open container does not know its size yet. Until it is closed, `size`
+ * holds the index of the container around it: a stack inside the array. */
 void
 json_tree_open(struct json_reader *r)
 {
@@ -93,7 +98,8 @@ json_compare_keys(const void *a, const void *b)
     return memcmp(x->text.p, y->text.p, x->text.len);
 }
 
-/* The second of two equal keys, if neighbours are such; or NULL. */
+/* Finds two equal keys in a sorted list. Returns the later one of them in the
+ * text, or NULL. */
 static const struct json *
 json_twin_in_order(const struct json **keys, size_t n)
 {
@@ -112,8 +118,10 @@ json_is_among(const struct json **keys, size_t n, const struct json *key)
     return false;
 }
 
-/* Few keys are compared with each other, many are sorted: a hostile object of
- * a million keys must not cost their square. */
+/* Rejects an object with a key that occurs twice; readers disagree about what
+ * such an object means. Few keys are compared with each other. Many are sorted
+ * first: a hostile object of a million keys must not cost the square of their
+ * number. */
 static bool
 json_check_keys(struct json_reader *r, const struct json *object)
 {
@@ -161,6 +169,8 @@ json_tree_close(struct json_reader *r)
     return v->type != JSON_OBJECT || json_check_keys(r, v);
 }
 
+/* An error is reported with its place: r.at is where the tokenizer stopped, or
+ * the second of two equal keys. */
 int
 json_read(struct json_doc *ret, char *text, size_t len,
           struct json_fault *ret_fault)

@@ -1,4 +1,8 @@
-/* Circular doubly linked list with the links inside the objects. */
+/* A circular doubly linked list with the links inside the objects.
+ *
+ * The head is a node like the others, so that no operation has a special case.
+ * An object can be removed without knowing its list. Nothing here allocates:
+ * adding to a list cannot fail. */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
 

@@ -1,5 +1,6 @@
-/* Threads of the host. Inline, so that src/base itself calls no function of the
- * operating system. */
+/* Threads of the host. Inline, so that src/base itself calls no function of
+ * the operating system: the layers above it that are portable do not include
+ * this. */
 #ifndef BASE_OS_THREAD_H
 #define BASE_OS_THREAD_H
 
@@ -7,9 +8,13 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Starts a thread. All signals are blocked in it except those raised by its own
- * faults. wasmtime's traps must arrive; signals of the process belong to the
- * host and not to the library. -EAGAIN. */
+/* Starts a thread. Returns 0 or -EAGAIN.
+ *
+ * The thread blocks all signals except those raised by its own faults.
+ * wasmtime's traps arrive as such signals; all others belong to the program
+ * that uses the library, whose threads must get them. The mask is set in the
+ * caller, because a new thread inherits it: no signal can arrive before the
+ * thread could block it. */
 static inline int
 os_thread_start(pthread_t *ret, void *(*run)(void *), void *arg)
 {

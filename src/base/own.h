@@ -7,8 +7,12 @@
  * borrowed. */
 #define OWN
 
+/* Calls fn with a pointer to the variable when its scope ends, however that
+ * happens. One variable per statement, and no goto in the same function. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
+/* Returns p and sets it to NULL, so that its CLEANUP does nothing: ownership
+ * moves to the receiver. */
 #define STEAL(p)                     \
     ({                               \
         __typeof__(p) stolen_ = (p); \

@@ -1,4 +1,7 @@
-/* Numbers in text. */
+/* Numbers in text that comes from users and files.
+ *
+ * Unlike strtoull, these functions accept no sign, no space, no base prefix and
+ * no trailing characters, and they report an overflow as a failure. */
 #ifndef BASE_PARSE_H
 #define BASE_PARSE_H
 

@@ -14,8 +14,13 @@ text_is_plain(unsigned char c)
     return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* A high bit for each byte of a word that is not plain; bits above the first
- * may be wrong. */
+/* Tests the eight bytes of a word at once. Returns a word with the high bit set
+ * in bytes that are not plain.
+ *
+ * A byte below 0x20 borrows in w - 0x20…, which sets its high bit. A byte equal
+ * to '"' is zero in `quote`, and the classic test for a zero byte finds it. A
+ * borrow may carry into the next byte, so only "none" and the lowest set bit
+ * are exact. The caller needs no more. */
 static uint64_t
 text_special_bytes(uint64_t w)
 {
@@ -48,7 +53,9 @@ text_plain_run(const char *p, size_t len)
 
 /* --- UTF-8 */
 
-/* The length that a lead byte announces, and the range of the second byte. */
+/* Returns the length that the first byte of a character announces, or 0. The
+ * range of the second byte excludes overlong forms (after E0, F0), surrogates
+ * (after ED) and characters above U+10FFFF (after F4). */
 static size_t
 text_lead(unsigned char c, unsigned char *ret_low, unsigned char *ret_high)
 {
@@ -93,6 +100,8 @@ text_is_utf8(const char *p, size_t len)
     return true;
 }
 
+/* The lead byte of an incomplete character is one of the last three bytes. The
+ * first byte from the end that can be a lead decides. */
 size_t
 text_cut_tail(const char *p, size_t len)
 {

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that belong to somebody else. */
+/* Bytes that the holder of this value does not own, without a NUL at their
+ * end. */
 struct text {
     const char *p;
     size_t len;
@@ -16,15 +17,18 @@ bool text_is(struct text t, const char *s);
 /* Reads a whole number without sign, at most 18 digits. */
 bool text_number(struct text t, uint64_t *ret);
 
-/* Is the byte ASCII, and needs no escape in a JSON string? */
+/* Returns true for an ASCII character that needs no escape in a JSON string. */
 bool text_is_plain(unsigned char c);
-/* Returns how many bytes at p are such. */
+/* Returns the number of bytes at p that are plain in this sense. */
 size_t text_plain_run(const char *p, size_t len);
-/* Returns the length of the UTF-8 character at p; 0: there is none, and
- * *ret_bad bytes are the beginning of one (at least 1). len > 0. */
+/* Returns the length of the UTF-8 character at p; len > 0. Returns 0 if there
+ * is none; then *ret_bad is the length of the invalid beginning, at least 1,
+ * which one U+FFFD replaces. Overlong forms, surrogates and characters above
+ * U+10FFFF are invalid. */
 size_t text_character(const char *p, size_t len, size_t *ret_bad);
 bool text_is_utf8(const char *p, size_t len);
-/* Returns how many bytes at the end begin a character that is not complete. */
+/* Returns the number of bytes at the end that begin a character but do not
+ * complete it. Output that is sent in pieces is cut before them. */
 size_t text_cut_tail(const char *p, size_t len);
 /* Writes a character as UTF-8, at most 4 bytes. Returns their number. */
 size_t text_encode(uint32_t c, char *to);

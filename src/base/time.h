@@ -7,11 +7,12 @@
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 #define NS_NEVER  INT64_MAX
-/* The first and the last moment of files are so far from 1970. */
+/* The maximum distance in seconds between 1970 and the time of a file. */
 #define TIME_S_MAX (INT64_MAX / NS_PER_S)
 
-/* A moment of a file, 0 <= ns < NS_PER_S; one too far away becomes the first or
- * the last. */
+/* Returns the time of a file in nanoseconds since 1970; 0 <= ns < NS_PER_S. A
+ * time out of range becomes the first or the last one that can be
+ * represented. */
 static inline int64_t
 time_join(int64_t s, int64_t ns)
 {

@@ -1,4 +1,12 @@
-/* Records: keys, values, and frames of a stream. */
+/* Records: keys, values, and frames of a stream.
+ *
+ * The functions that read get bytes from workers that may be hostile, and from
+ * disks that may be damaged. Each checks the length before the first byte, and
+ * each number before its use. One table (form_of) describes the keys of all
+ * types; the writer, the reader and the check of whole records use it.
+ *
+ * Keys and values are big-endian, so that memcmp sorts them by number. Only the
+ * head of a frame, which nobody sorts, is little-endian. */
 #include "record/record.h"
 
 #include <errno.h>
@@ -9,10 +17,12 @@
 
 /* --- numbers */
 
+/* A position in bytes that are written; the caller has made enough space. */
 struct out {
     uint8_t *at;
 };
 
+/* A position in bytes that are read; the caller has checked their length. */
 struct in {
     const uint8_t *at;
 };
@@ -78,6 +88,8 @@ record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX])
     return (size_t)(o.at - ret);
 }
 
+/* A name that a directory could contain. Rejecting "..", slashes and NULs here
+ * means that no later code can be led out of a directory by a record. */
 static bool
 is_name(const char *s, size_t len)
 {
@@ -87,6 +99,8 @@ is_name(const char *s, size_t len)
            !memchr(s, '/', len);
 }
 
+/* The key is only passed to the caller if every part of it is valid, so users
+ * of record_key need no further checks. */
 int
 record_key_get(const void *key, size_t len, struct record_key *ret)
 {
@@ -135,7 +149,8 @@ record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
     return INODE_BYTES;
 }
 
-/* The sizes that inodes of a kind can have; false: there is no such kind. */
+/* Returns the range of sizes that inodes of a kind can have. Returns false for
+ * devices and unknown kinds, which no record describes. */
 static bool
 sizes_of(uint32_t mode, uint64_t *ret_min, uint64_t *ret_max)
 {
@@ -181,6 +196,7 @@ record_inode_get(const void *value, size_t len, struct record_inode *ret)
     return 0;
 }
 
+/* An empty value means that the image's name is removed. */
 size_t
 record_name_put(const struct record_name *r, uint8_t ret[RECORD_FIXED_MAX])
 {
@@ -243,6 +259,7 @@ record_place_get(const void *value, size_t len, struct record_place *ret)
     return 0;
 }
 
+/* The close-on-exec flag shares a word with same_as, as its lowest bit. */
 size_t
 record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
 {
@@ -346,6 +363,7 @@ record_attr_get(const uint8_t *bytes, size_t len, size_t *at,
 
 /* --- records */
 
+/* A row of RECORD_FACTS. */
 struct fact {
     const char *name;
     size_t min, max;
@@ -397,6 +415,8 @@ check_fact(const struct record_key *k, const void *value, size_t len)
     return f == FACT_shell ? record_shell_get(value, len, &shell) : 0;
 }
 
+/* A file that shares its description names a lower descriptor. Descriptors are
+ * restored in ascending order, so the lower one is there by then. */
 static int
 check_file(const struct record_key *k, const void *value, size_t len)
 {
@@ -408,6 +428,7 @@ check_file(const struct record_key *k, const void *value, size_t len)
                : r;
 }
 
+/* Commands are passed to the shell as C strings, hence without a NUL. */
 static int
 record_check_command(const struct record_key *k, const void *value, size_t len)
 {
@@ -471,6 +492,8 @@ check_block(const struct record_key *k, const void *value, size_t len)
     return len > RECORD_BLOCK_BYTES ? -EINVAL : 0;
 }
 
+/* Returns the form of a type, or NULL for an unknown one. The table is indexed
+ * by the character of the type; unused rows have no `check`. */
 static const struct form *
 form_of(unsigned type)
 {
@@ -503,6 +526,8 @@ form_of(unsigned type)
                : NULL;
 }
 
+/* A record that is removed has no value to check. Only its key counts, and a
+ * fact must be a known one. */
 int
 record_check(const void *key, size_t key_len, const void *value, size_t len)
 {

@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The first byte of a key. The values are in files of users, and sort as the
+ * comment above says: a new type must sort after those that it depends on. */
 enum record_type {
     RECORD_FACT = 'a',
     RECORD_FILE = 'f',
@@ -43,6 +45,8 @@ enum record_type {
 };
 
 enum {
+    /* Limits of well-formed records. Stores contain records up to these limits,
+     * so they may grow but not shrink. */
     RECORD_VERSION = 1,
     RECORD_KEY_MAX = 264,
     RECORD_BLOCK_BYTES = 4096,
@@ -86,6 +90,7 @@ enum record_fact {
         FACT_COUNT
 };
 
+/* A key in parts. Members that a type does not have are 0. */
 struct record_key {
     enum record_type type;
     uint32_t mount; /* of inode */
@@ -95,23 +100,28 @@ struct record_key {
     size_t name_len;
 };
 
+/* The attributes of an inode; times are nanoseconds since 1970. */
 struct record_inode {
     uint32_t mode, uid, gid;
     uint64_t size; /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
 };
 
+/* The target of a name in a directory. */
 struct record_name {
     uint64_t inode; /* 0: removed */
     uint64_t seq;   /* position in the order of the directory */
 };
 
+/* The position of an inode in the root image, so that a message about a damaged
+ * record can name a path. */
 struct record_place {
     uint64_t dir;     /* 0: unknown */
     const char *name; /* of record_place_get: points into the value */
     size_t name_len;
 };
 
+/* An open file of the shell, to be opened again when a session is resumed. */
 struct record_file {
     uint32_t flags; /* of open */
     bool cloexec;
@@ -121,6 +131,7 @@ struct record_file {
     uint64_t pos;
 };
 
+/* The shell without its memory, which is in the records of pages. */
 struct record_shell {
     uint32_t status; /* $? */
     bool has_env;    /* the variables of the sandbox's options are set */
@@ -192,6 +203,7 @@ struct record_sink {
                size_t len);
     void *arg;
 };
+/* Writes the key and passes the record to the sink. Returns its result. */
 int record_send(const struct record_sink *to, const struct record_key *k,
                 const void *value, size_t len);
 
@@ -207,6 +219,7 @@ enum record_op {
 enum { RECORD_HEAD_BYTES = 8, RECORD_END_BYTES = 8 };
 enum { RECORD_BROKEN_OFF = 1 }; /* the received state is incomplete */
 
+/* The head of a frame. Frames follow each other without any separator. */
 struct record_head {
     enum record_op op;
     uint16_t key_len;

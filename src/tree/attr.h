@@ -16,7 +16,9 @@
 struct attr {
     uint64_t ino, rdev, size, blocks; /* blocks of 512 bytes */
     uint32_t mode, nlink, uid, gid, blksize;
-    bool is_hosts; /* a file of the host: see vfs_access */
+    /* A file of a host folder. Root of the sandbox has no access to files of
+     * other users of the host there: see vfs_access. */
+    bool is_hosts;
     int64_t atime_ns, mtime_ns, ctime_ns; /* since 1970 */
 };
 
@@ -31,6 +33,7 @@ enum {
     ATTR_NOW = 64, /* both times are the time of this change */
 };
 
+/* One component of a path. The bytes belong to the caller. */
 struct name {
     const char *s; /* not NUL-terminated */
     size_t len;    /* 1 to NAME_BYTES_MAX; never "." or ".." */

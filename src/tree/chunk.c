@@ -13,7 +13,9 @@ chunk_min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the smallest capacity that we allocate for `need` bytes. */
+/* Returns the smallest capacity that we allocate for `need` bytes: powers of
+ * two with the head of the chunk, from 128 bytes on. Small files cost little,
+ * and a file that grows is copied a few times only. */
 static size_t
 cap_for(size_t need)
 {
@@ -92,6 +94,9 @@ chunk_copy(const struct chunk *c, size_t off, size_t end, size_t cap)
     return n;
 }
 
+/* A chunk that is shared, foreign or too short is replaced by a copy; the bytes
+ * that are about to be overwritten are not copied. After this, the chunk has
+ * one owner and is changed in place. */
 int
 chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
             size_t cap)
@@ -114,7 +119,8 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
     return 0;
 }
 
-/* Replaces the chunk by the first `len` bytes of the same foreign memory. */
+/* Replaces the chunk by a shorter one over the same foreign memory. Nothing is
+ * copied, and the block still costs no quota. */
 static int
 foreign_cut(struct chunk **at, size_t len)
 {
@@ -133,6 +139,9 @@ chunk_zero_costs(const struct chunk *c, size_t off, size_t len)
     return c->is_free && off < c->cap && off + len < c->cap;
 }
 
+/* There are three cases. A range beyond the stored bytes needs nothing. If the
+ * chunk ends in the range, it becomes shorter. Otherwise zeros are written, in
+ * a copy if somebody else uses the chunk. */
 int
 chunk_zero(struct chunk **at, size_t off, size_t len)
 {

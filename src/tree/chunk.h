@@ -15,9 +15,12 @@
 #define CHUNK_BITS  12u
 #define CHUNK_BYTES (1u << CHUNK_BITS)
 
+/* A block of content. The tree that holds the only reference may change it. */
 struct chunk {
     struct shared ref;
-    uint16_t cap;    /* bytes stored; 0: allocated, but never written */
+    /* Bytes stored; 0: allocated, but never written, and a hole for
+     * SEEK_HOLE. */
+    uint16_t cap;
     bool is_free;    /* content of the root image: not charged to the quota */
     bool is_foreign; /* data points into memory that the chunk does not own */
     const uint8_t *data;

@@ -20,6 +20,8 @@
 
 #define BUCKET_LOAD 8 /* entries per bucket before one is split */
 
+/* A bucket of the hash table. The hash is beside the pointer, so that a search
+ * follows a pointer only to a probable match. */
 struct bucket {
     struct shared ref;
     uint32_t n, cap;
@@ -84,6 +86,9 @@ dir_base_of(uint32_t n_buckets)
     return UINT32_C(1) << (31 - __builtin_clz(n_buckets));
 }
 
+/* Linear hashing: with n buckets, 2^k <= n < 2^(k+1), the buckets below n - 2^k
+ * are already split and use k + 1 bits of the hash; the others below 2^k still
+ * use k bits. A number that is not yet a bucket loses its highest bit. */
 static uint32_t
 bucket_index(const struct dir *d, uint32_t hash)
 {
@@ -192,8 +197,9 @@ bucket_count(const struct bucket *b, uint32_t mask, uint32_t index)
     return n;
 }
 
-/* One more bucket, filled from the one it splits. Without memory the buckets
- * just stay longer. */
+/* Adds one bucket, number n, and moves to it the entries of bucket n - 2^k
+ * whose hash has bit k. Only that bucket is copied. Without memory, nothing is
+ * split and the buckets become longer. */
 static void
 dir_split(struct dir *d)
 {
@@ -231,6 +237,8 @@ entry_new(struct name name, uint32_t hash, uint64_t seq)
     return e;
 }
 
+/* The entry is in `order` before it is in a bucket. If the bucket cannot be
+ * copied, the entry is removed again, and the directory is as before. */
 int
 dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
               uint64_t seq)
@@ -270,7 +278,8 @@ dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
     return dir_insert_at(d, name, ino, type, d->next_seq);
 }
 
-/* The entry at *at with one owner. NULL: no memory. */
+/* Returns the entry at *at with one owner, a copy if it was shared. The bucket
+ * that borrowed the old one must be changed by the caller. NULL: no memory. */
 static struct dir_entry *
 entry_own(struct shared **at)
 {
@@ -289,6 +298,9 @@ entry_own(struct shared **at)
     return e;
 }
 
+/* The bucket and the path in `order` are made exclusive as well. dir_remove
+ * then needs no memory, and rename can check everything before its first
+ * change. */
 int
 dir_own(struct dir *d, struct name name, struct dir_entry **ret)
 {

@@ -11,12 +11,17 @@
 
 /* All zero: an empty directory. */
 struct dir {
-    struct radix order;           /* sequence number -> struct dir_entry */
-    struct radix buckets;         /* bucket number -> struct bucket */
-    uint64_t next_seq, first_seq; /* numbers below first_seq are never reused */
+    /* Sequence number -> struct dir_entry. */
+    struct radix order;   /* sequence number -> struct dir_entry */
+    struct radix buckets; /* bucket number -> struct bucket */
+    /* The next sequence number, and the first one that is not of the root
+     * image. Numbers below it are never reused, because records refer to
+     * them. */
+    uint64_t next_seq, first_seq;
     uint32_t n, n_buckets;
 };
 
+/* An entry. `order` owns it; a bucket borrows it. */
 struct dir_entry {
     struct shared ref;
     uint32_t hash;

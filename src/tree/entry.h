@@ -12,10 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A part of a file that has bytes, in bytes from its beginning. */
 struct extent {
     uint64_t at, len;
 };
 
+/* A file in an archive. All pointers belong to the source, or to the caller of
+ * the sink, and are valid until its next call. */
 struct entry {
     const char *path; /* NULL: it cannot be read */
     const char

@@ -1,4 +1,8 @@
-/* A hash table with linear probing; at least a quarter of it is empty. */
+/* A hash table with linear probing; at least a quarter of it is empty.
+ *
+ * Holds come and go with every open file, so there are no tombstones: removing
+ * an entry moves later ones back. Inode numbers are small and dense.
+ * Multiplication by the golden ratio (Fibonacci hashing) spreads them. */
 #include "tree/holds.h"
 
 #include <stdlib.h>
@@ -16,7 +20,8 @@ home_of(const struct holds *h, uint64_t ino)
     return (size_t)((ino * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (h->cap - 1);
 }
 
-/* The place of ino, or the empty one where it would go. */
+/* Returns the slot of ino, or the empty slot where it would go. The search
+ * ends, because the table is never full. */
 static struct hold *
 holds_place_of(const struct holds *h, uint64_t ino)
 {

@@ -20,11 +20,14 @@ struct holds {
     size_t n_orphans;
 };
 
+/* Frees the table. Holds that are left are forgotten. */
 void holds_fini(struct holds *h);
 /* Returns the hold, valid until the next add or remove, or NULL. */
 struct hold *holds_find(const struct holds *h, uint64_t ino);
 /* Adds a hold. NULL: no memory. */
 struct hold *holds_add(struct holds *h, uint64_t ino);
+/* Removes a hold, whatever its count. Other pointers to holds become
+ * invalid. */
 void holds_remove(struct holds *h, struct hold *hold);
 
 #endif

@@ -1,4 +1,7 @@
-/* Root images: the entries of an archive, indexed as a tree. */
+/* Root images: the entries of an archive, indexed as a tree.
+ *
+ * An image is never changed after it was indexed, so sandboxes on several
+ * threads share it. A sandbox starts with a clone of its tree. */
 #ifndef TREE_IMAGE_H
 #define TREE_IMAGE_H
 
@@ -14,11 +17,15 @@ struct image_error {
     char reason[200];
 };
 
-/* Absolute names count from the root; of entries with the same name the last
- * wins. Lasting pieces must stay, unchanged, until the image and all trees
- * cloned from it are gone. -EINVAL, with *err set: refused by the source,
- * devices, names with "..", too long or below what is no directory, hard links
- * to nothing. -ENOMEM. */
+/* Indexes the entries of a source. Names are relative to the root, absolute
+ * ones too. If two entries have the same name, the last one wins. Lasting
+ * pieces must stay, unchanged, until the image and all trees cloned from it are
+ * gone.
+ *
+ * -ENOMEM. -EINVAL with *err set: the source is damaged, or an entry is a
+ * device, a hard link to nothing, or has an invalid name. A name is invalid
+ * with a component "..", if it is too long, or below something that is no
+ * directory. */
 int image_index(struct entry_source *from, OWN struct image **ret,
                 struct image_error *err);
 /* The count is atomic: sandboxes on several threads share images. */

@@ -1,5 +1,12 @@
-/* Entries of a root image: where they go in the tree and what they hold.
- * Symbolic links on the way are never followed. */
+/* Entries of a root image or layer: their place in the tree, and their content.
+ *
+ * The archive is trusted no more than its source. Paths are walked inside the
+ * tree, with ".." refused and symbolic links never followed: an entry below a
+ * link is an error and cannot end up elsewhere.
+ *
+ * Times come from the entries. Every change to a directory passes the time that
+ * the directory has already, so that adding files to it leaves no trace of the
+ * clock. The tree then depends on the archive alone. */
 #include "base/time.h"
 #include "tree/image_impl.h"
 
@@ -12,7 +19,8 @@ struct place {
     struct name name;
 };
 
-/* Errors of the tree that the entry is to blame for. */
+/* Reports an error of the tree that is the fault of the entry; -ENOMEM and
+ * -ENOSPC are not. */
 static int
 refuse_errno(struct indexer *x, const char *path, int r)
 {
@@ -29,7 +37,8 @@ image_entry_time_of(const struct indexer *x, uint64_t ino)
     return i ? i->mtime_ns : 0;
 }
 
-/* The directory `name` in *dir; made if it is missing and make is set. */
+/* Replaces *dir by the directory `name` in it. `make`: creates it if it is
+ * missing, since archives may leave out parents. */
 static int
 image_entry_step_into(struct indexer *x, uint64_t *dir, struct name name,
                       bool make)
@@ -102,7 +111,9 @@ ino_at(const struct indexer *x, const struct place *at)
     return tree_lookup(x->tree, at->dir, at->name, &ino) ? 0 : ino;
 }
 
-/* The last entry with a name wins: removes what is there. */
+/* Removes what has the name of the current entry: the last entry with a name
+ * wins. An image only replaces files and empty directories; a layer may replace
+ * a whole subtree. */
 static int
 clear_place(struct indexer *x, const struct place *at, const char *path)
 {
@@ -148,6 +159,9 @@ set_attr(struct indexer *x, uint64_t ino, const struct attr *a)
         ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_ATIME | ATTR_MTIME, a->mtime_ns);
 }
 
+/* Lasting memory at a block boundary is referred to, not copied: the content of
+ * a root image stays in the mapped tar. Layers are copied, because their source
+ * goes. */
 static int
 add_piece(struct indexer *x, uint64_t ino, struct piece b)
 {
@@ -164,6 +178,7 @@ add_piece(struct indexer *x, uint64_t ino, struct piece b)
     return 0;
 }
 
+/* tree_truncate sets the size, as the last bytes of a file may be a hole. */
 static int
 add_content(struct indexer *x, uint64_t ino, const char *path)
 {
@@ -186,7 +201,7 @@ add_content(struct indexer *x, uint64_t ino, const char *path)
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
-/* The attributes of the entry, and no others. */
+/* Replaces all extended attributes by those of the entry. */
 static int
 set_xattrs(struct indexer *x, uint64_t ino)
 {
@@ -200,6 +215,8 @@ set_xattrs(struct indexer *x, uint64_t ino)
     return tree_put_xattrs(x->tree, ino, copy);
 }
 
+/* An existing directory keeps its entries and gets the new attributes: archives
+ * may list a directory after its files. */
 static int
 add_directory(struct indexer *x, const struct place *at, const char *path,
               const struct attr *a)
@@ -221,6 +238,7 @@ add_directory(struct indexer *x, const struct place *at, const char *path,
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
+/* The mode of a symbolic link is always 0777, as on Linux. */
 static int
 add_symlink(struct indexer *x, const struct place *at, const char *path,
             const struct attr *a)
@@ -259,6 +277,9 @@ add_file(struct indexer *x, const struct place *at, const char *path,
     return r < 0 ? refuse_errno(x, path, r) : 0;
 }
 
+/* The target must be there already, as tar requires it. A further name would
+ * set the ctime of the file to that of the directory; it is set back to the
+ * time of the entry. */
 static int
 add_hardlink(struct indexer *x, const struct place *at, const char *path,
              const char *target)

@@ -5,6 +5,7 @@
 
 #include "tree/image.h"
 
+/* The state of one pass over a source. `entry` is the current entry. */
 struct indexer {
     struct entry_source *from;
     struct entry entry;

@@ -1,9 +1,16 @@
-/* Inodes: making, copying and freeing them, and what they cost. */
+/* Inodes: creating, copying and freeing them, and their charge.
+ *
+ * The charge of an inode is always computed from its content, never stored. So
+ * the same sum can be released when the inode goes, whatever happened in
+ * between. tree.h explains the rules of the quotas. */
 #include "tree/inode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Runs on any thread that drops the last reference, possibly long after the
+ * inode was removed. Contents are not walked here but moved to the deferred
+ * free list. */
 static void
 inode_free(struct shared *s, struct grave *g)
 {
@@ -98,6 +105,8 @@ inode_bytes(const struct inode *i)
            inode_nodes_cost(i, sum.leaves, sum.nodes) + xattrs_cost(i->xattrs);
 }
 
+/* An inode without a name is open or about to be named; it still counts as
+ * one. */
 uint64_t
 inode_units(const struct inode *i)
 {
@@ -124,6 +133,8 @@ inode_detach(struct inode *i)
     }
 }
 
+/* A write clears the set-id bits, as Linux does. Set-group-ID without group
+ * execute is a mark of mandatory locking and stays. */
 void
 inode_touch_content(struct inode *i, int64_t now_ns)
 {

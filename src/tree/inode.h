@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+/* An inode. Everything but `attached` is constant while the inode is shared. */
 struct inode {
     struct shared ref;
     /* See tree_attach. Set at most once while the inode is shared, by any
@@ -25,20 +26,27 @@ struct inode {
     int64_t atime_ns, mtime_ns, ctime_ns;
     struct xattrs *xattrs; /* counted, or NULL */
     union {
-        /* Content of a file, or target of a link. Leaves are counted; the
-         * chunks that cost quota weigh. */
+        /* The content of a file, or the target of a link: block number ->
+         * struct chunk. The leaves are counted, and chunks that cost quota
+         * weigh. */
         struct radix chunks;
         struct {
             struct dir dir;
-            uint64_t parent, seq; /* the position of its name */
+            /* The directory that it is in, and the sequence number of its entry
+             * there: a directory has one name. parent is its own number for the
+             * root. */
+            uint64_t parent, seq;
         };
     };
 };
 
+/* Of the inode table of a tree. */
 extern const struct radix_ops inode_ops;
 extern const struct radix_ops content_ops; /* of inode.chunks */
 
+/* Returns an inode with one name (a directory: with its "." too), or NULL. */
 struct inode *inode_new(uint32_t mode, int64_t now_ns);
+/* Returns a copy that shares content and entries with `from`, or NULL. */
 struct inode *inode_copy(const struct inode *from);
 
 static inline bool

@@ -1,5 +1,5 @@
 /* The difference between two trees as entries, in the form of a layer of an OCI
- * image: files that are new or changed, and whiteouts (.wh.NAME) for those that
+ * image: new and changed files, and whiteouts (.wh.NAME) for files that
  * are gone. */
 #ifndef TREE_LAYER_H
 #define TREE_LAYER_H

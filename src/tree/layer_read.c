@@ -1,4 +1,8 @@
-/* Layers: from entries to a changed tree. */
+/* Layers: from entries to a changed tree.
+ *
+ * The source is read twice: first all whiteouts are applied, then all other
+ * entries. In one pass, a whiteout that comes late would remove files that the
+ * same layer has added. */
 #include "tree/image_impl.h"
 #include "tree/layer.h"
 
@@ -11,6 +15,7 @@
 
 enum { NOTE_BYTES_MAX = 64 << 20 };
 
+/* The indexer is the first member, so that its call-backs can be cast back. */
 struct layer_reader {
     struct indexer x;
     struct layer_note *note;
@@ -49,8 +54,12 @@ is_note(const struct layer_reader *l, const char *path)
 
 /* --- removing */
 
-/* All that is in a directory: always the first entry of the directory that the
- * walk is at, so that going up needs no memory. */
+/* Removes everything in a directory, without recursion and without memory.
+ *
+ * The walk always removes the first entry of the directory that it is in. If
+ * that entry is a directory with entries, the walk enters it; when a directory
+ * is empty, the walk returns to its parent. Every step removes an entry or
+ * descends, so the walk ends. */
 static int
 empty_dir(struct tree *t, uint64_t top)
 {
@@ -99,7 +108,9 @@ image_remove(struct tree *t, uint64_t dir, struct name name)
 
 /* --- whiteouts */
 
-/* The directory that the first bytes of a path lead to; 0: there is none. */
+/* Returns the directory that the first bytes of a path lead to, or 0. A
+ * whiteout in a missing directory is not an error: there is nothing to
+ * remove. */
 static uint64_t
 layer_read_find_dir(const struct tree *t, const char *path, size_t len)
 {
@@ -114,6 +125,8 @@ layer_read_find_dir(const struct tree *t, const char *path, size_t len)
     return inode_is_dir(tree_find(t, at)) ? at : 0;
 }
 
+/* The opaque marker empties its directory; `.wh.NAME` removes one name. Other
+ * names with that prefix are reserved and refused. */
 static int
 apply_whiteout(struct indexer *x)
 {

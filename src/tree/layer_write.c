@@ -1,4 +1,13 @@
-/* Layers: from the difference of two trees to entries. */
+/* Layers: from the difference of two trees to entries.
+ *
+ * The walk is over the names of the new tree. Both trees share the inodes that
+ * did not change, so an inode with the same address at the same path is
+ * skipped. A directory is always entered, even if it is shared: inodes are
+ * found by number, so a change to a file leaves the directories above it as
+ * they were.
+ *
+ * The stack of directories is on the heap, because a guest chooses its depth.
+ * Each directory sends its whiteouts before its names. */
 #include "tree/layer.h"
 
 #include "base/time.h"
@@ -125,8 +134,8 @@ add_extent(struct writer *w, uint64_t at, uint64_t len)
     return 0;
 }
 
-/* Finds the parts of a file with data; all of it if the holes are too small to
- * be worth a map. */
+/* Finds the parts of a file that have data. If all holes together are too small
+ * to be worth a map, the whole file is one part. */
 static int
 find_data(struct writer *w, const struct inode *i)
 {
@@ -200,7 +209,9 @@ put_link(struct writer *w, const struct inode *i)
     return r;
 }
 
-/* 1: it was written under another name, and is a hard link now. */
+/* Handles a file with several names. Returns 1 if it was sent before under
+ * another name, and is sent as a hard link now; 0 if this is the first name.
+ * -ENOMEM, or an error of the sink. */
 static int
 put_again(struct writer *w, uint64_t ino)
 {
@@ -257,7 +268,8 @@ push(struct writer *w, const struct inode *old, const struct inode *now,
     return 0;
 }
 
-/* The path of a name in the directory of l. */
+/* Sets the path to that of a name in the directory of l. Space for a slash and
+ * the NUL must be left. */
 static int
 layer_write_set_path(struct writer *w, const struct level *l,
                      const char *prefix, struct name n)
@@ -272,6 +284,8 @@ layer_write_set_path(struct writer *w, const struct level *l,
     return 0;
 }
 
+/* Names that have a meaning in layers cannot be stored. Only changed files are
+ * checked: the image itself may contain such names. */
 static int
 layer_write_check_name(struct writer *w, const struct level *l, struct name n)
 {
@@ -317,6 +331,7 @@ layer_write_put_name(struct writer *w, const struct level *l,
                  : push(w, old && inode_is_dir(old) ? old : NULL, now, path);
 }
 
+/* Sockets are not exported, so a socket counts as a removed name. */
 static bool
 is_gone(const struct writer *w, const struct level *l, struct name n)
 {
@@ -345,7 +360,9 @@ put_whiteouts(struct writer *w, const struct level *l)
     return r;
 }
 
-/* The next name of the innermost directory. */
+/* Sends the whiteouts or the next name of the innermost directory. A
+ * directory that has been entered is pushed, and its parent continues when it
+ * is popped. */
 static int
 layer_write_step(struct writer *w)
 {

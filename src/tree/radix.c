@@ -19,6 +19,8 @@ leaf_put(struct shared *leaf, const struct radix_ops *ops, struct grave *g)
         ops->free(leaf, g);
 }
 
+/* A node that loses its last reference is only linked into the list: no child
+ * is visited. Removing a file of any size therefore takes constant time. */
 void
 radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
           struct grave *g)
@@ -37,6 +39,10 @@ radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
     g->top = n;
 }
 
+/* Frees nodes from the top of the list. Children that lose their last reference
+ * go to the list in turn, so one loop walks a subtree of any shape without
+ * recursion. A node goes with all its leaves, so somewhat more than `max`
+ * objects may be freed. */
 bool
 grave_drain(struct grave *g, size_t max)
 {
@@ -255,6 +261,8 @@ node_own(struct shared **at)
     return n;
 }
 
+/* A higher tree is a new root whose first child is the old one. An empty tree
+ * just gets higher; its nodes are made on the way to the first leaf. */
 static int
 radix_grow(struct radix *r, uint64_t key)
 {
@@ -330,6 +338,10 @@ tidy(struct radix *r, uint64_t key)
     radix_shrink(r);
 }
 
+/* The path to the leaf is made exclusive from the top down. This order keeps
+ * the invariant above: a node is copied only after its parent has one owner.
+ * A failure frees the empty nodes again, so that nothing is left of the
+ * attempt. */
 struct shared **
 radix_slot(struct radix *r, uint64_t key)
 {

@@ -1,5 +1,14 @@
-/* Ranges of a radix tree, by the sums that its nodes keep. Recursion is as
- * deep as the tree is high: 11 at most. */
+/* Ranges of a radix tree, by the sums that its nodes keep.
+ *
+ * Problem: truncating a file of a million blocks must release its quota at
+ * once, without visiting the blocks.
+ *
+ * Idea: each node stores the number of leaves below it, of those that weigh,
+ * and of the nodes that lead to them. A range is covered by a few whole
+ * subtrees, whose sums are read, and two paths at its ends. Only these paths
+ * are walked, so a range costs O(height * fan-out), whatever its length.
+ *
+ * Recursion is as deep as the tree is high: 11 at most. */
 #include "tree/radix_impl.h"
 
 #include <errno.h>
@@ -37,8 +46,9 @@ subtract(struct tally *from, const struct tally *t)
     from->nodes -= t->nodes;
 }
 
-/* Nodes on the way to `key` that have no counted leaf yet. All nodes below the
- * first such are of that kind. */
+/* Returns the number of nodes on the way to `key` that have no counted leaf
+ * yet. They are at the lower end of the path: all nodes below the first one of
+ * them lead to the new leaf only. */
 static unsigned
 radix_new_nodes(const struct radix *r, uint64_t key)
 {
@@ -52,6 +62,8 @@ radix_new_nodes(const struct radix *r, uint64_t key)
     return 0;
 }
 
+/* Adds to the sums along the path. A new node at height h has itself and h - 1
+ * new nodes below it; an older one above them gets all of the new nodes. */
 void
 radix_count(struct radix *r, uint64_t key, int leaves, int weight)
 {
@@ -68,6 +80,8 @@ radix_count(struct radix *r, uint64_t key, int leaves, int weight)
     }
 }
 
+/* If the tree must become higher, each level adds a new root on top. The path
+ * to the new key then shares only the highest of them with the old tree. */
 unsigned
 radix_missing(const struct radix *r, uint64_t key)
 {
@@ -199,6 +213,8 @@ cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
     return sum;
 }
 
+/* The two paths at the ends are made exclusive first, which is all that can
+ * fail. Everything between them is dropped as whole subtrees. */
 int
 radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
           uint64_t last, struct grave *g)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The count. Objects start with one reference, which their creator owns. */
 struct shared {
     _Atomic uint32_t refs;
 };

@@ -1,4 +1,8 @@
-/* The inode table of a tree, its quotas and holds. */
+/* The inode table of a tree, its quotas and holds.
+ *
+ * Charges precede a change, and credits follow it. After each operation `used`
+ * is exact: tree_recount computes it from the content, and tests compare both.
+ * Other threads may read the sums meanwhile, hence the counters. */
 #include "tree/tree.h"
 
 #include "base/counter.h"
@@ -20,6 +24,7 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
     return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref, &t->grave);
 }
 
+/* A ring of one tree has no peer; a ring of two falls apart when one leaves. */
 static void
 leave_ring(struct tree *t)
 {
@@ -32,6 +37,8 @@ leave_ring(struct tree *t)
     t->peer = NULL;
 }
 
+/* Another thread may follow the ring (tree_used) meanwhile: t is complete
+ * before it can be reached. */
 void
 tree_join(struct tree *t, struct tree *peer)
 {
@@ -83,6 +90,8 @@ tree_replace(struct tree *t, OWN struct tree *now)
     t->hit_bytes = t->hit_inodes = false;
 }
 
+/* Files without a name belong to the processes that hold them, which are not
+ * cloned. */
 static int
 drop_orphans(struct tree *t, const struct holds *h)
 {
@@ -198,6 +207,7 @@ content_make_free(struct inode *i)
     i->free_nodes = (uint32_t)i->chunks.sum.nodes;
 }
 
+/* The content was never shared, so chunks and inodes may be marked in place. */
 void
 tree_make_free(struct tree *t)
 {
@@ -218,6 +228,8 @@ tree_make_free(struct tree *t)
     t->used = (struct quota){0};
 }
 
+/* Unshares the path in the table first, then the inode. The content of the copy
+ * is still shared and is unshared by whatever changes it. */
 int
 tree_own(struct tree *t, uint64_t ino, struct inode **ret)
 {
@@ -240,7 +252,8 @@ tree_own(struct tree *t, uint64_t ino, struct inode **ret)
     return 0;
 }
 
-/* More than a block or an inode and its name take. */
+/* Frees more than the change that is charged can allocate: a block, or an inode
+ * and its name. A guest that allocates thereby empties the list. */
 static void
 make_up(struct tree *t)
 {
@@ -302,6 +315,8 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
     return 0;
 }
 
+/* Names count towards the inode quota, but the first ones of an image's file
+ * are free; only the difference of the two costs is charged. */
 int
 tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
 {
@@ -334,9 +349,11 @@ tree_evict(struct tree *t, uint64_t ino)
     return 0;
 }
 
-/* The last inode number is used again if nobody can know it: files that come
- * and go quickly do not spread over ever new nodes. Those of the root image are
- * known to records. */
+/* Removes an inode, or leaves it as an orphan while somebody holds it.
+ *
+ * The highest number is reused if nobody can know it. Files that come and go
+ * quickly then do not spread over ever new nodes. Numbers of the root image are
+ * known to records and never reused. */
 void
 tree_forget(struct tree *t, uint64_t ino)
 {
@@ -351,6 +368,8 @@ tree_forget(struct tree *t, uint64_t ino)
     h->is_orphan = true;
 }
 
+/* The inode may be shared with other threads, which may attach an object at the
+ * same time: the first one wins. */
 void
 tree_attach(const struct tree *t, uint64_t ino, struct counted *c)
 {
@@ -369,8 +388,8 @@ tree_hold(struct tree *t, uint64_t ino)
     (void)holds_add(&t->holds, ino);
 }
 
-/* An orphan that cannot be removed for want of memory stays noted, so that
- * clones still leave it out. */
+/* If an orphan cannot be removed for lack of memory, its hold stays as an
+ * orphan, so that clones still leave it out. */
 void
 tree_release(struct tree *t, uint64_t ino)
 {
@@ -382,6 +401,8 @@ tree_release(struct tree *t, uint64_t ino)
         holds_remove(&t->holds, h);
 }
 
+/* A change of owner clears the set-id bits, as on Linux: otherwise chown would
+ * create a program that runs as the new owner. */
 static void
 tree_set_owner(struct inode *i, const struct attr *a, unsigned what)
 {

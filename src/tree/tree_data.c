@@ -1,5 +1,16 @@
-/* Contents of files and symbolic links: chunks by index. They are charged by
- * block, but for what the last block of a file is longer than the file. */
+/* Contents of files and symbolic links: chunks by index.
+ *
+ * Each block is charged 4 KiB, except that the last block is charged only up to
+ * the size of the file: the rest is its slack. Slack depends on the size, on
+ * whether the last block exists, and on whether it pays. Operations that change
+ * one of these follow one rule. change_begin charges the slack, so that every
+ * block counts in full. Then blocks and size change, and change_end credits the
+ * new slack. Writes are frequent and compute the difference directly
+ * (write_cost).
+ *
+ * Nodes of the radix tree are charged as far as there are more nodes than
+ * blocks, which only happens in files with holes. Charges that can fail come
+ * before the change; credits come after it. */
 #include "tree/tree.h"
 #include "tree/tree_impl.h"
 
@@ -73,7 +84,9 @@ inode_content(const struct inode *i)
     return start;
 }
 
-/* While blocks or size of a file change, its last block costs all of itself. */
+/* Charges the slack of a file while its blocks or size change. This never
+ * fails: the bytes are credited again, or replaced by those of the new last
+ * block. */
 static void
 change_begin(struct tree *t, const struct inode *i)
 {
@@ -86,8 +99,9 @@ change_end(struct tree *t, const struct inode *i)
     tree_settle(t, -(int64_t)inode_slack(i, i->size));
 }
 
-/* Bytes for the nodes of a file if it had further blocks and nodes, more than
- * for those it has. Negative where new blocks pay for nodes that are there. */
+/* Returns the change in the charge for nodes if the file had further blocks
+ * and nodes. The result is negative if new blocks pay for nodes that exist
+ * already. */
 static int64_t
 nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
 {
@@ -98,7 +112,8 @@ nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
                  inode_nodes_cost(i, sum->leaves, sum->nodes));
 }
 
-/* Bytes for the nodes of a block `key`, which is missing. */
+/* Returns the change in the charge for nodes if the missing block `key` is
+ * added. */
 static int64_t
 nodes_cost_at(const struct inode *i, uint64_t key)
 {
@@ -131,7 +146,11 @@ write_cost(const struct inode *i, uint64_t end, bool pays)
                      (is_last ? -size % CHUNK_BYTES : slack));
 }
 
-/* Writes within one chunk. Only the first one of a file begins small. */
+/* Writes within one block. The order matters for failures: the nodes, then the
+ * charge, then the memory. Each failure undoes the steps before it.
+ *
+ * Only the first block of a file starts small: other blocks will probably be
+ * filled, and growing them would copy. */
 static int
 write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
             size_t len)
@@ -163,6 +182,8 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
     return 0;
 }
 
+/* A write that fails after some blocks is a short write, as POSIX requires
+ * it. */
 int64_t
 tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
            size_t len, int64_t now_ns)
@@ -191,7 +212,8 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     return (int64_t)done;
 }
 
-/* Drops the blocks first..last. */
+/* Drops the blocks first..last. The sums of the radix tree before and after the
+ * cut say how much to credit; the blocks are not visited. */
 static int
 cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 {
@@ -204,6 +226,7 @@ cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
     return r;
 }
 
+/* Charges a higher cost before the change and credits a lower one after it. */
 static int
 replace_block(struct tree *t, struct inode *i, uint64_t index,
               OWN struct chunk *c)
@@ -270,7 +293,8 @@ tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
     return 0;
 }
 
-/* Makes a part of the chunk `key` read as zeros. */
+/* Makes a part of the block `key` read as zeros. A block of the root image that
+ * must be copied for this is charged from now on. */
 static int
 zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
            size_t len)
@@ -296,7 +320,8 @@ zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
     return r;
 }
 
-/* Drops what is beyond `size`, which is not more than the file has. */
+/* Drops everything beyond `size`, which is at most the size of the file. The
+ * rest of the last block is zeroed, because the file may grow again over it. */
 static int
 tree_data_cut(struct tree *t, struct inode *i, uint64_t size)
 {
@@ -314,6 +339,8 @@ tree_data_cut(struct tree *t, struct inode *i, uint64_t size)
     return r;
 }
 
+/* The former last block is charged in full now; the new end is a hole or a
+ * block that was allocated beyond the old end. */
 static int
 extend(struct tree *t, struct inode *i, uint64_t size)
 {
@@ -383,6 +410,8 @@ check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
     return r;
 }
 
+/* The quota is checked for the whole range, but only a step of it is allocated:
+ * the caller continues, and a large fallocate does not block the sandbox. */
 static int
 allocate_chunks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 {

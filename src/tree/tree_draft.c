@@ -87,7 +87,8 @@ tree_draft_put_inode(struct tree_draft *d, const struct record_key *k,
 
 /* --- names */
 
-/* Takes a name of the base away. */
+/* Removes a name of the base. A directory that loses the name it was found
+ * under has no parent until another record names it again. */
 static int
 remove_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
             struct name name)
@@ -135,6 +136,8 @@ tree_draft_add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
     return 0;
 }
 
+/* A name that exists already must be one of the base, unchanged: otherwise two
+ * records would set the same name. */
 static int
 tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
                     const void *value, size_t len)
@@ -160,8 +163,8 @@ tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
 
 /* --- blocks */
 
-/* Can such a block be in the file? One that is only allocated may be past its
- * end. */
+/* Returns true if the file can have such a block. Content must end with the
+ * file; a block that is only allocated may be beyond its end. */
 static bool
 is_block_of(const struct inode *i, uint64_t index, const char *bytes,
             size_t len)
@@ -269,7 +272,9 @@ note_unnamed(struct unnamed *u, uint64_t ino)
     u->v[u->n++] = ino;
 }
 
-/* Only what the base has may have lost its name. */
+/* Checks one inode that differs from the base. An inode without a name must be
+ * of the base, and a directory must be empty: the records removed it. A
+ * symbolic link without its target is damaged. */
 static void
 on_changed(void *arg, uint64_t ino, struct shared *below, struct shared *now)
 {
@@ -298,8 +303,8 @@ remove_unnamed(struct tree_draft *d)
     return u.error;
 }
 
-/* The next directory below `dir`, from *seq on, which says where it is; 0:
- * there is none. */
+/* Finds the next subdirectory of `dir` from *seq on, and checks that it agrees
+ * with where it was found. *ret is 0 if there is none. */
 static int
 next_dir(const struct tree *t, uint64_t dir, uint64_t *seq, uint64_t *ret)
 {

@@ -1,5 +1,8 @@
-/* Names: looking up, making and removing them. Everything that can fail is
- * done before the first change that is seen. */
+/* Names: lookup, creation and removal.
+ *
+ * Everything that can fail (checks, quotas, copies of shared parts) is done
+ * before the first visible change. An error therefore leaves the tree as it
+ * was. */
 #include "tree/tree.h"
 #include "tree/tree_impl.h"
 
@@ -34,7 +37,7 @@ tree_lookup(const struct tree *t, uint64_t dir, struct name name,
     return 0;
 }
 
-/* A directory to make `name` in, which must not be there. */
+/* Returns a directory for a new entry `name`, which must not exist. -EEXIST. */
 static int
 own_for_new(struct tree *t, uint64_t dir, struct name name, struct inode **ret)
 {
@@ -75,6 +78,8 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     return 0;
 }
 
+/* The creator's hold keeps the file alive; tree_forget marks it as an
+ * orphan. */
 int
 tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
              int64_t now_ns, uint64_t *ret_ino)
@@ -96,6 +101,8 @@ tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
     return 0;
 }
 
+/* The target is stored like the content of a file, and charged in the same
+ * way. */
 int
 tree_symlink(struct tree *t, uint64_t dir, struct name name, const char *target,
              size_t len, const struct attr *a, int64_t now_ns,
@@ -133,7 +140,8 @@ check_linkable(const struct inode *i)
     return i->nlink == UINT32_MAX ? -EMLINK : 0;
 }
 
-/* A file that was made without a name is an orphan no more. */
+/* Called when a file that was created without a name gets one: it is an orphan
+ * no more, and survives its last hold. */
 static void
 adopt(struct tree *t, struct inode *i, uint64_t ino)
 {

@@ -11,6 +11,9 @@
 
 static const struct radix none;
 
+/* The state of one comparison. `base`, `last` and `tree` are compared inode by
+ * inode; `was`, `now` and `below` are the current inode in `last`, `tree` and
+ * `base`. */
 struct writer {
     const struct tree *base, *last, *tree;
     enum record_type type;
@@ -29,7 +32,7 @@ send(struct writer *w, const void *value, size_t len)
         w->error = record_send(w->to, &w->key, value, len);
 }
 
-/* Sends a changed value; NULL: no record. */
+/* Sends `now` if it differs from `was`; NULL stands for no record. */
 static void
 send_change(struct writer *w, const uint8_t *was, size_t was_len,
             const uint8_t *now, size_t len)
@@ -43,7 +46,8 @@ send_change(struct writer *w, const uint8_t *was, size_t was_len,
 
 /* --- inodes */
 
-/* The value in buf; NULL: no record. */
+/* Returns the value of the record of an inode, in buf, or NULL if it has none:
+ * the inode is missing, or shared with the base. */
 static const uint8_t *
 inode_value(const struct writer *w, const struct inode *i,
             uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
@@ -139,7 +143,8 @@ order_of(const struct inode *i)
     return i && inode_is_dir(i) ? &i->dir.order : &none;
 }
 
-/* A name that has moved to another position is reported there. */
+/* Reports one position at which the directories differ. A name that has moved
+ * to another position differs there too, and is reported there. */
 static void
 on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 {
@@ -156,7 +161,8 @@ on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 
 /* --- blocks */
 
-/* An inode that is not there has no records, as one that is as in the base. */
+/* Returns the blocks of an inode. A missing inode has no records of blocks, and
+ * neither has one that equals the base: both compare as the base's blocks. */
 static const struct radix *
 chunks_of(const struct inode *i, const struct inode *below)
 {
@@ -165,8 +171,9 @@ chunks_of(const struct inode *i, const struct inode *below)
     return i && !inode_is_dir(i) ? &i->chunks : &none;
 }
 
-/* The bytes of a block before the end of the file. An empty value is a hole in
- * the base's inodes. */
+/* Returns the number of bytes to record: those before the end of the file. In
+ * an inode of the base an empty value means a hole, so a block that was only
+ * allocated is recorded as one zero. */
 static size_t
 tree_records_block_bytes(const struct writer *w, const struct chunk *c)
 {
@@ -186,6 +193,8 @@ send_block(struct writer *w, const struct chunk *c)
     send(w, n > c->cap ? zero : c->data, n);
 }
 
+/* A block that is back to that of the base loses its record. A block that is
+ * gone is recorded as a hole if the base has one there. */
 static void
 on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
 {
@@ -247,6 +256,8 @@ send_new_place(struct writer *w, uint64_t ino)
         w->has_files = true;
 }
 
+/* Hard links make several names for one file; each is sent, and the last one
+ * stays. */
 static void
 send_places_in(struct writer *w, uint64_t ino, const struct inode *dir)
 {

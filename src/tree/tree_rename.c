@@ -95,7 +95,8 @@ check_rename(const struct tree *t, const struct side *from,
     return to->is_dir && is_inside(t, from->dir, to->ino) ? -EINVAL : 0;
 }
 
-/* `s` now has its name in the directory of `to`, in the entry `seq`. */
+/* Records that `s` has its name in the directory of `to` now, in the entry
+ * `seq`. A directory knows its parent, and counts as a link of it. */
 static void
 settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
 {
@@ -108,6 +109,7 @@ settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
     to->parent->nlink++;
 }
 
+/* Both entries are owned before either is changed. */
 static int
 exchange(struct side *from, struct side *to, int64_t now_ns)
 {
@@ -127,6 +129,9 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
     return 0;
 }
 
+/* The new name is made before the old one is removed. An existing target keeps
+ * its entry, and with it its position in readdir; only the inode number
+ * changes. */
 static int
 move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
 {

@@ -1,4 +1,7 @@
-/* Lists of extended attributes. */
+/* Lists of extended attributes: immutable, so that clones share them.
+ *
+ * A change makes a new list. Lists are short and changes are rare, so names are
+ * found by a linear search. */
 #include "tree/xattr.h"
 
 #include "record/record.h"
@@ -87,6 +90,7 @@ xattrs_find(const struct xattrs *x, struct xattr_name name, const void **ret,
     return -ENODATA;
 }
 
+/* A changed attribute becomes the first one of the list. */
 int
 xattrs_with(const struct xattrs *x, struct xattr_name name, const void *value,
             size_t len, OWN struct xattrs **ret)
