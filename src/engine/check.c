@@ -1,4 +1,8 @@
-/* Checks the imports and exports of a module. */
+/* Checks the imports and exports of a module.
+ *
+ * wasmtime itself checks types when it links. The checks here run before, so
+ * that the reason is readable, and so that no later code has to expect a
+ * missing memory or an entry with parameters. */
 #include "engine/program.h"
 
 #include "engine/imports.h"
@@ -64,6 +68,7 @@ is_variable(const wasm_externtype_t *t)
            valtype_is(wasm_globaltype_content(g), 'i');
 }
 
+/* One bit for each export that was found with the right kind. */
 enum {
     HAS_MEMORY = 1,
     HAS_START = 2,
@@ -87,6 +92,8 @@ static const struct {
     {"__asyncify_data", is_variable, HAS_DATA},
 };
 
+/* An export with a known name and another kind counts as missing: a guest may
+ * use the names for something of its own. */
 static unsigned
 export_flag(const wasm_exporttype_t *type)
 {
@@ -114,6 +121,7 @@ export_flags(const wasmtime_module_t *module)
     return flags;
 }
 
+/* A program without the exports for fork is still a program; its fork fails. */
 int
 program_check(struct engine_program *p, char *why, size_t why_size)
 {

@@ -43,6 +43,9 @@ code_unmap(struct code *c)
     *c = (struct code){0};
 }
 
+/* Called by the engine while it loads a module, with the position of the
+ * instructions. Only code of a closed engine has a file (hfd): there, mprotect
+ * would be refused by the seal. */
 static bool
 publish(void *env, const void *text, size_t len)
 {
@@ -67,6 +70,8 @@ publisher_init(struct publisher *p, wasm_config_t *config)
     wsand_engine_code_publisher(config, &how);
 }
 
+/* The call-back has one environment for the whole engine, so the module that is
+ * being loaded is named there, under the lock. */
 wasmtime_error_t *
 publisher_load(struct publisher *p, wasm_engine_t *wasm,
                const struct code *code, int hfd, OWN wasmtime_module_t **ret)

@@ -8,14 +8,17 @@
 #include <stddef.h>
 #include <wasmtime.h>
 
+/* The file of a program's code, mapped read-only. */
 struct code {
     const void *p;
     size_t len;
-    _Atomic size_t *total; /* the sum that includes it, or NULL */
+    /* The sum of mapped bytes that includes it, or NULL. */
+    _Atomic size_t *total;
 };
 
-/* Maps the code read-only. */
+/* Maps the first `len` bytes of a file read-only. Returns 0 or -errno. */
 int code_map(int hfd, size_t len, OWN struct code *ret);
+/* Adds the code to a sum, from which code_unmap takes it off. */
 void code_count(struct code *c, _Atomic size_t *total);
 void code_unmap(struct code *c); /* accepts an empty one */
 
@@ -27,6 +30,8 @@ struct publisher {
     int hfd; /* -1: none, memory is made executable as usual */
 };
 
+/* Registers the publisher with the configuration. It must outlive the
+ * engine. */
 void publisher_init(struct publisher *p, wasm_config_t *config);
 /* Loads the module of mapped code in place. */
 wasmtime_error_t *publisher_load(struct publisher *p, wasm_engine_t *wasm,

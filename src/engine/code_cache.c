@@ -57,6 +57,9 @@ is_trusted(uid_t uid, enum owner owner)
            (owner == OWNER_US_OR_ROOT && uid == 0);
 }
 
+/* The owner and the mode are those of the open file, not of its name, so nobody
+ * can exchange it between the check and its use. Others must not be able to
+ * write; for our own folder, not even to read. */
 static bool
 is_private(int hfd, mode_t type, mode_t others, enum owner owner,
            off_t *ret_len)
@@ -101,7 +104,8 @@ code_cache_open_shipped(const char *dir, bool is_checked)
 
 /* --- names */
 
-/* Other settings, other name. */
+/* Ends the hash with the settings of the engine, so that an engine with other
+ * settings never finds the entry. The name is the hash in hexadecimal. */
 static struct entry_name
 name_of(const struct engine *e, struct blake2b *b)
 {
@@ -146,7 +150,7 @@ name_of_place(const struct engine *e, const struct program_source *src,
     return true;
 }
 
-/* Unique among processes and threads. */
+/* Returns a name for a temporary file, unique among processes and threads. */
 static struct entry_name
 name_aside(const struct entry_name *n)
 {
@@ -160,7 +164,8 @@ name_aside(const struct entry_name *n)
 
 /* --- finding */
 
-/* Reads the properties at the end of an entry of `len` bytes. */
+/* Reads the properties at the end of an entry of `len` bytes. A file that was
+ * cut has no mark there, or lengths that do not add up. */
 static int
 read_facts(int hfd, off_t len, struct program_facts *ret)
 {
@@ -209,6 +214,8 @@ open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
     return -EINVAL;
 }
 
+/* The name is a hash of the content and the settings; the tail has that of the
+ * content alone. An entry under a wrong name is refused. */
 static int
 find_content(const struct engine *e, bool is_shipped, const uint8_t *hash,
              struct program_facts *ret)
@@ -285,8 +292,8 @@ write_entry(int dir_hfd, const struct entry_name *n,
     return r < 0 ? r : hfd_write_all(hfd, &tail, sizeof tail);
 }
 
-/* Gives what is aside its name, if it could be made. rename(2) leaves it where
- * it is when both are the same file already. */
+/* Gives the temporary file its name, if it could be made. rename(2) does
+ * nothing if both names are links to one file already, hence the unlink. */
 static void
 move_into_place(const struct engine *e, int made,
                 const struct entry_name *aside, const struct entry_name *n)
@@ -308,6 +315,9 @@ code_cache_add(struct engine *e, const struct program_facts *f,
     move_into_place(e, r, &aside, &n);
 }
 
+/* A link to an entry of the shipped folder works only on the same file system,
+ * and only if the host lets us link a file of root. Otherwise the program is
+ * hashed again by the next process. */
 void
 code_cache_add_place(struct engine *e, const struct program_source *src,
                      const uint8_t *hash)
@@ -325,6 +335,7 @@ code_cache_add_place(struct engine *e, const struct program_source *src,
 
 /* --- shipping */
 
+/* An entry that exists stays: it has the same content, by its name. */
 static int
 copy_entry(int from_hfd, int dir_hfd, const struct entry_name *n)
 {

@@ -47,6 +47,8 @@ compiler_hfd(OWN int hfd)
     return r;
 }
 
+/* The file is opened now and executed through its descriptor: the name may be
+ * another program's later. */
 int
 compiler_init(struct compiler *c, const char *path)
 {
@@ -91,6 +93,9 @@ order_file(const struct program_source *src)
 
 /* --- starting and ending the process */
 
+/* Descriptors 0 to n - 1 are those given, n is the executable, and all others
+ * are closed. The given ones are above FIRST_HFD, so that none is overwritten
+ * before it is used. */
 static int
 set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds, int n)
 {
@@ -107,6 +112,8 @@ set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds, int n)
     return r;
 }
 
+/* The new process has no blocked and no ignored signals, and a session of its
+ * own: signals of the terminal do not reach it. */
 static int
 set_attributes(posix_spawnattr_t *attr)
 {
@@ -182,6 +189,8 @@ reap(struct compilation *c)
     return compiler_reap(pid, &c->cpu_ns);
 }
 
+/* Called with the last reference. A process that still runs is killed: nobody
+ * waits for its code. */
 static void
 compilation_free(struct counted *base)
 {
@@ -211,6 +220,8 @@ compilation_putp(struct compilation **c)
         program_put(&(*c)->base);
 }
 
+/* The count includes this compilation, so that two threads cannot both be the
+ * last one that is allowed. */
 static OWN struct compilation *
 compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
@@ -230,6 +241,7 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
     return c;
 }
 
+/* A host that ignores SIGCHLD has its children reaped by its kernel. */
 static const char STATUS_LOST[] =
     "the status of the compiler is lost: does the host ignore SIGCHLD?";
 
@@ -240,6 +252,8 @@ compiler_refuse(char *why, size_t why_size, const char *reason)
     return -ENOEXEC;
 }
 
+/* Standard error goes to the output file as well: if the compiler runs out of
+ * memory, its message is the only trace of the reason. */
 static int
 start_process(struct compilation *c, const struct program_source *src,
               char *why, size_t why_size)
@@ -266,6 +280,8 @@ start_process(struct compilation *c, const struct program_source *src,
     return c->base.hfd < 0 ? -errno : 0;
 }
 
+/* The descriptor of the slot belongs to the remote: it is not closed with the
+ * compilation. */
 static int
 start_remote(struct compilation *c, const struct program_source *src, char *why,
              size_t why_size)
@@ -314,6 +330,8 @@ compilation_has_ended(const struct compilation *c)
     return poll(&p, 1, 0) == 1;
 }
 
+/* The clock of another process can be read while it runs; after it was reaped,
+ * its rusage is exact. */
 int64_t
 compilation_cost_ns(struct program *base)
 {
@@ -343,7 +361,9 @@ refuse_with_text(int out, char *why, size_t why_size)
     return -ENOEXEC;
 }
 
-/* Only its limits would kill it again. */
+/* Turns the signal that ended a compiler into a reason. It is final if a limit
+ * of the process was the cause, which the same module would reach again. The
+ * wall clock depends on the load of the host, so SIGALRM is not final. */
 static int
 explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
 {
@@ -368,6 +388,8 @@ explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
     return -ENOEXEC;
 }
 
+/* Only a reason that the compiler itself has written is final. A process that
+ * fails otherwise may succeed at the next try. */
 int
 compiler_outcome(int status, int out, bool *ret_is_final, char *why,
                  size_t why_size)
@@ -384,7 +406,8 @@ compiler_outcome(int status, int out, bool *ret_is_final, char *why,
     return refuse_with_text(out, why, why_size);
 }
 
-/* The process is gone: nobody else can write to `out`. */
+/* Maps the code that the process has written. The process is gone, so nobody
+ * else can write to `out`. */
 static int
 map_code(int out, struct code *ret, char *why, size_t why_size)
 {
@@ -397,6 +420,7 @@ map_code(int out, struct code *ret, char *why, size_t why_size)
     return code_map(out, (size_t)len, ret);
 }
 
+/* The file is sealed, so it can be mapped without a copy. */
 static int
 take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
             char *why, size_t why_size)

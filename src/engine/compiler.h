@@ -1,4 +1,8 @@
-/* The processes that compile programs. */
+/* The processes that compile programs.
+ *
+ * A process gets the order and the module in descriptor 0, and writes the code,
+ * or the reason of a failure, to descriptor 1. Both are memory files, so
+ * neither side can block the other. */
 #ifndef ENGINE_COMPILER_H
 #define ENGINE_COMPILER_H
 

@@ -1,5 +1,7 @@
-/* The process that compiles. It prepares everything before it reads the module.
- */
+/* The process that compiles one module.
+ *
+ * Everything that needs rights is done before the module is parsed. The filter
+ * of system calls is loaded last. */
 #include "engine/compiler.h"
 
 #include "base/hfd.h"
@@ -56,7 +58,7 @@ compiler_compile(wasm_engine_t *wasm, const uint8_t *module, size_t len)
 }
 
 /* A trusted module is compiled by as many threads as there are processors,
- * without limits. */
+ * without limits and without the filter, which allows no threads. */
 _Noreturn void
 compiler_main(void)
 {

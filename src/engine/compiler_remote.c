@@ -29,6 +29,8 @@ make_slot(int *ret_here, int *ret_there)
     return *ret_there < 0 ? *ret_there : 0;
 }
 
+/* The process sends one byte when it has given up its rights. remote_start
+ * waits for it, so no module reaches a process that has rights. */
 static int
 await_seal(const struct remote *m)
 {
@@ -77,7 +79,8 @@ remote_fini(struct remote *m)
     m->is_there = false;
 }
 
-/* Receives one answer, with its descriptor if there is one. */
+/* Receives one answer, with its descriptor if there is one. With MSG_PEEK, each
+ * call gets a new descriptor for the same file. */
 static int
 compiler_remote_receive(int hfd, int flags, struct remote_answer *ret,
                         OWN int *ret_code_hfd)
@@ -105,7 +108,8 @@ compiler_remote_receive(int hfd, int flags, struct remote_answer *ret,
     return -EIO;
 }
 
-/* Takes what nobody wants away. */
+/* Returns true if the slot can be used. An answer that nobody waits for any
+ * more is read and dropped first; until it arrives, the slot stays in use. */
 static bool
 is_free(struct remote *m, int i)
 {
@@ -152,6 +156,8 @@ remote_order(struct remote *m, const uint8_t *module, size_t len)
     return -EIO;
 }
 
+/* The answer is only peeked at, so it stays readable for other callers; it is
+ * removed when the slot is used again. */
 int
 remote_take(struct remote *m, int slot, struct remote_answer *ret,
             OWN int *ret_code_hfd)
@@ -163,6 +169,8 @@ remote_take(struct remote *m, int slot, struct remote_answer *ret,
     return r < 0 ? -EIO : 0;
 }
 
+/* A cancelled order is still answered, with an error or with its code: each
+ * order has exactly one answer, and both sides stay in step. */
 void
 remote_leave(struct remote *m, int slot)
 {

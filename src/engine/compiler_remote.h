@@ -16,6 +16,8 @@
 enum { REMOTE_SLOTS = 8, REMOTE_FIRST_HFD = 3, REMOTE_WHY_BYTES = 200 };
 enum remote_op { REMOTE_COMPILE = 1, REMOTE_CANCEL };
 
+/* The head of a message to the process. A module of `len` bytes follows an
+ * order to compile. */
 struct remote_order {
     uint32_t op, len;
 };
@@ -28,7 +30,9 @@ struct remote_answer {
     char why[REMOTE_WHY_BYTES];
 };
 
+/* The engine's side. A slot is a socket to the process. */
 struct remote {
+    /* The process was started, and has not been ended by remote_fini. */
     bool is_there;
     pid_t pid;
     pthread_mutex_t lock;

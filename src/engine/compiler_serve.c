@@ -1,10 +1,12 @@
-/* The process that compiles for a closed engine, which cannot start any. It
- * accepts modules on its sockets, and forks a process for each, in a jail of
- * its own. One module is compiled at a time, but all sockets are read, so that
- * no caller blocks.
+/* The process that compiles for a closed engine, which cannot start processes.
  *
- * The caller may be hostile. It gets a file that nobody can write to any more.
- */
+ * It accepts modules on its sockets, and forks a process for each, in a jail of
+ * its own. One module is compiled at a time, but all sockets are read, so that
+ * no caller blocks while it writes.
+ *
+ * The caller may be hostile: a message that the engine would never send ends
+ * the process. The code is returned in a sealed file that nobody can write to
+ * any more, because the caller will map it as executable. */
 #include "engine/compiler_remote.h"
 
 #include "base/hfd.h"
@@ -37,6 +39,7 @@ struct line {
     size_t len, have;
 };
 
+/* The state of the process. */
 struct serving {
     wasm_engine_t *wasm;
     struct line line[REMOTE_SLOTS];
@@ -88,7 +91,8 @@ answer_error(struct line *l, int error)
 
 /* --- compiling */
 
-/* Nothing of ours but the module and the file for its code. */
+/* Turns the child into a compiler: it keeps nothing but the module and the file
+ * for the code, and enters the jail. */
 _Noreturn static void
 become_compiler(const struct serving *s, const struct line *l)
 {
@@ -99,8 +103,8 @@ become_compiler(const struct serving *s, const struct line *l)
     compiler_compile(s->wasm, l->module, l->len);
 }
 
-/* Without a pidfd we cannot poll for this child, so it is reaped here. Returns
- * -error. */
+/* Handles a child without a pidfd: it cannot be polled for, so it is reaped
+ * here. Returns -error. */
 static int
 start_failed(struct serving *s, int error)
 {
@@ -128,6 +132,8 @@ compiler_serve_start(struct serving *s, struct line *l)
     return 0;
 }
 
+/* The seals are checked by the host's kernel. F_SEAL_SEAL makes them
+ * permanent. */
 static int
 seal_code(int hfd, uint64_t *ret_len)
 {
@@ -172,6 +178,8 @@ start_next(struct serving *s)
 
 /* --- orders */
 
+/* A running compilation is killed and answered when its process is reaped; a
+ * waiting one is answered at once. */
 static void
 compiler_serve_cancel(const struct serving *s, struct line *l)
 {
@@ -201,7 +209,7 @@ take_order(const struct serving *s, struct line *l)
         _exit(COMPILER_FAILED);
 }
 
-/* The rest of a module, or else an order. */
+/* Reads the rest of a module, or else of an order, as far as it is there. */
 static void
 compiler_serve_take(const struct serving *s, struct line *l)
 {

@@ -21,9 +21,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KIB           UINT64_C(1024)
-#define MIB           (1024 * KIB)
-#define GIB           (1024 * MIB)
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+/* Address space of one memory. Only touched pages use memory. */
 #define SLOT_BYTES    (4 * GIB + 64 * MIB) /* with its guards */
 #define HOST_STACK    (512 * KIB)          /* for our code on a fiber */
 #define MAPS_PER_SLOT 6 /* of the host's mappings, when it is used */
@@ -51,6 +52,8 @@ cpu_is_enough(void)
 #endif
 }
 
+/* The host's limit on mappings of a process. 65530 is the default of Linux, for
+ * hosts that hide the file. */
 static uint64_t
 max_maps(void)
 {
@@ -66,6 +69,7 @@ max_maps(void)
     return n;
 }
 
+/* Tries it out: an rlimit or a small address space shows only then. */
 static bool
 address_space_has(uint64_t bytes)
 {
@@ -75,7 +79,9 @@ address_space_has(uint64_t bytes)
     return p != MAP_FAILED && !munmap(p, bytes);
 }
 
-/* The largest pool up to `wanted` that this process can have; 0: none. */
+/* Returns the size of the largest pool up to `wanted` that this process can
+ * have; 0: none. The search goes down by an eighth at a time, so it is
+ * short. */
 static uint32_t
 pool_slots(uint32_t wanted, uint64_t stack_bytes)
 {
@@ -90,6 +96,8 @@ pool_slots(uint32_t wanted, uint64_t stack_bytes)
     return wanted;
 }
 
+/* Features that programs do not need are off: each is code of the compiler that
+ * a hostile module could reach. */
 static void
 set_features(wasm_config_t *c)
 {
@@ -121,6 +129,8 @@ set_compiler(wasm_config_t *c)
     return 0;
 }
 
+/* Every slot has two memories, one for the heap of exceptions. Warm slots keep
+ * some pages, so that the next small program starts without faults. */
 static void
 set_pool(wasm_config_t *c, uint32_t slots, size_t keep_bytes, bool has_scan)
 {
@@ -168,6 +178,8 @@ config_new(const struct engine_options *o, size_t stack_bytes)
     return c;
 }
 
+/* Code does not depend on the size of the stack or of the pool, so an engine
+ * with default options may load it. */
 OWN wasm_engine_t *
 config_compiler(bool has_threads)
 {
@@ -179,7 +191,9 @@ config_compiler(bool has_threads)
     return wasm_engine_new_with_config(c);
 }
 
-/* Compiled code of one text may be loaded by an engine of the same text. */
+/* Describes everything that compiled code depends on. Code may be loaded by
+ * engines with the same description; the number at its start is the version of
+ * this text. */
 static void
 describe_settings(struct engine *e, const struct engine_options *o)
 {

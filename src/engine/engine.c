@@ -1,5 +1,8 @@
 /* An engine's life: configuration, imports, threads, in this order; and back.
- */
+ *
+ * The engine has no thread until a machine runs (ticker.h) or a large one is
+ * freed (reaper.h). A process that only loads programs has no thread of
+ * ours. */
 #include "engine/engine.h"
 
 #include "base/hfd.h"
@@ -24,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* All machines of the engine yield at their next check; those that need not
+ * simply continue. */
 static void
 engine_interrupt(struct engine *e)
 {
@@ -84,7 +89,7 @@ engine_alloc(void)
     return e;
 }
 
-/* All but the threads. */
+/* Frees everything but the threads, which must have ended. */
 static void
 engine_release(OWN struct engine *e)
 {
@@ -100,6 +105,8 @@ engine_release(OWN struct engine *e)
     free(e);
 }
 
+/* A cache that cannot be opened is not an error: programs are compiled
+ * again. */
 static int
 engine_init(struct engine *e, const struct engine_options *o, char *why,
             size_t why_size)
@@ -149,6 +156,8 @@ engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
     return 0;
 }
 
+/* The compiler process is started while that is still possible; after this, the
+ * process can give up its rights. */
 int
 engine_close(struct engine *e)
 {
@@ -161,6 +170,8 @@ engine_close(struct engine *e)
     return r;
 }
 
+/* The threads end first. The assertions find machines and programs that their
+ * owners have forgotten, since those would use the engine later. */
 void
 engine_free(OWN struct engine *e)
 {

@@ -20,6 +20,8 @@
 
 #define PROGRAM_BUCKETS 64
 
+/* An engine. Members above programs_lock are constant after engine_new and
+ * engine_close, or have a lock or atomics of their own. */
 struct engine {
     wasm_engine_t *wasm;
     wasmtime_linker_t *linker;

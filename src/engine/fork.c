@@ -34,6 +34,7 @@ enum asyncify_state { ASYNCIFY_NORMAL, ASYNCIFY_UNWIND, ASYNCIFY_REWIND };
 #define LOW_BUFFER 16u
 #define RED_ZONE   256u /* below the stack pointer: may be in use */
 
+/* The part of guest memory that frames are unwound into. */
 struct fork_buffer {
     uint32_t at, end;
     bool stack_is_first; /* in memory: what is below its pointer is free */
@@ -58,7 +59,9 @@ buffer_of(struct engine_machine *m)
     return b;
 }
 
-/* The buffer begins with where to write next, and where it ends. */
+/* Writes the head of the buffer: the next position to write to, and the end.
+ * The globals are the guest's and may have any value, so they are checked
+ * here. */
 static bool
 buffer_reset(struct engine_machine *m, const struct fork_buffer *b)
 {
@@ -155,6 +158,10 @@ copy_written(struct engine_machine *c, const struct engine_machine *p,
     }
 }
 
+/* If the stack is first in memory, nothing below its pointer is live but the
+ * frames in the buffer. Of the rest, only written pages are copied, except
+ * where a file is mapped: its pages do not count as written, but the child does
+ * not have the file. */
 int
 machine_fork(struct machine *parent, struct machine *child)
 {

@@ -5,6 +5,7 @@
 
 #include "engine/machine_impl.h"
 
+/* As machine_ops.fork and fork_return. */
 int machine_fork(struct machine *parent, struct machine *child);
 void machine_fork_return(struct machine *base, int32_t result);
 /* sys.fork is called for the first time. 0: continue by unwinding. */

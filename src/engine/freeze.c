@@ -1,9 +1,18 @@
 /* Freezing: a program that has run up to sys.next becomes a module of its own.
  *
- * Its memory becomes data segments (consecutive pages that are not zero,
- * without the dead part of the stack). The stack pointer and the size of the
- * memory become the initial ones, and all else is the old module. Instances of
- * it start in wasmsand_resume, and the engine shares their untouched pages. */
+ * Problem: starting a shell takes milliseconds of initialisation, which is the
+ * same every time.
+ *
+ * Idea: the state of a program at sys.next is its memory, its stack pointer and
+ * nothing else: its frames are abandoned there. The memory becomes data
+ * segments (consecutive pages that are not zero, without the dead part of the
+ * stack). The stack pointer and the size of the memory become the initial ones.
+ * All other sections are copied. Instances start in wasmsand_resume, and the
+ * engine maps their untouched pages copy-on-write from one file.
+ *
+ * The source was accepted by the compiler before, so its form is mostly known.
+ * The reader still checks every length, and gives up on what it does not
+ * expect. */
 #include "engine/freeze.h"
 
 #include "base/buf.h"
@@ -27,6 +36,8 @@ enum { PAGE = 4096, I32_CONST = 0x41, END = 0x0b, EXPORT_GLOBAL = 3 };
 /* Maximum size of the new module; a frozen bash takes 3 MB. */
 #define MODULE_BYTES_MAX (256u << 20)
 
+/* A position in the source. `is_bad` is set by the first read beyond the
+ * end. */
 struct reader {
     const uint8_t *at, *end;
     bool is_bad;
@@ -73,6 +84,7 @@ put_uleb(struct buf *b, uint64_t v)
     } while (v);
 }
 
+/* Signed LEB128: the last byte has the sign in its bit 6. */
 static void
 put_sleb(struct buf *b, int64_t v)
 {
@@ -96,6 +108,7 @@ put_section(struct buf *out, unsigned id, const struct buf *body)
 
 /* --- data */
 
+/* Pages below the stack pointer are not part of the state. */
 static bool
 page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
 {
@@ -104,7 +117,8 @@ page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
     return at + PAGE > sp && memcmp(m->base.base + at, zero, PAGE) != 0;
 }
 
-/* Returns the number of segments. */
+/* Appends the live pages and returns the number of segments. A zero page ends a
+ * segment: it costs nothing in the new module. */
 static uint32_t
 put_segments(struct buf *out, const struct engine_machine *m, uint32_t sp)
 {
@@ -170,8 +184,9 @@ freeze_put_memory(struct buf *out, struct reader r, uint64_t bytes)
     return body.error;
 }
 
-/* Copies the globals, all of which begin with a constant i32; the one of the
- * stack pointer gets another. */
+/* Copies the globals and replaces the initial value of the stack pointer. All
+ * globals of C programs begin with a constant i32; other programs are
+ * refused. */
 static int
 put_globals(struct buf *out, struct reader r, uint64_t sp_index, uint32_t sp)
 {
@@ -202,6 +217,8 @@ put_globals(struct buf *out, struct reader r, uint64_t sp_index, uint32_t sp)
     return body.error;
 }
 
+/* A module that is being written. Two passes are made over the source: the
+ * exports, which name the stack pointer's global, come after the globals. */
 struct freezing {
     struct engine_machine *m;
     struct buf *out;
@@ -231,6 +248,8 @@ put_data_count(struct freezing *f)
     return body.error;
 }
 
+/* The number of segments is announced twice, in the data count section too.
+ * Custom sections are names for debuggers, and are dropped. */
 static int
 rewrite(struct freezing *f, uint8_t id, const uint8_t *start, struct reader r)
 {

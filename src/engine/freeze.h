@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #define FREEZE_SECTION "wasmsand.frozen"
+/* As machine_ops.freeze. `src` is the source of the program that the machine
+ * runs; the caller frees the result. */
 int machine_freeze(struct machine *base, const struct program_source *src,
                    const void *note, size_t note_len, OWN uint8_t **ret,
                    size_t *ret_len);

@@ -1,4 +1,5 @@
-/* The functions that programs can import. */
+/* The functions that programs can import, from two tables. All have the types
+ * i32 and i64 only, so a row describes its type in letters. */
 #include "engine/imports.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ imports_is_named(const struct import *i, const char *module, size_t module_len,
            !memcmp(i->name, name, name_len);
 }
 
+/* A linear search: it runs when a program is loaded, not when it runs. */
 const struct import *
 import_find(const char *module, size_t module_len, const char *name,
             size_t name_len)
@@ -37,8 +39,8 @@ imports_kind_of(char letter)
     return letter == 'I' ? WASM_I64 : WASM_I32;
 }
 
-/* By comparing: wasm_valtype_kind ends the process for types it does not know,
- * which a module can name. */
+/* Compares types instead of asking for the kind: wasm_valtype_kind ends the
+ * process for types that it does not know, which a module can name. */
 bool
 valtype_is(const wasm_valtype_t *type, char letter)
 {

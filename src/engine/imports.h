@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <wasmtime.h>
 
+/* One function. `call` is a plain function, and `suspend` may suspend the
+ * fiber. */
 struct import {
     const char *module, *name;
     const char *params; /* i: i32, I: i64 */
@@ -18,11 +20,13 @@ struct import {
 
 const struct import *sys_imports(size_t *ret_count);
 const struct import *wasi_imports(size_t *ret_count);
+/* Returns the row of a function, or NULL. The names are not terminated. */
 const struct import *import_find(const char *module, size_t module_len,
                                  const char *name, size_t name_len);
 /* `letter` as in params. */
 bool valtype_is(const wasm_valtype_t *type, char letter);
 bool import_has_type(const struct import *i, const wasm_functype_t *type);
+/* Defines all functions in the linker. -EINVAL. */
 int imports_define(wasmtime_linker_t *linker);
 
 #endif

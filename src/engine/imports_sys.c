@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+/* A call that ends the process, or replaces its program, cannot return to the
+ * guest: the trap ends the entry, and the kernel finds out why. */
 static wasm_trap_t *
 sys_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 {
@@ -60,6 +62,9 @@ sys_signext(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
     return thread_is_leaving(th) ? machine_leave() : NULL;
 }
 
+/* Called twice: first it starts to unwind and returns, with the frames still
+ * there; then the rewound program reaches it again, for the result. See
+ * fork.c. */
 static wasm_trap_t *
 sys_fork(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 {
@@ -75,7 +80,10 @@ sys_fork(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
     return NULL;
 }
 
-/* The frames above are abandoned: the next entry is wasmsand_resume. */
+/* The guest is done with a request, and has no more use for its frames: the
+ * next entry is wasmsand_resume. The stack pointer of the first call is used
+ * for all later ones, so that the stack does not grow from request to
+ * request. */
 static wasm_trap_t *
 sys_next(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 {
@@ -94,7 +102,8 @@ sys_next(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
     return machine_leave();
 }
 
-/* Asked at once, and at each resume. */
+/* Polled by the engine at once, and at each resume. True lets the fiber
+ * continue. */
 static bool
 wait_is_over(void *env)
 {

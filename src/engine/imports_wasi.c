@@ -7,6 +7,8 @@
 
 #include "kernel/wait.h"
 
+/* The array holds the arguments first and the result after the call, so the
+ * arguments are copied before it. */
 static wasm_trap_t *
 wasi_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 {
@@ -26,7 +28,8 @@ wasi_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
     return NULL;
 }
 
-/* Tries the call once in each resume, unless it is known to have to wait. */
+/* Polled like wait_is_over. Tries the call once in each resume, unless the
+ * thread is known to have to wait. */
 static bool
 wasi_is_over(void *env)
 {
@@ -69,6 +72,8 @@ wasi_suspend(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
     *ret = (wasmtime_async_continuation_t){wasi_is_over, m, NULL};
 }
 
+/* The numbers of the functions in the kernel's table, which is made from the
+ * same rows. */
 enum {
 #define WASI(name, params, result, how) ROW_##name,
 #include "kernel/wasi/wasi.def"

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+/* Limits of one compilation, for programs that are not trusted. A module that
+ * reaches one of them is refused. */
 #define COMPILER_CPU_S        20
 #define COMPILER_WALL_S       60
 #define COMPILER_MEMORY       (UINT64_C(1) << 30)

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bounds on modules of guests, checked before a compiler is started. The cost
+ * is the sum of the squares of function sizes (scan.h). */
 #define MAX_UNTRUSTED_FUNCTIONS 50000
 #define MAX_UNTRUSTED_TABLES    16
 #define MAX_UNTRUSTED_LOCALS    2000000
@@ -61,6 +63,7 @@ check_bounds(struct loading *l, const struct wasm_facts *f)
     return 0;
 }
 
+/* Untrusted modules are bounded here, before anything is started for them. */
 static int
 read_source(struct loading *l, struct program_facts *ret)
 {
@@ -98,6 +101,8 @@ hash_source(struct loading *l)
 
 /* --- from code to a program */
 
+/* Linking is done once for each program: a machine is then instantiated without
+ * looking up any import. */
 static int
 link_module(struct loading *l, struct engine_program *p)
 {
@@ -113,8 +118,8 @@ link_module(struct loading *l, struct engine_program *p)
     return -ENOEXEC;
 }
 
-/* A source that is no program is remembered as one that says why: compiling it
- * again would take as long again. */
+/* Enters a source that is no program into the table, with the reason: compiling
+ * it again would take as long again. */
 static void
 remember_refusal(struct loading *l, OWN struct program_facts *facts)
 {
@@ -128,7 +133,8 @@ remember_refusal(struct loading *l, OWN struct program_facts *facts)
     engine_program_put(p);
 }
 
-/* `code`: what the module is in; NULL: memory of its own. */
+/* Creates the program of a module and enters it. `code` is the file that
+ * contains the module; NULL if it has memory of its own. */
 static int
 make_program(struct loading *l, OWN struct program_facts *facts,
              OWN wasmtime_module_t *module, OWN struct code *code,
@@ -163,6 +169,8 @@ make_program(struct loading *l, OWN struct program_facts *facts,
 
 /* --- what is there already. -ENOENT: nothing is */
 
+/* A program that is loaded already is preferred: several places may lead to
+ * it. */
 static int
 load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
            OWN struct engine_program **ret)
@@ -182,6 +190,7 @@ load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
     return -ENOENT;
 }
 
+/* Only trusted programs are in the cache, and thus have places there. */
 static int
 find_by_place(struct loading *l, OWN struct engine_program **ret)
 {
@@ -192,6 +201,8 @@ find_by_place(struct loading *l, OWN struct engine_program **ret)
     return hfd < 0 ? -ENOENT : load_entry(l, hfd, &facts, ret);
 }
 
+/* An entry that was found by content gets a name for the place of this source,
+ * so the next process finds it without reading the source. */
 static int
 find_trusted(struct loading *l, OWN struct engine_program **ret)
 {
@@ -230,8 +241,9 @@ find_by_content(struct loading *l, OWN struct engine_program **ret)
 
 /* --- compiling */
 
-/* To the cache, if it is for that, and from there, so that its pages are
- * shared. */
+/* Makes a program of compiled code in memory. Code of a trusted program goes to
+ * the cache first and is loaded from there, so that all processes share its
+ * pages. */
 static int
 take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
           size_t len, OWN struct engine_program **ret)
@@ -273,7 +285,8 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
     return r;
 }
 
-/* From the file that it is in, as the process is sealed. */
+/* Makes a program of code in a file, by mapping it: the process is sealed, and
+ * must not make other memory executable. */
 static int
 take_file(struct loading *l, OWN struct program_facts *facts,
           OWN struct code *code, int hfd, OWN struct engine_program **ret)
@@ -296,7 +309,8 @@ take_file(struct loading *l, OWN struct program_facts *facts,
     return -ENOEXEC;
 }
 
-/* A trusted program does not depend on the process. */
+/* Uses the answer of a compiler. If that failed, a trusted program is compiled
+ * in this process: it does not depend on the process. */
 static int
 take_answer(struct loading *l, struct compilation *c,
             OWN struct program_facts *facts, OWN struct engine_program **ret)
@@ -321,8 +335,9 @@ take_answer(struct loading *l, struct compilation *c,
     return r;
 }
 
-/* Consumes c. Of several threads that wait for it, the first makes the program
- * and the others find it. */
+/* Consumes c, which has ended. Of several threads that wait for it, the first
+ * makes the program and the others find it. -EAGAIN: the first failed; the
+ * caller tries again from the start. */
 static int
 finish_compilation(struct loading *l, OWN struct compilation *c,
                    OWN struct engine_program **ret)
@@ -359,7 +374,8 @@ has_process(const struct loading *l)
     return !l->src->is_trusted || (e->compiler.hfd >= 0 && !e->is_unpreemptive);
 }
 
-/* Consumes facts. -EINPROGRESS: *ret_c is on its way. */
+/* Begins to compile, and consumes the facts. -EINPROGRESS: *ret_c is being
+ * compiled. */
 static int
 load_begin(struct loading *l, OWN struct program_facts *facts,
            OWN struct compilation **ret_c, OWN struct engine_program **ret)
@@ -378,7 +394,7 @@ load_begin(struct loading *l, OWN struct program_facts *facts,
     return -EINPROGRESS;
 }
 
-/* -EINPROGRESS: *ret_c is on its way. */
+/* Compiles, or joins another load of the same source that does. */
 static int
 compile(struct loading *l, OWN struct compilation **ret_c,
         OWN struct engine_program **ret)
@@ -399,6 +415,8 @@ compile(struct loading *l, OWN struct compilation **ret_c,
 
 /* --- all of it */
 
+/* A closed engine refuses what it does not have. It could neither read the
+ * cache nor start a process. */
 static int
 find_or_compile(struct loading *l, OWN struct compilation **ret_c,
                 OWN struct engine_program **ret)

@@ -42,6 +42,8 @@ machine_new(struct engine *e, struct program *p, struct thread *th)
     return (struct machine *)m;
 }
 
+/* The count is increased before it is checked, so that two threads cannot both
+ * get the last slot. */
 int
 machine_create(struct engine *e, struct program *p, struct thread *th,
                OWN struct machine **ret)
@@ -88,8 +90,8 @@ machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
     return 0;
 }
 
-/* Have at least KEPT_BYTES of its memory, from `from` to `to`, been written to
- * by it or by machines that had this memory before? */
+/* Returns true if at least KEPT_BYTES of its memory, from `from` to `to`, were
+ * written to, by it or by machines that had this memory before. */
 static bool
 is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
 {
@@ -107,8 +109,9 @@ is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
     return bytes >= KEPT_BYTES;
 }
 
-/* The next machine in this memory expects zeros. The engine clears all pages
- * beside those of the file, unless clearing them here is cheaper. */
+/* Replaces the mapped file by zero pages, because the next machine in this
+ * memory expects zeros. The engine itself clears all pages beside those of the
+ * file; if many were written to, replacing them here is cheaper. */
 static int
 machine_unmap(struct engine_machine *m)
 {
@@ -117,6 +120,8 @@ machine_unmap(struct engine_machine *m)
     return map_over(m, all ? m->first_bytes : m->mapped_from, m->base.size, -1);
 }
 
+/* The future ends first: it uses the trap and the error as the places of its
+ * results. */
 static void
 future_drop(struct engine_machine *m)
 {
@@ -131,6 +136,8 @@ future_drop(struct engine_machine *m)
     m->error = NULL;
 }
 
+/* If the file cannot be unmapped, the slot is given up for ever: another guest
+ * must never see what is in it. */
 void
 machine_dispose(OWN struct engine_machine *m)
 {
@@ -160,6 +167,7 @@ machine_free(OWN struct machine *base)
         machine_dispose(m);
 }
 
+/* The kernel decides, since memory counts against the limits of the sandbox. */
 static bool
 may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
 {
@@ -168,7 +176,8 @@ may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
     return thread_may_grow(m->base.thread, old_bytes, new_bytes);
 }
 
-/* A slice is over. */
+/* Called when the epoch has passed the deadline of the machine: its slice is
+ * over, and it yields. */
 static wasmtime_error_t *
 on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
         wasmtime_update_deadline_kind_t *ret_kind)
@@ -182,7 +191,8 @@ on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
     return NULL;
 }
 
-/* Begins to instantiate. */
+/* Creates the store and begins to instantiate. The epoch is compared at
+ * function entries and loops; the deadline is one tick away. */
 static void
 machine_open(struct engine_machine *m)
 {
@@ -198,7 +208,8 @@ machine_open(struct engine_machine *m)
         m->program->pre, m->context, &m->instance, &m->trap, &m->error);
 }
 
-/* program_check has seen that it is there, and of which kind. */
+/* Returns an export. program_check has verified that it exists, and its
+ * kind. */
 static wasmtime_extern_t
 machine_export(struct engine_machine *m, const char *name)
 {
@@ -210,7 +221,8 @@ machine_export(struct engine_machine *m, const char *name)
     return x;
 }
 
-/* Borrowed by the store: false if there is no such global of type i32. */
+/* Finds a global, borrowed from the store. Returns false if there is no such
+ * global of type i32. */
 static bool
 machine_global(struct engine_machine *m, const char *name,
                wasmtime_global_t *ret)
@@ -292,6 +304,8 @@ machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller)
         machine_set_memory(m, wasmtime_caller_context(caller), &x.of.memory);
 }
 
+/* The kernel need not save memory that is not in use: the free part of the
+ * stack, and the buffer for fork. */
 void
 machine_note_unused(struct engine_machine *m)
 {
@@ -307,8 +321,8 @@ machine_enter_resume(struct engine_machine *m)
     m->is_resumed = true;
 }
 
-/* Continues from `_start` or `wasmsand_resume`, or from there back into
- * sys.fork. The stack contents at the first sys.next stay. */
+/* Calls the entry: `_start` or `wasmsand_resume`, or one of these again to
+ * rewind into sys.fork. The stack contents at the first sys.next stay. */
 static void
 machine_enter(struct engine_machine *m)
 {
@@ -323,6 +337,7 @@ machine_enter(struct engine_machine *m)
                                          0, &m->trap, &m->error);
 }
 
+/* A frozen program begins as if it had just called sys.next. */
 static void
 machine_instantiated(struct engine_machine *m)
 {
@@ -364,6 +379,8 @@ machine_instantiate(struct engine_machine *m)
     return 0;
 }
 
+/* A memory never moves, as its whole address space is reserved. Only its size
+ * can change. */
 void
 machine_refresh(struct machine *base)
 {
@@ -380,6 +397,8 @@ machine_leave(void)
     return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_INTERRUPT);
 }
 
+/* Asyncify executes `unreachable` when its buffer is full. To the user this is
+ * a stack overflow. */
 static enum machine_event
 machine_trapped(struct engine_machine *m, struct machine_trap *trap)
 {
@@ -392,7 +411,9 @@ machine_trapped(struct engine_machine *m, struct machine_trap *trap)
     return MACHINE_TRAPPED;
 }
 
-/* The entry has come to its end, one way or the other. */
+/* Finds out why the entry has ended. The order matters: a machine that leaves
+ * or is in sys.next ends with a trap too, which is not a fault of the
+ * program. */
 static enum machine_event
 machine_ended(struct engine_machine *m, struct machine_trap *trap)
 {
@@ -412,7 +433,7 @@ machine_ended(struct engine_machine *m, struct machine_trap *trap)
     return event;
 }
 
-/* True when the future has come to its end. */
+/* Polls the future for one slice. Returns true if the entry has ended. */
 static bool
 machine_run(struct engine_machine *m)
 {
@@ -427,7 +448,7 @@ machine_run(struct engine_machine *m)
     return is_done;
 }
 
-/* Nothing but the ticker could interrupt it. */
+/* Refuses to run: without the ticker, nothing could interrupt the machine. */
 static enum machine_event
 machine_refused(struct machine_trap *trap)
 {
@@ -437,6 +458,8 @@ machine_refused(struct machine_trap *trap)
     return MACHINE_TRAPPED;
 }
 
+/* A module with a start function may yield and wait while it is instantiated,
+ * hence the same two results there. */
 enum machine_event
 machine_resume(struct machine *base, struct machine_trap *trap)
 {

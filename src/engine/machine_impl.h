@@ -15,6 +15,7 @@ struct engine;
 
 #define WASM_PAGE_SHIFT 16
 
+/* The progress of a fork: see fork.c. */
 enum fork_state {
     FORK_NO,
     FORK_UNWINDS, /* left sys.fork; the frames are copied to guest memory */
@@ -30,6 +31,8 @@ struct wasi_call {
     wasm_trap_t **trap;
 };
 
+/* A machine. The members follow its life: the store is created by the first
+ * resume, and the future exists from an entry into the program to its end. */
 struct engine_machine {
     struct machine base;
     uintptr_t stack_at;   /* an address on its native stack, or 0 */
@@ -59,6 +62,7 @@ struct engine_machine {
     struct engine_machine *next_dead;
 };
 
+/* As the members of struct machine_ops. */
 int machine_create(struct engine *e, struct program *p, struct thread *th,
                    OWN struct machine **ret);
 enum machine_event machine_resume(struct machine *base,
@@ -89,6 +93,7 @@ uint32_t machine_get_u32(struct engine_machine *m, const char *name,
                          uint32_t otherwise);
 void machine_set_u32(struct engine_machine *m, const char *name,
                      uint32_t value);
+/* As the members of struct machine_ops. */
 int machine_grow(struct machine *base, uint64_t size);
 int machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len);
 int machine_prepare(struct machine *base);

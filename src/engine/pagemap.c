@@ -1,4 +1,7 @@
-/* Which pages of our memory were written to, by Linux 6.7's PAGEMAP_SCAN. */
+/* Pages of our memory that were written to, by Linux 6.7's PAGEMAP_SCAN.
+ *
+ * A fork of a machine needs the pages that differ from the initial ones.
+ * Reading all of them would touch a memory that may be gigabytes of nothing. */
 #include "engine/pagemap.h"
 
 #include <errno.h>
@@ -27,6 +30,7 @@ scan(int hfd, struct scan *s)
     return n < 0 ? -errno : n;
 }
 
+/* An empty scan shows whether the host's kernel knows the call. */
 void
 pagemap_init(struct pagemap *p)
 {
@@ -46,7 +50,10 @@ pagemap_fini(struct pagemap *p)
     p->hfd = -1;
 }
 
-/* A private page of a file is the file's own until it is written to. */
+/* Finds pages that are present or swapped out, but neither a page of a file nor
+ * the shared zero page. A private page of a file stays the file's own until it
+ * is written to. After a fork of the process the descriptor still describes the
+ * parent, hence the comparison of pids. */
 int
 pagemap_written(const struct pagemap *p, const uint8_t **at, const uint8_t *end,
                 struct page_range ret[PAGE_RANGES])

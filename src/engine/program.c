@@ -71,7 +71,8 @@ engine_program_put(OWN struct engine_program *p)
         program_put(&p->base);
 }
 
-/* False if it is being freed. */
+/* Returns false if the count is zero: the program is being freed by another
+ * thread, which waits for the lock to take it out of the table. */
 static bool
 program_try_get(struct counted *p)
 {
@@ -83,7 +84,8 @@ program_try_get(struct counted *p)
     return false;
 }
 
-/* With programs_lock held. */
+/* With programs_lock held. A trusted program serves untrusted loads too, never
+ * the reverse. */
 static OWN struct engine_program *
 find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
@@ -140,7 +142,8 @@ programs_excess(struct engine *e)
     return NULL;
 }
 
-/* With programs_lock held: enters p, with a reference of the engine. */
+/* With programs_lock held: enters p, with a reference of the engine. The table
+ * itself has none; the engine's one keeps the program for its next use. */
 static void
 programs_keep(struct engine *e, struct engine_program *p)
 {
@@ -153,6 +156,7 @@ programs_keep(struct engine *e, struct engine_program *p)
         e->kept_bytes += p->facts.bytes;
 }
 
+/* The dropped program is released after the lock, which program_free takes. */
 OWN struct engine_program *
 programs_add(struct engine *e, OWN struct engine_program *p)
 {
@@ -170,6 +174,7 @@ programs_add(struct engine *e, OWN struct engine_program *p)
     return other ? other : p;
 }
 
+/* Called when the engine is freed, by the only thread that is left. */
 void
 programs_drop_kept(struct engine *e)
 {

@@ -47,6 +47,7 @@ reaper_fini(struct reaper *r)
         pthread_join(r->os_thread, NULL);
 }
 
+/* Without a thread, the machine is freed by the caller after all. */
 void
 reaper_add(struct reaper *r, OWN struct engine_machine *m)
 {

@@ -9,6 +9,7 @@
 
 struct engine_machine;
 
+/* The list is not ordered: the last machine is freed first. */
 struct reaper {
     pthread_t os_thread; /* if has_thread */
 
@@ -20,6 +21,8 @@ struct reaper {
 
 void reaper_init(struct reaper *r);
 void reaper_fini(struct reaper *r); /* after all machines have been freed */
+/* Frees a machine, on the thread if there is one. Its future is gone
+ * already. */
 void reaper_add(struct reaper *r, OWN struct engine_machine *m);
 
 #endif

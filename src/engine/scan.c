@@ -21,7 +21,7 @@ struct cursor {
     const uint8_t *at, *end;
 };
 
-/* An unsigned number in LEB128. */
+/* Reads an unsigned number in LEB128, of at most five bytes. */
 static int
 take_u32(struct cursor *c, uint32_t *ret)
 {
@@ -38,7 +38,9 @@ take_u32(struct cursor *c, uint32_t *ret)
     return -EINVAL;
 }
 
-/* The local variables of a function, at the start of its body. */
+/* Adds the local variables of a function, which are declared at the start of
+ * its body. A few bytes can declare billions, and the compiler keeps something
+ * for each. */
 static int
 add_locals(struct cursor body, uint64_t *ret)
 {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The result of a scan. */
 struct wasm_facts {
     bool has_start;
     uint32_t functions, tables;
@@ -15,6 +16,8 @@ struct wasm_facts {
     size_t note_len;
 };
 
+/* Scans a module that begins with its eight-byte head. -EINVAL if a section or
+ * function ends beyond the module. */
 int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
 
 #endif

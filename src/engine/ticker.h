@@ -12,7 +12,8 @@ struct ticker {
     pthread_t os_thread; /* if has_thread */
     wasm_engine_t *wasm;
     uint32_t tick_us;
-    _Atomic uint32_t running; /* machines inside resume */
+    /* Machines inside resume. The ticker parks only if there is none. */
+    _Atomic uint32_t running;
     _Atomic bool is_parked;
 
     pthread_mutex_t lock;
@@ -22,6 +23,7 @@ struct ticker {
 
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
+/* Wakes the thread, which is parked or about to park. */
 void ticker_unpark(struct ticker *t);
 /* Returns false if the host refuses the thread; then a machine would never
  * yield, and must not run. */
@@ -33,6 +35,7 @@ ticker_is_there(struct ticker *t)
     return t->has_thread || ticker_start(t);
 }
 
+/* Surrounds each poll of a machine's future, with ticker_leave. */
 static inline void
 ticker_enter(struct ticker *t)
 {

@@ -1,4 +1,7 @@
-/* Traps as the signals that Linux would send for the same mistake. */
+/* Traps as the signals that Linux would send for the same mistake.
+ *
+ * A shell and the parent of a process then see the usual status, and the user
+ * sees the usual message ("Segmentation fault"). */
 #include "engine/traps.h"
 
 #include <ctype.h>
@@ -37,7 +40,7 @@ static const struct {
      "no memory for an exception"},
 };
 
-/* Copies a message, white space runs as one blank. */
+/* Copies a message as one line: runs of white space become one blank. */
 static void
 flatten(const wasm_name_t *text, char *buf, size_t size)
 {
@@ -71,8 +74,8 @@ error_text(OWN wasmtime_error_t *error, char *buf, size_t size)
     wasmtime_error_delete(error);
 }
 
-/* Errors that are no traps: exceptions that nobody caught, and what wasmtime
- * could not provide. */
+/* Describes an error that is no trap: an exception that nobody caught, or
+ * something that wasmtime could not provide. */
 static void
 error_describe(const wasmtime_error_t *error, struct machine_trap *ret)
 {

@@ -25,8 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Maximum of one transfer, so that a call of a guest takes bounded time. */
 enum { TRANSFER_MAX = 1 << 20 };
 
+/* How a transfer avoids blocking the OS thread. */
 enum way {
     WAY_DIRECT,   /* never blocks: a regular file */
     WAY_NONBLOCK, /* opened again with O_NONBLOCK */
@@ -34,6 +36,8 @@ enum way {
     WAY_ASK, /* poll first; write at most what surely fits */
 };
 
+/* The object of an open file. Reading and writing have a watch each, because
+ * their waiters wait for different events. */
 struct hostfile {
     struct kernel *kernel;
     int hfd;
@@ -116,6 +120,9 @@ hostfile_moved(int64_t n, uint64_t *pos)
     return n;
 }
 
+/* A read at a position of its own (pread) is only possible in a regular file,
+ * which never blocks. At the file's own position, the host's offset is used: it
+ * is shared with the processes that have the same open file. */
 static int64_t
 hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
               uint64_t *pos)
@@ -134,7 +141,11 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
     return hostfile_moved(n, pos);
 }
 
-/* write() that leaves no SIGPIPE behind in this process. */
+/* Writes without leaving a SIGPIPE behind in this process.
+ *
+ * MSG_NOSIGNAL exists for sockets only. The signal is therefore blocked in this
+ * thread, and removed if it is pending now but was not before: then this write
+ * has raised it. */
 static int64_t
 write_quietly(int hfd, const void *buf, size_t len)
 {
@@ -154,6 +165,8 @@ write_quietly(int hfd, const void *buf, size_t len)
     return n;
 }
 
+/* A descriptor that polls as writable accepts at least PIPE_BUF bytes without
+ * blocking, if it is a pipe; a larger write to a shared one could block. */
 static int64_t
 write_host(const struct hostfile *h, const void *buf, size_t len)
 {
@@ -207,6 +220,7 @@ hostfile_truncate(struct file *f, uint64_t size)
 
 /* --- readiness */
 
+/* A poll table that adds nobody to the queue: the waiters are in it already. */
 static void
 stay_in_queue(struct poll_table *pt, struct waitq *q)
 {
@@ -214,9 +228,12 @@ stay_in_queue(struct poll_table *pt, struct waitq *q)
     (void)q;
 }
 
-/* The host is asked to tell what does not hold now, and what a transfer just
- * missed: that may have come in between. All the rest would wake a reader
- * again and again because it could write. */
+/* Reports readiness, and asks the host to watch if somebody waits.
+ *
+ * The host watches only events that are not true now, or that the last transfer
+ * missed: such an event may have arrived since. Watching an event that is true
+ * all the time would wake a reader again and again because the file is
+ * writable. */
 static short
 hostfile_watch(struct hostfile *h, struct host_watch *w, short events,
                bool *missed, struct poll_table *pt)
@@ -232,6 +249,7 @@ hostfile_watch(struct hostfile *h, struct host_watch *w, short events,
     return now;
 }
 
+/* Regular files are always ready, as for poll(2). */
 static short
 hostfile_poll(struct file *f, struct poll_table *pt)
 {
@@ -266,6 +284,8 @@ static const struct {
     {FIONREAD, sizeof(int32_t), false},
 };
 
+/* A guest may ask about the terminal of the host but not change it: its
+ * settings belong to the user of the host, who would be left with them. */
 static int64_t
 hostfile_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 {
@@ -325,7 +345,8 @@ static const struct file_ops regular_ops = {
     .release = hostfile_release,
 };
 
-/* An open description of our own for the same pipe or terminal, or -1. */
+/* Opens the same pipe or terminal again, with flags of its own. Returns a
+ * descriptor, or -1 if the host does not allow it. */
 static int
 reopen_nonblock(int hfd, uint32_t flags)
 {
@@ -336,6 +357,8 @@ reopen_nonblock(int hfd, uint32_t flags)
                 (int)(flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
+/* Chooses the way, from the kind of the file. Directories and block devices
+ * never block. */
 static int
 open_host(struct hostfile *h, int hfd, uint32_t flags)
 {

@@ -1,5 +1,9 @@
 /* An open file over a descriptor of the host: stdin, stdout and stderr of
- * `exec`. */
+ * `exec`.
+ *
+ * The kernel treats it like any other file: an operation that would have to
+ * wait returns -EAGAIN, and the scheduler polls the descriptor with all
+ * others. */
 #ifndef HOST_HOSTFILE_H
 #define HOST_HOSTFILE_H
 
@@ -11,10 +15,10 @@
 
 struct kernel;
 
-/* hfd stays with the caller: it is duplicated, so that both share the offset of
- * a regular file. `flags`: O_RDONLY, O_WRONLY or O_RDWR. Reads and writes never
- * block the OS thread, whatever hfd is and whoever shares it. -EBADF, -EMFILE,
- * -ENOMEM, -ENFILE. */
+/* Creates an open file over hfd, which stays with the caller: it is duplicated,
+ * so that both share the offset of a regular file. `flags` is O_RDONLY,
+ * O_WRONLY or O_RDWR. Reads and writes never block the OS thread, whatever hfd
+ * is and whoever shares it. -EBADF, -EMFILE, -ENOMEM, -ENFILE. */
 int hostfile_new(struct kernel *k, int hfd, uint32_t flags,
                  OWN struct file **ret);
 

@@ -1,4 +1,12 @@
-/* Host folders: the operations on names. */
+/* Host folders: the operations on names.
+ *
+ * Each operation has the same shape. It finds the node of the directory, checks
+ * the name, get a descriptor of the directory, and make one *at call of the
+ * host with that descriptor and that name. The host never sees a path with a
+ * slash, and no call follows a symbolic link.
+ *
+ * Descriptors of directories are cached and may be closed when another one is
+ * opened. Code that needs two at a time duplicates the first (hold_dir_hfd). */
 #include "host/hostfs.h"
 
 #include "host/hostfile.h"
@@ -36,7 +44,8 @@ spot_init(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
     return hostname_set(&s->name, name);
 }
 
-/* As spot_init, for a change: its directory's descriptor, or -errno. */
+/* Like spot_init, for a change. Returns the descriptor of the directory,
+ * borrowed, or -errno. */
 static int
 spot_init_write(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
 {
@@ -65,6 +74,8 @@ hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
     return r;
 }
 
+/* The parent is the directory in which the node was seen last. The walk never
+ * asks the host for "..". */
 static int
 hostfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
 {
@@ -94,6 +105,8 @@ hostfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
     return 0;
 }
 
+/* The target is only text for the sandbox, which resolves it within its own
+ * root. */
 static int64_t
 hostfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
                 size_t size)
@@ -112,6 +125,8 @@ hostfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
 
 /* --- making */
 
+/* Keeps the descriptor of a created file: its mode may forbid what the creator
+ * may do this once, as in open(O_CREAT | O_RDWR, 0). */
 static void
 keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
 {
@@ -121,6 +136,8 @@ keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
     h->fresh_ino = ino;
 }
 
+/* The file is created with mode 0600 and then gets its own mode, so that the
+ * umask of the host process has no effect. */
 static int
 create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
 {
@@ -148,6 +165,7 @@ create_dir(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
     return r < 0 ? r : hostnode_chmod(s->h, *ret, mode);
 }
 
+/* Devices, FIFOs and sockets cannot be created on the host. */
 static int
 hostfs_create(struct fs *fs, uint64_t dir, struct name name,
               const struct attr *a, uint64_t *ret_ino)
@@ -196,7 +214,8 @@ hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
     return r;
 }
 
-/* A descriptor of a directory that stays good while others are opened. */
+/* Returns a copy of the descriptor of a directory, which stays valid while
+ * others are opened. */
 static int
 hold_dir_hfd(struct hostfs *h, struct hostnode *dir)
 {
@@ -208,6 +227,8 @@ hold_dir_hfd(struct hostfs *h, struct hostnode *dir)
     return hfd < 0 ? -ENFILE : hfd;
 }
 
+/* The name is not followed: a hard link to a symbolic link names the link
+ * itself. */
 static int
 hostfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
 {
@@ -232,6 +253,9 @@ hostfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
 
 /* --- removing and renaming */
 
+/* A node that is held keeps a descriptor first, so that it can be used without
+ * its name. The cost is read before the name goes, since nothing can be read
+ * after it. */
 static int
 hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
 {
@@ -255,7 +279,8 @@ hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
     return 0;
 }
 
-/* The nodes known at the two places follow the files. */
+/* Looks the two names up again after a rename, so that the known nodes follow
+ * the files. */
 static void
 move_nodes(struct spot *from, struct spot *to, unsigned flags,
            struct hostnode *moved, struct hostnode *other)
@@ -294,6 +319,7 @@ rename_on_host(struct spot *from, struct spot *to, unsigned flags,
     return r;
 }
 
+/* A rename onto another name of the same inode changes nothing, as on Linux. */
 static int
 hostfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
               struct name name2, unsigned flags)
@@ -356,6 +382,7 @@ hostfs_release(struct fs *fs, uint64_t ino)
         hostnode_release(hostfs_of(fs), n);
 }
 
+/* Free space is that of the host, or the rest of the quota if that is less. */
 static int
 hostfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
@@ -430,6 +457,8 @@ hostfs_alloc(struct kernel *k, bool read_only)
     return h;
 }
 
+/* The folder is opened again through openat2, which shows whether the host has
+ * that call before anything depends on it. */
 int
 hostfs_new(struct kernel *k, OWN int dir_hfd, bool read_only,
            OWN struct fs **ret)

@@ -21,11 +21,12 @@
 
 struct kernel;
 
-/* dir_hfd is a directory, opened in any way; closed with the file system, also
- * on failure. -ENOSYS: the host has no openat2 (Linux 5.6). */
+/* Creates a file system for a directory. dir_hfd was opened in any way, and is
+ * closed in any case. -ENOSYS: the host has no openat2 (Linux 5.6). */
 int hostfs_new(struct kernel *k, OWN int dir_hfd, bool read_only,
                OWN struct fs **ret);
-/* Limits the growth from now on: -ENOSPC beyond. The default is no limit. */
+/* Limits the growth from now on; beyond it, operations fail with -ENOSPC. There
+ * is no limit by default. */
 struct quota;
 void hostfs_limit(struct fs *fs, const struct quota *max);
 

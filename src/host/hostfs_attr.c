@@ -1,4 +1,8 @@
-/* Changing the attributes of host files. */
+/* Changing the attributes of host files.
+ *
+ * Every change goes through a descriptor of the very inode: an open file of it,
+ * or an O_PATH descriptor that was compared with the node. A name could have
+ * become a link to somewhere else in the meantime. */
 #include "host/hostfile.h"
 #include "host/hostfs_impl.h"
 #include "kernel/clock.h"
@@ -12,8 +16,8 @@
 #define SYS_fchmodat2 452 /* since Linux 6.6 */
 #endif
 
-/* chmod through an open descriptor, for hosts without fchmodat2: needs the
- * right to read or write the file. */
+/* Changes the mode through an opened file, for hosts without fchmodat2. This
+ * needs the right to read or write the file. */
 static int
 chmod_by_opening(struct hostfs *h, struct hostnode *n, mode_t mode)
 {
@@ -28,8 +32,8 @@ chmod_by_opening(struct hostfs *h, struct hostnode *n, mode_t mode)
     return r;
 }
 
-/* Only through a descriptor of the very inode: a name could have become a
- * link to somewhere else by now. */
+/* Set-user-ID and set-group-ID bits are dropped: on the host, they would give
+ * the rights of the sandbox's user to programs that a guest wrote. */
 int
 hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
 {
@@ -53,7 +57,8 @@ hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
     return r == -ENOSYS || r == -EPERM ? chmod_by_opening(h, n, bits) : r;
 }
 
-/* Owners stay; to set the one that is shown already changes ctime. */
+/* Owners never change. Setting the owner that is shown already is allowed, and
+ * changes the ctime as on Linux. */
 static int
 hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
                       const struct attr *a, unsigned what)
@@ -80,6 +85,8 @@ hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
     return r;
 }
 
+/* The file is opened for writing, so the host checks the right to change it.
+ * The kind is checked before, because opening a device can have effects. */
 static int
 set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 {
@@ -130,6 +137,7 @@ set_times(struct hostfs *h, struct hostnode *n, const struct attr *a,
     return r;
 }
 
+/* The size comes before the times, which it would change. */
 int
 hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
                  unsigned what)

@@ -44,7 +44,9 @@ larger_cap(const struct hostnode *dir)
     return dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
 }
 
-/* Makes space for one more. */
+/* Makes space for one more position. The memory for all directories together
+ * is bounded. If it is short, directories that nobody has open lose theirs
+ * first. */
 static int
 grow_offsets(struct hostfs *h, struct hostnode *dir)
 {
@@ -73,7 +75,8 @@ hostnode_forget_offsets(struct hostfs *h, struct hostnode *n)
     n->n_offsets = n->cap_offsets = 0;
 }
 
-/* A directory read again gives the same cookies again. */
+/* A position that was given out before gets the same cookie, if the directory
+ * is read again from its start: `last` tells where to expect it. */
 int
 hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
                 int64_t off, uint64_t *ret)

@@ -1,4 +1,8 @@
-/* Reading directories of a host folder. */
+/* Reading directories of a host folder.
+ *
+ * The directory is opened for each call and positioned by its cookie. No
+ * descriptor is kept between two calls of the guest, so a guest with many open
+ * directories costs the host nothing. */
 #include "host/hostfs_impl.h"
 
 #include <dirent.h>
@@ -23,14 +27,15 @@ struct reading {
     struct hostfs *h;
     struct hostnode *dir;
     int hfd;
-    uint64_t cookie; /* after the entry given last */
+    uint64_t cookie; /* the position after the entry emitted last */
     struct dir_emit *emit;
 };
 
 /* --- entries */
 
-/* The number of a directory entry; where something is mounted on it, the host
- * gives that of what lies below. */
+/* Returns the inode number for an entry. If something is mounted on it,
+ * getdents reports the number of the directory below the mount; directories are
+ * therefore asked for again, and the type is set with it. */
 static uint64_t
 dent_ino(const struct reading *r, const struct dent *d, uint8_t *type)
 {
@@ -51,7 +56,8 @@ is_dots(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Emits what is in h->dents: 1, or 0 when the taker is full. */
+/* Emits the entries in h->dents. Returns 1, 0 if the receiver is full, or
+ * -errno. */
 static int
 emit_dents(struct reading *r, size_t len)
 {
@@ -74,6 +80,8 @@ emit_dents(struct reading *r, size_t len)
     return 1;
 }
 
+/* A cookie that was dropped ends the directory: its position is unknown, and
+ * reading from the start would repeat entries. */
 static int
 read_from(struct reading *r)
 {

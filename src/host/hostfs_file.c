@@ -1,4 +1,9 @@
-/* Open regular files of a host folder. */
+/* Open regular files of a host folder.
+ *
+ * The kernel keeps the position, so all transfers name theirs (pread,
+ * pwritev2). Two open files of the guest for one inode are two descriptors
+ * of the host, each with its own rights, checked by the host when it was
+ * opened. */
 #include "host/hostfile.h"
 #include "host/hostfs_impl.h"
 #include "kernel/kernel.h"
@@ -9,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* A transfer is bounded, since a slow disk blocks the OS thread. */
 enum { TRANSFER_MAX = 1 << 20 };
 
 static int64_t
@@ -26,6 +32,9 @@ hostopen_read(struct file *f, struct task *t, void *buf, size_t len,
     return n;
 }
 
+/* A write is cut to the rest of the quota, like a write to a disk that
+ * becomes full. With O_APPEND the host chooses the position, at the end as it
+ * is then. */
 static int64_t
 hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
                uint64_t *pos)
@@ -54,6 +63,8 @@ hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
     return n;
 }
 
+/* SEEK_CUR is relative to the kernel's position, which the host does not know.
+ * SEEK_DATA, SEEK_HOLE and SEEK_END are the host's. */
 static int64_t
 hostopen_seek(struct file *f, int64_t offset, int whence)
 {
@@ -111,6 +122,8 @@ hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
     return (int64_t)len;
 }
 
+/* A file without a name releases its space with its last descriptor. Only now
+ * is it credited to the quota. */
 static void
 hostopen_release(struct file *f)
 {
@@ -136,8 +149,8 @@ static const struct file_ops hostopen_ops = {
 
 /* --- opening */
 
-/* A file that was just made stays open: its mode may forbid what its maker
- * is allowed this once. */
+/* Returns the descriptor of a file that was just created, once, or -1. Its mode
+ * may forbid what its creator is allowed this once. */
 static int
 take_fresh(struct hostfs *h, const struct hostnode *n)
 {
@@ -148,7 +161,8 @@ take_fresh(struct hostfs *h, const struct hostnode *n)
     return hfd;
 }
 
-/* A file without a name is reached through one that has it open. */
+/* Opens a file without a name, through an open file of it with enough
+ * rights. */
 static int
 open_nameless(const struct hostnode *n, uint32_t access)
 {

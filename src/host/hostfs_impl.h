@@ -28,6 +28,7 @@ enum {
     HOSTFS_OFFSETS = 1 << 22, /* positions stored in all */
 };
 
+/* A host inode that the guest has seen. */
 struct hostnode {
     struct list hash, idle, fds; /* in hostfs; fds while dir_hfd >= 0 */
     struct list files;           /* open files: struct hostopen */
@@ -36,6 +37,8 @@ struct hostnode {
     uint64_t ino;
     dev_t dev;
     ino_t host_ino;
+    /* Open files and current directories of the guest, and nodes with this
+     * parent. A node with neither is idle, and may be freed. */
     uint32_t holds, children;
     int dir_hfd;      /* O_PATH, or -1 */
     int64_t *offsets; /* positions given out */
@@ -52,6 +55,8 @@ struct hostopen {
     uint32_t access; /* O_RDONLY, O_WRONLY, O_RDWR */
 };
 
+/* A mounted folder. Limits on nodes and descriptors protect the host: a guest
+ * that walks a large folder makes old idle nodes go. */
 struct hostfs {
     struct fs fs;
     bool read_only;
@@ -59,11 +64,13 @@ struct hostfs {
     struct list buckets[HOSTFS_BUCKETS];
     struct list idle, fds; /* oldest first */
     size_t n_nodes, n_idle, n_fds;
-    size_t n_offsets;   /* of all nodes */
-    uint64_t fresh_ino; /* just created, and still open as fresh_hfd */
-    int fresh_hfd;      /* or -1 */
-    uint8_t *dents;     /* HOSTFS_DENTS_BYTES */
-    struct quota max;   /* of the growth since the mount */
+    size_t n_offsets; /* of all nodes */
+    /* The inode that was created last, whose descriptor fresh_hfd is still
+     * open: the guest will probably open it next. */
+    uint64_t fresh_ino;
+    int fresh_hfd;    /* or -1 */
+    uint8_t *dents;   /* HOSTFS_DENTS_BYTES */
+    struct quota max; /* of the growth since the mount */
     int64_t grown_bytes, grown_inodes;
 };
 
@@ -74,19 +81,20 @@ struct hostname {
 
 /* --- hostfs_node.c */
 
-/* -EACCES for anything but a plain name. */
+/* Copies a name for the host. -EACCES for anything but a plain name. */
 int hostname_set(struct hostname *n, struct name name);
-/* Calls openat2 so that it stays beneath dir_hfd and follows no link. */
+/* Opens a name with openat2, so that the result stays beneath dir_hfd and no
+ * symbolic link is followed. Returns a descriptor or -errno. */
 int host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode);
-/* Borrowed, or NULL. */
+/* Returns the node of a number that the guest uses, borrowed, or NULL. */
 struct hostnode *hostnode_find(struct hostfs *h, uint64_t ino);
 /* Returns the node of `name` in `dir`, known or new. */
 int hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
                      struct hostnode **ret);
-/* Returns the known node of that name, or NULL. */
+/* Returns the known node that has this name now, or NULL. */
 struct hostnode *hostnode_at(struct hostfs *h, struct hostnode *dir,
                              const char *name);
-/* Called after its name was removed. */
+/* Records that the node has lost its name. */
 void hostnode_forget_name(struct hostnode *n);
 void hostnode_hold(struct hostfs *h, struct hostnode *n);
 void hostnode_release(struct hostfs *h, struct hostnode *n);

@@ -31,13 +31,17 @@ hostname_set(struct hostname *n, struct name name)
     return !strcmp(n->s, ".") || !strcmp(n->s, "..") ? -EACCES : 0;
 }
 
-/* Descriptors run out for the whole server, not for one guest process. */
+/* The limit on descriptors belongs to the whole server, not to one guest
+ * process: ENFILE says so. */
 static int
 host_error(int err)
 {
     return err == EMFILE ? -ENFILE : -err;
 }
 
+/* openat2 fails with EAGAIN if a rename elsewhere might have led the walk out
+ * of the folder. A few more tries succeed, unless the host renames all the
+ * time. */
 int
 host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode)
 {
@@ -62,6 +66,10 @@ host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode)
 
 /* --- the table of nodes */
 
+/* Numbers of the folder's own file system are shown as they are. Those of file
+ * systems mounted within it are hashed with their device, and get a high bit
+ * that numbers of the first usually do not have. hostnode_look_up rejects a
+ * collision. */
 uint64_t
 hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino)
 {
@@ -112,6 +120,7 @@ drop_dir_hfd(struct hostfs *h, struct hostnode *n)
 
 static void update_idle(struct hostfs *h, struct hostnode *n);
 
+/* A node with children is not idle: they are reached through it. */
 static void
 set_parent(struct hostfs *h, struct hostnode *n, struct hostnode *parent)
 {
@@ -139,7 +148,8 @@ take_off_idle(struct hostfs *h, struct hostnode *n)
     h->n_idle--;
 }
 
-/* A node stays for a while after its last use, because it will probably be used
+/* Puts the node at the end of the idle list if nothing refers to it, or takes
+ * it off. An idle node is kept for a while, because it will probably be used
  * again. */
 static void
 update_idle(struct hostfs *h, struct hostnode *n)
@@ -164,7 +174,8 @@ node_free(struct hostfs *h, struct hostnode *n)
     free(n);
 }
 
-/* Called for each node that becomes idle: one goes when one comes. */
+/* Frees the oldest idle node if there are too many. Called whenever a node
+ * becomes idle, so one goes when one comes. */
 static void
 trim_idle(struct hostfs *h)
 {
@@ -213,6 +224,9 @@ hostfs_node_node_new(struct hostfs *h, const struct stat *st)
     return n;
 }
 
+/* The number of the root is known only after it exists: hostfs_ino compares
+ * with the device of the root. The node is therefore put into its bucket
+ * again. */
 int
 hostnode_new_root(struct hostfs *h, OWN int hfd)
 {
@@ -234,6 +248,7 @@ hostnode_new_root(struct hostfs *h, OWN int hfd)
     return 0;
 }
 
+/* The parents are cleared first, so that nodes can be freed in any order. */
 void
 hostnode_free_all(struct hostfs *h)
 {
@@ -248,6 +263,8 @@ hostnode_free_all(struct hostfs *h)
 
 /* --- reaching a node */
 
+/* Takes a slot of the cache of descriptors from the directory that was used
+ * longest ago. */
 static void
 keep_dir_hfd(struct hostfs *h, struct hostnode *n, OWN int hfd)
 {
@@ -258,7 +275,8 @@ keep_dir_hfd(struct hostfs *h, struct hostnode *n, OWN int hfd)
     h->n_fds++;
 }
 
-/* Opens the directory n in its parent, whose descriptor is open. */
+/* Opens the directory n in its parent, whose descriptor is open. -ENOENT if the
+ * name leads to another inode by now. */
 static int
 open_step(struct hostfs *h, struct hostnode *n)
 {
@@ -275,6 +293,9 @@ open_step(struct hostfs *h, struct hostnode *n)
     return 0;
 }
 
+/* Walks up to the nearest directory that is open, then down again, opening each
+ * step. The way down is stored in the nodes, so a deep folder needs no
+ * recursion. */
 int
 hostnode_dir_hfd(struct hostfs *h, struct hostnode *n)
 {
@@ -320,6 +341,8 @@ hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags)
     return hfd;
 }
 
+/* The descriptor takes a slot of the cache of directories, for files too: it is
+ * closed like those when the cache is full, and the node is gone then. */
 void
 hostnode_keep(struct hostfs *h, struct hostnode *n)
 {
@@ -330,6 +353,8 @@ hostnode_keep(struct hostfs *h, struct hostnode *n)
         keep_dir_hfd(h, n, hfd);
 }
 
+/* An open file or a descriptor is preferred; by name, the result is compared
+ * with the node. */
 int
 hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret)
 {
@@ -351,7 +376,8 @@ hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret)
 
 /* --- looking up */
 
-/* Would `parent` lie within n? Then the host has moved directories about. */
+/* Returns true if `parent` is within n. The tree of nodes is a memory of past
+ * lookups: if the host moves directories, a new parent could close a loop. */
 static bool
 hostfs_node_is_above(const struct hostnode *n, const struct hostnode *parent)
 {
@@ -361,7 +387,7 @@ hostfs_node_is_above(const struct hostnode *n, const struct hostnode *parent)
     return false;
 }
 
-/* Notes that n was seen as `name` in dir. */
+/* Records that n was seen as `name` in dir. */
 static int
 hostfs_node_attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
                    const char *name)
@@ -392,6 +418,8 @@ look_at(struct hostfs *h, struct hostnode *dir, const char *name,
     return 0;
 }
 
+/* The only place where nodes are created. A name whose number belongs to
+ * another inode (a collision, or a number that the host reused) is an error. */
 int
 hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
                  struct hostnode **ret)

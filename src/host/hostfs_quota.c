@@ -1,6 +1,9 @@
-/* Limits the growth of a host folder. The growth since the mount counts: sizes
- * of regular files, including holes, and inodes. It is negative if more was
- * removed than added. Changes by other processes of the host do not count. */
+/* Limits the growth of a host folder.
+ *
+ * The growth since the mount counts: sizes of regular files, including holes,
+ * and inodes. It is negative if more was removed than added. Changes by other
+ * processes of the host do not count, so nothing has to be measured at the
+ * start: each operation of the guest reports its own difference. */
 #include "host/hostfs.h"
 #include "host/hostfs_impl.h"
 #include "kernel/kernel.h"
@@ -15,6 +18,7 @@ hostfs_limit(struct fs *fs, const struct quota *max)
     CONTAINER_OF(fs, struct hostfs, fs)->max = *max;
 }
 
+/* Removing files extends the limit by as much; the sum must not overflow. */
 static uint64_t
 left(uint64_t max, int64_t grown)
 {
@@ -35,6 +39,7 @@ hostfs_left(const struct hostfs *h)
                           left(h->max.inodes, h->grown_inodes)};
 }
 
+/* The hit is recorded, so that the result of the run can name the limit. */
 int
 hostfs_refuse(const struct hostfs *h, enum limit_id id)
 {
@@ -54,6 +59,8 @@ hostfs_note_new(struct hostfs *h)
     h->grown_inodes++;
 }
 
+/* Called before a file grows. The caller reports the real growth afterwards
+ * with hostfs_note_size, since the host may have done less. */
 int
 hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
                   uint64_t *ret_before)
@@ -74,6 +81,7 @@ hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after)
     h->grown_bytes += (int64_t)after - (int64_t)before;
 }
 
+/* A file that becomes shorter gives its bytes back to the quota. */
 int
 hostfs_truncate(struct hostfs *h, int hfd, uint64_t size)
 {
@@ -94,6 +102,8 @@ hostfs_quota_cost_of(const struct stat *st)
     return (struct quota){S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0, 1};
 }
 
+/* An inode with another name, or with an open file, does not go with this name.
+ * A directory has one name, whatever its link count says. */
 struct quota
 hostfs_cost_at(int dir_hfd, const char *name, const struct hostnode *n)
 {
@@ -106,6 +116,7 @@ hostfs_cost_at(int dir_hfd, const char *name, const struct hostnode *n)
     return hostfs_quota_cost_of(&st);
 }
 
+/* st_nlink is 0 for a file that has lost its last name. */
 struct quota
 hostfs_cost_of_nameless(int hfd)
 {

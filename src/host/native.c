@@ -1,4 +1,7 @@
-/* The native host: clocks, random bytes, waiting, traces. */
+/* The native host: clocks, random bytes, waiting, traces.
+ *
+ * Everything here can be called from any thread. A bell is an eventfd: writing
+ * to it is one system call, which signal handlers may make. */
 #include "host/native.h"
 
 #include "base/hfd.h"
@@ -18,6 +21,7 @@ native_thread_ns(void)
     return time_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* getrandom returns at most 256 bytes without being interrupted by a signal. */
 static void
 native_random(void *buf, size_t len)
 {
@@ -30,6 +34,8 @@ native_random(void *buf, size_t len)
     }
 }
 
+/* A negative timeout cannot occur: the kernel computes it from a deadline that
+ * is in the future, or passes 0. */
 static int
 native_poll(struct pollfd *v, size_t n, int64_t timeout_ns)
 {
@@ -47,6 +53,7 @@ native_bell_new(void)
     return hfd < 0 ? -errno : hfd;
 }
 
+/* A full counter cannot be increased, and needs no increase: it is readable. */
 static void
 native_bell_ring(int hfd)
 {
@@ -83,6 +90,8 @@ const struct host_ops host_native = {
 
 /* --- traces */
 
+/* A sink over a stdio stream, which is line-buffered: lines of several
+ * sandboxes do not mix within a line. */
 struct file_sink {
     struct host_sink sink;
     FILE *file;

@@ -1,4 +1,4 @@
-/* The native host: Linux. */
+/* The native host: Linux. The kernel gets host_native when it is created. */
 #ifndef HOST_NATIVE_H
 #define HOST_NATIVE_H
 
@@ -7,7 +7,8 @@
 
 extern const struct host_ops host_native;
 
-/* A sink that writes each line to a copy of hfd. -errno */
+/* Creates a sink that writes each line to a copy of hfd. Returns 0 or
+ * -errno. */
 int host_sink_open(int hfd, OWN struct host_sink **ret);
 void host_sink_close(OWN struct host_sink *s); /* NULL is fine */
 

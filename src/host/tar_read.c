@@ -1,4 +1,9 @@
-/* Reading tars with libarchive, without copying contents. */
+/* Reading tars with libarchive, without copying contents.
+ *
+ * libarchive reads from the mapped file, and returns pointers into it for
+ * contents that are stored as they are. Such a piece is lasting, and a root
+ * image refers to it. Everything else (sparse files) arrives in buffers of
+ * libarchive, and is copied by the tree. */
 #include "host/tar.h"
 
 #include <archive.h>
@@ -9,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A source of entries over a tar in memory. It can be read several times,
+ * because rewinding opens the archive anew. */
 struct tar_reader {
     struct entry_source source;
     const uint8_t *map;
@@ -36,7 +43,7 @@ tar_refuse(struct tar_reader *t, const char *why)
     return -EINVAL;
 }
 
-/* The reason is the one that libarchive gives. */
+/* Refuses the archive with the reason that libarchive reports. */
 static int
 tar_refuse_archive(struct tar_reader *t)
 {
@@ -47,7 +54,8 @@ tar_refuse_archive(struct tar_reader *t)
     return tar_refuse(t, why ? why : "not a tar archive");
 }
 
-/* A tar ends with a block of zeros; one that just stops was cut. */
+/* A tar ends with a block of zeros. One that stops without it was cut;
+ * libarchive would accept it. */
 static int
 tar_check_end(struct tar_reader *t)
 {
@@ -60,6 +68,8 @@ tar_check_end(struct tar_reader *t)
     return 0;
 }
 
+/* Only the tar formats are enabled: an image that is compressed, or another
+ * kind of archive, is refused. */
 static int
 tar_rewind(struct entry_source *s)
 {
@@ -75,8 +85,8 @@ tar_rewind(struct entry_source *s)
                : 0;
 }
 
-/* A name of SCHILY.xattr as it was: GNU tar and libarchive write bytes that the
- * header cannot hold as %XX. */
+/* Decodes the name of a SCHILY.xattr record. GNU tar and libarchive write bytes
+ * that a header cannot hold as %XX. */
 static void
 tar_decode_name(const char *in, char *out, size_t size)
 {
@@ -93,7 +103,8 @@ tar_decode_name(const char *in, char *out, size_t size)
     out[n] = 0;
 }
 
-/* Attributes of the system's own name spaces are left out. */
+/* Collects the attributes of the name space "user."; others are of the system
+ * that wrote the archive, and are left out. */
 static int
 tar_read_xattrs(struct tar_reader *t)
 {
@@ -148,6 +159,8 @@ tar_next(struct entry_source *s, struct entry *ret)
     return r < 0 ? r : 1;
 }
 
+/* Comparing addresses as integers is well-defined, unlike comparing pointers
+ * into different objects. */
 static bool
 tar_is_in_map(const struct tar_reader *t, const void *p, size_t n)
 {
@@ -170,8 +183,9 @@ tar_read(struct entry_source *s, struct piece *ret)
     return 1;
 }
 
-/* libarchive converts names of PAX headers from UTF-8 to the locale's
- * encoding: so that is UTF-8, for this thread, while it reads. */
+/* libarchive converts names of PAX headers from UTF-8 to the encoding of the
+ * locale. This thread therefore uses a UTF-8 locale while it reads; others are
+ * unaffected. */
 static void
 tar_open(struct tar_reader *t, const void *map, size_t len,
          struct image_error *err)

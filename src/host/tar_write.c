@@ -1,10 +1,10 @@
 /* Writing tars: ustar headers, with a PAX header before each entry that has
  * more than ustar can hold.
  *
- * The extensions are those that GNU tar and libarchive read: path, linkpath,
- * size, uid, gid and mtime of POSIX; SCHILY.xattr for extended attributes; and
- * GNU.sparse 1.0 for files with holes, whose content begins with a map of the
- * parts that follow. */
+ * The extensions are those that GNU tar and libarchive read. POSIX has path,
+ * linkpath, size, uid, gid and mtime; SCHILY.xattr is for extended attributes.
+ * Files with holes are in the form of GNU.sparse 1.0: their content begins with
+ * a map of the parts that follow. */
 #include "host/tar.h"
 #include "record/record.h"
 
@@ -19,6 +19,7 @@ enum {
 #define OCTAL7_MAX  INT64_C(07777777)
 #define OCTAL11_MAX INT64_C(077777777777)
 
+/* The header of POSIX.1-1988. Numbers are octal digits. */
 struct ustar {
     char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8];
     char type, linkname[100], magic[6], version[2], uname[32], gname[32];
@@ -26,6 +27,8 @@ struct ustar {
 };
 _Static_assert(sizeof(struct ustar) == BLOCK_BYTES, "a header is a block");
 
+/* A sink that appends to `out`. Errors of the buffers are remembered there, and
+ * checked once for each entry. */
 struct tar_writer {
     struct entry_sink sink;
     struct buf *out;
@@ -36,6 +39,8 @@ struct tar_writer {
 
 /* --- PAX records: "LENGTH KEY=VALUE\n", where LENGTH counts itself */
 
+/* The length counts its own digits: one more digit may be needed because of
+ * them. */
 static void
 pax_add(struct buf *b, const char *key, const void *value, size_t len)
 {
@@ -63,8 +68,8 @@ pax_add_number(struct buf *b, const char *key, int64_t value)
     pax_add_text(b, key, text);
 }
 
-/* Seconds, rounded down, and a fraction that counts from there, before 1970
- * too: as libarchive reads it. */
+/* Writes seconds rounded down, and a fraction that is added to them, also
+ * before 1970. libarchive reads it in this way. */
 static void
 pax_add_time(struct buf *b, const char *key, int64_t s, int64_t ns)
 {
@@ -115,8 +120,8 @@ is_utf8(const char *s)
     return true;
 }
 
-/* Into name, or prefix and name, which are joined by a slash; false: it does
- * not fit. */
+/* Puts a path into `name`, or into `prefix` and `name`, which readers join with
+ * a slash. Returns false if it does not fit. */
 static bool
 ustar_set_path(struct ustar *h, const char *path)
 {
@@ -137,7 +142,8 @@ ustar_set_path(struct ustar *h, const char *path)
 
 /* --- headers */
 
-/* Digits and a NUL; 0 for a number that does not fit. */
+/* Writes octal digits and a NUL; 0 for a number that does not fit, whose value
+ * is in the PAX header then. */
 static void
 ustar_set_number(char *field, size_t size, int64_t v)
 {
@@ -147,6 +153,7 @@ ustar_set_number(char *field, size_t size, int64_t v)
                    v < 0 || v > max ? 0ULL : (unsigned long long)v);
 }
 
+/* The checksum is computed with its own field as blanks. */
 static void
 tar_put_header(struct tar_writer *w, struct ustar *h)
 {
@@ -162,6 +169,7 @@ tar_put_header(struct tar_writer *w, struct ustar *h)
     buf_add(w->out, h, sizeof *h);
 }
 
+/* Everything in a tar begins at a multiple of 512 bytes from its start. */
 static void
 tar_pad(struct tar_writer *w)
 {
@@ -200,7 +208,8 @@ tar_write_type_of(const struct entry *e)
 
 /* --- what ustar cannot hold */
 
-/* In names of attributes, %XX stands for bytes that a header cannot hold. */
+/* Adds the extended attributes as SCHILY.xattr records. In their names, %XX
+ * stands for bytes that a header cannot hold. */
 static void
 tar_add_xattrs(struct tar_writer *w, const struct xattrs *x)
 {
@@ -219,6 +228,8 @@ tar_add_xattrs(struct tar_writer *w, const struct xattrs *x)
     }
 }
 
+/* Names that do not fit, or are not ASCII, go to the PAX header, and the ustar
+ * header has a placeholder. hdrcharset says that a name is not UTF-8. */
 static void
 tar_add_names(struct tar_writer *w, const struct entry *e, struct ustar *h)
 {
@@ -255,8 +266,9 @@ tar_add_numbers(struct tar_writer *w, const struct entry *e, int64_t size)
         pax_add_time(&w->pax, "mtime", e->mtime_s, e->mtime_ns);
 }
 
-/* The map of a file with holes, padded to a block. It ends with an empty part
- * at the end of the file. Returns the bytes of map and parts. */
+/* Adds the map of a file with holes, padded to a block; it ends with an empty
+ * part at the end of the file. Returns the number of bytes of the map and all
+ * parts, which is the size of the entry in the archive. */
 static int64_t
 tar_add_map(struct tar_writer *w, const struct entry *e)
 {
@@ -286,6 +298,8 @@ tar_error(const struct tar_writer *w)
     return w->out->error;
 }
 
+/* The PAX records are collected first, because their header precedes that of
+ * the entry. */
 static int
 tar_begin(struct entry_sink *s, const struct entry *e)
 {
