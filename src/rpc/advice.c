@@ -78,7 +78,7 @@ say_too_long(const struct request *q, struct buf *to)
     buf_printf(to,
                "command too long (%zu bytes, limit: %" PRIu64
                "): write it to a file with files.write and run the file",
-               param_string(q, "command").len, q->box->config->command_bytes);
+               param_string(q, "command").len, q->slot->config->command_bytes);
     buf_printf(to, " or raise %scommandBytes", q->srv->worker ? "" : "limits.");
 }
 
@@ -86,7 +86,7 @@ static void
 say_truncated(const struct request *q, const struct wsand_output *o,
               struct buf *to)
 {
-    const struct config *c = q->box->config;
+    const struct config *c = q->slot->config;
     const char *name = o->out_dropped ? "stdout" : "stderr";
     uint64_t max = o->out_dropped ? c->stdout_bytes : c->stderr_bytes;
 

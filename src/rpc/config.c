@@ -64,7 +64,7 @@ put_help_line(struct buf *b, const char *label, const struct json *v)
 }
 
 static char *
-make_help(const struct json *x, const char *name)
+config_help(const struct json *x, const char *name)
 {
     const char *label = "examples:\n  ";
     struct buf b;
@@ -112,7 +112,7 @@ read_extensions(struct config *c)
         *e = (struct extension){.config = c,
                                 .json = x,
                                 .name = strdup(name),
-                                .help = make_help(x, name),
+                                .help = config_help(x, name),
                                 .has_command = has_command(x)};
         if (!e->name || !e->help)
             return false;

@@ -31,29 +31,30 @@ param_sandbox_id(const struct request *q)
 }
 
 static void
-to_named_box(struct server *srv, OWN struct request *q, const struct json *name)
+dispatch_to_named(struct server *srv, OWN struct request *q,
+                  const struct json *name)
 {
     if (!json_is(name, JSON_STRING)) {
         answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
         return;
     }
-    struct box *box = box_find(srv, param_sandbox_id(q));
-    if (box)
-        box_submit(box, q);
+    struct slot *slot = slot_find(srv, param_sandbox_id(q));
+    if (slot)
+        slot_submit(slot, q);
     else
         answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
                      json_text(name).p);
 }
 
 static void
-to_box(struct server *srv, OWN struct request *q)
+dispatch_to_slot(struct server *srv, OWN struct request *q)
 {
     const struct json *name = param(q, "sandboxId");
 
     if (name && !(q->method->flags & (ROOT | LINE)))
-        to_named_box(srv, q, name);
+        dispatch_to_named(srv, q, name);
     else if (srv->root)
-        box_submit(srv->root, q);
+        slot_submit(srv->root, q);
     else /* it may come before there is one */
         q->method->handle(q);
 }
@@ -83,10 +84,10 @@ dispatch_serve(struct server *srv, OWN struct request *q)
         answer_error(q, INVALID_PARAMS, "%s", error);
     else if (refused)
         answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
-    else if (flags & NO_BOX)
+    else if (flags & NO_SANDBOX)
         q->method->handle(q);
     else
-        to_box(srv, q);
+        dispatch_to_slot(srv, q);
 }
 
 /* --- JSON-RPC */
@@ -158,7 +159,7 @@ have_root(struct server *srv)
     if (srv->root)
         return true;
     CLEANUP(config_putp) struct config *c = config_new(srv, NULL, NULL, true);
-    return c && root_make(srv, c, NULL);
+    return c && root_create(srv, c, NULL);
 }
 
 static void
@@ -177,7 +178,7 @@ serve_line(struct server *srv, OWN struct request *q, const struct json *id)
     else if (!have_root(srv))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else
-        to_box(srv, q);
+        dispatch_to_slot(srv, q);
 }
 
 static void

@@ -75,7 +75,7 @@ static void
 answer_exit(OWN struct request *q, int exit_code)
 {
     buf_printf(answer_begin(q), "{\"exitCode\":%d}", exit_code);
-    if (!q->srv->worker || wsand_post(q->box->sb, exit_job, q, NULL) < 0)
+    if (!q->srv->worker || wsand_post(q->slot->sb, exit_job, q, NULL) < 0)
         answer_end(q);
 }
 
@@ -113,21 +113,21 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 static struct process *
 do_process_process_new(const struct request *q)
 {
-    struct box *box = q->box;
+    struct slot *slot = q->slot;
     struct process *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
-    p->srv = box->srv;
-    p->stream = (struct stream){.srv = box->srv,
+    p->srv = slot->srv;
+    p->stream = (struct stream){.srv = slot->srv,
                                 .id_name = "process_id",
                                 .id = p->id,
                                 .sandbox_id = p->sandbox_id,
                                 .is_base64 = param_is_base64(q)};
     stream_set_window(&p->stream, q);
-    if (box->id)
+    if (slot->id)
         (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "\"%" PRIu64 "\"",
-                       box->id);
+                       slot->id);
     else
         (void)snprintf(p->sandbox_id, sizeof p->sandbox_id, "null");
     list_init(&p->waiters);
@@ -143,9 +143,9 @@ do_process_process_free(struct process *p)
 }
 
 void
-process_free_all(struct box *box)
+process_free_all(struct slot *slot)
 {
-    LIST_FOR_EACH_SAFE(it, &box->processes)
+    LIST_FOR_EACH_SAFE(it, &slot->processes)
         do_process_process_free(CONTAINER_OF(it, struct process, link));
 }
 
@@ -155,7 +155,7 @@ do_process_find(const struct request *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
-    LIST_FOR_EACH(it, &q->box->processes) {
+    LIST_FOR_EACH(it, &q->slot->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (p->number == number)
             return p;
@@ -165,27 +165,27 @@ do_process_find(const struct request *q)
 
 /* One that is stalled, which it is no more; 0: none is. */
 static uint64_t
-take_stalled(struct box *box)
+take_stalled(struct slot *slot)
 {
     uint64_t number = 0;
 
-    pthread_mutex_lock(&box->srv->lock);
-    LIST_FOR_EACH(it, &box->processes) {
+    pthread_mutex_lock(&slot->srv->lock);
+    LIST_FOR_EACH(it, &slot->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (!number && atomic_exchange(&p->is_stalled, false))
             number = p->number;
     }
-    pthread_mutex_unlock(&box->srv->lock);
+    pthread_mutex_unlock(&slot->srv->lock);
     return number;
 }
 
 void
-process_resume_all(struct box *box)
+process_resume_all(struct slot *slot)
 {
     uint64_t number;
 
-    while (box->state == BOX_READY && (number = take_stalled(box)))
-        (void)wsand_process_resume(box->sb, number, NULL);
+    while (slot->phase == SLOT_READY && (number = take_stalled(slot)))
+        (void)wsand_process_resume(slot->sb, number, NULL);
 }
 
 /* --- requests */
@@ -200,7 +200,7 @@ on_start(void *arg, uint64_t id)
     p->number = id;
     (void)snprintf(p->id, sizeof p->id, "%" PRIu64, id);
     pthread_mutex_lock(&p->srv->lock);
-    list_push_back(&q->box->processes, &p->link);
+    list_push_back(&q->slot->processes, &p->link);
     pthread_mutex_unlock(&p->srv->lock);
     buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
     answer_end(q);
@@ -341,7 +341,7 @@ window_of_run(OWN struct request *q)
                      "requestId must be a string or a number");
         return;
     }
-    run_add_window(q->box, id, param_int(q, "bytes", 0));
+    run_add_window(q->slot, id, param_int(q, "bytes", 0));
     free(id);
     (void)wsand_run_resume(q->sb, NULL);
     answer_ok(q);
@@ -386,20 +386,20 @@ do_process_wait(struct request *q)
 }
 
 void
-process_refuse_waiters(struct box *box)
+process_refuse_waiters(struct slot *slot)
 {
     struct list waiters;
 
     list_init(&waiters);
-    pthread_mutex_lock(&box->srv->lock);
-    LIST_FOR_EACH(it, &box->processes) {
+    pthread_mutex_lock(&slot->srv->lock);
+    LIST_FOR_EACH(it, &slot->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         LIST_FOR_EACH_SAFE(w, &p->waiters) {
             list_remove(w);
             list_push_back(&waiters, w);
         }
     }
-    pthread_mutex_unlock(&box->srv->lock);
+    pthread_mutex_unlock(&slot->srv->lock);
     LIST_FOR_EACH_SAFE(w, &waiters)
         answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
                      "ECANCELED: the sandbox is gone");

@@ -15,7 +15,7 @@ enum { EXIT_CANCELLED = 130 };
 static uint64_t
 do_run_timeout_of(const struct request *q)
 {
-    const struct config *c = q->box->config;
+    const struct config *c = q->slot->config;
 
     if (request_is_line(q))
         return (uint64_t)param_int(q, "time_limit_ms",
@@ -163,11 +163,11 @@ answer_output(OWN struct request *q, const struct wsand_output *o)
     answer_end(q);
 }
 
-/* The run of this id (NULL: the oldest) in the box. With the lock held. */
+/* The run of this id (NULL: the oldest) in the slot. With the lock held. */
 static struct request *
-find_run(const struct box *box, const char *id)
+find_run(const struct slot *slot, const char *id)
 {
-    LIST_FOR_EACH(it, &box->runs) {
+    LIST_FOR_EACH(it, &slot->runs) {
         struct request *q = CONTAINER_OF(it, struct request, run_link);
         if (!id || (q->id && id_equals(q->id, id)))
             return q;
@@ -306,13 +306,13 @@ do_run(struct request *q)
 /* --- the window */
 
 void
-run_add_window(struct box *box, const char *id, int64_t bytes)
+run_add_window(struct slot *slot, const char *id, int64_t bytes)
 {
-    pthread_mutex_lock(&box->srv->lock);
-    struct request *q = find_run(box, id);
+    pthread_mutex_lock(&slot->srv->lock);
+    struct request *q = find_run(slot, id);
     if (q && q->stream)
         stream_add_window(q->stream, bytes);
-    pthread_mutex_unlock(&box->srv->lock);
+    pthread_mutex_unlock(&slot->srv->lock);
 }
 
 /* --- cancelling */
@@ -327,13 +327,13 @@ do_run_mark(struct request *q)
 }
 
 static bool
-cancel_run(struct box *box, const char *id)
+cancel_run(struct slot *slot, const char *id)
 {
-    pthread_mutex_lock(&box->srv->lock);
-    struct request *q = find_run(box, id);
+    pthread_mutex_lock(&slot->srv->lock);
+    struct request *q = find_run(slot, id);
     if (q)
         do_run_mark(q);
-    pthread_mutex_unlock(&box->srv->lock);
+    pthread_mutex_unlock(&slot->srv->lock);
     return q;
 }
 
@@ -348,7 +348,7 @@ do_cancel(struct request *q)
                      "requestId must be a string or a number");
         return;
     }
-    bool found = cancel_run(q->box, id) || input_cancel(q->srv, q->box, id);
+    bool found = cancel_run(q->slot, id) || input_cancel(q->srv, q->slot, id);
     free(id);
     struct buf *b = answer_begin(q);
     buf_puts(b, "{\"ok\":true");
@@ -358,9 +358,9 @@ do_cancel(struct request *q)
 }
 
 static void
-cancel_runs(struct box *box)
+cancel_runs(struct slot *slot)
 {
-    LIST_FOR_EACH(it, &box->runs)
+    LIST_FOR_EACH(it, &slot->runs)
         do_run_mark(CONTAINER_OF(it, struct request, run_link));
 }
 
@@ -370,8 +370,8 @@ run_cancel_all(struct server *srv)
     pthread_mutex_lock(&srv->lock);
     if (srv->root)
         cancel_runs(srv->root);
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->boxes[i])
-            cancel_runs(CONTAINER_OF(it, struct box, link));
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        LIST_FOR_EACH(it, &srv->slots[i])
+            cancel_runs(CONTAINER_OF(it, struct slot, link));
     pthread_mutex_unlock(&srv->lock);
 }

@@ -10,12 +10,12 @@
 
 /* `copy` is a fork, or NULL. */
 static void
-answer_id(OWN struct request *q, const struct box *box,
+answer_id(OWN struct request *q, const struct slot *slot,
           struct wsand_sandbox *copy)
 {
     struct buf *b = answer_begin(q);
 
-    buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", box->id);
+    buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", slot->id);
     if (copy)
         put_not_copied(b, copy);
     buf_puts(b, "}");
@@ -24,50 +24,50 @@ answer_id(OWN struct request *q, const struct box *box,
 
 /* --- the root */
 
-struct root_making {
-    struct box *box;
+struct root_creation {
+    struct slot *slot;
     struct request *q; /* NULL: the line protocol needs it */
 };
 
 static void
-on_root_made(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
+root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
 {
-    struct root_making *m = arg;
-    struct server *srv = m->box->srv;
+    struct root_creation *m = arg;
+    struct server *srv = m->slot->srv;
 
     if (!sb && !m->q)
         say(srv, LOG_ERROR, "no sandbox: %s", err->message);
     if (m->q)
         answer_status(m->q, sb ? 0 : -err->errnum, err);
-    m->box->sb = sb;
+    m->slot->sb = sb;
     if (sb)
-        srv->in.max = m->box->config->rpc_bytes;
+        srv->in.max = m->slot->config->rpc_bytes;
     else
         srv->root = NULL;
-    box_settle(m->box, sb ? BOX_READY : BOX_GONE);
+    slot_settle(m->slot, sb ? SLOT_READY : SLOT_DESTROYED);
     if (!sb)
-        box_free(m->box);
+        slot_free(m->slot);
     free(m);
 }
 
 bool
-root_make(struct server *srv, struct config *c, OWN struct request *q)
+root_create(struct server *srv, struct config *c, OWN struct request *q)
 {
-    struct root_making *m = malloc(sizeof *m);
-    struct box *box = m ? box_new(srv, 0, c) : NULL;
+    struct root_creation *m = malloc(sizeof *m);
+    struct slot *slot = m ? slot_new(srv, 0, c) : NULL;
 
-    if (!box) {
+    if (!slot) {
         free(m);
         if (q)
             answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return false;
     }
-    *m = (struct root_making){box, q};
-    srv->root = box;
+    *m = (struct root_creation){slot, q};
+    srv->root = slot;
     if (q && config_is_quick(c))
-        box_make_here(box, on_root_made, m);
+        slot_create_here(slot, root_created, m);
     else
-        box_make(box, on_root_made, m);
+        slot_create(slot, root_created, m);
     return true;
 }
 
@@ -83,7 +83,7 @@ do_create(struct request *q)
     CLEANUP(config_putp)
     struct config *c = config_new(srv, q->msg, q->params, false);
     if (c)
-        (void)root_make(srv, c, q);
+        (void)root_create(srv, c, q);
     else
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
 }
@@ -106,16 +106,16 @@ do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
                    const struct wsand_error *err)
 {
     struct request *q = arg;
-    struct box *box = q->box;
+    struct slot *slot = q->slot;
 
     if (sb)
-        answer_id(q, box, NULL);
+        answer_id(q, slot, NULL);
     else
         answer_failure(q, err);
-    box->sb = sb;
-    box_settle(box, sb ? BOX_READY : BOX_GONE);
+    slot->sb = sb;
+    slot_settle(slot, sb ? SLOT_READY : SLOT_DESTROYED);
     if (!sb)
-        box_free(box);
+        slot_free(slot);
 }
 
 void
@@ -123,21 +123,21 @@ do_sandbox_create(struct request *q)
 {
     struct server *srv = q->srv;
     const char *label = param_text(q, "label");
-    struct box *box = box_new(srv, ++srv->last_id, srv->root->config);
+    struct slot *slot = slot_new(srv, ++srv->last_id, srv->root->config);
 
-    if (box && label)
-        box->label = strdup(label);
-    if (!box || (label && !box->label)) {
-        if (box)
-            box_free(box);
+    if (slot && label)
+        slot->label = strdup(label);
+    if (!slot || (label && !slot->label)) {
+        if (slot)
+            slot_free(slot);
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    q->box = box;
-    if (config_is_quick(box->config))
-        box_make_here(box, do_sandbox_on_made, q);
+    q->slot = slot;
+    if (config_is_quick(slot->config))
+        slot_create_here(slot, do_sandbox_on_made, q);
     else
-        box_make(box, do_sandbox_on_made, q);
+        slot_create(slot, do_sandbox_on_made, q);
 }
 
 /* --- sandbox.fork */
@@ -154,17 +154,17 @@ on_forked(struct work *w)
 {
     struct forking *f = CONTAINER_OF(w, struct forking, work);
     struct server *srv = f->q->srv;
-    struct box *box = NULL;
+    struct slot *slot = NULL;
 
     if (!f->sb) {
         answer_failure(f->q, &f->err);
-    } else if (!(box = box_new(srv, ++srv->last_id, f->q->box->config))) {
+    } else if (!(slot = slot_new(srv, ++srv->last_id, f->q->slot->config))) {
         wsand_sandbox_free(f->sb);
         answer_error(f->q, INTERNAL_ERROR, "Internal error: out of memory");
     } else {
-        box->sb = f->sb;
-        box->state = BOX_READY;
-        answer_id(f->q, box, f->sb);
+        slot->sb = f->sb;
+        slot->phase = SLOT_READY;
+        answer_id(f->q, slot, f->sb);
     }
     free(f);
 }
@@ -199,15 +199,15 @@ do_sandbox_put_time(struct buf *b, int64_t ms)
 }
 
 static void
-put_box(struct buf *b, const struct box *box)
+do_sandbox_put(struct buf *b, const struct slot *slot)
 {
-    buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", box->id);
-    if (box->label) {
+    buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", slot->id);
+    if (slot->label) {
         put_name(b, "label");
-        put_text(b, box->label);
+        put_text(b, slot->label);
     }
     put_name(b, "createdAt");
-    do_sandbox_put_time(b, box->created_ms);
+    do_sandbox_put_time(b, slot->created_ms);
     buf_add(b, "}", 1);
 }
 
@@ -219,15 +219,15 @@ do_sandbox_list(struct request *q)
     bool is_first = true;
 
     buf_add(b, "[", 1);
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->boxes[i]) {
-            const struct box *box = CONTAINER_OF(it, struct box, link);
-            if (box->state == BOX_GONE)
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        LIST_FOR_EACH(it, &srv->slots[i]) {
+            const struct slot *slot = CONTAINER_OF(it, struct slot, link);
+            if (slot->phase == SLOT_DESTROYED)
                 continue;
             if (!is_first)
                 buf_add(b, ",", 1);
             is_first = false;
-            put_box(b, box);
+            do_sandbox_put(b, slot);
         }
     buf_add(b, "]", 1);
     answer_end(q);
@@ -240,7 +240,7 @@ do_sandbox_on_freed(struct work *w)
 {
     struct request *q = CONTAINER_OF(w, struct request, work);
 
-    box_free(q->box);
+    slot_free(q->slot);
     answer_ok(q);
 }
 
@@ -249,7 +249,7 @@ free_now(struct work *w)
 {
     const struct request *q = CONTAINER_OF(w, struct request, work);
 
-    sandbox_free_later(q->srv, q->box->sb, w, do_sandbox_on_freed);
+    sandbox_free_later(q->srv, q->slot->sb, w, do_sandbox_on_freed);
 }
 
 /* All that came before on the sandbox has been served. */
@@ -266,28 +266,29 @@ void
 do_sandbox_destroy(struct request *q)
 {
     uint64_t id = param_sandbox_id(q);
-    struct box *box = box_find(q->srv, id);
-    enum box_state state;
+    struct slot *slot = slot_find(q->srv, id);
+    enum slot_phase phase;
 
-    if (!box && id && id <= q->srv->last_id) {
+    if (!slot && id && id <= q->srv->last_id) {
         answer_ok(q);
         return;
     }
-    if (!box) {
+    if (!slot) {
         answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
                      param_text(q, "sandboxId"));
         return;
     }
-    q->box = box;
-    state = box->state;
-    if (state == BOX_MAKING) {
-        list_push_back(&box->pending, &q->link);
+    q->slot = slot;
+    phase = slot->phase;
+    if (phase == SLOT_CREATING) {
+        list_push_back(&slot->pending, &q->link);
         return;
     }
-    box->state = BOX_GONE;
-    process_refuse_waiters(box);
-    if (state == BOX_AWAY) /* later: whoever settles the box goes on with it */
+    slot->phase = SLOT_DESTROYED;
+    process_refuse_waiters(slot);
+    if (phase ==
+        SLOT_OFFLOADED) /* later: whoever settles the slot goes on with it */
         loop_post(q->srv, &q->work, do_sandbox_on_freed);
-    else if (wsand_post(box->sb, last_job, q, NULL) < 0)
+    else if (wsand_post(slot->sb, last_job, q, NULL) < 0)
         free_now(&q->work);
 }

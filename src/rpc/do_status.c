@@ -28,7 +28,7 @@ do_status(struct request *q)
     put_name(b, "version");
     put_text(b, wsand_version());
     put_number(b, "uptimeMs", uptime_ms(q->srv));
-    put_number(b, "sandboxes", q->srv->n_boxes + (q->srv->root ? 1 : 0));
+    put_number(b, "sandboxes", q->srv->n_slots + (q->srv->root ? 1 : 0));
     put_number(b, "memoryUsedBytes", st.memory_bytes);
     put_number(b, "memoryLimitBytes", st.max.memory_bytes);
     put_number(b, "processes", st.processes);
@@ -64,7 +64,7 @@ void
 do_limits_get(struct request *q)
 {
     struct wsand_status st = do_status_of(q);
-    const struct config *c = q->box->config;
+    const struct config *c = q->slot->config;
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);

@@ -8,7 +8,7 @@
 struct storing {
     struct work work;
     struct request *q;
-    struct box *box;
+    struct slot *slot;
     void *data;
     size_t len;
     int r; /* of the job */
@@ -20,22 +20,22 @@ storing_new(struct request *q)
 {
     struct storing *s = NULL;
 
-    if (!q->box->config->has_storage)
+    if (!q->slot->config->has_storage)
         answer_error(q, SANDBOX_ERROR,
                      "EOPNOTSUPP: the sandbox was created without storage");
     else if (!(s = calloc(1, sizeof *s)))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else
-        *s = (struct storing){.q = q, .box = q->box};
+        *s = (struct storing){.q = q, .slot = q->slot};
     return s;
 }
 
 /* The end, with s->err if s->r says so. */
 static void
-do_storage_finish(OWN struct storing *s, enum box_state state)
+do_storage_finish(OWN struct storing *s, enum slot_phase phase)
 {
     answer_status(s->q, s->r, &s->err);
-    box_settle(s->box, state);
+    slot_settle(s->slot, phase);
     free(s->data);
     free(s);
 }
@@ -48,7 +48,7 @@ do_storage_post(struct storing *s,
 {
     struct wsand_error err = {0};
 
-    int r = wsand_post(s->box->sb, job, s, &err);
+    int r = wsand_post(s->slot->sb, job, s, &err);
     if (r == 0)
         return true;
     s->r = r;
@@ -59,11 +59,11 @@ do_storage_post(struct storing *s,
 static void
 call_client(struct storing *s, const char *method, callback_done *done)
 {
-    int64_t limit_ns = (int64_t)s->box->config->timeout_ms * NS_PER_MS;
+    int64_t limit_ns = (int64_t)s->slot->config->timeout_ms * NS_PER_MS;
     char name[24];
     struct buf b;
 
-    box_name(s->box, name);
+    slot_name(s->slot, name);
     buf_init(&b, SIZE_MAX);
     buf_add(&b, "{", 1);
     put_name(&b, "sandbox_id");
@@ -73,7 +73,7 @@ call_client(struct storing *s, const char *method, callback_done *done)
         put_base64(&b, s->data, s->len);
     }
     buf_add(&b, "}", 1);
-    callback_send(s->box->srv, method, &b, time_mono_ns() + limit_ns, done, s);
+    callback_send(s->slot->srv, method, &b, time_mono_ns() + limit_ns, done, s);
     buf_fini(&b);
 }
 
@@ -84,10 +84,10 @@ do_storage_on_freed(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
-    s->box->sb = NULL;
-    process_refuse_waiters(s->box);
-    process_free_all(s->box);
-    do_storage_finish(s, BOX_AWAY);
+    s->slot->sb = NULL;
+    process_refuse_waiters(s->slot);
+    process_free_all(s->slot);
+    do_storage_finish(s, SLOT_OFFLOADED);
 }
 
 static void
@@ -96,12 +96,12 @@ on_saved(void *arg, const struct json *result, const char *error)
     struct storing *s = arg;
 
     if (result) {
-        sandbox_free_later(s->box->srv, s->box->sb, &s->work,
+        sandbox_free_later(s->slot->srv, s->slot->sb, &s->work,
                            do_storage_on_freed);
         return;
     }
     s->r = fail(&s->err, EIO, "storage.save: %s", error);
-    do_storage_finish(s, BOX_READY);
+    do_storage_finish(s, SLOT_READY);
 }
 
 static void
@@ -112,7 +112,7 @@ on_exported(struct work *w)
     if (s->r == 0)
         call_client(s, "storage.save", on_saved);
     else
-        do_storage_finish(s, BOX_READY);
+        do_storage_finish(s, SLOT_READY);
 }
 
 static void
@@ -121,7 +121,7 @@ export_job(struct wsand_sandbox *sb, void *arg)
     struct storing *s = arg;
 
     s->r = wsand_export(sb, &s->data, &s->len, &s->err);
-    loop_post(s->box->srv, &s->work, on_exported);
+    loop_post(s->slot->srv, &s->work, on_exported);
 }
 
 void
@@ -131,9 +131,9 @@ do_offload(struct request *q)
 
     if (!s)
         return;
-    s->box->state = BOX_MAKING;
+    s->slot->phase = SLOT_CREATING;
     if (!do_storage_post(s, export_job))
-        do_storage_finish(s, BOX_READY);
+        do_storage_finish(s, SLOT_READY);
 }
 
 /* --- rehydrate: storage.load, a new sandbox, import */
@@ -143,8 +143,8 @@ on_dropped(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
-    s->box->sb = NULL;
-    do_storage_finish(s, BOX_AWAY);
+    s->slot->sb = NULL;
+    do_storage_finish(s, SLOT_OFFLOADED);
 }
 
 static void
@@ -153,9 +153,9 @@ on_imported(struct work *w)
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
-        do_storage_finish(s, BOX_READY);
+        do_storage_finish(s, SLOT_READY);
     else
-        sandbox_free_later(s->box->srv, s->box->sb, &s->work, on_dropped);
+        sandbox_free_later(s->slot->srv, s->slot->sb, &s->work, on_dropped);
 }
 
 static void
@@ -164,7 +164,7 @@ import_job(struct wsand_sandbox *sb, void *arg)
     struct storing *s = arg;
 
     s->r = wsand_import(sb, s->data, s->len, &s->err);
-    loop_post(s->box->srv, &s->work, on_imported);
+    loop_post(s->slot->srv, &s->work, on_imported);
 }
 
 static void
@@ -173,11 +173,11 @@ do_storage_on_made(void *arg, struct wsand_sandbox *sb,
 {
     struct storing *s = arg;
 
-    s->box->sb = sb;
+    s->slot->sb = sb;
     if (!sb) {
         s->r = -err->errnum;
         s->err = *err;
-        do_storage_finish(s, BOX_AWAY);
+        do_storage_finish(s, SLOT_OFFLOADED);
         return;
     }
     if (!do_storage_post(s, import_job))
@@ -208,21 +208,21 @@ on_loaded(void *arg, const struct json *result, const char *error)
 
     s->r = take_state(s, result, error);
     if (s->r == 0)
-        box_make(s->box, do_storage_on_made, s);
+        slot_create(s->slot, do_storage_on_made, s);
     else
-        do_storage_finish(s, BOX_AWAY);
+        do_storage_finish(s, SLOT_OFFLOADED);
 }
 
 void
 do_rehydrate(struct request *q)
 {
-    if (q->box->state == BOX_READY) {
+    if (q->slot->phase == SLOT_READY) {
         answer_ok(q);
         return;
     }
     struct storing *s = storing_new(q);
     if (!s)
         return;
-    s->box->state = BOX_MAKING;
+    s->slot->phase = SLOT_CREATING;
     call_client(s, "storage.load", on_loaded);
 }

@@ -94,21 +94,21 @@ static void
 begin_parts(OWN struct request *q, OWN char *data, size_t len,
             size_t part_bytes)
 {
-    struct box *box = q->box;
+    struct slot *slot = q->slot;
     char id[24];
 
     (void)snprintf(id, sizeof id, "t%" PRId64, time_mono_ns());
-    transfer_free(box->export);
-    box->export = transfer_new(q->sb, id);
-    if (!box->export) {
+    transfer_free(slot->export);
+    slot->export = transfer_new(q->sb, id);
+    if (!slot->export) {
         free(data);
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    box->export->bytes.p = data;
-    box->export->bytes.len = box->export->bytes.cap = len;
-    box->export->part_bytes = part_bytes;
-    answer_part(q, box->export, 0);
+    slot->export->bytes.p = data;
+    slot->export->bytes.len = slot->export->bytes.cap = len;
+    slot->export->part_bytes = part_bytes;
+    answer_part(q, slot->export, 0);
 }
 
 static void
@@ -144,7 +144,7 @@ void
 do_export(struct request *q)
 {
     const char *id = param_text(q, "transferId");
-    struct transfer *t = q->box->export;
+    struct transfer *t = q->slot->export;
 
     if (!id)
         export_all(q);
@@ -169,31 +169,31 @@ do_transfer_import_all(OWN struct request *q, const char *data, size_t len)
 static struct transfer *
 import_of(OWN struct request *q, const char *id, uint64_t seq)
 {
-    struct box *box = q->box;
+    struct slot *slot = q->slot;
 
     if (seq == 0) {
-        transfer_free(box->import);
-        box->import = transfer_new(q->sb, id);
-        if (!box->import)
+        transfer_free(slot->import);
+        slot->import = transfer_new(q->sb, id);
+        if (!slot->import)
             answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
-        return box->import;
+        return slot->import;
     }
-    if (!box->import || strcmp(box->import->id, id) != 0) {
+    if (!slot->import || strcmp(slot->import->id, id) != 0) {
         unknown_transfer(q);
         return NULL;
     }
-    if (box->import->seq != seq) {
+    if (slot->import->seq != seq) {
         answer_error(q, INVALID_PARAMS, "seq must be %" PRIu64,
-                     box->import->seq);
+                     slot->import->seq);
         return NULL;
     }
-    return box->import;
+    return slot->import;
 }
 
 static void
 import_part(OWN struct request *q, const char *id, const char *data, size_t len)
 {
-    struct box *box = q->box;
+    struct slot *slot = q->slot;
     struct transfer *t = import_of(q, id, (uint64_t)param_int(q, "seq", 0));
 
     if (!t)
@@ -209,7 +209,7 @@ import_part(OWN struct request *q, const char *id, const char *data, size_t len)
     } else {
         do_transfer_import_all(q, t->bytes.p, t->bytes.len);
     }
-    transfer_free(STEAL(box->import));
+    transfer_free(STEAL(slot->import));
 }
 
 void

@@ -53,7 +53,7 @@ input_is_stuck(struct server *srv)
 static bool
 input_is_run_of(const void *arg, const struct json *object)
 {
-    const struct box *wanted = arg;
+    const struct slot *wanted = arg;
     const struct json *params = json_get(object, "params");
     const struct json *name = json_get(object, "method");
     bool is_line = !json_get(object, "jsonrpc");
@@ -63,30 +63,30 @@ input_is_run_of(const void *arg, const struct json *object)
     if (!json_is(name, JSON_STRING))
         return false;
     const struct method *method = method_find(json_text(name), is_line);
-    const struct json *box = is_line ? NULL : json_get(params, "sandboxId");
+    const struct json *slot = is_line ? NULL : json_get(params, "sandboxId");
     uint64_t id =
-        json_is(box, JSON_STRING) ? parse_sandbox_id(json_text(box)) : 0;
+        json_is(slot, JSON_STRING) ? parse_sandbox_id(json_text(slot)) : 0;
     return method && method->handle == do_run && id == wanted->id;
 }
 
 bool
-input_cancel(struct server *srv, const struct box *box, const char *id)
+input_cancel(struct server *srv, const struct slot *slot, const char *id)
 {
-    const struct wanted w = {id, input_is_run_of, box};
+    const struct wanted w = {id, input_is_run_of, slot};
     char name[24];
 
-    box_name(box, name);
+    slot_name(slot, name);
     return backlog_cancel(&srv->waiting, &w, name);
 }
 
 bool
-input_was_cancelled(struct server *srv, const struct box *box, const char *id)
+input_was_cancelled(struct server *srv, const struct slot *slot, const char *id)
 {
     char name[24];
 
     if (list_is_empty(&srv->waiting.cancelled))
         return false;
-    box_name(box, name);
+    slot_name(slot, name);
     return backlog_was_cancelled(&srv->waiting, name, id);
 }
 

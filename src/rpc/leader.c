@@ -159,8 +159,8 @@ leader_run(OWN struct request *q)
 {
     struct server *srv = q->srv;
     struct leader *l = &srv->leader;
-    struct wsand_sandbox *sb = q->box->sb;
-    bool is_only = !srv->n_boxes;
+    struct wsand_sandbox *sb = q->slot->sb;
+    bool is_only = !srv->n_slots;
 
     if (!leader_may_lend(srv, q) || wsand_enter(sb) < 0)
         return false;

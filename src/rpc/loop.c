@@ -176,11 +176,11 @@ end_soon(struct loop *l, int64_t ms)
 }
 
 static void
-for_each_box(struct server *srv, void (*fn)(struct box *box))
+loop_each_slot(struct server *srv, void (*fn)(struct slot *slot))
 {
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->boxes[i])
-            fn(CONTAINER_OF(it, struct box, link));
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        LIST_FOR_EACH(it, &srv->slots[i])
+            fn(CONTAINER_OF(it, struct slot, link));
     if (srv->root)
         fn(srv->root);
 }
@@ -202,7 +202,7 @@ loop_cancel(struct loop *l)
         guard_start(&l->srv->guard);
     l->srv->is_cancelling = true;
     writer_close(&l->srv->out);
-    for_each_box(l->srv, process_refuse_waiters);
+    loop_each_slot(l->srv, process_refuse_waiters);
     run_cancel_all(l->srv);
 }
 
@@ -212,7 +212,7 @@ loop_flush(struct server *srv)
     writer_flush(&srv->out);
     if (!writer_is_behind(&srv->out) &&
         atomic_exchange(&srv->has_stalled, false))
-        for_each_box(srv, process_resume_all);
+        loop_each_slot(srv, process_resume_all);
 }
 
 static void

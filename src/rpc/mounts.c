@@ -1,5 +1,5 @@
 /* Folders of the host and of the client, as mounts. */
-#include "rpc/make.h"
+#include "rpc/builder.h"
 
 #include "base/base64.h"
 #include "base/vec.h"
@@ -35,7 +35,7 @@ files_from_json(const struct json *object, struct wsand_file **ret,
 }
 
 static struct wsand_mount *
-add_mount(struct making *m, const char *guest_path)
+add_mount(struct builder *m, const char *guest_path)
 {
     size_t n = m->o.n_mounts;
 
@@ -65,16 +65,16 @@ is_under(const char *path, const char *folder)
 
 /* Where the host's folder really is, if it may be mounted. */
 static int
-allowed_path(struct making *m, const char *host_path, const char **ret)
+allowed_path(struct builder *m, const char *host_path, const char **ret)
 {
     const char *const *dir = m->config->srv->options->allow_mount;
     char *real = realpath(host_path, NULL);
 
     if (!real)
         return fail_path(m->err, errno, host_path);
-    *ret = keep(m, real);
+    *ret = builder_keep(m, real);
     if (!*ret)
-        return no_memory(m);
+        return builder_no_memory(m);
     for (; dir && *dir; dir++)
         if (is_under(*ret, *dir))
             return 0;
@@ -85,7 +85,7 @@ allowed_path(struct making *m, const char *host_path, const char **ret)
 
 /* How much a host folder may grow. */
 static int
-add_limit(struct making *m, const char *guest_path, const struct json *x)
+add_limit(struct builder *m, const char *guest_path, const struct json *x)
 {
     const struct json *bytes = json_get(x, "limitBytes");
     const struct json *files = json_get(x, "fileCount");
@@ -99,7 +99,7 @@ add_limit(struct making *m, const char *guest_path, const struct json *x)
                     "hostPath only: %s",
                     guest_path);
     if (!VEC_ROOM(m->limits, n))
-        return no_memory(m);
+        return builder_no_memory(m);
     m->limits[n] = (struct wsand_mount_limit){
         guest_path, number_from_json(bytes), number_from_json(files)};
     m->o.mount_limits = m->limits;
@@ -108,7 +108,7 @@ add_limit(struct making *m, const char *guest_path, const struct json *x)
 }
 
 static int
-make_mount(struct making *m, const struct json *x)
+builder_mount(struct builder *m, const struct json *x)
 {
     const struct json *host = json_get(x, "hostPath");
     const struct json *files = json_get(x, "files");
@@ -116,7 +116,7 @@ make_mount(struct making *m, const struct json *x)
     struct wsand_file *v = NULL;
 
     if (!mount)
-        return no_memory(m);
+        return builder_no_memory(m);
     mount->is_writable = json_is(json_get(x, "writable"), JSON_TRUE);
     int r = add_limit(m, mount->guest_path, x);
     if (r < 0)
@@ -126,18 +126,18 @@ make_mount(struct making *m, const struct json *x)
     r = files_from_json(files, &v, m->err);
     if (r < 0)
         return r;
-    mount->files = keep(m, v);
+    mount->files = builder_keep(m, v);
     mount->n_files = json_count(files);
-    return mount->files ? 0 : no_memory(m);
+    return mount->files ? 0 : builder_no_memory(m);
 }
 
 int
-make_mounts(struct making *m)
+builder_mounts(struct builder *m)
 {
     const struct json *v = config_value(m->config, "mounts");
 
     JSON_EACH(x, v) {
-        int r = make_mount(m, x);
+        int r = builder_mount(m, x);
         if (r < 0)
             return r;
     }
@@ -153,30 +153,31 @@ struct files {
 
 /* Adds the metadata that pip reads. */
 static int
-add_metadata(struct making *m, const struct extension *e,
+add_metadata(struct builder *m, const struct extension *e,
              const struct json *package, struct files *f)
 {
     const struct json *summary = json_get(package, "summary");
     const char *version = json_text(json_get(package, "version")).p;
-    char *path = keep_printf(m, "%s-%s.dist-info/METADATA", e->name, version);
-    char *text =
-        keep_printf(m, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s",
-                    e->name, version, summary ? "Summary: " : "",
-                    json_is(summary, JSON_STRING) ? json_text(summary).p : "",
-                    summary ? "\n" : "");
+    char *path =
+        builder_printf(m, "%s-%s.dist-info/METADATA", e->name, version);
+    char *text = builder_printf(
+        m, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s", e->name,
+        version, summary ? "Summary: " : "",
+        json_is(summary, JSON_STRING) ? json_text(summary).p : "",
+        summary ? "\n" : "");
 
     if (!path || !text)
-        return no_memory(m);
+        return builder_no_memory(m);
     f->v[f->n++] = (struct wsand_file){path, text, strlen(text)};
-    path = keep_printf(m, "%s-%s.dist-info/INSTALLER", e->name, version);
+    path = builder_printf(m, "%s-%s.dist-info/INSTALLER", e->name, version);
     if (!path)
-        return no_memory(m);
+        return builder_no_memory(m);
     f->v[f->n++] = (struct wsand_file){path, "wasmsand\n", 9};
     return 0;
 }
 
 static int
-add_package(struct making *m, const struct extension *e,
+add_package(struct builder *m, const struct extension *e,
             const struct json *package, struct files *f)
 {
     const struct json *files = json_get(package, "files");
@@ -184,20 +185,20 @@ add_package(struct making *m, const struct extension *e,
     struct wsand_file *v = realloc(f->v, n * sizeof *v);
 
     if (!v)
-        return no_memory(m);
+        return builder_no_memory(m);
     f->v = v;
     JSON_EACH_KEY(key, files) {
         struct text t = json_value(key)->text;
-        char *path = keep_printf(m, "%s/%s", e->name, key->text.p);
+        char *path = builder_printf(m, "%s/%s", e->name, key->text.p);
         if (!path)
-            return no_memory(m);
+            return builder_no_memory(m);
         v[f->n++] = (struct wsand_file){path, t.p, t.len};
     }
     return add_metadata(m, e, package, f);
 }
 
 int
-make_python(struct making *m)
+builder_python(struct builder *m)
 {
     const struct config *c = m->config;
     struct files f = {0};
@@ -209,13 +210,13 @@ make_python(struct making *m)
         if (json_is(package, JSON_OBJECT))
             r = add_package(m, e, package, &f);
     }
-    if (f.v && !keep(m, f.v))
-        return no_memory(m);
+    if (f.v && !builder_keep(m, f.v))
+        return builder_no_memory(m);
     if (r < 0 || !f.n)
         return r;
     struct wsand_mount *mount = add_mount(m, "/usr/lib/python");
     if (!mount)
-        return no_memory(m);
+        return builder_no_memory(m);
     mount->files = f.v;
     mount->n_files = f.n;
     return 0;

@@ -22,7 +22,7 @@
 #include "wire/writer.h"
 
 enum {
-    BOX_BUCKETS = 256,
+    SLOT_BUCKETS = 256,
     RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
 };
 
@@ -61,9 +61,9 @@ struct server {
     struct guard guard;
     struct tidy tidy;
     struct config *defaults; /* of the command line and its file */
-    struct box *root;        /* NULL: not created */
-    struct list boxes[BOX_BUCKETS];
-    size_t n_boxes;
+    struct slot *root;       /* NULL: not created */
+    struct list slots[SLOT_BUCKETS];
+    size_t n_slots;
     uint64_t last_id;
     bool is_line;           /* the protocol of the last valid line */
     bool is_ending;         /* end of input, kill, a signal */
@@ -81,20 +81,20 @@ struct server {
 /* --- requests (request.c) */
 
 struct request {
-    struct list link; /* in box->pending, or in process->waiters */
+    struct list link; /* in slot->pending, or in process->waiters */
     struct server *srv;
     struct message *msg;
     const struct method *method;
     const struct json *params;
     char *id; /* as JSON; NULL: a notification */
-    struct box *box;
-    struct wsand_sandbox *sb; /* the box's, in a job */
+    struct slot *slot;
+    struct wsand_sandbox *sb; /* the slot's, in a job */
     bool is_job;              /* and it has the sandbox's turn */
     bool is_held;             /* its answer is sent by answer_held */
     uint64_t commit;          /* of a worker: what the job has changed; or 0 */
     struct buf answer;
     /* of a run; guarded by srv->lock */
-    struct list run_link; /* in box->runs */
+    struct list run_link; /* in slot->runs */
     bool is_running, is_cancelled;
     struct stream *stream; /* while it runs; NULL: its output is not sent */
     uint64_t number;       /* for what the handler wants to remember */
@@ -149,52 +149,52 @@ uint64_t param_sandbox_id(const struct request *q);
 /* The decoded bytes, freed with free(). -EINVAL: not base64. */
 int decode_base64(struct text t, char **ret, size_t *ret_len);
 
-/* --- sandboxes (box.c) */
+/* --- sandboxes (slot.c) */
 
-enum box_state { BOX_MAKING, BOX_READY, BOX_AWAY, BOX_GONE };
+enum slot_phase { SLOT_CREATING, SLOT_READY, SLOT_OFFLOADED, SLOT_DESTROYED };
 
-struct box {
+struct slot {
     struct list link;
     struct server *srv;
     uint64_t id; /* 0: the root */
     char *label;
     int64_t created_ms;
-    enum box_state state; /* the loop's */
+    enum slot_phase phase; /* the loop's */
     struct wsand_sandbox *sb;
     struct config *config;
-    struct list pending;   /* requests that wait for BOX_READY; the loop's */
+    struct list pending;   /* requests that wait for SLOT_READY; the loop's */
     struct list runs;      /* unserved; guarded by srv->lock */
     struct list processes; /* guarded by srv->lock */
     struct transfer *export, *import; /* of jobs on sb */
 };
 
-/* A new one in BOX_MAKING, in the table unless it is the root. */
-struct box *box_new(struct server *srv, uint64_t id, struct config *config);
+/* A new one in SLOT_CREATING, in the table unless it is the root. */
+struct slot *slot_new(struct server *srv, uint64_t id, struct config *config);
 /* Has what waits served, or refused, as the new state says. */
-void box_settle(struct box *box, enum box_state state);
-void box_free(struct box *box);
-struct box *box_find(struct server *srv, uint64_t id);
+void slot_settle(struct slot *slot, enum slot_phase phase);
+void slot_free(struct slot *slot);
+struct slot *slot_find(struct server *srv, uint64_t id);
 /* "12", or "root". */
-void box_name(const struct box *box, char ret[24]);
-/* Serves the request in the box's order; the loop only. */
-void box_submit(struct box *box, OWN struct request *q);
+void slot_name(const struct slot *slot, char ret[24]);
+/* Serves the request in the slot's order; the loop only. */
+void slot_submit(struct slot *slot, OWN struct request *q);
 /* Calls the handler of the request `arg`, which has the sandbox to itself or is
  * BESIDE. */
 void request_handle(struct wsand_sandbox *sb, void *arg);
-/* Makes the box's sandbox from its configuration; then done(arg, sb, err) is
+/* Makes the slot's sandbox from its configuration; then done(arg, sb, err) is
  * called on the loop. sb is NULL on failure. */
-typedef void make_done(void *arg, struct wsand_sandbox *sb,
-                       const struct wsand_error *err);
-void box_make(struct box *box, make_done *done, void *arg);
+typedef void created_fn(void *arg, struct wsand_sandbox *sb,
+                        const struct wsand_error *err);
+void slot_create(struct slot *slot, created_fn *done, void *arg);
 /* The same at once, on this thread: for what config_is_quick. */
-void box_make_here(struct box *box, make_done *done, void *arg);
+void slot_create_here(struct slot *slot, created_fn *done, void *arg);
 /* Frees sb on another thread, then has done(w) called on the loop. */
 void sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
                         struct work *w, work_fn *done);
 
 /* Makes the root sandbox; q (or NULL) is answered when it is there. False: no
  * memory, and q was answered. */
-bool root_make(struct server *srv, struct config *c, OWN struct request *q);
+bool root_create(struct server *srv, struct config *c, OWN struct request *q);
 
 /* --- the configuration of sandboxes (config.c) */
 
@@ -239,8 +239,8 @@ int files_from_json(const struct json *object, struct wsand_file **ret,
 /* Is a sandbox made without reading files of the host, or copying any? */
 bool config_is_quick(const struct config *c);
 /* A sandbox as configured. */
-int config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
-                        struct wsand_error *err);
+int config_create_sandbox(const struct config *c, struct wsand_sandbox **ret,
+                          struct wsand_error *err);
 /* err with a message of ours; returns -errnum. */
 int fail(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -298,11 +298,11 @@ bool input_is_full(struct server *srv);
 /* So much waits, without the client reading any answer, that nothing is read
  * from it. */
 bool input_is_stuck(struct server *srv);
-/* Cancels a run of the box whose line waits; id: as JSON, or NULL: the oldest.
+/* Cancels a run of the slot whose line waits; id: as JSON, or NULL: the oldest.
  * False: none waits. */
-bool input_cancel(struct server *srv, const struct box *box, const char *id);
+bool input_cancel(struct server *srv, const struct slot *slot, const char *id);
 /* Was the run cancelled while its line waited? Asked once. */
-bool input_was_cancelled(struct server *srv, const struct box *box,
+bool input_was_cancelled(struct server *srv, const struct slot *slot,
                          const char *id);
 
 /* A line of input (dispatch.c). */
@@ -314,13 +314,13 @@ void dispatch_too_large(struct server *srv);
 /* Forgets a run that will not begin. */
 void run_forget(struct request *q);
 /* Lets the run with this id, if it has not ended, send so many bytes more. */
-void run_add_window(struct box *box, const char *id, int64_t bytes);
+void run_add_window(struct slot *slot, const char *id, int64_t bytes);
 /* Marks all runs as cancelled. */
 void run_cancel_all(struct server *srv);
-void process_free_all(struct box *box);
-void process_refuse_waiters(struct box *box);
+void process_free_all(struct slot *slot);
+void process_refuse_waiters(struct slot *slot);
 /* The client has read: those whose output waits for that go on. */
-void process_resume_all(struct box *box);
+void process_resume_all(struct slot *slot);
 void transfer_free(struct transfer *t);
 
 /* --- small things (util.c) */

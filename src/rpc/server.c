@@ -127,8 +127,8 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     (void)pthread_mutex_init(&srv->lock, NULL);
     list_init(&srv->posted);
     list_init(&srv->callbacks);
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        list_init(&srv->boxes[i]);
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        list_init(&srv->slots[i]);
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
     leader_add_output(&srv->leader, srv->out.out.hfd);
     input_init(srv);
@@ -150,17 +150,17 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
 }
 
 static void
-free_boxes(struct server *srv)
+server_free_slots(struct server *srv)
 {
-    for (size_t i = 0; i < BOX_BUCKETS; i++)
-        LIST_FOR_EACH_SAFE(it, &srv->boxes[i]) {
-            struct box *box = CONTAINER_OF(it, struct box, link);
-            wsand_sandbox_free(box->sb);
-            box_free(box);
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        LIST_FOR_EACH_SAFE(it, &srv->slots[i]) {
+            struct slot *slot = CONTAINER_OF(it, struct slot, link);
+            wsand_sandbox_free(slot->sb);
+            slot_free(slot);
         }
     if (srv->root) {
         wsand_sandbox_free(srv->root->sb);
-        box_free(srv->root);
+        slot_free(srv->root);
     }
 }
 
@@ -179,7 +179,7 @@ note_output(struct server *srv)
 static void
 server_fini(struct server *srv)
 {
-    free_boxes(srv);
+    server_free_slots(srv);
     wsand_runtime_free(srv->rt);
     if (srv->killer)
         answer_ok(srv->killer);

@@ -6,7 +6,7 @@
 enum method_flags {
     AT_ONCE = 1,
     EARLY = 2,
-    NO_BOX = 4,
+    NO_SANDBOX = 4,
     ROOT = 8,
     LINE = 16,
     BESIDE = 32,

@@ -19,7 +19,7 @@ struct wsand_sandbox {
 struct fixture {
     struct server srv;
     struct wsand_sandbox sb;
-    struct box box;
+    struct slot slot;
     struct message msg;
     struct method method;
     struct request q;
@@ -117,9 +117,9 @@ fixture_loop(struct fixture *f, int hfd)
 {
     f->hfd = hfd;
     f->thread = pthread_self();
-    f->box.sb = &f->sb;
+    f->slot.sb = &f->sb;
     f->q = (struct request){
-        .srv = &f->srv, .msg = &f->msg, .method = &f->method, .box = &f->box};
+        .srv = &f->srv, .msg = &f->msg, .method = &f->method, .slot = &f->slot};
     f->srv.n_requests = 1;
     leader_init(&f->srv.leader, &hfd, 1);
     leader_loop(&f->srv.leader, step, f);

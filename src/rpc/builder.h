@@ -1,10 +1,10 @@
-/* A sandbox's options in the making. */
-#ifndef RPC_MAKE_H
-#define RPC_MAKE_H
+/* The options of a sandbox, while they are collected from a configuration. */
+#ifndef RPC_BUILDER_H
+#define RPC_BUILDER_H
 
 #include "rpc/rpc.h"
 
-struct making {
+struct builder {
     const struct config *config;
     struct wsand_options o;
     struct kept *kept; /* freed when the sandbox is made */
@@ -16,13 +16,13 @@ struct making {
 };
 
 /* These are freed with the rest. NULL: no memory. */
-void *keep(struct making *m, OWN void *p);
-char *keep_printf(struct making *m, const char *format, ...)
+void *builder_keep(struct builder *m, OWN void *p);
+char *builder_printf(struct builder *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-int no_memory(struct making *m); /* -ENOMEM */
+int builder_no_memory(struct builder *m); /* -ENOMEM */
 
 /* The mounts of `mounts`, and one for the Python packages (mounts.c). */
-int make_mounts(struct making *m);
-int make_python(struct making *m);
+int builder_mounts(struct builder *m);
+int builder_python(struct builder *m);
 
 #endif

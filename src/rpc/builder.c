@@ -1,5 +1,5 @@
 /* From a configuration to the library's options, and to a sandbox. */
-#include "rpc/make.h"
+#include "rpc/builder.h"
 
 #include "base/vec.h"
 #include "rpc/tools.h"
@@ -23,7 +23,7 @@ struct kept {
 };
 
 void *
-keep(struct making *m, OWN void *p)
+builder_keep(struct builder *m, OWN void *p)
 {
     struct kept *k = malloc(sizeof *k);
 
@@ -38,7 +38,7 @@ keep(struct making *m, OWN void *p)
 }
 
 char *
-keep_printf(struct making *m, const char *format, ...)
+builder_printf(struct builder *m, const char *format, ...)
 {
     char *text = NULL;
     va_list args;
@@ -46,17 +46,17 @@ keep_printf(struct making *m, const char *format, ...)
     va_start(args, format);
     int n = vasprintf(&text, format, args);
     va_end(args);
-    return n < 0 ? NULL : keep(m, text);
+    return n < 0 ? NULL : builder_keep(m, text);
 }
 
 int
-no_memory(struct making *m)
+builder_no_memory(struct builder *m)
 {
     return fail(m->err, ENOMEM, "out of memory");
 }
 
 static void
-making_fini(struct making *m)
+builder_fini(struct builder *m)
 {
     free(m->mounts);
     free(m->limits);
@@ -72,16 +72,17 @@ making_fini(struct making *m)
 
 /* The texts of an array, NULL-terminated. */
 static int
-keep_texts(struct making *m, const char *name, const char *const **ret)
+builder_texts(struct builder *m, const char *name, const char *const **ret)
 {
     const struct json *v = config_value(m->config, name);
     size_t i = 0;
 
     if (!v)
         return 0;
-    const char **list = keep(m, calloc(json_count(v) + 1, sizeof *list));
+    const char **list =
+        builder_keep(m, calloc(json_count(v) + 1, sizeof *list));
     if (!list)
-        return no_memory(m);
+        return builder_no_memory(m);
     JSON_EACH(element, v)
         list[i++] = json_text(element).p;
     *ret = list;
@@ -93,14 +94,15 @@ keep_texts(struct making *m, const char *name, const char *const **ret)
 static int
 add_program(void *arg, const char *host_path, const char *guest_path)
 {
-    struct making *m = arg;
+    struct builder *m = arg;
     size_t n = m->o.n_programs;
 
     if (!VEC_ROOM(m->programs, n))
         return -ENOMEM;
     struct wsand_program *p = &m->programs[n];
-    *p = (struct wsand_program){.host_path = keep(m, strdup(host_path)),
-                                .guest_path = keep(m, strdup(guest_path)),
+    *p = (struct wsand_program){.host_path = builder_keep(m, strdup(host_path)),
+                                .guest_path =
+                                    builder_keep(m, strdup(guest_path)),
                                 .is_checked = true};
     if (!p->host_path || !p->guest_path)
         return -ENOMEM;
@@ -110,7 +112,7 @@ add_program(void *arg, const char *host_path, const char *guest_path)
 }
 
 static int
-add_tools(struct making *m, const char *dir)
+add_tools(struct builder *m, const char *dir)
 {
     int r = tools_scan(dir, add_program, m);
 
@@ -118,7 +120,7 @@ add_tools(struct making *m, const char *dir)
 }
 
 static int
-make_programs(struct making *m)
+builder_programs(struct builder *m)
 {
     const struct json *dir = config_value(m->config, "wasmDir");
     const struct json *shell = config_value(m->config, "shellWasmPath");
@@ -137,13 +139,13 @@ make_programs(struct making *m)
 }
 
 static int
-make_commands(struct making *m)
+builder_commands(struct builder *m)
 {
     const struct config *c = m->config;
 
     m->commands = calloc(c->n_extensions + 2, sizeof *m->commands);
     if (!m->commands)
-        return no_memory(m);
+        return builder_no_memory(m);
     for (size_t i = 0; i < c->n_extensions; i++) {
         struct extension *e = &c->extensions[i];
         if (e->has_command)
@@ -163,7 +165,7 @@ make_commands(struct making *m)
 
 /* pythonPath, then the folder of packages; NULL if there are none. */
 static int
-python_path(struct making *m, const char **ret)
+python_path(struct builder *m, const char **ret)
 {
     const struct json *v = config_value(m->config, "pythonPath");
     struct buf b;
@@ -178,13 +180,13 @@ python_path(struct making *m, const char **ret)
         buf_puts(&b, ":");
     }
     buf_add(&b, "/usr/lib/python", sizeof "/usr/lib/python");
-    *ret = b.error ? NULL : keep(m, buf_steal(&b));
+    *ret = b.error ? NULL : builder_keep(m, buf_steal(&b));
     buf_fini(&b);
-    return *ret ? 0 : no_memory(m);
+    return *ret ? 0 : builder_no_memory(m);
 }
 
 static int
-make_env(struct making *m)
+builder_env(struct builder *m)
 {
     const struct json *v = config_value(m->config, "env");
     char **given = NULL;
@@ -194,13 +196,13 @@ make_env(struct making *m)
     int r = python_path(m, &python);
     if (r < 0)
         return r;
-    if (v && (env_from_json(v, &given) < 0 || !keep(m, given)))
-        return no_memory(m);
+    if (v && (env_from_json(v, &given) < 0 || !builder_keep(m, given)))
+        return builder_no_memory(m);
     while (given && given[n])
         n++;
-    const char **env = keep(m, calloc(n + 2, sizeof *env));
+    const char **env = builder_keep(m, calloc(n + 2, sizeof *env));
     if (!env)
-        return no_memory(m);
+        return builder_no_memory(m);
     if (python)
         *env = python;
     for (size_t i = 0; i < n; i++)
@@ -220,7 +222,7 @@ memory_of(const struct config *c)
 }
 
 static void
-make_numbers(struct making *m)
+builder_numbers(struct builder *m)
 {
     const struct config *c = m->config;
     const struct server_options *so = c->srv->options;
@@ -242,7 +244,7 @@ make_numbers(struct making *m)
 }
 
 static int
-make_options(struct making *m)
+builder_options(struct builder *m)
 {
     const struct json *network = config_value(m->config, "network");
     const struct json *cwd = config_value(m->config, "cwd");
@@ -250,24 +252,24 @@ make_options(struct making *m)
 
     if (network && !json_is(network, JSON_FALSE))
         return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
-    make_numbers(m);
+    builder_numbers(m);
     m->o.keeps_bad_programs = true;
     m->o.cwd = cwd ? json_text(cwd).p : NULL;
     if (user)
         m->o.user = json_text(user).p;
-    int r = make_programs(m);
+    int r = builder_programs(m);
     if (r == 0)
-        r = make_mounts(m);
+        r = builder_mounts(m);
     if (r == 0)
-        r = make_python(m);
+        r = builder_python(m);
     if (r == 0)
-        r = make_commands(m);
+        r = builder_commands(m);
     if (r == 0)
-        r = make_env(m);
+        r = builder_env(m);
     if (r == 0)
-        r = keep_texts(m, "writablePaths", &m->o.writable_paths);
+        r = builder_texts(m, "writablePaths", &m->o.writable_paths);
     if (r == 0)
-        r = keep_texts(m, "allowTools", &m->o.allow_tools);
+        r = builder_texts(m, "allowTools", &m->o.allow_tools);
     return r;
 }
 
@@ -287,14 +289,14 @@ config_is_quick(const struct config *c)
 }
 
 int
-config_make_sandbox(const struct config *c, struct wsand_sandbox **ret,
-                    struct wsand_error *err)
+config_create_sandbox(const struct config *c, struct wsand_sandbox **ret,
+                      struct wsand_error *err)
 {
-    struct making m = {.config = c, .o = {.size = sizeof m.o}, .err = err};
+    struct builder m = {.config = c, .o = {.size = sizeof m.o}, .err = err};
 
-    int r = make_options(&m);
+    int r = builder_options(&m);
     if (r == 0)
         r = wsand_sandbox_new(c->srv->rt, &m.o, ret, err);
-    making_fini(&m);
+    builder_fini(&m);
     return r;
 }
