@@ -59,13 +59,11 @@ spot_init_write(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
 /* --- finding */
 
 static int
-hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
-              uint64_t *ret_ino)
+hostfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
     struct spot s;
     struct hostnode *n = NULL;
 
-    (void)t;
     int r = spot_init(&s, fs, dir, name);
     if (r == 0)
         r = hostnode_look_up(s.h, s.dir, s.name.s, &n);
@@ -77,11 +75,10 @@ hostfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
 /* The parent is the directory in which the node was seen last. The walk never
  * asks the host for "..". */
 static int
-hostfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+hostfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
     const struct hostnode *n = hostnode_find(hostfs_of(fs), dir);
 
-    (void)t;
     if (!n)
         return -ENOENT;
     *ret_ino = n->parent ? n->parent->ino : fs->root;
@@ -89,12 +86,11 @@ hostfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
 }
 
 static int
-hostfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+hostfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
     struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
     struct stat st;
 
-    (void)t;
     if (!n)
         return -ENOENT;
     int r = hostnode_stat(hostfs_of(fs), n, &st);
@@ -419,12 +415,6 @@ static const struct fs_ops hostfs_ops = {
     .lookup = hostfs_lookup,
     .parent = hostfs_parent,
     .getattr = hostfs_getattr,
-    .setattr = hostfs_setattr,
-    .create = hostfs_create,
-    .symlink = hostfs_symlink,
-    .link = hostfs_link,
-    .unlink = hostfs_unlink,
-    .rename = hostfs_rename,
     .readlink = hostfs_readlink,
     .readdir = hostfs_readdir,
     .open = hostfs_open,
@@ -432,6 +422,15 @@ static const struct fs_ops hostfs_ops = {
     .release = hostfs_release,
     .statfs = hostfs_statfs,
     .free = hostfs_free,
+};
+
+static const struct fs_change_ops hostfs_change_ops = {
+    .setattr = hostfs_setattr,
+    .create = hostfs_create,
+    .symlink = hostfs_symlink,
+    .link = hostfs_link,
+    .unlink = hostfs_unlink,
+    .rename = hostfs_rename,
 };
 
 static struct hostfs *
@@ -446,7 +445,10 @@ hostfs_alloc(struct kernel *k, bool read_only)
         free(h);
         return NULL;
     }
-    h->fs = (struct fs){.ops = &hostfs_ops, .kernel = k, .dev = ++k->next_dev};
+    h->fs = (struct fs){.ops = &hostfs_ops,
+                        .change = &hostfs_change_ops,
+                        .kernel = k,
+                        .dev = ++k->next_dev};
     h->read_only = read_only;
     h->max = (struct quota){UINT64_MAX, UINT64_MAX};
     h->fresh_hfd = -1;

@@ -104,7 +104,7 @@ read_from(struct reading *r)
 }
 
 int
-hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+hostfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
                struct dir_emit *emit)
 {
     struct reading r = {
@@ -113,7 +113,6 @@ hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
         .emit = emit,
     };
 
-    (void)t;
     r.dir = hostnode_find(r.h, ino);
     if (!r.dir)
         return -ENOENT;

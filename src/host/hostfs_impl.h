@@ -113,7 +113,7 @@ uint64_t hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino);
 void hostnode_keep(struct hostfs *h, struct hostnode *n);
 
 /* --- hostfs_dir.c */
-int hostfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+int hostfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
                    struct dir_emit *emit);
 
 /* --- hostfs_cookie.c */

@@ -191,10 +191,8 @@ lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
 }
 
 static int
-devfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
-             uint64_t *ret_ino)
+devfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
-    (void)t;
     if (dir == ino_of_row(ROW_PTS))
         return lookup_pts(fs, name, ret_ino);
     if (dir != fs->root)
@@ -210,9 +208,8 @@ devfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
 }
 
 static int
-devfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+devfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
-    (void)t;
     (void)dir;
     *ret_ino = fs->root;
     return 0;
@@ -227,13 +224,12 @@ link_count(const struct row *row)
 }
 
 static int
-devfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
     const struct row *row = row_of(ino);
     const struct tty *tty = tty_of(fs, ino);
     int64_t born = ((const struct devfs *)fs)->born_ns;
 
-    (void)t;
     if (!row && !tty)
         return -ENOENT;
     *ret = (struct attr){.ino = ino, .nlink = 1, .blksize = 4096};
@@ -297,10 +293,9 @@ readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
 
 /* A cookie is the number of the row that was given last. */
 static int
-devfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
               struct dir_emit *emit)
 {
-    (void)t;
     if (ino == ino_of_row(ROW_PTS))
         return cookie < PTS_INO ? readdir_pts(fs, cookie, emit) : 0;
     if (ino != fs->root)
@@ -350,12 +345,15 @@ static const struct fs_ops devfs_ops = {
     .lookup = devfs_lookup,
     .parent = devfs_parent,
     .getattr = devfs_getattr,
-    .setattr = devfs_setattr,
     .readlink = devfs_readlink,
     .readdir = devfs_readdir,
     .open = devfs_open,
     .statfs = devfs_statfs,
     .free = devfs_free,
+};
+
+static const struct fs_change_ops devfs_change_ops = {
+    .setattr = devfs_setattr,
 };
 
 int
@@ -366,6 +364,7 @@ devfs_new(struct kernel *k, OWN struct fs **ret)
     if (!d)
         return -ENOMEM;
     d->fs = (struct fs){.ops = &devfs_ops,
+                        .change = &devfs_change_ops,
                         .kernel = k,
                         .dev = ++k->next_dev,
                         .root = ino_of_row(ROW_ROOT)};

@@ -90,7 +90,7 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
 
     int r = path_walk(t->kernel, t, base, path, WALK_NOFOLLOW, &w);
     if (r == 0)
-        r = vnode_getattr(t, &w.node, &a);
+        r = vnode_getattr(&w.node, &a);
     if (r != 0)
         return r;
     n->is_ours = is_given_name(t->kernel, &w);

@@ -369,7 +369,7 @@ is_linked(const struct dentry *p)
     struct name name = {p->name, strlen(p->name)};
     uint64_t ino;
 
-    return fs->ops->lookup(fs, NULL, p->dir.ino, name, &ino) == 0 &&
+    return fs->ops->lookup(fs, p->dir.ino, name, &ino) == 0 &&
            ino == p->node.ino;
 }
 
@@ -399,7 +399,7 @@ inotify_kind_of(const struct vnode *node)
 {
     struct attr a;
 
-    return vnode_getattr(NULL, node, &a) == 0 && S_ISDIR(a.mode) ? IN_ISDIR : 0;
+    return vnode_getattr(node, &a) == 0 && S_ISDIR(a.mode) ? IN_ISDIR : 0;
 }
 
 static void
@@ -463,7 +463,7 @@ inotify_gone(const struct vnode *node)
 {
     struct attr a;
 
-    if (!watching(node) || vnode_getattr(NULL, node, &a) == 0)
+    if (!watching(node) || vnode_getattr(node, &a) == 0)
         return;
     tell_node(node, IN_DELETE_SELF);
     struct kernel *k = watching(node);

@@ -332,7 +332,7 @@ static int
 pipe_getattr(struct file *f, struct attr *ret)
 {
     if (f->node.mnt)
-        return vnode_getattr(NULL, &f->node, ret);
+        return vnode_getattr(&f->node, ret);
     return file_anon_attr(f, S_IFIFO | 0600, ret);
 }
 

@@ -47,7 +47,7 @@ stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
     if (!f.node.mnt)
         return stat_file(f.file, ret);
     ret->dev = f.node.mnt->fs->dev;
-    return vnode_getattr(t, &f.node, &ret->attr);
+    return vnode_getattr(&f.node, &ret->attr);
 }
 
 static int
@@ -102,14 +102,12 @@ sys_statx(struct task *t, const union sysarg *a)
 }
 
 static int
-access_found(struct task *t, const struct cred *c, const struct found *f,
-             int want)
+access_found(const struct cred *c, const struct found *f, int want)
 {
     const struct mount *mnt = f->node.mnt;
     struct attr attr;
 
-    int r =
-        mnt ? vnode_getattr(t, &f->node, &attr) : file_getattr(f->file, &attr);
+    int r = mnt ? vnode_getattr(&f->node, &attr) : file_getattr(f->file, &attr);
     if (r < 0)
         return r;
     if (want & W_OK && mnt && mnt->read_only && !S_ISCHR(attr.mode))
@@ -131,7 +129,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
         c.uid = c.ruid;
         c.gid = c.rgid;
     }
-    return r != 0 ? r : access_found(t, &c, &f, a[2].i);
+    return r != 0 ? r : access_found(&c, &f, a[2].i);
 }
 
 int64_t
@@ -161,7 +159,7 @@ chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
 {
     struct attr old, set = {0};
 
-    int r = vnode_getattr(t, &p->node, &old);
+    int r = vnode_getattr(&p->node, &old);
     if (r < 0)
         return r;
     if (S_ISLNK(old.mode))

@@ -141,7 +141,7 @@ sys_truncate64(struct task *t, const union sysarg *a)
         return -EINVAL;
     r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
     if (r == 0)
-        r = vnode_getattr(t, &w.node, &attr);
+        r = vnode_getattr(&w.node, &attr);
     if (r < 0)
         return r;
     if (S_ISDIR(attr.mode))

@@ -188,7 +188,7 @@ sys_inotify_add_watch(struct task *t, const union sysarg *a)
         return -EINVAL;
     int r = sys_find_node(t, AT_FDCWD, a[1].addr, at, &node);
     if (r == 0)
-        r = vnode_getattr(t, &node, &attr);
+        r = vnode_getattr(&node, &attr);
     if (r != 0)
         return r;
     if (mask & IN_ONLYDIR && !S_ISDIR(attr.mode))

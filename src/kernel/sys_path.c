@@ -29,7 +29,7 @@ sys_path_base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
     struct file *f = fd_find(t, dirfd);
     if (!f)
         return -EBADF;
-    int r = f->node.mnt ? vnode_getattr(t, &f->node, &a) : -ENOTDIR;
+    int r = f->node.mnt ? vnode_getattr(&f->node, &a) : -ENOTDIR;
     if (r < 0)
         return r;
     *ret = f->node;
@@ -156,7 +156,7 @@ set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
 {
     struct attr a;
 
-    int r = vnode_getattr(t, v, &a);
+    int r = vnode_getattr(v, &a);
     if (r < 0)
         return r;
     if (!S_ISDIR(a.mode))
@@ -418,14 +418,14 @@ sys_getdents64(struct task *t, const union sysarg *a)
     if (!g.buf)
         return -EFAULT;
     uint64_t before = f->pos;
-    int r = dirfile_read(f, t, &g.emit);
+    int r = dirfile_read(f, &g.emit);
     if (r < 0)
         return r;
     if (g.used)
         inotify_file(f, IN_ACCESS);
     if (g.used || f->pos != before)
         return (int64_t)g.used;
-    return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f, t) ? -EINVAL : 0;
+    return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f) ? -EINVAL : 0;
 }
 
 static int64_t

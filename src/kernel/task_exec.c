@@ -5,6 +5,7 @@
 #include "kernel/strace.h"
 #include "kernel/syscall.h"
 #include "kernel/timers.h"
+#include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ task_exec_find_file(struct exec_state *x, const struct vnode *base)
     if (r < 0)
         return r;
     x->node = x->walk.node;
-    r = vnode_getattr(t, &x->node, &x->attr);
+    r = vnode_getattr(&x->node, &x->attr);
     if (r < 0)
         return r;
     if (!S_ISREG(x->attr.mode))
@@ -200,7 +201,6 @@ static int
 load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 {
     struct kernel *k = x->t->kernel;
-    struct fs *fs = x->node.mnt->fs;
     size_t len = (size_t)x->attr.size;
     bool is_trusted = exec_is_given(k, &x->node);
     uint64_t max = is_trusted ? PROGRAM_BYTES_MAX : UNTRUSTED_BYTES_MAX;
@@ -214,8 +214,7 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
                                  .name = x->path,
                                  .is_trusted = is_trusted,
                                  .file = k->image_file};
-    if (fs->ops->content)
-        src.bytes = fs->ops->content(fs, x->node.ino);
+    src.bytes = tmpfs_content(x->node.mnt->fs, x->node.ino);
     if (src.bytes)
         return load_source(x->t, &src, ret, why, why_size);
     uint8_t *bytes = malloc(len ? len : 1);
@@ -246,8 +245,7 @@ static int
 find_program(struct exec_state *x, OWN struct program **ret)
 {
     struct fs *fs = x->node.mnt->fs;
-    struct program *p =
-        fs->ops->program ? fs->ops->program(fs, x->node.ino) : NULL;
+    struct program *p = (struct program *)tmpfs_attached(fs, x->node.ino);
     char why[160] = "";
 
     if (p) {
@@ -257,8 +255,8 @@ find_program(struct exec_state *x, OWN struct program **ret)
     int r = load(x, ret, why, sizeof why);
     if (r < 0 && why[0])
         task_exec_report(x, why);
-    if (r == 0 && fs->ops->set_program)
-        fs->ops->set_program(fs, x->node.ino, *ret);
+    if (r == 0)
+        tmpfs_attach(fs, x->node.ino, &(*ret)->ref);
     return r;
 }
 

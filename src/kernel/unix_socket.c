@@ -83,16 +83,16 @@ make_inode(struct task *t, const struct walk *w, struct vnode *ret)
                           .uid = t->cred.uid,
                           .gid = t->cred.gid};
 
-    int r = vnode_getattr(t, &w->dir, &dir);
+    int r = vnode_getattr(&w->dir, &dir);
     if (r == 0)
         r = vfs_access(&t->cred, &dir, W_OK | X_OK);
     if (r < 0)
         return r;
-    if (w->dir.mnt->read_only || !fs->ops->create)
+    if (w->dir.mnt->read_only || !fs->change->create)
         return -EROFS;
     ret->mnt = w->dir.mnt;
     struct name name = {w->name, w->len};
-    r = fs->ops->create(fs, w->dir.ino, name, &a, &ret->ino);
+    r = fs->change->create(fs, w->dir.ino, name, &a, &ret->ino);
     struct dentry p = {*ret, w->dir, w->name};
     if (r == 0)
         inotify_created(&p);
@@ -203,7 +203,7 @@ find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
     int r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
     if (r < 0)
         return r;
-    r = vnode_getattr(t, &w.node, &a);
+    r = vnode_getattr(&w.node, &a);
     if (r == 0)
         r = vfs_access(&t->cred, &a, W_OK);
     if (r < 0)

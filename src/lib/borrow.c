@@ -28,7 +28,7 @@ check_folder(struct shell *sh, const char *path, struct wsand_error *err)
         return error_path(err, ENAMETOOLONG, path);
     int r = path_walk(t->kernel, t, &t->root, path, WALK_DIRECTORY, &w);
     if (r == 0)
-        r = vnode_getattr(t, &w.node, &a);
+        r = vnode_getattr(&w.node, &a);
     if (r == 0)
         r = vfs_access(&t->cred, &a, X_OK);
     return r < 0 ? error_path(err, -r, path) : 0;

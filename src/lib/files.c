@@ -96,7 +96,7 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
 static int
 files_check_regular(const struct vnode *v, struct attr *ret)
 {
-    int r = vnode_getattr(NULL, v, ret);
+    int r = vnode_getattr(v, ret);
 
     if (r < 0)
         return r;

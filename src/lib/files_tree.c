@@ -40,7 +40,7 @@ find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
 
     int r = path_walk(at->k, NULL, at->base, at->path, walk, &w);
     if (r == 0)
-        r = vnode_getattr(NULL, &w.node, &a);
+        r = vnode_getattr(&w.node, &a);
     if (r == 0)
         fill_stat(&a, ret);
     return r;
@@ -144,7 +144,7 @@ list_dir(const struct at *at, struct wsand_list *list)
         return r;
     struct fs *fs = w.node.mnt->fs;
     vnode_hold(&w.node);
-    r = fs->ops->readdir(fs, NULL, w.node.ino, 0, &l.emit);
+    r = fs->ops->readdir(fs, w.node.ino, 0, &l.emit);
     if (r == 0)
         r = l.error;
     if (r == 0)
@@ -333,14 +333,13 @@ remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
     struct fs *fs = dir->mnt->fs;
     struct vnode to = *dir;
 
-    int r = fs->ops->readdir(fs, NULL, dir->ino, 0, &f.emit);
+    int r = fs->ops->readdir(fs, dir->ino, 0, &f.emit);
     if (r < 0)
         return r;
     if (!f.found && vnode_is_same(dir, top))
         return 1;
     struct at at = {.k = k, .base = dir, .path = f.name};
-    r = f.found ? remove_one(&at, &to)
-                : fs->ops->parent(fs, NULL, dir->ino, &to.ino);
+    r = f.found ? remove_one(&at, &to) : fs->ops->parent(fs, dir->ino, &to.ino);
     if (r < 0)
         return r;
     move_to(dir, to);

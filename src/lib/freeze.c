@@ -32,7 +32,7 @@ read_program(struct task *t, uint8_t **ret, size_t *ret_len)
     uint64_t pos = 0;
     int64_t n = 1;
 
-    int r = vnode_getattr(t, &t->exe, &a);
+    int r = vnode_getattr(&t->exe, &a);
     if (r == 0)
         r = fs->ops->open(fs, t, t->exe.ino, O_RDONLY, &f);
     if (r != 0)

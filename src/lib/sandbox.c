@@ -270,7 +270,7 @@ check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
     int r = strlen(path) < PATH_BYTES_MAX ? sandbox_find_folder(sb, path, &v)
                                           : -ENAMETOOLONG;
     if (r == 0)
-        r = vnode_getattr(NULL, &v, &a);
+        r = vnode_getattr(&v, &a);
     if (r == 0)
         r = vfs_access(&sb->kernel->user, &a, X_OK);
     return r < 0 ? error_path(err, -r, path) : 0;

@@ -52,8 +52,8 @@ note_file(const struct kernel *k, const struct fd_table *fds, int fd)
                           .cloexec = fds->v[fd].cloexec};
     struct attr a;
 
-    if (!f->node.mnt || vnode_getattr(NULL, &f->node, &a) < 0 ||
-        !S_ISREG(a.mode) || !a.nlink) {
+    if (!f->node.mnt || vnode_getattr(&f->node, &a) < 0 || !S_ISREG(a.mode) ||
+        !a.nlink) {
         o.is_lost = true;
         return o;
     }
@@ -132,8 +132,7 @@ shell_state_open_again(struct shell *sh, const struct open_file *o,
         *ret = file_get(same);
         return 0;
     }
-    if (o->is_lost || !v.mnt || vnode_getattr(NULL, &v, &a) < 0 ||
-        !S_ISREG(a.mode))
+    if (o->is_lost || !v.mnt || vnode_getattr(&v, &a) < 0 || !S_ISREG(a.mode))
         return vfs_open(k, NULL, &sh->res->task->root, "/dev/null", O_RDWR, 0,
                         ret);
     int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, o->flags, ret);

@@ -132,10 +132,9 @@ TEST(guest_set_of_select_that_changes_is_the_one_that_was_checked)
 static const struct fs_ops *real_ops;
 
 static int
-hostile_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
-               uint64_t *ret_ino)
+hostile_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
-    int r = real_ops->lookup(fs, t, dir, name, ret_ino);
+    int r = real_ops->lookup(fs, dir, name, ret_ino);
 
     change_make();
     return r;

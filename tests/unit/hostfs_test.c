@@ -201,13 +201,14 @@ TEST(hostfs_read_only_refuses_all_changes)
 
     folder_init(&f, true);
     fs = f.fs;
-    CHECK_EQ(fs->ops->lookup(fs, NULL, fs->root, name, &ino), 0);
-    CHECK_EQ(fs->ops->create(fs, fs->root, other, &a, &ino), -EROFS);
-    CHECK_EQ(fs->ops->unlink(fs, fs->root, name, 0), -EROFS);
-    CHECK_EQ(fs->ops->rename(fs, fs->root, name, fs->root, other, 0), -EROFS);
-    CHECK_EQ(fs->ops->link(fs, fs->root, other, ino), -EROFS);
-    CHECK_EQ(fs->ops->symlink(fs, fs->root, other, "t", 1, &a), -EROFS);
-    CHECK_EQ(fs->ops->setattr(fs, ino, &a, ATTR_MODE), -EROFS);
+    CHECK_EQ(fs->ops->lookup(fs, fs->root, name, &ino), 0);
+    CHECK_EQ(fs->change->create(fs, fs->root, other, &a, &ino), -EROFS);
+    CHECK_EQ(fs->change->unlink(fs, fs->root, name, 0), -EROFS);
+    CHECK_EQ(fs->change->rename(fs, fs->root, name, fs->root, other, 0),
+             -EROFS);
+    CHECK_EQ(fs->change->link(fs, fs->root, other, ino), -EROFS);
+    CHECK_EQ(fs->change->symlink(fs, fs->root, other, "t", 1, &a), -EROFS);
+    CHECK_EQ(fs->change->setattr(fs, ino, &a, ATTR_MODE), -EROFS);
     CHECK_EQ(open_error(&f, "/h/file", O_RDWR), -EROFS);
     CHECK(has_text(&f, "/h/file", "content"));
     folder_free(&f);
@@ -224,10 +225,10 @@ TEST(hostfs_names_with_slashes_and_dots_never_reach_the_host)
     folder_init(&f, false);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct name n = {bad[i], strlen(bad[i])};
-        CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), -EACCES);
-        CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, n, 0), -EACCES);
+        CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, n, &ino), -EACCES);
+        CHECK_EQ(f.fs->change->unlink(f.fs, f.fs->root, n, 0), -EACCES);
     }
-    CHECK_EQ(f.fs->ops->parent(f.fs, NULL, f.fs->root, &ino), 0);
+    CHECK_EQ(f.fs->ops->parent(f.fs, f.fs->root, &ino), 0);
     CHECK_EQ(ino, f.fs->root);
     CHECK_EQ(open_error(&f, "/h/../secret", O_RDONLY), -ENOENT);
     CHECK_EQ(open_error(&f, "/h/../../../../etc/passwd", O_RDONLY), -ENOENT);
@@ -291,14 +292,14 @@ TEST(hostfs_file_swapped_for_a_link_is_not_touched)
 
     folder_init(&f, false);
     snprintf(secret, sizeof secret, "%s/secret", f.top);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, name, &ino), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, name, &ino), 0);
     snprintf(aside, sizeof aside, "%s/aside", f.top);
     CHECK_EQ(symlink("../secret", aside), 0);
     CHECK_EQ(rename(aside, host_path(&f, "file")), 0);
     CHECK(f.fs->ops->open(f.fs, NULL, ino, O_RDWR, &file) < 0);
-    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE) < 0);
-    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_SIZE) < 0);
-    CHECK(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MTIME) < 0);
+    CHECK(f.fs->change->setattr(f.fs, ino, &a, ATTR_MODE) < 0);
+    CHECK(f.fs->change->setattr(f.fs, ino, &a, ATTR_SIZE) < 0);
+    CHECK(f.fs->change->setattr(f.fs, ino, &a, ATTR_MTIME) < 0);
     CHECK_EQ(stat(secret, &st), 0);
     CHECK_EQ(st.st_mode & 0777, 0644);
     CHECK_EQ(st.st_size, 6);
@@ -341,8 +342,8 @@ attack(struct folder *f)
     (void)rename_in(f, "/h/d/moved", "/h/d/secret", 0);
     (void)remove_name(f, "/h/d/new", 0);
     if (path_walk(f->k, f->t, at_secret.base, at_secret.path, 0, &w) == 0)
-        (void)f->fs->ops->setattr(f->fs, w.node.ino, &a,
-                                  ATTR_MODE | ATTR_MTIME | ATTR_SIZE);
+        (void)f->fs->change->setattr(f->fs, w.node.ino, &a,
+                                     ATTR_MODE | ATTR_MTIME | ATTR_SIZE);
 }
 
 TEST(hostfs_races_with_the_host_never_leave_the_folder)
@@ -391,7 +392,7 @@ TEST(hostfs_devices_and_sockets_are_never_opened)
     struct attr a = {.mode = S_IFIFO | 0666};
     struct name n = {"fifo", 4};
     uint64_t ino;
-    CHECK_EQ(f.fs->ops->create(f.fs, f.fs->root, n, &a, &ino), -EPERM);
+    CHECK_EQ(f.fs->change->create(f.fs, f.fs->root, n, &a, &ino), -EPERM);
     folder_free(&f);
 }
 
@@ -431,13 +432,13 @@ TEST(hostfs_hard_links_are_one_inode)
     struct name n1 = {"file", 4}, n2 = {"link", 4};
 
     folder_init(&f, false);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n1, &one), 0);
-    CHECK_EQ(f.fs->ops->link(f.fs, f.fs->root, n2, one), 0);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n2, &two), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, n1, &one), 0);
+    CHECK_EQ(f.fs->change->link(f.fs, f.fs->root, n2, one), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, n2, &two), 0);
     CHECK_EQ(one, two);
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, one, &a), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, one, &a), 0);
     CHECK_EQ(a.nlink, 2);
-    CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, n2, 0), 0);
+    CHECK_EQ(f.fs->change->unlink(f.fs, f.fs->root, n2, 0), 0);
     CHECK(has_text(&f, "/h/file", "content"));
     folder_free(&f);
 }
@@ -455,12 +456,12 @@ TEST(hostfs_open_file_outlives_its_name)
     CHECK_EQ(a.nlink, 0);
     CHECK(world_reads(file, f.t, "content"));
     a.mode = 0600;
-    CHECK_EQ(f.fs->ops->setattr(f.fs, a.ino, &a, ATTR_MODE), 0);
+    CHECK_EQ(f.fs->change->setattr(f.fs, a.ino, &a, ATTR_MODE), 0);
     CHECK_EQ(f.fs->ops->open(f.fs, NULL, a.ino, O_RDONLY, &again), 0);
     CHECK(world_reads(again, f.t, "content"));
     file_put(again);
     file_put(file);
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, a.ino, &a), -ENOENT);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, a.ino, &a), -ENOENT);
     folder_free(&f);
 }
 
@@ -473,19 +474,19 @@ TEST(hostfs_modes_have_no_set_id_bits_and_owners_stay)
     struct attr a = {.mode = 06755, .uid = 0, .mtime_ns = 5 * NS_PER_S + 7};
 
     folder_init(&f, false);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), 0);
-    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE | ATTR_MTIME), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, n, &ino), 0);
+    CHECK_EQ(f.fs->change->setattr(f.fs, ino, &a, ATTR_MODE | ATTR_MTIME), 0);
     CHECK_EQ(stat(host_path(&f, "file"), &st), 0);
     CHECK_EQ(st.st_mode & 07777, 0755);
     CHECK_EQ(st.st_mtim.tv_sec, 5);
     CHECK_EQ(st.st_mtim.tv_nsec, 7);
-    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_UID), -EPERM);
+    CHECK_EQ(f.fs->change->setattr(f.fs, ino, &a, ATTR_UID), -EPERM);
     a.uid = 1000;
-    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_UID), 0);
+    CHECK_EQ(f.fs->change->setattr(f.fs, ino, &a, ATTR_UID), 0);
     a.mode = 0; /* also without the right to open it */
-    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE), 0);
+    CHECK_EQ(f.fs->change->setattr(f.fs, ino, &a, ATTR_MODE), 0);
     a.mode = 0640;
-    CHECK_EQ(f.fs->ops->setattr(f.fs, ino, &a, ATTR_MODE), 0);
+    CHECK_EQ(f.fs->change->setattr(f.fs, ino, &a, ATTR_MODE), 0);
     folder_free(&f);
 }
 
@@ -526,8 +527,7 @@ TEST(hostfs_directories_are_read_in_pieces)
     }
     for (int i = 0; i < 20; i++) {
         n.room = 7;
-        CHECK_EQ(f.fs->ops->readdir(f.fs, NULL, f.fs->root, n.cookie, &n.emit),
-                 0);
+        CHECK_EQ(f.fs->ops->readdir(f.fs, f.fs->root, n.cookie, &n.emit), 0);
     }
     CHECK_EQ(n.count, 100);
     folder_free(&f);
@@ -564,7 +564,7 @@ TEST(hostfs_positions_are_forgotten_before_they_are_too_many)
     CHECK_EQ(hostnode_cookie(h, a, 0, 1 - INT64_MAX, &cookie), -ENOMEM);
     struct file *dir = world_open(f.k, f.t, "/h/a", O_DIRECTORY, NULL);
     struct dir_emit none = {0};
-    CHECK_EQ(hostfs_readdir(f.fs, f.t, a->ino, 0, &none), 0);
+    CHECK_EQ(hostfs_readdir(f.fs, a->ino, 0, &none), 0);
     CHECK(a->n_offsets < HOSTFS_OFFSETS / 2);
     file_put(dir);
     hostnode_release(h, a);
@@ -579,12 +579,12 @@ TEST(hostfs_removed_directory_stays_for_who_holds_it)
     uint64_t ino;
 
     folder_init(&f, false);
-    CHECK_EQ(f.fs->ops->create(f.fs, f.fs->root, d, &a, &ino), 0);
+    CHECK_EQ(f.fs->change->create(f.fs, f.fs->root, d, &a, &ino), 0);
     f.fs->ops->hold(f.fs, ino);
-    CHECK_EQ(f.fs->ops->unlink(f.fs, f.fs->root, d, UNLINK_DIR), 0);
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, ino, &a), 0);
+    CHECK_EQ(f.fs->change->unlink(f.fs, f.fs->root, d, UNLINK_DIR), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, ino, &a), 0);
     CHECK_EQ(a.nlink, 0);
-    CHECK_EQ(f.fs->ops->create(f.fs, ino, d, &a, &ino), -ENOENT);
+    CHECK_EQ(f.fs->change->create(f.fs, ino, d, &a, &ino), -ENOENT);
     f.fs->ops->release(f.fs, ino);
     folder_free(&f);
 }
@@ -601,13 +601,13 @@ TEST(hostfs_deep_trees_use_few_descriptors)
     int before = world_count_hfds();
     ino[0] = f.fs->root;
     for (int i = 0; i < DEPTH; i++)
-        CHECK_EQ(f.fs->ops->create(f.fs, ino[i], d, &a, &ino[i + 1]), 0);
+        CHECK_EQ(f.fs->change->create(f.fs, ino[i], d, &a, &ino[i + 1]), 0);
     CHECK(world_count_hfds() - before <= 256);
     a.mode = S_IFREG | 0644;
-    CHECK_EQ(f.fs->ops->create(f.fs, ino[10], x, &a, &(uint64_t){0}), 0);
-    CHECK_EQ(f.fs->ops->rename(f.fs, ino[10], x, ino[DEPTH], x, 0), 0);
-    CHECK_EQ(f.fs->ops->rename(f.fs, ino[DEPTH], x, ino[5], x, 0), 0);
-    CHECK_EQ(f.fs->ops->unlink(f.fs, ino[5], x, 0), 0);
+    CHECK_EQ(f.fs->change->create(f.fs, ino[10], x, &a, &(uint64_t){0}), 0);
+    CHECK_EQ(f.fs->change->rename(f.fs, ino[10], x, ino[DEPTH], x, 0), 0);
+    CHECK_EQ(f.fs->change->rename(f.fs, ino[DEPTH], x, ino[5], x, 0), 0);
+    CHECK_EQ(f.fs->change->unlink(f.fs, ino[5], x, 0), 0);
     folder_free(&f);
 }
 
@@ -625,18 +625,17 @@ TEST(hostfs_host_moving_directories_about_makes_no_circle)
     snprintf(a2, sizeof a2, "%s/b/a", f.in);
     CHECK_EQ(mkdir(a, 0755), 0);
     CHECK_EQ(mkdir(b, 0755), 0);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, na, &ia), 0);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ia, nb, &ib), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, na, &ia), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, ia, nb, &ib), 0);
     f.fs->ops->hold(f.fs, ib);
-    CHECK_EQ(
-        f.fs->ops->readdir(f.fs, NULL, ib, 0, &(struct dir_emit){count_names}),
-        0);
+    CHECK_EQ(f.fs->ops->readdir(f.fs, ib, 0, &(struct dir_emit){count_names}),
+             0);
     CHECK_EQ(rename(b, b2), 0);
     CHECK_EQ(rename(a, a2), 0);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ib, na, &in), -ELOOP);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, nb, &in), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, ib, na, &in), -ELOOP);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, nb, &in), 0);
     CHECK_EQ(in, ib);
-    CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, ib, na, &in), 0);
+    CHECK_EQ(f.fs->ops->lookup(f.fs, ib, na, &in), 0);
     f.fs->ops->release(f.fs, ib);
     folder_free(&f);
 }
@@ -653,13 +652,13 @@ TEST(hostfs_many_names_are_forgotten_again)
         snprintf(name, sizeof name, "f%d", i);
         put_file(f.in, name, "");
         struct name n = {name, strlen(name)};
-        CHECK_EQ(f.fs->ops->lookup(f.fs, NULL, f.fs->root, n, &ino), 0);
+        CHECK_EQ(f.fs->ops->lookup(f.fs, f.fs->root, n, &ino), 0);
         first = first ? first : ino;
     }
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, ino, &a), 0);
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, first, &a), -ENOENT);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, ino, &a), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, first, &a), -ENOENT);
     CHECK(has_text(&f, "/h/f0", ""));
-    CHECK_EQ(f.fs->ops->getattr(f.fs, NULL, first, &a), 0);
+    CHECK_EQ(f.fs->ops->getattr(f.fs, first, &a), 0);
     folder_free(&f);
 }
 

@@ -43,7 +43,7 @@ static uint64_t
 make(struct fs *fs, const char *name, const struct attr *a)
 {
     uint64_t ino = 0;
-    CHECK_EQ(fs->ops->create(fs, fs->root, name_of(name), a, &ino), 0);
+    CHECK_EQ(fs->change->create(fs, fs->root, name_of(name), a, &ino), 0);
     return ino;
 }
 
@@ -54,11 +54,11 @@ TEST(tmpfs_new_is_empty_and_accounts_for_itself)
     struct attr a;
     uint64_t ino;
 
-    CHECK_EQ(fs->ops->getattr(fs, NULL, fs->root, &a), 0);
+    CHECK_EQ(fs->ops->getattr(fs, fs->root, &a), 0);
     CHECK_EQ(a.mode, S_IFDIR | 0755);
     CHECK_EQ(a.nlink, 2);
-    CHECK_EQ(fs->ops->lookup(fs, NULL, fs->root, name_of("a"), &ino), -ENOENT);
-    CHECK_EQ(fs->ops->parent(fs, NULL, fs->root, &ino), 0);
+    CHECK_EQ(fs->ops->lookup(fs, fs->root, name_of("a"), &ino), -ENOENT);
+    CHECK_EQ(fs->ops->parent(fs, fs->root, &ino), 0);
     CHECK_EQ(ino, fs->root);
     CHECK_EQ(fs->ops->statfs(fs, &st), 0);
     CHECK_EQ(st.blocks, 256);
@@ -72,14 +72,14 @@ TEST(tmpfs_lookup_and_parent_go_down_and_up)
     struct fs *fs = fs_new(NULL);
     uint64_t d = make(fs, "d", &dir_attr), f, ino;
 
-    CHECK_EQ(fs->ops->create(fs, d, name_of("f"), &file_attr, &f), 0);
-    CHECK_EQ(fs->ops->create(fs, d, name_of("f"), &file_attr, &f), -EEXIST);
-    CHECK_EQ(fs->ops->lookup(fs, NULL, d, name_of("f"), &ino), 0);
+    CHECK_EQ(fs->change->create(fs, d, name_of("f"), &file_attr, &f), 0);
+    CHECK_EQ(fs->change->create(fs, d, name_of("f"), &file_attr, &f), -EEXIST);
+    CHECK_EQ(fs->ops->lookup(fs, d, name_of("f"), &ino), 0);
     CHECK_EQ(ino, f);
-    CHECK_EQ(fs->ops->lookup(fs, NULL, f, name_of("x"), &ino), -ENOTDIR);
-    CHECK_EQ(fs->ops->parent(fs, NULL, d, &ino), 0);
+    CHECK_EQ(fs->ops->lookup(fs, f, name_of("x"), &ino), -ENOTDIR);
+    CHECK_EQ(fs->ops->parent(fs, d, &ino), 0);
     CHECK_EQ(ino, fs->root);
-    CHECK_EQ(fs->ops->parent(fs, NULL, f, &ino), -ENOTDIR);
+    CHECK_EQ(fs->ops->parent(fs, f, &ino), -ENOTDIR);
     fs->ops->free(fs);
 }
 
@@ -91,18 +91,19 @@ TEST(tmpfs_symbolic_links_keep_their_target)
     uint64_t ino;
 
     memset(target, 't', sizeof target);
-    CHECK_EQ(fs->ops->symlink(fs, fs->root, name_of("l"), target, 4096, &a),
+    CHECK_EQ(fs->change->symlink(fs, fs->root, name_of("l"), target, 4096, &a),
              -ENAMETOOLONG);
-    CHECK_EQ(fs->ops->symlink(fs, fs->root, name_of("l"), target, 0, &a),
+    CHECK_EQ(fs->change->symlink(fs, fs->root, name_of("l"), target, 0, &a),
              -ENOENT);
     memset(&a, 0, sizeof a);
-    CHECK_EQ(fs->ops->symlink(fs, fs->root, name_of("l"), target, 4095, &a), 0);
-    CHECK_EQ(fs->ops->lookup(fs, NULL, fs->root, name_of("l"), &ino), 0);
+    CHECK_EQ(fs->change->symlink(fs, fs->root, name_of("l"), target, 4095, &a),
+             0);
+    CHECK_EQ(fs->ops->lookup(fs, fs->root, name_of("l"), &ino), 0);
     CHECK_EQ(fs->ops->readlink(fs, NULL, ino, buf, 5000), 4095);
     CHECK(!memcmp(buf, target, 4095));
     CHECK_EQ(fs->ops->readlink(fs, NULL, ino, buf, 10), 10);
     CHECK_EQ(fs->ops->readlink(fs, NULL, fs->root, buf, 10), -EINVAL);
-    CHECK_EQ(fs->ops->getattr(fs, NULL, ino, &a), 0);
+    CHECK_EQ(fs->ops->getattr(fs, ino, &a), 0);
     CHECK_EQ(a.mode, S_IFLNK | 0777);
     CHECK_EQ(a.size, 4095);
     fs->ops->free(fs);
@@ -139,12 +140,12 @@ TEST(tmpfs_readdir_continues_where_it_stopped)
     make(fs, "a", &file_attr);
     make(fs, "b", &file_attr);
     make(fs, "c", &dir_attr);
-    CHECK_EQ(fs->ops->readdir(fs, NULL, fs->root, 0, &l.emit), 0);
+    CHECK_EQ(fs->ops->readdir(fs, fs->root, 0, &l.emit), 0);
     CHECK(!strcmp(l.names, "ab"));
-    CHECK_EQ(fs->ops->unlink(fs, fs->root, name_of("b"), 0), 0);
+    CHECK_EQ(fs->change->unlink(fs, fs->root, name_of("b"), 0), 0);
     make(fs, "d", &file_attr);
     l.max = 9;
-    CHECK_EQ(fs->ops->readdir(fs, NULL, fs->root, l.cookie, &l.emit), 0);
+    CHECK_EQ(fs->ops->readdir(fs, fs->root, l.cookie, &l.emit), 0);
     CHECK(!strcmp(l.names, "abcd"));
     fs->ops->free(fs);
 }
@@ -259,7 +260,7 @@ TEST(tmpfs_quotas_mark_the_limits)
 
     CHECK_EQ(tmpfs_new(&k, NULL, 4096, 1, &fs), 0);
     ino = make(fs, "f", &file_attr);
-    CHECK_EQ(fs->ops->create(fs, fs->root, name_of("g"), &file_attr, &ino),
+    CHECK_EQ(fs->change->create(fs, fs->root, name_of("g"), &file_attr, &ino),
              -ENOSPC);
     CHECK(k.limits.was_hit[LIMIT_files]);
     CHECK(!k.limits.was_hit[LIMIT_file_bytes]);
@@ -303,7 +304,7 @@ TEST(tmpfs_file_of_a_lost_inode_is_stale)
     uint64_t pos = 0;
     char c = 0;
 
-    CHECK_EQ(fs->ops->unlink(fs, fs->root, name_of("f"), 0), 0);
+    CHECK_EQ(fs->change->unlink(fs, fs->root, name_of("f"), 0), 0);
     CHECK_EQ(f->ops->read(f, NULL, &c, 1, &pos), -ESTALE);
     CHECK_EQ(f->ops->write(f, NULL, &c, 1, &pos), -ESTALE);
     CHECK_EQ(f->ops->truncate(f, 1), -ESTALE);
@@ -334,17 +335,17 @@ TEST(tmpfs_program_is_shared_by_clones_until_the_content_changes)
     struct attr size = {.size = 1};
 
     CHECK_EQ(tmpfs_new(NULL, tmpfs_tree(a), 1 << 20, 100, &b), 0);
-    CHECK(!a->ops->program(a, f));
-    a->ops->set_program(a, f, p);
-    a->ops->set_program(b, f, p);
-    a->ops->set_program(a, a->root, p);
+    CHECK(!tmpfs_attached(a, f));
+    tmpfs_attach(a, f, &p->ref);
+    tmpfs_attach(b, f, &p->ref);
+    tmpfs_attach(a, a->root, &p->ref);
     CHECK_EQ(p->ref.refs, 2);
-    CHECK(b->ops->program(b, f) == p);
-    CHECK_EQ(b->ops->setattr(b, f, &size, ATTR_MODE), 0);
-    CHECK(b->ops->program(b, f) == p);
-    CHECK_EQ(b->ops->setattr(b, f, &size, ATTR_SIZE), 0);
-    CHECK(!b->ops->program(b, f));
-    CHECK(a->ops->program(a, f) == p);
+    CHECK(tmpfs_attached(b, f) == &p->ref);
+    CHECK_EQ(b->change->setattr(b, f, &size, ATTR_MODE), 0);
+    CHECK(tmpfs_attached(b, f) == &p->ref);
+    CHECK_EQ(b->change->setattr(b, f, &size, ATTR_SIZE), 0);
+    CHECK(!tmpfs_attached(b, f));
+    CHECK(tmpfs_attached(a, f) == &p->ref);
     CHECK_EQ(p->ref.refs, 2);
     program_put(p);
     b->ops->free(b);
@@ -361,7 +362,7 @@ TEST(tmpfs_survives_each_allocation_failure)
         fake_kernel(&k);
         if (tmpfs_new(&k, NULL, 1 << 20, 100, &fs) < 0)
             continue;
-        if (!fs->ops->tmpfile(fs, &file_attr, true, &ino)) {
+        if (!fs->change->tmpfile(fs, &file_attr, true, &ino)) {
             (void)fs->ops->open(fs, NULL, ino, O_RDWR, &f);
             fs->ops->release(fs, ino);
         }
@@ -381,11 +382,10 @@ TEST(tmpfs_tree_is_replaced_and_what_is_held_stays_held)
     (void)make(fs, "new", &file_attr);
     uint64_t inodes = before.used.inodes;
     tmpfs_set_tree(fs, &before);
-    CHECK_EQ(fs->ops->lookup(fs, NULL, fs->root, name_of("new"), &ino),
-             -ENOENT);
+    CHECK_EQ(fs->ops->lookup(fs, fs->root, name_of("new"), &ino), -ENOENT);
     CHECK_EQ(tmpfs_tree(fs)->used.inodes, inodes);
     CHECK_EQ(tmpfs_tree(fs)->max.inodes, 100);
-    CHECK_EQ(fs->ops->unlink(fs, fs->root, name_of("kept"), UNLINK_DIR), 0);
+    CHECK_EQ(fs->change->unlink(fs, fs->root, name_of("kept"), UNLINK_DIR), 0);
     CHECK(tree_find(tmpfs_tree(fs), kept));
     fs->ops->release(fs, kept);
     CHECK(!tree_find(tmpfs_tree(fs), kept));

@@ -46,7 +46,7 @@ attr_of(struct place *p, const char *path)
     struct vnode v;
 
     CHECK_EQ(walk(p, path, &v), 0);
-    CHECK_EQ(vnode_getattr(NULL, &v, &a), 0);
+    CHECK_EQ(vnode_getattr(&v, &a), 0);
     return a;
 }
 
@@ -352,10 +352,11 @@ TEST(vfs_read_only_mount_refuses_all_changes)
     CHECK_EQ(tmpfs_new(p.k, NULL, 1 << 20, 10, &fs), 0);
     const struct attr file = {.mode = S_IFREG | 0666};
     const struct attr dir = {.mode = S_IFDIR | 0777};
-    CHECK_EQ(fs->ops->create(fs, fs->root, (struct name){"f", 1}, &file, &ino),
-             0);
-    CHECK_EQ(fs->ops->create(fs, fs->root, (struct name){"d", 1}, &dir, &ino),
-             0);
+    CHECK_EQ(
+        fs->change->create(fs, fs->root, (struct name){"f", 1}, &file, &ino),
+        0);
+    CHECK_EQ(
+        fs->change->create(fs, fs->root, (struct name){"d", 1}, &dir, &ino), 0);
     CHECK_EQ(mount_add(p.k, "/ro", "ro", fs, true), 0);
     CHECK_EQ(make(&p, "/ro/new", S_IFREG | 0644), -EROFS);
     CHECK_EQ(make(&p, "/ro/new", S_IFDIR | 0755), -EROFS);

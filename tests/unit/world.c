@@ -22,8 +22,8 @@ new_kernel(const struct kernel_options *o)
 
     if (tmpfs_new(NULL, NULL, 4 << 20, 1000, &root) < 0)
         return NULL;
-    if (root->ops->setattr(root, root->root, &a,
-                           ATTR_MODE | ATTR_UID | ATTR_GID) < 0) {
+    if (root->change->setattr(root, root->root, &a,
+                              ATTR_MODE | ATTR_UID | ATTR_GID) < 0) {
         root->ops->free(root);
         return NULL;
     }

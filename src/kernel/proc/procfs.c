@@ -30,18 +30,15 @@ procfs_ino_of(struct place p)
 
 /* -ENOENT when the process, or the descriptor, is gone. */
 static int
-decode(struct fs *fs, struct task *t, uint64_t ino, struct place *p,
-       struct proc_ask *a)
+decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
 {
     p->pid = (int32_t)(ino >> 40);
     p->row = ino >> 32 & 0xff;
     p->fd = (int)(ino & INT32_MAX);
     if (p->row < PROC_ROOT || p->row >= proc_row_count)
         return -ENOENT;
-    *a = (struct proc_ask){.procfs = (struct procfs *)fs,
-                           .kernel = fs->kernel,
-                           .reader = t,
-                           .fd = p->fd};
+    *a = (struct proc_ask){
+        .procfs = (struct procfs *)fs, .kernel = fs->kernel, .fd = p->fd};
     a->of = p->pid ? task_find(fs->kernel, p->pid) : NULL;
     if (p->pid && !a->of)
         return -ENOENT;
@@ -99,13 +96,12 @@ find_number(const struct proc_ask *a, const struct place *dir, int n,
 }
 
 static int
-procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
-              uint64_t *ret_ino)
+procfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
     struct place at, found;
     struct proc_ask a;
 
-    int r = decode(fs, t, dir, &at, &a);
+    int r = decode(fs, dir, &at, &a);
     if (r < 0)
         return r;
     int n = parse_number(name);
@@ -128,12 +124,12 @@ procfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
 }
 
 static int
-procfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, t, dir, &at, &a);
+    int r = decode(fs, dir, &at, &a);
     if (r < 0)
         return r;
     enum proc_dir up = proc_rows[at.row].in;
@@ -163,12 +159,12 @@ fd_link_mode(const struct file *f)
 }
 
 static int
-procfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, t, ino, &at, &a);
+    int r = decode(fs, ino, &at, &a);
     if (r < 0)
         return r;
     const struct proc_row *row = &proc_rows[at.row];
@@ -196,12 +192,11 @@ procfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
 
 /* The row of an inode, and the question to ask it; NULL and *err. */
 static const struct proc_row *
-procfs_row(struct fs *fs, struct task *t, uint64_t ino, struct proc_ask *ret,
-           int *err)
+procfs_row(struct fs *fs, uint64_t ino, struct proc_ask *ret, int *err)
 {
     struct place at;
 
-    *err = decode(fs, t, ino, &at, ret);
+    *err = decode(fs, ino, &at, ret);
     return *err < 0 ? NULL : &proc_rows[at.row];
 }
 
@@ -211,34 +206,28 @@ procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
 {
     struct proc_ask a;
     int r;
-    const struct proc_row *row = procfs_row(fs, t, ino, &a, &r);
+    const struct proc_row *row = procfs_row(fs, ino, &a, &r);
 
     if (!row)
         return r;
+    a.reader = t;
     return row->link ? row->link(&a, buf, size) : -EINVAL;
 }
 
 static int
-procfs_follow(struct fs *fs, struct task *t, uint64_t ino, struct vnode *ret)
+procfs_follow(struct fs *fs, uint64_t ino, struct vnode *ret,
+              struct file **ret_file)
 {
     struct proc_ask a;
     int r;
-    const struct proc_row *row = procfs_row(fs, t, ino, &a, &r);
+    const struct proc_row *row = procfs_row(fs, ino, &a, &r);
 
     if (!row)
         return r;
-    return row->follow ? row->follow(&a, ret) : -EINVAL;
-}
-
-static struct file *
-procfs_file_of(struct fs *fs, struct task *t, uint64_t ino)
-{
-    struct place at;
-    struct proc_ask a;
-
-    if (decode(fs, t, ino, &at, &a) < 0 || at.row != PROC_FD)
-        return NULL;
-    return fd_find(a.of, at.fd);
+    r = row->follow ? row->follow(&a, ret) : -EINVAL;
+    if (r == -ENXIO)
+        *ret_file = fd_find(a.of, a.fd);
+    return r;
 }
 
 /* --- reading directories */
@@ -281,13 +270,13 @@ readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
 }
 
 static int
-procfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+procfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
                struct dir_emit *emit)
 {
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, t, ino, &at, &a);
+    int r = decode(fs, ino, &at, &a);
     if (r < 0)
         return r;
     if (cookie > NUMBERS_FROM + INT32_MAX / 2)
@@ -340,12 +329,12 @@ drop(struct content *c)
 }
 
 static int
-generate(struct content *c, struct task *reader)
+generate(struct content *c)
 {
     struct place at;
     struct proc_ask a;
 
-    int r = decode(c->fs, reader, c->ino, &at, &a);
+    int r = decode(c->fs, c->ino, &at, &a);
     if (r == 0 && a.of && c->is_made && a.of->start_ns != c->start_ns)
         r = -ENOENT;
     if (r < 0)
@@ -372,8 +361,9 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 {
     struct content *c = f->obj;
 
+    (void)t;
     if (*pos == 0 && !c->is_fresh) {
-        int r = generate(c, t);
+        int r = generate(c);
         if (r < 0)
             return r == -ENOENT ? -ESRCH : r;
     }
@@ -410,6 +400,7 @@ static int
 procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
             OWN struct file **ret)
 {
+    (void)t;
     if ((flags & O_ACCMODE) != O_RDONLY)
         return -EACCES;
     struct content *c = malloc(sizeof *c);
@@ -417,7 +408,7 @@ procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
         return -ENOMEM;
     *c = (struct content){.fs = fs, .ino = ino};
     buf_init(&c->buf, CONTENT_MAX);
-    int r = generate(c, t);
+    int r = generate(c);
     if (r < 0) {
         procfs_content_free(c);
         return r;
@@ -461,17 +452,19 @@ sysfs_statfs(struct fs *fs, struct fs_stat *ret)
     return 0;
 }
 
-#define TABLE_OPS                                                              \
-    .lookup = procfs_lookup, .parent = procfs_parent,                          \
-    .getattr = procfs_getattr, .setattr = procfs_setattr,                      \
-    .readlink = procfs_readlink, .follow = procfs_follow,                      \
-    .file_of = procfs_file_of, .readdir = procfs_readdir, .open = procfs_open, \
+#define TABLE_OPS                                                            \
+    .lookup = procfs_lookup, .parent = procfs_parent,                        \
+    .getattr = procfs_getattr, .readlink = procfs_readlink,                  \
+    .follow = procfs_follow, .readdir = procfs_readdir, .open = procfs_open, \
     .free = procfs_free
 
 static const struct fs_ops procfs_ops = {
     .name = "proc", TABLE_OPS, .statfs = procfs_statfs};
 static const struct fs_ops sysfs_ops = {
     .name = "sysfs", TABLE_OPS, .statfs = sysfs_statfs};
+static const struct fs_change_ops procfs_change_ops = {
+    .setattr = procfs_setattr,
+};
 
 int
 procfs_pid(const struct vnode *v)
@@ -491,6 +484,7 @@ table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
     if (!p)
         return -ENOMEM;
     p->fs = (struct fs){.ops = ops,
+                        .change = &procfs_change_ops,
                         .kernel = k,
                         .dev = ++k->next_dev,
                         .root = procfs_ino_of((struct place){0, root, 0})};

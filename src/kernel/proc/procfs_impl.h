@@ -13,11 +13,11 @@ struct procfs {
     uint8_t boot_id[16];
 };
 
-/* The reader and the subject of a file. */
+/* The subject of a file. */
 struct proc_ask {
     struct procfs *procfs;
     struct kernel *kernel;
-    struct task *reader; /* may be NULL */
+    struct task *reader; /* of a link; may be NULL */
     struct task *of;     /* NULL for files about the system */
     int fd;              /* in fd/ and fdinfo/ */
 };

@@ -48,7 +48,7 @@ emit_shifted(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 }
 
 int
-dirfile_read(struct file *f, struct task *t, struct dir_emit *emit)
+dirfile_read(struct file *f, struct dir_emit *emit)
 {
     struct shifted s = {.emit.entry = emit_shifted, .to = emit};
     uint64_t up = f->node.ino;
@@ -57,16 +57,16 @@ dirfile_read(struct file *f, struct task *t, struct dir_emit *emit)
         return -ENOTDIR;
     struct fs *fs = f->node.mnt->fs;
     struct attr a;
-    int r = vnode_getattr(t, &f->node, &a);
+    int r = vnode_getattr(&f->node, &a);
     if (r < 0 || a.nlink == 0)
         return r < 0 ? r : -ENOENT;
     if (f->pos == 0 && !emit->entry(emit, ".", 1, f->node.ino, DT_DIR, 1))
         return 0;
-    (void)fs->ops->parent(fs, t, f->node.ino, &up);
+    (void)fs->ops->parent(fs, f->node.ino, &up);
     if (f->pos <= 1 && !emit->entry(emit, "..", 2, up, DT_DIR, DOTS))
         return 0;
     uint64_t from = f->pos > DOTS ? f->pos - DOTS : 0;
-    return fs->ops->readdir(fs, t, f->node.ino, from, &s.emit);
+    return fs->ops->readdir(fs, f->node.ino, from, &s.emit);
 }
 
 static bool
@@ -79,9 +79,9 @@ dirfile_refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 }
 
 bool
-dirfile_has_more(struct file *f, struct task *t)
+dirfile_has_more(struct file *f)
 {
     struct dir_emit e = {dirfile_refuse};
 
-    return dirfile_read(f, t, &e) == 0 && !e.entry;
+    return dirfile_read(f, &e) == 0 && !e.entry;
 }

@@ -10,12 +10,11 @@
 struct dir_emit;
 struct file;
 struct kernel;
-struct task;
 
 int dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret);
 /* Emits entries from the file's position, "." and ".." first. */
-int dirfile_read(struct file *f, struct task *t, struct dir_emit *emit);
+int dirfile_read(struct file *f, struct dir_emit *emit);
 /* True if there is an entry at or after the file's position. */
-bool dirfile_has_more(struct file *f, struct task *t);
+bool dirfile_has_more(struct file *f);
 
 #endif

@@ -153,7 +153,7 @@ file_getattr(struct file *f, struct attr *ret)
     if (f->ops->getattr)
         return f->ops->getattr(f, ret);
     if (f->node.mnt)
-        return vnode_getattr(NULL, &f->node, ret);
+        return vnode_getattr(&f->node, ret);
     return file_anon_attr(f, 0600, ret);
 }
 

@@ -295,13 +295,13 @@ go_up(struct vnode *v, struct find_name *f)
         *v = (struct vnode){v->mnt->parent, v->mnt->at};
     struct fs *fs = v->mnt->fs;
     uint64_t up;
-    int r = fs->ops->parent(fs, NULL, v->ino, &up);
+    int r = fs->ops->parent(fs, v->ino, &up);
     if (r < 0)
         return r;
     f->ino = v->ino;
     f->found = false;
     uint64_t from = fs->ops->position ? fs->ops->position(fs, v->ino) : 0;
-    r = fs->ops->readdir(fs, NULL, up, from, &f->emit);
+    r = fs->ops->readdir(fs, up, from, &f->emit);
     if (r < 0)
         return r;
     v->ino = up;
@@ -353,7 +353,7 @@ find_name(struct kernel *k, const struct vnode *dir, const char *name,
     struct vnode now = {dir->mnt, dir->ino};
 
     memcpy(f->name, name, n.len + 1);
-    if (n.len && fs->ops->lookup(fs, NULL, dir->ino, n, &now.ino) < 0)
+    if (n.len && fs->ops->lookup(fs, dir->ino, n, &now.ino) < 0)
         now.ino = 0;
     mount_cross(k, &now);
     if (vnode_is_same(&now, node))
@@ -361,7 +361,7 @@ find_name(struct kernel *k, const struct vnode *dir, const char *name,
     f->ino = node->ino;
     f->found = false;
     if (node->mnt == dir->mnt)
-        (void)fs->ops->readdir(fs, NULL, dir->ino, 0, &f->emit);
+        (void)fs->ops->readdir(fs, dir->ino, 0, &f->emit);
     return f->found;
 }
 

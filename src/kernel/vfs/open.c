@@ -42,11 +42,11 @@ create_missing(struct opening *o)
 
     if (o->w.slash)
         return -EISDIR;
-    if (!fs->ops->create)
+    if (!fs->change->create)
         return -ENOENT;
     if (dir->mnt->read_only)
         return -EROFS;
-    int r = vnode_getattr(o->t, dir, &d);
+    int r = vnode_getattr(dir, &d);
     if (r == 0 && o->t)
         r = vfs_access(&o->t->cred, &d, W_OK | X_OK);
     if (r < 0)
@@ -55,7 +55,7 @@ create_missing(struct opening *o)
     a.gid = d.mode & S_ISGID ? d.gid : o->owner->gid;
     uint64_t ino;
     struct name n = {o->w.name, o->w.len};
-    r = fs->ops->create(fs, dir->ino, n, &a, &ino);
+    r = fs->change->create(fs, dir->ino, n, &a, &ino);
     if (r < 0)
         return r;
     o->w.node = (struct vnode){dir->mnt, ino};
@@ -121,7 +121,7 @@ truncate_node(struct opening *o)
 
     if (!(o->flags & O_TRUNC) || o->created || !S_ISREG(o->attr.mode))
         return 0;
-    int r = v->mnt->fs->ops->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
+    int r = v->mnt->fs->change->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
     if (r == 0) {
         struct dentry p = walk_dentry(&o->w);
         inotify_attr(&p, ATTR_SIZE);
@@ -203,12 +203,12 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     int r = o->t ? vfs_access(&o->t->cred, &o->attr, W_OK | X_OK) : 0;
     if (r < 0)
         return r;
-    if (!fs->ops->tmpfile)
+    if (!fs->change->tmpfile)
         return -EOPNOTSUPP;
     a.uid = o->owner->uid;
     a.gid = o->owner->gid;
     uint64_t ino;
-    r = fs->ops->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
+    r = fs->change->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
         return r;
     struct vnode v = {dir->mnt, ino};
@@ -290,7 +290,7 @@ vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
         if (r < 0)
             return r;
     }
-    r = vnode_getattr(o.t, &o.w.node, &o.attr);
+    r = vnode_getattr(&o.w.node, &o.attr);
     if (r < 0)
         return r;
     if (o.flags & O_PATH)

@@ -35,7 +35,7 @@ static int
 path_step_into(struct cursor *c, const struct vnode *v)
 {
     c->at = *v;
-    return vnode_getattr(c->t, v, &c->attr);
+    return vnode_getattr(v, &c->attr);
 }
 
 static int
@@ -74,7 +74,7 @@ step_up(struct cursor *c)
         return 0;
     while (v.ino == v.mnt->root && v.mnt->parent)
         v = (struct vnode){v.mnt->parent, v.mnt->at};
-    int r = v.mnt->fs->ops->parent(v.mnt->fs, c->t, v.ino, &v.ino);
+    int r = v.mnt->fs->ops->parent(v.mnt->fs, v.ino, &v.ino);
     return r < 0 ? r : path_step_into(c, &v);
 }
 
@@ -104,35 +104,25 @@ expand_link(struct cursor *c, const struct vnode *v)
     return is_unbound(c) ? go_to_root(c) : -EPERM;
 }
 
-/* The magic link at *v leads to no node. */
-static int
-end_at_file(struct cursor *c, const struct vnode *v)
-{
-    struct fs *fs = v->mnt->fs;
-
-    if (*c->rest)
-        return -ENOTDIR;
-    if (fs->ops->file_of)
-        c->ret->file = fs->ops->file_of(fs, c->t, v->ino);
-    return -ENXIO;
-}
-
 static int
 follow_link(struct cursor *c, const struct vnode *v)
 {
     struct fs *fs = v->mnt->fs;
+    struct file *file = NULL;
     struct vnode to;
 
     if (++c->links > SYMLINKS_MAX)
         return -ELOOP;
     if (fs->ops->follow) {
-        int r = fs->ops->follow(fs, c->t, v->ino, &to);
+        int r = fs->ops->follow(fs, v->ino, &to, &file);
         if (r != -EINVAL && !is_unbound(c))
             return -EPERM;
         if (r == 0)
             return path_step_into(c, &to);
+        if (r == -ENXIO && *c->rest)
+            return -ENOTDIR;
         if (r == -ENXIO)
-            return end_at_file(c, v);
+            c->ret->file = file;
         if (r != -EINVAL)
             return r;
     }
@@ -194,13 +184,13 @@ step_name(struct cursor *c, struct name n)
 
     if (n.len > NAME_BYTES_MAX)
         return -ENAMETOOLONG;
-    int r = fs->ops->lookup(fs, c->t, c->at.ino, n, &v.ino);
+    int r = fs->ops->lookup(fs, c->at.ino, n, &v.ino);
     if (r == -ENOENT)
         return missing(c, n);
     if (r < 0)
         return r;
     mount_cross(c->k, &v);
-    r = vnode_getattr(c->t, &v, &attr);
+    r = vnode_getattr(&v, &attr);
     if (r < 0)
         return r;
     bool last = only_slashes(c->rest);

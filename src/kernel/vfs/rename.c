@@ -21,10 +21,10 @@ find_end(const struct at *at, struct rename_end *e)
 
     if (r < 0)
         return r;
-    r = vnode_getattr(at->t, &e->w.dir, &e->dir);
+    r = vnode_getattr(&e->w.dir, &e->dir);
     if (r < 0 || !e->w.node.mnt)
         return r;
-    return vnode_getattr(at->t, &e->w.node, &e->node);
+    return vnode_getattr(&e->w.node, &e->node);
 }
 
 static int
@@ -82,7 +82,7 @@ rename_is_above(const struct vnode *node, const struct vnode *dir)
     uint64_t at = dir->ino, up;
 
     while (at != node->ino && at != fs->root) {
-        if (fs->ops->parent(fs, NULL, at, &up) < 0)
+        if (fs->ops->parent(fs, at, &up) < 0)
             return false;
         at = up;
     }
@@ -160,7 +160,7 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
         return -EXDEV;
     struct fs *fs = a.w.dir.mnt->fs;
     r = rename_check_names(&a, &b, flags);
-    if (r == 0 && (a.w.dir.mnt->read_only || !fs->ops->rename))
+    if (r == 0 && (a.w.dir.mnt->read_only || !fs->change->rename))
         r = -EROFS;
     if (r == 0)
         r = check_rights(from->t, &a, &b);
@@ -168,8 +168,9 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
         r = check_kinds(&a, &b, flags);
     if (r < 0)
         return r;
-    r = fs->ops->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},
-                        b.w.dir.ino, (struct name){b.w.name, b.w.len}, flags);
+    r = fs->change->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},
+                           b.w.dir.ino, (struct name){b.w.name, b.w.len},
+                           flags);
     if (r == 0)
         rename_report(&a, &b, flags);
     return r;

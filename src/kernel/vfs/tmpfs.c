@@ -32,17 +32,14 @@ tmpfs_note(struct tmpfs *m, int64_t r)
 }
 
 static int
-tmpfs_lookup(struct fs *fs, struct task *t, uint64_t dir, struct name name,
-             uint64_t *ret_ino)
+tmpfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
-    (void)t;
     return tree_lookup(&tmpfs_of(fs)->tree, dir, name, ret_ino);
 }
 
 static int
-tmpfs_parent(struct fs *fs, struct task *t, uint64_t dir, uint64_t *ret_ino)
+tmpfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
-    (void)t;
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, dir);
     if (!i)
         return -ESTALE;
@@ -63,9 +60,8 @@ tmpfs_position(struct fs *fs, uint64_t dir)
 }
 
 static int
-tmpfs_getattr(struct fs *fs, struct task *t, uint64_t ino, struct attr *ret)
+tmpfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
-    (void)t;
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
     if (!i)
         return -ESTALE;
@@ -153,10 +149,9 @@ tmpfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
 }
 
 static int
-tmpfs_readdir(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
+tmpfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
               struct dir_emit *emit)
 {
-    (void)t;
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
     const struct dir_entry *e;
 
@@ -205,30 +200,6 @@ tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
     return 0;
 }
 
-static struct program *
-tmpfs_program(struct fs *fs, uint64_t ino)
-{
-    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
-
-    return i ? (struct program *)atomic_load_explicit(&i->attached,
-                                                      memory_order_acquire)
-             : NULL;
-}
-
-static void
-tmpfs_set_program(struct fs *fs, uint64_t ino, struct program *p)
-{
-    tree_attach(&tmpfs_of(fs)->tree, ino, &p->ref);
-}
-
-static const void *
-tmpfs_content(struct fs *fs, uint64_t ino)
-{
-    const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
-
-    return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
-}
-
 static int
 tmpfs_xattrs(struct fs *fs, uint64_t ino, const struct xattrs **ret)
 {
@@ -269,6 +240,18 @@ static const struct fs_ops tmpfs_ops = {
     .parent = tmpfs_parent,
     .position = tmpfs_position,
     .getattr = tmpfs_getattr,
+    .readlink = tmpfs_readlink,
+    .readdir = tmpfs_readdir,
+    .open = tmpfs_open,
+    .hold = tmpfs_hold,
+    .release = tmpfs_release,
+    .statfs = tmpfs_statfs,
+    .xattrs = tmpfs_xattrs,
+    .tidy = tmpfs_tidy,
+    .free = tmpfs_free,
+};
+
+static const struct fs_change_ops tmpfs_change_ops = {
     .setattr = tmpfs_setattr,
     .create = tmpfs_create,
     .tmpfile = tmpfs_tmpfile,
@@ -276,19 +259,7 @@ static const struct fs_ops tmpfs_ops = {
     .link = tmpfs_link,
     .unlink = tmpfs_unlink,
     .rename = tmpfs_rename,
-    .readlink = tmpfs_readlink,
-    .readdir = tmpfs_readdir,
-    .open = tmpfs_open,
-    .hold = tmpfs_hold,
-    .release = tmpfs_release,
-    .statfs = tmpfs_statfs,
-    .program = tmpfs_program,
-    .set_program = tmpfs_set_program,
-    .xattrs = tmpfs_xattrs,
     .set_xattr = tmpfs_set_xattr,
-    .tidy = tmpfs_tidy,
-    .content = tmpfs_content,
-    .free = tmpfs_free,
 };
 
 int
@@ -299,7 +270,10 @@ tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
     struct tmpfs *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
-    m->fs = (struct fs){.ops = &tmpfs_ops, .kernel = k, .root = TREE_ROOT};
+    m->fs = (struct fs){.ops = &tmpfs_ops,
+                        .change = &tmpfs_change_ops,
+                        .kernel = k,
+                        .root = TREE_ROOT};
     int r = from ? tree_clone(from, &m->tree)
                  : tree_init(&m->tree, &max, tmpfs_now(m));
     if (r < 0) {
@@ -321,6 +295,31 @@ bool
 tmpfs_is(const struct fs *fs)
 {
     return fs->ops == &tmpfs_ops;
+}
+
+struct counted *
+tmpfs_attached(struct fs *fs, uint64_t ino)
+{
+    const struct inode *i =
+        tmpfs_is(fs) ? tree_find(&tmpfs_of(fs)->tree, ino) : NULL;
+
+    return i ? atomic_load_explicit(&i->attached, memory_order_acquire) : NULL;
+}
+
+void
+tmpfs_attach(struct fs *fs, uint64_t ino, struct counted *c)
+{
+    if (tmpfs_is(fs))
+        tree_attach(&tmpfs_of(fs)->tree, ino, c);
+}
+
+const void *
+tmpfs_content(struct fs *fs, uint64_t ino)
+{
+    const struct inode *i =
+        tmpfs_is(fs) ? tree_find(&tmpfs_of(fs)->tree, ino) : NULL;
+
+    return i && S_ISREG(i->mode) ? inode_content(i) : NULL;
 }
 
 void

@@ -38,9 +38,9 @@ vfs_access(const struct cred *c, const struct attr *a, int want)
 }
 
 int
-vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret)
+vnode_getattr(const struct vnode *v, struct attr *ret)
 {
-    return v->mnt->fs->ops->getattr(v->mnt->fs, t, v->ino, ret);
+    return v->mnt->fs->ops->getattr(v->mnt->fs, v->ino, ret);
 }
 
 /* True if t has all rights to an inode with attributes a. NULL is the host. */
@@ -95,9 +95,9 @@ vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
     struct fs *fs = v->mnt->fs;
     struct attr old, set = *a;
 
-    if (v->mnt->read_only || !fs->ops->setattr)
+    if (v->mnt->read_only || !fs->change->setattr)
         return -EROFS;
-    int r = vnode_getattr(t, v, &old);
+    int r = vnode_getattr(v, &old);
     if (r == 0)
         r = may_set(t, &old, a, what, now);
     if (r < 0)
@@ -106,7 +106,7 @@ vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
         !cred_has_group(&t->cred, old.gid))
         set.mode &= ~(uint32_t)S_ISGID;
     what = drop_set_ids(t, &old, &set, what);
-    r = fs->ops->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
+    r = fs->change->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
     if (r == 0)
         inotify_attr(p, what);
     return r;
@@ -117,7 +117,7 @@ vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
 static int
 may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
 {
-    int r = vnode_getattr(t, dir, ret_dir);
+    int r = vnode_getattr(dir, ret_dir);
 
     if (r < 0)
         return r;
@@ -152,7 +152,7 @@ find_free_name(const struct at *at, bool is_dir, struct walk *w,
         return r;
     if (w->node.mnt)
         return -EEXIST;
-    if ((w->slash && !is_dir) || !w->dir.mnt->fs->ops->create)
+    if ((w->slash && !is_dir) || !w->dir.mnt->fs->change->create)
         return -ENOENT;
     return may_write_dir(at->t, &w->dir, ret_dir);
 }
@@ -187,7 +187,7 @@ vfs_make(const struct at *at, uint32_t mode)
         return r;
     struct fs *fs = w.dir.mnt->fs;
     a = new_attr(at, &dir, mode);
-    r = fs->ops->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
+    r = fs->change->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
     return made(&w, ino, r);
 }
 
@@ -201,11 +201,11 @@ vfs_symlink(const struct at *at, const char *target)
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
-    if (!fs->ops->symlink)
+    if (!fs->change->symlink)
         return -EROFS;
     a = new_attr(at, &dir, S_IFLNK | 0777);
-    r = fs->ops->symlink(fs, w.dir.ino, walk_name(&w), target, strlen(target),
-                         &a);
+    r = fs->change->symlink(fs, w.dir.ino, walk_name(&w), target,
+                            strlen(target), &a);
     return made(&w, 0, r);
 }
 
@@ -220,15 +220,15 @@ vfs_link_node(const struct vnode *node, const struct at *to)
         return r;
     if (w.dir.mnt != node->mnt)
         return -EXDEV;
-    r = vnode_getattr(to->t, node, &a);
+    r = vnode_getattr(node, &a);
     if (r < 0)
         return r;
     if (S_ISDIR(a.mode))
         return -EPERM;
     struct fs *fs = w.dir.mnt->fs;
-    if (!fs->ops->link)
+    if (!fs->change->link)
         return -EPERM;
-    r = fs->ops->link(fs, w.dir.ino, walk_name(&w), node->ino);
+    r = fs->change->link(fs, w.dir.ino, walk_name(&w), node->ino);
     if (r == 0) {
         struct dentry unnamed = {.node = *node};
         inotify_report(&unnamed, IN_ATTRIB); /* it has one link more */
@@ -252,7 +252,7 @@ vnode_readlink(struct task *t, const struct vnode *v, char *buf, size_t size)
     struct fs *fs = v->mnt->fs;
     struct attr a;
 
-    int r = vnode_getattr(t, v, &a);
+    int r = vnode_getattr(v, &a);
     if (r < 0)
         return r;
     if (!S_ISLNK(a.mode) || !fs->ops->readlink)
@@ -269,7 +269,7 @@ may_remove(struct task *t, const struct attr *dir, const struct vnode *node)
 
     if (is_root(t, dir) || !(dir->mode & S_ISVTX))
         return 0;
-    int r = vnode_getattr(t, node, &a);
+    int r = vnode_getattr(node, &a);
     if (r < 0)
         return r;
     return t->cred.uid == a.uid || t->cred.uid == dir->uid ? 0 : -EPERM;
@@ -325,7 +325,7 @@ vfs_unlink(const struct at *at, int flags)
     if (r == 0)
         r = may_remove(at->t, &dir, &w.node);
     if (r == 0)
-        r = vnode_getattr(at->t, &w.node, &a);
+        r = vnode_getattr(&w.node, &a);
     if (r == 0)
         r = check_unlink(&w, &a, rmdir);
     if (r < 0)
@@ -333,9 +333,9 @@ vfs_unlink(const struct at *at, int flags)
     if (is_mount_point(&w))
         return -EBUSY;
     struct fs *fs = w.dir.mnt->fs;
-    if (!fs->ops->unlink)
+    if (!fs->change->unlink)
         return -EROFS;
-    r = fs->ops->unlink(fs, w.dir.ino, walk_name(&w), flags);
+    r = fs->change->unlink(fs, w.dir.ino, walk_name(&w), flags);
     if (r == 0) {
         struct dentry p = walk_dentry(&w);
         inotify_deleted(&p, rmdir);

@@ -22,7 +22,6 @@ struct file;
 struct fs;
 struct kernel;
 struct mount;
-struct program;
 struct task;
 
 #define SYMLINKS_MAX 40
@@ -47,23 +46,59 @@ struct dir_emit {
 /* Operations return 0 or -errno and check the conditions that only the file
  * system knows (existence, kinds, emptiness, quotas). vfs.c checks permissions,
  * read-only mounts, name lengths, "." and "..". A NULL member means the errno
- * in brackets. `t` is the asking task (procfs depends on it); may be NULL. */
+ * or the result in brackets. `t` is the task that asks: links and devices may
+ * depend on it. NULL is the host. */
 struct fs_ops {
     const char *name; /* as in /proc/filesystems */
 
-    int (*lookup)(struct fs *fs, struct task *t, uint64_t dir, struct name name,
+    int (*lookup)(struct fs *fs, uint64_t dir, struct name name,
                   uint64_t *ret_ino);
     /* Returns the parent of a directory; for the root, the root itself. */
-    int (*parent)(struct fs *fs, struct task *t, uint64_t dir,
-                  uint64_t *ret_ino);
+    int (*parent)(struct fs *fs, uint64_t dir, uint64_t *ret_ino);
     /* Returns the position of a directory in its parent, for readdir. [0] */
     uint64_t (*position)(struct fs *fs, uint64_t dir);
-    int (*getattr)(struct fs *fs, struct task *t, uint64_t ino,
-                   struct attr *ret);
+    /* Emits entries from *cookie (0: the start) until emit is full, or to the
+     * end, without "." and "..". A position stays valid while entries are added
+     * and removed. */
+    int (*readdir)(struct fs *fs, uint64_t ino, uint64_t cookie,
+                   struct dir_emit *emit);
+    int (*getattr)(struct fs *fs, uint64_t ino, struct attr *ret);
+    /* Returns the extended attributes of an inode, borrowed until the next
+     * change, or NULL for none. [EOPNOTSUPP] */
+    int (*xattrs)(struct fs *fs, uint64_t ino, const struct xattrs **ret);
+    /* Returns the number of bytes copied, at most size. [EINVAL] */
+    int64_t (*readlink)(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+                        size_t size);
+    /* Resolves a magic link of /proc (fd/N, exe, cwd, root) without a path.
+     * -ENXIO: the link represents *ret_file, which has no path; borrowed.
+     * -EINVAL: an ordinary link. [EINVAL] */
+    int (*follow)(struct fs *fs, uint64_t ino, struct vnode *ret,
+                  struct file **ret_file);
+    /* Opens a regular file or device; vfs.c opens directories, FIFOs and
+     * sockets, and does O_TRUNC. */
+    int (*open)(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+                OWN struct file **ret);
+    void (*hold)(struct fs *fs, uint64_t ino);    /* [nothing to count] */
+    void (*release)(struct fs *fs, uint64_t ino); /* [nothing to count] */
+    int (*statfs)(struct fs *fs, struct fs_stat *ret);
+    /* Frees about `max` removed objects; returns true when nothing is left.
+     * [true] */
+    bool (*tidy)(struct fs *fs, size_t max);
+    void (*free)(OWN struct fs *fs);
+};
+
+/* The operations that change files; a file system that only shows something has
+ * few of them. [EROFS, unless it says otherwise] */
+struct fs_change_ops {
+    /* Sets the attributes in `what` (ATTR_*). */
     int (*setattr)(struct fs *fs, uint64_t ino, const struct attr *a,
-                   unsigned what); /* [EROFS] */
+                   unsigned what);
+    /* Sets an extended attribute or (value NULL) removes it: -ENODATA, -ENOSPC.
+     * Must exist if xattrs does. */
+    int (*set_xattr)(struct fs *fs, uint64_t ino, struct xattr_name name,
+                     const void *value, size_t len);
     /* Creates a file, directory, FIFO or socket: a->mode with its type, uid,
-     * gid. -EEXIST if the name exists. [EROFS] */
+     * gid. -EEXIST if the name exists. [ENOENT] */
     int (*create)(struct fs *fs, uint64_t dir, struct name name,
                   const struct attr *a, uint64_t *ret_ino);
     /* Creates a regular file without a name (O_TMPFILE), held once.
@@ -72,57 +107,19 @@ struct fs_ops {
                    uint64_t *ret_ino);
     int (*symlink)(struct fs *fs, uint64_t dir, struct name name,
                    const char *target, size_t len, const struct attr *a);
-    int (*link)(struct fs *fs, uint64_t dir, struct name name, uint64_t ino);
+    int (*link)(struct fs *fs, uint64_t dir, struct name name,
+                uint64_t ino); /* [EPERM] */
+    /* flags: UNLINK_DIR. */
     int (*unlink)(struct fs *fs, uint64_t dir, struct name name, int flags);
     /* flags: RENAME_NOREPLACE, RENAME_EXCHANGE. -EINVAL when a directory
      * would be moved into itself. */
     int (*rename)(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
                   struct name name2, unsigned flags);
-    /* Returns the number of bytes copied, at most size. [EINVAL] */
-    int64_t (*readlink)(struct fs *fs, struct task *t, uint64_t ino, char *buf,
-                        size_t size);
-    /* Emits entries from *cookie (0: the start) until emit is full, or to the
-     * end, without "." and "..". A position stays valid while entries are added
-     * and removed. */
-    int (*readdir)(struct fs *fs, struct task *t, uint64_t ino, uint64_t cookie,
-                   struct dir_emit *emit);
-    /* Opens a regular file or device; vfs.c opens directories, FIFOs and
-     * sockets, and does O_TRUNC. */
-    int (*open)(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
-                OWN struct file **ret);
-    void (*hold)(struct fs *fs, uint64_t ino);    /* [nothing to count] */
-    void (*release)(struct fs *fs, uint64_t ino); /* [nothing to count] */
-    int (*statfs)(struct fs *fs, struct fs_stat *ret);
-    /* Resolves a magic link of /proc (fd/N, exe, cwd, root) without a path.
-     * [readlink decides] */
-    int (*follow)(struct fs *fs, struct task *t, uint64_t ino,
-                  struct vnode *ret);
-    /* Returns the open file that a magic link of /proc (fd/N) represents:
-     * borrowed, or NULL. [NULL] */
-    struct file *(*file_of)(struct fs *fs, struct task *t, uint64_t ino);
-    /* program returns the compiled program of this file, borrowed, or NULL.
-     * set_program stores one, with a reference; a change of the content drops
-     * it. Files of the root image share theirs with all sandboxes, on any
-     * thread. [NULL; nothing is stored] */
-    struct program *(*program)(struct fs *fs, uint64_t ino);
-    void (*set_program)(struct fs *fs, uint64_t ino, struct program *p);
-    /* xattrs returns the extended attributes of an inode, borrowed until the
-     * next change, or NULL for none. The other sets one or (value NULL) removes
-     * it: -ENODATA, -ENOSPC. [EOPNOTSUPP for both] */
-    int (*xattrs)(struct fs *fs, uint64_t ino, const struct xattrs **ret);
-    int (*set_xattr)(struct fs *fs, uint64_t ino, struct xattr_name name,
-                     const void *value, size_t len);
-    /* Frees about `max` removed objects; returns true when nothing is left.
-     * [true] */
-    bool (*tidy)(struct fs *fs, size_t max);
-    /* Returns the whole content of a file if it is one piece of memory that
-     * outlives the file system (the root image), or NULL. [NULL] */
-    const void *(*content)(struct fs *fs, uint64_t ino);
-    void (*free)(OWN struct fs *fs);
 };
 
 struct fs {
     const struct fs_ops *ops;
+    const struct fs_change_ops *change;
     struct kernel *kernel;
     uint64_t dev;  /* st_dev */
     uint64_t root; /* inode number of its root directory */
@@ -231,7 +228,7 @@ int path_walk(struct kernel *k, struct task *t, const struct vnode *base,
  * one exception: it has no more access than others to files of other users of
  * the host. The serving process may well be root outside. */
 int vfs_access(const struct cred *c, const struct attr *a, int want);
-int vnode_getattr(struct task *t, const struct vnode *v, struct attr *ret);
+int vnode_getattr(const struct vnode *v, struct attr *ret);
 /* Opens like open(2), with `mode` for O_CREAT (umask already applied). The
  * result's node is held. -EWAIT: a FIFO waits for its other end. */
 int vfs_open(struct kernel *k, struct task *t, const struct vnode *base,

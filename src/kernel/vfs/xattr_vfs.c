@@ -16,7 +16,7 @@ may_use(struct task *t, const struct vnode *v, int want)
     bool is_set = want & W_OK;
     struct attr a;
 
-    int r = vnode_getattr(t, v, &a);
+    int r = vnode_getattr(v, &a);
     if (r < 0)
         return r;
     if (!S_ISREG(a.mode) && !S_ISDIR(a.mode))
@@ -89,7 +89,7 @@ vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
     if (r == 0)
         r = check_flags(x, n, flags);
     if (r == 0)
-        r = fs->ops->set_xattr(fs, v->ino, n, value, len);
+        r = fs->change->set_xattr(fs, v->ino, n, value, len);
     if (r == 0)
         inotify_report(d, IN_ATTRIB);
     return r;

@@ -95,7 +95,7 @@ preopen_top(struct task *t, int next)
 
     if (!root)
         return 0;
-    int r = dirfile_read(root, t, &top.emit);
+    int r = dirfile_read(root, &top.emit);
     return r < 0 ? r : top.err;
 }
 

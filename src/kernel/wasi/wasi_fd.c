@@ -326,7 +326,7 @@ wasi_fd_readdir(struct task *t, const uint64_t *a)
     if (!l.buf || wasi_check(t, a[4], sizeof(uint32_t)) < 0)
         return -EFAULT;
     f->pos = a[3];
-    r = l.size ? dirfile_read(f, t, &l.emit) : 0;
+    r = l.size ? dirfile_read(f, &l.emit) : 0;
     if (r < 0)
         return r;
     uint32_t used = (uint32_t)l.used;

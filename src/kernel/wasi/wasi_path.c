@@ -35,7 +35,7 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
     int r = wasi_file(t, fd, 0, &f);
     if (r < 0)
         return r;
-    r = f->node.mnt ? vnode_getattr(t, &f->node, &a) : -ENOTDIR;
+    r = f->node.mnt ? vnode_getattr(&f->node, &a) : -ENOTDIR;
     if (r == 0 && !S_ISDIR(a.mode))
         r = -ENOTDIR;
     if (r == 0)
@@ -289,7 +289,7 @@ wasi_path_filestat_get(struct task *t, const uint64_t *a)
     if (r == 0)
         r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
     if (r == 0)
-        r = vnode_getattr(t, &v, &attr);
+        r = vnode_getattr(&v, &attr);
     return r != 0 ? r
                   : wasi_put_filestat(t, (gaddr)a[4], v.mnt->fs->dev, &attr);
 }
