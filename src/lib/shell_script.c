@@ -185,17 +185,35 @@ take_env(struct wsand_sandbox *sb, struct buf *to, struct wsand_error *err)
     return 0;
 }
 
-/* `cd` sets OLDPWD, which is one of the variables that follow. */
+/* True if the shell is in a folder that was removed. */
+static bool
+shell_script_is_nowhere(const struct shell *sh)
+{
+    struct attr a;
+
+    return vnode_getattr(NULL, &sh->res->task->cwd, &a) < 0 || !a.nlink;
+}
+
+/* A shell in a removed folder gets there by removing it once more. Variables
+ * follow later: there is no PATH yet, and OLDPWD, which `cd` sets, is one of
+ * them. */
 static int
 take_folder(struct shell *sh, struct buf *to, struct wsand_error *err)
 {
+    bool is_nowhere = shell_script_is_nowhere(sh);
     char *path = NULL;
     size_t len = 0;
 
     int r = ask_line(sh, "\\builtin printf %s \"$PWD\"", &path, &len, err);
     if (r == 0 && len) {
-        buf_puts(to, "builtin cd -- ");
+        buf_puts(to, is_nowhere ? "/bin/mkdir -- " : "builtin cd -- ");
         buf_quote(to, path);
+        if (is_nowhere) {
+            buf_puts(to, " && builtin cd -- ");
+            buf_quote(to, path);
+            buf_puts(to, " && /bin/rmdir -- ");
+            buf_quote(to, path);
+        }
         buf_puts(to, "\nbuiltin unset -v OLDPWD\n");
     }
     free(path);

@@ -4,6 +4,7 @@
 #include "lib/shell_state.h"
 
 #include "kernel/kernel.h"
+#include "kernel/vfs/tmpfs.h"
 #include "lib/sandbox.h"
 #include "lib/shell.h"
 
@@ -82,19 +83,33 @@ note_files(struct shell_state *s, const struct shell *sh)
     return 0;
 }
 
+static void
+shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
+                     const struct vnode *cwd)
+{
+    struct fs *fs = cwd->mnt->fs;
+    struct attr a;
+
+    s->cwd = shell_state_place_of(k, cwd);
+    if (vnode_getattr(NULL, cwd, &a) == 0 && a.nlink)
+        return;
+    s->cwd_is_removed = true;
+    if (fs->ops->parent(fs, NULL, cwd->ino, &s->cwd.ino) < 0)
+        s->cwd.ino = 0;
+}
+
 int
 shell_state_take(struct shell_state *ret, const struct shell *sh)
 {
-    struct shell_state s = {
-        .state = sh->saved.state,
-        .status = sh->saved.status,
-        .has_env = sh->saved.has_env,
-        .has_rlimits = true,
-        .cwd = shell_state_place_of(sh->sb->kernel, &sh->saved.cwd)};
+    struct shell_state s = {.state = sh->saved.state,
+                            .status = sh->saved.status,
+                            .has_env = sh->saved.has_env,
+                            .has_rlimits = true};
 
     int r = note_files(&s, sh);
     if (r < 0)
         return r;
+    shell_state_take_cwd(&s, sh->sb->kernel, &sh->saved.cwd);
     memcpy(s.rlimits, sh->saved.rlimits, sizeof s.rlimits);
     s.pages = shell_pages_get(sh->pages);
     *ret = s;
@@ -170,6 +185,41 @@ set_rlimits(struct task *t, const struct rlimit_k *to)
     }
 }
 
+/* A shell stays in a folder that was removed, and so does its copy. No copy of
+ * a tree contains such a folder, because it has no name. The new shell
+ * therefore gets a folder of its own in the same state: empty, without a path,
+ * and with the same parent. Programs then behave in it as on Linux. */
+static int
+shell_state_enter_removed(struct task *t, const struct place *parent)
+{
+    struct kernel *k = t->kernel;
+    const struct attr a = {
+        .mode = S_IFDIR | 0755, .uid = t->cred.uid, .gid = t->cred.gid};
+    struct mount *m = mount_nth(k, parent->mount);
+    bool is_known = m && tmpfs_is(m->fs);
+    struct vnode v = {is_known ? m : mount_root(k), 0};
+
+    int r = tree_removed_dir(tmpfs_tree(v.mnt->fs), is_known ? parent->ino : 0,
+                             &a, clock_real_ns(&k->clock), &v.ino);
+    if (r < 0)
+        return r;
+    task_set_cwd(t, &v, &v, "");
+    vnode_release(&v);
+    return 0;
+}
+
+static int
+shell_state_enter(struct task *t, const struct shell_state *s)
+{
+    struct vnode cwd = node_at(t->kernel, &s->cwd);
+    struct attr a;
+
+    if (s->cwd_is_removed || !cwd.mnt || vnode_getattr(NULL, &cwd, &a) < 0)
+        return shell_state_enter_removed(t, &s->cwd);
+    task_set_cwd(t, &cwd, &cwd, "");
+    return 0;
+}
+
 int
 shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
                  OWN struct shell **ret)
@@ -184,12 +234,12 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     if (r < 0)
         return r;
     struct task *t = sh->res->task;
-    struct vnode cwd = node_at(sb->kernel, &s->cwd);
     resident_set_state(t, &s->state);
     if (s->has_rlimits)
         set_rlimits(t, s->rlimits);
-    if (cwd.mnt)
-        task_set_cwd(t, &cwd, &cwd, "");
+    r = shell_state_enter(t, s);
+    if (r < 0)
+        return r;
     sh->status = s->status;
     sh->has_env = s->has_env;
     r = shell_save_task(sh);

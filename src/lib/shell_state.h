@@ -25,7 +25,8 @@ struct shell_state {
     struct resident_state state;
     struct rlimit_k rlimits[RLIMIT_COUNT];
     bool has_rlimits; /* otherwise the default limits */
-    struct place cwd;
+    struct place cwd; /* or, if it was removed, its parent (0: unknown) */
+    bool cwd_is_removed;
     int status;
     bool has_env;
     struct open_file *files;

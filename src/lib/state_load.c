@@ -146,6 +146,7 @@ put_shell(struct wsand_state *st, const void *value, size_t len)
     s->status = (int)r.status;
     s->has_env = r.has_env;
     s->cwd = (struct place){r.cwd_mount, r.cwd};
+    s->cwd_is_removed = r.cwd_is_removed;
     return r.memory_bytes ? shell_pages_new(r.memory_bytes, &s->pages) : 0;
 }
 
@@ -417,13 +418,16 @@ end_pages(struct wsand_state *st, struct wsand_error *err)
 
 /* --- places */
 
-/* The inode, if there is one at that place. */
-static const struct inode *
-inode_at(const struct wsand_sandbox *sb, const struct snapshot *s,
-         const struct place *at)
+/* Returns the attributes of the inode at a place. The trees are those of the
+ * snapshot, which the sandbox does not have yet; /dev and /proc are the same
+ * with any state. -ENOENT: no inode is there. */
+static int
+state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
+                   const struct place *at, struct attr *ret)
 {
-    const struct mount *m = mount_nth(sb->kernel, at->mount);
+    struct mount *m = mount_nth(sb->kernel, at->mount);
     const struct tree *t = snapshot_tree(s, at->mount);
+    const struct vnode v = {m, at->ino};
     uint64_t top = TREE_ROOT;
 
     if (m && m->is_bind && m->fs == mount_root(sb->kernel)->fs) {
@@ -431,10 +435,13 @@ inode_at(const struct wsand_sandbox *sb, const struct snapshot *s,
         top = skeleton_find(t, m->path);
     } else if (m && !t && snapshot_mount(sb, at->mount)) {
         t = tmpfs_tree(m->fs); /* read-only: not part of the state */
+    } else if (m && !t && !m->is_bind) {
+        return vnode_getattr(NULL, &v, ret);
     }
     if (!m || !t || !place_is_below(t, at->ino, top))
-        return NULL;
-    return tree_find(t, at->ino);
+        return -ENOENT;
+    inode_getattr(tree_find(t, at->ino), at->ino, ret);
+    return 0;
 }
 
 /* May the user open it so? */
@@ -443,24 +450,25 @@ may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
          const struct open_file *o)
 {
     static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
-    const struct inode *i = inode_at(sb, s, &o->at);
     int wanted = want[o->flags & O_ACCMODE];
     struct attr a;
 
-    if (!i || !S_ISREG(i->mode) ||
+    if (state_load_getattr(sb, s, &o->at, &a) < 0 || !S_ISREG(a.mode) ||
         (wanted & W_OK && mount_nth(sb->kernel, o->at.mount)->read_only))
         return false;
-    inode_getattr(i, o->at.ino, &a);
     return vfs_access(&sb->kernel->user, &a, wanted) == 0;
 }
 
 static void
 end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 {
-    const struct inode *cwd = inode_at(sb, s, &s->shell.cwd);
+    struct attr cwd;
 
-    if (!cwd || !inode_is_dir(cwd))
-        s->shell.cwd = (struct place){.ino = TREE_ROOT};
+    if (state_load_getattr(sb, s, &s->shell.cwd, &cwd) < 0 ||
+        !S_ISDIR(cwd.mode)) {
+        s->shell.cwd = (struct place){0};
+        s->shell.cwd_is_removed = true;
+    }
     for (size_t i = 0; i < s->shell.n_files; i++) {
         struct open_file *o = &s->shell.files[i];
         o->flags &= (uint32_t)FLAGS;

@@ -122,6 +122,7 @@ shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
         return 0;
     const struct record_shell r = {.status = (uint32_t)s->shell.status,
                                    .has_env = s->shell.has_env,
+                                   .cwd_is_removed = s->shell.cwd_is_removed,
                                    .memory_bytes =
                                        shell_pages_size(s->shell.pages),
                                    .cwd_mount = (uint32_t)s->shell.cwd.mount,

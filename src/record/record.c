@@ -297,7 +297,7 @@ record_shell_put(const struct record_shell *r, uint8_t ret[RECORD_FIXED_MAX])
     struct out o = {ret};
 
     record_put(&o, r->status, 4);
-    record_put(&o, r->has_env, 4);
+    record_put(&o, r->has_env | r->cwd_is_removed << 1, 4);
     record_put(&o, r->memory_bytes, 8);
     record_put(&o, r->cwd_mount, 4);
     record_put(&o, r->cwd, 8);
@@ -313,13 +313,15 @@ record_shell_get(const void *value, size_t len, struct record_shell *ret)
     if (len != SHELL_BYTES)
         return -EINVAL;
     struct record_shell r = {.status = (uint32_t)record_get(&i, 4)};
-    uint64_t has_env = record_get(&i, 4);
-    r.has_env = has_env;
+    uint64_t word = record_get(&i, 4);
+    r.has_env = word & 1;
+    r.cwd_is_removed = word & 2;
     r.memory_bytes = record_get(&i, 8);
     r.cwd_mount = (uint32_t)record_get(&i, 4);
     r.cwd = record_get(&i, 8);
-    if (r.status > 255 || has_env > 1 || r.memory_bytes % wasm_page ||
-        r.memory_bytes > UINT32_MAX || !r.cwd || r.cwd >= RECORD_INODE_MAX)
+    if (r.status > 255 || word > 3 || r.memory_bytes % wasm_page ||
+        r.memory_bytes > UINT32_MAX || (!r.cwd && !r.cwd_is_removed) ||
+        r.cwd >= RECORD_INODE_MAX)
         return -EINVAL;
     *ret = r;
     return 0;

@@ -135,6 +135,8 @@ struct record_file {
 struct record_shell {
     uint32_t status; /* $? */
     bool has_env;    /* the variables of the sandbox's options are set */
+    /* The working folder was removed; then cwd is its parent, or 0. */
+    bool cwd_is_removed;
     uint64_t memory_bytes;
     uint32_t cwd_mount;
     uint64_t cwd;

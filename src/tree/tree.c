@@ -296,20 +296,18 @@ charge_inode(struct tree *t)
 }
 
 int
-tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
-         struct inode **ret, uint64_t *ret_ino)
+tree_add_free(struct tree *t, const struct attr *a, int64_t now_ns,
+              struct inode **ret, uint64_t *ret_ino)
 {
-    int r = t->next_ino < RECORD_INODE_MAX ? charge_inode(t) : -ENOSPC;
-    if (r < 0)
-        return r;
+    if (t->next_ino >= RECORD_INODE_MAX)
+        return -ENOSPC;
     struct inode *i = inode_new(a->mode, now_ns);
-    if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref,
-                        &t->grave) < 0) {
-        COUNTER_SUB(t->used.inodes, 1);
+    if (!i ||
+        radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref, &t->grave) < 0)
         return -ENOMEM;
-    }
     i->uid = a->uid;
     i->gid = a->gid;
+    i->free_units = 1;
     *ret_ino = t->next_ino++;
     *ret = i;
     return 0;
@@ -317,6 +315,21 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
 
 /* Names count towards the inode quota, but the first ones of an image's file
  * are free; only the difference of the two costs is charged. */
+int
+tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
+         struct inode **ret, uint64_t *ret_ino)
+{
+    int r = charge_inode(t);
+    if (r < 0)
+        return r;
+    r = tree_add_free(t, a, now_ns, ret, ret_ino);
+    if (r < 0)
+        COUNTER_SUB(t->used.inodes, 1);
+    else
+        (*ret)->free_units = 0;
+    return r;
+}
+
 int
 tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
 {

@@ -120,6 +120,10 @@ int tree_create(struct tree *t, uint64_t dir, struct name name,
                 const struct attr *a, int64_t now_ns, uint64_t *ret_ino);
 int tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
                  int64_t now_ns, uint64_t *ret_ino);
+/* Creates a directory in the state after its removal from `parent` (0:
+ * unknown): empty and without a name. It is held once, and free of charge. */
+int tree_removed_dir(struct tree *t, uint64_t parent, const struct attr *a,
+                     int64_t now_ns, uint64_t *ret_ino);
 int tree_symlink(struct tree *t, uint64_t dir, struct name name,
                  const char *target, size_t len, const struct attr *a,
                  int64_t now_ns, uint64_t *ret_ino);

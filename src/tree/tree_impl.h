@@ -10,7 +10,11 @@ int tree_charge(struct tree *t, int64_t bytes);
 /* Like tree_charge, without checking the quota. */
 void tree_settle(struct tree *t, int64_t bytes);
 
-/* Creates an inode without a name, charged. -ENOSPC, -ENOMEM. */
+/* Creates an inode without a name, free of charge. -ENOSPC: no number is left.
+ * -ENOMEM. */
+int tree_add_free(struct tree *t, const struct attr *a, int64_t now_ns,
+                  struct inode **ret, uint64_t *ret_ino);
+/* Like tree_add_free, charged. -ENOSPC: also the quota. */
 int tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
              struct inode **ret, uint64_t *ret_ino);
 /* Changes the number of names, and the charge for it. -ENOSPC if it grows. */

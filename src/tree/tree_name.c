@@ -78,8 +78,22 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     return 0;
 }
 
-/* The creator's hold keeps the file alive; tree_forget marks it as an
- * orphan. */
+/* Returns a new inode without a name. The creator's hold keeps it alive;
+ * tree_forget marks it as an orphan. */
+static int
+tree_name_hold_new(struct tree *t, struct inode *i, uint64_t ino,
+                   uint64_t *ret_ino)
+{
+    if (!holds_add(&t->holds, ino)) {
+        (void)tree_evict(t, ino);
+        return -ENOMEM;
+    }
+    i->nlink = 0;
+    tree_forget(t, ino);
+    *ret_ino = ino;
+    return 0;
+}
+
 int
 tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
              int64_t now_ns, uint64_t *ret_ino)
@@ -90,15 +104,22 @@ tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
     int r = tree_add(t, a, now_ns, &i, &ino);
     if (r < 0)
         return r;
-    if (!holds_add(&t->holds, ino)) {
-        (void)tree_evict(t, ino);
-        return -ENOMEM;
-    }
-    i->nlink = 0;
     i->is_linkable = is_linkable;
-    tree_forget(t, ino);
-    *ret_ino = ino;
-    return 0;
+    return tree_name_hold_new(t, i, ino, ret_ino);
+}
+
+int
+tree_removed_dir(struct tree *t, uint64_t parent, const struct attr *a,
+                 int64_t now_ns, uint64_t *ret_ino)
+{
+    struct inode *i;
+    uint64_t ino;
+
+    int r = tree_add_free(t, a, now_ns, &i, &ino);
+    if (r < 0)
+        return r;
+    i->parent = parent;
+    return tree_name_hold_new(t, i, ino, ret_ino);
 }
 
 /* The target is stored like the content of a file, and charged in the same

@@ -2,6 +2,7 @@
 import base64
 import os
 import signal
+import subprocess
 
 import pytest
 from supervisor import Error, Session, kill
@@ -65,6 +66,22 @@ def test_files_survive(session, cycle):
     cycle(session)
     assert session.run("cat d/e/l; stat -c %a d/e/f; wc -c < big") == "one\n640\n300000\n"
     assert session.read("/home/user/data") == bytes(range(256)) * 100
+
+
+IN_REMOVED = """pwd; echo $?; ls -a; echo $?; stat -c %h .; echo x > f; echo $?
+pwd -P; echo $?; cd ..; echo $? $PWD; ls; cd "$0"; echo $?; pwd"""
+
+
+@CYCLES
+def test_a_removed_folder_stays_the_current_one(session, cycle, tmp_path):
+    """As in a bash on Linux that was there all the time."""
+    enter = "mkdir -p $0/d/e; cd $0/d/e; rmdir ../e; "
+    native = subprocess.run(["bash", "-c", enter + IN_REMOVED, tmp_path], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout
+    session.run(enter.replace("$0", "/tmp/x"))
+    cycle(session)
+    inside = session.run(IN_REMOVED.replace("$0", "/tmp/x"))
+    assert inside.replace("/tmp/x", str(tmp_path)) == native
 
 
 SET_ATTRIBUTES = """mkdir d; echo x > f; python3 -c '

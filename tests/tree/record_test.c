@@ -172,7 +172,13 @@ TEST(record_shells_and_files_are_read_as_they_were_written)
 
     CHECK_EQ(record_shell_get(b, record_shell_put(&sh, b), &sh2), 0);
     CHECK(sh2.status == 255 && sh2.has_env && sh2.memory_bytes == 65536 &&
-          sh2.cwd_mount == 3 && sh2.cwd == 77);
+          sh2.cwd_mount == 3 && sh2.cwd == 77 && !sh2.cwd_is_removed);
+    const struct record_shell removed = {.cwd_is_removed = true};
+    CHECK_EQ(record_shell_get(b, record_shell_put(&removed, b), &sh2), 0);
+    CHECK(!sh2.has_env && sh2.cwd_is_removed && !sh2.cwd);
+    const struct record_shell no_folder = {0};
+    CHECK_EQ(record_shell_get(b, record_shell_put(&no_folder, b), &sh2),
+             -EINVAL);
     CHECK_EQ(record_file_get(b, record_file_put(&f, b), &f2), 0);
     CHECK(f2.flags == 02001 && f2.cloexec && f2.same_as == 5 && f2.mount == 2 &&
           f2.inode == 9 && f2.pos == 1 << 20);

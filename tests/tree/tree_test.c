@@ -172,6 +172,27 @@ TEST(tree_file_without_a_name_can_be_given_one)
     check_fini(&t);
 }
 
+TEST(tree_removed_directory_is_empty_and_leads_to_its_parent)
+{
+    const struct quota full = {1 << 20, 1};
+    struct tree t, c;
+    uint64_t d, f;
+
+    CHECK_EQ(tree_init(&t, &full, 0), 0);
+    uint64_t parent = make(&t, TREE_ROOT, "d", DIR_ATTR);
+    CHECK_EQ(tree_removed_dir(&t, parent, DIR_ATTR, 1, &d), 0);
+    CHECK_EQ(nlink_of(&t, d), 0);
+    CHECK_EQ(tree_find(&t, d)->parent, parent);
+    CHECK_EQ(tree_create(&t, d, name_of("f"), FILE_ATTR, 1, &f), -ENOENT);
+    CHECK_EQ(t.used.inodes, 1);
+    CHECK_EQ(tree_clone(&t, &c), 0);
+    CHECK(!tree_find(&c, d));
+    tree_release(&t, d);
+    CHECK(!tree_find(&t, d));
+    check_fini(&c);
+    check_fini(&t);
+}
+
 TEST(tree_further_names_cost_an_inode_each)
 {
     struct tree t;
@@ -692,6 +713,7 @@ TEST(tree_survives_each_allocation_failure)
                            &l);
         (void)tree_write(&t, f, 4090, "0123456789", 10, 1);
         (void)tree_tmpfile(&t, FILE_ATTR, true, 1, &l);
+        (void)tree_removed_dir(&t, d, DIR_ATTR, 1, &l);
         int r = tree_clone(&t, &c);
         (void)tree_punch(&c, f, 4092, 2, 1);
         (void)tree_allocate(&c, f, 0, 100000, false, 1);

@@ -54,6 +54,18 @@ second(struct lib *l)
     return sb;
 }
 
+TEST(a_shell_in_a_removed_folder_is_imported_there)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_sandbox *sb = second(&l);
+    CHECK_RUN(l.sb, "mkdir -p /tmp/d/e; cd /tmp/d/e; rmdir ../e", 0, "");
+    copy_state(l.sb, sb);
+    CHECK_BOTH(l.sb, sb, "pwd; ls -a; stat -c %h .; pwd -P 2>&1; >f; echo $?");
+    CHECK_BOTH(l.sb, sb, "ls /tmp/d; cd ..; echo $PWD; /bin/pwd");
+    wsand_sandbox_free(sb);
+    lib_free(&l);
+}
+
 TEST(an_import_is_what_was_exported)
 {
     LIB_SANDBOX(l, .files = 0);

@@ -469,6 +469,104 @@ TEST(a_shell_whose_home_is_gone_comes_back)
     lib_free(&l);
 }
 
+/* Commands in a removed folder, and what bash on Linux makes of them. */
+#define IN_REMOVED                                                           \
+    "pwd; ls -a; echo $?; stat -c %h .; pwd -P 2>&-; echo $?; >f; echo $?; " \
+    "cat g 2>&-; echo $?"
+#define IN_REMOVED_SAYS "/tmp/d/e\n0\n0\n1\n1\n1\n"
+
+static const char *const ways_out[][2] = {
+    {"cd ..; /bin/pwd", "/tmp/d\n"},
+    {"cd /tmp; pwd", "/tmp\n"},
+    {"mkdir /tmp/d/e; cd /tmp/d/e; ls -a; pwd -P", ".\n..\n/tmp/d/e\n"},
+};
+
+/* Forks begin in that folder too, and sb itself does not change. */
+static void
+check_is_in_removed(struct wsand_sandbox *sb)
+{
+    for (size_t i = 0; i < sizeof ways_out / sizeof *ways_out; i++) {
+        struct wsand_sandbox *fork;
+        CHECK_EQ(wsand_fork(sb, &fork, NULL), 0);
+        CHECK_RUN(fork, IN_REMOVED, 0, IN_REMOVED_SAYS);
+        CHECK_RUN(fork, ways_out[i][0], 0, ways_out[i][1]);
+        wsand_sandbox_free(fork);
+    }
+}
+
+TEST(a_shell_in_a_removed_folder_stays_there)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct map m = {0};
+    uint64_t id;
+    CHECK_RUN(l.sb, "mkdir -p /tmp/d/e; cd /tmp/d/e; rmdir ../e", 0, "");
+    check_is_in_removed(l.sb);
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
+    check_is_in_removed(l.sb);
+    (void)update(&m, l.sb, false);
+    struct wsand_sandbox *sb = resume(&m, l.rt, &plain);
+    check_is_in_removed(sb);
+    CHECK_EQ(update(&m, sb, false), 0);
+    wsand_sandbox_free(sb);
+    map_fini(&m);
+    lib_free(&l);
+}
+
+/* As in states of versions that recorded only the folder itself. */
+TEST(a_shell_whose_folder_is_not_recorded_is_in_a_removed_one)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct map m = {0};
+    CHECK_RUN(l.sb, "mkdir -p /tmp/d/e; cd /tmp/d/e", 0, "");
+    (void)update(&m, l.sb, false);
+    struct pair *p = map_find(&m, "ashell", 6);
+    CHECK(p && p->len == 28);
+    p->value[26]++; /* the number of its inode */
+    struct wsand_sandbox *sb = resume(&m, l.rt, &plain);
+    CHECK_RUN(sb, "pwd; ls -a; stat -c %h .; >f; echo $?; cd /tmp && pwd", 0,
+              "/tmp/d/e\n0\n1\n/tmp\n");
+    wsand_sandbox_free(sb);
+    map_fini(&m);
+    lib_free(&l);
+}
+
+TEST(a_removed_folder_costs_nothing)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_status before = {.size = sizeof before}, after = before;
+    struct wsand_sandbox *fork;
+    CHECK_EQ(wsand_status(l.sb, &before, NULL), 0);
+    CHECK_RUN(l.sb, "mkdir /tmp/d; cd /tmp/d; rmdir ../d", 0, "");
+    CHECK_EQ(wsand_fork(l.sb, &fork, NULL), 0);
+    CHECK_EQ(wsand_status(fork, &after, NULL), 0);
+    CHECK_EQ(after.files, before.files);
+    CHECK_RUN(fork, "cd /tmp", 0, "");
+    CHECK_EQ(wsand_status(fork, &after, NULL), 0);
+    CHECK_EQ(after.files, before.files);
+    wsand_sandbox_free(fork);
+    lib_free(&l);
+}
+
+TEST(a_shell_comes_back_to_folders_that_are_no_files)
+{
+    LIB_SANDBOX(l, .files = 0);
+    static const char *const folders[] = {"/dev", "/proc", "/sys", "/"};
+    struct map m = {0};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char cd[32], want[32];
+        (void)snprintf(cd, sizeof cd, "cd %s", folders[i]);
+        (void)snprintf(want, sizeof want, "%s\n", folders[i]);
+        CHECK_RUN(l.sb, cd, 0, "");
+        (void)update(&m, l.sb, false);
+        struct wsand_sandbox *sb = resume(&m, l.rt, &plain);
+        CHECK_RUN(sb, "/bin/pwd", 0, want);
+        wsand_sandbox_free(sb);
+    }
+    map_fini(&m);
+    lib_free(&l);
+}
+
 /* --- mounts */
 
 TEST(folders_that_can_be_written_are_part_of_the_state)
