@@ -191,7 +191,7 @@ shell_script_is_nowhere(const struct shell *sh)
 {
     struct attr a;
 
-    return vnode_getattr(NULL, &sh->res->task->cwd, &a) < 0 || !a.nlink;
+    return vnode_getattr(&sh->res->task->cwd, &a) < 0 || !a.nlink;
 }
 
 /* A shell in a removed folder gets there by removing it once more. Variables

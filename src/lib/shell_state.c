@@ -91,10 +91,10 @@ shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
     struct attr a;
 
     s->cwd = shell_state_place_of(k, cwd);
-    if (vnode_getattr(NULL, cwd, &a) == 0 && a.nlink)
+    if (vnode_getattr(cwd, &a) == 0 && a.nlink)
         return;
     s->cwd_is_removed = true;
-    if (fs->ops->parent(fs, NULL, cwd->ino, &s->cwd.ino) < 0)
+    if (fs->ops->parent(fs, cwd->ino, &s->cwd.ino) < 0)
         s->cwd.ino = 0;
 }
 
@@ -214,7 +214,7 @@ shell_state_enter(struct task *t, const struct shell_state *s)
     struct vnode cwd = node_at(t->kernel, &s->cwd);
     struct attr a;
 
-    if (s->cwd_is_removed || !cwd.mnt || vnode_getattr(NULL, &cwd, &a) < 0)
+    if (s->cwd_is_removed || !cwd.mnt || vnode_getattr(&cwd, &a) < 0)
         return shell_state_enter_removed(t, &s->cwd);
     task_set_cwd(t, &cwd, &cwd, "");
     return 0;

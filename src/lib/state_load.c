@@ -436,7 +436,7 @@ state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
     } else if (m && !t && snapshot_mount(sb, at->mount)) {
         t = tmpfs_tree(m->fs); /* read-only: not part of the state */
     } else if (m && !t && !m->is_bind) {
-        return vnode_getattr(NULL, &v, ret);
+        return vnode_getattr(&v, ret);
     }
     if (!m || !t || !place_is_below(t, at->ino, top))
         return -ENOENT;
