@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* A holder counts as a call for turn_close, which therefore waits for it, but
+ * it does not have the turn. */
 int
 sandbox_hold(struct wsand_sandbox *sb, struct wsand_error *err)
 {
@@ -87,6 +89,9 @@ beside_put(struct wsand_sandbox *sb, struct errand *e)
     return !is_closed;
 }
 
+/* The errand is put before the wake-up, so the thread that is woken finds it.
+ * The lock of the turn guards is_done: unlike a lock in the errand, it still
+ * exists when the sender has returned. */
 int
 sandbox_errand(struct wsand_sandbox *sb,
                int (*fn)(struct wsand_sandbox *sb, void *arg,
@@ -161,6 +166,8 @@ struct beside {
     void *arg;
 };
 
+/* The job leaves the list before it runs, so that turn_close does not call it a
+ * second time. */
 static bool
 run_beside(struct work *w)
 {
@@ -176,6 +183,8 @@ run_beside(struct work *w)
     return false;
 }
 
+/* All steps that can fail come first. Listing and queueing are one step under
+ * the lock, because turn_close searches the list for queued jobs. */
 int
 wsand_post_beside(struct wsand_sandbox *sb,
                   void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
@@ -220,6 +229,8 @@ take_back(struct wsand_sandbox *sb)
     return NULL;
 }
 
+/* Mail can only be delivered here while nobody has the turn; otherwise its
+ * owner delivers it. */
 bool
 beside_finish(struct wsand_sandbox *sb)
 {

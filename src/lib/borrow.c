@@ -85,6 +85,8 @@ struct reader {
     const char *at, *end;
 };
 
+/* Returns the next string of the reply, or "" at its end: the reply comes from
+ * the guest and may be too short. */
 static const char *
 next(struct reader *r)
 {
@@ -155,6 +157,8 @@ put_script(struct buf *b, struct reader *r, bool moves, const char *const *env)
     return ok && *next(r) == 'y' ? 0 : -EPERM;
 }
 
+/* One question does both: it prints the old values and sets the new ones. If a
+ * variable could not be set, the roll-back restores all of them. */
 int
 borrow(struct shell *sh, const char *cwd, const char *const *env,
        struct borrowed *ret, struct wsand_error *err)

@@ -23,6 +23,8 @@
 #define FIRST_DIR    "/usr/local/bin/" /* comes before it on PATH */
 enum { STATUS_NO_MEMORY = 126 };
 
+/* One call of a host command. `wait` is what the process waits on; `info` is
+ * what the host sees. */
 struct wsand_call {
     struct wsand_call_info info;
     OWN char **strings; /* of argv and envp, in one piece */
@@ -58,7 +60,7 @@ call_put(OWN struct wsand_call *c)
     free(c);
 }
 
-/* The process waits no more. */
+/* The process does not wait any more: it was killed, or has read the answer. */
 static void
 on_drop(OWN struct call_hold *h)
 {
@@ -71,6 +73,7 @@ on_drop(OWN struct call_hold *h)
     call_put(c);
 }
 
+/* The host may read them while the process is gone, so everything is copied. */
 static int
 copy_arguments(struct wsand_call *c, const struct args *a)
 {
@@ -102,6 +105,7 @@ copy_input(struct wsand_call *c, const void *in, size_t len)
     return 0;
 }
 
+/* A working folder that was removed has no path; the host then gets "/". */
 static int
 copy_cwd(struct wsand_call *c, struct task *t)
 {
@@ -113,6 +117,8 @@ copy_cwd(struct wsand_call *c, struct task *t)
     return 0;
 }
 
+/* Copies everything that the host will see, because the process may be gone
+ * when the host reads it. */
 static OWN struct wsand_call *
 call_new(struct task *t, const void *in, size_t len)
 {
@@ -151,6 +157,8 @@ copy_bytes(const void *p, size_t len)
     return copy ? memcpy(copy, p, len) : NULL;
 }
 
+/* Answers --help without asking the host. Returns false if the call is
+ * something else. */
 static bool
 give_help(struct wsand_call *c, const struct wsand_command *cmd)
 {
@@ -182,6 +190,8 @@ call_timeout_ms(const struct wsand_sandbox *sb)
     return ms > 1 ? (uint64_t)ms : 1;
 }
 
+/* Runs on the sandbox's thread, called by the kernel. The command is recognised
+ * by the name that was executed. The second reference belongs to the host. */
 int
 call_begin_command(void *arg, struct task *t, const void *in, size_t len,
                    OWN struct hostcall **ret)
@@ -218,6 +228,7 @@ wsand_call_info(const struct wsand_call *call)
 
 /* --- answering */
 
+/* Runs on the sandbox's thread, so `sb` cannot change here. */
 static void
 call_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
@@ -230,6 +241,8 @@ call_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
     call_put(c);
 }
 
+/* Called by the host on any thread, once. `lock` is held while the message is
+ * sent: on_drop needs it too, so the sandbox cannot be freed meanwhile. */
 void
 wsand_call_reply(struct wsand_call *c, int exit_code, const void *out,
                  size_t out_len, const void *err, size_t err_len)
@@ -276,7 +289,8 @@ commands_check(const struct wsand_options *o, struct wsand_error *err)
     return r;
 }
 
-/* One with the name of a program of the image comes before that. */
+/* A command with the name of a program of the image goes to the folder that
+ * comes before it on PATH. */
 static int
 call_put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
 {
@@ -291,6 +305,8 @@ call_put_command(struct tree *t, const char *name, uint64_t ino, int64_t now_ns)
     return r == -EEXIST ? skeleton_link(t, first, ino, now_ns) : r;
 }
 
+/* All commands are names of one program, which asks the kernel for the host's
+ * function by its own name. */
 int
 commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
              struct wsand_error *err)

@@ -12,11 +12,13 @@ struct hostcall;
 struct task;
 struct tree;
 
-/* Puts them into a tree, as programs. */
+/* Puts the commands of the options into a tree, as programs. -ENOEXEC: the root
+ * image has no program for them. */
 int commands_put(struct tree *t, const struct wsand_options *o, int64_t now_ns,
                  struct wsand_error *err);
 /* -EINVAL: a command has no function, or an invalid name. */
 int commands_check(const struct wsand_options *o, struct wsand_error *err);
+/* Copies the list; functions and their arguments are shared. */
 int commands_copy(struct wsand_options *to, const struct wsand_options *from);
 void commands_free(struct wsand_options *o);
 /* Implements kernel->host_call for a sandbox. */

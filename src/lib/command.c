@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Limits of the library's questions: the reply, the text of the question, and
+ * its time. */
 enum { ASK_BYTES_MAX = 16 << 20, SCRIPT_BYTES_MAX = 64 << 20 };
 #define ASK_NS (5 * NS_PER_S)
 
@@ -84,6 +86,8 @@ make_captures(const struct command *c, struct outcome *o)
     return 0;
 }
 
+/* Gives the shell the standard streams of one command. Children inherit them,
+ * so their output is captured, too. */
 static int
 set_stdio(struct task *t, const struct command *c, struct outcome *o)
 {
@@ -231,6 +235,8 @@ is_variable_name(const char *s, size_t len)
     return true;
 }
 
+/* Single quotes protect everything but themselves: a quote inside ends the
+ * string, adds an escaped quote, and begins the string again. */
 void
 buf_quote(struct buf *b, const char *s)
 {
@@ -302,6 +308,8 @@ shell_ask_error(struct wsand_error *err, int r)
     return r == -ETIMEDOUT ? error_of_class(err, WSAND_TIMEOUT, r) : r;
 }
 
+/* Questions have a time limit, because a guest can manipulate its shell.
+ * Signals and cancellations of the user do not concern them. */
 static int
 command_ask(struct shell *sh, const char *top, const struct buf *body,
             bool continues, OWN char **ret, size_t *ret_len)

@@ -91,6 +91,7 @@ shell_begin(struct wsand_sandbox *sb, struct shell **ret)
 
 /* --- the functions */
 
+/* Asks a question that changes nothing. */
 static int
 ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
     size_t *ret_len, struct wsand_error *err)

@@ -1,4 +1,5 @@
-/* Error objects. */
+/* Error objects: an errno, a class and a message. The message begins with the
+ * name of the errno, because clients compare it. */
 #include "lib/error.h"
 
 #include <ctype.h>
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The errno's name, and what the format says. */
+/* Writes the errno's name and the formatted text. */
 static void __attribute__((format(printf, 3, 0)))
 error_begin(struct wsand_error *err, int errnum, const char *format,
             va_list args)
@@ -22,6 +23,8 @@ error_begin(struct wsand_error *err, int errnum, const char *format,
     (void)vsnprintf(err->message + n, size - (size_t)n, format, args);
 }
 
+/* A NULL error is accepted everywhere; the result alone is enough for some
+ * callers. */
 int
 error_set(struct wsand_error *err, int errnum, const char *format, ...)
 {
@@ -51,6 +54,8 @@ error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     return -errnum;
 }
 
+/* The text of the errno begins in lower case, as in the messages of Node and of
+ * the protocols. */
 int
 error_path(struct wsand_error *err, int errnum, const char *path)
 {
@@ -99,6 +104,7 @@ wsand_class_name(enum wsand_class c)
     return (size_t)c < sizeof names / sizeof *names ? names[c] : NULL;
 }
 
+/* Returns the message without the name of the errno. */
 const char *
 wsand_error_text(const struct wsand_error *err)
 {

@@ -14,9 +14,10 @@ int error_set(struct wsand_error *err, int errnum, const char *format, ...)
 int error_errno(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "ENOENT: no such file or directory: /path". */
+/* Sets a message like "ENOENT: no such file or directory: /path". This form is
+ * part of the protocols. */
 int error_path(struct wsand_error *err, int errnum, const char *path);
-/* Marks *err as an error of the program, and returns r. */
+/* Marks *err as an error of the program, not of the sandbox, and returns r. */
 int error_of_program(struct wsand_error *err, int r);
 /* Gives *err a class, and returns r. */
 int error_of_class(struct wsand_error *err, enum wsand_class c, int r);

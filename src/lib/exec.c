@@ -1,4 +1,9 @@
-/* wsand_exec: one program, with the host's descriptors. */
+/* wsand_exec: one program, with the host's descriptors as its standard streams.
+ *
+ * If standard input is a terminal, the program gets a terminal of the sandbox
+ * that is connected to it (terminal.c). The other streams are passed through
+ * (host/hostfile.c). Compiling the program counts against the time limit, and
+ * can be interrupted like the run itself. */
 #include "host/hostfile.h"
 
 #include "base/os_time.h"
@@ -17,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A program on its way. */
+/* A program that is being run. */
 struct running {
     struct wsand_sandbox *sb;
     struct terminal *term; /* NULL: no terminal */
@@ -31,7 +36,8 @@ terminal_freep(struct terminal **term)
     terminal_free(*term);
 }
 
-/* The sandbox's end of the host's descriptor i. */
+/* Opens the sandbox's end of the host's descriptor i. Descriptors of the same
+ * terminal share one terminal inside. */
 static int
 open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
            struct terminal *term, OWN struct file **ret)
@@ -43,7 +49,8 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
     return hostfile_new(k, x->stdio[i], flags, ret);
 }
 
-/* -EINPROGRESS: *ret is being compiled, start again later. */
+/* Starts the program. -EINPROGRESS: *ret is being compiled, and the call must
+ * be repeated when that is finished. */
 static int
 exec_start(struct running *run, const struct wsand_exec *x,
            OWN struct program **ret, struct wsand_error *err)
@@ -84,6 +91,8 @@ exec_start(struct running *run, const struct wsand_exec *x,
     return error_of_program(err, r);
 }
 
+/* Signals are bits, so several of the same kind count once, as in Unix. A
+ * relaxed load first: this runs between all time slices. */
 void
 sandbox_send_pending(struct wsand_sandbox *sb)
 {
@@ -95,7 +104,8 @@ sandbox_send_pending(struct wsand_sandbox *sb)
             kernel_kill(sb->kernel, sb->kernel->run_tag, sig);
 }
 
-/* Between turns: what other threads and signal handlers have asked for. */
+/* Asked by the kernel between time slices; also handles the requests of other
+ * threads and of signal handlers. */
 static bool
 has_ended(void *arg)
 {
@@ -117,6 +127,7 @@ has_ended(void *arg)
     return !t || (t->is_zombie && !t->thread);
 }
 
+/* The reason of a trap is saved before the task is reaped. */
 static void
 fill_result(struct kernel *k, int pid, struct wsand_result *ret)
 {
@@ -129,8 +140,8 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
     ret->exit_code = ret->signal ? -1 : status >> 8 & 0xff;
 }
 
-/* Ends the run if that was requested before the program existed; true: it has
- * ended. */
+/* Ends the run if that was requested before the program existed. Returns true
+ * if the run has ended. */
 static bool
 was_ended(struct running *run, struct wsand_result *ret)
 {
@@ -147,7 +158,8 @@ was_ended(struct running *run, struct wsand_result *ret)
     return true;
 }
 
-/* Waits for p: 0; 1: the run is over and *ret says how. */
+/* Waits for the compilation of p. Returns 1 if the run is over; *ret then has
+ * its result. */
 static int
 await(struct running *run, const struct program *p, int64_t deadline_ns,
       struct wsand_result *ret)
@@ -164,8 +176,8 @@ await(struct running *run, const struct program *p, int64_t deadline_ns,
     }
 }
 
-/* Starts the program, compiled if need be: 0; 1: the run is over and *ret says
- * how. */
+/* Starts the program, and compiles it first if necessary. Returns 1 if the run
+ * is over already; *ret then has its result. */
 static int
 exec_begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
            struct wsand_result *ret, struct wsand_error *err)
@@ -185,6 +197,8 @@ exec_begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
     }
 }
 
+/* A deadline of 0 means none for the compilation, and NS_NEVER means none for
+ * the kernel, whose clock starts at boot_ns. */
 static int
 exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
              struct wsand_result *ret, struct wsand_error *err)

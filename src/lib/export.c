@@ -1,8 +1,12 @@
 /* Exports: files as a layer over the root image, and the shell as a script.
  *
- * The shell reports its state as a script, which a new shell runs. An import is
- * first done in a separate sandbox; its state then replaces that of the
- * sandbox, so that an error changes nothing. */
+ * An export must be readable by later versions and by other tools. The files
+ * are therefore an ordinary layer of an OCI image. The shell's memory would
+ * only fit the same build of bash, so its state is a script that a new shell
+ * runs.
+ *
+ * An import is first done in a draft, a separate sandbox. The state of the
+ * draft then replaces that of the sandbox, so that an error changes nothing. */
 #include "lib/export.h"
 
 #include "base/base64.h"
@@ -21,6 +25,7 @@
 
 enum { EXPORT_VERSION = 1 };
 
+/* The name of the note, a file of the layer that the import does not create. */
 static const char note_name[] = ".wasmsand.json";
 
 /* --- the note: an object of numbers and of strings in base64 */
@@ -44,7 +49,8 @@ note_put(struct buf *b, const struct shell_script *s)
     buf_puts(b, "}\n");
 }
 
-/* Appends the decoded bytes of a string; false: they are not base64. */
+/* Appends the decoded bytes of a string to a buffer; a missing member counts as
+ * empty. Returns false if the bytes are not base64. */
 static bool
 note_get_bytes(const struct json *v, struct buf *to)
 {
@@ -58,7 +64,8 @@ note_get_bytes(const struct json *v, struct buf *to)
     return !v || t.p;
 }
 
-/* True if it has no other members: those of a later version might matter. */
+/* True if the note has no other members: a member of a later version might
+ * matter. */
 static bool
 note_is_known(const struct json *note)
 {
@@ -71,6 +78,8 @@ note_is_known(const struct json *note)
     return json_is(note, JSON_OBJECT) && note->n == n;
 }
 
+/* A note of another version is reported as such, before its members are
+ * checked. */
 static int
 note_take(const struct json *note, struct shell_script *s,
           struct wsand_error *err)
@@ -122,6 +131,7 @@ base_tree(const struct wsand_runtime *rt, struct tree *ret)
                      : tree_init(ret, &all, 0);
 }
 
+/* The tree records which of its two quotas was exceeded. */
 int
 layer_error(const struct kernel *k, const struct tree *t, int r,
             const struct image_error *why, struct wsand_error *err)
@@ -139,6 +149,8 @@ layer_error(const struct kernel *k, const struct tree *t, int r,
 
 /* --- export */
 
+/* The base is the tree that an import will start from: the root image as it is,
+ * without programs that the options have added. */
 static int
 write_export(struct wsand_sandbox *sb, const struct shell_script *s,
              struct buf *out, struct wsand_error *err)
@@ -182,7 +194,8 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
 
 /* --- import */
 
-/* Applies the layer to the root image, within the sandbox's limits. */
+/* Applies the layer to the root image. Its limit is the sandbox's, without the
+ * part that other mounts use of it. */
 static int
 read_export(struct wsand_sandbox *sb, const void *data, size_t len,
             struct tree *ret, struct shell_script *s, struct wsand_error *err)
@@ -209,6 +222,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
     return r;
 }
 
+/* Only the last step changes the sandbox. */
 int
 wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
              struct wsand_error *err)

@@ -24,7 +24,9 @@ enum { READ_STEP_BYTES = 1 << 16, TEMP_TRIES = 1000, MODE_BITS = 07777 };
 
 /* --- what all file functions share */
 
-/* The limits that a command has hit meanwhile are its own matter. */
+/* A file function may run between time slices of a command (wsand_beside). The
+ * limits that the command has hit are kept aside meanwhile, so that file_end
+ * sees only those of the function itself. */
 static void
 put_hits_aside(struct wsand_sandbox *sb)
 {
@@ -42,6 +44,7 @@ bring_hits_back(struct wsand_sandbox *sb)
     memset(sb->was_hit, 0, sizeof sb->was_hit);
 }
 
+/* Sets the folder that a relative path starts from. */
 static int
 set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
 {
@@ -60,6 +63,7 @@ set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
     return r;
 }
 
+/* Every file function begins with file_begin and ends with file_end. */
 int
 file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
            struct wsand_error *err)
@@ -73,6 +77,8 @@ file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
     return 0;
 }
 
+/* A full file system is reported by the limit that was hit, with its value.
+ * Other errors name the path. */
 int
 file_end(struct wsand_sandbox *sb, const char *path, int r,
          struct wsand_error *err)
@@ -107,6 +113,8 @@ files_check_regular(const struct vnode *v, struct attr *ret)
 
 /* --- reading */
 
+/* The type is checked before the file is opened, because opening a FIFO or a
+ * device may have effects. */
 static int
 open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
 {
@@ -137,6 +145,8 @@ files_reserve(char **data, size_t *cap, size_t len, size_t want)
     return 0;
 }
 
+/* Reads until the end, `length` bytes, or WSAND_READ_MAX. A file of a host
+ * folder may grow meanwhile. */
 static int
 files_read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
                char **data, size_t *len)
@@ -161,7 +171,8 @@ files_read_all(struct file *f, uint64_t offset, size_t length, size_t expected,
     }
 }
 
-/* One byte more than expected, so that the end is seen without growing. */
+/* Asks for one byte more than expected, so that the end is seen without growing
+ * the buffer. */
 static int
 files_read_file(const struct at *at, uint64_t offset, size_t length,
                 char **data, size_t *len)
@@ -208,6 +219,8 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
 
 /* --- writing */
 
+/* A file that accepts nothing without an error would make this loop endless, so
+ * a count of 0 is an error. */
 static int
 write_all(struct file *f, uint64_t pos, const char *data, size_t len)
 {
@@ -236,7 +249,7 @@ set_mode(const struct vnode *v, uint32_t mode)
     return vnode_setattr(NULL, v, &a, ATTR_MODE, true);
 }
 
-/* Changes the file where it is, or makes it. */
+/* Changes the file in place, or creates it. */
 static int
 write_part(const struct at *at, const struct wsand_write *w)
 {
@@ -257,7 +270,7 @@ write_part(const struct at *at, const struct wsand_write *w)
     return r == 0 && w->mode ? set_mode(&f->node, w->mode) : r;
 }
 
-/* Makes a file beside the one to be replaced. */
+/* Creates a file with an unused name beside the one that it will replace. */
 static int
 open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
 {
@@ -280,7 +293,8 @@ fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
     return r < 0 ? r : set_mode(&f->node, mode);
 }
 
-/* The quota of a file may be spent on the one that replaces it. */
+/* Returns the quota that replacing this file will free. A file with several
+ * names stays, and frees nothing. */
 static struct quota
 files_cost_of(const struct vnode *node)
 {
@@ -292,6 +306,8 @@ files_cost_of(const struct vnode *node)
     return (struct quota){inode_bytes(i), inode_cost(i)};
 }
 
+/* Raises the quota while both files exist. Otherwise a file of more than half
+ * the quota could not be replaced. */
 static void
 lend(const struct vnode *node, struct quota q)
 {
@@ -326,6 +342,8 @@ write_beside(const struct walk *walk, struct kernel *k,
     return r;
 }
 
+/* The quota is lent for the time in which both files exist, and is reduced
+ * again in any case. */
 static int
 write_whole(const struct at *at, const struct wsand_write *w)
 {

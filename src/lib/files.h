@@ -16,7 +16,8 @@ struct file_at {
  * relative to the shell's folder; `~` and `~/...` mean the home folder. */
 int file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
                struct wsand_error *err);
-/* Creates the missing parent folders of at->path. */
+/* Creates the missing parent folders of at->path. -ENOTDIR: one of them is not
+ * a folder. */
 int file_make_parents(const struct at *at);
 /* Returns r, with a message if it is an error; a count becomes 0. */
 int file_end(struct wsand_sandbox *sb, const char *path, int r,

@@ -1,4 +1,5 @@
-/* The files of a sandbox, from outside: names and attributes. */
+/* The files of a sandbox, from outside: names and attributes. files.c explains
+ * the rules that all file functions share. */
 #include "lib/files.h"
 
 #include "base/vec.h"
@@ -80,6 +81,7 @@ wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
 
 /* --- lists */
 
+/* Collects the names of a folder. */
 struct lister {
     struct dir_emit emit;
     struct wsand_list *list;
@@ -133,6 +135,8 @@ stat_entries(struct kernel *k, const struct vnode *dir, struct wsand_list *list)
     return r;
 }
 
+/* The folder is held during the list, because the kernel may otherwise free an
+ * inode that nobody has open. */
 static int
 list_dir(const struct at *at, struct wsand_list *list)
 {
@@ -185,6 +189,7 @@ wsand_list_free(struct wsand_list *list)
 
 /* --- folders, links, names */
 
+/* An existing folder is fine for mkdir -p; anything else is EEXIST. */
 static int
 check_is_dir(const struct at *at)
 {
@@ -194,8 +199,7 @@ check_is_dir(const struct at *at)
     return r == -ENOTDIR ? -EEXIST : r;
 }
 
-/* Makes each folder on the way that is missing: the first `len` bytes of the
- * path. */
+/* Creates each missing folder of the path's first `len` bytes. */
 static int
 make_all(const struct at *to, size_t len, uint32_t mode)
 {
@@ -219,6 +223,7 @@ make_all(const struct at *to, size_t len, uint32_t mode)
     return r;
 }
 
+/* A relative name without a slash has no parents to create. */
 int
 file_make_parents(const struct at *at)
 {
@@ -278,12 +283,15 @@ wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
 
 /* --- removal */
 
+/* Receives the first entry of a folder. */
 struct first {
     struct dir_emit emit;
     char name[NAME_BYTES_MAX + 1];
     bool found;
 };
 
+/* Stops the list after one entry: removing an entry may invalidate the position
+ * in the folder. */
 static bool
 take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
            unsigned dtype, uint64_t cookie)
@@ -297,7 +305,8 @@ take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return false;
 }
 
-/* Removes what `at` names; a folder that is not empty stays, and is *ret. */
+/* Removes the object that `at` names. A folder that is not empty stays, and is
+ * returned in *ret. */
 static int
 remove_one(const struct at *at, struct vnode *ret)
 {
@@ -346,7 +355,8 @@ remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
     return 0;
 }
 
-/* Needs no memory for the path, however deep it is. */
+/* Needs no memory for the path, however deep it is: the position is one inode,
+ * and each folder knows its parent. */
 static int
 remove_below(struct kernel *k, const struct vnode *top)
 {
@@ -360,6 +370,7 @@ remove_below(struct kernel *k, const struct vnode *top)
     return r < 0 ? r : 0;
 }
 
+/* Most files need one unlink. Only a folder with contents needs the walk. */
 int
 wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
               struct wsand_error *err)

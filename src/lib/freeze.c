@@ -1,5 +1,9 @@
 /* wsand_freeze: turns a program that yields in sys.next into a module that
- * starts there. Used to build root images. */
+ * starts there. Used to build root images.
+ *
+ * The program runs its initialisation in an ordinary sandbox. When it yields,
+ * the engine writes its memory as the data of a new module; the state of the
+ * task goes with it. */
 #include "base/hfd.h"
 #include "engine/engine.h"
 #include "host/native.h"
@@ -22,7 +26,7 @@ freeze_is_over(void *arg)
     return r->is_parked || r->task->is_zombie;
 }
 
-/* The content of the program's file, read as the program itself would. */
+/* Reads the program's file as the program itself would. */
 static int
 read_program(struct task *t, uint8_t **ret, size_t *ret_len)
 {
@@ -46,6 +50,8 @@ read_program(struct task *t, uint8_t **ret, size_t *ret_len)
     return bytes ? 0 : -ENOMEM;
 }
 
+/* The frozen module is built from the program's own file, so that code and
+ * custom sections stay as they are. */
 static int
 freeze_parked(struct kernel *k, struct task *t, int hfd)
 {
@@ -74,7 +80,7 @@ open_null(struct kernel *k, OWN struct file **ret)
     return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
 }
 
-/* Returns the pid or -errno. */
+/* Starts the program without input and output. Returns the pid or -errno. */
 static int
 freeze_spawn(struct kernel *k, const struct wsand_exec *x, char *why,
              size_t why_size)
@@ -99,6 +105,8 @@ freeze_spawn(struct kernel *k, const struct wsand_exec *x, char *why,
     }
 }
 
+/* The task becomes resident only for this call: that makes sys.next park it
+ * instead of failing. */
 int
 wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
              struct wsand_error *err)

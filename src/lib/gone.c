@@ -1,4 +1,6 @@
-/* Processes that are not copied. */
+/* The processes that a copy of a sandbox does not have. A fork, a snapshot or a
+ * resumed session has files and a shell, but no running processes; clients want
+ * to know which ones they lost. */
 #include "lib/gone.h"
 
 #include "base/buf.h"
@@ -45,7 +47,7 @@ gone_load(struct gone *l, const void *p, size_t len)
 
 /* --- noting them */
 
-/* The process that was started from outside with this tag; 0: none. */
+/* Returns the id of the process that the host started with this tag, or 0. */
 static uint64_t
 id_of(struct wsand_sandbox *sb, uint64_t tag)
 {
@@ -62,7 +64,7 @@ id_of(struct wsand_sandbox *sb, uint64_t tag)
     return id;
 }
 
-/* The arguments with spaces between them, at most `size` bytes. */
+/* Writes the arguments with spaces between them, at most `size` bytes. */
 static size_t
 gone_put_command(const struct args *a, char *to, size_t size)
 {
@@ -78,6 +80,7 @@ gone_put_command(const struct args *a, char *to, size_t size)
     return n;
 }
 
+/* Appends one process, unless the list is full. */
 static void
 gone_put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
 {
@@ -93,6 +96,8 @@ gone_put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
     buf_add(b, "", 1);
 }
 
+/* The shell is copied, init exists in every sandbox, and zombies have ended.
+ * All others are lost. */
 int
 gone_note(struct wsand_sandbox *sb, struct gone *ret)
 {
@@ -126,6 +131,7 @@ gone_count(const struct gone *l)
     return n;
 }
 
+/* The list and its strings are one allocation, which the caller frees. */
 int
 wsand_not_copied(struct wsand_sandbox *sb, struct wsand_lost_process **ret,
                  size_t *ret_n, struct wsand_error *err)

@@ -1,6 +1,9 @@
-/* The commands of a sandbox: a persistent map by number, so that copies cost
- * nothing and the difference of two histories is found without comparing them.
- */
+/* The commands of a sandbox: a persistent map by number (tree/radix.h). Copies
+ * therefore cost nothing, and the difference of two histories is found along
+ * their shared structure.
+ *
+ * Numbers only grow. The oldest commands are dropped when there are too many,
+ * or too many bytes. */
 #include "lib/history.h"
 
 #include "lib/error.h"
@@ -11,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One command. Shared by all histories that contain it. */
 struct line {
     struct shared ref;
     size_t bytes; /* with the NUL */
@@ -50,7 +54,8 @@ history_put(OWN struct history *h)
     free(h);
 }
 
-/* Makes *h one that nobody else has. */
+/* Makes *h a history that nobody else refers to, by copying it if necessary
+ * (copy-on-write). The copy shares all lines. */
 static bool
 own(struct history **h)
 {
@@ -77,6 +82,7 @@ line_at(const struct history *h, uint64_t number)
     return (const struct line *)radix_find(&h->lines, number);
 }
 
+/* The length is read before the line is removed, which may free it. */
 static int
 drop_oldest(struct history *h)
 {
@@ -121,6 +127,7 @@ history_is_full(const struct history *h, size_t more)
     return history_n(h) == HISTORY_MAX || h->bytes + more > HISTORY_BYTES_MAX;
 }
 
+/* Bytes after a NUL are not part of the command, as in the shell itself. */
 void
 history_add(struct history **ph, const char *text, size_t len)
 {
@@ -135,6 +142,8 @@ history_add(struct history **ph, const char *text, size_t len)
         (void)append(*ph, text, bytes);
 }
 
+/* The first number is free, because old commands may have been dropped.
+ * Untrusted numbers must then be consecutive. */
 int
 history_load(struct history **ph, uint64_t number, const char *text, size_t len)
 {

@@ -1,4 +1,8 @@
-/* Host files mapped for reading, and what tells them from others. */
+/* Host files mapped for reading, and their identity.
+ *
+ * The hash of a large file takes long. Its result can be remembered for a file
+ * with the same identity: device, inode, size and times. That is safe only if
+ * every change of the file changes its ctime. */
 #include "lib/hostmap.h"
 
 #include "base/os_time.h"
@@ -13,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longer than two changes of a file can be apart and leave the same times. */
+/* Two changes within the resolution of the file system's clock leave the same
+ * times. A file is trusted only if its last change is older than this. */
 #define SETTLED_NS (2 * NS_PER_S)
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -34,7 +39,8 @@ has_change_times(const struct statfs *fs)
     return false;
 }
 
-/* A writer of the file can set all of these attributes except the ctime. */
+/* Saves the identity of a file. A writer of the file can set all of these
+ * attributes except the ctime. */
 static void
 identify(int hfd, const struct stat *st, struct host_file *f)
 {
@@ -53,6 +59,8 @@ identify(int hfd, const struct stat *st, struct host_file *f)
     memcpy(f->identity + 6, &fs.f_fsid, sizeof fs.f_fsid);
 }
 
+/* O_NONBLOCK and O_NOCTTY: the path may name a FIFO or a terminal, which must
+ * not block or become ours before fstat has rejected it. */
 int
 host_map(const char *path, struct host_file *ret)
 {

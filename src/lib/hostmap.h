@@ -1,11 +1,16 @@
-/* Files of the host, mapped for reading. */
+/* Files of the host, mapped for reading.
+ *
+ * A mapped file must not be truncated while it is in use: reading beyond its
+ * end would be a SIGBUS. Root images and programs are therefore replaced by
+ * renaming. */
 #ifndef LIB_HOSTMAP_H
 #define LIB_HOSTMAP_H
 
 #include "kernel/machine.h"
 
-/* Maps a host file for reading; of an empty one, bytes is NULL.
- * -EISDIR, -EINVAL for what is no regular file, or what open and mmap give. */
+/* Maps a host file for reading; for an empty file, bytes is NULL. -EISDIR for a
+ * folder, -EINVAL for anything else that is not a regular file, or the error of
+ * open and mmap. */
 int host_map(const char *path, struct host_file *ret);
 void host_unmap(const struct host_file *f);
 

@@ -48,6 +48,8 @@ mail_take(struct mailbox *box)
     return m;
 }
 
+/* Messages are removed one at a time, because delivering one may send
+ * another. */
 void
 mail_deliver(struct wsand_sandbox *sb)
 {

@@ -23,6 +23,8 @@ struct mailbox {
     struct list mail; /* oldest first */
 };
 
+/* Initialise and free an empty box; undelivered messages must have been
+ * delivered. */
 void mailbox_init(struct mailbox *box);
 void mailbox_fini(struct mailbox *box);
 /* Adds a message without waking the sandbox. */

@@ -31,6 +31,7 @@ minimum_measure(struct wsand_runtime *rt, uint64_t *ret,
     return r;
 }
 
+/* Two threads may measure at the same time; they get the same result. */
 int
 minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
               struct wsand_error *err)

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Mounts a new file system, which it consumes; `r` is the result of creating
+ * it. */
 static int
 mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
              OWN struct fs *fs, bool read_only, struct wsand_error *err)
@@ -29,6 +31,7 @@ mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
     return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
 }
 
+/* /dev and /proc exist in every sandbox. */
 static int
 mount_system(struct kernel *k, struct wsand_error *err)
 {
@@ -42,8 +45,8 @@ mount_system(struct kernel *k, struct wsand_error *err)
     return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
 }
 
-/* Only over a folder that the root image has: to make one would take one of the
- * files that the sandbox may have. */
+/* Mounts /sys only over a folder that the root image has: creating one would
+ * use up one of the files that the sandbox may have. */
 static int
 mount_sys(struct kernel *k, struct wsand_error *err)
 {
@@ -63,7 +66,7 @@ mount_sys(struct kernel *k, struct wsand_error *err)
 
 /* --- the folders that may be written */
 
-/* Is everything writable? */
+/* True if everything is writable. */
 static bool
 has_root(const char *const *paths)
 {
@@ -73,6 +76,8 @@ has_root(const char *const *paths)
     return false;
 }
 
+/* A writable folder is a bind mount of itself, below a root that is
+ * read-only. */
 static int
 mount_writable(struct kernel *k, const char *const *paths,
                struct wsand_error *err)
@@ -90,6 +95,8 @@ mount_writable(struct kernel *k, const char *const *paths,
 
 /* --- what the host asks for */
 
+/* Returns the limits of a mounted host folder: its own, or else those of the
+ * sandbox. */
 static struct quota
 mounts_limit_of(const struct wsand_sandbox *sb, const char *guest_path)
 {
@@ -107,6 +114,8 @@ mounts_limit_of(const struct wsand_sandbox *sb, const char *guest_path)
     return q;
 }
 
+/* The folder is opened once, here. Everything in it is later opened relative to
+ * that descriptor. */
 static int
 mount_host(struct wsand_sandbox *sb, const struct wsand_mount *m,
            struct wsand_error *err)
@@ -135,6 +144,8 @@ mode_for(const struct wsand_file *f)
     return S_IFREG | (is_program ? 0755 : 0644);
 }
 
+/* Accepts only a relative path without "." and "..", so that no file lands
+ * outside of the mount. */
 static int
 mounts_check_path(const char *path, struct wsand_error *err)
 {
@@ -151,7 +162,8 @@ mounts_check_path(const char *path, struct wsand_error *err)
     }
 }
 
-/* A tree of the files that a mount has. */
+/* Creates the files of a mount. Files of a read-only mount are not charged,
+ * because the guest cannot do anything about them. */
 static int
 mounts_put_files(const struct kernel *k, struct tree *t,
                  const struct wsand_mount *m, struct wsand_error *err)
@@ -190,7 +202,7 @@ mounts_make_tree(const struct kernel *k, const struct wsand_mount *m,
                  : mounts_put_files(k, ret, m, err);
 }
 
-/* Would the files, beside those that are there, be too many? */
+/* Checks whether the files, beside those that exist, exceed the limits. */
 static int
 check_quota(struct kernel *k, const struct tree *t, struct wsand_error *err)
 {
@@ -204,6 +216,7 @@ check_quota(struct kernel *k, const struct tree *t, struct wsand_error *err)
     return 0;
 }
 
+/* A writable mount shares the quota of the root (tree_join). */
 static int
 mount_tree(struct kernel *k, const struct wsand_mount *m, const struct tree *t,
            struct wsand_error *err)
@@ -233,7 +246,8 @@ mount_files(struct kernel *k, const struct wsand_mount *m,
     return r < 0 ? r : mount_tree(k, m, &t, err);
 }
 
-/* Folders that may be written are no mounts to their users. */
+/* Refuses a path at which something is mounted. Writable folders are mounts of
+ * ours, which the user does not know of. */
 static int
 check_point(struct kernel *k, const char *path, struct wsand_error *err)
 {
@@ -248,7 +262,9 @@ check_point(struct kernel *k, const char *path, struct wsand_error *err)
     return error_set(err, EBUSY, "something is mounted there: %s", path);
 }
 
-/* With the files of a snapshot, if there is one. */
+/* A mount of the host has no files in a snapshot: forks share the folder
+ * itself. Other mounts start with the files of the snapshot, if there is
+ * one. */
 static int
 mount_one(struct wsand_sandbox *sb, const struct wsand_mount *m,
           const struct snapshot *from, struct wsand_error *err)
@@ -265,6 +281,8 @@ mount_one(struct wsand_sandbox *sb, const struct wsand_mount *m,
     return mount_files(k, m, err);
 }
 
+/* The root becomes read-only at the end, because mount points may have to be
+ * created in it. */
 int
 mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
             const struct snapshot *from, struct wsand_error *err)
@@ -282,6 +300,8 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
     return r < 0 ? r : mount_sys(k, err);
 }
 
+/* The option is added first, because that can fail without leaving a mount that
+ * forks would not have. */
 int
 wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
             struct wsand_error *err)

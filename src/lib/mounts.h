@@ -6,8 +6,9 @@
 
 struct snapshot;
 
-/* Makes all that the options of sb, whose kernel has only its root, ask
- * for: `v` with their files, or (NULL) the files that `from` has. */
+/* Mounts everything that the options of sb ask for; its kernel has only its
+ * root so far. `v` has the files of the mounts. If it is NULL, the files come
+ * from the snapshot `from`. */
 int mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
                 const struct snapshot *from, struct wsand_error *err);
 

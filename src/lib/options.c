@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Defaults for the number of snapshots and for the bytes that they keep. */
 enum { SNAPSHOTS = 64, SNAPSHOT_BYTES = 256 << 20 };
 
 /* Also called for mounts that are added later, so that forks have them. */
@@ -33,6 +34,7 @@ options_add_mount(struct wsand_options *o, const struct wsand_mount *m)
     return -ENOMEM;
 }
 
+/* Removes the last mount, when mounting it has failed. */
 void
 options_drop_mount(struct wsand_options *o)
 {
@@ -94,6 +96,8 @@ free_limits(struct wsand_options *o)
     free((struct wsand_mount_limit *)o->mount_limits);
 }
 
+/* On an error the copy is incomplete, but options_fini can free it: all
+ * pointers are NULL or own. */
 int
 options_copy(struct wsand_options *to, const struct wsand_options *from)
 {

@@ -1,12 +1,17 @@
-/* The options of a sandbox, as its own copies. */
+/* The options of a sandbox, as its own copies.
+ *
+ * A sandbox keeps its options for forks, for status, and to repeat mounts in
+ * the same order. */
 #ifndef LIB_OPTIONS_H
 #define LIB_OPTIONS_H
 
 #include "wasmsand.h"
 
-/* Programs, and the files of mounts, are not copied. */
+/* Copies the options, except programs and the files of mounts. -ENOMEM; *to
+ * must be freed with options_fini in any case. */
 int options_copy(struct wsand_options *to, const struct wsand_options *from);
 void options_fini(struct wsand_options *o);
+/* Append a copy of a mount (-ENOMEM), and remove the last one. */
 int options_add_mount(struct wsand_options *o, const struct wsand_mount *m);
 void options_drop_mount(struct wsand_options *o); /* the last */
 

@@ -1,4 +1,7 @@
-/* Places in trees. */
+/* Positions in trees. The parent of a directory is known. A file may have
+ * several names, and does not know any of them, so finding one means searching
+ * all directories. This happens only for the few open files of a loaded
+ * state. */
 #include "lib/place.h"
 
 static bool
@@ -20,6 +23,7 @@ dir_is_below(const struct tree *t, uint64_t dir, uint64_t top)
     return dir == top;
 }
 
+/* For a file, any name below `top` is enough. */
 bool
 place_is_below(const struct tree *t, uint64_t ino, uint64_t top)
 {

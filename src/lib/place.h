@@ -1,4 +1,4 @@
-/* Positions of inodes in a tree. */
+/* Positions of inodes in a tree, for the check of loaded states. */
 #ifndef LIB_PLACE_H
 #define LIB_PLACE_H
 

@@ -133,6 +133,7 @@ wait_once(struct pool *p)
     free(v);
 }
 
+/* The lock is held except while the poller sleeps. */
 static void *
 poller_main(void *arg)
 {
@@ -212,6 +213,8 @@ poller_init(struct pool *p)
     return p->poller_hfd < 0 ? -errno : 0;
 }
 
+/* `stops` is set by pool_fini before; the wake-up makes the poller notice
+ * it. */
 void
 poller_fini(struct pool *p)
 {

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The default maximum of threads for jobs, and the time after which an idle
+ * thread ends. */
 enum { THREADS = 256, IDLE_S = 5 };
 
 /* One thread of a crew. */
@@ -110,6 +112,8 @@ worker_main(void *arg)
     return NULL;
 }
 
+/* Starts a thread. Ended ones are joined first, so that their number does not
+ * grow without limit. */
 static int
 crew_grow(struct crew *c)
 {
@@ -226,6 +230,8 @@ crew_init(struct crew *c, struct pool *p, uint32_t max)
     pthread_cond_init(&c->wake, NULL);
 }
 
+/* Jobs may block for long, so there may be many threads for them. Background
+ * processes compute, so one thread per processor is enough. */
 int
 pool_init(struct pool *p, uint32_t max_threads)
 {

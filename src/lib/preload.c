@@ -1,7 +1,9 @@
-/* All programs of the root image at once.
+/* Loads all programs of the root image at once.
  *
  * Each inode that is a program gets its compiled code, as it would when it is
- * first run; all sandboxes share these inodes. */
+ * first run. All sandboxes share these inodes. A worker does this before it
+ * seals itself, because no code can be mapped afterwards; the build does it to
+ * ship compiled code. */
 #include "lib/runtime.h"
 
 #include "base/hfd.h"
@@ -52,6 +54,8 @@ load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
     return r == -ENOEXEC ? 0 : r;
 }
 
+/* Inodes have consecutive numbers in an image, so all of them are visited
+ * without walking the directories. */
 static int
 load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
 {

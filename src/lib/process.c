@@ -1,7 +1,13 @@
 /* Processes beside the shell: input, output, signals, ends.
  *
- * Input, signals and sizes of terminals arrive as messages. Output goes to the
- * caller where it is written; that of a terminal, between time slices. */
+ * Input, signals and sizes of terminals arrive as messages (letters). The
+ * caller gets the output of a pipe where it is written, on the sandbox's
+ * thread. Output of a terminal is moved between time slices, because the line
+ * discipline may add to it at any time.
+ *
+ * Unread input is limited to IN_BYTES_MAX for each process. The space is
+ * reserved when a letter is sent, so that many senders cannot exceed it
+ * together. */
 #include "lib/process.h"
 
 #include "kernel/capture.h"
@@ -16,6 +22,8 @@
 #include <string.h>
 #include <termios.h>
 
+/* IN_BYTES_MAX limits the unread input of a process. ENDED_KEPT processes that
+ * have ended can still be listed. PUMP_BYTES is a buffer on the stack. */
 enum { IN_BYTES_MAX = 1 << 20, ENDED_KEPT = 64, PUMP_BYTES = 2048 };
 
 enum letter_kind { LETTER_INPUT, LETTER_RESIZE, LETTER_KILL, LETTER_RESUME };
@@ -32,7 +40,8 @@ struct letter {
     char data[];
 };
 
-/* One that has not ended. */
+/* Finds a process that has not ended. Called with the lock, or on the sandbox's
+ * thread, which alone changes the list. */
 static struct process *
 process_find(const struct wsand_sandbox *sb, uint64_t id)
 {
@@ -63,6 +72,7 @@ note_taken(struct process *p, size_t n)
     pthread_mutex_unlock(&p->sb->processes.lock);
 }
 
+/* Removes a letter; its unread bytes do not count any more. */
 static void
 drop_letter(struct process *p, OWN struct letter *l)
 {
@@ -72,6 +82,8 @@ drop_letter(struct process *p, OWN struct letter *l)
     free(l);
 }
 
+/* Closes the input and drops unread letters. Also the way to pass an end of
+ * file to a pipe. */
 static void
 close_input(struct process *p)
 {
@@ -82,7 +94,8 @@ close_input(struct process *p)
         drop_letter(p, CONTAINER_OF(p->letters.next, struct letter, link));
 }
 
-/* -EAGAIN: the input is full. */
+/* Passes an end of input: a pipe is closed (-EPIPE makes the caller do so), and
+ * a terminal gets its end-of-file character. -EAGAIN: the input is full. */
 static int64_t
 type_end(struct process *p)
 {
@@ -95,6 +108,8 @@ type_end(struct process *p)
                                                                       : -EAGAIN;
 }
 
+/* Writes as much of the letter as fits. Returns the number of bytes, or
+ * -EAGAIN. */
 static int64_t
 type_letter(struct process *p, const struct letter *l)
 {
@@ -105,6 +120,8 @@ type_letter(struct process *p, const struct letter *l)
     return n ? n : -EAGAIN;
 }
 
+/* Writes letters in order until the input is full. The waiter on the input
+ * calls again when the process has read some. */
 static void
 process_pump_in(struct process *p)
 {
@@ -122,6 +139,11 @@ process_pump_in(struct process *p)
     }
 }
 
+/* Flow control of output. The caller states how many bytes it accepts now (its
+ * window). At 0, a writing process waits inside, like at a full pipe, and
+ * nothing is buffered for it. The caller announces a new window with
+ * wsand_process_resume, which wakes the writers. A slow reader therefore slows
+ * down its process and costs no memory. */
 size_t
 process_window(const struct process *p)
 {
@@ -130,8 +152,8 @@ process_window(const struct process *p)
     return p->window ? p->window(p->arg) : SIZE_MAX;
 }
 
-/* Moves the output of a terminal: all of it, or as much as the caller accepts.
- */
+/* Moves the output of a terminal: all of it, or as much as the caller
+ * accepts. */
 static void
 process_pump_out(struct process *p, bool all)
 {
@@ -159,7 +181,8 @@ process_pump(struct process *p)
 
 /* --- ends */
 
-/* Output of its remaining children is discarded. */
+/* Children of the process may still write. Their output is discarded, and
+ * writers that wait for the caller are woken. */
 static void
 drop_output(OWN struct capture *c)
 {
@@ -169,6 +192,9 @@ drop_output(OWN struct capture *c)
     capture_put(c);
 }
 
+/* Reports the remaining output before the exit code. on_exit is called last and
+ * without the lock, because it may call functions of the library. By then the
+ * process may have been freed. */
 static void
 process_end(struct process *p, int exit_code)
 {
@@ -194,6 +220,8 @@ process_end(struct process *p, int exit_code)
         on_exit(arg, id, exit_code);
 }
 
+/* is_due is cleared first, so that an event during this function leads to
+ * another turn. */
 void
 processes_turn(struct wsand_sandbox *sb)
 {
@@ -222,6 +250,7 @@ processes_end(struct wsand_sandbox *sb)
     }
 }
 
+/* A child of init has changed its state; processes_turn finds out which. */
 static void
 on_child_event(struct waiter *w)
 {
@@ -232,6 +261,8 @@ on_child_event(struct waiter *w)
     kernel_poke(sb->kernel);
 }
 
+/* The waiter stays in init's queue after it was woken, until the kernel is
+ * freed. */
 void
 processes_init(struct processes *ps)
 {
@@ -271,6 +302,9 @@ deliver_resize(struct process *p, OWN struct letter *l)
     free(l);
 }
 
+/* The signal goes to all processes with the tag, so that it reaches
+ * descendants. A hang-up also closes the terminal, as when a user closes its
+ * window. */
 static void
 deliver_kill(struct process *p, OWN struct letter *l)
 {
@@ -289,6 +323,8 @@ process_deliver_resume(struct process *p, OWN struct letter *l)
     free(l);
 }
 
+/* Passes a letter to its process. The process may have ended since the letter
+ * was sent. */
 static void
 process_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
@@ -307,6 +343,7 @@ process_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
         free(l);
 }
 
+/* The data is copied, because it is delivered after the caller has returned. */
 static OWN struct letter *
 letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
 {
@@ -324,7 +361,8 @@ letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
     return l;
 }
 
-/* Reserves space for n bytes of input, or for its end. With the lock held. */
+/* Reserves space for n bytes of input, or for its end (n is 0). Called with the
+ * lock held. A terminal may get any number of ends, a pipe only one. */
 static int
 reserve_input(struct process *p, size_t n)
 {
@@ -337,6 +375,8 @@ reserve_input(struct process *p, size_t n)
     return 0;
 }
 
+/* Checks what can be checked at once, so that the caller gets an error and not
+ * silence. */
 static int
 send_letter(struct wsand_sandbox *sb, OWN struct letter *l,
             struct wsand_error *err)
@@ -413,7 +453,7 @@ process_count(const struct list *list, size_t *n, size_t *bytes)
     }
 }
 
-/* Returns where the next text goes. */
+/* Fills the entries of one list. Returns the position of the next text. */
 static char *
 describe(const struct list *list, bool has_ended, struct wsand_process *v,
          char *text)
@@ -430,7 +470,7 @@ describe(const struct list *list, bool has_ended, struct wsand_process *v,
     return text;
 }
 
-/* With the lock held. */
+/* Copies both lists into one allocation. Called with the lock held. */
 static OWN struct wsand_process *
 copy_lists(const struct processes *ps, size_t *ret_n)
 {

@@ -1,4 +1,9 @@
-/* Processes beside the shell. */
+/* Processes beside the shell: started by the host, each with input and output
+ * of its own.
+ *
+ * Functions of the public header may be called from any thread. They check the
+ * lists under `processes.lock`, and send everything else as mail to the
+ * sandbox's thread. */
 #ifndef LIB_PROCESS_H
 #define LIB_PROCESS_H
 
@@ -14,11 +19,15 @@ struct capture;
 struct file;
 struct tty;
 
+/* One process, from its start until it is forgotten: the newest 64 that have
+ * ended stay in the list. */
 struct process {
     struct wsand_sandbox *sb;
     uint64_t id;
     OWN char *command;
     bool is_pty;
+    /* Callbacks of the caller, with `arg`; each may be NULL. They run on the
+     * sandbox's thread and must not wait. */
     void (*on_output)(void *arg, uint64_t id, int stream, const void *data,
                       size_t len);
     bool (*has_room)(void *arg);
@@ -37,6 +46,7 @@ struct process {
     uint64_t tag;
     OWN struct file *in; /* its input or its terminal; NULL: closed */
     struct tty *tty;     /* or NULL; lives as long as `in` */
+    /* Input that the process has not read, oldest first. */
     struct list letters; /* input that it has not read */
     size_t taken;        /* bytes read from the first of them */
     OWN struct capture *out, *err;
@@ -47,6 +57,7 @@ struct process {
 /* Returns the number of bytes of output that the caller accepts now. */
 size_t process_window(const struct process *p);
 
+/* The processes of one sandbox. */
 struct processes {
     /* see struct process; no lock is taken under it */
     pthread_mutex_t lock;
@@ -59,10 +70,12 @@ struct processes {
 };
 
 void processes_init(struct processes *ps);
-/* Kills all processes, without further notifications. */
+/* Kills all processes. Callers are notified of the ends, but not of later
+ * output. */
 void processes_end(struct wsand_sandbox *sb);
 void processes_fini(struct processes *ps);
-/* Called between time slices: moves bytes, and detects ends. */
+/* Called between time slices: moves bytes, and detects processes that have
+ * ended. */
 void processes_turn(struct wsand_sandbox *sb);
 
 #endif

@@ -67,6 +67,8 @@ process_start_add_waiter(struct poll_table *pt, struct waitq *q)
     waitq_add(q, &CONTAINER_OF(pt, struct process, pt)->waiter);
 }
 
+/* Creates the output of a process: a capture that keeps nothing, and passes
+ * bytes on when they are written. */
 static OWN struct capture *
 tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
 {
@@ -81,6 +83,8 @@ tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
     return c;
 }
 
+/* All three streams are the terminal, which also becomes the controlling
+ * terminal of the process. */
 static int
 open_terminal(struct process *p, const struct wsand_process_options *o,
               struct spawn *s)
@@ -99,6 +103,7 @@ open_terminal(struct process *p, const struct wsand_process_options *o,
     return r;
 }
 
+/* Input is a pipe whose writing end the library keeps. */
 static int
 open_pipes(struct process *p, struct spawn *s)
 {
@@ -112,6 +117,8 @@ open_pipes(struct process *p, struct spawn *s)
     return r;
 }
 
+/* The waiter that file_poll adds stays, and is called whenever the input has
+ * space or a terminal has output. */
 static int
 open_files(struct process *p, const struct wsand_process_options *o,
            struct spawn *s)
@@ -128,6 +135,7 @@ open_files(struct process *p, const struct wsand_process_options *o,
 
 /* --- its environment */
 
+/* True if the list has a variable of that name. */
 static bool
 has_name(const char *const *env, const char *assignment)
 {
@@ -149,10 +157,12 @@ process_start_count(const char *const *v)
     return n;
 }
 
-/* The given variables, then those of `other` (NULL: the process has the shell's
- * user, `own`), then the shell's; borrowed. Another user has its own default
- * PATH in the place of the shell's, but a PATH that was changed holds for all
- * users. */
+/* Returns the variables of the new process, which are borrowed from their
+ * lists. The first of a name wins: those of the caller, those of `other` (NULL:
+ * the process has the shell's user, `own`), those of the shell.
+ *
+ * Another user has its own default PATH in place of the shell's default. A PATH
+ * that was changed in the shell holds for all users. */
 static OWN const char **
 merge_env(char *const *base, const struct wsand_process_options *o,
           const struct user *own, const struct user *other)
@@ -192,6 +202,8 @@ struct start {
     uint64_t id;
 };
 
+/* The folder is the shell's, unless the caller gave another one. kernel_spawn
+ * consumes the streams. */
 static int
 process_start_spawn(struct process *p, struct start *start,
                     const char *const *env, struct wsand_error *err)
@@ -225,6 +237,7 @@ process_start_spawn(struct process *p, struct start *start,
     return error_errno(err, -p->pid, "%s", s.culprit);
 }
 
+/* Frees a process that was not started. */
 static void
 process_drop(OWN struct process *p)
 {
@@ -269,7 +282,9 @@ process_start_process_new(struct wsand_sandbox *sb,
     return p;
 }
 
-/* On the sandbox's thread. -EINPROGRESS: when `pending` is compiled, again. */
+/* Starts the process, on the sandbox's thread. -EINPROGRESS: the program is
+ * being compiled; the caller tries again when `pending` is finished. Only a
+ * started process uses up an id. */
 static int
 launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
 {
@@ -297,7 +312,7 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return 0;
 }
 
-/* For a thread that has the turn. */
+/* For a thread that has the turn: its own shell can be asked. */
 static int
 start_in_turn(struct wsand_sandbox *sb, struct start *s,
               struct wsand_error *err)
@@ -317,8 +332,8 @@ take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return sandbox_draft(sb, NULL, &s->fork, err);
 }
 
-/* While another call has the turn: its shell is busy, so a copy of what it was
- * before that call is asked. */
+/* For use while another call has the turn. The shell is busy then, so a copy of
+ * its state before that call is asked. */
 static int
 start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
 {
@@ -332,6 +347,8 @@ start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
     return r;
 }
 
+/* Takes the turn if it is free, and works beside it if not. Waiting for the
+ * turn could take as long as a command. */
 static int
 process_start_start(struct wsand_sandbox *sb, struct start *s,
                     struct wsand_error *err)
@@ -351,6 +368,8 @@ process_start_start(struct wsand_sandbox *sb, struct start *s,
     return r;
 }
 
+/* Arguments are checked on the calling thread, before the sandbox is
+ * disturbed. */
 int
 wsand_process_start(struct wsand_sandbox *sb,
                     const struct wsand_process_options *given, uint64_t *ret_id,

@@ -1,5 +1,9 @@
-/* wsand_run: one command of the user, with its own folder, variables and
- * limits. */
+/* wsand_run: one command of the user in the resident shell, with its own
+ * folder, variables and limits.
+ *
+ * The result tells how the command ended: by itself, by the time limit (124) or
+ * cancelled (130). A limit of the sandbox that was hit is named if the command
+ * failed. */
 #include "base/os_time.h"
 #include "kernel/capture.h"
 #include "kernel/kernel.h"
@@ -19,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Exit codes are those of timeout(1) and of a shell command that ^C has ended.
+ * GAP_LINE_BYTES is the space for the line about omitted output. */
 enum {
     EXIT_TIMED_OUT = 124,
     EXIT_CANCELLED = 130,
@@ -80,6 +86,8 @@ join_ends(char *data, size_t *len, size_t head, bool has_line,
     *len = first + (*len - second);
 }
 
+/* Output beyond the limit is cut at a whole character, so that the result is
+ * valid UTF-8 if the output was. */
 static void
 run_take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
                 uint64_t *ret_dropped)
@@ -136,6 +144,8 @@ fill_status(const struct kernel *k, const struct outcome *o,
     }
 }
 
+/* Background output is everything that processes of earlier commands have
+ * written since the last command. */
 static void
 fill_output(struct shell *sh, const struct wsand_run *run,
             const struct outcome *o, struct wsand_output *ret)
@@ -222,6 +232,8 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     return 0;
 }
 
+/* Without a folder and variables, which is the usual case, one command of the
+ * shell is enough. */
 static int
 run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
          struct wsand_output *ret, struct wsand_error *err)
@@ -344,6 +356,9 @@ wsand_cancel(struct wsand_sandbox *sb)
     kernel_kick(sb->kernel);
 }
 
+/* The caller's window was 0 and has opened again. Both streams are woken,
+ * because they share the window. Without a command in progress, the message
+ * came too late and means nothing. */
 static void
 run_deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
 {
@@ -354,6 +369,8 @@ run_deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
     free(m);
 }
 
+/* A writer that waits for the caller's window is woken on the sandbox's
+ * thread. */
 int
 wsand_run_resume(struct wsand_sandbox *sb, struct wsand_error *err)
 {
@@ -366,6 +383,8 @@ wsand_run_resume(struct wsand_sandbox *sb, struct wsand_error *err)
     return 0;
 }
 
+/* Relaxed loads are enough: the flag is checked again between all time slices,
+ * and the kick makes that happen soon. */
 bool
 sandbox_is_cancelled(const struct wsand_sandbox *sb)
 {

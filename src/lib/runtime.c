@@ -104,6 +104,7 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
                  : check_version(rt, path, err);
 }
 
+/* An empty cache_dir means no cache, and NULL the default one. */
 static int
 start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
              struct wsand_error *err)
@@ -124,6 +125,8 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
     return r < 0 ? error_errno(err, -r, "cannot start the engine: %s", why) : 0;
 }
 
+/* A hash of the image that the caller knows already saves reading the whole
+ * image. */
 int
 wsand_runtime_new(const struct wsand_runtime_options *given,
                   struct wsand_runtime **ret, struct wsand_error *err)
@@ -193,6 +196,8 @@ wsand_compilers_main(int (*seal)(const char **ret_where))
     compilers_main(seal);
 }
 
+/* The threads end first. The image file is unmapped last, because the engine
+ * may refer to it. */
 void
 wsand_runtime_free(struct wsand_runtime *rt)
 {

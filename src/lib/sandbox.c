@@ -63,6 +63,8 @@ set_limit(uint64_t *max, enum limit_id id, uint64_t value,
     return 0;
 }
 
+/* Every limit has a default in limits.def; options override it within the range
+ * of its row. */
 static int
 get_limits(const struct wsand_options *o, uint64_t *max,
            struct wsand_error *err)
@@ -170,6 +172,8 @@ sandbox_put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
     return r;
 }
 
+/* A program that cannot be read is an error of the program, not of the sandbox,
+ * so that the caller can report it as such. */
 static int
 put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
             const struct wsand_program *p, int64_t now, struct wsand_error *err)
@@ -234,6 +238,7 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
 
 /* --- life */
 
+/* 0 means off: standard input cannot be a sink. */
 static int
 open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
 {
@@ -332,6 +337,8 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
     return 0;
 }
 
+/* Everything that can be checked without a kernel is checked first. The initial
+ * snapshot at the end is what wsand_reset returns to. */
 int
 wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
                   struct wsand_sandbox **ret, struct wsand_error *err)
@@ -444,6 +451,8 @@ fork_with(struct wsand_sandbox *from, const struct tree *t,
     return 0;
 }
 
+/* The checkpoint makes the fork contain the shell's current state. Everything
+ * else is shared, so a fork costs the same for any size of a sandbox. */
 int
 wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)

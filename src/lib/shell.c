@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Limits of shells. BACKGROUND_BYTES is the ring of output between commands. At
+ * most LIVE_SHELLS_MAX idle shells of a runtime keep a machine. */
 enum {
     BACKGROUND_BYTES = 64 << 10,
     LIVE_SHELLS_MAX = 16,
@@ -69,6 +71,7 @@ shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
     return r;
 }
 
+/* Called by every new shell; the first one loads the program. */
 int
 shell_image_load(struct wsand_runtime *rt)
 {
@@ -152,6 +155,8 @@ shell_free(OWN struct shell *sh)
 }
 DEFINE_CLEANUP(struct shell *, shell_free)
 
+/* Standard input and output are not saved: they belong to the command that has
+ * just ended. The new state is complete before the old one is freed. */
 int
 shell_save_task(struct shell *sh)
 {
@@ -205,6 +210,7 @@ shell_folder(struct wsand_sandbox *sb, struct vnode *ret)
     return r < 0 ? sandbox_find_folder(sb, "/", ret) : r;
 }
 
+/* The new shell has no machine. Its first command creates one. */
 int
 shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 {
@@ -369,6 +375,7 @@ shell_get(struct wsand_sandbox *sb, struct shell **ret)
     return r;
 }
 
+/* A sandbox without a shell has nothing to save. */
 int
 wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
 {

@@ -195,6 +195,8 @@ shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
     return bytes;
 }
 
+/* The pages of the last checkpoint are the candidates for sharing: most of them
+ * are still the same. */
 int
 shell_pages_take(const struct shell_pages *last,
                  const struct shell_image *image, const uint8_t *memory,

@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* A file should be worth its descriptor, and must not keep too much memory:
+ * with FILES_MAX of them, a runtime keeps at most 64 MiB. */
 enum {
     FILE_PAGES_MIN = (256 << 10) / SHELL_PAGE_BYTES, /* worth a file */
     FILE_PAGES_MAX = (4 << 20) / SHELL_PAGE_BYTES,

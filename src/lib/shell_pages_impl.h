@@ -13,6 +13,7 @@ struct page {
     uint8_t bytes[SHELL_PAGE_BYTES];
 };
 
+/* A page and its position in the memory. */
 struct page_entry {
     uint32_t index; /* its address is index * SHELL_PAGE_BYTES */
     struct page *page;

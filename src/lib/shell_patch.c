@@ -23,6 +23,8 @@
 #include <string.h>
 
 #define WORD ((size_t)8)
+/* Words of a page, words that are compared at once, and the maximum bytes of
+ * changes for which a page is patched. */
 enum {
     WORDS = SHELL_PAGE_BYTES / 8,
     STEP = 8,

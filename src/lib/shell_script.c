@@ -1,8 +1,10 @@
 /* Shells as scripts.
  *
- * The order matters. Options that change parsing come before functions, and
- * aliases after them. Traps, attributes of functions and options such as
- * errexit come last, in a function like those of shell_ask. */
+ * Bash itself prints its state in a form that it can read (declare -p, shopt
+ * -p, trap -p, ...). The order of the parts matters. Options that change
+ * parsing come before functions, and aliases after them. Traps, attributes of
+ * functions and options such as errexit come last, in a function like those of
+ * shell_ask, because they would change how the rest is executed. */
 #include "lib/shell_script.h"
 
 #include "base/os_time.h"
@@ -81,7 +83,7 @@ is_own(const char *name)
     return n < (int)sizeof word && strstr(own, word);
 }
 
-/* All variables but the shell's own, one `declare` each. */
+/* Appends all variables but the shell's own, one `declare` each. */
 static int
 take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
 {
@@ -124,6 +126,7 @@ take_unset(struct shell *sh, struct buf *to, struct wsand_error *err)
     return r;
 }
 
+/* Appends the reply to one command. */
 static int
 take(struct shell *sh, const char *line, struct buf *to,
      struct wsand_error *err)
@@ -138,8 +141,8 @@ take(struct shell *sh, const char *line, struct buf *to,
     return r;
 }
 
-/* `declare -F` prints `declare -f NAME`, which would print the function, for
- * those without attributes. */
+/* Appends the attributes of functions. For functions without any, `declare -F`
+ * prints `declare -f NAME`, which would print the function instead. */
 static int
 take_attributes(struct shell *sh, struct buf *to, struct wsand_error *err)
 {
@@ -155,7 +158,8 @@ take_attributes(struct shell *sh, struct buf *to, struct wsand_error *err)
     return r;
 }
 
-/* Functions do not have the traps of DEBUG, ERR and RETURN. */
+/* Traps of DEBUG, ERR and RETURN are not visible in functions, so this question
+ * stands outside of one. */
 static int
 take_traps(struct shell *sh, struct buf *to, struct wsand_error *err)
 {
@@ -220,6 +224,8 @@ take_folder(struct shell *sh, struct buf *to, struct wsand_error *err)
     return r;
 }
 
+/* Asks one part after the other. Each question is undone afterwards, so the
+ * shell stays as it was. */
 int
 shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
                   struct wsand_error *err)
@@ -278,6 +284,8 @@ put_unsets(struct shell *sh, struct buf *to)
     return r;
 }
 
+/* Output of the script is discarded, and single commands may fail: a read-only
+ * variable, for example, cannot be set twice. */
 static int
 run_first(struct shell *sh, const struct buf *text)
 {
@@ -303,6 +311,8 @@ run_first(struct shell *sh, const struct buf *text)
     return r;
 }
 
+/* The first part runs as a command of its own, and the last one in a function
+ * that returns the old $?. */
 int
 shell_script_run(struct wsand_sandbox *sb, const struct shell_script *s,
                  struct wsand_error *err)

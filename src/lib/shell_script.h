@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "lib/sandbox.h"
 
+/* The script in parts. Bytes are those of bash; they may contain anything
+ * except NUL, which separates variables in `env`. */
 struct shell_script {
     int status;       /* $? */
     struct buf env;   /* NAME=VALUE and NUL, for readers */

@@ -98,6 +98,8 @@ shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
         s->cwd.ino = 0;
 }
 
+/* Uses the checkpoint only, never the running shell: the state must be one
+ * between two commands. */
 int
 shell_state_take(struct shell_state *ret, const struct shell *sh)
 {
@@ -126,6 +128,8 @@ shell_state_fini(struct shell_state *s)
 
 /* --- thawing */
 
+/* Returns the inode at a place in this sandbox; mnt is NULL if the mount does
+ * not exist. */
 static struct vnode
 node_at(const struct kernel *k, const struct place *p)
 {
@@ -220,6 +224,8 @@ shell_state_enter(struct task *t, const struct shell_state *s)
     return 0;
 }
 
+/* A new shell gets the pages and the task of the state. Its machine is created
+ * with its first command. */
 int
 shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
                  OWN struct shell **ret)

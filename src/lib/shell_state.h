@@ -11,6 +11,8 @@ struct place {
     uint64_t ino;
 };
 
+/* An open file of the shell. Files with the same open file description (dup)
+ * name the first of them in same_as. */
 struct open_file {
     int fd;
     int same_as;           /* a lower fd of the same open file; 0: none */
@@ -20,6 +22,7 @@ struct open_file {
     struct place at;
 };
 
+/* Owns its list of files and a reference to the pages. */
 struct shell_state {
     OWN struct shell_pages *pages;
     struct resident_state state;

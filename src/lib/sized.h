@@ -1,5 +1,6 @@
 /* Structures of the public interface that begin with their size, in the version
- * of the caller. */
+ * of the caller. This lets callers and the library be compiled with different
+ * versions of the header. */
 #ifndef LIB_SIZED_H
 #define LIB_SIZED_H
 

@@ -1,4 +1,9 @@
-/* A tree with the usual folders, from skeleton.def. */
+/* A tree with the usual folders, from skeleton.def, for sandboxes without a
+ * root image. The functions also add single files to a tree: host programs,
+ * commands and the files of mounts.
+ *
+ * Paths are walked without following links, because these trees come from the
+ * host. */
 #include "lib/skeleton.h"
 
 #include "tree/tree.h"
@@ -8,6 +13,7 @@
 
 enum { ROOT_INO = 1 };
 
+/* Steps into a folder, which is created if it is missing. */
 static int
 find_or_make_dir(struct tree *t, uint64_t *dir, struct name name, uint32_t uid,
                  int64_t now_ns)
@@ -19,7 +25,8 @@ find_or_make_dir(struct tree *t, uint64_t *dir, struct name name, uint32_t uid,
     return r == -ENOENT ? tree_create(t, up, name, &a, now_ns, dir) : r;
 }
 
-/* The folder of the last name of `path`, made where it is missing. */
+/* Returns the folder of the last name of `path`, and that name. Missing folders
+ * are created. */
 static int
 parent_of(struct tree *t, const char *path, uint32_t uid, int64_t now_ns,
           uint64_t *ret_dir, struct name *ret_name)

@@ -8,6 +8,7 @@
 struct attr;
 struct tree;
 
+/* Creates the folders and files of skeleton.def in an empty tree. */
 int skeleton_fill(struct tree *t, int64_t now_ns);
 /* Creates the folders that `path` needs (owned by a->uid) and a file. */
 int skeleton_put_file(struct tree *t, const char *path, const void *data,

@@ -37,6 +37,8 @@ snapshot_mount(const struct wsand_sandbox *sb, size_t n)
     return m && has_tree(m) ? m : NULL;
 }
 
+/* Mounts are numbered in their order, which all copies of a sandbox share.
+ * Mounts without files of their own are counted, but not copied. */
 static int
 snapshot_take_trees(struct snapshot *s, const struct kernel *k)
 {
@@ -62,6 +64,8 @@ snapshot_take_trees(struct snapshot *s, const struct kernel *k)
     return 0;
 }
 
+/* The caller has made a checkpoint before, if the shell's current state is
+ * wanted. */
 int
 snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
 {
@@ -121,6 +125,7 @@ snapshot_tree(const struct snapshot *s, size_t mount)
     return NULL;
 }
 
+/* The shell refers to inodes of the old files, so it cannot be kept. */
 int
 snapshot_set_files(struct snapshot *s, const struct tree *t)
 {
@@ -210,6 +215,8 @@ lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
     return r;
 }
 
+/* The limit counts the parts that the snapshots keep beside the newest one, and
+ * those of the new one that the sandbox itself does not have. */
 int
 snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
              struct wsand_error *err)

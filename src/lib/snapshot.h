@@ -1,4 +1,7 @@
-/* Snapshots, for the files that create and save them. */
+/* Snapshots, for the files that create and save them.
+ *
+ * A snapshot is a value: it refers to no object of the sandbox that it comes
+ * from, and can be restored in any sandbox with the same mounts. */
 #ifndef LIB_SNAPSHOT_H
 #define LIB_SNAPSHOT_H
 
@@ -44,9 +47,11 @@ int snapshot_check_limit(const struct wsand_sandbox *sb,
 int snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s,
                  uint64_t *ret_id, struct wsand_error *err);
 
-/* Returns the state of sb, after a checkpoint. */
+/* Creates a snapshot of the files and of the shell's last checkpoint.
+ * -ENOMEM. */
 int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
 void snapshot_free(OWN struct snapshot *s); /* accepts NULL */
+/* Frees all snapshots of sb, including its initial and recorded states. */
 void snapshots_free(struct wsand_sandbox *sb);
 /* Returns the files in the n-th mount (0: the root), or NULL. */
 const struct tree *snapshot_tree(const struct snapshot *s, size_t mount);

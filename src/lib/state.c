@@ -32,8 +32,9 @@ DEFINE_CLEANUP(struct snapshot *, snapshot_free)
 
 /* --- changes */
 
-/* Asks the shell, which runs for that. on_kick could change files that are
- * being sent, or send changes of its own, so it has to wait. */
+/* Asks the shell for its script, which makes the shell run. on_kick could
+ * change files that are being sent, or send changes of its own, so it has to
+ * wait; the poke makes up for kicks in the meantime. */
 static int
 take_script(struct wsand_sandbox *sb, struct shell_script *s)
 {
@@ -46,7 +47,9 @@ take_script(struct wsand_sandbox *sb, struct shell_script *s)
     return r;
 }
 
-/* Without it a state is worth as much to this version. */
+/* Records the script, for the case that another version of the shell loads the
+ * state. A state without it is complete for this version, so failures are
+ * ignored. */
 static int
 send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
 {
@@ -62,7 +65,8 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
     return *ret ? state_send_fact(to, FACT_script, text.p, text.len) : 0;
 }
 
-/* The script that was recorded is worth nothing when the shell has changed. */
+/* A recorded script is removed when the shell has changed since: an outdated
+ * script would restore a wrong state. */
 static int
 send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
              const struct record_sink *to, bool *ret_script)
@@ -79,7 +83,8 @@ send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
     return r == 0 ? state_send(sb, last, now, to) : r;
 }
 
-/* Memory that only the old one uses is freed in steps. */
+/* Makes s the last reported state. Memory that only the old one uses is freed
+ * in steps, because it may be large. */
 static void
 set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
 {
@@ -93,6 +98,8 @@ set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
     sb->recorded = s;
 }
 
+/* The new snapshot becomes `recorded` only after all records were sent. After
+ * an error, the next call sends the same changes again. */
 int
 wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
                     bool with_script, struct wsand_error *err)
@@ -117,7 +124,8 @@ wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
 
 /* --- applying */
 
-/* Restores the shell by its script. */
+/* Restores the shell by its script, because its pages belong to another build
+ * of bash. As for imports, this happens in a draft. */
 static int
 apply_script(struct wsand_state *st, const struct snapshot *s,
              struct wsand_sandbox *sb, struct wsand_error *err)
@@ -146,6 +154,8 @@ apply_script(struct wsand_state *st, const struct snapshot *s,
     return r;
 }
 
+/* The loaded state becomes the last reported one, so the next changes are
+ * relative to it. */
 int
 wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
 {
@@ -168,6 +178,8 @@ wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
 
 /* --- snapshots as bytes: a head, then all records */
 
+/* The hash detects damage. It does not protect against forgery, so the records
+ * are checked like any others. */
 struct saved_head {
     char magic[8];
     uint8_t body[32]; /* hash of what follows */
@@ -198,6 +210,8 @@ add_record(void *arg, const void *key, size_t key_len, const void *value,
     return b->error;
 }
 
+/* The head is written twice: first as a placeholder, then with the hash of the
+ * bytes that follow. */
 int
 wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
                     size_t *ret_len, struct wsand_error *err)
@@ -229,6 +243,8 @@ state_damaged(struct wsand_error *err)
     return error_set(err, EINVAL, "not a snapshot, or damaged");
 }
 
+/* Passes each record on. All lengths are checked against the end of the
+ * bytes. */
 static int
 put_records(struct wsand_state *st, const uint8_t *p, size_t len,
             struct wsand_error *err)
@@ -265,6 +281,8 @@ check_head(const uint8_t *data, size_t len, struct wsand_error *err)
     return is_well ? 0 : state_damaged(err);
 }
 
+/* Pages of another shell cannot be restored, and a snapshot contains no
+ * script. */
 int
 wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
                     uint64_t *ret_id, struct wsand_error *err)

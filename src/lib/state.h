@@ -1,5 +1,8 @@
 /* States of sandboxes as records: saving snapshots and their differences, and
- * loading them. */
+ * loading them.
+ *
+ * state_save.c writes records and state_load.c reads them. record/record.h is
+ * their format, and state.c contains the public functions. */
 #ifndef LIB_STATE_H
 #define LIB_STATE_H
 

@@ -1,5 +1,9 @@
-/* From records to snapshots. Nothing in them is trusted: what they describe is
- * no more than what the guest itself could have made. */
+/* From records to snapshots.
+ *
+ * Records come from a store or from a client, and nothing in them is trusted: a
+ * loaded state must not contain anything that the guest could not have made
+ * itself. Each record is checked by itself when it arrives, and the whole at
+ * the end: links of inodes, quotas, and the files that the shell has open. */
 #include "lib/state.h"
 
 #include "base/buf.h"
@@ -30,6 +34,8 @@ struct mount_draft {
     struct tree_draft draft;
 };
 
+/* A state that is being loaded. The sandbox does not change before
+ * wsand_state_apply. */
 struct wsand_state {
     struct wsand_sandbox *sb;
     struct tree empty; /* what mounts are recorded over */
@@ -51,6 +57,8 @@ no_memory(struct wsand_error *err)
     return error_set(err, ENOMEM, "out of memory");
 }
 
+/* Begins the draft of one mount. Its quota is set at the end, when all mounts
+ * are known. */
 static int
 add_tree(struct wsand_state *st, size_t mount)
 {
@@ -66,6 +74,7 @@ add_tree(struct wsand_state *st, size_t mount)
     return r;
 }
 
+/* Begins an empty state with one draft for each mount that is part of it. */
 static int
 fill(struct wsand_state *st)
 {
@@ -133,6 +142,8 @@ state_script(const struct wsand_state *st)
 
 /* --- records by type: -EINVAL, -ENOMEM */
 
+/* The size of the memory is limited here, before anything is allocated for
+ * it. */
 static int
 put_shell(struct wsand_state *st, const void *value, size_t len)
 {
@@ -150,7 +161,7 @@ put_shell(struct wsand_state *st, const void *value, size_t len)
     return r.memory_bytes ? shell_pages_new(r.memory_bytes, &s->pages) : 0;
 }
 
-/* No more than what its system calls would have let it set. */
+/* Limits the state of the task to values that system calls could have set. */
 static void
 bound_task(struct resident_state *s)
 {
@@ -161,7 +172,8 @@ bound_task(struct resident_state *s)
     s->umask &= 0777;
 }
 
-/* The task of another version of the shell is left out. */
+/* A state of another layout belongs to another version of the shell, and is
+ * left out. The script restores the shell then. */
 static int
 state_load_put_task(struct wsand_state *st, const void *value, size_t len)
 {
@@ -175,6 +187,7 @@ state_load_put_task(struct wsand_state *st, const void *value, size_t len)
     return 0;
 }
 
+/* record_check has verified the lengths of facts with a fixed size. */
 static int
 put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
          size_t len)
@@ -216,6 +229,8 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
     return -EINVAL;
 }
 
+/* Descriptors must be in order and below the limit, so that their number is
+ * bounded. */
 static int
 state_load_put_file(struct wsand_state *st, const struct record_key *k,
                     const void *value, size_t len)
@@ -266,7 +281,8 @@ put_tree(struct wsand_state *st, const struct record_key *k, const void *value,
     return -EINVAL;
 }
 
-/* The image itself knows better. */
+/* Places are for the store, which does not know the image. Here, the image
+ * itself is available. */
 static int
 put_place(struct wsand_state *st, const struct record_key *k, const void *value,
           size_t len)
@@ -298,7 +314,9 @@ state_load_damaged(struct wsand_error *err, const char *what)
     return error_set(err, EINVAL, "not a saved state, or damaged: %s", what);
 }
 
-/* When all facts are known, before what depends on them. */
+/* Checks all facts when the first other record arrives, before anything that
+ * depends on them. A state with another build of the shell is loaded without
+ * its shell. */
 static int
 check_facts(struct wsand_state *st, struct wsand_error *err)
 {
@@ -335,6 +353,8 @@ record_error(struct wsand_error *err, const struct record_key *k, int r)
     return state_load_damaged(err, what);
 }
 
+/* Types must arrive in order. This makes it possible to check each record
+ * against everything that it refers to. */
 int
 wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
                 const void *value, size_t len, struct wsand_error *err)
@@ -355,6 +375,8 @@ wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
     return r < 0 ? record_error(err, &k, r) : 0;
 }
 
+/* All mounts share one quota, so each tree gets what the ones before it have
+ * left. */
 static int
 end_trees(struct wsand_state *st, struct wsand_error *err)
 {
@@ -378,7 +400,7 @@ end_trees(struct wsand_state *st, struct wsand_error *err)
     return r;
 }
 
-/* Gives the trees to the snapshot. */
+/* Moves the trees to the snapshot. */
 static int
 state_load_take_trees(struct wsand_state *st)
 {
@@ -396,7 +418,7 @@ state_load_take_trees(struct wsand_state *st)
     return 0;
 }
 
-/* The pages as they were recorded stay the base. */
+/* Applies the patch. The recorded pages stay the base of the next patch. */
 static int
 end_pages(struct wsand_state *st, struct wsand_error *err)
 {
@@ -444,7 +466,8 @@ state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
     return 0;
 }
 
-/* May the user open it so? */
+/* True if the user could open the file in this way. Otherwise a forged record
+ * would give the guest a descriptor that it could not have opened. */
 static bool
 may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
          const struct open_file *o)
@@ -459,6 +482,7 @@ may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
     return vfs_access(&sb->kernel->user, &a, wanted) == 0;
 }
 
+/* Invalid places are replaced: the folder by the root, a file by /dev/null. */
 static void
 end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 {
@@ -476,6 +500,7 @@ end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
     }
 }
 
+/* The state is complete now. If it had only facts, they are checked here. */
 int
 state_end(struct wsand_state *st, OWN struct snapshot **ret,
           struct wsand_error *err)

@@ -1,4 +1,9 @@
-/* From snapshots to records. */
+/* From snapshots to records.
+ *
+ * Each part of a state compares itself with the last snapshot and sends only
+ * its changes. Facts and open files are compared by value, pages by reference,
+ * and history and files along the shared structure of their trees. The parts
+ * are sent in the order of their record types, in which they can be loaded. */
 #include "lib/state.h"
 
 #include "base/blake2b.h"
@@ -17,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what the records are over */
-
+/* --- the base of the records: root image and program of the shell */
 static void
 hash_image(struct wsand_runtime *rt, uint8_t ret[32])
 {
@@ -29,6 +33,8 @@ hash_image(struct wsand_runtime *rt, uint8_t ret[32])
     blake2b_end(&b, ret);
 }
 
+/* Hashing the image takes a while, so the result is kept. The lock also makes
+ * other threads wait for it. */
 void
 state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
 {
@@ -40,7 +46,8 @@ state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
     pthread_mutex_unlock(&rt->shell.lock);
 }
 
-/* The hash also covers the layout of the task's state. */
+/* Hashes the program of the shell. The hash also covers the layout of the
+ * task's state, which is saved as it is. */
 static void
 hash_module(struct wsand_runtime *rt, uint8_t ret[32])
 {
@@ -114,7 +121,7 @@ send_version(const struct record_sink *to)
     return state_send_fact(to, FACT_version, value, sizeof value);
 }
 
-/* The bytes, or 0 without a shell. */
+/* Writes the fact about the shell. Returns its length, or 0 without a shell. */
 static size_t
 shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
 {
@@ -161,7 +168,7 @@ state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
            a->shell.pages == b->shell.pages;
 }
 
-/* Sends a fact about the shell's task; without a shell it is removed. */
+/* Sends a fact about the shell's task; without a shell, the fact is removed. */
 static int
 send_part(const struct snapshot *last, const struct snapshot *now,
           const struct record_sink *to, enum record_fact fact, const void *p,
@@ -204,6 +211,8 @@ send_gone(const struct snapshot *last, const struct snapshot *now,
     return state_send_fact(to, FACT_processes, is->p, is->len);
 }
 
+/* Image and version are recorded once. The module is recorded with the first
+ * shell. */
 static int
 send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
            const struct snapshot *now, const struct record_sink *to)
@@ -237,7 +246,8 @@ file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
     return record_file_put(&r, buf);
 }
 
-/* Either may be NULL. */
+/* Sends an open file that is new, changed or closed; was and now may be
+ * NULL. */
 static int
 send_file(int fd, const struct open_file *was, const struct open_file *now,
           const struct record_sink *to)
@@ -253,7 +263,7 @@ send_file(int fd, const struct open_file *was, const struct open_file *now,
     return record_send(to, &k, b, n);
 }
 
-/* Both lists are in the order of descriptors. */
+/* A merge of two lists in the order of descriptors. */
 static int
 send_files(const struct snapshot *last, const struct snapshot *now,
            const struct record_sink *to)
@@ -274,6 +284,7 @@ send_files(const struct snapshot *last, const struct snapshot *now,
 
 /* --- history and pages */
 
+/* The argument of callbacks, which cannot return an error. */
 struct sending {
     const struct record_sink *to;
     int error;
@@ -301,6 +312,7 @@ send_history(const struct snapshot *last, const struct snapshot *now,
     return s.error;
 }
 
+/* Zeros at the end of a page are omitted; loading adds them again. */
 static int
 send_page(void *arg, uint32_t index, const uint8_t *bytes)
 {
@@ -317,8 +329,8 @@ send_page(void *arg, uint32_t index, const uint8_t *bytes)
     return record_send(s->to, &k, bytes, n);
 }
 
-/* Zeros follow a patch, so that its size seldom changes: then the store writes
- * it where it was. */
+/* Pads the patch with zeros, so that its size seldom changes. The store then
+ * overwrites it in place. */
 static void
 pad(struct buf *patch, size_t min)
 {
@@ -371,6 +383,8 @@ send_pages(const struct snapshot *last, struct snapshot *now,
 
 /* --- files */
 
+/* Without a last state, files are compared with the base, so only differences
+ * from the root image are recorded. */
 static int
 send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
            const struct snapshot *now, enum record_type type,
@@ -389,6 +403,8 @@ send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
     return r;
 }
 
+/* The order of the calls is the order of record types, which state_load.c
+ * checks. */
 int
 state_send(struct wsand_sandbox *sb, const struct snapshot *last,
            struct snapshot *now, const struct record_sink *to)

@@ -1,10 +1,16 @@
-/* wsand_status: what a sandbox uses, and what it may use. */
+/* wsand_status: resource use of a sandbox, and its limits.
+ *
+ * The function does not wait for the turn: all figures are counters that other
+ * threads may read while the sandbox runs. They need not be consistent with
+ * each other. */
 #include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/sandbox.h"
 #include "lib/sized.h"
 
+/* The root's tree counts the files of all writable mounts, because they share
+ * its quota. */
 int
 wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
              struct wsand_error *err)

@@ -1,10 +1,12 @@
-/* A terminal of the sandbox connected to one of the host: bytes typed there
- * go to the master of a pseudo-terminal, what the programs print comes back.
- * The line discipline is the sandbox's, so that ^C and job control work
- * inside.
+/* A terminal of the sandbox connected to one of the host.
  *
- * Bytes are moved between the turns of the programs only: a typed ^C can end
- * one, which must not be in the middle of a call on the terminal. */
+ * Bytes typed on the host's terminal go to the master of a pseudo-terminal, and
+ * the output of programs comes back. The line discipline is the sandbox's, so
+ * that ^C and job control work inside; the host's terminal is in raw mode.
+ *
+ * Bytes are moved only between time slices of the programs: a typed ^C can end
+ * a program, which must not happen in the middle of its call on the
+ * terminal. */
 #include "lib/terminal.h"
 
 #include "kernel/kernel.h"
@@ -27,6 +29,7 @@ struct terminal_waiter {
     struct terminal *term;
 };
 
+/* Owns the master, and a descriptor of its own for the host's terminal. */
 struct terminal {
     struct kernel *kernel;
     struct file *master;
@@ -67,6 +70,7 @@ forget_waiters(struct terminal *term)
     term->n_waiters = 0;
 }
 
+/* Returns the events that are possible now without waiting. */
 static short
 host_ready(int hfd, short events)
 {
@@ -75,6 +79,7 @@ host_ready(int hfd, short events)
     return poll(&p, 1, 0) == 1 ? p.revents : 0;
 }
 
+/* Removes the first n bytes. */
 static void
 terminal_take(char *buf, size_t *len, size_t n)
 {
@@ -82,7 +87,7 @@ terminal_take(char *buf, size_t *len, size_t n)
     *len -= n;
 }
 
-/* From the programs to the screen. True: something moved. */
+/* Moves bytes from the programs to the screen. Returns true if some moved. */
 static bool
 terminal_pump_out(struct terminal *term)
 {
@@ -108,7 +113,7 @@ terminal_pump_out(struct terminal *term)
     return moved;
 }
 
-/* From the keyboard to the programs. */
+/* Moves bytes from the keyboard to the programs. */
 static bool
 terminal_pump_in(struct terminal *term)
 {
@@ -129,7 +134,8 @@ terminal_pump_in(struct terminal *term)
     return true;
 }
 
-/* Moves what can be moved, then waits for more. */
+/* Moves everything that can be moved, and then waits for more. With POLLOUT
+ * only while output is left: the host's terminal is almost always writable. */
 static void
 terminal_pump(struct terminal *term)
 {
@@ -161,8 +167,9 @@ terminal_turn(struct terminal *term)
         tty_hangup(term->tty);
 }
 
-/* A description of our own, for both directions, that never makes us wait;
- * else the given one. */
+/* Opens a description of our own, for both directions and non-blocking: flags
+ * of the given one are shared with other processes, which must not see
+ * O_NONBLOCK. If that fails, the given one is used. */
 static int
 terminal_open_again(int hfd)
 {
@@ -199,6 +206,8 @@ terminal_resize(struct terminal *term)
     tty_set_winsize(term->tty, &to);
 }
 
+/* A terminal that cannot be opened again or made raw is an error: the program
+ * would not work as expected. */
 int
 terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
 {
@@ -230,7 +239,8 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
     return 0;
 }
 
-/* The last output may still be in transit. */
+/* The last output may still be in transit. A terminal that accepts nothing for
+ * a second is given up. */
 static void
 drain(struct terminal *term)
 {
@@ -243,6 +253,8 @@ drain(struct terminal *term)
     }
 }
 
+/* The host's terminal is restored after the last output, so that the output is
+ * still shown in raw mode. */
 void
 terminal_free(OWN struct terminal *term)
 {

@@ -1,5 +1,5 @@
-/* The last lines of strace, in a ring of bytes. A trace of the whole sandbox
- * gets them too. */
+/* The last lines of strace for one command, in a ring of bytes. A trace of the
+ * whole sandbox gets the same lines. */
 #include "lib/trace.h"
 
 #include "kernel/capture.h"
@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The maximum of lines that are returned, and the bytes that are kept for
+ * them. */
 enum { TRACE_LINES = 200, TRACE_BYTES = 64 << 10 };
 
+/* Takes the place of the kernel's trace sink during a run, and passes the lines
+ * on to it. */
 struct trace {
     struct host_sink sink;
     struct kernel *kernel;
@@ -49,6 +53,7 @@ trace_new(struct kernel *k, OWN struct trace **ret)
     return 0;
 }
 
+/* The trace of the whole sandbox takes its place again. */
 void
 trace_free(OWN struct trace *t)
 {
@@ -62,8 +67,8 @@ trace_free(OWN struct trace *t)
     free(t);
 }
 
-/* Returns the start of the newest lines; the first one of a full ring may be
- * cut. */
+/* Returns the start of the newest lines. The first line of a full ring may be
+ * cut, and is skipped. */
 static const char *
 newest(const struct capture *c)
 {

@@ -9,7 +9,8 @@
 struct kernel;
 struct trace;
 
-/* Records the system calls of the current run's processes until it is freed. */
+/* Records the system calls of the current run's processes until it is freed. At
+ * most one trace may exist for a kernel at a time. -ENOMEM. */
 int trace_new(struct kernel *k, OWN struct trace **ret);
 void trace_free(OWN struct trace *t); /* accepts NULL */
 DEFINE_CLEANUP(struct trace *, trace_free)

@@ -199,6 +199,10 @@ take_turn(struct wsand_sandbox *sb)
     return is_mine;
 }
 
+/* A thread that has the turn already enters again and counts the depth: public
+ * functions call each other, and jobs call public functions. `owner` needs no
+ * lock for this test, because only the thread itself can have stored its own
+ * id. */
 struct wsand_sandbox *
 sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
 {
@@ -218,6 +222,8 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
     return NULL;
 }
 
+/* Background processes leave within a time slice, so waiting for them is
+ * acceptable. */
 bool
 sandbox_try_enter(struct wsand_sandbox *sb)
 {
@@ -288,6 +294,8 @@ run_job(struct work *w)
     return has_next;
 }
 
+/* A free turn is given to the job at once, and the pool needs no second
+ * hand-over. */
 static int
 turn_post(struct wsand_sandbox *sb, OWN struct queued *q,
           struct wsand_error *err)
@@ -312,6 +320,8 @@ turn_post(struct wsand_sandbox *sb, OWN struct queued *q,
     return turn_refuse(err);
 }
 
+/* A thread must exist before the job is accepted: an accepted job is always
+ * called. */
 int
 wsand_post(struct wsand_sandbox *sb,
            void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
@@ -332,6 +342,8 @@ wsand_post(struct wsand_sandbox *sb,
     return turn_post(sb, q, err);
 }
 
+/* The job runs on the calling thread, if nobody has the turn. This saves the
+ * wake-up of another thread. */
 int
 wsand_enter(struct wsand_sandbox *sb)
 {

@@ -1,5 +1,6 @@
 /* Users: uid 1000, and root. Inside they are what /etc/passwd says, but a guest
- * may write there, and the host's choice does not depend on the guest. */
+ * may write there. The host's choice must not depend on the guest, so the users
+ * are fixed here. */
 #include "lib/user.h"
 
 #include "kernel/vfs/cred.h"
@@ -23,6 +24,7 @@ static const struct {
      {"HOME=/root", "USER=root", "LOGNAME=root"}},
 };
 
+/* The first user is the default. */
 int
 user_find(const char *name, const struct user **ret, struct wsand_error *err)
 {

@@ -1,9 +1,10 @@
-/* The users that commands can run as. */
+/* The users that commands can run as: "user" (the default) and "root". */
 #ifndef LIB_USER_H
 #define LIB_USER_H
 
 #include "lib/sandbox.h"
 
+/* A row of the table in user.c; never freed. */
 struct user {
     const char *name, *home;
     const char *path; /* "PATH=", with its folder of programs */
@@ -13,7 +14,7 @@ struct user {
 /* NULL means the default user. -EINVAL with a message: no such user. */
 int user_find(const char *name, const struct user **ret,
               struct wsand_error *err);
-/* The user of a sandbox. */
+/* Returns the user that commands of the sandbox run as. */
 const struct user *user_of(const struct wsand_sandbox *sb);
 /* Returns variable `i` of a user's environment, such as "HOME=/root", or NULL.
  */
