@@ -208,9 +208,10 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
     r = files_read_file(&f.at, offset, length, &data, &len);
     if (r == 0 && !data && !(data = malloc(1)))
         r = -ENOMEM;
+    r = file_end(sb, path, r, err);
     if (r < 0) {
         free(data);
-        return file_end(sb, path, r, err);
+        return r;
     }
     *ret_data = data;
     *ret_len = len;

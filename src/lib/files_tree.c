@@ -274,10 +274,13 @@ wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
     struct file_at a, b;
 
     int r = file_begin(sb, from, &a, err);
-    if (r == 0)
-        r = file_begin(sb, to, &b, err);
     if (r < 0)
         return r;
+    r = file_begin(sb, to, &b, err);
+    if (r < 0) {
+        (void)file_end(sb, from, 0, NULL);
+        return r;
+    }
     return file_end(sb, from, vfs_rename(&a.at, &b.at, 0), err);
 }
 

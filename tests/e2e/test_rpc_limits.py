@@ -36,6 +36,26 @@ def test_file_count(server):
                                  "or raise limits.fileCount")
 
 
+def rename_too_far(server):
+    server.fails("files.rename", **{"from": "d/f1", "to": "x" * 5000}, concurrent=True)
+
+
+def read(server):
+    server.call("files.read", path="d/f1", concurrent=True)
+
+
+@pytest.mark.parametrize("use_file", [read, rename_too_far])
+def test_a_file_function_beside_a_run_does_not_hide_its_limit(server, use_file):
+    server.call("create", limits={"fileCount": 100})
+    command = (f"({MANY_FILES}) 2>/dev/null; echo full; "
+               "while [ -e d/f0 ]; do sleep 0.01; done; exit 3")
+    running = server.begin("run", command=command, stream=True)
+    assert server.next()["params"]["data"] == "full\n"
+    use_file(server)
+    server.call("process.start", command="rm d/f0")
+    assert server.result(running)["limit"] == "files"
+
+
 def test_file_bytes(server):
     result = message_after(server, "head -c 200000 /dev/zero > big", fsLimitBytes=100000)
     assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "file_bytes")
