@@ -482,7 +482,8 @@ may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
     return vfs_access(&sb->kernel->user, &a, wanted) == 0;
 }
 
-/* Invalid places are replaced: the folder by the root, a file by /dev/null. */
+/* Invalid places are replaced: the folder by one that was removed, a file by
+ * /dev/null. */
 static void
 end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 {
