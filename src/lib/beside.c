@@ -1,7 +1,7 @@
-/* Work on a sandbox while another call has the turn.
+/* Work on a sandbox while another call has the lease.
  *
  * Problem: starting a process, or writing its input, must not wait for a
- * command that runs for hours. But only the thread with the turn may touch the
+ * command that runs for hours. But only the thread with the lease may touch the
  * kernel.
  *
  * Idea: the caller holds the sandbox (so that it cannot be freed) and sends an
@@ -16,25 +16,25 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A holder counts as a call for turn_close, which therefore waits for it, but
- * it does not have the turn. */
+/* A holder counts as a call for lease_close, which therefore waits for it, but
+ * it does not have the lease. */
 int
 sandbox_hold(struct wsand_sandbox *sb, struct wsand_error *err)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
     bool is_closed = atomic_load(&t->is_closed);
     if (!is_closed)
         t->n_calls++;
     pthread_mutex_unlock(&t->lock);
-    return is_closed ? turn_refuse(err) : 0;
+    return is_closed ? lease_refuse(err) : 0;
 }
 
 void
 sandbox_release(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
     t->n_calls--;
@@ -51,46 +51,47 @@ struct errand {
     struct mail mail;
     int (*fn)(struct wsand_sandbox *sb, void *arg, struct wsand_error *err);
     void *arg;
-    /* guarded by turn.lock */
+    /* guarded by lease.lock */
     pthread_cond_t done;
     bool is_done;
     int r;
     struct wsand_error err;
 };
 
-/* Runs on the thread with the turn. Without the lock of the turn while fn runs,
- * because fn may be long and others want to queue. */
+/* Runs on the thread with the lease. Without the lock of the lease while fn
+ * runs, because fn may be long and others want to queue. */
 static void
 beside_deliver(struct wsand_sandbox *sb, struct mail *m)
 {
     struct errand *e = CONTAINER_OF(m, struct errand, mail);
     struct wsand_error err = {0};
 
-    int r = sandbox_is_closed(sb) ? turn_refuse(&err) : e->fn(sb, e->arg, &err);
-    pthread_mutex_lock(&sb->turn.lock);
+    int r =
+        sandbox_is_closed(sb) ? lease_refuse(&err) : e->fn(sb, e->arg, &err);
+    pthread_mutex_lock(&sb->lease.lock);
     e->r = r;
     e->err = err;
     e->is_done = true;
     pthread_cond_signal(&e->done);
-    pthread_mutex_unlock(&sb->turn.lock);
+    pthread_mutex_unlock(&sb->lease.lock);
 }
 
 /* Adds the errand unless the sandbox is being freed. Checking and adding are
- * one step under the lock, so turn_close sees every errand that was added
+ * one step under the lock, so lease_close sees every errand that was added
  * before. */
 static bool
 beside_put(struct wsand_sandbox *sb, struct errand *e)
 {
-    pthread_mutex_lock(&sb->turn.lock);
-    bool is_closed = atomic_load(&sb->turn.is_closed);
+    pthread_mutex_lock(&sb->lease.lock);
+    bool is_closed = atomic_load(&sb->lease.is_closed);
     if (!is_closed)
         mail_put(&sb->mailbox, &e->mail);
-    pthread_mutex_unlock(&sb->turn.lock);
+    pthread_mutex_unlock(&sb->lease.lock);
     return !is_closed;
 }
 
 /* The errand is put before the wake-up, so the thread that is woken finds it.
- * The lock of the turn guards is_done: unlike a lock in the errand, it still
+ * The lock of the lease guards is_done: unlike a lock in the errand, it still
  * exists when the sender has returned. */
 int
 sandbox_errand(struct wsand_sandbox *sb,
@@ -104,12 +105,12 @@ sandbox_errand(struct wsand_sandbox *sb,
                        .done = PTHREAD_COND_INITIALIZER};
 
     if (!beside_put(sb, &e))
-        return turn_refuse(err);
+        return lease_refuse(err);
     sandbox_wake(sb);
-    pthread_mutex_lock(&sb->turn.lock);
+    pthread_mutex_lock(&sb->lease.lock);
     while (!e.is_done)
-        pthread_cond_wait(&e.done, &sb->turn.lock);
-    pthread_mutex_unlock(&sb->turn.lock);
+        pthread_cond_wait(&e.done, &sb->lease.lock);
+    pthread_mutex_unlock(&sb->lease.lock);
     pthread_cond_destroy(&e.done);
     if (e.r < 0 && err)
         *err = e.err;
@@ -132,7 +133,7 @@ pay_visit(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return 0;
 }
 
-/* If the sandbox is idle, or only background processes run, taking the turn is
+/* If the sandbox is idle, or only background processes run, taking the lease is
  * simpler and faster than an errand. */
 int
 wsand_beside(struct wsand_sandbox *sb,
@@ -156,27 +157,27 @@ wsand_beside(struct wsand_sandbox *sb,
 
 /* --- jobs */
 
-/* A job that does not wait for the turn. It holds the sandbox from its post to
+/* A job that does not wait for the lease. It holds the sandbox from its post to
  * its end. */
 struct beside {
     struct work work;
-    struct list link; /* in turn.beside */
+    struct list link; /* in lease.beside */
     struct wsand_sandbox *sb;
     void (*fn)(struct wsand_sandbox *sb, void *arg);
     void *arg;
 };
 
-/* The job leaves the list before it runs, so that turn_close does not call it a
- * second time. */
+/* The job leaves the list before it runs, so that lease_close does not call it
+ * a second time. */
 static bool
 run_beside(struct work *w)
 {
     struct beside *b = CONTAINER_OF(w, struct beside, work);
     struct wsand_sandbox *sb = b->sb;
 
-    pthread_mutex_lock(&sb->turn.lock);
+    pthread_mutex_lock(&sb->lease.lock);
     list_remove(&b->link);
-    pthread_mutex_unlock(&sb->turn.lock);
+    pthread_mutex_unlock(&sb->lease.lock);
     b->fn(sb, b->arg);
     free(b);
     sandbox_release(sb);
@@ -184,7 +185,7 @@ run_beside(struct work *w)
 }
 
 /* All steps that can fail come first. Listing and queueing are one step under
- * the lock, because turn_close searches the list for queued jobs. */
+ * the lock, because lease_close searches the list for queued jobs. */
 int
 wsand_post_beside(struct wsand_sandbox *sb,
                   void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
@@ -207,10 +208,10 @@ wsand_post_beside(struct wsand_sandbox *sb,
         free(b);
         return r;
     }
-    pthread_mutex_lock(&sb->turn.lock);
-    list_push_back(&sb->turn.beside, &b->link);
+    pthread_mutex_lock(&sb->lease.lock);
+    list_push_back(&sb->lease.beside, &b->link);
     crew_add(jobs, &b->work);
-    pthread_mutex_unlock(&sb->turn.lock);
+    pthread_mutex_unlock(&sb->lease.lock);
     return 0;
 }
 
@@ -221,7 +222,7 @@ wsand_post_beside(struct wsand_sandbox *sb,
 static struct work *
 take_back(struct wsand_sandbox *sb)
 {
-    LIST_FOR_EACH(it, &sb->turn.beside) {
+    LIST_FOR_EACH(it, &sb->lease.beside) {
         struct work *w = &CONTAINER_OF(it, struct beside, link)->work;
         if (crew_take_back(&sb->runtime->pool.jobs, w))
             return w;
@@ -229,14 +230,14 @@ take_back(struct wsand_sandbox *sb)
     return NULL;
 }
 
-/* Mail can only be delivered here while nobody has the turn; otherwise its
+/* Mail can only be delivered here while nobody has the lease; otherwise its
  * owner delivers it. */
 bool
 beside_finish(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
     struct work *w = take_back(sb);
-    bool has_mail = t->state == TURN_FREE && sandbox_has_mail(sb);
+    bool has_mail = t->state == LEASE_FREE && sandbox_has_mail(sb);
 
     if (!w && !has_mail)
         return false;

@@ -141,7 +141,7 @@ static int
 env_change(struct wsand_sandbox *sb, const char *name, const char *value,
            struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
 
     body_init(&b);
@@ -191,7 +191,7 @@ int
 wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
               struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
     char *reply = NULL;
     size_t len = 0;
@@ -277,7 +277,7 @@ make_list(const char *text, size_t len, char ***ret)
 int
 wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
     CLEANUP(buf_fini) struct buf which;
     CLEANUP(free_text) char *names = NULL;

@@ -122,7 +122,7 @@ has_ended(void *arg)
         kernel_kill(k, k->run_tag, SIGKILL);
     }
     if (run->term)
-        terminal_turn(run->term);
+        terminal_pump(run->term);
     struct task *t = task_find(k, run->pid);
     return !t || (t->is_zombie && !t->thread);
 }
@@ -203,7 +203,7 @@ static int
 exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
              struct wsand_result *ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
     struct running run = {.sb = sb};

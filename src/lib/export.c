@@ -176,7 +176,7 @@ int
 wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
              struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(shell_script_fini) struct shell_script s;
     CLEANUP(buf_fini) struct buf out;
 
@@ -227,7 +227,7 @@ int
 wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
              struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(shell_script_fini) struct shell_script s;
     CLEANUP(tree_fini) struct tree t = {0};
     struct wsand_sandbox *draft = NULL;

@@ -197,7 +197,7 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
                 size_t length, void **ret_data, size_t *ret_len,
                 struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     char *data = NULL;
     size_t len = 0;
     struct file_at f;
@@ -370,7 +370,7 @@ int
 wsand_file_write(struct wsand_sandbox *sb, const struct wsand_write *given,
                  struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct wsand_write w;
     struct file_at f;
 

@@ -51,7 +51,7 @@ int
 wsand_file_stat(struct wsand_sandbox *sb, const char *path, bool follow,
                 struct wsand_stat *ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct file_at f;
 
     int r = file_begin(sb, path, &f, err);
@@ -65,7 +65,7 @@ int
 wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
                  struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct attr a = {.mode = mode & 07777};
     struct walk w;
     struct file_at f;
@@ -163,7 +163,7 @@ int
 wsand_file_list(struct wsand_sandbox *sb, const char *path,
                 struct wsand_list *ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct wsand_list list = {0};
     struct file_at f;
 
@@ -239,7 +239,7 @@ int
 wsand_file_mkdir(struct wsand_sandbox *sb, const char *path, uint32_t mode,
                  bool recursive, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct file_at f;
 
     int r = file_begin(sb, path, &f, err);
@@ -255,7 +255,7 @@ int
 wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
                    const char *path, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct file_at f;
 
     int r = file_begin(sb, path, &f, err);
@@ -270,7 +270,7 @@ int
 wsand_file_rename(struct wsand_sandbox *sb, const char *from, const char *to,
                   struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct file_at a, b;
 
     int r = file_begin(sb, from, &a, err);
@@ -378,7 +378,7 @@ int
 wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
               struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct vnode dir = {0};
     struct file_at f;
 

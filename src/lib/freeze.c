@@ -111,7 +111,7 @@ int
 wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
              struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct kernel *k = sb->kernel;
     char why[160] = "";
     struct resident res = {0};

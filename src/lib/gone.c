@@ -136,7 +136,7 @@ int
 wsand_not_copied(struct wsand_sandbox *sb, struct wsand_lost_process **ret,
                  size_t *ret_n, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     const struct gone *l = &sb->gone;
     size_t n = gone_count(l);
     struct wsand_lost_process *v = calloc(1, (n + 1) * sizeof *v + l->len);

@@ -178,7 +178,7 @@ int
 wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                    struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     const struct history *h = sb->history;
     size_t n = history_n(h);
     char **v = malloc((n + 1) * sizeof *v + (h ? h->bytes : 0));

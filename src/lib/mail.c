@@ -1,7 +1,7 @@
 /* Messages to a sandbox from other threads.
  *
  * The list has a lock of its own, below all others, so a message can be sent
- * while the turn is in use. A message is handled by the thread that runs the
+ * while the lease is in use. A message is handled by the thread that runs the
  * sandbox; its wake-up either interrupts that thread or makes a background
  * thread come. */
 #include "lib/sandbox.h"

@@ -11,7 +11,7 @@
 
 struct wsand_sandbox;
 
-/* A message. `deliver` runs on the thread that has the turn, and frees it. */
+/* A message. `deliver` runs on the thread that has the lease, and frees it. */
 struct mail {
     struct list link;
     void (*deliver)(struct wsand_sandbox *sb, OWN struct mail *m);

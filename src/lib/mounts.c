@@ -306,7 +306,7 @@ int
 wsand_mount(struct wsand_sandbox *sb, const struct wsand_mount *m,
             struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     int r = options_add_mount(&sb->options, m);
     if (r < 0)
         return error_set(err, ENOMEM, "out of memory");

@@ -221,9 +221,9 @@ process_end(struct process *p, int exit_code)
 }
 
 /* is_due is cleared first, so that an event during this function leads to
- * another turn. */
+ * another lease. */
 void
-processes_turn(struct wsand_sandbox *sb)
+processes_pump(struct wsand_sandbox *sb)
 {
     struct processes *ps = &sb->processes;
 
@@ -250,7 +250,7 @@ processes_end(struct wsand_sandbox *sb)
     }
 }
 
-/* A child of init has changed its state; processes_turn finds out which. */
+/* A child of init has changed its state; processes_pump finds out which. */
 static void
 on_child_event(struct waiter *w)
 {

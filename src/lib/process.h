@@ -76,6 +76,6 @@ void processes_end(struct wsand_sandbox *sb);
 void processes_fini(struct processes *ps);
 /* Called between time slices: moves bytes, and detects processes that have
  * ended. */
-void processes_turn(struct wsand_sandbox *sb);
+void processes_pump(struct wsand_sandbox *sb);
 
 #endif

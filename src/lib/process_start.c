@@ -312,10 +312,10 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return 0;
 }
 
-/* For a thread that has the turn: its own shell can be asked. */
+/* For a thread that has the lease: its own shell can be asked. */
 static int
-start_in_turn(struct wsand_sandbox *sb, struct start *s,
-              struct wsand_error *err)
+start_with_lease(struct wsand_sandbox *sb, struct start *s,
+                 struct wsand_error *err)
 {
     int r = wsand_env_list(sb, &s->env, err);
 
@@ -332,8 +332,8 @@ take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     return sandbox_draft(sb, NULL, &s->fork, err);
 }
 
-/* For use while another call has the turn. The shell is busy then, so a copy of
- * its state before that call is asked. */
+/* For use while another call has the lease. The shell is busy then, so a copy
+ * of its state before that call is asked. */
 static int
 start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
 {
@@ -347,8 +347,8 @@ start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
     return r;
 }
 
-/* Takes the turn if it is free, and works beside it if not. Waiting for the
- * turn could take as long as a command. */
+/* Takes the lease if it is free, and works beside it if not. Waiting for the
+ * lease could take as long as a command. */
 static int
 process_start_start(struct wsand_sandbox *sb, struct start *s,
                     struct wsand_error *err)
@@ -356,7 +356,7 @@ process_start_start(struct wsand_sandbox *sb, struct start *s,
     int r;
 
     if (sandbox_try_enter(sb)) {
-        r = start_in_turn(sb, s, err);
+        r = start_with_lease(sb, s, err);
         sandbox_leave(sb);
         return r;
     }

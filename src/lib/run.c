@@ -267,13 +267,13 @@ run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
     say(run, ret, line);
 }
 
-/* The library's part of a run: the turn, the shell, the deadline, the history.
- * Waiting for the turn does not count as time of the command. */
+/* The library's part of a run: the lease, the shell, the deadline, the history.
+ * Waiting for the lease does not count as time of the command. */
 static int
 run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
             struct wsand_output *ret, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     int64_t began = time_mono_ns();
     uint64_t max = sb->kernel->limits.max[LIMIT_command];
     struct shell *sh;
@@ -395,5 +395,5 @@ sandbox_is_cancelled(const struct wsand_sandbox *sb)
 bool
 sandbox_is_closed(const struct wsand_sandbox *sb)
 {
-    return atomic_load_explicit(&sb->turn.is_closed, memory_order_relaxed);
+    return atomic_load_explicit(&sb->lease.is_closed, memory_order_relaxed);
 }

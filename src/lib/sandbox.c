@@ -257,7 +257,7 @@ static void
 sandbox_on_kick(void *arg)
 {
     mail_deliver(arg);
-    processes_turn(arg);
+    processes_pump(arg);
 }
 
 /* The shell must be able to enter the folder that it begins in, with the rights
@@ -323,7 +323,7 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
     if (sb) {
         sb->runtime = rt;
         sb->run_deadline_ns = NS_NEVER;
-        turn_init(&sb->turn, &rt->pool);
+        lease_init(&sb->lease, &rt->pool);
         mailbox_init(&sb->mailbox);
         processes_init(&sb->processes);
         list_init(&sb->snapshots);
@@ -457,7 +457,7 @@ int
 wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
            struct wsand_error *err)
 {
-    SANDBOX_TURN(from, err);
+    SANDBOX_LEASE(from, err);
     int r = wsand_checkpoint(from, err);
 
     return r < 0 ? r : fork_with(from, NULL, ret, err);
@@ -470,7 +470,7 @@ sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
     return fork_with(sb, t, ret, err);
 }
 
-/* Closing the turn comes first, so that no other thread uses the sandbox.
+/* Closing the lease comes first, so that no other thread uses the sandbox.
  * Undelivered mail is delivered at the end, because its senders wait for an
  * answer. */
 void
@@ -478,7 +478,7 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
 {
     if (!sb)
         return;
-    turn_close(sb);
+    lease_close(sb);
     processes_end(sb);
     shell_free(sb->shell);
     history_put(sb->history);
@@ -490,6 +490,6 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     options_fini(&sb->options);
     processes_fini(&sb->processes);
     mailbox_fini(&sb->mailbox);
-    turn_fini(&sb->turn);
+    lease_fini(&sb->lease);
     free(sb);
 }

@@ -8,10 +8,10 @@
 #include "base/own.h"
 #include "kernel/limits.h"
 #include "lib/gone.h"
+#include "lib/lease.h"
 #include "lib/mail.h"
 #include "lib/process.h"
 #include "lib/runtime.h"
-#include "lib/turn.h"
 
 #include <stdio.h>
 
@@ -21,11 +21,11 @@ struct snapshot;
 struct tree;
 struct vnode;
 
-/* The state of one sandbox. The holder of the turn may use all members; other
+/* The state of one sandbox. The holder of the lease may use all members; other
  * threads use only those with a lock of their own or an atomic type. */
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
-    struct turn turn; /* guards the following members, unless stated */
+    struct lease lease; /* guards the following members, unless stated */
     struct mailbox mailbox;
     struct processes processes;
     struct kernel *kernel;
@@ -51,7 +51,7 @@ struct wsand_sandbox {
 /* Sends the signals of wsand_signal to the current run. Called by the thread
  * that runs it, because only that thread may touch tasks. */
 void sandbox_send_pending(struct wsand_sandbox *sb);
-/* True if wsand_cancel was called in this turn, or the sandbox is closed. */
+/* True if wsand_cancel was called in this lease, or the sandbox is closed. */
 bool sandbox_is_cancelled(const struct wsand_sandbox *sb);
 /* True if the sandbox is being freed. */
 bool sandbox_is_closed(const struct wsand_sandbox *sb);
@@ -62,7 +62,7 @@ int sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
                   OWN struct wsand_sandbox **ret, struct wsand_error *err);
 
 /* Finds the folder at an absolute path, with the rights of root. The result is
- * borrowed: it is valid as long as the caller has the turn and changes
+ * borrowed: it is valid as long as the caller has the lease and changes
  * nothing. */
 int sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
                         struct vnode *ret);

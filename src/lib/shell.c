@@ -379,7 +379,7 @@ shell_get(struct wsand_sandbox *sb, struct shell **ret)
 int
 wsand_checkpoint(struct wsand_sandbox *sb, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     int r = sb->shell ? shell_checkpoint(sb->shell) : 0;
 
     return r < 0 ? error_errno(err, -r, "cannot save the shell's state") : 0;

@@ -270,7 +270,7 @@ int
 wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                       struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct snapshot *s;
 
     int r = snapshot_check_limit(sb, err);
@@ -364,7 +364,7 @@ int
 wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
                        struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
     return s ? snapshot_restore(sb, s, err) : no_such(id, err);
@@ -373,7 +373,7 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
 int
 wsand_reset(struct wsand_sandbox *sb, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     return snapshot_restore(sb, sb->initial, err);
 }
 
@@ -381,7 +381,7 @@ int
 wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
                       struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct snapshot *s = snapshot_find(sb, id);
 
     if (!s)
@@ -394,7 +394,7 @@ int
 wsand_snapshot_list(struct wsand_sandbox *sb, uint64_t **ret_ids, size_t *ret_n,
                     struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     uint64_t *ids = calloc(sb->n_snapshots + 1, sizeof *ids);
     size_t n = 0;
 

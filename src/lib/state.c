@@ -104,7 +104,7 @@ int
 wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
                     bool with_script, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(snapshot_freep) struct snapshot *now = NULL;
     const struct record_sink sink = {to->put, to->arg};
     bool has_script;
@@ -162,7 +162,7 @@ wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
     CLEANUP(wsand_state_freep) struct wsand_state *own = st;
     CLEANUP(snapshot_freep) struct snapshot *s = NULL;
     struct wsand_sandbox *sb = state_sandbox(own);
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
 
     int r = state_end(st, &s, err);
     if (r != 0)
@@ -216,7 +216,7 @@ int
 wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
                     size_t *ret_len, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
     struct saved_head head = {.magic = SAVED_MAGIC};
     const struct record_sink to = {add_record, &b};
@@ -287,7 +287,7 @@ int
 wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
                     uint64_t *ret_id, struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     CLEANUP(wsand_state_freep) struct wsand_state *st = NULL;
     CLEANUP(snapshot_freep) struct snapshot *s = NULL;
     const size_t head = sizeof(struct saved_head);

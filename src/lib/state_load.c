@@ -98,7 +98,7 @@ int
 wsand_state_begin(struct wsand_sandbox *sb, struct wsand_state **ret,
                   struct wsand_error *err)
 {
-    SANDBOX_TURN(sb, err);
+    SANDBOX_LEASE(sb, err);
     struct wsand_state *st = calloc(1, sizeof *st);
 
     if (!st)

@@ -1,6 +1,6 @@
 /* wsand_status: resource use of a sandbox, and its limits.
  *
- * The function does not wait for the turn: all figures are counters that other
+ * The function does not wait for the lease: all figures are counters that other
  * threads may read while the sandbox runs. They need not be consistent with
  * each other. */
 #include "base/counter.h"

@@ -137,7 +137,7 @@ terminal_pump_in(struct terminal *term)
 /* Moves everything that can be moved, and then waits for more. With POLLOUT
  * only while output is left: the host's terminal is almost always writable. */
 static void
-terminal_pump(struct terminal *term)
+terminal_pump_both(struct terminal *term)
 {
     short events = 0;
 
@@ -158,11 +158,11 @@ terminal_pump(struct terminal *term)
 }
 
 void
-terminal_turn(struct terminal *term)
+terminal_pump(struct terminal *term)
 {
     if (!term->is_due)
         return;
-    terminal_pump(term);
+    terminal_pump_both(term);
     if (term->host_ended)
         tty_hangup(term->tty);
 }
@@ -234,7 +234,7 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
         return r;
     }
     terminal_resize(term);
-    terminal_pump(term);
+    terminal_pump_both(term);
     *ret = term;
     return 0;
 }

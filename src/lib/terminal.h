@@ -22,6 +22,6 @@ int terminal_open_tty(struct kernel *k, const struct tty *tty,
 /* Passes the current size of the host's terminal on. */
 void terminal_resize(struct terminal *term);
 /* Called between time slices: moves available bytes. */
-void terminal_turn(struct terminal *term);
+void terminal_pump(struct terminal *term);
 
 #endif

@@ -89,7 +89,7 @@ struct request {
     char *id; /* as JSON; NULL: a notification */
     struct slot *slot;
     struct wsand_sandbox *sb; /* the slot's, in a job */
-    bool is_job;              /* and it has the sandbox's turn */
+    bool is_job;              /* and it has the sandbox's lease */
     bool is_held;             /* its answer is sent by answer_held */
     uint64_t commit;          /* of a worker: what the job has changed; or 0 */
     struct buf answer;

@@ -22,7 +22,7 @@ struct worker {
     struct server *srv;
     int hfd;
     uint64_t n_commits;
-    /* The rest is of the job that has the turn. */
+    /* The rest is of the job that has the lease. */
     bool lacks_state; /* it was not loaded: what we have is not to be saved */
     size_t n_records; /* of the commit that is being sent */
     size_t n_out;

@@ -58,7 +58,7 @@ cancel_if_running(struct wsand_sandbox *sb, struct request *q)
     return is_running;
 }
 
-TEST(turn_cancel_hits_its_run_and_no_other)
+TEST(lease_cancel_hits_its_run_and_no_other)
 {
     LIB_SANDBOX(l, .files = 0);
     long missed = 0, hit_others = 0;
@@ -91,7 +91,7 @@ cancel_at_once(void *arg, int stream, const void *data, size_t len)
     wsand_cancel(arg);
 }
 
-TEST(turn_cancel_from_the_output_of_a_run)
+TEST(lease_cancel_from_the_output_of_a_run)
 {
     LIB_SANDBOX(l, .files = 0);
     struct wsand_run run = RUN("echo a; while :; do :; done");
@@ -137,7 +137,7 @@ run_long(void *arg)
     return NULL;
 }
 
-TEST(turn_free_ends_what_runs)
+TEST(lease_free_ends_what_runs)
 {
     LIB_SANDBOX(l, .files = 0);
     struct running r = {.sb = l.sb, .begun = EVENT_INIT};
@@ -168,7 +168,7 @@ appears(struct wsand_sandbox *sb, const char *path)
     return true;
 }
 
-TEST(turn_background_processes_go_on_between_calls)
+TEST(lease_background_processes_go_on_between_calls)
 {
     LIB_SANDBOX(l, .files = 0);
 
@@ -180,7 +180,7 @@ TEST(turn_background_processes_go_on_between_calls)
     lib_free(&l);
 }
 
-TEST(turn_calls_beside_busy_background_processes)
+TEST(lease_calls_beside_busy_background_processes)
 {
     LIB_SANDBOX(l, .files = 0);
 
@@ -192,7 +192,7 @@ TEST(turn_calls_beside_busy_background_processes)
     lib_free(&l);
 }
 
-TEST(turn_background_processes_of_a_repeatable_sandbox_wait_for_runs)
+TEST(lease_background_processes_of_a_repeatable_sandbox_wait_for_runs)
 {
     LIB_SANDBOX(l, .is_deterministic = true, .seed = 1);
     struct wsand_stat st;
@@ -204,7 +204,7 @@ TEST(turn_background_processes_of_a_repeatable_sandbox_wait_for_runs)
     lib_free(&l);
 }
 
-TEST(turn_background_processes_wait_for_descriptors_of_the_host)
+TEST(lease_background_processes_wait_for_descriptors_of_the_host)
 {
     LIB_SANDBOX(l, .files = 0);
     struct wsand_exec x = {
@@ -241,7 +241,7 @@ count_threads(void)
     return n;
 }
 
-TEST(turn_sleeping_processes_cost_no_threads)
+TEST(lease_sleeping_processes_cost_no_threads)
 {
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .max_processes = SANDBOXES + 100,

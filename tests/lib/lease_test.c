@@ -39,7 +39,7 @@ append_often(void *arg)
     return (void *)failed;
 }
 
-TEST(turn_calls_of_threads_are_served_one_after_the_other)
+TEST(lease_calls_of_threads_are_served_one_after_the_other)
 {
     LIB_SANDBOX(l, .files = 0);
     pthread_t t[THREADS];
@@ -77,7 +77,7 @@ job_count(struct wsand_sandbox *sb, void *arg)
         n->s->out_of_order++;
 }
 
-TEST(turn_jobs_and_calls_are_served_in_the_order_of_asking)
+TEST(lease_jobs_and_calls_are_served_in_the_order_of_asking)
 {
     LIB_SANDBOX(l, .files = 0);
     static struct numbered n[JOBS];
@@ -118,7 +118,7 @@ job_here(struct wsand_sandbox *sb, void *arg)
     CHECK_EQ(append(sb, "x", NULL), 0);
 }
 
-TEST(turn_a_job_here_is_done_when_the_call_returns_or_refused)
+TEST(lease_a_job_here_is_done_when_the_call_returns_or_refused)
 {
     LIB_SANDBOX(l, .files = 0);
     struct sequence s = {0};
@@ -140,7 +140,7 @@ job_leave_one(struct wsand_sandbox *sb, void *arg)
     CHECK_EQ(wsand_post(sb, job_count, arg, NULL), 0);
 }
 
-TEST(turn_a_job_behind_one_here_gets_a_thread)
+TEST(lease_a_job_behind_one_here_gets_a_thread)
 {
     LIB_SANDBOX(l, .files = 0);
     struct sequence s = {0};
@@ -167,7 +167,7 @@ job_meet(struct wsand_sandbox *sb, void *arg)
     m->was_there = event_wait(m->other, 1);
 }
 
-TEST(turn_jobs_of_two_sandboxes_run_side_by_side)
+TEST(lease_jobs_of_two_sandboxes_run_side_by_side)
 {
     LIB_SANDBOX(l, .files = 0);
     struct wsand_options o = {.size = sizeof o};
@@ -265,7 +265,7 @@ free_it(void *arg)
     return NULL;
 }
 
-TEST(turn_free_refuses_calls_and_has_all_jobs_called)
+TEST(lease_free_refuses_calls_and_has_all_jobs_called)
 {
     LIB_SANDBOX(l, .files = 0);
     struct busy b = {l.sb, EVENT_INIT, EVENT_INIT, 0, 0};
@@ -301,7 +301,7 @@ job_free(void *arg)
     event_happen(&b->begun);
 }
 
-TEST(turn_free_needs_no_other_thread_of_the_pool)
+TEST(lease_free_needs_no_other_thread_of_the_pool)
 {
     struct wsand_runtime_options ro = {
         .size = sizeof ro, .max_processes = 10, .threads = 1};
@@ -360,7 +360,7 @@ check_free_while_busy(struct wsand_runtime *rt)
     CHECK_EQ(b.refused, 3);
 }
 
-TEST(turn_free_does_the_job_that_is_left_behind_a_call)
+TEST(lease_free_does_the_job_that_is_left_behind_a_call)
 {
     struct wsand_runtime_options ro = {
         .size = sizeof ro, .max_processes = 10, .threads = 1};
@@ -393,7 +393,7 @@ job_crowd(void *arg)
     event_happen(&c->done);
 }
 
-TEST(turn_pool_has_as_many_threads_as_it_may)
+TEST(lease_pool_has_as_many_threads_as_it_may)
 {
     struct wsand_runtime_options ro = {
         .size = sizeof ro, .max_processes = 10, .threads = 4};
@@ -418,7 +418,7 @@ job_note(void *arg)
     (*(_Atomic int *)arg)++;
 }
 
-TEST(turn_work_that_waits_is_done_before_the_runtime_is_gone)
+TEST(lease_work_that_waits_is_done_before_the_runtime_is_gone)
 {
     struct wsand_runtime_options ro = {
         .size = sizeof ro, .max_processes = 10, .threads = 2};

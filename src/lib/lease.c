@@ -1,14 +1,14 @@
-/* The turn of a sandbox, jobs, and the CPU time of background processes.
+/* The lease of a sandbox, jobs, and the CPU time of background processes.
  *
  * Problem: calls and jobs must have a sandbox to themselves, in order of
  * arrival, because the kernel takes no locks. Background processes should use
  * the time between calls, without delaying any.
  *
  * Idea: a ticket queue with a direct hand-over. The thread that leaves passes
- * the turn to the head of the queue, so the lock is held for a few stores and
+ * the lease to the head of the queue, so the lock is held for a few stores and
  * no later call can overtake. A waiting call sleeps on a condition of its own;
  * a waiting job needs a thread of the pool. With an empty queue, runnable
- * background processes are queued on the pool and get the turn in slices; if
+ * background processes are queued on the pool and get the lease in slices; if
  * all sleep, an alarm is set.
  *
  * A call that finds background processes at work sets is_wanted and kicks the
@@ -26,7 +26,7 @@
 
 #define SLICE_NS (10 * NS_PER_MS) /* of background processes */
 
-/* A call or a job that waits for its turn. */
+/* A call or a job that waits for the lease. */
 struct queued {
     struct list link;
     void (*fn)(struct wsand_sandbox *sb, void *arg); /* NULL: a call */
@@ -36,34 +36,34 @@ struct queued {
 };
 
 int
-turn_refuse(struct wsand_error *err)
+lease_refuse(struct wsand_error *err)
 {
     int r = error_set(err, ECANCELED, "the sandbox is being freed");
 
     return error_of_class(err, WSAND_CANCELLED, r);
 }
 
-/* Called by the thread that has just been given the turn. A cancellation
- * applies to one turn only, so the flag is cleared here. */
+/* Called by the thread that has just been given the lease. A cancellation
+ * applies to one lease only, so the flag is cleared here. */
 static void
-turn_begin(struct wsand_sandbox *sb)
+lease_begin(struct wsand_sandbox *sb)
 {
-    atomic_store_explicit(&sb->turn.owner, pthread_self(),
+    atomic_store_explicit(&sb->lease.owner, pthread_self(),
                           memory_order_relaxed);
     atomic_store_explicit(&sb->is_cancelled, false, memory_order_relaxed);
-    sb->turn.depth = 1;
+    sb->lease.depth = 1;
 }
 
 /* --- waiting; with the lock held */
 
-/* Asks background processes to give up the turn soon: the flag ends their
+/* Asks background processes to give up the lease soon: the flag ends their
  * slice, and the kick interrupts a process or a sleep. */
 static void
 want(struct wsand_sandbox *sb)
 {
-    if (sb->turn.state != TURN_BACKGROUND)
+    if (sb->lease.state != LEASE_BACKGROUND)
         return;
-    atomic_store(&sb->turn.is_wanted, true);
+    atomic_store(&sb->lease.is_wanted, true);
     kernel_kick(sb->kernel);
 }
 
@@ -71,9 +71,9 @@ want(struct wsand_sandbox *sb)
  * it. The entry lives on the stack: nobody refers to it once it is decided,
  * because the decision is made under the lock. */
 static bool
-wait_for_turn(struct wsand_sandbox *sb)
+lease_wait(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
     pthread_cond_t decided = PTHREAD_COND_INITIALIZER;
     struct queued q = {.decided = &decided};
 
@@ -89,7 +89,7 @@ wait_for_turn(struct wsand_sandbox *sb)
     return !q.is_refused;
 }
 
-/* Gives a waiting call the turn, or refuses it. */
+/* Gives a waiting call the lease, or refuses it. */
 static void
 decide(struct queued *q, bool is_refused)
 {
@@ -112,41 +112,41 @@ plan_background(struct wsand_sandbox *sb)
     if (k->clock.is_virtual && !sandbox_has_mail(sb))
         return;
     if (kernel_has_work(k)) {
-        crew_add(&p->background, &sb->turn.background);
+        crew_add(&p->background, &sb->lease.background);
         return;
     }
     int64_t next = kernel_next_ns(k);
     size_t n = kernel_host_fds(k, &fds);
     if (n || next != NS_NEVER)
-        alarm_set(&sb->turn.alarm, next, fds, n);
+        alarm_set(&sb->lease.alarm, next, fds, n);
 }
 
-/* Messages are handled soon, whichever call has the turn: the wake-up is
- * noticed while processes run, or when the turn is passed on. */
+/* Messages are handled soon, whichever call has the lease: the wake-up is
+ * noticed while processes run, or when the lease is passed on. */
 void
 sandbox_wake(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     kernel_kick(sb->kernel);
     pthread_mutex_lock(&t->lock);
-    if (t->state == TURN_FREE && !atomic_load(&t->is_closed))
+    if (t->state == LEASE_FREE && !atomic_load(&t->is_closed))
         plan_background(sb);
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Passes the turn to the head of the queue, or frees it. Returns true if a job
+/* Passes the lease to the head of the queue, or frees it. Returns true if a job
  * got it, which needs a thread. A thread of the pool that returns from a job
  * can run that one itself. */
 static bool
 pass_on(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     atomic_store_explicit(&t->owner, 0, memory_order_relaxed);
     atomic_store_explicit(&t->is_wanted, false, memory_order_relaxed);
     if (list_is_empty(&t->queue)) {
-        t->state = TURN_FREE;
+        t->state = LEASE_FREE;
         if (atomic_load(&t->is_closed))
             pthread_cond_signal(&t->left);
         else
@@ -154,7 +154,7 @@ pass_on(struct wsand_sandbox *sb)
         return false;
     }
     struct queued *q = CONTAINER_OF(t->queue.next, struct queued, link);
-    t->state = TURN_USED;
+    t->state = LEASE_HELD;
     if (!q->fn) {
         decide(q, false);
         return false;
@@ -164,11 +164,11 @@ pass_on(struct wsand_sandbox *sb)
     return true;
 }
 
-/* Ends the turn of this thread. */
+/* Ends the lease of this thread. */
 static void
 leave(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
     if (pass_on(sb)) {
@@ -181,32 +181,32 @@ leave(struct wsand_sandbox *sb)
 
 /* --- calls */
 
-/* Takes a free turn at once. Otherwise it waits behind all calls and jobs that
+/* Takes a free lease at once. Otherwise it waits behind all calls and jobs that
  * came before. */
 static bool
-take_turn(struct wsand_sandbox *sb)
+lease_take(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
     bool is_mine = false;
 
     pthread_mutex_lock(&t->lock);
     if (!atomic_load_explicit(&t->is_closed, memory_order_relaxed)) {
-        is_mine = t->state == TURN_FREE || wait_for_turn(sb);
+        is_mine = t->state == LEASE_FREE || lease_wait(sb);
         if (is_mine)
-            t->state = TURN_USED;
+            t->state = LEASE_HELD;
     }
     pthread_mutex_unlock(&t->lock);
     return is_mine;
 }
 
-/* A thread that has the turn already enters again and counts the depth: public
+/* A thread that has the lease already enters again and counts the depth: public
  * functions call each other, and jobs call public functions. `owner` needs no
  * lock for this test, because only the thread itself can have stored its own
  * id. */
 struct wsand_sandbox *
 sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     if (atomic_load_explicit(&t->owner, memory_order_relaxed) ==
         pthread_self()) {
@@ -214,11 +214,11 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
             t->depth++;
             return sb;
         }
-    } else if (take_turn(sb)) {
-        turn_begin(sb);
+    } else if (lease_take(sb)) {
+        lease_begin(sb);
         return sb;
     }
-    (void)turn_refuse(err);
+    (void)lease_refuse(err);
     return NULL;
 }
 
@@ -227,38 +227,38 @@ sandbox_enter(struct wsand_sandbox *sb, struct wsand_error *err)
 bool
 sandbox_try_enter(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
     struct wsand_error unused;
 
     if (atomic_load_explicit(&t->owner, memory_order_relaxed) == pthread_self())
         return sandbox_enter(sb, &unused) != NULL;
     pthread_mutex_lock(&t->lock);
-    bool is_mine = !atomic_load(&t->is_closed) && t->state != TURN_USED &&
-                   (t->state == TURN_FREE || wait_for_turn(sb));
+    bool is_mine = !atomic_load(&t->is_closed) && t->state != LEASE_HELD &&
+                   (t->state == LEASE_FREE || lease_wait(sb));
     if (is_mine)
-        t->state = TURN_USED;
+        t->state = LEASE_HELD;
     pthread_mutex_unlock(&t->lock);
     if (is_mine)
-        turn_begin(sb);
+        lease_begin(sb);
     return is_mine;
 }
 
 void
 sandbox_leave(struct wsand_sandbox *sb)
 {
-    if (sb && !--sb->turn.depth)
+    if (sb && !--sb->lease.depth)
         leave(sb);
 }
 
 /* --- jobs */
 
-/* Runs the job that has the turn on this thread. */
+/* Runs the job that has the lease on this thread. */
 static void
 call_job(struct wsand_sandbox *sb)
 {
-    struct queued *job = STEAL(sb->turn.job);
+    struct queued *job = STEAL(sb->lease.job);
 
-    turn_begin(sb);
+    lease_begin(sb);
     job->fn(sb, job->arg);
     free(job);
 }
@@ -267,9 +267,9 @@ call_job(struct wsand_sandbox *sb)
  * another call in the queue, the checkpoint would delay it, and that call makes
  * its own if needed. */
 static void
-note_state(struct wsand_sandbox *sb)
+lease_checkpoint(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
     bool is_quiet = list_is_empty(&t->queue) && !atomic_load(&t->is_closed);
@@ -283,30 +283,31 @@ note_state(struct wsand_sandbox *sb)
 static bool
 run_job(struct work *w)
 {
-    struct wsand_sandbox *sb = CONTAINER_OF(w, struct wsand_sandbox, turn.jobs);
-    struct turn *t = &sb->turn;
+    struct wsand_sandbox *sb =
+        CONTAINER_OF(w, struct wsand_sandbox, lease.jobs);
+    struct lease *t = &sb->lease;
 
     call_job(sb);
-    note_state(sb);
+    lease_checkpoint(sb);
     pthread_mutex_lock(&t->lock);
     bool has_next = pass_on(sb);
     pthread_mutex_unlock(&t->lock);
     return has_next;
 }
 
-/* A free turn is given to the job at once, and the pool needs no second
+/* A free lease is given to the job at once, and the pool needs no second
  * hand-over. */
 static int
-turn_post(struct wsand_sandbox *sb, OWN struct queued *q,
-          struct wsand_error *err)
+lease_post(struct wsand_sandbox *sb, OWN struct queued *q,
+           struct wsand_error *err)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
     bool is_closed = atomic_load(&t->is_closed);
-    bool is_free = !is_closed && t->state == TURN_FREE;
+    bool is_free = !is_closed && t->state == LEASE_FREE;
     if (is_free) {
-        t->state = TURN_USED;
+        t->state = LEASE_HELD;
         t->job = q;
         crew_add(&sb->runtime->pool.jobs, &t->jobs);
     } else if (!is_closed) {
@@ -317,7 +318,7 @@ turn_post(struct wsand_sandbox *sb, OWN struct queued *q,
     if (!is_closed)
         return 0;
     free(q);
-    return turn_refuse(err);
+    return lease_refuse(err);
 }
 
 /* A thread must exist before the job is accepted: an accepted job is always
@@ -339,31 +340,31 @@ wsand_post(struct wsand_sandbox *sb,
         free(q);
         return error_errno(err, -r, "cannot start a thread");
     }
-    return turn_post(sb, q, err);
+    return lease_post(sb, q, err);
 }
 
-/* The job runs on the calling thread, if nobody has the turn. This saves the
+/* The job runs on the calling thread, if nobody has the lease. This saves the
  * wake-up of another thread. */
 int
 wsand_enter(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
-    bool is_free = t->state == TURN_FREE && !atomic_load(&t->is_closed);
+    bool is_free = t->state == LEASE_FREE && !atomic_load(&t->is_closed);
     if (is_free)
-        t->state = TURN_USED;
+        t->state = LEASE_HELD;
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
         return -EBUSY;
-    turn_begin(sb);
+    lease_begin(sb);
     return 0;
 }
 
 void
 wsand_leave(struct wsand_sandbox *sb)
 {
-    note_state(sb);
+    lease_checkpoint(sb);
     leave(sb);
 }
 
@@ -433,28 +434,29 @@ is_slice_over(void *arg)
     const struct slice *s = arg;
 
     return s->sb->kernel->clock.is_virtual ||
-           atomic_load_explicit(&s->sb->turn.is_wanted, memory_order_relaxed) ||
+           atomic_load_explicit(&s->sb->lease.is_wanted,
+                                memory_order_relaxed) ||
            s->sb->kernel->turn_ns > s->end_ns;
 }
 
-/* Runs background processes for one slice. If a call has the turn, there is
+/* Runs background processes for one slice. If a call has the lease, there is
  * nothing to do: that call plans the next slice when it leaves. */
 static bool
 run_background(struct work *w)
 {
     struct wsand_sandbox *sb =
-        CONTAINER_OF(w, struct wsand_sandbox, turn.background);
-    struct turn *t = &sb->turn;
+        CONTAINER_OF(w, struct wsand_sandbox, lease.background);
+    struct lease *t = &sb->lease;
     struct slice s = {sb, time_mono_ns() + SLICE_NS};
 
     pthread_mutex_lock(&t->lock);
-    bool is_free = t->state == TURN_FREE && !atomic_load(&t->is_closed);
+    bool is_free = t->state == LEASE_FREE && !atomic_load(&t->is_closed);
     if (is_free)
-        t->state = TURN_BACKGROUND;
+        t->state = LEASE_BACKGROUND;
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
-        return false; /* who has the turn looks after them when leaving */
-    turn_begin(sb);   /* errands are calls within this one */
+        return false; /* who has the lease looks after them when leaving */
+    lease_begin(sb);  /* errands are calls within this one */
     kernel_step(sb->kernel, is_slice_over, &s);
     leave(sb);
     return false;
@@ -463,9 +465,9 @@ run_background(struct work *w)
 /* --- life */
 
 void
-turn_init(struct turn *t, struct pool *p)
+lease_init(struct lease *t, struct pool *p)
 {
-    *t = (struct turn){.state = TURN_FREE};
+    *t = (struct lease){.state = LEASE_FREE};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->left, NULL);
     list_init(&t->queue);
@@ -475,13 +477,13 @@ turn_init(struct turn *t, struct pool *p)
     alarm_init(&t->alarm, p, &t->background);
 }
 
-/* One step of turn_close, with the lock held: does a piece of work that would
- * otherwise need a thread, or waits. A job that has the turn but no thread yet
+/* One step of lease_close, with the lock held: does a piece of work that would
+ * otherwise need a thread, or waits. A job that has the lease but no thread yet
  * is called on this thread, which may be the last one of the pool. */
 static void
 wait_or_work(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
 
     if (beside_finish(sb))
         return;
@@ -497,12 +499,12 @@ wait_or_work(struct wsand_sandbox *sb)
 
 /* The order is important: no call enters after is_closed is set under the lock.
  * Calls in the queue are refused, while jobs are called, because their owners
- * expect it. When the turn is free and nobody holds the sandbox, only the pool
+ * expect it. When the lease is free and nobody holds the sandbox, only the pool
  * can still know of it. */
 void
-turn_close(struct wsand_sandbox *sb)
+lease_close(struct wsand_sandbox *sb)
 {
-    struct turn *t = &sb->turn;
+    struct lease *t = &sb->lease;
     struct pool *p = &sb->runtime->pool;
 
     pthread_mutex_lock(&t->lock);
@@ -513,9 +515,9 @@ turn_close(struct wsand_sandbox *sb)
             decide(q, true);
     }
     atomic_store(&t->is_wanted, true);
-    if (t->state != TURN_FREE)
+    if (t->state != LEASE_FREE)
         kernel_kick(sb->kernel);
-    while (t->state != TURN_FREE || t->n_calls)
+    while (t->state != LEASE_FREE || t->n_calls)
         wait_or_work(sb);
     pthread_mutex_unlock(&t->lock);
     alarm_stop(&t->alarm);
@@ -524,7 +526,7 @@ turn_close(struct wsand_sandbox *sb)
 }
 
 void
-turn_fini(struct turn *t)
+lease_fini(struct lease *t)
 {
     pthread_cond_destroy(&t->left);
     pthread_mutex_destroy(&t->lock);
