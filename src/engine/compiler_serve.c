@@ -229,7 +229,7 @@ compiler_serve_take(const struct serving *s, struct line *l)
 }
 
 static void
-compiler_serve_turn(struct serving *s)
+compiler_serve_step(struct serving *s)
 {
     struct pollfd p[REMOTE_SLOTS + 1];
 
@@ -264,5 +264,5 @@ compilers_main(int (*seal)(const char **ret_where))
     if (hfd_write_all(s.line[0].hfd, "r", 1) < 0)
         _exit(COMPILER_FAILED);
     for (;;)
-        compiler_serve_turn(&s);
+        compiler_serve_step(&s);
 }

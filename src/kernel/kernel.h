@@ -53,7 +53,7 @@ struct kernel {
     struct list background; /* runnable threads of earlier runs */
     struct thread *running;
     /* host time: start of this slice, last stack measurement */
-    int64_t turn_ns, look_ns;
+    int64_t slice_start_ns, look_ns;
     int64_t away_ns;          /* host time in which our thread did not run */
     int64_t deadline_ns;      /* host time limit of kernel_run, or 0 */
     int64_t cpu_ns;           /* of all processes so far */

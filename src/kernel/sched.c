@@ -7,7 +7,7 @@
  * shell starts one after the other begin in that order.
  *
  * Processes of earlier runs are in a separate queue. While others are runnable,
- * they get one of BACKGROUND_TURNS time slices. */
+ * they get one of BACKGROUND_SLICES time slices. */
 #include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
@@ -24,12 +24,12 @@
 
 enum {
     BOOSTS_MAX = 64,
-    TURNS_PER_LOOK = 64,
-    BACKGROUND_TURNS = 8,
+    SLICES_PER_LOOK = 64,
+    BACKGROUND_SLICES = 8,
     TIDY_STEP = 1024, /* objects freed at a look: below a tenth of a ms */
     /* run time between two measurements of its stack */
     STACK_UNSEEN_NS = 500000,
-    LONG_TURN_NS = 200000, /* the host may have done something else in it */
+    LONG_SLICE_NS = 200000, /* the host may have done something else in it */
 };
 
 /* The queue that th belongs to. */
@@ -90,12 +90,12 @@ sched_queue_started(struct thread *th)
 
 /* Returns the next thread to run, or NULL. */
 static struct thread *
-sched_next(struct kernel *k, unsigned turn)
+sched_next(struct kernel *k, unsigned slice)
 {
     struct list *queue = &k->run_queue;
 
     if (list_is_empty(queue) ||
-        (turn % BACKGROUND_TURNS == 0 && !list_is_empty(&k->background)))
+        (slice % BACKGROUND_SLICES == 0 && !list_is_empty(&k->background)))
         queue = &k->background;
     if (list_is_empty(queue))
         return NULL;
@@ -259,9 +259,9 @@ look_at_stack(struct thread *th, enum machine_event e,
 #define AWAY_UNKNOWN INT64_MIN
 
 static void
-begin_turns(struct kernel *k)
+begin_slices(struct kernel *k)
 {
-    k->turn_ns = k->host->mono_ns();
+    k->slice_start_ns = k->host->mono_ns();
     k->away_ns = AWAY_UNKNOWN;
 }
 
@@ -273,41 +273,41 @@ begin_turns(struct kernel *k)
  *
  * Idea: in a short slice the host has hardly had time to switch, so its elapsed
  * time counts. The CPU clock is read only after slices longer than
- * LONG_TURN_NS, and the difference to the last reading limits the charge. The
+ * LONG_SLICE_NS, and the difference to the last reading limits the charge. The
  * first long slice has no earlier reading and counts in full. */
 static int64_t
-work_of(struct kernel *k, int64_t now, int64_t turn_ns)
+work_of(struct kernel *k, int64_t now, int64_t slice_ns)
 {
-    if (turn_ns < LONG_TURN_NS)
-        return turn_ns;
+    if (slice_ns < LONG_SLICE_NS)
+        return slice_ns;
     int64_t away = now - k->host->thread_ns();
-    int64_t work = turn_ns;
+    int64_t work = slice_ns;
     if (k->away_ns != AWAY_UNKNOWN)
         work -= away - k->away_ns;
     k->away_ns = away;
-    return work < 0 ? 0 : work < turn_ns ? work : turn_ns;
+    return work < 0 ? 0 : work < slice_ns ? work : slice_ns;
 }
 
-/* The clock is read once a turn: its end is the beginning of the next. */
+/* The clock is read once a slice: its end is the beginning of the next. */
 void
 sched_account(struct kernel *k)
 {
     int64_t now = k->host->mono_ns();
 
     if (k->running) {
-        int64_t ns = work_of(k, now, now - k->turn_ns);
+        int64_t ns = work_of(k, now, now - k->slice_start_ns);
         COUNTER_ADD(k->cpu_ns, ns);
         if (!k->clock.is_virtual)
             k->running->owner->usage.cpu_ns += ns;
     }
-    k->turn_ns = now;
+    k->slice_start_ns = now;
 }
 
 static void
 run_thread(struct kernel *k, struct thread *th)
 {
     struct machine_trap trap = {0};
-    int64_t start_ns = k->turn_ns;
+    int64_t start_ns = k->slice_start_ns;
 
     sched_remove(th);
     th->is_waiting = false;
@@ -317,7 +317,7 @@ run_thread(struct kernel *k, struct thread *th)
     th->owner->usage.switches++;
     timers_check_cpu(th->owner); /* may end it, as its own call would */
     k->running = NULL;
-    if (stack_is_due(th, e, k->turn_ns - start_ns))
+    if (stack_is_due(th, e, k->slice_start_ns - start_ns))
         e = look_at_stack(th, e, &trap);
     on_event(th, e, &trap);
     free_dead(k);
@@ -447,7 +447,7 @@ idle(struct kernel *k, int64_t deadline_ns)
     poll_host(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
-/* Timers and host descriptors get their turn beside runnable threads, and so
+/* Timers and host descriptors are served beside runnable threads, and so
  * does freeing what was removed: true when nothing is left of that. */
 static bool
 look_around(struct kernel *k)
@@ -489,17 +489,17 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
     bool is_tidy = true;
 
     free_dead(k);
-    begin_turns(k);
-    for (unsigned turn = 1; take_kick(k), !done(arg); turn++) {
-        struct thread *next = sched_next(k, turn);
-        if (!next || turn % TURNS_PER_LOOK == 0 ||
-            k->turn_ns - k->look_ns > NS_PER_MS) {
-            k->look_ns = k->turn_ns;
+    begin_slices(k);
+    for (unsigned slice = 1; take_kick(k), !done(arg); slice++) {
+        struct thread *next = sched_next(k, slice);
+        if (!next || slice % SLICES_PER_LOOK == 0 ||
+            k->slice_start_ns - k->look_ns > NS_PER_MS) {
+            k->look_ns = k->slice_start_ns;
             is_tidy = look_around(k);
             free_dead(k);
             if (is_past(k, deadline_ns))
                 return -ETIMEDOUT;
-            next = sched_next(k, turn);
+            next = sched_next(k, slice);
         }
         if (next) {
             run_thread(k, next);
@@ -510,7 +510,7 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
         /* The pending requests may have ended or woken a thread. */
         if (is_tidy && !kernel_has_work(k))
             idle(k, deadline_ns);
-        begin_turns(k);
+        begin_slices(k);
     }
     return 0;
 }

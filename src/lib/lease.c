@@ -436,7 +436,7 @@ is_slice_over(void *arg)
     return s->sb->kernel->clock.is_virtual ||
            atomic_load_explicit(&s->sb->lease.is_wanted,
                                 memory_order_relaxed) ||
-           s->sb->kernel->turn_ns > s->end_ns;
+           s->sb->kernel->slice_start_ns > s->end_ns;
 }
 
 /* Runs background processes for one slice. If a call has the lease, there is

@@ -125,7 +125,7 @@ stop(struct timer *t)
 }
 
 static void
-turn(int times)
+run_loop(int times)
 {
     struct timer t = {.fire = stop};
 
@@ -193,7 +193,7 @@ step(int *hfds, uint8_t what, const uint8_t *data, size_t n)
     if (is_new)
         *hfd = open_connection();
     send_piece(*hfd, data, n);
-    turn(3);
+    run_loop(3);
     if (what & 2)
         release();
     if (what & 4)
@@ -204,7 +204,7 @@ step(int *hfds, uint8_t what, const uint8_t *data, size_t n)
         close(*hfd);
         *hfd = -1;
     }
-    turn(2);
+    run_loop(2);
 }
 
 /* --- beginning and end */
@@ -263,7 +263,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             close(hfds[i]);
     /* The host may take its time to say that they are closed. */
     do {
-        turn(4);
+        run_loop(4);
         release();
     } while (sv.n_clients);
     return 0;

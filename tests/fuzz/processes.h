@@ -11,7 +11,7 @@ struct input {
     const uint8_t *p;
     size_t size, left;
     uint64_t state;
-    unsigned idle_turns;
+    unsigned idle_slices;
 };
 
 /* As many bytes as the input has, and those up to `left` that follow from

@@ -329,7 +329,7 @@ stop(struct timer *t)
 
 /* All that is ready, and what follows from it. */
 static void
-turn(void)
+run_loop(void)
 {
     struct timer t = {.fire = stop};
 
@@ -377,7 +377,7 @@ step(unsigned what, const uint8_t *data, size_t n)
         (void)probe_at(0);
         client_gone(&STEAL(probes[0])->client);
     }
-    turn();
+    run_loop();
 }
 
 /* --- beginning and end */
@@ -445,13 +445,13 @@ end(void)
         LIST_FOR_EACH_SAFE(it, &sv.lives)
             life_kill(CONTAINER_OF(it, struct life, all), SESSION_paused,
                       CAUSE_shutdown, "%s", "");
-        turn();
+        run_loop();
     }
     must(list_is_empty(&sv.lives) && list_is_empty(&fakes) && !sv.n_workers);
     for (size_t i = 0; i < N_CLIENTS; i++)
         if (probes[i])
             client_gone(&STEAL(probes[i])->client);
-    turn();
+    run_loop();
     must(list_is_empty(&sv.clients) && !sv.n_clients);
     states_forget_unsaved(&sv);
     sessions_fini(&sv.sessions);

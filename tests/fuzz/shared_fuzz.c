@@ -40,7 +40,7 @@ enum {
     POLLFDS = 0x3000,
     IOVECS = 0x3400,
     BUFFER = 0x6000,
-    CALLS_PER_TURN = 24,
+    CALLS_PER_SLICE = 24,
     MORE_BYTES = 2048,
 };
 
@@ -431,9 +431,9 @@ run(struct fake_machine *m, struct machine_trap *trap)
     struct thread *th = m->machine.thread;
     struct input *in = m->arg;
 
-    if (m->turns == 1)
+    if (m->slices == 1)
         begin(th);
-    for (int i = 0; i < CALLS_PER_TURN && in->left; i++) {
+    for (int i = 0; i < CALLS_PER_SLICE && in->left; i++) {
         enum machine_event e = MACHINE_LEFT;
         int32_t r = 0;
         if (take(in) < 24)
@@ -496,8 +496,8 @@ is_stuck(void *arg)
     bool is_idle =
         list_is_empty(&k->run_queue) && list_is_empty(&k->background);
 
-    in->idle_turns = is_idle ? in->idle_turns + 1 : 0;
-    return in->idle_turns > 100 ||
+    in->idle_slices = is_idle ? in->idle_slices + 1 : 0;
+    return in->idle_slices > 100 ||
            (is_idle && clock_next_ns(&k->clock) == NS_NEVER);
 }
 
@@ -529,7 +529,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (in.left) {
         if (is_alone(k) && !(spawn(k) && spawn(k)))
             break;
-        in.idle_turns = 0;
+        in.idle_slices = 0;
         (void)kernel_run(k, is_stuck, k, NS_NEVER);
         stir(k, &in);
     }

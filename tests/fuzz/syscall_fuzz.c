@@ -23,7 +23,7 @@ enum {
     STRINGS_AT = 0x1000, /* planted strings, STRING_BYTES each */
     STRING_BYTES = 64,
     WORDS_AT = 0x4000, /* structs are read from and written to here */
-    CALLS_PER_TURN = 32,
+    CALLS_PER_SLICE = 32,
     MORE_BYTES = 4096,
     ROWS = 256,
 };
@@ -372,11 +372,11 @@ run(struct fake_machine *m, struct machine_trap *trap)
     struct thread *th = m->machine.thread;
     struct input *in = m->arg;
 
-    if (m->turns == 1) {
+    if (m->slices == 1) {
         plant(m);
         begin(th);
     }
-    for (int i = 0; i < CALLS_PER_TURN && in->left; i++) {
+    for (int i = 0; i < CALLS_PER_SLICE && in->left; i++) {
         uint32_t what = m->words[0] ? 255 : take(in);
         enum machine_event e =
             what < 48 ? other_step(m, in, what, trap) : MACHINE_LEFT;
@@ -453,9 +453,9 @@ is_stuck(void *arg)
     struct kernel *k = arg;
     struct input *in = k->engine->arg;
 
-    in->idle_turns = list_is_empty(&k->run_queue) ? in->idle_turns + 1 : 0;
-    return in->idle_turns > 100 ||
-           (in->idle_turns && clock_next_ns(&k->clock) == NS_NEVER);
+    in->idle_slices = list_is_empty(&k->run_queue) ? in->idle_slices + 1 : 0;
+    return in->idle_slices > 100 ||
+           (in->idle_slices && clock_next_ns(&k->clock) == NS_NEVER);
 }
 
 /* Something happens when nothing else would: all waits end, or a signal. */
@@ -495,7 +495,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (in.left) {
         if (is_alone(k) && !spawn(k))
             break;
-        in.idle_turns = 0;
+        in.idle_slices = 0;
         (void)kernel_run(k, is_stuck, k, NS_NEVER);
         stir(k, &in);
     }

@@ -14,7 +14,7 @@
  *   use NUMBER          "MEMORY DISK"
  *   failures            how many starts failed, and the last reason
  *   spawner             its process
- *   turn                waits for something to happen
+ *   step                waits for something to happen
  *   beside              makes a second pool like it, of which nobody takes
  */
 #include "supervisor/workers/spawner.h"
@@ -71,14 +71,14 @@ nothing(struct source *s, uint32_t ready)
 }
 
 static void
-turn(void)
+step(void)
 {
-    (void)reactor_turn(&reactor);
+    (void)reactor_step(&reactor);
 }
 
 /* Until there is something to read from any of these. */
 static void
-turn_until_readable(int hfd, int other_hfd)
+step_until_readable(int hfd, int other_hfd)
 {
     struct pollfd p[] = {{hfd, POLLIN, 0}, {other_hfd, POLLIN, 0}};
     struct source s[2] = {{.hfd = -1, .ready = nothing},
@@ -88,7 +88,7 @@ turn_until_readable(int hfd, int other_hfd)
         if (p[i].fd >= 0)
             (void)reactor_add(&reactor, &s[i], p[i].fd, EPOLLIN);
     while (poll(p, 2, 0) == 0)
-        turn();
+        step();
     for (int i = 0; i < 2; i++)
         reactor_remove(&reactor, &s[i]);
 }
@@ -106,7 +106,7 @@ static void
 do_settle(char **word)
 {
     while (pool_ready(pool) < (uint32_t)atoi(word[0]))
-        turn();
+        step();
     printf("%u %u\n", pool_ready(pool), pool_starting(pool));
 }
 
@@ -147,7 +147,7 @@ do_ask(char **word)
 
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (n < sizeof text - 1) {
-        turn_until_readable(w->rpc_hfd, -1);
+        step_until_readable(w->rpc_hfd, -1);
         ssize_t got = read(w->rpc_hfd, text + n, sizeof text - 1 - n);
         if (got == 0 || (got < 0 && errno != EAGAIN))
             break;
@@ -174,7 +174,7 @@ do_call(char **word)
 
     dprintf(w->rpc_hfd, "%s\n", word[1]);
     while (got && n < sizeof text - 1 && (!n || text[n - 1] != '\n')) {
-        turn_until_readable(w->rpc_hfd, w->state_hfd);
+        step_until_readable(w->rpc_hfd, w->state_hfd);
         (void)!read(w->state_hfd, text + n, sizeof text - n);
         got = read(w->rpc_hfd, text + n, sizeof text - 1 - n);
         n += got > 0 ? (size_t)got : 0;
@@ -215,7 +215,7 @@ do_wait(char **word)
     struct ending e;
 
     while (!w->has_ended)
-        turn();
+        step();
     keep_output(w);
     worker_reap(w, &e);
     workers[atoi(word[0])] = NULL;
@@ -250,7 +250,7 @@ do_until(char **word)
 
     for (keep_output(w); !strstr(kept, word[1]) && !w->has_ended;
          keep_output(w))
-        turn();
+        step();
     print_kept();
 }
 
@@ -270,7 +270,7 @@ do_failures(char **word)
     int wanted = *word ? atoi(*word) : 0;
 
     while (n_failures < wanted)
-        turn();
+        step();
     printf("%d %s\n", n_failures, last_failure);
 }
 
@@ -282,10 +282,10 @@ do_spawner(char **word)
 }
 
 static void
-do_turn(char **word)
+do_step(char **word)
 {
     (void)word;
-    turn();
+    step();
     puts("ok");
 }
 
@@ -295,7 +295,7 @@ do_beside(char **word)
     (void)word;
     puts(pool_new(&config, &host, &other) < 0 ? "failed" : "ok");
     while (other && pool_ready(other) < config.idle)
-        turn();
+        step();
 }
 
 static const struct {
@@ -306,7 +306,7 @@ static const struct {
     {"ask", do_ask},         {"call", do_call},     {"kill", do_kill},
     {"signal", do_signal},   {"wait", do_wait},     {"output", do_output},
     {"until", do_until},     {"use", do_use},       {"failures", do_failures},
-    {"spawner", do_spawner}, {"beside", do_beside}, {"turn", do_turn},
+    {"spawner", do_spawner}, {"beside", do_beside}, {"step", do_step},
 };
 
 static void
@@ -354,7 +354,7 @@ main(int argc, char **argv)
             struct ending e;
             worker_kill(workers[i]);
             while (!workers[i]->has_ended)
-                turn();
+                step();
             worker_reap(workers[i], &e);
         }
     pool_free(other);

@@ -27,7 +27,7 @@ stop(struct source *s, uint32_t events)
     reactor_stop(p->r);
 }
 
-/* Takes the other one away, which is ready in the same turn. */
+/* Takes the other one away, which is ready in the same step. */
 static void
 remove_other(struct source *s, uint32_t events)
 {
@@ -39,7 +39,7 @@ remove_other(struct source *s, uint32_t events)
     reactor_stop(p->r);
 }
 
-TEST(a_source_that_was_removed_is_not_called_in_the_same_turn)
+TEST(a_source_that_was_removed_is_not_called_in_the_same_step)
 {
     struct reactor r;
     struct probe a = {.r = &r, .other = NULL}, b = {.r = &r, .other = &a};

@@ -150,7 +150,7 @@ def test_the_spawner_can_be_lost():
         assert p.attack(number, "echo", "there")[1]
 
 
-def test_a_start_that_fails_is_told_by_a_turn_alone():
+def test_a_start_that_fails_is_reported_by_a_step_alone():
     """Not to whoever is just taking a worker."""
     with pool(idle=0) as p:
         spawner = int(p.tell("spawner"))
@@ -194,7 +194,7 @@ def test_a_group_that_a_dead_spawner_had_made_is_removed(cgroups):
         for path in made:
             os.mkdir(path)
         os.kill(int(p.tell("spawner")), signal.SIGKILL)
-        p.tell("turn")
+        p.tell("step")
         assert made and not set(made) & set(groups())
 
 

@@ -119,7 +119,7 @@ fake_resume(struct machine *base, struct machine_trap *trap)
 {
     struct fake_machine *m = (struct fake_machine *)base;
 
-    m->turns++;
+    m->slices++;
     return m->run ? m->run(m, trap) : MACHINE_WAITS;
 }
 
@@ -134,7 +134,7 @@ fake_fork(struct machine *parent, struct machine *child)
     memcpy(child->base, parent->base, parent->size);
     to->run = from->run;
     to->arg = from->arg;
-    to->turns = from->turns;
+    to->slices = from->slices;
     memcpy(to->words, from->words, sizeof to->words);
     return 0;
 }

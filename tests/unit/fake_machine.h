@@ -30,7 +30,7 @@ struct fake_machine {
     struct engine *engine; /* or NULL */
     fake_run *run;
     void *arg;
-    long turns; /* resumed so often, this time included */
+    long slices; /* resumed so often, this time included */
     int32_t fork_result;
     uint64_t stack_bytes; /* what its stack is said to take */
     uint32_t words[8];    /* the script's own; a fork copies them */

@@ -60,7 +60,7 @@ nap(struct fake_machine *m, struct machine_trap *trap)
 }
 
 static bool
-turns_done(void *arg)
+slices_done(void *arg)
 {
     int *left = arg;
 
@@ -88,9 +88,9 @@ TEST(sched_busy_threads_take_turns)
 
     for (int i = 0; i < 3; i++)
         t[i] = runnable(k, spin);
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
     for (int i = 0; i < 3; i++) {
-        CHECK_EQ(fake_of(t[i]->thread)->turns, 100);
+        CHECK_EQ(fake_of(t[i]->thread)->slices, 100);
         CHECK_EQ(t[i]->usage.switches, 100);
     }
     kernel_free(k);
@@ -143,9 +143,9 @@ TEST(sched_virtual_time_keeps_slices_of_the_host_out)
     struct task *t = runnable(k, spin), *u = runnable(k, spin);
     int left = 100;
 
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK_EQ(fake_of(t->thread)->turns, 100);
-    CHECK_EQ(fake_of(u->thread)->turns, 0);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->slices, 100);
+    CHECK_EQ(fake_of(u->thread)->slices, 0);
     CHECK_EQ(t->usage.cpu_ns, 0);
     kernel_free(k);
 }
@@ -159,13 +159,13 @@ TEST(sched_thread_woken_while_it_runs_is_queued_once)
     t->rlimits[RLIMIT_CPU] = (struct rlimit_k){0, RLIM_INFINITY};
     t->sig.action[SIGXCPU].handler = 100;
     fake_of(t->thread)->run = wait_and_spin;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
     CHECK(k->run_queue.next == &t->thread->run);
     CHECK(k->run_queue.prev == &t->thread->run);
     kernel_free(k);
 }
 
-TEST(sched_what_is_left_of_earlier_runs_gets_few_turns)
+TEST(sched_what_is_left_of_earlier_runs_gets_few_slices)
 {
     struct kernel *k = world_new_live(NULL);
     struct task *old = world_task(k);
@@ -178,9 +178,9 @@ TEST(sched_what_is_left_of_earlier_runs_gets_few_turns)
     t->run_tag = k->run_tag;
     fake_of(t->thread)->run = spin;
     sched_queue(t->thread);
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK_EQ(fake_of(old->thread)->turns, 10);
-    CHECK_EQ(fake_of(t->thread)->turns, 70);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(old->thread)->slices, 10);
+    CHECK_EQ(fake_of(t->thread)->slices, 70);
     kernel_free(k);
 }
 
@@ -192,13 +192,13 @@ TEST(sched_stopped_threads_do_not_run)
     int left = 50;
 
     CHECK_EQ(signal_send(t, &stop), 0);
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK_EQ(fake_of(t->thread)->turns, 0);
-    CHECK_EQ(fake_of(u->thread)->turns, 50);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->slices, 0);
+    CHECK_EQ(fake_of(u->thread)->slices, 50);
     CHECK_EQ(signal_send(t, &cont), 0);
     left = 50;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
-    CHECK_EQ(fake_of(t->thread)->turns, 25);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->slices, 25);
     kernel_free(k);
 }
 
@@ -261,7 +261,7 @@ TEST(sched_sleeps_on_a_timer_in_the_far_future)
 struct host_wait {
     struct host_watch watch;
     int hfd;
-    int turns;
+    int slices;
 };
 
 static enum machine_event
@@ -272,7 +272,7 @@ wait_for_host(struct fake_machine *m, struct machine_trap *trap)
     struct thread_poll tp;
 
     (void)trap;
-    h->turns++;
+    h->slices++;
     thread_poll_init(&tp, th);
     th->is_ready = false;
     if (host_watch_poll(&h->watch, th->kernel, POLLIN, &tp.pt) & POLLIN)
@@ -307,10 +307,10 @@ check_host_wakes(bool beside_busy)
     t->is_host_child = true;
     int left = 3;
     if (beside_busy)
-        CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+        CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
     CHECK_EQ(pthread_create(&thread, NULL, write_later, &h), 0);
     CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
-    CHECK(h.turns <= 2);
+    CHECK(h.slices <= 2);
     (void)pthread_join(thread, NULL);
     host_watch_fini(&h.watch);
     (void)close(h.hfd);
@@ -409,7 +409,7 @@ static enum machine_event
 fork_once(struct fake_machine *m, struct machine_trap *trap)
 {
     (void)trap;
-    if (m->turns == 1)
+    if (m->slices == 1)
         return MACHINE_FORKS;
     *(int *)m->arg += m->fork_result == 0 ? 1 : 100;
     return MACHINE_ENDED;
@@ -454,7 +454,7 @@ doze(struct fake_machine *m, struct machine_trap *trap)
     struct timespec ts = {.tv_nsec = 20 * NS_PER_MS};
 
     (void)trap;
-    if (m->turns == 2)
+    if (m->slices == 2)
         *(int64_t *)m->arg = m->machine.thread->owner->usage.cpu_ns;
     nanosleep(&ts, NULL);
     return MACHINE_YIELDED;
@@ -469,7 +469,7 @@ TEST(sched_what_the_host_does_meanwhile_is_no_cpu_time)
 
     k->clock.is_virtual = false;
     fake_of(t->thread)->arg = &before;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
     CHECK(before >= 0 && t->usage.cpu_ns - before < 20 * NS_PER_MS);
     CHECK_EQ(k->cpu_ns, t->usage.cpu_ns);
     kernel_free(k);
@@ -483,7 +483,7 @@ TEST(sched_soft_cpu_limit_signals_each_second)
 
     t->rlimits[RLIMIT_CPU] = (struct rlimit_k){1, RLIM_INFINITY};
     t->sig.action[SIGXCPU].handler = 100;
-    CHECK_EQ(kernel_run(k, turns_done, &left, NS_NEVER), 0);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
     CHECK(t->sig.pending & SIG_BIT(SIGXCPU));
     CHECK(t->rlimits[RLIMIT_CPU].cur >= 3);
     kernel_free(k);
@@ -597,8 +597,8 @@ TEST(sched_step_ends_when_it_is_told)
     struct task *t = runnable(k, spin);
     int left = 5;
 
-    kernel_step(k, turns_done, &left);
-    CHECK_EQ(fake_of(t->thread)->turns, 5);
+    kernel_step(k, slices_done, &left);
+    CHECK_EQ(fake_of(t->thread)->slices, 5);
     CHECK(kernel_has_work(k));
     kernel_free(k);
 }

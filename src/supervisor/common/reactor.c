@@ -121,10 +121,10 @@ reactor_wait_ms(const struct reactor *r)
     return ms < 0 ? 0 : ms > 3600000 ? 3600000 : (int)ms;
 }
 
-/* --- turns */
+/* --- iterations */
 
 int
-reactor_turn(struct reactor *r)
+reactor_step(struct reactor *r)
 {
     struct epoll_event events[READY_MAX];
 
@@ -148,7 +148,7 @@ reactor_run(struct reactor *r)
     int e = 0;
 
     while (!r->is_stopping && e == 0)
-        e = reactor_turn(r);
+        e = reactor_step(r);
     return e;
 }
 

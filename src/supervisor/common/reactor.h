@@ -45,7 +45,7 @@ void reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns);
 /* Runs until reactor_stop. */
 int reactor_run(struct reactor *r);
 /* Waits for the next events or timer, and handles them. 0 or -errno. */
-int reactor_turn(struct reactor *r);
+int reactor_step(struct reactor *r);
 void reactor_stop(struct reactor *r);
 
 #endif

@@ -25,7 +25,7 @@ enum {
     SPARE_CONNECTIONS = 32, /* while evicted ones are being closed */
     HEADER_BYTES = 32768,
     SLOWEST_BYTES_S = 65536,
-    LAST_TURNS = 4,
+    LAST_STEPS = 4,
 };
 
 /* --- connections */
@@ -161,7 +161,7 @@ http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
 /* --- in the loop */
 
 static void
-http_turn(struct http *h)
+http_step(struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
 
@@ -182,13 +182,13 @@ static void
 http_on_ready(struct source *s, uint32_t events)
 {
     (void)events;
-    http_turn(CONTAINER_OF(s, struct http, source));
+    http_step(CONTAINER_OF(s, struct http, source));
 }
 
 static void
 http_on_again(struct timer *t)
 {
-    http_turn(CONTAINER_OF(t, struct http, again));
+    http_step(CONTAINER_OF(t, struct http, again));
 }
 
 static void
@@ -333,7 +333,7 @@ http_stop(struct http *h)
         if (c->request)
             request_abandon(c->request);
     }
-    for (int i = 0; i < LAST_TURNS; i++)
+    for (int i = 0; i < LAST_STEPS; i++)
         (void)h->mhd.run(h->daemon);
     h->mhd.stop_daemon(h->daemon);
 }

@@ -45,7 +45,7 @@ struct connection {
     struct frame in;
     struct outbox out;
     bool is_at_end;  /* of its input */
-    bool is_closing; /* in this turn */
+    bool is_closing; /* in this iteration */
 };
 
 /* --- connections */
