@@ -36,7 +36,7 @@ chunk_alloc(size_t cap)
     shared_init(&c->ref);
     c->cap = (uint16_t)cap;
     c->is_free = c->is_foreign = false;
-    c->data = c->own;
+    c->data = c->bytes;
     return c;
 }
 
@@ -45,7 +45,7 @@ chunk_new(size_t cap)
 {
     struct chunk *c = chunk_alloc(cap);
     if (c)
-        memset(c->own, 0, cap);
+        memset(c->bytes, 0, cap);
     return c;
 }
 
@@ -88,9 +88,9 @@ chunk_copy(const struct chunk *c, size_t off, size_t end, size_t cap)
     struct chunk *n = chunk_alloc(cap);
     if (!n)
         return NULL;
-    chunk_read(c, 0, n->own, off);
+    chunk_read(c, 0, n->bytes, off);
     if (end < cap)
-        chunk_read(c, end, n->own + end, cap - end);
+        chunk_read(c, end, n->bytes + end, cap - end);
     return n;
 }
 
@@ -115,7 +115,7 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
         c = n;
     }
     c->is_free = false;
-    memcpy(c->own + off, buf, len);
+    memcpy(c->bytes + off, buf, len);
     return 0;
 }
 
@@ -164,6 +164,6 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
         c = n;
     }
     c->is_free = is_free;
-    memset(c->own + off, 0, chunk_min_size(end, cap) - off);
+    memset(c->bytes + off, 0, chunk_min_size(end, cap) - off);
     return 0;
 }

@@ -24,7 +24,7 @@ struct chunk {
     bool is_free;    /* content of the root image: not charged to the quota */
     bool is_foreign; /* data points into memory that the chunk does not own */
     const uint8_t *data;
-    uint8_t own[]; /* where data points otherwise */
+    uint8_t bytes[]; /* where data points otherwise */
 };
 
 /* Returns a chunk of `cap` zero bytes, or NULL without memory. */

@@ -136,7 +136,7 @@ dir_next(const struct dir *d, uint64_t *seq)
 /* Returns the bucket, with one owner and space for `room` more. NULL: no
  * memory. */
 static struct bucket *
-bucket_own(struct dir *d, uint32_t index, uint32_t room)
+bucket_unshare(struct dir *d, uint32_t index, uint32_t room)
 {
     struct shared **at = radix_slot(&d->buckets, index);
     if (!at)
@@ -208,10 +208,10 @@ dir_split(struct dir *d)
     uint32_t n = bucket_count(bucket_find(d, index - base), mask, index);
 
     if (n) {
-        struct bucket *to = bucket_own(d, index, n);
+        struct bucket *to = bucket_unshare(d, index, n);
         if (!to)
             return;
-        struct bucket *from = bucket_own(d, index - base, 0);
+        struct bucket *from = bucket_unshare(d, index - base, 0);
         if (!from) {
             (void)radix_remove(&d->buckets, &plain_ops, index, NULL);
             return;
@@ -256,7 +256,7 @@ dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
     if (radix_set(&d->order, &plain_ops, e->seq, &e->ref, NULL) < 0)
         return -ENOMEM;
 
-    struct bucket *b = bucket_own(d, bucket_index(d, hash), 1);
+    struct bucket *b = bucket_unshare(d, bucket_index(d, hash), 1);
     if (!b) {
         (void)radix_remove(&d->order, &plain_ops, e->seq, NULL);
         return -ENOMEM;
@@ -281,7 +281,7 @@ dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
 /* Returns the entry at *at with one owner, a copy if it was shared. The bucket
  * that borrowed the old one must be changed by the caller. NULL: no memory. */
 static struct dir_entry *
-entry_own(struct shared **at)
+entry_unshare(struct shared **at)
 {
     struct dir_entry *old = (struct dir_entry *)*at;
     if (shared_is_single(&old->ref))
@@ -302,12 +302,12 @@ entry_own(struct shared **at)
  * then needs no memory, and rename can check everything before its first
  * change. */
 int
-dir_own(struct dir *d, struct name name, struct dir_entry **ret)
+dir_unshare(struct dir *d, struct name name, struct dir_entry **ret)
 {
     const struct dir_entry *found = dir_find(d, name);
     if (!found)
         return -ENOENT;
-    struct bucket *b = bucket_own(d, bucket_index(d, found->hash), 0);
+    struct bucket *b = bucket_unshare(d, bucket_index(d, found->hash), 0);
     if (!b)
         return -ENOMEM;
     struct shared **at = radix_slot(&d->order, found->seq);
@@ -315,7 +315,7 @@ dir_own(struct dir *d, struct name name, struct dir_entry **ret)
         return -ENOMEM;
 
     struct bucket_slot *s = bucket_lookup(b, found->hash, name);
-    struct dir_entry *e = entry_own(at);
+    struct dir_entry *e = entry_unshare(at);
     if (!e)
         return -ENOMEM;
     assert(s);

@@ -55,7 +55,7 @@ dir_last_seq(const struct dir *d)
 
 /* Returns an entry for a change: its ino and type may be written, and
  * dir_remove cannot fail on it, until the next clone. -ENOENT, -ENOMEM. */
-int dir_own(struct dir *d, struct name name, struct dir_entry **ret);
+int dir_unshare(struct dir *d, struct name name, struct dir_entry **ret);
 void dir_remove(struct dir *d, struct dir_entry *owned);
 
 #endif

@@ -1,5 +1,5 @@
 /* Inodes of a tree: structurally shared, and therefore changed only after
- * tree_own. */
+ * tree_unshare. */
 #ifndef TREE_INODE_H
 #define TREE_INODE_H
 

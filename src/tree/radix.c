@@ -246,7 +246,7 @@ node_put_copied(struct radix_node *n)
 
 /* Makes the node at *at exist and have one owner. NULL: no memory. */
 static inline struct radix_node *
-node_own(struct shared **at)
+node_unshare(struct shared **at)
 {
     struct shared *old = *at;
     if (old && shared_is_single(old))
@@ -352,7 +352,7 @@ radix_slot(struct radix *r, uint64_t key)
         return NULL;
     }
     for (unsigned h = r->height; h--;) {
-        struct radix_node *n = node_own(at);
+        struct radix_node *n = node_unshare(at);
         if (!n) {
             tidy(r, key);
             return NULL;
@@ -378,14 +378,14 @@ radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
 }
 
 int
-radix_path_own(struct radix *r, uint64_t key,
-               struct shared **path[HEIGHT_MAX + 1])
+radix_path_unshare(struct radix *r, uint64_t key,
+                   struct shared **path[HEIGHT_MAX + 1])
 {
     struct shared **at = &r->root;
     int n = 0;
 
     for (unsigned h = r->height; h-- && *at;) {
-        struct radix_node *node = node_own(at);
+        struct radix_node *node = node_unshare(at);
         if (!node)
             return -ENOMEM;
         path[n++] = at;
@@ -403,7 +403,7 @@ radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
 
     if (!key_fits(key, r->height))
         return 0;
-    int n = radix_path_own(r, key, path);
+    int n = radix_path_unshare(r, key, path);
     if (n < 0)
         return n;
     leaf_put(STEAL(*path[n]), ops, g);

@@ -51,8 +51,8 @@ void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
 /* Collects the slots of the nodes on the way to `key`, and makes each node have
  * one owner. After them comes the slot of the leaf, which may be empty. Returns
  * the number of nodes, or -ENOMEM. */
-int radix_path_own(struct radix *r, uint64_t key,
-                   struct shared **path[HEIGHT_MAX + 1]);
+int radix_path_unshare(struct radix *r, uint64_t key,
+                       struct shared **path[HEIGHT_MAX + 1]);
 /* Removes levels that have only their first child. The shape of a tree then
  * depends on its keys alone. */
 void radix_shrink(struct radix *r);

@@ -225,8 +225,8 @@ radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
     if (!clamp(r, first, last, &p))
         return 0;
     bool is_all = p.first == 0 && p.last == radix_range_last_of(r->height);
-    if (!is_all && (radix_path_own(r, p.first, path) < 0 ||
-                    radix_path_own(r, p.last, path) < 0))
+    if (!is_all && (radix_path_unshare(r, p.first, path) < 0 ||
+                    radix_path_unshare(r, p.last, path) < 0))
         return -ENOMEM;
     struct tally t = cut_part(&r->root, r->height, ops, p, g);
     subtract(&r->sum, &t);

@@ -231,7 +231,7 @@ tree_make_free(struct tree *t)
 /* Unshares the path in the table first, then the inode. The content of the copy
  * is still shared and is unshared by whatever changes it. */
 int
-tree_own(struct tree *t, uint64_t ino, struct inode **ret)
+tree_unshare(struct tree *t, uint64_t ino, struct inode **ret)
 {
     if (!radix_find(&t->inodes, ino))
         return -ESTALE;
@@ -435,7 +435,7 @@ tree_setattr(struct tree *t, uint64_t ino, const struct attr *a, unsigned what,
              int64_t now_ns)
 {
     struct inode *i;
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (r < 0)
         return r;
     if (what & ATTR_SIZE) {
@@ -459,7 +459,7 @@ tree_put_xattrs(struct tree *t, uint64_t ino, OWN struct xattrs *x)
 {
     struct inode *i;
 
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (r == 0)
         r = tree_charge(t, (int64_t)(xattrs_cost(x) - xattrs_cost(i->xattrs)));
     if (r < 0) {
@@ -487,9 +487,9 @@ tree_set_xattr(struct tree *t, uint64_t ino, struct xattr_name name,
         r = xattrs_with(i->xattrs, name, value, len, &x);
     if (r == 0)
         r = tree_put_xattrs(t, ino, x);
-    struct inode *own;
-    if (r == 0 && tree_own(t, ino, &own) == 0)
-        own->ctime_ns = now_ns;
+    struct inode *inode;
+    if (r == 0 && tree_unshare(t, ino, &inode) == 0)
+        inode->ctime_ns = now_ns;
     return r;
 }
 

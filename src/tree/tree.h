@@ -85,7 +85,7 @@ tree_find(const struct tree *t, uint64_t ino)
 
 /* Returns the inode for a change; it stays valid until it is removed or the
  * tree is cloned. -ESTALE: no such inode. -ENOMEM. */
-int tree_own(struct tree *t, uint64_t ino, struct inode **ret);
+int tree_unshare(struct tree *t, uint64_t ino, struct inode **ret);
 
 /* Attaches an object to the content of a regular file, with a reference, unless
  * the file has one; for example its compiled program. A change of the content

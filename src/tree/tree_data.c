@@ -193,7 +193,7 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     if (pos >= FILE_BYTES_MAX)
         return -EFBIG;
     len = (size_t)min_u64(len, FILE_BYTES_MAX - pos);
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (r < 0)
         return r;
 
@@ -279,7 +279,7 @@ tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
 
     if (pos > FILE_BYTES_MAX || len > FILE_BYTES_MAX - pos)
         return -EFBIG;
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     for (size_t done = 0; !r && done < len; done += CHUNK_BYTES) {
         size_t n = (size_t)min_u64(CHUNK_BYTES, len - done);
         r = map_chunk(t, i, (pos + done) / CHUNK_BYTES,
@@ -359,7 +359,7 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
 
     if (size > FILE_BYTES_MAX)
         return -EFBIG;
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (!r)
         r = size <= i->size ? tree_data_cut(t, i, size) : extend(t, i, size);
     if (r < 0)
@@ -431,7 +431,7 @@ tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
 
     if (off > FILE_BYTES_MAX || len > FILE_BYTES_MAX - off)
         return -EFBIG;
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (r < 0)
         return r;
     uint64_t first = off / CHUNK_BYTES, end = off + len;
@@ -477,7 +477,7 @@ tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
 
     if (off > FILE_BYTES_MAX || len > FILE_BYTES_MAX - off)
         return -EFBIG;
-    int r = tree_own(t, ino, &i);
+    int r = tree_unshare(t, ino, &i);
     if (r != 0)
         return r;
     change_begin(t, i);

@@ -34,8 +34,9 @@ tree_draft_fini(struct tree_draft *d)
 /* --- inodes */
 
 static int
-own_inode(struct tree_draft *d, const struct inode *below, uint64_t ino,
-          const struct record_inode *r, struct inode **ret)
+tree_draft_make_inode(struct tree_draft *d, const struct inode *below,
+                      uint64_t ino, const struct record_inode *r,
+                      struct inode **ret)
 {
     const struct attr a = {.mode = r->mode};
 
@@ -44,7 +45,7 @@ own_inode(struct tree_draft *d, const struct inode *below, uint64_t ino,
         bool is_link = S_ISLNK(r->mode); /* its target does not change */
         if (!is_kind || (is_link && below->size != r->size))
             return -EINVAL;
-        return tree_own(&d->tree, ino, ret);
+        return tree_unshare(&d->tree, ino, ret);
     }
     if (ino < d->tree.next_ino)
         return -EINVAL; /* of the base, but not there */
@@ -68,7 +69,7 @@ tree_draft_put_inode(struct tree_draft *d, const struct record_key *k,
     if (record_inode_get(value, len, &r) < 0 || k->inode <= d->last)
         return -EINVAL;
     d->last = k->inode;
-    int e = own_inode(d, below, k->inode, &r, &i);
+    int e = tree_draft_make_inode(d, below, k->inode, &r, &i);
     if (e != 0)
         return e;
     if (i->size != r.size && !inode_is_dir(i))
@@ -96,9 +97,9 @@ remove_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
     struct dir_entry *e;
     struct inode *i;
 
-    int r = dir_own(&dir->dir, name, &e);
+    int r = dir_unshare(&dir->dir, name, &e);
     if (r == 0)
-        r = tree_own(&d->tree, e->ino, &i);
+        r = tree_unshare(&d->tree, e->ino, &i);
     if (r != 0)
         return r;
     uint64_t seq = e->seq;
@@ -119,7 +120,7 @@ tree_draft_add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
 
     if (r->inode == TREE_ROOT || !tree_find(&d->tree, r->inode))
         return -EINVAL;
-    int e = tree_own(&d->tree, r->inode, &i);
+    int e = tree_unshare(&d->tree, r->inode, &i);
     if (e == 0 && !inode_is_dir(i))
         e = tree_set_nlink(&d->tree, i, i->nlink + 1);
     if (e != 0)
@@ -146,18 +147,18 @@ tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
     const struct inode *dir = tree_find(&d->tree, k->inode);
     const struct name name = {k->name, k->name_len};
     struct record_name r;
-    struct inode *own;
+    struct inode *inode;
 
     if (record_name_get(value, len, &r) < 0 || !dir || !inode_is_dir(dir))
         return -EINVAL;
     const struct dir_entry *is = dir_find(&dir->dir, name);
     if (is ? !below || dir_find(&below->dir, name) != is : !r.inode)
         return -EINVAL;
-    int e = tree_own(&d->tree, k->inode, &own);
+    int e = tree_unshare(&d->tree, k->inode, &inode);
     if (e == 0 && is)
-        e = remove_name(d, own, k->inode, name);
+        e = remove_name(d, inode, k->inode, name);
     if (e == 0 && r.inode)
-        e = tree_draft_add_name(d, own, k->inode, name, &r);
+        e = tree_draft_add_name(d, inode, k->inode, name, &r);
     return e;
 }
 
@@ -209,7 +210,7 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
     bool is_hole = below && !len;
     if (is_hole ? !old : !is_block_of(found, k->index, value, len))
         return -EINVAL;
-    int r = tree_own(&d->tree, k->inode, &i);
+    int r = tree_unshare(&d->tree, k->inode, &i);
     if (r != 0)
         return r;
     inode_detach(i);

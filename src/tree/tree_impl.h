@@ -19,8 +19,8 @@ int tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
              struct inode **ret, uint64_t *ret_ino);
 /* Changes the number of names, and the charge for it. -ENOSPC if it grows. */
 int tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink);
-/* Removes an inode and releases its charge. -ENOMEM, never after tree_own for
- * it. */
+/* Removes an inode and releases its charge. -ENOMEM, never after tree_unshare
+ * for it. */
 int tree_evict(struct tree *t, uint64_t ino);
 /* Removes an owned inode without names now, or when it is released. */
 void tree_forget(struct tree *t, uint64_t ino);

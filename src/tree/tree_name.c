@@ -39,7 +39,8 @@ tree_lookup(const struct tree *t, uint64_t dir, struct name name,
 
 /* Returns a directory for a new entry `name`, which must not exist. -EEXIST. */
 static int
-own_for_new(struct tree *t, uint64_t dir, struct name name, struct inode **ret)
+unshare_for_new(struct tree *t, uint64_t dir, struct name name,
+                struct inode **ret)
 {
     const struct inode *d;
     int r = tree_name_find_dir(t, dir, &d);
@@ -47,7 +48,7 @@ own_for_new(struct tree *t, uint64_t dir, struct name name, struct inode **ret)
         return r;
     if (dir_find(&d->dir, name))
         return -EEXIST;
-    return tree_own(t, dir, ret);
+    return tree_unshare(t, dir, ret);
 }
 
 int
@@ -57,7 +58,7 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     struct inode *d, *i;
     uint64_t ino;
 
-    int r = own_for_new(t, dir, name, &d);
+    int r = unshare_for_new(t, dir, name, &d);
     if (r < 0)
         return r;
     r = tree_add(t, a, now_ns, &i, &ino);
@@ -181,13 +182,13 @@ tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
 {
     struct inode *d, *i;
 
-    int r = own_for_new(t, dir, name, &d);
+    int r = unshare_for_new(t, dir, name, &d);
     if (r < 0)
         return r;
     r = check_linkable(tree_find(t, ino));
     if (r < 0)
         return r;
-    r = tree_own(t, ino, &i);
+    r = tree_unshare(t, ino, &i);
     if (r < 0)
         return r;
     r = tree_set_nlink(t, i, i->nlink + 1);
@@ -230,11 +231,11 @@ tree_unlink(struct tree *t, uint64_t dir, struct name name, int flags,
     r = check_victim(tree_find(t, ino), flags);
     if (r < 0)
         return r;
-    r = tree_own(t, dir, &d);
+    r = tree_unshare(t, dir, &d);
     if (!r)
-        r = tree_own(t, ino, &i);
+        r = tree_unshare(t, ino, &i);
     if (!r)
-        r = dir_own(&d->dir, name, &e);
+        r = dir_unshare(&d->dir, name, &e);
     if (r)
         return r;
 

@@ -40,12 +40,12 @@ side_find(const struct tree *t, struct side *s)
 }
 
 static int
-side_own(struct tree *t, struct side *s)
+side_unshare(struct tree *t, struct side *s)
 {
-    int r = tree_own(t, s->dir, &s->parent);
+    int r = tree_unshare(t, s->dir, &s->parent);
     if (r || !s->ino)
         return r;
-    return tree_own(t, s->ino, &s->inode);
+    return tree_unshare(t, s->ino, &s->inode);
 }
 
 /* True if the directory `dir` is `ancestor` or below it. */
@@ -115,9 +115,9 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
 {
     struct dir_entry *a, *b;
 
-    int r = dir_own(&from->parent->dir, from->name, &a);
+    int r = dir_unshare(&from->parent->dir, from->name, &a);
     if (!r)
-        r = dir_own(&to->parent->dir, to->name, &b);
+        r = dir_unshare(&to->parent->dir, to->name, &b);
     if (r)
         return r;
     a->ino = to->ino;
@@ -137,11 +137,11 @@ move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
 {
     struct dir_entry *a, *b;
 
-    int r = dir_own(&from->parent->dir, from->name, &a);
+    int r = dir_unshare(&from->parent->dir, from->name, &a);
     if (r < 0)
         return r;
     if (to->ino)
-        r = dir_own(&to->parent->dir, to->name, &b);
+        r = dir_unshare(&to->parent->dir, to->name, &b);
     else
         r = dir_insert(&to->parent->dir, to->name, from->ino, from->type);
     if (r < 0)
@@ -173,9 +173,9 @@ tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
         r = check_rename(t, &from, &to, flags);
     if (r || from.ino == to.ino)
         return r;
-    r = side_own(t, &from);
+    r = side_unshare(t, &from);
     if (!r)
-        r = side_own(t, &to);
+        r = side_unshare(t, &to);
     if (r)
         return r;
 

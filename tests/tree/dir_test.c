@@ -35,7 +35,7 @@ static int
 remove_name(struct dir *d, const char *s)
 {
     struct dir_entry *e;
-    int r = dir_own(d, name_of(s), &e);
+    int r = dir_unshare(d, name_of(s), &e);
     if (!r)
         dir_remove(d, e);
     return r;
@@ -112,7 +112,7 @@ TEST(dir_own_entry_can_be_changed_beside_a_clone)
 
     CHECK_EQ(dir_insert(&a, name_of("x"), 1, 8), 0);
     dir_clone(&a, &b);
-    CHECK_EQ(dir_own(&a, name_of("x"), &e), 0);
+    CHECK_EQ(dir_unshare(&a, name_of("x"), &e), 0);
     e->ino = 9;
     CHECK_EQ(ino_of(&a, "x"), 9);
     CHECK_EQ(ino_of(&b, "x"), 1);
@@ -160,7 +160,7 @@ TEST(dir_survives_each_allocation_failure)
         }
         dir_clone(&d, &c);
         uint32_t n = d.n;
-        int r = dir_own(&c, name_of("n1"), &e);
+        int r = dir_unshare(&c, name_of("n1"), &e);
         if (!r)
             dir_remove(&c, e);
         CHECK_EQ(c.n, r ? n : n - 1);
