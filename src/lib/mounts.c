@@ -183,7 +183,7 @@ mounts_put_files(const struct kernel *k, struct tree *t,
             return error_path(err, -r, f->path);
     }
     if (!m->is_writable)
-        tree_make_free(t);
+        tree_uncharge(t);
     return 0;
 }
 

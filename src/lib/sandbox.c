@@ -219,7 +219,7 @@ sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
     }
     r = commands_put(ret, o, now, err);
     if (r == 0 && !rt->image)
-        tree_make_free(ret);
+        tree_uncharge(ret);
     return r;
 }
 

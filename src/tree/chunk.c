@@ -35,7 +35,7 @@ chunk_alloc(size_t cap)
         return NULL;
     shared_init(&c->ref);
     c->cap = (uint16_t)cap;
-    c->is_free = c->is_foreign = false;
+    c->is_uncharged = c->is_foreign = false;
     c->data = c->bytes;
     return c;
 }
@@ -114,7 +114,7 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
         chunk_put(c);
         c = n;
     }
-    c->is_free = false;
+    c->is_uncharged = false;
     memcpy(c->bytes + off, buf, len);
     return 0;
 }
@@ -127,7 +127,7 @@ foreign_cut(struct chunk **at, size_t len)
     struct chunk *n = chunk_new_foreign((*at)->data, len);
     if (!n)
         return -ENOMEM;
-    n->is_free = (*at)->is_free;
+    n->is_uncharged = (*at)->is_uncharged;
     chunk_put(*at);
     *at = n;
     return 0;
@@ -136,7 +136,7 @@ foreign_cut(struct chunk **at, size_t len)
 bool
 chunk_zero_costs(const struct chunk *c, size_t off, size_t len)
 {
-    return c->is_free && off < c->cap && off + len < c->cap;
+    return c->is_uncharged && off < c->cap && off + len < c->cap;
 }
 
 /* There are three cases. A range beyond the stored bytes needs nothing. If the
@@ -153,7 +153,7 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
     if (c->is_foreign && end == c->cap)
         return foreign_cut(at, off);
 
-    bool is_cut = end == c->cap, is_free = c->is_free && is_cut;
+    bool is_cut = end == c->cap, is_uncharged = c->is_uncharged && is_cut;
     size_t cap = is_cut ? chunk_min_size(cap_for(off), c->cap) : c->cap;
     if (c->is_foreign || cap < c->cap || !shared_is_single(&c->ref)) {
         struct chunk *n = chunk_copy(c, off, end, cap);
@@ -163,7 +163,7 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
         chunk_put(c);
         c = n;
     }
-    c->is_free = is_free;
+    c->is_uncharged = is_uncharged;
     memset(c->bytes + off, 0, chunk_min_size(end, cap) - off);
     return 0;
 }

@@ -21,8 +21,8 @@ struct chunk {
     /* Bytes stored; 0: allocated, but never written, and a hole for
      * SEEK_HOLE. */
     uint16_t cap;
-    bool is_free;    /* content of the root image: not charged to the quota */
-    bool is_foreign; /* data points into memory that the chunk does not own */
+    bool is_uncharged; /* content of the root image: not charged to the quota */
+    bool is_foreign;   /* data points into memory that the chunk does not own */
     const uint8_t *data;
     uint8_t bytes[]; /* where data points otherwise */
 };
@@ -37,14 +37,15 @@ void chunk_put(OWN struct chunk *c);
 /* off + len <= CHUNK_BYTES in all these functions. c may be NULL, a hole. */
 void chunk_read(const struct chunk *c, size_t off, void *buf, size_t len);
 /* Writes to the chunk at *at, which is created or copied as needed. `cap` is
- * the minimum size of a new chunk. The result is not is_free. -ENOMEM. */
+ * the minimum size of a new chunk. The result is not is_uncharged. -ENOMEM. */
 int chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
                 size_t cap);
 /* Makes a range of an existing chunk read as zeros. If the chunk ends in the
  * range, its memory shrinks. Foreign memory is cut short if that is enough,
- * otherwise copied; then the result is not is_free. -ENOMEM. */
+ * otherwise copied; then the result is not is_uncharged. -ENOMEM. */
 int chunk_zero(struct chunk **at, size_t off, size_t len);
-/* True if chunk_zero would turn a chunk that is_free into one that is not. */
+/* True if chunk_zero would turn a chunk that is_uncharged into one that is not.
+ */
 bool chunk_zero_costs(const struct chunk *c, size_t off, size_t len);
 
 #endif

@@ -71,7 +71,7 @@ image_index(struct entry_source *from, OWN struct image **ret,
     r = image_read(&x, image_add_entry);
     if (r < 0)
         return r;
-    tree_make_free(&img->tree);
+    tree_uncharge(&img->tree);
     *ret = STEAL(img);
     return 0;
 }

@@ -37,7 +37,7 @@ inode_content_free(struct shared *s, struct grave *g)
 static bool
 content_weighs(const struct shared *s)
 {
-    return !((const struct chunk *)s)->is_free;
+    return !((const struct chunk *)s)->is_uncharged;
 }
 
 const struct radix_ops content_ops = {inode_content_free, content_weighs};
@@ -91,7 +91,7 @@ inode_slack(const struct inode *i, uint64_t size)
 uint64_t
 inode_nodes_cost(const struct inode *i, uint64_t blocks, uint64_t nodes)
 {
-    uint64_t paid = blocks + i->free_nodes;
+    uint64_t paid = blocks + i->uncharged_nodes;
 
     return nodes > paid ? (nodes - paid) * RADIX_NODE_BYTES : 0;
 }
@@ -118,7 +118,7 @@ inode_cost(const struct inode *i)
 {
     uint64_t units = inode_units(i);
 
-    return units > i->free_units ? units - i->free_units : 0;
+    return units > i->uncharged_units ? units - i->uncharged_units : 0;
 }
 
 void

@@ -19,10 +19,10 @@ struct inode {
     _Atomic(struct counted *) attached;
 
     uint32_t mode, nlink, uid, gid;
-    uint32_t free_units; /* part of the inode quota that is not charged */
-    uint32_t free_nodes; /* nodes of its chunks that are not charged */
-    bool is_linkable;    /* created without a name, and may be given one */
-    uint64_t size;       /* of files and symbolic links */
+    uint32_t uncharged_units; /* part of the inode quota that is not charged */
+    uint32_t uncharged_nodes; /* nodes of its chunks that are not charged */
+    bool is_linkable;         /* created without a name, and may be given one */
+    uint64_t size;            /* of files and symbolic links */
     int64_t atime_ns, mtime_ns, ctime_ns;
     struct xattrs *xattrs; /* counted, or NULL */
     union {

@@ -20,7 +20,7 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
         return -ENOMEM;
     *t = (struct tree){.next_ino = TREE_ROOT + 1, .max = *max};
     root->parent = TREE_ROOT;
-    root->free_units = 1;
+    root->uncharged_units = 1;
     return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref, &t->grave);
 }
 
@@ -129,7 +129,7 @@ chunk_lost(void *arg, uint64_t key, struct shared *a, struct shared *b)
 {
     (void)key;
     (void)b;
-    if (a && !((struct chunk *)a)->is_free)
+    if (a && !((struct chunk *)a)->is_uncharged)
         *(uint64_t *)arg += CHUNK_BYTES;
 }
 
@@ -170,7 +170,7 @@ content_recount(const struct inode *i)
 
     for (; (s = radix_next(&i->chunks, &key)); key++) {
         blocks++;
-        weight += !((struct chunk *)s)->is_free;
+        weight += !((struct chunk *)s)->is_uncharged;
     }
     return weight * CHUNK_BYTES - inode_slack(i, i->size) +
            inode_nodes_cost(i, blocks, radix_count_nodes(&i->chunks));
@@ -194,35 +194,35 @@ tree_recount(const struct tree *t, struct quota *ret)
 }
 
 static void
-content_make_free(struct inode *i)
+content_uncharge(struct inode *i)
 {
     uint64_t key = 0;
     struct shared *s;
 
     for (; (s = radix_next(&i->chunks, &key)); key++) {
         struct chunk *c = (struct chunk *)s;
-        radix_count(&i->chunks, key, 0, -!c->is_free);
-        c->is_free = true;
+        radix_count(&i->chunks, key, 0, -!c->is_uncharged);
+        c->is_uncharged = true;
     }
-    i->free_nodes = (uint32_t)i->chunks.sum.nodes;
+    i->uncharged_nodes = (uint32_t)i->chunks.sum.nodes;
 }
 
 /* The content was never shared, so chunks and inodes may be marked in place. */
 void
-tree_make_free(struct tree *t)
+tree_uncharge(struct tree *t)
 {
     uint64_t ino = 0;
     struct shared *s;
 
     for (; (s = radix_next(&t->inodes, &ino)); ino++) {
         struct inode *i = (struct inode *)s;
-        i->free_units = (uint32_t)inode_units(i);
+        i->uncharged_units = (uint32_t)inode_units(i);
         if (i->xattrs)
-            i->xattrs->is_free = true;
+            i->xattrs->is_uncharged = true;
         if (inode_is_dir(i))
             i->dir.first_seq = i->dir.next_seq;
         else
-            content_make_free(i);
+            content_uncharge(i);
     }
     t->first_ino = t->next_ino;
     t->used = (struct quota){0};

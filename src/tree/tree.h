@@ -74,7 +74,7 @@ uint64_t tree_lost(const struct tree *t, const struct tree *other);
 void tree_recount(const struct tree *t, struct quota *ret);
 /* Makes the contents of a tree that was never cloned free of charge. The
  * numbers of its inodes and names are never reused. */
-void tree_make_free(struct tree *t);
+void tree_uncharge(struct tree *t);
 
 /* Returns the inode, valid until the next change, or NULL. */
 static inline const struct inode *

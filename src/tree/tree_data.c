@@ -161,7 +161,7 @@ write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
     if (!at)
         return -ENOMEM;
     struct chunk *c = (struct chunk *)*at;
-    bool is_new = !c, pays = !c || c->is_free;
+    bool is_new = !c, pays = !c || c->is_uncharged;
     cost += write_cost(i, pos + len, pays);
 
     int r = cost ? tree_charge(t, cost) : 0;
@@ -232,7 +232,7 @@ replace_block(struct tree *t, struct inode *i, uint64_t index,
               OWN struct chunk *c)
 {
     const struct chunk *old = chunk_at(i, index);
-    int paid = old && !old->is_free, pays = c && !c->is_free;
+    int paid = old && !old->is_uncharged, pays = c && !c->is_uncharged;
     bool is_new = !old;
 
     if (!c)

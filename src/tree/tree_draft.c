@@ -181,12 +181,12 @@ is_block_of(const struct inode *i, uint64_t index, const char *bytes,
 static struct chunk *
 tree_draft_chunk_for(const struct chunk *below, const void *bytes, size_t len)
 {
-    bool is_cut = below && below->is_foreign && below->is_free &&
+    bool is_cut = below && below->is_foreign && below->is_uncharged &&
                   len <= below->cap && !memcmp(below->data, bytes, len);
     struct chunk *c = is_cut ? chunk_new_foreign(below->data, len) : NULL;
 
     if (c)
-        c->is_free = true;
+        c->is_uncharged = true;
     else if (!is_cut && !len)
         c = chunk_new(0);
     else if (!is_cut && chunk_write(&c, 0, bytes, len, 0) < 0)

@@ -28,7 +28,7 @@ xattr_check_name(const char *name)
 uint64_t
 xattrs_cost(const struct xattrs *x)
 {
-    return x && !x->is_free ? x->len + UINT64_C(0) + LIST_FEE_BYTES : 0;
+    return x && !x->is_uncharged ? x->len + UINT64_C(0) + LIST_FEE_BYTES : 0;
 }
 
 struct xattrs *

@@ -17,7 +17,7 @@ struct xattr_name {
 
 struct xattrs {
     struct shared ref;
-    bool is_free; /* of the root image: not charged to the quota */
+    bool is_uncharged; /* of the root image: not charged to the quota */
     uint32_t len;
     uint8_t bytes[];
 };

@@ -22,7 +22,7 @@ fill(struct tree *t)
         tree_create(t, a, (struct name){"b", 1}, &file, 0, &b) < 0 ||
         tree_write(t, b, 0, "text", 4, 0) != 4)
         abort();
-    tree_make_free(t);
+    tree_uncharge(t);
 }
 
 static void

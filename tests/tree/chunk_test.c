@@ -96,15 +96,15 @@ TEST(chunk_over_foreign_memory_is_cut_without_a_copy)
     static const char image[] = "root image";
     struct chunk *c = chunk_new_foreign(image, 10);
 
-    c->is_free = true;
+    c->is_uncharged = true;
     CHECK(!chunk_zero_costs(c, 4, CHUNK_BYTES - 4));
     CHECK_EQ(chunk_zero(&c, 4, CHUNK_BYTES - 4), 0);
-    CHECK(c->is_free && c->is_foreign);
+    CHECK(c->is_uncharged && c->is_foreign);
     CHECK_EQ(byte_at(c, 3), 't');
     CHECK_EQ(byte_at(c, 4), 0);
     CHECK(chunk_zero_costs(c, 0, 2));
     CHECK_EQ(chunk_zero(&c, 0, 2), 0);
-    CHECK(!c->is_free && !c->is_foreign);
+    CHECK(!c->is_uncharged && !c->is_foreign);
     CHECK_EQ(byte_at(c, 2), 'o');
     CHECK(!strcmp(image, "root image"));
     chunk_put(c);
@@ -115,9 +115,9 @@ TEST(chunk_over_foreign_memory_is_copied_before_it_is_written)
     static const char image[] = "root image";
     struct chunk *c = chunk_new_foreign(image, 10);
 
-    c->is_free = true;
+    c->is_uncharged = true;
     CHECK_EQ(chunk_write(&c, 0, "R", 1, 0), 0);
-    CHECK(!c->is_free && !c->is_foreign);
+    CHECK(!c->is_uncharged && !c->is_foreign);
     CHECK_EQ(byte_at(c, 0), 'R');
     CHECK_EQ(byte_at(c, 9), 'e');
     CHECK_EQ(byte_at(c, 10), 0);

@@ -170,7 +170,7 @@ TEST(a_layer_sends_changes_and_whiteouts_to_its_sink)
     CHECK_EQ(tree_create(&base, TREE_ROOT, (struct name){"gone", 4},
                          &(struct attr){.mode = S_IFREG | 0644}, 1, &ino),
              0);
-    tree_make_free(&base);
+    tree_uncharge(&base);
     CHECK_EQ(tree_clone(&base, &t), 0);
     CHECK_EQ(tree_unlink(&t, TREE_ROOT, (struct name){"gone", 4}, 0, 2), 0);
     CHECK_EQ(tree_create(&t, TREE_ROOT, (struct name){"new", 3},

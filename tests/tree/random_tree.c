@@ -141,7 +141,7 @@ check_sums(const struct inode *i, uint64_t first, uint64_t last)
     for (uint64_t key = first;
          (s = radix_next(&i->chunks, &key)) && key <= last; key++) {
         sum.leaves--;
-        sum.weight -= !((struct chunk *)s)->is_free;
+        sum.weight -= !((struct chunk *)s)->is_uncharged;
     }
     CHECK_EQ(sum.leaves, 0);
     CHECK_EQ(sum.weight, 0);

@@ -24,7 +24,7 @@ TEST(tree_quotas_agree_with_a_recount_through_random_operations)
     CHECK_EQ(tree_init(&w[0].t, &tight, 1), 0);
     for (int i = 0; i < 20; i++)
         random_name(&w[0].t, &seed);
-    tree_make_free(&w[0].t);
+    tree_uncharge(&w[0].t);
     world_clone(&w[0], &w[1]);
     world_clone(&w[0], &w[2]);
     for (int step = 0; step < 30000; step++) {

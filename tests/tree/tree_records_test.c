@@ -147,7 +147,7 @@ make_base(struct tree *t, unsigned *seed)
     for (uint64_t n = 0; (i = (struct inode *)radix_next(&t->inodes, &n)); n++)
         if (S_ISREG(i->mode))
             CHECK_EQ(tree_map(t, n, 0, image, dice(seed, sizeof image)), 0);
-    tree_make_free(t);
+    tree_uncharge(t);
 }
 
 static void
@@ -493,7 +493,7 @@ hostile_base(struct tree *t)
                           &file_attr, 1, &ino),
              0);
     CHECK_EQ(ino, 5);
-    tree_make_free(t);
+    tree_uncharge(t);
 }
 
 /* What loading gives; takes the map's records away. */

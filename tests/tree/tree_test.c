@@ -350,7 +350,7 @@ TEST(tree_sparse_file_of_the_image_is_free)
     CHECK_EQ(tree_init(&t, &big, 0), 0);
     uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&t, f, UINT64_C(1) << 46, "x", 1, 1), 1);
-    tree_make_free(&t);
+    tree_uncharge(&t);
     check_used(&t);
     CHECK_EQ(t.used.bytes, 0);
     CHECK_EQ(tree_write(&t, f, 0, "x", 1, 1), 1);
@@ -669,7 +669,7 @@ TEST(tree_files_of_the_image_cost_from_their_first_write)
     uint64_t f = make(&a, TREE_ROOT, "f", FILE_ATTR);
     CHECK_EQ(tree_write(&a, f, 0, image, 8192, 1), 8192);
     CHECK_EQ(tree_link(&a, TREE_ROOT, name_of("g"), f, 1), 0);
-    tree_make_free(&a);
+    tree_uncharge(&a);
     check_used(&a);
     CHECK_EQ(tree_clone(&a, &b), 0);
     CHECK_EQ(b.used.inodes + b.used.bytes, 0);

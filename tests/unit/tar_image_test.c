@@ -170,7 +170,7 @@ TEST(image_content_is_not_copied)
     const struct inode *f = inode_at(img, "f");
     for (uint64_t key = 0; key < 3; key++) {
         struct chunk *c = (struct chunk *)radix_find(&f->chunks, key);
-        CHECK(c && c->is_foreign && c->is_free);
+        CHECK(c && c->is_foreign && c->is_uncharged);
         CHECK(c->data == (uint8_t *)t.v + 512 + key * 4096);
     }
     CHECK_EQ(inode_read(f, 0, got, sizeof got), sizeof got);

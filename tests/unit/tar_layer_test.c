@@ -76,7 +76,7 @@ fill_base(struct tree *t)
     make(t, "d/was_file", &file_attr, "f");
     make(t, "gone_dir", &dir_attr, "");
     make(t, "gone_dir/f", &file_attr, "f");
-    tree_make_free(t);
+    tree_uncharge(t);
 }
 
 /* Names and targets that are longer than the fields of a tar. */
@@ -288,7 +288,7 @@ TEST(extended_attributes_go_through_a_layer)
 
     fill_base(&base);
     set_attribute(&base, find(&base, "d", 1), "user.old", "x");
-    tree_make_free(&base);
+    tree_uncharge(&base);
     CHECK_EQ(tree_clone(&base, &t), 0);
     CHECK_EQ(tree_clone(&base, &back), 0);
     set_attribute(&t, find(&t, "d", 1), "user.old", NULL);
