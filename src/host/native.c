@@ -110,11 +110,11 @@ host_sink_open(int hfd, OWN struct host_sink **ret)
 
     if (!s)
         return -ENOMEM;
-    int own = dup(hfd);
-    FILE *f = own < 0 ? NULL : fdopen(own, "w");
+    int copy = dup(hfd);
+    FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
     if (!f) {
         int r = -errno;
-        hfd_closep(&own);
+        hfd_closep(&copy);
         free(s);
         return r;
     }

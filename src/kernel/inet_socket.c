@@ -259,8 +259,8 @@ inet_listen(struct socket *s)
 
     if (r < 0)
         return r;
-    struct endpoint own = endpoint_of(&s->local);
-    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, own.port)) {
+    struct endpoint local = endpoint_of(&s->local);
+    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, local.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         if (other != s && other->state == SOCK_LISTENING &&
             collides(s, other) && !may_share(s, other))
@@ -284,18 +284,18 @@ static int
 score(const struct socket *s, const struct endpoint *to,
       const struct endpoint *from)
 {
-    struct endpoint own = endpoint_of(&s->local);
+    struct endpoint local = endpoint_of(&s->local);
     int points = 1;
 
-    if (own.port != to->port)
+    if (local.port != to->port)
         return 0;
-    if (IN6_IS_ADDR_UNSPECIFIED(&own.ip)) {
+    if (IN6_IS_ADDR_UNSPECIFIED(&local.ip)) {
         if (is_v4(&to->ip) && s->v6only)
             return 0;
-    } else if (is_wildcard(&own.ip)) {
+    } else if (is_wildcard(&local.ip)) {
         if (!is_v4(&to->ip))
             return 0;
-    } else if (IN6_ARE_ADDR_EQUAL(&own.ip, &to->ip)) {
+    } else if (IN6_ARE_ADDR_EQUAL(&local.ip, &to->ip)) {
         points = 2;
     } else {
         return 0;
@@ -318,10 +318,10 @@ source_of(const struct socket *s, const struct endpoint *to)
 
     if (!s->is_bound)
         return from;
-    struct endpoint own = endpoint_of(&s->local);
-    from.port = own.port;
-    if (!is_wildcard(&own.ip))
-        from.ip = own.ip;
+    struct endpoint local = endpoint_of(&s->local);
+    from.port = local.port;
+    if (!is_wildcard(&local.ip))
+        from.ip = local.ip;
     return from;
 }
 
@@ -361,13 +361,13 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
 static void
 inet_connected(struct socket *s)
 {
-    struct endpoint own = endpoint_of(&s->local);
+    struct endpoint local = endpoint_of(&s->local);
     struct endpoint remote = endpoint_of(&s->remote);
 
-    if (!is_wildcard(&own.ip))
+    if (!is_wildcard(&local.ip))
         return;
-    own.ip = loopback_like(&remote.ip);
-    show(&own, s->domain, &s->local);
+    local.ip = loopback_like(&remote.ip);
+    show(&local, s->domain, &s->local);
 }
 
 const struct sock_family inet_family = {

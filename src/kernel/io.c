@@ -104,7 +104,7 @@ int64_t
 io_read(struct task *t, struct file *f, const struct io *io)
 {
     uint64_t *pos = !f->has_pos ? NULL : io->pos ? io->pos : &f->pos;
-    uint64_t done = t->thread->call.progress, own_pos;
+    uint64_t done = t->thread->call.progress, at;
     struct iov v;
 
     if (!file_is_readable(f))
@@ -117,8 +117,8 @@ io_read(struct task *t, struct file *f, const struct io *io)
     if (done)
         iov_skip(&v, (size_t)done);
     if (io->pos) {
-        own_pos = *io->pos + done;
-        pos = &own_pos;
+        at = *io->pos + done;
+        pos = &at;
     }
     t->thread->call.restartable = true;
     int64_t n = f->is_message && io_is_many(io)
@@ -239,7 +239,7 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
 int64_t
 io_write(struct task *t, struct file *f, const struct io *io)
 {
-    uint64_t done = t->thread->call.progress, own_pos = 0;
+    uint64_t done = t->thread->call.progress, at = 0;
     uint64_t *pos = f->has_pos ? &f->pos : NULL;
     struct iov v;
 
@@ -255,8 +255,8 @@ io_write(struct task *t, struct file *f, const struct io *io)
     if (done)
         iov_skip(&v, (size_t)done);
     if (io->pos) {
-        own_pos = *io->pos + done;
-        pos = &own_pos;
+        at = *io->pos + done;
+        pos = &at;
     }
     int r = pos ? file_append_pos(f, pos) : 0;
     if (r < 0)

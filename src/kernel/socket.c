@@ -26,15 +26,15 @@ socket_is_inet(const struct socket *s)
 static int
 check_inet(int type, int *protocol)
 {
-    int own = type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+    int usual = type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
 
     if (type == SOCK_RAW)
         return -EPERM;
     if (type != SOCK_STREAM && type != SOCK_DGRAM)
         return -ESOCKTNOSUPPORT;
-    if (*protocol && *protocol != own)
+    if (*protocol && *protocol != usual)
         return -EPROTONOSUPPORT;
-    *protocol = own;
+    *protocol = usual;
     return 0;
 }
 

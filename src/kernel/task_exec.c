@@ -437,7 +437,7 @@ strings_from_guest(struct task *t, gaddr array, struct strings *s)
 static int
 task_exec_start(struct task *t, OWN struct program *p)
 {
-    struct thread *th = t->thread, *own;
+    struct thread *th = t->thread, *child;
 
     if (th->owner != t)
         task_vfork_done(th);
@@ -452,13 +452,13 @@ task_exec_start(struct task *t, OWN struct program *p)
         th->leaving = LEAVE_EXEC;
         return 0;
     }
-    int r = thread_new(t, p, &own);
+    int r = thread_new(t, p, &child);
     if (r < 0) {
         task_exit(t, SIGKILL);
         task_notify(t);
         return 0;
     }
-    sched_queue_started(own);
+    sched_queue_started(child);
     return 0;
 }
 

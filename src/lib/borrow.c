@@ -195,9 +195,9 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
 /* If the command was killed, the roll-back has restored the shell's own values
  * already. */
 void
-give_back(struct shell *sh, struct borrowed *own, bool failed)
+give_back(struct shell *sh, struct borrowed *b, bool failed)
 {
-    const struct buf body = {.p = own->script, .len = own->len};
+    const struct buf body = {.p = b->script, .len = b->len};
     char *reply = NULL;
     size_t len;
 
@@ -206,5 +206,5 @@ give_back(struct shell *sh, struct borrowed *own, bool failed)
     else if (!sh->is_clean)
         (void)shell_ask(sh, &body, true, &reply, &len);
     free(reply);
-    free(own->script);
+    free(b->script);
 }

@@ -239,13 +239,13 @@ wsand_exec(struct wsand_sandbox *sb, const struct wsand_exec *x,
            struct wsand_result *ret, struct wsand_error *err)
 {
     struct wsand_result result = {0};
-    struct wsand_exec own;
+    struct wsand_exec copy;
 
     int r = sized_check(ret, "wsand_result", err);
     if (r == 0)
-        r = SIZED_TAKE(&own, x, "wsand_exec", err);
+        r = SIZED_TAKE(&copy, x, "wsand_exec", err);
     if (r == 0)
-        r = exec_checked(sb, &own, &result, err);
+        r = exec_checked(sb, &copy, &result, err);
     if (r == 0)
         sized_give(ret, &result, sizeof result);
     return r;

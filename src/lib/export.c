@@ -200,17 +200,17 @@ static int
 read_export(struct wsand_sandbox *sb, const void *data, size_t len,
             struct tree *ret, struct shell_script *s, struct wsand_error *err)
 {
-    const struct tree *own = tmpfs_tree(mount_root(sb->kernel)->fs);
-    struct quota all = tree_used(own);
+    const struct tree *current = tmpfs_tree(mount_root(sb->kernel)->fs);
+    struct quota all = tree_used(current);
     struct layer_note note = {.name = note_name};
     struct image_error why = {0};
 
     int r = base_tree(sb->runtime, ret);
     if (r < 0)
         return error_errno(err, -r, "files");
-    ret->max =
-        (struct quota){own->max.bytes - (all.bytes - own->used.bytes),
-                       own->max.inodes - (all.inodes - own->used.inodes)};
+    ret->max = (struct quota){
+        current->max.bytes - (all.bytes - current->used.bytes),
+        current->max.inodes - (all.inodes - current->used.inodes)};
     r = tar_apply(data, len, ret, &note, &why);
     if (r < 0)
         r = layer_error(sb->kernel, ret, r, &why, err);

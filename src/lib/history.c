@@ -57,7 +57,7 @@ history_put(OWN struct history *h)
 /* Makes *h a history that nobody else refers to, by copying it if necessary
  * (copy-on-write). The copy shares all lines. */
 static bool
-own(struct history **h)
+history_unshare(struct history **h)
 {
     struct history *old = *h;
 
@@ -134,7 +134,7 @@ history_add(struct history **ph, const char *text, size_t len)
     size_t bytes = strnlen(text, len) + 1;
     int r = 0;
 
-    if (bytes > HISTORY_BYTES_MAX || !own(ph))
+    if (bytes > HISTORY_BYTES_MAX || !history_unshare(ph))
         return;
     while (r == 0 && history_is_full(*ph, bytes))
         r = drop_oldest(*ph);
@@ -147,7 +147,7 @@ history_add(struct history **ph, const char *text, size_t len)
 int
 history_load(struct history **ph, uint64_t number, const char *text, size_t len)
 {
-    if (!own(ph))
+    if (!history_unshare(ph))
         return -ENOMEM;
     struct history *h = *ph;
     if (!history_n(h))

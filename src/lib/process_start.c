@@ -159,13 +159,13 @@ process_start_count(const char *const *v)
 
 /* Returns the variables of the new process, which are borrowed from their
  * lists. The first of a name wins: those of the caller, those of `other` (NULL:
- * the process has the shell's user, `own`), those of the shell.
+ * the process has the shell's user, `usual`), those of the shell.
  *
  * Another user has its own default PATH in place of the shell's default. A PATH
  * that was changed in the shell holds for all users. */
 static OWN const char **
 merge_env(char *const *base, const struct wsand_process_options *o,
-          const struct user *own, const struct user *other)
+          const struct user *usual, const struct user *other)
 {
     static const char term[] = "TERM=xterm-256color";
     const char *const *shell = (const char *const *)base;
@@ -184,7 +184,8 @@ merge_env(char *const *base, const struct wsand_process_options *o,
             v[n++] = user_variable(other, i);
     for (; *shell; shell++)
         if (!has_name(v, *shell))
-            v[n++] = other && !strcmp(*shell, own->path) ? other->path : *shell;
+            v[n++] =
+                other && !strcmp(*shell, usual->path) ? other->path : *shell;
     if (o->is_pty && !has_name(v, term))
         v[n++] = term;
     return v;
@@ -292,9 +293,9 @@ launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
     struct processes *ps = &sb->processes;
     CLEANUP(process_dropp)
     struct process *p = process_start_process_new(sb, s->o);
-    const struct user *own = user_of(sb);
+    const struct user *usual = user_of(sb);
     const char **env =
-        merge_env(s->env, s->o, own, s->user == own ? NULL : s->user);
+        merge_env(s->env, s->o, usual, s->user == usual ? NULL : s->user);
 
     int r = p && env ? process_start_spawn(p, s, env, err)
                      : error_set(err, ENOMEM, "out of memory");

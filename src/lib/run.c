@@ -238,17 +238,17 @@ static int
 run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
          struct wsand_output *ret, struct wsand_error *err)
 {
-    struct borrowed own = {0};
+    struct borrowed b = {0};
 
     if (!run->cwd && !run->env) {
         int r = run_command(sh, run, deadline_ns, false, ret);
         return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
     }
-    int r = borrow(sh, run->cwd, run->env, &own, err);
+    int r = borrow(sh, run->cwd, run->env, &b, err);
     if (r < 0)
         return r;
     r = run_command(sh, run, deadline_ns, true, ret);
-    give_back(sh, &own, r < 0);
+    give_back(sh, &b, r < 0);
     return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
 }
 
@@ -325,13 +325,13 @@ wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
           struct wsand_output *ret, struct wsand_error *err)
 {
     struct wsand_output out = {0};
-    struct wsand_run own;
+    struct wsand_run copy;
 
     int r = sized_check(ret, "wsand_output", err);
     if (r == 0)
-        r = SIZED_TAKE(&own, run, "wsand_run", err);
+        r = SIZED_TAKE(&copy, run, "wsand_run", err);
     if (r == 0)
-        r = run_checked(sb, &own, &out, err);
+        r = run_checked(sb, &copy, &out, err);
     if (r < 0)
         return r;
     sized_give(ret, &out, sizeof out);

@@ -24,7 +24,7 @@ enum { SCRIPT_MAX = 32 << 20 };
 #define SCRIPT_NS (5 * NS_PER_S)
 
 /* Variables that the shell sets itself, or does not let be set. */
-static const char own[] =
+static const char shell_variables[] =
     " BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0"
     " BASH_CMDS BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_SOURCE"
     " BASH_SUBSHELL BASH_VERSINFO BASH_VERSION COMP_WORDBREAKS DIRSTACK"
@@ -80,7 +80,7 @@ is_own(const char *name)
     if (!is_variable_name(name, strlen(name)))
         return true;
     int n = snprintf(word, sizeof word, " %s ", name);
-    return n < (int)sizeof word && strstr(own, word);
+    return n < (int)sizeof word && strstr(shell_variables, word);
 }
 
 /* Appends all variables but the shell's own, one `declare` each. */

@@ -176,8 +176,8 @@ terminal_open_again(int hfd)
     char path[32];
 
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
-    int own = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return own < 0 ? fcntl(hfd, F_DUPFD_CLOEXEC, 0) : own;
+    int opened = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return opened < 0 ? fcntl(hfd, F_DUPFD_CLOEXEC, 0) : opened;
 }
 
 static int

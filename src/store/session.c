@@ -70,11 +70,11 @@ session_insert(struct store *s, const struct store_session *row,
 static int
 session_give_layer(struct store *s, int64_t number, const struct layer *l)
 {
-    struct layer own = *l;
+    struct layer copy = *l;
     int64_t id;
 
-    own.session = number;
-    int r = layer_add(s, &own, &id);
+    copy.session = number;
+    int r = layer_add(s, &copy, &id);
     return r < 0 ? r : sql_run(s, SQL_session_layer, "ii", number, id);
 }
 
@@ -84,15 +84,15 @@ static int
 session_create(struct store *s, const struct store_session *row,
                const struct layer *l)
 {
-    struct layer own = *l;
+    struct layer copy = *l;
     int64_t number = 0;
 
-    own.commits = 1;
-    own.row_sum = row_sum(row);
+    copy.commits = 1;
+    copy.row_sum = row_sum(row);
     int r = session_insert(s, row, &number);
     if (r == 0)
-        r = session_give_layer(s, number, &own);
-    return r < 0 ? r : ledger_claim(s, row->id, own.commits);
+        r = session_give_layer(s, number, &copy);
+    return r < 0 ? r : ledger_claim(s, row->id, copy.commits);
 }
 
 int

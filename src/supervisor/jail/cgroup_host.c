@@ -29,7 +29,7 @@ static const char *const controller_names[N_CTLS] = {
 struct search {
     struct cgroup_host *h;
     const struct options *o;
-    struct buf mounts, own;
+    struct buf mounts, groups;
 };
 
 static int
@@ -104,13 +104,13 @@ static int
 cgroup_host_open_own(const struct search *s, const char *controller,
                      const struct cgroup_mount *m)
 {
-    char own[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
+    char group[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
     size_t skip = strcmp(m->root, "/") ? strlen(m->root) : 0;
 
-    if (!text_own_group(s->own.p, controller, own, sizeof own) ||
-        strncmp(own, m->root, skip) != 0)
+    if (!text_own_group(s->groups.p, controller, group, sizeof group) ||
+        strncmp(group, m->root, skip) != 0)
         return -ENOENT;
-    (void)snprintf(path, sizeof path, "%s/%s", m->point, own + skip);
+    (void)snprintf(path, sizeof path, "%s/%s", m->point, group + skip);
     int hfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return hfd < 0 ? -errno : hfd;
 }
@@ -313,12 +313,12 @@ cgroup_host_init(struct cgroup_host *h, const struct options *o)
     *h = (struct cgroup_host){
         .unified = -1, .of = {-1, -1, -1}, .aside_hfd = -1};
     buf_init(&s.mounts, TEXT_MAX);
-    buf_init(&s.own, TEXT_MAX);
+    buf_init(&s.groups, TEXT_MAX);
     if (!cgroup_host_read_all("/proc/self/mountinfo", &s.mounts) &&
-        !cgroup_host_read_all("/proc/self/cgroup", &s.own))
+        !cgroup_host_read_all("/proc/self/cgroup", &s.groups))
         search(&s);
     buf_fini(&s.mounts);
-    buf_fini(&s.own);
+    buf_fini(&s.groups);
 }
 
 void

@@ -84,12 +84,12 @@ jail_map_self(pid_t pid, int inside)
 int
 jail_map_user(pid_t pid, bool begins_as_root)
 {
-    unsigned own = FIRST_UID + (unsigned)pid;
+    unsigned uid = FIRST_UID + (unsigned)pid;
 
     if (geteuid())
         return jail_map_self(pid, begins_as_root ? 0 : JAIL_UID);
     /* nobody, where our own namespace has few users */
-    return jail_map_both(pid, begins_as_root, own, own)
+    return jail_map_both(pid, begins_as_root, uid, uid)
                ? jail_map_both(pid, begins_as_root, NOBODY, NOBODY)
                : 0;
 }
