@@ -32,14 +32,14 @@
 
 static const char mark[8] = "wsandend";
 
-/* The end of an entry: code, note, tail. */
+/* The end of an entry: code, custom section, tail. */
 struct tail {
-    uint64_t code_len, note_len, source_len;
+    uint64_t code_len, section_len, source_len;
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
     uint64_t flags;
     char mark[8];
 };
-enum { HAS_START = 1, HAS_NOTE = 2 };
+enum { HAS_START = 1, HAS_SECTION = 2 };
 
 /* hex digits and ".code"; of one aside, also a process and a thread */
 struct entry_name {
@@ -174,18 +174,19 @@ read_facts(int hfd, off_t len, struct program_facts *ret)
 
     if (at < 0 || pread(hfd, &tail, sizeof tail, at) != sizeof tail ||
         memcmp(tail.mark, mark, sizeof mark) != 0 ||
-        tail.note_len > (uint64_t)at ||
-        tail.code_len != (uint64_t)at - tail.note_len)
+        tail.section_len > (uint64_t)at ||
+        tail.code_len != (uint64_t)at - tail.section_len)
         return -EINVAL;
     *ret = (struct program_facts){.bytes = tail.source_len,
                                   .has_start = tail.flags & HAS_START,
-                                  .note_len = tail.note_len};
+                                  .section_len = tail.section_len};
     memcpy(ret->hash, tail.hash, sizeof ret->hash);
-    if (!(tail.flags & HAS_NOTE))
+    if (!(tail.flags & HAS_SECTION))
         return 0;
-    ret->note = malloc(tail.note_len + 1);
-    if (ret->note && pread(hfd, ret->note, tail.note_len,
-                           (off_t)tail.code_len) == (ssize_t)tail.note_len)
+    ret->section = malloc(tail.section_len + 1);
+    if (ret->section &&
+        pread(hfd, ret->section, tail.section_len, (off_t)tail.code_len) ==
+            (ssize_t)tail.section_len)
         return 0;
     program_facts_fini(ret);
     return -EINVAL;
@@ -273,10 +274,10 @@ write_entry(int dir_hfd, const struct entry_name *n,
             const struct program_facts *f, const void *code, size_t len)
 {
     struct tail tail = {.code_len = len,
-                        .note_len = f->note_len,
+                        .section_len = f->section_len,
                         .source_len = f->bytes,
                         .flags = (f->has_start ? HAS_START : 0) |
-                                 (f->note ? HAS_NOTE : 0)};
+                                 (f->section ? HAS_SECTION : 0)};
     CLEANUP(hfd_closep)
     int hfd =
         openat(dir_hfd, n->s,
@@ -288,7 +289,7 @@ write_entry(int dir_hfd, const struct entry_name *n,
     memcpy(tail.mark, mark, sizeof mark);
     int r = hfd_write_all(hfd, code, len);
     if (r == 0)
-        r = hfd_write_all(hfd, f->note, f->note_len);
+        r = hfd_write_all(hfd, f->section, f->section_len);
     return r < 0 ? r : hfd_write_all(hfd, &tail, sizeof tail);
 }
 

@@ -48,7 +48,7 @@ static const struct machine_ops ops = {
     .grow = machine_grow,
     .map = machine_map,
     .freeze = machine_freeze,
-    .note = program_note,
+    .section = program_section,
     .stack_bytes = machine_stack_bytes,
     .free = machine_free,
 };

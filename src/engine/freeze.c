@@ -304,20 +304,20 @@ look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
 }
 
 static void
-put_note(struct buf *out, const void *note, size_t len)
+put_frozen_section(struct buf *out, const void *section, size_t len)
 {
     static const char name[] = FREEZE_SECTION;
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
     put_uleb(&body, sizeof name - 1);
     buf_add(&body, name, sizeof name - 1);
-    buf_add(&body, note, len);
+    buf_add(&body, section, len);
     put_section(out, SECTION_CUSTOM, &body);
 }
 
 int
 machine_freeze(struct machine *base, const struct program_source *src,
-               const void *note, size_t note_len, OWN uint8_t **ret,
+               const void *section, size_t section_len, OWN uint8_t **ret,
                size_t *ret_len)
 {
     struct engine_machine *m = (struct engine_machine *)base;
@@ -333,7 +333,7 @@ machine_freeze(struct machine *base, const struct program_source *src,
     buf_add(&out, src->bytes, 8);
     if (r == 0)
         r = each_section(&f, src, rewrite);
-    put_note(&out, note, note_len);
+    put_frozen_section(&out, section, section_len);
     if (r == 0 && (out.error || f.segments.error))
         r = -ENOMEM;
     buf_fini(&f.segments);

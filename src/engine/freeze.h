@@ -13,7 +13,7 @@
 /* As machine_ops.freeze. `src` is the source of the program that the machine
  * runs; the caller frees the result. */
 int machine_freeze(struct machine *base, const struct program_source *src,
-                   const void *note, size_t note_len, OWN uint8_t **ret,
+                   const void *section, size_t section_len, OWN uint8_t **ret,
                    size_t *ret_len);
 
 #endif

@@ -79,13 +79,13 @@ read_source(struct loading *l, struct program_facts *ret)
         return r;
     *ret = (struct program_facts){.bytes = src->len, .has_start = f.has_start};
     memcpy(ret->hash, l->hash, sizeof ret->hash);
-    if (!f.note)
+    if (!f.section)
         return 0;
-    ret->note = malloc(f.note_len + 1);
-    if (!ret->note)
+    ret->section = malloc(f.section_len + 1);
+    if (!ret->section)
         return -ENOMEM;
-    memcpy(ret->note, f.note, f.note_len);
-    ret->note_len = f.note_len;
+    memcpy(ret->section, f.section, f.section_len);
+    ret->section_len = f.section_len;
     return 0;
 }
 
@@ -457,10 +457,10 @@ program_load(struct engine *e, const struct program_source *src,
 }
 
 const void *
-program_note(struct program *base, size_t *ret_len)
+program_section(struct program *base, size_t *ret_len)
 {
     const struct engine_program *p = (struct engine_program *)base;
 
-    *ret_len = p->facts.note_len;
-    return p->facts.note;
+    *ret_len = p->facts.section_len;
+    return p->facts.section;
 }

@@ -347,7 +347,7 @@ machine_instantiated(struct engine_machine *m)
     m->entry = machine_export(m, "_start").of.func;
     m->is_instantiated = true;
     m->first_bytes = m->base.size;
-    if (m->program->facts.note) {
+    if (m->program->facts.section) {
         m->is_next = true;
         m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
         machine_note_unused(m);

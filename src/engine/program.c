@@ -23,7 +23,7 @@
 void
 program_facts_fini(struct program_facts *f)
 {
-    free(STEAL(f->note));
+    free(STEAL(f->section));
 }
 
 static void
@@ -58,7 +58,7 @@ engine_program_new(struct program_facts *facts, bool is_trusted)
     p->base = (struct program){{1, program_free}, -1};
     p->is_trusted = is_trusted;
     p->facts = *facts;
-    facts->note = NULL;
+    facts->section = NULL;
     list_init(&p->bucket);
     list_init(&p->kept);
     return p;

@@ -21,8 +21,8 @@ struct program_facts {
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
     size_t bytes;                /* of the source, or of its mapped code */
     bool has_start;
-    OWN uint8_t *note; /* of a frozen program, else NULL */
-    size_t note_len;
+    OWN uint8_t *section; /* of a frozen program, else NULL */
+    size_t section_len;
 };
 
 void program_facts_fini(struct program_facts *f);
@@ -71,7 +71,7 @@ void compilations_remove(struct compilation *c);
 
 int program_load(struct engine *e, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
-const void *program_note(struct program *base, size_t *ret_len);
+const void *program_section(struct program *base, size_t *ret_len);
 
 /* --- check.c: the imports that a module may have, and the exports that it must
  * have. -ENOEXEC. */

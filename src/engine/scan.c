@@ -82,7 +82,7 @@ add_costs(struct cursor *code, struct wasm_facts *facts)
 
 /* The content of a custom section of the name of frozen programs. */
 static void
-scan_find_note(struct cursor c, struct wasm_facts *facts)
+scan_find_frozen(struct cursor c, struct wasm_facts *facts)
 {
     static const char name[] = FREEZE_SECTION;
     uint32_t len;
@@ -90,8 +90,8 @@ scan_find_note(struct cursor c, struct wasm_facts *facts)
     if (take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
         (size_t)(c.end - c.at) < len || memcmp(c.at, name, len) != 0)
         return;
-    facts->note = c.at + len;
-    facts->note_len = (size_t)(c.end - facts->note);
+    facts->section = c.at + len;
+    facts->section_len = (size_t)(c.end - facts->section);
 }
 
 int
@@ -107,7 +107,7 @@ wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
             return -EINVAL;
         struct cursor section = {c.at, c.at + size};
         if (id == SECTION_CUSTOM)
-            scan_find_note(section, &facts);
+            scan_find_frozen(section, &facts);
         if (id == SECTION_START)
             facts.has_start = true;
         if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)

@@ -12,8 +12,8 @@ struct wasm_facts {
     uint32_t functions, tables;
     uint64_t locals;
     uint64_t cost; /* of compiling: the sum of the squares of function sizes */
-    const uint8_t *note; /* of a frozen program (freeze.c), else NULL */
-    size_t note_len;
+    const uint8_t *section; /* of a frozen program (freeze.c), else NULL */
+    size_t section_len;
 };
 
 /* Scans a module that begins with its eight-byte head. -EINVAL if a section or

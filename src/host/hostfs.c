@@ -181,7 +181,7 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
     else if (S_ISDIR(a->mode))
         r = create_dir(&s, hfd, a->mode, &n);
     if (r == 0)
-        hostfs_note_new(s.h);
+        hostfs_count_new(s.h);
     if (r == 0 && n)
         *ret_ino = n->ino;
     return r;
@@ -206,7 +206,7 @@ hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
     r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
     free(text);
     if (r == 0)
-        hostfs_note_new(s.h);
+        hostfs_count_new(s.h);
     return r;
 }
 
@@ -269,7 +269,7 @@ hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
     struct quota cost = hostfs_cost_at(hfd, s.name.s, n);
     if (unlinkat(hfd, s.name.s, how) < 0)
         return -errno;
-    hostfs_note_gone(s.h, cost);
+    hostfs_count_gone(s.h, cost);
     if (n)
         hostnode_forget_name(n);
     return 0;
@@ -310,7 +310,7 @@ rename_on_host(struct spot *from, struct spot *to, unsigned flags,
         r = renameat2(hfd, from->name.s, hfd2, to->name.s, flags) < 0 ? -errno
                                                                       : 0;
     if (r == 0)
-        hostfs_note_gone(to->h, cost);
+        hostfs_count_gone(to->h, cost);
     (void)close(hfd);
     return r;
 }

@@ -58,7 +58,7 @@ hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
     if (n < 0)
         return -errno;
     if (at + (uint64_t)n > before)
-        hostfs_note_size(o->fs, before, at + (uint64_t)n);
+        hostfs_count_size(o->fs, before, at + (uint64_t)n);
     *pos += (uint64_t)n;
     return n;
 }
@@ -118,7 +118,7 @@ hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
     if (fallocate(o->hfd, mode, (off_t)off, (off_t)len) < 0)
         return -errno;
     if (end > before)
-        hostfs_note_size(o->fs, before, end);
+        hostfs_count_size(o->fs, before, end);
     return (int64_t)len;
 }
 
@@ -131,7 +131,7 @@ hostopen_release(struct file *f)
 
     list_remove(&o->link);
     if (list_is_empty(&o->node->files))
-        hostfs_note_gone(o->fs, hostfs_cost_of_nameless(o->hfd));
+        hostfs_count_gone(o->fs, hostfs_cost_of_nameless(o->hfd));
     (void)close(o->hfd);
     hostnode_release(o->fs, o->node);
     free(o);

@@ -141,12 +141,12 @@ struct quota hostfs_left(const struct hostfs *h);
 int hostfs_refuse(const struct hostfs *h, enum limit_id id);
 /* Returns 0 if one more inode may be created, or -ENOSPC. */
 int hostfs_check_new(const struct hostfs *h);
-void hostfs_note_new(struct hostfs *h);
+void hostfs_count_new(struct hostfs *h);
 /* Returns 0 if an open file may get this size, and its current size; or
  * -ENOSPC. */
 int hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
                       uint64_t *ret_before);
-void hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after);
+void hostfs_count_size(struct hostfs *h, uint64_t before, uint64_t after);
 /* Calls ftruncate within the limit. */
 int hostfs_truncate(struct hostfs *h, int hfd, uint64_t size);
 /* Returns the quota that removing a name releases: nothing while its inode
@@ -156,7 +156,7 @@ struct quota hostfs_cost_at(int dir_hfd, const char *name,
 /* Returns the quota that closing a file releases: nothing while it has a name.
  */
 struct quota hostfs_cost_of_nameless(int hfd);
-void hostfs_note_gone(struct hostfs *h, struct quota cost);
+void hostfs_count_gone(struct hostfs *h, struct quota cost);
 
 /* --- hostfs_file.c */
 int hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,

@@ -54,13 +54,13 @@ hostfs_check_new(const struct hostfs *h)
 }
 
 void
-hostfs_note_new(struct hostfs *h)
+hostfs_count_new(struct hostfs *h)
 {
     h->grown_inodes++;
 }
 
 /* Called before a file grows. The caller reports the real growth afterwards
- * with hostfs_note_size, since the host may have done less. */
+ * with hostfs_count_size, since the host may have done less. */
 int
 hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
                   uint64_t *ret_before)
@@ -76,7 +76,7 @@ hostfs_check_size(const struct hostfs *h, int hfd, uint64_t size,
 }
 
 void
-hostfs_note_size(struct hostfs *h, uint64_t before, uint64_t after)
+hostfs_count_size(struct hostfs *h, uint64_t before, uint64_t after)
 {
     h->grown_bytes += (int64_t)after - (int64_t)before;
 }
@@ -92,7 +92,7 @@ hostfs_truncate(struct hostfs *h, int hfd, uint64_t size)
         return r;
     if (ftruncate(hfd, (off_t)size) < 0)
         return -errno;
-    hostfs_note_size(h, before, size);
+    hostfs_count_size(h, before, size);
     return 0;
 }
 
@@ -128,7 +128,7 @@ hostfs_cost_of_nameless(int hfd)
 }
 
 void
-hostfs_note_gone(struct hostfs *h, struct quota cost)
+hostfs_count_gone(struct hostfs *h, struct quota cost)
 {
     h->grown_bytes -= (int64_t)cost.bytes;
     h->grown_inodes -= (int64_t)cost.inodes;

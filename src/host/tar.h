@@ -12,10 +12,10 @@ int tar_index(const void *map, size_t len, OWN struct image **ret,
               struct image_error *err);
 /* layer_apply of a tar. */
 int tar_apply(const void *tar, size_t len, struct tree *t,
-              struct layer_note *note, struct image_error *err);
+              struct layer_manifest *manifest, struct image_error *err);
 /* layer_write, appended to `out` as a tar. -EFBIG: more than `out` may have. */
 int tar_write(const struct tree *base, const struct tree *t,
-              const struct layer_note *note, struct buf *out,
+              const struct layer_manifest *manifest, struct buf *out,
               struct image_error *err);
 
 #endif

@@ -225,12 +225,12 @@ tar_index(const void *map, size_t len, OWN struct image **ret,
 
 int
 tar_apply(const void *tar, size_t len, struct tree *tree,
-          struct layer_note *note, struct image_error *err)
+          struct layer_manifest *manifest, struct image_error *err)
 {
     struct tar_reader t;
 
     tar_open(&t, tar, len, err);
-    int r = layer_apply(&t.source, tree, note, err);
+    int r = layer_apply(&t.source, tree, manifest, err);
     tar_close(&t);
     return r;
 }

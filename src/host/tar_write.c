@@ -338,7 +338,7 @@ tar_put_data(struct entry_sink *s, const void *p, size_t len)
 
 int
 tar_write(const struct tree *base, const struct tree *t,
-          const struct layer_note *note, struct buf *out,
+          const struct layer_manifest *manifest, struct buf *out,
           struct image_error *err)
 {
     static const char end[2 * BLOCK_BYTES];
@@ -347,7 +347,7 @@ tar_write(const struct tree *base, const struct tree *t,
 
     buf_init(&w.pax, HEADER_BYTES_MAX);
     buf_init(&w.map, out->max);
-    int r = layer_write(base, t, note, &w.sink, err);
+    int r = layer_write(base, t, manifest, &w.sink, err);
     if (r == 0) {
         tar_pad(&w);
         buf_add(out, end, sizeof end);

@@ -138,13 +138,14 @@ struct machine_ops {
      * -EINVAL, -ENOMEM: nothing has changed. */
     int (*map)(struct machine *m, int hfd, uint64_t at, uint64_t len);
     /* After MACHINE_NEXT: writes a module, made from the source of m's program,
-     * that starts in the current state of m, with its memory as data. `note` is
-     * returned by `note`. -EINVAL: the source cannot be rewritten. */
+     * that starts in the current state of m, with its memory as data. `section`
+     * becomes a custom section of it. -EINVAL: the source cannot be rewritten.
+     */
     int (*freeze)(struct machine *m, const struct program_source *src,
-                  const void *note, size_t note_len, OWN uint8_t **ret,
+                  const void *section, size_t section_len, OWN uint8_t **ret,
                   size_t *ret_len);
-    /* Returns the note of a frozen program, or NULL. */
-    const void *(*note)(struct program *p, size_t *ret_len);
+    /* Returns the custom section of a frozen program, or NULL. */
+    const void *(*section)(struct program *p, size_t *ret_len);
     /* Returns the memory use of its native stack, in steps of 64 KiB without
      * the first; 0 if the engine cannot measure it. It is a high-water mark,
      * which sys.next resets. Must not be called within its resume. */

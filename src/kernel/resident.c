@@ -39,11 +39,11 @@ set_up(struct resident *r, struct program *p, const char *path)
     const char *const argv[] = {path, NULL}, *const envp[] = {NULL};
     struct resident_state s;
     size_t len;
-    const void *note = k->machine->note(p, &len);
+    const void *section = k->machine->section(p, &len);
 
-    if (!note || len != sizeof s)
+    if (!section || len != sizeof s)
         return -ENOEXEC;
-    memcpy(&s, note, sizeof s);
+    memcpy(&s, section, sizeof s);
     resident_set_state(r->task, &s);
     const char *base = strrchr(path, '/');
     strncpy(r->task->comm, base ? base + 1 : path, sizeof r->task->comm - 1);

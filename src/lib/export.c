@@ -25,13 +25,14 @@
 
 enum { EXPORT_VERSION = 1 };
 
-/* The name of the note, a file of the layer that the import does not create. */
-static const char note_name[] = ".wasmsand.json";
+/* The name of the manifest, a file of the layer that the import does not
+ * create. */
+static const char manifest_name[] = ".wasmsand.json";
 
-/* --- the note: an object of numbers and of strings in base64 */
+/* --- the manifest: an object of numbers and of strings in base64 */
 
 static void
-note_put_bytes(struct buf *b, const char *key, const struct buf *value)
+manifest_put_bytes(struct buf *b, const char *key, const struct buf *value)
 {
     buf_printf(b, ",\n \"%s\": \"", key);
     base64_put(b, value->p, value->len);
@@ -39,20 +40,20 @@ note_put_bytes(struct buf *b, const char *key, const struct buf *value)
 }
 
 void
-note_put(struct buf *b, const struct shell_script *s)
+export_put_manifest(struct buf *b, const struct shell_script *s)
 {
     buf_printf(b, "{\"version\": %d,\n \"status\": %d", EXPORT_VERSION,
                s->status);
-    note_put_bytes(b, "env", &s->env);
-    note_put_bytes(b, "shell", &s->first);
-    note_put_bytes(b, "shell_last", &s->last);
+    manifest_put_bytes(b, "env", &s->env);
+    manifest_put_bytes(b, "shell", &s->first);
+    manifest_put_bytes(b, "shell_last", &s->last);
     buf_puts(b, "}\n");
 }
 
 /* Appends the decoded bytes of a string to a buffer; a missing member counts as
  * empty. Returns false if the bytes are not base64. */
 static bool
-note_get_bytes(const struct json *v, struct buf *to)
+manifest_get_bytes(const struct json *v, struct buf *to)
 {
     struct text t = json_text(v);
     char *at = t.p ? buf_room(to, BASE64_BYTES(t.len) + 1) : NULL;
@@ -64,59 +65,59 @@ note_get_bytes(const struct json *v, struct buf *to)
     return !v || t.p;
 }
 
-/* True if the note has no other members: a member of a later version might
+/* True if the manifest has no other members: a member of a later version might
  * matter. */
 static bool
-note_is_known(const struct json *note)
+manifest_is_known(const struct json *manifest)
 {
     static const char *const names[] = {"version", "status", "env", "shell",
                                         "shell_last"};
     size_t n = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        n += json_get(note, names[i]) != NULL;
-    return json_is(note, JSON_OBJECT) && note->n == n;
+        n += json_get(manifest, names[i]) != NULL;
+    return json_is(manifest, JSON_OBJECT) && manifest->n == n;
 }
 
-/* A note of another version is reported as such, before its members are
+/* A manifest of another version is reported as such, before its members are
  * checked. */
 static int
-note_take(const struct json *note, struct shell_script *s,
-          struct wsand_error *err)
+manifest_take(const struct json *manifest, struct shell_script *s,
+              struct wsand_error *err)
 {
-    const struct json *version = json_get(note, "version");
-    const struct json *status = json_get(note, "status");
+    const struct json *version = json_get(manifest, "version");
+    const struct json *status = json_get(manifest, "status");
     bool has_version = version && version->type == JSON_INTEGER;
     int64_t code = status ? status->integer : 0;
 
     if (has_version && version->integer != EXPORT_VERSION)
         return error_set(err, EINVAL, "export of version %lld instead of %d",
                          (long long)version->integer, EXPORT_VERSION);
-    if (!note_is_known(note) || !has_version ||
+    if (!manifest_is_known(manifest) || !has_version ||
         (status && status->type != JSON_INTEGER) || code < 0 || code > 255 ||
-        !note_get_bytes(json_get(note, "env"), &s->env) ||
-        !note_get_bytes(json_get(note, "shell"), &s->first) ||
-        !note_get_bytes(json_get(note, "shell_last"), &s->last))
-        return error_set(err, EINVAL, "%s is damaged", note_name);
+        !manifest_get_bytes(json_get(manifest, "env"), &s->env) ||
+        !manifest_get_bytes(json_get(manifest, "shell"), &s->first) ||
+        !manifest_get_bytes(json_get(manifest, "shell_last"), &s->last))
+        return error_set(err, EINVAL, "%s is damaged", manifest_name);
     s->status = (int)code;
     int e = s->env.error ? s->env.error : s->first.error;
     e = e ? e : s->last.error;
-    return e ? error_errno(err, -e, "%s", note_name) : 0;
+    return e ? error_errno(err, -e, "%s", manifest_name) : 0;
 }
 
 int
-note_get(const char *text, size_t len, struct shell_script *s,
-         struct wsand_error *err)
+export_get_manifest(const char *text, size_t len, struct shell_script *s,
+                    struct wsand_error *err)
 {
-    CLEANUP(json_fini) struct json_doc note = {0};
+    CLEANUP(json_fini) struct json_doc manifest = {0};
     struct json_fault fault;
 
-    int r = json_read_copy(&note, text, len, &fault);
+    int r = json_read_copy(&manifest, text, len, &fault);
     if (r == -EINVAL)
-        return error_set(err, EINVAL, "%s is damaged", note_name);
+        return error_set(err, EINVAL, "%s is damaged", manifest_name);
     if (r < 0)
-        return error_errno(err, -r, "%s", note_name);
-    return note_take(note.v, s, err);
+        return error_errno(err, -r, "%s", manifest_name);
+    return manifest_take(manifest.v, s, err);
 }
 
 /* --- trees */
@@ -161,14 +162,14 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
     struct image_error why = {0};
 
     buf_init(&text, SIZE_MAX);
-    note_put(&text, s);
-    struct layer_note note = {
-        .name = note_name, .data = text.p, .len = text.len};
+    export_put_manifest(&text, s);
+    struct layer_manifest manifest = {
+        .name = manifest_name, .data = text.p, .len = text.len};
     int r = text.error;
     if (r == 0)
         r = base_tree(sb->runtime, &base);
     if (r == 0)
-        r = tar_write(&base, t, &note, out, &why);
+        r = tar_write(&base, t, &manifest, out, &why);
     return r < 0 ? layer_error(sb->kernel, t, r, &why, err) : 0;
 }
 
@@ -202,7 +203,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
 {
     const struct tree *current = tmpfs_tree(mount_root(sb->kernel)->fs);
     struct quota all = tree_used(current);
-    struct layer_note note = {.name = note_name};
+    struct layer_manifest manifest = {.name = manifest_name};
     struct image_error why = {0};
 
     int r = base_tree(sb->runtime, ret);
@@ -211,14 +212,15 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
     ret->max = (struct quota){
         current->max.bytes - (all.bytes - current->used.bytes),
         current->max.inodes - (all.inodes - current->used.inodes)};
-    r = tar_apply(data, len, ret, &note, &why);
+    r = tar_apply(data, len, ret, &manifest, &why);
     if (r < 0)
         r = layer_error(sb->kernel, ret, r, &why, err);
-    else if (!note.data)
-        r = error_set(err, EINVAL, "not an export: there is no %s", note_name);
+    else if (!manifest.data)
+        r = error_set(err, EINVAL, "not an export: there is no %s",
+                      manifest_name);
     else
-        r = note_get(note.data, note.len, s, err);
-    free(note.data);
+        r = export_get_manifest(manifest.data, manifest.len, s, err);
+    free(manifest.data);
     return r;
 }
 

@@ -99,7 +99,7 @@ gone_put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
 /* The shell is copied, init exists in every sandbox, and zombies have ended.
  * All others are lost. */
 int
-gone_note(struct wsand_sandbox *sb, struct gone *ret)
+gone_list(struct wsand_sandbox *sb, struct gone *ret)
 {
     struct buf b;
 

@@ -19,7 +19,7 @@ struct gone {
 enum { GONE_BYTES_MAX = 4096 }; /* further ones are omitted */
 
 /* Saves the processes that run now, except the shell. -ENOMEM. */
-int gone_note(struct wsand_sandbox *sb, struct gone *ret);
+int gone_list(struct wsand_sandbox *sb, struct gone *ret);
 /* Loads untrusted bytes. -EINVAL, -ENOMEM. */
 int gone_load(struct gone *l, const void *p, size_t len);
 /* Replaces *to by a copy of `from`, or by nothing if there is no memory. */

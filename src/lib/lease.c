@@ -426,7 +426,7 @@ struct slice {
     int64_t end_ns;
 };
 
-/* Asked by the kernel between time slices of processes. `turn_ns` is the time
+/* Asked by the kernel between time slices of processes. `slice_ns` is the time
  * at which the current time slice began, so no clock is read here. */
 static bool
 is_slice_over(void *arg)

@@ -65,7 +65,7 @@ process_free(OWN struct process *p)
 
 /* Reduces the amount of unread input by n. */
 static void
-note_taken(struct process *p, size_t n)
+process_add_taken(struct process *p, size_t n)
 {
     pthread_mutex_lock(&p->sb->processes.lock);
     p->in_bytes -= n;
@@ -76,7 +76,7 @@ note_taken(struct process *p, size_t n)
 static void
 drop_letter(struct process *p, OWN struct letter *l)
 {
-    note_taken(p, l->len - p->taken);
+    process_add_taken(p, l->len - p->taken);
     p->taken = 0;
     list_remove(&l->link);
     free(l);
@@ -133,7 +133,7 @@ process_pump_in(struct process *p)
         if (n < 0)
             return;
         p->taken += (size_t)n;
-        note_taken(p, (size_t)n);
+        process_add_taken(p, (size_t)n);
         if (p->taken == l->len)
             drop_letter(p, l);
     }

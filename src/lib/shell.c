@@ -89,7 +89,7 @@ shell_image_load(struct wsand_runtime *rt)
  * checkpoints. Pages that are not in use are not even read: reading would bring
  * them into memory, and the engine would then spend time on clearing them. */
 static int
-image_note(struct shell_image *si, const struct machine *m)
+image_copy_memory(struct shell_image *si, const struct machine *m)
 {
     uint64_t first = m->live_from / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
     uint64_t dead_from = (m->dead_from + SHELL_PAGE_BYTES - 1) /
@@ -269,7 +269,7 @@ shell_thaw(struct shell *sh)
         return r;
     struct machine *m = sh->res->task->thread->machine;
     pthread_mutex_lock(&si->lock);
-    r = image_note(si, m);
+    r = image_copy_memory(si, m);
     pthread_mutex_unlock(&si->lock);
     if (r < 0) {
         resident_freeze(sh->res);

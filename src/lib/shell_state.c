@@ -44,7 +44,8 @@ first_of(const struct fd_table *fds, const struct file *f)
 
 /* Only what has a path can be opened again. */
 static struct open_file
-note_file(const struct kernel *k, const struct fd_table *fds, int fd)
+shell_state_open_file(const struct kernel *k, const struct fd_table *fds,
+                      int fd)
 {
     const struct file *f = fds->v[fd].file;
     int first = first_of(fds, f);
@@ -65,7 +66,7 @@ note_file(const struct kernel *k, const struct fd_table *fds, int fd)
 }
 
 static int
-note_files(struct shell_state *s, const struct shell *sh)
+shell_state_list_files(struct shell_state *s, const struct shell *sh)
 {
     const struct fd_table *fds = &sh->saved.fds;
     size_t n = 0;
@@ -79,7 +80,8 @@ note_files(struct shell_state *s, const struct shell *sh)
         return -ENOMEM;
     for (size_t i = STDIO_FDS; i < fds->cap; i++)
         if (fds->v[i].file)
-            s->files[s->n_files++] = note_file(sh->sb->kernel, fds, (int)i);
+            s->files[s->n_files++] =
+                shell_state_open_file(sh->sb->kernel, fds, (int)i);
     return 0;
 }
 
@@ -108,7 +110,7 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
                             .has_env = sh->saved.has_env,
                             .has_rlimits = true};
 
-    int r = note_files(&s, sh);
+    int r = shell_state_list_files(&s, sh);
     if (r < 0)
         return r;
     shell_state_take_cwd(&s, sh->sb->kernel, &sh->saved.cwd);

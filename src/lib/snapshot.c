@@ -81,7 +81,7 @@ snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
         s->has_shell = r == 0;
     }
     if (r == 0)
-        r = gone_note(sb, &s->gone);
+        r = gone_list(sb, &s->gone);
     if (r < 0) {
         snapshot_free(s);
         return r;

@@ -60,7 +60,7 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
     buf_init(&text, RECORD_VALUE_MAX);
     int r = take_script(sb, &s);
     if (r == 0)
-        note_put(&text, &s);
+        export_put_manifest(&text, &s);
     *ret = r == 0 && !text.error;
     return *ret ? state_send_fact(to, FACT_script, text.p, text.len) : 0;
 }
@@ -140,7 +140,7 @@ apply_script(struct wsand_state *st, const struct snapshot *s,
             err, EINVAL,
             text ? "saved with another shell, and the sandbox has mounts"
                  : "saved with another shell, without a script");
-    int r = note_get(text, strlen(text), &script, err);
+    int r = export_get_manifest(text, strlen(text), &script, err);
     if (r == 0)
         r = sandbox_draft(sb, &s->trees[0].tree, &draft, err);
     if (r == 0)

@@ -13,12 +13,12 @@
 #define WHITEOUT ".wh."
 #define OPAQUE   ".wh..wh..opq"
 
-enum { NOTE_BYTES_MAX = 64 << 20 };
+enum { MANIFEST_BYTES_MAX = 64 << 20 };
 
 /* The indexer is the first member, so that its call-backs can be cast back. */
 struct layer_reader {
     struct indexer x;
-    struct layer_note *note;
+    struct layer_manifest *manifest;
 };
 
 static struct name
@@ -47,9 +47,9 @@ name_is(struct name n, const char *s)
 }
 
 static bool
-is_note(const struct layer_reader *l, const char *path)
+is_manifest(const struct layer_reader *l, const char *path)
 {
-    return l->note && !strcmp(path, l->note->name);
+    return l->manifest && !strcmp(path, l->manifest->name);
 }
 
 /* --- removing */
@@ -139,7 +139,7 @@ apply_whiteout(struct indexer *x)
     if (*path == '/')
         return image_refuse(x, "%.100s: an absolute path", path);
     struct name n = layer_read_last_name(path);
-    if (!is_whiteout(n) || is_note(l, path))
+    if (!is_whiteout(n) || is_manifest(l, path))
         return 0;
     uint64_t dir = layer_read_find_dir(x->tree, path, (size_t)(n.s - path));
     struct name victim = {n.s + strlen(WHITEOUT), n.len - strlen(WHITEOUT)};
@@ -170,14 +170,14 @@ layer_read_read_all(struct indexer *x, char *data, size_t size)
 }
 
 static int
-read_note(struct layer_reader *l)
+read_manifest(struct layer_reader *l)
 {
     struct indexer *x = &l->x;
     int64_t size = x->entry.size;
 
-    if (!S_ISREG(x->entry.mode) || size < 0 || size > NOTE_BYTES_MAX ||
+    if (!S_ISREG(x->entry.mode) || size < 0 || size > MANIFEST_BYTES_MAX ||
         x->entry.hardlink)
-        return image_refuse(x, "%s: too large, or no file", l->note->name);
+        return image_refuse(x, "%s: too large, or no file", l->manifest->name);
     char *data = calloc(1, (size_t)size + 1);
     if (!data)
         return -ENOMEM;
@@ -186,9 +186,9 @@ read_note(struct layer_reader *l)
         free(data);
         return r;
     }
-    free(l->note->data);
-    l->note->data = data;
-    l->note->len = (size_t)size;
+    free(l->manifest->data);
+    l->manifest->data = data;
+    l->manifest->len = (size_t)size;
     return 0;
 }
 
@@ -198,18 +198,18 @@ apply_entry(struct indexer *x)
     struct layer_reader *l = (struct layer_reader *)x;
     const char *path = x->entry.path;
 
-    if (is_note(l, path))
-        return read_note(l);
+    if (is_manifest(l, path))
+        return read_manifest(l);
     return is_whiteout(layer_read_last_name(path)) ? 0 : image_add_entry(x);
 }
 
 int
-layer_apply(struct entry_source *from, struct tree *t, struct layer_note *note,
-            struct image_error *err)
+layer_apply(struct entry_source *from, struct tree *t,
+            struct layer_manifest *manifest, struct image_error *err)
 {
     struct layer_reader l = {
         .x = {.from = from, .tree = t, .err = err, .is_layer = true},
-        .note = note};
+        .manifest = manifest};
 
     int r = image_read(&l.x, apply_whiteout);
     return r < 0 ? r : image_read(&l.x, apply_entry);

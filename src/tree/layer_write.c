@@ -41,7 +41,7 @@ struct written {
 
 struct writer {
     const struct tree *base, *t;
-    const struct layer_note *note;
+    const struct layer_manifest *manifest;
     struct entry_sink *to;
     struct entry entry;
     struct extent *data; /* of the entry */
@@ -291,8 +291,8 @@ layer_write_check_name(struct writer *w, const struct level *l, struct name n)
 {
     if (n.len >= strlen(WHITEOUT) && !memcmp(n.s, WHITEOUT, strlen(WHITEOUT)))
         return layer_write_refuse(w, "such a name cannot be exported");
-    if (!l->path && w->note && strlen(w->note->name) == n.len &&
-        !memcmp(n.s, w->note->name, n.len))
+    if (!l->path && w->manifest && strlen(w->manifest->name) == n.len &&
+        !memcmp(n.s, w->manifest->name, n.len))
         return layer_write_refuse(w, "such a name cannot be exported");
     return 0;
 }
@@ -389,9 +389,9 @@ put_all(struct writer *w)
     const struct inode *now = tree_find(w->t, TREE_ROOT);
     int r = 0;
 
-    if (w->note)
-        r = layer_write_put_bytes(w, w->note->name, w->note->data,
-                                  w->note->len);
+    if (w->manifest)
+        r = layer_write_put_bytes(w, w->manifest->name, w->manifest->data,
+                                  w->manifest->len);
     if (r == 0 && old != now) {
         memcpy(w->path, "./", 3);
         r = layer_write_put_inode(w, now, TREE_ROOT);
@@ -405,7 +405,7 @@ put_all(struct writer *w)
 
 int
 layer_write(const struct tree *base, const struct tree *t,
-            const struct layer_note *note, struct entry_sink *to,
+            const struct layer_manifest *manifest, struct entry_sink *to,
             struct image_error *err)
 {
     struct writer *w = calloc(1, sizeof *w);
@@ -414,7 +414,7 @@ layer_write(const struct tree *base, const struct tree *t,
         return -ENOMEM;
     w->base = base;
     w->t = t;
-    w->note = note;
+    w->manifest = manifest;
     w->to = to;
     w->err = err;
     int r = put_all(w);

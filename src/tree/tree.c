@@ -307,7 +307,7 @@ tree_add_free(struct tree *t, const struct attr *a, int64_t now_ns,
         return -ENOMEM;
     i->uid = a->uid;
     i->gid = a->gid;
-    i->free_units = 1;
+    i->uncharged_units = 1;
     *ret_ino = t->next_ino++;
     *ret = i;
     return 0;
@@ -326,7 +326,7 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
     if (r < 0)
         COUNTER_SUB(t->used.inodes, 1);
     else
-        (*ret)->free_units = 0;
+        (*ret)->uncharged_units = 0;
     return r;
 }
 

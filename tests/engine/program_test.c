@@ -480,8 +480,8 @@ is_frozen(struct engine *e, const struct host_file *f, bool is_trusted)
     size_t len = 0;
 
     int r = load_in(e, f, is_trusted, &p);
-    const char *note = r == 0 ? engine_ops()->note(p, &len) : NULL;
-    bool is = note && len == 6 && !memcmp(note, "a note", 6);
+    const char *section = r == 0 ? engine_ops()->section(p, &len) : NULL;
+    bool is = section && len == 6 && !memcmp(section, "a note", 6);
     program_put(p);
     return is;
 }

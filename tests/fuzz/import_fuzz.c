@@ -39,7 +39,7 @@ check(const struct tree *t)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct layer_note note = {.name = ".wasmsand.json"};
+    struct layer_manifest manifest = {.name = ".wasmsand.json"};
     struct tree base = {0}, t = {0};
     struct image_error err;
     struct buf out;
@@ -47,16 +47,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fill(&base);
     if (tree_clone(&base, &t) < 0)
         abort();
-    int r = tar_apply(data, size, &t, &note, &err);
+    int r = tar_apply(data, size, &t, &manifest, &err);
     check(&t);
     buf_init(&out, 64 << 20);
     if (r == 0) {
-        r = tar_write(&base, &t, &note, &out, &err);
+        r = tar_write(&base, &t, &manifest, &out, &err);
         if (r < 0 && r != -EINVAL && r != -EFBIG)
             abort();
     }
     buf_fini(&out);
-    free(note.data);
+    free(manifest.data);
     tree_fini(&t);
     tree_fini(&base);
     return 0;

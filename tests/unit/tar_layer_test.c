@@ -194,8 +194,9 @@ check_same(const struct tree *a, uint64_t da, const struct tree *b, uint64_t db)
 TEST(a_tree_is_what_its_base_and_its_layer_make)
 {
     struct tree base = {0}, t = {0}, again = {0};
-    struct layer_note note = {.name = ".note", .data = "12", .len = 2};
-    struct layer_note read = {.name = ".note"};
+    struct layer_manifest manifest = {
+        .name = ".manifest", .data = "12", .len = 2};
+    struct layer_manifest read = {.name = ".manifest"};
     struct image_error err = {0};
     struct quota used;
     struct buf out;
@@ -204,7 +205,7 @@ TEST(a_tree_is_what_its_base_and_its_layer_make)
     CHECK_EQ(tree_clone(&base, &t), 0);
     change(&t);
     buf_init(&out, 1 << 20);
-    CHECK_EQ(tar_write(&base, &t, &note, &out, &err), 0);
+    CHECK_EQ(tar_write(&base, &t, &manifest, &out, &err), 0);
     CHECK_EQ(tree_clone(&base, &again), 0);
     CHECK_EQ(tar_apply(out.p, out.len, &again, &read, &err), 0);
     if (err.reason[0])
@@ -328,18 +329,18 @@ TEST(a_layer_of_no_change_is_empty)
 
 TEST(names_that_mean_something_else_are_not_written)
 {
-    static const char *const names[] = {".wh.x", ".note"};
+    static const char *const names[] = {".wh.x", ".manifest"};
 
     for (int i = 0; i < 2; i++) {
         struct tree base = {0}, t = {0};
-        struct layer_note note = {.name = ".note"};
+        struct layer_manifest manifest = {.name = ".manifest"};
         struct image_error err;
         struct buf out;
         fill_base(&base);
         CHECK_EQ(tree_clone(&base, &t), 0);
         make(&t, names[i], &file_attr, "");
         buf_init(&out, 1 << 20);
-        CHECK_EQ(tar_write(&base, &t, &note, &out, &err), -EINVAL);
+        CHECK_EQ(tar_write(&base, &t, &manifest, &out, &err), -EINVAL);
         CHECK(strstr(err.reason, "cannot be exported"));
         buf_fini(&out);
         tree_fini(&t);

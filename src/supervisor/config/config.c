@@ -19,7 +19,7 @@ struct load {
 };
 
 static void
-config_note(struct load *l, int r)
+config_add_result(struct load *l, int r)
 {
     l->result = config_worse(l->result, r);
 }
@@ -54,8 +54,8 @@ config_lay_env(struct load *l)
         config_env_name(&config_rows[i], name, sizeof name);
         const char *text = config_find_env(l->env, name);
         if (text)
-            config_note(l, config_set_text(l->c, &config_rows[i], name, text,
-                                           l->errors));
+            config_add_result(l, config_set_text(l->c, &config_rows[i], name,
+                                                 text, l->errors));
     }
 }
 
@@ -122,16 +122,19 @@ config_lay_option(struct load *l, char *const *argv)
 
     (void)snprintf(name, sizeof name, "%.*s", (int)o.len + 2, argv[0]);
     if (!row && !config_is_named(&o, "config")) {
-        config_note(l, config_refuse(l->errors, name, "", "not an option"));
+        config_add_result(l,
+                          config_refuse(l->errors, name, "", "not an option"));
         return 1;
     }
     if (row && row->kind == CONFIG_flag && !o.value)
         o.value = "true";
     config_take_next_word(&o, argv);
     if (!o.value)
-        config_note(l, config_refuse(l->errors, name, "", "needs a value"));
+        config_add_result(l,
+                          config_refuse(l->errors, name, "", "needs a value"));
     else if (row)
-        config_note(l, config_set_text(l->c, row, name, o.value, l->errors));
+        config_add_result(l,
+                          config_set_text(l->c, row, name, o.value, l->errors));
     return o.words;
 }
 
@@ -143,7 +146,8 @@ config_lay_options(struct load *l)
             argv += config_lay_option(l, argv);
             continue;
         }
-        config_note(l, config_refuse(l->errors, *argv, "", "not an option"));
+        config_add_result(l,
+                          config_refuse(l->errors, *argv, "", "not an option"));
         argv++;
     }
 }
@@ -176,7 +180,7 @@ config_lay_named_file(struct load *l)
 
     if (!path)
         path = config_find_env(l->env, "WASMSAND_CONFIG");
-    config_note(
+    config_add_result(
         l, config_lay_file(l->c, path ? path : standard_file, path, l->errors));
 }
 
@@ -186,8 +190,9 @@ static void
 config_lay_defaults(struct load *l)
 {
     for (size_t i = 0; i < n_config_rows; i++)
-        config_note(l, config_set_text(l->c, &config_rows[i], "default",
-                                       config_rows[i].standard, l->errors));
+        config_add_result(l,
+                          config_set_text(l->c, &config_rows[i], "default",
+                                          config_rows[i].standard, l->errors));
 }
 
 /* Default folders for a kind of file, best first. */
@@ -216,7 +221,7 @@ config_fill_in(struct load *l, char **path, const struct place *p)
     buf_puts(&b, p->variable ? dir : "");
     buf_puts(&b, p->then);
     buf_add(&b, "", 1);
-    config_note(l, b.error ? -ENOMEM : 0);
+    config_add_result(l, b.error ? -ENOMEM : 0);
     free(*path);
     *path = buf_steal(&b);
 }
@@ -234,9 +239,9 @@ config_check_limits(struct load *l)
         if (!key || c->standard[i] <= c->most[i])
             continue;
         (void)snprintf(name, sizeof name, "resources.%s", key);
-        config_note(l, config_refuse(l->errors, "", name,
-                                     "%u is more than maximum.%s, %u",
-                                     c->standard[i], key, c->most[i]));
+        config_add_result(l, config_refuse(l->errors, "", name,
+                                           "%u is more than maximum.%s, %u",
+                                           c->standard[i], key, c->most[i]));
     }
 }
 
@@ -247,13 +252,14 @@ config_check(struct load *l)
 
     config_check_limits(l);
     if (strlen(c->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        config_note(
+        config_add_result(
             l, config_refuse(l->errors, "", "socket",
                              "a path of at most %zu bytes is possible",
                              sizeof((struct sockaddr_un *)0)->sun_path - 1));
     if (c->http_enabled && !*c->http_tokens_file)
-        config_note(l, config_refuse(l->errors, "", "http.tokensFile",
-                                     "required where http.enabled is true"));
+        config_add_result(l,
+                          config_refuse(l->errors, "", "http.tokensFile",
+                                        "required where http.enabled is true"));
 }
 
 /* --- the whole */

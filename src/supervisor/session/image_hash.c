@@ -1,9 +1,9 @@
 /* The hashes of root images.
  *
- * To read and hash an image takes longer than all the rest of a start. A note
+ * To read and hash an image takes longer than all the rest of a start. An entry
  * in the user's cache has the hash of the file that had this number, size and
- * times. A file that was changed less than MIN_AGE_S ago gets no note: it could
- * change once more within the resolution of its times. */
+ * times. A file that was changed less than MIN_AGE_S ago gets no entry: it
+ * could change once more within the resolution of its times. */
 #include "supervisor/session/image_hash.h"
 
 #include "base/blake2b.h"
@@ -21,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1200, NOTE_BYTES = 256, MIN_AGE_S = 2 };
+enum { PATH_BYTES = 1200, ENTRY_BYTES = 256, MIN_AGE_S = 2 };
 
-/* The file as it is now, as the beginning of a note. */
+/* The file as it is now, as the beginning of an entry. */
 struct identity {
     struct stat st;
-    char text[NOTE_BYTES];
+    char text[ENTRY_BYTES];
 };
 
 static int
@@ -55,7 +55,7 @@ image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
     return hfd < 0 ? -errno : image_hash_file(hfd, ret);
 }
 
-/* --- notes */
+/* --- the cache */
 
 static int
 image_hash_identify(int hfd, struct identity *ret)
@@ -72,9 +72,9 @@ image_hash_identify(int hfd, struct identity *ret)
     return 0;
 }
 
-/* Where the note on this file is; false: this user has no cache. */
+/* Where the entry of this file is; false: this user has no cache. */
 static bool
-image_hash_note_path(const struct identity *file, char ret[PATH_BYTES])
+image_hash_cache_path(const struct identity *file, char ret[PATH_BYTES])
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool has_xdg = xdg && *xdg == '/';
@@ -87,33 +87,33 @@ image_hash_note_path(const struct identity *file, char ret[PATH_BYTES])
     return n < PATH_BYTES;
 }
 
-/* A note of somebody else is not believed. */
+/* An entry of another user is not believed. */
 static bool
-image_hash_read_note(const char *path, const struct identity *file,
-                     char ret[IMAGE_HASH_BYTES])
+image_hash_read_cached(const char *path, const struct identity *file,
+                       char ret[IMAGE_HASH_BYTES])
 {
     CLEANUP(hfd_closep)
     int hfd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     size_t len = strlen(file->text);
-    char note[NOTE_BYTES + IMAGE_HASH_BYTES];
+    char entry[ENTRY_BYTES + IMAGE_HASH_BYTES];
     struct stat st;
 
     if (hfd < 0 || fstat(hfd, &st) < 0 || st.st_uid != geteuid() ||
         st.st_mode & (S_IWGRP | S_IWOTH))
         return false;
-    ssize_t n = read(hfd, note, sizeof note);
+    ssize_t n = read(hfd, entry, sizeof entry);
     if (n != (ssize_t)(len + IMAGE_HASH_BYTES - 1) ||
-        memcmp(note, file->text, len) != 0)
+        memcmp(entry, file->text, len) != 0)
         return false;
-    memcpy(ret, note + len, IMAGE_HASH_BYTES - 1);
+    memcpy(ret, entry + len, IMAGE_HASH_BYTES - 1);
     ret[IMAGE_HASH_BYTES - 1] = 0;
     return strspn(ret, "0123456789abcdef") == IMAGE_HASH_BYTES - 1;
 }
 
-/* Not durable: a note that is lost or incomplete is made again. */
+/* Not durable: an entry that is lost or incomplete is made again. */
 static void
-image_hash_write_note(const char *path, const struct identity *file,
-                      const char *hash)
+image_hash_write_cached(const char *path, const struct identity *file,
+                        const char *hash)
 {
     char aside[PATH_BYTES + 32];
 
@@ -139,20 +139,20 @@ image_hash_is_settled(int hfd, const struct identity *before)
 }
 
 int
-image_hash_noted(const char *path, char ret[IMAGE_HASH_BYTES])
+image_hash_cached(const char *path, char ret[IMAGE_HASH_BYTES])
 {
     CLEANUP(hfd_closep) int hfd = open(path, O_RDONLY | O_CLOEXEC);
     struct identity file = {0};
-    char note[PATH_BYTES];
+    char cache[PATH_BYTES];
 
     int r = hfd < 0 ? -errno : image_hash_identify(hfd, &file);
     if (r < 0)
         return r;
-    bool has_note = image_hash_note_path(&file, note);
-    if (has_note && image_hash_read_note(note, &file, ret))
+    bool has_cache = image_hash_cache_path(&file, cache);
+    if (has_cache && image_hash_read_cached(cache, &file, ret))
         return 0;
     r = image_hash_file(hfd, ret);
-    if (r == 0 && has_note && image_hash_is_settled(hfd, &file))
-        image_hash_write_note(note, &file, ret);
+    if (r == 0 && has_cache && image_hash_is_settled(hfd, &file))
+        image_hash_write_cached(cache, &file, ret);
     return r;
 }

@@ -9,6 +9,6 @@ enum { IMAGE_HASH_BYTES = 65 };
 int image_hash(const char *path, char ret[IMAGE_HASH_BYTES]);
 /* Like image_hash, for a trusted file: reads it only if it has changed since
  * its hash was stored in the user's cache. Returns 0 or -errno. */
-int image_hash_noted(const char *path, char ret[IMAGE_HASH_BYTES]);
+int image_hash_cached(const char *path, char ret[IMAGE_HASH_BYTES]);
 
 #endif

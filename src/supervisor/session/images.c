@@ -66,7 +66,7 @@ images_set_current(struct supervisor *sv, const char *path)
 {
     char hash[IMAGE_HASH_BYTES];
 
-    int r = image_hash_noted(path, hash);
+    int r = image_hash_cached(path, hash);
     if (r < 0)
         return r;
     sv->images.current = image_find(sv, hash);

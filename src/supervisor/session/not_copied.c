@@ -32,7 +32,7 @@ not_copied_find_fact(const uint8_t *p, size_t len, size_t *ret_len)
 }
 
 void
-session_note_not_copied(struct session *s, const void *frames, size_t len)
+session_keep_not_copied(struct session *s, const void *frames, size_t len)
 {
     size_t n = 0;
     const char *value = not_copied_find_fact(frames, len, &n);

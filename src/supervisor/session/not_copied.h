@@ -11,7 +11,7 @@ struct buf;
 
 /* Saves them from the first records of the state, in the frames of store_read;
  * a later call replaces them. */
-void session_note_not_copied(struct session *s, const void *frames, size_t len);
+void session_keep_not_copied(struct session *s, const void *frames, size_t len);
 /* Writes the session as session_put_json does, with the member notCopied if
  * there are such processes; then they are dropped. */
 void session_put_copied(struct session *s, struct buf *b);

@@ -144,7 +144,7 @@ state_change_done(struct store_job *j, int error)
         events_happened(s->sv);
     c->done = NULL;
     if (error == 0 && *c->from)
-        session_note_not_copied(s, c->frames.p, c->frames.len);
+        session_keep_not_copied(s, c->frames.p, c->frames.len);
     if (done)
         done(s, c->arg, error, j->why);
     if (error < 0 && error != -ENOENT && !c->is_new)

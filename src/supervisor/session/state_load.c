@@ -68,7 +68,7 @@ load_job_done(struct store_job *j, int error)
     if (error == 0) {
         outbox_put(&l->load.out, c->frames.p, c->frames.len);
         if (!c->is_begun)
-            session_note_not_copied(l->s, c->frames.p, c->frames.len);
+            session_keep_not_copied(l->s, c->frames.p, c->frames.len);
         c->is_begun = true;
         c->frames.len = 0;
     } else if (!life_is_reaped(l)) {

@@ -216,7 +216,7 @@ pool_order(struct pool *p, OWN struct worker_process *m, char *const *argv,
 /* --- starting workers */
 
 void
-pool_note_failure(struct pool *p, const char *why)
+pool_count_failure(struct pool *p, const char *why)
 {
     int64_t ms = RETRY_MIN_MS;
 
@@ -257,7 +257,7 @@ pool_fill(struct pool *p)
             return;
         if (r < 0) {
             (void)snprintf(why, sizeof why, "spawner: %s", strerrordesc_np(-r));
-            pool_note_failure(p, why);
+            pool_count_failure(p, why);
         }
     }
 }

@@ -192,7 +192,7 @@ worker_process_end(struct worker_process *m)
         p->n_starting -= m->state != PROCESS_KILLED;
     process_free(m);
     if (is_failure)
-        pool_note_failure(p, why);
+        pool_count_failure(p, why);
 }
 
 /* Reads messages of the first process of a command's jail. */

@@ -80,7 +80,7 @@ void pool_unwatch(struct pool *p, struct source *s);
  * does not happen here. */
 void pool_wake(struct pool *p);
 /* A worker without a session was lost. */
-void pool_note_failure(struct pool *p, const char *why);
+void pool_count_failure(struct pool *p, const char *why);
 
 /* --- worker.c */
 OWN struct worker_process *process_new(struct pool *p, bool is_command,
