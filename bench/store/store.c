@@ -161,11 +161,11 @@ measure_read(struct store *s)
 
     buf_init(&b, SIZE_MAX / 4);
     for (int i = 0; i < READS; i++) {
-        struct store_place place = {.len = 0};
+        struct store_cursor cursor = {.len = 0};
         int64_t start = now_ns();
         b.len = 0;
-        while (!place.is_done)
-            NEED(!store_read(s, "bench", 1 << 20, &place, &b));
+        while (!cursor.is_done)
+            NEED(!store_read(s, "bench", 1 << 20, &cursor, &b));
         double ms = (double)(now_ns() - start) / 1e6;
         best = i && best < ms ? best : ms;
     }

@@ -17,7 +17,7 @@ static const char help[] =
 
 /* The program is /bin/NAME in the sandbox, without the ending. */
 static bool
-place_program(struct request *q, const char *host_path)
+add_program(struct request *q, const char *host_path)
 {
     const char *base = strrchr(host_path, '/');
     char guest_path[NAME_MAX_BYTES + 16];
@@ -53,7 +53,7 @@ cmd_exec(int argc, char **argv)
     }
     if (q.root && argv[rest][0] == '/')
         q.exec.path = argv[rest];
-    else if (!place_program(&q, argv[rest]))
+    else if (!add_program(&q, argv[rest]))
         return *argv[rest] ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND;
     q.exec.argv = (const char *const *)argv + rest;
     return request_run(&q, argv[rest]);

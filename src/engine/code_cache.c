@@ -132,8 +132,8 @@ name_of_content(const struct engine *e, const uint8_t *hash)
 
 /* Returns false if the source is not in a file that can be identified. */
 static bool
-name_of_place(const struct engine *e, const struct program_source *src,
-              struct entry_name *ret)
+name_of_source(const struct engine *e, const struct program_source *src,
+               struct entry_name *ret)
 {
     const struct host_file *f = src->file;
     struct blake2b b;
@@ -142,10 +142,10 @@ name_of_place(const struct engine *e, const struct program_source *src,
         src->bytes > f->bytes + f->len ||
         src->len > (size_t)(f->bytes + f->len - src->bytes))
         return false;
-    uint64_t place[] = {(uint64_t)(src->bytes - f->bytes), src->len};
+    uint64_t range[] = {(uint64_t)(src->bytes - f->bytes), src->len};
     blake2b_init(&b);
     blake2b_add(&b, f->identity, sizeof f->identity);
-    blake2b_add(&b, place, sizeof place);
+    blake2b_add(&b, range, sizeof range);
     *ret = name_of(e, &b);
     return true;
 }
@@ -241,12 +241,12 @@ code_cache_find(struct engine *e, const uint8_t *hash,
 }
 
 int
-code_cache_find_place(struct engine *e, const struct program_source *src,
-                      struct program_facts *ret)
+code_cache_find_source(struct engine *e, const struct program_source *src,
+                       struct program_facts *ret)
 {
     struct entry_name n;
 
-    if (!name_of_place(e, src, &n))
+    if (!name_of_source(e, src, &n))
         return -ENOENT;
     return open_entry(e, false, &n, ret);
 }
@@ -296,8 +296,8 @@ write_entry(int dir_hfd, const struct entry_name *n,
 /* Gives the temporary file its name, if it could be made. rename(2) does
  * nothing if both names are links to one file already, hence the unlink. */
 static void
-move_into_place(const struct engine *e, int made,
-                const struct entry_name *aside, const struct entry_name *n)
+code_cache_install(const struct engine *e, int made,
+                   const struct entry_name *aside, const struct entry_name *n)
 {
     if (made == 0)
         (void)renameat(e->cache_hfd, aside->s, e->cache_hfd, n->s);
@@ -313,25 +313,25 @@ code_cache_add(struct engine *e, const struct program_facts *f,
     if (e->cache_hfd < 0)
         return;
     int r = write_entry(e->cache_hfd, &aside, f, code, len);
-    move_into_place(e, r, &aside, &n);
+    code_cache_install(e, r, &aside, &n);
 }
 
 /* A link to an entry of the shipped folder works only on the same file system,
  * and only if the host lets us link a file of root. Otherwise the program is
  * hashed again by the next process. */
 void
-code_cache_add_place(struct engine *e, const struct program_source *src,
-                     const uint8_t *hash)
+code_cache_add_source(struct engine *e, const struct program_source *src,
+                      const uint8_t *hash)
 {
     struct entry_name content = name_of_content(e, hash), n;
 
-    if (e->cache_hfd < 0 || !name_of_place(e, src, &n))
+    if (e->cache_hfd < 0 || !name_of_source(e, src, &n))
         return;
     struct entry_name aside = name_aside(&n);
     int r = linkat(e->cache_hfd, content.s, e->cache_hfd, aside.s, 0);
     if (r < 0)
         r = linkat(e->shipped_hfd, content.s, e->cache_hfd, aside.s, 0);
-    move_into_place(e, r, &aside, &n);
+    code_cache_install(e, r, &aside, &n);
 }
 
 /* --- shipping */

@@ -20,14 +20,14 @@ int code_cache_open_shipped(const char *dir, bool is_checked);
  * only. */
 int code_cache_find(struct engine *e, const uint8_t *hash,
                     struct program_facts *ret);
-int code_cache_find_place(struct engine *e, const struct program_source *src,
-                          struct program_facts *ret);
+int code_cache_find_source(struct engine *e, const struct program_source *src,
+                           struct program_facts *ret);
 /* Returns NULL if the entry is damaged or belongs to another engine. */
 OWN wasmtime_module_t *code_cache_load(struct engine *e, int hfd);
 /* Best effort: code that cannot be stored is compiled again. */
 void code_cache_add(struct engine *e, const struct program_facts *f,
                     const void *code, size_t len);
-void code_cache_add_place(struct engine *e, const struct program_source *src,
-                          const uint8_t *hash);
+void code_cache_add_source(struct engine *e, const struct program_source *src,
+                           const uint8_t *hash);
 
 #endif

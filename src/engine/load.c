@@ -192,10 +192,10 @@ load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
 
 /* Only trusted programs are in the cache, and thus have places there. */
 static int
-find_by_place(struct loading *l, OWN struct engine_program **ret)
+find_by_source(struct loading *l, OWN struct engine_program **ret)
 {
     struct program_facts facts;
-    int hfd = l->src->is_trusted ? code_cache_find_place(l->e, l->src, &facts)
+    int hfd = l->src->is_trusted ? code_cache_find_source(l->e, l->src, &facts)
                                  : -ENOENT;
 
     return hfd < 0 ? -ENOENT : load_entry(l, hfd, &facts, ret);
@@ -215,7 +215,7 @@ find_trusted(struct loading *l, OWN struct engine_program **ret)
     }
     int r = load_entry(l, hfd, &facts, ret);
     if (r == 0)
-        code_cache_add_place(l->e, l->src, l->hash);
+        code_cache_add_source(l->e, l->src, l->hash);
     return r;
 }
 
@@ -421,7 +421,7 @@ static int
 find_or_compile(struct loading *l, OWN struct compilation **ret_c,
                 OWN struct engine_program **ret)
 {
-    int r = find_by_place(l, ret);
+    int r = find_by_source(l, ret);
     if (r != -ENOENT)
         return r;
     hash_source(l);

@@ -66,7 +66,7 @@ clock_next_ns(const struct clock *c)
 }
 
 static void
-clock_place(struct clock *c, size_t i, struct timer *t)
+clock_set_slot(struct clock *c, size_t i, struct timer *t)
 {
     c->heap[i] = t;
     t->index = i + 1;
@@ -79,10 +79,10 @@ sift_up(struct clock *c, size_t i, struct timer *t)
         size_t up = (i - 1) / 2;
         if (c->heap[up]->deadline_ns <= t->deadline_ns)
             break;
-        clock_place(c, i, c->heap[up]);
+        clock_set_slot(c, i, c->heap[up]);
         i = up;
     }
-    clock_place(c, i, t);
+    clock_set_slot(c, i, t);
 }
 
 static void
@@ -97,10 +97,10 @@ sift_down(struct clock *c, size_t i, struct timer *t)
             down++;
         if (c->heap[down]->deadline_ns >= t->deadline_ns)
             break;
-        clock_place(c, i, c->heap[down]);
+        clock_set_slot(c, i, c->heap[down]);
         i = down;
     }
-    clock_place(c, i, t);
+    clock_set_slot(c, i, t);
 }
 
 void

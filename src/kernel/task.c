@@ -111,7 +111,7 @@ inherit(struct task *t, const struct task *parent)
 }
 
 static void
-hold_places(struct task *t)
+task_hold_nodes(struct task *t)
 {
     vnode_hold(&t->cwd);
     vnode_hold(&t->root);
@@ -196,7 +196,7 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
             uncharge_process(k);
         return r;
     }
-    hold_places(t);
+    task_hold_nodes(t);
     link_task(t, parent);
     k->n_forks++;
     *ret = t;

@@ -141,7 +141,7 @@ give_child_to_init(struct task *child)
 }
 
 static void
-give_up_places(struct task *t)
+task_exit_release_nodes(struct task *t)
 {
     vnode_release(&t->cwd);
     vnode_release(&t->root);
@@ -204,7 +204,7 @@ exit_now(struct task *t)
     give_up_thread(t);
     fd_close_all(t, false);
     abi_state_free(STEAL(t->abi));
-    give_up_places(t);
+    task_exit_release_nodes(t);
     program_put(STEAL(t->next_program));
     while (!list_is_empty(&t->children)) {
         struct task *child =

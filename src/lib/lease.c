@@ -426,8 +426,8 @@ struct slice {
     int64_t end_ns;
 };
 
-/* Asked by the kernel between time slices of processes. `slice_ns` is the time
- * at which the current time slice began, so no clock is read here. */
+/* Asked by the kernel between time slices of processes. `slice_start_ns` is the
+ * time at which the current time slice began, so no clock is read here. */
 static bool
 is_slice_over(void *arg)
 {

@@ -17,10 +17,10 @@ DEFINE_CLEANUP(struct shell *, shell_free)
 
 /* --- taking */
 
-static struct place
-shell_state_place_of(const struct kernel *k, const struct vnode *v)
+static struct inode_ref
+shell_state_ref_to(const struct kernel *k, const struct vnode *v)
 {
-    struct place p = {.ino = v->ino};
+    struct inode_ref p = {.ino = v->ino};
 
     LIST_FOR_EACH(it, &k->mounts) {
         if (CONTAINER_OF(it, struct mount, link) == v->mnt)
@@ -61,7 +61,7 @@ shell_state_open_file(const struct kernel *k, const struct fd_table *fds,
     }
     o.flags = f->flags;
     o.pos = f->pos;
-    o.at = shell_state_place_of(k, &f->node);
+    o.at = shell_state_ref_to(k, &f->node);
     return o;
 }
 
@@ -92,7 +92,7 @@ shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
     struct fs *fs = cwd->mnt->fs;
     struct attr a;
 
-    s->cwd = shell_state_place_of(k, cwd);
+    s->cwd = shell_state_ref_to(k, cwd);
     if (vnode_getattr(cwd, &a) == 0 && a.nlink)
         return;
     s->cwd_is_removed = true;
@@ -133,7 +133,7 @@ shell_state_fini(struct shell_state *s)
 /* Returns the inode at a place in this sandbox; mnt is NULL if the mount does
  * not exist. */
 static struct vnode
-node_at(const struct kernel *k, const struct place *p)
+node_at(const struct kernel *k, const struct inode_ref *p)
 {
     struct mount *m = mount_nth(k, p->mount);
 
@@ -196,7 +196,7 @@ set_rlimits(struct task *t, const struct rlimit_k *to)
  * therefore gets a folder of its own in the same state: empty, without a path,
  * and with the same parent. Programs then behave in it as on Linux. */
 static int
-shell_state_enter_removed(struct task *t, const struct place *parent)
+shell_state_enter_removed(struct task *t, const struct inode_ref *parent)
 {
     struct kernel *k = t->kernel;
     const struct attr a = {

@@ -6,7 +6,7 @@
 #include "lib/shell.h"
 
 /* An inode in the n-th mount, which all copies of a sandbox have. */
-struct place {
+struct inode_ref {
     size_t mount;
     uint64_t ino;
 };
@@ -19,7 +19,7 @@ struct open_file {
     bool cloexec, is_lost; /* lost: has no path, and becomes /dev/null */
     uint32_t flags;
     uint64_t pos;
-    struct place at;
+    struct inode_ref at;
 };
 
 /* Owns its list of files and a reference to the pages. */
@@ -27,8 +27,8 @@ struct shell_state {
     OWN struct shell_pages *pages;
     struct resident_state state;
     struct rlimit_k rlimits[RLIMIT_COUNT];
-    bool has_rlimits; /* otherwise the default limits */
-    struct place cwd; /* or, if it was removed, its parent (0: unknown) */
+    bool has_rlimits;     /* otherwise the default limits */
+    struct inode_ref cwd; /* or, if it was removed, its parent (0: unknown) */
     bool cwd_is_removed;
     int status;
     bool has_env;

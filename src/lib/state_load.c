@@ -156,7 +156,7 @@ put_shell(struct wsand_state *st, const void *value, size_t len)
     st->s->has_shell = true;
     s->status = (int)r.status;
     s->has_env = r.has_env;
-    s->cwd = (struct place){r.cwd_mount, r.cwd};
+    s->cwd = (struct inode_ref){r.cwd_mount, r.cwd};
     s->cwd_is_removed = r.cwd_is_removed;
     return r.memory_bytes ? shell_pages_new(r.memory_bytes, &s->pages) : 0;
 }
@@ -445,7 +445,7 @@ end_pages(struct wsand_state *st, struct wsand_error *err)
  * with any state. -ENOENT: no inode is there. */
 static int
 state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
-                   const struct place *at, struct attr *ret)
+                   const struct inode_ref *at, struct attr *ret)
 {
     struct mount *m = mount_nth(sb->kernel, at->mount);
     const struct tree *t = snapshot_tree(s, at->mount);
@@ -491,7 +491,7 @@ end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 
     if (state_load_getattr(sb, s, &s->shell.cwd, &cwd) < 0 ||
         !S_ISDIR(cwd.mode)) {
-        s->shell.cwd = (struct place){0};
+        s->shell.cwd = (struct inode_ref){0};
         s->shell.cwd_is_removed = true;
     }
     for (size_t i = 0; i < s->shell.n_files; i++) {

@@ -41,7 +41,7 @@ read_add_record(struct walk *w, struct buf *b)
 /* Adds records until there are `max` bytes. The digest of the records is summed
  * up on the way, for the check after the last one. */
 static int
-read_add_some(struct walk *w, size_t max, struct store_place *place,
+read_add_some(struct walk *w, size_t max, struct store_cursor *cursor,
               struct buf *b)
 {
     uint8_t end[RECORD_END_BYTES];
@@ -49,14 +49,14 @@ read_add_some(struct walk *w, size_t max, struct store_place *place,
     int r;
 
     while ((r = walk_next(w)) > 0) {
-        if (w->key_len > sizeof place->key)
+        if (w->key_len > sizeof cursor->key)
             return -EBADMSG;
         r = read_add_record(w, b);
         if (r < 0)
             return r;
-        place->digest += digest_of(w->key, w->key_len, w->len, w->sum);
-        memcpy(place->key, w->key, w->key_len);
-        place->len = w->key_len;
+        cursor->digest += digest_of(w->key, w->key_len, w->len, w->sum);
+        memcpy(cursor->key, w->key, w->key_len);
+        cursor->len = w->key_len;
         if (b->len - start >= max)
             return 0;
     }
@@ -64,7 +64,7 @@ read_add_some(struct walk *w, size_t max, struct store_place *place,
         return r;
     record_end_put(0, end);
     read_add_frame(b, RECORD_END, NULL, 0, end, sizeof end);
-    place->is_done = true;
+    cursor->is_done = true;
     return b->error;
 }
 
@@ -87,7 +87,7 @@ read_check_digest(struct store *s, const char *session, int64_t layer,
 
 int
 store_read(struct store *s, const char *session, size_t max,
-           struct store_place *place, struct buf *frames)
+           struct store_cursor *cursor, struct buf *frames)
 {
     CLEANUP(chain_fini) struct chain c = {0};
     CLEANUP(walk_fini) struct walk w = {0};
@@ -97,13 +97,13 @@ store_read(struct store *s, const char *session, size_t max,
     if (r == 0)
         r = chain_init(s, f.layer, &c);
     if (r == 0)
-        r = walk_init(&w, s, &c, place->key, place->len);
+        r = walk_init(&w, s, &c, cursor->key, cursor->len);
     if (r != 0)
         return r;
-    r = read_add_some(&w, max, place, frames);
+    r = read_add_some(&w, max, cursor, frames);
     if (r == -EBADMSG && w.key)
         return walk_blame(s, &c, session, w.key, w.key_len);
-    if (r == 0 && place->is_done)
-        r = read_check_digest(s, session, f.layer, place->digest);
+    if (r == 0 && cursor->is_done)
+        r = read_check_digest(s, session, f.layer, cursor->digest);
     return frames->error ? store_fail(s, frames->error, "no memory") : r;
 }

@@ -143,14 +143,14 @@ static int
 salvage_read_session(void *arg, const struct store_session *row)
 {
     struct store *copy = arg;
-    struct store_place place = {0};
+    struct store_cursor cursor = {0};
     struct buf frames;
     int r = row_check(copy, row);
 
     buf_init(&frames, SIZE_MAX);
-    while (r == 0 && !place.is_done) {
+    while (r == 0 && !cursor.is_done) {
         frames.len = 0;
-        r = store_read(copy, row->id, PIECE_BYTES, &place, &frames);
+        r = store_read(copy, row->id, PIECE_BYTES, &cursor, &frames);
     }
     buf_fini(&frames);
     return r;
@@ -230,11 +230,11 @@ struct import {
 /* Like store_read, without the end frame, which commits do not contain. */
 static int
 salvage_read_piece(struct store *from, const char *id,
-                   struct store_place *place, struct buf *frames)
+                   struct store_cursor *cursor, struct buf *frames)
 {
     frames->len = 0;
-    int r = store_read(from, id, PIECE_BYTES, place, frames);
-    if (r == 0 && place->is_done)
+    int r = store_read(from, id, PIECE_BYTES, cursor, frames);
+    if (r == 0 && cursor->is_done)
         frames->len -= RECORD_HEAD_BYTES + RECORD_END_BYTES;
     return r;
 }
@@ -242,17 +242,17 @@ salvage_read_piece(struct store *from, const char *id,
 static int
 salvage_copy_records(const struct import *m, const char *id)
 {
-    struct store_place place = {0};
+    struct store_cursor cursor = {0};
     struct buf frames;
     int r = 0;
 
     buf_init(&frames, SIZE_MAX);
-    while (r == 0 && !place.is_done) {
-        r = salvage_read_piece(m->from, id, &place, &frames);
+    while (r == 0 && !cursor.is_done) {
+        r = salvage_read_piece(m->from, id, &cursor, &frames);
         struct store_batch b = {.session = id,
                                 .frames = frames.p,
                                 .len = frames.len,
-                                .is_last = place.is_done};
+                                .is_last = cursor.is_done};
         if (r == 0)
             r = store_commit(m->to, &b);
     }

@@ -180,7 +180,7 @@ int store_fork(struct store *s, const char *from,
                const struct store_session *to);
 
 /* The position of a read: initially all zero. */
-struct store_place {
+struct store_cursor {
     uint8_t key[320];
     size_t len;
     uint64_t digest; /* of the records read so far */
@@ -188,11 +188,11 @@ struct store_place {
 };
 struct buf;
 /* Appends records of a session to `frames` as puts, in the order of their keys
- * from `place`, until there are `max` bytes or more. The last call also appends
- * the end frame. There must be no commit to the session between the steps.
- * -EBADMSG: store_repair helps. */
+ * from `cursor`, until there are `max` bytes or more. The last call also
+ * appends the end frame. There must be no commit to the session between the
+ * steps. -EBADMSG: store_repair helps. */
 int store_read(struct store *s, const char *session, size_t max,
-               struct store_place *place, struct buf *frames);
+               struct store_cursor *cursor, struct buf *frames);
 
 /* --- upkeep */
 

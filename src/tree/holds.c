@@ -23,7 +23,7 @@ home_of(const struct holds *h, uint64_t ino)
 /* Returns the slot of ino, or the empty slot where it would go. The search
  * ends, because the table is never full. */
 static struct hold *
-holds_place_of(const struct holds *h, uint64_t ino)
+holds_slot_of(const struct holds *h, uint64_t ino)
 {
     size_t i = home_of(h, ino);
 
@@ -37,7 +37,7 @@ holds_find(const struct holds *h, uint64_t ino)
 {
     if (!h->n)
         return NULL;
-    struct hold *p = holds_place_of(h, ino);
+    struct hold *p = holds_slot_of(h, ino);
     return p->ino ? p : NULL;
 }
 
@@ -52,7 +52,7 @@ holds_grow(struct holds *h)
         return false;
     for (size_t i = 0; i < h->cap; i++)
         if (h->v[i].ino)
-            *holds_place_of(&bigger, h->v[i].ino) = h->v[i];
+            *holds_slot_of(&bigger, h->v[i].ino) = h->v[i];
     free(h->v);
     *h = bigger;
     return true;
@@ -66,7 +66,7 @@ holds_add(struct holds *h, uint64_t ino)
     if (!p) {
         if (4 * h->n >= 3 * h->cap && !holds_grow(h))
             return NULL;
-        p = holds_place_of(h, ino);
+        p = holds_slot_of(h, ino);
         *p = (struct hold){.ino = ino};
         h->n++;
     }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* The position of an entry; a name of length 0 is the root itself. */
-struct place {
+struct image_place {
     uint64_t dir;
     struct name name;
 };
@@ -78,9 +78,10 @@ image_check_path(struct indexer *x, const char *path)
 
 /* Finds the directory that `path` is in, and its last component. */
 static int
-find_place(struct indexer *x, const char *path, bool make, struct place *ret)
+find_place(struct indexer *x, const char *path, bool make,
+           struct image_place *ret)
 {
-    struct place at = {.dir = TREE_ROOT};
+    struct image_place at = {.dir = TREE_ROOT};
     int r = image_check_path(x, path);
     if (r < 0)
         return r;
@@ -102,7 +103,7 @@ find_place(struct indexer *x, const char *path, bool make, struct place *ret)
 
 /* The inode at a place, or 0. */
 static uint64_t
-ino_at(const struct indexer *x, const struct place *at)
+ino_at(const struct indexer *x, const struct image_place *at)
 {
     uint64_t ino;
 
@@ -115,7 +116,7 @@ ino_at(const struct indexer *x, const struct place *at)
  * wins. An image only replaces files and empty directories; a layer may replace
  * a whole subtree. */
 static int
-clear_place(struct indexer *x, const struct place *at, const char *path)
+clear_place(struct indexer *x, const struct image_place *at, const char *path)
 {
     uint64_t ino = ino_at(x, at);
     if (!ino)
@@ -218,7 +219,7 @@ set_xattrs(struct indexer *x, uint64_t ino)
 /* An existing directory keeps its entries and gets the new attributes: archives
  * may list a directory after its files. */
 static int
-add_directory(struct indexer *x, const struct place *at, const char *path,
+add_directory(struct indexer *x, const struct image_place *at, const char *path,
               const struct attr *a)
 {
     uint64_t ino = ino_at(x, at);
@@ -240,7 +241,7 @@ add_directory(struct indexer *x, const struct place *at, const char *path,
 
 /* The mode of a symbolic link is always 0777, as on Linux. */
 static int
-add_symlink(struct indexer *x, const struct place *at, const char *path,
+add_symlink(struct indexer *x, const struct image_place *at, const char *path,
             const struct attr *a)
 {
     const char *target = x->entry.target;
@@ -259,7 +260,7 @@ add_symlink(struct indexer *x, const struct place *at, const char *path,
 }
 
 static int
-add_file(struct indexer *x, const struct place *at, const char *path,
+add_file(struct indexer *x, const struct image_place *at, const char *path,
          const struct attr *a)
 {
     uint64_t ino;
@@ -281,10 +282,10 @@ add_file(struct indexer *x, const struct place *at, const char *path,
  * set the ctime of the file to that of the directory; it is set back to the
  * time of the entry. */
 static int
-add_hardlink(struct indexer *x, const struct place *at, const char *path,
+add_hardlink(struct indexer *x, const struct image_place *at, const char *path,
              const char *target)
 {
-    struct place to = {0};
+    struct image_place to = {0};
 
     int r = find_place(x, target, false, &to);
     if (r < 0)
@@ -312,7 +313,7 @@ image_add_entry(struct indexer *x)
 {
     const char *path = x->entry.path;
     const char *hardlink = x->entry.hardlink;
-    struct place at = {0};
+    struct image_place at = {0};
     struct attr a = {0};
 
     int r = find_place(x, path, true, &at);

@@ -97,12 +97,12 @@ check_finding(void *arg, const struct store_finding *f)
 static void
 check_state(void)
 {
-    struct store_place place = {.len = 0};
+    struct store_cursor cursor = {.len = 0};
     struct buf b;
 
     buf_init(&b, SIZE_MAX / 4);
-    while (!place.is_done)
-        must(!store_read(store, "a", 1000, &place, &b), "read");
+    while (!cursor.is_done)
+        must(!store_read(store, "a", 1000, &cursor, &b), "read");
     check_frames(&b);
     buf_fini(&b);
     (void)store_discard(store, "a");

@@ -209,11 +209,11 @@ commit_part(struct store *s, const char *id, struct buf *b, bool is_first,
 int
 read_frames(struct store *s, const char *id, size_t page, struct buf *ret)
 {
-    struct store_place place = {.len = 0};
+    struct store_cursor cursor = {.len = 0};
     int r = 0;
 
-    while (r == 0 && !place.is_done)
-        r = store_read(s, id, page, &place, ret);
+    while (r == 0 && !cursor.is_done)
+        r = store_read(s, id, page, &cursor, ret);
     return r;
 }
 

@@ -74,7 +74,7 @@ reactor_first_timer(const struct reactor *r)
 
 /* Times are usually the latest, or now. */
 static struct list *
-reactor_place_for(struct reactor *r, int64_t at_ns)
+reactor_timer_before(struct reactor *r, int64_t at_ns)
 {
     struct list *after = r->timers.prev;
     const struct timer *first = reactor_first_timer(r);
@@ -93,7 +93,7 @@ reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
         list_remove(&t->link);
     t->at_ns = at_ns;
     if (at_ns)
-        list_insert_after(reactor_place_for(r, at_ns), &t->link);
+        list_insert_after(reactor_timer_before(r, at_ns), &t->link);
 }
 
 /* Fires the timers that are due now, but not those that they set. */

@@ -196,16 +196,16 @@ config_lay_defaults(struct load *l)
 }
 
 /* Default folders for a kind of file, best first. */
-static const struct place {
+static const struct default_path {
     const char *variable, *then;
-} socket_places[] = {{"XDG_RUNTIME_DIR", "/wasmsand.sock"},
-                     {NULL, "/run/wasmsand.sock"}},
-  store_places[] = {{"XDG_STATE_HOME", "/wasmsand"},
-                    {"HOME", "/.local/state/wasmsand"},
-                    {NULL, "/var/lib/wasmsand"}};
+} socket_defaults[] = {{"XDG_RUNTIME_DIR", "/wasmsand.sock"},
+                       {NULL, "/run/wasmsand.sock"}},
+  store_defaults[] = {{"XDG_STATE_HOME", "/wasmsand"},
+                      {"HOME", "/.local/state/wasmsand"},
+                      {NULL, "/var/lib/wasmsand"}};
 
 static void
-config_fill_in(struct load *l, char **path, const struct place *p)
+config_fill_in(struct load *l, char **path, const struct default_path *p)
 {
     const char *dir = "";
     struct buf b;
@@ -277,8 +277,8 @@ config_read(char *const *argv, char *const *env, struct buf *errors,
     config_lay_named_file(&l);
     config_lay_env(&l);
     config_lay_options(&l);
-    config_fill_in(&l, &c->socket, socket_places);
-    config_fill_in(&l, &c->store_dir, store_places);
+    config_fill_in(&l, &c->socket, socket_defaults);
+    config_fill_in(&l, &c->store_dir, store_defaults);
     if (l.result != -ENOMEM)
         config_check(&l);
     if (l.result == 0)

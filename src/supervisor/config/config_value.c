@@ -60,7 +60,7 @@ config_refuse(struct buf *errors, const char *where, const char *key,
 
 /* --- words between spaces */
 
-/* The place of `word` in `words`, or -1. */
+/* The index of `word` in `words`, or -1. */
 static int
 config_value_find_word(const char *words, const char *word, size_t len)
 {
@@ -73,11 +73,11 @@ config_value_find_word(const char *words, const char *word, size_t len)
     return -1;
 }
 
-/* Appends the word at a place that exists, as JSON. */
+/* Appends the word at an index that exists, as JSON. */
 static void
-config_value_put_word(struct buf *b, const char *words, uint32_t place)
+config_value_put_word(struct buf *b, const char *words, uint32_t index)
 {
-    while (place--)
+    while (index--)
         words += strcspn(words, " ") + 1;
     put_string(b, words, strcspn(words, " "));
 }
@@ -119,7 +119,7 @@ struct kind {
 };
 
 static void *
-config_value_place(const struct config *c, const struct config_row *row)
+config_value_member(const struct config *c, const struct config_row *row)
 {
     return (char *)c + row->offset;
 }
@@ -179,7 +179,7 @@ static int
 config_value_take_string(const struct value *v,
                          bool (*is_good)(const char *text))
 {
-    char **at = config_value_place(v->c, v->row);
+    char **at = config_value_member(v->c, v->row);
     const char *text = config_value_text_of(v);
 
     if (!text || !is_good(text))
@@ -208,7 +208,7 @@ static void
 config_value_put_string(struct buf *b, const struct config *c,
                         const struct config_row *row)
 {
-    char **at = config_value_place(c, row);
+    char **at = config_value_member(c, row);
 
     put_text(b, *at);
 }
@@ -231,7 +231,7 @@ static int
 config_value_take_flag(const struct value *v)
 {
     static const char *const names[2][2] = {{"false", "0"}, {"true", "1"}};
-    bool *at = config_value_place(v->c, v->row);
+    bool *at = config_value_member(v->c, v->row);
 
     if (v->json && !json_is_bool(v->json))
         return config_value_refuse(v);
@@ -250,7 +250,7 @@ static void
 config_value_put_flag(struct buf *b, const struct config *c,
                       const struct config_row *row)
 {
-    const bool *at = config_value_place(c, row);
+    const bool *at = config_value_member(c, row);
 
     buf_puts(b, *at ? "true" : "false");
 }
@@ -283,7 +283,7 @@ static int
 config_value_take_number(const struct value *v)
 {
     const struct limit_row *range = config_value_range_of(v->row);
-    uint32_t *at = config_value_place(v->c, v->row);
+    uint32_t *at = config_value_member(v->c, v->row);
     int64_t n = config_value_number_of(v);
 
     if (n < range->min || n > range->max)
@@ -296,7 +296,7 @@ static void
 config_value_put_number(struct buf *b, const struct config *c,
                         const struct config_row *row)
 {
-    const uint32_t *at = config_value_place(c, row);
+    const uint32_t *at = config_value_member(c, row);
 
     buf_printf(b, "%u", *at);
 }
@@ -314,7 +314,7 @@ static int
 config_value_take_choice(const struct value *v)
 {
     const char *word = config_value_text_of(v);
-    uint32_t *at = config_value_place(v->c, v->row);
+    uint32_t *at = config_value_member(v->c, v->row);
     int i =
         word ? config_value_find_word(v->row->choices, word, strlen(word)) : -1;
 
@@ -328,7 +328,7 @@ static void
 config_value_put_choice(struct buf *b, const struct config *c,
                         const struct config_row *row)
 {
-    const uint32_t *at = config_value_place(c, row);
+    const uint32_t *at = config_value_member(c, row);
 
     config_value_put_word(b, row->choices, *at);
 }
@@ -376,7 +376,7 @@ config_value_bits_of_json(const char *choices, const struct json *list)
 static int
 config_value_take_limits(const struct value *v)
 {
-    uint32_t *at = config_value_place(v->c, v->row);
+    uint32_t *at = config_value_member(v->c, v->row);
     int bits = v->json ? config_value_bits_of_json(v->row->choices, v->json)
                        : config_value_bits_of_text(v->row->choices, v->text);
 
@@ -390,7 +390,7 @@ static void
 config_value_put_limits(struct buf *b, const struct config *c,
                         const struct config_row *row)
 {
-    const uint32_t *at = config_value_place(c, row);
+    const uint32_t *at = config_value_member(c, row);
     const char *comma = "";
 
     buf_puts(b, "[");

@@ -138,9 +138,9 @@ root_make_parents(const char *path)
     return 0;
 }
 
-/* A place of the kind of what is to be mounted there. */
+/* A mount point of the kind of the mounted file. */
 static int
-root_make_place(const char *path, mode_t kind)
+root_make_mount_point(const char *path, mode_t kind)
 {
     int r = root_make_parents(path);
 
@@ -214,7 +214,7 @@ root_show_host(int old_hfd, const char *path, uint64_t attributes)
         return hfd;
     if (fstat(hfd, &st) < 0)
         return -errno;
-    int r = root_make_place(path, st.st_mode);
+    int r = root_make_mount_point(path, st.st_mode);
     return r < 0 ? r : root_show(hfd, path, attributes);
 }
 

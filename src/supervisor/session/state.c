@@ -49,7 +49,7 @@ static int
 state_run_change(struct store *store, struct store_job *j)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
-    struct store_place place = {0};
+    struct store_cursor cursor = {0};
     struct store_event e = {.time_ms = c->time_ms,
                             .session = c->row.id,
                             .agent = c->row.agent,
@@ -59,7 +59,7 @@ state_run_change(struct store *store, struct store_job *j)
 
     int r = state_store_row(store, c);
     if (r == 0 && *c->from &&
-        store_read(store, c->row.id, FACTS_BYTES, &place, &c->frames) < 0)
+        store_read(store, c->row.id, FACTS_BYTES, &cursor, &c->frames) < 0)
         c->frames.len = 0; /* a fork of a damaged state is repaired later */
     return r < 0 ? r : store_event_append(store, &e, NULL);
 }

@@ -17,7 +17,7 @@ struct load_job {
     struct store_job job;
     struct life *l;
     char session[SESSION_ID_BYTES];
-    struct store_place place;
+    struct store_cursor cursor;
     struct buf frames;
     bool is_begun; /* its first piece was read */
 };
@@ -27,7 +27,7 @@ load_job_run(struct store *store, struct store_job *j)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
 
-    return store_read(store, c->session, PIECE_BYTES, &c->place, &c->frames);
+    return store_read(store, c->session, PIECE_BYTES, &c->cursor, &c->frames);
 }
 
 static void
@@ -60,7 +60,7 @@ load_job_done(struct store_job *j, int error)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
     struct life *l = c->l;
-    bool is_over = error < 0 || c->place.is_done || life_is_reaped(l);
+    bool is_over = error < 0 || c->cursor.is_done || life_is_reaped(l);
 
     l->load.phase = is_over ? LOAD_NONE : LOAD_WAITING;
     if (is_over)

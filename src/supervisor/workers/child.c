@@ -50,7 +50,7 @@ child_say(const struct child *n, const char *where, int error)
 /* All are above these numbers: see spawner_main. Nothing else stays open, not
  * even the other ends: the spawner's death must be seen. */
 static bool
-child_place_descriptors(struct child *n)
+child_set_descriptors(struct child *n)
 {
     if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
         dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
@@ -89,7 +89,7 @@ live(struct child *n)
     char go;
 
     os_signal_reset_all();
-    if (!child_place_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
+    if (!child_set_descriptors(n) || read(n->go_hfd, &go, 1) != 1)
         _exit(1);
     int r = child_become_worker();
     if (r < 0) {
