@@ -86,7 +86,7 @@ struct wsand_runtime_options {
      * others are compiled in this process, uninterruptibly. The host must not
      * ignore SIGCHLD, nor wait for children that it did not start. */
     const char *compiler;
-    uint32_t threads; /* maximum size of the thread pool [256] */
+    uint32_t threads; /* maximum number of threads for jobs [256] */
     /* Loads every program of the root image now, and refuses all programs
      * later. This is for a process that then gives up the rights to open files
      * and to make memory executable. With a compiler, the runtime has no
@@ -255,12 +255,12 @@ WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
  * a job of the same sandbox. */
 WSAND_API void wsand_sandbox_free(struct wsand_sandbox *sb);
 
-/* Queues fn(sb, arg) as a job: a thread of the runtime's pool calls it after
+/* Queues fn(sb, arg) as a job: a thread of the runtime calls it after
  * all earlier calls and jobs of this sandbox. Jobs of different sandboxes run
  * in parallel. Returns at once. -ECANCELED: the sandbox is being freed; queued
  * jobs are still called then, but the calls that they make fail.
  *
- * After a job, the pool saves the state of the shell (wsand_checkpoint), and
+ * After a job, the runtime saves the state of the shell (wsand_checkpoint), and
  * runs the background processes. Background processes of deterministic
  * sandboxes advance only during calls that run something. */
 WSAND_API int wsand_post(struct wsand_sandbox *sb,

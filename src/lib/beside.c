@@ -160,7 +160,7 @@ wsand_beside(struct wsand_sandbox *sb,
 /* A job that does not wait for the lease. It holds the sandbox from its post to
  * its end. */
 struct beside {
-    struct work work;
+    struct crew_work work;
     struct list link; /* in lease.beside */
     struct wsand_sandbox *sb;
     void (*fn)(struct wsand_sandbox *sb, void *arg);
@@ -170,7 +170,7 @@ struct beside {
 /* The job leaves the list before it runs, so that lease_close does not call it
  * a second time. */
 static bool
-run_beside(struct work *w)
+run_beside(struct crew_work *w)
 {
     struct beside *b = CONTAINER_OF(w, struct beside, work);
     struct wsand_sandbox *sb = b->sb;
@@ -191,13 +191,13 @@ wsand_post_beside(struct wsand_sandbox *sb,
                   void (*fn)(struct wsand_sandbox *sb, void *arg), void *arg,
                   struct wsand_error *err)
 {
-    struct crew *jobs = &sb->runtime->pool.jobs;
+    struct crew *jobs = &sb->runtime->crews.jobs;
     struct beside *b = calloc(1, sizeof *b);
 
     if (!b)
         return error_set(err, ENOMEM, "out of memory");
     *b = (struct beside){.sb = sb, .fn = fn, .arg = arg};
-    work_init(&b->work, run_beside);
+    crew_work_init(&b->work, run_beside);
     list_init(&b->link);
     int r = crew_ensure(jobs);
     if (r < 0)
@@ -217,14 +217,14 @@ wsand_post_beside(struct wsand_sandbox *sb,
 
 /* --- the end */
 
-/* Removes a job from the pool's queue that no thread has begun. NULL: there is
- * none. */
-static struct work *
+/* Removes a job from the queue of its crew that no thread has begun. NULL:
+ * there is none. */
+static struct crew_work *
 take_back(struct wsand_sandbox *sb)
 {
     LIST_FOR_EACH(it, &sb->lease.beside) {
-        struct work *w = &CONTAINER_OF(it, struct beside, link)->work;
-        if (crew_take_back(&sb->runtime->pool.jobs, w))
+        struct crew_work *w = &CONTAINER_OF(it, struct beside, link)->work;
+        if (crew_take_back(&sb->runtime->crews.jobs, w))
             return w;
     }
     return NULL;
@@ -236,7 +236,7 @@ bool
 beside_finish(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
-    struct work *w = take_back(sb);
+    struct crew_work *w = take_back(sb);
     bool has_mail = t->state == LEASE_FREE && sandbox_has_mail(sb);
 
     if (!w && !has_mail)

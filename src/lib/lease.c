@@ -7,8 +7,8 @@
  * Idea: a ticket queue with a direct hand-over. The thread that leaves passes
  * the lease to the head of the queue, so the lock is held for a few stores and
  * no later call can overtake. A waiting call sleeps on a condition of its own;
- * a waiting job needs a thread of the pool. With an empty queue, runnable
- * background processes are queued on the pool and get the lease in slices; if
+ * a waiting job needs a thread of the crew. With an empty queue, runnable
+ * background processes are given to a crew and get the lease in slices; if
  * all sleep, an alarm is set.
  *
  * A call that finds background processes at work sets is_wanted and kicks the
@@ -105,7 +105,7 @@ decide(struct queued *q, bool is_refused)
 static void
 plan_background(struct wsand_sandbox *sb)
 {
-    struct pool *p = &sb->runtime->pool;
+    struct crews *p = &sb->runtime->crews;
     struct kernel *k = sb->kernel;
     const struct pollfd *fds;
 
@@ -136,7 +136,7 @@ sandbox_wake(struct wsand_sandbox *sb)
 }
 
 /* Passes the lease to the head of the queue, or frees it. Returns true if a job
- * got it, which needs a thread. A thread of the pool that returns from a job
+ * got it, which needs a thread. a thread of the crew that returns from a job
  * can run that one itself. */
 static bool
 pass_on(struct wsand_sandbox *sb)
@@ -172,7 +172,7 @@ leave(struct wsand_sandbox *sb)
 
     pthread_mutex_lock(&t->lock);
     if (pass_on(sb)) {
-        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+        crew_add(&sb->runtime->crews.jobs, &t->jobs);
         if (atomic_load(&t->is_closed)) /* who closes may be the last thread */
             pthread_cond_signal(&t->left);
     }
@@ -278,10 +278,10 @@ lease_checkpoint(struct wsand_sandbox *sb)
         (void)shell_checkpoint(sb->shell);
 }
 
-/* A thread of the pool runs one job, and is queued again if the next in the
+/* a thread of the crew runs one job, and is queued again if the next in the
  * queue is a job too. Jobs of other sandboxes get their share in between. */
 static bool
-run_job(struct work *w)
+run_job(struct crew_work *w)
 {
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, lease.jobs);
@@ -295,7 +295,7 @@ run_job(struct work *w)
     return has_next;
 }
 
-/* A free lease is given to the job at once, and the pool needs no second
+/* A free lease is given to the job at once, and needs no second
  * hand-over. */
 static int
 lease_post(struct wsand_sandbox *sb, OWN struct queued *q,
@@ -309,7 +309,7 @@ lease_post(struct wsand_sandbox *sb, OWN struct queued *q,
     if (is_free) {
         t->state = LEASE_HELD;
         t->job = q;
-        crew_add(&sb->runtime->pool.jobs, &t->jobs);
+        crew_add(&sb->runtime->crews.jobs, &t->jobs);
     } else if (!is_closed) {
         list_push_back(&t->queue, &q->link);
         want(sb);
@@ -335,7 +335,7 @@ wsand_post(struct wsand_sandbox *sb,
     list_init(&q->link);
     q->fn = fn;
     q->arg = arg;
-    int r = crew_ensure(&sb->runtime->pool.jobs);
+    int r = crew_ensure(&sb->runtime->crews.jobs);
     if (r < 0) {
         free(q);
         return error_errno(err, -r, "cannot start a thread");
@@ -383,13 +383,13 @@ wsand_post_here(struct wsand_sandbox *sb,
 
 /* A job that needs no sandbox; freed by its thread. */
 struct runtime_job {
-    struct work work;
+    struct crew_work work;
     void (*fn)(void *arg);
     void *arg;
 };
 
 static bool
-run_runtime_job(struct work *w)
+run_runtime_job(struct crew_work *w)
 {
     struct runtime_job *job = CONTAINER_OF(w, struct runtime_job, work);
 
@@ -406,15 +406,15 @@ wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
 
     if (!job)
         return error_set(err, ENOMEM, "out of memory");
-    int r = crew_ensure(&rt->pool.jobs);
+    int r = crew_ensure(&rt->crews.jobs);
     if (r < 0) {
         free(job);
         return error_errno(err, -r, "cannot start a thread");
     }
-    work_init(&job->work, run_runtime_job);
+    crew_work_init(&job->work, run_runtime_job);
     job->fn = fn;
     job->arg = arg;
-    crew_add(&rt->pool.jobs, &job->work);
+    crew_add(&rt->crews.jobs, &job->work);
     return 0;
 }
 
@@ -442,7 +442,7 @@ is_slice_over(void *arg)
 /* Runs background processes for one slice. If a call has the lease, there is
  * nothing to do: that call plans the next slice when it leaves. */
 static bool
-run_background(struct work *w)
+run_background(struct crew_work *w)
 {
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, lease.background);
@@ -465,21 +465,21 @@ run_background(struct work *w)
 /* --- life */
 
 void
-lease_init(struct lease *t, struct pool *p)
+lease_init(struct lease *t, struct crews *p)
 {
     *t = (struct lease){.state = LEASE_FREE};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->left, NULL);
     list_init(&t->queue);
     list_init(&t->beside);
-    work_init(&t->jobs, run_job);
-    work_init(&t->background, run_background);
+    crew_work_init(&t->jobs, run_job);
+    crew_work_init(&t->background, run_background);
     alarm_init(&t->alarm, p, &t->background);
 }
 
 /* One step of lease_close, with the lock held: does a piece of work that would
  * otherwise need a thread, or waits. A job that has the lease but no thread yet
- * is called on this thread, which may be the last one of the pool. */
+ * is called on this thread, which may be the last one of the crew. */
 static void
 wait_or_work(struct wsand_sandbox *sb)
 {
@@ -487,7 +487,7 @@ wait_or_work(struct wsand_sandbox *sb)
 
     if (beside_finish(sb))
         return;
-    if (!crew_take_back(&sb->runtime->pool.jobs, &t->jobs)) {
+    if (!crew_take_back(&sb->runtime->crews.jobs, &t->jobs)) {
         pthread_cond_wait(&t->left, &t->lock);
         return;
     }
@@ -499,13 +499,13 @@ wait_or_work(struct wsand_sandbox *sb)
 
 /* The order is important: no call enters after is_closed is set under the lock.
  * Calls in the queue are refused, while jobs are called, because their owners
- * expect it. When the lease is free and nobody holds the sandbox, only the pool
- * can still know of it. */
+ * expect it. When the lease is free and nobody holds the sandbox, only the
+ * crews can still know of it. */
 void
 lease_close(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
-    struct pool *p = &sb->runtime->pool;
+    struct crews *p = &sb->runtime->crews;
 
     pthread_mutex_lock(&t->lock);
     atomic_store(&t->is_closed, true);

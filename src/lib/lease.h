@@ -4,13 +4,13 @@
  * processes have it. A call within a job, or within another call, already has
  * it. Work that must not wait for the lease is done beside it, by a second kind
  * of jobs, and by errands to the thread that has the lease. Lock order:
- * lease.lock, then the pool's. */
+ * lease.lock, then that of the crews. */
 #ifndef LIB_LEASE_H
 #define LIB_LEASE_H
 
 #include "base/list.h"
 #include "base/own.h"
-#include "lib/pool.h"
+#include "lib/crew.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct lease {
     unsigned n_calls;  /* that wait, or hold the sandbox */
     /* jobs that hold the sandbox and wait for a thread */
     struct list beside;
-    /* A job that was given the lease and waits for a thread of the pool. */
+    /* A job that was given the lease and waits for a thread of the crew. */
     OWN struct queued *job; /* has the lease, and waits for a thread */
 
     _Atomic pthread_t owner; /* the thread with the lease, or 0 */
@@ -39,11 +39,11 @@ struct lease {
     _Atomic bool is_wanted;  /* background processes should yield */
     _Atomic bool is_closed;
 
-    struct work jobs, background;
+    struct crew_work jobs, background;
     struct alarm alarm; /* when background processes need CPU time */
 };
 
-void lease_init(struct lease *t, struct pool *p);
+void lease_init(struct lease *t, struct crews *p);
 /* Refuses further calls, and waits until all calls and jobs have ended. */
 void lease_close(struct wsand_sandbox *sb);
 /* Frees the locks, after lease_close or if there was no call yet. */

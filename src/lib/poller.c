@@ -1,4 +1,4 @@
-/* The poller: one thread that waits for all alarms of a pool.
+/* The poller: one thread that waits for all alarms of a runtime.
  *
  * Problem: thousands of sandboxes may have sleeping processes, each with a next
  * timer and host descriptors. A waiting thread for each would be too many.
@@ -11,7 +11,7 @@
 #include "base/os_thread.h"
 #include "base/own.h"
 #include "host/native.h"
-#include "lib/pool.h"
+#include "lib/crew.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,15 +36,15 @@ alarm_rings(struct timer *timer)
 {
     struct alarm *a = CONTAINER_OF(timer, struct alarm, timer);
 
-    timer_stop(&a->pool->alarms, &a->timer);
+    timer_stop(&a->crews->alarms, &a->timer);
     forget_fds(a);
-    crew_add_locked(&a->pool->background, a->work);
+    crew_add_locked(&a->crews->background, a->work);
 }
 
 void
-alarm_init(struct alarm *a, struct pool *p, struct work *w)
+alarm_init(struct alarm *a, struct crews *p, struct crew_work *w)
 {
-    *a = (struct alarm){.pool = p, .work = w, .timer.fire = alarm_rings};
+    *a = (struct alarm){.crews = p, .work = w, .timer.fire = alarm_rings};
     list_init(&a->link);
 }
 
@@ -53,7 +53,7 @@ alarm_init(struct alarm *a, struct pool *p, struct work *w)
 /* Returns the descriptors of all alarms, after the poller's own. NULL: no
  * memory. */
 static OWN struct pollfd *
-poller_collect(const struct pool *p, size_t *ret_n)
+poller_collect(const struct crews *p, size_t *ret_n)
 {
     size_t n = 1;
 
@@ -85,7 +85,7 @@ has_fd(const struct alarm *a, int hfd)
 /* Alarms may have come and gone during the sleep, so they are found by the
  * number of the descriptor. */
 static void
-ring_ready(struct pool *p, const struct pollfd *v, size_t n)
+ring_ready(struct crews *p, const struct pollfd *v, size_t n)
 {
     uint64_t count;
 
@@ -106,7 +106,7 @@ ring_ready(struct pool *p, const struct pollfd *v, size_t n)
  * for 10 ms and tries again. poller_until_ns shows others whether an earlier
  * deadline needs a wake-up. */
 static void
-wait_once(struct pool *p)
+wait_once(struct crews *p)
 {
     static const struct timespec patience = {.tv_nsec = 10 * NS_PER_MS};
     int64_t until = clock_next_ns(&p->alarms);
@@ -137,7 +137,7 @@ wait_once(struct pool *p)
 static void *
 poller_main(void *arg)
 {
-    struct pool *p = arg;
+    struct crews *p = arg;
 
     pthread_mutex_lock(&p->lock);
     while (!p->stops) {
@@ -149,7 +149,7 @@ poller_main(void *arg)
 }
 
 static void
-poller_wake(struct pool *p)
+poller_wake(struct crews *p)
 {
     uint64_t one = 1;
 
@@ -170,7 +170,7 @@ copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
         return false;
     memcpy(a->fds, fds, n * sizeof *fds);
     a->n_fds = n;
-    list_push_back(&a->pool->watching, &a->link);
+    list_push_back(&a->crews->watching, &a->link);
     return true;
 }
 
@@ -179,7 +179,7 @@ copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
 void
 alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
 {
-    struct pool *p = a->pool;
+    struct crews *p = a->crews;
     int64_t at = at_ns == NS_NEVER ? NS_NEVER : at_ns - p->alarms.boot_ns;
 
     pthread_mutex_lock(&p->lock);
@@ -198,14 +198,14 @@ alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
 void
 alarm_stop(struct alarm *a)
 {
-    pthread_mutex_lock(&a->pool->lock);
+    pthread_mutex_lock(&a->crews->lock);
     forget_fds(a);
-    timer_stop(&a->pool->alarms, &a->timer);
-    pthread_mutex_unlock(&a->pool->lock);
+    timer_stop(&a->crews->alarms, &a->timer);
+    pthread_mutex_unlock(&a->crews->lock);
 }
 
 int
-poller_init(struct pool *p)
+poller_init(struct crews *p)
 {
     list_init(&p->watching);
     clock_init(&p->alarms, &host_native, false, 0);
@@ -213,10 +213,10 @@ poller_init(struct pool *p)
     return p->poller_hfd < 0 ? -errno : 0;
 }
 
-/* `stops` is set by pool_fini before; the wake-up makes the poller notice
+/* `stops` is set by crews_fini before; the wake-up makes the poller notice
  * it. */
 void
-poller_fini(struct pool *p)
+poller_fini(struct crews *p)
 {
     if (p->has_poller) {
         poller_wake(p);

@@ -144,9 +144,9 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
         memcpy(rt->image_hash, o.root_image_hash, sizeof rt->image_hash);
         rt->has_image_hash = true;
     }
-    r = pool_init(&rt->pool, o.threads);
+    r = crews_init(&rt->crews, o.threads);
     if (r < 0)
-        r = error_errno(err, -r, "cannot create the pool");
+        r = error_errno(err, -r, "cannot create the threads");
     if (r == 0)
         r = open_image(rt, o.root_image, err);
     if (r == 0)
@@ -203,7 +203,7 @@ wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
-    pool_fini(&rt->pool);
+    crews_fini(&rt->crews);
     shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);

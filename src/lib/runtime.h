@@ -11,7 +11,7 @@
 
 #include "base/own.h"
 #include "kernel/machine.h"
-#include "lib/pool.h"
+#include "lib/crew.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -34,11 +34,11 @@ struct shell_image {
     bool has_hash;
 };
 
-/* Freed in the order pool, shell, image, engine: threads may still use the
+/* Freed in the order crews, shell, image, engine: threads may still use the
  * others. */
 struct wsand_runtime {
     struct engine *engine;
-    struct pool pool;
+    struct crews crews;
     struct shell_image shell;
     struct image *image; /* NULL: none */
     struct host_file image_file;

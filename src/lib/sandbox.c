@@ -323,7 +323,7 @@ sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
     if (sb) {
         sb->runtime = rt;
         sb->run_deadline_ns = NS_NEVER;
-        lease_init(&sb->lease, &rt->pool);
+        lease_init(&sb->lease, &rt->crews);
         mailbox_init(&sb->mailbox);
         processes_init(&sb->processes);
         list_init(&sb->snapshots);

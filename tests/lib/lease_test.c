@@ -1,4 +1,4 @@
-/* Calls of several threads, and jobs of the pool. */
+/* Calls of several threads, and jobs of the crew. */
 #include "event.h"
 #include "lib_test.h"
 

@@ -6,7 +6,7 @@
  * intrusive list entry of its owner; queueing it needs no memory and cannot
  * fail. If the host refuses a further thread, the existing ones do the work
  * later; crew_ensure guarantees one. */
-#include "lib/pool.h"
+#include "lib/crew.h"
 
 #include "base/os_thread.h"
 #include "base/os_time.h"
@@ -22,20 +22,21 @@
 enum { THREADS = 256, IDLE_S = 5 };
 
 /* One thread of a crew. */
-struct worker {
-    struct list link; /* in pool->workers, then in pool->ended */
+struct crew_thread {
+    struct list link; /* in crews->threads, then in crews->ended */
     struct crew *crew;
-    struct work *work; /* at which it is */
+    struct crew_work *work; /* at which it is */
     pthread_t thread;
 };
 
 /* Threads that have ended must be joined to release their stacks. They have
  * left the lock already, so joining does not wait for long. */
 static void
-join_ended(struct pool *p)
+join_ended(struct crews *p)
 {
     while (!list_is_empty(&p->ended)) {
-        struct worker *w = CONTAINER_OF(p->ended.next, struct worker, link);
+        struct crew_thread *w =
+            CONTAINER_OF(p->ended.next, struct crew_thread, link);
         list_remove(&w->link);
         pthread_join(w->thread, NULL);
         free(w);
@@ -43,8 +44,8 @@ join_ended(struct pool *p)
 }
 
 /* Waits for something to do. Returns false if the thread should end: after
- * IDLE_S without work, unless it is the last of its crew, or when the pool
- * stops. */
+ * IDLE_S without work, unless it is the last of its crew, or when the crews
+ * stop. */
 static bool
 wait_for_work(struct crew *c)
 {
@@ -52,8 +53,8 @@ wait_for_work(struct crew *c)
     int r = 0;
 
     c->n_idle++;
-    while (!c->n_queued && !c->pool->stops && r == 0) {
-        r = pthread_cond_clockwait(&c->wake, &c->pool->lock, CLOCK_MONOTONIC,
+    while (!c->n_queued && !c->crews->stops && r == 0) {
+        r = pthread_cond_clockwait(&c->wake, &c->crews->lock, CLOCK_MONOTONIC,
                                    &until);
         if (r == ETIMEDOUT && c->n_threads == 1) {
             until.tv_sec += IDLE_S;
@@ -64,10 +65,10 @@ wait_for_work(struct crew *c)
     return c->n_queued;
 }
 
-static struct work *
+static struct crew_work *
 take_work(struct crew *c)
 {
-    struct work *w = CONTAINER_OF(c->queue.next, struct work, link);
+    struct crew_work *w = CONTAINER_OF(c->queue.next, struct crew_work, link);
 
     list_remove(&w->link);
     c->n_queued--;
@@ -75,7 +76,7 @@ take_work(struct crew *c)
 }
 
 static void
-queue_work(struct crew *c, struct work *w)
+queue_work(struct crew *c, struct crew_work *w)
 {
     if (!list_is_empty(&w->link))
         return;
@@ -86,15 +87,15 @@ queue_work(struct crew *c, struct work *w)
 /* The main function of all threads. Work that asks for it is queued again at
  * the end, behind that of others. */
 static void *
-worker_main(void *arg)
+crew_thread_main(void *arg)
 {
-    struct worker *w = arg;
+    struct crew_thread *w = arg;
     struct crew *c = w->crew;
-    struct pool *p = c->pool;
+    struct crews *p = c->crews;
 
     pthread_mutex_lock(&p->lock);
     while (c->n_queued || wait_for_work(c)) {
-        struct work *work = w->work = take_work(c);
+        struct crew_work *work = w->work = take_work(c);
         pthread_mutex_unlock(&p->lock);
         bool again = work->run(work);
         pthread_mutex_lock(&p->lock);
@@ -117,19 +118,19 @@ worker_main(void *arg)
 static int
 crew_grow(struct crew *c)
 {
-    struct worker *w = calloc(1, sizeof *w);
+    struct crew_thread *w = calloc(1, sizeof *w);
 
-    join_ended(c->pool);
+    join_ended(c->crews);
     if (!w)
         return -EAGAIN;
     w->crew = c;
-    int r = os_thread_start(&w->thread, worker_main, w);
+    int r = os_thread_start(&w->thread, crew_thread_main, w);
     if (r < 0) {
         free(w);
         return -EAGAIN;
     }
     c->n_threads++;
-    list_push_back(&c->pool->workers, &w->link);
+    list_push_back(&c->crews->threads, &w->link);
     return 0;
 }
 
@@ -137,7 +138,7 @@ crew_grow(struct crew *c)
  * should be woken. If no thread can be started, an existing one does the work
  * later. */
 static bool
-add_work(struct crew *c, struct work *w)
+add_work(struct crew *c, struct crew_work *w)
 {
     queue_work(c, w);
     if (c->n_queued <= c->n_idle || c->n_threads == c->max_threads)
@@ -147,7 +148,7 @@ add_work(struct crew *c, struct work *w)
 }
 
 void
-crew_add_locked(struct crew *c, struct work *w)
+crew_add_locked(struct crew *c, struct crew_work *w)
 {
     if (add_work(c, w))
         pthread_cond_signal(&c->wake);
@@ -155,11 +156,11 @@ crew_add_locked(struct crew *c, struct work *w)
 
 /* Wakes a thread after unlocking, so that it finds the lock free. */
 void
-crew_add(struct crew *c, struct work *w)
+crew_add(struct crew *c, struct crew_work *w)
 {
-    pthread_mutex_lock(&c->pool->lock);
+    pthread_mutex_lock(&c->crews->lock);
     bool wakes = add_work(c, w);
-    pthread_mutex_unlock(&c->pool->lock);
+    pthread_mutex_unlock(&c->crews->lock);
     if (wakes)
         pthread_cond_signal(&c->wake);
 }
@@ -167,32 +168,32 @@ crew_add(struct crew *c, struct work *w)
 int
 crew_ensure(struct crew *c)
 {
-    pthread_mutex_lock(&c->pool->lock);
+    pthread_mutex_lock(&c->crews->lock);
     int r = c->n_threads ? 0 : crew_grow(c);
-    pthread_mutex_unlock(&c->pool->lock);
+    pthread_mutex_unlock(&c->crews->lock);
     return r;
 }
 
-/* True if a thread of the pool is running this work. */
+/* True if a thread of the crew is running this work. */
 static bool
-is_at_work(const struct pool *p, const struct work *work)
+is_at_work(const struct crews *p, const struct crew_work *work)
 {
-    LIST_FOR_EACH(it, &p->workers)
-        if (CONTAINER_OF(it, struct worker, link)->work == work)
+    LIST_FOR_EACH(it, &p->threads)
+        if (CONTAINER_OF(it, struct crew_thread, link)->work == work)
             return true;
     return false;
 }
 
 bool
-crew_take_back(struct crew *c, struct work *w)
+crew_take_back(struct crew *c, struct crew_work *w)
 {
-    pthread_mutex_lock(&c->pool->lock);
+    pthread_mutex_lock(&c->crews->lock);
     bool is_queued = !list_is_empty(&w->link);
     if (is_queued) {
         list_remove(&w->link);
         c->n_queued--;
     }
-    pthread_mutex_unlock(&c->pool->lock);
+    pthread_mutex_unlock(&c->crews->lock);
     return is_queued;
 }
 
@@ -200,9 +201,9 @@ crew_take_back(struct crew *c, struct work *w)
  * makes threads announce the end of each piece of work, which is usually not
  * necessary. */
 void
-crew_forget(struct crew *c, struct work *w)
+crew_forget(struct crew *c, struct crew_work *w)
 {
-    struct pool *p = c->pool;
+    struct crews *p = c->crews;
 
     (void)crew_take_back(c, w);
     pthread_mutex_lock(&p->lock);
@@ -214,7 +215,7 @@ crew_forget(struct crew *c, struct work *w)
 }
 
 void
-work_init(struct work *w, bool (*run)(struct work *w))
+crew_work_init(struct crew_work *w, bool (*run)(struct crew_work *w))
 {
     list_init(&w->link);
     w->run = run;
@@ -223,9 +224,9 @@ work_init(struct work *w, bool (*run)(struct work *w))
 /* --- life */
 
 static void
-crew_init(struct crew *c, struct pool *p, uint32_t max)
+crew_init(struct crew *c, struct crews *p, uint32_t max)
 {
-    *c = (struct crew){.pool = p, .max_threads = max};
+    *c = (struct crew){.crews = p, .max_threads = max};
     list_init(&c->queue);
     pthread_cond_init(&c->wake, NULL);
 }
@@ -233,14 +234,14 @@ crew_init(struct crew *c, struct pool *p, uint32_t max)
 /* Jobs may block for long, so there may be many threads for them. Background
  * processes compute, so one thread per processor is enough. */
 int
-pool_init(struct pool *p, uint32_t max_threads)
+crews_init(struct crews *p, uint32_t max_threads)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-    *p = (struct pool){0};
+    *p = (struct crews){0};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->left, NULL);
-    list_init(&p->workers);
+    list_init(&p->threads);
     list_init(&p->ended);
     crew_init(&p->jobs, p, max_threads ? max_threads : THREADS);
     crew_init(&p->background, p, processors > 0 ? (uint32_t)processors : 1);
@@ -248,15 +249,15 @@ pool_init(struct pool *p, uint32_t max_threads)
 }
 
 /* Threads empty their queues before they end, because wait_for_work reports
- * queued work even while the pool stops. */
+ * queued work even while the crews stop. */
 void
-pool_fini(struct pool *p)
+crews_fini(struct crews *p)
 {
     pthread_mutex_lock(&p->lock);
     p->stops = true;
     pthread_cond_broadcast(&p->jobs.wake);
     pthread_cond_broadcast(&p->background.wake);
-    while (!list_is_empty(&p->workers))
+    while (!list_is_empty(&p->threads))
         pthread_cond_wait(&p->left, &p->lock);
     join_ended(p);
     pthread_mutex_unlock(&p->lock);
