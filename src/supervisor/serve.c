@@ -447,7 +447,7 @@ serving_end(struct serving *g)
     http_free(g->http);
     store_thread_free(
         g->sv.store_thread); /* answers what was waiting for the store */
-    states_forget_unsaved(&g->sv);
+    session_forget_unsaved(&g->sv);
     serve_close_clients(&g->sv);
     pool_free(g->sv.pool);
     sessions_fini(&g->sv.sessions);

@@ -453,7 +453,7 @@ end(void)
             client_gone(&STEAL(probes[i])->client);
     run_loop();
     must(list_is_empty(&sv.clients) && !sv.n_clients);
-    states_forget_unsaved(&sv);
+    session_forget_unsaved(&sv);
     sessions_fini(&sv.sessions);
     reactor_fini(&sv.reactor);
 }

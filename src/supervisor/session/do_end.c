@@ -101,10 +101,10 @@ end_done(struct store_job *j, int error)
     if (s->life)
         end_life(e, s->life);
     else
-        session_enter(s, &(struct state_change){.to = SESSION_ended,
-                                                .cause = CAUSE_requested,
-                                                .done = end_entered,
-                                                .arg = e});
+        session_enter(s, &(struct session_change){.to = SESSION_ended,
+                                                  .cause = CAUSE_requested,
+                                                  .done = end_entered,
+                                                  .arg = e});
 }
 
 void

@@ -114,9 +114,9 @@ do_session_create(struct call *q)
     s->life->creator = q;
     if (!s->command)
         session_set_image(s, sv->images.current);
-    session_enter(s, &(struct state_change){.to = SESSION_starting,
-                                            .cause = CAUSE_created,
-                                            .done = session_created});
+    session_enter(s, &(struct session_change){.to = SESSION_starting,
+                                              .cause = CAUSE_created,
+                                              .done = session_created});
     lives_take_workers(sv);
 }
 
@@ -251,10 +251,10 @@ session_entered(struct session *s, void *arg, int error, const char *why)
 static void
 session_enter_for(struct session *s, OWN struct call *q, enum session_state to)
 {
-    session_enter(s, &(struct state_change){.to = to,
-                                            .cause = CAUSE_requested,
-                                            .done = session_entered,
-                                            .arg = q});
+    session_enter(s, &(struct session_change){.to = to,
+                                              .cause = CAUSE_requested,
+                                              .done = session_entered,
+                                              .arg = q});
 }
 
 void
@@ -306,7 +306,7 @@ session_resume(struct session *s, enum cause cause, OWN struct call *q)
     else
         list_push_back(&s->life->resumers, &q->turn);
     session_enter(
-        s, &(struct state_change){.to = SESSION_starting, .cause = cause});
+        s, &(struct session_change){.to = SESSION_starting, .cause = cause});
     lives_take_workers(s->sv);
 }
 
@@ -382,11 +382,11 @@ session_fork_now(struct call *q)
         session_no_memory(q);
         return;
     }
-    session_enter(n, &(struct state_change){.to = SESSION_paused,
-                                            .cause = CAUSE_forked,
-                                            .forked_from = s,
-                                            .done = session_forked,
-                                            .arg = q});
+    session_enter(n, &(struct session_change){.to = SESSION_paused,
+                                              .cause = CAUSE_forked,
+                                              .forked_from = s,
+                                              .done = session_forked,
+                                              .arg = q});
 }
 
 void

@@ -234,12 +234,12 @@ static void
 life_enter(struct life *l)
 {
     const struct outcome *o = &l->outcome;
-    struct state_change change = {.to = o->state,
-                                  .cause = o->cause,
-                                  .reason = o->reason,
-                                  .figures =
-                                      l->figures.error ? NULL : l->figures.p,
-                                  .done = leave_done};
+    struct session_change change = {.to = o->state,
+                                    .cause = o->cause,
+                                    .reason = o->reason,
+                                    .figures =
+                                        l->figures.error ? NULL : l->figures.p,
+                                    .done = leave_done};
     struct leave *leave = malloc(sizeof *leave);
 
     if (!leave) {

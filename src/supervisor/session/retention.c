@@ -22,9 +22,9 @@ retention_end_if_old(struct session *s, void *before_ms)
     if (s->life || s->state == SESSION_ended ||
         s->changed_ms >= *(int64_t *)before_ms)
         return;
-    session_enter(s, &(struct state_change){.to = SESSION_ended,
-                                            .cause = CAUSE_retention,
-                                            .done = retention_ended});
+    session_enter(s, &(struct session_change){.to = SESSION_ended,
+                                              .cause = CAUSE_retention,
+                                              .done = retention_ended});
 }
 
 static void

@@ -80,25 +80,25 @@ int session_read_options(struct session *s);
 /* Writes the parameters of the worker's `create`. */
 void session_put_create(const struct session *s, struct buf *b);
 
-/* --- changes of state (state.c) */
+/* --- changes of state (session_state.c) */
 
 /* Called when the store has the change, or cannot have it. */
-typedef void state_done(struct session *s, void *arg, int error,
-                        const char *why);
-struct state_change {
+typedef void session_change_done(struct session *s, void *arg, int error,
+                                 const char *why);
+struct session_change {
     enum session_state to;
     enum cause cause;
     const char *reason;  /* NULL: none */
     const char *figures; /* a JSON object; NULL: {} */
     const struct session *forked_from;
     struct buf *json; /* receives the session in its new state, or NULL */
-    state_done *done; /* NULL: no notification */
+    session_change_done *done; /* NULL: no notification */
     void *arg;
 };
 /* Enters the state now, and makes the store keep row and event. */
-void session_enter(struct session *s, const struct state_change *c);
+void session_enter(struct session *s, const struct session_change *c);
 /* At the end: gives up changes that the store did not accept. */
-void states_forget_unsaved(struct supervisor *sv);
+void session_forget_unsaved(struct supervisor *sv);
 
 /* Ends, now and every hour, sessions that exceed the configured age
  * (retention.c). */

@@ -360,8 +360,8 @@ sessions_pause_orphan(struct session *s, void *arg)
 {
     (void)arg;
     if (s->state == SESSION_active || s->state == SESSION_starting)
-        session_enter(s, &(struct state_change){.to = SESSION_paused,
-                                                .cause = CAUSE_host_restart});
+        session_enter(s, &(struct session_change){.to = SESSION_paused,
+                                                  .cause = CAUSE_host_restart});
 }
 
 void

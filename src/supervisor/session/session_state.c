@@ -24,7 +24,7 @@ struct change {
     char *event;                 /* JSON */
     enum session_state to;
     int64_t time_ms;
-    state_done *done;
+    session_change_done *done;
     void *arg;
     struct buf frames; /* the first records of a fork */
 };
@@ -32,7 +32,7 @@ struct change {
 /* --- on the store thread */
 
 static int
-state_store_row(struct store *store, const struct change *c)
+session_state_store_row(struct store *store, const struct change *c)
 {
     if (*c->from)
         return store_fork(store, c->from, &c->row);
@@ -46,7 +46,7 @@ state_store_row(struct store *store, const struct change *c)
 }
 
 static int
-state_run_change(struct store *store, struct store_job *j)
+session_state_run_change(struct store *store, struct store_job *j)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct store_cursor cursor = {0};
@@ -57,7 +57,7 @@ state_run_change(struct store *store, struct store_job *j)
                             .cause = c->cause,
                             .figures = c->event};
 
-    int r = state_store_row(store, c);
+    int r = session_state_store_row(store, c);
     if (r == 0 && *c->from &&
         store_read(store, c->row.id, FACTS_BYTES, &cursor, &c->frames) < 0)
         c->frames.len = 0; /* a fork of a damaged state is repaired later */
@@ -65,7 +65,7 @@ state_run_change(struct store *store, struct store_job *j)
 }
 
 static bool
-state_makes_space(struct store *store, struct store_job *j)
+session_state_makes_space(struct store *store, struct store_job *j)
 {
     const struct change *c = CONTAINER_OF(j, struct change, job);
 
@@ -87,7 +87,7 @@ change_free(struct change *c)
 }
 
 static void
-state_fill_row(struct change *c)
+session_state_fill_row(struct change *c)
 {
     session_row(c->s, &c->row);
     c->row.cause = c->cause;
@@ -95,14 +95,14 @@ state_fill_row(struct change *c)
 
 /* Once more, with the session as it is now. */
 static void
-state_save_again(struct timer *t)
+session_state_save_again(struct timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
 
     LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
         struct change *c = CONTAINER_OF(it, struct change, link);
         list_remove(&c->link);
-        state_fill_row(c);
+        session_state_fill_row(c);
         store_thread_post(sv->store_thread, &c->job);
     }
 }
@@ -110,18 +110,18 @@ state_save_again(struct timer *t)
 /* Waiting calls have been answered, but the store should have the change
  * nevertheless. */
 static void
-state_keep_unsaved(struct change *c)
+session_state_keep_unsaved(struct change *c)
 {
     struct supervisor *sv = c->s->sv;
 
     list_push_back(&sv->unsaved, &c->link);
-    sv->save_again.fire = state_save_again;
+    sv->save_again.fire = session_state_save_again;
     reactor_set_timer(&sv->reactor, &sv->save_again,
                       time_mono_ns() + SAVE_AGAIN_NS);
 }
 
 void
-states_forget_unsaved(struct supervisor *sv)
+session_forget_unsaved(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->unsaved) {
         struct change *c = CONTAINER_OF(it, struct change, link);
@@ -131,11 +131,11 @@ states_forget_unsaved(struct supervisor *sv)
 }
 
 static void
-state_change_done(struct store_job *j, int error)
+session_state_change_done(struct store_job *j, int error)
 {
     struct change *c = CONTAINER_OF(j, struct change, job);
     struct session *s = c->s;
-    state_done *done = c->done;
+    session_change_done *done = c->done;
 
     if (error < 0)
         say(s->sv, LEVEL_error,
@@ -148,15 +148,15 @@ state_change_done(struct store_job *j, int error)
     if (done)
         done(s, c->arg, error, j->why);
     if (error < 0 && error != -ENOENT && !c->is_new)
-        state_keep_unsaved(c);
+        session_state_keep_unsaved(c);
     else
         change_free(c);
 }
 
 /* The members of an event that the store has no column for. */
 static char *
-state_event_json(const struct session *s, enum session_state from, bool is_new,
-                 const struct state_change *c)
+session_state_event_json(const struct session *s, enum session_state from,
+                         bool is_new, const struct session_change *c)
 {
     struct buf b;
 
@@ -185,7 +185,7 @@ state_event_json(const struct session *s, enum session_state from, bool is_new,
 /* A change that nobody waits for need not be durable first: the next supervisor
  * pauses a session without a worker in any case. */
 static enum store_job_kind
-state_kind_of(const struct state_change *c)
+session_state_kind_of(const struct session_change *c)
 {
     return c->done || c->to == SESSION_ended || c->to == SESSION_stopped
                ? STORE_JOB_WRITE
@@ -193,7 +193,8 @@ state_kind_of(const struct state_change *c)
 }
 
 static void
-state_log_change(const struct session *s, enum session_state from, bool is_new)
+session_state_log_change(const struct session *s, enum session_state from,
+                         bool is_new)
 {
     say(s->sv, LEVEL_info, "session %s%s%s: %s to %s: %s%s%s", s->id,
         *s->agent ? " of " : "", s->agent,
@@ -203,7 +204,7 @@ state_log_change(const struct session *s, enum session_state from, bool is_new)
 }
 
 static void
-state_set(struct session *s, const struct state_change *c)
+session_state_set(struct session *s, const struct session_change *c)
 {
     struct sessions *t = &s->sv->sessions;
 
@@ -218,27 +219,27 @@ state_set(struct session *s, const struct state_change *c)
 }
 
 void
-session_enter(struct session *s, const struct state_change *c)
+session_enter(struct session *s, const struct session_change *c)
 {
     bool is_new = c->cause == CAUSE_created || c->cause == CAUSE_forked;
     enum session_state from = s->state;
     struct change *n = calloc(1, sizeof *n);
 
-    state_set(s, c);
+    session_state_set(s, c);
     if (c->json)
         session_put_json(s, c->json);
-    state_log_change(s, from, is_new);
-    char *event = n ? state_event_json(s, from, is_new, c) : NULL;
+    session_state_log_change(s, from, is_new);
+    char *event = n ? session_state_event_json(s, from, is_new, c) : NULL;
     if (!event) {
         free(n);
         if (c->done)
             c->done(s, c->arg, -ENOMEM, "out of memory");
         return;
     }
-    *n = (struct change){.job = {.kind = state_kind_of(c),
-                                 .run = state_run_change,
-                                 .done = state_change_done,
-                                 .may_use_reserve = state_makes_space,
+    *n = (struct change){.job = {.kind = session_state_kind_of(c),
+                                 .run = session_state_run_change,
+                                 .done = session_state_change_done,
+                                 .may_use_reserve = session_state_makes_space,
                                  .bytes = strlen(event) + sizeof *n},
                          .s = session_get(s),
                          .is_new = is_new,
@@ -253,6 +254,6 @@ session_enter(struct session *s, const struct state_change *c)
                    *s->reason ? ": " : "", s->reason);
     if (c->forked_from)
         memcpy(n->from, c->forked_from->id, sizeof n->from);
-    state_fill_row(n);
+    session_state_fill_row(n);
     store_thread_post(s->sv->store_thread, &n->job);
 }
