@@ -17,7 +17,7 @@ static const char help[] =
 
 /* The program is /bin/NAME in the sandbox, without the ending. */
 static bool
-add_program(struct request *q, const char *host_path)
+add_program(struct exec_request *q, const char *host_path)
 {
     const char *base = strrchr(host_path, '/');
     char guest_path[NAME_MAX_BYTES + 16];
@@ -40,7 +40,7 @@ add_program(struct request *q, const char *host_path)
 int
 cmd_exec(int argc, char **argv)
 {
-    CLEANUP(request_fini) struct request q;
+    CLEANUP(request_fini) struct exec_request q;
     int rest;
 
     request_init(&q);

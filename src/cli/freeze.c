@@ -16,7 +16,7 @@ static const char help[] =
     "as a program of its own. For building root images.\n\n";
 
 static int
-freeze(struct request *q, int hfd)
+freeze(struct exec_request *q, int hfd)
 {
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root};
@@ -39,7 +39,7 @@ freeze(struct request *q, int hfd)
 int
 cmd_freeze(int argc, char **argv)
 {
-    CLEANUP(request_fini) struct request q;
+    CLEANUP(request_fini) struct exec_request q;
     int rest;
 
     request_init(&q);

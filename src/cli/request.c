@@ -108,7 +108,7 @@ parse_growth(char *s, struct wsand_mount_limit *l)
 
 /* HOST:GUEST[:rw[,bytes=N][,files=N]], cut in place. */
 static bool
-parse_mount(struct request *q, char *s)
+parse_mount(struct exec_request *q, char *s)
 {
     struct wsand_mount *m = &q->mounts[q->sandbox.n_mounts];
     struct wsand_mount_limit *l = &q->mount_limits[q->sandbox.n_mount_limits];
@@ -149,7 +149,7 @@ parse_mount(struct request *q, char *s)
 }
 
 bool
-request_add_program(struct request *q, const char *host_path,
+request_add_program(struct exec_request *q, const char *host_path,
                     const char *guest_path, bool is_checked)
 {
     size_t n = q->sandbox.n_programs;
@@ -171,7 +171,7 @@ request_add_program(struct request *q, const char *host_path,
 
 /* A later value of the same variable replaces an earlier one. */
 static bool
-set_env(struct request *q, const char *s)
+set_env(struct exec_request *q, const char *s)
 {
     const char *eq = strchr(s, '=');
     size_t len = eq ? (size_t)(eq - s) + 1 : 0;
@@ -195,7 +195,7 @@ set_env(struct request *q, const char *s)
 
 /* Variables that were given stay. */
 static bool
-set_user(struct request *q, const char *name)
+set_user(struct exec_request *q, const char *name)
 {
     const struct user_env *u = NULL;
 
@@ -216,7 +216,7 @@ set_user(struct request *q, const char *name)
 }
 
 static bool
-request_parse_option(struct request *q, int c, char *arg)
+request_parse_option(struct exec_request *q, int c, char *arg)
 {
     struct wsand_options *o = &q->sandbox;
 
@@ -263,7 +263,7 @@ request_parse_option(struct request *q, int c, char *arg)
 }
 
 void
-request_init(struct request *q)
+request_init(struct exec_request *q)
 {
     /* In this order: the shell of a root image is frozen with it. */
     const char *const env[] = {users->env[PATH],  "LANG=C.UTF-8",
@@ -271,7 +271,7 @@ request_init(struct request *q)
                                users->env[USER],  users->env[LOGNAME]};
     const char *term = getenv("TERM");
 
-    *q = (struct request){
+    *q = (struct exec_request){
         .user = users,
         .sandbox = {.size = sizeof q->sandbox, .processes = 64},
         .exec = {.size = sizeof q->exec, .stdio = {0, 1, 2}}};
@@ -287,13 +287,13 @@ request_init(struct request *q)
 }
 
 const char *
-request_home(const struct request *q)
+request_home(const struct exec_request *q)
 {
     return strchr(q->user->env[HOME], '=') + 1;
 }
 
 void
-request_fini(struct request *q)
+request_fini(struct exec_request *q)
 {
     for (size_t i = 0; i < q->sandbox.n_programs; i++) {
         free((char *)q->programs[i].host_path);
@@ -330,7 +330,7 @@ complain_of_unknown(char **argv)
 }
 
 int
-request_parse(struct request *q, int argc, char **argv, const char *help,
+request_parse(struct exec_request *q, int argc, char **argv, const char *help,
               bool stop_at_unknown, int *ret_rest)
 {
     int c;

@@ -11,7 +11,7 @@ enum { LIST_MAX = 32, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
 
 struct user_env;
 
-struct request {
+struct exec_request {
     const char *root;            /* root image, or NULL */
     const struct user_env *user; /* the user of programs */
     struct wsand_options sandbox;
@@ -26,26 +26,26 @@ struct request {
     char term[64];
 };
 
-void request_init(struct request *q);
-void request_fini(struct request *q);
+void request_init(struct exec_request *q);
+void request_fini(struct exec_request *q);
 /* Returns the home folder of the user of programs. */
-const char *request_home(const struct request *q);
+const char *request_home(const struct exec_request *q);
 /* Parses the options at the start of argv; *ret_rest is the index of the first
  * other argument. Returns -1 to continue, otherwise the exit status, after an
  * error was reported. `help` is printed for --help. With `stop_at_unknown`, an
  * unknown option is the first of the other arguments. */
-int request_parse(struct request *q, int argc, char **argv, const char *help,
-                  bool stop_at_unknown, int *ret_rest);
+int request_parse(struct exec_request *q, int argc, char **argv,
+                  const char *help, bool stop_at_unknown, int *ret_rest);
 /* Adds a program of the host to the sandbox; the paths are copied. False: the
  * error was reported. */
-bool request_add_program(struct request *q, const char *host_path,
+bool request_add_program(struct exec_request *q, const char *host_path,
                          const char *guest_path, bool is_checked);
 /* Adds all *.wasm files of a folder, as commands (tools.c). */
-bool request_add_tools(struct request *q, const char *dir);
+bool request_add_tools(struct exec_request *q, const char *dir);
 /* Runs commands from standard input in a resident shell (resident.c). */
-int resident_session(struct request *q);
+int resident_session(struct exec_request *q);
 /* Returns the exit status of the program, or our own. `name` is for messages.
  */
-int request_run(struct request *q, const char *name);
+int request_run(struct exec_request *q, const char *name);
 
 #endif

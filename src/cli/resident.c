@@ -108,7 +108,7 @@ do_line(struct session *s, char *line, struct wsand_error *err)
 }
 
 int
-resident_session(struct request *q)
+resident_session(struct exec_request *q)
 {
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root,

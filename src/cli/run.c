@@ -43,7 +43,7 @@ forward_signals(struct wsand_sandbox *sb)
 
 /* The exit status of a result, with a line on stderr where it needs one. */
 static int
-run_status_of(const struct request *q, const char *name,
+run_status_of(const struct exec_request *q, const char *name,
               const struct wsand_result *res)
 {
     if (res->timed_out) {
@@ -59,7 +59,7 @@ run_status_of(const struct request *q, const char *name,
 /* Says what was wrong; the exit status. The library knows the program by its
  * path in the sandbox, the user by `name`. */
 static int
-explain(const struct request *q, const char *name,
+explain(const struct exec_request *q, const char *name,
         const struct wsand_error *err)
 {
     const char *text = wsand_error_text(err);
@@ -76,7 +76,7 @@ explain(const struct request *q, const char *name,
 
 /* PWD for programs that ask nobody else; to be freed. */
 static char *
-set_pwd(struct request *q)
+set_pwd(struct exec_request *q)
 {
     char *pwd = NULL;
 
@@ -92,7 +92,7 @@ set_pwd(struct request *q)
 }
 
 int
-request_run(struct request *q, const char *name)
+request_run(struct exec_request *q, const char *name)
 {
     /* Address space for all, twice: what has ended may still be on its way
      * out. A pool that is no larger makes the start short. */

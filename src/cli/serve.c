@@ -47,7 +47,7 @@ static const struct option options[] = {
     {0},
 };
 
-struct serving {
+struct serve_command {
     struct server_options o;
     const char *tools[FOLDERS_MAX + 1], *allow_mount[FOLDERS_MAX + 1];
     char root[ROOT_PATH_BYTES];
@@ -99,7 +99,7 @@ parse_level(struct server_options *o, const char *arg)
 }
 
 static bool
-serve_parse_option(struct serving *s, int c, const char *arg)
+serve_parse_option(struct serve_command *s, int c, const char *arg)
 {
     switch (c) {
     case 'M':
@@ -130,7 +130,7 @@ serve_parse_option(struct serving *s, int c, const char *arg)
 
 /* -1: go on; else the exit status. */
 static int
-serve_parse(struct serving *s, int argc, char **argv)
+serve_parse(struct serve_command *s, int argc, char **argv)
 {
     int c;
 
@@ -162,7 +162,7 @@ serve_parse(struct serving *s, int argc, char **argv)
 int
 cmd_serve(int argc, char **argv)
 {
-    static struct serving s;
+    static struct serve_command s;
 
     s.o = (struct server_options){.shipped_dir = find_code(),
                                   .tools = s.tools,

@@ -138,7 +138,7 @@ cli_call(struct cli *c, const char *method, struct buf *params,
 
 /* --- finding sessions */
 
-struct search {
+struct session_search {
     const char *name;
     char id[SESSION_ID_BYTES];
     int n;
@@ -146,7 +146,7 @@ struct search {
 };
 
 static void
-cli_match(struct search *f, const struct json *session)
+cli_match(struct session_search *f, const struct json *session)
 {
     const char *id = cli_member(session, "sessionId");
 
@@ -188,7 +188,7 @@ cli_match_one(void *arg, const struct json *session)
 }
 
 static bool
-search_all(struct cli *c, struct search *f, bool with_ended)
+search_all(struct cli *c, struct session_search *f, bool with_ended)
 {
     int64_t after = 0;
 
@@ -201,7 +201,7 @@ search_all(struct cli *c, struct search *f, bool with_ended)
 bool
 cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 {
-    struct search f = {.name = name};
+    struct session_search f = {.name = name};
 
     if (!name || !*name) {
         cli_complain(c, "which session?");

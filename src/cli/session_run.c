@@ -40,7 +40,7 @@ cli_output(const struct json *params, size_t *ret_len)
 
 /* --- run */
 
-struct running {
+struct cli_running {
     struct cli *c;
     const char *id;
     int64_t request;
@@ -51,7 +51,7 @@ struct running {
 };
 
 static void
-cli_cancel(struct running *r)
+cli_cancel(struct cli_running *r)
 {
     struct buf p = cli_params(r->id);
 
@@ -62,7 +62,7 @@ cli_cancel(struct running *r)
 /* The first signal cancels the run, and the next one ends us. -EAGAIN: from
  * then on we do not wait for the reader of our output. */
 static int
-cli_await_events(struct running *r, int hfd, short events)
+cli_await_events(struct cli_running *r, int hfd, short events)
 {
     struct pollfd p[] = {{hfd, events, 0}, {r->signal_hfd, POLLIN, 0}};
     struct signalfd_siginfo info;
@@ -81,7 +81,7 @@ cli_await_events(struct running *r, int hfd, short events)
 }
 
 static int
-cli_write_out(struct running *r, int hfd, const char *p, size_t len)
+cli_write_out(struct cli_running *r, int hfd, const char *p, size_t len)
 {
     int e = 0;
 
@@ -99,7 +99,7 @@ static void
 cli_on_output(void *arg, const struct json *params)
 {
     int hfd = strcmp(cli_member(params, "stream"), "stderr") ? 1 : 2;
-    struct running *r = arg;
+    struct cli_running *r = arg;
     size_t len;
     char *p = r->error < 0 ? NULL : cli_output(params, &len);
 
@@ -111,7 +111,7 @@ cli_on_output(void *arg, const struct json *params)
 }
 
 static bool
-cli_await_answer(struct running *r, struct json_doc *ret)
+cli_await_answer(struct cli_running *r, struct json_doc *ret)
 {
     struct link *k = &r->c->link;
 
@@ -122,7 +122,7 @@ cli_await_answer(struct running *r, struct json_doc *ret)
 }
 
 static const struct json *
-cli_call_run(struct running *r, struct buf *params, struct json_doc *ret)
+cli_call_run(struct cli_running *r, struct buf *params, struct json_doc *ret)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction now;
@@ -209,7 +209,7 @@ cli_run(struct cli *c, const char *id)
 {
     CLEANUP(json_fini) struct json_doc answer = {0};
     CLEANUP(buf_fini) struct buf p = cli_params(id);
-    struct running r = {.c = c, .id = id};
+    struct cli_running r = {.c = c, .id = id};
 
     if (!*c->words) {
         cli_complain(c, "which command?");
@@ -276,13 +276,13 @@ cli_last_name(const char *path)
 }
 
 /* The destination, created when there is something to write. */
-struct target {
+struct file_target {
     const char *name;
     int hfd; /* -1: not opened yet */
 };
 
 static int
-cli_open_target(struct target *t)
+cli_open_target(struct file_target *t)
 {
     if (t->hfd < 0)
         t->hfd = open(t->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -292,7 +292,7 @@ cli_open_target(struct target *t)
 /* 1: there may be more. */
 static int
 cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
-             struct target *to, size_t *ret_len)
+             struct file_target *to, size_t *ret_len)
 {
     CLEANUP(json_fini) struct json_doc answer = {0};
     struct buf p = cli_params(id);
@@ -315,7 +315,7 @@ cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
 static int
 cli_get_file(struct cli *c, const char *id, char **words)
 {
-    struct target to = {words[1] ? words[1] : cli_last_name(words[0]), -1};
+    struct file_target to = {words[1] ? words[1] : cli_last_name(words[0]), -1};
     uint64_t at = 0;
     size_t len = 0;
     int r = 1;

@@ -15,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-struct terminal {
+struct shell_terminal {
     struct cli *c;
     const char *id;
     int64_t process, wait_id;
@@ -29,7 +29,7 @@ struct terminal {
 /* --- our terminal */
 
 static void
-cli_restore(struct terminal *t)
+cli_restore(struct shell_terminal *t)
 {
     if (t->is_raw)
         (void)tcsetattr(0, TCSADRAIN, &t->saved);
@@ -37,7 +37,7 @@ cli_restore(struct terminal *t)
 }
 
 static void
-cli_make_raw(struct terminal *t)
+cli_make_raw(struct shell_terminal *t)
 {
     struct termios raw;
 
@@ -77,7 +77,7 @@ cli_open_signals(void)
 /* --- requests about the process */
 
 static struct buf
-begin_about(const struct terminal *t)
+begin_about(const struct shell_terminal *t)
 {
     struct buf p = cli_params(t->id);
 
@@ -86,7 +86,7 @@ begin_about(const struct terminal *t)
 }
 
 static void
-cli_send_size(struct terminal *t)
+cli_send_size(struct shell_terminal *t)
 {
     struct buf p = begin_about(t);
     size_t len = p.len;
@@ -98,7 +98,7 @@ cli_send_size(struct terminal *t)
 }
 
 static void
-cli_send_input(struct terminal *t)
+cli_send_input(struct shell_terminal *t)
 {
     struct buf p = begin_about(t);
     char bytes[2048];
@@ -118,7 +118,7 @@ cli_send_input(struct terminal *t)
 }
 
 static void
-send_interrupt(struct terminal *t)
+send_interrupt(struct shell_terminal *t)
 {
     struct buf p = begin_about(t);
 
@@ -129,7 +129,7 @@ send_interrupt(struct terminal *t)
 /* --- what comes */
 
 static void
-cli_take_output(struct terminal *t, const struct json *params)
+cli_take_output(struct shell_terminal *t, const struct json *params)
 {
     bool is_error = !strcmp(cli_member(params, "stream"), "stderr");
     size_t len;
@@ -143,7 +143,7 @@ cli_take_output(struct terminal *t, const struct json *params)
 }
 
 static void
-cli_take_message(struct terminal *t, const struct json *m)
+cli_take_message(struct shell_terminal *t, const struct json *m)
 {
     const struct json *params = json_get(m, "params");
     const struct json *result = json_get(m, "result");
@@ -162,7 +162,7 @@ cli_take_message(struct terminal *t, const struct json *m)
 }
 
 static void
-cli_take_messages(struct terminal *t)
+cli_take_messages(struct shell_terminal *t)
 {
     struct json_doc m = {0};
 
@@ -173,7 +173,7 @@ cli_take_messages(struct terminal *t)
 }
 
 static void
-cli_read_messages(struct terminal *t)
+cli_read_messages(struct shell_terminal *t)
 {
     if (link_read(&t->c->link) <= 0) {
         t->is_over = true;
@@ -184,7 +184,7 @@ cli_read_messages(struct terminal *t)
 }
 
 static void
-cli_take_signal(struct terminal *t)
+cli_take_signal(struct shell_terminal *t)
 {
     struct signalfd_siginfo info;
 
@@ -199,7 +199,7 @@ cli_take_signal(struct terminal *t)
 }
 
 static void
-cli_converse(struct terminal *t)
+cli_converse(struct shell_terminal *t)
 {
     cli_take_messages(t); /* that came with the answer to process.start */
     while (!t->is_over) {
@@ -222,7 +222,7 @@ cli_converse(struct terminal *t)
 /* The words as one command. Without any, a terminal gets the shell of the
  * session, and a pipe a bash that reads commands. */
 static void
-session_shell_put_command(const struct terminal *t, struct buf *p)
+session_shell_put_command(const struct shell_terminal *t, struct buf *p)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -240,7 +240,7 @@ session_shell_put_command(const struct terminal *t, struct buf *p)
 }
 
 static struct buf
-cli_start_params(struct terminal *t)
+cli_start_params(struct shell_terminal *t)
 {
     const char *term = getenv("TERM");
     struct buf p = cli_params(t->id);
@@ -262,7 +262,7 @@ int
 cli_shell(struct cli *c, const char *id)
 {
     CLEANUP(json_fini) struct json_doc answer = {0};
-    struct terminal t = {
+    struct shell_terminal t = {
         .c = c, .id = id, .has_input = true, .status = CLI_FAILED};
 
     t.has_tty = isatty(0);

@@ -26,7 +26,7 @@ int
 cmd_shell(int argc, char **argv)
 {
     static char root[ROOT_PATH_BYTES];
-    CLEANUP(request_fini) struct request q;
+    CLEANUP(request_fini) struct exec_request q;
     int rest;
 
     request_init(&q);

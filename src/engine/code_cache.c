@@ -33,7 +33,7 @@
 static const char mark[8] = "wsandend";
 
 /* The end of an entry: code, custom section, tail. */
-struct tail {
+struct code_tail {
     uint64_t code_len, section_len, source_len;
     uint8_t hash[BLAKE2B_BYTES]; /* of the source */
     uint64_t flags;
@@ -169,7 +169,7 @@ name_aside(const struct entry_name *n)
 static int
 read_facts(int hfd, off_t len, struct program_facts *ret)
 {
-    struct tail tail;
+    struct code_tail tail;
     off_t at = len - (off_t)sizeof tail;
 
     if (at < 0 || pread(hfd, &tail, sizeof tail, at) != sizeof tail ||
@@ -273,11 +273,11 @@ static int
 write_entry(int dir_hfd, const struct entry_name *n,
             const struct program_facts *f, const void *code, size_t len)
 {
-    struct tail tail = {.code_len = len,
-                        .section_len = f->section_len,
-                        .source_len = f->bytes,
-                        .flags = (f->has_start ? HAS_START : 0) |
-                                 (f->section ? HAS_SECTION : 0)};
+    struct code_tail tail = {.code_len = len,
+                             .section_len = f->section_len,
+                             .source_len = f->bytes,
+                             .flags = (f->has_start ? HAS_START : 0) |
+                                      (f->section ? HAS_SECTION : 0)};
     CLEANUP(hfd_closep)
     int hfd =
         openat(dir_hfd, n->s,

@@ -31,7 +31,7 @@
 enum { EXE_HFD = REMOTE_FIRST_HFD + REMOTE_SLOTS };
 
 /* The input on one socket. */
-struct line {
+struct compiler_line {
     int hfd;
     struct remote_order head;
     size_t head_len; /* of it, that is there */
@@ -40,10 +40,10 @@ struct line {
 };
 
 /* The state of the process. */
-struct serving {
+struct compiler_server {
     wasm_engine_t *wasm;
-    struct line line[REMOTE_SLOTS];
-    struct line *runs; /* whose module is being compiled, or NULL */
+    struct compiler_line line[REMOTE_SLOTS];
+    struct compiler_line *runs; /* whose module is being compiled, or NULL */
     pid_t pid;
     int pid_hfd, out_hfd;
 };
@@ -72,7 +72,7 @@ send_answer(int hfd, const struct remote_answer *a, int code_hfd)
 }
 
 static void
-compiler_serve_answer(struct line *l, const struct remote_answer *a,
+compiler_serve_answer(struct compiler_line *l, const struct remote_answer *a,
                       int code_hfd)
 {
     free(STEAL(l->module));
@@ -80,7 +80,7 @@ compiler_serve_answer(struct line *l, const struct remote_answer *a,
 }
 
 static void
-answer_error(struct line *l, int error)
+answer_error(struct compiler_line *l, int error)
 {
     struct remote_answer a = {.error = error};
 
@@ -94,7 +94,7 @@ answer_error(struct line *l, int error)
 /* Turns the child into a compiler: it keeps nothing but the module and the file
  * for the code, and enters the jail. */
 _Noreturn static void
-become_compiler(const struct serving *s, const struct line *l)
+become_compiler(const struct compiler_server *s, const struct compiler_line *l)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         dup3(s->out_hfd, 1, 0) < 0 || dup3(s->out_hfd, 2, 0) < 0 ||
@@ -106,7 +106,7 @@ become_compiler(const struct serving *s, const struct line *l)
 /* Handles a child without a pidfd: it cannot be polled for, so it is reaped
  * here. Returns -error. */
 static int
-start_failed(struct serving *s, int error)
+start_failed(struct compiler_server *s, int error)
 {
     int64_t cpu_ns;
 
@@ -117,7 +117,7 @@ start_failed(struct serving *s, int error)
 }
 
 static int
-compiler_serve_start(struct serving *s, struct line *l)
+compiler_serve_start(struct compiler_server *s, struct compiler_line *l)
 {
     s->out_hfd = memfd_create("wasmsand-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (s->out_hfd < 0)
@@ -147,7 +147,7 @@ seal_code(int hfd, uint64_t *ret_len)
 }
 
 static void
-compiler_serve_finish(struct serving *s)
+compiler_serve_finish(struct compiler_server *s)
 {
     struct remote_answer a = {0};
     int status = compiler_reap(s->pid, &a.cpu_ns);
@@ -164,10 +164,10 @@ compiler_serve_finish(struct serving *s)
 }
 
 static void
-start_next(struct serving *s)
+start_next(struct compiler_server *s)
 {
     for (size_t i = 0; i < REMOTE_SLOTS && !s->runs; i++) {
-        struct line *l = &s->line[i];
+        struct compiler_line *l = &s->line[i];
         if (!l->module || l->have < l->len)
             continue;
         int r = compiler_serve_start(s, l);
@@ -181,7 +181,7 @@ start_next(struct serving *s)
 /* A running compilation is killed and answered when its process is reaped; a
  * waiting one is answered at once. */
 static void
-compiler_serve_cancel(const struct serving *s, struct line *l)
+compiler_serve_cancel(const struct compiler_server *s, struct compiler_line *l)
 {
     if (s->runs == l)
         (void)syscall(SYS_pidfd_send_signal, s->pid_hfd, SIGKILL, NULL, 0);
@@ -190,7 +190,7 @@ compiler_serve_cancel(const struct serving *s, struct line *l)
 }
 
 static void
-take_order(const struct serving *s, struct line *l)
+take_order(const struct compiler_server *s, struct compiler_line *l)
 {
     const struct remote_order o = l->head;
 
@@ -211,7 +211,7 @@ take_order(const struct serving *s, struct line *l)
 
 /* Reads the rest of a module, or else of an order, as far as it is there. */
 static void
-compiler_serve_take(const struct serving *s, struct line *l)
+compiler_serve_take(const struct compiler_server *s, struct compiler_line *l)
 {
     bool is_module = l->module && l->have < l->len;
     char *to = is_module ? (char *)l->module + l->have
@@ -229,7 +229,7 @@ compiler_serve_take(const struct serving *s, struct line *l)
 }
 
 static void
-compiler_serve_step(struct serving *s)
+compiler_serve_step(struct compiler_server *s)
 {
     struct pollfd p[REMOTE_SLOTS + 1];
 
@@ -249,7 +249,7 @@ compiler_serve_step(struct serving *s)
 _Noreturn void
 compilers_main(int (*seal)(const char **ret_where))
 {
-    struct serving s = {.pid_hfd = -1, .out_hfd = -1};
+    struct compiler_server s = {.pid_hfd = -1, .out_hfd = -1};
     const char *where = "no target";
 
     (void)close(EXE_HFD);

@@ -38,13 +38,13 @@ enum { PAGE = 4096, I32_CONST = 0x41, END = 0x0b, EXPORT_GLOBAL = 3 };
 
 /* A position in the source. `is_bad` is set by the first read beyond the
  * end. */
-struct reader {
+struct module_reader {
     const uint8_t *at, *end;
     bool is_bad;
 };
 
 static uint64_t
-take_leb(struct reader *r)
+take_leb(struct module_reader *r)
 {
     uint64_t value = 0;
 
@@ -59,7 +59,7 @@ take_leb(struct reader *r)
 }
 
 static uint8_t
-take_byte(struct reader *r)
+take_byte(struct module_reader *r)
 {
     if (r->at < r->end)
         return *r->at++;
@@ -146,7 +146,7 @@ put_segments(struct buf *out, const struct engine_machine *m, uint32_t sp)
 
 /* The index of the exported global __stack_pointer. */
 static uint64_t
-find_stack_pointer(struct reader r)
+find_stack_pointer(struct module_reader r)
 {
     static const char name[] = "__stack_pointer";
 
@@ -166,7 +166,7 @@ find_stack_pointer(struct reader r)
 }
 
 static int
-freeze_put_memory(struct buf *out, struct reader r, uint64_t bytes)
+freeze_put_memory(struct buf *out, struct module_reader r, uint64_t bytes)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
@@ -188,7 +188,8 @@ freeze_put_memory(struct buf *out, struct reader r, uint64_t bytes)
  * globals of C programs begin with a constant i32; other programs are
  * refused. */
 static int
-put_globals(struct buf *out, struct reader r, uint64_t sp_index, uint32_t sp)
+put_globals(struct buf *out, struct module_reader r, uint64_t sp_index,
+            uint32_t sp)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
     uint64_t n = take_leb(&r);
@@ -251,7 +252,8 @@ put_data_count(struct freezing *f)
 /* The number of segments is announced twice, in the data count section too.
  * Custom sections are names for debuggers, and are dropped. */
 static int
-rewrite(struct freezing *f, uint8_t id, const uint8_t *start, struct reader r)
+rewrite(struct freezing *f, uint8_t id, const uint8_t *start,
+        struct module_reader r)
 {
     switch (id) {
     case SECTION_CUSTOM:
@@ -271,13 +273,13 @@ rewrite(struct freezing *f, uint8_t id, const uint8_t *start, struct reader r)
 }
 
 typedef int section_fn(struct freezing *f, uint8_t id, const uint8_t *start,
-                       struct reader r);
+                       struct module_reader r);
 
 static int
 each_section(struct freezing *f, const struct program_source *src,
              section_fn *fn)
 {
-    struct reader all = {src->bytes + 8, src->bytes + src->len, false};
+    struct module_reader all = {src->bytes + 8, src->bytes + src->len, false};
 
     while (all.at < all.end) {
         const uint8_t *start = all.at;
@@ -285,7 +287,8 @@ each_section(struct freezing *f, const struct program_source *src,
         uint64_t len = take_leb(&all);
         if (all.is_bad || len > (uint64_t)(all.end - all.at))
             return -EINVAL;
-        int r = fn(f, id, start, (struct reader){all.at, all.at + len, false});
+        int r = fn(f, id, start,
+                   (struct module_reader){all.at, all.at + len, false});
         if (r < 0)
             return r;
         all.at += len;
@@ -295,7 +298,7 @@ each_section(struct freezing *f, const struct program_source *src,
 
 static int
 look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
-                struct reader r)
+                struct module_reader r)
 {
     (void)start;
     if (id == SECTION_EXPORT)

@@ -17,13 +17,13 @@
 #define REF_NULL_TYPE 0x63 /* followed by what it refers to */
 #define REF_TYPE      0x64
 
-struct cursor {
+struct scan_cursor {
     const uint8_t *at, *end;
 };
 
 /* Reads an unsigned number in LEB128, of at most five bytes. */
 static int
-take_u32(struct cursor *c, uint32_t *ret)
+take_u32(struct scan_cursor *c, uint32_t *ret)
 {
     uint32_t value = 0;
 
@@ -42,7 +42,7 @@ take_u32(struct cursor *c, uint32_t *ret)
  * its body. A few bytes can declare billions, and the compiler keeps something
  * for each. */
 static int
-add_locals(struct cursor body, uint64_t *ret)
+add_locals(struct scan_cursor body, uint64_t *ret)
 {
     uint32_t groups, count;
 
@@ -60,7 +60,7 @@ add_locals(struct cursor body, uint64_t *ret)
 
 /* The compiler takes time in proportion to the square of a function's size. */
 static int
-add_costs(struct cursor *code, struct wasm_facts *facts)
+add_costs(struct scan_cursor *code, struct wasm_facts *facts)
 {
     uint32_t count, size;
 
@@ -69,7 +69,7 @@ add_costs(struct cursor *code, struct wasm_facts *facts)
     for (; count; count--) {
         if (take_u32(code, &size) < 0 || size > (size_t)(code->end - code->at))
             return -EINVAL;
-        if (add_locals((struct cursor){code->at, code->at + size},
+        if (add_locals((struct scan_cursor){code->at, code->at + size},
                        &facts->locals) < 0)
             return -EINVAL;
         code->at += size;
@@ -82,7 +82,7 @@ add_costs(struct cursor *code, struct wasm_facts *facts)
 
 /* The content of a custom section of the name of frozen programs. */
 static void
-scan_find_frozen(struct cursor c, struct wasm_facts *facts)
+scan_find_frozen(struct scan_cursor c, struct wasm_facts *facts)
 {
     static const char name[] = FREEZE_SECTION;
     uint32_t len;
@@ -98,14 +98,14 @@ int
 wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
 {
     struct wasm_facts facts = {0};
-    struct cursor c = {bytes + 8, bytes + len};
+    struct scan_cursor c = {bytes + 8, bytes + len};
 
     while (c.at < c.end) {
         uint8_t id = *c.at++;
         uint32_t size;
         if (take_u32(&c, &size) < 0 || size > (size_t)(c.end - c.at))
             return -EINVAL;
-        struct cursor section = {c.at, c.at + size};
+        struct scan_cursor section = {c.at, c.at + size};
         if (id == SECTION_CUSTOM)
             scan_find_frozen(section, &facts);
         if (id == SECTION_START)

@@ -228,7 +228,7 @@ capture_open(struct kernel *k, struct capture *c, OWN struct file **ret)
 
 /* --- input */
 
-struct input {
+struct capture_input {
     size_t len, at;
     char data[];
 };
@@ -236,7 +236,7 @@ struct input {
 static int64_t
 input_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
-    struct input *in = f->obj;
+    struct capture_input *in = f->obj;
     size_t n = in->len - in->at < len ? in->len - in->at : len;
 
     (void)t, (void)pos;
@@ -262,7 +262,7 @@ int
 input_open(struct kernel *k, const void *data, size_t len,
            OWN struct file **ret)
 {
-    struct input *in = malloc(sizeof *in + len);
+    struct capture_input *in = malloc(sizeof *in + len);
 
     if (!in)
         return -ENOMEM;

@@ -176,13 +176,13 @@ epoll_forget(struct file *f)
 
 static const struct file_ops epoll_ops;
 
-struct level {
+struct epoll_level {
     struct epoll *first;
     unsigned parity;
 };
 
 static void
-epoll_visit(struct level *level, struct epoll *ep)
+epoll_visit(struct epoll_level *level, struct epoll *ep)
 {
     if (ep->is_visited[level->parity])
         return;
@@ -193,7 +193,7 @@ epoll_visit(struct level *level, struct epoll *ep)
 
 /* Adds the sets that ep watches, or those that watch it. */
 static void
-visit_neighbours(struct level *level, const struct epoll *ep, bool down)
+visit_neighbours(struct epoll_level *level, const struct epoll *ep, bool down)
 {
     if (down) {
         LIST_FOR_EACH(it, &ep->items) {
@@ -213,13 +213,13 @@ visit_neighbours(struct level *level, const struct epoll *ep, bool down)
 static int
 nesting(struct epoll *ep, const struct epoll *target, bool down)
 {
-    struct level level = {0};
+    struct epoll_level level = {0};
     int depth = 0;
     bool loops = false;
 
     epoll_visit(&level, ep);
     while (level.first) {
-        struct level next = {.parity = !level.parity};
+        struct epoll_level next = {.parity = !level.parity};
         depth++;
         for (struct epoll *e = level.first; e; e = e->next[level.parity]) {
             e->is_visited[level.parity] = false;

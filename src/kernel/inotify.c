@@ -28,7 +28,7 @@ struct inotify {
     struct waitq arrived;
 };
 
-struct watch {
+struct inotify_watch {
     struct list in_bucket, in_file;
     struct inotify *owner;
     const struct fs *fs;
@@ -146,7 +146,7 @@ watches_need(struct kernel *k)
 }
 
 static void
-inotify_watch_free(OWN struct watch *w)
+inotify_watch_free(OWN struct inotify_watch *w)
 {
     struct kernel *k = w->owner->kernel;
 
@@ -161,14 +161,14 @@ inotify_watch_free(OWN struct watch *w)
 }
 
 static void
-watch_end(OWN struct watch *w)
+watch_end(OWN struct inotify_watch *w)
 {
     queue(w->owner, w->wd, IN_IGNORED, 0, (struct name){"", 0});
     inotify_watch_free(w);
 }
 
 static void
-fire(struct watch *w, uint32_t mask, uint32_t cookie, struct name name)
+fire(struct inotify_watch *w, uint32_t mask, uint32_t cookie, struct name name)
 {
     if (!(w->mask & mask & IN_ALL_EVENTS))
         return;
@@ -245,7 +245,7 @@ inotify_release(struct file *f)
 
     while (!list_is_empty(&in->watches))
         inotify_watch_free(
-            CONTAINER_OF(in->watches.next, struct watch, in_file));
+            CONTAINER_OF(in->watches.next, struct inotify_watch, in_file));
     while (!list_is_empty(&in->events))
         event_drop(in, first_event(in));
     waitq_fini(&in->arrived);
@@ -274,7 +274,7 @@ inotify_new(struct kernel *k, uint32_t flags, OWN struct file **ret)
     return file_new(k, &inotify_ops, in, O_RDONLY | flags, ret);
 }
 
-static struct watch *
+static struct inotify_watch *
 find_watch(const struct inotify *in, const struct vnode *node)
 {
     const struct fs *fs = node->mnt->fs;
@@ -282,7 +282,8 @@ find_watch(const struct inotify *in, const struct vnode *node)
     if (!in->kernel->watches)
         return NULL;
     LIST_FOR_EACH(it, inotify_bucket_of(in->kernel->watches, fs, node->ino)) {
-        struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
+        struct inotify_watch *w =
+            CONTAINER_OF(it, struct inotify_watch, in_bucket);
         if (w->owner == in && w->fs == fs && w->ino == node->ino)
             return w;
     }
@@ -298,19 +299,19 @@ new_watch(struct inotify *in, const struct vnode *node, uint32_t mask)
     if ((k->watches && k->watches->n >= INOTIFY_WATCHES_MAX) ||
         in->last_wd == INT32_MAX)
         return -ENOSPC;
-    if (!limits_charge(&k->limits, LIMIT_memory, sizeof(struct watch)))
+    if (!limits_charge(&k->limits, LIMIT_memory, sizeof(struct inotify_watch)))
         return -ENOMEM;
-    struct watch *w = malloc(sizeof *w);
+    struct inotify_watch *w = malloc(sizeof *w);
     if (!w || watches_need(k) < 0) {
         limits_uncharge(&k->limits, LIMIT_memory, sizeof *w);
         free(w);
         return -ENOMEM;
     }
-    *w = (struct watch){.owner = in,
-                        .fs = fs,
-                        .ino = node->ino,
-                        .wd = ++in->last_wd,
-                        .mask = mask};
+    *w = (struct inotify_watch){.owner = in,
+                                .fs = fs,
+                                .ino = node->ino,
+                                .wd = ++in->last_wd,
+                                .mask = mask};
     list_push_back(inotify_bucket_of(k->watches, fs, node->ino), &w->in_bucket);
     list_push_back(&in->watches, &w->in_file);
     k->watches->n++;
@@ -324,7 +325,7 @@ inotify_add(struct file *f, const struct vnode *node, uint32_t mask)
 
     if (f->ops != &inotify_ops)
         return -EINVAL;
-    struct watch *w = find_watch(f->obj, node);
+    struct inotify_watch *w = find_watch(f->obj, node);
     if (!w)
         return new_watch(f->obj, node, mask & kept);
     if (mask & IN_MASK_CREATE)
@@ -341,7 +342,8 @@ inotify_remove(struct file *f, int wd)
     if (f->ops != &inotify_ops)
         return -EINVAL;
     LIST_FOR_EACH(it, &in->watches) {
-        struct watch *w = CONTAINER_OF(it, struct watch, in_file);
+        struct inotify_watch *w =
+            CONTAINER_OF(it, struct inotify_watch, in_file);
         if (w->wd != wd)
             continue;
         watch_end(w);
@@ -383,7 +385,8 @@ tell(const struct vnode *node, uint32_t mask, uint32_t cookie, struct name name,
     if (!k->watches)
         return;
     LIST_FOR_EACH_SAFE(it, inotify_bucket_of(k->watches, fs, node->ino)) {
-        struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
+        struct inotify_watch *w =
+            CONTAINER_OF(it, struct inotify_watch, in_bucket);
         if (w->fs != fs || w->ino != node->ino)
             continue;
         if (child && w->mask & IN_EXCL_UNLINK && !is_linked(child))
@@ -471,7 +474,8 @@ inotify_gone(const struct vnode *node)
         return;
     LIST_FOR_EACH_SAFE(
         it, inotify_bucket_of(k->watches, node->mnt->fs, node->ino)) {
-        struct watch *w = CONTAINER_OF(it, struct watch, in_bucket);
+        struct inotify_watch *w =
+            CONTAINER_OF(it, struct inotify_watch, in_bucket);
         if (w->fs == node->mnt->fs && w->ino == node->ino)
             watch_end(w);
         if (!k->watches)

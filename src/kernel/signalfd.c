@@ -16,27 +16,27 @@ struct signalfd {
     struct kernel *kernel;
     uint64_t set;
     struct waitq arrived;
-    struct watch *watches;
+    struct signalfd_watch *watches;
 };
 
-struct watch {
+struct signalfd_watch {
     struct sigwatch w;
     struct signalfd *sf;
     struct task *task; /* alive while w is on its list */
-    struct watch *next;
+    struct signalfd_watch *next;
 };
 
 static void
 signalfd_on_signal(struct sigwatch *w, int sig)
 {
-    struct signalfd *sf = CONTAINER_OF(w, struct watch, w)->sf;
+    struct signalfd *sf = CONTAINER_OF(w, struct signalfd_watch, w)->sf;
 
     if (sf->set & SIG_BIT(sig))
         waitq_wake(&sf->arrived);
 }
 
 static void
-signalfd_watch_free(struct signalfd *sf, OWN struct watch *w)
+signalfd_watch_free(struct signalfd *sf, OWN struct signalfd_watch *w)
 {
     list_remove(&w->w.link);
     limits_uncharge(&sf->kernel->limits, LIMIT_memory, sizeof *w);
@@ -47,11 +47,11 @@ signalfd_watch_free(struct signalfd *sf, OWN struct watch *w)
 static bool
 watches_tidy(struct signalfd *sf, const struct task *t)
 {
-    struct watch **at = &sf->watches;
+    struct signalfd_watch **at = &sf->watches;
     bool found = false;
 
     while (*at) {
-        struct watch *w = *at;
+        struct signalfd_watch *w = *at;
         if (list_is_empty(&w->w.link)) {
             *at = w->next;
             signalfd_watch_free(sf, w);
@@ -70,17 +70,17 @@ watch_task(struct signalfd *sf, struct task *t)
 
     if (watches_tidy(sf, t))
         return 0;
-    if (!limits_charge(l, LIMIT_memory, sizeof(struct watch)))
+    if (!limits_charge(l, LIMIT_memory, sizeof(struct signalfd_watch)))
         return -ENOMEM;
-    struct watch *w = malloc(sizeof *w);
+    struct signalfd_watch *w = malloc(sizeof *w);
     if (!w) {
         limits_uncharge(l, LIMIT_memory, sizeof *w);
         return -ENOMEM;
     }
-    *w = (struct watch){.w.notify = signalfd_on_signal,
-                        .sf = sf,
-                        .task = t,
-                        .next = sf->watches};
+    *w = (struct signalfd_watch){.w.notify = signalfd_on_signal,
+                                 .sf = sf,
+                                 .task = t,
+                                 .next = sf->watches};
     list_push_back(&t->sig.watchers, &w->w.link);
     sf->watches = w;
     return 0;
@@ -159,7 +159,7 @@ signalfd_release(struct file *f)
     struct signalfd *sf = f->obj;
 
     while (sf->watches) {
-        struct watch *w = sf->watches;
+        struct signalfd_watch *w = sf->watches;
         sf->watches = w->next;
         signalfd_watch_free(sf, w);
     }

@@ -22,7 +22,7 @@ struct guest_mmsghdr {
 };
 
 /* One message call. */
-struct call {
+struct msg_call {
     struct task *task;
     struct file *file;
     struct socket *socket;
@@ -32,9 +32,10 @@ struct call {
 };
 
 static int
-call_init(struct call *c, struct task *t, int fd, uint32_t flags, bool sends)
+call_init(struct msg_call *c, struct task *t, int fd, uint32_t flags,
+          bool sends)
 {
-    *c = (struct call){.task = t, .flags = (int)flags};
+    *c = (struct msg_call){.task = t, .flags = (int)flags};
     int r = socket_find(t, fd, &c->file, &c->socket);
     if (r == 0)
         c->timeout_ns = sends ? c->socket->sndtimeo_ns : c->socket->rcvtimeo_ns;
@@ -42,14 +43,14 @@ call_init(struct call *c, struct task *t, int fd, uint32_t flags, bool sends)
 }
 
 static bool
-sys_msg_is_nonblocking(const struct call *c)
+sys_msg_is_nonblocking(const struct msg_call *c)
 {
     return c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT;
 }
 
 /* After a part of `done` bytes: waits on q for more, or answers with it. */
 static int64_t
-wait_for_more(struct call *c, size_t done, struct waitq *q)
+wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
 {
     struct thread *th = c->task->thread;
     int64_t limit = c->timeout_ns ? c->timeout_ns : -1;
@@ -68,7 +69,7 @@ wait_for_more(struct call *c, size_t done, struct waitq *q)
 /* --- sending */
 
 static int64_t
-send_failed(struct call *c, size_t done, int64_t r)
+send_failed(struct msg_call *c, size_t done, int64_t r)
 {
     if (done)
         return (int64_t)done;
@@ -81,7 +82,7 @@ send_failed(struct call *c, size_t done, int64_t r)
 /* The bytes that earlier tries of this call have moved; the guest may have
  * made its iovecs shorter since. */
 static size_t
-progress_of(const struct call *c, const struct sock_msg *m)
+progress_of(const struct msg_call *c, const struct sock_msg *m)
 {
     uint64_t done = c->task->thread->call.progress;
 
@@ -91,7 +92,7 @@ progress_of(const struct call *c, const struct sock_msg *m)
 }
 
 static int64_t
-send_msg(struct call *c, struct sock_msg *m)
+send_msg(struct msg_call *c, struct sock_msg *m)
 {
     bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
     size_t done = progress_of(c, m);
@@ -116,7 +117,7 @@ int64_t
 sys_sendto(struct task *t, const union sysarg *a)
 {
     struct sock_msg m = {.len = a[2].u};
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[3].u, true);
     if (r < 0)
@@ -133,7 +134,7 @@ sys_sendto(struct task *t, const union sysarg *a)
 
 /* The message whose header is at `at`, to be sent. */
 static int64_t
-send_header(struct call *c, gaddr at)
+send_header(struct msg_call *c, gaddr at)
 {
     struct task *t = c->task;
     struct guest_msghdr h;
@@ -160,7 +161,7 @@ send_header(struct call *c, gaddr at)
 int64_t
 sys_sendmsg(struct task *t, const union sysarg *a)
 {
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[2].u, true);
     if (r < 0)
@@ -171,7 +172,7 @@ sys_sendmsg(struct task *t, const union sysarg *a)
 /* --- receiving */
 
 static bool
-wants_more(const struct call *c, const struct sock_msg *m, int64_t got)
+wants_more(const struct msg_call *c, const struct sock_msg *m, int64_t got)
 {
     return c->flags & MSG_WAITALL && !(c->flags & MSG_PEEK) &&
            !c->is_one_of_many && socket_is_stream(c->socket) && got > 0 &&
@@ -179,7 +180,7 @@ wants_more(const struct call *c, const struct sock_msg *m, int64_t got)
 }
 
 static int64_t
-recv_msg(struct call *c, struct sock_msg *m)
+recv_msg(struct msg_call *c, struct sock_msg *m)
 {
     size_t done = progress_of(c, m);
 
@@ -204,7 +205,7 @@ int64_t
 sys_recvfrom(struct task *t, const union sysarg *a)
 {
     struct sock_msg m = {.len = a[2].u};
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[3].u, false);
     if (r < 0)
@@ -221,7 +222,7 @@ sys_recvfrom(struct task *t, const union sysarg *a)
 
 /* Tells the guest what came besides the data. */
 static int
-answer_header(struct call *c, struct sock_msg *m, struct guest_msghdr *h,
+answer_header(struct msg_call *c, struct sock_msg *m, struct guest_msghdr *h,
               gaddr at)
 {
     struct task *t = c->task;
@@ -242,7 +243,7 @@ answer_header(struct call *c, struct sock_msg *m, struct guest_msghdr *h,
 }
 
 static int64_t
-recv_header(struct call *c, gaddr at)
+recv_header(struct msg_call *c, gaddr at)
 {
     struct guest_msghdr h;
     struct sock_msg m = {0};
@@ -267,7 +268,7 @@ recv_header(struct call *c, gaddr at)
 int64_t
 sys_recvmsg(struct task *t, const union sysarg *a)
 {
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[2].u, false);
     if (r < 0)
@@ -278,8 +279,8 @@ sys_recvmsg(struct task *t, const union sysarg *a)
 /* --- many messages in one call */
 
 static int64_t
-do_many(struct call *c, gaddr at, uint32_t n,
-        int64_t (*one)(struct call *c, gaddr at))
+do_many(struct msg_call *c, gaddr at, uint32_t n,
+        int64_t (*one)(struct msg_call *c, gaddr at))
 {
     struct call_state *state = &c->task->thread->call;
     uint32_t i = (uint32_t)state->progress;
@@ -314,7 +315,7 @@ do_many(struct call *c, gaddr at, uint32_t n,
 int64_t
 sys_sendmmsg(struct task *t, const union sysarg *a)
 {
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[3].u, true);
     if (r < 0)
@@ -326,7 +327,7 @@ sys_sendmmsg(struct task *t, const union sysarg *a)
 int64_t
 sys_recvmmsg(struct task *t, const union sysarg *a)
 {
-    struct call c;
+    struct msg_call c;
 
     int r = call_init(&c, t, a[0].i, a[3].u, false);
     if (r < 0)

@@ -13,19 +13,19 @@
 #define TYPE_FLAGS (SOCK_CLOEXEC | SOCK_NONBLOCK)
 
 /* A socket that a call is about. */
-struct target {
+struct socket_target {
     struct file *file;
     struct socket *socket;
 };
 
 static int
-target_find(struct task *t, int fd, struct target *ret)
+target_find(struct task *t, int fd, struct socket_target *ret)
 {
     return socket_find(t, fd, &ret->file, &ret->socket);
 }
 
 static bool
-sys_socket_is_nonblocking(const struct target *g, int flags)
+sys_socket_is_nonblocking(const struct socket_target *g, int flags)
 {
     return g->file->flags & O_NONBLOCK || flags & MSG_DONTWAIT;
 }
@@ -33,8 +33,8 @@ sys_socket_is_nonblocking(const struct target *g, int flags)
 /* The call cannot go on now: -EWAIT on q, or -EAGAIN when it must not wait
  * or has waited for timeout_ns (0: forever). */
 static int
-sys_socket_wait_or_again(struct task *t, const struct target *g, int flags,
-                         int64_t timeout_ns, struct waitq *q)
+sys_socket_wait_or_again(struct task *t, const struct socket_target *g,
+                         int flags, int64_t timeout_ns, struct waitq *q)
 {
     struct thread *th = t->thread;
 
@@ -145,7 +145,7 @@ show_name(const struct socket *s, const struct sock_addr *name,
 int64_t
 sys_bind(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
     struct sock_addr addr;
 
     int r = target_find(t, a[0].i, &g);
@@ -158,7 +158,7 @@ sys_bind(struct task *t, const union sysarg *a)
 int64_t
 sys_listen(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
 
     int r = target_find(t, a[0].i, &g);
     return r < 0 ? r : socket_listen(g.socket, t, a[1].i);
@@ -168,7 +168,7 @@ sys_listen(struct task *t, const union sysarg *a)
 int64_t
 sys_getsockname(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
     struct sock_addr addr;
 
     int r = target_find(t, a[0].i, &g);
@@ -182,7 +182,7 @@ sys_getsockname(struct task *t, const union sysarg *a)
 int64_t
 sys_getpeername(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
     struct sock_addr addr;
 
     int r = target_find(t, a[0].i, &g);
@@ -202,7 +202,7 @@ sys_connect(struct task *t, const union sysarg *a)
 {
     struct waitq *wait = NULL;
     struct sock_addr addr = {0};
-    struct target g;
+    struct socket_target g;
 
     int r = target_find(t, a[0].i, &g);
     if (r == 0)
@@ -223,7 +223,7 @@ accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
 {
     struct sock_addr addr;
     struct socket *c;
-    struct target g;
+    struct socket_target g;
     struct file *f;
 
     int r = target_find(t, a[0].i, &g);
@@ -267,7 +267,7 @@ sys_accept4(struct task *t, const union sysarg *a)
 int64_t
 sys_shutdown(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
 
     int r = target_find(t, a[0].i, &g);
     return r < 0 ? r : socket_shutdown(g.socket, a[1].i);
@@ -277,7 +277,7 @@ sys_shutdown(struct task *t, const union sysarg *a)
 int64_t
 sys_setsockopt(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
 
     int r = target_find(t, a[0].i, &g);
     if (r < 0)
@@ -289,7 +289,7 @@ sys_setsockopt(struct task *t, const union sysarg *a)
 int64_t
 sys_getsockopt(struct task *t, const union sysarg *a)
 {
-    struct target g;
+    struct socket_target g;
     uint32_t len;
 
     int r = target_find(t, a[0].i, &g);

@@ -13,14 +13,14 @@ enum { XATTR_VALUE_MAX = 65536 };
  * descriptor. */
 enum subject { OF_PATH, OF_LINK, OF_FD };
 
-struct target {
+struct xattr_target {
     struct found found; /* the entry's name is in it */
     struct dentry entry;
     char name[XATTR_NAME_BYTES];
 };
 
 static int
-sys_xattr_find_file(struct task *t, int fd, struct target *ret)
+sys_xattr_find_file(struct task *t, int fd, struct xattr_target *ret)
 {
     struct file *f = fd_find(t, fd);
 
@@ -32,7 +32,7 @@ sys_xattr_find_file(struct task *t, int fd, struct target *ret)
 
 static int
 sys_xattr_find_target(struct task *t, enum subject of, const union sysarg *a,
-                      struct target *ret)
+                      struct xattr_target *ret)
 {
     uint32_t at = of == OF_LINK ? AT_SYMLINK_NOFOLLOW : 0;
 
@@ -49,7 +49,7 @@ sys_xattr_find_target(struct task *t, enum subject of, const union sysarg *a,
 /* The target with the name of an attribute at `name`. */
 static int
 find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
-           struct target *ret)
+           struct xattr_target *ret)
 {
     int64_t len = guest_string(t, name, ret->name, sizeof ret->name);
 
@@ -71,7 +71,7 @@ get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
 static int64_t
 set(struct task *t, enum subject of, const union sysarg *a)
 {
-    struct target to;
+    struct xattr_target to;
 
     if (a[3].u > XATTR_VALUE_MAX)
         return -E2BIG;
@@ -89,7 +89,7 @@ static int64_t
 sys_xattr_get(struct task *t, enum subject of, const union sysarg *a)
 {
     uint32_t size = a[3].u;
-    struct target from;
+    struct xattr_target from;
     void *room = NULL;
 
     int r = find_named(t, of, a, a[1].addr, &from);
@@ -104,7 +104,7 @@ static int64_t
 list(struct task *t, enum subject of, const union sysarg *a)
 {
     uint32_t size = a[2].u;
-    struct target from;
+    struct xattr_target from;
     void *room = NULL;
 
     int r = sys_xattr_find_target(t, of, a, &from);
@@ -117,7 +117,7 @@ list(struct task *t, enum subject of, const union sysarg *a)
 static int64_t
 sys_xattr_take(struct task *t, enum subject of, const union sysarg *a)
 {
-    struct target to;
+    struct xattr_target to;
 
     int r = find_named(t, of, a, a[1].addr, &to);
     return r < 0 ? r : vfs_set_xattr(t, &to.entry, to.name, NULL, 0, 0);

@@ -365,14 +365,14 @@ exec_commit(struct task *t)
 /* --- execve(2) */
 
 /* Strings of a guest array, NULL-terminated; owned array and strings. */
-struct strings {
+struct exec_strings {
     char **v;
     size_t n;
     size_t bytes;
 };
 
 static void
-strings_fini(struct strings *s)
+strings_fini(struct exec_strings *s)
 {
     for (size_t i = 0; i < s->n; i++)
         free(s->v[i]);
@@ -395,7 +395,7 @@ copy_string(struct task *t, gaddr a, char **ret)
 }
 
 static int
-strings_from_guest(struct task *t, gaddr array, struct strings *s)
+strings_from_guest(struct task *t, gaddr array, struct exec_strings *s)
 {
     size_t cap = 16;
     gaddr a = 0;
@@ -528,8 +528,8 @@ int64_t
 exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                 gaddr argv, gaddr envp)
 {
-    CLEANUP(strings_fini) struct strings args = {0};
-    CLEANUP(strings_fini) struct strings env = {0};
+    CLEANUP(strings_fini) struct exec_strings args = {0};
+    CLEANUP(strings_fini) struct exec_strings env = {0};
     struct program *p = NULL;
 
     if (t->resident)

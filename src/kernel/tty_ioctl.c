@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-struct call {
+struct ioctl_call {
     struct tty *tty;
     struct file *file;
     struct task *task;
@@ -16,19 +16,19 @@ struct call {
 };
 
 static bool
-is_master(const struct call *c)
+is_master(const struct ioctl_call *c)
 {
     return c->file->ops == &tty_master_ops;
 }
 
 static int
-put_int(const struct call *c, int32_t value)
+put_int(const struct ioctl_call *c, int32_t value)
 {
     return copy_to_guest(c->task, c->arg, &value, sizeof value);
 }
 
 static int
-get_int(const struct call *c, int32_t *ret)
+get_int(const struct ioctl_call *c, int32_t *ret)
 {
     return copy_from_guest(c->task, ret, c->arg, sizeof *ret);
 }
@@ -36,7 +36,7 @@ get_int(const struct call *c, int32_t *ret)
 /* --- settings */
 
 static int64_t
-get_settings(const struct call *c)
+get_settings(const struct ioctl_call *c)
 {
     return copy_to_guest(c->task, c->arg, &c->tty->tio, sizeof c->tty->tio);
 }
@@ -44,7 +44,7 @@ get_settings(const struct call *c)
 /* TCSETS, TCSETSW, TCSETSF: now, after output (which is with the master at
  * once), and dropping unread input too. */
 static int64_t
-set_settings(const struct call *c)
+set_settings(const struct ioctl_call *c)
 {
     struct tty_termios tio;
     int r = tty_check_job(c->tty, c->task, SIGTTOU);
@@ -61,14 +61,14 @@ set_settings(const struct call *c)
 }
 
 static int64_t
-get_winsize(const struct call *c)
+get_winsize(const struct ioctl_call *c)
 {
     return copy_to_guest(c->task, c->arg, &c->tty->winsize,
                          sizeof c->tty->winsize);
 }
 
 static int64_t
-set_winsize(const struct call *c)
+set_winsize(const struct ioctl_call *c)
 {
     struct tty_winsize ws;
     int r = copy_from_guest(c->task, &ws, c->arg, sizeof ws);
@@ -80,13 +80,13 @@ set_winsize(const struct call *c)
 }
 
 static int64_t
-get_discipline(const struct call *c)
+get_discipline(const struct ioctl_call *c)
 {
     return put_int(c, 0);
 }
 
 static int64_t
-set_discipline(const struct call *c)
+set_discipline(const struct ioctl_call *c)
 {
     int32_t n;
     int r = get_int(c, &n);
@@ -99,13 +99,13 @@ set_discipline(const struct call *c)
 /* --- buffers and flow */
 
 static int64_t
-send_break(const struct call *c)
+send_break(const struct ioctl_call *c)
 {
     return tty_check_job(c->tty, c->task, SIGTTOU);
 }
 
 static int64_t
-control_flow(const struct call *c)
+control_flow(const struct ioctl_call *c)
 {
     struct tty *tty = c->tty;
     int r = tty_check_job(tty, c->task, SIGTTOU);
@@ -129,7 +129,7 @@ control_flow(const struct call *c)
 }
 
 static int64_t
-tty_ioctl_flush(const struct call *c)
+tty_ioctl_flush(const struct ioctl_call *c)
 {
     int r = tty_check_job(c->tty, c->task, SIGTTOU);
 
@@ -147,7 +147,7 @@ tty_ioctl_flush(const struct call *c)
 }
 
 static int64_t
-count_input(const struct call *c)
+count_input(const struct ioctl_call *c)
 {
     const struct tty *tty = c->tty;
     size_t n = is_master(c) ? (size_t)(tty->out_head - tty->out_tail)
@@ -158,27 +158,27 @@ count_input(const struct call *c)
 
 /* Written bytes reach the master at once, so none are pending. */
 static int64_t
-count_output(const struct call *c)
+count_output(const struct ioctl_call *c)
 {
     return put_int(c, 0);
 }
 
 static int64_t
-refuse_typing(const struct call *c)
+refuse_typing(const struct ioctl_call *c)
 {
     (void)c;
     return -EPERM;
 }
 
 static int64_t
-accept(const struct call *c)
+accept(const struct ioctl_call *c)
 {
     (void)c;
     return 0;
 }
 
 static int64_t
-session(const struct call *c)
+session(const struct ioctl_call *c)
 {
     return tty_ioctl_session(c->tty, c->file, c->task, c->cmd, c->arg);
 }
@@ -186,13 +186,13 @@ session(const struct call *c)
 /* --- the master only */
 
 static int64_t
-get_number(const struct call *c)
+get_number(const struct ioctl_call *c)
 {
     return put_int(c, (int32_t)c->tty->index);
 }
 
 static int64_t
-set_lock(const struct call *c)
+set_lock(const struct ioctl_call *c)
 {
     int32_t on;
     int r = get_int(c, &on);
@@ -204,13 +204,13 @@ set_lock(const struct call *c)
 }
 
 static int64_t
-get_lock(const struct call *c)
+get_lock(const struct ioctl_call *c)
 {
     return put_int(c, c->tty->is_locked);
 }
 
 static int64_t
-set_packet(const struct call *c)
+set_packet(const struct ioctl_call *c)
 {
     int32_t on;
     int r = get_int(c, &on);
@@ -222,13 +222,13 @@ set_packet(const struct call *c)
 }
 
 static int64_t
-get_packet(const struct call *c)
+get_packet(const struct ioctl_call *c)
 {
     return put_int(c, c->tty->is_packet);
 }
 
 static int64_t
-open_peer(const struct call *c)
+open_peer(const struct ioctl_call *c)
 {
     struct file *slave;
     int r = tty_open(c->tty, c->task, c->arg & ~(uint32_t)O_CLOEXEC, &slave);
@@ -240,13 +240,13 @@ open_peer(const struct call *c)
 
 enum side { BOTH, MASTER };
 
-struct row {
+struct ioctl_row {
     uint32_t cmd;
     enum side side;
-    int64_t (*fn)(const struct call *c);
+    int64_t (*fn)(const struct ioctl_call *c);
 };
 
-static const struct row rows[] = {
+static const struct ioctl_row rows[] = {
     {TCGETS, BOTH, get_settings},     {TCSETS, BOTH, set_settings},
     {TCSETSW, BOTH, set_settings},    {TCSETSF, BOTH, set_settings},
     {TIOCGWINSZ, BOTH, get_winsize},  {TIOCSWINSZ, BOTH, set_winsize},
@@ -267,7 +267,7 @@ int64_t
 tty_ioctl(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
           uint32_t arg)
 {
-    struct call c = {tty, f, t, cmd, arg};
+    struct ioctl_call c = {tty, f, t, cmd, arg};
 
     if (tty->is_hung_up)
         return cmd == TIOCSPGRP ? -ENOTTY : -EIO;

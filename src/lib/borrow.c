@@ -81,14 +81,14 @@ put_orders(struct buf *b, const char *cwd, const char *const *env)
 /* --- restoring the shell's own values */
 
 /* The strings of a reply, each with a NUL after it. */
-struct reader {
+struct answer_reader {
     const char *at, *end;
 };
 
 /* Returns the next string of the reply, or "" at its end: the reply comes from
  * the guest and may be too short. */
 static const char *
-next(struct reader *r)
+next(struct answer_reader *r)
 {
     const char *s = r->at;
 
@@ -101,7 +101,8 @@ next(struct reader *r)
 /* Appends commands that restore a variable. Returns false for an array, which
  * has no single value that could be restored. */
 static bool
-put_variable(struct buf *b, struct reader *r, const char *name, size_t len)
+put_variable(struct buf *b, struct answer_reader *r, const char *name,
+             size_t len)
 {
     const char *attributes = next(r), *value = next(r);
 
@@ -123,7 +124,7 @@ put_variable(struct buf *b, struct reader *r, const char *name, size_t len)
 /* Appends a command that returns to the folder, which `pwd` printed with a
  * newline. */
 static void
-put_folder(struct buf *b, struct reader *r)
+put_folder(struct buf *b, struct answer_reader *r)
 {
     char *line = strdup(next(r));
 
@@ -142,7 +143,8 @@ put_folder(struct buf *b, struct reader *r)
 /* Builds the restoring script from the reply. -EPERM: a variable is read-only
  * or an array. */
 static int
-put_script(struct buf *b, struct reader *r, bool moves, const char *const *env)
+put_script(struct buf *b, struct answer_reader *r, bool moves,
+           const char *const *env)
 {
     bool ok = true;
 
@@ -180,7 +182,7 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     r = shell_ask(sh, &b, false, &reply, &len);
     if (r < 0)
         return shell_ask_error(err, r);
-    struct reader reader = {reply, reply ? reply + len : NULL};
+    struct answer_reader reader = {reply, reply ? reply + len : NULL};
     r = put_script(&back, &reader, cwd != NULL, env);
     free(reply);
     if (r < 0) {

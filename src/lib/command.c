@@ -67,7 +67,7 @@ command_ask_window(void *arg)
 /* With keep_ends, the first half of the limit keeps the beginning of the output
  * and the second half its end. */
 static int
-make_captures(const struct command *c, struct outcome *o)
+make_captures(const struct command *c, struct command_outcome *o)
 {
     o->out = capture_new(c->out_max, false);
     o->err = capture_new(c->err_max, false);
@@ -89,7 +89,7 @@ make_captures(const struct command *c, struct outcome *o)
 /* Gives the shell the standard streams of one command. Children inherit them,
  * so their output is captured, too. */
 static int
-set_stdio(struct task *t, const struct command *c, struct outcome *o)
+set_stdio(struct task *t, const struct command *c, struct command_outcome *o)
 {
     struct file *f = NULL;
 
@@ -108,7 +108,7 @@ set_stdio(struct task *t, const struct command *c, struct outcome *o)
 /* Background processes of the command may still have its output open. Their
  * later output goes to the shell's background capture. */
 void
-outcome_fini(struct outcome *o, struct shell *sh)
+outcome_fini(struct command_outcome *o, struct shell *sh)
 {
     struct capture *both[] = {o->out, o->err};
 
@@ -121,16 +121,16 @@ outcome_fini(struct outcome *o, struct shell *sh)
             capture_close(both[i], sh->background);
         capture_put(both[i]);
     }
-    *o = (struct outcome){0};
+    *o = (struct command_outcome){0};
 }
 
 /* --- running */
 
 /* The argument of command_is_over. */
-struct running {
+struct running_command {
     struct shell *sh;
     const struct command *c;
-    struct outcome *o;
+    struct command_outcome *o;
 };
 
 static void
@@ -145,7 +145,7 @@ kill_run(struct kernel *k)
 static bool
 command_is_over(void *arg)
 {
-    struct running *run = arg;
+    struct running_command *run = arg;
     const struct resident *res = run->sh->res;
     struct wsand_sandbox *sb = run->sh->sb;
     struct kernel *k = sb->kernel;
@@ -164,7 +164,8 @@ command_is_over(void *arg)
  * one already. A command that continues another shares its checkpoint, so that
  * both are undone together. */
 static int
-command_start(struct shell *sh, const struct command *c, struct outcome *o)
+command_start(struct shell *sh, const struct command *c,
+              struct command_outcome *o)
 {
     struct kernel *k = sh->sb->kernel;
 
@@ -187,13 +188,14 @@ command_start(struct shell *sh, const struct command *c, struct outcome *o)
  * the run are killed, and the kernel runs on until the shell is parked again;
  * that takes no time of the guest's. */
 int
-command_run(struct shell *sh, const struct command *c, struct outcome *ret)
+command_run(struct shell *sh, const struct command *c,
+            struct command_outcome *ret)
 {
-    struct running run = {sh, c, ret};
+    struct running_command run = {sh, c, ret};
     struct kernel *k = sh->sb->kernel;
     int64_t deadline = c->deadline_ns;
 
-    *ret = (struct outcome){0};
+    *ret = (struct command_outcome){0};
     int r = command_start(sh, c, ret);
     if (r < 0) {
         outcome_fini(ret, NULL);
@@ -256,7 +258,7 @@ buf_quote(struct buf *b, const char *s)
 /* Returns the bytes after the first NUL, with a NUL after them. Output before
  * it comes from traps or debugging options of the user. */
 static int
-take_reply(const struct outcome *o, OWN char **ret, size_t *ret_len)
+take_reply(const struct command_outcome *o, OWN char **ret, size_t *ret_len)
 {
     const char *nul = o->out->len ? memchr(o->out->data, 0, o->out->len) : NULL;
 
@@ -315,7 +317,7 @@ command_ask(struct shell *sh, const char *top, const struct buf *body,
             bool continues, OWN char **ret, size_t *ret_len)
 {
     CLEANUP(buf_fini) struct buf b;
-    struct outcome o = {0};
+    struct command_outcome o = {0};
 
     wrap(&b, top, body, sh->status);
     int e = body->error ? body->error : b.error;

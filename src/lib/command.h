@@ -33,16 +33,17 @@ struct command {
 };
 
 /* The result of a command. The captures are kept until outcome_fini. */
-struct outcome {
+struct command_outcome {
     int status;
     bool timed_out, cancelled;
     struct capture *out, *err;
 };
 
 /* Runs a command to its end. The outcome must be finished with outcome_fini. */
-int command_run(struct shell *sh, const struct command *c, struct outcome *ret);
+int command_run(struct shell *sh, const struct command *c,
+                struct command_outcome *ret);
 /* Output written after this counts as background output. */
-void outcome_fini(struct outcome *o, struct shell *sh);
+void outcome_fini(struct command_outcome *o, struct shell *sh);
 
 /* --- commands of the library itself: requests to the shell, as a function that
  * leaves neither itself nor another $? behind, and whose commands no alias,

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 /* A program that is being run. */
-struct running {
+struct running_exec {
     struct wsand_sandbox *sb;
     struct terminal *term; /* NULL: no terminal */
     int pid;
@@ -52,7 +52,7 @@ open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
 /* Starts the program. -EINPROGRESS: *ret is being compiled, and the call must
  * be repeated when that is finished. */
 static int
-exec_start(struct running *run, const struct wsand_exec *x,
+exec_start(struct running_exec *run, const struct wsand_exec *x,
            OWN struct program **ret, struct wsand_error *err)
 {
     struct kernel *k = run->sb->kernel;
@@ -109,7 +109,7 @@ sandbox_send_pending(struct wsand_sandbox *sb)
 static bool
 has_ended(void *arg)
 {
-    struct running *run = arg;
+    struct running_exec *run = arg;
     struct wsand_sandbox *sb = run->sb;
     struct kernel *k = sb->kernel;
 
@@ -143,7 +143,7 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
 /* Ends the run if that was requested before the program existed. Returns true
  * if the run has ended. */
 static bool
-was_ended(struct running *run, struct wsand_result *ret)
+was_ended(struct running_exec *run, struct wsand_result *ret)
 {
     struct wsand_sandbox *sb = run->sb;
     uint64_t signals = atomic_exchange(&sb->pending_signals, 0);
@@ -161,7 +161,7 @@ was_ended(struct running *run, struct wsand_result *ret)
 /* Waits for the compilation of p. Returns 1 if the run is over; *ret then has
  * its result. */
 static int
-await(struct running *run, const struct program *p, int64_t deadline_ns,
+await(struct running_exec *run, const struct program *p, int64_t deadline_ns,
       struct wsand_result *ret)
 {
     for (;;) {
@@ -179,8 +179,9 @@ await(struct running *run, const struct program *p, int64_t deadline_ns,
 /* Starts the program, and compiles it first if necessary. Returns 1 if the run
  * is over already; *ret then has its result. */
 static int
-exec_begin(struct running *run, const struct wsand_exec *x, int64_t deadline_ns,
-           struct wsand_result *ret, struct wsand_error *err)
+exec_begin(struct running_exec *run, const struct wsand_exec *x,
+           int64_t deadline_ns, struct wsand_result *ret,
+           struct wsand_error *err)
 {
     CLEANUP(program_putp) struct program *pending = NULL;
 
@@ -206,7 +207,7 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
     SANDBOX_LEASE(sb, err);
     CLEANUP(terminal_freep) struct terminal *term = NULL;
     struct kernel *k = sb->kernel;
-    struct running run = {.sb = sb};
+    struct running_exec run = {.sb = sb};
 
     if (isatty(x->stdio[0])) {
         int r = terminal_new(k, x->stdio[0], &term);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* One command. Shared by all histories that contain it. */
-struct line {
+struct history_line {
     struct shared ref;
     size_t bytes; /* with the NUL */
     char text[];
@@ -23,7 +23,7 @@ struct line {
 
 struct history {
     struct shared ref;
-    struct radix lines;   /* number -> struct line */
+    struct radix lines;   /* number -> struct history_line */
     uint64_t first, next; /* numbers: those of the lines are first..next-1 */
     size_t bytes;
 };
@@ -76,10 +76,10 @@ history_unshare(struct history **h)
     return true;
 }
 
-static const struct line *
+static const struct history_line *
 line_at(const struct history *h, uint64_t number)
 {
-    return (const struct line *)radix_find(&h->lines, number);
+    return (const struct history_line *)radix_find(&h->lines, number);
 }
 
 /* The length is read before the line is removed, which may free it. */
@@ -99,7 +99,7 @@ drop_oldest(struct history *h)
 static int
 append(struct history *h, const char *text, size_t bytes)
 {
-    struct line *l = malloc(sizeof *l + bytes);
+    struct history_line *l = malloc(sizeof *l + bytes);
 
     if (!l)
         return -ENOMEM;
@@ -169,7 +169,7 @@ history_diff(const struct history *a, const struct history *b,
 const char *
 history_text(const struct shared *line)
 {
-    return ((const struct line *)line)->text;
+    return ((const struct history_line *)line)->text;
 }
 
 /* --- the functions */

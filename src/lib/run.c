@@ -124,7 +124,7 @@ limit_hit(const struct limits *l)
 /* A time limit overrides a cancellation. A limit is reported only for a command
  * that failed: many programs hit one and recover. */
 static void
-fill_status(const struct kernel *k, const struct outcome *o,
+fill_status(const struct kernel *k, const struct command_outcome *o,
             struct wsand_output *ret)
 {
     ret->exit_code = o->status;
@@ -148,7 +148,7 @@ fill_status(const struct kernel *k, const struct outcome *o,
  * written since the last command. */
 static void
 fill_output(struct shell *sh, const struct wsand_run *run,
-            const struct outcome *o, struct wsand_output *ret)
+            const struct command_outcome *o, struct wsand_output *ret)
 {
     bool has_line = !run->is_unmarked;
     const struct kernel *k = sh->sb->kernel;
@@ -217,7 +217,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         .on_output_arg = run->on_output_arg,
         .deadline_ns = deadline_ns,
         .continues = continues};
-    struct outcome o = {0};
+    struct command_outcome o = {0};
     CLEANUP(trace_freep) struct trace *trace = NULL;
 
     int r = run->trace ? trace_new(sh->sb->kernel, &trace) : 0;

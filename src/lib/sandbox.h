@@ -29,9 +29,9 @@ struct wsand_sandbox {
     struct mailbox mailbox;
     struct processes processes;
     struct kernel *kernel;
-    struct wsand_options options; /* own copies, without programs */
-    struct shell *shell;          /* NULL: not used yet */
-    struct outcome *outcome;      /* of the running command, or NULL */
+    struct wsand_options options;    /* own copies, without programs */
+    struct shell *shell;             /* NULL: not used yet */
+    struct command_outcome *outcome; /* of the running command, or NULL */
     int64_t run_deadline_ns;  /* of the wsand_run in progress, or NS_NEVER */
     struct snapshot *initial; /* the initial state */
     struct list snapshots;    /* oldest first */

@@ -290,7 +290,7 @@ static int
 run_first(struct shell *sh, const struct buf *text)
 {
     CLEANUP(buf_fini) struct buf b;
-    struct outcome o = {0};
+    struct command_outcome o = {0};
 
     body_init(&b);
     int r = put_unsets(sh, &b);

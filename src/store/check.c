@@ -37,22 +37,22 @@ inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
 {
     if (!VEC_ROOM(l->p, l->n))
         return -ENOMEM;
-    l->p[l->n++] = (struct inode){.id = id, .r = *r};
+    l->p[l->n++] = (struct check_inode){.id = id, .r = *r};
     return 0;
 }
 
 static int
 check_compare_inodes(const void *a, const void *b)
 {
-    const struct inode *x = a, *y = b;
+    const struct check_inode *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct inode *
+static struct check_inode *
 check_find_inode(const struct session_check *t, uint64_t id)
 {
-    struct inode key = {.id = id};
+    struct check_inode key = {.id = id};
 
     return t->inodes.n ? bsearch(&key, t->inodes.p, t->inodes.n, sizeof key,
                                  check_compare_inodes)
@@ -62,7 +62,7 @@ check_find_inode(const struct session_check *t, uint64_t id)
 const struct record_inode *
 check_inode_of(const struct session_check *t, uint64_t id)
 {
-    const struct inode *i = check_find_inode(t, id);
+    const struct check_inode *i = check_find_inode(t, id);
 
     return i ? &i->r : NULL;
 }
@@ -90,7 +90,7 @@ check_remember(struct checked *l, int64_t chunk, unsigned what)
  * of verified chunks covers the bytes only: the form depends on the key, which
  * differs between records that share a chunk. */
 static int
-check_chunk(struct session_check *t, const struct walk *w)
+check_chunk(struct session_check *t, const struct record_walk *w)
 {
     struct checked *l = t->c->checked;
     SQL *st = NULL;
@@ -112,7 +112,7 @@ check_chunk(struct session_check *t, const struct walk *w)
 }
 
 static int
-check_value(struct session_check *t, const struct walk *w)
+check_value(struct session_check *t, const struct record_walk *w)
 {
     if (w->is_damaged)
         return -EBADMSG;
@@ -143,10 +143,10 @@ check_is_placed(const struct session_check *t, const struct record_key *k)
  * their names. */
 static void
 check_note_named(struct session_check *t, const struct record_key *k,
-                 const struct walk *w)
+                 const struct record_walk *w)
 {
     struct record_name n;
-    struct inode *i = NULL;
+    struct check_inode *i = NULL;
 
     if (!record_name_get(w->value, w->len, &n))
         i = check_find_inode(t, (uint64_t)k->mount << 48 | n.inode);
@@ -157,7 +157,7 @@ check_note_named(struct session_check *t, const struct record_key *k,
 /* The record is counted in `seen` even if it is damaged, as in the layer's
  * digest. Damage to a value therefore does not look like a missing record. */
 static int
-check_record(struct session_check *t, const struct walk *w)
+check_record(struct session_check *t, const struct record_walk *w)
 {
     struct record_inode i;
     struct record_key k;
@@ -184,7 +184,7 @@ check_record(struct session_check *t, const struct walk *w)
 static int
 check_records(struct session_check *t)
 {
-    CLEANUP(walk_fini) struct walk w = {0};
+    CLEANUP(walk_fini) struct record_walk w = {0};
 
     int r = walk_init(&w, t->c->s, &t->chain, NULL, 0);
     if (r < 0)
@@ -231,7 +231,7 @@ check_names(struct session_check *t)
     int r = 0;
 
     for (size_t n = 0; t->has_places && n < t->inodes.n && r >= 0; n++) {
-        const struct inode *i = &t->inodes.p[n];
+        const struct check_inode *i = &t->inodes.p[n];
         uint32_t mount = (uint32_t)(i->id >> 48);
         uint64_t inode = i->id & (RECORD_INODE_MAX - 1), dir = inode;
         if (i->is_named || inode == ROOT_INODE)

@@ -29,7 +29,7 @@ check_add_frame(struct session_check *t, enum record_op op, const void *key,
 static int
 check_remove_all(struct session_check *t, const uint8_t *start, size_t len)
 {
-    CLEANUP(walk_fini) struct walk w = {0};
+    CLEANUP(walk_fini) struct record_walk w = {0};
 
     int r = walk_init(&w, t->c->s, &t->chain, start, len);
     if (r < 0)
@@ -115,7 +115,7 @@ check_lose_shell(struct session_check *t)
 }
 
 int
-check_lose_record(struct session_check *t, const struct walk *w,
+check_lose_record(struct session_check *t, const struct record_walk *w,
                   const char *path, const char *what)
 {
     check_report(t->c, t->id, path, what, t->c->repair);
@@ -127,7 +127,7 @@ check_lose_record(struct session_check *t, const struct walk *w,
 static int
 check_has_names(struct session_check *t, const struct record_key *k)
 {
-    CLEANUP(walk_fini) struct walk w = {0};
+    CLEANUP(walk_fini) struct record_walk w = {0};
     struct record_key name = {
         .type = RECORD_NAME, .mount = k->mount, .inode = k->inode, .name = ""};
     uint8_t key[RECORD_KEY_MAX];
@@ -142,7 +142,7 @@ check_has_names(struct session_check *t, const struct record_key *k)
 /* Returns the inode to its state in the image. Names that were added to it
  * stay. */
 static int
-check_lose_image_inode(struct session_check *t, const struct walk *w,
+check_lose_image_inode(struct session_check *t, const struct record_walk *w,
                        const struct record_key *k, const char *path)
 {
     t->emptied = check_id_of(k);
@@ -154,7 +154,7 @@ check_lose_image_inode(struct session_check *t, const struct walk *w,
  * record: an inode that contains names was a directory, and any other becomes
  * an empty file. */
 static int
-check_lose_inode(struct session_check *t, const struct walk *w,
+check_lose_inode(struct session_check *t, const struct record_walk *w,
                  const struct record_key *k)
 {
     struct record_inode lost = {.mode = S_IFREG | 0644};
@@ -180,7 +180,7 @@ check_lose_inode(struct session_check *t, const struct walk *w,
 /* The inode is of the image, but its position is not known any more. An empty
  * value says so (walk_place returns 2). */
 static int
-check_lose_place(struct session_check *t, const struct walk *w,
+check_lose_place(struct session_check *t, const struct record_walk *w,
                  const struct record_key *k)
 {
     (void)k;
@@ -191,7 +191,7 @@ check_lose_place(struct session_check *t, const struct walk *w,
 }
 
 static int
-check_lose_name(struct session_check *t, const struct walk *w,
+check_lose_name(struct session_check *t, const struct record_walk *w,
                 const struct record_key *k)
 {
     char path[1024], dir[700];
@@ -205,7 +205,7 @@ check_lose_name(struct session_check *t, const struct walk *w,
 /* The numbers of commands have no gaps, so an empty command takes this one's
  * place. */
 static int
-check_lose_command(struct session_check *t, const struct walk *w,
+check_lose_command(struct session_check *t, const struct record_walk *w,
                    const struct record_key *k)
 {
     (void)k;
@@ -218,7 +218,7 @@ check_lose_command(struct session_check *t, const struct walk *w,
 /* Without its image or format, a session cannot be read at all, and no repair
  * is possible. */
 static int
-check_lose_fact(struct session_check *t, const struct walk *w,
+check_lose_fact(struct session_check *t, const struct record_walk *w,
                 const struct record_key *k)
 {
     enum record_fact f = record_fact_of(k);
@@ -232,7 +232,7 @@ check_lose_fact(struct session_check *t, const struct walk *w,
 }
 
 static int
-check_lose_open_file(struct session_check *t, const struct walk *w,
+check_lose_open_file(struct session_check *t, const struct record_walk *w,
                      const struct record_key *k)
 {
     (void)k;
@@ -240,7 +240,7 @@ check_lose_open_file(struct session_check *t, const struct walk *w,
 }
 
 static int
-check_lose_page(struct session_check *t, const struct walk *w,
+check_lose_page(struct session_check *t, const struct record_walk *w,
                 const struct record_key *k)
 {
     (void)w;
@@ -249,7 +249,7 @@ check_lose_page(struct session_check *t, const struct walk *w,
 }
 
 static int
-check_lose_attrs(struct session_check *t, const struct walk *w,
+check_lose_attrs(struct session_check *t, const struct record_walk *w,
                  const struct record_key *k)
 {
     char path[1024];
@@ -261,7 +261,7 @@ check_lose_attrs(struct session_check *t, const struct walk *w,
 }
 
 static int
-check_lose_block(struct session_check *t, const struct walk *w,
+check_lose_block(struct session_check *t, const struct record_walk *w,
                  const struct record_key *k)
 {
     (void)w;
@@ -269,7 +269,7 @@ check_lose_block(struct session_check *t, const struct walk *w,
 }
 
 /* The actions for records whose bytes are not as they were written. */
-static int (*const lose[])(struct session_check *t, const struct walk *w,
+static int (*const lose[])(struct session_check *t, const struct record_walk *w,
                            const struct record_key *k) = {
     [RECORD_FACT] = check_lose_fact,       [RECORD_FILE] = check_lose_open_file,
     [RECORD_COMMAND] = check_lose_command, [RECORD_INODE] = check_lose_inode,
@@ -282,7 +282,7 @@ static int (*const lose[])(struct session_check *t, const struct walk *w,
  * deleted from every layer of the chain instead; it is wrong for all sessions
  * that see it. */
 int
-check_lose_formless(struct session_check *t, const struct walk *w)
+check_lose_formless(struct session_check *t, const struct record_walk *w)
 {
     int r = 0;
 
@@ -294,7 +294,7 @@ check_lose_formless(struct session_check *t, const struct walk *w)
 }
 
 int
-check_damaged(struct session_check *t, const struct walk *w,
+check_damaged(struct session_check *t, const struct record_walk *w,
               const struct record_key *k)
 {
     return lose[k->type](t, w, k);

@@ -13,7 +13,7 @@
 
 /* Inodes that have a record, in the order of their keys. */
 struct inodes {
-    struct inode {
+    struct check_inode {
         uint64_t id; /* with its mount, as in keys */
         struct record_inode r;
         bool is_named;
@@ -25,7 +25,7 @@ struct inodes {
 struct session_check {
     struct check *c;
     const char *id;
-    struct row found;
+    struct session_row found;
     struct chain chain;
     struct inodes inodes;
     /* Frames that repair the session, committed at the end of the check. */
@@ -57,13 +57,13 @@ void check_add_frame(struct session_check *t, enum record_op op,
                      const void *key, size_t key_len, const void *value,
                      size_t len);
 /* Reports a record and removes it. */
-int check_lose_record(struct session_check *t, const struct walk *w,
+int check_lose_record(struct session_check *t, const struct record_walk *w,
                       const char *path, const char *what);
 /* Reports a record whose key is malformed, and removes it. */
-int check_lose_formless(struct session_check *t, const struct walk *w);
+int check_lose_formless(struct session_check *t, const struct record_walk *w);
 /* Reports a record whose bytes are not as they were written, and repairs what
  * depends on it. */
-int check_damaged(struct session_check *t, const struct walk *w,
+int check_damaged(struct session_check *t, const struct record_walk *w,
                   const struct record_key *k);
 
 #endif

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* A commit under way. */
-struct writer {
+struct commit_writer {
     struct store *s;
     int64_t layer;
     struct chain chain; /* begins with it */
@@ -34,7 +34,7 @@ struct seen {
     int64_t sum;
 };
 
-struct value {
+struct commit_value {
     const uint8_t *p;
     size_t len;
     int64_t chunk; /* 0: none */
@@ -42,8 +42,8 @@ struct value {
 
 /* 1 and what this layer says about the key. */
 static int
-commit_look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
-               const struct value *v, struct seen *ret)
+commit_look_in(struct commit_writer *w, size_t i, const uint8_t *key,
+               size_t key_len, const struct commit_value *v, struct seen *ret)
 {
     SQL *st =
         sql_start(w->s, SQL_record_find, "ib", w->chain.ids[i], key, key_len);
@@ -66,8 +66,8 @@ commit_look_in(struct writer *w, size_t i, const uint8_t *key, size_t key_len,
 }
 
 static int
-commit_look(struct writer *w, const uint8_t *key, size_t key_len,
-            const struct value *v, struct seen *ret)
+commit_look(struct commit_writer *w, const uint8_t *key, size_t key_len,
+            const struct commit_value *v, struct seen *ret)
 {
     *ret = (struct seen){0};
     for (size_t i = 0; i < w->chain.n; i++) {
@@ -80,7 +80,7 @@ commit_look(struct writer *w, const uint8_t *key, size_t key_len,
 
 /* The record is about to be written over. */
 static int
-commit_leave(struct writer *w, const uint8_t *key, size_t key_len,
+commit_leave(struct commit_writer *w, const uint8_t *key, size_t key_len,
              const struct seen *old)
 {
     if (old->is_there)
@@ -92,8 +92,8 @@ commit_leave(struct writer *w, const uint8_t *key, size_t key_len,
 }
 
 static int
-commit_write_value(struct writer *w, const uint8_t *key, size_t key_len,
-                   const struct value *v, bool is_own)
+commit_write_value(struct commit_writer *w, const uint8_t *key, size_t key_len,
+                   const struct commit_value *v, bool is_own)
 {
     enum statement st = is_own ? SQL_record_update : SQL_record_insert;
     int64_t len = (int64_t)v->len;
@@ -110,7 +110,7 @@ commit_write_value(struct writer *w, const uint8_t *key, size_t key_len,
 
 /* The key is not there, whatever the parents have. */
 static int
-commit_write_gone(struct writer *w, const uint8_t *key, size_t key_len,
+commit_write_gone(struct commit_writer *w, const uint8_t *key, size_t key_len,
                   bool is_own)
 {
     if (w->is_weighed)
@@ -130,10 +130,10 @@ commit_is_chunk(const uint8_t *key, size_t len)
 }
 
 static int
-commit_put(struct writer *w, const uint8_t *key, size_t key_len,
+commit_put(struct commit_writer *w, const uint8_t *key, size_t key_len,
            const uint8_t *p, size_t len)
 {
-    struct value v = {p, len, 0};
+    struct commit_value v = {p, len, 0};
     struct seen old = {0};
     int r = 0;
 
@@ -148,7 +148,7 @@ commit_put(struct writer *w, const uint8_t *key, size_t key_len,
 }
 
 static int
-commit_remove_key(struct writer *w, const uint8_t *key, size_t key_len)
+commit_remove_key(struct commit_writer *w, const uint8_t *key, size_t key_len)
 {
     struct seen old;
 
@@ -164,7 +164,8 @@ commit_remove_key(struct writer *w, const uint8_t *key, size_t key_len)
 /* --- frames */
 
 static int
-commit_apply(struct writer *w, const struct record_head *h, const uint8_t *key)
+commit_apply(struct commit_writer *w, const struct record_head *h,
+             const uint8_t *key)
 {
     const uint8_t *value = h->op == RECORD_PUT ? key + h->key_len : NULL;
 
@@ -176,7 +177,7 @@ commit_apply(struct writer *w, const struct record_head *h, const uint8_t *key)
 }
 
 static int
-commit_apply_all(struct writer *w, const uint8_t *p, size_t len)
+commit_apply_all(struct commit_writer *w, const uint8_t *p, size_t len)
 {
     struct record_head h;
 
@@ -211,7 +212,7 @@ commit_check_one(struct store *s, const char *what, uint64_t before,
 /* Removals may come after additions, so parts of a commit may use twice the
  * quota. A session above its quota may still remove. */
 static int
-commit_check_quota(struct writer *w, const struct row *f,
+commit_check_quota(struct commit_writer *w, const struct session_row *f,
                    const struct store_amounts *was, bool is_last)
 {
     const struct store_amounts *now = &w->now.used;
@@ -239,7 +240,7 @@ commit_check_quota(struct writer *w, const struct row *f,
 /* Nothing of the session is written: parts have a layer of their own, which
  * becomes the session's with the last. */
 static int
-commit_open_layer(struct store *s, const struct row *f, bool is_last,
+commit_open_layer(struct store *s, const struct session_row *f, bool is_last,
                   int64_t *ret_layer)
 {
     struct layer l;
@@ -258,7 +259,7 @@ commit_open_layer(struct store *s, const struct row *f, bool is_last,
 }
 
 static int
-commit_close_staging(struct store *s, const struct row *f)
+commit_close_staging(struct store *s, const struct session_row *f)
 {
     int r = sql_run(s, SQL_session_staging, "ii", f->number, (int64_t)0);
 
@@ -268,7 +269,7 @@ commit_close_staging(struct store *s, const struct row *f)
 }
 
 static int
-commit_write_batch(struct writer *w, const struct row *f,
+commit_write_batch(struct commit_writer *w, const struct session_row *f,
                    const struct store_batch *b)
 {
     struct layer before = w->now;
@@ -287,7 +288,8 @@ commit_write_batch(struct writer *w, const struct row *f,
 }
 
 static int
-commit_check_order(struct store *s, struct row *f, const struct store_batch *b)
+commit_check_order(struct store *s, struct session_row *f,
+                   const struct store_batch *b)
 {
     int64_t left = f->staging;
 
@@ -302,8 +304,8 @@ commit_check_order(struct store *s, struct row *f, const struct store_batch *b)
 static int
 commit(struct store *s, const struct store_batch *b)
 {
-    struct row f;
-    struct writer w = {.s = s};
+    struct session_row f;
+    struct commit_writer w = {.s = s};
 
     int r = row_find(s, b->session, &f);
     if (r == 0)
@@ -333,9 +335,9 @@ int
 store_weigh(struct store *s, const struct store_batch *b,
             struct store_change *change)
 {
-    struct writer w = {.s = s, .is_weighed = true};
+    struct commit_writer w = {.s = s, .is_weighed = true};
     struct layer before = {0};
-    struct row f;
+    struct session_row f;
 
     int r = row_find(s, b->session, &f);
     if (r == 0)

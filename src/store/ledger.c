@@ -19,7 +19,7 @@
 
 /* One entry on the disk: 96 bytes in the byte order of the host. A checksum
  * makes torn and foreign entries recognisable. */
-struct entry {
+struct ledger_entry {
     uint64_t sum; /* of all that follows */
     uint32_t generation, log;
     uint64_t number; /* of the last commit; in the head: the database's mark */
@@ -31,7 +31,7 @@ enum { SOME = 32, DB_HEAD_BYTES = 100, RENEW_ENTRIES = 4096 };
 static const char head_id[64] = "wasmsand ledger 1";
 
 static uint64_t
-ledger_sum_of(const struct entry *e)
+ledger_sum_of(const struct ledger_entry *e)
 {
     return mix(1, &e->generation, sizeof *e - sizeof e->sum);
 }
@@ -71,14 +71,14 @@ ledger_database_mark(struct store *s)
 /* Returns whether the entry counts. An entry of a commit without a sync counts
  * only during the boot in which it was written. */
 static bool
-ledger_is_claim(const struct ledger *l, const struct entry *e)
+ledger_is_claim(const struct ledger *l, const struct ledger_entry *e)
 {
     return e->sum == ledger_sum_of(e) && e->generation == l->generation &&
            (!e->boot || e->boot == l->boot);
 }
 
 static int
-ledger_add_old(struct ledger *l, const struct entry *e)
+ledger_add_old(struct ledger *l, const struct ledger_entry *e)
 {
     if (!VEC_ROOM(l->old, l->n_old))
         return -ENOMEM;
@@ -121,7 +121,7 @@ ledger_sort_old(struct ledger *l)
 static int
 ledger_read_entries(struct ledger *l, int64_t size)
 {
-    struct entry some[SOME];
+    struct ledger_entry some[SOME];
 
     for (int64_t at = sizeof *some; at < size; at += (int64_t)sizeof some) {
         int64_t left = size - at;
@@ -140,7 +140,7 @@ static int
 ledger_read_all(struct store *s)
 {
     struct ledger *l = &s->ledger;
-    struct entry head = {0};
+    struct ledger_entry head = {0};
     sqlite3_int64 size = 0;
 
     if (l->file->pMethods->xFileSize(l->file, &size))
@@ -209,7 +209,8 @@ ledger_knows_log(const struct store *s, uint64_t salts)
 /* --- writing */
 
 static int
-ledger_write_at(struct ledger *l, const struct entry *e, size_t n, int64_t at)
+ledger_write_at(struct ledger *l, const struct ledger_entry *e, size_t n,
+                int64_t at)
 {
     return l->file->pMethods->xWrite(l->file, e, (int)(n * sizeof *e), at)
                ? -EIO
@@ -217,10 +218,10 @@ ledger_write_at(struct ledger *l, const struct entry *e, size_t n, int64_t at)
 }
 
 static void
-ledger_fill(const struct ledger *l, struct entry *e, const struct claim *c,
-            uint64_t boot)
+ledger_fill(const struct ledger *l, struct ledger_entry *e,
+            const struct claim *c, uint64_t boot)
 {
-    *e = (struct entry){
+    *e = (struct ledger_entry){
         .generation = l->generation, .number = c->commits, .boot = boot};
     memcpy(e->id, c->id, sizeof e->id);
     e->sum = ledger_sum_of(e);
@@ -231,7 +232,7 @@ static int
 ledger_write_claims(struct ledger *l, const struct claim *c, size_t n,
                     uint64_t boot)
 {
-    struct entry some[SOME];
+    struct ledger_entry some[SOME];
     int r = 0;
 
     while (n && r == 0) {
@@ -251,10 +252,10 @@ static int
 ledger_write_head(struct store *s)
 {
     struct ledger *l = &s->ledger;
-    struct entry e = {.generation = l->generation,
-                      .log = l->log,
-                      .number = ledger_database_mark(s),
-                      .boot = l->salts};
+    struct ledger_entry e = {.generation = l->generation,
+                             .log = l->log,
+                             .number = ledger_database_mark(s),
+                             .boot = l->salts};
 
     memcpy(e.id, head_id, sizeof e.id);
     e.sum = ledger_sum_of(&e);
@@ -360,7 +361,7 @@ ledger_begin_generation(struct store *s)
     struct ledger *l = &s->ledger;
 
     l->generation++;
-    l->end = sizeof(struct entry);
+    l->end = sizeof(struct ledger_entry);
     l->n = l->n_written = 0;
     int r = ledger_claim_all(s);
     if (r == 0)
@@ -406,7 +407,7 @@ int
 ledger_renew(struct store *s)
 {
     struct ledger *l = &s->ledger;
-    int64_t n = l->end / (int64_t)sizeof(struct entry);
+    int64_t n = l->end / (int64_t)sizeof(struct ledger_entry);
 
     if (!l->file)
         return 0;

@@ -21,7 +21,7 @@ read_add_frame(struct buf *b, enum record_op op, const void *key,
 }
 
 static int
-read_add_record(struct walk *w, struct buf *b)
+read_add_record(struct record_walk *w, struct buf *b)
 {
     SQL *st = NULL;
     const void *p = w->value;
@@ -41,7 +41,7 @@ read_add_record(struct walk *w, struct buf *b)
 /* Adds records until there are `max` bytes. The digest of the records is summed
  * up on the way, for the check after the last one. */
 static int
-read_add_some(struct walk *w, size_t max, struct store_cursor *cursor,
+read_add_some(struct record_walk *w, size_t max, struct store_cursor *cursor,
               struct buf *b)
 {
     uint8_t end[RECORD_END_BYTES];
@@ -90,8 +90,8 @@ store_read(struct store *s, const char *session, size_t max,
            struct store_cursor *cursor, struct buf *frames)
 {
     CLEANUP(chain_fini) struct chain c = {0};
-    CLEANUP(walk_fini) struct walk w = {0};
-    struct row f;
+    CLEANUP(walk_fini) struct record_walk w = {0};
+    struct session_row f;
 
     int r = row_find(s, session, &f);
     if (r == 0)

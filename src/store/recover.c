@@ -351,7 +351,7 @@ static int
 recover_upgrade_layer(struct store *s, int64_t id)
 {
     CLEANUP(chain_fini) struct chain c = {0};
-    CLEANUP(walk_fini) struct walk w = {0};
+    CLEANUP(walk_fini) struct record_walk w = {0};
     struct layer l = {0};
 
     int r = chain_init(s, id, &c);

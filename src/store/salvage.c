@@ -223,7 +223,7 @@ salvage_install(struct store *s, const char *dir)
 /* --- session by session */
 
 /* The store and the copy that sessions are imported from. */
-struct import {
+struct salvage_import {
     struct store *to, *from;
 };
 
@@ -240,7 +240,7 @@ salvage_read_piece(struct store *from, const char *id,
 }
 
 static int
-salvage_copy_records(const struct import *m, const char *id)
+salvage_copy_records(const struct salvage_import *m, const char *id)
 {
     struct store_cursor cursor = {0};
     struct buf frames;
@@ -265,10 +265,11 @@ salvage_copy_records(const struct import *m, const char *id)
  * session's. That part also counts as a commit, after which the session has as
  * many as the copy. */
 static int
-salvage_begin_records(const struct import *m, const struct store_session *row)
+salvage_begin_records(const struct salvage_import *m,
+                      const struct store_session *row)
 {
     int64_t commits = 0, layer = 0;
-    struct row f = {0};
+    struct session_row f = {0};
 
     int r = sql_number(m->from, &commits, SQL_session_commits, "t", row->id);
     if (r == 0)
@@ -286,7 +287,7 @@ salvage_begin_records(const struct import *m, const struct store_session *row)
 }
 
 static int
-import_session(const struct import *m, const struct store_session *row)
+import_session(const struct salvage_import *m, const struct store_session *row)
 {
     if (row->has_ended)
         return store_session_end(m->to, row);
@@ -301,7 +302,7 @@ import_session(const struct import *m, const struct store_session *row)
 static int
 import_row(void *arg, const struct store_session *row)
 {
-    const struct import *m = arg;
+    const struct salvage_import *m = arg;
 
     int r = row->has_ended ? 0 : row_check(m->from, row);
     if (r == 0)
@@ -311,7 +312,7 @@ import_row(void *arg, const struct store_session *row)
 
 /* Returns 1 if the copy has more commits of the session than the store. */
 static int
-salvage_is_newer(const struct import *m, const char *id, uint64_t had)
+salvage_is_newer(const struct salvage_import *m, const char *id, uint64_t had)
 {
     int64_t has = 0;
     int r = sql_number(m->from, &has, SQL_session_commits, "t", id);
@@ -322,7 +323,7 @@ salvage_is_newer(const struct import *m, const char *id, uint64_t had)
 static int
 salvage_copy_event(void *arg, const struct store_event *e)
 {
-    const struct import *m = arg;
+    const struct salvage_import *m = arg;
 
     return sql_run(m->to, SQL_event_copy, "iittttt", (int64_t)e->seq,
                    e->time_ms, e->session, e->agent, e->kind, e->cause,
@@ -332,7 +333,7 @@ salvage_copy_event(void *arg, const struct store_event *e)
 /* A session that cannot be imported stays as it is, and is reported as lost up
  * to there. Events that follow the newest one of the store are copied, too. */
 static int
-salvage_import_all(const struct import *m)
+salvage_import_all(const struct salvage_import *m)
 {
     const struct ledger *l = &m->to->ledger;
     int64_t last = 0;
@@ -364,5 +365,5 @@ salvage_import(struct store *s, const char *dir)
     int r = salvage_open_copy(s, dir, &copy);
     if (r < 0) /* nothing of it can be used */
         return r == -EBADMSG || r == -EPROTO ? 0 : r;
-    return salvage_import_all(&(struct import){s, copy});
+    return salvage_import_all(&(struct salvage_import){s, copy});
 }

@@ -16,7 +16,7 @@ session_no_session(struct store *s, const char *id)
 }
 
 int
-row_find(struct store *s, const char *id, struct row *ret)
+row_find(struct store *s, const char *id, struct session_row *ret)
 {
     SQL *st = sql_start(s, SQL_session_find, "t", id);
     int r = sql_step(s, st);
@@ -25,7 +25,7 @@ row_find(struct store *s, const char *id, struct row *ret)
         return r;
     if (!r)
         return session_no_session(s, id);
-    *ret = (struct row){
+    *ret = (struct session_row){
         .number = sqlite3_column_int64(st, 0),
         .layer = sqlite3_column_int64(st, 1),
         .staging = sqlite3_column_int64(st, 2),
@@ -106,7 +106,7 @@ store_session_create(struct store *s, const struct store_session *row)
 /* The layer counts this as a commit, and stores the checksum of the new row. */
 static int
 session_update(struct store *s, const struct store_session *row,
-               struct row *ret)
+               struct session_row *ret)
 {
     struct layer l = {0};
 
@@ -126,7 +126,7 @@ session_update(struct store *s, const struct store_session *row,
 int
 store_session_update(struct store *s, const struct store_session *row)
 {
-    struct row f = {0};
+    struct session_row f = {0};
     int r = op_begin(s);
 
     return r < 0 ? r : op_end(s, session_update(s, row, &f));
@@ -147,7 +147,7 @@ row_drop_staging(struct store *s, int64_t number, int64_t layer)
 static int
 session_end(struct store *s, const struct store_session *row)
 {
-    struct row f = {0};
+    struct session_row f = {0};
 
     int r = session_update(s, row, &f);
     if (r == 0 && f.staging)
@@ -170,7 +170,7 @@ store_session_end(struct store *s, const struct store_session *row)
 static int
 session_discard(struct store *s, const char *id)
 {
-    struct row f = {0};
+    struct session_row f = {0};
 
     int r = row_find(s, id, &f);
     if (r != 0 || !f.staging)
@@ -192,7 +192,7 @@ store_discard(struct store *s, const char *session)
  * session. If it is empty, nothing would be shared through it: the session
  * keeps it, and the new session gets the same parent. */
 static int
-session_fork_layer(struct store *s, const struct row *from,
+session_fork_layer(struct store *s, const struct session_row *from,
                    const struct store_session *to)
 {
     struct layer l;
@@ -216,7 +216,7 @@ session_fork_layer(struct store *s, const struct row *from,
 int
 store_fork(struct store *s, const char *from, const struct store_session *to)
 {
-    struct row f = {0};
+    struct session_row f = {0};
 
     int r = op_begin(s);
     if (r < 0)
@@ -262,7 +262,7 @@ row_sum(const struct store_session *row)
 int
 row_check(struct store *s, const struct store_session *row)
 {
-    struct row f = {0};
+    struct session_row f = {0};
     struct layer l;
 
     int r = row_find(s, row->id, &f);

@@ -151,12 +151,12 @@ bool reserve_use_for_upkeep(struct store *s);
 /* --- session.c */
 
 /* A session that has not ended, as far as commits need it. */
-struct row {
+struct session_row {
     int64_t number, layer, staging; /* staging 0: none */
     uint64_t quota[5];              /* in the order of store_amounts */
 };
 /* Finds a session that has not ended. */
-int row_find(struct store *s, const char *id, struct row *ret);
+int row_find(struct store *s, const char *id, struct session_row *ret);
 int row_drop_staging(struct store *s, int64_t number, int64_t layer);
 /* Computes the checksum of everything except created_ms and values that the
  * store sets. */

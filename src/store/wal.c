@@ -19,7 +19,7 @@ struct sums {
     uint32_t a, b;
 };
 
-struct frame {
+struct log_frame {
     uint8_t head[WAL_FRAME_HEADER_BYTES], page[WAL_PAGE_BYTES];
 };
 
@@ -78,7 +78,7 @@ wal_header_sums(const uint8_t *h)
 }
 
 static struct sums
-frame_sums(struct sums before, const struct frame *f)
+frame_sums(struct sums before, const struct log_frame *f)
 {
     return wal_add(wal_add(before, f->head, 8), f->page, sizeof f->page);
 }
@@ -115,13 +115,13 @@ wal_salts(sqlite3_file *f, uint64_t *ret)
 
 /* The two checksums that the next frame may continue from: the stored one, and
  * the computed one in case the stored checksum itself is the damaged part. */
-struct link {
+struct wal_link {
     struct sums stored, computed;
     bool is_good;
 };
 
 static bool
-wal_follows(const struct link *before, const struct frame *f,
+wal_follows(const struct wal_link *before, const struct log_frame *f,
             bool *ret_computed)
 {
     struct sums stored = wal_get_sums(f->head + 16);
@@ -137,7 +137,7 @@ wal_follows(const struct link *before, const struct frame *f,
  * other, but not from a frame of this log, and have other salts. A good frame
  * after a damaged one must therefore have the salts of this log. */
 static bool
-wal_is_good(const struct link *before, const struct frame *f,
+wal_is_good(const struct wal_link *before, const struct log_frame *f,
             const uint8_t *salts, bool *ret_computed)
 {
     bool is_ours = before->is_good || !memcmp(f->head + 8, salts, 8);
@@ -146,13 +146,13 @@ wal_is_good(const struct link *before, const struct frame *f,
 }
 
 static void
-wal_advance(struct link *l, const struct frame *f, bool good)
+wal_advance(struct wal_link *l, const struct log_frame *f, bool good)
 {
     struct sums stored = wal_get_sums(f->head + 16);
 
-    *l = (struct link){.stored = stored,
-                       .computed = good ? stored : frame_sums(l->stored, f),
-                       .is_good = good};
+    *l = (struct wal_link){.stored = stored,
+                           .computed = good ? stored : frame_sums(l->stored, f),
+                           .is_good = good};
 }
 
 /* Finds the salts of the log. If the header is damaged, the salts that the
@@ -178,7 +178,7 @@ wal_find_salts(sqlite3_file *f, const uint8_t *h, uint8_t *ret)
  * advance only there. */
 static int
 wal_scan_frames(sqlite3_file *f, struct wal *w, uint32_t n_max,
-                struct frame *frame)
+                struct log_frame *frame)
 {
     uint8_t h[WAL_HEADER_BYTES], salts[8];
     bool is_sound, by_computed;
@@ -189,7 +189,7 @@ wal_scan_frames(sqlite3_file *f, struct wal *w, uint32_t n_max,
     if (r < 0)
         return r;
     is_sound = wal_is_header(h);
-    struct link l = {wal_get_sums(h + 24), wal_header_sums(h), true};
+    struct wal_link l = {wal_get_sums(h + 24), wal_header_sums(h), true};
     for (uint32_t i = 0; i < n_max; i++) {
         r = wal_read_at(f, frame, sizeof *frame,
                         WAL_HEADER_BYTES + (int64_t)i * WAL_FRAME_BYTES);
@@ -220,7 +220,7 @@ wal_scan(sqlite3_file *f, struct wal *ret)
     if (size < WAL_HEADER_BYTES + WAL_FRAME_BYTES)
         return 0;
     uint32_t n_max = (uint32_t)((size - WAL_HEADER_BYTES) / WAL_FRAME_BYTES);
-    struct frame *frame = malloc(sizeof *frame);
+    struct log_frame *frame = malloc(sizeof *frame);
     ret->frames = calloc(n_max, 1);
     int r =
         frame && ret->frames ? wal_scan_frames(f, ret, n_max, frame) : -ENOMEM;
@@ -243,7 +243,7 @@ wal_fini(struct wal *w)
  * SQLite accepts it as an ordinary log. */
 static int
 wal_write_frames(sqlite3_file *f, const struct wal *w, int hfd,
-                 struct frame *frame)
+                 struct log_frame *frame)
 {
     static const uint8_t salts[8] = "wasmsand";
     uint8_t h[WAL_HEADER_BYTES] = {0};
@@ -275,7 +275,7 @@ wal_write_frames(sqlite3_file *f, const struct wal *w, int hfd,
 int
 wal_write_good(sqlite3_file *f, const struct wal *w, int hfd)
 {
-    struct frame *frame = malloc(sizeof *frame);
+    struct log_frame *frame = malloc(sizeof *frame);
     int r = frame ? wal_write_frames(f, w, hfd, frame) : -ENOMEM;
 
     free(frame);

@@ -39,7 +39,7 @@ walk_advance(struct store *s, struct walk_layer *l)
 }
 
 static int
-walk_open_layer(struct walk *w, int64_t layer, const void *after,
+walk_open_layer(struct record_walk *w, int64_t layer, const void *after,
                 size_t after_len)
 {
     static const char text[] = "SELECT key, len, value, chunk, sum FROM record "
@@ -57,12 +57,12 @@ walk_open_layer(struct walk *w, int64_t layer, const void *after,
 }
 
 int
-walk_init(struct walk *w, struct store *s, const struct chain *c,
+walk_init(struct record_walk *w, struct store *s, const struct chain *c,
           const void *after, size_t after_len)
 {
     int r = 0;
 
-    *w = (struct walk){.s = s};
+    *w = (struct record_walk){.s = s};
     w->layers = calloc(c->n, sizeof *w->layers);
     if (!w->layers)
         return store_fail(s, -ENOMEM, "no memory");
@@ -74,19 +74,19 @@ walk_init(struct walk *w, struct store *s, const struct chain *c,
 }
 
 void
-walk_fini(struct walk *w)
+walk_fini(struct record_walk *w)
 {
     for (size_t i = 0; i < w->n; i++)
         sqlite3_finalize(w->layers[i].st);
     free(w->layers);
-    *w = (struct walk){0};
+    *w = (struct record_walk){0};
 }
 
 /* Returns the first layer with the smallest key, or NULL at the end. Among
  * equal keys, the layer nearest to the session wins, because a later one must
  * be smaller to replace it. */
 static struct walk_layer *
-walk_least(struct walk *w)
+walk_least(struct record_walk *w)
 {
     struct walk_layer *min = NULL;
 
@@ -100,7 +100,7 @@ walk_least(struct walk *w)
 }
 
 static int
-walk_skip_used(struct walk *w)
+walk_skip_used(struct record_walk *w)
 {
     int r = 0;
 
@@ -113,7 +113,7 @@ walk_skip_used(struct walk *w)
 /* Makes the record of a cursor the current one. Layers behind it with the same
  * key are hidden by it, and move on with it. */
 static void
-walk_use(struct walk *w, struct walk_layer *of)
+walk_use(struct record_walk *w, struct walk_layer *of)
 {
     for (struct walk_layer *l = of; l < w->layers + w->n; l++)
         l->is_used =
@@ -134,7 +134,7 @@ walk_use(struct walk *w, struct walk_layer *of)
 /* A record without a length says that the key is absent, whatever the parents
  * have. Such records are skipped. */
 int
-walk_next(struct walk *w)
+walk_next(struct record_walk *w)
 {
     w->key = NULL; /* it was the statement's */
     for (;;) {
@@ -168,7 +168,7 @@ static int
 walk_find_name(struct store *s, const struct chain *c, uint32_t mount,
                uint64_t *inode, char *path, size_t size)
 {
-    CLEANUP(walk_fini) struct walk w;
+    CLEANUP(walk_fini) struct record_walk w;
     struct record_key k;
     struct record_name n;
 
@@ -190,7 +190,7 @@ int
 walk_place(struct store *s, const struct chain *c, uint32_t mount,
            uint64_t *inode, char *path, size_t size)
 {
-    CLEANUP(walk_fini) struct walk w;
+    CLEANUP(walk_fini) struct record_walk w;
     struct record_key k = {
         .type = RECORD_PLACE, .mount = mount, .inode = *inode - 1};
     struct record_place place;

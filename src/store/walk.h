@@ -9,7 +9,7 @@ enum { ROOT_INODE = 1 };
 
 struct walk_layer;
 
-struct walk {
+struct record_walk {
     struct store *s;
     struct walk_layer *layers; /* the first one wins */
     size_t n;
@@ -24,12 +24,12 @@ struct walk {
 };
 
 /* Starts after this key. */
-int walk_init(struct walk *w, struct store *s, const struct chain *c,
+int walk_init(struct record_walk *w, struct store *s, const struct chain *c,
               const void *after, size_t after_len);
 /* Accepts a walk that is all zero. */
-void walk_fini(struct walk *w);
+void walk_fini(struct record_walk *w);
 /* Returns 1 and a record, or 0. */
-int walk_next(struct walk *w);
+int walk_next(struct record_walk *w);
 
 /* Returns the path of an inode of a session, as far as the records contain it,
  * or "". */

@@ -33,7 +33,7 @@ struct words {
     bool repair, help;
 };
 
-struct tally {
+struct fsck_tally {
     unsigned found, repaired;
 };
 
@@ -48,7 +48,7 @@ fsck_print(const char *text)
 static void
 fsck_print_finding(void *arg, const struct store_finding *f)
 {
-    struct tally *t = arg;
+    struct fsck_tally *t = arg;
 
     if (*f->session) {
         printf("session ");
@@ -87,7 +87,7 @@ fsck_parse(char **words, struct words *ret)
 
 /* Root images beside the store: they are what their names say. */
 static void
-fsck_check_images(const char *dir, struct tally *t)
+fsck_check_images(const char *dir, struct fsck_tally *t)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 80], hash[IMAGE_HASH_BYTES];
     const struct dirent *e;
@@ -113,7 +113,7 @@ fsck_check_images(const char *dir, struct tally *t)
 static int
 fsck_check(struct store *s, const char *dir, bool repair)
 {
-    struct tally t = {0};
+    struct fsck_tally t = {0};
     int r = store_fsck(s, repair, fsck_print_finding, &t);
 
     if (r < 0) {

@@ -42,8 +42,8 @@ struct serving {
     struct listener *listener;
     struct http *http; /* NULL: not asked for */
     struct source signals, kept;
-    struct timer slow; /* the first worker takes long */
-    bool is_open;      /* clients are served, or cannot be: */
+    struct reactor_timer slow; /* the first worker takes long */
+    bool is_open;              /* clients are served, or cannot be: */
     int open_error;
     int wake_hfd;
 };
@@ -394,7 +394,7 @@ serve_open_door(struct serving *g)
 }
 
 static void
-serve_on_slow(struct timer *t)
+serve_on_slow(struct reactor_timer *t)
 {
     const struct serving *g = CONTAINER_OF(t, struct serving, slow);
 

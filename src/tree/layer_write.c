@@ -26,7 +26,7 @@ enum {
 };
 
 /* A directory on the way: the walk is at `seq`. */
-struct level {
+struct layer_level {
     const struct inode *old, *now; /* old: at the same path, or NULL */
     uint64_t seq;
     size_t path; /* its length, with the slash */
@@ -39,7 +39,7 @@ struct written {
     char path[];
 };
 
-struct writer {
+struct layer_writer {
     const struct tree *base, *t;
     const struct layer_manifest *manifest;
     struct entry_sink *to;
@@ -50,7 +50,7 @@ struct writer {
     struct radix links; /* inode number -> struct written */
     char path[PATH_BYTES_MAX];
     char bytes[DATA_BYTES];
-    struct level *v;
+    struct layer_level *v;
     size_t n, cap;
 };
 
@@ -64,7 +64,7 @@ written_free(struct shared *s, struct grave *g)
 static const struct radix_ops links_ops = {.free = written_free};
 
 static int
-layer_write_refuse(struct writer *w, const char *why)
+layer_write_refuse(struct layer_writer *w, const char *why)
 {
     (void)snprintf(w->err->reason, sizeof w->err->reason, "/%.100s: %s",
                    w->path, why);
@@ -74,7 +74,7 @@ layer_write_refuse(struct writer *w, const char *why)
 /* --- one member */
 
 static void
-layer_write_begin(struct writer *w, const struct inode *i)
+layer_write_begin(struct layer_writer *w, const struct inode *i)
 {
     int32_t ns;
 
@@ -85,14 +85,14 @@ layer_write_begin(struct writer *w, const struct inode *i)
 }
 
 static int
-layer_write_put_entry(struct writer *w)
+layer_write_put_entry(struct layer_writer *w)
 {
     return w->to->begin(w->to, &w->entry);
 }
 
 static int
-layer_write_put_bytes(struct writer *w, const char *name, const void *data,
-                      size_t len)
+layer_write_put_bytes(struct layer_writer *w, const char *name,
+                      const void *data, size_t len)
 {
     static const struct inode file = {.mode = S_IFREG | 0600};
 
@@ -120,7 +120,7 @@ layer_write_seek(const struct inode *i, uint64_t pos, int whence)
 }
 
 static int
-add_extent(struct writer *w, uint64_t at, uint64_t len)
+add_extent(struct layer_writer *w, uint64_t at, uint64_t len)
 {
     if (w->n_data == w->data_cap) {
         size_t cap = w->data_cap ? 2 * w->data_cap : 16;
@@ -137,7 +137,7 @@ add_extent(struct writer *w, uint64_t at, uint64_t len)
 /* Finds the parts of a file that have data. If all holes together are too small
  * to be worth a map, the whole file is one part. */
 static int
-find_data(struct writer *w, const struct inode *i)
+find_data(struct layer_writer *w, const struct inode *i)
 {
     uint64_t pos = 0, data = 0;
     int64_t from, to;
@@ -158,7 +158,7 @@ find_data(struct writer *w, const struct inode *i)
 }
 
 static int
-layer_write_put_data(struct writer *w, const struct inode *i,
+layer_write_put_data(struct layer_writer *w, const struct inode *i,
                      const struct extent *x)
 {
     uint64_t pos = x->at, end = x->at + x->len;
@@ -174,7 +174,7 @@ layer_write_put_data(struct writer *w, const struct inode *i,
 }
 
 static int
-put_regular(struct writer *w, const struct inode *i)
+put_regular(struct layer_writer *w, const struct inode *i)
 {
     int r = find_data(w, i);
     if (r < 0)
@@ -195,7 +195,7 @@ put_regular(struct writer *w, const struct inode *i)
 /* --- inodes */
 
 static int
-put_link(struct writer *w, const struct inode *i)
+put_link(struct layer_writer *w, const struct inode *i)
 {
     char *target = malloc(i->size + 1);
 
@@ -213,7 +213,7 @@ put_link(struct writer *w, const struct inode *i)
  * another name, and is sent as a hard link now; 0 if this is the first name.
  * -ENOMEM, or an error of the sink. */
 static int
-put_again(struct writer *w, uint64_t ino)
+put_again(struct layer_writer *w, uint64_t ino)
 {
     struct written *first = (struct written *)radix_find(&w->links, ino);
     struct grave none = {0}; /* nothing is replaced */
@@ -233,7 +233,8 @@ put_again(struct writer *w, uint64_t ino)
 }
 
 static int
-layer_write_put_inode(struct writer *w, const struct inode *i, uint64_t ino)
+layer_write_put_inode(struct layer_writer *w, const struct inode *i,
+                      uint64_t ino)
 {
     int r = 0;
 
@@ -253,25 +254,25 @@ layer_write_put_inode(struct writer *w, const struct inode *i, uint64_t ino)
 /* --- the walk */
 
 static int
-push(struct writer *w, const struct inode *old, const struct inode *now,
+push(struct layer_writer *w, const struct inode *old, const struct inode *now,
      size_t path)
 {
     if (w->n == w->cap) {
         size_t cap = w->cap ? 2 * w->cap : 32;
-        struct level *v = realloc(w->v, cap * sizeof *v);
+        struct layer_level *v = realloc(w->v, cap * sizeof *v);
         if (!v)
             return -ENOMEM;
         w->v = v;
         w->cap = cap;
     }
-    w->v[w->n++] = (struct level){.old = old, .now = now, .path = path};
+    w->v[w->n++] = (struct layer_level){.old = old, .now = now, .path = path};
     return 0;
 }
 
 /* Sets the path to that of a name in the directory of l. Space for a slash and
  * the NUL must be left. */
 static int
-layer_write_set_path(struct writer *w, const struct level *l,
+layer_write_set_path(struct layer_writer *w, const struct layer_level *l,
                      const char *prefix, struct name n)
 {
     int len = snprintf(w->path + l->path, sizeof w->path - l->path, "%s%.*s",
@@ -287,7 +288,8 @@ layer_write_set_path(struct writer *w, const struct level *l,
 /* Names that have a meaning in layers cannot be stored. Only changed files are
  * checked: the image itself may contain such names. */
 static int
-layer_write_check_name(struct writer *w, const struct level *l, struct name n)
+layer_write_check_name(struct layer_writer *w, const struct layer_level *l,
+                       struct name n)
 {
     if (n.len >= strlen(WHITEOUT) && !memcmp(n.s, WHITEOUT, strlen(WHITEOUT)))
         return layer_write_refuse(w, "such a name cannot be exported");
@@ -298,7 +300,8 @@ layer_write_check_name(struct writer *w, const struct level *l, struct name n)
 }
 
 static const struct inode *
-old_inode(const struct writer *w, const struct level *l, struct name n)
+old_inode(const struct layer_writer *w, const struct layer_level *l,
+          struct name n)
 {
     const struct dir_entry *e = l->old ? dir_find(&l->old->dir, n) : NULL;
 
@@ -306,7 +309,7 @@ old_inode(const struct writer *w, const struct level *l, struct name n)
 }
 
 static int
-layer_write_put_name(struct writer *w, const struct level *l,
+layer_write_put_name(struct layer_writer *w, const struct layer_level *l,
                      const struct dir_entry *e)
 {
     struct name n = {e->name, e->len};
@@ -333,7 +336,8 @@ layer_write_put_name(struct writer *w, const struct level *l,
 
 /* Sockets are not exported, so a socket counts as a removed name. */
 static bool
-is_gone(const struct writer *w, const struct level *l, struct name n)
+is_gone(const struct layer_writer *w, const struct layer_level *l,
+        struct name n)
 {
     const struct dir_entry *e = dir_find(&l->now->dir, n);
 
@@ -341,7 +345,7 @@ is_gone(const struct writer *w, const struct level *l, struct name n)
 }
 
 static int
-put_whiteouts(struct writer *w, const struct level *l)
+put_whiteouts(struct layer_writer *w, const struct layer_level *l)
 {
     const struct dir_entry *e;
     int r = 0;
@@ -364,10 +368,10 @@ put_whiteouts(struct writer *w, const struct level *l)
  * directory that has been entered is pushed, and its parent continues when it
  * is popped. */
 static int
-layer_write_step(struct writer *w)
+layer_write_step(struct layer_writer *w)
 {
-    struct level *top = &w->v[w->n - 1];
-    const struct level l = *top;
+    struct layer_level *top = &w->v[w->n - 1];
+    const struct layer_level l = *top;
 
     if (!l.has_whiteouts) {
         top->has_whiteouts = true;
@@ -383,7 +387,7 @@ layer_write_step(struct writer *w)
 }
 
 static int
-put_all(struct writer *w)
+put_all(struct layer_writer *w)
 {
     const struct inode *old = tree_find(w->base, TREE_ROOT);
     const struct inode *now = tree_find(w->t, TREE_ROOT);
@@ -408,7 +412,7 @@ layer_write(const struct tree *base, const struct tree *t,
             const struct layer_manifest *manifest, struct entry_sink *to,
             struct image_error *err)
 {
-    struct writer *w = calloc(1, sizeof *w);
+    struct layer_writer *w = calloc(1, sizeof *w);
 
     if (!w)
         return -ENOMEM;

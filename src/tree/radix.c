@@ -101,24 +101,25 @@ struct diff {
 };
 
 /* A part of a tree: a node, or a leaf, of that height. */
-struct part {
+struct radix_part {
     struct shared *s;
     unsigned height;
 };
 
 /* Returns the part in slot i of a node one level above `height`. A lower tree
  * counts as the first slot of a higher one. */
-static struct part
-part_in(struct part p, unsigned i, unsigned height)
+static struct radix_part
+part_in(struct radix_part p, unsigned i, unsigned height)
 {
     if (p.height <= height)
-        return (struct part){i ? NULL : p.s, p.height};
-    return (struct part){p.s ? node_of(p.s)->slot[i] : NULL, height};
+        return (struct radix_part){i ? NULL : p.s, p.height};
+    return (struct radix_part){p.s ? node_of(p.s)->slot[i] : NULL, height};
 }
 
 /* Recursion is as deep as the trees are high: 11 at most. */
 static void
-part_diff(struct part a, struct part b, uint64_t key, const struct diff *d)
+part_diff(struct radix_part a, struct radix_part b, uint64_t key,
+          const struct diff *d)
 {
     unsigned height = a.height > b.height ? a.height : b.height;
 
@@ -140,8 +141,8 @@ radix_diff(const struct radix *a, const struct radix *b, radix_differs *differs,
 {
     const struct diff d = {differs, arg};
 
-    part_diff((struct part){a->root, a->height},
-              (struct part){b->root, b->height}, 0, &d);
+    part_diff((struct radix_part){a->root, a->height},
+              (struct radix_part){b->root, b->height}, 0, &d);
 }
 
 struct shared *

@@ -14,7 +14,7 @@ static const struct radix none;
 /* The state of one comparison. `base`, `last` and `tree` are compared inode by
  * inode; `was`, `now` and `below` are the current inode in `last`, `tree` and
  * `base`. */
-struct writer {
+struct records_writer {
     const struct tree *base, *last, *tree;
     enum record_type type;
     struct record_key key;
@@ -26,7 +26,7 @@ struct writer {
 };
 
 static void
-send(struct writer *w, const void *value, size_t len)
+send(struct records_writer *w, const void *value, size_t len)
 {
     if (!w->error)
         w->error = record_send(w->to, &w->key, value, len);
@@ -34,7 +34,7 @@ send(struct writer *w, const void *value, size_t len)
 
 /* Sends `now` if it differs from `was`; NULL stands for no record. */
 static void
-send_change(struct writer *w, const uint8_t *was, size_t was_len,
+send_change(struct records_writer *w, const uint8_t *was, size_t was_len,
             const uint8_t *now, size_t len)
 {
     bool is_same =
@@ -49,7 +49,7 @@ send_change(struct writer *w, const uint8_t *was, size_t was_len,
 /* Returns the value of the record of an inode, in buf, or NULL if it has none:
  * the inode is missing, or shared with the base. */
 static const uint8_t *
-inode_value(const struct writer *w, const struct inode *i,
+inode_value(const struct records_writer *w, const struct inode *i,
             uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
 {
     *ret_len = 0;
@@ -67,7 +67,7 @@ inode_value(const struct writer *w, const struct inode *i,
 }
 
 static void
-send_inode(struct writer *w)
+send_inode(struct records_writer *w)
 {
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
     size_t was_len, len;
@@ -81,7 +81,8 @@ send_inode(struct writer *w)
 
 /* NULL: no record. */
 static const uint8_t *
-attrs_value(const struct writer *w, const struct inode *i, size_t *ret_len)
+attrs_value(const struct records_writer *w, const struct inode *i,
+            size_t *ret_len)
 {
     const struct xattrs *below = w->below ? w->below->xattrs : NULL;
 
@@ -93,7 +94,7 @@ attrs_value(const struct writer *w, const struct inode *i, size_t *ret_len)
 }
 
 static void
-send_attrs(struct writer *w)
+send_attrs(struct records_writer *w)
 {
     size_t was_len, len;
     const uint8_t *was = attrs_value(w, w->was, &was_len);
@@ -124,7 +125,7 @@ name_value(const struct dir_entry *below, const struct dir_entry *e,
 }
 
 static void
-send_name(struct writer *w, struct name name)
+send_name(struct records_writer *w, struct name name)
 {
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
     const struct dir_entry *below = entry_in(w->below, name);
@@ -150,7 +151,7 @@ on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 {
     const struct dir_entry *was = (struct dir_entry *)a;
     const struct dir_entry *now = (struct dir_entry *)b;
-    struct writer *w = arg;
+    struct records_writer *w = arg;
 
     (void)seq;
     if (was && !entry_in(w->now, (struct name){was->name, was->len}))
@@ -175,7 +176,7 @@ chunks_of(const struct inode *i, const struct inode *below)
  * an inode of the base an empty value means a hole, so a block that was only
  * allocated is recorded as one zero. */
 static size_t
-tree_records_block_bytes(const struct writer *w, const struct chunk *c)
+tree_records_block_bytes(const struct records_writer *w, const struct chunk *c)
 {
     uint64_t at = w->key.index * CHUNK_BYTES;
     uint64_t left = w->now->size > at ? w->now->size - at : 0;
@@ -185,7 +186,7 @@ tree_records_block_bytes(const struct writer *w, const struct chunk *c)
 }
 
 static void
-send_block(struct writer *w, const struct chunk *c)
+send_block(struct records_writer *w, const struct chunk *c)
 {
     static const uint8_t zero[1];
     size_t n = tree_records_block_bytes(w, c);
@@ -198,7 +199,7 @@ send_block(struct writer *w, const struct chunk *c)
 static void
 on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
 {
-    struct writer *w = arg;
+    struct records_writer *w = arg;
     const struct shared *below = radix_find(chunks_of(w->below, NULL), index);
 
     (void)was;
@@ -212,7 +213,7 @@ on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
 /* --- places */
 
 static void
-send_place(struct writer *w, uint64_t ino, uint64_t dir,
+send_place(struct records_writer *w, uint64_t ino, uint64_t dir,
            const struct dir_entry *e)
 {
     const struct record_place r = {dir, e->name, e->len};
@@ -224,7 +225,7 @@ send_place(struct writer *w, uint64_t ino, uint64_t dir,
 
 /* Sends the places of a directory of the base, and of those above it. */
 static void
-send_dir_places(struct writer *w, uint64_t ino)
+send_dir_places(struct records_writer *w, uint64_t ino)
 {
     while (ino != TREE_ROOT && !w->error) {
         const struct inode *i = tree_find(w->base, ino);
@@ -246,7 +247,7 @@ is_new(const struct inode *below, const struct inode *was,
 /* An inode of the base that is recorded from now on. A file does not know where
  * it is. */
 static void
-send_new_place(struct writer *w, uint64_t ino)
+send_new_place(struct records_writer *w, uint64_t ino)
 {
     if (!is_new(w->below, w->was, w->now))
         return;
@@ -259,7 +260,7 @@ send_new_place(struct writer *w, uint64_t ino)
 /* Hard links make several names for one file; each is sent, and the last one
  * stays. */
 static void
-send_places_in(struct writer *w, uint64_t ino, const struct inode *dir)
+send_places_in(struct records_writer *w, uint64_t ino, const struct inode *dir)
 {
     const struct dir_entry *e;
 
@@ -274,7 +275,7 @@ send_places_in(struct writer *w, uint64_t ino, const struct inode *dir)
 }
 
 static void
-send_file_places(struct writer *w)
+send_file_places(struct records_writer *w)
 {
     const struct inode *i;
 
@@ -289,7 +290,7 @@ send_file_places(struct writer *w)
 static void
 on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
 {
-    struct writer *w = arg;
+    struct records_writer *w = arg;
 
     w->key.inode = ino;
     w->was = (const struct inode *)was;
@@ -313,12 +314,12 @@ tree_records(const struct tree *base, const struct tree *last,
              const struct tree *now, enum record_type type, uint32_t mount,
              const struct record_sink *to)
 {
-    struct writer w = {.base = base,
-                       .last = last,
-                       .tree = now,
-                       .type = type,
-                       .key = {.type = type, .mount = mount},
-                       .to = to};
+    struct records_writer w = {.base = base,
+                               .last = last,
+                               .tree = now,
+                               .type = type,
+                               .key = {.type = type, .mount = mount},
+                               .to = to};
 
     radix_diff(&last->inodes, &now->inodes, on_inode, &w);
     if (w.has_files)

@@ -118,7 +118,7 @@ figures_put(const struct supervisor *s, struct buf *b)
 /* --- the loop */
 
 static void
-stop(struct timer *t)
+stop(struct reactor_timer *t)
 {
     (void)t;
     reactor_stop(&sv.reactor);
@@ -127,7 +127,7 @@ stop(struct timer *t)
 static void
 run_loop(int times)
 {
-    struct timer t = {.fire = stop};
+    struct reactor_timer t = {.fire = stop};
 
     for (int i = 0; i < times; i++) {
         reactor_set_timer(&sv.reactor, &t, 1);

@@ -116,7 +116,7 @@ pool_take(struct pool *p, const uint32_t *limit, struct worker **ret)
     return 0;
 }
 
-struct image *
+struct session_image *
 image_find(struct supervisor *of, const char *hash)
 {
     (void)of;
@@ -125,13 +125,13 @@ image_find(struct supervisor *of, const char *hash)
 }
 
 void
-image_drop(struct image *i)
+image_drop(struct session_image *i)
 {
     (void)i;
 }
 
 int
-image_take(struct image *i, const uint32_t *limit, struct worker **ret)
+image_take(struct session_image *i, const uint32_t *limit, struct worker **ret)
 {
     (void)i;
     return pool_take(NULL, limit, ret);
@@ -321,7 +321,7 @@ say_line(size_t client, const uint8_t *data, size_t n)
 /* --- steps */
 
 static void
-stop(struct timer *t)
+stop(struct reactor_timer *t)
 {
     (void)t;
     reactor_stop(&sv.reactor);
@@ -331,7 +331,7 @@ stop(struct timer *t)
 static void
 run_loop(void)
 {
-    struct timer t = {.fire = stop};
+    struct reactor_timer t = {.fire = stop};
 
     for (int i = 0; i < 3; i++) {
         store_thread_drain(&store_thread);

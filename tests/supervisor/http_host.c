@@ -111,7 +111,7 @@ job_new(struct client *c, int64_t id, int64_t n, int64_t bytes)
 /* --- calls */
 
 static void
-release(struct timer *t)
+release(struct reactor_timer *t)
 {
     (void)t;
     LIST_FOR_EACH_SAFE(it, &jobs) {
@@ -121,7 +121,7 @@ release(struct timer *t)
     }
 }
 
-static struct timer releasing = {.fire = release};
+static struct reactor_timer releasing = {.fire = release};
 
 /* Not at once: answers come from the loop, as a worker's do. */
 static int64_t

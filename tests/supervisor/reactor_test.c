@@ -10,7 +10,7 @@
 /* One that reads its eventfd, and does what the test wants. */
 struct probe {
     struct source source;
-    struct timer timer;
+    struct reactor_timer timer;
     struct reactor *r;
     struct probe *other;
     int fired;
@@ -82,13 +82,13 @@ TEST(a_source_waits_for_the_events_it_wants)
 static int64_t n_fired;
 
 static void
-on_time(struct timer *t)
+on_time(struct reactor_timer *t)
 {
     CONTAINER_OF(t, struct probe, timer)->number = ++n_fired;
 }
 
 static void
-on_last_time(struct timer *t)
+on_last_time(struct reactor_timer *t)
 {
     on_time(t);
     reactor_stop(CONTAINER_OF(t, struct probe, timer)->r);

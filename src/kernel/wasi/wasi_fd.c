@@ -278,7 +278,7 @@ wasi_fd_prestat_dir_name(struct task *t, const uint64_t *a)
 
 /* --- directories */
 
-struct listing {
+struct wasi_listing {
     struct dir_emit emit;
     uint8_t *buf;
     size_t used, size;
@@ -286,7 +286,7 @@ struct listing {
 
 /* Copies as many of the bytes as fit. */
 static void
-wasi_fd_put_bytes(struct listing *l, const void *p, size_t len)
+wasi_fd_put_bytes(struct wasi_listing *l, const void *p, size_t len)
 {
     size_t room = l->size - l->used;
     size_t n = len < room ? len : room;
@@ -301,7 +301,7 @@ static bool
 wasi_fd_put_entry(struct dir_emit *e, const char *name, size_t len,
                   uint64_t ino, unsigned dtype, uint64_t cookie)
 {
-    struct listing *l = CONTAINER_OF(e, struct listing, emit);
+    struct wasi_listing *l = CONTAINER_OF(e, struct wasi_listing, emit);
     struct wasi_dirent d = {.next = cookie,
                             .ino = ino,
                             .namlen = (uint32_t)len,
@@ -316,7 +316,8 @@ wasi_fd_put_entry(struct dir_emit *e, const char *name, size_t len,
 int64_t
 wasi_fd_readdir(struct task *t, const uint64_t *a)
 {
-    struct listing l = {.emit.entry = wasi_fd_put_entry, .size = (size_t)a[2]};
+    struct wasi_listing l = {.emit.entry = wasi_fd_put_entry,
+                             .size = (size_t)a[2]};
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_READDIR, &f);

@@ -9,7 +9,7 @@
 /* --- arguments and environment */
 
 /* n strings, one after the other with their NULs. */
-struct strings {
+struct wasi_strings {
     const char *first;
     uint32_t n, bytes;
 };
@@ -22,29 +22,30 @@ skip(const char *s, uint32_t n)
     return s;
 }
 
-static struct strings
+static struct wasi_strings
 arguments(const struct task *t)
 {
     const struct args *a = &t->args;
 
-    return (struct strings){a->strings, a->argc,
-                            (uint32_t)(skip(a->strings, a->argc) - a->strings)};
+    return (struct wasi_strings){
+        a->strings, a->argc,
+        (uint32_t)(skip(a->strings, a->argc) - a->strings)};
 }
 
-static struct strings
+static struct wasi_strings
 environment(const struct task *t)
 {
     const char *first = skip(t->args.strings, t->args.argc);
 
-    return (struct strings){
+    return (struct wasi_strings){
         first, t->args.envc,
         (uint32_t)(t->args.len - (size_t)(first - t->args.strings))};
 }
 
 /* Stores the strings at `buf` and their addresses at `array`. */
 static int
-wasi_process_put_strings(struct task *t, const struct strings *s, gaddr array,
-                         gaddr buf)
+wasi_process_put_strings(struct task *t, const struct wasi_strings *s,
+                         gaddr array, gaddr buf)
 {
     const char *p = s->first;
 
@@ -58,7 +59,8 @@ wasi_process_put_strings(struct task *t, const struct strings *s, gaddr array,
 }
 
 static int
-put_sizes(struct task *t, const struct strings *s, gaddr count, gaddr bytes)
+put_sizes(struct task *t, const struct wasi_strings *s, gaddr count,
+          gaddr bytes)
 {
     int r = copy_to_guest(t, count, &s->n, sizeof s->n);
 
@@ -69,7 +71,7 @@ put_sizes(struct task *t, const struct strings *s, gaddr count, gaddr bytes)
 int64_t
 wasi_args_get(struct task *t, const uint64_t *a)
 {
-    struct strings s = arguments(t);
+    struct wasi_strings s = arguments(t);
 
     return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
@@ -78,7 +80,7 @@ wasi_args_get(struct task *t, const uint64_t *a)
 int64_t
 wasi_args_sizes_get(struct task *t, const uint64_t *a)
 {
-    struct strings s = arguments(t);
+    struct wasi_strings s = arguments(t);
 
     return put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
@@ -87,7 +89,7 @@ wasi_args_sizes_get(struct task *t, const uint64_t *a)
 int64_t
 wasi_environ_get(struct task *t, const uint64_t *a)
 {
-    struct strings s = environment(t);
+    struct wasi_strings s = environment(t);
 
     return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
@@ -96,7 +98,7 @@ wasi_environ_get(struct task *t, const uint64_t *a)
 int64_t
 wasi_environ_sizes_get(struct task *t, const uint64_t *a)
 {
-    struct strings s = environment(t);
+    struct wasi_strings s = environment(t);
 
     return put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-struct target {
+struct wasi_target {
     struct file *file;
     struct socket *socket;
 };
@@ -14,7 +14,7 @@ struct target {
 /* Not a socket is a clearer answer than that a right is missing. */
 static int
 wasi_sock_find_target(struct task *t, uint64_t fd, uint64_t need,
-                      struct target *ret)
+                      struct wasi_target *ret)
 {
     int r = socket_find(t, (int)fd, &ret->file, &ret->socket);
 
@@ -22,7 +22,7 @@ wasi_sock_find_target(struct task *t, uint64_t fd, uint64_t need,
 }
 
 static int
-wasi_sock_wait_or_again(struct task *t, const struct target *g,
+wasi_sock_wait_or_again(struct task *t, const struct wasi_target *g,
                         int64_t timeout_ns)
 {
     struct thread *th = t->thread;
@@ -43,7 +43,7 @@ int64_t
 wasi_sock_accept(struct task *t, const uint64_t *a)
 {
     struct socket *conn;
-    struct target g;
+    struct wasi_target g;
     struct file *f;
 
     int r = wasi_sock_find_target(t, a[0], RIGHT_SOCK_ACCEPT, &g);
@@ -79,7 +79,8 @@ msg_flags(uint64_t ri_flags)
 
 /* Receives what is there. Bytes so far, or -EWAIT. */
 static int64_t
-wasi_sock_receive(struct task *t, const struct target *g, struct sock_msg *m)
+wasi_sock_receive(struct task *t, const struct wasi_target *g,
+                  struct sock_msg *m)
 {
     struct thread *th = t->thread;
     uint64_t done = th->call.progress;
@@ -105,7 +106,7 @@ int64_t
 wasi_sock_recv(struct task *t, const uint64_t *a)
 {
     struct sock_msg m = {.flags = msg_flags(a[3])};
-    struct target g;
+    struct wasi_target g;
 
     int r = wasi_sock_find_target(t, a[0], RIGHT_FD_READ, &g);
     if (r == 0 && a[3] & ~(uint64_t)RIFLAGS_ALL)
@@ -135,7 +136,7 @@ wasi_sock_recv(struct task *t, const uint64_t *a)
 int64_t
 wasi_sock_send(struct task *t, const uint64_t *a)
 {
-    struct target g;
+    struct wasi_target g;
 
     int r = wasi_sock_find_target(t, a[0], RIGHT_FD_WRITE, &g);
     if (r < 0)
@@ -152,7 +153,7 @@ wasi_sock_shutdown(struct task *t, const uint64_t *a)
     static const int how[] = {[SDFLAG_RD] = SHUT_RD,
                               [SDFLAG_WR] = SHUT_WR,
                               [SDFLAG_RD | SDFLAG_WR] = SHUT_RDWR};
-    struct target g;
+    struct wasi_target g;
 
     int r = wasi_sock_find_target(t, a[0], RIGHT_SOCK_SHUTDOWN, &g);
     if (r < 0)

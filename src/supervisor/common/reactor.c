@@ -64,12 +64,12 @@ reactor_remove(struct reactor *r, struct source *s)
 
 /* --- times */
 
-static struct timer *
+static struct reactor_timer *
 reactor_first_timer(const struct reactor *r)
 {
     if (list_is_empty(&r->timers))
         return NULL;
-    return CONTAINER_OF(r->timers.next, struct timer, link);
+    return CONTAINER_OF(r->timers.next, struct reactor_timer, link);
 }
 
 /* Times are usually the latest, or now. */
@@ -77,17 +77,17 @@ static struct list *
 reactor_timer_before(struct reactor *r, int64_t at_ns)
 {
     struct list *after = r->timers.prev;
-    const struct timer *first = reactor_first_timer(r);
+    const struct reactor_timer *first = reactor_first_timer(r);
 
     if (!first || first->at_ns > at_ns)
         return &r->timers;
-    while (CONTAINER_OF(after, struct timer, link)->at_ns > at_ns)
+    while (CONTAINER_OF(after, struct reactor_timer, link)->at_ns > at_ns)
         after = after->prev;
     return after;
 }
 
 void
-reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns)
+reactor_set_timer(struct reactor *r, struct reactor_timer *t, int64_t at_ns)
 {
     if (t->at_ns)
         list_remove(&t->link);
@@ -101,7 +101,7 @@ static void
 reactor_fire_timers(struct reactor *r)
 {
     int64_t now_ns = time_mono_ns();
-    struct timer *t;
+    struct reactor_timer *t;
 
     while ((t = reactor_first_timer(r)) && t->at_ns <= now_ns) {
         reactor_set_timer(r, t, 0);
@@ -113,7 +113,7 @@ reactor_fire_timers(struct reactor *r)
 static int
 reactor_wait_ms(const struct reactor *r)
 {
-    const struct timer *t = reactor_first_timer(r);
+    const struct reactor_timer *t = reactor_first_timer(r);
 
     if (!t)
         return -1;

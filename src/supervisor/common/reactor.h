@@ -16,10 +16,10 @@ struct source {
 };
 
 /* Embedded in objects that wait for a time. */
-struct timer {
+struct reactor_timer {
     struct list link;
     int64_t at_ns; /* monotonic; 0: not set */
-    void (*fire)(struct timer *t);
+    void (*fire)(struct reactor_timer *t);
 };
 
 struct reactor {
@@ -41,7 +41,8 @@ void reactor_change(struct reactor *r, struct source *s, uint32_t events);
  * close the descriptor. Accepts a source that is not in the loop. */
 void reactor_remove(struct reactor *r, struct source *s);
 /* Sets or moves a timer; at_ns 0 removes it. */
-void reactor_set_timer(struct reactor *r, struct timer *t, int64_t at_ns);
+void reactor_set_timer(struct reactor *r, struct reactor_timer *t,
+                       int64_t at_ns);
 /* Runs until reactor_stop. */
 int reactor_run(struct reactor *r);
 /* Waits for the next events or timer, and handles them. 0 or -errno. */

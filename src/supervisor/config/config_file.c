@@ -89,7 +89,7 @@ config_parse(int hfd, const char *name, struct buf *errors,
 
 /* --- JSON to values */
 
-struct file {
+struct config_file {
     struct config *c;
     const char *name;
     struct buf *errors;
@@ -140,7 +140,7 @@ config_file_is_section(const char *name)
 /* Sets the value of a member of `object`. Errors name the key as it was
  * written, which may be its old name. */
 static int
-config_file_lay_value(const struct file *f, const struct json *object,
+config_file_lay_value(const struct config_file *f, const struct json *object,
                       const char *name, const struct json *value)
 {
     const struct config_row *found = config_file_find_row(name);
@@ -157,7 +157,7 @@ config_file_lay_value(const struct file *f, const struct json *object,
 }
 
 static int
-config_file_lay_section(const struct file *f, const char *section,
+config_file_lay_section(const struct config_file *f, const char *section,
                         const struct json *object)
 {
     char name[CONFIG_NAME_BYTES];
@@ -174,7 +174,7 @@ config_file_lay_section(const struct file *f, const char *section,
 }
 
 static int
-config_file_lay_object(const struct file *f, const struct json *object)
+config_file_lay_object(const struct config_file *f, const struct json *object)
 {
     int r = 0;
 
@@ -208,5 +208,6 @@ config_lay_file(struct config *c, const char *path, bool must,
     int r = config_parse(hfd, path, errors, &json);
     if (r != 0)
         return r;
-    return config_file_lay_object(&(struct file){c, path, errors}, json.v);
+    return config_file_lay_object(&(struct config_file){c, path, errors},
+                                  json.v);
 }

@@ -101,7 +101,7 @@ config_value_list_words(const char *words, char *ret, size_t size)
 
 /* --- a value that is being set */
 
-struct value {
+struct config_setting {
     struct config *c;
     const struct config_row *row;
     const char *where;
@@ -112,7 +112,7 @@ struct value {
 
 /* The syntax and the storage of a kind of value. */
 struct kind {
-    int (*take)(const struct value *v);
+    int (*take)(const struct config_setting *v);
     void (*put)(struct buf *b, const struct config *c,
                 const struct config_row *row);
     void (*allow)(const struct config_row *row, char *ret, size_t size);
@@ -126,7 +126,7 @@ config_value_member(const struct config *c, const struct config_row *row)
 
 /* NULL: it is not a text, or has a NUL. */
 static const char *
-config_value_text_of(const struct value *v)
+config_value_text_of(const struct config_setting *v)
 {
     struct text t = json_text(v->json);
 
@@ -137,7 +137,7 @@ config_value_text_of(const struct value *v)
 
 /* The value as it was written; of what is long, the beginning. */
 static void
-config_value_quote(const struct value *v, char *ret, size_t size)
+config_value_quote(const struct config_setting *v, char *ret, size_t size)
 {
     const char *text = config_value_text_of(v);
 
@@ -152,7 +152,7 @@ config_value_quote(const struct value *v, char *ret, size_t size)
         (void)snprintf(ret, size, "%.*s", (int)b.len, b.p ? b.p : "");
 }
 
-static int config_value_refuse(const struct value *v);
+static int config_value_refuse(const struct config_setting *v);
 
 /* --- the kinds */
 
@@ -176,7 +176,7 @@ config_value_is_address(const char *text)
 }
 
 static int
-config_value_take_string(const struct value *v,
+config_value_take_string(const struct config_setting *v,
                          bool (*is_good)(const char *text))
 {
     char **at = config_value_member(v->c, v->row);
@@ -193,13 +193,13 @@ config_value_take_string(const struct value *v,
 }
 
 static int
-config_value_take_path(const struct value *v)
+config_value_take_path(const struct config_setting *v)
 {
     return config_value_take_string(v, config_value_is_plain_path);
 }
 
 static int
-config_value_take_address(const struct value *v)
+config_value_take_address(const struct config_setting *v)
 {
     return config_value_take_string(v, config_value_is_address);
 }
@@ -228,7 +228,7 @@ config_value_allow_address(const struct config_row *row, char *ret, size_t size)
 }
 
 static int
-config_value_take_flag(const struct value *v)
+config_value_take_flag(const struct config_setting *v)
 {
     static const char *const names[2][2] = {{"false", "0"}, {"true", "1"}};
     bool *at = config_value_member(v->c, v->row);
@@ -270,7 +270,7 @@ config_value_range_of(const struct config_row *row)
 
 /* -1: none at all. */
 static int64_t
-config_value_number_of(const struct value *v)
+config_value_number_of(const struct config_setting *v)
 {
     uint64_t n;
 
@@ -280,7 +280,7 @@ config_value_number_of(const struct value *v)
 }
 
 static int
-config_value_take_number(const struct value *v)
+config_value_take_number(const struct config_setting *v)
 {
     const struct limit_row *range = config_value_range_of(v->row);
     uint32_t *at = config_value_member(v->c, v->row);
@@ -311,7 +311,7 @@ config_value_allow_number(const struct config_row *row, char *ret, size_t size)
 }
 
 static int
-config_value_take_choice(const struct value *v)
+config_value_take_choice(const struct config_setting *v)
 {
     const char *word = config_value_text_of(v);
     uint32_t *at = config_value_member(v->c, v->row);
@@ -374,7 +374,7 @@ config_value_bits_of_json(const char *choices, const struct json *list)
 }
 
 static int
-config_value_take_limits(const struct value *v)
+config_value_take_limits(const struct config_setting *v)
 {
     uint32_t *at = config_value_member(v->c, v->row);
     int bits = v->json ? config_value_bits_of_json(v->row->choices, v->json)
@@ -429,7 +429,7 @@ static const struct kind kinds[] = {
 };
 
 static int
-config_value_refuse(const struct value *v)
+config_value_refuse(const struct config_setting *v)
 {
     char allowed[ALLOWED_BYTES], said[SAID_BYTES];
 
@@ -443,7 +443,7 @@ int
 config_set_text(struct config *c, const struct config_row *row,
                 const char *where, const char *text, struct buf *errors)
 {
-    struct value v = {c, row, where, text, NULL, errors};
+    struct config_setting v = {c, row, where, text, NULL, errors};
 
     return kinds[row->kind].take(&v);
 }
@@ -452,7 +452,7 @@ int
 config_set_json(struct config *c, const struct config_row *row,
                 const char *where, const struct json *json, struct buf *errors)
 {
-    struct value v = {c, row, where, NULL, json, errors};
+    struct config_setting v = {c, row, where, NULL, json, errors};
 
     return kinds[row->kind].take(&v);
 }

@@ -96,7 +96,7 @@ http_evict_one(struct http *h)
 }
 
 static void
-http_on_sweep(struct timer *t)
+http_on_sweep(struct reactor_timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, sweep);
     int64_t now = time_mono_ns();
@@ -186,20 +186,20 @@ http_on_ready(struct source *s, uint32_t events)
 }
 
 static void
-http_on_again(struct timer *t)
+http_on_again(struct reactor_timer *t)
 {
     http_step(CONTAINER_OF(t, struct http, again));
 }
 
 static void
-http_on_forgive(struct timer *t)
+http_on_forgive(struct reactor_timer *t)
 {
     struct http *h = CONTAINER_OF(t, struct http, forgive);
     int64_t now = time_mono_ns(), next = 0;
 
     while (!list_is_empty(&h->failures) && !next) {
-        struct request *r =
-            CONTAINER_OF(h->failures.next, struct request, failure);
+        struct http_request *r =
+            CONTAINER_OF(h->failures.next, struct http_request, failure);
         if (r->forgive_ns > now)
             next = r->forgive_ns;
         else

@@ -23,7 +23,7 @@ static const struct {
 
 /* Takes the response. */
 static enum MHD_Result
-http_answer_queue(struct request *r, enum http_status status,
+http_answer_queue(struct http_request *r, enum http_status status,
                   OWN struct MHD_Response *p)
 {
     const struct mhd *m = &r->http->mhd;
@@ -37,7 +37,7 @@ http_answer_queue(struct request *r, enum http_status status,
 }
 
 static struct MHD_Response *
-http_answer_typed(const struct request *r, const char *type,
+http_answer_typed(const struct http_request *r, const char *type,
                   struct MHD_Response *p)
 {
     if (p)
@@ -46,14 +46,14 @@ http_answer_typed(const struct request *r, const char *type,
 }
 
 static struct MHD_Response *
-http_answer_buffer(const struct request *r, const char *p, size_t len,
+http_answer_buffer(const struct http_request *r, const char *p, size_t len,
                    enum MHD_ResponseMemoryMode mode)
 {
     return r->http->mhd.create_response_from_buffer(len, (void *)p, mode);
 }
 
 enum MHD_Result
-answer_status(struct request *r, enum http_status status)
+answer_status(struct http_request *r, enum http_status status)
 {
     const struct mhd *m = &r->http->mhd;
     char text[128];
@@ -77,7 +77,7 @@ answer_status(struct request *r, enum http_status status)
 }
 
 enum MHD_Result
-answer_text(struct request *r, const char *type, const struct buf *text)
+answer_text(struct http_request *r, const char *type, const struct buf *text)
 {
     if (text->error)
         return answer_status(r, STATUS_500);
@@ -92,14 +92,14 @@ answer_text(struct request *r, const char *type, const struct buf *text)
 /* --- lines */
 
 static size_t
-http_answer_pending(const struct request *r)
+http_answer_pending(const struct http_request *r)
 {
     return r->out.len - r->taken;
 }
 
 /* Discards sent bytes, if they are many or all. */
 static void
-http_answer_compact(struct request *r)
+http_answer_compact(struct http_request *r)
 {
     if (r->taken < r->out.len && r->taken < BEHIND_BYTES)
         return;
@@ -112,7 +112,7 @@ http_answer_compact(struct request *r)
 static ssize_t
 http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
 {
-    struct request *r = cls;
+    struct http_request *r = cls;
     size_t n = http_answer_pending(r) < max ? http_answer_pending(r) : max;
 
     (void)pos;
@@ -136,7 +136,7 @@ http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
 }
 
 static enum MHD_Result
-http_answer_stream(struct request *r)
+http_answer_stream(struct http_request *r)
 {
     const struct mhd *m = &r->http->mhd;
     const char *type =
@@ -153,7 +153,7 @@ http_answer_stream(struct request *r)
 }
 
 enum MHD_Result
-answer_lines(struct request *r)
+answer_lines(struct http_request *r)
 {
     if (r->format != AS_JSON)
         return http_answer_stream(r);
@@ -172,16 +172,16 @@ answer_lines(struct request *r)
 
 /* --- as a client */
 
-static struct request *
+static struct http_request *
 http_answer_request_of(const struct client *c)
 {
-    return CONTAINER_OF(c, struct request, client);
+    return CONTAINER_OF(c, struct http_request, client);
 }
 
 static void
 http_answer_on_send(struct client *c, const char *line, size_t len)
 {
-    struct request *r = http_answer_request_of(c);
+    struct http_request *r = http_answer_request_of(c);
 
     if (!r->conn || r->is_settled)
         return;
@@ -204,7 +204,7 @@ http_answer_on_is_behind(const struct client *c)
 static void
 http_answer_on_settled(struct client *c)
 {
-    struct request *r = http_answer_request_of(c);
+    struct http_request *r = http_answer_request_of(c);
 
     r->is_settled = true;
     request_resume(r);

@@ -29,11 +29,11 @@ struct http {
     struct mhd mhd;
     struct MHD_Daemon *daemon;
     struct tokens tokens;
-    struct source source; /* libmicrohttpd's epoll */
-    struct timer again;   /* it has more work, or waits for a time */
-    struct timer sweep;   /* closes connections that are too slow */
-    struct timer forgive; /* answers failures that wait */
-    struct list conns;    /* oldest first */
+    struct source source;         /* libmicrohttpd's epoll */
+    struct reactor_timer again;   /* it has more work, or waits for a time */
+    struct reactor_timer sweep;   /* closes connections that are too slow */
+    struct reactor_timer forgive; /* answers failures that wait */
+    struct list conns;            /* oldest first */
     size_t n_conns, n_trusted;
     size_t body_bytes;     /* of incomplete requests */
     int64_t failure_at_ns; /* when the next one may be answered */
@@ -51,12 +51,12 @@ struct conn {
     bool is_half_closed, is_closing;
     /* the end of its input, which libmicrohttpd may not see */
     struct source end;
-    struct request *request; /* NULL: none at the moment */
+    struct http_request *request; /* NULL: none at the moment */
 };
 
 enum request_format { AS_JSON, AS_LINES, AS_EVENTS };
 
-struct request {
+struct http_request {
     struct client client; /* once has_client */
     struct http *http;
     struct conn *conn; /* NULL: the connection has ended */
@@ -93,22 +93,22 @@ enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection,
 void request_completed(void *cls, struct MHD_Connection *connection,
                        void **request, enum MHD_RequestTerminationCode how);
 /* Suspends its connection until it is resumed, which can be repeated. */
-void request_suspend(struct request *r);
-void request_resume(struct request *r);
-void request_free(OWN struct request *r);
+void request_suspend(struct http_request *r);
+void request_resume(struct http_request *r);
+void request_free(OWN struct http_request *r);
 /* Returns the method that its path requires. */
-const char *request_method(const struct request *r);
+const char *request_method(const struct http_request *r);
 /* The request will not be answered any more. */
-void request_abandon(struct request *r);
+void request_abandon(struct http_request *r);
 
 /* --- answers (http_answer.c) */
 
 /* Queue an answer. */
-enum MHD_Result answer_status(struct request *r, enum http_status status);
-enum MHD_Result answer_text(struct request *r, const char *type,
+enum MHD_Result answer_status(struct http_request *r, enum http_status status);
+enum MHD_Result answer_text(struct http_request *r, const char *type,
                             const struct buf *text);
 /* Queues the lines so far, and all that follow. */
-enum MHD_Result answer_lines(struct request *r);
+enum MHD_Result answer_lines(struct http_request *r);
 extern const struct client_ops http_client_ops;
 
 #endif

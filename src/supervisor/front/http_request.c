@@ -30,7 +30,7 @@ static const struct {
 };
 
 const char *
-request_method(const struct request *r)
+request_method(const struct http_request *r)
 {
     return paths[r->path].method;
 }
@@ -46,7 +46,7 @@ http_request_find_path(const char *url)
 }
 
 static const char *
-http_request_header(const struct request *r, const char *name)
+http_request_header(const struct http_request *r, const char *name)
 {
     return r->http->mhd.lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
 }
@@ -61,7 +61,7 @@ http_request_is_json(const char *type)
 }
 
 static bool
-http_request_is_too_long(const struct request *r)
+http_request_is_too_long(const struct http_request *r)
 {
     const char *length = http_request_header(r, "Content-Length");
 
@@ -82,7 +82,7 @@ http_request_count_length(void *arg, enum MHD_ValueKind kind, const char *name,
 
 /* A proxy in front may have used the other length. */
 static bool
-http_request_has_two_lengths(const struct request *r)
+http_request_has_two_lengths(const struct http_request *r)
 {
     int n = 0;
 
@@ -92,7 +92,7 @@ http_request_has_two_lengths(const struct request *r)
 }
 
 static bool
-http_request_is_method(const struct request *r, const char *method)
+http_request_is_method(const struct http_request *r, const char *method)
 {
     const char *right = paths[r->path].method;
 
@@ -122,7 +122,7 @@ http_request_refresh_tokens(struct http *h)
 }
 
 static bool
-http_request_has_token(struct request *r)
+http_request_has_token(struct http_request *r)
 {
     http_request_refresh_tokens(r->http);
     bool ok =
@@ -132,7 +132,7 @@ http_request_has_token(struct request *r)
 }
 
 static enum http_status
-http_request_judge(struct request *r, const char *method)
+http_request_judge(struct http_request *r, const char *method)
 {
     if (r->path == PATH_other)
         return STATUS_404;
@@ -164,7 +164,7 @@ http_request_failure_delay(struct http *h, int64_t now)
 }
 
 void
-request_suspend(struct request *r)
+request_suspend(struct http_request *r)
 {
     r->is_suspended = true;
     r->http->mhd.suspend_connection(r->mhd);
@@ -172,7 +172,7 @@ request_suspend(struct request *r)
 }
 
 void
-request_resume(struct request *r)
+request_resume(struct http_request *r)
 {
     list_remove(&r->failure);
     if (!r->is_suspended)
@@ -183,7 +183,7 @@ request_resume(struct request *r)
 }
 
 static enum MHD_Result
-http_request_refuse_stranger(struct request *r)
+http_request_refuse_stranger(struct http_request *r)
 {
     struct http *h = r->http;
     int64_t now = time_mono_ns();
@@ -205,14 +205,14 @@ http_request_refuse_stranger(struct request *r)
 /* --- the body */
 
 static void
-http_request_drop_body(struct request *r)
+http_request_drop_body(struct http_request *r)
 {
     r->http->body_bytes -= r->body.len;
     buf_fini(&r->body);
 }
 
 static void
-http_request_take_body(struct request *r, const char *data, size_t n)
+http_request_take_body(struct http_request *r, const char *data, size_t n)
 {
     if (r->status != STATUS_200)
         return;
@@ -245,7 +245,7 @@ http_request_member(struct text object, const char *name)
 }
 
 static enum request_format
-http_request_format_of(const struct request *r)
+http_request_format_of(const struct http_request *r)
 {
     struct text line = {r->body.p, r->body.len};
     const char *accept = http_request_header(r, "Accept");
@@ -261,7 +261,7 @@ http_request_format_of(const struct request *r)
 /* --- answers */
 
 static void
-http_request_call(struct request *r)
+http_request_call(struct http_request *r)
 {
     r->format = http_request_format_of(r);
     client_init(&r->client, r->http->sv, &http_client_ops);
@@ -272,7 +272,7 @@ http_request_call(struct request *r)
 }
 
 static enum MHD_Result
-http_request_answer_call(struct request *r)
+http_request_answer_call(struct http_request *r)
 {
     if (!r->has_client)
         http_request_call(r);
@@ -283,7 +283,7 @@ http_request_answer_call(struct request *r)
 }
 
 static enum MHD_Result
-http_request_answer_health(struct request *r)
+http_request_answer_health(struct http_request *r)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -293,7 +293,7 @@ http_request_answer_health(struct request *r)
 }
 
 static enum MHD_Result
-http_request_answer_metrics(struct request *r)
+http_request_answer_metrics(struct http_request *r)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -303,14 +303,14 @@ http_request_answer_metrics(struct request *r)
     return answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 
-static enum MHD_Result (*const answers[])(struct request *r) = {
+static enum MHD_Result (*const answers[])(struct http_request *r) = {
     [PATH_rpc] = http_request_answer_call,
     [PATH_health] = http_request_answer_health,
     [PATH_metrics] = http_request_answer_metrics,
 };
 
 static enum MHD_Result
-http_request_answer(struct request *r)
+http_request_answer(struct http_request *r)
 {
     if (r->conn->is_closing)
         return MHD_NO;
@@ -322,11 +322,11 @@ http_request_answer(struct request *r)
 
 /* --- life */
 
-static struct request *
+static struct http_request *
 http_request_new(struct http *h, struct MHD_Connection *connection,
                  const char *url)
 {
-    struct request *r = calloc(1, sizeof *r);
+    struct http_request *r = calloc(1, sizeof *r);
     const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
         connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
@@ -334,10 +334,10 @@ http_request_new(struct http *h, struct MHD_Connection *connection,
         free(r);
         return NULL;
     }
-    *r = (struct request){.http = h,
-                          .mhd = connection,
-                          .conn = info->socket_context,
-                          .path = http_request_find_path(url)};
+    *r = (struct http_request){.http = h,
+                               .mhd = connection,
+                               .conn = info->socket_context,
+                               .path = http_request_find_path(url)};
     r->conn->request = r;
     list_init(&r->failure);
     buf_init(&r->body, h->sv->config->http_body_bytes);
@@ -349,7 +349,7 @@ static enum MHD_Result
 http_request_begin(struct http *h, struct MHD_Connection *connection,
                    const char *url, const char *method, void **ret)
 {
-    struct request *r = http_request_new(h, connection, url);
+    struct http_request *r = http_request_new(h, connection, url);
 
     *ret = r;
     if (!r)
@@ -366,7 +366,7 @@ request_handle(void *cls, struct MHD_Connection *connection, const char *url,
                const char *method, const char *version, const char *data,
                size_t *size, void **ret_request)
 {
-    struct request *r = *ret_request;
+    struct http_request *r = *ret_request;
 
     (void)version;
     if (!r)
@@ -382,7 +382,7 @@ void
 request_completed(void *cls, struct MHD_Connection *connection, void **request,
                   enum MHD_RequestTerminationCode how)
 {
-    struct request *r = *request;
+    struct http_request *r = *request;
 
     (void)cls;
     (void)connection;
@@ -403,7 +403,7 @@ request_completed(void *cls, struct MHD_Connection *connection, void **request,
 }
 
 void
-request_abandon(struct request *r)
+request_abandon(struct http_request *r)
 {
     r->status = STATUS_503;
     r->is_abandoned = true;
@@ -411,7 +411,7 @@ request_abandon(struct request *r)
 }
 
 void
-request_free(struct request *r)
+request_free(struct http_request *r)
 {
     buf_fini(&r->body);
     buf_fini(&r->out);

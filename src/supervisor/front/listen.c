@@ -31,8 +31,8 @@ enum {
 
 struct listener {
     struct source source;
-    struct timer pause; /* until it listens again */
-    bool is_out;        /* of descriptors, when it was last asked */
+    struct reactor_timer pause; /* until it listens again */
+    bool is_out;                /* of descriptors, when it was last asked */
     struct supervisor *sv;
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
@@ -40,8 +40,8 @@ struct listener {
 struct connection {
     struct client client;
     struct source source;
-    struct timer stuck;
-    struct timer again; /* there is space for waiting lines */
+    struct reactor_timer stuck;
+    struct reactor_timer again; /* there is space for waiting lines */
     struct frame in;
     struct outbox out;
     bool is_at_end;  /* of its input */
@@ -83,7 +83,7 @@ listen_close_connection(struct connection *c)
 }
 
 static void
-listen_on_stuck(struct timer *t)
+listen_on_stuck(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, stuck);
 
@@ -239,7 +239,7 @@ listen_on_connection(struct source *source, uint32_t events)
 }
 
 static void
-listen_on_again(struct timer *t)
+listen_on_again(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, again);
 
@@ -298,7 +298,7 @@ listen_take_connection(struct listener *l, OWN int hfd)
 }
 
 static void
-listen_on_pause(struct timer *t)
+listen_on_pause(struct reactor_timer *t)
 {
     struct listener *l = CONTAINER_OF(t, struct listener, pause);
 

@@ -26,7 +26,7 @@ static const char *const controller_names[N_CTLS] = {
     [CTL_memory] = "memory", [CTL_cpu] = "cpu", [CTL_pids] = "pids"};
 
 /* A search in progress. */
-struct search {
+struct cgroup_search {
     struct cgroup_host *h;
     const struct options *o;
     struct buf mounts, groups;
@@ -101,7 +101,7 @@ cgroup_host_open_named(const char *point, const char *path)
 
 /* Our own group, as a path below the mount. */
 static int
-cgroup_host_open_own(const struct search *s, const char *controller,
+cgroup_host_open_own(const struct cgroup_search *s, const char *controller,
                      const struct cgroup_mount *m)
 {
     char group[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
@@ -213,7 +213,7 @@ cgroup_host_add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
 }
 
 static int
-cgroup_host_find_hierarchy(struct search *s, const char *controller)
+cgroup_host_find_hierarchy(struct cgroup_search *s, const char *controller)
 {
     struct cgroup_mount m;
 
@@ -267,7 +267,7 @@ cgroup_host_offers_any(int dir_hfd)
 }
 
 static bool
-cgroup_host_can_hand_down(struct search *s)
+cgroup_host_can_hand_down(struct cgroup_search *s)
 {
     struct cgroup_host *h = s->h;
 
@@ -288,7 +288,7 @@ cgroup_host_can_hand_down(struct search *s)
 }
 
 static void
-search(struct search *s)
+search(struct cgroup_search *s)
 {
     struct cgroup_host *h = s->h;
     enum backend best = s->o->best;
@@ -308,7 +308,7 @@ search(struct search *s)
 void
 cgroup_host_init(struct cgroup_host *h, const struct options *o)
 {
-    struct search s = {.h = h, .o = o};
+    struct cgroup_search s = {.h = h, .o = o};
 
     *h = (struct cgroup_host){
         .unified = -1, .of = {-1, -1, -1}, .aside_hfd = -1};

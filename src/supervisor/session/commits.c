@@ -17,7 +17,7 @@ enum {
     PARTS_BYTES_MAX = 4 << 20, /* of one session, before the store has them */
 };
 
-struct part {
+struct commit_part {
     struct list link;
     struct state_part state;
 };
@@ -42,7 +42,7 @@ commits_run_commit(struct store *store, struct store_job *j)
 
     LIST_FOR_EACH(it, &c->parts) {
         const struct state_part *p =
-            &CONTAINER_OF(it, struct part, link)->state;
+            &CONTAINER_OF(it, struct commit_part, link)->state;
         struct store_batch b = {.session = c->session,
                                 .frames = p->frames,
                                 .len = p->len,
@@ -68,7 +68,7 @@ commits_makes_space(struct store *store, struct store_job *j)
         return true;
     LIST_FOR_EACH(it, &c->parts) {
         const struct state_part *p =
-            &CONTAINER_OF(it, struct part, link)->state;
+            &CONTAINER_OF(it, struct commit_part, link)->state;
         const struct store_batch b = {
             .session = c->session, .frames = p->frames, .len = p->len};
         if (store_weigh(store, &b, &change) < 0)
@@ -79,7 +79,7 @@ commits_makes_space(struct store *store, struct store_job *j)
 }
 
 static void
-commits_part_free(struct part *p)
+commits_part_free(struct commit_part *p)
 {
     list_remove(&p->link);
     free(p->state.frames);
@@ -90,7 +90,7 @@ static void
 commits_parts_free(struct list *parts)
 {
     LIST_FOR_EACH_SAFE(it, parts)
-        commits_part_free(CONTAINER_OF(it, struct part, link));
+        commits_part_free(CONTAINER_OF(it, struct commit_part, link));
 }
 
 static void commits_done(struct store_job *j, int error);
@@ -174,7 +174,7 @@ commits_take_parts(struct life *l)
     int r;
 
     while ((r = state_check_take(&l->commits.check, &state)) == 1) {
-        struct part *p = malloc(sizeof *p);
+        struct commit_part *p = malloc(sizeof *p);
         if (!p) {
             free(state.frames);
             return -ENOMEM;

@@ -122,7 +122,7 @@ do_session_create(struct call *q)
 
 /* --- list */
 
-struct listing {
+struct session_listing {
     struct store_job job;
     struct call *q;
     struct store_filter filter;
@@ -134,7 +134,7 @@ struct listing {
 static int
 session_list_row(void *arg, const struct store_session *row)
 {
-    struct listing *u = arg;
+    struct session_listing *u = arg;
 
     buf_puts(&u->json, u->n++ ? "," : "");
     store_session_put_json(row, &u->json);
@@ -145,7 +145,7 @@ session_list_row(void *arg, const struct store_session *row)
 static int
 session_run_list(struct store *store, struct store_job *j)
 {
-    struct listing *u = CONTAINER_OF(j, struct listing, job);
+    struct session_listing *u = CONTAINER_OF(j, struct session_listing, job);
 
     return store_session_list(store, &u->filter, session_list_row, u);
 }
@@ -153,7 +153,7 @@ session_run_list(struct store *store, struct store_job *j)
 static void
 session_list_done(struct store_job *j, int error)
 {
-    struct listing *u = CONTAINER_OF(j, struct listing, job);
+    struct session_listing *u = CONTAINER_OF(j, struct session_listing, job);
 
     if (error < 0) {
         call_error(u->q, SANDBOX_ERROR, "EIO: sessions: %s", j->why);
@@ -191,7 +191,7 @@ do_session_list(struct call *q)
                    "or error");
         return;
     }
-    struct listing *u = calloc(1, sizeof *u);
+    struct session_listing *u = calloc(1, sizeof *u);
     if (!u) {
         session_no_memory(q);
         return;

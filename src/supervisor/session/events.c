@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* A session.events call: read, and again whenever there is something new. */
-struct waiter {
+struct event_waiter {
     struct store_job job;
     struct list link; /* in supervisor.event_waiters */
     struct supervisor *sv;
     struct call *q;
-    struct timer timer;
+    struct reactor_timer timer;
     bool is_reading, is_over;
     bool has_news; /* since it began to read */
     /* of the store thread while it reads */
@@ -41,7 +41,7 @@ events_put_members(struct buf *b, const char *json)
 static int
 events_put_event(void *arg, const struct store_event *e)
 {
-    struct waiter *w = arg;
+    struct event_waiter *w = arg;
     struct buf *b = &w->events;
     const char *colon = strstr(e->cause, ": ");
 
@@ -70,7 +70,7 @@ events_put_event(void *arg, const struct store_event *e)
 static int
 events_read_events(struct store *store, struct store_job *j)
 {
-    struct waiter *w = CONTAINER_OF(j, struct waiter, job);
+    struct event_waiter *w = CONTAINER_OF(j, struct event_waiter, job);
 
     return store_event_list(store, *w->session ? w->session : NULL, w->after,
                             w->max, events_put_event, w);
@@ -79,7 +79,7 @@ events_read_events(struct store *store, struct store_job *j)
 /* --- on the loop's */
 
 static void
-waiter_answer(struct waiter *w, int error)
+waiter_answer(struct event_waiter *w, int error)
 {
     struct call *q = w->q;
 
@@ -101,7 +101,7 @@ waiter_answer(struct waiter *w, int error)
 }
 
 static void
-waiter_read(struct waiter *w)
+waiter_read(struct event_waiter *w)
 {
     w->is_reading = true;
     w->has_news = false;
@@ -111,7 +111,7 @@ waiter_read(struct waiter *w)
 static void
 events_read_done(struct store_job *j, int error)
 {
-    struct waiter *w = CONTAINER_OF(j, struct waiter, job);
+    struct event_waiter *w = CONTAINER_OF(j, struct event_waiter, job);
 
     w->is_reading = false;
     if (error < 0 || w->n || w->is_over || w->q->client->is_gone)
@@ -121,7 +121,7 @@ events_read_done(struct store_job *j, int error)
 }
 
 static void
-events_end_wait(struct waiter *w)
+events_end_wait(struct event_waiter *w)
 {
     w->is_over = true;
     if (!w->is_reading)
@@ -129,16 +129,16 @@ events_end_wait(struct waiter *w)
 }
 
 static void
-events_time_over(struct timer *t)
+events_time_over(struct reactor_timer *t)
 {
-    events_end_wait(CONTAINER_OF(t, struct waiter, timer));
+    events_end_wait(CONTAINER_OF(t, struct event_waiter, timer));
 }
 
 void
 events_happened(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
-        struct waiter *w = CONTAINER_OF(it, struct waiter, link);
+        struct event_waiter *w = CONTAINER_OF(it, struct event_waiter, link);
         w->has_news = true;
         if (!w->is_reading)
             waiter_read(w);
@@ -149,14 +149,14 @@ void
 events_end_waits(struct supervisor *sv)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters)
-        events_end_wait(CONTAINER_OF(it, struct waiter, link));
+        events_end_wait(CONTAINER_OF(it, struct event_waiter, link));
 }
 
 void
 events_forget_client(struct supervisor *sv, const struct client *c)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
-        struct waiter *w = CONTAINER_OF(it, struct waiter, link);
+        struct event_waiter *w = CONTAINER_OF(it, struct event_waiter, link);
         if (w->q->client == c)
             events_end_wait(w);
     }
@@ -168,21 +168,21 @@ do_events(struct call *q)
     struct supervisor *sv = q->client->sv;
     const char *session = call_text(q, "sessionId");
     int64_t wait_ms = call_int(q, "waitMs", 0);
-    struct waiter *w = calloc(1, sizeof *w);
+    struct event_waiter *w = calloc(1, sizeof *w);
 
     if (!w) {
         call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    *w = (struct waiter){.job = {.kind = STORE_JOB_READ,
-                                 .run = events_read_events,
-                                 .done = events_read_done},
-                         .sv = sv,
-                         .q = q,
-                         .timer.fire = events_time_over,
-                         .is_over = !wait_ms,
-                         .after = (uint64_t)call_int(q, "after", 0),
-                         .max = (uint32_t)call_int(q, "limit", 100)};
+    *w = (struct event_waiter){.job = {.kind = STORE_JOB_READ,
+                                       .run = events_read_events,
+                                       .done = events_read_done},
+                               .sv = sv,
+                               .q = q,
+                               .timer.fire = events_time_over,
+                               .is_over = !wait_ms,
+                               .after = (uint64_t)call_int(q, "after", 0),
+                               .max = (uint32_t)call_int(q, "limit", 100)};
     w->last = w->after;
     buf_init(&w->events, SIZE_MAX);
     if (session)

@@ -23,14 +23,14 @@ enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30 };
 
 /* --- the table */
 
-static struct image *
+static struct session_image *
 images_image_new(struct supervisor *sv, const char *hash)
 {
-    struct image *i = calloc(1, sizeof *i);
+    struct session_image *i = calloc(1, sizeof *i);
 
     if (!i)
         return NULL;
-    *i = (struct image){.sv = sv};
+    *i = (struct session_image){.sv = sv};
     (void)snprintf(i->hash, sizeof i->hash, "%s", hash);
     if (asprintf(&i->path, "%s/images/%s", sv->config->store_dir, i->hash) <
         0) {
@@ -41,11 +41,11 @@ images_image_new(struct supervisor *sv, const char *hash)
     return i;
 }
 
-struct image *
+struct session_image *
 image_find(struct supervisor *sv, const char *hash)
 {
     LIST_FOR_EACH(it, &sv->images.all) {
-        struct image *i = CONTAINER_OF(it, struct image, link);
+        struct session_image *i = CONTAINER_OF(it, struct session_image, link);
         if (!strcmp(i->hash, hash))
             return i;
     }
@@ -53,7 +53,7 @@ image_find(struct supervisor *sv, const char *hash)
 }
 
 void
-image_drop(struct image *i)
+image_drop(struct session_image *i)
 {
     if (!i->n_sessions && i != i->sv->images.current)
         (void)unlink(i->path);
@@ -113,7 +113,7 @@ images_sync_folder(const char *path)
  * new file into its place and does not write into the old one, which workers
  * have mapped. */
 static int
-images_keep(const struct image *i, const char *path, const char *folder)
+images_keep(const struct session_image *i, const char *path, const char *folder)
 {
     char draft[PATH_BYTES + 8];
 
@@ -141,7 +141,7 @@ images_remove_others(struct supervisor *sv, const char *folder)
     const struct dirent *e;
 
     while (d && (e = readdir(d))) {
-        struct image *i = NULL;
+        struct session_image *i = NULL;
         if (strlen(e->d_name) == IMAGE_HASH_BYTES - 1)
             i = image_find(sv, e->d_name);
         if (i)
@@ -178,7 +178,7 @@ images_begin(struct supervisor *sv, const char *path,
 static void
 images_on_ready(void *arg)
 {
-    const struct image *i = arg;
+    const struct session_image *i = arg;
 
     lives_take_workers(i->sv);
 }
@@ -187,7 +187,7 @@ images_on_ready(void *arg)
 static void
 images_on_failed(void *arg, const char *why)
 {
-    const struct image *i = arg;
+    const struct session_image *i = arg;
 
     say(i->sv, LEVEL_error,
         "no worker with the root image %s can be started: %s", i->hash, why);
@@ -209,7 +209,7 @@ static const struct pool_events events_of_image = {.ready = images_on_ready,
 /* The workers hash it themselves, because it was not read since it was stored.
  */
 static int
-images_begin_workers(struct image *i)
+images_begin_workers(struct session_image *i)
 {
     struct images *t = &i->sv->images;
     struct pool_config c = t->pool_config;
@@ -233,7 +233,8 @@ images_begin_workers(struct image *i)
 }
 
 int
-image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret)
+image_take(struct session_image *i, const uint32_t *limit,
+           OWN struct worker **ret)
 {
     int r = i->pool ? 0 : images_begin_workers(i);
 
@@ -253,7 +254,7 @@ void
 images_fini(struct images *t)
 {
     LIST_FOR_EACH_SAFE(it, &t->all) {
-        struct image *i = CONTAINER_OF(it, struct image, link);
+        struct session_image *i = CONTAINER_OF(it, struct session_image, link);
         pool_free(i->pool);
         list_remove(&i->link);
         free(i->path);

@@ -13,7 +13,7 @@ enum { IMAGE_ARGS = 8 };
 
 struct supervisor;
 
-struct image {
+struct session_image {
     struct list link; /* in images.all */
     struct supervisor *sv;
     char hash[IMAGE_HASH_BYTES];
@@ -25,19 +25,21 @@ struct image {
 
 struct images {
     struct list all;
-    struct image *current; /* NULL: workers are not ours, and have no image */
+    struct session_image
+        *current; /* NULL: workers are not ours, and have no image */
     struct pool_config pool_config;
     const struct cgroup_host *host;
     char *code; /* compiled code whose owner was checked; NULL: none */
 };
 
 /* Returns the image with this hash, which may be new; NULL: no memory. */
-struct image *image_find(struct supervisor *sv, const char *hash);
+struct session_image *image_find(struct supervisor *sv, const char *hash);
 /* Called after a session of it has ended; the image of the last one is removed.
  */
-void image_drop(struct image *i);
+void image_drop(struct session_image *i);
 /* Like pool_take, for an image that is not current. -ENOENT: it is missing. */
-int image_take(struct image *i, const uint32_t *limit, OWN struct worker **ret);
+int image_take(struct session_image *i, const uint32_t *limit,
+               OWN struct worker **ret);
 
 /* Must be called first. */
 void images_init(struct images *t);

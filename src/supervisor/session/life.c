@@ -57,7 +57,7 @@ life_set_deadline(struct life *l, int64_t seconds)
 }
 
 static void
-life_on_deadline(struct timer *t)
+life_on_deadline(struct reactor_timer *t)
 {
     struct life *l = CONTAINER_OF(t, struct life, deadline);
     const struct supervisor *sv = l->s->sv;
@@ -89,7 +89,7 @@ life_idle_at(const struct life *l)
 }
 
 static void
-life_on_idle(struct timer *t)
+life_on_idle(struct reactor_timer *t)
 {
     struct life *l = CONTAINER_OF(t, struct life, idle);
     const struct outcome o = {.state = SESSION_paused, .cause = CAUSE_idle};
@@ -211,7 +211,7 @@ lives_take_workers(struct supervisor *sv)
 }
 
 void
-lives_refuse_image(struct supervisor *sv, const struct image *i,
+lives_refuse_image(struct supervisor *sv, const struct session_image *i,
                    const char *why)
 {
     LIST_FOR_EACH_SAFE(it, &sv->lives) {

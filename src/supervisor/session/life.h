@@ -17,7 +17,7 @@
 #include "supervisor/workers/worker.h"
 
 struct call;
-struct image;
+struct session_image;
 struct session;
 struct supervisor;
 
@@ -34,8 +34,8 @@ struct life {
     struct list all; /* in supervisor.lives */
     struct worker *worker;
     int64_t begun_ns, used_ns;
-    struct timer deadline; /* of starting and leaving */
-    struct timer idle;
+    struct reactor_timer deadline; /* of starting and leaving */
+    struct reactor_timer idle;
     struct outcome outcome; /* planned while leaving, then final */
     struct buf figures;     /* of a worker that was reaped, as JSON */
     struct call *creator;   /* answered when the session is active */
@@ -52,7 +52,7 @@ int life_begin(struct session *s, enum life_phase phase);
 /* Gives workers that are ready to the lives that want one. */
 void lives_take_workers(struct supervisor *sv);
 /* No worker with this image can be started: ends the lives that want one. */
-void lives_refuse_image(struct supervisor *sv, const struct image *i,
+void lives_refuse_image(struct supervisor *sv, const struct session_image *i,
                         const char *why);
 /* Sends every life the event LIFE_SHUTDOWN. */
 void lives_shut_down(struct supervisor *sv);

@@ -180,7 +180,7 @@ repair_broken_off(struct life *l)
 /* --- what the store found when it was opened, before there is a store_thread
  */
 
-struct found {
+struct repair_findings {
     struct supervisor *sv;
     struct store *store;
     const char *text;
@@ -190,7 +190,7 @@ struct found {
 static int
 repair_append_for(void *arg, const struct store_session *row)
 {
-    const struct found *f = arg;
+    const struct repair_findings *f = arg;
     struct store_event e = {.time_ms = time_wall_ms(),
                             .session = row->id,
                             .agent = row->agent,
@@ -208,7 +208,7 @@ repair_on_found(void *arg, const struct store_finding *finding)
                                        .label = "",
                                        .state =
                                            session_state_names[SESSION_ended]};
-    struct found *f = arg;
+    struct repair_findings *f = arg;
 
     say(f->sv, LEVEL_error, "the store: %s%s%s%s",
         *finding->session ? "session " : "", finding->session,
@@ -225,7 +225,7 @@ repair_on_found(void *arg, const struct store_finding *finding)
 int
 repair_report(struct supervisor *sv, struct store *store)
 {
-    struct found f = {.sv = sv, .store = store};
+    struct repair_findings f = {.sv = sv, .store = store};
     int r = store_begin(store, true);
 
     if (r < 0)

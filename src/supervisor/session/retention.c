@@ -28,7 +28,7 @@ retention_end_if_old(struct session *s, void *before_ms)
 }
 
 static void
-retention_look(struct timer *t)
+retention_look(struct reactor_timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, retention);
     int64_t before_ms =

@@ -20,11 +20,11 @@ struct session {
     struct supervisor *sv;
     int refs;
     char id[SESSION_ID_BYTES];
-    char *agent, *label;    /* "": none */
-    char *limits, *options; /* JSON, as the store keeps them */
-    struct image *image;    /* NULL: any */
-    char **command;         /* a native program, NULL-terminated; NULL: a
-                             * sandbox */
+    char *agent, *label;         /* "": none */
+    char *limits, *options;      /* JSON, as the store keeps them */
+    struct session_image *image; /* NULL: any */
+    char **command;              /* a native program, NULL-terminated; NULL: a
+                                  * sandbox */
     enum session_state state;
     enum cause cause;
     char reason[REASON_BYTES];      /* of the cause; "": no details */
@@ -52,7 +52,7 @@ void sessions_fini(struct sessions *t);
 /* Creates a session in `starting`, in the table, with an id that cannot be
  * guessed, and one reference of the table. NULL: no memory. */
 struct session *session_new(struct supervisor *sv, const char *id);
-void session_set_image(struct session *s, struct image *i); /* once */
+void session_set_image(struct session *s, struct session_image *i); /* once */
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
 struct session *sessions_find(struct supervisor *sv, struct text id);

@@ -95,7 +95,7 @@ session_state_fill_row(struct change *c)
 
 /* Once more, with the session as it is now. */
 static void
-session_state_save_again(struct timer *t)
+session_state_save_again(struct reactor_timer *t)
 {
     struct supervisor *sv = CONTAINER_OF(t, struct supervisor, save_again);
 

@@ -127,7 +127,7 @@ session_new(struct supervisor *sv, const char *id)
 }
 
 void
-session_set_image(struct session *s, struct image *i)
+session_set_image(struct session *s, struct session_image *i)
 {
     s->image = i;
     if (i)
@@ -332,7 +332,8 @@ sessions_load_row(void *arg, const struct store_session *row)
     s->options = strdup(row->options);
     if (!s->agent || !s->label || !s->limits || !s->options)
         return -ENOMEM;
-    struct image *image = *row->image ? image_find(sv, row->image) : NULL;
+    struct session_image *image =
+        *row->image ? image_find(sv, row->image) : NULL;
     if (*row->image && !image)
         return -ENOMEM;
     session_set_image(s, image);

@@ -22,8 +22,8 @@ struct supervisor {
     struct list lives;         /* of sessions, in the order of their starts */
     struct list event_waiters; /* events.c */
     struct list unsaved; /* changes of state that the store did not accept */
-    struct timer save_again;
-    struct timer retention;
+    struct reactor_timer save_again;
+    struct reactor_timer retention;
     struct list clients;
     size_t n_clients;
     size_t n_workers; /* in use by sessions */

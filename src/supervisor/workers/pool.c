@@ -323,7 +323,7 @@ pool_set_timer(struct pool *p, int64_t now, int64_t next)
 /* Everything that the pool does by the clock. Each job is cheap when nothing
  * is due, so one timer for the earliest of them is enough. */
 static void
-pool_tick(struct timer *t)
+pool_tick(struct reactor_timer *t)
 {
     struct pool *p = CONTAINER_OF(t, struct pool, tick);
     int64_t now = time_mono_ns();

@@ -58,7 +58,7 @@ struct pool {
     struct list link; /* in config.pools */
     struct pool_config config;
     const struct cgroup_host *host;
-    struct timer tick;
+    struct reactor_timer tick;
     struct source on_spawner;
     pid_t spawner; /* 0: there is none */
     int spawner_hfd;
