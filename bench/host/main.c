@@ -36,7 +36,7 @@ host_init(struct host *h, const char *program, bool is_unpreemptive)
     char why[160] = "";
 
     *h = (struct host){0};
-    if (pool_init(&h->runtime.pool, 0) < 0 ||
+    if (crews_init(&h->runtime.crews, 0) < 0 ||
         engine_new(&eo, &h->runtime.engine, why, sizeof why) < 0 ||
         wsand_sandbox_new(&h->runtime, &o, &h->sandbox, &err) < 0) {
         fprintf(stderr, "%s%s\n", why, err.message);
@@ -48,7 +48,7 @@ void
 host_fini(struct host *h)
 {
     wsand_sandbox_free(h->sandbox);
-    pool_fini(&h->runtime.pool);
+    crews_fini(&h->runtime.crews);
     engine_free(h->runtime.engine);
 }
 
