@@ -17,6 +17,7 @@ enum {
     PARTS_BYTES_MAX = 4 << 20, /* of one session, before the store has them */
 };
 
+/* A part of a commit, as state_check.h cuts it. */
 struct commit_part {
     struct list link;
     struct state_part state;
@@ -24,6 +25,8 @@ struct commit_part {
 
 /* --- commits */
 
+/* One job of the store: all parts that waited when it was posted. The life
+ * outlives it, see life_job_done. */
 struct commit_job {
     struct store_job job;
     struct life *l;
@@ -35,6 +38,8 @@ struct commit_job {
     bool is_stop; /* of session.stop */
 };
 
+/* Runs on the store thread, with the job as one operation: all parts are
+ * committed, or none. */
 static int
 commits_run_commit(struct store *store, struct store_job *j)
 {
@@ -55,9 +60,10 @@ commits_run_commit(struct store *store, struct store_job *j)
     return 0;
 }
 
-/* A session that is being stopped may save its state on a full disk. So may a
- * commit that leaves it with fewer bytes, or with fewer files and no more bytes
- * than the history needs for the command that removed them. */
+/* Runs on the store thread when the disk is full. A session that is being
+ * stopped may save its state. So may a commit that leaves the session with
+ * fewer bytes, or with fewer files and no more bytes than the history needs for
+ * the command that removed them. */
 static bool
 commits_makes_space(struct store *store, struct store_job *j)
 {
@@ -95,6 +101,7 @@ commits_parts_free(struct list *parts)
 
 static void commits_done(struct store_job *j, int error);
 
+/* Posts all waiting parts as one job. */
 static void
 commits_post_commit(struct life *l)
 {
@@ -123,7 +130,10 @@ commits_post_commit(struct life *l)
     store_thread_post(l->s->sv->store_thread, &c->job);
 }
 
-/* The worker's state differs from the store's, so it must not continue. */
+/* The store has rejected a commit. The worker's state now differs from the
+ * store's, so the worker must not continue, and no later record may be saved. A
+ * violated quota or format is a fault of the worker, because an honest one
+ * respects both. */
 static void
 commits_refuse_all(struct life *l, int error, const char *why)
 {
@@ -136,6 +146,9 @@ commits_refuse_all(struct life *l, int error, const char *why)
         life_kill(l, SESSION_paused, CAUSE_store, "%s", why);
 }
 
+/* The job is done. Answers that waited for it are released, and the parts that
+ * arrived meanwhile become the next job. For a life without a worker, this may
+ * have been the last thing that it waited for. */
 static void
 commits_done(struct store_job *j, int error)
 {
@@ -167,6 +180,7 @@ commits_done(struct store_job *j, int error)
 
 /* --- from the worker */
 
+/* Appends the complete parts of the bytes that were read. */
 static int
 commits_take_parts(struct life *l)
 {
@@ -188,6 +202,8 @@ commits_take_parts(struct life *l)
     return r;
 }
 
+/* Flow control: while the session or the store has too much waiting, nothing is
+ * read, and the worker blocks in its write. */
 static bool
 commits_has_room(const struct life *l)
 {
@@ -195,7 +211,8 @@ commits_has_room(const struct life *l)
            !store_thread_is_full(l->s->sv->store_thread);
 }
 
-/* 1: there may be more. */
+/* Returns 1 if there may be more to read. An end of file is not handled here,
+ * because the pool reports the death of a worker. */
 static int
 commits_read_once(struct life *l)
 {
@@ -212,6 +229,7 @@ commits_read_once(struct life *l)
     return r < 0 ? r : (size_t)n == room;
 }
 
+/* Reads until the socket is empty or flow control stops it. */
 void
 commits_read(struct life *l)
 {
@@ -239,6 +257,8 @@ commits_watch(struct life *l)
     reactor_change(&l->s->sv->reactor, &l->commits.source, events);
 }
 
+/* The socket for records works in both directions: records of the worker come
+ * in, and the state that it loads goes out (state_load.c). */
 static void
 commits_on_state(struct source *source, uint32_t events)
 {
@@ -283,6 +303,7 @@ commits_open(struct life *l)
 
 /* --- the end */
 
+/* Removes the parts of a commit whose end will not arrive. */
 struct discard_job {
     struct store_job job;
     char session[SESSION_ID_BYTES];
@@ -303,7 +324,8 @@ commits_discard_done(struct store_job *j, int error)
     free(CONTAINER_OF(j, struct discard_job, job));
 }
 
-/* Parts of a commit whose end will not come. */
+/* Without this job, the parts would stay until the store is opened again.
+ * Errors are therefore ignored. */
 static void
 commits_discard(struct life *l)
 {
@@ -318,6 +340,7 @@ commits_discard(struct life *l)
     store_thread_post(l->s->sv->store_thread, &c->job);
 }
 
+/* A rejected or unfinished commit may have left parts in the store. */
 void
 commits_close(struct life *l)
 {

@@ -1,12 +1,14 @@
-/* session.end: the store has the end first, then the worker is killed and the
- * session forgotten. So an end that the store refuses changes nothing, and can
- * be tried again. */
+/* session.end: the store records the end first. Only then is the worker killed
+ * and the session forgotten. An end that the store rejects changes nothing, and
+ * can be tried again. */
 #include "supervisor/session/life.h"
 #include "supervisor/session/methods.h"
 #include "supervisor/session/session.h"
 
 #include <stdlib.h>
 
+/* A session.end in progress. Further calls join it, and all of them get the
+ * same answer. */
 struct end {
     struct store_job job;
     struct session *s;
@@ -20,6 +22,8 @@ end_run(struct store *store, struct store_job *j)
     return store_session_end(store, &CONTAINER_OF(j, struct end, job)->row);
 }
 
+/* An ended session frees its space, so it may use the reserve of a full
+ * disk. */
 static bool
 end_makes_space(struct store *store, struct store_job *j)
 {
@@ -48,7 +52,8 @@ end_free(struct end *e)
     session_put(s);
 }
 
-/* The event may have to wait for space on the disk; the session is gone. */
+/* The session has ended in the store. The event about it may still wait for
+ * space on the disk. */
 static void
 end_entered(struct session *s, void *arg, int error, const char *why)
 {
@@ -75,6 +80,7 @@ end_refuse(struct end *e, const char *why)
     end_free(e);
 }
 
+/* The calls wait for the end of the worker, which answers them. */
 static void
 end_life(struct end *e, struct life *l)
 {
@@ -86,6 +92,7 @@ end_life(struct end *e, struct life *l)
     end_free(e);
 }
 
+/* From here on the session has ended, whatever happens to its worker. */
 static void
 end_done(struct store_job *j, int error)
 {
@@ -107,6 +114,7 @@ end_done(struct store_job *j, int error)
                                                   .arg = e});
 }
 
+/* Posts the end, or joins one in progress. */
 void
 do_session_end(struct call *q)
 {

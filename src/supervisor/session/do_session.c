@@ -1,4 +1,8 @@
-/* session.*: the handlers. */
+/* session.*: the handlers of sessions.def.
+ *
+ * A handler answers at once, posts a job to the store, or leaves its call in a
+ * list of the session or its life. Each call is in one list at most, through
+ * its `turn`. */
 #include "supervisor/session/methods.h"
 #include "supervisor/session/session.h"
 
@@ -38,6 +42,8 @@ session_n_sessions(const struct supervisor *sv)
     return n;
 }
 
+/* Starting sessions count as active: otherwise a burst of requests would exceed
+ * the limit. */
 static bool
 session_has_room_for_life(struct supervisor *sv, struct call *q)
 {
@@ -63,7 +69,8 @@ session_has_room(struct supervisor *sv, struct call *q)
     return false;
 }
 
-/* The store has the session, or cannot have it. */
+/* The store has the row of a new session, or cannot have it. The worker was
+ * requested at the same time; the state machine waits for both. */
 static void
 session_created(struct session *s, void *arg, int error, const char *why)
 {
@@ -85,6 +92,8 @@ session_is_durability(const char *text)
     return !text || !strcmp(text, "full") || !strcmp(text, "interval");
 }
 
+/* The worker and the row in the store are requested at the same time, because
+ * each takes milliseconds. */
 void
 do_session_create(struct call *q)
 {
@@ -122,6 +131,7 @@ do_session_create(struct call *q)
 
 /* --- list */
 
+/* A session.list: the store thread writes the JSON, and the loop answers. */
 struct session_listing {
     struct store_job job;
     struct call *q;
@@ -150,6 +160,7 @@ session_run_list(struct store *store, struct store_job *j)
     return store_session_list(store, &u->filter, session_list_row, u);
 }
 
+/* A full page has a `next`, from which the client continues. */
 static void
 session_list_done(struct store_job *j, int error)
 {
@@ -180,6 +191,8 @@ session_is_state(const char *name)
     return false;
 }
 
+/* The list comes from the store, because ended sessions are not in memory.
+ * Filters are applied by the store, too. */
 void
 do_session_list(struct call *q)
 {
@@ -219,7 +232,8 @@ do_session_get(struct call *q)
 
 /* --- out of a life */
 
-/* The calls are answered when the state has been entered. */
+/* Ends the life with the state `to`. The calls are answered when the store has
+ * that state. A session that is starting becomes active first. */
 static void
 session_leave(struct session *s, OWN struct call *q, enum life_event event,
               enum session_state to)
@@ -248,6 +262,8 @@ session_entered(struct session *s, void *arg, int error, const char *why)
         session_answer(s, q);
 }
 
+/* Changes the state of a session without a life, and answers when the store has
+ * the change. */
 static void
 session_enter_for(struct session *s, OWN struct call *q, enum session_state to)
 {
@@ -257,6 +273,7 @@ session_enter_for(struct session *s, OWN struct call *q, enum session_state to)
                                               .arg = q});
 }
 
+/* A native command cannot be paused: its memory is not saved. */
 void
 do_session_pause(struct call *q)
 {
@@ -275,6 +292,8 @@ do_session_pause(struct call *q)
         session_refuse(s, q);
 }
 
+/* A paused session is stopped by changing its state only: its state is saved
+ * already. */
 void
 do_session_stop(struct call *q)
 {
@@ -292,6 +311,8 @@ do_session_stop(struct call *q)
 
 /* --- resume */
 
+/* A call for the worker waits for the active session and is then served.
+ * session.resume itself is only answered. */
 void
 session_resume(struct session *s, enum cause cause, OWN struct call *q)
 {
@@ -310,6 +331,8 @@ session_resume(struct session *s, enum cause cause, OWN struct call *q)
     lives_take_workers(s->sv);
 }
 
+/* A session that is about to be paused is first paused, and then resumed: its
+ * worker cannot be stopped half-way. */
 void
 do_session_resume(struct call *q)
 {
@@ -329,6 +352,7 @@ do_session_resume(struct call *q)
 
 /* --- fork */
 
+/* A fork that the store rejects is forgotten, as if it had never existed. */
 static void
 session_forked(struct session *s, void *arg, int error, const char *why)
 {
@@ -343,6 +367,7 @@ session_forked(struct session *s, void *arg, int error, const char *why)
     call_end(q);
 }
 
+/* Returns a new session with the options of s, or NULL. */
 static struct session *
 session_copy_of(const struct session *s, const char *label)
 {
@@ -364,7 +389,8 @@ session_copy_of(const struct session *s, const char *label)
     return NULL;
 }
 
-/* The store has all of it. */
+/* Called when the store has everything up to this moment: at once for a session
+ * without a life, or after a commit of its worker. */
 static void
 session_fork_now(struct call *q)
 {
@@ -389,6 +415,8 @@ session_fork_now(struct call *q)
                                               .arg = q});
 }
 
+/* A session with a worker commits first. The fork then has everything up to
+ * this call. */
 void
 do_session_fork(struct call *q)
 {
@@ -430,7 +458,7 @@ session_answer_output(OWN struct call *q, const char *p, size_t len,
     call_end(q);
 }
 
-/* From a session whose command is over. */
+/* Answers from the output that was kept when the command ended. */
 static void
 session_answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
 {
@@ -442,6 +470,8 @@ session_answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
                           s->output_at + skip);
 }
 
+/* The position `after` lets a client read the output in parts without losing or
+ * repeating any, as long as it stays in the ring. */
 void
 do_session_output(struct call *q)
 {

@@ -1,4 +1,8 @@
-/* session.events: what the store has, and waiting for more. */
+/* session.events: reads events from the store, and waits for more.
+ *
+ * An event may arrive while a waiter reads. has_news records that, and the
+ * waiter reads again when it found nothing. No event is missed, because the
+ * flag is cleared before the read is posted. */
 #include "supervisor/session/events.h"
 
 #include "supervisor/session/methods.h"
@@ -8,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A session.events call: read, and again whenever there is something new. */
+/* One session.events call. The store thread uses the last members while
+ * is_reading is set. */
 struct event_waiter {
     struct store_job job;
     struct list link; /* in supervisor.event_waiters */
@@ -26,7 +31,8 @@ struct event_waiter {
 
 /* --- on the store thread */
 
-/* The members of `json`, an object of ours, as further members. */
+/* Appends the members of `json`, an object of ours, to the current object. An
+ * empty object "{}" adds nothing. */
 static void
 events_put_members(struct buf *b, const char *json)
 {
@@ -38,6 +44,8 @@ events_put_members(struct buf *b, const char *json)
     buf_add(b, json + 1, len - 2);
 }
 
+/* Runs on the store thread. The text of the cause may be "cause: reason", which
+ * become two members. */
 static int
 events_put_event(void *arg, const struct store_event *e)
 {
@@ -78,6 +86,7 @@ events_read_events(struct store *store, struct store_job *j)
 
 /* --- on the loop's */
 
+/* Answers and frees the waiter. */
 static void
 waiter_answer(struct event_waiter *w, int error)
 {
@@ -108,6 +117,8 @@ waiter_read(struct event_waiter *w)
     store_thread_post(w->sv->store_thread, &w->job);
 }
 
+/* A client that is gone gets its answer, too: the call must end, and the answer
+ * is dropped. */
 static void
 events_read_done(struct store_job *j, int error)
 {
@@ -120,6 +131,7 @@ events_read_done(struct store_job *j, int error)
         waiter_read(w);
 }
 
+/* The time is over. A read in progress is not interrupted: its end answers. */
 static void
 events_end_wait(struct event_waiter *w)
 {
@@ -162,6 +174,7 @@ events_forget_client(struct supervisor *sv, const struct client *c)
     }
 }
 
+/* Without waitMs, is_over is set from the start, and the first read answers. */
 void
 do_events(struct call *q)
 {

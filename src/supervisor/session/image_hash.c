@@ -1,9 +1,11 @@
 /* The hashes of root images.
  *
- * To read and hash an image takes longer than all the rest of a start. An entry
- * in the user's cache has the hash of the file that had this number, size and
- * times. A file that was changed less than MIN_AGE_S ago gets no entry: it
- * could change once more within the resolution of its times. */
+ * Problem: reading and hashing an image takes longer than the rest of a start.
+ *
+ * Idea: an entry in the user's cache contains the hash together with the
+ * identity of the file: device, inode, size and times. A file that was changed
+ * less than MIN_AGE_S ago gets no entry, because it could change once more
+ * within the resolution of its times. */
 #include "supervisor/session/image_hash.h"
 
 #include "base/blake2b.h"
@@ -23,7 +25,7 @@
 
 enum { PATH_BYTES = 1200, ENTRY_BYTES = 256, MIN_AGE_S = 2 };
 
-/* The file as it is now, as the beginning of an entry. */
+/* The attributes of a file, as text that begins an entry. */
 struct identity {
     struct stat st;
     char text[ENTRY_BYTES];
@@ -57,6 +59,7 @@ image_hash(const char *path, char ret[IMAGE_HASH_BYTES])
 
 /* --- the cache */
 
+/* Returns the attributes that change whenever the contents change. */
 static int
 image_hash_identify(int hfd, struct identity *ret)
 {
@@ -72,7 +75,8 @@ image_hash_identify(int hfd, struct identity *ret)
     return 0;
 }
 
-/* Where the entry of this file is; false: this user has no cache. */
+/* Returns the path of the entry about this file. False: this user has no
+ * cache. */
 static bool
 image_hash_cache_path(const struct identity *file, char ret[PATH_BYTES])
 {
@@ -87,7 +91,7 @@ image_hash_cache_path(const struct identity *file, char ret[PATH_BYTES])
     return n < PATH_BYTES;
 }
 
-/* An entry of another user is not believed. */
+/* An entry that another user wrote or could have written is not trusted. */
 static bool
 image_hash_read_cached(const char *path, const struct identity *file,
                        char ret[IMAGE_HASH_BYTES])
@@ -110,7 +114,8 @@ image_hash_read_cached(const char *path, const struct identity *file,
     return strspn(ret, "0123456789abcdef") == IMAGE_HASH_BYTES - 1;
 }
 
-/* Not durable: an entry that is lost or incomplete is made again. */
+/* The entry is not made durable: an entry that is lost or incomplete is written
+ * again. */
 static void
 image_hash_write_cached(const char *path, const struct identity *file,
                         const char *hash)
@@ -127,7 +132,8 @@ image_hash_write_cached(const char *path, const struct identity *file,
         (void)unlink(aside);
 }
 
-/* Unchanged while it was read, and for long enough before. */
+/* True if the file did not change while it was read, nor for some time
+ * before. */
 static bool
 image_hash_is_settled(int hfd, const struct identity *before)
 {
@@ -138,6 +144,8 @@ image_hash_is_settled(int hfd, const struct identity *before)
            time(NULL) - now.st.st_ctim.tv_sec >= MIN_AGE_S;
 }
 
+/* The hash of the opened file is computed, so that a file that replaces it
+ * meanwhile cannot be confused with it. */
 int
 image_hash_cached(const char *path, char ret[IMAGE_HASH_BYTES])
 {

@@ -1,4 +1,8 @@
-/* Root images that are kept, and workers with them. */
+/* Root images that are kept, and workers with them.
+ *
+ * A session depends on the exact image it was created with: its records are
+ * differences from it. After an upgrade of the program, the old image is
+ * therefore still needed, and is kept by its hash. */
 #include "supervisor/session/images.h"
 
 #include "base/hfd.h"
@@ -23,6 +27,7 @@ enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30 };
 
 /* --- the table */
 
+/* Adds an image to the table; its file may or may not exist. */
 static struct session_image *
 images_image_new(struct supervisor *sv, const char *hash)
 {
@@ -52,6 +57,7 @@ image_find(struct supervisor *sv, const char *hash)
     return images_image_new(sv, hash);
 }
 
+/* The file is removed, and workers that have it mapped keep it. */
 void
 image_drop(struct session_image *i)
 {
@@ -75,6 +81,7 @@ images_set_current(struct supervisor *sv, const char *path)
 
 /* --- keeping */
 
+/* A clone shares the blocks on file systems that can do so. */
 static int
 images_copy_bytes(int from, int to)
 {
@@ -87,6 +94,7 @@ images_copy_bytes(int from, int to)
     return n < 0 ? -errno : 0;
 }
 
+/* The copy is durable when this returns; the caller then gives it its name. */
 static int
 images_copy(const char *path, const char *to)
 {
@@ -109,9 +117,10 @@ images_sync_folder(const char *path)
     return hfd < 0 || fsync(hfd) < 0 ? -errno : 0;
 }
 
-/* Another name of the file where that can be, else a copy. An upgrade puts a
- * new file into its place and does not write into the old one, which workers
- * have mapped. */
+/* Keeps another name of the file if possible (a hard link), and a copy
+ * otherwise. An upgrade puts a new file into its place and does not write into
+ * the old one, which workers have mapped. The name becomes final when the file
+ * is complete. */
 static int
 images_keep(const struct session_image *i, const char *path, const char *folder)
 {
@@ -133,7 +142,8 @@ images_keep(const struct session_image *i, const char *path, const char *folder)
     return r < 0 ? r : images_sync_folder(folder);
 }
 
-/* Removes files in the folder that belong to no session. */
+/* Removes files in the folder that belong to no session. They remain if a
+ * supervisor was killed between the end of a session and the removal. */
 static void
 images_remove_others(struct supervisor *sv, const char *folder)
 {
@@ -151,6 +161,8 @@ images_remove_others(struct supervisor *sv, const char *folder)
         closedir(d);
 }
 
+/* A missing copy is not an error for sessions of today, only for those after an
+ * upgrade, so it is logged. */
 void
 images_begin(struct supervisor *sv, const char *path,
              const struct pool_config *c, const struct cgroup_host *h)
@@ -183,7 +195,8 @@ images_on_ready(void *arg)
     lives_take_workers(i->sv);
 }
 
-/* Another program may not accept an old image: waiting calls are answered. */
+/* This version of the program may not accept an old image. The calls that wait
+ * for a worker are refused, instead of trying again for ever. */
 static void
 images_on_failed(void *arg, const char *why)
 {
@@ -206,8 +219,8 @@ static const struct pool_events events_of_image = {.ready = images_on_ready,
                                                    .failed = images_on_failed,
                                                    .ended = images_on_ended};
 
-/* The workers hash it themselves, because it was not read since it was stored.
- */
+/* Starts a pool for an image that is not current. The workers hash the image
+ * themselves: it may have been damaged since it was stored. */
 static int
 images_begin_workers(struct session_image *i)
 {

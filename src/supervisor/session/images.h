@@ -13,6 +13,8 @@ enum { IMAGE_ARGS = 8 };
 
 struct supervisor;
 
+/* A root image by its hash. Stays in memory until the end, even without
+ * sessions. */
 struct session_image {
     struct list link; /* in images.all */
     struct supervisor *sv;
@@ -23,6 +25,7 @@ struct session_image {
     char *argv[IMAGE_ARGS];
 };
 
+/* All images that sessions refer to. */
 struct images {
     struct list all;
     struct session_image

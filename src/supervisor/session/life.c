@@ -1,4 +1,7 @@
-/* The life of a session's worker: the actions of life_table.h. */
+/* The life of a session's worker: performs the actions of life_table.h.
+ *
+ * Each action is a function life_do_*. Timers, the worker's answers and the
+ * pool create events; life_event looks up the step and performs it. */
 #include "supervisor/session/life.h"
 
 #include "base/os_time.h"
@@ -49,6 +52,7 @@ life_wants_worker(const struct life *l)
 
 /* --- times */
 
+/* Sets the time limit of the current phase; 0 means none. */
 static void
 life_set_deadline(struct life *l, int64_t seconds)
 {
@@ -56,6 +60,9 @@ life_set_deadline(struct life *l, int64_t seconds)
                       seconds ? time_mono_ns() + seconds * NS_PER_S : 0);
 }
 
+/* The time limit of a phase has passed. The reason says which step took too
+ * long. A worker with calls in progress gets a different event: a paused
+ * session lets its runs finish. */
 static void
 life_on_deadline(struct reactor_timer *t)
 {
@@ -82,12 +89,16 @@ life_on_deadline(struct reactor_timer *t)
     life_event(l, list_is_empty(&l->link.open) ? LIFE_TIMEOUT : LIFE_BUSY, &o);
 }
 
+/* Returns the time at which an unused session is paused. */
 static int64_t
 life_idle_at(const struct life *l)
 {
     return l->used_ns + l->s->sv->config->idle_pause_s * NS_PER_S;
 }
 
+/* Every use moves the end of the idle time. Instead of setting the timer at
+ * each use, the timer checks when it fires and is set again for the rest (a
+ * lazy timer). */
 static void
 life_on_idle(struct reactor_timer *t)
 {
@@ -112,6 +123,8 @@ life_used(struct life *l)
 
 /* --- the beginning */
 
+/* The life is in the list of lives from now on, and lives_take_workers finds it
+ * there. */
 int
 life_begin(struct session *s, enum life_phase phase)
 {
@@ -135,6 +148,8 @@ life_begin(struct session *s, enum life_phase phase)
     return 0;
 }
 
+/* Creates the sandbox in the worker, and sends the state that the store has.
+ * The worker handles both in order. */
 static void
 life_send_state(struct life *l)
 {
@@ -150,6 +165,7 @@ life_send_state(struct life *l)
     state_load_begin(l);
 }
 
+/* A native command needs no state: it serves at once. */
 static void
 life_do_load(struct life *l)
 {
@@ -166,6 +182,8 @@ life_do_load(struct life *l)
         life_send_state(l);
 }
 
+/* Takes a worker from the pool of the session's image. -EAGAIN: none is ready
+ * yet, and lives_take_workers tries again. */
 static int
 life_take_worker(struct life *l)
 {
@@ -181,6 +199,7 @@ life_take_worker(struct life *l)
     return pool_take(s->sv->pool, s->limit, &l->worker);
 }
 
+/* An error is final for this life: waiting longer would not help. */
 static void
 life_try_worker(struct life *l)
 {
@@ -234,6 +253,8 @@ life_answer_resumers(struct life *l)
     }
 }
 
+/* The session is active: answers its creator, those who resumed it, and then
+ * the calls that waited for it, in this order. */
 static void
 life_do_serve(struct life *l)
 {
@@ -255,6 +276,8 @@ life_do_serve(struct life *l)
     session_serve_waiting(s);
 }
 
+/* The worker has answered `create` or `state.load`. It is ready when no such
+ * answer is missing. */
 static void
 life_started(struct life *l, const char *error)
 {
@@ -264,6 +287,8 @@ life_started(struct life *l, const char *error)
         life_event(l, LIFE_READY, NULL);
 }
 
+/* The answer to ASK_LEAVE names the last commit. The worker may be killed only
+ * when the store has it. */
 void
 life_answered(struct life *l, uint64_t number, uint64_t commit,
               const char *error)
@@ -286,6 +311,7 @@ life_answered(struct life *l, uint64_t number, uint64_t commit,
 
 /* --- leaving */
 
+/* Cancels the runs of a worker that leaves, and shortens its time limit. */
 static void
 life_do_hurry(struct life *l)
 {
@@ -294,6 +320,8 @@ life_do_hurry(struct life *l)
         worker_link_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
 }
 
+/* Asks for a last commit with a script of the shell, so that another version of
+ * the shell can restore the session. */
 static void
 life_ask_leave(struct life *l)
 {
@@ -305,6 +333,7 @@ life_ask_leave(struct life *l)
     buf_fini(&b);
 }
 
+/* A native command gets SIGTERM, and is killed at the deadline. */
 static void
 life_end_command(struct life *l)
 {
@@ -344,6 +373,8 @@ life_do_kill(struct life *l)
     worker_kill(l->worker);
 }
 
+/* Reaps the worker, and derives the outcome from its death unless the outcome
+ * was decided before. */
 static void
 life_do_reap(struct life *l, enum life_action action)
 {
@@ -360,6 +391,8 @@ life_do_reap(struct life *l, enum life_action action)
         life_decide_leave(l, &e);
 }
 
+/* The worker is dead. Its last records and answers may still be in the sockets:
+ * they count, as if the worker had died later. */
 void
 life_on_ended(struct life *l)
 {
@@ -383,6 +416,9 @@ life_kill(struct life *l, enum session_state state, enum cause cause,
     life_event(l, LIFE_KILL, &o);
 }
 
+/* Nothing more is read from a worker that broke the protocol. During the start
+ * the session enters `error`; later it is paused, because its last commit is
+ * intact. */
 void
 life_fault(struct life *l, const char *format, ...)
 {
@@ -398,6 +434,7 @@ life_fault(struct life *l, const char *format, ...)
               "%s", reason);
 }
 
+/* A life that is leaving keeps its own outcome. */
 void
 lives_shut_down(struct supervisor *sv)
 {
@@ -411,6 +448,8 @@ lives_shut_down(struct supervisor *sv)
 
 /* --- the machine */
 
+/* Performs an action. Everything that depends on the event was decided by the
+ * table. */
 static void
 life_act(struct life *l, enum life_action action)
 {
@@ -469,6 +508,7 @@ life_takes_outcome(const struct outcome *o, enum life_action action)
     return action != LIFE_DO_OVERRIDE || o->state == SESSION_ended;
 }
 
+/* A reaped life is over when no job of the store refers to it any more. */
 void
 life_job_done(struct life *l)
 {

@@ -2,6 +2,10 @@
  * has the outcome. life_table.h contains the phases and the action of each
  * event.
  *
+ * A life consists of the link to the worker (worker_link.h), the commit stream
+ * (commits.h) and the loading of the state (state_load.h). Each reports events;
+ * none of them changes the phase by itself.
+ *
  * All functions run on the thread of the event loop. An event may end the life
  * and free it: the caller must not use it afterwards. */
 #ifndef SUPERVISOR_LIFE_H
@@ -28,11 +32,13 @@ struct outcome {
     char reason[REASON_BYTES];
 };
 
+/* Holds a reference to its session, and is freed by life_finish. */
 struct life {
     struct session *s;
     enum life_phase phase;
     struct list all; /* in supervisor.lives */
     struct worker *worker;
+    /* When the life began, and the last time a call or output used it. */
     int64_t begun_ns, used_ns;
     struct reactor_timer deadline; /* of starting and leaving */
     struct reactor_timer idle;

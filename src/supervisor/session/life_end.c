@@ -1,4 +1,5 @@
-/* The end of a life: why the worker died, and the state of its session then. */
+/* The end of a life: the cause of the worker's death, its figures, and the
+ * state of its session afterwards. */
 #include "supervisor/session/life.h"
 
 #include "base/exit.h"
@@ -13,14 +14,17 @@
 
 /* --- why */
 
-/* A worker that catches a signal exits with 128 and its number, see the
- * server's server_status. */
+/* A worker that catches a signal exits with 128 plus its number (server_status
+ * of the server). */
 static bool
 life_was_signalled(const struct ending *e)
 {
     return WIFEXITED(e->status) && WEXITSTATUS(e->status) > EXIT_SIGNAL;
 }
 
+/* The jail knows the cause from the counters of the host's kernel. A worker
+ * that was killed by a signal from outside is `killed`; every other death is a
+ * crash. */
 static enum cause
 life_cause_of_death(const struct ending *e)
 {
@@ -45,7 +49,8 @@ life_set_outcome(struct life *l, enum session_state state, enum cause cause,
     (void)snprintf(l->outcome.reason, sizeof l->outcome.reason, "%s", reason);
 }
 
-/* A process that could not be started, or a command that ended by itself. */
+/* Decides about a process that could not be started, and about a command that
+ * ended by itself. Returns false for all others. */
 static bool
 life_decide_by_itself(struct life *l, const struct ending *e)
 {
@@ -79,6 +84,8 @@ life_decide(struct life *l, const struct ending *e)
         life_set_outcome(l, SESSION_paused, life_cause_of_death(e), "");
 }
 
+/* The worker died during its last commit. The session enters the planned state,
+ * with the real cause. */
 void
 life_decide_leave(struct life *l, const struct ending *e)
 {
@@ -90,6 +97,7 @@ life_decide_leave(struct life *l, const struct ending *e)
 
 /* --- figures */
 
+/* Only controllers that this host has are reported. */
 static void
 life_put_counters(struct buf *b, const struct cgroup_counters *c)
 {
@@ -105,6 +113,8 @@ life_put_counters(struct buf *b, const struct cgroup_counters *c)
         put_number(b, "forksRefused", c->refused);
 }
 
+/* The cgroup also counts children of the worker; without one, the figures of
+ * wait4 are used. */
 static uint64_t
 life_cpu_ms(const struct ending *e)
 {
@@ -116,7 +126,8 @@ life_cpu_ms(const struct ending *e)
            (uint64_t)(a.tv_usec + b.tv_usec) / 1000;
 }
 
-/* With its NUL. */
+/* Writes the figures of the event, with a NUL. e is NULL if there never was a
+ * worker. */
 static void
 life_put_figures(struct life *l, const struct ending *e)
 {
@@ -138,7 +149,7 @@ life_put_figures(struct life *l, const struct ending *e)
     buf_add(b, "}", 2);
 }
 
-/* The output of a command stays readable until it is started again. */
+/* The output of a command stays readable until the command is started again. */
 static void
 life_keep_output(const struct life *l)
 {
@@ -154,7 +165,7 @@ life_keep_output(const struct life *l)
                           s->output, OUTPUT_KEPT, &s->output_at);
 }
 
-/* A worker's last words go to the log. */
+/* The last output of a worker goes to the log: it may explain its death. */
 static void
 life_log_words(const struct life *l)
 {
@@ -170,6 +181,8 @@ life_log_words(const struct life *l)
             l->s->id, words);
 }
 
+/* The sources leave the event loop before the worker's descriptors are
+ * closed. */
 void
 life_reap(struct life *l, bool was_killed, struct ending *ret)
 {
@@ -188,8 +201,9 @@ life_reap(struct life *l, bool was_killed, struct ending *ret)
 
 /* --- the new state */
 
-/* Calls that are answered when the store has the state, with the session as it
- * was when it entered that state: a call that waited may have resumed it. */
+/* Calls that are answered when the store has the new state. The answer is the
+ * session as it was when it entered that state: a call that waited may have
+ * resumed it since. */
 struct leave {
     struct list calls;
     struct buf json;
@@ -206,6 +220,8 @@ life_refuse_calls(struct list *calls, int code, const char *text,
     }
 }
 
+/* The session is forgotten before its end is reported. A client that knows of
+ * the end therefore never finds the session again. */
 static void
 leave_done(struct session *s, void *arg, int error, const char *why)
 {
@@ -230,6 +246,8 @@ leave_done(struct session *s, void *arg, int error, const char *why)
     free(leave);
 }
 
+/* Enters the outcome. The calls that wait for it move to an object of their
+ * own, because the life is freed now. */
 static void
 life_enter(struct life *l)
 {
@@ -256,7 +274,7 @@ life_enter(struct life *l)
     session_enter(l->s, &change);
 }
 
-/* EINVAL: ... */
+/* True for a text like "EINVAL: ...". */
 static bool
 life_begins_with_errno(const char *text)
 {
@@ -265,8 +283,9 @@ life_begins_with_errno(const char *text)
     return *text == 'E' && !strncmp(text + n, ": ", 2);
 }
 
-/* A session that never was active is removed. An error of the sandbox is
- * reported as the server would: repeating the request does not help. */
+/* A session that was never active is removed. An error of the sandbox (with an
+ * errno) is reported as the server would report it: repeating the request does
+ * not help. Any other failure is EAGAIN. */
 static void
 life_refuse_creator(struct life *l)
 {
@@ -295,6 +314,8 @@ life_free(struct life *l)
     session_put(s);
 }
 
+/* Everything that still waits for the life is answered first. The life is freed
+ * before waiting calls are served, because they may begin the next one. */
 void
 life_finish(struct life *l)
 {

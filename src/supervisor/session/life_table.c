@@ -1,4 +1,9 @@
-/* The table of life_table.h. A cell that is missing is LIFE_IGNORE. */
+/* The table of life_table.h. A cell that is missing is LIFE_IGNORE.
+ *
+ * The rows NEW_* differ from their counterparts in one way: the row of the
+ * session is not in the store yet. LIFE_ROW moves to the counterpart, and the
+ * life can only finish after that, because the last change of state needs a
+ * row. */
 #include "supervisor/session/life_table.h"
 
 static const struct life_step steps[N_LIFE_PHASES][N_LIFE_EVENTS] =

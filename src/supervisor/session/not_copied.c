@@ -1,5 +1,6 @@
-/* notCopied of session.fork and session.resume. The record comes from a worker,
- * which may be hostile: it is text, whatever it says. */
+/* notCopied of session.fork and session.resume: the processes that the copied
+ * state had. The record comes from a worker, which may be hostile. It is only
+ * passed on as text. */
 #include "supervisor/session/not_copied.h"
 
 #include "base/json.h"
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the fact; NULL: there is none. */
+/* Returns the value of the fact, or NULL. Facts are the first records, so the
+ * search ends at the first other record. */
 static const char *
 not_copied_find_fact(const uint8_t *p, size_t len, size_t *ret_len)
 {
@@ -31,6 +33,7 @@ not_copied_find_fact(const uint8_t *p, size_t len, size_t *ret_len)
     return NULL;
 }
 
+/* The value must end with a NUL, because it is later read as strings. */
 void
 session_keep_not_copied(struct session *s, const void *frames, size_t len)
 {
@@ -46,7 +49,7 @@ session_keep_not_copied(struct session *s, const void *frames, size_t len)
     s->not_copied_len = n;
 }
 
-/* "PID ID COMMAND" */
+/* Parses "PID ID COMMAND" as gone.h of the library writes it. */
 static void
 not_copied_put_process(struct buf *b, const char *text)
 {
@@ -62,6 +65,7 @@ not_copied_put_process(struct buf *b, const char *text)
     buf_puts(b, "}");
 }
 
+/* The list is reported once, in the first answer after the copy. */
 void
 session_put_copied(struct session *s, struct buf *b)
 {

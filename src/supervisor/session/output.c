@@ -12,6 +12,7 @@ enum { ROUTES_MAX = 1024 }; /* of one session */
 
 /* --- the client of a process */
 
+/* The client of a process. */
 struct route {
     struct list link; /* in worker_link.routes */
     uint64_t process;
@@ -54,7 +55,9 @@ output_find_route(const struct life *l, uint64_t process)
     return NULL;
 }
 
-/* Output that nobody gets must not wait until somebody gives its bytes back. */
+/* The client of this output is gone. Its window would never open again and the
+ * process would wait for ever, so it gets a window without limit; its output is
+ * dropped. */
 static void
 output_open_window(struct life *l, const char *id_name, uint64_t id)
 {
@@ -68,6 +71,7 @@ output_open_window(struct life *l, const char *id_name, uint64_t id)
     buf_fini(&b);
 }
 
+/* Removes a route whose process may still write. */
 static void
 output_drop_route(struct life *l, struct route *r)
 {
@@ -76,7 +80,8 @@ output_drop_route(struct life *l, struct route *r)
     route_free(l, r);
 }
 
-/* The output of what it started is for the same client. */
+/* The output of a new process goes to the client of the call that started it.
+ * If there are too many routes, the oldest is dropped. */
 void
 output_add_route(struct life *l, const struct call *q, struct text result)
 {
@@ -97,7 +102,7 @@ output_add_route(struct life *l, const struct call *q, struct text result)
             l, CONTAINER_OF(l->link.routes.next, struct route, link));
 }
 
-/* After its end has been reported, a process writes no more. */
+/* Called when the end of a process was reported: it writes no more. */
 void
 output_end_route(struct life *l, const struct call *q)
 {
@@ -117,7 +122,8 @@ output_end_routes(struct life *l)
 
 /* --- passing it on */
 
-/* Returns the receiver; NULL: none, or it is gone. */
+/* Returns the receiver, or NULL if there is none or it is gone. For a run,
+ * *ret_id is the client's own id of the request. */
 static struct client *
 output_client_of(const struct life *l, struct text params, const char **ret_id)
 {
@@ -133,7 +139,8 @@ output_client_of(const struct life *l, struct text params, const char **ret_id)
     return c && !c->is_gone && !c->takes_no_output ? c : NULL;
 }
 
-/* No others, however they are written: a session speaks for itself alone. */
+/* Members are copied by name, so that a hostile worker cannot add any, for
+ * example another sessionId. */
 static bool
 output_is_member(struct text name)
 {
@@ -146,6 +153,7 @@ output_is_member(struct text name)
     return false;
 }
 
+/* Replaces the worker's number of a request by the client's id. */
 static void
 output_put(struct buf *b, const struct session *s, struct text params,
            const char *id)
@@ -171,6 +179,8 @@ output_put(struct buf *b, const struct session *s, struct text params,
     buf_puts(b, "}}");
 }
 
+/* If the client is behind now, nothing more is read from this worker until it
+ * has caught up. Output thus waits in the worker, not in our memory. */
 void
 output_pass(struct life *l, struct text params)
 {
@@ -192,7 +202,8 @@ output_pass(struct life *l, struct text params)
 
 /* --- clients that go */
 
-/* Hangs up the terminals of the client. */
+/* A terminal whose client is gone is hung up, as if its window had been
+ * closed. */
 static void
 output_hang_up(struct life *l, const struct route *r)
 {
@@ -205,6 +216,8 @@ output_hang_up(struct life *l, const struct route *r)
     buf_fini(&b);
 }
 
+/* Processes of the client go on without it. Terminals are hung up, and windows
+ * are opened for ever. */
 static void
 output_forget_in(struct life *l, const struct client *c)
 {
@@ -224,6 +237,7 @@ output_forget_in(struct life *l, const struct client *c)
     }
 }
 
+/* Workers that waited for this client continue. */
 void
 output_forget_client(struct client *c)
 {

@@ -1,6 +1,8 @@
-/* A session whose state is damaged: what the store has read of it so far is
- * broken off, the store repairs the rest, and it is loaded again. Each file
- * that this costs is an event. */
+/* A session whose state is damaged.
+ *
+ * Damage is found while the state is loaded, when part of it has been sent to
+ * the worker. That part is cancelled, the store repairs the rest, and the state
+ * is loaded again. Each file that is lost is an event, up to EVENTS_MAX. */
 #include "supervisor/session/repair.h"
 
 #include "record/record.h"
@@ -16,6 +18,7 @@
 
 enum { EVENTS_MAX = 100, TEXT_BYTES = 1280 };
 
+/* The job of the store thread, which owns the last members until it is done. */
 struct repair {
     struct store_job job;
     struct life *l;
@@ -27,7 +30,8 @@ struct repair {
     char first[REASON_BYTES];
 };
 
-/* An event with the cause `damaged`, of a session that stays in its state. */
+/* Appends an event with the cause `damaged` for a session that stays in its
+ * state. */
 static int
 repair_append_event(struct store *store, struct store_event e,
                     const char *label, const char *path, const char *text)
@@ -63,6 +67,7 @@ repair_put_event(struct repair *m, const char *path, const char *text)
         repair_append_event(m->store, m->event, m->l->s->label, path, text);
 }
 
+/* The first finding is kept for the log. */
 static void
 repair_on_finding(void *arg, const struct store_finding *f)
 {
@@ -77,6 +82,7 @@ repair_on_finding(void *arg, const struct store_finding *f)
         repair_put_event(m, f->path, text);
 }
 
+/* Repair and events are one operation: no loss is without its event. */
 static int
 repair_run(struct store *store, struct store_job *j)
 {
@@ -97,7 +103,8 @@ repair_run(struct store *store, struct store_job *j)
 
 /* --- on the loop's */
 
-/* The worker forgets the part of the state that it was sent. */
+/* Sends an end frame with a special number: the worker drops the part of the
+ * state that it has received, and answers the request. */
 static void
 repair_break_off(struct life *l)
 {
@@ -109,6 +116,7 @@ repair_break_off(struct life *l)
     outbox_put(&l->load.out, frame, sizeof frame);
 }
 
+/* Both the store and the worker are ready for a second attempt. */
 static void
 repair_load_again(struct life *l)
 {
@@ -119,6 +127,8 @@ repair_load_again(struct life *l)
     state_load_begin(l);
 }
 
+/* If the worker has dropped its part already, loading starts again now.
+ * Otherwise repair_broken_off does it. */
 static void
 repair_done(struct store_job *j, int error)
 {
@@ -144,6 +154,8 @@ repair_done(struct store_job *j, int error)
     free(m);
 }
 
+/* A state is repaired once for each life: a second failure means that the
+ * repair did not help. */
 int
 repair_begin(struct life *l)
 {
@@ -177,8 +189,8 @@ repair_broken_off(struct life *l)
         repair_load_again(l);
 }
 
-/* --- what the store found when it was opened, before there is a store_thread
- */
+/* --- damage that was found when the store was opened, before its thread
+ * exists */
 
 struct repair_findings {
     struct supervisor *sv;
@@ -199,7 +211,7 @@ repair_append_for(void *arg, const struct store_session *row)
     return repair_append_event(f->store, e, row->label, "", f->text);
 }
 
-/* A session that is lost has an event too. */
+/* A session that is lost has an event, too, with empty texts. */
 static void
 repair_on_found(void *arg, const struct store_finding *finding)
 {
@@ -222,6 +234,8 @@ repair_on_found(void *arg, const struct store_finding *finding)
         f->error = repair_append_for(f, &lost);
 }
 
+/* One transaction: the findings are forgotten in the store exactly when their
+ * events are in it. */
 int
 repair_report(struct supervisor *sv, struct store *store)
 {

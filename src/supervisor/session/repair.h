@@ -1,4 +1,5 @@
-/* Repairs sessions with a damaged state; each loss is an event. */
+/* Repairs sessions with a damaged state; each loss is an event. The store
+ * decides about the repairs (store/check_damage.c). */
 #ifndef SUPERVISOR_REPAIR_H
 #define SUPERVISOR_REPAIR_H
 

@@ -1,5 +1,8 @@
 /* Sessions that nobody has used for a long time are ended, if the configuration
- * says so. */
+ * says so (store.retentionDays).
+ *
+ * The age counts from the last change of state. A session with a worker is in
+ * use and stays. The check runs at the start and then every hour. */
 #include "supervisor/session/session.h"
 
 #include "supervisor/config/config.h"
@@ -7,6 +10,7 @@
 #define HOUR_NS INT64_C(3600000000000)
 #define DAY_MS  INT64_C(86400000)
 
+/* A change that the store did not accept is saved later by session_state.c. */
 static void
 retention_ended(struct session *s, void *arg, int error, const char *why)
 {

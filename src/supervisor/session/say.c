@@ -1,4 +1,5 @@
-/* Log lines. */
+/* Log lines: one function that checks the level first. text_log adds the time
+ * and the newline. */
 #include "supervisor/session/say.h"
 
 #include "supervisor/session/supervisor.h"

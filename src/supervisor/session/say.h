@@ -6,6 +6,8 @@
 
 struct supervisor;
 
+/* Writes a line to the log, if the configured level includes `level`. The
+ * format has no newline at its end. */
 void say(const struct supervisor *sv, enum config_level level,
          const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -15,6 +15,8 @@ enum { LABEL_BYTES_MAX = 256, OUTPUT_KEPT = 65536 };
 struct end;  /* do_end.c */
 struct life; /* life.h */
 
+/* Reference counted. The table holds one reference until session_forget, and
+ * each life, job and pending change holds another. */
 struct session {
     struct list link; /* in the table */
     struct supervisor *sv;
@@ -52,9 +54,12 @@ void sessions_fini(struct sessions *t);
 /* Creates a session in `starting`, in the table, with an id that cannot be
  * guessed, and one reference of the table. NULL: no memory. */
 struct session *session_new(struct supervisor *sv, const char *id);
-void session_set_image(struct session *s, struct session_image *i); /* once */
+/* Sets the image, which counts its sessions. Called once. */
+void session_set_image(struct session *s, struct session_image *i);
+/* Add and drop a reference. session_put accepts NULL. */
 struct session *session_get(struct session *s);
 void session_put(struct session *s);
+/* Finds a session that has not ended, by its whole id. NULL: there is none. */
 struct session *sessions_find(struct supervisor *sv, struct text id);
 /* fn may remove its session from the table. */
 void sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
@@ -67,7 +72,9 @@ int sessions_load(struct supervisor *sv, struct store *store);
 void sessions_pause_orphans(struct supervisor *sv);
 /* Writes the session as a JSON object, with live figures. */
 void session_put_json(const struct session *s, struct buf *b);
+/* Fills the row of the store; its strings are borrowed from s. */
 void session_row(const struct session *s, struct store_session *ret);
+/* Writes a row as a JSON object, for sessions that may have ended. */
 void store_session_put_json(const struct store_session *row, struct buf *b);
 
 /* --- options (session_options.c) */
@@ -85,6 +92,7 @@ void session_put_create(const struct session *s, struct buf *b);
 /* Called when the store has the change, or cannot have it. */
 typedef void session_change_done(struct session *s, void *arg, int error,
                                  const char *why);
+/* A change of state with its circumstances. Strings are copied. */
 struct session_change {
     enum session_state to;
     enum cause cause;
@@ -119,6 +127,7 @@ void session_wait(struct session *s, OWN struct call *q);
 void session_serve_waiting(struct session *s);
 /* Refuses the call because of the state. */
 void session_refuse(const struct session *s, OWN struct call *q);
+/* True if calls can be passed to the worker now. */
 bool session_is_serving(const struct session *s);
 /* Begins a life; q waits for it. */
 void session_resume(struct session *s, enum cause cause, OWN struct call *q);

@@ -22,6 +22,7 @@ enum { COMMAND_BYTES = 1 << 20 };
 
 /* --- from the client */
 
+/* Answers with the collected errors, without the last newline. */
 static int
 session_options_refuse_lines(struct call *q, struct buf *errors)
 {
@@ -32,6 +33,8 @@ session_options_refuse_lines(struct call *q, struct buf *errors)
     return -EINVAL;
 }
 
+/* Limits come from three places, each overriding the one before: the defaults,
+ * the agent's file, the parameters of this call. */
 static int
 session_options_take_limits(struct session *s, struct call *q)
 {
@@ -52,6 +55,7 @@ session_options_take_limits(struct session *s, struct call *q)
     return r;
 }
 
+/* Writes the limits as JSON with a NUL, or returns NULL. */
 static char *
 session_options_limits_json(const struct session *s)
 {
@@ -83,6 +87,8 @@ session_options_put_passed_on(struct buf *b, const struct call *q)
     buf_puts(b, "}");
 }
 
+/* Writes the options as JSON with a NUL, or returns NULL. Parameters for the
+ * worker are kept as the client wrote them. */
 static char *
 session_options_json(const struct session *s, const struct call *q)
 {
@@ -105,6 +111,7 @@ session_options_json(const struct session *s, const struct call *q)
     return buf_steal(&b);
 }
 
+/* The session's own choice, or else that of the configuration. */
 static bool
 session_options_is_interval(const struct session *s, const struct call *q)
 {
@@ -142,7 +149,8 @@ session_options_check_command(const struct session *s, struct call *q)
     return 0;
 }
 
-/* The worker has memory, and the store space, for no more. */
+/* The memory of the worker and the space of the store allow a number of files
+ * that depends on the disk limit. */
 static int
 session_options_check_files(const struct session *s, struct call *q)
 {
@@ -169,6 +177,9 @@ session_options_check_user(struct call *q)
     return -EINVAL;
 }
 
+/* The options are written as JSON, and then read back from it like those of a
+ * stored session. A new session and a resumed one are therefore configured by
+ * the same code. */
 int
 session_take_options(struct session *s, struct call *q)
 {
@@ -205,7 +216,7 @@ session_take_options(struct session *s, struct call *q)
 
 /* --- from the store */
 
-/* One block: the pointers, then the words. */
+/* One allocation: the pointers, then the words. */
 static int
 session_options_read_command(struct session *s, const struct json *array)
 {
@@ -226,6 +237,8 @@ session_options_read_command(struct session *s, const struct json *array)
     return 0;
 }
 
+/* A limit outside of its range, from a damaged row or an earlier version, is
+ * replaced by the default. */
 static void
 session_options_read_limits(struct session *s, const struct json *limits)
 {
@@ -241,6 +254,8 @@ session_options_read_limits(struct session *s, const struct json *limits)
     }
 }
 
+/* Fills the session from its JSON. -EBADMSG: not JSON, so the row is
+ * damaged. */
 int
 session_read_options(struct session *s)
 {
@@ -261,7 +276,7 @@ session_read_options(struct session *s)
 
 /* --- to the worker */
 
-/* A member of an object in JSON; NULL: there is none. */
+/* Returns a member of a JSON object as text, or NULL. */
 static struct text
 session_options_member_of(struct text object, const char *name)
 {
@@ -275,7 +290,8 @@ session_options_member_of(struct text object, const char *name)
     return (struct text){0};
 }
 
-/* Those of the worker's `limits` that the session may name itself. */
+/* Writes a member of the worker's `limits`: the value that the session asked
+ * for, or `absent`. */
 static void
 session_options_put_limit(struct buf *b, struct text create, const char *name,
                           uint64_t absent)
@@ -290,7 +306,7 @@ session_options_put_limit(struct buf *b, struct text create, const char *name,
     buf_add(b, given.p, given.len);
 }
 
-/* The other members, as they are. */
+/* Copies the other members as they are. */
 static void
 session_options_put_stored(struct buf *b, struct text create)
 {
@@ -309,6 +325,9 @@ session_options_put_stored(struct buf *b, struct text create)
     }
 }
 
+/* Limits are derived from the session's, never from the client's text. A stored
+ * session skips the check of its memory limit: it must be possible to resume it
+ * with a larger shell. */
 void
 session_put_create(const struct session *s, struct buf *b)
 {

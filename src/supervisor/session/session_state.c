@@ -1,4 +1,9 @@
-/* Changes of state: in memory at once, in the store as row and event. */
+/* Changes of state: in memory at once, in the store as row and event.
+ *
+ * Memory is ahead of the store for a moment. Clients that wait for a change are
+ * answered only when the store has it. A change that the store cannot save, for
+ * example on a full disk, is tried again every second, with the state as it is
+ * then. */
 #include "supervisor/session/session.h"
 
 #include "supervisor/session/events.h"
@@ -13,6 +18,7 @@
 #define SAVE_AGAIN_NS NS_PER_S
 enum { FACTS_BYTES = 32 << 10 };
 
+/* A change on its way to the store. Holds a reference to the session. */
 struct change {
     struct store_job job;
     struct list link; /* in supervisor.unsaved */
@@ -31,6 +37,8 @@ struct change {
 
 /* --- on the store thread */
 
+/* The kind of write follows from the change: a fork, a new row, an end or an
+ * update. */
 static int
 session_state_store_row(struct store *store, const struct change *c)
 {
@@ -45,6 +53,9 @@ session_state_store_row(struct store *store, const struct change *c)
     return store_session_update(store, &c->row);
 }
 
+/* Row and event are one operation, so the event list never disagrees with the
+ * rows. A fork also reads its first records, to report processes that were not
+ * copied. */
 static int
 session_state_run_change(struct store *store, struct store_job *j)
 {
@@ -64,6 +75,7 @@ session_state_run_change(struct store *store, struct store_job *j)
     return r < 0 ? r : store_event_append(store, &e, NULL);
 }
 
+/* Stopping or ending a session may use the reserve of a full disk. */
 static bool
 session_state_makes_space(struct store *store, struct store_job *j)
 {
@@ -93,7 +105,7 @@ session_state_fill_row(struct change *c)
     c->row.cause = c->cause;
 }
 
-/* Once more, with the session as it is now. */
+/* Tries once more, with the session as it is now. */
 static void
 session_state_save_again(struct reactor_timer *t)
 {
@@ -107,8 +119,8 @@ session_state_save_again(struct reactor_timer *t)
     }
 }
 
-/* Waiting calls have been answered, but the store should have the change
- * nevertheless. */
+/* Waiting calls have been answered with an error, but the store should have the
+ * change nevertheless. */
 static void
 session_state_keep_unsaved(struct change *c)
 {
@@ -130,6 +142,8 @@ session_forget_unsaved(struct supervisor *sv)
     }
 }
 
+/* A new session that cannot be saved does not exist, so it is not tried
+ * again. */
 static void
 session_state_change_done(struct store_job *j, int error)
 {
@@ -153,7 +167,8 @@ session_state_change_done(struct store_job *j, int error)
         change_free(c);
 }
 
-/* The members of an event that the store has no column for. */
+/* Writes the members of an event that the store has no column for. NULL: no
+ * memory. */
 static char *
 session_state_event_json(const struct session *s, enum session_state from,
                          bool is_new, const struct session_change *c)
@@ -182,8 +197,8 @@ session_state_event_json(const struct session *s, enum session_state from,
     return buf_steal(&b);
 }
 
-/* A change that nobody waits for need not be durable first: the next supervisor
- * pauses a session without a worker in any case. */
+/* A change that nobody waits for need not be durable at once: the next
+ * supervisor pauses a session without a worker in any case. */
 static enum store_job_kind
 session_state_kind_of(const struct session_change *c)
 {
@@ -203,6 +218,7 @@ session_state_log_change(const struct session *s, enum session_state from,
         *s->reason ? ": " : "", s->reason);
 }
 
+/* Changes the state in memory, with its counters. */
 static void
 session_state_set(struct session *s, const struct session_change *c)
 {
@@ -218,6 +234,8 @@ session_state_set(struct session *s, const struct session_change *c)
     s->sv->counters.entered[c->to][c->cause]++;
 }
 
+/* Without memory for the job, the state changes in memory only, and the caller
+ * is notified of the error. */
 void
 session_enter(struct session *s, const struct session_change *c)
 {

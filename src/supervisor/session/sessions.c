@@ -1,4 +1,5 @@
-/* The table of sessions that have not ended, and what they look like. */
+/* The table of sessions that have not ended, and their representation in the
+ * store and in JSON. */
 #include "supervisor/session/session.h"
 
 #include "record/record.h"
@@ -40,6 +41,7 @@ sessions_init(struct sessions *t)
     return 0;
 }
 
+/* The current session may be removed; others must not be. */
 void
 sessions_each(struct sessions *t, void (*fn)(struct session *s, void *arg),
               void *arg)
@@ -65,7 +67,7 @@ sessions_fini(struct sessions *t)
     free(t->buckets);
 }
 
-/* The ids are random, so any of their digits are a hash. */
+/* The ids are random, so some of their digits are a hash. */
 static struct list *
 sessions_bucket(struct supervisor *sv, const char *id)
 {
@@ -89,6 +91,8 @@ sessions_find(struct supervisor *sv, struct text id)
     return NULL;
 }
 
+/* 128 random bits: knowing an id is enough to use the session, so it must not
+ * be guessable. */
 static int
 sessions_make_id(char ret[SESSION_ID_BYTES])
 {
@@ -105,6 +109,8 @@ sessions_make_id(char ret[SESSION_ID_BYTES])
     return 0;
 }
 
+/* The new session is in the table at once, so its id cannot be used a second
+ * time. */
 struct session *
 session_new(struct supervisor *sv, const char *id)
 {
@@ -156,6 +162,8 @@ session_put(struct session *s)
     free(s);
 }
 
+/* Removes the session from the table. The last session of an image removes that
+ * image's file. */
 void
 session_forget(struct session *s)
 {
@@ -173,9 +181,11 @@ session_forget(struct session *s)
 
 /* --- rows */
 
-/* The quota that the worker and the store allow. Each block of a file is a
- * record of its own; of the last one the worker counts only the used bytes.
- * Each page of the shell is a record, too. */
+/* Computes the quota of a session in the store from its limits.
+ *
+ * Each block of a file is a record of its own, and the worker counts only the
+ * used bytes of the last block. Inodes and names have a margin, because a
+ * commit may add before it removes. Each page of the shell is a record, too. */
 static struct store_amounts
 sessions_quota(const struct session *s)
 {
@@ -260,6 +270,7 @@ store_session_put_json(const struct store_session *row, struct buf *b)
     buf_puts(b, "}");
 }
 
+/* Live figures exist only while there is a worker. */
 static void
 sessions_put_use(const struct session *s, struct buf *b)
 {
@@ -278,6 +289,8 @@ sessions_put_use(const struct session *s, struct buf *b)
     buf_puts(b, "}");
 }
 
+/* Live figures and the reason are appended to the row's object, whose closing
+ * brace is removed for that. */
 void
 session_put_json(const struct session *s, struct buf *b)
 {
@@ -295,6 +308,7 @@ session_put_json(const struct session *s, struct buf *b)
 
 /* --- from the store */
 
+/* An unknown state, of another version, becomes `error`. */
 static enum session_state
 sessions_state_of(const char *name)
 {
@@ -316,6 +330,7 @@ sessions_cause_of(struct session *s, const char *text)
         (void)snprintf(s->reason, sizeof s->reason, "%s", text + n + 2);
 }
 
+/* A row with an id of another length is not ours, and is skipped. */
 static int
 sessions_load_row(void *arg, const struct store_session *row)
 {
@@ -356,6 +371,8 @@ sessions_load(struct supervisor *sv, struct store *store)
     return store_session_list(store, &all, sessions_load_row, sv);
 }
 
+/* Workers die with their supervisor. A session that was active has lost only
+ * the work since its last answer. */
 static void
 sessions_pause_orphan(struct session *s, void *arg)
 {

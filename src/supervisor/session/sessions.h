@@ -52,6 +52,7 @@ struct counters {
     struct histogram commit; /* until the store has it */
 };
 
+/* A hash table by id, and the number of sessions in each state. */
 struct sessions {
     struct list *buckets;
     size_t n_buckets;

@@ -1,4 +1,6 @@
-/* Sends the state of a session to its worker. */
+/* Sends the state of a session to its worker, in pieces: the next one is read
+ * from the store when the worker has received the main part of the last. Memory
+ * is therefore bounded, however large a state is. */
 #include "supervisor/session/state_load.h"
 
 #include "store/thread.h"
@@ -13,6 +15,7 @@
 
 enum { PIECE_BYTES = 256 << 10 };
 
+/* One job that is posted again for each piece; `place` is the position. */
 struct load_job {
     struct store_job job;
     struct life *l;
@@ -37,6 +40,7 @@ load_job_free(struct load_job *c)
     free(c);
 }
 
+/* Posts the next read, if the worker has read enough of the last piece. */
 void
 state_load_more(struct life *l)
 {
@@ -47,6 +51,7 @@ state_load_more(struct life *l)
     store_thread_post(l->s->sv->store_thread, &l->load.job->job);
 }
 
+/* Damage is repaired once. All other errors end the life. */
 static void
 load_job_fail(struct life *l, int error, const char *why)
 {
@@ -55,6 +60,8 @@ load_job_fail(struct life *l, int error, const char *why)
         life_kill(l, SESSION_error, CAUSE_failed, "its state: %s", why);
 }
 
+/* The life may have been reaped while the store was reading. It is then kept
+ * alive by this job only. */
 static void
 load_job_done(struct store_job *j, int error)
 {
@@ -84,6 +91,7 @@ load_job_done(struct store_job *j, int error)
     commits_watch(l);
 }
 
+/* The job exists until the last piece was read, or the loading fails. */
 void
 state_load_begin(struct life *l)
 {
@@ -104,6 +112,7 @@ state_load_begin(struct life *l)
     state_load_more(l);
 }
 
+/* While this is true, the store thread has a job that refers to the life. */
 bool
 state_load_is_busy(const struct life *l)
 {

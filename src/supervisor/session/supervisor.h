@@ -11,6 +11,8 @@ struct store_thread; /* store/thread.h */
 struct store;        /* store/store.h */
 struct pool;         /* worker.h */
 
+/* Belongs to the thread of the event loop. The store thread uses the store, and
+ * nothing else of it. */
 struct supervisor {
     struct reactor reactor;
     const struct config *config;

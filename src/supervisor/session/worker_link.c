@@ -1,4 +1,11 @@
-/* Lines between clients and workers. */
+/* Lines between clients and workers.
+ *
+ * Ids of clients are replaced by numbers of ours, because different clients may
+ * use the same id. Answers are not parsed as a whole: the scanner finds the
+ * members, and the result is passed on as the worker wrote it.
+ *
+ * Flow control has three parts: reading stops while a client is behind, while
+ * many answers wait for a commit, and when the worker broke the protocol. */
 #include "supervisor/session/worker_link.h"
 
 #include "supervisor/session/life.h"
@@ -37,6 +44,8 @@ worker_link_put_request(struct buf *b, uint64_t number, const char *method)
     buf_printf(b, "%" PRIu64 ",\"method\":\"%s\",\"params\":", number, method);
 }
 
+/* Our own requests have fixed numbers below those of calls. n_asked counts how
+ * many of each have no answer yet. */
 void
 worker_link_ask(struct life *l, uint64_t number, const char *method,
                 const struct buf *params)
@@ -67,7 +76,8 @@ worker_link_cancel(struct life *l, uint64_t number)
     buf_fini(&b);
 }
 
-/* The worker's number of a call of the same client; 0: none has that id. */
+/* Returns the worker's number for a request id of the same client, or 0. A
+ * client can thus name only its own requests. */
 static uint64_t
 worker_link_number_of(const struct life *l, const struct call *q,
                       const struct json *id)
@@ -85,7 +95,8 @@ worker_link_number_of(const struct life *l, const struct call *q,
     return number;
 }
 
-/* A client of one line could never give bytes of a window back. */
+/* sessionId is ours. A window makes no sense for a client that cannot send a
+ * second line: it could never return any bytes. */
 static bool
 worker_link_is_for_worker(const struct call *q, const char *name)
 {
@@ -94,7 +105,8 @@ worker_link_is_for_worker(const struct call *q, const char *name)
     return strcmp(name, "sessionId");
 }
 
-/* The client's parameters without those that are ours. */
+/* Writes the client's parameters for the worker, with request ids
+ * translated. */
 static void
 worker_link_put_params(struct buf *b, const struct life *l,
                        const struct call *q)
@@ -116,7 +128,7 @@ worker_link_put_params(struct buf *b, const struct life *l,
     buf_puts(b, "}");
 }
 
-/* Is there a run at the worker that q, a `cancel`, may mean? */
+/* True if the worker has a run that q, a `cancel`, may mean. */
 static bool
 worker_link_has_target(const struct life *l, const struct call *q)
 {
@@ -130,6 +142,8 @@ worker_link_has_target(const struct life *l, const struct call *q)
     return false;
 }
 
+/* A `cancel` may overtake its run, which still waits in the client's backlog.
+ * The run is then cancelled there, or right after it was sent. */
 void
 worker_link_send_call(struct life *l, OWN struct call *q)
 {
@@ -167,11 +181,14 @@ worker_link_send_call(struct life *l, OWN struct call *q)
 
 /* --- answers */
 
+/* The members of a worker's line. All point into the line. */
 struct reply {
     struct text id, commit, method, params, kind, value;
     bool has_version, is_bad;
 };
 
+/* A member that is unknown or occurs twice makes the line invalid: the
+ * supervisor and the client could otherwise read it differently. */
 static void
 worker_link_take_member(struct reply *r, const struct json_member *m)
 {
@@ -196,6 +213,8 @@ worker_link_take_member(struct reply *r, const struct json_member *m)
     }
 }
 
+/* Finds the members of a line. Returns false if the line is not a valid
+ * message. */
 static bool
 worker_link_parse_reply(struct text line, struct reply *ret)
 {
@@ -221,6 +240,7 @@ worker_link_find_open(const struct life *l, uint64_t number)
     return NULL;
 }
 
+/* If the client is behind, its worker is not read until it has caught up. */
 static void
 worker_link_finish_call(struct life *l, OWN struct call *q)
 {
@@ -235,6 +255,8 @@ worker_link_finish_call(struct life *l, OWN struct call *q)
         call_end(q);
 }
 
+/* The answer is complete, but is sent only when the store has its commit. A
+ * commit that is there already needs no wait. */
 static void
 worker_link_answer_call(struct life *l, OWN struct call *q,
                         const struct reply *r)
@@ -258,6 +280,9 @@ worker_link_answer_call(struct life *l, OWN struct call *q,
     l->link.held_bytes += q->answer.len;
 }
 
+/* The store has a new commit. Answers are in the order of their commits, so the
+ * list is served from its head. Reading may continue now, because fewer answers
+ * are held. */
 void
 worker_link_release(struct life *l)
 {
@@ -277,6 +302,7 @@ worker_link_release(struct life *l)
 
 /* --- lines of the worker */
 
+/* True for an `output` notification without any other member. */
 static bool
 worker_link_is_output(const struct reply *r)
 {
@@ -286,7 +312,7 @@ worker_link_is_output(const struct reply *r)
            !r->commit.p && r->params.p && json_scan_begin(r->params, &s);
 }
 
-/* The message of an error object. */
+/* Returns the message of an error object. */
 static void
 worker_link_error_text(struct text error, char *ret, size_t size)
 {
@@ -299,6 +325,7 @@ worker_link_error_text(struct text error, char *ret, size_t size)
     (void)snprintf(ret, size, "%s", text && *text ? text : "no reason given");
 }
 
+/* Handles an answer to one of our own requests, if that many are open. */
 static void
 worker_link_take_ask(struct life *l, uint64_t number, uint64_t commit,
                      const struct reply *r)
@@ -315,6 +342,8 @@ worker_link_take_ask(struct life *l, uint64_t number, uint64_t commit,
     life_answered(l, number, commit, *reason ? reason : NULL);
 }
 
+/* An answer to a call that does not exist is a fault: the worker may be trying
+ * to answer a call of another session. */
 static void
 worker_link_take_answer(struct life *l, const struct reply *r)
 {
@@ -351,7 +380,8 @@ worker_link_take_line(struct life *l, struct text line)
         worker_link_take_answer(l, &r);
 }
 
-/* The line is gone; its beginning says whose answer it was. */
+/* The line was dropped because of its length. Its beginning names the call,
+ * which fails alone. */
 static void
 worker_link_take_too_large(struct life *l)
 {
@@ -373,7 +403,7 @@ worker_link_take_too_large(struct life *l)
         life_fault(l, "a line of more than %d bytes", ANSWER_BYTES_MAX);
 }
 
-/* False: no whole line is there. */
+/* Handles the next line. Returns false if no complete line has arrived. */
 static bool
 worker_link_take_next(struct life *l)
 {
@@ -391,6 +421,8 @@ worker_link_take_next(struct life *l)
     return true;
 }
 
+/* False while the client is behind, too many answers are held, or the worker is
+ * not trusted any more. */
 static bool
 worker_link_may_read(const struct life *l)
 {
@@ -399,6 +431,8 @@ worker_link_may_read(const struct life *l)
            l->link.held_bytes <= HELD_BYTES_MAX;
 }
 
+/* Reads a limited number of times, so that a busy worker does not starve the
+ * other sources of the event loop. */
 void
 worker_link_read(struct life *l)
 {
@@ -424,6 +458,8 @@ worker_link_watch(struct life *l)
     reactor_change(&l->s->sv->reactor, &l->link.source, events);
 }
 
+/* After a hang-up nothing will arrive any more. The death of the worker itself
+ * is reported by its pool. */
 static void
 worker_link_on_rpc(struct source *source, uint32_t events)
 {
@@ -462,6 +498,8 @@ worker_link_open(struct life *l)
                        EPOLLIN);
 }
 
+/* The worker is gone, and the calls cannot be answered. Whether they were
+ * executed is unknown; the session continues from the last commit. */
 static void
 worker_link_interrupt_list(const struct life *l, struct list *calls)
 {
@@ -484,6 +522,7 @@ worker_link_interrupt(struct life *l)
     worker_link_interrupt_list(l, &l->link.open);
 }
 
+/* Also removes the life from the list of workers that wait for a client. */
 void
 worker_link_close(struct life *l)
 {
@@ -499,6 +538,8 @@ worker_link_close(struct life *l)
 
 /* --- clients */
 
+/* The list is moved first, because a worker may have to wait for the same
+ * client again. */
 void
 worker_link_go_on(struct client *c)
 {

@@ -33,6 +33,8 @@ enum link_state {
     LINK_REJECTED, /* the worker broke the protocol: nothing more is read */
 };
 
+/* The link of one life. Calls are in `open` from sending to the answer, and in
+ * `held` from there until the store has their commit. */
 struct worker_link {
     enum link_state state;
     struct source source;
@@ -49,7 +51,9 @@ struct worker_link {
     struct list stall; /* in client->stalled */
 };
 
+/* Initialises a closed link. */
 void worker_link_init(struct worker_link *k);
+/* Begins to exchange lines with the life's worker. -errno. */
 int worker_link_open(struct life *l);
 /* Accepts a link that is closed. */
 void worker_link_close(struct life *l);
@@ -58,6 +62,8 @@ void worker_link_cancel(struct life *l, uint64_t number);
 /* Sends a request of our own. */
 void worker_link_ask(struct life *l, uint64_t number, const char *method,
                      const struct buf *params);
+/* Sends the call to the worker, under a number of ours. With `follow`, the
+ * worker is asked to commit instead. */
 void worker_link_send_call(struct life *l, OWN struct call *q);
 /* Reads all available lines. */
 void worker_link_read(struct life *l);
