@@ -1,4 +1,5 @@
-/* The command `fsck`. */
+/* The command `fsck`: prints the findings of the store's check, and checks the
+ * root images beside the store. */
 #include "supervisor/fsck.h"
 
 #include "base/buf.h"
@@ -28,16 +29,18 @@ static const char help[] =
 
 enum { PATH_BYTES = 1200 };
 
+/* The options of the command. */
 struct words {
     const char *store;
     bool repair, help;
 };
 
+/* The number of findings, for the last line and the exit status. */
 struct fsck_tally {
     unsigned found, repaired;
 };
 
-/* Names inside a store are those of guests: no control characters. */
+/* Names inside a store come from guests, so control characters are replaced. */
 static void
 fsck_print(const char *text)
 {
@@ -85,7 +88,8 @@ fsck_parse(char **words, struct words *ret)
     return 0;
 }
 
-/* Root images beside the store: they are what their names say. */
+/* The name of an image is its hash, so a damaged image is found without other
+ * records. */
 static void
 fsck_check_images(const char *dir, struct fsck_tally *t)
 {

@@ -1,4 +1,6 @@
-/* wasmsand-supervisor: runs things in jails. Started by wasm-sandbox. */
+/* wasmsand-supervisor: the commands `limit`, `serve` and `fsck`, and the
+ * spawner. wasm-sandbox starts this program, which does not contain the engine:
+ * a process with privileges should be small. */
 #include "base/exit.h"
 #include "base/hfd.h"
 #include "supervisor/config/config.h"
@@ -23,6 +25,8 @@ enum { WHY_BYTES = 256 };
 
 /* --- limit */
 
+/* Refuses to start with a limit that nothing enforces, unless the user allowed
+ * it. */
 static bool
 all_enforced(const struct cgroup_host *h, const struct options *o)
 {
@@ -37,6 +41,8 @@ all_enforced(const struct cgroup_host *h, const struct options *o)
     return true;
 }
 
+/* Runs the command in a jail, and returns its exit status. Errors of our own
+ * have statuses above 124, like those of env and timeout. */
 static int
 run_in(const struct cgroup *group, const struct options *o)
 {
@@ -75,7 +81,7 @@ run_on(const struct cgroup_host *h, const struct options *o)
     return status;
 }
 
-/* Signals that end a program are passed on to the command instead; so is
+/* Signals that end a program are passed on to the command instead. So is
  * SIGCONT, which lets a stopped command receive them. */
 static void
 main_block_signals(void)
@@ -118,7 +124,7 @@ static const char serve_help[] =
     "  --probe                 print how this host enforces each limit; "
     "status 0 if it can\n";
 
-/* Was it among the words? It is not any more. */
+/* Removes the first occurrence of the word. Returns whether there was one. */
 static bool
 take_word(char **words, const char *word)
 {
@@ -191,6 +197,8 @@ dispatch(int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* Output that could not be written is an error, even if everything else
+ * succeeded. */
 int
 main(int argc, char **argv)
 {

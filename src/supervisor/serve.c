@@ -1,4 +1,9 @@
-/* The beginning and the end of the supervisor. */
+/* The beginning and the end of the supervisor.
+ *
+ * The order of the start: the store first, because another supervisor may have
+ * it; then the socket's name; then the workers. Clients are accepted when the
+ * first worker is ready. The end is the reverse: no new clients, all sessions
+ * paused, the store closed, the workers killed. */
 #include "supervisor/serve.h"
 
 #include "supervisor/config/config.h"
@@ -30,7 +35,7 @@
 enum { PATH_BYTES = 1024 };
 #define SLOW_NS (2 * NS_PER_S)
 
-/* Everything that serving takes, in the order in which it is made. */
+/* Everything that serving needs, in the order in which it is created. */
 struct serving {
     struct supervisor sv;
     struct config *config;
@@ -48,6 +53,7 @@ struct serving {
     int wake_hfd;
 };
 
+/* Prints why the supervisor cannot start. Returns -EINVAL. */
 static int
 serve_refuse(const char *what, const char *why)
 {
@@ -93,7 +99,8 @@ static const struct pool_events pool_events = {
     .ended = serve_on_worker_ended,
 };
 
-/* Finds a file installed with us: `one` or `other` of the folder above ours. */
+/* Finds a file that was installed with us: `one` (in a build folder) or `other`
+ * (installed), relative to the folder above ours. */
 static bool
 serve_find_beside(const char *one, const char *other, int mode,
                   char ret[PATH_BYTES])
@@ -137,8 +144,8 @@ serve_find_root(struct serving *g)
     return 0;
 }
 
-/* The compiled code of the installation, where workers cannot check its owner
- * themselves (jail/code_owner.h). */
+/* Finds the compiled code of the installation, if workers cannot check its
+ * owner themselves (jail/code_owner.h). */
 static char *
 serve_find_code(struct serving *g)
 {
@@ -169,6 +176,8 @@ serve_check_enforced(const struct serving *g)
     return 0;
 }
 
+/* The hash of the image is passed on, so that workers need not compute it. A
+ * worker that is not ours gets no options. */
 static int
 serve_set_worker_words(struct serving *g)
 {
@@ -242,6 +251,8 @@ serve_start_workers(struct serving *g)
 
 /* --- the store */
 
+/* A sync failed after answers were sent for `interval` commits. The operator
+ * must know; no client can be notified any more. */
 static void
 serve_on_doubt(void *arg, int error, const char *why)
 {
@@ -250,6 +261,7 @@ serve_on_doubt(void *arg, int error, const char *why)
         why);
 }
 
+/* Sessions are loaded before the store's thread exists, on this thread. */
 static int
 serve_open_store(struct serving *g)
 {
@@ -289,6 +301,8 @@ serve_open_store(struct serving *g)
 
 /* --- the loop's sources */
 
+/* Jobs of the store are done. If the store had too much waiting, the workers
+ * may send again. */
 static void
 serve_on_kept(struct source *source, uint32_t events)
 {
@@ -380,7 +394,8 @@ serve_start_listening(struct serving *g)
     return 0;
 }
 
-/* The first worker is ready, or there will be none soon. */
+/* Begins to serve clients: the first worker is ready, or there will be none
+ * soon. */
 static void
 serve_open_door(struct serving *g)
 {
@@ -393,6 +408,7 @@ serve_open_door(struct serving *g)
         reactor_stop(&g->sv.reactor);
 }
 
+/* Explains a start that takes long. */
 static void
 serve_on_slow(struct reactor_timer *t)
 {
@@ -404,7 +420,7 @@ serve_on_slow(struct reactor_timer *t)
         "served after that");
 }
 
-/* Clients are let in when there is a worker for them. */
+/* Clients are accepted when there is a worker for them. */
 static void
 serve_await_worker(struct serving *g)
 {
@@ -417,6 +433,7 @@ serve_await_worker(struct serving *g)
 
 /* --- the end */
 
+/* Each session commits and is paused. The loop ends with the last of them. */
 void
 supervisor_end(struct supervisor *sv)
 {
@@ -440,6 +457,8 @@ serve_close_clients(struct supervisor *sv)
         client_gone(CONTAINER_OF(it, struct client, link));
 }
 
+/* The store's thread answers everything that waits for it, so clients must
+ * still exist then. Accepts a start that failed half-way. */
 static void
 serving_end(struct serving *g)
 {
@@ -462,6 +481,9 @@ serving_end(struct serving *g)
 
 /* --- the beginning */
 
+/* Each session needs several descriptors, so the limit is raised to its
+ * maximum. A client that is gone and a full disk are errors of a call, not
+ * signals. */
 static void
 serve_raise_limits(void)
 {

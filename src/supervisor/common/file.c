@@ -1,4 +1,5 @@
-/* Small files that the kernel makes up. */
+/* Small files that the kernel generates when they are read. They are read
+ * completely, because a second read could see another state. */
 #include "supervisor/common/file.h"
 
 #include "base/hfd.h"

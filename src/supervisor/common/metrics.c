@@ -18,6 +18,7 @@ metrics_family(struct buf *b, const char *name, const char *type,
     buf_printf(b, "# TYPE wasmsand_%s %s\n", name, type);
 }
 
+/* %.0s consumes the argument of the labels without printing it. */
 void
 metrics_value(struct buf *b, const char *name, const char *labels,
               uint64_t value)
@@ -28,7 +29,7 @@ metrics_value(struct buf *b, const char *name, const char *labels,
                name, labels ? labels : "", value);
 }
 
-/* Each bucket goes twice as far as the one before it. */
+/* Each bucket reaches twice as far as the one before it. */
 static uint64_t
 metrics_bucket_us(int i)
 {

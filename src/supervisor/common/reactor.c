@@ -72,7 +72,8 @@ reactor_first_timer(const struct reactor *r)
     return CONTAINER_OF(r->timers.next, struct reactor_timer, link);
 }
 
-/* Times are usually the latest, or now. */
+/* Returns the entry after which a timer belongs. The search starts at the end:
+ * new times are usually the latest, or now. */
 static struct list *
 reactor_timer_before(struct reactor *r, int64_t at_ns)
 {
@@ -96,7 +97,8 @@ reactor_set_timer(struct reactor *r, struct reactor_timer *t, int64_t at_ns)
         list_insert_after(reactor_timer_before(r, at_ns), &t->link);
 }
 
-/* Fires the timers that are due now, but not those that they set. */
+/* Fires the timers that are due now. A timer that a handler sets for now fires
+ * in the next iteration, so that descriptors are served in between. */
 static void
 reactor_fire_timers(struct reactor *r)
 {
@@ -109,7 +111,8 @@ reactor_fire_timers(struct reactor *r)
     }
 }
 
-/* For epoll: -1 is forever. */
+/* Returns the timeout for epoll, rounded up so that the loop does not spin; -1
+ * means forever. */
 static int
 reactor_wait_ms(const struct reactor *r)
 {

@@ -1,4 +1,7 @@
-/* The event loop of the supervisor: descriptors and timers, on one thread. */
+/* The event loop of the supervisor: descriptors and timers, on one thread.
+ *
+ * Handlers must not wait. Everything that may wait runs elsewhere: the store's
+ * thread, the spawner, and the workers. */
 #ifndef SUPERVISOR_REACTOR_H
 #define SUPERVISOR_REACTOR_H
 
@@ -22,6 +25,7 @@ struct reactor_timer {
     void (*fire)(struct reactor_timer *t);
 };
 
+/* The loop. `ready` has the sources of this iteration. */
 struct reactor {
     int epoll_hfd;
     bool is_stopping;
@@ -31,6 +35,7 @@ struct reactor {
     int n_ready;
 };
 
+/* Returns 0 or -errno. */
 int reactor_init(struct reactor *r);
 void reactor_fini(struct reactor *r);
 /* The source must not be in the loop. Returns 0 or -errno. */
@@ -47,6 +52,7 @@ void reactor_set_timer(struct reactor *r, struct reactor_timer *t,
 int reactor_run(struct reactor *r);
 /* Waits for the next events or timer, and handles them. 0 or -errno. */
 int reactor_step(struct reactor *r);
+/* Makes reactor_run return after this iteration. */
 void reactor_stop(struct reactor *r);
 
 #endif

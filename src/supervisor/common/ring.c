@@ -1,4 +1,5 @@
-/* The last bytes of a stream. */
+/* The last bytes of a stream. A position is the number of a byte since the
+ * start, so a reader notices bytes that were overwritten. */
 #include "supervisor/common/ring.h"
 
 #include <errno.h>
@@ -20,6 +21,8 @@ ring_fini(struct ring *r)
     r->bytes = NULL;
 }
 
+/* Reads into the space up to the end of the buffer; the next call continues at
+ * its start. */
 int64_t
 ring_fill(struct ring *r, int hfd)
 {
@@ -35,6 +38,8 @@ ring_fill(struct ring *r, int hfd)
     return n;
 }
 
+/* The bytes may wrap around the end of the buffer: at most two pieces are
+ * copied. */
 size_t
 ring_copy(const struct ring *r, uint64_t at, char *to, size_t size,
           uint64_t *ret_at)

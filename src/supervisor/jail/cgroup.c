@@ -1,4 +1,7 @@
-/* The group of one jail: its limits and its counters. */
+/* The group of one jail: its limits and its counters.
+ *
+ * cgroup v1 and v2 have the same concepts with different files. Both are tables
+ * here: a setting or a figure is one row for each version. */
 #include "supervisor/jail/cgroup.h"
 
 #include "supervisor/common/file.h"
@@ -20,7 +23,10 @@ enum {
 
 enum value { ZERO, ONE, WALL, CPU_MAX, PERIOD, QUOTA, PROCESSES };
 
-/* In the order of writing. */
+/* The limits, in the order of writing. With v1, the limit of memory and swap
+ * together must not be below that of memory, so it is written after it.
+ * memory.oom.group makes v2 kill a whole jail at once; with v1 the watchdog
+ * does that. */
 static const struct setting {
     enum controller controller;
     int version;
@@ -41,6 +47,7 @@ static const struct setting {
     {CTL_pids, 1, "pids.max", PROCESSES, false},
 };
 
+/* The counters, and where they go. */
 static const struct figure {
     enum controller controller;
     int version;
@@ -115,6 +122,7 @@ cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
     return 0;
 }
 
+/* Creates the directory in every hierarchy, under one random name. */
 static int
 cgroup_make_all(struct cgroup *g)
 {
@@ -128,6 +136,8 @@ cgroup_make_all(struct cgroup *g)
     return 0;
 }
 
+/* A supervisor that starts at the same time may sweep a group away before it is
+ * locked (-EAGAIN). Another name is tried then. */
 int
 cgroup_init(struct cgroup *g, const struct cgroup_host *h)
 {
@@ -144,6 +154,8 @@ cgroup_init(struct cgroup *g, const struct cgroup_host *h)
     return r;
 }
 
+/* Directories are removed one by one; those that are still busy stay for the
+ * next try. */
 int
 cgroup_try_fini(struct cgroup *g)
 {
@@ -174,6 +186,8 @@ cgroup_close_group(struct cgroup *g)
     }
 }
 
+/* Processes need some time to die. After a second the directories are given up:
+ * the next sweep removes them. */
 void
 cgroup_fini(struct cgroup *g)
 {
@@ -188,6 +202,8 @@ cgroup_start_hfd(const struct cgroup *g)
     return g->host->starts_inside ? g->dir_hfd[g->host->unified] : -1;
 }
 
+/* A process that clone3 started inside the unified group is not moved there
+ * again. */
 int
 cgroup_move(const struct cgroup *g, pid_t pid)
 {
@@ -243,6 +259,8 @@ cgroup_had_oom(const struct cgroup *g)
     return c.oom_kills;
 }
 
+/* The page cache can be reclaimed and does not count. Files in a tmpfs (shmem)
+ * are part of the cache figure, but cannot be reclaimed, so they do count. */
 int
 cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
 {
@@ -265,6 +283,8 @@ cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
     return 0;
 }
 
+/* Writing a lower limit makes the kernel reclaim, and with v2 kill. The limit
+ * is raised again at once, because files may grow. */
 int
 cgroup_squeeze(const struct cgroup *g, uint64_t bytes)
 {

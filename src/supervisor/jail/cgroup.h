@@ -16,11 +16,14 @@
 enum controller { CTL_memory, CTL_cpu, CTL_pids, N_CTLS };
 enum { HIERARCHIES_MAX = N_CTLS + 1, GROUP_NAME_BYTES = 32 };
 
+/* One mounted hierarchy in which we can create groups. */
 struct hierarchy {
     int version;
     int parent_hfd; /* parent of the jails' groups */
 };
 
+/* The hierarchies of this host, found once at the start. Shared by all groups,
+ * read-only afterwards. */
 struct cgroup_host {
     struct hierarchy hier[HIERARCHIES_MAX];
     int n;
@@ -31,6 +34,8 @@ struct cgroup_host {
     char aside[GROUP_NAME_BYTES];
 };
 
+/* The group of one jail: a directory in each hierarchy in use. The descriptors
+ * also hold the locks. */
 struct cgroup {
     const struct cgroup_host *host;
     char name[GROUP_NAME_BYTES];
@@ -53,6 +58,7 @@ void cgroup_host_init(struct cgroup_host *h, const struct options *o);
 void cgroup_host_fini(struct cgroup_host *h);
 /* Removes groups of dead supervisors, and waits for it. */
 void cgroup_host_sweep(const struct cgroup_host *h);
+/* Returns the back end that the controllers in use amount to. */
 enum backend cgroup_host_backend(const struct cgroup_host *h);
 
 struct cgroup_limits {
@@ -62,6 +68,8 @@ struct cgroup_limits {
 
 /* Creates the group, without limits. */
 int cgroup_init(struct cgroup *g, const struct cgroup_host *h);
+/* Sets the limits, for the controllers that this host has. A limit without a
+ * controller is not an error: probe.h knows who enforces it. -errno. */
 int cgroup_limit(struct cgroup *g, const struct cgroup_limits *l);
 /* Kills all processes of the group, removes it, and waits for it. */
 void cgroup_fini(struct cgroup *g);
@@ -71,6 +79,7 @@ int cgroup_try_fini(struct cgroup *g);
 int cgroup_start_hfd(const struct cgroup *g);
 /* Moves a waiting process into the hierarchies that it was not started in. */
 int cgroup_move(const struct cgroup *g, pid_t pid);
+/* Reads the counters. Call it before cgroup_fini, which removes them. */
 void cgroup_count(const struct cgroup *g, struct cgroup_counters *ret);
 /* Returns the memory that cannot be reclaimed, including files of the
  * workspace. */

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Names need not be unpredictable, only different from each other, so the pid
+ * is good enough without random numbers. */
 void
 group_name(char name[GROUP_NAME_BYTES])
 {
@@ -31,6 +33,7 @@ group_name(char name[GROUP_NAME_BYTES])
                    (unsigned long long)number);
 }
 
+/* True if the name still leads to the directory that we have open. */
 static bool
 cgroup_group_is_still_there(int parent_hfd, int dir_hfd, const char *name)
 {
@@ -40,6 +43,9 @@ cgroup_group_is_still_there(int parent_hfd, int dir_hfd, const char *name)
            !fstat(dir_hfd, &by_hfd) && by_name.st_ino == by_hfd.st_ino;
 }
 
+/* Between mkdir and flock, a sweep of another supervisor may take the group for
+ * an abandoned one. After locking, the group is checked once more; if it is
+ * gone, the caller tries another name. */
 int
 group_make(int parent_hfd, const char *name)
 {
@@ -56,6 +62,8 @@ group_make(int parent_hfd, const char *name)
     return hfd;
 }
 
+/* For kernels without cgroup.kill. New processes may appear while the list is
+ * read, so the caller repeats it until the group is empty. */
 static void
 cgroup_group_kill_listed(int dir_hfd)
 {
@@ -72,6 +80,7 @@ cgroup_group_kill_listed(int dir_hfd)
     }
 }
 
+/* Removing is tried first: a group without processes needs no kill. */
 int
 group_try_remove(int parent_hfd, int dir_hfd, const char *name)
 {

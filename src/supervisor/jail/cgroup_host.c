@@ -1,4 +1,13 @@
-/* Finds the cgroup hierarchies of this host by trying. */
+/* Finds the cgroup hierarchies of this host by trying.
+ *
+ * Problem: systems differ in what is mounted, what is delegated to this user,
+ * and what a container allows. Reading the configuration of all of them would
+ * never be complete.
+ *
+ * Idea: try it. For each controller, a group is created in the place where we
+ * would need it, and removed again. Each hierarchy that works is used. The
+ * unified hierarchy is preferred; controllers that it does not offer are
+ * searched in v1. */
 #include "supervisor/common/file.h"
 #include "supervisor/jail/cgroup_impl.h"
 #include "supervisor/jail/cgroup_text.h"
@@ -25,13 +34,15 @@ enum { TEXT_MAX = 4 << 20, BORN = 42 };
 static const char *const controller_names[N_CTLS] = {
     [CTL_memory] = "memory", [CTL_cpu] = "cpu", [CTL_pids] = "pids"};
 
-/* A search in progress. */
+/* A search in progress, with the kernel's lists of mounts and of our own
+ * groups. */
 struct cgroup_search {
     struct cgroup_host *h;
     const struct options *o;
     struct buf mounts, groups;
 };
 
+/* Reads a file of /proc, whose size is not known in advance, and adds a NUL. */
 static int
 cgroup_host_read_all(const char *path, struct buf *b)
 {
@@ -53,6 +64,8 @@ cgroup_host_read_all(const char *path, struct buf *b)
     return b->error;
 }
 
+/* Makes a controller available in the groups below. It may be enabled already,
+ * without a right to write. */
 static bool
 cgroup_host_enable(int dir_hfd, const char *controller)
 {
@@ -64,8 +77,9 @@ cgroup_host_enable(int dir_hfd, const char *controller)
             text_has_word(text, " \n", controller));
 }
 
-/* A group with processes must not hand controllers down: the kernel refuses
- * some, and makes groups that cannot have processes out of it for others. */
+/* A group with processes must not pass controllers on: the kernel refuses some,
+ * and for others it creates groups that cannot have processes. Only the root
+ * group is exempt. */
 static bool
 cgroup_host_is_empty_or_root(int dir_hfd)
 {
@@ -75,8 +89,8 @@ cgroup_host_is_empty_or_root(int dir_hfd)
            (!file_read(dir_hfd, "cgroup.procs", text, sizeof text) && !*text);
 }
 
-/* A group that was asked for by name is made, and controllers are handed
- * down to it. */
+/* Opens a group that the user named, and creates the missing parts of its path.
+ * Controllers are passed on at each level. */
 static int
 cgroup_host_open_named(const char *point, const char *path)
 {
@@ -99,7 +113,8 @@ cgroup_host_open_named(const char *point, const char *path)
     return hfd < 0 ? -errno : hfd;
 }
 
-/* Our own group, as a path below the mount. */
+/* Opens our own group. In a container the mount may show only part of the
+ * hierarchy, so its root is subtracted from the path. */
 static int
 cgroup_host_open_own(const struct cgroup_search *s, const char *controller,
                      const struct cgroup_mount *m)
@@ -115,6 +130,7 @@ cgroup_host_open_own(const struct cgroup_search *s, const char *controller,
     return hfd < 0 ? -errno : hfd;
 }
 
+/* A group whose lock is free belonged to a supervisor that died. */
 static void
 cgroup_host_sweep_one(int parent_hfd, const char *name)
 {
@@ -125,7 +141,7 @@ cgroup_host_sweep_one(int parent_hfd, const char *name)
         (void)group_remove(parent_hfd, hfd, name);
 }
 
-/* A name as of group_name; others are not ours to remove. */
+/* True for names as group_name makes them. Others are not ours to remove. */
 static bool
 cgroup_host_is_group_name(const char *name)
 {
@@ -157,6 +173,8 @@ cgroup_host_sweep(const struct cgroup_host *h)
         cgroup_host_sweep_in(h->hier[i].parent_hfd);
 }
 
+/* Starts a process in the group that ends at once. Some container runtimes
+ * refuse clone3. */
 static bool
 cgroup_host_start_inside_works(int dir_hfd)
 {
@@ -173,7 +191,8 @@ cgroup_host_start_inside_works(int dir_hfd)
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == BORN;
 }
 
-/* Can groups be made here, and (v2) children be started in them? */
+/* Tries whether groups can be created here and (v2) processes be started in
+ * them. */
 static bool
 cgroup_host_try_group(struct cgroup_host *h, const struct hierarchy *hier)
 {
@@ -188,8 +207,9 @@ cgroup_host_try_group(struct cgroup_host *h, const struct hierarchy *hier)
     return !group_remove(hier->parent_hfd, hfd, name);
 }
 
-/* The index of a hierarchy with this parent, which is consumed; -1 if it
- * cannot be used. Two v1 controllers may share one. */
+/* Returns the index of a hierarchy with this parent, which is consumed, or -1
+ * if it cannot be used. Two v1 controllers may share one hierarchy; they are
+ * recognised by their device. */
 static int
 cgroup_host_add_hierarchy(struct cgroup_host *h, int version, int parent_hfd)
 {
@@ -224,8 +244,8 @@ cgroup_host_find_hierarchy(struct cgroup_search *s, const char *controller)
     return hfd < 0 ? -1 : cgroup_host_add_hierarchy(s->h, m.version, hfd);
 }
 
-/* If we are the only one in our group, we step into one beside those of the
- * jails, so that it is empty. */
+/* If we are the only process in our group, we move to a group beside those of
+ * the jails. Our own group is then empty and can pass controllers on. */
 static void
 cgroup_host_step_aside(struct cgroup_host *h, int parent_hfd)
 {
@@ -235,6 +255,8 @@ cgroup_host_step_aside(struct cgroup_host *h, int parent_hfd)
         (void)file_write(h->aside_hfd, "cgroup.procs", "0");
 }
 
+/* Undoes cgroup_host_step_aside: the controllers must be given up first,
+ * because a group that passes them on cannot have processes. */
 static void
 cgroup_host_step_back(struct cgroup_host *h)
 {
@@ -253,6 +275,7 @@ cgroup_host_step_back(struct cgroup_host *h)
     h->aside_hfd = -1;
 }
 
+/* True if at least one of the controllers that we need is available here. */
 static bool
 cgroup_host_offers_any(int dir_hfd)
 {
@@ -266,6 +289,7 @@ cgroup_host_offers_any(int dir_hfd)
     return any;
 }
 
+/* True if our group can pass controllers on, perhaps after stepping aside. */
 static bool
 cgroup_host_can_hand_down(struct cgroup_search *s)
 {
@@ -287,6 +311,8 @@ cgroup_host_can_hand_down(struct cgroup_search *s)
     return false;
 }
 
+/* Searches each controller in the unified hierarchy first, and then in v1.
+ * Options may exclude the better back ends, for tests. */
 static void
 search(struct cgroup_search *s)
 {

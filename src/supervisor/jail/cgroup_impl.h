@@ -8,6 +8,7 @@
 enum { GROUP_DIGITS = 16 }; /* after it */
 enum { REMOVE_TRIES = 200, REMOVE_WAIT_NS = 5000000 };
 
+/* Writes a random name that starts with GROUP_PREFIX. */
 void group_name(char name[GROUP_NAME_BYTES]);
 /* Creates and locks a group. Returns the descriptor, -EAGAIN if a sweep removed
  * it, or another -errno. */

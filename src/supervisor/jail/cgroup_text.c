@@ -1,4 +1,5 @@
-/* The texts by which the kernel describes cgroups. */
+/* The texts by which the kernel describes cgroups: mountinfo, /proc/self/cgroup
+ * and files with counters. */
 #include "supervisor/jail/cgroup_text.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ struct span {
     size_t n;
 };
 
-/* Takes what stands before the next divider off `rest`. */
+/* Removes the text before the next divider from `rest` and returns it. */
 static struct span
 cgroup_text_cut(struct span *rest, const char *dividers)
 {
@@ -67,7 +68,8 @@ cgroup_text_is_octal(char c)
     return c >= '0' && c <= '7';
 }
 
-/* Spaces and the like are \ooo in mountinfo. */
+/* Decodes \ooo, by which mountinfo writes spaces, tabs, newlines and
+ * backslashes. Returns false if the result is too long. */
 static bool
 cgroup_text_unescape(struct span s, char *to, size_t size)
 {
@@ -90,7 +92,9 @@ cgroup_text_unescape(struct span s, char *to, size_t size)
     return true;
 }
 
-/* 36 35 98:0 /root /point options [optional]... - type source superoptions */
+/* Parses a line of mountinfo: 36 35 98:0 /root /point options [optional]... -
+ * type source superoptions. The number of optional fields varies, so the dash
+ * is searched. */
 static bool
 cgroup_text_parse_mount(struct span line, const char *controller,
                         struct cgroup_mount *ret)
@@ -126,6 +130,8 @@ text_find_mount(const char *mountinfo, const char *controller,
     return false;
 }
 
+/* Lines are "ID:CONTROLLERS:PATH". The unified hierarchy has ID 0 and no
+ * controllers. */
 bool
 text_own_group(const char *text, const char *controller, char *ret, size_t size)
 {

@@ -1,5 +1,5 @@
-/* Parsers for the kernel's descriptions of cgroups. Nothing here opens files.
- */
+/* Parsers for the kernel's descriptions of cgroups. Nothing here opens files,
+ * so all of it is tested and fuzzed with texts. */
 #ifndef SUPERVISOR_CGROUP_TEXT_H
 #define SUPERVISOR_CGROUP_TEXT_H
 

@@ -1,4 +1,5 @@
-/* The owners of installed code. */
+/* The owners of installed code. Compiled code is native code: a file that
+ * another user could have written must never be mapped. */
 #include "supervisor/jail/code_owner.h"
 
 #include <dirent.h>
@@ -13,6 +14,7 @@ code_owner_is_safe(const struct stat *st)
            !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* Anything but regular files (a link, for example) could lead elsewhere. */
 static bool
 code_owner_entries_are_safe(DIR *d)
 {

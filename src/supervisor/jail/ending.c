@@ -1,10 +1,16 @@
-/* Determines how a jail ended. */
+/* Determines how a jail ended.
+ *
+ * The exit status alone does not say it: a process killed for memory and one
+ * killed by its user both died of SIGKILL. The counters of the host's kernel
+ * decide first, then the watchdog's own knowledge, and only then the signal. */
 #include "supervisor/jail/ending.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
+/* Signals that a fault raises, and the signal of the CPU limit. All others
+ * count as killed from outside. */
 static const struct {
     int signal;
     const char *cause;
@@ -36,7 +42,9 @@ ending_exit_status(const struct ending *e)
                                 : 128 + WTERMSIG(e->status);
 }
 
-/* The kernel's sum; or of the processes that were not killed with the jail. */
+/* Returns the kernel's sum for the group. Without a group, it is the sum of the
+ * processes that were reaped, which lacks those that were killed with the
+ * jail. */
 static double
 ending_cpu_seconds(const struct ending *e)
 {
@@ -48,6 +56,7 @@ ending_cpu_seconds(const struct ending *e)
            (double)(a.tv_usec + b.tv_usec) / 1e6;
 }
 
+/* Rounds up, so that a use above 0 never shows as 0. */
 static unsigned long long
 ending_mb_up(uint64_t bytes)
 {

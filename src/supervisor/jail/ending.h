@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+/* Everything that is known about the end of a jail. The cause is derived from
+ * it and never stored, so it cannot contradict the figures. */
 struct ending {
     int status;       /* of the command, as of waitpid */
     bool over_memory; /* the watchdog killed it for its memory */
@@ -24,6 +26,7 @@ struct ending {
 const char *ending_cause(const struct ending *e);
 /* Returns the status for a shell: 128+n for signal n. */
 int ending_exit_status(const struct ending *e);
+/* Prints one line with the cause and the resource use. */
 void ending_print(const struct ending *e, const uint32_t *limit, FILE *to);
 
 #endif

@@ -33,6 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Sends a message to the supervisor. */
 static void
 inside_say(const struct jail_plan *plan, int kind, int value, const char *where)
 {
@@ -42,7 +43,8 @@ inside_say(const struct jail_plan *plan, int kind, int value, const char *where)
     (void)hfd_write_all(plan->message_hfd, &m, sizeof m);
 }
 
-/* Everything but the standard streams and our two. */
+/* Closes all descriptors but the standard streams and our two pipes. The
+ * command must not inherit any descriptor of the supervisor. */
 static void
 inside_close_others(const struct jail_plan *plan)
 {
@@ -56,6 +58,7 @@ inside_close_others(const struct jail_plan *plan)
     (void)close_range(high + 1, ~0U, 0);
 }
 
+/* Waits for the supervisor. An end of file means that it died. */
 static bool
 inside_wait_for_go(const struct jail_plan *plan)
 {
@@ -64,8 +67,11 @@ inside_wait_for_go(const struct jail_plan *plan)
     return read(plan->go_hfd, &go, 1) == 1;
 }
 
-/* --- steps, in order; 0 or -errno, with what failed in *ret_where */
+/* --- steps, in order; 0 or -errno, with the failed call in *ret_where */
 
+/* The change of user clears the death signal and the dumpable flag, so both are
+ * set afterwards. setgroups is not allowed if the supervisor is not root; there
+ * are no groups to drop then. */
 static int
 inside_become_user(const struct jail_plan *plan, const char **ret_where)
 {
@@ -80,7 +86,8 @@ inside_become_user(const struct jail_plan *plan, const char **ret_where)
     return 0;
 }
 
-/* Process groups reach beyond pid namespaces. */
+/* Process groups reach beyond pid namespaces: without a session of its own, a
+ * command could signal the group of its supervisor. */
 static int
 inside_leave_session(const struct jail_plan *plan, const char **ret_where)
 {
@@ -97,6 +104,7 @@ inside_name_host(const struct jail_plan *plan, const char **ret_where)
     return sethostname("sandbox", 7) < 0 ? -errno : 0;
 }
 
+/* A new network namespace has a loopback interface, which is down. */
 static int
 inside_start_loopback(const struct jail_plan *plan, const char **ret_where)
 {
@@ -111,6 +119,7 @@ inside_start_loopback(const struct jail_plan *plan, const char **ret_where)
     return ioctl(hfd, SIOCSIFFLAGS, &lo) < 0 ? -errno : 0;
 }
 
+/* The jail sees its own group as the root of all groups. */
 static int
 inside_hide_groups(const struct jail_plan *plan, const char **ret_where)
 {
@@ -119,7 +128,8 @@ inside_hide_groups(const struct jail_plan *plan, const char **ret_where)
     return unshare(CLONE_NEWCGROUP) < 0 ? -errno : 0;
 }
 
-/* If the host runs out of memory, this jail goes before its supervisor. */
+/* If the host runs out of memory, the kernel kills this jail before its
+ * supervisor. */
 static int
 inside_offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
 {
@@ -151,6 +161,8 @@ inside_restrict_files(const struct jail_plan *plan, const char **ret_where)
     return landlock_restrict(root_writable);
 }
 
+/* Without a memory controller, memory outside of processes would be counted by
+ * nobody, so calls that create it are forbidden. */
 static int
 inside_filter_calls(const struct jail_plan *plan, const char **ret_where)
 {
@@ -160,6 +172,7 @@ inside_filter_calls(const struct jail_plan *plan, const char **ret_where)
 }
 
 typedef int step(const struct jail_plan *plan, const char **ret_where);
+/* The order is explained at the head of the file. */
 static step *const steps[] = {
     inside_become_user,    inside_leave_session,     inside_name_host,
     inside_start_loopback, inside_hide_groups,       inside_offer_to_oom_killer,
@@ -184,6 +197,8 @@ inside_shut_in(const struct jail_plan *plan)
 
 /* --- the command */
 
+/* Limits of the command. Those for memory and processes replace a controller
+ * that this host does not have. */
 static void
 inside_set_rlimits(const struct jail_plan *plan)
 {
@@ -201,6 +216,8 @@ inside_set_rlimits(const struct jail_plan *plan)
         rlimit_lower(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
 }
 
+/* The command gets a fixed environment and a few harmless variables of the
+ * caller. Everything else may contain secrets. */
 static void
 set_environment(void)
 {
@@ -221,6 +238,7 @@ set_environment(void)
     (void)setenv("USER", "sandbox", 1);
 }
 
+/* Runs in the child: becomes the command, or reports why not. */
 static void
 inside_run_command(const struct jail_plan *plan)
 {
@@ -236,6 +254,8 @@ inside_run_command(const struct jail_plan *plan)
 
 /* --- init: passes signals from outside on to the command, until it ends */
 
+/* Reaps all children, also orphans. Returns true if the command itself has
+ * ended. */
 static bool
 inside_reap(const struct jail_plan *plan, pid_t command)
 {
@@ -251,6 +271,8 @@ inside_reap(const struct jail_plan *plan, pid_t command)
     return false;
 }
 
+/* Signals from inside are ignored (si_pid is not 0): only the supervisor, which
+ * is outside of the pid namespace, may use us to signal the command. */
 static void
 inside_serve(const struct jail_plan *plan, const sigset_t *signals,
              pid_t command)
@@ -266,6 +288,8 @@ inside_serve(const struct jail_plan *plan, const sigset_t *signals,
     }
 }
 
+/* The command owns the standard streams now. If we kept them open, a reader
+ * would not see their end. */
 static void
 inside_let_streams_go(void)
 {
@@ -275,6 +299,8 @@ inside_let_streams_go(void)
         (void)dup2(hfd, i);
 }
 
+/* The first go comes when group and user are set up, the second one when the
+ * command should run. */
 int
 jail_inside(struct jail_plan *plan)
 {

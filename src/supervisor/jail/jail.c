@@ -1,4 +1,8 @@
-/* The jail, seen from outside: start, identity, end. */
+/* The jail, seen from outside: start, identity, end.
+ *
+ * The child is created in its group and namespaces by one clone3, and waits.
+ * Only its parent can map its user and move it into groups of v1. Then the
+ * child restricts itself (inside.c) and reports that it is ready. */
 #include "supervisor/jail/jail.h"
 
 #include "supervisor/common/file.h"
@@ -31,6 +35,7 @@ enum {
 
 enum { LINES_BYTES = 128 };
 
+/* Records the failed step and returns r. */
 static int
 jail_fail(char where[WHERE_BYTES], const char *step, int r)
 {
@@ -40,6 +45,8 @@ jail_fail(char where[WHERE_BYTES], const char *step, int r)
 
 /* --- identity */
 
+/* Writes a map of users or groups. The kernel accepts each map once, in a
+ * single write. */
 static int
 jail_write_map(pid_t pid, const char *file, const char *lines)
 {
@@ -49,7 +56,8 @@ jail_write_map(pid_t pid, const char *file, const char *lines)
     return file_write(AT_FDCWD, path, lines);
 }
 
-/* The jail's user is `uid` outside; with `is_root_too`, it begins as root. */
+/* Maps the jail's user to `uid` outside. With is_root_too, it begins as
+ * root. */
 static int
 jail_map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
 {
@@ -64,7 +72,8 @@ jail_map_both(pid_t pid, bool is_root_too, unsigned uid, unsigned gid)
     return jail_write_map(pid, "gid_map", lines);
 }
 
-/* Without root, we can only map our own user. */
+/* Without root, only our own user can be mapped. The kernel then requires
+ * setgroups to be denied first. */
 static int
 jail_map_self(pid_t pid, int inside)
 {
@@ -81,6 +90,8 @@ jail_map_self(pid_t pid, int inside)
     return jail_write_map(pid, "gid_map", lines);
 }
 
+/* In a container our own namespace may have few users. `nobody` is used
+ * then. */
 int
 jail_map_user(pid_t pid, bool begins_as_root)
 {
@@ -96,6 +107,8 @@ jail_map_user(pid_t pid, bool begins_as_root)
 
 /* --- start */
 
+/* One call creates the process in all namespaces and, if possible, in its
+ * group. No code of the child runs outside of its limits. */
 int
 jail_clone(const struct jail_start *b, pid_t *ret_pid, int *ret_pid_hfd)
 {
@@ -131,6 +144,8 @@ jail_spawn(struct jail *j, struct jail_plan *plan, const struct jail_start *b)
     return r;
 }
 
+/* Waits until the first process is ready, or has failed. An end of file means
+ * that it died. */
 static int
 jail_wait_ready(struct jail *j, char where[WHERE_BYTES])
 {
@@ -142,6 +157,7 @@ jail_wait_ready(struct jail *j, char where[WHERE_BYTES])
     return m.kind == JAIL_READY ? 0 : jail_fail(where, m.where, -m.value);
 }
 
+/* Opens a folder of the jail through /proc, before the command runs. */
 static int
 jail_open_inside(const struct jail *j, const char *name)
 {
@@ -152,6 +168,8 @@ jail_open_inside(const struct jail *j, const char *name)
     return hfd < 0 ? -errno : hfd;
 }
 
+/* Sets up the waiting child from outside, and opens the folders that the
+ * watchdog needs later. */
 static int
 jail_bring_up(struct jail *j, const struct cgroup *group,
               char where[WHERE_BYTES])
@@ -175,6 +193,7 @@ jail_bring_up(struct jail *j, const struct cgroup *group,
     return 0;
 }
 
+/* Two pipes: messages of the jail, and our permission to proceed. */
 static int
 jail_build(struct jail *j, struct jail_plan *plan, const struct jail_start *b,
            char where[WHERE_BYTES])
@@ -195,6 +214,8 @@ jail_build(struct jail *j, struct jail_plan *plan, const struct jail_start *b,
     return r < 0 ? jail_fail(where, "clone3", r) : 0;
 }
 
+/* Files in memory are charged to the group like memory, so the limit is the sum
+ * of both. watch.c enforces the memory limit alone. */
 int
 jail_group(struct cgroup *g, const struct cgroup_host *h, const uint32_t *limit)
 {

@@ -30,6 +30,8 @@ struct jail_plan {
     int message_hfd, go_hfd;
 };
 
+/* The supervisor's view of a jail. A descriptor for the process (pidfd) is used
+ * for signals, because a pid could be reused. */
 struct jail {
     pid_t pid;
     int pid_hfd;
@@ -51,7 +53,9 @@ int jail_start(struct jail *j, const struct options *o,
 int jail_make(struct jail *j, const struct options *o,
               const struct cgroup *group, bool for_parent,
               char where[WHERE_BYTES]);
+/* Lets the jail proceed to its next step. -errno. */
 int jail_go(struct jail *j);
+/* Kills the first process, and with it the whole pid namespace. */
 void jail_kill(const struct jail *j);
 /* Returns the bytes in files. */
 int jail_disk(const struct jail *j, uint64_t *ret_bytes);

@@ -1,4 +1,6 @@
-/* The system calls of programs of the host in a jail, as a policy. */
+/* The system calls of native programs in a jail, as a policy. Native programs
+ * need far more calls than sealed workers: everything that concerns their own
+ * files, memory and processes is allowed. */
 #include "supervisor/jail/native_calls.h"
 
 #include "seal/rows.h"
@@ -27,6 +29,7 @@ static const struct seccomp_rule native[] = {
 };
 const struct seccomp_policy native_calls = POLICY(native, ENOSYS);
 
+/* Memory that belongs to no process: rlimits do not count it. */
 static const struct seccomp_rule hidden_memory[] = {
     {.nr = SYS_memfd_create, .answer = SECCOMP_FAIL(EPERM)},
     {.nr = SYS_shmget, .answer = SECCOMP_FAIL(EPERM)},

@@ -33,7 +33,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* A parse in progress. */
+/* A parse in progress: the current option, and the buffer for its error. */
 struct parse {
     struct options *o;
     const char *option, *value;
@@ -41,6 +41,7 @@ struct parse {
     size_t size;
 };
 
+/* Writes the error: the option, its value and the allowed values. */
 static int
 options_refuse(const struct parse *p, const char *allowed)
 {
@@ -82,6 +83,8 @@ options_take_backend(const struct parse *p)
     return options_refuse(p, "must be v2, hybrid, v1 or rlimits");
 }
 
+/* Absolute, not too long, and without "..": the path is used in another
+ * root. */
 static bool
 options_is_plain_path(const char *path)
 {
@@ -135,7 +138,7 @@ options_take_help(const struct parse *p)
     return 0;
 }
 
-/* Below them are the limits. */
+/* The options beyond the limits, which have a function of their own. */
 static int (*const takers[])(const struct parse *p) = {
     [OPT_BACKEND] = options_take_backend,
     [OPT_CGROUP] = options_take_cgroup,

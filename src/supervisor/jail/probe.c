@@ -1,4 +1,8 @@
-/* Determines how this host enforces each limit. */
+/* Determines how this host enforces each limit.
+ *
+ * A limit that nothing enforces would be a false promise, so starting with one
+ * is an error unless the user allows it by name. The table below is the single
+ * place that knows the mechanisms. */
 #include "supervisor/jail/probe.h"
 
 #include "supervisor/config/config.h"
@@ -41,8 +45,8 @@ probe_enforcer(const struct cgroup_host *h, enum limit limit)
     return enforcers[limit].by[version];
 }
 
-/* The code that a compiler gives to its worker is in files: only a group counts
- * those. */
+/* A compiler passes code to its worker in files, which only a memory controller
+ * counts. Without one, the memory limit of such sessions is not enforced. */
 const char *
 probe_session_enforcer(const struct config *c, const struct cgroup_host *h,
                        enum limit limit)
@@ -53,7 +57,7 @@ probe_session_enforcer(const struct config *c, const struct cgroup_host *h,
     return is_uncounted ? NULL : probe_enforcer(h, limit);
 }
 
-/* A jail without a command. */
+/* Builds a jail without a command: the other parts are tested, too. */
 static int
 probe_try_jail(const struct cgroup_host *h, const struct options *o,
                char where[WHERE_BYTES])

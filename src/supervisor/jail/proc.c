@@ -21,6 +21,8 @@
 #define COVER_FILE   "/cover"
 #define COVER_FOLDER "/cover.d"
 
+/* The names beside processes that programs need. They show figures of the host,
+ * but nothing that identifies it. */
 static const char *const shown[] = {
     "self",    "thread-self", "sys",     "cpuinfo", "meminfo",     "stat",
     "loadavg", "uptime",      "version", "mounts",  "filesystems", "net",
@@ -33,6 +35,7 @@ proc_closedirp(DIR **d)
         (void)closedir(*d);
 }
 
+/* A bind mount of the path on itself, read-only. */
 static int
 proc_make_read_only(const char *path)
 {
@@ -46,8 +49,8 @@ proc_make_read_only(const char *path)
     return 0;
 }
 
-/* The mode of these is 0, and on a read-only mount not even their owner changes
- * it. */
+/* Creates an empty file and an empty folder that nobody may open: their mode is
+ * 0, and on a read-only mount not even their owner can change it. */
 static int
 proc_make_covers(void)
 {
@@ -57,6 +60,7 @@ proc_make_covers(void)
     return r < 0 ? r : proc_make_read_only(COVER_FOLDER);
 }
 
+/* The bind mounts keep the covers alive without their names. */
 static int
 proc_remove_covers(void)
 {
@@ -66,7 +70,8 @@ proc_remove_covers(void)
     return 0;
 }
 
-/* A link shows nothing but a name that is covered itself. */
+/* Links are left alone: they lead to a name that is covered itself, or to a
+ * process. */
 static bool
 proc_is_shown(const struct dirent *entry)
 {
@@ -93,6 +98,8 @@ proc_cover(const struct dirent *entry)
     return errno == ENOENT ? 0 : -errno; /* of a module that was unloaded */
 }
 
+/* readdir returns NULL for the end and for an error, which errno
+ * distinguishes. */
 static int
 proc_cover_others(void)
 {

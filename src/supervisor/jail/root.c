@@ -28,6 +28,8 @@ enum { INODES_PER_MB = 256, OPEN_TRIES = 1000 };
 #define OLD   "/old"
 #define DATA  "/data"
 
+/* Attributes of mounts. Nothing in a jail gains rights by setuid, and only the
+ * listed devices work. */
 enum {
     SAFE = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
     READ_ONLY = SAFE | MOUNT_ATTR_RDONLY,
@@ -37,7 +39,8 @@ enum {
 const char *const root_writable[] = {"/workspace", "/tmp", "/dev", "/proc",
                                      NULL};
 
-/* From the host, where it has them. Links stay links. */
+/* Trees of the host that are shown if they exist: programs, libraries and their
+ * configuration. Nothing here contains secrets or data of users. */
 static const char *const host_trees[] = {
     "/usr",
     "/bin",
@@ -82,7 +85,8 @@ static const char *const folders[] = {
     OLD,        DATA,         "/proc", "/dev", "/dev/pts", "/etc",
     "/dev/shm", "/workspace", "/tmp",  "/var", "/run",     NULL};
 
-/* Parts of the data tmpfs and where they are seen. */
+/* Parts of the data tmpfs, and the paths at which they are visible. All share
+ * one size, which is the disk limit. */
 static const struct {
     const char *part, *path;
     mode_t mode;
@@ -121,7 +125,7 @@ root_mount_at(const char *type, const char *path, unsigned long flags,
     return mount(type, path, type, flags, data) < 0 ? -errno : 0;
 }
 
-/* Folders on the way to `path`. */
+/* Creates the folders on the way to `path`. */
 static int
 root_make_parents(const char *path)
 {
@@ -138,7 +142,8 @@ root_make_parents(const char *path)
     return 0;
 }
 
-/* A mount point of the kind of the mounted file. */
+/* Creates a mount point of the right kind: a folder for folders, a file for
+ * everything else. */
 static int
 root_make_mount_point(const char *path, mode_t kind)
 {
@@ -153,7 +158,9 @@ root_make_mount_point(const char *path, mode_t kind)
     return hfd < 0 ? -errno : 0;
 }
 
-/* Shows the tree at `from` once more at `to`. */
+/* Shows the tree at `from` once more at `to`, with more restrictive attributes.
+ * A clone of the tree is changed before it is attached, so there is no moment
+ * in which it is visible without them. */
 static int
 root_show(int from_hfd, const char *to, uint64_t attributes)
 {
@@ -171,7 +178,8 @@ root_show(int from_hfd, const char *to, uint64_t attributes)
     return 0;
 }
 
-/* An absolute link of the host must not leave the host's tree at /old. */
+/* Opens a path of the host. RESOLVE_IN_ROOT keeps absolute links inside of the
+ * host's tree at /old. */
 static int
 root_open_old(int old_hfd, const char *path)
 {
@@ -187,7 +195,8 @@ root_open_old(int old_hfd, const char *path)
     return hfd < 0 ? -errno : (int)hfd;
 }
 
-/* Top-level links (/bin) are copied, others followed (/etc/resolv.conf). */
+/* Links at the top level (/bin) are copied, others followed
+ * (/etc/resolv.conf). */
 static bool
 root_copy_link(int old_hfd, const char *path)
 {
@@ -218,6 +227,7 @@ root_show_host(int old_hfd, const char *path, uint64_t attributes)
     return r < 0 ? r : root_show(hfd, path, attributes);
 }
 
+/* A path that does not exist is an error only if the user asked for it. */
 static int
 root_show_all(int old_hfd, const char *const *paths, uint64_t attributes,
               bool optional, const char **ret_where)
@@ -232,6 +242,8 @@ root_show_all(int old_hfd, const char *const *paths, uint64_t attributes,
     return 0;
 }
 
+/* Makes a new tmpfs the root, and keeps the host's root at /old. Private
+ * propagation keeps our mounts from appearing on the host. */
 static int
 root_enter_stage(void)
 {
@@ -258,6 +270,8 @@ root_write_text(const char *path, const char *text)
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* Creates folders, links and small files. *ret_where names the one that
+ * failed. */
 static int
 root_make_small_things(const char **ret_where)
 {
@@ -284,6 +298,7 @@ root_show_part(const char *part, mode_t mode, const char *path)
     return hfd < 0 ? -errno : root_show(hfd, path, SAFE);
 }
 
+/* The tmpfs is visible only through its parts: the mount itself is removed. */
 static int
 root_make_data(uint32_t disk_mb)
 {
@@ -299,6 +314,8 @@ root_make_data(uint32_t disk_mb)
     return umount2(DATA, MNT_DETACH) < 0 || rmdir(DATA) < 0 ? -errno : 0;
 }
 
+/* From here on the host's root is unreachable, and nothing can be added to
+ * ours. */
 static int
 root_leave_old(void)
 {
@@ -310,6 +327,8 @@ root_leave_old(void)
     return 0;
 }
 
+/* Fills the root in an order in which each step finds what it needs; the user's
+ * own paths come last and may lie in any of the others. */
 static int
 root_fill(int old_hfd, uint32_t disk_mb, const char *const *read,
           const char **ret_where)

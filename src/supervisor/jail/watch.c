@@ -37,8 +37,9 @@ enum {
 
 /* --- memory */
 
-/* Returns the private memory of a process and its share of shared memory, as in
- * "Pss_Anon: 12 kB". */
+/* Returns the private memory of a process and its share of shared memory, from
+ * lines like "Pss_Anon: 12 kB". Shares add up to the whole, so nothing is
+ * counted twice. */
 static uint64_t
 watch_process_memory(int proc_hfd, const char *pid)
 {
@@ -57,6 +58,8 @@ watch_process_memory(int proc_hfd, const char *pid)
     return kb << 10;
 }
 
+/* The sum over all processes of the jail, for hosts without a memory
+ * controller. Their /proc was opened before the command ran. */
 static uint64_t
 watch_all_processes_memory(int proc_hfd)
 {
@@ -89,6 +92,8 @@ watch_memory_used(const struct watch *w, uint64_t *ret_files)
     return all > *ret_files ? all - *ret_files : 0;
 }
 
+/* The kernel can squeeze the group, which kills only if reclaiming is not
+ * enough. If it cannot, the jail is killed here. */
 static void
 watch_stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
 {
@@ -99,6 +104,8 @@ watch_stop_over_memory(struct watch *w, uint64_t files, uint64_t most)
     jail_kill(w->j);
 }
 
+/* The distance to the limit, divided by the fastest possible growth, is the
+ * time in which nothing can happen. */
 int
 watch_pause_ms(uint64_t used, uint64_t most)
 {
@@ -108,6 +115,8 @@ watch_pause_ms(uint64_t used, uint64_t most)
                             : (int)(ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms);
 }
 
+/* With v1 the kernel kills one process of the jail; the rest would go on in an
+ * unknown state, so it is killed, too. */
 int
 watch_look(struct watch *w)
 {
@@ -135,6 +144,8 @@ watch_pass_signal_on(const struct watch *w, int signal_hfd)
                       NULL, 0);
 }
 
+/* The first process is not trusted once the command runs: its numbers are
+ * checked, and only influence its own result. */
 bool
 watch_message(struct watch *w)
 {
@@ -149,6 +160,7 @@ watch_message(struct watch *w)
     return m.kind == JAIL_READY;
 }
 
+/* An end of file on the pipe for messages is the end of the jail. */
 static void
 watch_wait_for_end(struct watch *w, int signal_hfd)
 {

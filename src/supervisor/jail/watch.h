@@ -23,7 +23,8 @@ int watch_look(struct watch *w);
 bool watch_message(struct watch *w);
 
 /* Runs the command, forwards signals to it, and watches its memory. The jail is
- * gone afterwards. Returns 0, or -errno of exec. Signals must be blocked. */
+ * gone afterwards. Returns 0 with the ending, or -errno of exec. The signals to
+ * forward must be blocked. */
 int watch_run(struct jail *j, const struct cgroup *group, const uint32_t *limit,
               struct ending *ret);
 

@@ -1,5 +1,6 @@
-/* Log lines: one function that checks the level first. text_log adds the time
- * and the newline. */
+/* Log lines: one function that checks the level first. text_log (wire/log.h)
+ * adds the name of the program and replaces control characters, because texts
+ * may come from guests. */
 #include "supervisor/session/say.h"
 
 #include "supervisor/session/supervisor.h"

@@ -38,6 +38,7 @@ struct failure {
 
 /* --- in the child */
 
+/* Reports a failed step to the spawner. */
 static void
 child_say(const struct child *n, const char *where, int error)
 {
@@ -47,8 +48,9 @@ child_say(const struct child *n, const char *where, int error)
     (void)hfd_write_all(n->fail_hfd, &f, sizeof f);
 }
 
-/* All are above these numbers: see spawner_main. Nothing else stays open, not
- * even the other ends: the spawner's death must be seen. */
+/* Moves the descriptors to their numbers. All of them are above these numbers
+ * (spawner_main). Nothing else stays open, not even the other ends: the death
+ * of the spawner must be visible. */
 static bool
 child_set_descriptors(struct child *n)
 {
@@ -64,7 +66,8 @@ child_set_descriptors(struct child *n)
     return !close_range(PARENT_HFD + 1, ~0U, 0);
 }
 
-/* If the parent died before we asked for the signal, none is sent. */
+/* A parent that died before the death signal was requested sends none. Its
+ * pidfd shows it. */
 static bool
 child_has_parent(const struct child *n)
 {
@@ -73,6 +76,7 @@ child_has_parent(const struct child *n)
     return poll(&p, 1, 0) == 0;
 }
 
+/* Changing the user clears the death signal, so it is requested twice. */
 static int
 child_become_worker(void)
 {
@@ -83,6 +87,7 @@ child_become_worker(void)
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? -errno : 0;
 }
 
+/* The main function of the child. It ends in exec or exit. */
 _Noreturn static void
 live(struct child *n)
 {
@@ -112,7 +117,7 @@ child_fail(struct spawn_answer *a, const char *where, int r)
     return r;
 }
 
-/* The child waits until it is in its group. */
+/* The child waits until it is in its group and has its user. */
 static int
 child_bring_up(const struct cgroup *g, int go_hfd, struct spawn_answer *a)
 {
@@ -126,7 +131,8 @@ child_bring_up(const struct cgroup *g, int go_hfd, struct spawn_answer *a)
     return hfd_write_all(go_hfd, "g", 1);
 }
 
-/* Until its exec, or the reason why there is none. */
+/* The pipe closes on exec (CLOEXEC), which is success. A message is the reason
+ * why there was none. */
 static int
 child_wait_for_exec(int fail_hfd, struct spawn_answer *a)
 {
@@ -141,6 +147,8 @@ child_wait_for_exec(int fail_hfd, struct spawn_answer *a)
     return child_fail(a, f.where, -f.error);
 }
 
+/* CLONE_PARENT makes the new process a child of the supervisor, which will wait
+ * for it; the spawner only knows its pid. */
 static int
 child_make(const struct cgroup *g, struct child *n, int go_hfd,
            OWN int fail_hfd, struct spawn_answer *a)
@@ -178,7 +186,7 @@ child_with_pipes(const struct cgroup *g, struct child *n,
     return r;
 }
 
-/* Ours do not wait. */
+/* Creates a socket pair; our end does not block. */
 static int
 child_pair(int type, int *ret_here, int *ret_child)
 {
@@ -226,6 +234,8 @@ child_with_streams(const struct cgroup *g, struct spawn_request *b,
     return child_with_pipes(g, &n, a);
 }
 
+/* After an error, the answer contains what exists already, and the supervisor
+ * removes it. */
 void
 child_start_worker(const struct cgroup_host *h, struct spawn_request *b,
                    struct spawn_answer *ret)

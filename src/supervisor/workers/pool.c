@@ -1,6 +1,9 @@
 /* The pool: workers are started before sessions want them.
  *
- * Until the first one is ready, one worker at a time is started: it may have to
+ * Starting a worker takes much longer than creating a session in it: the worker
+ * maps the compiled code of all programs and seals itself.
+ *
+ * Until the first worker is ready, one at a time is started: it may have to
  * fill the cache of compiled code. After a failure, starts pause with an
  * exponential back-off. */
 #include "supervisor/workers/worker_impl.h"
@@ -66,7 +69,8 @@ pool_wake(struct pool *p)
 
 /* --- the spawner */
 
-/* The one that was ordered under this number, or any for 0. */
+/* Finds the process that was ordered under this number and has not started, or
+ * any such process for 0. */
 static struct worker_process *
 pool_find_ordered(const struct pool *p, uint64_t id)
 {
@@ -99,6 +103,7 @@ pool_is_of(const struct pool *p, pid_t pid)
     return pid == p->spawner;
 }
 
+/* True if a pool of ours knows the child. */
 static bool
 pool_is_known(const struct list *pools, pid_t pid)
 {
@@ -109,6 +114,7 @@ pool_is_known(const struct list *pools, pid_t pid)
     return false;
 }
 
+/* Returns a child of ours that no pool knows, or 0. */
 static pid_t
 pool_find_stray(const struct list *pools)
 {
@@ -148,6 +154,8 @@ pool_reap_strays(struct pool *p)
     cgroup_host_sweep(p->host); /* the groups that it had made for them */
 }
 
+/* The spawner has died or sent nonsense. All open orders fail, and a new
+ * spawner is started with the next one. */
 static void
 pool_lose_spawner(struct pool *p)
 {
@@ -166,6 +174,8 @@ pool_lose_spawner(struct pool *p)
         process_arrive(m, &a);
 }
 
+/* An answer without an order means that the spawner is confused; it is
+ * replaced. */
 static void
 pool_spawner_ready(struct source *s, uint32_t events)
 {
@@ -215,6 +225,7 @@ pool_order(struct pool *p, OWN struct worker_process *m, char *const *argv,
 
 /* --- starting workers */
 
+/* Doubles the pause after each failure, up to ten seconds. */
 void
 pool_count_failure(struct pool *p, const char *why)
 {
@@ -241,6 +252,9 @@ pool_begin_start(struct pool *p)
     return r;
 }
 
+/* Starts workers until enough are ready. Right after one was given to a
+ * session, refilling waits for a moment: the session should have the processor
+ * first. */
 static void
 pool_fill(struct pool *p)
 {
@@ -264,6 +278,8 @@ pool_fill(struct pool *p)
 
 /* --- time */
 
+/* A group whose processes were still dying when it should be removed is tried
+ * again. */
 static void
 pool_remove_stale(struct pool *p)
 {
@@ -368,7 +384,7 @@ pool_new(const struct pool_config *c, const struct cgroup_host *h,
     return 0;
 }
 
-/* Without events. */
+/* Removes a process without events, at the end of the pool. */
 static void
 pool_drop(struct worker_process *m)
 {
@@ -474,6 +490,7 @@ pool_set_limits(struct worker_process *m, const uint32_t *limit)
     return r;
 }
 
+/* Finds the worker that has been ready for the longest time. */
 static struct worker_process *
 pool_find_ready(const struct pool *p)
 {
@@ -486,6 +503,8 @@ pool_find_ready(const struct pool *p)
     return NULL;
 }
 
+/* The limits are set when the worker is assigned, because each session has its
+ * own. A worker whose limits cannot be set is killed, not used. */
 int
 pool_take(struct pool *p, const uint32_t *limit, OWN struct worker **ret)
 {
@@ -514,6 +533,8 @@ pool_forget_want(struct pool *p)
     p->is_wanted = false;
 }
 
+/* A native command has no ready state: it belongs to its caller from the
+ * start. */
 int
 pool_run(struct pool *p, const struct worker_command *c,
          OWN struct worker **ret)

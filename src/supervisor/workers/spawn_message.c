@@ -1,4 +1,6 @@
-/* Orders to the spawner, and its answers with descriptors. */
+/* Orders to the spawner, and its answers with descriptors. Both sides are the
+ * same program, so the structures are sent as they are. SEQPACKET keeps the
+ * boundaries of messages. */
 #include "supervisor/workers/spawner.h"
 
 #include "base/buf.h"
@@ -36,7 +38,8 @@ spawn_send_packet(int hfd, const void *p, size_t len, int flags,
     return sendmsg(hfd, &m, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Bytes, or -errno. */
+/* Returns the number of bytes, or -errno. Descriptors of a truncated message
+ * are closed by the kernel or by the caller. */
 static ssize_t
 spawn_take_packet(int hfd, void *p, size_t size, int flags, int *hfds,
                   size_t *ret_n)
@@ -65,6 +68,7 @@ spawn_take_packet(int hfd, void *p, size_t size, int flags, int *hfds,
 
 /* --- orders */
 
+/* Appends strings with their NUL, and returns their number. */
 static uint32_t
 spawn_add_strings(struct buf *b, const char *const *list)
 {
@@ -98,6 +102,8 @@ spawn_send_order(int hfd, struct spawn_order *o, char *const *argv,
     return r;
 }
 
+/* Finds n strings between `at` and `end`. Returns the position after them, or
+ * NULL if there are fewer. */
 static const char *
 spawn_take_strings(const char *at, const char *end, uint32_t n,
                    const char **list)
@@ -148,6 +154,8 @@ spawn_send_answer(int hfd, const struct spawn_answer *a)
     return spawn_send_packet(hfd, a, sizeof *a, 0, hfds, n);
 }
 
+/* Descriptors arrive in the order of their slots. Slots that the sender marked
+ * as used but did not fill become -1, and surplus descriptors are closed. */
 int
 spawn_take_answer(int hfd, struct spawn_answer *ret)
 {
@@ -176,6 +184,8 @@ spawn_drop_answer(struct spawn_answer *a)
 
 /* --- the host */
 
+/* The spawner needs the same groups that the supervisor found; searching again
+ * could give another result. */
 int
 spawn_send_host(int hfd, const struct cgroup_host *h)
 {

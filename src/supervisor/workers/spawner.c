@@ -1,4 +1,5 @@
-/* The spawner: a process that only starts others. */
+/* The spawner: a process that only starts others. One order is served at a
+ * time. */
 #include "supervisor/workers/spawner.h"
 
 #include "base/hfd.h"
@@ -21,7 +22,8 @@ enum { FIRST_HFD = 10 }; /* above those that children get */
 
 /* --- inside */
 
-/* Standard output and error of the next child. */
+/* Sets standard output and error of the next child: a pipe to the
+ * supervisor. */
 static int
 spawner_lend_streams(struct spawn_answer *a)
 {
@@ -44,6 +46,7 @@ spawner_take_streams_back(void)
     (void)dup2(0, 2);
 }
 
+/* Copies the jail's descriptors into the answer. */
 static void
 spawner_tell_jail(const struct jail *j, struct spawn_answer *a)
 {
@@ -81,6 +84,8 @@ spawner_start_command(const struct cgroup_host *h, struct spawn_request *b,
     spawner_take_streams_back();
 }
 
+/* The descriptors belong to the supervisor once the answer was sent; our copies
+ * are closed. */
 static int
 spawner_serve_one(int hfd, const struct cgroup_host *h, struct spawn_request *b)
 {
@@ -97,7 +102,8 @@ spawner_serve_one(int hfd, const struct cgroup_host *h, struct spawn_request *b)
     return r;
 }
 
-/* Children get numbers up to 3: what we open must not have them. */
+/* Children get the numbers up to 3, so our own descriptors must not use them.
+ * /dev/null occupies the low numbers. */
 static int
 spawner_move_up(int hfd)
 {
@@ -112,8 +118,8 @@ spawner_move_up(int hfd)
     return up;
 }
 
-/* The supervisor as a process, or -errno. Its death before we asked for a
- * signal brings none, but has closed its socket. */
+/* Returns the supervisor as a pidfd, or -errno. If it died before the death
+ * signal was requested, no signal comes, but its socket is closed. */
 static int
 spawner_stay_with_parent(int hfd)
 {
@@ -147,6 +153,8 @@ spawner_main(void)
 
 /* --- outside */
 
+/* posix_spawn does not copy the memory of the supervisor. /proc/self/exe is
+ * this very program, also after an upgrade of its file. */
 static pid_t
 spawner_spawn(int hfd)
 {

@@ -55,8 +55,8 @@ struct spawn_answer {
 
 /* --- spawn_message.c. Over a socket of packets. 0 or -errno. */
 
-/* Lists are NULL-terminated; NULL is an empty one. -E2BIG. Does not wait:
- * -EAGAIN. */
+/* Sends an order. Lists are NULL-terminated; NULL is an empty one. -E2BIG: too
+ * long. Does not wait: -EAGAIN. */
 int spawn_send_order(int hfd, struct spawn_order *o, char *const *argv,
                      char *const *envp, const char *const *read);
 /* -EPIPE: the other side is gone. The descriptors stay with the sender. */
@@ -75,10 +75,10 @@ struct spawn_request {
     char bytes[SPAWN_ORDER_BYTES];
     int parent_hfd; /* the supervisor, as a process */
 };
-/* Waits. */
+/* Waits for the next order. -EPIPE: the supervisor is gone. */
 int spawn_take_order(int hfd, struct spawn_request *b);
 
-/* --- the first message: the properties of the host */
+/* Send and receive the first message: the properties of the host. */
 int spawn_send_host(int hfd, const struct cgroup_host *h);
 int spawn_take_host(int hfd, struct cgroup_host *ret);
 

@@ -1,4 +1,10 @@
-/* One worker process: from its start to its end. */
+/* One worker process: from its start to its end.
+ *
+ *   ordered -> starting -> ready -> in use -> (ended, reaped)
+ *       any of the first three -> killed -> removed by the pool
+ *
+ * A process that a session uses reports its end, and its user reaps it. All
+ * others belong to the pool, which reaps them itself. */
 #include "supervisor/workers/worker_impl.h"
 
 #include "supervisor/common/file.h"
@@ -48,6 +54,8 @@ process_new(struct pool *p, bool is_command, size_t ring_bytes)
     return m;
 }
 
+/* A group is busy until its last process is gone. Waiting here would block the
+ * event loop, so the pool removes it later. */
 static void
 process_remove_group(struct pool *p, struct cgroup *g)
 {
@@ -84,6 +92,7 @@ process_free(OWN struct worker_process *m)
 
 /* --- its last words, or a command's output */
 
+/* Reads everything that is left, at the end of the process. */
 static void
 process_take_words(struct worker_process *m)
 {
@@ -97,7 +106,8 @@ process_take_words(struct worker_process *m)
     hfd_closep(&m->words_hfd);
 }
 
-/* One piece at a time: others want their turn too. */
+/* Reads one piece at a time, so that a process that writes constantly does not
+ * starve others. */
 static void
 process_words_ready(struct source *s, uint32_t events)
 {
@@ -114,6 +124,7 @@ process_words_ready(struct source *s, uint32_t events)
 
 /* --- its end */
 
+/* WNOWAIT leaves the process to be reaped later, with its resource usage. */
 static bool
 process_has_died(const struct worker_process *m)
 {
@@ -125,6 +136,7 @@ process_has_died(const struct worker_process *m)
            info.si_pid;
 }
 
+/* Describes why a worker of the pool ended, with its last words. */
 static void
 process_print_why(const struct worker_process *m, char *why, size_t size)
 {
@@ -149,7 +161,7 @@ process_print_why(const struct worker_process *m, char *why, size_t size)
                    n ? ": " : "", words);
 }
 
-/* Determines how a process ended, or why it never started, from the kernel. */
+/* Determines from the kernel how a process ended, or why it never started. */
 static void
 process_establish(struct worker_process *m)
 {
@@ -167,7 +179,8 @@ process_establish(struct worker_process *m)
     cgroup_count(&m->group, &e->counters);
 }
 
-/* Frees processes of the pool, and reports the end of others. */
+/* Reports the end of a process that is in use. Any other process is freed, and
+ * counts as a failure of the pool unless the pool killed it. */
 static void
 worker_process_end(struct worker_process *m)
 {
@@ -195,7 +208,7 @@ worker_process_end(struct worker_process *m)
         pool_count_failure(p, why);
 }
 
-/* Reads messages of the first process of a command's jail. */
+/* Reads a message of the first process of a command's jail. */
 static void
 process_hear(struct worker_process *m)
 {
@@ -207,6 +220,8 @@ process_hear(struct worker_process *m)
         (void)snprintf(e->where, sizeof e->where, "exec");
 }
 
+/* The pidfd is readable when the process has ended. The last message may still
+ * be unread then. */
 static void
 process_pid_ready(struct source *s, uint32_t events)
 {
@@ -223,6 +238,8 @@ process_pid_ready(struct source *s, uint32_t events)
 
 /* --- a command */
 
+/* After the last message the command has ended, and the rest of the jail is
+ * killed. */
 static void
 process_message_ready(struct source *s, uint32_t events)
 {
@@ -238,6 +255,8 @@ process_message_ready(struct source *s, uint32_t events)
     jail_kill(&m->jail);
 }
 
+/* Without a message, the jail was killed as a whole, so SIGKILL is the
+ * default. */
 static int
 process_begin_command(struct worker_process *m)
 {
@@ -267,6 +286,8 @@ process_become_ready(struct worker_process *m)
     p->config.events->ready(p->config.arg);
 }
 
+/* Accepts exactly one line, worker.ready. A worker that says anything else, or
+ * more, is not ours, and is killed. */
 static void
 process_rpc_ready(struct source *s, uint32_t events)
 {
@@ -292,6 +313,7 @@ process_rpc_ready(struct source *s, uint32_t events)
         worker_kill(&m->worker);
 }
 
+/* The first worker may compile all programs, and gets more time. */
 static int
 process_begin_worker(struct worker_process *m)
 {
@@ -324,6 +346,8 @@ process_take_over(struct worker_process *m, const struct spawn_answer *a)
     memcpy(m->group.dir_hfd, &a->hfd[SPAWN_GROUP], sizeof m->group.dir_hfd);
 }
 
+/* The order may have been cancelled meanwhile (by_us): then the process is
+ * killed at once. */
 void
 process_arrive(struct worker_process *m, const struct spawn_answer *a)
 {
@@ -358,7 +382,8 @@ process_kill(struct worker_process *m)
     worker_kill(&m->worker);
 }
 
-/* As "size resident shared ..." in pages; what is shared is of files. */
+/* Reads "size resident shared ..." in pages. Shared pages are those of
+ * files. */
 uint64_t
 process_memory(const struct worker_process *m)
 {
@@ -384,6 +409,9 @@ process_look_at_memory(struct worker_process *m, int64_t now)
     worker_kill(&m->worker);
 }
 
+/* Called by the pool when at_ns has passed: the watchdog of a command, the
+ * memory check of a worker without a controller, or the time limit of a
+ * start. */
 void
 process_check(struct worker_process *m, int64_t now)
 {
@@ -401,14 +429,16 @@ process_check(struct worker_process *m, int64_t now)
     worker_kill(&m->worker);
 }
 
-/* --- for who has it */
+/* --- for the user of a worker */
 
+/* struct worker is the first member. */
 static struct worker_process *
 process_of(const struct worker *w)
 {
     return (struct worker_process *)w;
 }
 
+/* Through the pidfd, so that a reused pid is never hit. */
 void
 worker_kill(struct worker *w)
 {

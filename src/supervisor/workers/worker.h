@@ -42,6 +42,7 @@ struct pool_events {
     void (*output)(void *arg, struct worker *w);
 };
 
+/* The configuration of a pool. */
 struct pool_config {
     char *const *argv;  /* an absolute path, "worker", ...; NULL-terminated */
     char *const *envp;  /* NULL: none */
@@ -92,6 +93,7 @@ struct worker_command {
 int pool_run(struct pool *p, const struct worker_command *c,
              OWN struct worker **ret);
 
+/* The part of a worker that its user sees. */
 struct worker {
     pid_t pid;      /* 0: not started yet */
     int pid_hfd;    /* -1: not started yet */

@@ -54,6 +54,7 @@ struct stale {
     struct cgroup group;
 };
 
+/* All members belong to the thread of the event loop. */
 struct pool {
     struct list link; /* in config.pools */
     struct pool_config config;
@@ -72,7 +73,7 @@ struct pool {
     bool has_strays; /* possibly: a spawner of ours died since the last check */
 };
 
-/* --- pool.c */
+/* Waits for input on hfd. -errno. */
 int pool_watch(struct pool *p, int hfd, struct source *s);
 /* A source that is not watched is fine. */
 void pool_unwatch(struct pool *p, struct source *s);
@@ -82,7 +83,8 @@ void pool_wake(struct pool *p);
 /* A worker without a session was lost. */
 void pool_count_failure(struct pool *p, const char *why);
 
-/* --- worker.c */
+/* Creates a process that has not been ordered, with a ring for its output.
+ * NULL: no memory. */
 OWN struct worker_process *process_new(struct pool *p, bool is_command,
                                        size_t ring_bytes);
 /* Closes descriptors, and removes the group or leaves it to the pool. */
