@@ -68,6 +68,8 @@ fsck_print_finding(void *arg, const struct store_finding *f)
     t->repaired += f->is_repaired;
 }
 
+/* The only command of the supervisor with so few options that a table would be
+ * longer. */
 static int
 fsck_parse(char **words, struct words *ret)
 {
@@ -129,6 +131,7 @@ fsck_check(struct store *s, const char *dir, bool repair)
     return t.found != t.repaired;
 }
 
+/* The store must exist: checking a wrong folder must not create one. */
 static int
 fsck_check_dir(const char *dir, bool repair)
 {
@@ -145,6 +148,7 @@ fsck_check_dir(const char *dir, bool repair)
     return status;
 }
 
+/* Without --store, the folder is that of the configuration. */
 static int
 fsck_check_configured(bool repair)
 {

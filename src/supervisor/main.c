@@ -64,6 +64,8 @@ run_in(const struct cgroup *group, const struct options *o)
     return ending_exit_status(&e);
 }
 
+/* Creates the group of the jail and removes it afterwards, with everything in
+ * it. */
 static int
 run_on(const struct cgroup_host *h, const struct options *o)
 {
@@ -96,6 +98,8 @@ main_block_signals(void)
     (void)sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
+/* Signals are blocked before anything is started: none may arrive without a
+ * handler. */
 static int
 limit_main(const struct options *o)
 {
@@ -136,6 +140,7 @@ take_word(char **words, const char *word)
     return is_there;
 }
 
+/* --help, --check-config and --probe may stand anywhere among the options. */
 static int
 main_serve(char **words)
 {
@@ -163,6 +168,7 @@ static const char limit_help[] =
     "(128+n for\n"
     "signal n), or 125 if the jail could not be created.\n\n";
 
+/* Parses the options, and prints the help. */
 static int
 limit(int argc, char **argv)
 {
@@ -180,6 +186,8 @@ limit(int argc, char **argv)
     return 0;
 }
 
+/* The first argument is the command. wasm-sandbox passes its own arguments
+ * on. */
 static int
 dispatch(int argc, char **argv)
 {

@@ -66,6 +66,7 @@ serve_refuse(const char *what, const char *why)
 
 static void serve_open_door(struct serving *g);
 
+/* The first ready worker also opens the socket for clients. */
 static void
 serve_on_worker_ready(void *arg)
 {
@@ -76,6 +77,8 @@ serve_on_worker_ready(void *arg)
     lives_take_workers(&g->sv);
 }
 
+/* Clients are served nevertheless: they get an error with the reason, instead
+ * of no answer. */
 static void
 serve_on_start_failed(void *arg, const char *why)
 {
@@ -120,6 +123,7 @@ serve_find_beside(const char *one, const char *other, int mode,
     return access(ret, mode) == 0;
 }
 
+/* Another program can be configured, for tests. */
 static int
 serve_find_worker(struct serving *g)
 {
@@ -156,6 +160,7 @@ serve_find_code(struct serving *g)
     return is_there && code_owner_is_trusted(g->code) ? g->code : NULL;
 }
 
+/* A limit that nothing enforces would be a false promise. */
 static int
 serve_check_enforced(const struct serving *g)
 {
@@ -221,6 +226,8 @@ serve_set_worker_environment(struct serving *g)
     g->worker_envp[n] = NULL;
 }
 
+/* The pool starts its first workers at once, while the rest of the start goes
+ * on. */
 static int
 serve_start_workers(struct serving *g)
 {
@@ -333,6 +340,8 @@ serve_on_signal(struct source *source, uint32_t events)
     supervisor_end(&g->sv);
 }
 
+/* Signals are blocked and read from a descriptor, so they arrive in the event
+ * loop like everything else. */
 static int
 serve_add_sources(struct serving *g)
 {
@@ -378,6 +387,7 @@ serve_prepare_socket(struct serving *g)
                : 0;
 }
 
+/* The log line shows that clients can connect now; scripts wait for it. */
 static int
 serve_start_listening(struct serving *g)
 {
@@ -443,6 +453,7 @@ supervisor_end(struct supervisor *sv)
     supervisor_check_end(sv);
 }
 
+/* Called whenever a life has ended or a job of the store is done. */
 void
 supervisor_check_end(struct supervisor *sv)
 {
@@ -497,6 +508,8 @@ serve_raise_limits(void)
     }
 }
 
+/* Another supervisor may have the store, so the store is opened before anything
+ * that takes time. */
 static int
 serving_begin(struct serving *g)
 {
@@ -524,6 +537,7 @@ serving_begin(struct serving *g)
     return r;
 }
 
+/* The structure is static because it is large; there is one in a process. */
 int
 serve_main(char *const *words)
 {

@@ -1,5 +1,10 @@
-/* Limits of sessions: the standard ones, under those of an agent's settings,
- * under those that a session asks for; and never more than the maxima. */
+/* Limits of sessions. The defaults are overridden by those of an agent's
+ * settings, and these by the limits that a session asks for. None may exceed
+ * the maxima.
+ *
+ * The file of an agent is written by less trusted people than the
+ * configuration. It can only set limits, and its path must stay inside of
+ * agentsDir. */
 #include "supervisor/config/config_impl.h"
 
 #include "base/hfd.h"
@@ -16,6 +21,8 @@ enum { NAME_BYTES = 255, SETTINGS_BYTES = 320 };
 
 static const char section[] = "resources.";
 
+/* The key in a session's limits is the one of the configuration, without its
+ * section. */
 const char *
 config_limit_key(enum limit limit)
 {
@@ -28,13 +35,15 @@ config_limit_key(enum limit limit)
 
 /* --- limits of an object */
 
-/* Limits that are being overridden. */
+/* Limits that are being overridden. They are copied back only if all of them
+ * are valid. */
 struct draft {
     struct config c; /* `standard` are the limits */
     const char *file, *section;
     struct buf *errors;
 };
 
+/* Returns the limit with this key, or N_LIMITS. */
 static enum limit
 agent_find_limit(const char *key)
 {
@@ -46,6 +55,8 @@ agent_find_limit(const char *key)
     return N_LIMITS;
 }
 
+/* Uses the checks of the configuration, with the administrator's maximum as the
+ * upper end of the range. */
 static int
 agent_lay_limit(struct draft *d, const char *key, const struct json *value)
 {
@@ -66,6 +77,7 @@ agent_lay_limit(struct draft *d, const char *key, const struct json *value)
     return config_set_json(&d->c, &row, d->file, value, d->errors);
 }
 
+/* All errors are reported before the function fails. */
 static int
 agent_lay_limits(struct draft *d, const struct json *object, uint32_t *limit)
 {
@@ -93,6 +105,7 @@ config_lay_limits(const struct config *c, const struct json *object,
 
 /* --- an agent's settings */
 
+/* A name must be a single component of a path, without control characters. */
 bool
 config_is_agent_name(const char *name, size_t len)
 {
@@ -104,7 +117,8 @@ config_is_agent_name(const char *name, size_t len)
     return true;
 }
 
-/* Links are followed as long as they stay in the folder. */
+/* Links are followed as long as they stay in the folder. The kernel reports
+ * EAGAIN if something was renamed meanwhile. */
 static int
 agent_open_beneath(int dir_hfd, const char *path, uint64_t flags)
 {
@@ -143,6 +157,8 @@ agent_lay_settings(const struct config *c, int hfd, const char *path,
     return r;
 }
 
+/* An agent without a settings file has the default limits; an agent without a
+ * folder does not exist. */
 static int
 agent_lay_agent(const struct config *c, int dir_hfd, const char *agent,
                 struct buf *errors, uint32_t *limit)
@@ -165,6 +181,7 @@ agent_lay_agent(const struct config *c, int dir_hfd, const char *agent,
                    : agent_lay_settings(c, hfd, path, errors, limit);
 }
 
+/* The limits are changed only if everything is valid. */
 int
 config_agent_limits(const struct config *c, const char *agent,
                     struct buf *errors, uint32_t *ret_limit)

@@ -1,4 +1,8 @@
-/* The configuration as a whole: its layers, and what must fit together. */
+/* The configuration as a whole: its layers, and rules between keys.
+ *
+ * Each layer sets values through the same rows (config.def), so a key, a
+ * variable and an option have the same checks and messages. All errors of all
+ * layers are collected, and the user sees them at once. */
 #include "supervisor/config/config_impl.h"
 
 #include <ctype.h>
@@ -10,7 +14,8 @@
 static const char standard_file[] = "/etc/wasmsand/config.json";
 static const char prefix[] = "WASMSAND_";
 
-/* A configuration that is being read. */
+/* A configuration that is being read. `result` is 0 or the worst error so
+ * far. */
 struct load {
     struct config *c;
     char *const *argv, *const *env;
@@ -18,6 +23,7 @@ struct load {
     int result;
 };
 
+/* Remembers the worst result so far and goes on. */
 static void
 config_add_result(struct load *l, int r)
 {
@@ -37,6 +43,7 @@ config_find_env(char *const *env, const char *name)
     return NULL;
 }
 
+/* The name of the variable is the id in capitals, with the prefix. */
 static void
 config_env_name(const struct config_row *row, char *ret, size_t size)
 {
@@ -68,6 +75,7 @@ struct option_word {
     int words;
 };
 
+/* Splits at the equals sign, if there is one. */
 static struct option_word
 config_split_option(char *const *argv)
 {
@@ -79,6 +87,7 @@ config_split_option(char *const *argv)
     return o;
 }
 
+/* The value of `--name value` is the next word. */
 static void
 config_take_next_word(struct option_word *o, char *const *argv)
 {
@@ -88,6 +97,7 @@ config_take_next_word(struct option_word *o, char *const *argv)
     o->words = 2;
 }
 
+/* Compares an option with an id, whose underscores are dashes in options. */
 static bool
 config_is_named(const struct option_word *o, const char *id)
 {
@@ -112,7 +122,8 @@ config_is_option(const char *word)
     return word[0] == '-' && word[1] == '-' && word[2];
 }
 
-/* The number of words it has. */
+/* Sets the value of an option. Returns the number of its words. --config was
+ * handled before. */
 static int
 config_lay_option(struct load *l, char *const *argv)
 {
@@ -138,6 +149,7 @@ config_lay_option(struct load *l, char *const *argv)
     return o.words;
 }
 
+/* Every word must be an option or its value. */
 static void
 config_lay_options(struct load *l)
 {
@@ -154,6 +166,9 @@ config_lay_options(struct load *l)
 
 /* --- the file */
 
+/* Finds --config before anything is set, because the file is the lower layer.
+ * Words are skipped as config_lay_options will do it, so that a value is not
+ * mistaken for an option. */
 static const char *
 config_file_of_options(char *const *argv)
 {
@@ -173,6 +188,7 @@ config_file_of_options(char *const *argv)
     return path;
 }
 
+/* A file that was named must exist; the default one may be missing. */
 static void
 config_lay_named_file(struct load *l)
 {
@@ -204,6 +220,8 @@ static const struct default_path {
                       {"HOME", "/.local/state/wasmsand"},
                       {NULL, "/var/lib/wasmsand"}};
 
+/* Fills an empty path with the first default whose variable is an absolute
+ * path. */
 static void
 config_fill_in(struct load *l, char **path, const struct default_path *p)
 {
@@ -226,8 +244,7 @@ config_fill_in(struct load *l, char **path, const struct default_path *p)
     *path = buf_steal(&b);
 }
 
-/* --- what must fit together */
-
+/* --- rules between keys */
 static void
 config_check_limits(struct load *l)
 {
@@ -264,6 +281,8 @@ config_check(struct load *l)
 
 /* --- the whole */
 
+/* Defaults, file, environment and options, each overriding the one before.
+ * Rules between keys are checked at the end, for the result. */
 int
 config_read(char *const *argv, char *const *env, struct buf *errors,
             struct config **ret)
@@ -304,7 +323,7 @@ config_free(struct config *c)
 
 /* --- printing */
 
-/* The length of the section in a key, 0 if it is a member of the root. */
+/* Returns the length of the section in a key, or 0 for a member of the root. */
 static size_t
 config_section_len(const struct config_row *row)
 {
@@ -321,6 +340,7 @@ config_same_section(const struct config_row *a, const struct config_row *b)
     return n == config_section_len(b) && !strncmp(a->key, b->key, n);
 }
 
+/* Writes a member, with a comma unless it is the first one. */
 static void
 config_put_row(struct buf *b, const struct config *c,
                const struct config_row *row, const char *key,
@@ -333,7 +353,8 @@ config_put_row(struct buf *b, const struct config *c,
         config_put_value(b, c, row);
 }
 
-/* All rows of a section, where its first one stands. */
+/* Writes all rows of a section at the position of its first one. Called for
+ * each row; all but the first do nothing. */
 static void
 config_put_section(struct buf *b, const struct config *c, size_t first)
 {
@@ -354,6 +375,7 @@ config_put_section(struct buf *b, const struct config *c, size_t first)
     buf_puts(b, "\n  }");
 }
 
+/* Keys are printed in the order of config.def, with sections as objects. */
 void
 config_print(const struct config *c, FILE *out)
 {
@@ -372,6 +394,8 @@ config_print(const struct config *c, FILE *out)
     (void)fwrite(b.p, 1, b.error ? 0 : b.len, out);
 }
 
+/* The text of a row is its help; docs/config.md is generated from the same
+ * rows. */
 void
 config_print_options(FILE *out)
 {

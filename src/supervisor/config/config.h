@@ -43,6 +43,7 @@ struct config {
  * -EINVAL: `errors` contains lines. -ENOMEM. */
 int config_read(char *const *argv, char *const *env, struct buf *errors,
                 OWN struct config **ret);
+/* Accepts NULL. */
 void config_free(struct config *c);
 /* Prints the effective values, as a complete file. */
 void config_print(const struct config *c, FILE *out);

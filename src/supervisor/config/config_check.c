@@ -1,4 +1,6 @@
-/* serve --check-config */
+/* serve --check-config: prints the effective configuration as a file that could
+ * be used, or all errors. Secrets are never part of it: tokens are in a file of
+ * their own. */
 #include "supervisor/config/config.h"
 
 #include "base/buf.h"
@@ -11,6 +13,8 @@
 
 enum { ERRORS_BYTES = 1 << 16 };
 
+/* Keys and values come from files that others may have written, so control
+ * characters are replaced. */
 void
 config_print_errors(const struct buf *errors)
 {
@@ -40,7 +44,7 @@ config_load(char *const *argv, OWN struct config **ret)
     return r;
 }
 
-/* As serve does, which reads the file for HTTP alone. */
+/* Checks the file of tokens if HTTP is enabled, as serve does. */
 static int
 config_check_tokens(const struct config *c)
 {

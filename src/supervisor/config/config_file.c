@@ -1,5 +1,5 @@
-/* The configuration file, and JSON files in general: all errors are reported at
- * once. */
+/* The configuration file, and JSON files in general. All errors are reported at
+ * once, with the file and the line or key. */
 #include "supervisor/config/config_impl.h"
 
 #include "base/hfd.h"
@@ -13,6 +13,7 @@
 
 enum { FILE_BYTES = 1 << 20 };
 
+/* -ENOMEM is worse than any other error, because it is not the user's. */
 int
 config_worse(int a, int b)
 {
@@ -35,6 +36,8 @@ config_file_read_all(int hfd, struct buf *b)
     }
 }
 
+/* A syntax error is reported with its line, which is counted up to the position
+ * of the fault. */
 static int
 config_file_parse_text(const struct buf *b, const char *name,
                        struct buf *errors, struct json_doc *ret)
@@ -57,6 +60,7 @@ config_file_parse_text(const struct buf *b, const char *name,
     return r;
 }
 
+/* Only regular files: a FIFO would block, and a device has no end. */
 static int
 config_file_parse_file(int hfd, const char *name, struct buf *b,
                        struct buf *errors, struct json_doc *ret)
@@ -89,14 +93,15 @@ config_parse(int hfd, const char *name, struct buf *errors,
 
 /* --- JSON to values */
 
+/* A file that is being applied to a configuration. */
 struct config_file {
     struct config *c;
     const char *name;
     struct buf *errors;
 };
 
-/* Is this the name that the key had when keys were written with '_'? The keys
- * of limits always had capitals. */
+/* True if this is the name that the key had when keys were written with '_'.
+ * Old files stay valid. The keys of limits always had capitals. */
 static bool
 config_file_is_old_name(const struct config_row *row, const char *name)
 {
@@ -124,7 +129,7 @@ config_file_find_row(const char *name)
     return NULL;
 }
 
-/* Are there rows `section.key`? */
+/* True if there are rows `section.key`. */
 static bool
 config_file_is_section(const char *name)
 {
@@ -138,7 +143,8 @@ config_file_is_section(const char *name)
 }
 
 /* Sets the value of a member of `object`. Errors name the key as it was
- * written, which may be its old name. */
+ * written, which may be its old name. Both names at once are an error, because
+ * one would silently win. */
 static int
 config_file_lay_value(const struct config_file *f, const struct json *object,
                       const char *name, const struct json *value)
@@ -156,6 +162,7 @@ config_file_lay_value(const struct config_file *f, const struct json *object,
     return config_set_json(f->c, &row, f->name, value, f->errors);
 }
 
+/* The members of an object are keys `section.key`. */
 static int
 config_file_lay_section(const struct config_file *f, const char *section,
                         const struct json *object)
@@ -173,6 +180,8 @@ config_file_lay_section(const struct config_file *f, const char *section,
     return r;
 }
 
+/* A key with a dot is refused: otherwise "a.b" would mean the same as
+ * {"a":{"b":...}}, and both could be given. */
 static int
 config_file_lay_object(const struct config_file *f, const struct json *object)
 {
@@ -193,6 +202,8 @@ config_file_lay_object(const struct config_file *f, const struct json *object)
     return r;
 }
 
+/* O_NONBLOCK and O_NOCTTY: the path may name a FIFO or a terminal, which is
+ * rejected after it was opened. */
 int
 config_lay_file(struct config *c, const char *path, bool must,
                 struct buf *errors)

@@ -15,6 +15,7 @@ enum config_kind {
     CONFIG_limits,
 };
 
+/* One row of config.def, with the place of its value in struct config. */
 struct config_row {
     enum config_kind kind;
     const char *id, *key, *standard, *text;

@@ -1,4 +1,8 @@
-/* One value of the configuration: its row, its checks, its forms. */
+/* One value of the configuration: its row, its checks, its forms.
+ *
+ * Each kind of value has three functions: parse and store it, write it as JSON,
+ * and describe the allowed values for an error message. The message of an
+ * invalid value is the same for files, variables and options. */
 #include "supervisor/config/config_impl.h"
 
 #include "base/parse.h"
@@ -17,6 +21,8 @@ enum { MESSAGE_BYTES = 384, ALLOWED_BYTES = 256, SAID_BYTES = 64 };
     .standard = (default_), .text = (what)
 #define AT(member) .offset = offsetof(struct config, member)
 
+/* The rows of config.def as a table; each macro fills the members of its
+ * kind. */
 const struct config_row config_rows[] = {
 #define CONFIG_PATH(id, key, standard, text) \
     {ROW(path, id, key, standard, text), AT(id)},
@@ -39,6 +45,8 @@ const struct config_row config_rows[] = {
 };
 const size_t n_config_rows = sizeof config_rows / sizeof *config_rows;
 
+/* Appends one line to the errors and returns -EINVAL, so that callers can go on
+ * to the next value. */
 int
 config_refuse(struct buf *errors, const char *where, const char *key,
               const char *format, ...)
@@ -60,7 +68,7 @@ config_refuse(struct buf *errors, const char *where, const char *key,
 
 /* --- words between spaces */
 
-/* The index of `word` in `words`, or -1. */
+/* Returns the position of `word` in a list separated by spaces, or -1. */
 static int
 config_value_find_word(const char *words, const char *word, size_t len)
 {
@@ -82,7 +90,7 @@ config_value_put_word(struct buf *b, const char *words, uint32_t index)
     put_string(b, words, strcspn(words, " "));
 }
 
-/* "a, b or c" */
+/* Writes "a, b or c". */
 static void
 config_value_list_words(const char *words, char *ret, size_t size)
 {
@@ -101,6 +109,7 @@ config_value_list_words(const char *words, char *ret, size_t size)
 
 /* --- a value that is being set */
 
+/* A value that is being set, from a text or from JSON. */
 struct config_setting {
     struct config *c;
     const struct config_row *row;
@@ -118,13 +127,14 @@ struct kind {
     void (*allow)(const struct config_row *row, char *ret, size_t size);
 };
 
+/* Returns the address of the value; its type depends on the kind. */
 static void *
 config_value_member(const struct config *c, const struct config_row *row)
 {
     return (char *)c + row->offset;
 }
 
-/* NULL: it is not a text, or has a NUL. */
+/* Returns the value as a string, or NULL if it is not one or contains a NUL. */
 static const char *
 config_value_text_of(const struct config_setting *v)
 {
@@ -135,7 +145,7 @@ config_value_text_of(const struct config_setting *v)
     return t.p && strlen(t.p) == t.len ? t.p : NULL;
 }
 
-/* The value as it was written; of what is long, the beginning. */
+/* Writes the value as it was given, or its beginning if it is long. */
 static void
 config_value_quote(const struct config_setting *v, char *ret, size_t size)
 {
@@ -156,6 +166,8 @@ static int config_value_refuse(const struct config_setting *v);
 
 /* --- the kinds */
 
+/* An empty path means the default. Relative paths would depend on the folder in
+ * which the program is started. */
 static bool
 config_value_is_plain_path(const char *path)
 {
@@ -175,6 +187,7 @@ config_value_is_address(const char *text)
            inet_pton(AF_INET6, text, &a) == 1;
 }
 
+/* Replaces the string if it is valid. */
 static int
 config_value_take_string(const struct config_setting *v,
                          bool (*is_good)(const char *text))
@@ -227,6 +240,7 @@ config_value_allow_address(const struct config_row *row, char *ret, size_t size)
     (void)snprintf(ret, size, "an IPv4 or IPv6 address in numbers");
 }
 
+/* Variables and options also accept 0 and 1. */
 static int
 config_value_take_flag(const struct config_setting *v)
 {
@@ -262,13 +276,15 @@ config_value_allow_flag(const struct config_row *row, char *ret, size_t size)
     (void)snprintf(ret, size, "true or false");
 }
 
+/* A limit has the range of its row in limits.def. */
 static const struct limit_row *
 config_value_range_of(const struct config_row *row)
 {
     return row->of ? row->of : &row->range;
 }
 
-/* -1: none at all. */
+/* Returns the number, or -1 if it is not one. All ranges begin at 0 or
+ * above. */
 static int64_t
 config_value_number_of(const struct config_setting *v)
 {
@@ -279,6 +295,7 @@ config_value_number_of(const struct config_setting *v)
     return parse_u64_text(v->text, INT64_MAX, &n) ? (int64_t)n : -1;
 }
 
+/* Numbers are stored as uint32_t; their ranges fit into it. */
 static int
 config_value_take_number(const struct config_setting *v)
 {
@@ -310,6 +327,8 @@ config_value_allow_number(const struct config_row *row, char *ret, size_t size)
                    range->max, *range->unit ? " " : "", range->unit);
 }
 
+/* A choice is stored as the position of its word, which is the value of its
+ * enum. */
 static int
 config_value_take_choice(const struct config_setting *v)
 {
@@ -339,7 +358,8 @@ config_value_allow_choice(const struct config_row *row, char *ret, size_t size)
     config_value_list_words(row->choices, ret, size);
 }
 
-/* The bits of words between commas; -1: not all are among the choices. */
+/* Returns the bits of words between commas, or -1 if one is not among the
+ * choices. */
 static int
 config_value_bits_of_text(const char *choices, const char *text)
 {
@@ -386,6 +406,7 @@ config_value_take_limits(const struct config_setting *v)
     return 0;
 }
 
+/* Writes the set of limits as a list of words. */
 static void
 config_value_put_limits(struct buf *b, const struct config *c,
                         const struct config_row *row)
@@ -428,6 +449,7 @@ static const struct kind kinds[] = {
                        config_value_allow_limits},
 };
 
+/* Writes the error: the allowed values, and the given one. */
 static int
 config_value_refuse(const struct config_setting *v)
 {

@@ -1,4 +1,5 @@
-/* The rows of limits.def. */
+/* The rows of limits.def as a table. These are the limits of jails; those
+ * inside of a sandbox are in kernel/limits.def. */
 #include "supervisor/config/limits.h"
 
 const struct limit_row limit_rows[N_LIMITS] = {

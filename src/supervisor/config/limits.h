@@ -11,6 +11,7 @@ enum limit {
     N_LIMITS
 };
 
+/* A row of limits.def. `standard` is the default. */
 struct limit_row {
     const char *name, *unit, *what;
     uint32_t standard, min, max;

@@ -1,4 +1,7 @@
-/* Bearer tokens. */
+/* Bearer tokens, from a file with one per line.
+ *
+ * Only hashes are kept in memory, so a leak of memory does not leak tokens.
+ * Comparing hashes instead of tokens also hides their length. */
 #include "supervisor/config/tokens.h"
 
 #include "base/buf.h"
@@ -36,6 +39,7 @@ tokens_hash(const char *p, size_t n, uint8_t ret[BLAKE2B_BYTES])
 
 /* --- the file */
 
+/* The ctime cannot be set by a user, so every change of the file is noticed. */
 bool
 tokens_are_old(struct tokens *t, const char *path)
 {
@@ -49,6 +53,8 @@ tokens_are_old(struct tokens *t, const char *path)
     return true;
 }
 
+/* The checks are made on the opened file, so that it cannot be exchanged in
+ * between. */
 static int
 tokens_check_file(int hfd, const char *path, struct tokens *t,
                   struct buf *errors)
@@ -90,6 +96,8 @@ tokens_is_printable(const char *p, size_t n)
     return true;
 }
 
+/* A line is a token and an optional name. Empty lines and comments are
+ * skipped. */
 static int
 tokens_take_line(struct tokens *t, const char *path, unsigned number,
                  char *line, struct buf *errors)
@@ -130,6 +138,7 @@ tokens_take_lines(struct tokens *t, const char *path, char *text,
     return r;
 }
 
+/* The text is erased afterwards, because it contains the tokens. */
 static int
 tokens_read_file(int hfd, const char *path, struct tokens *t,
                  struct buf *errors)
@@ -151,6 +160,7 @@ tokens_read_file(int hfd, const char *path, struct tokens *t,
     return r;
 }
 
+/* The new tokens replace the old ones only if the whole file is valid. */
 int
 tokens_read(struct tokens *t, const char *path, struct buf *errors)
 {
@@ -173,6 +183,7 @@ tokens_read(struct tokens *t, const char *path, struct buf *errors)
 
 /* --- headers */
 
+/* Compares all bytes, so the time does not depend on the first difference. */
 static bool
 tokens_is_same(const uint8_t *a, const uint8_t *b)
 {
@@ -183,6 +194,7 @@ tokens_is_same(const uint8_t *a, const uint8_t *b)
     return !differ;
 }
 
+/* All tokens are compared, for the same reason. */
 const struct token *
 tokens_find(const struct tokens *t, const char *header)
 {

@@ -1,4 +1,6 @@
-/* The figures of the supervisor. */
+/* The figures of the supervisor, for /metrics. All counters belong to the event
+ * loop, which also answers requests, so no lock is needed. Names of families
+ * are part of the interface: dashboards refer to them. */
 #include "supervisor/front/figures.h"
 
 #include "base/buf.h"
@@ -41,6 +43,8 @@ figures_put_workers(const struct supervisor *sv, struct buf *b)
     metrics_value(b, "workers", "use=\"starting\"", pool_starting(sv->pool));
 }
 
+/* Combinations that never occurred are omitted: there are more than a
+ * hundred. */
 static void
 figures_put_events(const struct supervisor *sv, struct buf *b)
 {
@@ -58,6 +62,7 @@ figures_put_events(const struct supervisor *sv, struct buf *b)
     }
 }
 
+/* Methods that were never called are omitted. */
 static void
 figures_put_requests(const struct supervisor *sv, struct buf *b)
 {
@@ -84,6 +89,8 @@ figures_put_requests(const struct supervisor *sv, struct buf *b)
     metrics_value(b, "clients", NULL, sv->n_clients);
 }
 
+/* Returns the space on the disk, not the length of the files. Sub-folders do
+ * not count: root images are not part of the store. */
 static uint64_t
 figures_folder_bytes(const char *path)
 {
@@ -115,6 +122,7 @@ figures_put_store(const struct supervisor *sv, struct buf *b)
                   figures_folder_bytes(sv->config->store_dir));
 }
 
+/* The second number of statm is the resident size in pages. */
 static void
 figures_put_process(const struct supervisor *sv, struct buf *b)
 {

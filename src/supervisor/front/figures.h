@@ -5,6 +5,7 @@
 struct buf;
 struct supervisor;
 
+/* Appends all families in the text format of Prometheus. */
 void figures_put(const struct supervisor *sv, struct buf *b);
 
 #endif

@@ -21,6 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Limits that are not configurable. SLOWEST_BYTES_S is the rate that a client
+ * must reach to keep its deadline while it sends or reads a long message. */
 enum {
     SPARE_CONNECTIONS = 32, /* while evicted ones are being closed */
     HEADER_BYTES = 32768,
@@ -30,6 +32,8 @@ enum {
 
 /* --- connections */
 
+/* The deadline grows with the message, so that a slow but honest client can
+ * finish. After a half-close, one second is enough to notice the end. */
 void
 conn_expect(struct conn *c, size_t bytes)
 {
@@ -40,6 +44,7 @@ conn_expect(struct conn *c, size_t bytes)
     c->deadline_ns = time_mono_ns() + s * NS_PER_S;
 }
 
+/* Moves the connection between the two kinds, each with its own limit. */
 void
 conn_trust(struct conn *c, bool on)
 {
@@ -47,7 +52,9 @@ conn_trust(struct conn *c, bool on)
     c->is_trusted = on;
 }
 
-/* Both ends see it closed; libmicrohttpd tells us when it has noticed. */
+/* Only the socket is shut down here: libmicrohttpd owns the connection, and
+ * reports its end when it has noticed. A suspended request must be resumed for
+ * that. */
 static void
 http_conn_close(struct conn *c)
 {
@@ -68,6 +75,9 @@ conn_wait(struct conn *c)
         http_conn_close(c);
 }
 
+/* libmicrohttpd does not read from a suspended connection, so it would not see
+ * that the client is gone. A second registration for the end of input shows
+ * it. */
 static void
 http_on_end(struct source *s, uint32_t events)
 {
@@ -81,7 +91,9 @@ http_on_end(struct source *s, uint32_t events)
         conn_expect(c, 0);
 }
 
-/* Closes the oldest connection that has not shown a token. */
+/* Closes the oldest connection that has not shown a token, but never the newest
+ * one, for which the space is needed. A flood of strangers thus only displaces
+ * strangers. */
 static void
 http_evict_one(struct http *h)
 {
@@ -95,6 +107,8 @@ http_evict_one(struct http *h)
     }
 }
 
+/* Closes connections whose deadline has passed. One timer for all of them, once
+ * a second, is enough: deadlines are seconds long. */
 static void
 http_on_sweep(struct reactor_timer *t)
 {
@@ -112,6 +126,7 @@ http_on_sweep(struct reactor_timer *t)
                       list_is_empty(&h->conns) ? 0 : now + NS_PER_S);
 }
 
+/* A connection begins as a stranger, with a deadline for its first request. */
 static void
 http_conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
 {
@@ -136,6 +151,8 @@ http_conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
                           time_mono_ns() + NS_PER_S);
 }
 
+/* libmicrohttpd has closed the connection, and nothing refers to it any
+ * more. */
 static void
 http_conn_end(struct http *h, struct conn *c)
 {
@@ -160,6 +177,8 @@ http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
 
 /* --- in the loop */
 
+/* Lets libmicrohttpd handle its events. It may have more to do without an event
+ * on its epoll, which get_timeout reports. */
 static void
 http_step(struct http *h)
 {
@@ -191,6 +210,8 @@ http_on_again(struct reactor_timer *t)
     http_step(CONTAINER_OF(t, struct http, again));
 }
 
+/* Answers the failed authentications whose delay is over. They are in the order
+ * of their times. */
 static void
 http_on_forgive(struct reactor_timer *t)
 {
@@ -210,6 +231,7 @@ http_on_forgive(struct reactor_timer *t)
 
 /* --- beginning and end */
 
+/* The configuration has been checked: the text is an IPv4 or IPv6 address. */
 static socklen_t
 http_address_of(const struct config *c, struct sockaddr_storage *ret)
 {
@@ -228,6 +250,8 @@ http_address_of(const struct config *c, struct sockaddr_storage *ret)
     return sizeof *v6;
 }
 
+/* The socket is created here, not by libmicrohttpd, so that errors name the
+ * address and the port. */
 static int
 http_listen_hfd(const struct config *c)
 {
@@ -248,7 +272,8 @@ http_listen_hfd(const struct config *c)
     return r;
 }
 
-/* The descriptor belongs to the daemon from then on. */
+/* Starts the daemon, which owns the descriptor from then on. Twice the limit of
+ * connections: one for each kind, and some that are being closed. */
 static int
 http_start(struct http *h, int hfd)
 {
@@ -281,6 +306,7 @@ http_load(struct http *h, struct buf *errors)
     return tokens_read(&h->tokens, h->sv->config->http_tokens_file, errors);
 }
 
+/* Errors are collected as lines, like those of the configuration. */
 static int
 http_open_server(struct http *h, struct buf *errors)
 {
@@ -324,7 +350,8 @@ http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
     return r;
 }
 
-/* A daemon must not be stopped with connections that are suspended. */
+/* A daemon must not be stopped with suspended connections. They are resumed,
+ * and get a few turns to end. */
 static void
 http_stop(struct http *h)
 {
@@ -338,6 +365,8 @@ http_stop(struct http *h)
     h->mhd.stop_daemon(h->daemon);
 }
 
+/* The clients of the requests must be gone, because they refer to this
+ * object. */
 void
 http_free(struct http *h)
 {
@@ -371,6 +400,8 @@ static const char *const path_names[] = {
     [PATH_other] = "other",
 };
 
+/* Dropped connections are counted by reason, to tell a flood from slow
+ * clients. */
 void
 http_put_metrics(const struct http *h, struct buf *b)
 {

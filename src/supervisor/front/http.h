@@ -22,6 +22,7 @@ struct supervisor;
 int http_new(struct supervisor *sv, struct buf *errors, OWN struct http **ret);
 /* The clients of h must be gone. Accepts NULL. */
 void http_free(OWN struct http *h);
+/* Returns the port, which the system chose if the configured one is 0. */
 int http_port(const struct http *h);
 /* Writes its lines of /metrics. */
 void http_put_metrics(const struct http *h, struct buf *b);

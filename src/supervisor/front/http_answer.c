@@ -1,4 +1,9 @@
-/* Answers to HTTP requests: whole ones, and streams of lines. */
+/* Answers to HTTP requests: complete ones, and streams of lines.
+ *
+ * The answer to a call with `stream` is sent line by line, as NDJSON or as
+ * server-sent events. libmicrohttpd asks for bytes when it can send; without
+ * any, the connection is suspended. If a client reads too slowly, `is_behind`
+ * stops its worker. */
 #include "supervisor/front/http_impl.h"
 
 #include <string.h>
@@ -21,7 +26,7 @@ static const struct {
     [STATUS_503] = {503, "busy; try again"},
 };
 
-/* Takes the response. */
+/* Queues the response, which it consumes, and counts it. */
 static enum MHD_Result
 http_answer_queue(struct http_request *r, enum http_status status,
                   OWN struct MHD_Response *p)
@@ -52,6 +57,8 @@ http_answer_buffer(const struct http_request *r, const char *p, size_t len,
     return r->http->mhd.create_response_from_buffer(len, (void *)p, mode);
 }
 
+/* Sends a status with a line of text for people. A 401, 405 and 503 have the
+ * headers that HTTP requires. */
 enum MHD_Result
 answer_status(struct http_request *r, enum http_status status)
 {
@@ -76,6 +83,7 @@ answer_status(struct http_request *r, enum http_status status)
     return http_answer_queue(r, status, p);
 }
 
+/* The text is copied, so the caller may free it. */
 enum MHD_Result
 answer_text(struct http_request *r, const char *type, const struct buf *text)
 {
@@ -97,7 +105,8 @@ http_answer_pending(const struct http_request *r)
     return r->out.len - r->taken;
 }
 
-/* Discards sent bytes, if they are many or all. */
+/* Discards sent bytes, if they are many or all: moving the rest after each
+ * block would cost too much. */
 static void
 http_answer_compact(struct http_request *r)
 {
@@ -108,7 +117,8 @@ http_answer_compact(struct http_request *r)
     r->taken = 0;
 }
 
-/* Called by libmicrohttpd when it can send more. */
+/* Called by libmicrohttpd when it can send more. The stream ends when all calls
+ * are answered and all bytes are sent. */
 static ssize_t
 http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
 {
@@ -135,6 +145,7 @@ http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
     return (ssize_t)n;
 }
 
+/* The length is not known in advance, so HTTP/1.1 sends it in chunks. */
 static enum MHD_Result
 http_answer_stream(struct http_request *r)
 {
@@ -152,6 +163,7 @@ http_answer_stream(struct http_request *r)
     return http_answer_queue(r, STATUS_200, p);
 }
 
+/* Without `stream`, all lines are one body. A batch may have several. */
 enum MHD_Result
 answer_lines(struct http_request *r)
 {
@@ -178,6 +190,7 @@ http_answer_request_of(const struct client *c)
     return CONTAINER_OF(c, struct http_request, client);
 }
 
+/* A line for a request that has ended is dropped. */
 static void
 http_answer_on_send(struct client *c, const char *line, size_t len)
 {
@@ -201,6 +214,7 @@ http_answer_on_is_behind(const struct client *c)
     return http_answer_request_of(c)->is_behind;
 }
 
+/* All calls of the request are answered. */
 static void
 http_answer_on_settled(struct client *c)
 {

@@ -1,4 +1,9 @@
-/* The server, its connections and its requests. */
+/* The HTTP server, its connections and its requests, shared by http.c,
+ * http_request.c and http_answer.c.
+ *
+ * A connection (struct conn) lives as long as its socket, and has one request
+ * at a time. A request is a client of the supervisor; it may outlive its
+ * connection until its calls are answered. */
 #ifndef SUPERVISOR_HTTP_IMPL_H
 #define SUPERVISOR_HTTP_IMPL_H
 
@@ -24,6 +29,8 @@ enum http_status {
         N_STATUSES
 };
 
+/* The server. `conns` is ordered by age, so the oldest stranger is found
+ * first. */
 struct http {
     struct supervisor *sv;
     struct mhd mhd;
@@ -42,6 +49,7 @@ struct http {
     uint64_t answered[N_PATHS][N_STATUSES];
 };
 
+/* One connection. */
 struct conn {
     struct list link;
     struct http *http;
@@ -56,6 +64,7 @@ struct conn {
 
 enum request_format { AS_JSON, AS_LINES, AS_EVENTS };
 
+/* One request, from its headers to the end of its answer. */
 struct http_request {
     struct client client; /* once has_client */
     struct http *http;
@@ -86,10 +95,13 @@ void conn_trust(struct conn *c, bool on);
 
 /* --- requests (http_request.c) */
 
+/* Called by libmicrohttpd for the headers, for each part of the body, and at
+ * the end of the body. */
 enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection,
                                const char *url, const char *method,
                                const char *version, const char *data,
                                size_t *size, void **ret_request);
+/* Called when the answer was sent, or the connection is gone. */
 void request_completed(void *cls, struct MHD_Connection *connection,
                        void **request, enum MHD_RequestTerminationCode how);
 /* Suspends its connection until it is resumed, which can be repeated. */

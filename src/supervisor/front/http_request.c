@@ -1,4 +1,11 @@
-/* A request of HTTP: its authorisation, its body, its client. */
+/* An HTTP request: its authorisation, its body, its client.
+ *
+ * Problem: guessing tokens must be slow, but a delay for each failure must not
+ * become an attack on memory, nor delay clients with a token.
+ *
+ * Idea: a token bucket for all failures together. A burst is answered at once,
+ * later failures wait in a list, and beyond ten seconds of delay the connection
+ * is closed without an answer. Requests with a token never wait there. */
 #include "supervisor/front/http_impl.h"
 
 #include "base/json.h"
@@ -16,10 +23,10 @@ enum {
     ERRORS_BYTES = 65536,
     FAILURES_BURST = 20,
 };
+/* Ten failures a second, and the maximum delay. */
 static const int64_t failure_ns = 100000000, failure_most_ns = 10000000000;
 
-/* --- who may ask for what */
-
+/* --- the paths, and who may use them */
 static const struct {
     const char *url, *method;
     bool is_open; /* to those without a token */
@@ -35,6 +42,7 @@ request_method(const struct http_request *r)
     return paths[r->path].method;
 }
 
+/* Returns PATH_other for an unknown path. */
 static enum http_path
 http_request_find_path(const char *url)
 {
@@ -51,6 +59,8 @@ http_request_header(const struct http_request *r, const char *name)
     return r->http->mhd.lookup_connection_value(r->mhd, MHD_HEADER_KIND, name);
 }
 
+/* Browsers cannot send this type to another site without asking first, so a
+ * page of somebody else cannot make requests in a user's name. */
 static bool
 http_request_is_json(const char *type)
 {
@@ -60,6 +70,7 @@ http_request_is_json(const char *type)
            strchr("; \t", type[sizeof json - 1]);
 }
 
+/* A request that announces too many bytes is rejected before they are sent. */
 static bool
 http_request_is_too_long(const struct http_request *r)
 {
@@ -80,7 +91,8 @@ http_request_count_length(void *arg, enum MHD_ValueKind kind, const char *name,
     return MHD_YES;
 }
 
-/* A proxy in front may have used the other length. */
+/* A proxy in front of us may have used the other length, and would see another
+ * request than we do (request smuggling). */
 static bool
 http_request_has_two_lengths(const struct http_request *r)
 {
@@ -91,6 +103,7 @@ http_request_has_two_lengths(const struct http_request *r)
     return n > 1;
 }
 
+/* HEAD is GET without a body. */
 static bool
 http_request_is_method(const struct http_request *r, const char *method)
 {
@@ -100,7 +113,7 @@ http_request_is_method(const struct http_request *r, const char *method)
            (!strcmp(method, "HEAD") && !strcmp(right, "GET"));
 }
 
-/* The file may change at any time; one that is wrong changes nothing. */
+/* The file may change at any time. A file with errors changes nothing. */
 static void
 http_request_refresh_tokens(struct http *h)
 {
@@ -121,6 +134,8 @@ http_request_refresh_tokens(struct http *h)
         say(h->sv, LEVEL_info, "http: read %zu tokens", h->tokens.n);
 }
 
+/* A valid token makes the connection trusted, also for a path that needs
+ * none. */
 static bool
 http_request_has_token(struct http_request *r)
 {
@@ -131,6 +146,8 @@ http_request_has_token(struct http_request *r)
     return ok || paths[r->path].is_open;
 }
 
+/* The order matters: a stranger learns the paths, but nothing about the load or
+ * the limits. */
 static enum http_status
 http_request_judge(struct http_request *r, const char *method)
 {
@@ -150,7 +167,8 @@ http_request_judge(struct http_request *r, const char *method)
 
 /* --- failures to show a token */
 
-/* Returns the delay of an answer; -1: too many are waiting. */
+/* Returns the delay of an answer, or -1 if too many are waiting. failure_at_ns
+ * is the time at which the bucket is empty. */
 static int64_t
 http_request_failure_delay(struct http *h, int64_t now)
 {
@@ -163,6 +181,7 @@ http_request_failure_delay(struct http *h, int64_t now)
     return delay > 0 ? delay : 0;
 }
 
+/* The other side waits for us now, so its deadline ends. */
 void
 request_suspend(struct http_request *r)
 {
@@ -171,6 +190,7 @@ request_suspend(struct http_request *r)
     conn_wait(r->conn);
 }
 
+/* libmicrohttpd notices a resumed connection only in its next turn. */
 void
 request_resume(struct http_request *r)
 {
@@ -182,6 +202,7 @@ request_resume(struct http_request *r)
     http_wake(r->http);
 }
 
+/* A request that has waited for its delay is answered now. */
 static enum MHD_Result
 http_request_refuse_stranger(struct http_request *r)
 {
@@ -211,6 +232,8 @@ http_request_drop_body(struct http_request *r)
     buf_fini(&r->body);
 }
 
+/* The bytes of all incomplete requests together are limited, too: many slow
+ * senders must not fill the memory. */
 static void
 http_request_take_body(struct http_request *r, const char *data, size_t n)
 {
@@ -231,6 +254,7 @@ http_request_take_body(struct http_request *r, const char *data, size_t n)
         r->http->body_bytes += n;
 }
 
+/* Returns a member of a JSON object as text, or an empty text. */
 static struct text
 http_request_member(struct text object, const char *name)
 {
@@ -244,6 +268,8 @@ http_request_member(struct text object, const char *name)
     return (struct text){"", 0};
 }
 
+/* A stream needs `stream: true` in the parameters; the Accept header chooses
+ * the format. */
 static enum request_format
 http_request_format_of(const struct http_request *r)
 {
@@ -260,6 +286,8 @@ http_request_format_of(const struct http_request *r)
 
 /* --- answers */
 
+/* The request becomes a client with a single line. Its body is not needed any
+ * more. */
 static void
 http_request_call(struct http_request *r)
 {
@@ -271,6 +299,8 @@ http_request_call(struct http_request *r)
     http_request_drop_body(r);
 }
 
+/* Called once when the body is complete, and again when the request is
+ * resumed. */
 static enum MHD_Result
 http_request_answer_call(struct http_request *r)
 {
@@ -282,6 +312,7 @@ http_request_answer_call(struct http_request *r)
     return MHD_YES;
 }
 
+/* For load balancers, which have no token: it says nothing but the version. */
 static enum MHD_Result
 http_request_answer_health(struct http_request *r)
 {
@@ -322,6 +353,8 @@ http_request_answer(struct http_request *r)
 
 /* --- life */
 
+/* The buffer for the body has the configured maximum, and grows as the body
+ * arrives. */
 static struct http_request *
 http_request_new(struct http *h, struct MHD_Connection *connection,
                  const char *url)
@@ -345,6 +378,10 @@ http_request_new(struct http *h, struct MHD_Connection *connection,
     return r;
 }
 
+/* A client that sends Expect waits for permission, so a refusal is sent at
+ * once. Otherwise the body is read first, because many clients do not read an
+ * answer before they have sent everything. After two lengths, the end of the
+ * body is unknown. */
 static enum MHD_Result
 http_request_begin(struct http *h, struct MHD_Connection *connection,
                    const char *url, const char *method, void **ret)
@@ -378,6 +415,8 @@ request_handle(void *cls, struct MHD_Connection *connection, const char *url,
     return MHD_YES;
 }
 
+/* Calls in progress go on without the client. The object lives until they are
+ * answered. */
 void
 request_completed(void *cls, struct MHD_Connection *connection, void **request,
                   enum MHD_RequestTerminationCode how)

@@ -1,4 +1,8 @@
-/* Connections on the Unix socket. */
+/* Connections on the Unix socket: lines of JSON in both directions.
+ *
+ * Access is restricted by the mode of the socket, and checked once more by the
+ * user of the peer. Each connection is a client; one that does not read its
+ * answers is first not read from, and then closed. */
 #include "supervisor/front/listen.h"
 
 #include "base/hfd.h"
@@ -29,6 +33,7 @@ enum {
     PAUSE_MS = 100, /* when there is no descriptor for another client */
 };
 
+/* The listening socket. */
 struct listener {
     struct source source;
     struct reactor_timer pause; /* until it listens again */
@@ -37,6 +42,8 @@ struct listener {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
+/* One client. `is_closing` is set while a handler runs, so that nothing called
+ * from there frees it. */
 struct connection {
     struct client client;
     struct source source;
@@ -50,6 +57,7 @@ struct connection {
 
 /* --- connections */
 
+/* Input is not read while the client has too much waiting. */
 static void
 listen_watch(struct connection *c)
 {
@@ -62,6 +70,7 @@ listen_watch(struct connection *c)
     reactor_change(&c->client.sv->reactor, &c->source, events);
 }
 
+/* Starts or stops the timer of a client that is behind. */
 static void
 listen_set_stuck(struct connection *c)
 {
@@ -82,6 +91,8 @@ listen_close_connection(struct connection *c)
     client_gone(&c->client);
 }
 
+/* A client that has read nothing for STUCK_S is given up: its answers occupy
+ * memory. */
 static void
 listen_on_stuck(struct reactor_timer *t)
 {
@@ -110,6 +121,8 @@ connection_is_behind(const struct client *client)
         &CONTAINER_OF(client, struct connection, client)->out);
 }
 
+/* Waiting lines are served from the event loop, not from within the call that
+ * made space. */
 static void
 connection_again(struct client *client)
 {
@@ -149,6 +162,7 @@ static const struct client_ops connection_ops = {
 
 /* --- input */
 
+/* Passes the next line on. Returns false if no complete line has arrived. */
 static bool
 listen_take_next(struct connection *c)
 {
@@ -180,6 +194,8 @@ listen_take_lines(struct connection *c)
         ;
 }
 
+/* Reads a limited number of times, so that one client does not starve
+ * others. */
 static void
 listen_read_lines(struct connection *c)
 {
@@ -198,6 +214,7 @@ listen_read_lines(struct connection *c)
         c->out.is_broken = true;
 }
 
+/* Every progress restarts the timer of a stuck client. */
 static void
 listen_write_lines(struct connection *c)
 {
@@ -211,7 +228,7 @@ listen_write_lines(struct connection *c)
     }
 }
 
-/* Closes it if there is no more to do. */
+/* Closes the connection if there is nothing more to do. */
 static void
 listen_check_end(struct connection *c, bool is_over)
 {
@@ -224,6 +241,8 @@ listen_check_end(struct connection *c, bool is_over)
         listen_close_connection(c);
 }
 
+/* Answers are sent before new lines are read, so that a client that has caught
+ * up is served at once. */
 static void
 listen_on_connection(struct source *source, uint32_t events)
 {
@@ -238,6 +257,7 @@ listen_on_connection(struct source *source, uint32_t events)
     listen_check_end(c, events & (EPOLLHUP | EPOLLERR));
 }
 
+/* As for events: the connection is closed at the end, if at all. */
 static void
 listen_on_again(struct reactor_timer *t)
 {
@@ -252,6 +272,8 @@ listen_on_again(struct reactor_timer *t)
 
 /* --- the socket */
 
+/* The socket's mode protects it on Linux. The check covers a folder that was
+ * opened to others. */
 static bool
 listen_is_allowed(int hfd)
 {
@@ -262,6 +284,7 @@ listen_is_allowed(int hfd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
+/* A connection that cannot be watched is closed again. */
 static void
 connection_new(struct supervisor *sv, OWN int hfd)
 {
@@ -305,7 +328,8 @@ listen_on_pause(struct reactor_timer *t)
     reactor_change(&l->sv->reactor, &l->source, EPOLLIN);
 }
 
-/* A waiting connection would wake us again and again. */
+/* Without descriptors, a waiting connection would wake the loop again and
+ * again. Listening pauses, and the first failure is logged. */
 static void
 listen_pause(struct listener *l, int errnum)
 {
@@ -365,7 +389,7 @@ listen_make_folder(const char *path, char *why, size_t size)
     return 0;
 }
 
-/* Does somebody answer there? */
+/* Returns whether a process answers at this address. */
 static bool
 listen_is_served(const struct sockaddr_un *at)
 {
@@ -377,7 +401,8 @@ listen_is_served(const struct sockaddr_un *at)
     return is;
 }
 
-/* Only a socket without a listener may be replaced. */
+/* Only a socket without a listener may be replaced, never another kind of
+ * file. */
 static int
 listen_check_free(const struct sockaddr_un *at, char *why, size_t size)
 {
@@ -390,6 +415,8 @@ listen_check_free(const struct sockaddr_un *at, char *why, size_t size)
     return 0;
 }
 
+/* The mode is restricted by umask, because there must be no moment in which
+ * others can connect. */
 static int
 listen_bind_at(const struct sockaddr_un *at)
 {
@@ -408,6 +435,8 @@ listen_bind_at(const struct sockaddr_un *at)
     return -errnum;
 }
 
+/* The path is checked, but the socket is not created yet: clients must not
+ * connect before there is a worker. */
 int
 listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
              OWN struct listener **ret)
@@ -433,6 +462,8 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
     return 0;
 }
 
+/* The path is checked again, because minutes may have passed until the first
+ * worker was ready. */
 int
 listener_begin(struct listener *l, char *why, size_t size)
 {
@@ -451,6 +482,7 @@ listener_begin(struct listener *l, char *why, size_t size)
     return listen_fail(l->path, -r, why, size);
 }
 
+/* The socket is removed only if it is ours, that is, if we have bound it. */
 void
 listener_free(OWN struct listener *l)
 {

@@ -1,4 +1,5 @@
-/* Loading libmicrohttpd. */
+/* Loads libmicrohttpd and finds its functions. The header is needed to compile;
+ * the library itself only if HTTP is enabled. */
 #include "supervisor/front/mhd.h"
 
 #include <dlfcn.h>

@@ -83,6 +83,8 @@ cgroup_dir_of(const struct cgroup *g, enum controller c)
     return g->dir_hfd[g->host->of[c]];
 }
 
+/* CPU time is a quota in each period of 100 ms: 100 percent is one
+ * processor. */
 static void
 cgroup_print_value(const struct cgroup_limits *l, enum value value, char *to,
                    size_t size)

@@ -232,6 +232,7 @@ jail_group(struct cgroup *g, const struct cgroup_host *h, const uint32_t *limit)
     return r;
 }
 
+/* Limits without a controller are enforced by rlimits inside of the jail. */
 int
 jail_make(struct jail *j, const struct options *o, const struct cgroup *group,
           bool for_parent, char where[WHERE_BYTES])
@@ -278,6 +279,7 @@ jail_kill(const struct jail *j)
     (void)syscall(SYS_pidfd_send_signal, j->pid_hfd, SIGKILL, NULL, 0);
 }
 
+/* A tmpfs reports its used blocks, so no walk over the files is needed. */
 int
 jail_disk(const struct jail *j, uint64_t *ret_bytes)
 {

@@ -106,6 +106,7 @@ probe_print_rest(const struct cgroup_host *h)
         printf("%-10s not in this kernel\n", "Landlock");
 }
 
+/* The status is 0 only if every limit is enforced and a jail can be built. */
 int
 probe_main(char *const *words)
 {
