@@ -426,7 +426,12 @@ WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
                                struct wsand_error *err);
 /* Creates a copy of the sandbox between commands: files, shell, working folder
  * and open files, but no other processes. The cost does not depend on the
- * contents. */
+ * contents.
+ *
+ * The shell of a copy opens its files again, at the same positions. Pipes,
+ * sockets and removed files become /dev/null. Terminals, FIFOs with unread
+ * bytes and other files that cannot be opened again are closed. The next
+ * command then begins with a line on its standard error for each of these. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
                          struct wsand_error *err);
 

@@ -1,7 +1,7 @@
 /* /dev: one row per entry; terminals are found by number in pts/.
  *
  * Inode numbers: the row plus one (the root is row 0), PTS_INO + N for
- * /dev/pts/N. */
+ * /dev/pts/N. Saved states contain them, so new rows are added at the end. */
 #include "kernel/devfs.h"
 
 #include "kernel/kernel.h"

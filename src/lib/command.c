@@ -8,6 +8,7 @@
 #include "lib/error.h"
 #include "lib/sandbox.h"
 #include "lib/shell.h"
+#include "lib/shell_files.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -176,6 +177,8 @@ command_start(struct shell *sh, const struct command *c,
         r = set_stdio(sh->res->task, c, o);
     if (r < 0)
         return r;
+    if (!c->is_ours)
+        shell_files_report(sh, c->merge ? o->out : o->err);
     kernel_begin_run(k);
     sh->res->task->run_tag = k->run_tag;
     sh->is_clean = false;

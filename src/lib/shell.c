@@ -142,6 +142,7 @@ shell_fini(struct shell *sh)
         atomic_fetch_sub(&sh->sb->runtime->shell.n_live, 1);
     resident_free(sh->res);
     shell_pages_put(sh->pages);
+    free(sh->closed);
     capture_put(sh->background);
 }
 

@@ -37,6 +37,9 @@ struct shell {
     bool is_counted; /* among the shells with a machine */
     int status;      /* $? of the last command that was not killed */
     bool has_env;    /* the variables of the sandbox's options are set */
+    /* Descriptors that could not be opened again; not reported yet. */
+    OWN int *closed;
+    size_t n_closed;
     OWN struct capture *background;
 };
 

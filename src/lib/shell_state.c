@@ -1,6 +1,4 @@
-/* States of shells: the value between two sandboxes. Open files are saved as
- * their place (mount and inode) with their position, because a copy of the
- * sandbox has inodes of the same numbers but objects of its own. */
+/* States of shells: the value between two sandboxes. */
 #include "lib/shell_state.h"
 
 #include "kernel/kernel.h"
@@ -9,81 +7,12 @@
 #include "lib/shell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 DEFINE_CLEANUP(struct shell *, shell_free)
 
 /* --- taking */
-
-static struct inode_ref
-shell_state_ref_to(const struct kernel *k, const struct vnode *v)
-{
-    struct inode_ref p = {.ino = v->ino};
-
-    LIST_FOR_EACH(it, &k->mounts) {
-        if (CONTAINER_OF(it, struct mount, link) == v->mnt)
-            break;
-        p.mount++;
-    }
-    return p;
-}
-
-/* Returns the lowest descriptor of the same open file, so that duplicates stay
- * duplicates. */
-static int
-first_of(const struct fd_table *fds, const struct file *f)
-{
-    size_t i = STDIO_FDS;
-
-    while (fds->v[i].file != f)
-        i++;
-    return (int)i;
-}
-
-/* Only what has a path can be opened again. */
-static struct open_file
-shell_state_open_file(const struct kernel *k, const struct fd_table *fds,
-                      int fd)
-{
-    const struct file *f = fds->v[fd].file;
-    int first = first_of(fds, f);
-    struct open_file o = {.fd = fd,
-                          .same_as = first < fd ? first : 0,
-                          .cloexec = fds->v[fd].cloexec};
-    struct attr a;
-
-    if (!f->node.mnt || vnode_getattr(&f->node, &a) < 0 || !S_ISREG(a.mode) ||
-        !a.nlink) {
-        o.is_lost = true;
-        return o;
-    }
-    o.flags = f->flags;
-    o.pos = f->pos;
-    o.at = shell_state_ref_to(k, &f->node);
-    return o;
-}
-
-static int
-shell_state_list_files(struct shell_state *s, const struct shell *sh)
-{
-    const struct fd_table *fds = &sh->saved.fds;
-    size_t n = 0;
-
-    for (size_t i = STDIO_FDS; i < fds->cap; i++)
-        n += fds->v[i].file != NULL;
-    if (!n)
-        return 0;
-    s->files = calloc(n, sizeof *s->files);
-    if (!s->files)
-        return -ENOMEM;
-    for (size_t i = STDIO_FDS; i < fds->cap; i++)
-        if (fds->v[i].file)
-            s->files[s->n_files++] =
-                shell_state_open_file(sh->sb->kernel, fds, (int)i);
-    return 0;
-}
 
 static void
 shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
@@ -92,7 +21,7 @@ shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
     struct fs *fs = cwd->mnt->fs;
     struct attr a;
 
-    s->cwd = shell_state_ref_to(k, cwd);
+    s->cwd = inode_ref_of(k, cwd);
     if (vnode_getattr(cwd, &a) == 0 && a.nlink)
         return;
     s->cwd_is_removed = true;
@@ -110,7 +39,7 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
                             .has_env = sh->saved.has_env,
                             .has_rlimits = true};
 
-    int r = shell_state_list_files(&s, sh);
+    int r = shell_files_take(sh, &s.files, &s.n_files);
     if (r < 0)
         return r;
     shell_state_take_cwd(&s, sh->sb->kernel, &sh->saved.cwd);
@@ -129,55 +58,6 @@ shell_state_fini(struct shell_state *s)
 }
 
 /* --- thawing */
-
-/* Returns the inode at a place in this sandbox; mnt is NULL if the mount does
- * not exist. */
-static struct vnode
-node_at(const struct kernel *k, const struct inode_ref *p)
-{
-    struct mount *m = mount_nth(k, p->mount);
-
-    return (struct vnode){m, m ? p->ino : 0};
-}
-
-static int
-shell_state_open_again(struct shell *sh, const struct open_file *o,
-                       OWN struct file **ret)
-{
-    struct kernel *k = sh->sb->kernel;
-    struct vnode v = node_at(k, &o->at);
-    struct file *same = o->same_as ? fd_find(sh->res->task, o->same_as) : NULL;
-    struct attr a;
-
-    if (same) {
-        *ret = file_get(same);
-        return 0;
-    }
-    if (o->is_lost || !v.mnt || vnode_getattr(&v, &a) < 0 || !S_ISREG(a.mode))
-        return vfs_open(k, NULL, &sh->res->task->root, "/dev/null", O_RDWR, 0,
-                        ret);
-    int r = v.mnt->fs->ops->open(v.mnt->fs, NULL, v.ino, o->flags, ret);
-    if (r == 0 && !(*ret)->node.mnt)
-        file_set_node(*ret, &v);
-    if (r == 0)
-        (*ret)->pos = o->pos;
-    return r;
-}
-
-static int
-open_all(struct shell *sh, const struct shell_state *s)
-{
-    int r = 0;
-
-    for (size_t i = 0; r >= 0 && i < s->n_files; i++) {
-        const struct open_file *o = &s->files[i];
-        struct file *f;
-        r = shell_state_open_again(sh, o, &f);
-        if (r == 0)
-            r = fd_replace(sh->res->task, o->fd, f, o->cloexec);
-    }
-    return r < 0 ? r : 0;
-}
 
 /* Saved limits are untrusted: they may lower the shell's limits, but never
  * raise them. */
@@ -217,7 +97,7 @@ shell_state_enter_removed(struct task *t, const struct inode_ref *parent)
 static int
 shell_state_enter(struct task *t, const struct shell_state *s)
 {
-    struct vnode cwd = node_at(t->kernel, &s->cwd);
+    struct vnode cwd = inode_ref_node(t->kernel, &s->cwd);
     struct attr a;
 
     if (s->cwd_is_removed || !cwd.mnt || vnode_getattr(&cwd, &a) < 0)
@@ -238,7 +118,7 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     if (r != 0)
         return r;
     sh->pages = shell_pages_get(s->pages);
-    r = open_all(sh, s);
+    r = shell_files_open(sh, s->files, s->n_files);
     if (r < 0)
         return r;
     struct task *t = sh->res->task;

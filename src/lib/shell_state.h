@@ -4,23 +4,7 @@
 #define LIB_SHELL_STATE_H
 
 #include "lib/shell.h"
-
-/* An inode in the n-th mount, which all copies of a sandbox have. */
-struct inode_ref {
-    size_t mount;
-    uint64_t ino;
-};
-
-/* An open file of the shell. Files with the same open file description (dup)
- * name the first of them in same_as. */
-struct open_file {
-    int fd;
-    int same_as;           /* a lower fd of the same open file; 0: none */
-    bool cloexec, is_lost; /* lost: has no path, and becomes /dev/null */
-    uint32_t flags;
-    uint64_t pos;
-    struct inode_ref at;
-};
+#include "lib/shell_files.h"
 
 /* Owns its list of files and a reference to the pages. */
 struct shell_state {
@@ -32,7 +16,7 @@ struct shell_state {
     bool cwd_is_removed;
     int status;
     bool has_env;
-    struct open_file *files;
+    OWN struct open_file *files;
     size_t n_files;
 };
 

@@ -244,10 +244,13 @@ state_load_put_file(struct wsand_state *st, const struct record_key *k,
         return -EINVAL;
     if (!VEC_ROOM(s->files, s->n_files))
         return -ENOMEM;
+    enum open_how how = f.inode ? OPEN_AGAIN : OPEN_NULL;
+    if (f.is_closed)
+        how = OPEN_CLOSED;
     s->files[s->n_files++] = (struct open_file){.fd = (int)k->index,
                                                 .same_as = (int)f.same_as,
                                                 .cloexec = f.cloexec,
-                                                .is_lost = !f.inode,
+                                                .how = how,
                                                 .flags = f.flags,
                                                 .pos = f.pos,
                                                 .at = {f.mount, f.inode}};
@@ -469,21 +472,40 @@ state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
 /* True if the user could open the file in this way. Otherwise a forged record
  * would give the guest a descriptor that it could not have opened. */
 static bool
-may_open(const struct wsand_sandbox *sb, const struct snapshot *s,
-         const struct open_file *o)
+may_open(const struct wsand_sandbox *sb, const struct open_file *o,
+         const struct attr *a)
 {
     static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
     int wanted = want[o->flags & O_ACCMODE];
-    struct attr a;
 
-    if (state_load_getattr(sb, s, &o->at, &a) < 0 || !S_ISREG(a.mode) ||
-        (wanted & W_OK && mount_nth(sb->kernel, o->at.mount)->read_only))
+    if (S_ISREG(a->mode) && wanted & W_OK &&
+        mount_nth(sb->kernel, o->at.mount)->read_only)
         return false;
-    return vfs_access(&sb->kernel->user, &a, wanted) == 0;
+    return vfs_access(&sb->kernel->user, a, wanted) == 0;
 }
 
-/* Invalid places are replaced: the folder by one that was removed, a file by
- * /dev/null. */
+/* A regular file that is gone, or that the user may not open, becomes
+ * /dev/null. All else is closed, for example the file in /proc of a process
+ * that is gone. */
+static enum open_how
+state_load_how(const struct wsand_sandbox *sb, const struct snapshot *s,
+               const struct open_file *o)
+{
+    const struct mount *m = mount_nth(sb->kernel, o->at.mount);
+    struct attr a;
+
+    if (o->how != OPEN_AGAIN)
+        return o->how;
+    if (state_load_getattr(sb, s, &o->at, &a) < 0)
+        return !m || tmpfs_is(m->fs) ? OPEN_NULL : OPEN_CLOSED;
+    enum open_how how = shell_files_how(&a);
+    if (how != OPEN_AGAIN || may_open(sb, o, &a))
+        return how;
+    return S_ISREG(a.mode) ? OPEN_NULL : OPEN_CLOSED;
+}
+
+/* Invalid places are replaced: the folder by one that was removed, files as
+ * state_load_how says. */
 static void
 end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 {
@@ -497,7 +519,7 @@ end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
     for (size_t i = 0; i < s->shell.n_files; i++) {
         struct open_file *o = &s->shell.files[i];
         o->flags &= (uint32_t)FLAGS;
-        o->is_lost = o->is_lost || !may_open(sb, s, o);
+        o->how = state_load_how(sb, s, o);
     }
 }
 

@@ -240,7 +240,8 @@ file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
                                   .cloexec = o->cloexec,
                                   .same_as = (uint32_t)o->same_as,
                                   .mount = (uint32_t)o->at.mount,
-                                  .inode = o->is_lost ? 0 : o->at.ino,
+                                  .inode = o->how == OPEN_AGAIN ? o->at.ino : 0,
+                                  .is_closed = o->how == OPEN_CLOSED,
                                   .pos = o->pos};
 
     return record_file_put(&r, buf);

@@ -131,6 +131,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
 
 /* --- values */
 
+#define FILE_CLOSED UINT64_C(0x80000000)
 enum { INODE_BYTES = 44, NAME_BYTES = 16, FILE_BYTES = 24, SHELL_BYTES = 28 };
 enum { FD_MIN = 3 }; /* lower ones are of each command */
 
@@ -266,7 +267,8 @@ record_file_put(const struct record_file *r, uint8_t ret[RECORD_FIXED_MAX])
     struct out o = {ret};
 
     record_put(&o, r->flags, 4);
-    record_put(&o, r->same_as << 1 | r->cloexec, 4);
+    record_put(
+        &o, r->same_as << 1 | r->cloexec | (r->is_closed ? FILE_CLOSED : 0), 4);
     record_put_inode(&o, r->mount, r->inode);
     record_put(&o, r->pos, 8);
     return FILE_BYTES;
@@ -282,7 +284,8 @@ record_file_get(const void *value, size_t len, struct record_file *ret)
     struct record_file r = {.flags = (uint32_t)record_get(&i, 4)};
     uint64_t word = record_get(&i, 4);
     r.cloexec = word & 1;
-    r.same_as = (uint32_t)(word >> 1);
+    r.same_as = (uint32_t)((word & ~FILE_CLOSED) >> 1);
+    r.is_closed = word & FILE_CLOSED;
     get_inode(&i, &r.mount, &r.inode);
     r.pos = record_get(&i, 8);
     if (r.pos > INT64_MAX)

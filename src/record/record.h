@@ -128,6 +128,7 @@ struct record_file {
     uint32_t same_as; /* a lower fd of the same open file, or 0 */
     uint32_t mount;
     uint64_t inode; /* 0: cannot be opened again */
+    bool is_closed; /* then: not even as /dev/null */
     uint64_t pos;
 };
 

@@ -84,6 +84,17 @@ def test_a_removed_folder_stays_the_current_one(session, cycle, tmp_path):
     assert inside.replace("/tmp/x", str(tmp_path)) == native
 
 
+@CYCLES
+def test_descriptors_of_devices_and_fifos(session, cycle):
+    session.run("mkfifo f; exec 3< /dev/zero 4<> f 5<> /dev/ptmx 6< /proc/self/status 7< /proc/version")
+    cycle(session)
+    answer = session.call("run", command="head -c 3 <&3 | wc -c; echo a >&4; read x <&4; echo $x; head -c 5 <&7")
+    assert answer["stdout"] == "3\na\nLinux"
+    assert answer["stderr"] == "".join(
+        f"descriptor {fd} is closed: its file could not be opened again\n" for fd in (5, 6))
+    assert session.call("run", command="echo >&5")["stderr"] == "bash: line 1: 5: Bad file descriptor\n"
+
+
 SET_ATTRIBUTES = """mkdir d; echo x > f; python3 -c '
 import os
 import signal

@@ -181,7 +181,10 @@ TEST(record_shells_and_files_are_read_as_they_were_written)
              -EINVAL);
     CHECK_EQ(record_file_get(b, record_file_put(&f, b), &f2), 0);
     CHECK(f2.flags == 02001 && f2.cloexec && f2.same_as == 5 && f2.mount == 2 &&
-          f2.inode == 9 && f2.pos == 1 << 20);
+          f2.inode == 9 && f2.pos == 1 << 20 && !f2.is_closed);
+    const struct record_file closed = {.same_as = 4, .is_closed = true};
+    CHECK_EQ(record_file_get(b, record_file_put(&closed, b), &f2), 0);
+    CHECK(f2.is_closed && f2.same_as == 4 && !f2.cloexec && !f2.inode);
     CHECK_EQ(record_check("f\0\0\0\6", 5, b, record_file_put(&f, b)), 0);
     CHECK_EQ(record_check("f\0\0\0\5", 5, b, record_file_put(&f, b)), -EINVAL);
 }

@@ -1,4 +1,5 @@
-/* The table of /proc: one row per entry. */
+/* The table of /proc: one row per entry. Saved states contain the numbers of
+ * rows, so new rows are added at the end. */
 #include "kernel/proc/procfs_impl.h"
 
 #define D(name, in, is)                                      \

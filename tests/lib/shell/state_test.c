@@ -341,6 +341,122 @@ TEST(descriptors_of_one_open_file_stay_so)
     lib_free(&l);
 }
 
+/* Runs the command and checks its output and its standard error. */
+static void
+check_says(struct wsand_sandbox *sb, const char *command, const char *out,
+           const char *text)
+{
+    struct wsand_run run = {.size = sizeof run,
+                            .command = command,
+                            .command_len = strlen(command),
+                            .timeout_ms = 100000};
+    struct wsand_output o = {.size = sizeof o};
+
+    CHECK_EQ(wsand_run(sb, &run, &o, NULL), 0);
+    char *err = strndup(o.err ? o.err : "", o.err_len);
+    CHECK_STR(err, text);
+    CHECK_EQ(o.out_len, strlen(out));
+    CHECK(!o.out_len || !memcmp(o.out, out, o.out_len));
+    free(err);
+    wsand_output_free(&o);
+}
+
+#define CLOSED(fd) \
+    "descriptor " #fd " is closed: its file could not be opened again\n"
+
+/* Checks a fork, a snapshot and a resumed copy of l->sb in this way. */
+static void
+check_copies(struct lib *l, const char *command, const char *out,
+             const char *err)
+{
+    struct wsand_sandbox *fork, *resumed;
+    struct map m = {0};
+    uint64_t id;
+
+    (void)update(&m, l->sb, false);
+    CHECK_EQ(wsand_fork(l->sb, &fork, NULL), 0);
+    resumed = resume(&m, l->rt, &plain);
+    CHECK_EQ(update(&m, resumed, false), 0);
+    CHECK_EQ(wsand_snapshot_create(l->sb, &id, NULL), 0);
+    CHECK_EQ(wsand_snapshot_restore(l->sb, id, NULL), 0);
+    struct wsand_sandbox *const all[] = {fork, resumed, l->sb};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        check_says(all[i], command, out, err);
+        check_says(all[i], ":", "", "");
+    }
+    wsand_sandbox_free(fork);
+    wsand_sandbox_free(resumed);
+    map_fini(&m);
+}
+
+TEST(descriptors_of_devices_are_opened_again)
+{
+    LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(l.sb,
+              "exec 3</dev/zero 4>/dev/full 5</dev/urandom 6<>/dev/null 7<&3 "
+              "8</proc/version",
+              0, "");
+    check_copies(&l,
+                 "head -c 2 <&3 | od -An -tx1; echo x >&4 || echo $?;"
+                 "head -c 9 <&5 | wc -c; echo x >&6; cat <&6;"
+                 "head -c 1 <&7 | wc -c; head -c 5 <&8; readlink "
+                 "/proc/$$/fd/{3,4,5,6,7,8}",
+                 " 00 00\n1\n9\n1\nLinux/dev/zero\n/dev/full\n/dev/urandom\n"
+                 "/dev/null\n/dev/zero\n/proc/version\n",
+                 "bash: line 1: echo: write error: No space left on device\n");
+    lib_free(&l);
+}
+
+TEST(descriptors_of_fifos_are_opened_again)
+{
+    LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(l.sb,
+              "cd /tmp; mkfifo f g; exec 3<>f 4<>g 5>g 4<&- 6<f; echo a >&3; "
+              "read a <&6",
+              0, "");
+    check_copies(&l,
+                 "echo b >&3; read x <&6; echo $x; (trap '' PIPE; echo c >&5) "
+                 "2>&-; echo $?; exec 8<g; echo d >&5; read x <&8; echo $x",
+                 "b\n1\nd\n", "");
+    lib_free(&l);
+}
+
+TEST(descriptors_that_cannot_be_opened_again_are_closed_and_reported)
+{
+    LIB_SANDBOX(l, .files = 0);
+    CHECK_RUN(
+        l.sb,
+        "cd /tmp; mkfifo f g; exec 3<>f 4<>g 5<>/dev/ptmx 6<&5 7</dev/zero;"
+        "echo unread >&3; rm g",
+        0, "");
+    check_copies(&l,
+                 "for i in 3 4 5 6 7; do [ -e /proc/$$/fd/$i ]; echo $?; done",
+                 "1\n1\n1\n1\n0\n", CLOSED(3) CLOSED(4) CLOSED(5) CLOSED(6));
+    lib_free(&l);
+}
+
+TEST(closed_descriptors_are_reported_after_several_copies)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_sandbox *sb = NULL, *next;
+    struct map m = {0};
+    CHECK_RUN(l.sb, "exec 5<>/dev/ptmx 9</dev/ptmx 7</etc/passwd", 0, "");
+    (void)update(&m, l.sb, false);
+    for (int i = 0; i < 3; i++) {
+        next = resume(&m, l.rt, &plain);
+        CHECK_EQ(update(&m, next, false), 0);
+        wsand_sandbox_free(sb);
+        sb = next;
+    }
+    CHECK_EQ(wsand_fork(sb, &next, NULL), 0);
+    check_says(next, "head -c 4 <&7", "root", CLOSED(5) CLOSED(9));
+    check_says(sb, "head -c 4 <&7", "root", CLOSED(5) CLOSED(9));
+    wsand_sandbox_free(next);
+    wsand_sandbox_free(sb);
+    map_fini(&m);
+    lib_free(&l);
+}
+
 TEST(each_record_that_is_missing_or_wrong_is_survived)
 {
     LIB_SANDBOX(l, .files = 0);

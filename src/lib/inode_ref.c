@@ -1,0 +1,25 @@
+/* References to inodes by the position of their mount. */
+#include "lib/inode_ref.h"
+
+#include "kernel/kernel.h"
+
+struct inode_ref
+inode_ref_of(const struct kernel *k, const struct vnode *v)
+{
+    struct inode_ref r = {.ino = v->ino};
+
+    LIST_FOR_EACH(it, &k->mounts) {
+        if (CONTAINER_OF(it, struct mount, link) == v->mnt)
+            break;
+        r.mount++;
+    }
+    return r;
+}
+
+struct vnode
+inode_ref_node(const struct kernel *k, const struct inode_ref *r)
+{
+    struct mount *m = mount_nth(k, r->mount);
+
+    return (struct vnode){m, m ? r->ino : 0};
+}
