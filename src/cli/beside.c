@@ -1,4 +1,6 @@
-/* Files that are installed with this program. */
+/* Files that are installed with this program: the root image, compiled code,
+ * the supervisor. They are found relative to the program itself, so an
+ * installation can be moved, and a build folder works without installing. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -8,6 +10,8 @@
 
 enum { EXE_PATH_BYTES = 1024 };
 
+/* In a build folder the files are in the program's own folder, and in an
+ * installation (PREFIX/bin) beside it. */
 bool
 find_beside(const char *name, char *buf, size_t size)
 {
@@ -38,6 +42,7 @@ find_root(char *buf, size_t size)
     return true;
 }
 
+/* Static, because options refer to it until the end of the process. */
 const char *
 find_code(void)
 {

@@ -1,4 +1,8 @@
-/* Sub-commands of wasm-sandbox. */
+/* Sub-commands of wasm-sandbox.
+ *
+ * Each cmd_* function is the main function of one sub-command and returns the
+ * exit status. Errors are reported on standard error, in one line that begins
+ * with the name of the program. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

@@ -15,7 +15,8 @@ static const char help[] =
     "root\n"
     "image, an absolute path names a program in the image.\n\n";
 
-/* The program is /bin/NAME in the sandbox, without the ending. */
+/* Puts the program into the sandbox as /bin/NAME, without the ending. Returns
+ * false after reporting an error. */
 static bool
 add_program(struct exec_request *q, const char *host_path)
 {
@@ -37,6 +38,7 @@ add_program(struct exec_request *q, const char *host_path)
     return true;
 }
 
+/* With a root image, an absolute path is a path inside of the image. */
 int
 cmd_exec(int argc, char **argv)
 {

@@ -1,4 +1,5 @@
-/* wasm-sandbox freeze: pre-initialised programs for root images. */
+/* wasm-sandbox freeze: pre-initialised programs for root images. The build runs
+ * it for bash and python3; lib/freeze.c does the work. */
 #include "cli/cli.h"
 #include "cli/request.h"
 
@@ -36,6 +37,8 @@ freeze(struct exec_request *q, int hfd)
     return r < 0 ? EXIT_USAGE : 0;
 }
 
+/* The variable tells the program that it should offer to be resident. A file
+ * that was not written completely is removed. */
 int
 cmd_freeze(int argc, char **argv)
 {

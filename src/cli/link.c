@@ -1,4 +1,5 @@
-/* A client of the supervisor. */
+/* A client of the supervisor: connects to its socket, sends requests, and waits
+ * for answers. Output notifications that arrive in between go to a callback. */
 #include "cli/link.h"
 
 #include "base/hfd.h"
@@ -13,8 +14,9 @@
 
 enum { LINE_BYTES_MAX = 64 << 20, RETRY_MS = 20 };
 
-/* One that serves soon has no socket yet, or one that refuses: a supervisor
- * that was killed leaves such a socket, and the next one replaces it. */
+/* Connects, and tries again for a while. A supervisor that is starting has no
+ * socket yet, or one that refuses: a supervisor that was killed leaves such a
+ * socket, and the next one replaces it. */
 static int
 link_connect_within(int hfd, const struct sockaddr_un *at, int wait_ms)
 {
@@ -55,6 +57,7 @@ link_close(struct link *k)
     (void)close(k->hfd);
 }
 
+/* A request that cannot be sent is noticed when its answer does not arrive. */
 int64_t
 link_send(struct link *k, const char *method, struct buf *params)
 {
@@ -89,6 +92,7 @@ link_next(struct link *k, struct json_doc *ret)
            json_read_copy(ret, line, len, &fault) == 0;
 }
 
+/* Passes a notification on. Returns true for the answer to this request. */
 static bool
 link_is_answer(const struct link *k, const struct json *m, int64_t id)
 {

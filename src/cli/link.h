@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "wire/frame.h"
 
+/* One connection. Only one thread uses it. */
 struct link {
     int hfd;
     struct frame in;
@@ -18,6 +19,8 @@ struct link {
 /* Connects; waits up to `wait_ms` for a starting supervisor. -errno: none is
  * listening there. */
 int link_open(struct link *k, const char *socket, int wait_ms);
+/* Closes the connection. The supervisor then hangs up terminals of this
+ * client. */
 void link_close(struct link *k);
 /* Sends a request and returns its id. `params` is an object without its closing
  * brace, and is freed. */

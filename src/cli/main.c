@@ -1,4 +1,5 @@
-/* wasm-sandbox: the command line. */
+/* wasm-sandbox: the command line. The first argument chooses the command;
+ * without one, the program is the server. */
 #include "cli/cli.h"
 
 #include "base/hfd.h"
@@ -19,6 +20,7 @@ enum { FREE_BYTES_KEPT = 64 << 20 };
 static int cmd_compile(int argc, char **argv);
 static int cmd_compilers(int argc, char **argv);
 
+/* The commands. `fsck` is also available as `session fsck`. */
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -48,7 +50,8 @@ complain(const char *format, ...)
     va_end(args);
 }
 
-/* The command that the library starts to compile a guest's program. */
+/* The command that the library starts to compile a guest's program, in a
+ * process of its own. */
 static int
 cmd_compile(int argc, char **argv)
 {
@@ -86,6 +89,8 @@ print_help(void)
     printf("\nCOMMAND --help prints the options of a command.\n");
 }
 
+/* A first word that is neither a command nor an option is a mistake, for
+ * example in the name of a command. */
 static int
 main_run(int argc, char **argv)
 {

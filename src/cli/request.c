@@ -1,4 +1,7 @@
-/* Options that sub-commands share. */
+/* Options that sub-commands share: parsing them into the structures of the
+ * public header.
+ *
+ * Strings point into argv, except the paths of programs, which are copies. */
 #include "cli/request.h"
 
 #include "base/parse.h"
@@ -60,6 +63,7 @@ static const struct option options[] = {
 
 enum { PATH, HOME, USER, LOGNAME, USER_VARIABLES };
 
+/* The variables that depend on the user inside. */
 static const struct user_env {
     const char *name, *env[USER_VARIABLES];
 } users[] = {
@@ -86,7 +90,7 @@ parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
     return true;
 }
 
-/* "bytes=N,files=N", cut in place. */
+/* Parses "bytes=N,files=N", which is cut in place. */
 static bool
 parse_growth(char *s, struct wsand_mount_limit *l)
 {
@@ -106,7 +110,9 @@ parse_growth(char *s, struct wsand_mount_limit *l)
     return true;
 }
 
-/* HOST:GUEST[:rw[,bytes=N][,files=N]], cut in place. */
+/* Parses HOST:GUEST[:rw[,bytes=N][,files=N]], which is cut in place. A mount at
+ * / cannot replace the root, which has /dev and /proc. It is mounted elsewhere,
+ * and becomes the root directory of the program. */
 static bool
 parse_mount(struct exec_request *q, char *s)
 {
@@ -169,7 +175,8 @@ request_add_program(struct exec_request *q, const char *host_path,
     return false;
 }
 
-/* A later value of the same variable replaces an earlier one. */
+/* A later value of the same variable replaces an earlier one. Two entries are
+ * kept free for PWD and the final NULL. */
 static bool
 set_env(struct exec_request *q, const char *s)
 {
@@ -193,7 +200,9 @@ set_env(struct exec_request *q, const char *s)
     return true;
 }
 
-/* Variables that were given stay. */
+/* Replaces the default variables of the old user by those of the new one.
+ * Variables that were given with --env stay, because they are compared by
+ * address. */
 static bool
 set_user(struct exec_request *q, const char *name)
 {
@@ -215,6 +224,8 @@ set_user(struct exec_request *q, const char *name)
     return true;
 }
 
+/* Returns false after reporting an error. A repeatable run starts at a fixed
+ * date. */
 static bool
 request_parse_option(struct exec_request *q, int c, char *arg)
 {
@@ -262,6 +273,7 @@ request_parse_option(struct exec_request *q, int c, char *arg)
     }
 }
 
+/* The order of the variables is that of the frozen shell of a root image. */
 void
 request_init(struct exec_request *q)
 {
@@ -302,8 +314,8 @@ request_fini(struct exec_request *q)
     free(q->programs);
 }
 
-/* Is this one of ours? A word of another command line follows the first that
- * is not. */
+/* Returns whether the word is one of our options. The first word that is not
+ * begins another command line, for example that of bash. */
 static bool
 request_is_known(const char *word)
 {
@@ -318,7 +330,8 @@ request_is_known(const char *word)
     return false;
 }
 
-/* getopt names a letter in optopt; of a long option, argv has the text. */
+/* getopt names an unknown letter in optopt. For a long option, the text is in
+ * argv. */
 static void
 complain_of_unknown(char **argv)
 {
@@ -329,6 +342,8 @@ complain_of_unknown(char **argv)
              is_long ? argv[optind - 1] : letter, argv[0]);
 }
 
+/* The loop asks getopt for one option at a time, so that it can stop before a
+ * word that is not ours. */
 int
 request_parse(struct exec_request *q, int argc, char **argv, const char *help,
               bool stop_at_unknown, int *ret_rest)

@@ -11,6 +11,7 @@ enum { LIST_MAX = 32, NAME_MAX_BYTES = 255, PATH_MAX_BYTES = 1024 };
 
 struct user_env;
 
+/* The parsed options. Must not be moved: its members point to each other. */
 struct exec_request {
     const char *root;            /* root image, or NULL */
     const struct user_env *user; /* the user of programs */
@@ -26,6 +27,7 @@ struct exec_request {
     char term[64];
 };
 
+/* Initialise with the defaults, and free. */
 void request_init(struct exec_request *q);
 void request_fini(struct exec_request *q);
 /* Returns the home folder of the user of programs. */

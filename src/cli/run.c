@@ -1,4 +1,5 @@
-/* Runs what a request asks for. */
+/* Runs a program as a request asks for it: creates a runtime and a sandbox,
+ * forwards signals, and turns the result into an exit status. */
 #include "cli/cli.h"
 #include "cli/request.h"
 
@@ -12,6 +13,8 @@
  * run in the main thread, the others block all signals. */
 static struct wsand_sandbox *volatile current;
 
+/* Both functions of the library are safe in a signal handler: they set a flag
+ * and wake the sandbox. */
 static void
 run_on_signal(int sig)
 {
@@ -41,7 +44,8 @@ forward_signals(struct wsand_sandbox *sb)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* The exit status of a result, with a line on stderr where it needs one. */
+/* Returns the exit status of a result, after a line on standard error if it
+ * needs an explanation. */
 static int
 run_status_of(const struct exec_request *q, const char *name,
               const struct wsand_result *res)
@@ -56,8 +60,10 @@ run_status_of(const struct exec_request *q, const char *name,
     return res->signal ? 128 + res->signal : res->exit_code;
 }
 
-/* Says what was wrong; the exit status. The library knows the program by its
- * path in the sandbox, the user by `name`. */
+/* Reports an error and returns the exit status. The library knows the program
+ * by its path in the sandbox, and the user by `name`, which replaces it.
+ * Statuses are those of a shell: 127 for a missing program, 126 for one that
+ * cannot run. */
 static int
 explain(const struct exec_request *q, const char *name,
         const struct wsand_error *err)
@@ -74,7 +80,8 @@ explain(const struct exec_request *q, const char *name,
     return err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* PWD for programs that ask nobody else; to be freed. */
+/* Adds PWD for programs that do not ask the system. The result must be freed
+ * after the run. */
 static char *
 set_pwd(struct exec_request *q)
 {
@@ -91,6 +98,9 @@ set_pwd(struct exec_request *q)
     return pwd;
 }
 
+/* Address space is reserved for twice the processes, because those that have
+ * ended may still be on their way out. A pool that is no larger makes the start
+ * short. */
 int
 request_run(struct exec_request *q, const char *name)
 {

@@ -1,4 +1,5 @@
-/* wasm-sandbox without a sub-command: the options of the server. */
+/* wasm-sandbox without a sub-command: parses the options of the server
+ * (rpc/server.h) and starts it on standard input and output. */
 #include "cli/cli.h"
 
 #include "rpc/server.h"
@@ -47,12 +48,15 @@ static const struct option options[] = {
     {0},
 };
 
+/* The options, with space for lists and for the path of the root image. */
 struct serve_command {
     struct server_options o;
     const char *tools[FOLDERS_MAX + 1], *allow_mount[FOLDERS_MAX + 1];
     char root[ROOT_PATH_BYTES];
 };
 
+/* Adds a folder to a list. It is checked now, because an error at the first
+ * request would come too late. */
 static bool
 add_folder(const char *option, const char **list, const char *dir)
 {
@@ -128,7 +132,7 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
     }
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to continue, otherwise the exit status. */
 static int
 serve_parse(struct serve_command *s, int argc, char **argv)
 {
@@ -159,6 +163,8 @@ serve_parse(struct serve_command *s, int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* A user who starts the server by hand sees no prompt, so one line explains
+ * what it expects. */
 int
 cmd_serve(int argc, char **argv)
 {

@@ -1,4 +1,6 @@
-/* The commands of `wasm-sandbox session`. */
+/* The commands of `wasm-sandbox session`: a client of the supervisor for
+ * people. Each command is a row of a table; commands with more code are in
+ * session_run.c and session_shell.c. */
 #include "cli/session.h"
 
 #include "cli/cli.h"
@@ -50,6 +52,8 @@ static const char help[] =
 
 enum { WAIT_MS = 3000 };
 
+/* The message may contain text of the supervisor or of a guest, so control
+ * characters are replaced. Further lines are indented. */
 void
 cli_complain(const struct cli *c, const char *format, ...)
 {
@@ -138,6 +142,7 @@ cli_call(struct cli *c, const char *method, struct buf *params,
 
 /* --- finding sessions */
 
+/* A search for a session by the beginning of its id, or by its label. */
 struct session_search {
     const char *name;
     char id[SESSION_ID_BYTES];
@@ -198,6 +203,8 @@ search_all(struct cli *c, struct session_search *f, bool with_ended)
     return after == 0;
 }
 
+/* A complete id needs no search. Sessions that have ended are searched only if
+ * no other matches, so that a label can be used again. */
 bool
 cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 {
@@ -225,6 +232,8 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 
 /* --- commands */
 
+/* Appends the limits that were given, with the names that the supervisor
+ * uses. */
 static void
 put_limits(const struct cli *c, struct buf *p)
 {
@@ -253,6 +262,7 @@ put_words(struct buf *p, char **words)
     buf_puts(p, "]");
 }
 
+/* With words, the session runs them as a native program. */
 static int
 cli_do_create(struct cli *c, const char *id)
 {
@@ -281,6 +291,7 @@ cli_do_create(struct cli *c, const char *id)
     return 0;
 }
 
+/* Collects sessions as one JSON list, although they arrive in pages. */
 static void
 cli_collect(void *arg, const struct json *session)
 {
@@ -321,7 +332,8 @@ cli_do_show(struct cli *c, const char *id)
     return cli_print_session(c, cli_call(c, "session.get", &p, &answer));
 }
 
-/* pause, resume, stop, end, fork */
+/* pause, resume, stop, end and fork: one method each, with the same parameters
+ * and answer. */
 static int
 cli_do_change(struct cli *c, const char *id)
 {
@@ -356,6 +368,7 @@ cli_do_events(struct cli *c, const char *id)
     return cli_events(c);
 }
 
+/* The commands that need a connection. */
 static const struct {
     const char *name;
     int (*run)(struct cli *c, const char *id);
@@ -373,6 +386,9 @@ static const struct {
 
 /* --- from the words to a command */
 
+/* The socket is found like the supervisor finds it, from the same
+ * configuration. If there is no supervisor, the message shows how to start
+ * one. */
 static bool
 cli_connect_to(struct cli *c, const char *socket)
 {
@@ -398,6 +414,7 @@ cli_connect_to(struct cli *c, const char *socket)
     return false;
 }
 
+/* Finds the session, checks the number of arguments, and runs the command. */
 static int
 cli_run_command(struct cli *c, size_t i)
 {
@@ -439,7 +456,8 @@ cli_start(struct cli *c, size_t i, char **words)
     return status;
 }
 
-/* argv[0] is "session". */
+/* argv[0] is "session". fsck needs no supervisor, and is a command of another
+ * program. */
 int
 cmd_session(int argc, char **argv)
 {

@@ -11,6 +11,7 @@
 enum { CLI_FAILED = 125, CLI_USAGE = 2 };
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
 
+/* One call of the command: its options and its connection. */
 struct cli {
     struct link link;
     const char *command; /* the argument after `session` */
@@ -49,6 +50,7 @@ const char *cli_member(const struct json *object, const char *name);
 /* Finds a session by the beginning of its id, or by its label, if it is unique.
  * False: an error was reported. */
 bool cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES]);
+/* Prints "wasm-sandbox: session COMMAND: ..." to standard error. */
 void cli_complain(const struct cli *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Returns the bytes of an output notification; freed with free(). */

@@ -1,4 +1,5 @@
-/* The options of `wasm-sandbox session`. */
+/* The options of `wasm-sandbox session`. All commands share one table: an
+ * option that a command does not use is ignored. */
 #include "cli/session.h"
 
 #include "base/parse.h"
@@ -57,6 +58,7 @@ static const struct option options[] = {
     {0},
 };
 
+/* Returns false after reporting an error. */
 static bool
 cli_take_number(const struct cli *c, const char *name, int64_t *ret)
 {
@@ -104,6 +106,7 @@ cli_take_env(struct cli *c)
     return cli_set_env(c, optarg, equals + 1);
 }
 
+/* Sets the member that belongs to the option. */
 static bool
 cli_take_option(struct cli *c, int o, const char *name)
 {
@@ -141,6 +144,7 @@ cli_take_option(struct cli *c, int o, const char *name)
     return o != OPT_AFTER || cli_take_number(c, name, &c->after);
 }
 
+/* JSON is UTF-8, so other bytes cannot be sent. */
 static bool
 cli_is_text(const struct cli *c, const char *word)
 {
@@ -150,7 +154,8 @@ cli_is_text(const struct cli *c, const char *word)
     return false;
 }
 
-/* The options up to the next word. */
+/* Parses the options up to the next word. The socket is a path of the host,
+ * which may have any bytes. */
 static bool
 cli_take_options(struct cli *c, int argc, char **argv)
 {
@@ -180,7 +185,8 @@ cli_words_before_command(const struct cli *c)
                                                                       : INT_MAX;
 }
 
-/* Files of the host may have any name. */
+/* Files of the host may have any name, so words of `files` are not checked
+ * here. */
 static bool
 cli_are_texts(const struct cli *c)
 {
@@ -192,6 +198,8 @@ cli_are_texts(const struct cli *c)
     return is;
 }
 
+/* Options may stand between the words, up to the command that is to be run. The
+ * words are moved to the front of argv. */
 bool
 cli_parse(struct cli *c, int argc, char **argv)
 {

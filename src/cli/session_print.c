@@ -1,4 +1,6 @@
-/* Printing of answers and of untrusted text, for people. */
+/* Printing of answers and of untrusted text, for people. Names, labels and
+ * reasons come from guests and other clients. A terminal must not interpret
+ * them, so control characters are replaced. */
 #include "cli/session.h"
 
 #include <stdio.h>
@@ -15,6 +17,7 @@ cli_put_plain(const char *text, FILE *to)
     return text + 1 + is_c1;
 }
 
+/* Recursive: the depth of an answer was limited when it was parsed. */
 void
 cli_put_indented(struct buf *b, const struct json *v, int level)
 {
@@ -51,6 +54,7 @@ cli_print_json(const struct json *value)
     buf_fini(&b);
 }
 
+/* Counts characters, not bytes, so that columns stay aligned. */
 void
 cli_print(const char *text, int width)
 {
@@ -65,7 +69,7 @@ cli_print(const char *text, int width)
         (void)putchar(' ');
 }
 
-/* Since 1970, as 21 characters. */
+/* Prints milliseconds since 1970 as local time, 21 characters wide. */
 static void
 cli_print_time(int64_t ms)
 {
@@ -109,6 +113,7 @@ cli_print_value(const struct json *value)
     buf_fini(&b);
 }
 
+/* Prints an object in one line; empty objects are omitted. */
 static void
 cli_print_members(const struct json *object)
 {
@@ -126,6 +131,7 @@ cli_print_members(const struct json *object)
     }
 }
 
+/* Members that end with "At" are times. */
 static bool
 cli_is_time(const struct json *key)
 {

@@ -1,4 +1,4 @@
-/* session run, files, events. */
+/* session run, files, output and events. */
 #include "cli/session.h"
 
 #include "base/base64.h"
@@ -20,6 +20,7 @@
 
 enum { PART_BYTES = 4 << 20, STDIN_BYTES_MAX = 5 << 20, WAIT_MS = 60000 };
 
+/* Returns the bytes of a base64 string, which the caller frees, or NULL. */
 static char *
 cli_decode(const struct json *string, size_t *ret_len)
 {
@@ -40,6 +41,7 @@ cli_output(const struct json *params, size_t *ret_len)
 
 /* --- run */
 
+/* A run whose output is being printed. */
 struct cli_running {
     struct cli *c;
     const char *id;
@@ -50,6 +52,7 @@ struct cli_running {
     int error; /* of writing what it wrote */
 };
 
+/* Asks the supervisor to cancel the run. Its answer still arrives. */
 static void
 cli_cancel(struct cli_running *r)
 {
@@ -59,8 +62,9 @@ cli_cancel(struct cli_running *r)
     (void)link_send(&r->c->link, "cancel", &p);
 }
 
-/* The first signal cancels the run, and the next one ends us. -EAGAIN: from
- * then on we do not wait for the reader of our output. */
+/* Waits for a descriptor, and for signals. The first signal cancels the run,
+ * and the next one ends this program. After the first, a reader of our output
+ * that does not read is not waited for: -EAGAIN. */
 static int
 cli_await_events(struct cli_running *r, int hfd, short events)
 {
@@ -80,6 +84,8 @@ cli_await_events(struct cli_running *r, int hfd, short events)
     return 0;
 }
 
+/* Writes in pieces that a pipe accepts at once, so that signals are handled in
+ * between. */
 static int
 cli_write_out(struct cli_running *r, int hfd, const char *p, size_t len)
 {
@@ -94,7 +100,8 @@ cli_write_out(struct cli_running *r, int hfd, const char *p, size_t len)
     return e == -EAGAIN ? 0 : e;
 }
 
-/* Output that nobody reads need not be requested. */
+/* If our output cannot be written, the run is cancelled: nobody would see the
+ * rest. */
 static void
 cli_on_output(void *arg, const struct json *params)
 {
@@ -121,6 +128,7 @@ cli_await_answer(struct cli_running *r, struct json_doc *ret)
     return true;
 }
 
+/* Signals that are ignored, as SIGHUP is under nohup, stay ignored. */
 static const struct json *
 cli_call_run(struct cli_running *r, struct buf *params, struct json_doc *ret)
 {
@@ -156,7 +164,7 @@ put_joined(struct buf *p, char **words)
     put_string(p, b.p, b.len);
 }
 
-/* Appends all of standard input. */
+/* Appends all of standard input, which must fit into one request. */
 static bool
 put_stdin(struct cli *c, struct buf *p)
 {
@@ -188,6 +196,8 @@ cli_told_status(struct cli *c, const struct json *result)
                   : CLI_FAILED;
 }
 
+/* With --json the output is part of the answer; otherwise it is streamed while
+ * the command runs. */
 static bool
 put_run(struct cli *c, struct buf *p)
 {
@@ -204,6 +214,8 @@ put_run(struct cli *c, struct buf *p)
     return !c->reads_stdin || put_stdin(c, p);
 }
 
+/* A closed pipe ends the command like a native one: with the status of
+ * SIGPIPE. */
 int
 cli_run(struct cli *c, const char *id)
 {
@@ -230,7 +242,7 @@ cli_run(struct cli *c, const char *id)
 
 /* --- files */
 
-/* Relative paths are in the home folder; the caller frees the result. */
+/* Relative paths are in the home folder. The caller frees the result. */
 static char *
 cli_full_path(const char *path)
 {
@@ -289,7 +301,8 @@ cli_open_target(struct file_target *t)
     return t->hfd < 0 ? -errno : 0;
 }
 
-/* 1: there may be more. */
+/* Returns 1 if there may be more. The target is opened with the first bytes, so
+ * a missing file leaves no empty copy behind. */
 static int
 cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
              struct file_target *to, size_t *ret_len)
@@ -343,6 +356,8 @@ cli_put_part(struct cli *c, const char *id, const char *path, const char *part,
     return cli_call(c, "files.write", &p, &answer) ? 0 : -EIO;
 }
 
+/* The first part replaces the file and the others append to it. An empty file
+ * is one empty part. */
 static int
 cli_put_file(struct cli *c, const char *id, char **words)
 {
@@ -372,7 +387,8 @@ cli_put_file(struct cli *c, const char *id, char **words)
     return n < 0 || r < 0 ? CLI_FAILED : 0;
 }
 
-/* A path that is not given is the home, or a file of the same name there. */
+/* Runs a command with its path in the session made absolute. A path that is not
+ * given is the home folder, or a file of the same name there. */
 static int
 cli_with_path(struct cli *c, const char *id, char **given, int path,
               int (*run)(struct cli *c, const char *id, char **words))
@@ -424,6 +440,7 @@ cli_files(struct cli *c)
 
 /* --- the output of a command */
 
+/* Reads from position to position until nothing new is returned. */
 int
 cli_show_output(struct cli *c, const char *id)
 {
@@ -476,7 +493,8 @@ cli_print_event(const struct json *e)
     (void)putchar('\n');
 }
 
-/* Returns the number of events, or -1 after reporting an error. */
+/* Prints the events after the last one. With --follow, the supervisor answers
+ * when there are new ones. */
 static int
 cli_print_events(struct cli *c, const char *id)
 {

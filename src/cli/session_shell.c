@@ -1,4 +1,8 @@
-/* session shell: our terminal becomes that of a process in the session. */
+/* session shell: our terminal becomes that of a process in the session.
+ *
+ * The terminal is in raw mode, so ^C and the like are handled by the terminal
+ * inside. Three sources are served in one loop: messages of the supervisor, our
+ * own input, and signals. Without a terminal, the program works as a filter. */
 #include "cli/session.h"
 
 #include "base/buf.h"
@@ -15,6 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* The state of the loop. */
 struct shell_terminal {
     struct cli *c;
     const char *id;
@@ -28,6 +33,7 @@ struct shell_terminal {
 
 /* --- our terminal */
 
+/* The terminal is restored before any message is printed. */
 static void
 cli_restore(struct shell_terminal *t)
 {
@@ -76,6 +82,7 @@ cli_open_signals(void)
 
 /* --- requests about the process */
 
+/* Returns parameters with the session and the process. */
 static struct buf
 begin_about(const struct shell_terminal *t)
 {
@@ -97,6 +104,7 @@ cli_send_size(struct shell_terminal *t)
     buf_fini(&p);
 }
 
+/* An end of input is passed on once; the output may still go on. */
 static void
 cli_send_input(struct shell_terminal *t)
 {
@@ -117,6 +125,8 @@ cli_send_input(struct shell_terminal *t)
     buf_fini(&p);
 }
 
+/* A SIGINT from outside reaches us although the terminal is raw; it is meant
+ * for the process. */
 static void
 send_interrupt(struct shell_terminal *t)
 {
@@ -142,6 +152,7 @@ cli_take_output(struct shell_terminal *t, const struct json *params)
     free(p);
 }
 
+/* The answer to process.wait ends the loop. It arrives after all output. */
 static void
 cli_take_message(struct shell_terminal *t, const struct json *m)
 {
@@ -183,6 +194,8 @@ cli_read_messages(struct shell_terminal *t)
     cli_take_messages(t);
 }
 
+/* Any other signal ends this program. Closing the connection hangs up the
+ * terminal inside. */
 static void
 cli_take_signal(struct shell_terminal *t)
 {
@@ -219,8 +232,8 @@ cli_converse(struct shell_terminal *t)
 
 /* --- the command */
 
-/* The words as one command. Without any, a terminal gets the shell of the
- * session, and a pipe a bash that reads commands. */
+/* Writes the words as one command. Without any, a terminal gets the shell of
+ * the session, and a pipe a bash that reads commands. */
 static void
 session_shell_put_command(const struct shell_terminal *t, struct buf *p)
 {
@@ -258,6 +271,8 @@ cli_start_params(struct shell_terminal *t)
     return p;
 }
 
+/* The terminal becomes raw only after the process has started, so that errors
+ * before it are shown as usual. */
 int
 cli_shell(struct cli *c, const char *id)
 {

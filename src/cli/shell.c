@@ -1,4 +1,6 @@
-/* wasm-sandbox shell: bash of the root image. */
+/* wasm-sandbox shell: bash of the root image, in a fresh sandbox that ends with
+ * it. Options of ours come first; everything from the first unknown word on
+ * belongs to bash. */
 #include "cli/cli.h"
 #include "cli/request.h"
 
@@ -19,7 +21,7 @@ static const char help[] =
     "shell\n"
     "runs each line of standard input as a command.\n\n";
 
-/* For projects with their dependencies, and scripts as commands. */
+/* Limits for projects with their dependencies, and for scripts as commands. */
 enum { FILES = 100000, COMMAND_BYTES = 1 << 20 };
 
 int

@@ -1,11 +1,13 @@
-/* Commands of wasmsand-supervisor, a separate program without the engine. */
+/* Commands of wasmsand-supervisor, a separate program without the engine. It
+ * may run as root, so it should contain as little code as possible. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-/* argv[0] is the supervisor's command. */
+/* argv[0] is the supervisor's command. This process becomes the supervisor, so
+ * signals and exit statuses need no forwarding. */
 int
 cmd_supervisor(int argc, char **argv)
 {

@@ -1,4 +1,5 @@
-/* --tools: the programs of a host folder as commands of the sandbox. */
+/* --tools: the programs of a host folder as commands of the sandbox.
+ * rpc/tools.h finds them. */
 #include "cli/cli.h"
 #include "cli/request.h"
 

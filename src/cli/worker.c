@@ -1,4 +1,6 @@
-/* wasm-sandbox worker: what the supervisor starts for a session. */
+/* wasm-sandbox worker: the process that the supervisor starts for a session.
+ * The server with one sandbox, which seals itself before it reads any request
+ * (rpc/worker.h, seal/seal.h). */
 #include "cli/cli.h"
 
 #include "rpc/server.h"
@@ -22,6 +24,7 @@ static const struct option options[] = {
     {0},
 };
 
+/* The options of a worker. */
 struct working {
     struct server_options o;
     struct worker_options w;
@@ -29,6 +32,8 @@ struct working {
     uint8_t hash[HASH_BYTES];
 };
 
+/* Parses the hash of the root image, in hexadecimal. Trusted: the supervisor
+ * computed it. */
 static bool
 parse_hash(struct working *w, const char *arg)
 {
@@ -43,6 +48,8 @@ parse_hash(struct working *w, const char *arg)
     return !*arg;
 }
 
+/* The supervisor has checked the owner of this code, which the worker cannot do
+ * in its user namespace. */
 static void
 take_checked_code(struct working *w, const char *dir)
 {
@@ -50,6 +57,7 @@ take_checked_code(struct working *w, const char *dir)
     w->w.shipped_is_checked = true;
 }
 
+/* --unsealed is for tests. A worker with a compiler has a seal of its own. */
 static bool
 worker_parse(struct working *w, int argc, char **argv)
 {
@@ -73,6 +81,8 @@ worker_parse(struct working *w, int argc, char **argv)
     return optind == argc;
 }
 
+/* Descriptor 3 is the socket for records; it must exist, and must not be
+ * inherited by the compiler. */
 int
 cmd_worker(int argc, char **argv)
 {
