@@ -89,8 +89,9 @@ struct wsand_runtime_options {
     uint32_t threads; /* maximum number of threads for jobs [256] */
     /* Loads every program of the root image now, and refuses all programs
      * later. This is for a process that then gives up the rights to open files
-     * and to make memory executable. With a compiler, the runtime has no
-     * threads yet. */
+     * and to make memory executable. With a compiler, the runtime has not
+     * started any thread when it is returned, so the whole process can be
+     * restricted. */
     bool is_closed;
     /* The BLAKE2b hash of the root image (32 bytes), if it is known. NULL means
      * that it is computed when a state is saved, which takes a while. */
@@ -112,6 +113,8 @@ struct wsand_runtime_options {
     bool shipped_is_checked;
 };
 
+/* Creates a runtime; `o` may be freed afterwards. -EINVAL: the root image is
+ * damaged, or was built for another version. */
 WSAND_API int wsand_runtime_new(const struct wsand_runtime_options *o,
                                 struct wsand_runtime **ret,
                                 struct wsand_error *err);
@@ -207,11 +210,11 @@ struct wsand_options {
      * Other programs fail with EACCES: status 126 and "Permission denied" in a
      * shell, whose builtins stay available.
      *
-     * A name is the name of a file, or of a symbolic link, that the host
-     * provided in the root image, as a program or command, or in a read-only
-     * mount. argv[0] and the path must end in an allowed name too. Files that
-     * were changed, copied or renamed inside have no name and are refused, also
-     * to root. Scripts of the guest may run if their interpreter may. */
+     * Only files and symbolic links of the host have a name in this sense:
+     * those of the root image and of read-only mounts, `programs` and
+     * `commands`. argv[0] and the path must end in an allowed name too. Files
+     * that were changed, copied or renamed inside have no name and are refused,
+     * also to root. Scripts of the guest may run if their interpreter may. */
     const char *const *allow_tools;
     const struct wsand_command *commands;
     size_t n_commands;
@@ -246,6 +249,8 @@ struct wsand_options {
     const char *user;
 };
 
+/* Creates a sandbox. Nothing runs in it yet. -EINVAL: an option is invalid, or
+ * a limit is outside of its range; the message names it. */
 WSAND_API int wsand_sandbox_new(struct wsand_runtime *rt,
                                 const struct wsand_options *o,
                                 struct wsand_sandbox **ret,
@@ -411,6 +416,8 @@ struct wsand_output {
  * variable of `env` is read-only in the shell. */
 WSAND_API int wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
                         struct wsand_output *ret, struct wsand_error *err);
+/* Frees the bytes of a result. Accepts a structure that was not filled, if its
+ * size is set. */
 WSAND_API void wsand_output_free(struct wsand_output *out);
 /* Cancels the command that is running now, including any later command of the
  * same job. No effect if none is running. May be called from any thread or
@@ -523,6 +530,7 @@ WSAND_API int wsand_file_write(struct wsand_sandbox *sb,
 /* Lists a folder, without "." and "..". */
 WSAND_API int wsand_file_list(struct wsand_sandbox *sb, const char *path,
                               struct wsand_list *ret, struct wsand_error *err);
+/* Frees the entries of a list. */
 WSAND_API void wsand_list_free(struct wsand_list *list);
 /* Returns the attributes of a file. follow: of the target of a symbolic link.
  */
@@ -539,11 +547,14 @@ WSAND_API int wsand_file_mkdir(struct wsand_sandbox *sb, const char *path,
  * mounted there. */
 WSAND_API int wsand_file_rm(struct wsand_sandbox *sb, const char *path,
                             bool recursive, struct wsand_error *err);
+/* Renames a file or folder. A file at `to` is replaced, as is an empty folder
+ * by a folder. -EXDEV: the paths are on different mounts. */
 WSAND_API int wsand_file_rename(struct wsand_sandbox *sb, const char *from,
                                 const char *to, struct wsand_error *err);
 /* Creates a symbolic link at `path`; `target` need not exist. */
 WSAND_API int wsand_file_symlink(struct wsand_sandbox *sb, const char *target,
                                  const char *path, struct wsand_error *err);
+/* Sets the permissions of a file or, for a symbolic link, of its target. */
 WSAND_API int wsand_file_chmod(struct wsand_sandbox *sb, const char *path,
                                uint32_t mode, struct wsand_error *err);
 
@@ -681,6 +692,7 @@ WSAND_API int wsand_import(struct wsand_sandbox *sb, const void *data,
  * everything. */
 WSAND_API int wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                                  struct wsand_error *err);
+/* Removes all commands. */
 WSAND_API void wsand_history_clear(struct wsand_sandbox *sb);
 
 /* --- processes beside the shell
@@ -764,7 +776,7 @@ struct wsand_call_info {
     const char *cwd;
     const void *input; /* all of its standard input */
     size_t input_len;
-    uint64_t timeout_ms; /* what the run has left of its limit; 0: none */
+    uint64_t timeout_ms; /* remaining time of the run; 0: no limit */
 };
 
 /* Returns the arguments of a call; valid until the call is answered. */
@@ -789,6 +801,8 @@ struct wsand_status {
     } max;
 };
 
+/* Returns the resource use and the limits of a sandbox. Does not wait: while
+ * the sandbox runs, the figures are those of one moment each. */
 WSAND_API int wsand_status(const struct wsand_sandbox *sb,
                            struct wsand_status *ret, struct wsand_error *err);
 
