@@ -24,6 +24,7 @@ struct blake2b {
  * blake2b_end; the cuts between the pieces do not matter. */
 void blake2b_init(struct blake2b *b);
 void blake2b_add(struct blake2b *b, const void *p, size_t n);
+/* Writes the hash. The object must be initialised again before its next use. */
 void blake2b_end(struct blake2b *b, uint8_t ret_hash[BLAKE2B_BYTES]);
 
 #endif

@@ -20,6 +20,7 @@ struct buf {
 void buf_init(struct buf *b, size_t max);
 /* Frees the bytes and clears the error; the buffer can be used again. */
 void buf_fini(struct buf *b);
+/* Appends `len` bytes; p may be NULL if there are none. */
 void buf_add(struct buf *b, const void *p, size_t len);
 /* Returns space for `len` bytes at the end, which b->len does not include yet,
  * or NULL on failure. */

@@ -188,6 +188,7 @@ void put_base64(struct buf *b, const void *p, size_t len);
 /* Appends `"name":`, and a comma before it unless it is the first one in its
  * object. The name must need no escapes. */
 void put_name(struct buf *b, const char *name);
+/* Appends a member with its name: a string, an integer, a boolean. */
 void put_member(struct buf *b, const char *name, const char *text);
 void put_number(struct buf *b, const char *name, uint64_t n);
 void put_bool(struct buf *b, const char *name, bool value);

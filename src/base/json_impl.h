@@ -37,6 +37,7 @@ void json_skip_space(struct json_reader *r);
 /* --- json_tree.c: receives the values of a tree from the tokenizer. A function
  * that returns false has set r->error or r->is_out_of_memory. */
 
+/* Appends a value without parts, or a container that is opened next. */
 bool json_tree_add(struct json_reader *r, enum json_type type,
                    struct text text);
 /* `text` is a number in the grammar of JSON; `is_integer`: it has no fraction

@@ -26,6 +26,7 @@ size_t text_plain_run(const char *p, size_t len);
  * which one U+FFFD replaces. Overlong forms, surrogates and characters above
  * U+10FFFF are invalid. */
 size_t text_character(const char *p, size_t len, size_t *ret_bad);
+/* Returns true if all of the bytes are complete, valid characters. */
 bool text_is_utf8(const char *p, size_t len);
 /* Returns the number of bytes at the end that begin a character but do not
  * complete it. Output that is sent in pieces is cut before them. */

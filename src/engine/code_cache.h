@@ -27,6 +27,7 @@ OWN wasmtime_module_t *code_cache_load(struct engine *e, int hfd);
 /* Best effort: code that cannot be stored is compiled again. */
 void code_cache_add(struct engine *e, const struct program_facts *f,
                     const void *code, size_t len);
+/* Gives the stored entry of this content a name for the place of src. */
 void code_cache_add_source(struct engine *e, const struct program_source *src,
                            const uint8_t *hash);
 

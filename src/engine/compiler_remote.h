@@ -45,6 +45,8 @@ struct remote {
 
 /* Waits until the process has sealed itself. Returns 0 or -errno. */
 int remote_start(struct remote *m, const struct compiler *c);
+/* Closes the sockets and waits for the end of the process. Accepts one that was
+ * never started. */
 void remote_fini(struct remote *m);
 /* Orders a compilation and returns its slot, whose descriptor becomes readable
  * at the end. -EAGAIN: no slot is free. -EIO: the process has ended. */

@@ -67,6 +67,7 @@ int engine_close(struct engine *e);
 int engine_ship(struct engine *e, const struct program_source *src,
                 int dir_hfd);
 
+/* Returns the functions of this engine, for struct kernel_options. */
 const struct machine_ops *engine_ops(void);
 
 /* The main function of the executable named as `compiler`: compiles the module

@@ -18,6 +18,7 @@ struct import {
     unsigned row;
 };
 
+/* Return the rows of the two modules, `sys` and `wasi_snapshot_preview1`. */
 const struct import *sys_imports(size_t *ret_count);
 const struct import *wasi_imports(size_t *ret_count);
 /* Returns the row of a function, or NULL. The names are not terminated. */
@@ -25,6 +26,7 @@ const struct import *import_find(const char *module, size_t module_len,
                                  const char *name, size_t name_len);
 /* `letter` as in params. */
 bool valtype_is(const wasm_valtype_t *type, char letter);
+/* Returns true if a module imports the function with its right type. */
 bool import_has_type(const struct import *i, const wasm_functype_t *type);
 /* Defines all functions in the linker. -EINVAL. */
 int imports_define(wasmtime_linker_t *linker);

@@ -73,6 +73,8 @@ void machine_free(OWN struct machine *base);
 void machine_dispose(OWN struct engine_machine *m);
 /* Creates store and instance at once. -ENOMEM */
 int machine_instantiate(struct engine_machine *m);
+/* Finds the memory of a machine whose module is being instantiated: its start
+ * function may make calls already. */
 void machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller);
 
 /* For imports. While the module starts, the memory is not known yet. */

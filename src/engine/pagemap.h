@@ -14,6 +14,7 @@ struct page_range { /* in the format of Linux: our addresses */
     uint64_t start, end, categories;
 };
 
+/* Opens the page map of this process, if the host supports the scan. */
 void pagemap_init(struct pagemap *p);
 void pagemap_fini(struct pagemap *p);
 /* Finds the first ranges in *at to end with pages that changed since they were

@@ -69,6 +69,7 @@ void compilations_remove(struct compilation *c);
 
 /* --- load.c */
 
+/* As machine_ops.load and machine_ops.note. */
 int program_load(struct engine *e, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
 const void *program_section(struct program *base, size_t *ret_len);

@@ -21,6 +21,7 @@ struct ticker {
     _Atomic bool has_thread, stops; /* written under lock */
 };
 
+/* Prepares the ticker; the thread starts with the first machine that runs. */
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
 /* Wakes the thread, which is parked or about to park. */

@@ -33,7 +33,7 @@ struct hostnode {
     struct list hash, idle, fds; /* in hostfs; fds while dir_hfd >= 0 */
     struct list files;           /* open files: struct hostopen */
     struct hostnode *parent;     /* NULL for the root */
-    struct hostnode *down;       /* scratch of hostfs_dir_hfd */
+    struct hostnode *down;       /* scratch of hostnode_dir_hfd */
     uint64_t ino;
     dev_t dev;
     ino_t host_ino;
@@ -96,14 +96,18 @@ struct hostnode *hostnode_at(struct hostfs *h, struct hostnode *dir,
                              const char *name);
 /* Records that the node has lost its name. */
 void hostnode_forget_name(struct hostnode *n);
+/* Keep a node while the guest uses it: an open file, or a current directory. */
 void hostnode_hold(struct hostfs *h, struct hostnode *n);
 void hostnode_release(struct hostfs *h, struct hostnode *n);
+/* Creates the node of the folder itself. Consumes hfd, also on failure. */
 int hostnode_new_root(struct hostfs *h, OWN int hfd);
 void hostnode_free_all(struct hostfs *h);
 /* Returns an O_PATH descriptor of a directory, borrowed until the next call. */
 int hostnode_dir_hfd(struct hostfs *h, struct hostnode *n);
 /* Returns a new descriptor of the inode itself. */
 int hostnode_open(struct hostfs *h, struct hostnode *n, uint64_t flags);
+/* Returns the attributes of the inode. -ENOENT if it cannot be reached any
+ * more. */
 int hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret);
 /* Returns the inode number that the guest sees. */
 uint64_t hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino);
@@ -141,6 +145,7 @@ struct quota hostfs_left(const struct hostfs *h);
 int hostfs_refuse(const struct hostfs *h, enum limit_id id);
 /* Returns 0 if one more inode may be created, or -ENOSPC. */
 int hostfs_check_new(const struct hostfs *h);
+/* Record the growth after the change was made on the host. */
 void hostfs_count_new(struct hostfs *h);
 /* Returns 0 if an open file may get this size, and its current size; or
  * -ENOSPC. */

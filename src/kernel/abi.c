@@ -1,4 +1,7 @@
-/* Conversions to and from guest layouts. */
+/* Conversions to and from guest layouts.
+ *
+ * The structs of abi.h have explicit padding, so that no uninitialised byte of
+ * the host reaches a guest, and no compiler inserts any of its own. */
 #include "kernel/abi.h"
 
 #include "kernel/kernel.h"
@@ -7,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+/* A time that is too far in the future is as good as never. */
 int
 abi_get_time(struct task *t, gaddr a, int64_t *ret_ns)
 {
@@ -59,6 +63,7 @@ statx_time(int64_t ns)
     return (struct statx_timestamp){.tv_sec = s, .tv_nsec = (uint32_t)rest};
 }
 
+/* Only the basic attributes exist; the mask says so to the program. */
 void
 abi_fill_statx(struct statx *s, uint64_t dev, const struct attr *a)
 {

@@ -49,7 +49,10 @@ struct abi_sigaction {
 
 /* Reads a timespec as nanoseconds, saturating; -EINVAL, -EFAULT. */
 int abi_get_time(struct task *t, gaddr a, int64_t *ret_ns);
+/* Writes nanoseconds as a timespec. -EFAULT. */
 int abi_put_time(struct task *t, gaddr a, int64_t ns);
+/* Convert attributes to struct stat and struct statx of a file on device
+ * `dev`. */
 void abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a);
 void abi_fill_statx(struct statx *s, uint64_t dev, const struct attr *a);
 

@@ -13,6 +13,8 @@ enum {
     AUXV_WORDS = 22,
 };
 
+/* The limits are those of Linux for a stack of 8 MiB; pointers count 4 bytes
+ * each. */
 static int
 count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
 {
@@ -45,7 +47,9 @@ args_free_strings(struct args *a)
     free(a->exe);
 }
 
-/* Every process keeps its own, as memory of the sandbox. */
+/* Replaces the arguments of t, or frees `n` on failure. Each process has its
+ * own copy, which counts as memory of the sandbox: otherwise a chain of forks
+ * with large environments would be free. */
 static int
 args_put(struct task *t, OWN struct args *n)
 {
@@ -104,6 +108,8 @@ args_fini(struct task *t)
 
 /* --- the entry block */
 
+/* Everything before the strings is words: argc, both arrays with their ends,
+ * auxv. */
 static size_t
 words_of(const struct args *a)
 {
@@ -134,6 +140,13 @@ put_pointers(uint32_t *w, uint32_t n, const char **s, gaddr *at)
     return w;
 }
 
+/* The guest reserves the size that it has asked for. Between the two calls
+ * nothing else runs in the process, so the arguments are still the same. A size
+ * that is too small is ignored.
+ *
+ * The strings are copied as one piece, because they are stored in the order of
+ * the block. 16 random bytes (AT_RANDOM) and the path of the program follow
+ * them. */
 void
 thread_args_get(struct thread *th, gaddr at, uint32_t size)
 {

@@ -42,6 +42,8 @@ capture_put(OWN struct capture *c)
     free(c);
 }
 
+/* Called when a run is answered: the buffer now belongs to the answer, and
+ * processes that still write get another destination. */
 void
 capture_close(struct capture *c, struct capture *later)
 {
@@ -59,8 +61,8 @@ reverse(char *p, size_t len)
     }
 }
 
-/* Rotates what is behind the head, so that it begins with the oldest byte: the
- * halves are reversed, then the whole. */
+/* Rotates the ring behind the head, so that it begins with the oldest byte.
+ * Both parts are reversed, then the whole: this needs no second buffer. */
 static void
 put_in_order(struct capture *c)
 {
@@ -105,7 +107,8 @@ capture_reserve(struct capture *c, size_t n)
     return true;
 }
 
-/* A ring gives up its oldest bytes, half of them at a time. */
+/* Makes a ring drop its oldest bytes, half of them at a time, so that each byte
+ * is moved a constant number of times on average. */
 static void
 capture_make_room(struct capture *c, size_t n)
 {
@@ -124,6 +127,8 @@ capture_wake(struct capture *c)
     waitq_wake(&c->writable);
 }
 
+/* Output of a process that outlives its run goes to a later capture, and from
+ * there possibly to a third one. */
 static struct capture *
 capture_last_of(struct capture *c)
 {
@@ -132,13 +137,16 @@ capture_last_of(struct capture *c)
     return c;
 }
 
+/* A window is the space that a client has granted; without a client there is no
+ * limit. */
 static size_t
 capture_window(const struct capture *c)
 {
     return c->window ? c->window(c->arg) : SIZE_MAX;
 }
 
-/* Overwrites the oldest bytes behind the head. */
+/* Overwrites the oldest bytes behind the head. Only the last bytes of a long
+ * write can stay, so the others are skipped. */
 static void
 overwrite(struct capture *c, const char *p, size_t len)
 {
@@ -157,6 +165,8 @@ overwrite(struct capture *c, const char *p, size_t len)
     }
 }
 
+/* The call-back gets all bytes; the limit applies to the bytes that are
+ * kept. */
 void
 capture_add(struct capture *c, const char *p, size_t len)
 {
@@ -177,6 +187,8 @@ capture_add(struct capture *c, const char *p, size_t len)
         overwrite(c, p + n, len - n);
 }
 
+/* The file looks like a pipe: it has no position, and a full window makes
+ * writers wait. */
 static int64_t
 capture_write(struct file *f, struct task *t, const void *buf, size_t len,
               uint64_t *pos)
@@ -191,6 +203,8 @@ capture_write(struct file *f, struct task *t, const void *buf, size_t len,
     return (int64_t)n;
 }
 
+/* Queues of the last capture: a writer that waited on an earlier one was woken
+ * when that was closed. */
 static short
 capture_poll(struct file *f, struct poll_table *pt)
 {
@@ -228,6 +242,7 @@ capture_open(struct kernel *k, struct capture *c, OWN struct file **ret)
 
 /* --- input */
 
+/* Bytes that a program reads from its standard input, in one piece. */
 struct capture_input {
     size_t len, at;
     char data[];
@@ -258,6 +273,7 @@ static const struct file_ops input_ops = {
     .release = input_release,
 };
 
+/* Programs that check their input see a pipe that ends. */
 int
 input_open(struct kernel *k, const void *data, size_t len,
            OWN struct file **ret)

@@ -18,6 +18,7 @@ struct kernel;
 struct capture {
     uint32_t refs;
     char *data;
+    /* Bytes kept, allocated, and the limit of the first. */
     size_t len, cap, max;
     /* not 0: keeps the first `head` bytes and the newest */
     size_t head;

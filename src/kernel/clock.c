@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A new sandbox has an uptime of CLOCK_START_NS, in both kinds of clocks. */
 void
 clock_init(struct clock *c, const struct host_ops *host, bool is_virtual,
            int64_t start_ns)
@@ -30,6 +31,7 @@ clock_mono_ns(const struct clock *c)
     return c->is_virtual ? c->virtual_ns : c->host->mono_ns() - c->boot_ns;
 }
 
+/* A virtual clock has one time; the real one is the same, counted from 1970. */
 int64_t
 clock_real_ns(const struct clock *c)
 {
@@ -52,6 +54,7 @@ clock_after(const struct clock *c, int64_t ns)
     return deadline;
 }
 
+/* A deadline of NS_NEVER - 1 is the last one that a clock can reach. */
 void
 clock_jump(struct clock *c, int64_t ns)
 {
@@ -65,6 +68,7 @@ clock_next_ns(const struct clock *c)
     return c->n_timers ? c->heap[0]->deadline_ns : NS_NEVER;
 }
 
+/* Keeps the index in the timer in step with its slot in the heap. */
 static void
 clock_set_slot(struct clock *c, size_t i, struct timer *t)
 {
@@ -72,6 +76,8 @@ clock_set_slot(struct clock *c, size_t i, struct timer *t)
     t->index = i + 1;
 }
 
+/* Moves the gap at i towards the root, past timers that are due later, and puts
+ * t there. */
 static void
 sift_up(struct clock *c, size_t i, struct timer *t)
 {
@@ -85,6 +91,8 @@ sift_up(struct clock *c, size_t i, struct timer *t)
     clock_set_slot(c, i, t);
 }
 
+/* Moves the gap at i towards the leaves, past the earlier one of two
+ * children. */
 static void
 sift_down(struct clock *c, size_t i, struct timer *t)
 {
@@ -103,6 +111,7 @@ sift_down(struct clock *c, size_t i, struct timer *t)
     clock_set_slot(c, i, t);
 }
 
+/* The last timer of the heap fills the gap. It may belong above or below it. */
 void
 timer_stop(struct clock *c, struct timer *t)
 {

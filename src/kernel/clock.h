@@ -26,6 +26,9 @@ struct clock {
     size_t n_timers, cap;
 };
 
+/* Embedded in its owner, which must stop it before it is freed. `fire` is
+ * called by the scheduler, after the timer has left the heap, and may start it
+ * again. */
 struct timer {
     int64_t deadline_ns; /* monotonic */
     size_t index;        /* position in the heap + 1; 0: not running */
@@ -37,7 +40,8 @@ struct timer {
 void clock_init(struct clock *c, const struct host_ops *host, bool is_virtual,
                 int64_t start_ns);
 void clock_fini(struct clock *c);
-/* since the start of the sandbox */
+/* Return the time in nanoseconds: since the start of the sandbox (plus
+ * CLOCK_START_NS), and since 1970. */
 int64_t clock_mono_ns(const struct clock *c);
 int64_t clock_real_ns(const struct clock *c);
 
@@ -46,6 +50,7 @@ int64_t clock_after(const struct clock *c, int64_t ns);
 
 /* Starts or restarts a timer. -ENOMEM: no memory for one more timer. */
 int timer_start(struct clock *c, struct timer *t, int64_t deadline_ns);
+/* Stops a timer; one that is not running is fine. */
 void timer_stop(struct clock *c, struct timer *t);
 static inline bool
 timer_is_running(const struct timer *t)

@@ -1,7 +1,8 @@
 /* /dev: one row per entry; terminals are found by number in pts/.
  *
  * Inode numbers: the row plus one (the root is row 0), PTS_INO + N for
- * /dev/pts/N. Saved states contain them, so new rows are added at the end. */
+ * /dev/pts/N. The table is constant, so nothing can be created or removed
+ * here. */
 #include "kernel/devfs.h"
 
 #include "kernel/kernel.h"
@@ -19,6 +20,7 @@ enum { PTS_INO = 1000, TTY_GID = 5, CHUNK_MAX = 1 << 20 };
 
 /* --- the devices */
 
+/* /dev/null: reads the end of file, and accepts all bytes. */
 static int64_t
 read_null(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
@@ -41,6 +43,8 @@ write_null(struct file *f, struct task *t, const void *buf, size_t len,
     return (int64_t)len;
 }
 
+/* /dev/zero: a long read returns in steps, so that it cannot hold the
+ * kernel. */
 static int64_t
 read_zero(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
@@ -53,6 +57,7 @@ read_zero(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     return (int64_t)n;
 }
 
+/* /dev/full: a disk that is always full. */
 static int64_t
 write_full(struct file *f, struct task *t, const void *buf, size_t len,
            uint64_t *pos)
@@ -65,6 +70,8 @@ write_full(struct file *f, struct task *t, const void *buf, size_t len,
     return -ENOSPC;
 }
 
+/* /dev/random and /dev/urandom: never waits, as the host's generator is
+ * seeded. */
 static int64_t
 read_random(struct file *f, struct task *t, void *buf, size_t len,
             uint64_t *pos)
@@ -77,6 +84,7 @@ read_random(struct file *f, struct task *t, void *buf, size_t len,
     return (int64_t)n;
 }
 
+/* Programs may seek in devices, which have no position. */
 static int64_t
 seek_nowhere(struct file *f, int64_t offset, int whence)
 {
@@ -116,6 +124,7 @@ static const struct file_ops random_ops = {
 typedef int open_fn(struct kernel *k, struct task *t, uint32_t flags,
                     OWN struct file **ret);
 
+/* One entry of /dev. */
 struct row {
     const char *name;
     uint32_t mode; /* with the type */
@@ -163,6 +172,7 @@ row_of(uint64_t ino)
     return ino >= 1 && ino <= ROW_COUNT ? &rows[ino - 1] : NULL;
 }
 
+/* Terminals come and go, so they are looked up for each operation. */
 static struct tty *
 tty_of(struct fs *fs, uint64_t ino)
 {
@@ -172,6 +182,7 @@ tty_of(struct fs *fs, uint64_t ino)
 
 /* --- operations */
 
+/* Numbers have no leading zeros, so each terminal has one name. */
 static int
 lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
 {
@@ -215,6 +226,7 @@ devfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
     return 0;
 }
 
+/* A directory has its own entry, its name, and ".." of each directory in it. */
 static uint32_t
 link_count(const struct row *row)
 {
@@ -223,6 +235,7 @@ link_count(const struct row *row)
     return row == &rows[ROW_ROOT] ? 3 : 2;
 }
 
+/* Devices have the time at which the sandbox started; nothing changes it. */
 static int
 devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
@@ -275,6 +288,7 @@ devfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
     return (int64_t)n;
 }
 
+/* A cookie is the number of the terminal that was emitted last, plus one. */
 static int
 readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
 {
@@ -307,6 +321,8 @@ devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
     return 0;
 }
 
+/* A device keeps a position that nothing uses, so that pread and pwrite are
+ * allowed. */
 static int
 devfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
            OWN struct file **ret)

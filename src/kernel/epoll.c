@@ -26,6 +26,8 @@ enum { NESTING_MAX = 5 };
     ((uint32_t)EPOLLET | (uint32_t)EPOLLONESHOT | (uint32_t)EPOLLWAKEUP | \
      (uint32_t)EPOLLEXCLUSIVE)
 
+/* A set. `items` has all watched files, `ready` the items that may have
+ * events. */
 struct epoll {
     struct kernel *kernel;
     struct file *file;
@@ -37,6 +39,7 @@ struct epoll {
     bool is_visited[2];
 };
 
+/* One watched descriptor. The pair (file, fd) identifies it, as in Linux. */
 struct epoll_item {
     struct epoll *ep;
     struct file *file;
@@ -54,6 +57,7 @@ struct item_waiter {
     struct item_waiter *next;
 };
 
+/* Items are made by guests in any number, so they count as memory. */
 static void *
 charged_alloc(struct kernel *k, size_t size)
 {
@@ -98,12 +102,14 @@ epoll_on_wake(struct waiter *w)
     item_make_ready(CONTAINER_OF(w, struct item_waiter, w)->item);
 }
 
+/* Collects the queues of a file for an item. */
 struct item_table {
     struct poll_table pt;
     struct epoll_item *item;
     bool failed;
 };
 
+/* Called by the poll operation of the file, once for each of its queues. */
 static void
 item_table_add(struct poll_table *pt, struct waitq *q)
 {
@@ -123,6 +129,7 @@ item_table_add(struct poll_table *pt, struct waitq *q)
     waitq_add(q, &w->w);
 }
 
+/* Polls the file; behaviour flags are not events. */
 static short
 item_events(const struct epoll_item *item)
 {
@@ -130,6 +137,8 @@ item_events(const struct epoll_item *item)
                    (short)(item->event.events & ~BEHAVIOUR));
 }
 
+/* Leaves every list before the memory goes, so that a wake-up cannot find
+ * it. */
 static void
 item_free(OWN struct epoll_item *item)
 {
@@ -147,7 +156,9 @@ item_free(OWN struct epoll_item *item)
     charged_free(k, item, sizeof *item);
 }
 
-/* An item is in both lists, of which one can be very long. */
+/* Returns the item of (f, fd) in ep, or NULL. The item is in the list of its
+ * set and in that of its file. Either list can be very long, so both are walked
+ * in step and the shorter one decides. */
 static struct epoll_item *
 item_find(const struct epoll *ep, const struct file *f, int fd)
 {
@@ -232,6 +243,9 @@ nesting(struct epoll *ep, const struct epoll *target, bool down)
     return loops ? -ELOOP : depth;
 }
 
+/* The depth from the new edge downwards and upwards must not exceed the limit,
+ * and the edge must not close a cycle. Wake-ups then pass through a bounded
+ * number of sets. */
 static int
 check_nesting(struct epoll *ep, struct file *f)
 {
@@ -308,6 +322,7 @@ epoll_add(struct file *epf, struct file *f, int fd,
     return 0;
 }
 
+/* A change of events may make an item ready without any wake-up of its file. */
 int
 epoll_modify(struct file *epf, struct file *f, int fd,
              const struct epoll_event_k *ev)
@@ -344,8 +359,9 @@ epoll_remove(struct file *epf, struct file *f, int fd)
 
 /* --- events */
 
-/* Reports one ready item; false if it is not ready after all. Level-triggered
- * ones go to the end of the ready list, so that all have their turn. */
+/* Reports one item of the ready list. Returns false if it has no events after
+ * all. A level-triggered item returns to the end of the list, so that all items
+ * are served in rotation. */
 static bool
 item_report(struct epoll_item *item, struct epoll_event_k *out)
 {
@@ -363,6 +379,8 @@ item_report(struct epoll_item *item, struct epoll_event_k *out)
     return true;
 }
 
+/* Stops after the item that was last when the call began: level-triggered items
+ * are appended again, and would be reported twice. */
 size_t
 epoll_collect(struct file *epf, struct epoll_event_k *out, size_t max)
 {
@@ -381,6 +399,8 @@ epoll_collect(struct file *epf, struct epoll_event_k *out, size_t max)
     return n;
 }
 
+/* Items that are no longer ready are dropped here, so a set costs its readers
+ * no more than it must. The first ready item is enough. */
 static short
 epoll_poll(struct file *f, struct poll_table *pt)
 {

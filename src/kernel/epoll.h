@@ -18,6 +18,7 @@ struct epoll_event_k {
     uint64_t data;
 };
 
+/* Creates an empty set. -ENOMEM, -ENFILE. */
 int epoll_new(struct kernel *k, OWN struct file **ret);
 bool epoll_is(const struct file *f);
 

@@ -1,4 +1,5 @@
-/* Event counters. The largest value is UINT64_MAX - 1. */
+/* Event counters. The largest value is UINT64_MAX - 1: UINT64_MAX is an invalid
+ * number to add, so that a writer can never be refused for ever. */
 #include "kernel/eventfd.h"
 
 #include "kernel/kernel.h"
@@ -14,6 +15,7 @@ struct eventfd {
     struct waitq changed;
 };
 
+/* A semaphore is decremented by one; a counter is read and reset. */
 static int64_t
 eventfd_read(struct file *f, struct task *t, void *buf, size_t len,
              uint64_t *pos)
@@ -33,6 +35,7 @@ eventfd_read(struct file *f, struct task *t, void *buf, size_t len,
     return sizeof n;
 }
 
+/* A value that would overflow the counter waits until somebody reads. */
 static int64_t
 eventfd_write(struct file *f, struct task *t, const void *buf, size_t len,
               uint64_t *pos)

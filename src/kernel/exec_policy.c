@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The names that were met on the way to a file, and what was found out about
+ * them. */
 struct names {
     const char *const *allowed;
     const char *argv0, *path;           /* their last parts */
@@ -30,8 +32,9 @@ struct names {
     bool is_ours; /* the host has given the file, by this name */
 };
 
-/* Neither a clone nor its origin is changed in place, so that the same nodes
- * are the same bytes. */
+/* Two nodes are equal only if they are shared: neither the clone nor the tree
+ * is changed in place while the other one refers to it. Equal nodes are the
+ * same bytes. */
 bool
 exec_is_given(const struct kernel *k, const struct vnode *v)
 {
@@ -60,7 +63,7 @@ is_given_name(const struct kernel *k, const struct walk *w)
            ino == w->node.ino;
 }
 
-/* Without the folder, and the dash of login shells. */
+/* Returns the last part of a path, without the dash that login shells add. */
 static const char *
 base_name(const char *argv0)
 {
@@ -80,7 +83,8 @@ note_name(struct names *n, const char *name)
     n->is_path |= !strcmp(n->path, name);
 }
 
-/* One name of the path's; 1: it is a link, and *path its target. */
+/* Examines one name of the path. Returns 1 if it is a symbolic link, whose
+ * target replaces *path; the walk continues from there. */
 static int
 exec_policy_look(struct task *t, struct vnode *base, char *path,
                  struct names *n, struct vnode *ret)
@@ -107,6 +111,9 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
     return 1;
 }
 
+/* Links are followed here one at a time, since each of them is a name that
+ * counts. The result must be the file that is about to run: a rename in between
+ * is refused. */
 static int
 find_names(struct task *t, const struct exec_file *f, char *path,
            struct names *n)
@@ -122,6 +129,8 @@ find_names(struct task *t, const struct exec_file *f, char *path,
     return vnode_is_same(&node, f->node) ? 0 : -EACCES;
 }
 
+/* A script of the guest has no name of the host. Its interpreter is checked in
+ * turn. */
 int
 exec_check_policy(struct task *t, const struct exec_file *f)
 {

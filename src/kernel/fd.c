@@ -1,4 +1,8 @@
-/* Descriptor tables. */
+/* Descriptor tables.
+ *
+ * A table is an array that grows by doubling. `lowest` is a lower bound of the
+ * lowest free descriptor, so that opening many files takes linear time in
+ * total. */
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
 
@@ -29,6 +33,8 @@ fd_grow(struct fd_table *table, size_t need)
     return 0;
 }
 
+/* The rlimit of the process decides. If it is as high as the sandbox allows,
+ * the limit of the sandbox is reported as hit. */
 int
 fd_reserve(struct task *t, int min)
 {
@@ -61,6 +67,7 @@ fd_install(struct task *t, OWN struct file *f, int min, bool cloexec)
     return fd;
 }
 
+/* Both or neither: a guest must not be left with one end of a pipe. */
 int
 fd_install_pair(struct task *t, OWN struct file *a, OWN struct file *b,
                 bool cloexec, int32_t ret[2])
@@ -81,6 +88,7 @@ fd_install_pair(struct task *t, OWN struct file *a, OWN struct file *b,
     return 0;
 }
 
+/* The old file is closed after memory for the new descriptor is certain. */
 int
 fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec)
 {
@@ -97,6 +105,8 @@ fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec)
     return fd;
 }
 
+/* The descriptor is free before the file's own functions run: they may wake
+ * others and use the table. */
 int
 fd_close(struct task *t, int fd)
 {
@@ -121,6 +131,8 @@ fd_close_pair(struct task *t, const int32_t fds[2])
     (void)fd_close(t, fds[1]);
 }
 
+/* The copy has all descriptors, with the same close-on-exec flags: fork keeps
+ * them. */
 int
 fd_table_copy(struct fd_table *to, const struct fd_table *from)
 {

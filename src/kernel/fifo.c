@@ -1,4 +1,10 @@
-/* FIFOs. One struct fifo per inode that is open or being opened. */
+/* FIFOs. One struct fifo exists per inode that is open or being opened.
+ *
+ * Opening waits for the other side, and a wait may be interrupted. The
+ * opener counts as a reader or writer from its first try on; the count is
+ * kept by a call_hold, which drops it if the call is not repeated. A partner
+ * that comes and goes between two tries is not missed: opens are counted,
+ * not open ends. */
 #include "kernel/fifo.h"
 
 #include "kernel/kernel.h"
@@ -83,7 +89,7 @@ opener_wait(struct thread *th, struct opener *o)
     return -EWAIT;
 }
 
-/* A later try of a call that waits in `o`. */
+/* Continues a call that waits in `o`. The file takes over the count. */
 static int
 opener_retry(struct thread *th, struct opener *o, uint32_t flags,
              OWN struct file **ret)
@@ -97,7 +103,8 @@ opener_retry(struct thread *th, struct opener *o, uint32_t flags,
     return pipe_file_new(p, flags, ret);
 }
 
-/* Counts the opener in, and tells those who wait for it. */
+/* Counts the opener as reader, writer or both, and wakes openers of the other
+ * side. */
 static void
 count_in(struct fifo *fifo, uint32_t mode)
 {
@@ -114,6 +121,8 @@ count_in(struct fifo *fifo, uint32_t mode)
     waitq_wake(&fifo->openers);
 }
 
+/* The opener is counted before it waits, because the other side waits for it as
+ * well. */
 static int
 open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
 {
@@ -152,6 +161,7 @@ opener_find(struct thread *th, const struct vnode *v, uint32_t mode)
     return NULL;
 }
 
+/* A FIFO that was created for this call and is not used is freed again. */
 int
 fifo_open(struct kernel *k, struct task *t, const struct vnode *v,
           uint32_t flags, OWN struct file **ret)

@@ -1,4 +1,8 @@
-/* Guest memory: the only file of the kernel that has pointers into it. */
+/* Guest memory: the only file of the kernel that has pointers into it.
+ *
+ * Addresses are 32 bits wide and lengths are bounded, so their sum cannot
+ * overflow 64 bits. The size of a memory only grows; a size that is too small
+ * is read again before an access is refused. */
 #include "kernel/guest.h"
 
 #include "kernel/kernel.h"
@@ -82,6 +86,8 @@ guest_find_string(struct task *t, gaddr a, size_t size, const char **ret)
     return nul - p;
 }
 
+/* The guest may change the string between the search for its end and the copy:
+ * the copy is terminated and measured again. */
 int64_t
 guest_string(struct task *t, gaddr a, char *buf, size_t size)
 {
@@ -112,6 +118,7 @@ guest_strdup(struct task *t, gaddr a, size_t size, OWN char **ret)
     return 0;
 }
 
+/* Two buffers, since a call has at most two paths. */
 const char *
 guest_path(struct task *t, int which, gaddr a, int *err)
 {

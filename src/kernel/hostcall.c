@@ -1,4 +1,8 @@
-/* Commands of the host. */
+/* Commands of the host.
+ *
+ * The call is made once, at the first try; its hold keeps the pending answer
+ * while the thread waits. If the process ends meanwhile, the hold is dropped
+ * and the answer, when it comes, has no receiver. */
 #include "kernel/hostcall.h"
 
 #include "kernel/capture.h"
@@ -36,6 +40,7 @@ hostcall_answer(struct hostcall *c, int status, OWN char *out, size_t out_len,
     waitq_wake(&c->answered);
 }
 
+/* The input is passed on directly: the host copies it before this returns. */
 static int
 hostcall_ask(struct task *t, gaddr in, uint32_t len)
 {
@@ -69,9 +74,9 @@ open_answer(struct task *t, const struct hostcall *c, int32_t ret[2])
     return fd_install_pair(t, out, err, true, ret);
 }
 
-/* host_command(in, len, fds): the status that the host gives, and two
- * descriptors to read its output and its messages from. -ENOENT: the program
- * is none of the host's commands. */
+/* host_command(in, len, fds): returns the status that the host reports, and two
+ * descriptors to read its output and its messages from. -ENOENT: the program is
+ * not one of the host's commands. */
 int64_t
 sys_host_command(struct task *t, const union sysarg *a)
 {

@@ -17,6 +17,7 @@ struct hostcall {
     size_t out_len, err_len;
 };
 
+/* Initialises a call. hostcall_fini frees the answer, and wakes the waiter. */
 void hostcall_init(struct hostcall *c, void (*drop)(OWN struct call_hold *h));
 void hostcall_fini(struct hostcall *c);
 /* Answers the call; consumes the bytes. */

@@ -16,11 +16,13 @@ enum {
     SIN6_BYTES_MIN = 24, /* without the scope, as RFC 2133 had it */
 };
 
+/* An address and a port, in the internal form. */
 struct endpoint {
     struct in6_addr ip;
     uint16_t port; /* in host order */
 };
 
+/* ::ffff:a.b.c.d, as RFC 4291 has it. */
 static void
 map_v4(uint32_t net_order, struct in6_addr *ret)
 {
@@ -65,7 +67,7 @@ is_loopback(const struct in6_addr *ip)
     return is_v4(ip) ? ip->s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(ip);
 }
 
-/* The loopback address of the same kind as ip. */
+/* Returns the loopback address of the same family as ip. */
 static struct in6_addr
 loopback_like(const struct in6_addr *ip)
 {
@@ -76,7 +78,7 @@ loopback_like(const struct in6_addr *ip)
     return lo;
 }
 
-/* e as an address of `domain`. */
+/* Converts an endpoint to an address of `domain`. */
 static void
 show(const struct endpoint *e, int domain, struct sock_addr *ret)
 {
@@ -94,6 +96,7 @@ show(const struct endpoint *e, int domain, struct sock_addr *ret)
     memcpy(&ret->in.sin_addr, e->ip.s6_addr + 12, sizeof ret->in.sin_addr);
 }
 
+/* A wildcard as a destination means this host, as on Linux. */
 static void
 inet_view(const struct sock_addr *addr, int domain, struct sock_addr *ret)
 {
@@ -104,7 +107,8 @@ inet_view(const struct sock_addr *addr, int domain, struct sock_addr *ret)
     show(&e, domain, ret);
 }
 
-/* Is addr one that s can use at all? */
+/* Returns 0 if s can use addresses of this family and length. -EINVAL,
+ * -EAFNOSUPPORT. */
 static int
 check_address(const struct socket *s, const struct sock_addr *addr)
 {
@@ -126,8 +130,9 @@ inet_socket_bucket_of(struct net *n, uint16_t port)
     return &n->ports[port % NET_BUCKETS];
 }
 
-/* Can a datagram or connection for one of the addresses also be meant for the
- * other? */
+/* Returns true if a datagram or connection for one of the addresses could also
+ * be meant for the other one. The IPv6 wildcard includes IPv4, unless v6only is
+ * set. */
 static bool
 collides(const struct socket *a, const struct socket *b)
 {
@@ -143,6 +148,8 @@ collides(const struct socket *a, const struct socket *b)
            IN6_ARE_ADDR_EQUAL(&x.ip, &y.ip);
 }
 
+/* SO_REUSEADDR lets sockets share a port while none of them listens;
+ * SO_REUSEPORT always does. */
 static bool
 may_share(const struct socket *a, const struct socket *b)
 {
@@ -153,6 +160,7 @@ may_share(const struct socket *a, const struct socket *b)
     return a->state != SOCK_LISTENING && b->state != SOCK_LISTENING;
 }
 
+/* Only sockets with this very port are compared in detail. */
 static bool
 is_port_taken(const struct socket *s, uint16_t port)
 {
@@ -177,7 +185,8 @@ set_port(struct socket *s, uint16_t port)
         s->local.in6.sin6_port = htons(port);
 }
 
-/* Gives s->local a free port of the ephemeral range. */
+/* Sets a free port of the ephemeral range. Numbers are given out in turn, so
+ * that a port is not reused at once. */
 static int
 choose_port(struct socket *s)
 {
@@ -193,7 +202,7 @@ choose_port(struct socket *s)
     return -EADDRINUSE;
 }
 
-/* Takes the name in s->local, with a port of our choice for 0. */
+/* Binds s to s->local; port 0 means any free one. On failure s has no name. */
 static int
 inet_socket_take_name(struct socket *s)
 {
@@ -214,6 +223,7 @@ inet_socket_take_name(struct socket *s)
     return 0;
 }
 
+/* Only loopback addresses exist. Ports below 1024 need root, as on Linux. */
 static int
 inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
 {
@@ -236,6 +246,7 @@ inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
     return inet_socket_take_name(s);
 }
 
+/* A socket that sends or connects without a name gets a port of its own. */
 static int
 inet_autobind(struct socket *s)
 {
@@ -279,7 +290,9 @@ inet_unbind(struct socket *s)
 
 /* --- finding */
 
-/* Returns how specifically s matches the destination `to`: 0 is not at all. */
+/* Returns how specifically s matches the destination `to`; 0: not at all. A
+ * datagram goes to the socket that matches best: connected to the sender before
+ * unconnected, a specific address before a wildcard. */
 static int
 score(const struct socket *s, const struct endpoint *to,
       const struct endpoint *from)
@@ -310,7 +323,8 @@ score(const struct socket *s, const struct endpoint *to,
     return is_peer ? points + 2 : 0;
 }
 
-/* Returns the source address of messages from s to `to`. */
+/* Returns the source address of messages from s to `to`. Loopback traffic comes
+ * from the address that it is sent to, unless the socket is bound to one. */
 static struct endpoint
 source_of(const struct socket *s, const struct endpoint *to)
 {
@@ -325,6 +339,8 @@ source_of(const struct socket *s, const struct endpoint *to)
     return from;
 }
 
+/* A destination outside of the sandbox is recorded as denied by policy. So is a
+ * failed query to a name server, the first step to such a destination. */
 static int
 inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
           struct socket **ret)

@@ -53,6 +53,8 @@ inflight_suspect(struct file *f)
 
 /* --- who is held */
 
+/* A reference that is not a message's is a descriptor, or a running call. A
+ * socket that was not accepted yet is reached through its listener. */
 static bool
 is_held(const struct socket *s)
 {
@@ -61,6 +63,7 @@ is_held(const struct socket *s)
     return !f || f->refs > f->in_flight;
 }
 
+/* The number of the collection is the mark, so marks need not be cleared. */
 static void
 inflight_mark(struct net *n, struct socket *s, struct list *todo)
 {
@@ -80,7 +83,8 @@ mark_files(struct net *n, const struct packet *p, struct list *todo)
     }
 }
 
-/* Marks what s holds. */
+/* Marks everything that s holds: sockets in its messages, and connections that
+ * wait to be accepted. */
 static void
 inflight_visit(struct net *n, struct socket *s, struct list *todo)
 {
@@ -91,6 +95,8 @@ inflight_visit(struct net *n, struct socket *s, struct list *todo)
         inflight_mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
 }
 
+/* The list of sockets to visit is a queue in the sockets themselves: marking
+ * needs no memory and no recursion, however long the chains are. */
 static void
 mark_held(struct net *n)
 {
@@ -123,6 +129,8 @@ drop_carried(struct net *n, struct socket *s)
     }
 }
 
+/* A collection visits all files in flight. It runs only if the number of
+ * suspects is a quarter of that, so each suspect pays for four of them. */
 bool
 inflight_sweep(struct net *n)
 {

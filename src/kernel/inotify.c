@@ -1,4 +1,9 @@
-/* inotify files: queues of events, and the watches that fill them. */
+/* inotify files: queues of events, and the watches that fill them.
+ *
+ * Operations report their effects by inode; a hash table finds the watches.
+ * Nothing here can fail for the operation that reports: an event without
+ * memory, or beyond the limit of the queue, becomes an overflow, which the
+ * reader sees. */
 #include "kernel/inotify.h"
 
 #include "kernel/kernel.h"
@@ -19,15 +24,19 @@ struct watches {
     struct list buckets[WATCH_BUCKETS];
 };
 
+/* An inotify file: its watches, and the events that were not read yet. */
 struct inotify {
     struct kernel *kernel;
     struct list events, watches;
     size_t n_events, n_bytes; /* as read gives them */
     int last_wd;
-    bool is_overflowed; /* said after the last event; more are dropped */
+    /* Events were lost. The reader gets IN_Q_OVERFLOW after the last event;
+     * until then further events are dropped. */
+    bool is_overflowed;
     struct waitq arrived;
 };
 
+/* One watch, in the bucket of its inode and in the list of its file. */
 struct inotify_watch {
     struct list in_bucket, in_file;
     struct inotify *owner;
@@ -73,7 +82,8 @@ event_drop(struct inotify *in, OWN struct event *e)
     free(e);
 }
 
-/* With a NUL, to a multiple of the head. */
+/* Returns the length of a name in an event: with a NUL, padded to a multiple of
+ * the size of the head. */
 static uint32_t
 padded(size_t len)
 {
@@ -94,7 +104,8 @@ repeats_last(const struct inotify *in, const struct event_head *head,
            memcmp(e->name, name.s, name.len) == 0;
 }
 
-/* Memory that is lacking makes the queue overflow; no call fails for it. */
+/* Appends an event. If there is no memory for it, the queue overflows; no call
+ * fails for it. */
 static void
 queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
       struct name name)
@@ -123,6 +134,8 @@ queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
 
 /* --- watches */
 
+/* Inode numbers are small and dense in every file system, so the device is
+ * mixed in. */
 static struct list *
 inotify_bucket_of(struct watches *ws, const struct fs *fs, uint64_t ino)
 {
@@ -160,6 +173,7 @@ inotify_watch_free(OWN struct inotify_watch *w)
     k->watches = NULL;
 }
 
+/* Every watch that ends by itself is reported with IN_IGNORED. */
 static void
 watch_end(OWN struct inotify_watch *w)
 {
@@ -167,6 +181,7 @@ watch_end(OWN struct inotify_watch *w)
     inotify_watch_free(w);
 }
 
+/* A one-shot watch ends with its first event. */
 static void
 fire(struct inotify_watch *w, uint32_t mask, uint32_t cookie, struct name name)
 {
@@ -179,7 +194,7 @@ fire(struct inotify_watch *w, uint32_t mask, uint32_t cookie, struct name name)
 
 /* --- the file */
 
-/* The event that says that some are missing comes last. */
+/* Reads the event which reports that some are missing; it comes last. */
 static int64_t
 read_overflow(struct inotify *in, void *buf, size_t len)
 {
@@ -192,6 +207,8 @@ read_overflow(struct inotify *in, void *buf, size_t len)
     return sizeof head;
 }
 
+/* Whole events only. A buffer that is too small for the first one is an
+ * error. */
 static int64_t
 inotify_read(struct file *f, struct task *t, void *buf, size_t len,
              uint64_t *pos)
@@ -290,6 +307,8 @@ find_watch(const struct inotify *in, const struct vnode *node)
     return NULL;
 }
 
+/* Numbers of watches are never reused: an event in the queue must not be
+ * mistaken for one of a later watch. */
 static int
 new_watch(struct inotify *in, const struct vnode *node, uint32_t mask)
 {
@@ -318,6 +337,7 @@ new_watch(struct inotify *in, const struct vnode *node, uint32_t mask)
     return w->wd;
 }
 
+/* A second watch of the same inode changes the first one, as on Linux. */
 int
 inotify_add(struct file *f, const struct vnode *node, uint32_t mask)
 {
@@ -354,7 +374,8 @@ inotify_remove(struct file *f, int wd)
 
 /* --- reports */
 
-/* The kernel of an inode, if anything is watched there; else NULL. */
+/* Returns the kernel of an inode if anything is watched there; otherwise NULL.
+ * This is all that a report costs in a sandbox without inotify. */
 static struct kernel *
 watching(const struct vnode *node)
 {
@@ -363,7 +384,7 @@ watching(const struct vnode *node)
     return k && k->watches ? k : NULL;
 }
 
-/* Does the name still lead to the inode? */
+/* Returns true if the name still leads to the inode. */
 static bool
 is_linked(const struct dentry *p)
 {
@@ -375,6 +396,8 @@ is_linked(const struct dentry *p)
            ino == p->node.ino;
 }
 
+/* Reports to all watches of one inode. `child` is set if the event may concern
+ * a removed name, which IN_EXCL_UNLINK does not want to see. */
 static void
 tell(const struct vnode *node, uint32_t mask, uint32_t cookie, struct name name,
      const struct dentry *child)
@@ -411,7 +434,8 @@ tell_node(const struct vnode *node, uint32_t mask)
     tell(node, mask, 0, (struct name){"", 0}, NULL);
 }
 
-/* The root of a mount has no name in what it covers. */
+/* Reports to the watches of the directory, with the name. The root of a mount
+ * has no name in the directory that it covers. */
 static void
 tell_dir(const struct dentry *p, uint32_t mask, uint32_t cookie,
          bool may_be_gone)
@@ -422,6 +446,7 @@ tell_dir(const struct dentry *p, uint32_t mask, uint32_t cookie,
          may_be_gone ? p : NULL);
 }
 
+/* The directory first, then the inode itself, in the order of Linux. */
 void
 inotify_report(const struct dentry *p, uint32_t mask)
 {
@@ -441,6 +466,7 @@ inotify_file(const struct file *f, uint32_t mask)
     inotify_report(&p, mask);
 }
 
+/* Linux reports a change of only one time as an access or a modification. */
 void
 inotify_attr(const struct dentry *p, unsigned what)
 {
@@ -461,6 +487,7 @@ inotify_created(const struct dentry *p)
         tell_dir(p, IN_CREATE | inotify_kind_of(&p->node), 0, false);
 }
 
+/* The inode no longer exists if its attributes cannot be read. */
 void
 inotify_gone(const struct vnode *node)
 {
@@ -483,6 +510,8 @@ inotify_gone(const struct vnode *node)
     }
 }
 
+/* A file that has another name, or is open, still exists: it only lost a
+ * link. */
 void
 inotify_deleted(const struct dentry *p, bool is_dir)
 {
@@ -501,7 +530,8 @@ is_at(const struct file *f, const struct dentry *p)
            vnode_is_same(&f->dir, &p->dir) && strcmp(f->name, p->name) == 0;
 }
 
-/* An open file that lacks the memory for its new name keeps the old one. */
+/* Updates the names of open files, so that later events have the new name. A
+ * file without memory for its new name keeps the old one. */
 static void
 rename_files(struct task *t, const struct dentry *from, const struct dentry *to)
 {
@@ -516,6 +546,7 @@ rename_files(struct task *t, const struct dentry *from, const struct dentry *to)
     }
 }
 
+/* The cookie ties the two halves of a move together. */
 void
 inotify_moved(const struct dentry *from, const struct dentry *to, bool is_dir)
 {

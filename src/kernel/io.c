@@ -1,8 +1,14 @@
 /* Reading and writing: the part that all files share.
  *
+ * An operation of a file never waits: it transfers what it can, or returns
+ * -EAGAIN. This file turns that into the behaviour of read(2) and write(2):
+ * waiting, partial transfers, O_NONBLOCK, timeouts of sockets, SIGPIPE and
+ * RLIMIT_FSIZE.
+ *
  * No call transfers more than IO_STEP_BYTES at a time. A longer one keeps its
  * progress in the thread and is repeated at once, so that signals, time limits
- * and other processes are served in between. */
+ * and other processes are served in between. The progress is also the answer if
+ * a signal interrupts the call. */
 #include "kernel/io.h"
 
 #include "kernel/iov.h"
@@ -26,7 +32,8 @@ io_is_many(const struct io *io)
     return io->is_vector && io->count > 1;
 }
 
-/* The memory of a transfer. Returns the number of its bytes, or -errno. */
+/* Initialises the cursor over the memory of a transfer. Returns the number of
+ * its bytes, or -errno. */
 static int64_t
 io_memory(struct task *t, const struct io *io, enum iov_use use,
           struct iov *ret)
@@ -40,7 +47,9 @@ io_memory(struct task *t, const struct io *io, enum iov_use use,
 
 /* --- reading */
 
-/* One step: at most IO_STEP_BYTES. */
+/* Reads one step. A file without a position (a pipe, a terminal) is asked
+ * before each further piece, because a second read could take bytes of another
+ * message or report the end. */
 static int64_t
 read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
 {
@@ -66,7 +75,7 @@ read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
     return (int64_t)moved;
 }
 
-/* One message into several pieces. */
+/* Reads one message into several pieces: one operation must read all of it. */
 static int64_t
 read_message(struct task *t, struct file *f, struct iov *v, size_t total)
 {
@@ -82,7 +91,8 @@ read_message(struct task *t, struct file *f, struct iov *v, size_t total)
     return n;
 }
 
-/* By its flags, or because a time limit that f has set is over. */
+/* Returns true if f has O_NONBLOCK, or if a time limit that the file has set
+ * for this call is over. */
 static bool
 must_not_wait(const struct task *t, const struct file *f)
 {
@@ -92,7 +102,8 @@ must_not_wait(const struct task *t, const struct file *f)
            (deadline && clock_mono_ns(&t->kernel->clock) >= deadline);
 }
 
-/* A long transfer goes on in another call, made at once. */
+/* Ends a step of a long transfer: the call is repeated at once, from
+ * `progress`. */
 static int
 again_at_once(struct task *t, uint64_t progress)
 {
@@ -100,6 +111,8 @@ again_at_once(struct task *t, uint64_t progress)
     return thread_again(t->thread);
 }
 
+/* A read that has transferred something returns it rather than an error; the
+ * error is found by the next read. */
 int64_t
 io_read(struct task *t, struct file *f, const struct io *io)
 {
@@ -177,6 +190,8 @@ write_gather(const struct file *f, const struct io *io, struct iov *v,
     return buf;
 }
 
+/* A message of several pieces must be sent by one operation, so its size is
+ * bounded. */
 static int64_t
 write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
            uint64_t total, uint64_t max, uint64_t *pos)
@@ -195,7 +210,8 @@ write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
     return n;
 }
 
-/* Returns how much may be written at pos: RLIMIT_FSIZE, one step. */
+/* Returns the number of bytes that may be written at pos: at most one step, and
+ * up to RLIMIT_FSIZE. Beyond that limit: SIGXFSZ, -EFBIG. */
 static int64_t
 room(struct task *t, struct file *f, uint64_t pos)
 {
@@ -210,7 +226,9 @@ room(struct task *t, struct file *f, uint64_t pos)
     return max - pos < IO_STEP_BYTES ? (int64_t)(max - pos) : IO_STEP_BYTES;
 }
 
-/* After one step that gave n: the answer of the call. */
+/* Turns the result n of one step into the answer of the call. A file with a
+ * position returns a short count; a stream continues until everything is
+ * written, unless it must not wait. */
 static int64_t
 after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
             uint64_t total)
@@ -236,6 +254,8 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
     return thread_wait_file(t->thread, f);
 }
 
+/* The position of O_APPEND is set before each step, since other processes may
+ * have appended in between. */
 int64_t
 io_write(struct task *t, struct file *f, const struct io *io)
 {

@@ -37,10 +37,12 @@ int io_check_pos(const struct file *f, int64_t pos);
 int64_t io_seek(struct task *t, struct file *f, int64_t offset, int whence);
 /* Checks RLIMIT_FSIZE: SIGXFSZ and -EFBIG beyond it. */
 int io_check_size(struct task *t, int64_t size);
+/* Implements ftruncate, with RLIMIT_FSIZE. -EBADF, -EINVAL, -EFBIG, -ENOSPC. */
 int io_truncate(struct task *t, struct file *f, int64_t size);
 /* Implements fallocate; -EWAIT after each step of a long one. */
 int64_t io_allocate(struct task *t, struct file *f, uint32_t mode,
                     int64_t offset, int64_t len);
+/* Returns 0 if fsync applies to f. -EBADF, -EINVAL. */
 int io_sync(const struct file *f);
 /* Returns 0 if posix_fadvise applies to f. -EBADF, -ESPIPE. */
 int io_advise(const struct file *f);

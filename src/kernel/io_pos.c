@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* An O_PATH descriptor names a file without having opened it. */
 static bool
 is_open(const struct file *f)
 {
@@ -26,7 +27,8 @@ io_check_pos(const struct file *f, int64_t pos)
     return f->has_pos ? 0 : -ESPIPE;
 }
 
-/* A long search goes on in another call. */
+/* Ends a step of a long search for data or a hole. call.at is where it
+ * continues; it is not part of an answer. */
 static int64_t
 seek_again(struct task *t)
 {
@@ -35,6 +37,8 @@ seek_again(struct task *t)
     return thread_again(t->thread);
 }
 
+/* The position changes only on success. Errors that lseek(2) does not have
+ * become EINVAL. */
 int64_t
 io_seek(struct task *t, struct file *f, int64_t offset, int whence)
 {
@@ -55,6 +59,7 @@ io_seek(struct task *t, struct file *f, int64_t offset, int whence)
     return pos;
 }
 
+/* A negative size is an error before the limit is checked, as on Linux. */
 int
 io_check_size(struct task *t, int64_t size)
 {
@@ -83,6 +88,8 @@ io_truncate(struct task *t, struct file *f, int64_t size)
     return r;
 }
 
+/* The position of the next step is kept in the call. It is not an answer: an
+ * interrupted fallocate has no partial result. */
 static int64_t
 allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
               uint64_t len)
@@ -102,6 +109,8 @@ allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
     return 0;
 }
 
+/* Errors in the order of Linux: descriptor, range, mode, access, kind of file,
+ * limit. */
 int64_t
 io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
             int64_t len)
@@ -126,7 +135,7 @@ io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
                                  (uint64_t)len);
 }
 
-/* Memory is as durable as it gets. */
+/* Files in memory are as durable as they can be. */
 int
 io_sync(const struct file *f)
 {

@@ -1,4 +1,8 @@
-/* Cursors over the memory of a transfer. */
+/* Cursors over the memory of a transfer.
+ *
+ * The array is copied and every piece is checked at the start, so that a
+ * transfer fails before it has begun and not in its middle. A piece is mapped
+ * again when it is reached: memory never shrinks, so this cannot fail. */
 #include "kernel/iov.h"
 
 #include "kernel/kernel.h"
@@ -15,6 +19,7 @@ iov_map(struct task *t, enum iov_use use, gaddr at, uint32_t len)
     return (uint8_t *)(uintptr_t)guest_in(t, at, len); /* nobody writes */
 }
 
+/* The sum is bounded by INT32_MAX, as the result of a call must be positive. */
 int64_t
 iov_init_guest(struct iov *v, struct task *t, enum iov_use use, gaddr iovecs,
                uint32_t count)
@@ -57,6 +62,7 @@ iov_init_buf(struct iov *v, void *buf, size_t len)
     *v = (struct iov){.p = buf, .len = len};
 }
 
+/* Empty pieces are skipped, so that a piece without bytes means the end. */
 void
 iov_next(struct iov *v)
 {
@@ -68,7 +74,7 @@ iov_next(struct iov *v)
     }
 }
 
-/* Copies out of the pieces (to), into them (from), or only moves on. */
+/* Copies from the pieces (to), into them (from), or only moves on. */
 static void
 iov_move(struct iov *v, uint8_t *to, const uint8_t *from, size_t len)
 {

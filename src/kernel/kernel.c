@@ -1,4 +1,9 @@
-/* A sandbox's kernel: its making, its root processes, its end. */
+/* A sandbox's kernel: its creation, its root processes, its end.
+ *
+ * Runs: the host starts a process for each command and gives it a tag, which
+ * its children inherit. The tag tells the processes of the current command from
+ * those that earlier commands left in the background. These get less: no last
+ * eighth of memory and processes, and a lower place in the scheduler. */
 #include "kernel/kernel.h"
 
 #include "kernel/lock.h"
@@ -12,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Every list is initialised before anything can fail, so that kernel_free can
+ * walk them. */
 static void
 kernel_init_lists(struct kernel *k)
 {
@@ -37,7 +44,8 @@ init_limits(struct kernel *k, const uint64_t *max)
         memcpy(k->limits.max, max, sizeof k->limits.max);
 }
 
-/* If the root is not in memory, no file counts as given. */
+/* Keeps a clone of the files that the host provided. If the root is not in
+ * memory, no file counts as given. */
 static int
 note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
 {
@@ -59,6 +67,7 @@ free_given(struct kernel *k)
     free(k->given);
 }
 
+/* From the first mount on, kernel_free can free everything, also on failure. */
 int
 kernel_new(const struct kernel_options *o, OWN struct fs *root,
            OWN struct kernel **ret)
@@ -106,6 +115,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     return 0;
 }
 
+/* Init has no program; its children are all processes that are left. */
 static bool
 has_no_tasks(void *arg)
 {
@@ -114,8 +124,8 @@ has_no_tasks(void *arg)
     return list_is_empty(&k->init->children);
 }
 
-/* Whatever on_kick brings meanwhile could start a process that nobody kills,
- * and this would wait for it for ever: it is held back, and called after. */
+/* on_kick could start a process that nobody kills, and this would wait for it
+ * for ever. It is therefore held back, and called afterwards. */
 void
 kernel_end_all(struct kernel *k)
 {
@@ -136,6 +146,8 @@ kernel_end_all(struct kernel *k)
     k->has_wrapped_pids = false;
 }
 
+/* Tasks go first: they hold everything else. Sockets and locks must be gone
+ * before the file systems that they are in. */
 void
 kernel_free(OWN struct kernel *k)
 {
@@ -159,6 +171,8 @@ kernel_free(OWN struct kernel *k)
 
 /* --- root processes */
 
+/* The files are consumed in any case. After the first failure the rest is only
+ * put. */
 static int
 install_stdio(struct task *t, struct spawn *s)
 {
@@ -193,6 +207,8 @@ enter_cwd(struct task *t, const struct spawn *s)
     return 0;
 }
 
+/* The new root must be the root of a mount: the path below it can then be
+ * computed without looking outside. */
 static int
 enter_root(struct task *t, const char *path)
 {
@@ -221,6 +237,9 @@ enter_folders(struct task *t, struct spawn *s)
     return enter_cwd(t, s);
 }
 
+/* Without a root of its own, the process enters its folder before the program
+ * is found, which may be relative to it. With one, the program is found first:
+ * it is outside of that root. */
 static int
 start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
 {
@@ -258,6 +277,8 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     return r;
 }
 
+/* The task exists before anything can fail, so that one path undoes
+ * everything. */
 int
 kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
 {
@@ -297,6 +318,8 @@ kernel_new_tag(struct kernel *k)
     return ++k->last_tag | TAG_BESIDE;
 }
 
+/* Limits are counted anew for each run, but processes that are left keep their
+ * charge. */
 void
 kernel_begin_run(struct kernel *k)
 {
@@ -309,6 +332,8 @@ kernel_begin_run(struct kernel *k)
     limits_mark(&k->limits);
 }
 
+/* A run that was refused memory or a process is broken, and its rest would only
+ * hold on to what the next run needs. */
 void
 kernel_end_run(struct kernel *k)
 {
@@ -317,6 +342,8 @@ kernel_end_run(struct kernel *k)
         kernel_kill(k, k->run_tag, SIGKILL);
 }
 
+/* A run that is left in the background is killed when it reaches its limit:
+ * nobody waits for it, and the current run needs the space. */
 bool
 kernel_charge(const struct task *t, enum limit_id id, uint64_t n)
 {
@@ -341,6 +368,7 @@ kernel_deny(struct kernel *k, const struct task *t)
     k->was_denied |= t && t->run_tag == k->run_tag;
 }
 
+/* Sending a signal may end tasks but never frees one, so the loop is safe. */
 void
 kernel_kill(struct kernel *k, uint64_t tag, int sig)
 {
@@ -353,6 +381,7 @@ kernel_kill(struct kernel *k, uint64_t tag, int sig)
     }
 }
 
+/* A zombie whose thread was not freed yet has not released its memory. */
 int
 kernel_reap(struct kernel *k, int pid, int *ret_status)
 {

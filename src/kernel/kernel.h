@@ -38,6 +38,7 @@ struct kernel {
     const struct machine_ops *machine;
     struct engine *engine;
 
+    /* Processes. A task stays in both tables until its status was read. */
     struct list tasks; /* all, oldest first */
     struct list pids[PID_BUCKETS];
     struct task *init; /* pid 1: adopts and reaps orphans */
@@ -49,6 +50,8 @@ struct kernel {
     bool run_is_open;     /* the run was not answered yet */
     bool run_was_refused; /* refused memory or a process, see kernel_charge */
 
+    /* Scheduling: sched.c explains the two queues. A thread is in at most one
+     * of them. */
     struct list run_queue;
     struct list background; /* runnable threads of earlier runs */
     struct thread *running;
@@ -65,6 +68,8 @@ struct kernel {
     struct list reap_list;    /* tasks freed by the scheduler */
     struct list ending;       /* tasks that end with the one that ends now */
     bool is_exiting;          /* a task is ending: task_exit.c */
+    /* Waiting for the host. The scheduler polls these descriptors and the bell
+     * together. */
     struct list host_watches;
     struct pollfd *pollfds; /* of the scheduler */
     size_t cap_pollfds;
@@ -80,6 +85,7 @@ struct kernel {
     void *host_arg;
 
     OWN union guest_copies *copies; /* guest.h */
+    /* Policy, users and files. */
     const char *const *allow_tools; /* NULL-terminated; NULL: all */
     /* of root processes, and of files that the host creates */
     struct cred user;
@@ -90,6 +96,7 @@ struct kernel {
     struct clock clock;
     struct rng rng;
     const struct host_file *image_file; /* of the root image, or NULL */
+    /* Objects that are created at first use, and found by name or by inode. */
     struct net *net;
     struct locks *locks;
     struct watches *watches; /* of inotify files; NULL: none */
@@ -101,6 +108,8 @@ struct kernel {
     bool strace_has_run;             /* if strace has only those of the run */
 };
 
+/* Everything that a sandbox is created with. Pointers without a remark are
+ * borrowed for the call. */
 struct kernel_options {
     const struct host_ops *host;
     const struct machine_ops *machine;
@@ -120,7 +129,8 @@ struct kernel_options {
     const struct tree *given;
 };
 
-/* `root` becomes the root file system; it is consumed, also on failure. */
+/* Creates a kernel with `root` as its root file system, which is consumed, also
+ * on failure. -ENOMEM, or the error of creating the bell (-EMFILE). */
 int kernel_new(const struct kernel_options *o, OWN struct fs *root,
                OWN struct kernel **ret);
 /* Kills all processes and frees everything. */
@@ -202,7 +212,8 @@ void sched_remove(struct thread *th);
 void sched_bury(struct thread *th);
 /* Adds the time of the current slice so far to its task. */
 void sched_account(struct kernel *k);
-/* Adds w to the list of polled host descriptors while it has waiters. */
+/* Initialises a watch of a host descriptor, which stays with the caller. While
+ * it has waiters, the scheduler polls it. */
 void host_watch_init(struct host_watch *w, struct kernel *k, int hfd);
 void host_watch_fini(struct host_watch *w);
 /* Returns the current events, adds the queue to pt and requests `events`. */

@@ -1,5 +1,10 @@
 /* The line discipline: turns typed bytes into lines, echo and signals, like
- * Linux's N_TTY. */
+ * Linux's N_TTY.
+ *
+ * A byte passes through the steps of ldisc_receive in a fixed order: literal
+ * next, flow control, signals, mapping of CR and NL, editing, end of line. In
+ * canonical mode a line becomes readable at its end; until then it can be
+ * edited. tty_impl.h describes the ring of input and its marks. */
 #include "kernel/clock.h"
 #include "kernel/kernel.h"
 #include "kernel/tty_impl.h"
@@ -21,13 +26,16 @@ has_i(const struct tty *tty, uint32_t flags)
     return tty->tio.iflag & flags;
 }
 
-/* Is c the special character at `which`? A NUL there means disabled. */
+/* Returns true if c is the special character at `which`. A NUL there means that
+ * the character is disabled. */
 static bool
 is_cc(const struct tty *tty, unsigned which, uint8_t c)
 {
     return c && tty->tio.cc[which] == c;
 }
 
+/* Positions only increase, so the difference is the number of bytes, complete
+ * lines and the line being typed. */
 static size_t
 in_used(const struct tty *tty)
 {
@@ -46,6 +54,7 @@ in_at(struct tty *tty, uint64_t pos)
     return &tty->in[pos % TTY_IN_BYTES];
 }
 
+/* The mark of a byte says whether it ends a line. */
 static void
 ldisc_put(struct tty *tty, uint8_t c, enum mark mark)
 {
@@ -54,6 +63,7 @@ ldisc_put(struct tty *tty, uint8_t c, enum mark mark)
     tty->in_head++;
 }
 
+/* Makes everything that was typed readable. */
 static void
 input_ready(struct tty *tty)
 {
@@ -70,6 +80,8 @@ ldisc_flush_input(struct tty *tty)
     waitq_wake(&tty->master_queue);
 }
 
+/* Bytes that were typed in the old mode become readable as they are. In
+ * canonical mode, the end of them counts as the end of a line. */
 void
 ldisc_mode_changed(struct tty *tty)
 {
@@ -83,6 +95,7 @@ ldisc_mode_changed(struct tty *tty)
 
 /* --- signals and flow control */
 
+/* A literal character (after VLNEXT) has no special meaning. */
 static int
 signal_of(const struct tty *tty, uint8_t c)
 {
@@ -95,6 +108,7 @@ signal_of(const struct tty *tty, uint8_t c)
     return is_cc(tty, VSUSP, c) ? SIGTSTP : 0;
 }
 
+/* Typed input and pending output are dropped, unless NOFLSH is set. */
 static void
 receive_signal(struct tty *tty, uint8_t c, int sig)
 {
@@ -134,7 +148,9 @@ ldisc_is_continuation(const struct tty *tty, uint8_t c)
     return has_i(tty, IUTF8) && (c & 0xc0) == 0x80;
 }
 
-/* The column after the part of the line that is left. */
+/* Returns the column after the part of the line that is left. The width of a
+ * tab depends on the column where it starts, so the line is measured from its
+ * start. */
 static uint32_t
 line_column(struct tty *tty)
 {
@@ -148,7 +164,7 @@ line_column(struct tty *tty)
     return col;
 }
 
-/* Takes the erased character c off the screen. */
+/* Removes the erased character c from the screen. */
 static void
 rub_out(struct tty *tty, uint8_t c)
 {
@@ -169,8 +185,8 @@ rub_out(struct tty *tty, uint8_t c)
     }
 }
 
-/* The last character of the line, with its UTF-8 continuation bytes; false
- * if only such bytes are left. */
+/* Finds the last character of the line, with its UTF-8 continuation bytes.
+ * Returns false if only such bytes are left. */
 static bool
 last_character(struct tty *tty, uint64_t *ret_at)
 {
@@ -183,6 +199,8 @@ last_character(struct tty *tty, uint64_t *ret_at)
     return !ldisc_is_continuation(tty, *in_at(tty, at));
 }
 
+/* Echo depends on the mode: the erase character itself, or a blank over the old
+ * one. */
 static void
 erase_at(struct tty *tty, uint64_t at, bool one_only)
 {
@@ -206,6 +224,8 @@ erase_character(struct tty *tty)
         erase_at(tty, at, true);
 }
 
+/* A word is letters, digits and underscores; other characters after it are
+ * erased with it, as Linux does. */
 static void
 erase_word(struct tty *tty)
 {
@@ -222,6 +242,8 @@ erase_word(struct tty *tty)
     }
 }
 
+/* Without ECHOKE the line stays on the screen, and the kill character is
+ * shown. */
 static void
 erase_line(struct tty *tty)
 {
@@ -275,7 +297,8 @@ receive_edit(struct tty *tty, uint8_t c)
     return true;
 }
 
-/* True if c ended the line. */
+/* Returns true if c ended the line. The end-of-file character is stored as a
+ * mark without a byte: it ends the line, and is no part of it. */
 static bool
 receive_end(struct tty *tty, uint8_t c)
 {
@@ -312,6 +335,8 @@ ldisc_has_room(const struct tty *tty, uint8_t c)
     return is_canonical(tty) && tty->in_canon == tty->in_tail;
 }
 
+/* A character without space is dropped with a bell; the line can still be
+ * ended. */
 static void
 receive_plain(struct tty *tty, uint8_t c)
 {
@@ -390,8 +415,9 @@ ldisc_available(const struct tty *tty)
     return (size_t)(tty->in_canon - tty->in_tail);
 }
 
-/* In canonical mode a read ends with a line, and takes the end-of-file mark
- * right after what it asked for along. */
+/* In canonical mode, a read ends with a line. An end-of-file mark directly
+ * after the last byte that was asked for is removed with it: otherwise the next
+ * read would return 0 in the middle of the input. */
 static size_t
 ldisc_take_line(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
 {

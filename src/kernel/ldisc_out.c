@@ -1,4 +1,9 @@
-/* The way of bytes to the master: output processing, echo, flow control. */
+/* The way of bytes to the master: output processing, echo, flow control.
+ *
+ * Programs and echo share one ring. The last TTY_ECHO_BYTES of it are
+ * reserved for echo, so that typing is still visible while a program fills
+ * the rest. A character is written only if its longest expansion fits, so it
+ * is never cut. */
 #include "kernel/tty_impl.h"
 
 #include <ctype.h>
@@ -23,6 +28,7 @@ write_room(const struct tty *tty)
     return out_used(tty) < max ? max - out_used(tty) : 0;
 }
 
+/* Two copies, because the ring may wrap around. */
 static void
 ldisc_out_put_bytes(struct tty *tty, const uint8_t *s, size_t len)
 {
@@ -67,6 +73,7 @@ ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c)
     return col + (!ldisc_is_control(c) && !ldisc_out_is_continuation(tty, c));
 }
 
+/* The column is kept, because the width of a tab depends on it. */
 static size_t
 expand_newline(struct tty *tty, uint8_t *out)
 {
@@ -81,6 +88,7 @@ expand_newline(struct tty *tty, uint8_t *out)
     return n;
 }
 
+/* ONOCR drops a carriage return in the first column. */
 static size_t
 expand_return(struct tty *tty, uint8_t *out)
 {
@@ -125,6 +133,8 @@ ldisc_can_write(const struct tty *tty)
     return !tty->is_stopped && write_room(tty) >= EXPANSION_MAX;
 }
 
+/* Without OPOST, bytes are copied as they are, and the column is not
+ * followed. */
 size_t
 ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
 {
@@ -159,6 +169,7 @@ ldisc_echo_plain(struct tty *tty, uint8_t c)
     ldisc_put_raw(tty, (const char *)out, n);
 }
 
+/* ^X is the control character with bit 6 flipped, so DEL is shown as ^?. */
 void
 ldisc_echo(struct tty *tty, uint8_t c)
 {
@@ -172,6 +183,7 @@ ldisc_echo(struct tty *tty, uint8_t c)
     tty->column += 2;
 }
 
+/* Writers that wait for space are woken. */
 void
 ldisc_flush_output(struct tty *tty)
 {

@@ -1,4 +1,7 @@
-/* Limits: charging and the table behind limits.def. */
+/* Limits: charging, and the table behind limits.def.
+ *
+ * `used` may be read by other threads (status of a sandbox), hence the
+ * counters. Only the kernel's own thread changes it. */
 #include "kernel/limits.h"
 
 #include "base/counter.h"
@@ -26,6 +29,7 @@ limits_init(struct limits *l)
         l->max[i] = infos[i].dflt;
 }
 
+/* Written so that no sum can overflow. */
 bool
 limits_fit(const struct limits *l, enum limit_id id, uint64_t n)
 {

@@ -14,6 +14,7 @@ enum limit_id {
     LIMIT_COUNT
 };
 
+/* A row of limits.def. */
 struct limit_info {
     const char *name, *unit, *at_limit;
     uint64_t dflt, min, max;
@@ -25,11 +26,14 @@ struct limits {
     bool was_hit[LIMIT_COUNT];  /* since limits_mark */
 };
 
+/* Returns the row of a limit; a constant. */
 const struct limit_info *limit_info(enum limit_id id);
 void limits_init(struct limits *l); /* the defaults */
+/* Returns true if n more would be within the limit. */
 bool limits_fit(const struct limits *l, enum limit_id id, uint64_t n);
 /* Returns false, and records a hit, if the limit would be exceeded. */
 bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
+/* Releases a charge; the peak stays. */
 void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);
 /* Starts counting peaks and hits again. */
 void limits_mark(struct limits *l);

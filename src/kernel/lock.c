@@ -18,11 +18,13 @@
 
 enum { INODE_BUCKETS = 64 };
 
+/* All locks of a sandbox. Inodes are found by number. */
 struct locks {
     struct list inodes[INODE_BUCKETS];
     struct list waits; /* struct lock_wait: who waits for whose POSIX lock */
 };
 
+/* The locks of one inode: record locks, flocks, and their waiters. */
 struct lock_inode {
     struct list link;
     const struct fs *fs; /* NULL: a file without a path */
@@ -77,6 +79,7 @@ lock_ino_of(const struct file *f)
     return f->node.mnt ? f->node.ino : f->anon_ino;
 }
 
+/* Files without a path (memfd, pipes) are found by their anonymous number. */
 static struct lock_inode *
 inode_find(const struct file *f)
 {
@@ -110,7 +113,8 @@ inode_find_or_new(struct file *f)
     return n;
 }
 
-/* Something on n was unlocked: all who wait for it try again. */
+/* Wakes all waiters of n after something was unlocked. Their waits are no
+ * longer edges of the graph until they try again. */
 static void
 inode_wake(struct kernel *k, struct lock_inode *n)
 {
@@ -122,6 +126,8 @@ inode_wake(struct kernel *k, struct lock_inode *n)
     waitq_wake(&n->changed);
 }
 
+/* Called after every removal: an inode without locks has no entry, and its
+ * waiters were woken before. */
 static void
 inode_free_unused(struct lock_inode *n)
 {
@@ -164,7 +170,8 @@ overlaps(struct lock_range a, struct lock_range b)
     return a.first <= b.last && b.first <= a.last;
 }
 
-/* Overlapping, or one begins right after the other. */
+/* Returns true if the ranges overlap or are adjacent. The end of a range may be
+ * INT64_MAX, to which nothing can be added. */
 static bool
 touches(struct lock_range a, struct lock_range b)
 {
@@ -174,6 +181,8 @@ touches(struct lock_range a, struct lock_range b)
     return overlaps(a, b) || a_before || b_before;
 }
 
+/* Two locks conflict if they overlap, have different owners, and one of them is
+ * a write lock. */
 static struct record *
 find_conflict(const struct list *records, const void *owner,
               enum lock_type type, struct lock_range range)
@@ -187,6 +196,7 @@ find_conflict(const struct list *records, const void *owner,
     return NULL;
 }
 
+/* New locks are often at the end, so the search starts there. */
 static void
 insert_sorted(struct list *records, struct record *r)
 {
@@ -198,8 +208,9 @@ insert_sorted(struct list *records, struct record *r)
     list_insert_after(at, &r->link);
 }
 
-/* Cuts `hole` out of r. Uses *spare for the part after it, if both ends
- * remain. */
+/* Removes `hole` from r. If both ends remain, the second one uses *spare:
+ * memory is allocated before anything changes, so that a change cannot fail
+ * half-way. */
 static void
 lock_cut(struct kernel *k, struct record *r, struct lock_range hole,
          struct record **spare)
@@ -225,8 +236,8 @@ lock_cut(struct kernel *k, struct record *r, struct lock_range hole,
     list_insert_after(&r->link, &tail->link);
 }
 
-/* Prepares the records of this owner for `want`: touching records of the same
- * type are merged (its range grows), others are cut. */
+/* Prepares the records of this owner for `want`: records of the same type that
+ * touch it are merged into it, and others are cut. */
 static void
 carve(struct kernel *k, struct lock_inode *n, const void *owner,
       struct record_lock *want, struct record **spare)
@@ -247,7 +258,8 @@ carve(struct kernel *k, struct lock_inode *n, const void *owner,
     }
 }
 
-/* Is one of the owner's records cut in two? */
+/* Returns true if a record of the owner would be cut in two, which needs one
+ * more. */
 static bool
 splits(const struct lock_inode *n, const void *owner,
        const struct record_lock *want)
@@ -262,6 +274,7 @@ splits(const struct lock_inode *n, const void *owner,
     return false;
 }
 
+/* Everything that can fail comes first: the new record and a spare one. */
 static int
 apply(struct task *t, struct lock_inode *n, const void *owner,
       struct record_lock want)
@@ -311,7 +324,7 @@ wait_end(struct thread *th)
     wait_drop(h);
 }
 
-/* Whose POSIX lock `waiter` waits for, or NULL. */
+/* Returns the owner of the POSIX lock that `waiter` waits for, or NULL. */
 static const void *
 waits_for(const struct locks *l, const void *waiter)
 {
@@ -323,7 +336,8 @@ waits_for(const struct locks *l, const void *waiter)
     return NULL;
 }
 
-/* Would t, by waiting for `holder`, wait for itself? */
+/* Returns true if t would wait for itself by waiting for `holder`. Each process
+ * waits for one lock at most, so there is one chain to follow. */
 static bool
 is_deadlock(const struct locks *l, const struct task *t, const void *holder)
 {
@@ -332,6 +346,8 @@ is_deadlock(const struct locks *l, const struct task *t, const void *holder)
     return holder == t;
 }
 
+/* Waits for OFD locks and flocks are not part of the graph: their owners are
+ * open files, which several processes may share. */
 static int
 wait_begin(struct task *t, struct lock_inode *n, const struct record *holder,
            bool is_ofd)
@@ -359,6 +375,7 @@ wait_begin(struct task *t, struct lock_inode *n, const struct record *holder,
 
 /* --- what the rest of the kernel calls */
 
+/* Each try starts from the beginning, so the wait of the last try ends here. */
 int
 lock_set(struct task *t, struct file *f, const struct record_lock *want,
          bool waits)
@@ -397,7 +414,7 @@ lock_get(struct task *t, struct file *f, struct record_lock *lock)
     lock->pid = r->pid;
 }
 
-/* Removes all of the owner's; true if there were any. */
+/* Removes all records of the owner. Returns true if there were any. */
 static bool
 remove_of(struct kernel *k, struct list *records, const void *owner)
 {
@@ -413,7 +430,9 @@ remove_of(struct kernel *k, struct list *records, const void *owner)
     return found;
 }
 
-/* As on Linux, a change of kind gives the old lock up first. */
+/* Sets the flock of an open file. As on Linux, a change of type gives up the
+ * old lock first, so two files that upgrade at the same time do not
+ * deadlock. */
 int
 lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
 {
@@ -449,6 +468,8 @@ lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
     return 0;
 }
 
+/* POSIX: closing any descriptor of a file ends all locks of the process on
+ * it. */
 void
 locks_close(struct task *t, struct file *f)
 {
@@ -461,6 +482,7 @@ locks_close(struct task *t, struct file *f)
     inode_free_unused(n);
 }
 
+/* The owner of these locks is the open file, which all duplicates share. */
 void
 locks_release(struct file *f)
 {

@@ -28,6 +28,7 @@ struct guest_flock {
 };
 _Static_assert(sizeof(struct guest_flock) == 32, "struct flock of the guest");
 
+/* SEEK_CUR uses the position of the open file; a file without one is at 0. */
 static int
 lock_fcntl_base_of(struct file *f, int whence, int64_t *ret)
 {
@@ -51,7 +52,8 @@ lock_fcntl_base_of(struct file *f, int whence, int64_t *ret)
     }
 }
 
-/* A negative length is the bytes before the start, 0 all to the end. */
+/* Converts a struct flock to a range. A negative length means the bytes before
+ * the start, and 0 all bytes to the end of the file. */
 static int
 range_of(struct file *f, const struct guest_flock *g, struct lock_range *ret)
 {
@@ -76,6 +78,7 @@ range_of(struct file *f, const struct guest_flock *g, struct lock_range *ret)
     return 0;
 }
 
+/* F_RDLCK, F_WRLCK and F_UNLCK have other values than our enum. */
 static int
 lock_fcntl_type_of(int16_t type, enum lock_type *ret)
 {
@@ -94,6 +97,8 @@ lock_fcntl_type_of(int16_t type, enum lock_type *ret)
     }
 }
 
+/* An absent conflict is reported as F_UNLCK; the other members stay, as POSIX
+ * says. */
 static int
 lock_fcntl_get(struct task *t, struct file *f, struct guest_flock *g,
                struct record_lock *lock)
@@ -123,6 +128,7 @@ lock_fcntl_is_known(uint32_t cmd)
            (cmd >= GUEST_OFD_GETLK && cmd <= GUEST_OFD_SETLKW);
 }
 
+/* A read lock needs a readable descriptor, and a write lock a writable one. */
 int64_t
 lock_fcntl(struct task *t, struct file *f, uint32_t cmd, gaddr at)
 {

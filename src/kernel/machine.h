@@ -65,7 +65,7 @@ struct machine {
 enum machine_event {
     MACHINE_WAITS,   /* in a blocking call: resume after thread_wake */
     MACHINE_YIELDED, /* its time slice is over */
-    MACHINE_FORKS,   /* unwound in sys.fork: call `fork` (or `fork_fail`) */
+    MACHINE_FORKS,   /* unwound in sys.fork: call `fork` or `fork_return` */
     MACHINE_NEXT,    /* yielded in sys.next */
     /* The machine has ended: */
     MACHINE_LEFT,    /* thread->leaving was set by the kernel in a call */
@@ -102,6 +102,9 @@ struct program_source {
     const struct host_file *file;
 };
 
+/* The functions of an engine. All of them are called on the OS thread that runs
+ * the kernel, except `interrupt`. Errors are -errno, and leave the machine as
+ * it was. */
 struct machine_ops {
     /* Finds the compiled code, or compiles. -ENOEXEC: not a program (the reason
      * is in `why`, cut to its size). -ENOMEM. -EAGAIN: too many untrusted
@@ -117,6 +120,8 @@ struct machine_ops {
     /* Cheap: the first resume creates the instance. */
     int (*create)(struct engine *e, struct program *p, struct thread *th,
                   OWN struct machine **ret);
+    /* Runs the machine until it waits, yields, forks or ends. *trap is set only
+     * with MACHINE_TRAPPED. */
     enum machine_event (*resume)(struct machine *m, struct machine_trap *trap);
     /* After MACHINE_FORKS: makes `child` (created, never run) a copy. Both
      * continue from sys.fork at their next resume, with pid and 0. -ENOMEM,

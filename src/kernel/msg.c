@@ -1,4 +1,8 @@
-/* Messages of the guest. */
+/* Messages of the guest: addresses and ancillary data, in both directions.
+ *
+ * Ancillary data passes open files (SCM_RIGHTS) and credentials. A receiver
+ * without enough space loses files, which are closed; MSG_CTRUNC reports
+ * that. */
 #include "kernel/msg.h"
 
 #include "kernel/kernel.h"
@@ -28,6 +32,7 @@ sock_addr_from_guest(struct task *t, gaddr at, uint32_t len,
     return copy_from_guest(t, ret->bytes, at, len);
 }
 
+/* A short buffer gets a part; the length tells the program that it was cut. */
 int
 sock_addr_to_guest(struct task *t, gaddr at, uint32_t *len,
                    const struct sock_addr *addr)
@@ -56,6 +61,7 @@ sock_addr_answer(struct task *t, gaddr at, gaddr len_at,
 
 /* --- ancillary data, sent */
 
+/* References are collected in *c even on failure; the caller puts them. */
 static int
 add_files(struct task *t, gaddr at, size_t n, struct scm *c)
 {
@@ -79,6 +85,7 @@ add_files(struct task *t, gaddr at, size_t n, struct scm *c)
     return 0;
 }
 
+/* Only root may send credentials that are not its own. */
 static int
 set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
 {
@@ -112,6 +119,8 @@ add_control(struct task *t, const struct guest_cmsghdr *h, gaddr data,
     return -EINVAL;
 }
 
+/* The lengths are copied with each header and checked against the rest of the
+ * buffer. A header that would end beyond it is an error. */
 static int
 read_controls(struct task *t, const struct guest_msghdr *m, struct scm *c)
 {
@@ -136,6 +145,8 @@ read_controls(struct task *t, const struct guest_msghdr *m, struct scm *c)
     return 0;
 }
 
+/* The number of files in flight is limited by RLIMIT_NOFILE, as on Linux:
+ * otherwise messages could hold any number of open files. */
 int
 scm_from_guest(struct task *t, const struct socket *s,
                const struct guest_msghdr *h, struct scm *ret)
@@ -156,7 +167,8 @@ scm_from_guest(struct task *t, const struct socket *s,
 
 /* --- ancillary data, received */
 
-/* Appends one control message; false if it does not fit. */
+/* Appends one control message. Returns false if it does not fit. The data of a
+ * message is padded to 4 bytes, in the layout of 32-bit programs. */
 static bool
 put_control(struct task *t, struct guest_msghdr *m, uint32_t *at, int32_t type,
             const void *data, uint32_t len)
@@ -173,7 +185,7 @@ put_control(struct task *t, struct guest_msghdr *m, uint32_t *at, int32_t type,
     return true;
 }
 
-/* Returns the number of descriptors that fit after *at. */
+/* Returns the number of descriptors that fit after `at`. */
 static size_t
 fds_that_fit(const struct guest_msghdr *m, uint32_t at)
 {
@@ -184,7 +196,8 @@ fds_that_fit(const struct guest_msghdr *m, uint32_t at)
     return (m->controllen - head) / sizeof(int32_t);
 }
 
-/* Installs files and tells their descriptors; false if not all fit. */
+/* Installs the files and writes their descriptors. Returns false if not all of
+ * them fit. If the message cannot be written, no descriptor stays. */
 static bool
 msg_put_files(struct task *t, struct scm *c, struct guest_msghdr *m,
               uint32_t *at, bool cloexec)

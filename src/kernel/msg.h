@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* struct msghdr of the guest. */
 struct guest_msghdr {
     gaddr name;
     uint32_t namelen;
@@ -18,6 +19,8 @@ struct guest_msghdr {
     uint32_t flags;
 };
 
+/* Copies an address of `len` bytes. -EINVAL: longer than any address.
+ * -EFAULT. */
 int sock_addr_from_guest(struct task *t, gaddr at, uint32_t len,
                          struct sock_addr *ret);
 /* Stores as much of the address as *len allows; *len becomes the whole length.

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/* Most sandboxes never use a socket, so the tables are created by the first
+ * one. */
 struct net *
 net_need(struct kernel *k)
 {

@@ -1,4 +1,9 @@
-/* Messages in flight. */
+/* Messages in flight.
+ *
+ * Putting a file that a message carried may free a socket, whose queue contains
+ * further messages with files, and so on. packet_free therefore only adds the
+ * message to a list, and net_collect empties that list in a loop: the depth of
+ * such a chain is a number and not a stack. */
 #include "kernel/packet.h"
 
 #include "kernel/kernel.h"
@@ -14,6 +19,7 @@ packet_cost(const struct packet *p)
     return sizeof *p + p->cap;
 }
 
+/* Only packets of the one large size are kept, so any of them fits. */
 static struct packet *
 take_spare(struct net *n, size_t cap)
 {
@@ -26,6 +32,7 @@ take_spare(struct net *n, size_t cap)
     return p;
 }
 
+/* A packet counts as memory of the sandbox, as long as it is queued. */
 int
 packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
 {
@@ -102,6 +109,8 @@ packet_free(OWN struct packet *p)
     net_collect(n);
 }
 
+/* A sweep may produce new garbage, which may drop the last reference to further
+ * files; the loop ends when a sweep finds nothing. */
 void
 net_collect(struct net *n)
 {

@@ -14,6 +14,8 @@
  * each time, and page faults cost more than copying. */
 #define PACKET_KEPT_BYTES (64u << 10)
 
+/* A message, or a part of a stream. Bytes from `start` to `end` were not read
+ * yet. */
 struct packet {
     struct list link;    /* in socket->queue */
     struct list carrier; /* in socket->carried, while it has files there */

@@ -15,6 +15,7 @@ struct pidfd {
     struct waitq ended;
 };
 
+/* Readable once the process is a zombie that can be waited for. */
 static short
 pidfd_poll(struct file *f, struct poll_table *pt)
 {
@@ -41,6 +42,8 @@ static const struct file_ops pidfd_ops = {
     .release = pidfd_release,
 };
 
+/* The file is in a list of the task, which clears the reference before it
+ * goes. */
 int
 pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret)
 {
@@ -67,6 +70,7 @@ pidfd_task(const struct file *f, struct task **ret)
     return 0;
 }
 
+/* A directory of /proc/<pid> may be used as a pidfd, as on Linux. */
 int
 pidfd_task_or_folder(const struct file *f, struct task **ret)
 {
@@ -88,6 +92,7 @@ pidfd_ended(struct task *t)
         waitq_wake(&CONTAINER_OF(it, struct pidfd, link)->ended);
 }
 
+/* Pollers are woken: the file is readable for ever now. */
 void
 pidfd_forget(struct task *t)
 {

@@ -26,6 +26,7 @@ pipe_min_size(size_t a, size_t b)
 
 /* --- the ring */
 
+/* Memory is charged by the first write: many pipes are only inherited. */
 static int
 ring_need(struct pipe *p)
 {
@@ -42,6 +43,8 @@ ring_need(struct pipe *p)
     return -ENOMEM;
 }
 
+/* An empty ring starts again at its beginning, so small messages stay in the
+ * cache. */
 static void
 ring_skip(struct pipe *p, size_t n)
 {
@@ -72,6 +75,8 @@ ring_add(struct pipe *p, const uint8_t *from, size_t n)
 
 enum { PACKETS_MAX = sizeof((struct pipe_packets *)0)->len / sizeof(uint16_t) };
 
+/* poll reports a pipe as writable only if PIPE_BUF bytes fit, so that an atomic
+ * write after it does not wait. */
 static bool
 pipe_has_room(const struct pipe *p)
 {
@@ -111,6 +116,8 @@ free_anonymous(OWN struct pipe *p)
     free(p);
 }
 
+/* The last file has gone. A FIFO removes itself from the kernel's list in its
+ * own free. */
 static void
 free_unused(struct pipe *p)
 {
@@ -118,6 +125,7 @@ free_unused(struct pipe *p)
         p->free(p);
 }
 
+/* Writers wait for a reader that never comes: they are woken and get EPIPE. */
 void
 pipe_drop_reader(struct pipe *p)
 {
@@ -126,6 +134,7 @@ pipe_drop_reader(struct pipe *p)
     free_unused(p);
 }
 
+/* Readers are woken and find the end of file. */
 void
 pipe_drop_writer(struct pipe *p)
 {
@@ -146,6 +155,7 @@ release_writer(struct file *f)
     pipe_drop_writer(f->obj);
 }
 
+/* A FIFO opened with O_RDWR has both ends; the pipe may only be freed once. */
 static void
 release_both(struct file *f)
 {
@@ -173,6 +183,8 @@ pipe_file_new(struct pipe *p, uint32_t flags, OWN struct file **ret)
     return r;
 }
 
+/* Both ends count before the first file exists: each file that is freed drops
+ * its own end, on every path of failure. */
 int
 pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
          OWN struct file **ret_wr)
@@ -206,7 +218,7 @@ pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
 
 /* --- operations */
 
-/* The next packet, as much of it as fits. */
+/* Reads the next packet, as much of it as fits; the rest is lost. */
 static size_t
 pipe_take_packet(struct pipe *p, uint8_t *to, size_t max)
 {
@@ -238,6 +250,8 @@ add_packets(struct pipe *p, const uint8_t *from, size_t len)
     return done;
 }
 
+/* Writers are woken when the pipe passes from full to writable, not for each
+ * read. */
 static int64_t
 pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
@@ -258,6 +272,7 @@ pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     return (int64_t)n;
 }
 
+/* A write of at most PIPE_BUF bytes is written as a whole or not at all. */
 static int64_t
 pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
            uint64_t *pos)
@@ -285,6 +300,8 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
     return (int64_t)n;
 }
 
+/* A FIFO opened without a writer is not hung up before one has come and gone:
+ * `pos` is the number of writers that had opened it by then. */
 static short
 poll_read(struct file *f, struct poll_table *pt)
 {
@@ -299,6 +316,7 @@ poll_read(struct file *f, struct poll_table *pt)
     return events;
 }
 
+/* A pipe without readers reports an error, as every write will. */
 static short
 poll_write(struct file *f, struct poll_table *pt)
 {
@@ -383,7 +401,7 @@ pipe_get_size(struct file *f)
     return p ? (int64_t)p->cap : -EBADF;
 }
 
-/* Moves what the pipe holds to a new ring of `cap` bytes. */
+/* Moves the contents of the pipe to a new ring of `cap` bytes. */
 static int
 ring_resize(struct pipe *p, size_t cap)
 {
@@ -411,6 +429,8 @@ ring_resize(struct pipe *p, size_t cap)
     return 0;
 }
 
+/* The size is rounded up to a power of two pages, as Linux does. It may not be
+ * less than what the pipe contains. */
 int64_t
 pipe_set_size(struct file *f, uint32_t bytes)
 {

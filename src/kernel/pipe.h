@@ -23,12 +23,14 @@ struct pipe_packets {
     unsigned first, n;
 };
 
+/* A pipe. The ends are counted, not listed: files own them. */
 struct pipe {
     struct kernel *kernel;
     uint8_t *ring; /* NULL before the first write */
     size_t cap, head, used;
     bool has_packets; /* created with O_DIRECT: one read returns one packet */
     struct pipe_packets packets;
+    /* Open ends. The pipe is freed when both are 0. */
     uint32_t readers, writers;
     /* Number of opens: a FIFO's partner may come and go between two checks. */
     uint32_t reader_opens, writer_opens;
@@ -49,6 +51,7 @@ int64_t pipe_set_size(struct file *f, uint32_t bytes);
 
 /* --- for fifo.c, which embeds a pipe */
 
+/* Initialises a pipe without ends; p->free must be set by the caller. */
 void pipe_init(struct pipe *p, struct kernel *k);
 /* Frees the ring. */
 void pipe_fini(struct pipe *p);

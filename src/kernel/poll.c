@@ -27,7 +27,8 @@ poll_deadline(const struct task *t, int64_t timeout_ns)
     return timeout_ns > NS_NEVER - now ? NS_NEVER : now + timeout_ns;
 }
 
-/* A timeout of 0 never waits, also where the clock stands still. */
+/* A timeout of 0 never waits, also in a sandbox with a virtual clock, which
+ * stands still while a process does not ask for the time. */
 bool
 poll_is_over(struct task *t, int64_t deadline_ns)
 {
@@ -35,6 +36,8 @@ poll_is_over(struct task *t, int64_t deadline_ns)
            thread_deadline(t->thread, deadline_ns);
 }
 
+/* A call that waits keeps the mask. If a handler ends the wait, the old mask is
+ * restored after the handler, so that the signal can be delivered. */
 int64_t
 poll_mask_end(struct task *t, int64_t r)
 {
@@ -79,6 +82,8 @@ poll_all(struct task *t, gaddr at, uint32_t n, struct poll_table *pt)
     return found;
 }
 
+/* The first pass only asks. The second one adds the thread to all queues;
+ * nothing else runs in between, so no event is missed. */
 int64_t
 poll_wait_fds(struct task *t, gaddr at, uint32_t n, int64_t deadline_ns)
 {
@@ -154,7 +159,7 @@ sets_to_guest(struct task *t, const struct fd_sets *s, const gaddr at[SETS])
     return r;
 }
 
-/* Which of the three sets fd is in, as bits. */
+/* Returns the sets that contain fd, as bits. */
 static unsigned
 sets_of(const struct fd_sets *s, int32_t fd)
 {
@@ -197,7 +202,7 @@ select_count(struct task *t, const struct fd_sets *s, struct poll_table *pt)
     return found;
 }
 
-/* Leaves only those descriptors in the sets that are ready. */
+/* Removes the descriptors from the sets that are not ready. */
 static void
 select_keep_ready(struct task *t, struct fd_sets *s)
 {
@@ -210,6 +215,8 @@ select_keep_ready(struct task *t, struct fd_sets *s)
     }
 }
 
+/* Results are written only if the call ends: a retry must find the original
+ * sets. */
 int64_t
 poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
                int64_t deadline_ns)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <poll.h>
 
+/* A signal of the host interrupts the poll, which is then continued with the
+ * time that is left. */
 int
 program_await(const struct host_ops *host, const struct program *p,
               int kick_hfd, int64_t deadline_ns)

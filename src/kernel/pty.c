@@ -1,4 +1,8 @@
-/* Pseudo-terminals: the master's side of a terminal. */
+/* Pseudo-terminals: the master's side of a terminal.
+ *
+ * Bytes that the master writes are typed at the terminal, and pass through the
+ * line discipline; bytes that it reads are the output. The master is opened
+ * once: when it is closed, the terminal is hung up. */
 #include "kernel/kernel.h"
 #include "kernel/tty_impl.h"
 
@@ -32,6 +36,7 @@ static const struct tty_termios default_termios = {
         },
 };
 
+/* The time between two bytes (VTIME) has passed: readers check again. */
 static void
 on_gap(struct timer *timer)
 {
@@ -40,6 +45,7 @@ on_gap(struct timer *timer)
     waitq_wake(&tty->slave_queue);
 }
 
+/* The lowest free number, as Linux chooses it; there are few terminals. */
 static int
 free_index(struct kernel *k)
 {
@@ -49,6 +55,7 @@ free_index(struct kernel *k)
     return -ENOSPC;
 }
 
+/* A new terminal has one reference, that of the master. */
 static int
 tty_new(struct kernel *k, OWN struct tty **ret)
 {
@@ -81,12 +88,15 @@ tty_new(struct kernel *k, OWN struct tty **ret)
 
 /* --- the master as a file */
 
+/* Before the first open, a master waits for its slave; after the last close, it
+ * reads EIO as on Linux. */
 static bool
 slave_is_gone(const struct tty *tty)
 {
     return tty->was_opened && !tty->slaves;
 }
 
+/* Reading makes space, so writers of the slave are woken. */
 static size_t
 pty_take_output(struct tty *tty, uint8_t *buf, size_t len)
 {
@@ -101,6 +111,7 @@ pty_take_output(struct tty *tty, uint8_t *buf, size_t len)
     return n;
 }
 
+/* In packet mode, each read begins with a byte for control information. */
 static int64_t
 master_read(struct file *f, struct task *t, void *buf, size_t len,
             uint64_t *pos)
@@ -118,6 +129,8 @@ master_read(struct file *f, struct task *t, void *buf, size_t len,
     return len == 1 ? 1 : 1 + (int64_t)pty_take_output(tty, p + 1, len - 1);
 }
 
+/* A signal that a character causes may end the process that owns the last
+ * reference, hence the reference of its own. */
 static int64_t
 master_write(struct file *f, struct task *t, const void *buf, size_t len,
              uint64_t *pos)
@@ -133,6 +146,7 @@ master_write(struct file *f, struct task *t, const void *buf, size_t len,
     return n ? (int64_t)n : -EAGAIN;
 }
 
+/* Writable means that an ordinary character would be accepted. */
 static short
 master_poll(struct file *f, struct poll_table *pt)
 {
@@ -201,6 +215,8 @@ pty_new_pair(struct kernel *k, OWN struct file **ret_master,
     return new_pair(k, O_RDWR, ret_master, ret_slave);
 }
 
+/* The slave stays locked until unlockpt, so that nobody opens it before its
+ * owner has been set. */
 int
 pty_open_master(struct kernel *k, struct task *t, uint32_t flags,
                 OWN struct file **ret)

@@ -32,6 +32,8 @@ resident_set_state(struct task *t, const struct resident_state *s)
     t->umask = s->umask;
 }
 
+/* The frozen program contains the state of its task as a note. Another version
+ * of the struct has another size, and is refused. */
 static int
 set_up(struct resident *r, struct program *p, const char *path)
 {
@@ -50,6 +52,8 @@ set_up(struct resident *r, struct program *p, const char *path)
     return args_set(r->task, argv, envp, path);
 }
 
+/* A resident starts without a machine: the owner thaws one for the first
+ * command. */
 int
 resident_new(struct kernel *k, OWN struct program *p, const char *path,
              OWN struct resident **ret)
@@ -87,6 +91,7 @@ resident_free(OWN struct resident *r)
     free(r);
 }
 
+/* The memory is filled by the owner afterwards. */
 int
 resident_thaw(struct resident *r, OWN struct program *p, uint64_t size)
 {
@@ -107,6 +112,8 @@ resident_thaw(struct resident *r, OWN struct program *p, uint64_t size)
     return 0;
 }
 
+/* A vfork child that borrows the thread must end first: its frames are in the
+ * same machine. */
 void
 resident_freeze(struct resident *r)
 {
@@ -116,6 +123,7 @@ resident_freeze(struct resident *r)
     r->is_dead = true;
 }
 
+/* The thread is put at the head of the queue: its user waits for it. */
 void
 resident_run(struct resident *r, const char *command, size_t len, bool is_users)
 {
@@ -160,9 +168,10 @@ resident_on_exit(struct task *t, int status)
     sched_bury(t->thread);
 }
 
-/* shell_command(buf, size): the text of the command, without a NUL. Without
- * buf: its length, with bit 30 set when random numbers must be seeded anew, and
- * bit 29 when it belongs into the history. */
+/* shell_command(buf, size): copies the text of the command, without a NUL, and
+ * returns its length. Without buf: the length, with bit 30 set if random
+ * numbers must be seeded anew, and bit 29 if the command belongs into the
+ * history. */
 int64_t
 sys_shell_command(struct task *t, const union sysarg *a)
 {
@@ -179,8 +188,8 @@ sys_shell_command(struct task *t, const union sysarg *a)
     return e < 0 ? e : (int64_t)n;
 }
 
-/* shell_memory(end): at the end of a command, the program has nothing in its
- * memory from `end` on. */
+/* shell_memory(end): reports, at the end of a command, that the memory from
+ * `end` on contains nothing. It need not be saved. */
 int64_t
 sys_shell_memory(struct task *t, const union sysarg *a)
 {

@@ -18,6 +18,8 @@
 struct kernel;
 struct program;
 
+/* A resident program. It is owned by the library, and refers to its task, whose
+ * `resident` refers back. */
 struct resident {
     struct task *task;
     bool is_parked; /* no command is running */
@@ -57,6 +59,8 @@ int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);
 /* Frees the machine; the task stays. */
 void resident_freeze(struct resident *r);
 
+/* Copy the state out of a task, and into one. Handlers are addresses in the
+ * program, so both must be the same program. */
 void resident_get_state(const struct task *t, struct resident_state *ret);
 void resident_set_state(struct task *t, const struct resident_state *s);
 

@@ -1,8 +1,13 @@
-/* Random bytes: the host's, or xoshiro256** with a fixed seed. */
+/* Random bytes: those of the host, or xoshiro256** with a fixed seed.
+ *
+ * The seeded generator makes runs repeatable. It is not secret: a guest can
+ * compute its future from its past. */
 #include "kernel/rng.h"
 
 #include <string.h>
 
+/* Spreads the seed over the four words of state, as its authors recommend: a
+ * state of few bits would take long to become random. */
 static uint64_t
 splitmix(uint64_t *x)
 {

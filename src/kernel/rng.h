@@ -13,8 +13,11 @@ struct rng {
     bool is_seeded;
     uint64_t state[4];
 };
+/* Initialises the generator; `seed` is used only if is_seeded. */
 void rng_init(struct rng *r, const struct host_ops *host, bool is_seeded,
               uint64_t seed);
+/* Fills buf. A seeded generator uses whole words, so its bytes depend on how
+ * the requests are cut. */
 void rng_fill(struct rng *r, void *buf, size_t len);
 
 #endif

@@ -1,13 +1,20 @@
 /* The scheduler: selects the next thread, fires timers, polls host descriptors,
  * and sleeps.
  *
- * A thread that was woken, forked or exec'd goes to the head of the queue, so
- * that a command beside busy neighbours stays fast. This happens at most
- * BOOSTS_MAX times in a row, so that the neighbours run too. Processes that a
- * shell starts one after the other begin in that order.
+ * Problem: commands should be fast beside busy processes, no process may
+ * starve, and what an earlier command left behind must not slow down the
+ * current one.
  *
- * Processes of earlier runs are in a separate queue. While others are runnable,
- * they get one of BACKGROUND_SLICES time slices. */
+ * Idea: a thread that was woken, forked or exec'd goes to the head of the
+ * queue. This happens at most BOOSTS_MAX times in a row, so that the others run
+ * too. Processes that a shell starts one after the other begin in that order.
+ * Processes of earlier runs are in a separate queue; while others are runnable,
+ * they get one of BACKGROUND_TURNS time slices.
+ *
+ * A thread runs until it waits, or until its slice ends (engine/ticker.c).
+ * Nothing else in the kernel runs meanwhile. Timers and host descriptors are
+ * therefore checked between slices, at least once in a millisecond and in
+ * TURNS_PER_LOOK slices. */
 #include "base/counter.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
@@ -32,7 +39,8 @@ enum {
     LONG_SLICE_NS = 200000, /* the host may have done something else in it */
 };
 
-/* The queue that th belongs to. */
+/* Returns the queue that th belongs to: that of the current run, or the
+ * background. */
 static struct list *
 queue_of(struct thread *th)
 {
@@ -55,7 +63,8 @@ sched_queue_next(struct thread *th)
         list_push_front(queue_of(th), &th->run);
 }
 
-/* Behind `at` of its queue, or at the end if that was asked too often. */
+/* Queues th behind `at`, or at the end if too many were queued early in a
+ * row. */
 static void
 queue_soon(struct thread *th, struct list *at)
 {
@@ -78,6 +87,8 @@ sched_queue_front(struct thread *th)
     queue_soon(th, queue_of(th));
 }
 
+/* Keeps the order in which a shell starts the parts of a pipeline: each one is
+ * queued behind the one before, as long as that has not run. */
 void
 sched_queue_started(struct thread *th)
 {
@@ -88,7 +99,8 @@ sched_queue_started(struct thread *th)
     th->kernel->started = list_is_empty(&th->run) ? NULL : th;
 }
 
-/* Returns the next thread to run, or NULL. */
+/* Returns the next thread to run, or NULL. Every BACKGROUND_TURNS-th slice goes
+ * to the background, if there is any. */
 static struct thread *
 sched_next(struct kernel *k, unsigned slice)
 {
@@ -110,6 +122,8 @@ sched_remove(struct thread *th)
     list_remove(&th->run);
 }
 
+/* The thread may be the running one, whose machine cannot be freed inside its
+ * own resume. on_left adds it to the list when that returns. */
 void
 sched_bury(struct thread *th)
 {
@@ -120,6 +134,8 @@ sched_bury(struct thread *th)
         list_push_back(&th->kernel->dead_threads, &th->run);
 }
 
+/* The parent is notified only after the thread is gone: a wait4 that succeeds
+ * then finds its memory released. */
 static void
 free_dead(struct kernel *k)
 {
@@ -137,6 +153,8 @@ free_dead(struct kernel *k)
 
 /* --- running one thread */
 
+/* The old machine is freed first, so that both programs are never charged at
+ * once. */
 static void
 restart_after_exec(struct thread *th)
 {
@@ -164,6 +182,8 @@ on_left(struct thread *th)
         list_push_back(&th->kernel->dead_threads, &th->run);
 }
 
+/* A trap of a vfork child ends the parent too: they share the memory that the
+ * program has just shown to be broken. */
 static void
 on_trap(struct thread *th, const struct machine_trap *trap)
 {
@@ -181,6 +201,9 @@ on_trap(struct thread *th, const struct machine_trap *trap)
     task_exit(t, trap->signal);
 }
 
+/* Decides what happens to a thread after its machine returned. A thread that
+ * has ended in between (leaving) is handled first, whatever the machine
+ * reports. */
 static void
 on_event(struct thread *th, enum machine_event e,
          const struct machine_trap *trap)
@@ -226,8 +249,10 @@ on_event(struct thread *th, enum machine_event e,
     }
 }
 
-/* A stack is measured when it can have grown much, or when it is given up. In a
- * deterministic sandbox it is measured whenever the thread stops by itself. */
+/* Returns true if the native stack should be measured, which costs a system
+ * call: when it can have grown much, or when the machine gives it up in
+ * sys.next. In a deterministic sandbox it is measured whenever the thread stops
+ * by itself, so that time has no influence. */
 static bool
 stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
 {
@@ -240,7 +265,8 @@ stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
            (e == MACHINE_NEXT && th->stack_bytes);
 }
 
-/* As Linux does where the stack of a process cannot grow. */
+/* Charges the growth of the stack. Beyond the memory limit the thread ends with
+ * SIGSEGV, as on Linux if the stack of a process cannot grow. */
 static enum machine_event
 look_at_stack(struct thread *th, enum machine_event e,
               struct machine_trap *trap)
@@ -288,7 +314,8 @@ work_of(struct kernel *k, int64_t now, int64_t slice_ns)
     return work < 0 ? 0 : work < slice_ns ? work : slice_ns;
 }
 
-/* The clock is read once a slice: its end is the beginning of the next. */
+/* Charges the time since the last call to the running task. The clock is read
+ * once for each slice: its end is the beginning of the next one. */
 void
 sched_account(struct kernel *k)
 {
@@ -303,6 +330,8 @@ sched_account(struct kernel *k)
     k->slice_start_ns = now;
 }
 
+/* Everything that a slice costs, and may cause, is settled before the next one:
+ * processor time, timers of it, the stack, ended threads. */
 static void
 run_thread(struct kernel *k, struct thread *th)
 {
@@ -341,6 +370,8 @@ host_watch_fini(struct host_watch *w)
     waitq_fini(&w->queue);
 }
 
+/* The kernel polls with timeout 0 here; it waits only in poll_host, for all
+ * descriptors together. */
 short
 host_watch_poll(struct host_watch *w, struct kernel *k, short events,
                 struct poll_table *pt)
@@ -357,6 +388,8 @@ host_watch_poll(struct host_watch *w, struct kernel *k, short events,
     return p.revents;
 }
 
+/* The bell is always the first one. Without memory nothing is polled this
+ * time. */
 static size_t
 fill_pollfds(struct kernel *k)
 {
@@ -380,6 +413,8 @@ fill_pollfds(struct kernel *k)
     return n;
 }
 
+/* A watch is removed when it fires: its waiters add it again if they wait
+ * again. */
 static void
 wake_watches(struct kernel *k)
 {
@@ -411,6 +446,8 @@ poll_host(struct kernel *k, int64_t until_ns)
     wake_watches(k);
 }
 
+/* Sets the flag, wakes an idle scheduler, and ends the current slice; one of
+ * the three applies, whatever the scheduler is doing. */
 void
 kernel_kick(struct kernel *k)
 {
@@ -427,14 +464,16 @@ kernel_poke(struct kernel *k)
 
 /* --- the loop */
 
-/* A time of the kernel's real clock, as a time of the host's. */
+/* Converts a time of the kernel's clock to one of the host's. */
 static int64_t
 to_host_ns(const struct kernel *k, int64_t ns)
 {
     return __builtin_add_overflow(ns, k->clock.boot_ns, &ns) ? NS_NEVER : ns;
 }
 
-/* Nothing is runnable: sleep until a timer, a host descriptor or a kick. */
+/* Sleeps until a timer, a host descriptor or a kick, because nothing is
+ * runnable. A virtual clock jumps to the next timer instead, so that nobody has
+ * to wait for it. */
 static void
 idle(struct kernel *k, int64_t deadline_ns)
 {
@@ -447,8 +486,9 @@ idle(struct kernel *k, int64_t deadline_ns)
     poll_host(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
-/* Timers and host descriptors are served beside runnable threads, and so
- * does freeing what was removed: true when nothing is left of that. */
+/* Serves timers and host descriptors beside runnable threads, checks the limit
+ * on CPU time, and frees a bounded part of what was removed. Returns true if
+ * nothing is left to free. */
 static bool
 look_around(struct kernel *k)
 {
@@ -472,6 +512,7 @@ is_past(const struct kernel *k, int64_t deadline_ns)
            k->host->mono_ns() - k->clock.boot_ns >= deadline_ns;
 }
 
+/* The flag is cleared before the call-back, so a kick during it is not lost. */
 static void
 take_kick(struct kernel *k)
 {
@@ -482,6 +523,8 @@ take_kick(struct kernel *k)
         k->on_kick(k->on_kick_arg);
 }
 
+/* The loop. `done` is checked before each slice. If nothing is runnable, the
+ * kernel sleeps only after it has freed everything that was removed. */
 static int
 run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
           int64_t deadline_ns)
@@ -515,6 +558,8 @@ run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
     return 0;
 }
 
+/* Objects that were removed are freed before the run is answered, so that their
+ * memory is available to the next run. */
 int
 kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
            int64_t deadline_ns)

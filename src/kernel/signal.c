@@ -1,4 +1,15 @@
-/* Signals: queues, masks, default actions, delivery to guest handlers. */
+/* Signals: queues, masks, default actions, delivery to guest handlers.
+ *
+ * WebAssembly cannot be interrupted at an arbitrary instruction to run a
+ * handler. A signal with a handler is therefore only queued. The kernel sets a
+ * word in guest memory, which the libc checks after each system call, and wakes
+ * the thread if it waits. The libc then fetches one signal after the other
+ * (sys.signext) and calls the handlers. Signals without a handler need no
+ * cooperation of the guest: their action is performed when they are sent.
+ *
+ * A waiting call that a handler interrupts ends with -EINTR, or with
+ * -ERESTARTSYS if the handler has SA_RESTART and the call allows it: then the
+ * libc makes it again. */
 #include "kernel/signal.h"
 
 #include "kernel/kernel.h"
@@ -29,6 +40,7 @@ signals_init(struct signals *s)
     list_init(&s->watchers);
 }
 
+/* Removes all signals of a set, queued and pending. */
 static void
 queue_drop(struct signals *s, struct kernel *k, uint64_t set)
 {
@@ -43,7 +55,7 @@ queue_drop(struct signals *s, struct kernel *k, uint64_t set)
     s->pending &= ~set;
 }
 
-/* Timers end with their program, and so does what they sent. */
+/* Drops signals of POSIX timers, which end with their program. */
 static void
 queue_drop_timers(struct signals *s, struct kernel *k)
 {
@@ -71,6 +83,8 @@ signals_fini(struct signals *s, struct kernel *k)
         list_remove(s->watchers.next);
 }
 
+/* During sigsuspend and similar calls, a child gets the mask that is restored
+ * later. */
 void
 signals_copy(struct signals *to, const struct signals *from)
 {
@@ -86,6 +100,7 @@ signals_drop(struct task *t)
     queue_drop(&t->sig, t->kernel, ~SIG_BIT(SIGCHLD));
 }
 
+/* Handlers are addresses in the old program; ignored signals stay ignored. */
 void
 signals_exec(struct task *t)
 {
@@ -120,7 +135,9 @@ has_handler(const struct task *t, int sig)
     return t->sig.action[sig].handler > GUEST_SIG_IGN;
 }
 
-/* The default action: unmasked, no handler, not ignored. */
+/* Performs the default action of a signal that is unmasked, has no handler and
+ * is not ignored. Stop signals of the terminal do not stop an orphaned group:
+ * nobody could continue it. */
 static void
 act_by_default(struct task *t, int sig)
 {
@@ -141,6 +158,8 @@ signal_is_due(const struct task *t)
     return t->sig.pending & ~t->sig.mask;
 }
 
+/* A vfork child uses its parent's memory; only the task that the thread works
+ * for has a word there. */
 void
 signal_update_word(struct task *t)
 {
@@ -154,6 +173,8 @@ signal_update_word(struct task *t)
 
 /* --- sending */
 
+/* A plain signal is pending at most once, and is never lost: without memory it
+ * has no details. Real-time signals are queued each, or refused. */
 static int
 signal_enqueue(struct task *t, const struct siginfo_k *info)
 {
@@ -178,6 +199,8 @@ signal_enqueue(struct task *t, const struct siginfo_k *info)
     return 0;
 }
 
+/* A signalfd may have several watchers; the signal stays in the queue for the
+ * first that reads it. */
 static void
 tell_watchers(struct task *t, int sig)
 {
@@ -187,8 +210,9 @@ tell_watchers(struct task *t, int sig)
     }
 }
 
-/* Stop signals and SIGCONT cancel each other, delivered or not. Signals that
- * arrived while the task was stopped act when it continues. */
+/* Applies the rules between stopping and continuing: the two kinds cancel each
+ * other, delivered or not. Signals that arrived while the task was stopped act
+ * when it continues. */
 static void
 before_send(struct task *t, int sig)
 {
@@ -203,8 +227,8 @@ before_send(struct task *t, int sig)
         signals_act(t);
 }
 
-/* True if a default action may be performed now. A stopped task dies only by
- * SIGKILL. */
+/* Returns true if a default action may be performed now. A stopped task dies
+ * only by SIGKILL, and sigwait takes a signal before its action. */
 static bool
 acts_now(const struct task *t, int sig)
 {
@@ -212,6 +236,8 @@ acts_now(const struct task *t, int sig)
            (!t->is_stopped || STOPS & SIG_BIT(sig));
 }
 
+/* The order of the steps is that of Linux: stop and continue first, then
+ * ignored signals, then default actions, then the queue. */
 int
 signal_send(struct task *t, const struct siginfo_k *info)
 {
@@ -241,6 +267,8 @@ signal_send(struct task *t, const struct siginfo_k *info)
     return 0;
 }
 
+/* A timer has at most one signal in the queue; further expirations are counted
+ * there. */
 bool
 signal_add_overrun(struct task *t, int timerid, int missed)
 {
@@ -263,6 +291,7 @@ signal_send_kernel(struct task *t, int sig)
     (void)signal_send(t, &si);
 }
 
+/* Signal 0 only checks whether the group exists. */
 int
 signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
 {
@@ -281,6 +310,8 @@ signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
 
 /* --- masks and taking */
 
+/* Called when signals may have become deliverable: after a change of mask or
+ * action. */
 void
 signals_act(struct task *t)
 {
@@ -306,6 +337,7 @@ signals_set_mask(struct task *t, uint64_t mask)
     signals_act(t);
 }
 
+/* A retry of the same call finds the mask set already. */
 void
 signals_swap_mask(struct task *t, uint64_t mask)
 {
@@ -318,6 +350,8 @@ signals_swap_mask(struct task *t, uint64_t mask)
     signals_set_mask(t, mask);
 }
 
+/* POSIX: a pending signal that becomes ignored is discarded, even if it is
+ * blocked. */
 void
 signal_forget_ignored(struct task *t, int sig)
 {
@@ -326,6 +360,8 @@ signal_forget_ignored(struct task *t, int sig)
     signals_act(t);
 }
 
+/* Lower numbers first, and the oldest entry of a number first. The pending bit
+ * stays while further entries of the same signal are queued. */
 int
 signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
 {
@@ -359,6 +395,7 @@ signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
     return sig;
 }
 
+/* The signal that will be delivered first decides about the restart. */
 int
 signal_interrupt(const struct task *t, bool restartable)
 {
@@ -378,7 +415,8 @@ signal_put32(uint8_t *out, size_t at, uint32_t v)
     memcpy(out + at, &v, sizeof v);
 }
 
-/* The 32-bit siginfo_t: three words, then a union by the kind of signal. */
+/* Writes the 32-bit siginfo_t: three words, then a union by the kind of
+ * signal. */
 void
 siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128])
 {
@@ -419,6 +457,9 @@ struct guest_signal {
     uint8_t info[128];
 };
 
+/* Delivers one signal: the libc gets the handler and the mask to restore, and
+ * runs the handler with the new mask, which is set here. Returns 1, or 0 if
+ * nothing is due. */
 int32_t
 thread_signext(struct thread *th, gaddr at)
 {

@@ -27,6 +27,7 @@ struct task;
 #define GSA_NODEFER   0x40000000u
 #define GSA_RESETHAND 0x80000000u
 
+/* An action: handler address in the guest, or GUEST_SIG_DFL, GUEST_SIG_IGN. */
 struct sigaction_k {
     uint32_t handler, flags;
     uint64_t mask;
@@ -47,6 +48,8 @@ struct siginfo_k {
 
 struct sigqueue; /* one queued signal, in signal.c */
 
+/* The signals of a task. `pending` has a bit for each signal with an entry in
+ * the queue, and for plain signals that found no memory for one. */
 struct signals {
     struct sigaction_k action[NSIG_MAX + 1];
     uint64_t mask, pending;
@@ -86,6 +89,8 @@ void signal_send_kernel(struct task *t, int sig);
 /* Sends to every task of the process group; 0 or -ESRCH. */
 int signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si);
 
+/* Sets the mask, without SIGKILL and SIGSTOP, and acts upon signals that it
+ * unblocks. */
 void signals_set_mask(struct task *t, uint64_t mask);
 /* Performs the default actions of pending, unmasked signals. */
 void signals_act(struct task *t);

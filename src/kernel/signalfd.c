@@ -1,5 +1,9 @@
-/* Signals as files. A file watches the signals of every task that polled it:
- * a watch whose task is gone is off its list, and freed at the next look. */
+/* Signals as files.
+ *
+ * A read takes signals of the reading task. A waiting poll must be woken by
+ * signals of the polling task, so the file has a watch on every task that
+ * polled it. A watch whose task is gone is no longer in a list; it is freed
+ * when the list of watches is walked next. */
 #include "kernel/signalfd.h"
 
 #include "kernel/kernel.h"
@@ -26,6 +30,8 @@ struct signalfd_watch {
     struct signalfd_watch *next;
 };
 
+/* Called for every signal of a watched task; only those of the set wake the
+ * file. */
 static void
 signalfd_on_signal(struct sigwatch *w, int sig)
 {
@@ -43,7 +49,7 @@ signalfd_watch_free(struct signalfd *sf, OWN struct signalfd_watch *w)
     free(w);
 }
 
-/* Frees the watches of tasks that are gone; true if t has one. */
+/* Frees the watches of tasks that are gone. Returns true if t has one. */
 static bool
 watches_tidy(struct signalfd *sf, const struct task *t)
 {
@@ -63,6 +69,7 @@ watches_tidy(struct signalfd *sf, const struct task *t)
     return found;
 }
 
+/* A task is watched once by each file, and from its first waiting poll on. */
 static int
 watch_task(struct signalfd *sf, struct task *t)
 {
@@ -92,7 +99,7 @@ signalfd_put32(uint8_t *out, size_t at, uint32_t v)
     memcpy(out + at, &v, sizeof v);
 }
 
-/* struct signalfd_siginfo. */
+/* Fills a struct signalfd_siginfo, by the offsets of its members. */
 static void
 fill_info(const struct siginfo_k *si, uint8_t out[INFO_BYTES])
 {
@@ -119,6 +126,7 @@ fill_info(const struct siginfo_k *si, uint8_t out[INFO_BYTES])
     memcpy(out + 72, &addr, sizeof addr);
 }
 
+/* Each record is 128 bytes; as many as fit are returned. */
 static int64_t
 signalfd_read(struct file *f, struct task *t, void *buf, size_t len,
               uint64_t *pos)
@@ -138,6 +146,8 @@ signalfd_read(struct file *f, struct task *t, void *buf, size_t len,
     return n ? (int64_t)n : -EAGAIN;
 }
 
+/* The running thread is the one that polls. Without one, the kernel itself
+ * asks, which has no signals. */
 static short
 signalfd_poll(struct file *f, struct poll_table *pt)
 {
@@ -174,6 +184,7 @@ static const struct file_ops signalfd_ops = {
     .release = signalfd_release,
 };
 
+/* SIGKILL and SIGSTOP can never be read. */
 static uint64_t
 takeable(uint64_t set)
 {
@@ -193,6 +204,7 @@ signalfd_new(struct task *t, uint64_t set, uint32_t flags,
     return file_new(t->kernel, &signalfd_ops, sf, O_RDWR | flags, ret);
 }
 
+/* Waiters are woken, since a signal of the new set may be pending already. */
 int
 signalfd_set(struct file *f, uint64_t set)
 {

@@ -10,6 +10,7 @@
 struct file;
 struct task;
 
+/* Creates a file for the signals in `set`. flags: O_NONBLOCK. */
 int signalfd_new(struct task *t, uint64_t set, uint32_t flags,
                  OWN struct file **ret);
 /* Changes the accepted signals; -EINVAL if f is not a signalfd. */

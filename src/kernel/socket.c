@@ -1,4 +1,9 @@
-/* Sockets: life, files, peers, poll. */
+/* Sockets: life, files, peers, poll.
+ *
+ * Both ends of a connection are in this kernel. A connection therefore has no
+ * buffers of its own: sending puts bytes into the queue of the other end.
+ * Differences between TCP and Unix sockets that programs can see (errors after
+ * the peer is gone, half-open connections) are kept. */
 #include "kernel/socket.h"
 
 #include "kernel/kernel.h"
@@ -23,6 +28,7 @@ socket_is_inet(const struct socket *s)
 
 /* --- which kinds there are */
 
+/* Raw sockets need rights that no user of a sandbox has. */
 static int
 check_inet(int type, int *protocol)
 {
@@ -82,6 +88,7 @@ socket_init_lists(struct socket *s)
     waitq_init(&s->room);
 }
 
+/* The credentials are set by the caller; those of the peer are unknown. */
 int
 socket_new(struct kernel *k, int domain, int type, int protocol,
            OWN struct socket **ret)
@@ -120,6 +127,7 @@ socket_set_cred(struct socket *s, const struct task *t)
     s->cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
 }
 
+/* One direction only. A connection joins both ends to each other. */
 void
 socket_join(struct socket *a, struct socket *b)
 {
@@ -146,7 +154,9 @@ is_reset(const struct socket *s)
     return socket_is_inet(s) && s->linger.l_onoff && !s->linger.l_linger;
 }
 
-/* The peer of p goes away. */
+/* Records that the peer of p is gone. A stream reads the end of file; a reset
+ * also reports an error. A datagram socket only loses its default
+ * destination. */
 static void
 lose_peer(struct socket *p, bool resets)
 {
@@ -161,6 +171,8 @@ lose_peer(struct socket *p, bool resets)
     waitq_wake(&p->events);
 }
 
+/* Sockets that have s as their peer are found by its list, since several
+ * datagram sockets may be connected to one. */
 void
 socket_free(OWN struct socket *s)
 {
@@ -196,7 +208,8 @@ socket_take_error(struct socket *s)
 
 /* --- files */
 
-/* io.c is about to wait: not for longer than the socket's own time limit. */
+/* Sets the deadline of the socket's own time limit before io.c waits. Such a
+ * call is not restarted after a signal, as on Linux. */
 static void
 limit_wait(struct task *t, int64_t timeout_ns)
 {
@@ -207,6 +220,7 @@ limit_wait(struct task *t, int64_t timeout_ns)
     t->thread->call.restartable = false;
 }
 
+/* Files in the message have no receiver here, and are dropped as on Linux. */
 static int64_t
 socket_file_read(struct file *f, struct task *t, void *buf, size_t len,
                  uint64_t *pos)
@@ -241,6 +255,7 @@ socket_file_write(struct file *f, struct task *t, const void *buf, size_t len,
     return r;
 }
 
+/* An unconnected stream polls as hung up and writable, as on Linux. */
 static short
 poll_connection(struct socket *s)
 {
@@ -255,6 +270,8 @@ poll_connection(struct socket *s)
     return events;
 }
 
+/* The wish for space is recorded, so that a reader of the peer wakes this
+ * socket only if somebody waits for it. */
 static short
 socket_poll(struct file *f, struct poll_table *pt)
 {
@@ -279,6 +296,7 @@ socket_poll(struct file *f, struct poll_table *pt)
     return events;
 }
 
+/* TIOCOUTQ counts the bytes that the peer has not read yet. */
 static int64_t
 socket_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 {
@@ -318,6 +336,7 @@ static const struct file_ops socket_ops = {
     .release = socket_release,
 };
 
+/* A datagram or record is one message; a stream has none. */
 int
 socket_file_new(OWN struct socket *s, uint32_t flags, OWN struct file **ret)
 {
@@ -337,6 +356,7 @@ socket_of_file(const struct file *f)
     return f->ops == &socket_ops ? f->obj : NULL;
 }
 
+/* An O_PATH descriptor is no socket, even if its inode is one. */
 int
 socket_find(struct task *t, int fd, struct file **ret_file, struct socket **ret)
 {

@@ -56,6 +56,7 @@ struct scm {
     size_t n_files;
     struct sock_cred cred;
 };
+/* Puts the files. The object can be used again. */
 void scm_fini(struct scm *c);
 
 /* One message to send or to receive. */
@@ -80,6 +81,7 @@ enum sock_state {
 
 enum { SHUT_BIT_RD = 1, SHUT_BIT_WR = 2, SHUT_BITS = 3 };
 
+/* The operations that depend on the family: its names. */
 struct sock_family {
     int domain;
     /* Binds s to addr. */
@@ -104,6 +106,8 @@ struct sock_family {
 
 extern const struct sock_family unix_family, inet_family;
 
+/* A socket of any family and type. Members for one kind only are unused in
+ * others. */
 struct socket {
     struct kernel *kernel;
     const struct sock_family *family;
@@ -113,6 +117,8 @@ struct socket {
     unsigned shut;  /* SHUT_BIT_* */
     int error;      /* positive errno, for SO_ERROR and the next call */
     bool was_async; /* the result of a non-blocking connect is unreported */
+    /* Woken for anything that poll would report: data, space, errors,
+     * connections. */
     struct waitq events;
 
     struct socket *peer;
@@ -151,8 +157,12 @@ struct socket {
 
 /* --- socket.c */
 
+/* Creates an unconnected socket. -EAFNOSUPPORT, -ESOCKTNOSUPPORT,
+ * -EPROTONOSUPPORT, -EPERM (raw sockets), -ENOMEM. */
 int socket_new(struct kernel *k, int domain, int type, int protocol,
                OWN struct socket **ret);
+/* Closes a socket: the peer is notified, connections that wait are reset, and
+ * the name is released. Accepts NULL. */
 void socket_free(OWN struct socket *s);
 DEFINE_CLEANUP(struct socket *, socket_free)
 /* Consumes s, also on failure. flags: O_NONBLOCK. */
@@ -167,7 +177,9 @@ bool socket_is_stream(const struct socket *s);
 bool socket_is_inet(const struct socket *s);
 /* Makes b the peer of a, and a connected. */
 void socket_join(struct socket *a, struct socket *b);
+/* Ends one direction: s has no peer any more. */
 void socket_leave_peer(struct socket *s);
+/* Sets the credentials that the peer of s sees to those of t. */
 void socket_set_cred(struct socket *s, const struct task *t);
 /* Returns and clears the pending error: negative errno, or 0. */
 int socket_take_error(struct socket *s);
@@ -175,27 +187,36 @@ int socket_take_error(struct socket *s);
 /* --- socket_connect.c: -EAGAIN if the call would have to wait; *ret_wait is
  * the queue to wait on */
 
+/* As listen(2): negative or huge backlogs become the maximum. */
 int socket_listen(struct socket *s, struct task *t, int backlog);
 int socket_connect(struct socket *s, struct task *t, bool may_wait,
                    struct sock_addr *addr, struct waitq **ret_wait);
 /* Removes the next connection from the queue. */
 int socket_accept(struct socket *s, OWN struct socket **ret);
+/* As shutdown(2). -EINVAL, -ENOTCONN. */
 int socket_shutdown(struct socket *s, int how);
 /* Called when the listener is closed. */
 void socket_listen_end(struct socket *s);
 
 /* --- socket_io.c */
 
+/* Sends or receives one message, as far as that is possible now. Returns the
+ * number of bytes, or -EAGAIN with m->wait set, or -errno. Files that were sent
+ * are consumed from m->scm; received ones are owned by it. */
 int64_t socket_send(struct socket *s, struct task *t, struct sock_msg *m);
 int64_t socket_recv(struct socket *s, struct task *t, struct sock_msg *m);
 /* True if the peer's queue has space. */
 bool socket_has_room(const struct socket *s);
 /* Returns the number of bytes that a read would get (FIONREAD). */
 size_t socket_readable(const struct socket *s);
+/* Frees all messages in the queue, with the files in them. */
 void socket_drop_queue(struct socket *s);
 
 /* --- socket_opt.c */
 
+/* Set and read one option, in guest memory at `at`. *len is the size of the
+ * buffer, and becomes that of the value. -ENOPROTOOPT, -EINVAL, -EFAULT,
+ * -EDOM. */
 int socket_setopt(struct socket *s, struct task *t, int level, int name,
                   gaddr at, uint32_t len);
 int socket_getopt(struct socket *s, struct task *t, int level, int name,
@@ -205,6 +226,7 @@ int socket_getopt(struct socket *s, struct task *t, int level, int name,
 
 enum { NET_BUCKETS = 256 };
 
+/* Everything that the sockets of one sandbox share. */
 struct net {
     struct list sockets;
     struct list names[NET_BUCKETS]; /* bound unix sockets */

@@ -1,4 +1,10 @@
-/* Sockets: listening, connecting, accepting, shutting down. */
+/* Sockets: listening, connecting, accepting, shutting down.
+ *
+ * A connection is complete as soon as its listener has space in the backlog:
+ * both ends exist, and the client may send before the server accepts. Without
+ * space, a blocking client waits for the listener; a non-blocking TCP client is
+ * put on the list of stalled sockets, and is connected when a slot becomes
+ * free. */
 #include "kernel/kernel.h"
 #include "kernel/socket.h"
 
@@ -7,6 +13,7 @@
 
 enum { BACKLOG_MAX = 4096 };
 
+/* A second listen only changes the backlog. */
 int
 socket_listen(struct socket *s, struct task *t, int backlog)
 {
@@ -26,7 +33,8 @@ socket_listen(struct socket *s, struct task *t, int backlog)
 
 /* --- connecting */
 
-/* The other end of s, as `listener` will accept it. */
+/* Creates the other end of s, which `listener` will accept. It inherits the
+ * options of the listener, as on Linux. */
 static int
 server_end_new(struct socket *s, struct socket *listener,
                OWN struct socket **ret)
@@ -56,6 +64,8 @@ server_end_new(struct socket *s, struct socket *listener,
     return 0;
 }
 
+/* Joins s with a new socket that waits to be accepted. The client is connected
+ * at once. */
 static int
 establish(struct socket *s, struct socket *listener)
 {
@@ -75,14 +85,15 @@ establish(struct socket *s, struct socket *listener)
     return 0;
 }
 
+/* One more than the backlog may wait, as on Linux. */
 static bool
 socket_connect_is_full(const struct socket *listener)
 {
     return listener->n_pending > listener->backlog;
 }
 
-/* A connection was accepted: the first socket that waits for a place has
- * one now. */
+/* Connects the first socket that waits for a slot, after a connection was
+ * accepted. */
 static void
 admit_stalled(struct socket *listener)
 {
@@ -100,6 +111,7 @@ admit_stalled(struct socket *listener)
     waitq_wake(&s->events);
 }
 
+/* A datagram socket only gets a default destination. AF_UNSPEC removes it. */
 static int
 connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
 {
@@ -142,7 +154,8 @@ connect_again(struct socket *s)
     return -EISCONN;
 }
 
-/* TCP without waiting: the outcome is reported later. */
+/* Turns the outcome of a non-blocking TCP connect into -EINPROGRESS: the
+ * program polls and reads SO_ERROR. */
 static int
 connect_async(struct socket *s, struct socket *listener, int r)
 {
@@ -158,8 +171,8 @@ connect_async(struct socket *s, struct socket *listener, int r)
     return -EINPROGRESS;
 }
 
-/* Binds s where that is missing and connects it to the listener, if `found`
- * says that there is one. */
+/* Binds s if it has no name, and connects it to the listener, if `found` is 0.
+ * A name that was given for a refused connection is released again. */
 static int
 connect_found(struct socket *s, const struct sock_addr *addr,
               struct socket *listener, int found)
@@ -178,6 +191,8 @@ connect_found(struct socket *s, const struct sock_addr *addr,
     return socket_connect_is_full(listener) ? -EAGAIN : establish(s, listener);
 }
 
+/* Unix sockets report every error at once; TCP reports a refused connection
+ * only after the local port was chosen. */
 int
 socket_connect(struct socket *s, struct task *t, bool may_wait,
                struct sock_addr *addr, struct waitq **ret_wait)
@@ -208,6 +223,8 @@ socket_connect(struct socket *s, struct task *t, bool may_wait,
 
 /* --- accepting */
 
+/* The new connection is no longer held by its listener, and a slot becomes
+ * free. */
 int
 socket_accept(struct socket *s, OWN struct socket **ret)
 {
@@ -227,6 +244,8 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     return 0;
 }
 
+/* Stalled clients are refused, and connections that nobody accepted are
+ * reset. */
 void
 socket_listen_end(struct socket *s)
 {
@@ -251,6 +270,8 @@ socket_listen_end(struct socket *s)
 
 /* --- shutting down */
 
+/* TCP reports only the end of data to the peer. A Unix socket that is shut down
+ * for reading also makes the peer's writes fail. */
 int
 socket_shutdown(struct socket *s, int how)
 {

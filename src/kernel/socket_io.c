@@ -34,6 +34,8 @@ socket_io_limit_of(const struct socket *s, const struct socket *to)
     return socket_is_inet(s) ? s->sndbuf + to->rcvbuf : s->sndbuf;
 }
 
+/* Writable means that a third of the space is free, so that a fast writer and a
+ * slow reader do not alternate for every packet. */
 bool
 socket_has_room(const struct socket *s)
 {
@@ -43,7 +45,7 @@ socket_has_room(const struct socket *s)
            p->queued * 3 <= socket_io_limit_of(s, p) * 2;
 }
 
-/* The queue of s got shorter: tells those who wait for that. */
+/* Wakes sockets that wait for space, after the queue of s became shorter. */
 static void
 wake_senders(struct socket *s)
 {
@@ -65,6 +67,7 @@ socket_io_enqueue(struct socket *to, OWN struct packet *p)
     inflight_add(to, p);
 }
 
+/* The cost is released before the packet, whose files may be anything. */
 static void
 dequeue(struct socket *s, struct packet *p)
 {
@@ -79,6 +82,7 @@ socket_drop_queue(struct socket *s)
         dequeue(s, CONTAINER_OF(s->queue.next, struct packet, link));
 }
 
+/* A stream counts all bytes, a datagram socket those of the next message. */
 size_t
 socket_readable(const struct socket *s)
 {
@@ -100,7 +104,8 @@ is_same_cred(const struct sock_cred *a, const struct sock_cred *b)
     return a->pid == b->pid && a->uid == b->uid && a->gid == b->gid;
 }
 
-/* Returns a packet for len bytes and the other parts of m. */
+/* Returns a packet for len bytes and the other parts of m. The references of
+ * files move from the message to the packet. */
 static int
 packet_for(struct socket *to, struct sock_msg *m, size_t len,
            OWN struct packet **ret)
@@ -118,7 +123,8 @@ packet_for(struct socket *to, struct sock_msg *m, size_t len,
     return 0;
 }
 
-/* Puts bytes into the last packet of the queue, if they may join it. */
+/* Adds bytes to the last packet of the queue, if they may join it: packets with
+ * files or of another sender must stay apart, because a read reports these. */
 static size_t
 fill_last(struct socket *to, struct sock_msg *m, size_t len)
 {
@@ -133,6 +139,8 @@ fill_last(struct socket *to, struct sock_msg *m, size_t len)
     return n;
 }
 
+/* Small packets are allocated with space for more bytes; large ones have one
+ * size, and are reused. */
 static int64_t
 add_packet(struct socket *to, struct sock_msg *m, size_t len)
 {
@@ -151,6 +159,8 @@ add_packet(struct socket *to, struct sock_msg *m, size_t len)
     return (int64_t)len;
 }
 
+/* The limit is checked before a packet and not within one, so a queue may
+ * exceed it by one packet. */
 static int64_t
 fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
 {
@@ -171,7 +181,8 @@ fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
     return (int64_t)sent;
 }
 
-/* May a connection be written to? */
+/* Returns 0 if a connection may be written to. An error of a TCP socket is
+ * reported once, before anything else. */
 static int
 check_connected(struct socket *s)
 {
@@ -186,6 +197,8 @@ check_connected(struct socket *s)
     return 0;
 }
 
+/* Without a peer, TCP still accepts one write, and fails from the next one
+ * on. */
 static int64_t
 send_stream(struct socket *s, struct sock_msg *m)
 {
@@ -204,7 +217,8 @@ send_stream(struct socket *s, struct sock_msg *m)
     return m->len ? fill_stream(s, s->peer, m) : 0;
 }
 
-/* Sends one whole packet to `to`; -EAGAIN if its queue is full. */
+/* Sends one packet to `to`, whole. -EAGAIN if its queue is full; an empty queue
+ * accepts a packet of any size, so that no message waits for ever. */
 static int64_t
 send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
 {
@@ -229,6 +243,7 @@ send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
     return (int64_t)m->len;
 }
 
+/* A record is bounded by the send buffer, so that it can ever be sent. */
 static int64_t
 send_record(struct socket *s, struct sock_msg *m)
 {
@@ -243,6 +258,7 @@ send_record(struct socket *s, struct sock_msg *m)
     return send_packet(s, s->peer, m);
 }
 
+/* A receiver that is connected to somebody else refuses the message. */
 static int64_t
 send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
 {
@@ -267,7 +283,8 @@ send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
     return send_packet(s, to, m);
 }
 
-/* UDP: a packet without a receiver, or for a full queue, is lost. */
+/* Sends a datagram. One without a receiver, or for a full queue, is lost as in
+ * a network; a connected socket gets ECONNREFUSED with its next call. */
 static int64_t
 send_udp(struct socket *s, struct task *t, struct sock_msg *m)
 {
@@ -313,7 +330,8 @@ socket_send(struct socket *s, struct task *t, struct sock_msg *m)
 
 /* --- receiving */
 
-/* Gives the ancillary data of p to m; a look (MSG_PEEK) gets copies. */
+/* Moves the ancillary data of p to m; MSG_PEEK gets copies of the
+ * references. */
 static int
 take_scm(struct packet *p, struct sock_msg *m)
 {
@@ -338,7 +356,7 @@ take_scm(struct packet *p, struct sock_msg *m)
     return 0;
 }
 
-/* Can bytes of p follow others in one read? */
+/* Returns true if bytes of p can follow others in one read. */
 static bool
 may_join(const struct socket *s, const struct packet *p,
          const struct sock_msg *m)
@@ -348,6 +366,8 @@ may_join(const struct socket *s, const struct packet *p,
     return !s->passcred || is_same_cred(&p->scm.cred, &m->scm.cred);
 }
 
+/* One read takes bytes of several packets, up to the next one with files or
+ * another sender. */
 static int64_t
 take_stream(struct socket *s, struct sock_msg *m)
 {
@@ -376,6 +396,7 @@ take_stream(struct socket *s, struct sock_msg *m)
     return (int64_t)got;
 }
 
+/* The rest of a message that does not fit is lost, and MSG_TRUNC reports it. */
 static int64_t
 socket_io_take_packet(struct socket *s, struct sock_msg *m)
 {
@@ -396,7 +417,7 @@ socket_io_take_packet(struct socket *s, struct sock_msg *m)
     return m->flags & MSG_TRUNC ? (int64_t)len : (int64_t)n;
 }
 
-/* There is nothing in the queue: why? */
+/* Returns the result of a read from an empty queue. */
 static int
 why_empty(struct socket *s)
 {
@@ -413,6 +434,7 @@ why_empty(struct socket *s)
     return -EINVAL;
 }
 
+/* There is no urgent data. */
 int64_t
 socket_recv(struct socket *s, struct task *t, struct sock_msg *m)
 {

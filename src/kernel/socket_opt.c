@@ -31,6 +31,7 @@ struct optval {
 
 /* --- options that are one flag of the socket */
 
+/* Returns the member behind a flag, or NULL for other options. */
 static bool *
 flag_of(struct socket *s, int level, int name)
 {
@@ -60,6 +61,8 @@ flag_of(struct socket *s, int level, int name)
 
 /* --- options that are accepted without effect, and their values */
 
+/* An option without effect. Its value cannot be changed, but setting it
+ * succeeds. */
 struct fixed {
     int level, name, value;
 };
@@ -91,6 +94,7 @@ static const struct fixed fixed_options[] = {
     {IPPROTO_IPV6, IPV6_RECVERR, 0},
 };
 
+/* Options of IP and TCP do not exist on Unix sockets. */
 static const struct fixed *
 fixed_of(const struct socket *s, int level, int name)
 {
@@ -118,6 +122,7 @@ check_level(const struct socket *s, int level, int unknown)
 
 /* --- timeouts */
 
+/* Programs compiled with 32-bit times use the old numbers. */
 static bool
 is_timeout(int level, int name)
 {
@@ -139,6 +144,7 @@ is_old_timeout(int name)
     return name == OLD_RCVTIMEO || name == OLD_SNDTIMEO;
 }
 
+/* A negative or enormous timeout means none, as on Linux. */
 static int
 set_timeout(struct socket *s, int name, const struct optval *v)
 {
@@ -156,6 +162,7 @@ set_timeout(struct socket *s, int name, const struct optval *v)
     return 0;
 }
 
+/* The value has the form that its number stands for. */
 static void
 get_timeout(struct socket *s, int name, struct optval *v)
 {
@@ -175,7 +182,8 @@ get_timeout(struct socket *s, int name, struct optval *v)
 
 /* --- setting */
 
-/* As Linux: twice what is asked for, within bounds. */
+/* Returns the size of a buffer: twice the requested size, within bounds, as on
+ * Linux. */
 static size_t
 buffer_bytes(int32_t asked)
 {
@@ -186,6 +194,8 @@ buffer_bytes(int32_t asked)
     return n < SOCKET_BUFFER_BYTES_MIN ? SOCKET_BUFFER_BYTES_MIN : (size_t)n;
 }
 
+/* Sizes beyond the maximum would need rights (the FORCE variants), as on
+ * Linux. */
 static int
 set_other(struct socket *s, int name, const struct optval *v)
 {
@@ -209,6 +219,7 @@ set_other(struct socket *s, int name, const struct optval *v)
     }
 }
 
+/* The value is copied once, as many bytes of it as any option has. */
 int
 socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t len)
@@ -240,6 +251,7 @@ socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
 
 /* --- getting */
 
+/* Reading SO_ERROR clears it. */
 static int
 get_other(struct socket *s, int name, struct optval *v)
 {
@@ -298,6 +310,7 @@ get_value(struct socket *s, int level, int name, struct optval *v)
     return level == SOL_SOCKET ? get_other(s, name, v) : -ENOPROTOOPT;
 }
 
+/* A short buffer gets the first bytes of the value. */
 int
 socket_getopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t *len)

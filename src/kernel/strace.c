@@ -1,4 +1,7 @@
-/* strace output, generated from the signatures in syscalls.def. */
+/* strace output, generated from the signatures in syscalls.def.
+ *
+ * The table explains the letters of a signature. A letter without a case of its
+ * own is a signed number. */
 #include "kernel/strace.h"
 
 #include "kernel/kernel.h"
@@ -11,6 +14,8 @@
 
 enum { STRING_BYTES = 64 };
 
+/* A trace of one run has only processes of that run; others may have a sink of
+ * their own. */
 struct host_sink *
 strace_of_task(const struct task *t)
 {
@@ -38,6 +43,8 @@ strace_printf(struct host_sink *out, const char *format, ...)
     strace_puts(out, text);
 }
 
+/* A string is cut; bytes that are not printable are escaped, because the trace
+ * goes to a terminal of the host. */
 static void
 print_string(struct host_sink *out, struct task *t, gaddr a)
 {
@@ -64,7 +71,7 @@ print_string(struct host_sink *out, struct task *t, gaddr a)
     strace_puts(out, len < 0 ? "\"..." : "\"");
 }
 
-/* Prints one argument; returns how many of the raw words it took. */
+/* Prints one argument. Returns the number of words that it consists of. */
 static int
 print_arg(struct host_sink *out, struct task *t, char letter, const uint32_t *a)
 {
@@ -93,6 +100,8 @@ print_arg(struct host_sink *out, struct task *t, char letter, const uint32_t *a)
     }
 }
 
+/* The line is begun before the call, so that a call that never returns is
+ * visible. */
 void
 strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
              const struct syscall_row *row, const uint32_t a[6])
@@ -113,6 +122,8 @@ strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
     strace_puts(out, ")");
 }
 
+/* The reason may contain bytes of the guest, so control characters are
+ * replaced. */
 void
 strace_reason(struct host_sink *out, const char *why)
 {

@@ -16,10 +16,12 @@ void strace_printf(struct host_sink *out, const char *format, ...)
 
 /* Returns the destination for calls of t, or NULL. */
 struct host_sink *strace_of_task(const struct task *t);
+/* Writes the name and the arguments of a call, without the end of the line. */
 void strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
                   const struct syscall_row *row, const uint32_t a[6]);
 /* Adds the reason of a failure, before strace_exit. */
 void strace_reason(struct host_sink *out, const char *why);
+/* Writes the result and ends the line. */
 void strace_exit(struct host_sink *out, int64_t result);
 /* Returns the name of an error number, "EPERM" of 1, or NULL. */
 const char *errno_name(int64_t e);

@@ -20,6 +20,7 @@ struct subject {
     uint64_t dev;
 };
 
+/* A file without a path is on no device. */
 static int
 stat_file(struct file *f, struct subject *ret)
 {
@@ -27,6 +28,8 @@ stat_file(struct file *f, struct subject *ret)
     return file_getattr(f, &ret->attr);
 }
 
+/* With AT_EMPTY_PATH, the descriptor itself is meant: also one without a path,
+ * such as a pipe. */
 static int
 stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
           struct subject *ret)
@@ -71,6 +74,7 @@ sys_fstatat64(struct task *t, const union sysarg *a)
     return r != 0 ? r : put_stat(t, a[2].addr, &s);
 }
 
+/* fstat64(fd, buf) */
 int64_t
 sys_fstat64(struct task *t, const union sysarg *a)
 {
@@ -101,6 +105,8 @@ sys_statx(struct task *t, const union sysarg *a)
     return copy_to_guest(t, a[4].addr, &x, sizeof x);
 }
 
+/* Devices on a read-only mount are writable: the write does not go to the
+ * mount. */
 static int
 access_found(const struct cred *c, const struct found *f, int want)
 {
@@ -132,6 +138,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
     return r != 0 ? r : access_found(&c, &f, a[2].i);
 }
 
+/* faccessat(dirfd, path, mode): the older call, without flags */
 int64_t
 sys_faccessat(struct task *t, const union sysarg *a)
 {
@@ -140,7 +147,8 @@ sys_faccessat(struct task *t, const union sysarg *a)
     return sys_faccessat2(t, b);
 }
 
-/* The entry that a path leads to; its name lies in *f. */
+/* Finds the entry that a path leads to. Its name is in *f, which must outlive
+ * it. */
 static int
 dentry_of_path(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
                struct found *f, struct dentry *ret)
@@ -154,6 +162,7 @@ dentry_of_path(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
     return r;
 }
 
+/* A symbolic link has no mode of its own. */
 static int64_t
 chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
 {
@@ -168,6 +177,7 @@ chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
     return vfs_setattr(t, p, &set, ATTR_MODE, false);
 }
 
+/* fchmodat(dirfd, path, mode) */
 int64_t
 sys_fchmodat(struct task *t, const union sysarg *a)
 {
@@ -178,7 +188,8 @@ sys_fchmodat(struct task *t, const union sysarg *a)
     return r != 0 ? r : chmod_at(t, &p, a[2].u);
 }
 
-/* The entry of a descriptor that may change its attributes. */
+/* Finds the entry of a descriptor that may change attributes. -EBADF,
+ * -EPERM. */
 static int
 dentry_of_fd(struct task *t, int fd, struct dentry *ret)
 {
@@ -192,6 +203,7 @@ dentry_of_fd(struct task *t, int fd, struct dentry *ret)
     return 0;
 }
 
+/* fchmod(fd, mode) */
 int64_t
 sys_fchmod(struct task *t, const union sysarg *a)
 {
@@ -201,6 +213,7 @@ sys_fchmod(struct task *t, const union sysarg *a)
     return r != 0 ? r : chmod_at(t, &p, a[1].u);
 }
 
+/* An id of -1 leaves the owner or the group as it is. */
 static int64_t
 chown_at(struct task *t, const struct dentry *p, uint32_t uid, uint32_t gid)
 {
@@ -222,6 +235,7 @@ sys_fchownat(struct task *t, const union sysarg *a)
     return r != 0 ? r : chown_at(t, &p, a[2].u, a[3].u);
 }
 
+/* fchown(fd, uid, gid) */
 int64_t
 sys_fchown(struct task *t, const union sysarg *a)
 {
@@ -231,7 +245,8 @@ sys_fchown(struct task *t, const union sysarg *a)
     return r != 0 ? r : chown_at(t, &p, a[1].u, a[2].u);
 }
 
-/* One of the two times of utimensat; true in *ret_now for UTIME_NOW. */
+/* Reads one of the two times of utimensat. *ret_set is false for UTIME_OMIT,
+ * and *ret_now true for UTIME_NOW. */
 static int
 one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
          bool *ret_now)
@@ -252,6 +267,8 @@ one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
     return 0;
 }
 
+/* Setting both times to now needs fewer rights than setting them to a value:
+ * writers may do it, not only the owner. */
 static int
 get_times(struct task *t, gaddr times, struct attr *set, unsigned *what,
           bool *now)

@@ -1,4 +1,5 @@
-/* System calls on users and groups. */
+/* System calls on users and groups. The rules are in vfs/cred.c; ids inside a
+ * sandbox mean nothing to the host. */
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 
@@ -6,6 +7,7 @@
 
 /* --- users and groups of the task */
 
+/* getuid() */
 int64_t
 sys_getuid(struct task *t, const union sysarg *a)
 {
@@ -13,6 +15,7 @@ sys_getuid(struct task *t, const union sysarg *a)
     return t->cred.ruid;
 }
 
+/* geteuid() */
 int64_t
 sys_geteuid(struct task *t, const union sysarg *a)
 {
@@ -20,6 +23,7 @@ sys_geteuid(struct task *t, const union sysarg *a)
     return t->cred.uid;
 }
 
+/* getgid() */
 int64_t
 sys_getgid(struct task *t, const union sysarg *a)
 {
@@ -27,6 +31,7 @@ sys_getgid(struct task *t, const union sysarg *a)
     return t->cred.rgid;
 }
 
+/* getegid() */
 int64_t
 sys_getegid(struct task *t, const union sysarg *a)
 {
@@ -45,6 +50,7 @@ put_three(struct task *t, const union sysarg *a, const uint32_t ids[3])
     return 0;
 }
 
+/* getresuid(&real, &effective, &saved) */
 int64_t
 sys_getresuid(struct task *t, const union sysarg *a)
 {
@@ -53,6 +59,7 @@ sys_getresuid(struct task *t, const union sysarg *a)
     return put_three(t, a, (const uint32_t[3]){c->ruid, c->uid, c->suid});
 }
 
+/* getresgid(&real, &effective, &saved) */
 int64_t
 sys_getresgid(struct task *t, const union sysarg *a)
 {
@@ -63,30 +70,35 @@ sys_getresgid(struct task *t, const union sysarg *a)
 
 /* --- other ones */
 
+/* setuid(uid) */
 int64_t
 sys_setuid(struct task *t, const union sysarg *a)
 {
     return cred_set(&t->cred, false, a[0].u);
 }
 
+/* setgid(gid) */
 int64_t
 sys_setgid(struct task *t, const union sysarg *a)
 {
     return cred_set(&t->cred, true, a[0].u);
 }
 
+/* setreuid(real, effective) */
 int64_t
 sys_setreuid(struct task *t, const union sysarg *a)
 {
     return cred_set_re(&t->cred, false, a[0].u, a[1].u);
 }
 
+/* setregid(real, effective) */
 int64_t
 sys_setregid(struct task *t, const union sysarg *a)
 {
     return cred_set_re(&t->cred, true, a[0].u, a[1].u);
 }
 
+/* setresuid(real, effective, saved) */
 int64_t
 sys_setresuid(struct task *t, const union sysarg *a)
 {
@@ -95,6 +107,7 @@ sys_setresuid(struct task *t, const union sysarg *a)
     return cred_set_res(&t->cred, false, ids);
 }
 
+/* setresgid(real, effective, saved) */
 int64_t
 sys_setresgid(struct task *t, const union sysarg *a)
 {
@@ -121,7 +134,8 @@ sys_getgroups(struct task *t, const union sysarg *a)
     return r < 0 ? r : n;
 }
 
-/* setgroups(size, list) */
+/* setgroups(size, list): the credentials change only if all of the list was
+ * read. */
 int64_t
 sys_setgroups(struct task *t, const union sysarg *a)
 {

@@ -15,6 +15,7 @@
 /* A 32-bit program shows that it can open large files. */
 enum { GUEST_O_LARGEFILE = 0100000 };
 
+/* close(fd) */
 int64_t
 sys_close(struct task *t, const union sysarg *a)
 {
@@ -38,6 +39,7 @@ sys_close_range(struct task *t, const union sysarg *a)
     return 0;
 }
 
+/* dup(fd) */
 int64_t
 sys_dup(struct task *t, const union sysarg *a)
 {
@@ -46,7 +48,7 @@ sys_dup(struct task *t, const union sysarg *a)
     return f ? fd_install(t, file_get(f), 0, false) : -EBADF;
 }
 
-/* dup3(old, new, flags) */
+/* dup3(old, new, flags): unlike dup2, equal descriptors are an error. */
 int64_t
 sys_dup3(struct task *t, const union sysarg *a)
 {
@@ -59,6 +61,7 @@ sys_dup3(struct task *t, const union sysarg *a)
     return fd_replace(t, a[1].i, file_get(f), a[2].u & O_CLOEXEC);
 }
 
+/* F_DUPFD: the lowest free descriptor from `min` on. */
 static int64_t
 dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
 {
@@ -67,6 +70,7 @@ dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
     return fd_install(t, file_get(f), (int)min, cloexec);
 }
 
+/* A descriptor opened with O_PATH has no open file behind it, only a place. */
 static bool
 is_allowed_on_path(uint32_t cmd)
 {
@@ -74,7 +78,8 @@ is_allowed_on_path(uint32_t cmd)
            cmd == F_SETFD || cmd == F_GETFL;
 }
 
-/* fcntl64(fd, cmd, arg) */
+/* fcntl64(fd, cmd, arg): locks have a file of their own. Owners of signals
+ * (F_SETOWN) are accepted without effect, as no file sends SIGIO. */
 int64_t
 sys_fcntl64(struct task *t, const union sysarg *a)
 {
@@ -112,6 +117,8 @@ sys_fcntl64(struct task *t, const union sysarg *a)
     }
 }
 
+/* FIONBIO: the older form of O_NONBLOCK. All duplicates of the descriptor share
+ * it. */
 static int
 set_nonblocking(struct task *t, struct file *f, gaddr arg)
 {
@@ -142,7 +149,8 @@ bytes_left(struct task *t, struct file *f, gaddr arg)
     return copy_to_guest(t, arg, &left, sizeof left);
 }
 
-/* ioctl(fd, cmd, arg) */
+/* ioctl(fd, cmd, arg): flags of the descriptor and of the open file are handled
+ * here, everything else by the file itself. */
 int64_t
 sys_ioctl(struct task *t, const union sysarg *a)
 {

@@ -19,6 +19,7 @@ sys_read(struct task *t, const union sysarg *a)
     return f ? io_read(t, f, &io) : -EBADF;
 }
 
+/* write(fd, buf, len) */
 int64_t
 sys_write(struct task *t, const union sysarg *a)
 {
@@ -30,7 +31,8 @@ sys_write(struct task *t, const union sysarg *a)
 
 typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 
-/* fd, iov, count: an empty array is no transfer, a negative count an error. */
+/* Implements calls with (fd, iov, count). An empty array is a transfer of no
+ * bytes, which still checks the descriptor; a negative count is an error. */
 static int64_t
 vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
 {
@@ -51,12 +53,14 @@ vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
     return fn(t, f, &io);
 }
 
+/* readv(fd, iov, count) */
 int64_t
 sys_readv(struct task *t, const union sysarg *a)
 {
     return vectored(t, a, NULL, io_read);
 }
 
+/* writev(fd, iov, count) */
 int64_t
 sys_writev(struct task *t, const union sysarg *a)
 {
@@ -75,6 +79,7 @@ sys_pread64(struct task *t, const union sysarg *a)
     return r < 0 ? r : io_read(t, f, &io);
 }
 
+/* pwrite64(fd, buf, len, pos) */
 int64_t
 sys_pwrite64(struct task *t, const union sysarg *a)
 {
@@ -96,6 +101,7 @@ sys_preadv(struct task *t, const union sysarg *a)
     return r < 0 ? r : vectored(t, a, &pos, io_read);
 }
 
+/* pwritev(fd, iov, count, pos) */
 int64_t
 sys_pwritev(struct task *t, const union sysarg *a)
 {
@@ -125,7 +131,8 @@ sys_ftruncate64(struct task *t, const union sysarg *a)
     return io_truncate(t, fd_find(t, a[0].i), (int64_t)sysarg_u64(a + 1));
 }
 
-/* truncate64(path, size) */
+/* truncate64(path, size): the size is checked against RLIMIT_FSIZE like a
+ * write. */
 int64_t
 sys_truncate64(struct task *t, const union sysarg *a)
 {
@@ -167,7 +174,9 @@ sys_fallocate(struct task *t, const union sysarg *a)
 
 enum { COPY_BYTES = 256 << 10 };
 
-/* Moves up to len bytes from `in` at *in_pos to `out` at *out_pos. */
+/* Moves up to len bytes from `in` at *in_pos to `out` at *out_pos, through a
+ * buffer. The position of `in` advances by the bytes that were written: what
+ * `out` did not accept is read again by the next call. */
 static int64_t
 copy_between(struct task *t, struct file *in, uint64_t *in_pos,
              struct file *out, uint64_t *out_pos, size_t len)
@@ -190,6 +199,7 @@ copy_between(struct task *t, struct file *in, uint64_t *in_pos,
     return w;
 }
 
+/* Waits for f after -EAGAIN, unless it is non-blocking. */
 static int64_t
 sys_file_wait_or_again(struct task *t, struct file *f, int64_t r)
 {
@@ -199,6 +209,7 @@ sys_file_wait_or_again(struct task *t, struct file *f, int64_t r)
     return thread_wait_file(t->thread, f);
 }
 
+/* An offset in guest memory; a negative one is an error. */
 static int
 get_pos(struct task *t, gaddr a, uint64_t *pos)
 {
@@ -207,7 +218,8 @@ get_pos(struct task *t, gaddr a, uint64_t *pos)
     return r < 0 ? r : (int64_t)*pos < 0 ? -EINVAL : 0;
 }
 
-/* sendfile64(out, in, offset, count) */
+/* sendfile64(out, in, offset, count): moves at most one buffer; programs loop
+ * anyway. */
 int64_t
 sys_sendfile64(struct task *t, const union sysarg *a)
 {
@@ -243,7 +255,8 @@ sys_file_check_regular(struct file *f)
     return S_ISDIR(a.mode) ? -EISDIR : -EINVAL;
 }
 
-/* copy_file_range(in, in_off, out, out_off, len, flags) */
+/* copy_file_range(in, in_off, out, out_off, len, flags): ranges of one file
+ * must not overlap. */
 int64_t
 sys_copy_file_range(struct task *t, const union sysarg *a)
 {
@@ -285,12 +298,14 @@ sys_fsync(struct task *t, const union sysarg *a)
     return io_sync(fd_find(t, a[0].i));
 }
 
+/* fdatasync(fd) */
 int64_t
 sys_fdatasync(struct task *t, const union sysarg *a)
 {
     return sys_fsync(t, a);
 }
 
+/* sync(): nothing is cached */
 int64_t
 sys_sync(struct task *t, const union sysarg *a)
 {
@@ -298,6 +313,7 @@ sys_sync(struct task *t, const union sysarg *a)
     return 0;
 }
 
+/* syncfs(fd) */
 int64_t
 sys_syncfs(struct task *t, const union sysarg *a)
 {
@@ -313,6 +329,7 @@ sys_fadvise64_64(struct task *t, const union sysarg *a)
     return r == 0 && a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : r;
 }
 
+/* readahead(fd, offset, count): accepted without effect */
 int64_t
 sys_readahead(struct task *t, const union sysarg *a)
 {
@@ -323,7 +340,7 @@ sys_readahead(struct task *t, const union sysarg *a)
     return f->has_pos ? 0 : -EINVAL;
 }
 
-/* Programs fall back to read and write. */
+/* splice(...): programs fall back to read and write if it fails in this way. */
 int64_t
 sys_splice(struct task *t, const union sysarg *a)
 {

@@ -1,4 +1,8 @@
-/* System calls that make pipes, event files and locks. */
+/* System calls that create files without a path: pipes, event counters, timers,
+ * signals and notifications. File locks are here too.
+ *
+ * Each handler creates the object, then installs its descriptor. A descriptor
+ * that cannot be reported to the guest is closed again. */
 #include "kernel/abi.h"
 #include "kernel/eventfd.h"
 #include "kernel/inotify.h"
@@ -52,6 +56,7 @@ sys_eventfd2(struct task *t, const union sysarg *a)
 
 /* --- timers */
 
+/* Alarm clocks would wake a sleeping computer, which needs rights on Linux. */
 static int
 check_clock(int32_t clock)
 {
@@ -101,7 +106,8 @@ put_spec(struct task *t, gaddr at, const struct timerfd_spec *spec)
     return r < 0 ? r : abi_put_time(t, at + VALUE_AT, spec->value_ns);
 }
 
-/* timerfd_settime(fd, flags, new, old) */
+/* timerfd_settime(fd, flags, new, old): errors in the order of Linux, the new
+ * value first. */
 int64_t
 sys_timerfd_settime(struct task *t, const union sysarg *a)
 {
@@ -135,7 +141,8 @@ sys_timerfd_gettime(struct task *t, const union sysarg *a)
 
 /* --- signals */
 
-/* signalfd4(fd, mask, size, flags) */
+/* signalfd4(fd, mask, size, flags): creates a file for fd -1, otherwise changes
+ * the set of signals of fd. */
 int64_t
 sys_signalfd4(struct task *t, const union sysarg *a)
 {
@@ -170,7 +177,7 @@ sys_inotify_init1(struct task *t, const union sysarg *a)
     return r < 0 ? r : fd_install(t, f, 0, flags & IN_CLOEXEC);
 }
 
-/* inotify_add_watch(fd, path, mask) */
+/* inotify_add_watch(fd, path, mask): needs the right to read the file. */
 int64_t
 sys_inotify_add_watch(struct task *t, const union sysarg *a)
 {

@@ -24,6 +24,7 @@ sys_uname(struct task *t, const union sysarg *a)
     return copy_to_guest(t, a[0].addr, out, sizeof out);
 }
 
+/* sethostname(name, len) */
 int64_t
 sys_sethostname(struct task *t, const union sysarg *a)
 {
@@ -72,6 +73,7 @@ sys_getrandom(struct task *t, const union sysarg *a)
     return len;
 }
 
+/* sched_yield() */
 int64_t
 sys_sched_yield(struct task *t, const union sysarg *a)
 {
@@ -108,6 +110,7 @@ sys_sched_setaffinity(struct task *t, const union sysarg *a)
     return mask & ((1u << CPUS) - 1) ? 0 : -EINVAL;
 }
 
+/* getcpu(&cpu, &node): there is one of each */
 int64_t
 sys_getcpu(struct task *t, const union sysarg *a)
 {
@@ -131,6 +134,7 @@ priority_of(int policy, int realtime)
                : -EINVAL;
 }
 
+/* sched_get_priority_max(policy) */
 int64_t
 sys_sched_get_priority_max(struct task *t, const union sysarg *a)
 {
@@ -138,6 +142,7 @@ sys_sched_get_priority_max(struct task *t, const union sysarg *a)
     return priority_of(a[0].i, 99);
 }
 
+/* sched_get_priority_min(policy) */
 int64_t
 sys_sched_get_priority_min(struct task *t, const union sysarg *a)
 {
@@ -154,7 +159,8 @@ sys_sched_getparam(struct task *t, const union sysarg *a)
     return copy_to_guest(t, a[1].addr, &zero, sizeof zero);
 }
 
-/* The libc keeps memory maps itself; gnulib asks which pages exist. */
+/* mincore(...): memory maps are a matter of the libc, so no page is known here.
+ * gnulib uses the call to probe which pages exist, and accepts this answer. */
 int64_t
 sys_mincore(struct task *t, const union sysarg *a)
 {
@@ -162,7 +168,8 @@ sys_mincore(struct task *t, const union sysarg *a)
     return -ENOMEM;
 }
 
-/* futex(addr, op, value): nobody else can be waiting. */
+/* futex(addr, op, value): a process has one thread, so a wait that would sleep
+ * could never be woken. Wake-ups succeed without effect. */
 int64_t
 sys_futex(struct task *t, const union sysarg *a)
 {
@@ -175,7 +182,7 @@ sys_futex(struct task *t, const union sysarg *a)
     return r < 0 ? r : -EAGAIN;
 }
 
-/* A call that is accepted and has nothing to do here. */
+/* The handler of calls that are accepted and have nothing to do here. */
 int64_t
 sys_nothing(struct task *t, const union sysarg *a)
 {
@@ -183,6 +190,8 @@ sys_nothing(struct task *t, const union sysarg *a)
     return 0;
 }
 
+/* The handler of calls that need rights which no sandbox gives; recorded as
+ * denied. */
 int64_t
 sys_not_permitted(struct task *t, const union sysarg *a)
 {
@@ -191,6 +200,7 @@ sys_not_permitted(struct task *t, const union sysarg *a)
     return -EPERM;
 }
 
+/* The handler of calls for features that the kernel does not have. */
 int64_t
 sys_not_supported(struct task *t, const union sysarg *a)
 {

@@ -21,7 +21,7 @@ struct guest_mmsghdr {
     uint32_t len;
 };
 
-/* One message call. */
+/* One message call, with everything that its tries have in common. */
 struct msg_call {
     struct task *task;
     struct file *file;
@@ -48,7 +48,9 @@ sys_msg_is_nonblocking(const struct msg_call *c)
     return c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT;
 }
 
-/* After a part of `done` bytes: waits on q for more, or answers with it. */
+/* Ends a try that moved `done` bytes: the call waits on q for more, or answers
+ * with what it has. A call for many messages keeps the number of messages as
+ * its progress, so the bytes of one are not kept. */
 static int64_t
 wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
 {
@@ -68,6 +70,8 @@ wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
 
 /* --- sending */
 
+/* A stream that was written to in part reports the part; the error is found by
+ * the next call. */
 static int64_t
 send_failed(struct msg_call *c, size_t done, int64_t r)
 {
@@ -79,8 +83,8 @@ send_failed(struct msg_call *c, size_t done, int64_t r)
     return r;
 }
 
-/* The bytes that earlier tries of this call have moved; the guest may have
- * made its iovecs shorter since. */
+/* Returns the number of bytes that earlier tries of this call have moved. The
+ * guest may have made its iovecs shorter since, so it is bounded. */
 static size_t
 progress_of(const struct msg_call *c, const struct sock_msg *m)
 {
@@ -132,7 +136,7 @@ sys_sendto(struct task *t, const union sysarg *a)
     return send_msg(&c, &m);
 }
 
-/* The message whose header is at `at`, to be sent. */
+/* Sends the message whose header is at `at`. */
 static int64_t
 send_header(struct msg_call *c, gaddr at)
 {
@@ -171,6 +175,8 @@ sys_sendmsg(struct task *t, const union sysarg *a)
 
 /* --- receiving */
 
+/* MSG_WAITALL continues until the buffer is full, but not past files: they
+ * belong to the bytes before them. */
 static bool
 wants_more(const struct msg_call *c, const struct sock_msg *m, int64_t got)
 {
@@ -220,7 +226,8 @@ sys_recvfrom(struct task *t, const union sysarg *a)
     return r < 0 ? r : n;
 }
 
-/* Tells the guest what came besides the data. */
+/* Writes everything that was received besides the data: the sender, flags,
+ * control messages. */
 static int
 answer_header(struct msg_call *c, struct sock_msg *m, struct guest_msghdr *h,
               gaddr at)
@@ -278,6 +285,8 @@ sys_recvmsg(struct task *t, const union sysarg *a)
 
 /* --- many messages in one call */
 
+/* Calls `one` for each of n headers. The call ends with the first error after
+ * some messages, with their number. A long array is processed in steps. */
 static int64_t
 do_many(struct msg_call *c, gaddr at, uint32_t n,
         int64_t (*one)(struct msg_call *c, gaddr at))

@@ -1,4 +1,8 @@
-/* System calls on paths. */
+/* System calls on paths.
+ *
+ * A handler copies the path, finds the directory that it starts from, and calls
+ * the vfs. Up to two paths of a call are copied into the two buffers of the
+ * kernel. Most rights are checked by the vfs. */
 #include "kernel/sys_path.h"
 #include "kernel/abi.h"
 #include "kernel/inotify.h"
@@ -17,7 +21,9 @@
 
 enum { SYMLINK_TARGET_MAX = 4095 };
 
-/* The directory that a relative path starts from. 0, -EBADF, -ENOTDIR. */
+/* Returns the directory that a relative path starts from. 0, -EBADF,
+ * -ENOTDIR. A descriptor without a directory is fine for an empty path
+ * (AT_EMPTY_PATH). */
 static int
 sys_path_base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
 {
@@ -36,8 +42,8 @@ sys_path_base_of(struct task *t, int dirfd, const char *path, struct vnode *ret)
     return *path && !S_ISDIR(a.mode) ? -ENOTDIR : 0;
 }
 
-/* A path argument, in the buffer `which`, with its directory. `base` must
- * outlive the result. */
+/* Copies a path argument into the buffer `which`, with its directory. `base`
+ * must outlive the result. */
 static int
 sys_path_get_at(struct task *t, int which, int dirfd, gaddr path,
                 struct vnode *base, struct at *ret)
@@ -51,6 +57,8 @@ sys_path_get_at(struct task *t, int which, int dirfd, gaddr path,
     return *p ? sys_path_base_of(t, dirfd, p, base) : -ENOENT;
 }
 
+/* A magic link of /proc may lead to a file without a node: it is returned as
+ * `file`. */
 int
 sys_find_path(struct task *t, int dirfd, const char *p, uint32_t at_flags,
               struct found *ret)
@@ -107,7 +115,8 @@ sys_find_node(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
 
 /* --- open and the working directory */
 
-/* openat(dirfd, path, flags, mode) */
+/* openat(dirfd, path, flags, mode): the descriptor is reserved first, because
+ * opening has effects (a new file, a waiting FIFO) that could not be undone. */
 int64_t
 sys_openat(struct task *t, const union sysarg *a)
 {
@@ -150,6 +159,7 @@ sys_openat2(struct task *t, const union sysarg *a)
     return sys_openat(t, b);
 }
 
+/* Entering a directory needs the right to search it. */
 static int
 set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
         const char *name)
@@ -167,6 +177,7 @@ set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
     return r;
 }
 
+/* chdir(path) */
 int64_t
 sys_chdir(struct task *t, const union sysarg *a)
 {
@@ -180,6 +191,7 @@ sys_chdir(struct task *t, const union sysarg *a)
     return r < 0 ? r : set_cwd(t, &w.node, &w.dir, w.name);
 }
 
+/* fchdir(fd) */
 int64_t
 sys_fchdir(struct task *t, const union sysarg *a)
 {
@@ -192,8 +204,9 @@ sys_fchdir(struct task *t, const union sysarg *a)
     return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
 }
 
-/* Takes the path of the task's own root directory, a mount's, from the start of
- * a path of n bytes: what is left of them. */
+/* Removes the path of the task's own root directory, which is that of a mount,
+ * from the start of a path of n bytes. Returns the number of bytes that are
+ * left. */
 static int64_t
 without_root(const struct task *t, char *path, int64_t n)
 {
@@ -208,7 +221,8 @@ without_root(const struct task *t, char *path, int64_t n)
     return n - skip;
 }
 
-/* getcwd(buf, size): the length with the NUL. */
+/* getcwd(buf, size): returns the length with the NUL, as the system call of
+ * Linux does. */
 int64_t
 sys_getcwd(struct task *t, const union sysarg *a)
 {
@@ -229,6 +243,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
     return r < 0 ? r : n;
 }
 
+/* chroot(path): refused, after the path was checked */
 int64_t
 sys_chroot(struct task *t, const union sysarg *a)
 {
@@ -240,7 +255,8 @@ sys_chroot(struct task *t, const union sysarg *a)
 
 /* --- making and removing names */
 
-/* mknodat(dirfd, path, mode, dev) */
+/* mknodat(dirfd, path, mode, dev): devices cannot be created, by root
+ * neither. */
 int64_t
 sys_mknodat(struct task *t, const union sysarg *a)
 {
@@ -272,6 +288,7 @@ sys_mknodat(struct task *t, const union sysarg *a)
     return vfs_make(&at, mode);
 }
 
+/* mkdirat(dirfd, path, mode) */
 int64_t
 sys_mkdirat(struct task *t, const union sysarg *a)
 {
@@ -282,6 +299,7 @@ sys_mkdirat(struct task *t, const union sysarg *a)
     return r < 0 ? r : vfs_make(&at, S_IFDIR | (a[2].u & 01777 & ~t->umask));
 }
 
+/* unlinkat(dirfd, path, flags) */
 int64_t
 sys_unlinkat(struct task *t, const union sysarg *a)
 {
@@ -307,7 +325,8 @@ sys_symlinkat(struct task *t, const union sysarg *a)
     return r < 0 ? r : vfs_symlink(&at, target);
 }
 
-/* linkat(dirfd, path, dirfd2, path2, flags) */
+/* linkat(dirfd, path, dirfd2, path2, flags): a symbolic link is linked itself,
+ * unless AT_SYMLINK_FOLLOW is given. */
 int64_t
 sys_linkat(struct task *t, const union sysarg *a)
 {
@@ -324,6 +343,7 @@ sys_linkat(struct task *t, const union sysarg *a)
     return r != 0 ? r : vfs_link_node(&from, &to);
 }
 
+/* The two paths need both buffers. */
 static int64_t
 rename_at(struct task *t, const union sysarg *a, uint32_t flags)
 {
@@ -336,19 +356,22 @@ rename_at(struct task *t, const union sysarg *a, uint32_t flags)
     return r < 0 ? r : vfs_rename(&from, &to, flags);
 }
 
+/* renameat(dirfd, path, dirfd2, path2) */
 int64_t
 sys_renameat(struct task *t, const union sysarg *a)
 {
     return rename_at(t, a, 0);
 }
 
+/* renameat2(dirfd, path, dirfd2, path2, flags) */
 int64_t
 sys_renameat2(struct task *t, const union sysarg *a)
 {
     return rename_at(t, a, a[4].u);
 }
 
-/* readlinkat(dirfd, path, buf, size) */
+/* readlinkat(dirfd, path, buf, size): a target that is too long for the buffer
+ * is cut. */
 int64_t
 sys_readlinkat(struct task *t, const union sysarg *a)
 {
@@ -374,6 +397,7 @@ sys_readlinkat(struct task *t, const union sysarg *a)
 
 /* --- directories and file systems */
 
+/* The buffer of one getdents call. */
 struct getdents {
     struct dir_emit emit;
     struct file *f;
@@ -381,7 +405,9 @@ struct getdents {
     size_t used, size;
 };
 
-/* struct linux_dirent64, records of a multiple of 8 bytes. */
+/* Appends one struct linux_dirent64. Returns false if it does not fit. The
+ * position of the file follows the entries that fit, so the next call continues
+ * there. */
 static bool
 put_dirent(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
            unsigned dtype, uint64_t cookie)
@@ -403,7 +429,8 @@ put_dirent(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return true;
 }
 
-/* getdents64(fd, buf, size) */
+/* getdents64(fd, buf, size): a buffer that is too small for the next entry is
+ * an error, not the end of the directory. */
 int64_t
 sys_getdents64(struct task *t, const union sysarg *a)
 {
@@ -428,6 +455,7 @@ sys_getdents64(struct task *t, const union sysarg *a)
     return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f) ? -EINVAL : 0;
 }
 
+/* The fsid is the device number, as for most file systems of Linux. */
 static int64_t
 put_statfs(struct task *t, const struct mount *m, uint32_t size, gaddr to)
 {
@@ -463,6 +491,7 @@ sys_statfs64(struct task *t, const union sysarg *a)
     return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }
 
+/* fstatfs64(fd, size, buf) */
 int64_t
 sys_fstatfs64(struct task *t, const union sysarg *a)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-/* At `at` a timespec, or 0: forever. */
+/* Reads the timeout at `at` (0: none) as a deadline. */
 static int
 get_deadline(struct task *t, gaddr at, int64_t *ret)
 {
@@ -108,8 +108,9 @@ sys_epoll_ctl(struct task *t, const union sysarg *a)
 
 enum { EVENTS_SMALL = 16, EVENTS_MAX = 4096 };
 
-/* Collects up to max events into guest memory: all at once, so that none is
- * seen twice. */
+/* Collects up to max events into guest memory. They are collected at once
+ * and then copied: an event that is reported must not be collected a second
+ * time. */
 static int64_t
 sys_poll_collect(struct task *t, struct file *ep, gaddr at, uint32_t max)
 {
@@ -139,7 +140,8 @@ wait_events(struct task *t, struct file *ep, gaddr at, uint32_t max,
     return thread_wait_file(t->thread, ep);
 }
 
-/* epoll_pwait(epfd, events, max, timeout_ms, mask, size of mask) */
+/* epoll_pwait(epfd, events, max, timeout_ms, mask, size of mask): the buffer is
+ * checked before events are collected, because collecting consumes edges. */
 int64_t
 sys_epoll_pwait(struct task *t, const union sysarg *a)
 {

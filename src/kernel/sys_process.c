@@ -15,6 +15,8 @@
 
 /* --- exit, exec */
 
+/* exit_group(status): of a vfork child, it returns to the parent, which
+ * continues from the same call */
 int64_t
 sys_exit_group(struct task *t, const union sysarg *a)
 {
@@ -31,6 +33,7 @@ sys_exit_group(struct task *t, const union sysarg *a)
     return 0;
 }
 
+/* exit(status): a process has one thread */
 int64_t
 sys_exit(struct task *t, const union sysarg *a)
 {
@@ -49,7 +52,8 @@ sys_execve(struct task *t, const union sysarg *a)
     return exec_from_guest(t, &t->cwd, path, a[1].addr, a[2].addr);
 }
 
-/* execveat(dirfd, path, argv, envp, flags) */
+/* execveat(dirfd, path, argv, envp, flags): an empty path executes the file of
+ * the descriptor, by its name in /proc. */
 int64_t
 sys_execveat(struct task *t, const union sysarg *a)
 {
@@ -76,7 +80,8 @@ sys_execveat(struct task *t, const union sysarg *a)
     return exec_from_guest(t, &t->cwd, name, a[2].addr, a[3].addr);
 }
 
-/* Threads are for a later day; fork has an import of its own. */
+/* clone(...): refused. A process has one thread, and fork has an import of its
+ * own. */
 int64_t
 sys_clone(struct task *t, const union sysarg *a)
 {
@@ -86,6 +91,7 @@ sys_clone(struct task *t, const union sysarg *a)
 
 /* --- numbers */
 
+/* getpid() */
 int64_t
 sys_getpid(struct task *t, const union sysarg *a)
 {
@@ -93,6 +99,7 @@ sys_getpid(struct task *t, const union sysarg *a)
     return t->pid;
 }
 
+/* gettid(): the only thread has the number of its process */
 int64_t
 sys_gettid(struct task *t, const union sysarg *a)
 {
@@ -113,6 +120,8 @@ sys_pidfd_open(struct task *t, const union sysarg *a)
     return r < 0 ? r : fd_install(t, f, 0, true);
 }
 
+/* set_tid_address(addr): the address is not used, because no thread ends
+ * alone */
 int64_t
 sys_set_tid_address(struct task *t, const union sysarg *a)
 {
@@ -120,6 +129,7 @@ sys_set_tid_address(struct task *t, const union sysarg *a)
     return t->pid;
 }
 
+/* getppid() */
 int64_t
 sys_getppid(struct task *t, const union sysarg *a)
 {
@@ -127,6 +137,7 @@ sys_getppid(struct task *t, const union sysarg *a)
     return t->parent ? t->parent->pid : 0;
 }
 
+/* umask(mask): returns the old one */
 int64_t
 sys_umask(struct task *t, const union sysarg *a)
 {
@@ -138,12 +149,15 @@ sys_umask(struct task *t, const union sysarg *a)
 
 /* --- groups and sessions */
 
+/* Returns the task of a pid, where 0 means the caller; NULL if there is
+ * none. */
 static struct task *
 self_or(struct task *t, int pid)
 {
     return pid == 0 ? t : task_find(t->kernel, pid);
 }
 
+/* A group exists as long as it has a member, a zombie too. */
 static bool
 session_has_group(struct kernel *k, int sid, int pgid)
 {
@@ -155,7 +169,8 @@ session_has_group(struct kernel *k, int sid, int pgid)
     return false;
 }
 
-/* setpgid(pid, pgid) */
+/* setpgid(pid, pgid): for the caller or a child that has not called exec yet,
+ * within one session. A leader of a session cannot move. */
 int64_t
 sys_setpgid(struct task *t, const union sysarg *a)
 {
@@ -178,6 +193,7 @@ sys_setpgid(struct task *t, const union sysarg *a)
     return 0;
 }
 
+/* getpgid(pid) */
 int64_t
 sys_getpgid(struct task *t, const union sysarg *a)
 {
@@ -186,6 +202,7 @@ sys_getpgid(struct task *t, const union sysarg *a)
     return of ? of->pgid : -ESRCH;
 }
 
+/* getsid(pid) */
 int64_t
 sys_getsid(struct task *t, const union sysarg *a)
 {
@@ -194,6 +211,7 @@ sys_getsid(struct task *t, const union sysarg *a)
     return of ? of->sid : -ESRCH;
 }
 
+/* setsid(): a new session without a terminal; not for a leader of a group */
 int64_t
 sys_setsid(struct task *t, const union sysarg *a)
 {
@@ -208,6 +226,8 @@ sys_setsid(struct task *t, const union sysarg *a)
 
 /* --- priorities: kept, without effect */
 
+/* Calls fn for each task that `which` and `who` mean. Returns the last result,
+ * or the first error other than -ESRCH. */
 static int64_t
 each_of(struct task *t, int which, int who,
         int (*fn)(struct task *t, struct task *of, int *arg), int *arg)
@@ -231,6 +251,8 @@ each_of(struct task *t, int which, int who,
     return r;
 }
 
+/* The scheduler does not use priorities; programs only get back what they have
+ * set. */
 static int
 highest_priority(struct task *t, struct task *of, int *best)
 {
@@ -240,6 +262,7 @@ highest_priority(struct task *t, struct task *of, int *best)
     return 0;
 }
 
+/* Raising a priority needs root, lowering one does not. */
 static int
 set_nice(struct task *t, struct task *of, int *nice)
 {
@@ -255,6 +278,7 @@ set_nice(struct task *t, struct task *of, int *nice)
     return 0;
 }
 
+/* getpriority(which, who): from 1 to 40, as the system call has it */
 int64_t
 sys_getpriority(struct task *t, const union sysarg *a)
 {
@@ -264,6 +288,7 @@ sys_getpriority(struct task *t, const union sysarg *a)
     return r < 0 ? r : best;
 }
 
+/* setpriority(which, who, nice) */
 int64_t
 sys_setpriority(struct task *t, const union sysarg *a)
 {
@@ -274,7 +299,8 @@ sys_setpriority(struct task *t, const union sysarg *a)
 
 /* --- limits and usage */
 
-/* prlimit64(pid, resource, new, old) */
+/* prlimit64(pid, resource, new, old): a hard limit can only be lowered, by root
+ * too. It is one of the limits of the sandbox. */
 int64_t
 sys_prlimit64(struct task *t, const union sysarg *a)
 {
@@ -338,6 +364,7 @@ sys_times(struct task *t, const union sysarg *a)
 
 /* --- prctl */
 
+/* The name is cut to 15 bytes. */
 static int64_t
 set_name(struct task *t, gaddr a)
 {
@@ -354,6 +381,7 @@ set_name(struct task *t, gaddr a)
     return 0;
 }
 
+/* prctl(option, arg): names, the signal at the parent's end, no_new_privs */
 int64_t
 sys_prctl(struct task *t, const union sysarg *a)
 {

@@ -18,7 +18,8 @@ is_signal(int sig)
 
 /* --- sending */
 
-/* A shell may always continue its jobs. */
+/* Returns true if t may send this signal. A process may always continue others
+ * of its session: a shell its jobs. */
 static bool
 may_send(const struct task *t, const struct task *to, int sig)
 {
@@ -33,7 +34,8 @@ info_from(const struct task *t, int sig, int code)
         .signo = sig, .code = code, .pid = t->pid, .uid = t->cred.ruid};
 }
 
-/* To all members of a group; pgid 0: to all others but init. */
+/* Sends to all members of a group; pgid 0: to all other processes but init.
+ * -EPERM only if none of them could be signalled. */
 static int64_t
 kill_many(struct task *t, int pgid, const struct siginfo_k *si)
 {
@@ -56,6 +58,7 @@ kill_many(struct task *t, int pgid, const struct siginfo_k *si)
     return r;
 }
 
+/* Signal 0 only checks whether the process exists. */
 static int64_t
 send_to(struct task *t, struct task *to, const struct siginfo_k *si)
 {
@@ -85,6 +88,7 @@ sys_kill(struct task *t, const union sysarg *a)
     return send_to(t, to, &si);
 }
 
+/* A process has one thread with its own number. */
 static int64_t
 send_to_thread(struct task *t, int pid, int sig)
 {
@@ -96,6 +100,7 @@ send_to_thread(struct task *t, int pid, int sig)
     return send_to(t, to, &si);
 }
 
+/* tkill(tid, sig) */
 int64_t
 sys_tkill(struct task *t, const union sysarg *a)
 {
@@ -111,7 +116,8 @@ sys_tgkill(struct task *t, const union sysarg *a)
     return a[0].i == a[1].i ? send_to_thread(t, a[1].i, a[2].i) : -ESRCH;
 }
 
-/* Sends `to` (NULL: gone) the signal with what the siginfo at `info` says. */
+/* Sends `to` (NULL: gone) a signal with the siginfo at `info`. Only the process
+ * itself may claim that the kernel sent it. */
 static int64_t
 send_info(struct task *t, struct task *to, int sig, gaddr info)
 {
@@ -199,7 +205,8 @@ sys_rt_sigaction(struct task *t, const union sysarg *a)
     return copy_to_guest(t, a[2].addr, &out, sizeof out);
 }
 
-/* rt_sigprocmask(how, set, old, size) */
+/* rt_sigprocmask(how, set, old, size): SIGKILL and SIGSTOP are removed
+ * silently. */
 int64_t
 sys_rt_sigprocmask(struct task *t, const union sysarg *a)
 {
@@ -220,6 +227,7 @@ sys_rt_sigprocmask(struct task *t, const union sysarg *a)
     return a[2].addr ? copy_to_guest(t, a[2].addr, &old, sizeof old) : 0;
 }
 
+/* rt_sigpending(set, size) */
 int64_t
 sys_rt_sigpending(struct task *t, const union sysarg *a)
 {
@@ -232,7 +240,8 @@ sys_rt_sigpending(struct task *t, const union sysarg *a)
 
 /* --- waiting */
 
-/* rt_sigsuspend(mask, size): the mask holds until a handler has run. */
+/* rt_sigsuspend(mask, size): waits with this mask until a handler has run. No
+ * queue is needed, because a signal wakes the thread. */
 int64_t
 sys_rt_sigsuspend(struct task *t, const union sysarg *a)
 {
@@ -247,7 +256,9 @@ sys_rt_sigsuspend(struct task *t, const union sysarg *a)
     return -EWAIT;
 }
 
-/* rt_sigtimedwait(set, info, timeout, size) */
+/* rt_sigtimedwait(set, info, timeout, size): wait_set makes a signal wake the
+ * thread even if it is blocked, and keeps its default action from being
+ * performed. */
 int64_t
 sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
 {
@@ -277,7 +288,8 @@ sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
     return -EWAIT;
 }
 
-/* sigaltstack(new, old): handlers run on the program's own stack. */
+/* sigaltstack(new, old): accepted without effect, as handlers run on the
+ * program's own stack. */
 int64_t
 sys_sigaltstack(struct task *t, const union sysarg *a)
 {
@@ -291,6 +303,7 @@ sys_sigaltstack(struct task *t, const union sysarg *a)
     return a[1].addr ? copy_to_guest(t, a[1].addr, none, sizeof none) : 0;
 }
 
+/* restart_syscall(): never needed, the libc repeats calls itself */
 int64_t
 sys_restart_syscall(struct task *t, const union sysarg *a)
 {

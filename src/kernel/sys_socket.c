@@ -30,8 +30,9 @@ sys_socket_is_nonblocking(const struct socket_target *g, int flags)
     return g->file->flags & O_NONBLOCK || flags & MSG_DONTWAIT;
 }
 
-/* The call cannot go on now: -EWAIT on q, or -EAGAIN when it must not wait
- * or has waited for timeout_ns (0: forever). */
+/* Ends a try that cannot continue now. Returns -EWAIT after adding the thread
+ * to q. Returns -EAGAIN if the call must not wait, or has waited for timeout_ns
+ * (0: no limit). */
 static int
 sys_socket_wait_or_again(struct task *t, const struct socket_target *g,
                          int flags, int64_t timeout_ns, struct waitq *q)
@@ -67,6 +68,7 @@ sys_socket(struct task *t, const union sysarg *a)
     return r < 0 ? r : fd_install(t, f, 0, type & SOCK_CLOEXEC);
 }
 
+/* Only Unix sockets can be created as a pair, already connected. */
 static int
 pair_new(struct task *t, int domain, int type, int protocol,
          OWN struct socket **ret_a, OWN struct socket **ret_b)
@@ -127,7 +129,8 @@ sys_socketpair(struct task *t, const union sysarg *a)
 
 /* --- names */
 
-/* Shows getsockname and getpeername of a socket without a name. */
+/* Returns a name as getsockname and getpeername show it: that of a socket
+ * without a name has only a family. */
 static void
 show_name(const struct socket *s, const struct sock_addr *name,
           struct sock_addr *ret)
@@ -178,7 +181,8 @@ sys_getsockname(struct task *t, const union sysarg *a)
     return sock_addr_answer(t, a[1].addr, a[2].addr, &addr);
 }
 
-/* getpeername(fd, address, &length) */
+/* getpeername(fd, address, &length): a connection keeps the name after its peer
+ * is gone. */
 int64_t
 sys_getpeername(struct task *t, const union sysarg *a)
 {
@@ -196,7 +200,8 @@ sys_getpeername(struct task *t, const union sysarg *a)
 
 /* --- connections */
 
-/* connect(fd, address, length) */
+/* connect(fd, address, length): waits for a slot of the listener, within the
+ * send timeout. */
 int64_t
 sys_connect(struct task *t, const union sysarg *a)
 {
@@ -218,6 +223,8 @@ sys_connect(struct task *t, const union sysarg *a)
     return sys_socket_wait_or_again(t, &g, 0, g.socket->sndtimeo_ns, wait);
 }
 
+/* A descriptor is reserved first: a connection that was accepted cannot be put
+ * back. */
 static int64_t
 accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
 {

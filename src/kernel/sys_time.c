@@ -11,6 +11,7 @@
  * that of a thread, and two for what counts. */
 enum { CPU_CLOCK_SHIFT = 3, CPU_CLOCK_KIND = 3, CPU_CLOCK_KINDS = 3 };
 
+/* Returns the CPU time of another process, or of the caller for pid 0. */
 static int
 process_clock_ns(struct task *t, int id, int64_t *ret)
 {
@@ -65,6 +66,7 @@ sys_clock_gettime(struct task *t, const union sysarg *a)
     return r < 0 ? r : abi_put_time(t, a[1].addr, ns);
 }
 
+/* clock_getres(clock, resolution): a nanosecond */
 int64_t
 sys_clock_getres(struct task *t, const union sysarg *a)
 {
@@ -76,6 +78,7 @@ sys_clock_getres(struct task *t, const union sysarg *a)
     return abi_put_time(t, a[1].addr, 1);
 }
 
+/* clock_settime(clock, time): refused, after the clock was checked */
 int64_t
 sys_clock_settime(struct task *t, const union sysarg *a)
 {
@@ -85,7 +88,7 @@ sys_clock_settime(struct task *t, const union sysarg *a)
     return r < 0 ? r : -EPERM;
 }
 
-/* Stores the remaining time of a relative sleep that a handler ends. */
+/* Stores the remaining time of a relative sleep that a handler has ended. */
 static int64_t
 put_left(struct task *t, gaddr to)
 {
@@ -95,7 +98,8 @@ put_left(struct task *t, gaddr to)
     return to ? abi_put_time(t, to, left > 0 ? left : 0) : 0;
 }
 
-/* clock_nanosleep(clock, flags, time, left) */
+/* clock_nanosleep(clock, flags, time, left): the deadline is kept from the
+ * first try, so a sleep that is repeated does not become longer. */
 int64_t
 sys_clock_nanosleep(struct task *t, const union sysarg *a)
 {

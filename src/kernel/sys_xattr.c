@@ -1,4 +1,6 @@
-/* System calls on extended attributes. */
+/* System calls on extended attributes: set, get, list and remove, each for a
+ * path, a link and a descriptor. The three forms share one function, and a
+ * macro defines them. */
 #include "kernel/kernel.h"
 #include "kernel/sys_path.h"
 #include "kernel/syscall.h"
@@ -46,7 +48,8 @@ sys_xattr_find_target(struct task *t, enum subject of, const union sysarg *a,
     return r;
 }
 
-/* The target with the name of an attribute at `name`. */
+/* Finds the file, and copies the name of an attribute at `name`. -ERANGE: an
+ * empty or too long name. */
 static int
 find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
            struct xattr_target *ret)
@@ -58,7 +61,8 @@ find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
     return sys_xattr_find_target(t, of, a, ret);
 }
 
-/* Memory of the guest to fill; only what can be needed of it. */
+/* Returns memory of the guest to fill: no more of it than a value can need, so
+ * that a huge size is not an error. */
 static int
 get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
 {

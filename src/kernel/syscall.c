@@ -1,4 +1,8 @@
-/* The table of system calls, from syscalls.def. */
+/* The table of system calls, from syscalls.def.
+ *
+ * Numbers are those of Linux for new 32-bit targets (asm-generic), and index
+ * both tables. A row without a handler is a call that does not exist
+ * (-ENOSYS). */
 #include "kernel/syscall.h"
 
 #include "kernel/abi.h"
@@ -35,6 +39,7 @@ static const struct syscall_flags flags[SYSCALL_MAX] = {
 };
 #undef SYSCALL
 
+/* A row without FLAGS has no unknown bits, so it passes. */
 int
 syscall_check(uint32_t nr, const uint32_t a[6])
 {

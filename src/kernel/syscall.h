@@ -17,6 +17,7 @@ union sysarg {
     gaddr addr;
 };
 
+/* Joins the two words of a 64-bit argument. */
 static inline uint64_t
 sysarg_u64(const union sysarg *a)
 {
@@ -32,6 +33,8 @@ enum support {
     ACCEPTED /* succeeds (or fails as the row says) without effect */
 };
 
+/* A row of syscalls.def. `args` has a letter for each argument (see
+ * strace.c). */
 struct syscall_row {
     const char *name, *args, *missing;
     syscall_fn *fn;

@@ -1,4 +1,8 @@
-/* Tasks: making them, finding them, groups and sessions. */
+/* Tasks: creation, lookup, groups and sessions.
+ *
+ * A new task is complete before it is linked: until then, nobody can find it,
+ * and a failure only has to free what it has. Only task_reap unlinks and frees
+ * a task. */
 #include "kernel/task.h"
 
 #include "kernel/kernel.h"
@@ -26,7 +30,8 @@ task_find(struct kernel *k, int pid)
     return NULL;
 }
 
-/* A number is in use while a task, a group or a session has it. */
+/* Returns true if a task, a group or a session has this number. A group may
+ * outlive its leader. */
 static bool
 pid_is_taken(struct kernel *k, int pid)
 {
@@ -38,6 +43,8 @@ pid_is_taken(struct kernel *k, int pid)
     return false;
 }
 
+/* Numbers are given out in order. Before the first wrap-around none of them can
+ * be in use, so the search is skipped. */
 static int
 new_pid(struct kernel *k)
 {
@@ -54,6 +61,8 @@ new_pid(struct kernel *k)
     return k->last_pid = pid;
 }
 
+/* The limits of the sandbox are shown as hard limits, which no process can
+ * raise. */
 static void
 init_rlimits(struct task *t)
 {
@@ -73,6 +82,8 @@ init_rlimits(struct task *t)
     t->rlimits[RLIMIT_RTPRIO] = (struct rlimit_k){0, 0};
 }
 
+/* Init has no program. It adopts orphans, and its state is what root processes
+ * inherit. */
 static void
 init_first(struct task *t)
 {
@@ -86,6 +97,9 @@ init_first(struct task *t)
     strcpy(t->comm, "init");
 }
 
+/* Everything that fork copies, except memory. Places are only copied here;
+ * task_hold_nodes takes the references, so that a failure has none to
+ * release. */
 static int
 inherit(struct task *t, const struct task *parent)
 {
@@ -121,6 +135,7 @@ task_hold_nodes(struct task *t)
         tty_get(t->ctty);
 }
 
+/* From here on, the task can be found by its pid. */
 static void
 link_task(struct task *t, struct task *parent)
 {
@@ -153,6 +168,8 @@ task_init(struct task *t, struct kernel *k)
     t->start_ns = clock_mono_ns(&k->clock);
 }
 
+/* A process costs a slot and a fee for its records. Both are released by
+ * task_reap, so zombies are charged as well. */
 static int
 charge_process(struct kernel *k, const struct task *parent)
 {
@@ -203,6 +220,8 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
     return 0;
 }
 
+/* The usage of a child is added to its parent's when it is waited for, as on
+ * Linux. */
 void
 task_reap(struct task *t)
 {
@@ -226,6 +245,7 @@ task_reap(struct task *t)
     free(t);
 }
 
+/* The directory is held; its parent and name are kept in case it is removed. */
 void
 task_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
              const char *name)
@@ -239,7 +259,9 @@ task_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
 
 /* --- groups */
 
-/* Init adopts orphans without becoming a link of their group. */
+/* Returns true if the parent of t is in another group of the same session: such
+ * a parent can continue t after a stop. Init adopts orphans without becoming
+ * such a link. */
 bool
 task_links_group(const struct task *t)
 {
@@ -249,6 +271,7 @@ task_links_group(const struct task *t)
            p->pgid != t->pgid && p->sid == t->sid;
 }
 
+/* A group without links cannot be continued by anybody of its session. */
 bool
 task_group_is_orphaned(struct kernel *k, int pgid)
 {

@@ -42,8 +42,14 @@ struct call_state {
     OWN struct call_hold *hold; /* or NULL */
 };
 
+/* The reason why a machine must not continue after the current call. */
 enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
 
+/* A thread, and the state of its machine in the scheduler.
+ *
+ * The flags describe where it is: is_calling inside a system call; is_waiting
+ * after one that returned -EWAIT; is_ready if it was woken since. A waiting
+ * thread that becomes ready is queued. */
 struct thread {
     struct kernel *kernel;
     struct task *owner, *task;
@@ -77,6 +83,7 @@ bool thread_charge_stack(struct thread *th, uint64_t bytes);
 
 /* --- task */
 
+/* A descriptor. The flag belongs to it, not to the open file. */
 struct fd_entry {
     struct file *file; /* NULL: free */
     bool cloexec;
@@ -87,11 +94,13 @@ struct fd_table {
     size_t cap, lowest; /* no free slot below lowest */
 };
 
+/* A soft and a hard limit, as in prlimit64. */
 struct rlimit_k {
     uint64_t cur, max;
 };
 #define RLIMIT_COUNT 16
 
+/* The arguments and environment of a program, as one block. */
 struct args {
     uint32_t argc, envc;
     char *strings; /* argv then environment, NUL-terminated each */
@@ -99,6 +108,7 @@ struct args {
     char *exe; /* path given to execve */
 };
 
+/* Resources used so far, for wait4 and getrusage. */
 struct usage {
     int64_t cpu_ns;
     uint64_t max_memory, switches, syscalls;
@@ -123,6 +133,11 @@ abi_state_free(OWN struct abi_state *s) /* accepts NULL */
         s->free(s);
 }
 
+/* A process.
+ *
+ * A task ends in two steps. A zombie has given up everything but its status,
+ * which its parent reads; task_reap then frees it. A task without a thread of
+ * its own is init, a zombie, a vfork child, or a parked resident. */
 struct task {
     struct kernel *kernel;
     struct list link;    /* in kernel->tasks */
@@ -150,6 +165,8 @@ struct task {
     struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
+    /* State that a child inherits. exec keeps most of it: exec_commit resets
+     * the rest. */
     struct fd_table fds;
     struct vnode cwd, root;
     struct vnode cwd_dir; /* where cwd was found, in case it is removed */
@@ -177,21 +194,25 @@ struct task {
 
 /* --- descriptors (fd.c) */
 
-/* Borrowed, or NULL. */
+/* Returns the open file of a descriptor, borrowed, or NULL. */
 struct file *fd_find(struct task *t, int fd);
-/* Installs f as the lowest free descriptor >= min. Consumes f, also on failure.
- */
+/* Installs f as the lowest free descriptor >= min and returns that, or -EMFILE,
+ * -ENOMEM. Consumes f, also on failure. */
 int fd_install(struct task *t, OWN struct file *f, int min, bool cloexec);
+/* Installs two files, or none of them. Consumes both. */
 int fd_install_pair(struct task *t, OWN struct file *a, OWN struct file *b,
                     bool cloexec, int32_t ret[2]);
 /* Returns the descriptor that fd_install would use, still without a file. */
 int fd_reserve(struct task *t, int min);
 /* Makes fd refer to f and closes its previous file. Consumes f. */
 int fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec);
+/* Closes a descriptor. Ends the POSIX locks of t on its inode. -EBADF. */
 int fd_close(struct task *t, int fd);
 void fd_close_pair(struct task *t, const int32_t fds[2]);
 
+/* Copies all descriptors, each with a reference. -ENOMEM. */
 int fd_table_copy(struct fd_table *to, const struct fd_table *from);
+/* Closes all descriptors, or those marked close-on-exec. */
 void fd_close_all(struct task *t, bool only_cloexec);
 
 /* --- waiting (thread.c) */
@@ -233,6 +254,7 @@ enum { PROCESS_FEE_BYTES = 64 << 10 };
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
 /* Frees a task without a thread, after its status was read. */
 void task_reap(struct task *t);
+/* Returns the task with this pid, a zombie too, or NULL. */
 struct task *task_find(struct kernel *k, int pid);
 /* Makes `v` the working directory; it was found as `name` in `dir`. */
 void task_set_cwd(struct task *t, const struct vnode *v,
@@ -282,6 +304,7 @@ void rusage_to_guest(const struct usage *u, int32_t out[18]);
  * -ENOMEM. */
 int args_set(struct task *t, const char *const *argv, const char *const *envp,
              const char *exe);
+/* Copies the arguments of a parent, charged to `to`. -ENOMEM. */
 int args_copy(struct task *to, const struct task *from);
 void args_fini(struct task *t);
 

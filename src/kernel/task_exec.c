@@ -1,4 +1,12 @@
-/* exec: from a path to a program, with #! lines. */
+/* exec: from a path to a program, with #! lines.
+ *
+ * Two steps. exec_prepare does everything that can fail: it follows the path
+ * and the #! lines, checks rights and policy, finds the compiled program and
+ * stores the arguments. exec_commit then resets what an exec resets, and cannot
+ * fail.
+ *
+ * If the program has to be compiled, the thread waits for the compiler and the
+ * whole call is repeated: by then the path may lead to another file. */
 #include "base/counter.h"
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
@@ -46,6 +54,8 @@ exec_state_fini(struct exec_state *x)
     free(x->argv);
 }
 
+/* Each #! line may add two arguments, so the array is allocated for all of
+ * them. */
 static int
 exec_state_init(struct exec_state *x, struct task *t, const struct exec *e)
 {
@@ -64,6 +74,8 @@ exec_state_init(struct exec_state *x, struct task *t, const struct exec *e)
     return 0;
 }
 
+/* Only regular files with the right to execute them. A #! script needs no right
+ * to read, as the kernel reads it. */
 static int
 task_exec_find_file(struct exec_state *x, const struct vnode *base)
 {
@@ -81,7 +93,8 @@ task_exec_find_file(struct exec_state *x, const struct vnode *base)
     return vfs_access(&t->cred, &x->attr, X_OK);
 }
 
-/* Reads up to len bytes of the file from its start; the count. */
+/* Reads up to len bytes from the start of the file. Returns the number of
+ * bytes. */
 static int64_t
 task_exec_read_file(struct exec_state *x, void *buf, size_t len)
 {
@@ -103,7 +116,8 @@ task_exec_read_file(struct exec_state *x, void *buf, size_t len)
     return r < 0 ? r : (int64_t)pos;
 }
 
-/* If the line does not fit, at least the interpreter must. */
+/* Returns true if the line does not fit and the name of the interpreter is cut;
+ * a cut argument is accepted, as on Linux. */
 static bool
 is_cut_short(const char *line)
 {
@@ -112,7 +126,8 @@ is_cut_short(const char *line)
     return strlen(line) >= SHEBANG_BYTES && !strpbrk(interp, " \t");
 }
 
-/* "#!interpreter [one argument]": the words of a line, cut in place. */
+/* Cuts a line "#!interpreter [argument]" into its words, in place. Everything
+ * after the interpreter is one argument. */
 static int
 parse_shebang(char *line, char **ret_interp, char **ret_arg)
 {
@@ -139,7 +154,8 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
     return 0;
 }
 
-/* argv becomes: interpreter, its argument, the script, the old argv[1]... */
+/* Rewrites argv to: interpreter, its argument, the script, the old argv[1] and
+ * so on. */
 static int
 interpret(struct exec_state *x, char *line)
 {
@@ -160,7 +176,7 @@ interpret(struct exec_state *x, char *line)
     return 0;
 }
 
-/* Compiling is work of the sandbox. */
+/* Adds the CPU time of a compiler to the sandbox: compiling is its work. */
 static void
 task_exec_charge(struct kernel *k, struct task *t, struct program *p)
 {
@@ -171,8 +187,8 @@ task_exec_charge(struct kernel *k, struct task *t, struct program *p)
         t->usage.cpu_ns += ns;
 }
 
-/* In a deterministic sandbox the guest waits here: other processes must not run
- * meanwhile. */
+/* Loads a program, or starts to compile it. In a deterministic sandbox the
+ * thread waits here, because other processes must not run meanwhile. */
 static int
 load_source(struct task *t, const struct program_source *src,
             OWN struct program **ret, char *why, size_t why_size)
@@ -197,6 +213,9 @@ load_source(struct task *t, const struct program_source *src,
     }
 }
 
+/* Programs of the root image are passed as a part of the mapped file, others as
+ * a copy. The bytes of a trusted program are the host's, unchanged: only these
+ * may use the cache. */
 static int
 load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
 {
@@ -228,7 +247,8 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
     return r;
 }
 
-/* To who asked for it, or to who watches. */
+/* Passes the reason of a failure to the host that started the process, or to
+ * the trace. */
 static void
 task_exec_report(struct exec_state *x, const char *why)
 {
@@ -240,7 +260,8 @@ task_exec_report(struct exec_state *x, const char *why)
         strace_reason(strace, why);
 }
 
-/* Compiled once: the file system remembers the program. */
+/* Finds the compiled program of the file. The file system keeps it with the
+ * content, so that it is loaded once. */
 static int
 find_program(struct exec_state *x, OWN struct program **ret)
 {
@@ -260,7 +281,8 @@ find_program(struct exec_state *x, OWN struct program **ret)
     return r;
 }
 
-/* A file that may run may also run its interpreter. */
+/* Checks allow_tools for the current file. An allowed file may also run its
+ * interpreter. */
 static int
 check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
 {
@@ -277,7 +299,8 @@ check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
     return r < 0 ? r : 0;
 }
 
-/* Follows #! lines to a program. */
+/* Follows #! lines to a program. Each step reads the first bytes of the file.
+ * An interpreter is searched from the current directory, as on Linux. */
 static int
 resolve(struct exec_state *x)
 {
@@ -306,6 +329,7 @@ resolve(struct exec_state *x)
     }
 }
 
+/* The last part of the path, as ps shows it. */
 static void
 set_comm(struct task *t, const char *path)
 {
@@ -315,6 +339,8 @@ set_comm(struct task *t, const char *path)
     strncpy(t->comm, base ? base + 1 : path, sizeof t->comm - 1);
 }
 
+/* With a policy, the name of the process is that of the program: a script of
+ * the guest may have any name, and must not look like a tool. */
 int
 exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 {
@@ -351,6 +377,7 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
     return 0;
 }
 
+/* The credentials have changed already; everything here cannot fail. */
 void
 exec_commit(struct task *t)
 {
@@ -394,6 +421,8 @@ copy_string(struct task *t, gaddr a, char **ret)
     return r == -ENAMETOOLONG ? -E2BIG : r;
 }
 
+/* The array is walked with a copy of each address. The number of strings and
+ * bytes is bounded before memory is allocated for them. */
 static int
 strings_from_guest(struct task *t, gaddr array, struct exec_strings *s)
 {
@@ -432,8 +461,9 @@ strings_from_guest(struct task *t, gaddr array, struct exec_strings *s)
     }
 }
 
-/* After a successful exec_prepare: in its own image, or as a vfork child. A
- * signal that came meanwhile finds no handler any more. */
+/* Starts the program after a successful exec_prepare: in the thread's own
+ * machine, or, for a vfork child, in a new thread. A signal that arrived
+ * meanwhile finds no handler any more, and is acted upon. */
 static int
 task_exec_start(struct task *t, OWN struct program *p)
 {
@@ -471,6 +501,8 @@ struct exec_wait {
     struct host_watch watch;
 };
 
+/* Runs when the wait ends in any way. The cost is charged to the task if it
+ * still exists. */
 static void
 exec_wait_drop(OWN struct call_hold *h)
 {
@@ -499,8 +531,8 @@ exec_wait_new(struct task *t, OWN struct program *p)
     return w;
 }
 
-/* The call is made again from the start: by then, the path may lead to another
- * program. */
+/* Waits until p is compiled. Handlers run only afterwards: an exec cannot be
+ * interrupted half-way. */
 static int
 wait_for(struct task *t, OWN struct program *p)
 {
@@ -524,6 +556,7 @@ wait_for(struct task *t, OWN struct program *p)
     return -EWAIT;
 }
 
+/* A resident shell cannot exec: its next command needs its memory. */
 int64_t
 exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                 gaddr argv, gaddr envp)

@@ -31,6 +31,8 @@ child_info(const struct task *t, int code, int status)
                               .utime_ms = t->usage.cpu_ns / NS_PER_MS};
 }
 
+/* A parent that ignores SIGCHLD, or init, does not wait for children: they are
+ * reaped at once. */
 static bool
 is_unwanted(const struct task *t)
 {
@@ -41,6 +43,8 @@ is_unwanted(const struct task *t)
     return a->handler == GUEST_SIG_IGN || a->flags & GSA_NOCLDWAIT;
 }
 
+/* Called when the thread of the task is gone, so its memory is released before
+ * the parent sees its status. */
 void
 task_notify(struct task *t)
 {
@@ -69,6 +73,8 @@ notify_stop(struct task *t, int code, int sig)
     waitq_wake(&t->parent->child_events);
 }
 
+/* The current slice of a running thread is ended, so that it stops at once and
+ * not at its next call. */
 void
 task_stop(struct task *t, int sig)
 {
@@ -87,6 +93,8 @@ task_stop(struct task *t, int sig)
     notify_stop(t, CLD_STOPPED, sig);
 }
 
+/* A thread that was runnable when it was stopped is queued again; a waiting one
+ * stays so. */
 void
 task_continue(struct task *t)
 {
@@ -104,8 +112,9 @@ task_continue(struct task *t)
 
 /* --- exit */
 
-/* A group that loses its last link to its session and has stopped members is
- * hung up and continued. */
+/* Sends SIGHUP and SIGCONT to a group that has lost its last link to its
+ * session and has stopped members: nobody could continue them otherwise
+ * (POSIX). */
 static void
 hang_up_if_orphaned(struct kernel *k, int pgid)
 {
@@ -123,6 +132,8 @@ hang_up_if_orphaned(struct kernel *k, int pgid)
     (void)signal_send_group(k, pgid, &cont);
 }
 
+/* Children that nobody can wait for any more become children of init. A child
+ * may have asked for a signal at this moment (PR_SET_PDEATHSIG). */
 static void
 give_child_to_init(struct task *child)
 {
@@ -140,6 +151,7 @@ give_child_to_init(struct task *child)
         (void)signal_send(child, &si);
 }
 
+/* The leader of a session gives up the terminal for all of it. */
 static void
 task_exit_release_nodes(struct task *t)
 {
@@ -155,6 +167,7 @@ task_exit_release_nodes(struct task *t)
     }
 }
 
+/* The child uses the memory of the thread, so it cannot outlive it. */
 void
 task_end_borrower(struct thread *th)
 {
@@ -168,7 +181,9 @@ task_end_borrower(struct thread *th)
         task_notify(child);
 }
 
-/* The scheduler frees the thread of t, if t owns one. */
+/* Gives up the thread of t. The scheduler frees it if t owns it. A vfork child
+ * gives it back to its parent, which learns of that at its next call
+ * (EVFORKGONE). */
 static void
 give_up_thread(struct task *t)
 {
@@ -188,6 +203,8 @@ give_up_thread(struct task *t)
     sched_bury(th);
 }
 
+/* The steps of an exit. The thread goes first: closing files may wake other
+ * tasks, but never this one. */
 static void
 exit_now(struct task *t)
 {
@@ -218,7 +235,8 @@ exit_now(struct task *t)
         hang_up_if_orphaned(k, t->pgid);
 }
 
-/* The end of one task may be that of others, to any depth. */
+/* Ends t, and then all tasks that must end with it: a loop over a list instead
+ * of a recursion of any depth. */
 static void
 exit_with_others(struct task *t)
 {
@@ -236,6 +254,7 @@ exit_with_others(struct task *t)
     k->is_exiting = false;
 }
 
+/* True only for the running thread: a waiting one is not inside its handler. */
 static bool
 is_in_call(const struct task *t)
 {

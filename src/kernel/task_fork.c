@@ -9,6 +9,8 @@
 
 #include <errno.h>
 
+/* Called before the guest unwinds its frames, so that a refused fork costs
+ * nothing. The charge is made for real by task_new. */
 int
 thread_may_fork(struct thread *th)
 {
@@ -20,7 +22,8 @@ thread_may_fork(struct thread *th)
     return 0;
 }
 
-/* The child, ready to run, or -errno. */
+/* Creates the child, ready to run. On failure nothing is left of it. The copied
+ * memory was charged by growing the child's machine. */
 static int
 fork_child(struct thread *th, struct thread **ret)
 {
@@ -73,6 +76,8 @@ task_fork(struct thread *th)
     }
 }
 
+/* vfork(): the thread works for the child from now on; the libc restores its
+ * own state when the parent continues */
 int64_t
 sys_vfork(struct task *t, const union sysarg *a)
 {
@@ -91,6 +96,8 @@ sys_vfork(struct task *t, const union sysarg *a)
     return child->pid;
 }
 
+/* Returns the thread to the parent, with the parent's state of being
+ * stopped. */
 void
 task_vfork_done(struct thread *th)
 {

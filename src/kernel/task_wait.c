@@ -1,4 +1,8 @@
-/* wait4 and waitid. */
+/* wait4 and waitid.
+ *
+ * Both search the children for one with an event that was asked for, and
+ * consume the event. A zombie whose thread was not freed yet is not reported:
+ * its memory is still in use. */
 #include "kernel/kernel.h"
 #include "kernel/pidfd.h"
 #include "kernel/syscall.h"
@@ -41,6 +45,7 @@ found(struct wait_for *w, struct task *c, int code, int status, int word)
     w->wait4_status = word;
 }
 
+/* A stop or continue is reported only to callers that ask for it. */
 static bool
 has_event(struct wait_for *w, struct task *c)
 {
@@ -57,7 +62,8 @@ has_event(struct wait_for *w, struct task *c)
     return w->child;
 }
 
-/* 1: found; 0: none, WNOHANG; -EWAIT; -ECHILD. */
+/* Searches the children. Returns 1 if one has an event, and 0 for WNOHANG
+ * without one. -EWAIT, -ECHILD. */
 static int
 task_wait_look(struct task *t, struct wait_for *w)
 {
@@ -82,6 +88,7 @@ task_wait_look(struct task *t, struct wait_for *w)
     return -EWAIT;
 }
 
+/* Each event is reported once, unless WNOWAIT leaves it. */
 static void
 consume(struct wait_for *w)
 {
@@ -95,7 +102,8 @@ consume(struct wait_for *w)
         task_reap(w->child);
 }
 
-/* The 32-bit rusage of the kernel: times as two 32-bit words each. */
+/* Writes the 32-bit rusage of the system call: times as two 32-bit words each.
+ * All time is user time. */
 void
 rusage_to_guest(const struct usage *u, int32_t out[18])
 {
@@ -121,7 +129,8 @@ put_rusage(struct task *t, gaddr to, const struct task *child)
     return copy_to_guest(t, to, ru, sizeof ru);
 }
 
-/* wait4(pid, status, options, rusage) */
+/* wait4(pid, status, options, rusage): the child is consumed even if its status
+ * cannot be written, as on Linux. */
 int64_t
 sys_wait4(struct task *t, const union sysarg *a)
 {
@@ -145,6 +154,7 @@ sys_wait4(struct task *t, const union sysarg *a)
     return r < 0 ? r : pid;
 }
 
+/* Without a child (WNOHANG) the record is all zero, as POSIX says. */
 static int
 put_child_info(struct task *t, gaddr to, const struct wait_for *w)
 {
@@ -163,7 +173,8 @@ put_child_info(struct task *t, gaddr to, const struct wait_for *w)
     return copy_to_guest(t, to, out, sizeof out);
 }
 
-/* Makes P_PIDFD of a descriptor P_PID of its process. */
+/* Replaces P_PIDFD of a descriptor by P_PID of its process. A non-blocking
+ * descriptor makes the call fail with EAGAIN instead of waiting. */
 static int
 resolve_pidfd(struct task *t, struct wait_for *w)
 {

@@ -53,6 +53,8 @@ thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
     return 0;
 }
 
+/* The charge of a machine is the sum that thread_may_grow and
+ * thread_charge_stack have added. */
 void
 thread_drop_machine(struct thread *th)
 {
@@ -105,6 +107,7 @@ thread_on_wake(struct waiter *w)
     thread_wake(CONTAINER_OF(w, struct thread_waiter, w)->thread);
 }
 
+/* Entries are kept for reuse: a thread that waits often allocates nothing. */
 static struct thread_waiter *
 take_waiter(struct thread *th)
 {
@@ -122,6 +125,8 @@ take_waiter(struct thread *th)
     return w;
 }
 
+/* Without memory the call is repeated at once, again and again, until there is
+ * some. It does not fail, and other threads run in between. */
 void
 thread_wait_on(struct thread *th, struct waitq *q)
 {
@@ -146,6 +151,8 @@ thread_poll_init(struct thread_poll *tp, struct thread *th)
     tp->thread = th;
 }
 
+/* The poll operation of a file knows the queues that are woken when it becomes
+ * ready. */
 int
 thread_wait_file(struct thread *th, struct file *f)
 {
@@ -170,6 +177,8 @@ thread_unwait(struct thread *th)
     timer_stop(&th->kernel->clock, &th->timer);
 }
 
+/* The deadline is stored with the first try. 0 means "not set", so a deadline
+ * in the distant past becomes 1. */
 bool
 thread_deadline(struct thread *th, int64_t deadline_ns)
 {
@@ -187,6 +196,8 @@ thread_deadline(struct thread *th, int64_t deadline_ns)
     return false;
 }
 
+/* A thread that is inside a call is only marked; call_end and thread_must_wait
+ * find that. */
 void
 thread_wake(struct thread *th)
 {
@@ -196,6 +207,8 @@ thread_wake(struct thread *th)
         sched_queue_front(th);
 }
 
+/* The first try waits behind all others; the second one is the end of the
+ * call. */
 int
 thread_yield(struct thread *th)
 {
@@ -218,6 +231,7 @@ thread_is_leaving(const struct thread *th)
     return th->leaving != LEAVE_NO;
 }
 
+/* Asked by the engine in sys.wait, and again at each resume. */
 bool
 thread_must_wait(struct thread *th)
 {
@@ -227,6 +241,7 @@ thread_must_wait(struct thread *th)
 
 /* --- memory limits */
 
+/* The peak of a process is kept for its rusage. */
 static bool
 charge_machine(struct thread *th, uint64_t more)
 {
@@ -240,6 +255,7 @@ charge_machine(struct thread *th, uint64_t more)
     return true;
 }
 
+/* Called by the engine for memory.grow, and when a machine is instantiated. */
 bool
 thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
 {
@@ -247,6 +263,7 @@ thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
            charge_machine(th, new_bytes - old_bytes);
 }
 
+/* A stack that became smaller gives its charge back. */
 bool
 thread_charge_stack(struct thread *th, uint64_t bytes)
 {
@@ -264,6 +281,8 @@ thread_charge_stack(struct thread *th, uint64_t bytes)
 
 /* --- calls */
 
+/* The guest may make a different call than the one that waits, after a longjmp
+ * from a handler. The state of the old call is dropped then. */
 void
 call_begin(struct thread *th, uint32_t nr)
 {
@@ -277,6 +296,10 @@ call_begin(struct thread *th, uint32_t nr)
     th->call.restartable = th->call.is_uninterruptible = false;
 }
 
+/* Decides what a result means. If the thread now works for another task, or
+ * leaves its program, there is nobody to get the result. A call that would wait
+ * while a handler is due is interrupted, and returns its progress if there is
+ * any. Everything else ends the call and drops its state. */
 int64_t
 call_end(struct thread *th, struct task *t, int64_t r)
 {
@@ -310,6 +333,8 @@ call_end(struct thread *th, struct task *t, int64_t r)
     return r;
 }
 
+/* The entry of a system call: the only place that translates results to the
+ * guest's ABI. */
 int32_t
 thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
 {

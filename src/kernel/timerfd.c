@@ -22,6 +22,7 @@ struct timerfd {
     struct waitq fired;
 };
 
+/* The timer is not started again here: see the head of the file. */
 static void
 on_fire(struct timer *timer)
 {
@@ -32,7 +33,8 @@ on_fire(struct timer *timer)
     waitq_wake(&tf->fired);
 }
 
-/* Counts the intervals that went by since it fired, and starts it again. */
+/* Counts the intervals that have passed since the timer fired, and starts it
+ * again. */
 static int
 catch_up(struct timerfd *tf)
 {
@@ -53,6 +55,7 @@ catch_up(struct timerfd *tf)
     return 0;
 }
 
+/* Returns the number of expirations since the last read. */
 static int64_t
 timerfd_read(struct file *f, struct task *t, void *buf, size_t len,
              uint64_t *pos)
@@ -113,6 +116,8 @@ timerfd_new(struct kernel *k, bool is_real, uint32_t flags,
     return file_new(k, &timerfd_ops, tf, O_RDWR | flags, ret);
 }
 
+/* A timer that is due but was not fired yet has at least a nanosecond left: 0
+ * would mean that it is disarmed. */
 static void
 current(struct timerfd *tf, struct timerfd_spec *ret)
 {
@@ -125,7 +130,8 @@ current(struct timerfd *tf, struct timerfd_spec *ret)
     *ret = (struct timerfd_spec){tf->interval_ns, left};
 }
 
-/* The monotonic time at which a timer set now fires. */
+/* Returns the monotonic time at which a timer fires that is set now. Absolute
+ * real times are converted with the current difference of the two clocks. */
 static int64_t
 timerfd_deadline_of(const struct timerfd *tf, bool is_absolute,
                     int64_t value_ns)
@@ -140,7 +146,8 @@ timerfd_deadline_of(const struct timerfd *tf, bool is_absolute,
     return value_ns > NS_NEVER - now ? NS_NEVER : now + value_ns;
 }
 
-/* The timer of f with the expirations until now. -EINVAL: f is another file. */
+/* Returns the timer of f, with the expirations until now counted. -EINVAL: f is
+ * another kind of file. */
 static int
 timerfd_of(struct file *f, struct timerfd **ret)
 {
@@ -150,6 +157,7 @@ timerfd_of(struct file *f, struct timerfd **ret)
     return catch_up(*ret);
 }
 
+/* A new setting drops expirations that were not read. */
 int
 timerfd_set(struct file *f, bool is_absolute, const struct timerfd_spec *spec,
             struct timerfd_spec *old)

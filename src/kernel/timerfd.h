@@ -10,6 +10,7 @@
 struct file;
 struct kernel;
 
+/* The setting of a timer. */
 struct timerfd_spec {
     int64_t interval_ns; /* 0: fires once */
     int64_t value_ns;    /* until it fires next; 0: disarmed */

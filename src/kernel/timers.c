@@ -1,4 +1,9 @@
-/* Interval timers, POSIX timers and limits on CPU time. */
+/* Interval timers, POSIX timers and limits on CPU time.
+ *
+ * Timers of elapsed time are in the clock's heap. CPU time has no timer: it is
+ * compared after each slice, so such a signal is late by a slice at most. A
+ * timer that fires computes the periods it has missed, and never fires twice
+ * for the past. */
 #include "kernel/timers.h"
 
 #include "kernel/abi.h"
@@ -43,6 +48,7 @@ next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
 
 /* --- setitimer */
 
+/* The timer is started before the signal is sent, which may end the task. */
 static void
 on_itimer(struct timer *timer)
 {
@@ -67,6 +73,8 @@ struct itimer {
     int64_t value_ns, interval_ns;
 };
 
+/* A running timer has at least a microsecond left, the unit of the
+ * interface. */
 static struct itimer
 real_left(const struct task *t)
 {
@@ -80,6 +88,8 @@ real_left(const struct task *t)
     return (struct itimer){left, t->itimer_interval_ns};
 }
 
+/* CPU timers have the resolution of a slice; one that is due shows a
+ * microsecond. */
 static struct itimer
 cpu_left(const struct task *t, int which)
 {
@@ -90,6 +100,7 @@ cpu_left(const struct task *t, int which)
                            ct->interval_ns};
 }
 
+/* struct itimerval of 32-bit programs: interval first, then value. */
 static int
 put_itimer(struct task *t, gaddr to, struct itimer it)
 {
@@ -129,6 +140,7 @@ set_real(struct task *t, struct itimer it)
     return 0;
 }
 
+/* The timer fires when the task has used this much more CPU time. */
 static void
 set_cpu(struct task *t, int which, struct itimer it)
 {
@@ -180,6 +192,8 @@ check_cpu_timer(struct task *t, struct cpu_timer *ct, int sig)
     signal_send_kernel(t, sig);
 }
 
+/* SIGXCPU is sent at the soft limit and every second after it; SIGKILL at the
+ * hard limit. */
 static void
 check_rlimit_cpu(struct task *t)
 {
@@ -210,6 +224,8 @@ timers_check_cpu(struct task *t)
 
 /* --- timer_create */
 
+/* While the signal of a timer is still pending, further expirations are added
+ * to its overrun count and need no queue entry. */
 static void
 on_posix_timer(struct timer *timer)
 {
@@ -259,6 +275,7 @@ timers_exec(struct task *t)
             CONTAINER_OF(t->posix_timers.next, struct posix_timer, link));
 }
 
+/* Ids are small and a process has few timers, so the list is searched. */
 static struct posix_timer *
 posix_timer_find(struct task *t, int id)
 {
@@ -279,6 +296,7 @@ timers_delivered(struct task *t, int timerid, int overrun)
         pt->overrun = overrun;
 }
 
+/* CPU clocks are not offered here; setitimer has them. */
 static bool
 is_timer_clock(int id)
 {
@@ -286,7 +304,8 @@ is_timer_clock(int id)
            id == CLOCK_BOOTTIME;
 }
 
-/* timer_create(clock, sigevent, id); sigevent: value, signo, notify, ... */
+/* timer_create(clock, sigevent, id): sigevent begins with value, signo and
+ * notify. A timer is charged as a queued signal, as on Linux. */
 int64_t
 sys_timer_create(struct task *t, const union sysarg *a)
 {
@@ -346,7 +365,8 @@ sys_timer_gettime(struct task *t, const union sysarg *a)
     return pt ? put_timer(t, a[1].addr, pt) : -EINVAL;
 }
 
-/* timer_settime(id, flags, new, old) */
+/* timer_settime(id, flags, new, old): the old value is written before the timer
+ * changes, so an unwritable address changes nothing. */
 int64_t
 sys_timer_settime(struct task *t, const union sysarg *a)
 {
@@ -376,6 +396,7 @@ sys_timer_settime(struct task *t, const union sysarg *a)
     return timer_start(c, &pt->timer, deadline);
 }
 
+/* timer_getoverrun(id): of the signal that was delivered last */
 int64_t
 sys_timer_getoverrun(struct task *t, const union sysarg *a)
 {
@@ -384,6 +405,7 @@ sys_timer_getoverrun(struct task *t, const union sysarg *a)
     return pt ? pt->overrun : -EINVAL;
 }
 
+/* timer_delete(id) */
 int64_t
 sys_timer_delete(struct task *t, const union sysarg *a)
 {

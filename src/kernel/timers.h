@@ -5,6 +5,7 @@
 struct task;
 
 void timers_init(struct task *t);
+/* Stops all timers of a task that ends. */
 void timers_fini(struct task *t);
 /* An exec keeps alarms and deletes the timers of timer_create. */
 void timers_exec(struct task *t);

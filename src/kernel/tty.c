@@ -1,4 +1,7 @@
-/* Terminals: the object, its slave side as an open file, its attributes. */
+/* Terminals: the object, its slave side as an open file, its attributes.
+ *
+ * The operations of the slave take a reference of their own: a signal that they
+ * send may close the last file of the terminal. */
 #include "kernel/tty.h"
 
 #include "kernel/kernel.h"
@@ -21,6 +24,8 @@ tty_get(struct tty *tty)
     return tty;
 }
 
+/* The queues are woken when they go, so nobody waits for a terminal that is
+ * gone. */
 void
 tty_put(OWN struct tty *tty)
 {
@@ -34,6 +39,8 @@ tty_put(OWN struct tty *tty)
     free(tty);
 }
 
+/* Hung-up terminals are not in the list, and their numbers can be used
+ * again. */
 struct tty *
 tty_find(struct kernel *k, unsigned index)
 {
@@ -103,6 +110,8 @@ tty_get_termios(const struct tty *tty, struct tty_termios *ret)
     *ret = tty->tio;
 }
 
+/* Without IXON nobody could start stopped output again, so it is started
+ * here. */
 void
 tty_set_termios(struct tty *tty, const struct tty_termios *tio)
 {
@@ -117,6 +126,7 @@ tty_set_termios(struct tty *tty, const struct tty_termios *tio)
     waitq_wake(&tty->slave_queue);
 }
 
+/* Only a real change is announced. */
 void
 tty_set_winsize(struct tty *tty, const struct tty_winsize *ws)
 {
@@ -128,8 +138,9 @@ tty_set_winsize(struct tty *tty, const struct tty_winsize *ws)
 
 /* --- reading */
 
-/* Raw mode with VMIN: is what there is enough, or has the time between bytes
- * passed? Starts the timer that will say so. */
+/* In raw mode with VMIN: returns true if there are enough bytes, or if the time
+ * between bytes has passed. Otherwise starts the timer that will wake the
+ * reader. */
 static bool
 is_enough(struct tty *tty, size_t len)
 {
@@ -148,7 +159,10 @@ is_enough(struct tty *tty, size_t len)
            timer_start(clock, &tty->between, until_ns) < 0;
 }
 
-/* 0: a read may take what there is (also nothing); -EAGAIN: it waits. */
+/* Returns 0 if a read may take the bytes that are there (possibly none), or
+ * -EAGAIN if it must wait. The combinations of VMIN and VTIME are those of
+ * termios(3): a count, a time between bytes, a time for the first byte, or
+ * neither. */
 static int
 check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
 {
@@ -168,6 +182,8 @@ check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
     return thread_deadline(t->thread, deadline) ? 0 : -EAGAIN;
 }
 
+/* The end of file is a read of 0 bytes; a process in the background is stopped
+ * first. */
 static int64_t
 slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 {
@@ -188,6 +204,7 @@ slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 
 /* --- writing, polling */
 
+/* Output of background processes is allowed, unless TOSTOP is set. */
 static int64_t
 slave_write(struct file *f, struct task *t, const void *buf, size_t len,
             uint64_t *pos)
@@ -206,6 +223,8 @@ slave_write(struct file *f, struct task *t, const void *buf, size_t len,
     return n ? (int64_t)n : -EAGAIN;
 }
 
+/* poll reports a raw terminal as readable only if a read would not wait for
+ * VMIN. */
 static bool
 has_input(const struct tty *tty)
 {
@@ -261,6 +280,7 @@ static const struct file_ops slave_ops = {
 
 /* --- opening */
 
+/* The count of slaves tells the master when the last one has gone. */
 static int
 open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
 {
@@ -273,6 +293,8 @@ open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
     return r;
 }
 
+/* A session leader without a terminal gets this one, unless O_NOCTTY or another
+ * session has it. */
 int
 tty_open(struct tty *tty, struct task *t, uint32_t flags, OWN struct file **ret)
 {

@@ -26,6 +26,7 @@ struct tty_winsize {
     uint16_t rows, cols, xpixel, ypixel;
 };
 
+/* Terminals are counted; the count is not atomic. */
 struct tty *tty_get(struct tty *tty);
 void tty_put(OWN struct tty *tty); /* accepts NULL */
 
@@ -55,9 +56,12 @@ uint64_t tty_rdev(const struct tty *tty);
 int32_t tty_foreground(const struct tty *tty);
 /* Returns mode, owner and device number of /dev/pts/N. */
 void tty_getattr(const struct tty *tty, struct attr *ret);
+/* Sets mode and owner of /dev/pts/N. -EINVAL for a size. */
 int tty_setattr(struct tty *tty, const struct attr *a, unsigned what);
 
 void tty_get_termios(const struct tty *tty, struct tty_termios *ret);
+/* Changes the settings. Typed bytes stay when the mode changes, and stopped
+ * output starts again if IXON is switched off. */
 void tty_set_termios(struct tty *tty, const struct tty_termios *tio);
 /* Notifies the foreground group of a change (SIGWINCH). */
 void tty_set_winsize(struct tty *tty, const struct tty_winsize *ws);

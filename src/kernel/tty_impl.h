@@ -67,12 +67,14 @@ size_t ldisc_take(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof);
 size_t ldisc_available(const struct tty *tty);
 /* After the mode changed between canonical and raw. */
 void ldisc_mode_changed(struct tty *tty);
+/* Drops typed bytes that were not read, and the line being typed. */
 void ldisc_flush_input(struct tty *tty);
 
 /* --- ldisc_out.c: output and echo */
 
 /* Writes bytes, processed by oflag, and returns the number accepted. */
 size_t ldisc_write(struct tty *tty, const uint8_t *buf, size_t len);
+/* True if output is not stopped, and any character fits with its expansion. */
 bool ldisc_can_write(const struct tty *tty);
 /* Sends bytes to the master unprocessed; drops them if the ring is full. */
 void ldisc_put_raw(struct tty *tty, const char *s, size_t len);
@@ -94,6 +96,7 @@ uint32_t ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c);
 /* Returns 0 if t may change (or with SIGTTIN read) the terminal. -EIO, or
  * -EWAIT after `sig` was sent to its background group. */
 int tty_check_job(struct tty *tty, struct task *t, int sig);
+/* Sends a signal to the foreground group, if there is one. */
 void tty_signal_foreground(struct tty *tty, int sig);
 /* TIOCSCTTY, TIOCNOTTY, TIOCGPGRP, TIOCSPGRP, TIOCGSID; is_master: through
  * the master's file. */

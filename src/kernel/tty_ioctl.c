@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
+/* The arguments of one ioctl. */
 struct ioctl_call {
     struct tty *tty;
     struct file *file;
@@ -41,8 +42,8 @@ get_settings(const struct ioctl_call *c)
     return copy_to_guest(c->task, c->arg, &c->tty->tio, sizeof c->tty->tio);
 }
 
-/* TCSETS, TCSETSW, TCSETSF: now, after output (which is with the master at
- * once), and dropping unread input too. */
+/* TCSETS, TCSETSW, TCSETSF: now, after pending output, and dropping unread
+ * input too. Output reaches the master at once, so the first two are equal. */
 static int64_t
 set_settings(const struct ioctl_call *c)
 {
@@ -85,6 +86,7 @@ get_discipline(const struct ioctl_call *c)
     return put_int(c, 0);
 }
 
+/* N_TTY, number 0, is the only line discipline. */
 static int64_t
 set_discipline(const struct ioctl_call *c)
 {
@@ -98,12 +100,15 @@ set_discipline(const struct ioctl_call *c)
 
 /* --- buffers and flow */
 
+/* There is no line to send a break on; only the right to do so is checked. */
 static int64_t
 send_break(const struct ioctl_call *c)
 {
     return tty_check_job(c->tty, c->task, SIGTTOU);
 }
 
+/* tcflow: stops and starts our output, or sends the characters that ask the
+ * other side to do so. */
 static int64_t
 control_flow(const struct ioctl_call *c)
 {
@@ -146,6 +151,8 @@ tty_ioctl_flush(const struct ioctl_call *c)
     return 0;
 }
 
+/* FIONREAD has the same number as TIOCINQ. The master reads what the slave has
+ * written. */
 static int64_t
 count_input(const struct ioctl_call *c)
 {
@@ -163,6 +170,7 @@ count_output(const struct ioctl_call *c)
     return put_int(c, 0);
 }
 
+/* TIOCSTI would let a program type commands into the shell of another one. */
 static int64_t
 refuse_typing(const struct ioctl_call *c)
 {
@@ -209,6 +217,7 @@ get_lock(const struct ioctl_call *c)
     return put_int(c, c->tty->is_locked);
 }
 
+/* TIOCPKT: see master_read. */
 static int64_t
 set_packet(const struct ioctl_call *c)
 {
@@ -227,6 +236,7 @@ get_packet(const struct ioctl_call *c)
     return put_int(c, c->tty->is_packet);
 }
 
+/* TIOCGPTPEER: opens the slave without a path */
 static int64_t
 open_peer(const struct ioctl_call *c)
 {
@@ -263,6 +273,7 @@ static const struct ioctl_row rows[] = {
     {TIOCGPKT, MASTER, get_packet},   {TIOCGPTPEER, MASTER, open_peer},
 };
 
+/* A hung-up terminal answers no request. */
 int64_t
 tty_ioctl(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
           uint32_t arg)

@@ -1,5 +1,9 @@
-/* Sessions and job control of a terminal: access, and notification of groups.
- */
+/* Sessions and job control of a terminal.
+ *
+ * A terminal belongs to at most one session, and has one foreground group.
+ * Processes of other groups of that session are in the background: reading, and
+ * changing the terminal, stops them (SIGTTIN, SIGTTOU) until the shell makes
+ * them the foreground. */
 #include "kernel/kernel.h"
 #include "kernel/tty_impl.h"
 
@@ -29,6 +33,9 @@ tty_job_is_ignored(const struct task *t, int sig)
            t->sig.action[sig].handler == GUEST_SIG_IGN;
 }
 
+/* A process that ignores or blocks the signal is not stopped: reads fail, and
+ * changes are allowed. In an orphaned group both fail, because nobody could
+ * continue it. */
 int
 tty_check_job(struct tty *tty, struct task *t, int sig)
 {
@@ -69,6 +76,8 @@ tty_set_session(struct tty *tty, struct task *t)
     return 0;
 }
 
+/* The terminal is cut off from its processes before they are signalled, so that
+ * a handler finds it hung up. */
 void
 tty_hangup(struct tty *tty)
 {
@@ -94,7 +103,7 @@ tty_hangup(struct tty *tty)
     signal_group(k, pgid, SIGCONT);
 }
 
-/* The session gives its terminal up. */
+/* Releases the terminal from its session, and hangs up the foreground group. */
 static void
 leave_session(struct tty *tty, bool continues)
 {
@@ -118,6 +127,7 @@ tty_session_leader_exit(struct task *t)
 
 /* --- ioctls */
 
+/* TIOCSCTTY: a leader that has the terminal already succeeds. */
 static int
 set_controlling(struct tty *tty, struct file *f, struct task *t)
 {
@@ -128,6 +138,8 @@ set_controlling(struct tty *tty, struct file *f, struct task *t)
     return tty_set_session(tty, t);
 }
 
+/* TIOCNOTTY: if the leader gives the terminal up, the whole session loses
+ * it. */
 static int
 tty_job_give_up(struct tty *tty, struct task *t)
 {
@@ -139,6 +151,7 @@ tty_job_give_up(struct tty *tty, struct task *t)
     return 0;
 }
 
+/* A group belongs to one session, so any member tells which. */
 static int
 session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
 {
@@ -152,6 +165,8 @@ session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
     return -ESRCH;
 }
 
+/* The new group must be in the caller's session. A background process that
+ * tries this is stopped, so shells ignore SIGTTOU. */
 static int
 set_foreground(struct tty *tty, struct task *t, uint32_t arg)
 {

@@ -21,7 +21,7 @@ is_abstract(const struct sock_addr *a)
     return !a->un.sun_path[0];
 }
 
-/* The path as a string: what the guest gave may have no NUL. */
+/* Copies the path as a string: that of the guest may have no NUL. */
 static void
 copy_path(const struct sock_addr *a, char *path, size_t size)
 {
@@ -32,6 +32,7 @@ copy_path(const struct sock_addr *a, char *path, size_t size)
     path[len] = 0;
 }
 
+/* FNV-1a over the bytes after the family. */
 static struct list *
 bucket_of_name(struct net *n, const struct sock_addr *a)
 {
@@ -48,6 +49,7 @@ bucket_of_node(struct net *n, const struct vnode *v)
     return &n->names[v->ino % NET_BUCKETS];
 }
 
+/* Abstract names are compared with their length: they may contain NULs. */
 static struct socket *
 find_abstract(struct net *n, const struct sock_addr *a)
 {
@@ -74,7 +76,7 @@ unix_socket_find_node(struct net *n, const struct vnode *v)
 
 /* --- binding */
 
-/* Makes the inode; the walk w ended at its missing name. */
+/* Creates the inode of a name; the walk w ended at the missing name. */
 static int
 make_inode(struct task *t, const struct walk *w, struct vnode *ret)
 {
@@ -99,6 +101,8 @@ make_inode(struct task *t, const struct walk *w, struct vnode *ret)
     return r;
 }
 
+/* The socket is found by its inode later, so it may be renamed, and another
+ * name of the inode leads to it. */
 static int
 bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
 {
@@ -129,6 +133,7 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
     return 0;
 }
 
+/* Names are five hexadecimal digits, as on Linux, given out in turn. */
 static int
 unix_autobind(struct socket *s)
 {
@@ -149,6 +154,8 @@ unix_autobind(struct socket *s)
     return 0;
 }
 
+/* An address without a path asks for an abstract name of the system's
+ * choice. */
 static int
 unix_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
 {
@@ -173,12 +180,14 @@ unix_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
     return r;
 }
 
+/* A Unix socket must have a name to listen. */
 static int
 unix_listen(struct socket *s)
 {
     return s->is_bound ? 0 : -EINVAL;
 }
 
+/* The inode stays, as on Linux: connecting to it is refused from now on. */
 static void
 unix_unbind(struct socket *s)
 {
@@ -191,6 +200,7 @@ unix_unbind(struct socket *s)
 
 /* --- finding */
 
+/* Connecting needs the right to write to the socket's inode. */
 static int
 find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
           struct socket **ret)
@@ -213,6 +223,7 @@ find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
     return 0;
 }
 
+/* A socket of another type is an error of its own (EPROTOTYPE). */
 static int
 unix_find(struct socket *s, struct task *t, struct sock_addr *addr,
           struct socket **ret)
@@ -237,6 +248,7 @@ unix_find(struct socket *s, struct task *t, struct sock_addr *addr,
     return 0;
 }
 
+/* The name of the peer may be empty, for a client that was never bound. */
 static void
 unix_connected(struct socket *s)
 {

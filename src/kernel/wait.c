@@ -1,4 +1,7 @@
-/* Wait queues. */
+/* Wait queues.
+ *
+ * Removing a waiter that is in no queue does nothing, so all cleanup is
+ * unconditional. */
 #include "kernel/wait.h"
 
 void

@@ -20,10 +20,12 @@
 
 struct thread;
 
+/* A queue of waiters, embedded in the object that they wait for. */
 struct waitq {
     struct list waiters;
 };
 
+/* An entry in a queue, embedded in the object that waits. */
 struct waiter {
     struct list link;
     /* Called for each wake-up. A waiter of a thread has been removed from the
@@ -36,8 +38,12 @@ void waitq_init(struct waitq *q);
 /* Wakes and removes all waiters, because the object is gone. */
 void waitq_fini(struct waitq *q);
 bool waitq_is_empty(const struct waitq *q);
+/* Adds a waiter, which must not be in a queue. */
 void waitq_add(struct waitq *q, struct waiter *w);
+/* Takes a waiter out of its queue; one that is in none is fine. */
 void waiter_remove(struct waiter *w);
+/* Calls `wake` for all waiters. They may add themselves again, and are not
+ * called twice for that. */
 void waitq_wake(struct waitq *q);
 
 /* Passed to the poll operation of a file. With `add` NULL, it only asks. */

@@ -235,6 +235,7 @@ void record_head_put(const struct record_head *h,
  */
 int record_head_get(const uint8_t head[RECORD_HEAD_BYTES],
                     struct record_head *ret);
+/* Write and read the number in the value of a RECORD_END. */
 void record_end_put(uint64_t number, uint8_t ret[RECORD_END_BYTES]);
 uint64_t record_end_get(const uint8_t value[RECORD_END_BYTES]);
 

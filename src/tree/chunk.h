@@ -32,6 +32,7 @@ struct chunk *chunk_new(size_t cap);
 /* Returns a chunk over `len` bytes of foreign memory, or NULL without memory.
  */
 struct chunk *chunk_new_foreign(const void *data, size_t len);
+/* Releases a reference; NULL is fine. */
 void chunk_put(OWN struct chunk *c);
 
 /* off + len <= CHUNK_BYTES in all these functions. c may be NULL, a hole. */

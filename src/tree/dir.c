@@ -86,7 +86,7 @@ dir_base_of(uint32_t n_buckets)
     return UINT32_C(1) << (31 - __builtin_clz(n_buckets));
 }
 
-/* Linear hashing: with n buckets, 2^k <= n < 2^(k+1), the buckets below n - 2^k
+/* Linear hashing, with 2^k <= n < 2^(k+1) buckets. The buckets below n - 2^k
  * are already split and use k + 1 bits of the hash; the others below 2^k still
  * use k bits. A number that is not yet a bucket loses its highest bit. */
 static uint32_t

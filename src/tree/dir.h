@@ -33,6 +33,7 @@ struct dir_entry {
 
 /* Moves everything that is not shared to the deferred free list g. */
 void dir_bury(struct dir *d, struct grave *g);
+/* Makes *ret a clone, in O(1). Cannot fail. */
 void dir_clone(const struct dir *d, struct dir *ret);
 
 /* Returns the entry, valid until the next change, or NULL. */
@@ -56,6 +57,7 @@ dir_last_seq(const struct dir *d)
 /* Returns an entry for a change: its ino and type may be written, and
  * dir_remove cannot fail on it, until the next clone. -ENOENT, -ENOMEM. */
 int dir_unshare(struct dir *d, struct name name, struct dir_entry **ret);
+/* Removes an entry that dir_unshare has returned. Cannot fail. */
 void dir_remove(struct dir *d, struct dir_entry *owned);
 
 #endif

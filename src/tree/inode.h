@@ -78,6 +78,8 @@ uint64_t inode_bytes(const struct inode *i);
 /* Returns its charge against the inode quota. Each further name of a file
  * counts as an inode, because it takes as much memory. */
 uint64_t inode_units(const struct inode *i);
+/* Returns the part of its inode_units that is charged: those of the image are
+ * free. */
 uint64_t inode_cost(const struct inode *i);
 
 /* Detaches the object of an owned inode: see tree_attach. */

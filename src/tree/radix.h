@@ -96,6 +96,7 @@ void radix_count(struct radix *r, uint64_t key, int leaves, int weight);
 unsigned radix_missing(const struct radix *r, uint64_t key);
 /* Counts r->sum.nodes again, for tests. */
 uint64_t radix_count_nodes(const struct radix *r);
+/* Returns the sums over all leaves of the range. */
 struct tally radix_tally(const struct radix *r, const struct radix_ops *ops,
                          uint64_t first, uint64_t last);
 /* Releases all leaves of the range. On -ENOMEM nothing has changed. */

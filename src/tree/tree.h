@@ -116,8 +116,13 @@ int tree_put_xattrs(struct tree *t, uint64_t ino, OWN struct xattrs *x);
 
 int tree_lookup(const struct tree *t, uint64_t dir, struct name name,
                 uint64_t *ret_ino);
+/* Creates an entry with a->mode, uid and gid, and returns its inode number.
+ * -EEXIST, -ENOENT, -ENOTDIR, -ENOSPC, -ENOMEM; on failure nothing has
+ * changed. */
 int tree_create(struct tree *t, uint64_t dir, struct name name,
                 const struct attr *a, int64_t now_ns, uint64_t *ret_ino);
+/* Creates a file without a name, with a hold for the caller. is_linkable:
+ * tree_link may give it a name later (O_TMPFILE). */
 int tree_tmpfile(struct tree *t, const struct attr *a, bool is_linkable,
                  int64_t now_ns, uint64_t *ret_ino);
 /* Creates a directory in the state after its removal from `parent` (0:
@@ -127,13 +132,18 @@ int tree_removed_dir(struct tree *t, uint64_t parent, const struct attr *a,
 int tree_symlink(struct tree *t, uint64_t dir, struct name name,
                  const char *target, size_t len, const struct attr *a,
                  int64_t now_ns, uint64_t *ret_ino);
+/* Adds a further name to a file. -EPERM for directories, -EMLINK. */
 int tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
               int64_t now_ns);
+/* Removes a name; with UNLINK_DIR, that of an empty directory. -EISDIR,
+ * -ENOTDIR, -ENOTEMPTY. The inode goes with its last name and its last hold. */
 int tree_unlink(struct tree *t, uint64_t dir, struct name name, int flags,
                 int64_t now_ns);
 
 /* --- tree_rename.c */
 
+/* As renameat2(2), within one tree. -EINVAL: a directory into itself, or
+ * unknown flags. On failure nothing has changed. */
 int tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
                 struct name name2, unsigned flags, int64_t now_ns);
 
@@ -160,6 +170,8 @@ int tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns);
 #define ALLOCATE_STEP_BYTES (1u << 20)
 int64_t tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
                       bool keep_size, int64_t now_ns);
+/* Makes a range read as zeros, and releases its whole blocks. The size
+ * stays. */
 int tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
                int64_t now_ns);
 /* Implements SEEK_DATA and SEEK_HOLE from pos. -ENXIO. -EAGAIN: not found
