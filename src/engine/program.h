@@ -67,15 +67,15 @@ OWN struct compilation *compilations_add(struct engine *e,
                                          OWN struct compilation *c);
 void compilations_remove(struct compilation *c);
 
-/* --- load.c */
+/* --- program_load.c */
 
 /* As machine_ops.load and machine_ops.note. */
 int program_load(struct engine *e, const struct program_source *src,
                  OWN struct program **ret, char *why, size_t why_size);
 const void *program_section(struct program *base, size_t *ret_len);
 
-/* --- check.c: the imports that a module may have, and the exports that it must
- * have. -ENOEXEC. */
+/* --- program_check.c: the imports that a module may have, and the exports that
+ * it must have. -ENOEXEC. */
 
 int program_check(struct engine_program *p, char *why, size_t why_size);
 

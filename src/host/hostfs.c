@@ -41,7 +41,7 @@ spot_init(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
     s->dir = hostnode_find(s->h, dir);
     if (!s->dir)
         return -ENOENT;
-    return hostname_set(&s->name, name);
+    return hostnode_set_name(&s->name, name);
 }
 
 /* Like spot_init, for a change. Returns the descriptor of the directory,

@@ -1,5 +1,6 @@
-/* struct hostfs, for the files that implement it: hostfs.c, hostfs_node.c,
- * hostfs_dir.c, hostfs_cookie.c, hostfs_attr.c, hostfs_file.c, hostfs_quota.c.
+/* struct hostfs, for the files that implement it: hostfs.c, hostnode.c,
+ * hostfs_dir.c, hostnode_cookie.c, hostnode_attr.c, hostfs_file.c,
+ * hostfs_quota.c.
  *
  * A node is a host inode that the guest has seen, with the last name that led
  * to it. Names are looked up on the host one at a time, relative to a
@@ -79,10 +80,10 @@ struct hostname {
     char s[NAME_BYTES_MAX + 1];
 };
 
-/* --- hostfs_node.c */
+/* --- hostnode.c */
 
 /* Copies a name for the host. -EACCES for anything but a plain name. */
-int hostname_set(struct hostname *n, struct name name);
+int hostnode_set_name(struct hostname *n, struct name name);
 /* Opens a name with openat2, so that the result stays beneath dir_hfd and no
  * symbolic link is followed. Returns a descriptor or -errno. */
 int host_open(int dir_hfd, const char *name, uint64_t flags, uint64_t mode);
@@ -120,7 +121,7 @@ void hostnode_keep(struct hostfs *h, struct hostnode *n);
 int hostfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
                    struct dir_emit *emit);
 
-/* --- hostfs_cookie.c */
+/* --- hostnode_cookie.c */
 /* Returns the host's position for a cookie; -1: it was dropped. */
 int64_t hostnode_offset(const struct hostnode *dir, uint64_t cookie);
 /* Called when a directory is read from its start: drops its stored positions if
@@ -132,7 +133,7 @@ int hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
                     int64_t off, uint64_t *ret);
 void hostnode_forget_offsets(struct hostfs *h, struct hostnode *n);
 
-/* --- hostfs_attr.c */
+/* --- hostnode_attr.c */
 int hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
                      unsigned what);
 int hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode);

@@ -8,7 +8,7 @@
 
 #include "supervisor/config/config.h"
 #include "supervisor/front/http.h"
-#include "supervisor/front/listen.h"
+#include "supervisor/front/listener.h"
 #include "supervisor/jail/code_owner.h"
 #include "supervisor/jail/probe.h"
 #include "supervisor/session/events.h"

@@ -3,7 +3,7 @@
  * Access is restricted by the mode of the socket, and checked once more by the
  * user of the peer. Each connection is a client; one that does not read its
  * answers is first not read from, and then closed. */
-#include "supervisor/front/listen.h"
+#include "supervisor/front/listener.h"
 
 #include "base/hfd.h"
 #include "supervisor/session/client.h"
@@ -59,7 +59,7 @@ struct connection {
 
 /* Input is not read while the client has too much waiting. */
 static void
-listen_watch(struct connection *c)
+connection_watch(struct connection *c)
 {
     uint32_t events = 0;
 
@@ -72,7 +72,7 @@ listen_watch(struct connection *c)
 
 /* Starts or stops the timer of a client that is behind. */
 static void
-listen_set_stuck(struct connection *c)
+connection_set_stuck(struct connection *c)
 {
     bool is_behind = outbox_is_behind(&c->out);
 
@@ -81,7 +81,7 @@ listen_set_stuck(struct connection *c)
 }
 
 static void
-listen_close_connection(struct connection *c)
+connection_close(struct connection *c)
 {
     struct reactor *r = &c->client.sv->reactor;
 
@@ -94,13 +94,13 @@ listen_close_connection(struct connection *c)
 /* A client that has read nothing for STUCK_S is given up: its answers occupy
  * memory. */
 static void
-listen_on_stuck(struct reactor_timer *t)
+connection_on_stuck(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, stuck);
 
     say(c->client.sv, LEVEL_warn,
         "closed a connection: the client has read no answer for %d s", STUCK_S);
-    listen_close_connection(c);
+    connection_close(c);
 }
 
 static void
@@ -110,8 +110,8 @@ connection_send(struct client *client, const char *line, size_t len)
 
     outbox_put_line(&c->out, line, len);
     if (outbox_is_behind(&c->out) && !c->stuck.at_ns)
-        listen_set_stuck(c);
-    listen_watch(c);
+        connection_set_stuck(c);
+    connection_watch(c);
 }
 
 static bool
@@ -138,7 +138,7 @@ connection_settled(struct client *client)
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
     if (c->is_at_end && !outbox_queued(&c->out) && !c->is_closing)
-        listen_close_connection(c);
+        connection_close(c);
 }
 
 static void
@@ -164,7 +164,7 @@ static const struct client_ops connection_ops = {
 
 /* Passes the next line on. Returns false if no complete line has arrived. */
 static bool
-listen_take_next(struct connection *c)
+connection_take_next(struct connection *c)
 {
     char *line;
     size_t len;
@@ -182,33 +182,34 @@ listen_take_next(struct connection *c)
 }
 
 static bool
-listen_may_take(const struct connection *c)
+connection_may_take(const struct connection *c)
 {
     return !client_is_stuck(&c->client) && !c->out.is_broken;
 }
 
 static void
-listen_take_lines(struct connection *c)
+connection_take_lines(struct connection *c)
 {
-    while (listen_may_take(c) && listen_take_next(c))
+    while (connection_may_take(c) && connection_take_next(c))
         ;
 }
 
 /* Reads a limited number of times, so that one client does not starve
  * others. */
 static void
-listen_read_lines(struct connection *c)
+connection_read_lines(struct connection *c)
 {
     int n = FRAME_READ_BYTES;
 
     for (int i = 0;
-         i < READS_AHEAD && n == FRAME_READ_BYTES && listen_may_take(c); i++) {
+         i < READS_AHEAD && n == FRAME_READ_BYTES && connection_may_take(c);
+         i++) {
         n = frame_read(&c->in, c->source.hfd, true);
         if (n == 0) {
             c->is_at_end = true;
             frame_end(&c->in);
         }
-        listen_take_lines(c);
+        connection_take_lines(c);
     }
     if (n < 0 && n != -EAGAIN && n != -EINTR)
         c->out.is_broken = true;
@@ -216,58 +217,58 @@ listen_read_lines(struct connection *c)
 
 /* Every progress restarts the timer of a stuck client. */
 static void
-listen_write_lines(struct connection *c)
+connection_write_lines(struct connection *c)
 {
     bool was_behind = outbox_is_behind(&c->out);
 
     outbox_flush(&c->out);
-    listen_set_stuck(c);
+    connection_set_stuck(c);
     if (was_behind && !outbox_is_behind(&c->out)) {
-        listen_take_lines(c);
+        connection_take_lines(c);
         client_caught_up(&c->client);
     }
 }
 
 /* Closes the connection if there is nothing more to do. */
 static void
-listen_check_end(struct connection *c, bool is_over)
+connection_check_end(struct connection *c, bool is_over)
 {
     bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
                    backlog_is_empty(&c->client.waiting) && !c->client.n_calls &&
                    !outbox_queued(&c->out);
 
-    listen_watch(c);
+    connection_watch(c);
     if (is_over || is_done || c->out.is_broken)
-        listen_close_connection(c);
+        connection_close(c);
 }
 
 /* Answers are sent before new lines are read, so that a client that has caught
  * up is served at once. */
 static void
-listen_on_connection(struct source *source, uint32_t events)
+connection_on_ready(struct source *source, uint32_t events)
 {
     struct connection *c = CONTAINER_OF(source, struct connection, source);
 
     c->is_closing = true; /* at the end of this, not by what is called here */
     if (events & EPOLLOUT)
-        listen_write_lines(c);
+        connection_write_lines(c);
     if (events & EPOLLIN && !c->is_at_end)
-        listen_read_lines(c);
+        connection_read_lines(c);
     c->is_closing = false;
-    listen_check_end(c, events & (EPOLLHUP | EPOLLERR));
+    connection_check_end(c, events & (EPOLLHUP | EPOLLERR));
 }
 
 /* As for events: the connection is closed at the end, if at all. */
 static void
-listen_on_again(struct reactor_timer *t)
+connection_on_again(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, again);
 
     c->is_closing = true;
     client_take_waiting(&c->client);
-    listen_take_lines(c);
+    connection_take_lines(c);
     c->is_closing = false;
-    listen_check_end(c, false);
+    connection_check_end(c, false);
 }
 
 /* --- the socket */
@@ -275,7 +276,7 @@ listen_on_again(struct reactor_timer *t)
 /* The socket's mode protects it on Linux. The check covers a folder that was
  * opened to others. */
 static bool
-listen_is_allowed(int hfd)
+listener_is_allowed(int hfd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -295,9 +296,9 @@ connection_new(struct supervisor *sv, OWN int hfd)
         return;
     }
     client_init(&c->client, sv, &connection_ops);
-    c->source.ready = listen_on_connection;
-    c->stuck.fire = listen_on_stuck;
-    c->again.fire = listen_on_again;
+    c->source.ready = connection_on_ready;
+    c->stuck.fire = connection_on_stuck;
+    c->again.fire = connection_on_again;
     frame_init(&c->in, LINE_BYTES_MAX);
     outbox_init(&c->out, hfd);
     if (reactor_add(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
@@ -305,9 +306,9 @@ connection_new(struct supervisor *sv, OWN int hfd)
 }
 
 static void
-listen_take_connection(struct listener *l, OWN int hfd)
+listener_take_connection(struct listener *l, OWN int hfd)
 {
-    if (!listen_is_allowed(hfd)) {
+    if (!listener_is_allowed(hfd)) {
         say(l->sv, LEVEL_warn,
             "refused a connection: the client runs as another user");
         (void)close(hfd);
@@ -321,7 +322,7 @@ listen_take_connection(struct listener *l, OWN int hfd)
 }
 
 static void
-listen_on_pause(struct reactor_timer *t)
+listener_on_pause(struct reactor_timer *t)
 {
     struct listener *l = CONTAINER_OF(t, struct listener, pause);
 
@@ -331,7 +332,7 @@ listen_on_pause(struct reactor_timer *t)
 /* Without descriptors, a waiting connection would wake the loop again and
  * again. Listening pauses, and the first failure is logged. */
 static void
-listen_pause(struct listener *l, int errnum)
+listener_pause(struct listener *l, int errnum)
 {
     if (!l->is_out)
         say(l->sv, LEVEL_warn, "cannot accept a connection: %s",
@@ -343,14 +344,14 @@ listen_pause(struct listener *l, int errnum)
 }
 
 static bool
-listen_is_out(int errnum)
+listener_is_out(int errnum)
 {
     return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS ||
            errnum == ENOMEM;
 }
 
 static void
-listen_on_listener(struct source *source, uint32_t events)
+listener_on_listener(struct source *source, uint32_t events)
 {
     struct listener *l = CONTAINER_OF(source, struct listener, source);
 
@@ -358,24 +359,24 @@ listen_on_listener(struct source *source, uint32_t events)
     for (int i = 0; i < ACCEPTS_AHEAD; i++) {
         int hfd =
             accept4(source->hfd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (hfd < 0 && listen_is_out(errno))
-            listen_pause(l, errno);
+        if (hfd < 0 && listener_is_out(errno))
+            listener_pause(l, errno);
         if (hfd < 0)
             return;
         l->is_out = false;
-        listen_take_connection(l, hfd);
+        listener_take_connection(l, hfd);
     }
 }
 
 static int
-listen_fail(const char *path, int errnum, char *why, size_t size)
+listener_fail(const char *path, int errnum, char *why, size_t size)
 {
     (void)snprintf(why, size, "%s: %s", path, strerror(errnum));
     return -errnum;
 }
 
 static int
-listen_make_folder(const char *path, char *why, size_t size)
+listener_make_folder(const char *path, char *why, size_t size)
 {
     char folder[sizeof((struct sockaddr_un *)0)->sun_path];
 
@@ -385,13 +386,13 @@ listen_make_folder(const char *path, char *why, size_t size)
         return 0;
     *slash = 0;
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-        return listen_fail(folder, errno, why, size);
+        return listener_fail(folder, errno, why, size);
     return 0;
 }
 
 /* Returns whether a process answers at this address. */
 static bool
-listen_is_served(const struct sockaddr_un *at)
+listener_is_served(const struct sockaddr_un *at)
 {
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool is = hfd >= 0 && !connect(hfd, (const void *)at, sizeof *at);
@@ -404,21 +405,21 @@ listen_is_served(const struct sockaddr_un *at)
 /* Only a socket without a listener may be replaced, never another kind of
  * file. */
 static int
-listen_check_free(const struct sockaddr_un *at, char *why, size_t size)
+listener_check_free(const struct sockaddr_un *at, char *why, size_t size)
 {
     struct stat st;
 
-    if (listen_is_served(at))
-        return listen_fail(at->sun_path, EADDRINUSE, why, size);
+    if (listener_is_served(at))
+        return listener_fail(at->sun_path, EADDRINUSE, why, size);
     if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
-        return listen_fail(at->sun_path, EEXIST, why, size);
+        return listener_fail(at->sun_path, EEXIST, why, size);
     return 0;
 }
 
 /* The mode is restricted by umask, because there must be no moment in which
  * others can connect. */
 static int
-listen_bind_at(const struct sockaddr_un *at)
+listener_bind_at(const struct sockaddr_un *at)
 {
     int hfd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -444,19 +445,19 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof at.sun_path)
-        return listen_fail(path, ENAMETOOLONG, why, size);
+        return listener_fail(path, ENAMETOOLONG, why, size);
     memcpy(at.sun_path, path, strlen(path));
-    int r = listen_make_folder(path, why, size);
+    int r = listener_make_folder(path, why, size);
     if (r == 0)
-        r = listen_check_free(&at, why, size);
+        r = listener_check_free(&at, why, size);
     if (r < 0)
         return r;
     struct listener *l = calloc(1, sizeof *l);
     if (!l)
-        return listen_fail(path, ENOMEM, why, size);
+        return listener_fail(path, ENOMEM, why, size);
     l->sv = sv;
-    l->source = (struct source){.hfd = -1, .ready = listen_on_listener};
-    l->pause.fire = listen_on_pause;
+    l->source = (struct source){.hfd = -1, .ready = listener_on_listener};
+    l->pause.fire = listener_on_pause;
     memcpy(l->path, at.sun_path, sizeof l->path);
     *ret = l;
     return 0;
@@ -470,16 +471,16 @@ listener_begin(struct listener *l, char *why, size_t size)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
     memcpy(at.sun_path, l->path, sizeof at.sun_path);
-    int r = listen_check_free(&at, why, size);
+    int r = listener_check_free(&at, why, size);
     if (r < 0)
         return r;
     (void)unlink(l->path);
-    int hfd = listen_bind_at(&at);
+    int hfd = listener_bind_at(&at);
     r = hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
         return 0;
     hfd_closep(&hfd);
-    return listen_fail(l->path, -r, why, size);
+    return listener_fail(l->path, -r, why, size);
 }
 
 /* The socket is removed only if it is ours, that is, if we have bound it. */

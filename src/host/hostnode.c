@@ -21,7 +21,7 @@
 enum { TRIES_MAX = 16 };
 
 int
-hostname_set(struct hostname *n, struct name name)
+hostnode_set_name(struct hostname *n, struct name name)
 {
     if (name.len == 0 || name.len > NAME_BYTES_MAX ||
         memchr(name.s, '/', name.len) || memchr(name.s, 0, name.len))
@@ -83,7 +83,7 @@ hostfs_ino(const struct hostfs *h, dev_t dev, ino_t host_ino)
 }
 
 static struct list *
-hostfs_node_bucket_of(struct hostfs *h, uint64_t ino)
+hostnode_bucket_of(struct hostfs *h, uint64_t ino)
 {
     return &h->buckets[(ino ^ ino >> 32) % HOSTFS_BUCKETS];
 }
@@ -91,7 +91,7 @@ hostfs_node_bucket_of(struct hostfs *h, uint64_t ino)
 struct hostnode *
 hostnode_find(struct hostfs *h, uint64_t ino)
 {
-    LIST_FOR_EACH(it, hostfs_node_bucket_of(h, ino)) {
+    LIST_FOR_EACH(it, hostnode_bucket_of(h, ino)) {
         struct hostnode *n = CONTAINER_OF(it, struct hostnode, hash);
         if (n->ino == ino)
             return n;
@@ -206,7 +206,7 @@ hostnode_forget_name(struct hostnode *n)
 }
 
 static struct hostnode *
-hostfs_node_node_new(struct hostfs *h, const struct stat *st)
+hostnode_new(struct hostfs *h, const struct stat *st)
 {
     struct hostnode *n = calloc(1, sizeof *n);
 
@@ -219,7 +219,7 @@ hostfs_node_node_new(struct hostfs *h, const struct stat *st)
     list_init(&n->idle);
     list_init(&n->fds);
     list_init(&n->files);
-    list_push_front(hostfs_node_bucket_of(h, n->ino), &n->hash);
+    list_push_front(hostnode_bucket_of(h, n->ino), &n->hash);
     h->n_nodes++;
     return n;
 }
@@ -235,7 +235,7 @@ hostnode_new_root(struct hostfs *h, OWN int hfd)
     int r = fstat(hfd, &st) < 0 ? -errno : 0;
     if (r == 0 && !S_ISDIR(st.st_mode))
         r = -ENOTDIR;
-    if (r == 0 && !(h->root = hostfs_node_node_new(h, &st)))
+    if (r == 0 && !(h->root = hostnode_new(h, &st)))
         r = -ENOMEM;
     if (r < 0) {
         (void)close(hfd);
@@ -244,7 +244,7 @@ hostnode_new_root(struct hostfs *h, OWN int hfd)
     h->root->dir_hfd = hfd;
     list_remove(&h->root->hash);
     h->root->ino = st.st_ino;
-    list_push_front(hostfs_node_bucket_of(h, h->root->ino), &h->root->hash);
+    list_push_front(hostnode_bucket_of(h, h->root->ino), &h->root->hash);
     return 0;
 }
 
@@ -379,7 +379,7 @@ hostnode_stat(struct hostfs *h, struct hostnode *n, struct stat *ret)
 /* Returns true if `parent` is within n. The tree of nodes is a memory of past
  * lookups: if the host moves directories, a new parent could close a loop. */
 static bool
-hostfs_node_is_above(const struct hostnode *n, const struct hostnode *parent)
+hostnode_is_above(const struct hostnode *n, const struct hostnode *parent)
 {
     for (; parent; parent = parent->parent)
         if (parent == n)
@@ -389,12 +389,12 @@ hostfs_node_is_above(const struct hostnode *n, const struct hostnode *parent)
 
 /* Records that n was seen as `name` in dir. */
 static int
-hostfs_node_attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
-                   const char *name)
+hostnode_attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
+                const char *name)
 {
     if (n->parent == dir && n->name && !strcmp(n->name, name))
         return 0;
-    if (hostfs_node_is_above(n, dir))
+    if (hostnode_is_above(n, dir))
         return -ELOOP;
     char *copy = strdup(name);
     if (!copy)
@@ -436,10 +436,10 @@ hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
     if (is_new && h->n_nodes >= HOSTFS_NODES)
         return -ENFILE;
     if (is_new)
-        n = hostfs_node_node_new(h, &st);
+        n = hostnode_new(h, &st);
     if (!n)
         return -ENOMEM;
-    r = hostfs_node_attach(h, n, dir, name);
+    r = hostnode_attach(h, n, dir, name);
     if (r < 0) {
         if (is_new)
             node_free(h, n);

@@ -1,6 +1,6 @@
 /* The Unix socket: access control, and lines of JSON. */
-#ifndef SUPERVISOR_LISTEN_H
-#define SUPERVISOR_LISTEN_H
+#ifndef SUPERVISOR_LISTENER_H
+#define SUPERVISOR_LISTENER_H
 
 #include "base/own.h"
 #include "supervisor/common/reactor.h"
