@@ -29,7 +29,7 @@ struct history {
 };
 
 static void
-line_free(struct shared *s, struct grave *g)
+line_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);

@@ -92,7 +92,7 @@ set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
 
     for (size_t i = 0; old && i < old->n_trees; i++) {
         struct mount *m = snapshot_mount(sb, old->trees[i].mount);
-        tree_bury(&old->trees[i].tree, tmpfs_tree(m->fs));
+        tree_defer_free(&old->trees[i].tree, tmpfs_tree(m->fs));
     }
     snapshot_free(old);
     sb->recorded = s;

@@ -32,7 +32,7 @@ struct bucket {
 };
 
 static void
-shared_free(struct shared *s, struct grave *g)
+shared_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);
@@ -64,10 +64,10 @@ name_hash(struct name name)
 }
 
 void
-dir_bury(struct dir *d, struct grave *g)
+dir_defer_free(struct dir *d, struct free_list *g)
 {
-    radix_bury(&d->buckets, &plain_ops, g);
-    radix_bury(&d->order, &plain_ops, g);
+    radix_defer_free(&d->buckets, &plain_ops, g);
+    radix_defer_free(&d->order, &plain_ops, g);
     *d = (struct dir){0};
 }
 

@@ -32,7 +32,7 @@ struct dir_entry {
 };
 
 /* Moves everything that is not shared to the deferred free list g. */
-void dir_bury(struct dir *d, struct grave *g);
+void dir_defer_free(struct dir *d, struct free_list *g);
 /* Makes *ret a clone, in O(1). Cannot fail. */
 void dir_clone(const struct dir *d, struct dir *ret);
 

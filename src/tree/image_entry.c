@@ -124,7 +124,7 @@ clear_place(struct indexer *x, const struct image_place *at, const char *path)
     if (!at->name.len)
         return image_refuse(x, "%.100s: the root must be a directory", path);
     bool is_dir = inode_is_dir(tree_find(x->tree, ino));
-    int r = x->is_layer ? image_remove(x->tree, at->dir, at->name)
+    int r = x->is_layer ? layer_remove(x->tree, at->dir, at->name)
                         : tree_unlink(x->tree, at->dir, at->name,
                                       is_dir ? UNLINK_DIR : 0,
                                       image_entry_time_of(x, at->dir));

@@ -24,6 +24,6 @@ int image_check_path(struct indexer *x, const char *path);
 /* Puts the current entry, with its content, into the tree. */
 int image_add_entry(struct indexer *x);
 /* layer_read.c: removes a name and everything below it. */
-int image_remove(struct tree *t, uint64_t dir, struct name name);
+int layer_remove(struct tree *t, uint64_t dir, struct name name);
 
 #endif

@@ -12,14 +12,14 @@
  * inode was removed. Contents are not walked here but moved to the deferred
  * free list. */
 static void
-inode_free(struct shared *s, struct grave *g)
+inode_free(struct shared *s, struct free_list *g)
 {
     struct inode *i = (struct inode *)s;
 
     if (inode_is_dir(i))
-        dir_bury(&i->dir, g);
+        dir_defer_free(&i->dir, g);
     else
-        radix_bury(&i->chunks, &content_ops, g);
+        radix_defer_free(&i->chunks, &content_ops, g);
     counted_put(atomic_load_explicit(&i->attached, memory_order_relaxed));
     xattrs_put(i->xattrs);
     free(i);
@@ -28,7 +28,7 @@ inode_free(struct shared *s, struct grave *g)
 const struct radix_ops inode_ops = {.free = inode_free};
 
 static void
-inode_content_free(struct shared *s, struct grave *g)
+inode_content_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);

@@ -91,7 +91,7 @@ empty_dir(struct tree *t, uint64_t top)
 }
 
 int
-image_remove(struct tree *t, uint64_t dir, struct name name)
+layer_remove(struct tree *t, uint64_t dir, struct name name)
 {
     uint64_t ino;
 
@@ -148,7 +148,7 @@ apply_whiteout(struct indexer *x)
     if (!victim.len || name_is(victim, ".") || name_is(victim, "..") ||
         is_whiteout(victim))
         return image_refuse(x, "%.100s: an unknown whiteout", path);
-    return dir ? image_remove(x->tree, dir, victim) : 0;
+    return dir ? layer_remove(x->tree, dir, victim) : 0;
 }
 
 /* --- the rest */

@@ -55,7 +55,7 @@ struct layer_writer {
 };
 
 static void
-written_free(struct shared *s, struct grave *g)
+written_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);
@@ -216,7 +216,7 @@ static int
 put_again(struct layer_writer *w, uint64_t ino)
 {
     struct written *first = (struct written *)radix_find(&w->links, ino);
-    struct grave none = {0}; /* nothing is replaced */
+    struct free_list none = {0}; /* nothing is replaced */
 
     if (first) {
         w->entry.hardlink = first->path;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static void
-leaf_put(struct shared *leaf, const struct radix_ops *ops, struct grave *g)
+leaf_put(struct shared *leaf, const struct radix_ops *ops, struct free_list *g)
 {
     if (leaf && shared_put(leaf))
         ops->free(leaf, g);
@@ -23,7 +23,7 @@ leaf_put(struct shared *leaf, const struct radix_ops *ops, struct grave *g)
  * is visited. Removing a file of any size therefore takes constant time. */
 void
 radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
-          struct grave *g)
+          struct free_list *g)
 {
     if (!s || !shared_put(s))
         return;
@@ -34,8 +34,8 @@ radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
     }
     struct radix_node *n = node_of(s);
     n->height = height;
-    n->dead.ops = ops;
-    n->dead.next = g->top;
+    n->deferred.ops = ops;
+    n->deferred.next = g->top;
     g->top = n;
 }
 
@@ -44,14 +44,14 @@ radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
  * recursion. A node goes with all its leaves, so somewhat more than `max`
  * objects may be freed. */
 bool
-grave_drain(struct grave *g, size_t max)
+radix_drain_deferred(struct free_list *g, size_t max)
 {
     uint64_t before = g->freed;
 
     while (g->top && g->freed - before < max) {
         struct radix_node *n = g->top;
-        const struct radix_ops *ops = n->dead.ops;
-        g->top = n->dead.next;
+        const struct radix_ops *ops = n->deferred.ops;
+        g->top = n->deferred.next;
         for (unsigned i = 0; i < FANOUT; i++)
             radix_put(n->slot[i], n->height - 1, ops, g);
         g->freed++;
@@ -61,18 +61,19 @@ grave_drain(struct grave *g, size_t max)
 }
 
 void
-grave_join(struct grave *g, struct grave *from)
+radix_join_deferred(struct free_list *g, struct free_list *from)
 {
     while (from->top) {
         struct radix_node *n = from->top;
-        from->top = n->dead.next;
-        n->dead.next = g->top;
+        from->top = n->deferred.next;
+        n->deferred.next = g->top;
         g->top = n;
     }
 }
 
 void
-radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g)
+radix_defer_free(struct radix *r, const struct radix_ops *ops,
+                 struct free_list *g)
 {
     radix_put(r->root, r->height, ops, g);
     *r = (struct radix){0};
@@ -81,10 +82,10 @@ radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g)
 void
 radix_fini(struct radix *r, const struct radix_ops *ops)
 {
-    struct grave g = {0};
+    struct free_list g = {0};
 
-    radix_bury(r, ops, &g);
-    (void)grave_drain(&g, SIZE_MAX);
+    radix_defer_free(r, ops, &g);
+    (void)radix_drain_deferred(&g, SIZE_MAX);
 }
 
 void
@@ -365,7 +366,7 @@ radix_slot(struct radix *r, uint64_t key)
 
 int
 radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
-          OWN struct shared *leaf, struct grave *g)
+          OWN struct shared *leaf, struct free_list *g)
 {
     struct shared **at = radix_slot(r, key);
     if (!at) {
@@ -398,7 +399,7 @@ radix_path_unshare(struct radix *r, uint64_t key,
 
 int
 radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
-             struct grave *g)
+             struct free_list *g)
 {
     struct shared **path[HEIGHT_MAX + 1];
 

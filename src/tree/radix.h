@@ -20,15 +20,15 @@ struct radix_node;
 /* The deferred free list: subtrees without references, to be freed in steps.
  * All zero: empty. Adding a subtree needs no memory, and its cost does not
  * depend on the number of leaves. */
-struct grave {
+struct free_list {
     struct radix_node *top;
     uint64_t freed; /* number of objects */
 };
 
 /* Frees about `max` objects; returns true when the list is empty. */
-bool grave_drain(struct grave *g, size_t max);
+bool radix_drain_deferred(struct free_list *g, size_t max);
 /* Moves the contents of `from`, which should be shorter, to g. */
-void grave_join(struct grave *g, struct grave *from);
+void radix_join_deferred(struct free_list *g, struct free_list *from);
 
 /* The number of leaves in a part of a tree, of leaves that weigh, and of nodes
  * that lead to them. */
@@ -45,14 +45,15 @@ struct radix {
 
 struct radix_ops {
     /* Called when the last reference is gone. May move owned objects to g. */
-    void (*free)(struct shared *leaf, struct grave *g);
+    void (*free)(struct shared *leaf, struct free_list *g);
     bool (*weighs)(const struct shared *leaf); /* [leaves are not counted] */
 };
 
 /* Releases all leaves at once. */
 void radix_fini(struct radix *r, const struct radix_ops *ops);
 /* Releases all leaves; objects that lose their last owner go to g. */
-void radix_bury(struct radix *r, const struct radix_ops *ops, struct grave *g);
+void radix_defer_free(struct radix *r, const struct radix_ops *ops,
+                      struct free_list *g);
 /* O(1); cannot fail. */
 void radix_clone(const struct radix *r, struct radix *ret);
 
@@ -77,11 +78,11 @@ struct shared **radix_slot(struct radix *r, uint64_t key);
 /* Sets a leaf, which is consumed also on failure, and releases the replaced
  * one. -ENOMEM. */
 int radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
-              OWN struct shared *leaf, struct grave *g);
+              OWN struct shared *leaf, struct free_list *g);
 /* Releases the leaf, if there is one, which must not be counted. -ENOMEM, which
  * cannot happen after radix_slot for the key since the last clone. */
 int radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
-                 struct grave *g);
+                 struct free_list *g);
 
 /* --- radix_range.c: trees with counted leaves, for ranges first..last
  *
@@ -101,7 +102,7 @@ struct tally radix_tally(const struct radix *r, const struct radix_ops *ops,
                          uint64_t first, uint64_t last);
 /* Releases all leaves of the range. On -ENOMEM nothing has changed. */
 int radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
-              uint64_t last, struct grave *g);
+              uint64_t last, struct free_list *g);
 
 static inline bool
 radix_is_empty(const struct radix *r)

@@ -18,7 +18,7 @@ struct radix_node {
         struct {
             struct radix_node *next;
             const struct radix_ops *ops;
-        } dead; /* in a deferred free list */
+        } deferred; /* in a deferred free list */
     };
     struct shared *slot[FANOUT];
 };
@@ -47,7 +47,7 @@ key_fits(uint64_t key, unsigned height)
 
 /* Releases the reference on a node or leaf (height 0). Accepts NULL. */
 void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
-               struct grave *g);
+               struct free_list *g);
 /* Collects the slots of the nodes on the way to `key`, and makes each node have
  * one owner. After them comes the slot of the leaf, which may be empty. Returns
  * the number of nodes, or -ENOMEM. */

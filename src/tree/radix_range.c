@@ -186,7 +186,7 @@ is_empty(const struct radix_node *n)
 /* Partly cut nodes have one owner. Returns the tally of the removed part. */
 static struct tally
 cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
-         struct range p, struct grave *g)
+         struct range p, struct free_list *g)
 {
     struct tally sum = {0};
 
@@ -217,7 +217,7 @@ cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
  * fail. Everything between them is dropped as whole subtrees. */
 int
 radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
-          uint64_t last, struct grave *g)
+          uint64_t last, struct free_list *g)
 {
     struct shared **path[HEIGHT_MAX + 1];
     struct range p;

@@ -21,7 +21,8 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
     *t = (struct tree){.next_ino = TREE_ROOT + 1, .max = *max};
     root->parent = TREE_ROOT;
     root->uncharged_units = 1;
-    return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref, &t->grave);
+    return radix_set(&t->inodes, &inode_ops, TREE_ROOT, &root->ref,
+                     &t->deferred);
 }
 
 /* A ring of one tree has no peer; a ring of two falls apart when one leaves. */
@@ -63,16 +64,16 @@ void
 tree_fini(struct tree *t)
 {
     leave_ring(t);
-    radix_bury(&t->inodes, &inode_ops, &t->grave);
-    (void)grave_drain(&t->grave, SIZE_MAX);
+    radix_defer_free(&t->inodes, &inode_ops, &t->deferred);
+    (void)radix_drain_deferred(&t->deferred, SIZE_MAX);
     holds_fini(&t->holds);
 }
 
 void
-tree_bury(struct tree *t, struct tree *heir)
+tree_defer_free(struct tree *t, struct tree *to)
 {
-    radix_bury(&t->inodes, &inode_ops, &heir->grave);
-    grave_join(&heir->grave, &t->grave);
+    radix_defer_free(&t->inodes, &inode_ops, &to->deferred);
+    radix_join_deferred(&to->deferred, &t->deferred);
     holds_fini(&t->holds);
     *t = (struct tree){0};
 }
@@ -80,8 +81,8 @@ tree_bury(struct tree *t, struct tree *heir)
 void
 tree_replace(struct tree *t, OWN struct tree *now)
 {
-    radix_bury(&t->inodes, &inode_ops, &t->grave);
-    grave_join(&t->grave, &now->grave);
+    radix_defer_free(&t->inodes, &inode_ops, &t->deferred);
+    radix_join_deferred(&t->deferred, &now->deferred);
     t->inodes = now->inodes;
     t->next_ino = now->next_ino;
     t->first_ino = now->first_ino;
@@ -111,7 +112,7 @@ tree_clone(const struct tree *from, struct tree *ret)
     struct tree t = *from;
 
     t.holds = (struct holds){0};
-    t.grave = (struct grave){0};
+    t.deferred = (struct free_list){0};
     t.peer = NULL;
     t.hit_bytes = t.hit_inodes = false;
     radix_clone(&from->inodes, &t.inodes);
@@ -245,7 +246,7 @@ tree_unshare(struct tree *t, uint64_t ino, struct inode **ret)
             return -ENOMEM;
         *at = &copy->ref;
         if (shared_put(&i->ref))
-            inode_ops.free(&i->ref, &t->grave);
+            inode_ops.free(&i->ref, &t->deferred);
         i = copy;
     }
     *ret = i;
@@ -259,8 +260,8 @@ make_up(struct tree *t)
 {
     enum { OBJECTS = 64 };
 
-    if (t->grave.top)
-        (void)grave_drain(&t->grave, OBJECTS);
+    if (t->deferred.top)
+        (void)radix_drain_deferred(&t->deferred, OBJECTS);
 }
 
 int
@@ -302,8 +303,8 @@ tree_add_free(struct tree *t, const struct attr *a, int64_t now_ns,
     if (t->next_ino >= RECORD_INODE_MAX)
         return -ENOSPC;
     struct inode *i = inode_new(a->mode, now_ns);
-    if (!i ||
-        radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref, &t->grave) < 0)
+    if (!i || radix_set(&t->inodes, &inode_ops, t->next_ino, &i->ref,
+                        &t->deferred) < 0)
         return -ENOMEM;
     i->uid = a->uid;
     i->gid = a->gid;
@@ -354,7 +355,7 @@ tree_evict(struct tree *t, uint64_t ino)
     if (!i)
         return 0;
     uint64_t cost = inode_cost(i), bytes = inode_bytes(i);
-    int r = radix_remove(&t->inodes, &inode_ops, ino, &t->grave);
+    int r = radix_remove(&t->inodes, &inode_ops, ino, &t->deferred);
     if (r < 0)
         return r;
     COUNTER_SUB(t->used.inodes, cost);

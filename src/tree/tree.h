@@ -20,8 +20,8 @@
  * write. Extended attributes cost their bytes and a small fee.
  *
  * Removing releases the quota at once, but frees memory in steps. Each added
- * block or inode frees more than it takes, and the owner calls grave_drain when
- * there is time. */
+ * block or inode frees more than it takes, and the owner calls
+ * radix_drain_deferred when there is time. */
 #ifndef TREE_TREE_H
 #define TREE_TREE_H
 
@@ -42,7 +42,7 @@ struct tree {
     struct quota used, max;
     struct tree *peer; /* next in a ring of trees with one limit, or NULL */
     bool hit_bytes, hit_inodes; /* the quota has rejected a request */
-    struct grave grave;         /* deferred free list: already credited to the
+    struct free_list deferred;  /* deferred free list: already credited to the
                                  * quota */
     struct holds holds;
 };
@@ -53,8 +53,8 @@ int tree_init(struct tree *t, const struct quota *max, int64_t now_ns);
 /* Accepts a tree that is all zero. */
 void tree_fini(struct tree *t);
 /* Like tree_fini, for a clone without peers, but memory that only this clone
- * uses is freed in steps, by the owner of `heir`. */
-void tree_bury(struct tree *t, struct tree *heir);
+ * uses is freed in steps, by the owner of `to`. */
+void tree_defer_free(struct tree *t, struct tree *to);
 /* Replaces the contents of `t` by those of `now`, which is consumed. Limits and
  * holds stay. */
 void tree_replace(struct tree *t, OWN struct tree *now);

@@ -218,7 +218,7 @@ static int
 cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 {
     const struct tally old = i->chunks.sum, *now = &i->chunks.sum;
-    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->grave);
+    int r = radix_cut(&i->chunks, &content_ops, first, last, &t->deferred);
 
     tree_settle(t, (int64_t)(inode_nodes_cost(i, now->leaves, now->nodes) -
                              inode_nodes_cost(i, old.leaves, old.nodes)) -
@@ -243,7 +243,7 @@ replace_block(struct tree *t, struct inode *i, uint64_t index,
         chunk_put(c);
         return -ENOSPC;
     }
-    if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->grave) < 0) {
+    if (radix_set(&i->chunks, &content_ops, index, &c->ref, &t->deferred) < 0) {
         tree_settle(t, cost > 0 ? -cost : 0);
         return -ENOMEM;
     }

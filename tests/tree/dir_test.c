@@ -12,10 +12,10 @@
 static void
 fini(struct dir *d)
 {
-    struct grave g = {0};
+    struct free_list g = {0};
 
-    dir_bury(d, &g);
-    CHECK(grave_drain(&g, SIZE_MAX));
+    dir_defer_free(d, &g);
+    CHECK(radix_drain_deferred(&g, SIZE_MAX));
 }
 
 static struct name

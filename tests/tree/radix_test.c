@@ -12,7 +12,7 @@ struct leaf {
 };
 
 static void
-leaf_free(struct shared *s, struct grave *g)
+leaf_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);
@@ -54,10 +54,10 @@ next_of(const struct radix *r, uint64_t key)
 static int
 cut(struct radix *r, uint64_t first, uint64_t last)
 {
-    struct grave g = {0};
+    struct free_list g = {0};
     int res = radix_cut(r, &ops, first, last, &g);
 
-    CHECK(grave_drain(&g, SIZE_MAX));
+    CHECK(radix_drain_deferred(&g, SIZE_MAX));
     return res;
 }
 
@@ -282,7 +282,7 @@ check_diff(const struct radix *a, const struct radix *b, uint64_t of_a,
 TEST(radix_diff_finds_what_is_not_the_same)
 {
     struct radix a = {0}, b = {0}, none = {0};
-    struct grave g = {0};
+    struct free_list g = {0};
 
     CHECK_EQ(put(&a, 0, 1), 0);
     CHECK_EQ(put(&a, 70, 10), 0);
@@ -296,7 +296,7 @@ TEST(radix_diff_finds_what_is_not_the_same)
     check_diff(&a, &b, 10, 1020, 70 + UINT64_MAX);
     check_diff(&b, &a, 1020, 10, 70 + UINT64_MAX);
     CHECK_EQ(radix_cut(&b, &ops, 1, UINT64_MAX, &g), 0);
-    (void)grave_drain(&g, SIZE_MAX);
+    (void)radix_drain_deferred(&g, SIZE_MAX);
     check_diff(&a, &b, 110, 0, 5070);
     check_diff(&b, &a, 0, 110, 5070);
     CHECK_EQ(put(&b, 0, 3), 0);
@@ -369,12 +369,12 @@ TEST(radix_counts_ranges_through_clones_and_cuts)
             radix_fini(b, &counted_ops);
             radix_clone(a, b);
         } else if (what < 8) {
-            struct grave g = {0};
+            struct free_list g = {0};
             if (what < 6)
                 last =
                     first + (last & 127) < first ? last : first + (last & 127);
             CHECK_EQ(radix_cut(a, &counted_ops, first, last, &g), 0);
-            (void)grave_drain(&g, SIZE_MAX);
+            (void)radix_drain_deferred(&g, SIZE_MAX);
             check_tally(a, first, last);
         } else {
             uint64_t nodes =
@@ -395,19 +395,19 @@ TEST(radix_is_buried_at_once_and_freed_in_steps)
 {
     enum { N = 100000, STEP = 100 };
     struct radix r = {0};
-    struct grave g = {0};
+    struct free_list g = {0};
 
     for (uint64_t i = 0; i < N; i++)
         CHECK_EQ(put(&r, i, i), 0);
     CHECK_EQ(radix_cut(&r, &ops, 5, N - 5, &g), 0);
     CHECK(g.freed < 200);
-    radix_bury(&r, &ops, &g);
+    radix_defer_free(&r, &ops, &g);
     CHECK(g.freed < 200);
     CHECK(radix_is_empty(&r));
     uint64_t before = g.freed;
-    CHECK(!grave_drain(&g, STEP));
+    CHECK(!radix_drain_deferred(&g, STEP));
     CHECK(g.freed - before >= STEP && g.freed - before < STEP + 65);
-    while (!grave_drain(&g, STEP))
+    while (!radix_drain_deferred(&g, STEP))
         ;
     CHECK(g.freed > N);
 }

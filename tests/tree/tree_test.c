@@ -451,12 +451,12 @@ TEST(tree_gives_a_large_file_back_at_once_and_frees_it_in_steps)
     CHECK_EQ(t.used.bytes, LARGE / 2 * CHUNK_BYTES + 1);
     CHECK_EQ(tree_punch(&t, f, 5000, LARGE / 4 * CHUNK_BYTES, 1), 0);
     check_used(&t);
-    CHECK(t.grave.freed < AT_ONCE);
+    CHECK(t.deferred.freed < AT_ONCE);
     tree_hold(&t, f);
     CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
     tree_release(&t, f);
     CHECK_EQ(t.used.bytes, 0);
-    CHECK(t.grave.top && t.grave.freed < AT_ONCE);
+    CHECK(t.deferred.top && t.deferred.freed < AT_ONCE);
     check_fini(&t);
 }
 
@@ -467,10 +467,10 @@ TEST(tree_frees_what_was_removed_faster_than_it_adds)
     CHECK_EQ(tree_init(&t, &big, 0), 0);
     make_large(&t, "f", LARGE);
     CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
-    CHECK(t.grave.top != NULL);
+    CHECK(t.deferred.top != NULL);
     make_large(&t, "g", LARGE / 50);
-    CHECK(!t.grave.top);
-    CHECK(t.grave.freed > LARGE);
+    CHECK(!t.deferred.top);
+    CHECK(t.deferred.freed > LARGE);
     check_fini(&t);
 }
 
@@ -484,10 +484,10 @@ TEST(tree_is_replaced_at_once_and_freed_in_steps)
     CHECK_EQ(tree_clone(&empty, &now), 0);
     tree_replace(&t, &now);
     CHECK_EQ(t.used.bytes, 0);
-    CHECK_EQ(t.grave.freed, 0);
-    while (!grave_drain(&t.grave, AT_ONCE))
-        CHECK(t.grave.freed < 2 * LARGE);
-    CHECK(t.grave.freed > LARGE);
+    CHECK_EQ(t.deferred.freed, 0);
+    while (!radix_drain_deferred(&t.deferred, AT_ONCE))
+        CHECK(t.deferred.freed < 2 * LARGE);
+    CHECK(t.deferred.freed > LARGE);
     check_fini(&t);
     tree_fini(&empty);
 }

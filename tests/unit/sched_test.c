@@ -539,10 +539,10 @@ is_freed(void *arg)
 {
     struct removal *r = arg;
 
-    CHECK(r->tree->grave.freed - r->freed < 1200);
-    r->freed = r->tree->grave.freed;
+    CHECK(r->tree->deferred.freed - r->freed < 1200);
+    r->freed = r->tree->deferred.freed;
     r->steps++;
-    return !r->tree->grave.top;
+    return !r->tree->deferred.top;
 }
 
 TEST(an_idle_kernel_frees_what_was_removed_in_steps)
@@ -563,7 +563,7 @@ TEST(an_idle_kernel_frees_what_was_removed_in_steps)
     CHECK_EQ(vfs_unlink(&at, 0), 0);
     file_put(f);
     CHECK_EQ(r.tree->used.bytes, 0);
-    CHECK(r.tree->grave.top != NULL);
+    CHECK(r.tree->deferred.top != NULL);
     CHECK_EQ(kernel_run(k, is_freed, &r, NS_NEVER), 0);
     CHECK(r.steps > 10 && r.freed > BLOCKS);
     kernel_free(k);

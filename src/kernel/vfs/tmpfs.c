@@ -224,7 +224,7 @@ tmpfs_set_xattr(struct fs *fs, uint64_t ino, struct xattr_name name,
 static bool
 tmpfs_tidy(struct fs *fs, size_t max)
 {
-    return grave_drain(&tmpfs_of(fs)->tree.grave, max);
+    return radix_drain_deferred(&tmpfs_of(fs)->tree.deferred, max);
 }
 
 static void
