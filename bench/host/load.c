@@ -66,14 +66,14 @@ load(int argc, char **argv)
 
     if (argc < 2)
         return 2;
-    NEED(mkdtemp(dir) && host_map(argv[1], &f) == 0);
+    NEED(mkdtemp(dir) && hostmap_open(argv[1], &f) == 0);
     f.is_settled = false;
     (void)load_us(&f); /* compiles */
     report("cached load by content", best_load_us(&f), "us");
     f.is_settled = true;
     (void)load_us(&f);
     report("cached load", best_load_us(&f), "us");
-    host_unmap(&f);
+    hostmap_close(&f);
     remove_dir();
     return 0;
 }

@@ -13,7 +13,7 @@ enum { EXE_PATH_BYTES = 1024 };
 /* In a build folder the files are in the program's own folder, and in an
  * installation (PREFIX/bin) beside it. */
 bool
-find_beside(const char *name, char *buf, size_t size)
+beside_find(const char *name, char *buf, size_t size)
 {
     static const char *const ups[] = {"", "../"}; /* built, installed */
     char exe[EXE_PATH_BYTES];
@@ -32,21 +32,21 @@ find_beside(const char *name, char *buf, size_t size)
 }
 
 bool
-find_root(char *buf, size_t size)
+beside_find_root(char *buf, size_t size)
 {
     const char *given = getenv("WASMSAND_ROOT");
 
     if (!given)
-        return find_beside("share/wasmsand/root.tar", buf, size);
+        return beside_find("share/wasmsand/root.tar", buf, size);
     (void)snprintf(buf, size, "%s", given);
     return true;
 }
 
 /* Static, because options refer to it until the end of the process. */
 const char *
-find_code(void)
+beside_find_code(void)
 {
     static char path[ROOT_PATH_BYTES];
 
-    return find_beside("share/wasmsand/code", path, sizeof path) ? path : NULL;
+    return beside_find("share/wasmsand/code", path, sizeof path) ? path : NULL;
 }

@@ -31,16 +31,16 @@ void print_help(void);
 extern const char serve_options_help[];
 
 /* Finds a file that was built or installed with this program. */
-bool find_beside(const char *name, char *buf, size_t size);
+bool beside_find(const char *name, char *buf, size_t size);
 /* Finds the root image: WASMSAND_ROOT, share/wasmsand/root.tar beside this
  * program, or its installation folder. False: there is none. */
-bool find_root(char *buf, size_t size);
+bool beside_find_root(char *buf, size_t size);
 /* Returns the compiled code of its programs, share/wasmsand/code, found in the
  * same way; or NULL. */
-const char *find_code(void);
+const char *beside_find_code(void);
 /* Parses a positive number, times `scale`. False: the error was reported. */
-bool parse_number(const char *name, const char *s, uint64_t scale,
-                  uint64_t *ret);
+bool request_parse_number(const char *name, const char *s, uint64_t scale,
+                          uint64_t *ret);
 
 /* Prints "wasm-sandbox: ..." to stderr, with a newline. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

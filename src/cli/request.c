@@ -78,7 +78,8 @@ static const struct user_env {
 /* --- options */
 
 bool
-parse_number(const char *name, const char *s, uint64_t scale, uint64_t *ret)
+request_parse_number(const char *name, const char *s, uint64_t scale,
+                     uint64_t *ret)
 {
     uint64_t n;
 
@@ -104,7 +105,7 @@ parse_growth(char *s, struct wsand_mount_limit *l)
             complain("--mount: '%s' is not bytes=N or files=N", word);
             return false;
         }
-        if (!parse_number("mount", word + 6, 1, to))
+        if (!request_parse_number("mount", word + 6, 1, to))
             return false;
     }
     return true;
@@ -247,24 +248,25 @@ request_parse_option(struct exec_request *q, int c, char *arg)
     case 'u':
         return set_user(q, arg);
     case 'M':
-        return parse_number("memory-limit", arg, 1 << 20, &o->memory_bytes);
+        return request_parse_number("memory-limit", arg, 1 << 20,
+                                    &o->memory_bytes);
     case 't':
-        return parse_number("timeout-ms", arg, 1, &q->exec.timeout_ms);
+        return request_parse_number("timeout-ms", arg, 1, &q->exec.timeout_ms);
     case 'f':
-        return parse_number("fs-limit", arg, 1, &o->file_bytes);
+        return request_parse_number("fs-limit", arg, 1, &o->file_bytes);
     case 'n':
-        return parse_number("file-count", arg, 1, &o->files);
+        return request_parse_number("file-count", arg, 1, &o->files);
     case 'p':
-        return parse_number("processes", arg, 1, &o->processes);
+        return request_parse_number("processes", arg, 1, &o->processes);
     case 'S':
         o->is_deterministic = true;
         o->clock_ns = INT64_C(1735689600) * 1000000000; /* 2025-01-01 */
-        return parse_number("seed", arg, 1, &o->seed);
+        return request_parse_number("seed", arg, 1, &o->seed);
     case 'r':
         q->root = arg;
         return true;
     case 'T':
-        return request_add_tools(q, arg);
+        return tools_add(q, arg);
     case 's':
         o->strace_fd = 2;
         return true;

@@ -112,7 +112,7 @@ resident_session(struct exec_request *q)
 {
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root,
-                                       .shipped_dir = find_code(),
+                                       .shipped_dir = beside_find_code(),
                                        .compiler = "/proc/self/exe"};
     struct wsand_runtime *rt = NULL;
     struct session s = {.timeout_ms = q->exec.timeout_ms};

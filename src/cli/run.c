@@ -108,7 +108,7 @@ request_run(struct exec_request *q, const char *name)
      * out. A pool that is no larger makes the start short. */
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root,
-                                       .shipped_dir = find_code(),
+                                       .shipped_dir = beside_find_code(),
                                        .compiler = "/proc/self/exe",
                                        .max_processes =
                                            2 * (uint32_t)q->sandbox.processes};

@@ -107,11 +107,12 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
 {
     switch (c) {
     case 'M':
-        return parse_number("memory-limit", arg, 1 << 20, &s->o.memory_bytes);
+        return request_parse_number("memory-limit", arg, 1 << 20,
+                                    &s->o.memory_bytes);
     case 't':
-        return parse_number("timeout-ms", arg, 1, &s->o.timeout_ms);
+        return request_parse_number("timeout-ms", arg, 1, &s->o.timeout_ms);
     case 'f':
-        return parse_number("fs-limit", arg, 1, &s->o.fs_bytes);
+        return request_parse_number("fs-limit", arg, 1, &s->o.fs_bytes);
     case 'r':
         s->o.root_image = arg;
         return true;
@@ -170,14 +171,14 @@ cmd_serve(int argc, char **argv)
 {
     static struct serve_command s;
 
-    s.o = (struct server_options){.shipped_dir = find_code(),
+    s.o = (struct server_options){.shipped_dir = beside_find_code(),
                                   .tools = s.tools,
                                   .allow_mount = s.allow_mount,
                                   .log_level = LOG_WARN};
     int status = serve_parse(&s, argc, argv);
     if (status >= 0)
         return status;
-    if (!s.o.root_image && find_root(s.root, sizeof s.root))
+    if (!s.o.root_image && beside_find_root(s.root, sizeof s.root))
         s.o.root_image = s.root;
     if (!s.o.root_image) {
         complain("no root image; `make rootfs` builds one, --root IMAGE names "

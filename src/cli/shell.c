@@ -41,7 +41,7 @@ cmd_shell(int argc, char **argv)
         return status;
     if (!q.exec.cwd)
         q.exec.cwd = request_home(&q);
-    if (!q.root && find_root(root, sizeof root))
+    if (!q.root && beside_find_root(root, sizeof root))
         q.root = root;
     if (!q.root) {
         complain("shell: no root image; `make rootfs` builds one, --root "

@@ -14,7 +14,7 @@ cmd_supervisor(int argc, char **argv)
     char path[ROOT_PATH_BYTES];
 
     (void)argc;
-    if (!find_beside("libexec/wasmsand-supervisor", path, sizeof path)) {
+    if (!beside_find("libexec/wasmsand-supervisor", path, sizeof path)) {
         complain("%s: libexec/wasmsand-supervisor is not installed beside this "
                  "program",
                  argv[0]);

@@ -18,7 +18,7 @@ tools_add_tool(void *arg, const char *host_path, const char *guest_path)
 }
 
 bool
-request_add_tools(struct exec_request *q, const char *dir)
+tools_add(struct exec_request *q, const char *dir)
 {
     int r = tools_scan(dir, tools_add_tool, q);
 

@@ -89,8 +89,9 @@ cmd_worker(int argc, char **argv)
     static struct working w;
 
     w.w = (struct worker_options){.state_hfd = STATE_HFD, .seal = seal};
-    w.o = (struct server_options){
-        .shipped_dir = find_code(), .log_level = LOG_WARN, .worker = &w.w};
+    w.o = (struct server_options){.shipped_dir = beside_find_code(),
+                                  .log_level = LOG_WARN,
+                                  .worker = &w.w};
     if (!worker_parse(&w, argc, argv)) {
         complain("worker: wrong options; it is started by the supervisor");
         return EXIT_USAGE;
@@ -99,7 +100,7 @@ cmd_worker(int argc, char **argv)
         complain("worker: descriptor %d is not open", STATE_HFD);
         return EXIT_USAGE;
     }
-    if (!w.o.root_image && find_root(w.root, sizeof w.root))
+    if (!w.o.root_image && beside_find_root(w.root, sizeof w.root))
         w.o.root_image = w.root;
     if (!w.o.root_image) {
         complain("worker: no root image");

@@ -60,7 +60,7 @@ publish(void *env, const void *text, size_t len)
 }
 
 void
-publisher_init(struct publisher *p, wasm_config_t *config)
+code_publisher_init(struct publisher *p, wasm_config_t *config)
 {
     const struct wsand_engine_publisher how = {publish, p,
                                                (size_t)sysconf(_SC_PAGESIZE)};
@@ -73,8 +73,9 @@ publisher_init(struct publisher *p, wasm_config_t *config)
 /* The call-back has one environment for the whole engine, so the module that is
  * being loaded is named there, under the lock. */
 wasmtime_error_t *
-publisher_load(struct publisher *p, wasm_engine_t *wasm,
-               const struct code *code, int hfd, OWN wasmtime_module_t **ret)
+code_publisher_load(struct publisher *p, wasm_engine_t *wasm,
+                    const struct code *code, int hfd,
+                    OWN wasmtime_module_t **ret)
 {
     pthread_mutex_lock(&p->lock);
     p->code = *code;

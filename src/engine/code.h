@@ -32,10 +32,10 @@ struct publisher {
 
 /* Registers the publisher with the configuration. It must outlive the
  * engine. */
-void publisher_init(struct publisher *p, wasm_config_t *config);
+void code_publisher_init(struct publisher *p, wasm_config_t *config);
 /* Loads the module of mapped code in place. */
-wasmtime_error_t *publisher_load(struct publisher *p, wasm_engine_t *wasm,
-                                 const struct code *code, int hfd,
-                                 OWN wasmtime_module_t **ret);
+wasmtime_error_t *code_publisher_load(struct publisher *p, wasm_engine_t *wasm,
+                                      const struct code *code, int hfd,
+                                      OWN wasmtime_module_t **ret);
 
 #endif

@@ -198,7 +198,7 @@ compilation_free(struct counted *base)
 
     compilations_remove(c);
     if (c->slot >= 0) {
-        remote_leave(&c->engine->remote, c->slot);
+        compiler_remote_leave(&c->engine->remote, c->slot);
         c->base.hfd = -1;
     }
     if (c->pid) {
@@ -287,7 +287,7 @@ start_remote(struct compilation *c, const struct program_source *src, char *why,
              size_t why_size)
 {
     struct remote *m = &c->engine->remote;
-    int slot = remote_order(m, src->bytes, src->len);
+    int slot = compiler_remote_order(m, src->bytes, src->len);
 
     if (slot == -EIO)
         return compiler_refuse(why, why_size, "the compiler has ended");
@@ -427,7 +427,7 @@ take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
 {
     struct remote_answer a = {0};
 
-    if (remote_take(&c->engine->remote, c->slot, &a, &c->out_hfd) < 0)
+    if (compiler_remote_take(&c->engine->remote, c->slot, &a, &c->out_hfd) < 0)
         return compiler_refuse(why, why_size, "the compiler has ended");
     c->cpu_ns = a.cpu_ns;
     *ret_is_final = a.is_final;

@@ -49,7 +49,7 @@ compiler_compile(wasm_engine_t *wasm, const uint8_t *module, size_t len)
 
     wasmtime_error_t *error = wsand_engine_precompile(wasm, module, len, &code);
     if (error) {
-        error_text(error, why, sizeof why);
+        traps_error_text(error, why, sizeof why);
         compiler_main_refuse(why);
     }
     if (hfd_write_all(OUT, code.data, code.size) < 0)

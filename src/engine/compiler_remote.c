@@ -29,8 +29,9 @@ make_slot(int *ret_here, int *ret_there)
     return *ret_there < 0 ? *ret_there : 0;
 }
 
-/* The process sends one byte when it has given up its rights. remote_start
- * waits for it, so no module reaches a process that has rights. */
+/* The process sends one byte when it has given up its rights.
+ * compiler_remote_start waits for it, so no module reaches a process that has
+ * rights. */
 static int
 await_seal(const struct remote *m)
 {
@@ -44,7 +45,7 @@ await_seal(const struct remote *m)
 }
 
 int
-remote_start(struct remote *m, const struct compiler *c)
+compiler_remote_start(struct remote *m, const struct compiler *c)
 {
     int hfds[N_HFDS] = {-1, -1, STDERR_FILENO};
     int r = 0;
@@ -62,13 +63,13 @@ remote_start(struct remote *m, const struct compiler *c)
     m->pid = r > 0 ? r : 0;
     r = r < 0 ? r : await_seal(m);
     if (r < 0)
-        remote_fini(m);
+        compiler_remote_fini(m);
     return r;
 }
 
 /* The process ends when its sockets do. */
 void
-remote_fini(struct remote *m)
+compiler_remote_fini(struct remote *m)
 {
     if (!m->is_there)
         return;
@@ -140,9 +141,9 @@ take_slot(struct remote *m)
 }
 
 int
-remote_order(struct remote *m, const uint8_t *module, size_t len)
+compiler_remote_order(struct remote *m, const uint8_t *module, size_t len)
 {
-    const struct remote_order o = {REMOTE_COMPILE, (uint32_t)len};
+    const struct compiler_remote_order o = {REMOTE_COMPILE, (uint32_t)len};
     int slot = take_slot(m);
 
     if (slot < 0)
@@ -152,15 +153,15 @@ remote_order(struct remote *m, const uint8_t *module, size_t len)
         r = hfd_write_all(m->slot[slot].hfd, module, len);
     if (r == 0)
         return slot;
-    remote_leave(m, slot);
+    compiler_remote_leave(m, slot);
     return -EIO;
 }
 
 /* The answer is only peeked at, so it stays readable for other callers; it is
  * removed when the slot is used again. */
 int
-remote_take(struct remote *m, int slot, struct remote_answer *ret,
-            OWN int *ret_code_hfd)
+compiler_remote_take(struct remote *m, int slot, struct remote_answer *ret,
+                     OWN int *ret_code_hfd)
 {
     int r =
         compiler_remote_receive(m->slot[slot].hfd, MSG_PEEK, ret, ret_code_hfd);
@@ -172,9 +173,9 @@ remote_take(struct remote *m, int slot, struct remote_answer *ret,
 /* A cancelled order is still answered, with an error or with its code: each
  * order has exactly one answer, and both sides stay in step. */
 void
-remote_leave(struct remote *m, int slot)
+compiler_remote_leave(struct remote *m, int slot)
 {
-    const struct remote_order o = {REMOTE_CANCEL, 0};
+    const struct compiler_remote_order o = {REMOTE_CANCEL, 0};
 
     (void)hfd_write_all(m->slot[slot].hfd, &o, sizeof o);
     pthread_mutex_lock(&m->lock);

@@ -18,7 +18,7 @@ enum remote_op { REMOTE_COMPILE = 1, REMOTE_CANCEL };
 
 /* The head of a message to the process. A module of `len` bytes follows an
  * order to compile. */
-struct remote_order {
+struct compiler_remote_order {
     uint32_t op, len;
 };
 
@@ -32,7 +32,8 @@ struct remote_answer {
 
 /* The engine's side. A slot is a socket to the process. */
 struct remote {
-    /* The process was started, and has not been ended by remote_fini. */
+    /* The process was started, and has not been ended by compiler_remote_fini.
+     */
     bool is_there;
     pid_t pid;
     pthread_mutex_t lock;
@@ -44,18 +45,18 @@ struct remote {
 };
 
 /* Waits until the process has sealed itself. Returns 0 or -errno. */
-int remote_start(struct remote *m, const struct compiler *c);
+int compiler_remote_start(struct remote *m, const struct compiler *c);
 /* Closes the sockets and waits for the end of the process. Accepts one that was
  * never started. */
-void remote_fini(struct remote *m);
+void compiler_remote_fini(struct remote *m);
 /* Orders a compilation and returns its slot, whose descriptor becomes readable
  * at the end. -EAGAIN: no slot is free. -EIO: the process has ended. */
-int remote_order(struct remote *m, const uint8_t *module, size_t len);
+int compiler_remote_order(struct remote *m, const uint8_t *module, size_t len);
 /* Reads the answer once it is readable; can be repeated. -EIO: the process has
  * ended. */
-int remote_take(struct remote *m, int slot, struct remote_answer *ret,
-                OWN int *ret_code_hfd);
+int compiler_remote_take(struct remote *m, int slot, struct remote_answer *ret,
+                         OWN int *ret_code_hfd);
 /* Gives up the slot, in any state. */
-void remote_leave(struct remote *m, int slot);
+void compiler_remote_leave(struct remote *m, int slot);
 
 #endif

@@ -33,7 +33,7 @@ enum { EXE_HFD = REMOTE_FIRST_HFD + REMOTE_SLOTS };
 /* The input on one socket. */
 struct compiler_line {
     int hfd;
-    struct remote_order head;
+    struct compiler_remote_order head;
     size_t head_len; /* of it, that is there */
     uint8_t *module; /* ordered, and not answered yet; or NULL */
     size_t len, have;
@@ -94,7 +94,8 @@ answer_error(struct compiler_line *l, int error)
 /* Turns the child into a compiler: it keeps nothing but the module and the file
  * for the code, and enters the jail. */
 _Noreturn static void
-become_compiler(const struct compiler_server *s, const struct compiler_line *l)
+compiler_serve_become(const struct compiler_server *s,
+                      const struct compiler_line *l)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         dup3(s->out_hfd, 1, 0) < 0 || dup3(s->out_hfd, 2, 0) < 0 ||
@@ -124,7 +125,7 @@ compiler_serve_start(struct compiler_server *s, struct compiler_line *l)
         return -errno;
     s->pid = fork();
     if (s->pid == 0)
-        become_compiler(s, l);
+        compiler_serve_become(s, l);
     s->pid_hfd = s->pid < 0 ? -1 : pidfd_open(s->pid, 0);
     if (s->pid_hfd < 0)
         return start_failed(s, errno);
@@ -192,7 +193,7 @@ compiler_serve_cancel(const struct compiler_server *s, struct compiler_line *l)
 static void
 take_order(const struct compiler_server *s, struct compiler_line *l)
 {
-    const struct remote_order o = l->head;
+    const struct compiler_remote_order o = l->head;
 
     l->head_len = 0;
     if (o.op == REMOTE_CANCEL) {

@@ -238,7 +238,7 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
     }
     set_pool(c, e->max_machines, keep_bytes, has_scan);
     if (e->keeps_compiler)
-        publisher_init(&e->publisher, c);
+        code_publisher_init(&e->publisher, c);
     e->wasm = wasm_engine_new_with_config(c);
     if (can_tell)
         stacks_init(&e->stacks, e->wasm, stack_bytes + HOST_STACK);

@@ -100,7 +100,7 @@ engine_release(OWN struct engine *e)
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);
     compiler_fini(&e->compiler);
-    remote_fini(&e->remote);
+    compiler_remote_fini(&e->remote);
     pagemap_fini(&e->pagemap);
     free(e);
 }
@@ -161,7 +161,8 @@ engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
 int
 engine_close(struct engine *e)
 {
-    int r = e->keeps_compiler ? remote_start(&e->remote, &e->compiler) : 0;
+    int r =
+        e->keeps_compiler ? compiler_remote_start(&e->remote, &e->compiler) : 0;
 
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);

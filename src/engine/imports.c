@@ -7,7 +7,7 @@
 
 typedef const struct import *import_set(size_t *ret_count);
 
-static import_set *const sets[] = {sys_imports, wasi_imports};
+static import_set *const sets[] = {imports_add_sys, imports_add_wasi};
 
 static bool
 imports_is_named(const struct import *i, const char *module, size_t module_len,
@@ -42,7 +42,7 @@ imports_kind_of(char letter)
 /* Compares types instead of asking for the kind: wasm_valtype_kind ends the
  * process for types that it does not know, which a module can name. */
 bool
-valtype_is(const wasm_valtype_t *type, char letter)
+imports_valtype_is(const wasm_valtype_t *type, char letter)
 {
     wasm_valtype_t *wanted = wasm_valtype_new(imports_kind_of(letter));
     bool is_equal = wasmtime_wasm_valtype_equal(type, wanted);
@@ -57,7 +57,7 @@ are_types(const wasm_valtype_vec_t *v, const char *letters, size_t count)
     if (v->size != count)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!valtype_is(v->data[i], letters[i]))
+        if (!imports_valtype_is(v->data[i], letters[i]))
             return false;
     return true;
 }

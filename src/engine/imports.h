@@ -19,13 +19,13 @@ struct import {
 };
 
 /* Return the rows of the two modules, `sys` and `wasi_snapshot_preview1`. */
-const struct import *sys_imports(size_t *ret_count);
-const struct import *wasi_imports(size_t *ret_count);
+const struct import *imports_add_sys(size_t *ret_count);
+const struct import *imports_add_wasi(size_t *ret_count);
 /* Returns the row of a function, or NULL. The names are not terminated. */
 const struct import *import_find(const char *module, size_t module_len,
                                  const char *name, size_t name_len);
 /* `letter` as in params. */
-bool valtype_is(const wasm_valtype_t *type, char letter);
+bool imports_valtype_is(const wasm_valtype_t *type, char letter);
 /* Returns true if a module imports the function with its right type. */
 bool import_has_type(const struct import *i, const wasm_functype_t *type);
 /* Defines all functions in the linker. -EINVAL. */

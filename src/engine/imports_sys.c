@@ -136,7 +136,7 @@ static const struct import imports[] = {
 };
 
 const struct import *
-sys_imports(size_t *ret_count)
+imports_add_sys(size_t *ret_count)
 {
     *ret_count = sizeof imports / sizeof *imports;
     return imports;

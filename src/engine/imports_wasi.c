@@ -90,7 +90,7 @@ static const struct import imports[] = {
 #undef WASI
 
 const struct import *
-wasi_imports(size_t *ret_count)
+imports_add_wasi(size_t *ret_count)
 {
     *ret_count = sizeof imports / sizeof *imports;
     return imports;

@@ -65,7 +65,7 @@ is_variable(const wasm_externtype_t *t)
     const wasm_globaltype_t *g = wasm_externtype_as_globaltype_const(t);
 
     return g && wasm_globaltype_mutability(g) == WASM_VAR &&
-           valtype_is(wasm_globaltype_content(g), 'i');
+           imports_valtype_is(wasm_globaltype_content(g), 'i');
 }
 
 /* One bit for each export that was found with the right kind. */

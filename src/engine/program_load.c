@@ -72,7 +72,7 @@ read_source(struct loading *l, struct program_facts *ret)
 
     if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
         return load_refuse(l, "not a WebAssembly module");
-    if (wasm_scan(src->bytes, src->len, &f) < 0)
+    if (scan_module(src->bytes, src->len, &f) < 0)
         return load_refuse(l, "damaged WebAssembly module");
     int r = src->is_trusted ? 0 : check_bounds(l, &f);
     if (r < 0)
@@ -114,7 +114,7 @@ link_module(struct loading *l, struct engine_program *p)
         wasmtime_linker_instantiate_pre(l->e->linker, p->module, &p->pre);
     if (!error)
         return 0;
-    error_text(error, l->why, l->why_size);
+    traps_error_text(error, l->why, l->why_size);
     return -ENOEXEC;
 }
 
@@ -263,7 +263,7 @@ take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
     if (!error)
         return make_program(l, facts, module, NULL, ret);
     program_facts_fini(facts);
-    error_text(error, l->why, l->why_size);
+    traps_error_text(error, l->why, l->why_size);
     return -ENOEXEC;
 }
 
@@ -276,7 +276,7 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
     wasmtime_error_t *error =
         wsand_engine_precompile(l->e->wasm, l->src->bytes, l->src->len, &code);
     if (error) {
-        error_text(error, l->why, l->why_size);
+        traps_error_text(error, l->why, l->why_size);
         remember_refusal(l, facts);
         return -ENOEXEC;
     }
@@ -298,14 +298,14 @@ take_file(struct loading *l, OWN struct program_facts *facts,
     int r = e->code_bytes > MAX_MAPPED_BYTES ? -ENOMEM : 0;
     wasmtime_error_t *error =
         r < 0 ? NULL
-              : publisher_load(&e->publisher, e->wasm, code, hfd, &module);
+              : code_publisher_load(&e->publisher, e->wasm, code, hfd, &module);
     if (module)
         return make_program(l, facts, module, code, ret);
     code_unmap(code);
     program_facts_fini(facts);
     if (!error)
         return r;
-    error_text(error, l->why, l->why_size);
+    traps_error_text(error, l->why, l->why_size);
     return -ENOEXEC;
 }
 

@@ -95,7 +95,7 @@ scan_find_frozen(struct scan_cursor c, struct wasm_facts *facts)
 }
 
 int
-wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
+scan_module(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
 {
     struct wasm_facts facts = {0};
     struct scan_cursor c = {bytes + 8, bytes + len};

@@ -18,6 +18,6 @@ struct wasm_facts {
 
 /* Scans a module that begins with its eight-byte head. -EINVAL if a section or
  * function ends beyond the module. */
-int wasm_scan(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
+int scan_module(const uint8_t *bytes, size_t len, struct wasm_facts *ret);
 
 #endif

@@ -68,7 +68,7 @@ error_copy(const wasmtime_error_t *error, char *buf, size_t size)
 }
 
 void
-error_text(OWN wasmtime_error_t *error, char *buf, size_t size)
+traps_error_text(OWN wasmtime_error_t *error, char *buf, size_t size)
 {
     error_copy(error, buf, size);
     wasmtime_error_delete(error);

@@ -13,6 +13,6 @@ void trap_describe(const wasm_trap_t *trap, const wasmtime_error_t *error,
                    struct machine_trap *ret);
 /* Writes the message of an error on one line, cut to size. Consumes the error.
  */
-void error_text(OWN wasmtime_error_t *error, char *buf, size_t size);
+void traps_error_text(OWN wasmtime_error_t *error, char *buf, size_t size);
 
 #endif

@@ -275,8 +275,8 @@ static const struct file_ops input_ops = {
 
 /* Programs that check their input see a pipe that ends. */
 int
-input_open(struct kernel *k, const void *data, size_t len,
-           OWN struct file **ret)
+capture_input_open(struct kernel *k, const void *data, size_t len,
+                   OWN struct file **ret)
 {
     struct capture_input *in = malloc(sizeof *in + len);
 

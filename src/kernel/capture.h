@@ -54,7 +54,7 @@ OWN char *capture_take(struct capture *c, size_t *ret_len);
 /* Opens a file that writes to c. */
 int capture_open(struct kernel *k, struct capture *c, OWN struct file **ret);
 /* Opens a file for reading, over a copy of the bytes. */
-int input_open(struct kernel *k, const void *data, size_t len,
-               OWN struct file **ret);
+int capture_input_open(struct kernel *k, const void *data, size_t len,
+                       OWN struct file **ret);
 
 #endif

@@ -12,8 +12,8 @@ struct vnode;
 
 /* Implements execve(2). On success the thread of t leaves its program; for a
  * vfork child, 0 is returned to the parent's code. */
-int64_t exec_from_guest(struct task *t, const struct vnode *base,
-                        const char *path, gaddr argv, gaddr envp);
+int64_t task_exec_from_guest(struct task *t, const struct vnode *base,
+                             const char *path, gaddr argv, gaddr envp);
 
 /* --- exec_policy.c */
 

@@ -63,10 +63,11 @@ open_answer(struct task *t, const struct hostcall *c, int32_t ret[2])
 {
     struct file *out, *err;
 
-    int r = input_open(t->kernel, c->out ? c->out : "", c->out_len, &out);
+    int r =
+        capture_input_open(t->kernel, c->out ? c->out : "", c->out_len, &out);
     if (r < 0)
         return r;
-    r = input_open(t->kernel, c->err ? c->err : "", c->err_len, &err);
+    r = capture_input_open(t->kernel, c->err ? c->err : "", c->err_len, &err);
     if (r < 0) {
         file_put(out);
         return r;

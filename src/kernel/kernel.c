@@ -256,7 +256,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     if (r < 0)
         return r;
     s->culprit = s->path;
-    r = exec_prepare(t, &e, &p);
+    r = task_exec_prepare(t, &e, &p);
     if (r == -EINPROGRESS)
         s->program = p;
     if (r < 0)
@@ -267,7 +267,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
         return r;
     }
     s->culprit = s->path;
-    exec_commit(t);
+    task_exec_commit(t);
     r = thread_new(t, p, &th);
     if (r < 0)
         return r;

@@ -418,7 +418,7 @@ signal_put32(uint8_t *out, size_t at, uint32_t v)
 /* Writes the 32-bit siginfo_t: three words, then a union by the kind of
  * signal. */
 void
-siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128])
+signal_info_to_guest(const struct siginfo_k *si, uint8_t out[128])
 {
     memset(out, 0, 128);
     signal_put32(out, 0, (uint32_t)si->signo);
@@ -484,7 +484,7 @@ thread_signext(struct thread *th, gaddr at)
         .handler = act->handler,
         .flags = act->flags,
         .old_mask = {(uint32_t)old, (uint32_t)(old >> 32)}};
-    siginfo_to_guest(&si, g.info);
+    signal_info_to_guest(&si, g.info);
     uint64_t mask = s->mask | act->mask;
     if (!(act->flags & GSA_NODEFER))
         mask |= SIG_BIT(sig);

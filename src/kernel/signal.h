@@ -112,6 +112,6 @@ int signal_take(struct task *t, uint64_t set, struct siginfo_k *ret);
  * is due. */
 int signal_interrupt(const struct task *t, bool restartable);
 /* Converts to siginfo_t in the layout of the guest. */
-void siginfo_to_guest(const struct siginfo_k *si, uint8_t out[128]);
+void signal_info_to_guest(const struct siginfo_k *si, uint8_t out[128]);
 
 #endif

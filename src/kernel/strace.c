@@ -135,7 +135,7 @@ strace_reason(struct host_sink *out, const char *why)
 }
 
 const char *
-errno_name(int64_t e)
+strace_errno_name(int64_t e)
 {
     static const char *const names[] = {
 #define ERRNO(NAME) [NAME] = #NAME,
@@ -154,8 +154,8 @@ strace_exit(struct host_sink *out, int64_t result)
         strace_puts(out, " = ? (waits)\n");
     else if (result == -ERESTARTSYS)
         strace_puts(out, " = ? (restarts)\n");
-    else if (result < 0 && errno_name(-result))
-        strace_printf(out, " = -1 %s\n", errno_name(-result));
+    else if (result < 0 && strace_errno_name(-result))
+        strace_printf(out, " = -1 %s\n", strace_errno_name(-result));
     else
         strace_printf(out, " = %lld\n", (long long)result);
 }

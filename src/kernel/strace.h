@@ -24,6 +24,6 @@ void strace_reason(struct host_sink *out, const char *why);
 /* Writes the result and ends the line. */
 void strace_exit(struct host_sink *out, int64_t result);
 /* Returns the name of an error number, "EPERM" of 1, or NULL. */
-const char *errno_name(int64_t e);
+const char *strace_errno_name(int64_t e);
 
 #endif

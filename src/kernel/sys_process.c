@@ -49,7 +49,7 @@ sys_execve(struct task *t, const union sysarg *a)
 
     if (!path)
         return r;
-    return exec_from_guest(t, &t->cwd, path, a[1].addr, a[2].addr);
+    return task_exec_from_guest(t, &t->cwd, path, a[1].addr, a[2].addr);
 }
 
 /* execveat(dirfd, path, argv, envp, flags): an empty path executes the file of
@@ -65,19 +65,19 @@ sys_execveat(struct task *t, const union sysarg *a)
     if (a[4].u & ~(uint32_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
         return -EINVAL;
     if (a[0].i == AT_FDCWD || *path == '/')
-        return exec_from_guest(t, &t->cwd, path, a[2].addr, a[3].addr);
+        return task_exec_from_guest(t, &t->cwd, path, a[2].addr, a[3].addr);
     struct file *f = fd_find(t, a[0].i);
     if (!f)
         return -EBADF;
     if (!f->node.mnt)
         return -EACCES;
     if (*path)
-        return exec_from_guest(t, &f->node, path, a[2].addr, a[3].addr);
+        return task_exec_from_guest(t, &f->node, path, a[2].addr, a[3].addr);
     if (!(a[4].u & AT_EMPTY_PATH))
         return -ENOENT;
     char name[32];
     snprintf(name, sizeof name, "/proc/self/fd/%d", a[0].i);
-    return exec_from_guest(t, &t->cwd, name, a[2].addr, a[3].addr);
+    return task_exec_from_guest(t, &t->cwd, name, a[2].addr, a[3].addr);
 }
 
 /* clone(...): refused. A process has one thread, and fork has an import of its
@@ -339,8 +339,8 @@ sys_getrusage(struct task *t, const union sysarg *a)
         a[0].i != RUSAGE_THREAD)
         return -EINVAL;
     sched_account(t->kernel);
-    rusage_to_guest(a[0].i == RUSAGE_CHILDREN ? &t->children_usage : &t->usage,
-                    ru);
+    task_rusage_to_guest(
+        a[0].i == RUSAGE_CHILDREN ? &t->children_usage : &t->usage, ru);
     return copy_to_guest(t, a[1].addr, ru, sizeof ru);
 }
 

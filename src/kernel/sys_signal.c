@@ -278,7 +278,7 @@ sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
     t->sig.wait_set = 0;
     int sig = signal_take(t, set & ~never, &si);
     if (sig) {
-        siginfo_to_guest(&si, out);
+        signal_info_to_guest(&si, out);
         r = a[1].addr ? copy_to_guest(t, a[1].addr, out, sizeof out) : 0;
         return r < 0 ? r : sig;
     }

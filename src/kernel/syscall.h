@@ -44,12 +44,12 @@ struct syscall_row {
 #define SYSCALL_MAX 1080
 
 /* Called before and after each try of a call, of either ABI (thread.c), with
- * its number, or CALL_WASI and its row. call_end returns the answer for the
- * call of task t, whose handler returned r. The handler may have moved the
+ * its number, or CALL_WASI and its row. thread_call_end returns the answer for
+ * the call of task t, whose handler returned r. The handler may have moved the
  * thread to another task (vfork, exec, exit). */
 #define CALL_WASI (UINT32_C(1) << 31)
-void call_begin(struct thread *th, uint32_t nr);
-int64_t call_end(struct thread *th, struct task *t, int64_t r);
+void thread_call_begin(struct thread *th, uint32_t nr);
+int64_t thread_call_end(struct thread *th, struct task *t, int64_t r);
 
 /* Returns NULL if there is no such call. */
 const struct syscall_row *syscall_row(uint32_t nr);

@@ -59,7 +59,7 @@ struct thread {
     bool is_waiting;      /* in sys.wait, or about to be */
     bool is_ready;        /* woken since its last call */
     bool is_yielding;     /* ready, but behind all others */
-    bool is_calling;      /* between call_begin and call_end */
+    bool is_calling;      /* between thread_call_begin and thread_call_end */
     bool is_stopped;      /* by a stop signal */
     struct list run;      /* entry in the run queue */
     uint64_t stack_bytes; /* of its machine, as charged */
@@ -165,8 +165,8 @@ struct task {
     struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
 
-    /* State that a child inherits. exec keeps most of it: exec_commit resets
-     * the rest. */
+    /* State that a child inherits. exec keeps most of it: task_exec_commit
+     * resets the rest. */
     struct fd_table fds;
     struct vnode cwd, root;
     struct vnode cwd_dir; /* where cwd was found, in case it is removed */
@@ -296,7 +296,7 @@ bool task_group_is_orphaned(struct kernel *k, int pgid);
 int task_clock_ns(struct task *t, int id, int64_t *ret);
 
 /* Converts to the rusage of a 32-bit program (task_wait.c). */
-void rusage_to_guest(const struct usage *u, int32_t out[18]);
+void task_rusage_to_guest(const struct usage *u, int32_t out[18]);
 
 /* --- args.c */
 /* Copies argv and envp (NULL-terminated host arrays), charged as memory.
@@ -320,9 +320,9 @@ struct exec {
  * its arguments. On success *ret is the program to start, and only the
  * arguments, exe and credentials of t have changed. -EINPROGRESS: *ret is being
  * compiled. */
-int exec_prepare(struct task *t, const struct exec *e,
-                 OWN struct program **ret);
+int task_exec_prepare(struct task *t, const struct exec *e,
+                      OWN struct program **ret);
 /* Resets the parts of t that exec resets: handlers, close-on-exec files, ... */
-void exec_commit(struct task *t);
+void task_exec_commit(struct task *t);
 
 #endif

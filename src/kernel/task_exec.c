@@ -1,9 +1,9 @@
 /* exec: from a path to a program, with #! lines.
  *
- * Two steps. exec_prepare does everything that can fail: it follows the path
- * and the #! lines, checks rights and policy, finds the compiled program and
- * stores the arguments. exec_commit then resets what an exec resets, and cannot
- * fail.
+ * Two steps. task_exec_prepare does everything that can fail: it follows the
+ * path and the #! lines, checks rights and policy, finds the compiled program
+ * and stores the arguments. task_exec_commit then resets what an exec resets,
+ * and cannot fail.
  *
  * If the program has to be compiled, the thread waits for the compiler and the
  * whole call is repeated: by then the path may lead to another file. */
@@ -342,7 +342,8 @@ set_comm(struct task *t, const char *path)
 /* With a policy, the name of the process is that of the program: a script of
  * the guest may have any name, and must not look like a tool. */
 int
-exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
+task_exec_prepare(struct task *t, const struct exec *e,
+                  OWN struct program **ret)
 {
     CLEANUP(exec_state_fini) struct exec_state x = {0};
     struct program *p = NULL;
@@ -379,7 +380,7 @@ exec_prepare(struct task *t, const struct exec *e, OWN struct program **ret)
 
 /* The credentials have changed already; everything here cannot fail. */
 void
-exec_commit(struct task *t)
+task_exec_commit(struct task *t)
 {
     signals_exec(t);
     timers_exec(t);
@@ -461,7 +462,7 @@ strings_from_guest(struct task *t, gaddr array, struct exec_strings *s)
     }
 }
 
-/* Starts the program after a successful exec_prepare: in the thread's own
+/* Starts the program after a successful task_exec_prepare: in the thread's own
  * machine, or, for a vfork child, in a new thread. A signal that arrived
  * meanwhile finds no handler any more, and is acted upon. */
 static int
@@ -471,7 +472,7 @@ task_exec_start(struct task *t, OWN struct program *p)
 
     if (th->owner != t)
         task_vfork_done(th);
-    exec_commit(t);
+    task_exec_commit(t);
     signals_act(t);
     if (task_is_over(t)) {
         program_put(p);
@@ -558,8 +559,8 @@ wait_for(struct task *t, OWN struct program *p)
 
 /* A resident shell cannot exec: its next command needs its memory. */
 int64_t
-exec_from_guest(struct task *t, const struct vnode *base, const char *path,
-                gaddr argv, gaddr envp)
+task_exec_from_guest(struct task *t, const struct vnode *base, const char *path,
+                     gaddr argv, gaddr envp)
 {
     CLEANUP(strings_fini) struct exec_strings args = {0};
     CLEANUP(strings_fini) struct exec_strings env = {0};
@@ -576,7 +577,7 @@ exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .base = base,
                      .argv = (const char *const *)args.v,
                      .envp = (const char *const *)env.v};
-    r = exec_prepare(t, &e, &p);
+    r = task_exec_prepare(t, &e, &p);
     if (r == -EINPROGRESS && p)
         return wait_for(t, p);
     return r < 0 ? r : task_exec_start(t, p);

@@ -105,7 +105,7 @@ consume(struct wait_for *w)
 /* Writes the 32-bit rusage of the system call: times as two 32-bit words each.
  * All time is user time. */
 void
-rusage_to_guest(const struct usage *u, int32_t out[18])
+task_rusage_to_guest(const struct usage *u, int32_t out[18])
 {
     int64_t us = u->cpu_ns / 1000;
 
@@ -125,7 +125,7 @@ put_rusage(struct task *t, gaddr to, const struct task *child)
     if (!to)
         return 0;
     u.cpu_ns += child->children_usage.cpu_ns;
-    rusage_to_guest(&u, ru);
+    task_rusage_to_guest(&u, ru);
     return copy_to_guest(t, to, ru, sizeof ru);
 }
 
@@ -169,7 +169,7 @@ put_child_info(struct task *t, gaddr to, const struct wait_for *w)
                                 .pid = w->child->pid,
                                 .uid = w->child->cred.uid,
                                 .status = w->status};
-    siginfo_to_guest(&si, out);
+    signal_info_to_guest(&si, out);
     return copy_to_guest(t, to, out, sizeof out);
 }
 

@@ -196,8 +196,8 @@ thread_deadline(struct thread *th, int64_t deadline_ns)
     return false;
 }
 
-/* A thread that is inside a call is only marked; call_end and thread_must_wait
- * find that. */
+/* A thread that is inside a call is only marked; thread_call_end and
+ * thread_must_wait find that. */
 void
 thread_wake(struct thread *th)
 {
@@ -284,7 +284,7 @@ thread_charge_stack(struct thread *th, uint64_t bytes)
 /* The guest may make a different call than the one that waits, after a longjmp
  * from a handler. The state of the old call is dropped then. */
 void
-call_begin(struct thread *th, uint32_t nr)
+thread_call_begin(struct thread *th, uint32_t nr)
 {
     if (th->call.is_retry && th->call.nr != nr)
         thread_forget_call(th);
@@ -301,7 +301,7 @@ call_begin(struct thread *th, uint32_t nr)
  * while a handler is due is interrupted, and returns its progress if there is
  * any. Everything else ends the call and drops its state. */
 int64_t
-call_end(struct thread *th, struct task *t, int64_t r)
+thread_call_end(struct thread *th, struct task *t, int64_t r)
 {
     th->is_calling = false;
     task_exit_due(th);
@@ -347,7 +347,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
         th->vfork_gone = false;
         return -EVFORKGONE;
     }
-    call_begin(th, nr);
+    thread_call_begin(th, nr);
     t->usage.syscalls++;
     struct host_sink *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
@@ -355,7 +355,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     int64_t r = row ? syscall_check(nr, a) : -ENOSYS;
     if (r == 0)
         r = row->fn(t, (const union sysarg *)a);
-    r = call_end(th, t, r);
+    r = thread_call_end(th, t, r);
     if (strace)
         strace_exit(strace, r);
     return (int32_t)r;

@@ -68,7 +68,7 @@ put_orders(struct buf *b, const char *cwd, const char *const *env)
 {
     if (cwd) {
         buf_puts(b, "\\builtin cd -- ");
-        buf_quote(b, cwd);
+        command_quote(b, cwd);
         buf_puts(b, " && ");
     }
     for (; env && *env; env++) {
@@ -116,7 +116,7 @@ put_variable(struct buf *b, struct answer_reader *r, const char *name,
     buf_puts(b, " ");
     buf_add(b, name, len);
     buf_puts(b, "=");
-    buf_quote(b, value);
+    command_quote(b, value);
     buf_puts(b, "\n");
     return !strpbrk(attributes, "aA");
 }
@@ -135,7 +135,7 @@ put_folder(struct buf *b, struct answer_reader *r)
     if (*line)
         line[strlen(line) - 1] = 0;
     buf_puts(b, "\\builtin cd -- ");
-    buf_quote(b, line);
+    command_quote(b, line);
     buf_puts(b, "\n");
     free(line);
 }
@@ -170,8 +170,8 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     char *reply = NULL;
     size_t len;
 
-    body_init(&b);
-    body_init(&back);
+    command_body_init(&b);
+    command_body_init(&back);
     int r = env_check(env, err);
     if (r == 0 && cwd)
         r = check_folder(sh, cwd, err);
@@ -197,7 +197,7 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
 /* If the command was killed, the roll-back has restored the shell's own values
  * already. */
 void
-give_back(struct shell *sh, struct borrowed *b, bool failed)
+borrow_give_back(struct shell *sh, struct borrowed *b, bool failed)
 {
     const struct buf body = {.p = b->script, .len = b->len};
     char *reply = NULL;

@@ -97,7 +97,8 @@ set_stdio(struct task *t, const struct command *c, struct command_outcome *o)
     int r = make_captures(c, o);
     if (r < 0)
         return r;
-    r = input_open(t->kernel, c->input ? c->input : "", c->input_len, &f);
+    r = capture_input_open(t->kernel, c->input ? c->input : "", c->input_len,
+                           &f);
     r = set_fd(t, 0, r, f);
     if (r == 0)
         r = open_capture(t, 1, o->out);
@@ -109,7 +110,7 @@ set_stdio(struct task *t, const struct command *c, struct command_outcome *o)
 /* Background processes of the command may still have its output open. Their
  * later output goes to the shell's background capture. */
 void
-outcome_fini(struct command_outcome *o, struct shell *sh)
+command_outcome_fini(struct command_outcome *o, struct shell *sh)
 {
     struct capture *both[] = {o->out, o->err};
 
@@ -201,7 +202,7 @@ command_run(struct shell *sh, const struct command *c,
     *ret = (struct command_outcome){0};
     int r = command_start(sh, c, ret);
     if (r < 0) {
-        outcome_fini(ret, NULL);
+        command_outcome_fini(ret, NULL);
         return r;
     }
     sh->sb->outcome = ret;
@@ -229,7 +230,7 @@ command_run(struct shell *sh, const struct command *c,
 /* --- our own commands */
 
 bool
-is_variable_name(const char *s, size_t len)
+command_is_variable_name(const char *s, size_t len)
 {
     if (!len || isdigit((unsigned char)*s))
         return false;
@@ -243,7 +244,7 @@ is_variable_name(const char *s, size_t len)
 /* Single quotes protect everything but themselves: a quote inside ends the
  * string, adds an escaped quote, and begins the string again. */
 void
-buf_quote(struct buf *b, const char *s)
+command_quote(struct buf *b, const char *s)
 {
     buf_puts(b, "'");
     for (;;) {
@@ -284,7 +285,7 @@ take_reply(const struct command_outcome *o, OWN char **ret, size_t *ret_len)
 }
 
 void
-body_init(struct buf *b)
+command_body_init(struct buf *b)
 {
     buf_init(b, SCRIPT_BYTES_MAX);
 }
@@ -298,7 +299,7 @@ body_init(struct buf *b)
 static void
 wrap(struct buf *b, const char *top, const struct buf *body, int status)
 {
-    body_init(b);
+    command_body_init(b);
     buf_puts(b, top);
     buf_puts(b, "__wsand() {\n\\builtin unset -f __wsand\n");
     buf_add(b, body->p, body->len);
@@ -336,7 +337,7 @@ command_ask(struct shell *sh, const char *top, const struct buf *body,
     if (r < 0)
         return r;
     r = take_reply(&o, ret, ret_len);
-    outcome_fini(&o, sh);
+    command_outcome_fini(&o, sh);
     return r;
 }
 

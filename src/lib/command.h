@@ -32,18 +32,19 @@ struct command {
     bool continues;
 };
 
-/* The result of a command. The captures are kept until outcome_fini. */
+/* The result of a command. The captures are kept until command_outcome_fini. */
 struct command_outcome {
     int status;
     bool timed_out, cancelled;
     struct capture *out, *err;
 };
 
-/* Runs a command to its end. The outcome must be finished with outcome_fini. */
+/* Runs a command to its end. The outcome must be finished with
+ * command_outcome_fini. */
 int command_run(struct shell *sh, const struct command *c,
                 struct command_outcome *ret);
 /* Output written after this counts as background output. */
-void outcome_fini(struct command_outcome *o, struct shell *sh);
+void command_outcome_fini(struct command_outcome *o, struct shell *sh);
 
 /* --- commands of the library itself: requests to the shell, as a function that
  * leaves neither itself nor another $? behind, and whose commands no alias,
@@ -60,10 +61,10 @@ int shell_query(struct shell *sh, const char *top, const struct buf *body,
 /* Returns r of shell_ask, with its message. */
 int shell_ask_error(struct wsand_error *err, int r);
 /* Initializes an empty body. */
-void body_init(struct buf *b);
+void command_body_init(struct buf *b);
 /* Appends a string in quotes. */
-void buf_quote(struct buf *b, const char *s);
+void command_quote(struct buf *b, const char *s);
 /* True if `len` bytes can be the name of a variable. */
-bool is_variable_name(const char *s, size_t len);
+bool command_is_variable_name(const char *s, size_t len);
 
 #endif

@@ -22,7 +22,7 @@ env_check(const char *const *env, struct wsand_error *err)
 {
     for (; env && *env; env++) {
         const char *eq = strchr(*env, '=');
-        if (!eq || !is_variable_name(*env, (size_t)(eq - *env)))
+        if (!eq || !command_is_variable_name(*env, (size_t)(eq - *env)))
             return error_set(err, EINVAL, "not NAME=VALUE: %s", *env);
     }
     return 0;
@@ -35,7 +35,7 @@ env_put_export(struct buf *b, const char *assignment)
 
     buf_puts(b, "\\builtin export ");
     buf_add(b, assignment, name);
-    buf_quote(b, assignment + name);
+    command_quote(b, assignment + name);
 }
 
 /* Sets the variables of the options in a new shell.
@@ -52,7 +52,7 @@ set_first_env(struct shell *sh)
     char *reply = NULL;
     size_t len;
 
-    body_init(&b);
+    command_body_init(&b);
     if (u->id != USER_ID) {
         env_put_export(&b, u->path);
         buf_puts(&b, "\n");
@@ -63,7 +63,7 @@ set_first_env(struct shell *sh)
     }
     if (o->cwd) {
         buf_puts(&b, "\\builtin cd -- ");
-        buf_quote(&b, o->cwd);
+        command_quote(&b, o->cwd);
         buf_puts(&b, " && \\builtin unset -v OLDPWD\n");
     }
     int r = shell_ask(sh, &b, false, &reply, &len);
@@ -107,7 +107,7 @@ ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
 static int
 env_check_name(const char *name, struct wsand_error *err)
 {
-    if (is_variable_name(name, strlen(name)))
+    if (command_is_variable_name(name, strlen(name)))
         return 0;
     return error_set(err, EINVAL, "not the name of a variable: %s", name);
 }
@@ -144,7 +144,7 @@ env_change(struct wsand_sandbox *sb, const char *name, const char *value,
     SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
 
-    body_init(&b);
+    command_body_init(&b);
     int r = env_check_name(name, err);
     if (r < 0)
         return r;
@@ -152,7 +152,7 @@ env_change(struct wsand_sandbox *sb, const char *name, const char *value,
     buf_puts(&b, name);
     if (value) {
         buf_puts(&b, "=");
-        buf_quote(&b, value);
+        command_quote(&b, value);
     }
     return env_ask(sb, name, &b, err);
 }
@@ -196,7 +196,7 @@ wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
     char *reply = NULL;
     size_t len = 0;
 
-    body_init(&b);
+    command_body_init(&b);
     int r = env_check_name(name, err);
     if (r < 0)
         return r;
@@ -233,7 +233,7 @@ put_prints(struct buf *b, char *names)
     buf_puts(b, "\\builtin printf '\\0'\n");
     for (char *n = strtok_r(names, "\n", &rest); n;
          n = strtok_r(NULL, "\n", &rest)) {
-        if (!is_variable_name(n, strlen(n)))
+        if (!command_is_variable_name(n, strlen(n)))
             continue;
         put_if_exported(b, n);
         buf_puts(b, "\\builtin printf '%s\\0' ");
@@ -284,8 +284,8 @@ wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
     CLEANUP(free_text) char *values = NULL;
     size_t len = 0;
 
-    body_init(&b);
-    body_init(&which);
+    command_body_init(&b);
+    command_body_init(&which);
     buf_puts(&which, "\\builtin printf '\\0'\n\\builtin compgen -e");
     int r = ask(sb, &which, &names, &len, err);
     if (r < 0)

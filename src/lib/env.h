@@ -25,6 +25,6 @@ struct borrowed {
 int borrow(struct shell *sh, const char *cwd, const char *const *env,
            struct borrowed *ret, struct wsand_error *err);
 /* Restores the shell's own; `failed`: by rolling back. */
-void give_back(struct shell *sh, struct borrowed *b, bool failed);
+void borrow_give_back(struct shell *sh, struct borrowed *b, bool failed);
 
 #endif

@@ -134,8 +134,8 @@ base_tree(const struct wsand_runtime *rt, struct tree *ret)
 
 /* The tree records which of its two quotas was exceeded. */
 int
-layer_error(const struct kernel *k, const struct tree *t, int r,
-            const struct image_error *why, struct wsand_error *err)
+export_layer_error(const struct kernel *k, const struct tree *t, int r,
+                   const struct image_error *why, struct wsand_error *err)
 {
     const uint64_t *max = k->limits.max;
 
@@ -170,7 +170,7 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
         r = base_tree(sb->runtime, &base);
     if (r == 0)
         r = tar_write(&base, t, &manifest, out, &why);
-    return r < 0 ? layer_error(sb->kernel, t, r, &why, err) : 0;
+    return r < 0 ? export_layer_error(sb->kernel, t, r, &why, err) : 0;
 }
 
 int
@@ -214,7 +214,7 @@ read_export(struct wsand_sandbox *sb, const void *data, size_t len,
         current->max.inodes - (all.inodes - current->used.inodes)};
     r = tar_apply(data, len, ret, &manifest, &why);
     if (r < 0)
-        r = layer_error(sb->kernel, ret, r, &why, err);
+        r = export_layer_error(sb->kernel, ret, r, &why, err);
     else if (!manifest.data)
         r = error_set(err, EINVAL, "not an export: there is no %s",
                       manifest_name);

@@ -17,7 +17,7 @@ void export_put_manifest(struct buf *b, const struct shell_script *s);
 int export_get_manifest(const char *text, size_t len, struct shell_script *s,
                         struct wsand_error *err);
 /* Sets the message for an error that tar_write or tar_apply returned for t. */
-int layer_error(const struct kernel *k, const struct tree *t, int r,
-                const struct image_error *why, struct wsand_error *err);
+int export_layer_error(const struct kernel *k, const struct tree *t, int r,
+                       const struct image_error *why, struct wsand_error *err);
 
 #endif

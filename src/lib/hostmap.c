@@ -62,7 +62,7 @@ identify(int hfd, const struct stat *st, struct host_file *f)
 /* O_NONBLOCK and O_NOCTTY: the path may name a FIFO or a terminal, which must
  * not block or become ours before fstat has rejected it. */
 int
-host_map(const char *path, struct host_file *ret)
+hostmap_open(const char *path, struct host_file *ret)
 {
     struct host_file f = {0};
     struct stat st;
@@ -89,7 +89,7 @@ host_map(const char *path, struct host_file *ret)
 }
 
 void
-host_unmap(const struct host_file *f)
+hostmap_close(const struct host_file *f)
 {
     if (f->bytes)
         munmap((void *)f->bytes, f->len);

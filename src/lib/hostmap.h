@@ -11,7 +11,7 @@
 /* Maps a host file for reading; for an empty file, bytes is NULL. -EISDIR for a
  * folder, -EINVAL for anything else that is not a regular file, or the error of
  * open and mmap. */
-int host_map(const char *path, struct host_file *ret);
-void host_unmap(const struct host_file *f);
+int hostmap_open(const char *path, struct host_file *ret);
+void hostmap_close(const struct host_file *f);
 
 #endif

@@ -228,7 +228,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     fill_output(sh, run, &o, ret);
     if (trace && ret->exit_code)
         ret->trace = trace_take(trace, &ret->trace_len);
-    outcome_fini(&o, sh);
+    command_outcome_fini(&o, sh);
     return 0;
 }
 
@@ -248,7 +248,7 @@ run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     if (r < 0)
         return r;
     r = run_command(sh, run, deadline_ns, true, ret);
-    give_back(sh, &b, r < 0);
+    borrow_give_back(sh, &b, r < 0);
     return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
 }
 

@@ -93,7 +93,7 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
     if (!path)
         return 0;
     const struct host_file *f = &rt->image_file;
-    int r = host_map(path, &rt->image_file);
+    int r = hostmap_open(path, &rt->image_file);
     if (r < 0)
         return error_errno(err, -r, "root image %s", path);
     r = tar_index(f->bytes, f->len, &rt->image, &why);
@@ -207,6 +207,6 @@ wsand_runtime_free(struct wsand_runtime *rt)
     shell_image_fini(&rt->shell);
     image_put(rt->image);
     engine_free(rt->engine);
-    host_unmap(&rt->image_file);
+    hostmap_close(&rt->image_file);
     free(rt);
 }

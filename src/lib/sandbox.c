@@ -140,7 +140,7 @@ put_reason(struct tree *t, const struct wsand_program *p,
     buf_printf(&line, "%s: this module cannot run here: %s", name + 1,
                strlen(reason) > skip ? reason + skip : reason);
     buf_puts(&b, "#!/bin/sh\necho ");
-    buf_quote(&b, line.error ? "" : line.p);
+    command_quote(&b, line.error ? "" : line.p);
     buf_puts(&b, " >&2\nexit 126\n");
     if (line.error || b.error)
         return error_set(err, ENOMEM, "out of memory");
@@ -180,13 +180,13 @@ put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
 {
     struct host_file f;
 
-    int r = host_map(p->host_path, &f);
+    int r = hostmap_open(p->host_path, &f);
     if (r < 0) {
         r = error_errno(err, -r, "%s", p->host_path);
         return p->is_checked ? r : error_of_program(err, r);
     }
     r = sandbox_put_file(rt, t, keeps_bad, p, &f, now, err);
-    host_unmap(&f);
+    hostmap_close(&f);
     return r;
 }
 

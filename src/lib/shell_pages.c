@@ -15,7 +15,7 @@
 enum { BLOCK_BYTES = 4 * SHELL_PAGE_BYTES }; /* compared at once */
 
 struct page *
-page_new(const void *bytes, size_t len)
+shell_page_new(const void *bytes, size_t len)
 {
     struct page *p = malloc(sizeof *p);
 
@@ -28,7 +28,7 @@ page_new(const void *bytes, size_t len)
 }
 
 void
-page_put(struct page *p)
+shell_page_put(struct page *p)
 {
     if (atomic_fetch_sub(&p->refs, 1) == 1)
         free(p);
@@ -48,8 +48,8 @@ shell_pages_put(OWN struct shell_pages *p)
     if (!p || atomic_fetch_sub(&p->refs, 1) != 1)
         return;
     for (size_t i = 0; i < p->n; i++)
-        page_put(p->v[i].page);
-    page_file_free(p->file);
+        shell_page_put(p->v[i].page);
+    shell_page_file_free(p->file);
     free(p->v);
     free(p);
 }
@@ -61,12 +61,12 @@ shell_pages_size(const struct shell_pages *p)
 }
 
 int
-pages_append(struct shell_pages *p, uint32_t index, OWN struct page *page)
+shell_pages_append(struct shell_pages *p, uint32_t index, OWN struct page *page)
 {
     if (!page)
         return -ENOMEM;
     if (!VEC_ROOM(p->v, p->n)) {
-        page_put(page);
+        shell_page_put(page);
         return -ENOMEM;
     }
     p->v[p->n++] = (struct page_entry){index, page};
@@ -74,14 +74,14 @@ pages_append(struct shell_pages *p, uint32_t index, OWN struct page *page)
 }
 
 int
-pages_share(struct shell_pages *p, uint32_t index, struct page *page)
+shell_pages_share(struct shell_pages *p, uint32_t index, struct page *page)
 {
     atomic_fetch_add(&page->refs, 1);
-    return pages_append(p, index, page);
+    return shell_pages_append(p, index, page);
 }
 
 struct page *
-pages_find(const struct shell_pages *p, size_t *hint, uint32_t index)
+shell_pages_find(const struct shell_pages *p, size_t *hint, uint32_t index)
 {
     while (p && *hint < p->n && p->v[*hint].index < index)
         ++*hint;
@@ -95,13 +95,13 @@ static struct page *
 pages_page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
                const uint8_t *bytes)
 {
-    struct page *p = pages_find(old, hint, index);
+    struct page *p = shell_pages_find(old, hint, index);
 
     if (p && memcmp(p->bytes, bytes, SHELL_PAGE_BYTES) == 0) {
         atomic_fetch_add(&p->refs, 1);
         return p;
     }
-    return page_new(bytes, SHELL_PAGE_BYTES);
+    return shell_page_new(bytes, SHELL_PAGE_BYTES);
 }
 
 /* Returns the number of bytes from `at` that equal the frozen image or are
@@ -136,8 +136,8 @@ pages_add_changed(struct shell_pages *p, const struct shell_pages *last,
         if (same)
             continue;
         uint32_t index = (uint32_t)(at / SHELL_PAGE_BYTES);
-        int r = pages_append(p, index,
-                             pages_page_for(last, &hint, index, memory + at));
+        int r = shell_pages_append(
+            p, index, pages_page_for(last, &hint, index, memory + at));
         if (r < 0)
             return r;
         same = SHELL_PAGE_BYTES;
@@ -165,12 +165,12 @@ shell_pages_add(struct shell_pages *p, uint32_t index, const void *bytes,
     if ((p->n && index <= p->v[p->n - 1].index) ||
         index >= p->size / SHELL_PAGE_BYTES || len > SHELL_PAGE_BYTES)
         return -EINVAL;
-    return pages_append(p, index, page_new(bytes, len));
+    return shell_pages_append(p, index, shell_page_new(bytes, len));
 }
 
 /* A merge of two sorted lists. */
 bool
-page_pair_next(struct page_pair *p)
+shell_page_pair_next(struct page_pair *p)
 {
     bool has_a = p->a && p->i < p->a->n, has_b = p->b && p->j < p->b->n;
     uint32_t of_a = has_a ? p->a->v[p->i].index : UINT32_MAX;
@@ -190,7 +190,7 @@ shell_pages_lost(const struct shell_pages *p, const struct shell_pages *other)
     struct page_pair at = {.a = p, .b = other};
     uint64_t bytes = 0;
 
-    while (p != other && page_pair_next(&at))
+    while (p != other && shell_page_pair_next(&at))
         bytes += at.x && at.x != at.y ? SHELL_PAGE_BYTES : 0;
     return bytes;
 }

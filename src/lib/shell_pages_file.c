@@ -35,7 +35,7 @@ struct page_file {
 };
 
 void
-page_file_free(OWN struct page_file *f)
+shell_page_file_free(OWN struct page_file *f)
 {
     if (!f)
         return;
@@ -44,7 +44,7 @@ page_file_free(OWN struct page_file *f)
     atomic_fetch_sub(f->n_files, 1);
     free(f);
 }
-DEFINE_CLEANUP(struct page_file *, page_file_free)
+DEFINE_CLEANUP(struct page_file *, shell_page_file_free)
 
 /* Finds the longest sequence from the address `beyond`, at most FILE_PAGES_MAX
  * pages. Below that address is the program's own memory, which the engine
@@ -104,7 +104,7 @@ page_file_new(const struct shell_pages *p, struct shell_image *image)
     page_file_find(p, image->size, &found);
     if (found.n < FILE_PAGES_MIN)
         return NULL;
-    CLEANUP(page_file_freep) struct page_file *f = malloc(sizeof *f);
+    CLEANUP(shell_page_file_freep) struct page_file *f = malloc(sizeof *f);
     if (!f)
         return NULL;
     *f = found;
@@ -127,7 +127,7 @@ page_file_of(struct shell_pages *p, struct shell_image *image)
     f = page_file_new(p, image);
     if (!f || atomic_compare_exchange_strong(&p->file, &other, f))
         return f;
-    page_file_free(f);
+    shell_page_file_free(f);
     return other;
 }
 

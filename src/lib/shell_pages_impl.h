@@ -29,17 +29,18 @@ struct shell_pages {
 };
 
 /* Creates a page with these bytes. NULL: no memory. */
-struct page *page_new(const void *bytes, size_t len);
-void page_put(struct page *p);
+struct page *shell_page_new(const void *bytes, size_t len);
+void shell_page_put(struct page *p);
 
 /* Appends an entry; consumes `page`, also on failure. NULL gives -ENOMEM. */
-int pages_append(struct shell_pages *p, uint32_t index, OWN struct page *page);
+int shell_pages_append(struct shell_pages *p, uint32_t index,
+                       OWN struct page *page);
 /* Appends a page of another list. -ENOMEM. */
-int pages_share(struct shell_pages *p, uint32_t index, struct page *page);
+int shell_pages_share(struct shell_pages *p, uint32_t index, struct page *page);
 /* Returns the page of that index, or NULL. Must be called with increasing
  * indexes; *hint is 0 at first. */
-struct page *pages_find(const struct shell_pages *p, size_t *hint,
-                        uint32_t index);
+struct page *shell_pages_find(const struct shell_pages *p, size_t *hint,
+                              uint32_t index);
 
 /* Two lists side by side: pages with the same index. */
 struct page_pair {
@@ -50,10 +51,10 @@ struct page_pair {
 };
 
 /* Moves to the next index; false: there is none. */
-bool page_pair_next(struct page_pair *p);
+bool shell_page_pair_next(struct page_pair *p);
 
 /* --- shell_pages_file.c */
 
-void page_file_free(OWN struct page_file *f); /* NULL is fine */
+void shell_page_file_free(OWN struct page_file *f); /* NULL is fine */
 
 #endif

@@ -107,17 +107,18 @@ shell_pages_update(const struct shell_pages_change *c, struct buf *patch,
     size_t hint = 0;
 
     int r = shell_pages_new(shell_pages_size(c->now), &p);
-    while (r == 0 && page_pair_next(&at)) {
+    while (r == 0 && shell_page_pair_next(&at)) {
         bool is_kept = at.x && at.x == at.y;
-        bool may_be_patched = !is_kept && at.x && at.y &&
-                              at.y != pages_find(c->settled, &hint, at.index);
+        bool may_be_patched =
+            !is_kept && at.x && at.y &&
+            at.y != shell_pages_find(c->settled, &hint, at.index);
         if (may_be_patched)
             is_kept = patch_put_page(patch, at.index, at.x->bytes, at.y->bytes,
                                      c->patch_max);
         if (!is_kept)
             r = c->put(c->arg, at.index, at.y ? at.y->bytes : NULL);
         if (r == 0 && at.y)
-            r = pages_share(p, at.index, is_kept ? at.x : at.y);
+            r = shell_pages_share(p, at.index, is_kept ? at.x : at.y);
     }
     if (r != 0) {
         shell_pages_put(p);
@@ -189,12 +190,12 @@ static int
 patch_apply_page(struct shell_pages *p, uint32_t index, const struct page *was,
                  struct patch *in)
 {
-    struct page *page = page_new(was->bytes, sizeof was->bytes);
+    struct page *page = shell_page_new(was->bytes, sizeof was->bytes);
 
     if (!page)
         return -ENOMEM;
     bool is_patch = patch_get_words(in, page->bytes);
-    int r = pages_append(p, index, page);
+    int r = shell_pages_append(p, index, page);
     return is_patch ? r : -EINVAL;
 }
 
@@ -211,9 +212,9 @@ shell_pages_patch(const struct shell_pages *base, const void *patch, size_t len,
 
     int r = shell_pages_new(shell_pages_size(base), &p);
     bool has_more = patch_get_index(&in, &index);
-    while (r == 0 && page_pair_next(&at)) {
+    while (r == 0 && shell_page_pair_next(&at)) {
         if (!has_more || index != at.index) {
-            r = pages_share(p, at.index, at.x);
+            r = shell_pages_share(p, at.index, at.x);
             continue;
         }
         r = patch_apply_page(p, index, at.x, &in);

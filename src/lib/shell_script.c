@@ -66,7 +66,7 @@ ask_line(struct shell *sh, const char *line, OWN char **ret, size_t *len,
 {
     CLEANUP(buf_fini) struct buf b;
 
-    body_init(&b);
+    command_body_init(&b);
     buf_puts(&b, "\\builtin printf '\\0'\n");
     buf_puts(&b, line);
     return shell_script_ask(sh, &b, ret, len, err);
@@ -77,7 +77,7 @@ is_own(const char *name)
 {
     char word[32];
 
-    if (!is_variable_name(name, strlen(name)))
+    if (!command_is_variable_name(name, strlen(name)))
         return true;
     int n = snprintf(word, sizeof word, " %s ", name);
     return n < (int)sizeof word && strstr(shell_variables, word);
@@ -91,7 +91,7 @@ take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
     char *names = NULL, *text = NULL, *rest = NULL;
     size_t len = 0;
 
-    body_init(&b);
+    command_body_init(&b);
     int r = ask_line(sh, "\\builtin compgen -v", &names, &len, err);
     if (r < 0)
         return r;
@@ -211,12 +211,12 @@ take_folder(struct shell *sh, struct buf *to, struct wsand_error *err)
     int r = ask_line(sh, "\\builtin printf %s \"$PWD\"", &path, &len, err);
     if (r == 0 && len) {
         buf_puts(to, is_nowhere ? "/bin/mkdir -- " : "builtin cd -- ");
-        buf_quote(to, path);
+        command_quote(to, path);
         if (is_nowhere) {
             buf_puts(to, " && builtin cd -- ");
-            buf_quote(to, path);
+            command_quote(to, path);
             buf_puts(to, " && /bin/rmdir -- ");
-            buf_quote(to, path);
+            command_quote(to, path);
         }
         buf_puts(to, "\nbuiltin unset -v OLDPWD\n");
     }
@@ -273,7 +273,7 @@ put_unsets(struct shell *sh, struct buf *to)
     char *names = NULL, *rest = NULL;
     size_t len = 0;
 
-    body_init(&b);
+    command_body_init(&b);
     buf_puts(&b, "\\builtin printf '\\0'\n\\builtin compgen -v");
     int r = shell_query(sh, "", &b, &names, &len);
     for (char *n = names ? strtok_r(names, "\n", &rest) : NULL; n;
@@ -292,7 +292,7 @@ run_first(struct shell *sh, const struct buf *text)
     CLEANUP(buf_fini) struct buf b;
     struct command_outcome o = {0};
 
-    body_init(&b);
+    command_body_init(&b);
     int r = put_unsets(sh, &b);
     buf_add(&b, text->p, text->len);
     if (r < 0 || b.error)
@@ -307,7 +307,7 @@ run_first(struct shell *sh, const struct buf *text)
     if (r == 0 && o.timed_out)
         r = -ETIMEDOUT;
     if (o.out)
-        outcome_fini(&o, sh);
+        command_outcome_fini(&o, sh);
     return r;
 }
 

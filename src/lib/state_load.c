@@ -395,7 +395,7 @@ end_trees(struct wsand_state *st, struct wsand_error *err)
         d->max = left;
         r = tree_draft_end(d);
         if (r < 0)
-            return layer_error(kernel, &d->tree, r, &why, err);
+            return export_layer_error(kernel, &d->tree, r, &why, err);
         left.bytes -=
             left.bytes < d->tree.used.bytes ? left.bytes : d->tree.used.bytes;
         left.inodes -= d->tree.used.inodes;

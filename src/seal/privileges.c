@@ -41,7 +41,7 @@ privileges_drop(void)
 /* Failures are ignored: lowering needs no privilege, and the limits are a
  * second barrier only. */
 void
-rlimit_lower(int what, uint64_t value)
+privileges_lower_rlimit(int what, uint64_t value)
 {
     struct rlimit limit;
 

@@ -14,6 +14,6 @@ int privileges_bound(void);
  * -errno. */
 int privileges_drop(void);
 /* Lowers the limit and its maximum to `value`; never raises them. */
-void rlimit_lower(int what, uint64_t value);
+void privileges_lower_rlimit(int what, uint64_t value);
 
 #endif

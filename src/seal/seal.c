@@ -97,14 +97,14 @@ static int
 lower_rlimits(void)
 {
     for (size_t i = 0; i < sizeof rlimits / sizeof *rlimits; i++)
-        rlimit_lower(rlimits[i].what, rlimits[i].value);
+        privileges_lower_rlimit(rlimits[i].what, rlimits[i].value);
     return 0;
 }
 
 static int
 refuse_growing_files(void)
 {
-    rlimit_lower(RLIMIT_FSIZE, 0);
+    privileges_lower_rlimit(RLIMIT_FSIZE, 0);
     return 0;
 }
 

@@ -33,7 +33,7 @@ check_id_of(const struct record_key *k)
 /* --- inodes */
 
 int
-inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
+check_inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r)
 {
     if (!VEC_ROOM(l->p, l->n))
         return -ENOMEM;
@@ -178,7 +178,7 @@ check_record(struct session_check *t, const struct record_walk *w)
         check_note_named(t, &k, w);
     if (k.type != RECORD_INODE || record_inode_get(w->value, w->len, &i))
         return 0;
-    return inodes_add(&t->inodes, check_id_of(&k), &i);
+    return check_inodes_add(&t->inodes, check_id_of(&k), &i);
 }
 
 static int
@@ -294,13 +294,13 @@ check_repair(struct session_check *t)
 static int
 check_all(struct session_check *t)
 {
-    int r = row_find(t->c->s, t->id, &t->found);
+    int r = session_row_find(t->c->s, t->id, &t->found);
 
     if (r == 0 && t->found.staging && t->c->repair)
         r = store_fail(t->c->s, -EBUSY, "session %s has an unfinished commit",
                        t->id);
     if (r == 0)
-        r = chain_init(t->c->s, t->found.layer, &t->chain);
+        r = layer_chain_init(t->c->s, t->found.layer, &t->chain);
     if (r == 0)
         r = check_records(t);
     if (r == 0)
@@ -315,13 +315,13 @@ check_session(struct check *c, const char *id)
 {
     struct session_check t = {.c = c, .id = id, .n_before = c->n_found};
 
-    int r = op_begin(c->s);
+    int r = store_op_begin(c->s);
     if (r < 0)
         return r;
     buf_init(&t.frames, SIZE_MAX / 4);
-    r = op_end(c->s, check_all(&t));
+    r = store_op_end(c->s, check_all(&t));
     buf_fini(&t.frames);
-    chain_fini(&t.chain);
+    layer_chain_fini(&t.chain);
     free(t.inodes.p);
     return r;
 }

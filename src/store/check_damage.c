@@ -173,7 +173,7 @@ check_lose_inode(struct session_check *t, const struct record_walk *w,
     if (r > 0)
         lost.mode = S_IFDIR | 0777;
     if (r >= 0)
-        r = inodes_add(&t->inodes, check_id_of(k), &lost);
+        r = check_inodes_add(&t->inodes, check_id_of(k), &lost);
     return r < 0 ? r : check_lose_file(t, k, "its inode is damaged");
 }
 

@@ -44,7 +44,8 @@ struct session_check {
 /* Returns the number of an inode, with its mount in the upper 16 bits. */
 uint64_t check_id_of(const struct record_key *k);
 /* Appends an inode; callers add them in the order of their ids. -ENOMEM. */
-int inodes_add(struct inodes *l, uint64_t id, const struct record_inode *r);
+int check_inodes_add(struct inodes *l, uint64_t id,
+                     const struct record_inode *r);
 /* Returns the record of an inode, or NULL if the session has none. The image
  * may still contain the inode. */
 const struct record_inode *check_inode_of(const struct session_check *t,

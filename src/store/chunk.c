@@ -73,7 +73,7 @@ chunk_next_id(struct store *s, int64_t *ret_id)
 }
 
 int
-chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
+store_chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
 {
     uint8_t hash[BLAKE2B_BYTES];
 
@@ -118,7 +118,7 @@ enum { SUM_MARK = 0x40000000 };
 /* A fast hash, 8 bytes at a time (multiply and fold). It detects bad disks, not
  * attackers: against those, chunks have a cryptographic hash. */
 uint64_t
-mix(uint64_t h, const void *p, size_t len)
+store_mix(uint64_t h, const void *p, size_t len)
 {
     const uint8_t *at = p;
     uint64_t word;
@@ -136,17 +136,17 @@ mix(uint64_t h, const void *p, size_t len)
 }
 
 int64_t
-record_sum(const void *key, size_t key_len, const void *value, size_t len,
-           int64_t chunk)
+store_record_sum(const void *key, size_t key_len, const void *value, size_t len,
+                 int64_t chunk)
 {
-    uint64_t h = mix(len, key, key_len);
+    uint64_t h = store_mix(len, key, key_len);
 
-    h = chunk ? mix(h, &chunk, sizeof chunk) : mix(h, value, len);
+    h = chunk ? store_mix(h, &chunk, sizeof chunk) : store_mix(h, value, len);
     return (int64_t)(h >> 32 & SUM_BITS) | SUM_MARK;
 }
 
 bool
-record_sum_is(int64_t sum, int64_t stored)
+store_record_sum_is(int64_t sum, int64_t stored)
 {
     return !((sum ^ stored) & SUM_BITS);
 }

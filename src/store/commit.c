@@ -97,7 +97,7 @@ commit_write_value(struct commit_writer *w, const uint8_t *key, size_t key_len,
 {
     enum statement st = is_own ? SQL_record_update : SQL_record_insert;
     int64_t len = (int64_t)v->len;
-    int64_t sum = record_sum(key, key_len, v->p, v->len, v->chunk);
+    int64_t sum = store_record_sum(key, key_len, v->p, v->len, v->chunk);
 
     layer_charge(&w->now, key, key_len, v->len, sum, true);
     if (w->is_weighed)
@@ -138,7 +138,7 @@ commit_put(struct commit_writer *w, const uint8_t *key, size_t key_len,
     int r = 0;
 
     if (commit_is_chunk(key, len) && !w->is_weighed)
-        r = chunk_put(w->s, p, len, &v.chunk);
+        r = store_chunk_put(w->s, p, len, &v.chunk);
     if (r == 0)
         r = commit_look(w, key, key_len, &v, &old);
     if (r < 0 || old.is_same)
@@ -298,7 +298,7 @@ commit_check_order(struct store *s, struct session_row *f,
     if (!b->is_first || !left)
         return 0;
     f->staging = 0;
-    return row_drop_staging(s, f->number, left);
+    return session_row_drop_staging(s, f->number, left);
 }
 
 static int
@@ -307,7 +307,7 @@ commit(struct store *s, const struct store_batch *b)
     struct session_row f;
     struct commit_writer w = {.s = s};
 
-    int r = row_find(s, b->session, &f);
+    int r = session_row_find(s, b->session, &f);
     if (r == 0)
         r = commit_check_order(s, &f, b);
     if (r == 0)
@@ -315,20 +315,20 @@ commit(struct store *s, const struct store_batch *b)
     if (r == 0)
         r = layer_get(s, w.layer, &w.now);
     if (r == 0)
-        r = chain_init_of(s, w.layer, w.now.parent, &w.chain);
+        r = layer_chain_init_of(s, w.layer, w.now.parent, &w.chain);
     if (r != 0)
         return r;
     r = commit_write_batch(&w, &f, b);
-    chain_fini(&w.chain);
+    layer_chain_fini(&w.chain);
     return r == 0 && f.staging && b->is_last ? commit_close_staging(s, &f) : r;
 }
 
 int
 store_commit(struct store *s, const struct store_batch *b)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, commit(s, b));
+    return r < 0 ? r : store_op_end(s, commit(s, b));
 }
 
 int
@@ -339,16 +339,16 @@ store_weigh(struct store *s, const struct store_batch *b,
     struct layer before = {0};
     struct session_row f;
 
-    int r = row_find(s, b->session, &f);
+    int r = session_row_find(s, b->session, &f);
     if (r == 0)
         r = layer_get(s, f.layer, &before);
     if (r == 0)
-        r = chain_init_of(s, f.layer, before.parent, &w.chain);
+        r = layer_chain_init_of(s, f.layer, before.parent, &w.chain);
     if (r < 0)
         return r;
     w.now = before;
     r = commit_apply_all(&w, b->frames, b->len);
-    chain_fini(&w.chain);
+    layer_chain_fini(&w.chain);
     change->bytes += (int64_t)(w.now.used.bytes + w.now.used.other -
                                before.used.bytes - before.used.other);
     change->inodes += (int64_t)(w.now.used.inodes - before.used.inodes);

@@ -8,14 +8,14 @@ int
 store_event_append(struct store *s, const struct store_event *e,
                    uint64_t *ret_seq)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
     if (r < 0)
         return r;
     r = sql_run(s, SQL_event_insert, "ittttt", e->time_ms, e->session, e->agent,
                 e->kind, e->cause, e->figures);
     int64_t seq = sqlite3_last_insert_rowid(s->db);
-    r = op_end(s, r);
+    r = store_op_end(s, r);
     if (r == 0 && ret_seq)
         *ret_seq = (uint64_t)seq;
     return r;

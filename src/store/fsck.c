@@ -50,13 +50,13 @@ fsck_check_graph_row(struct check *c, size_t i)
 static int
 fsck_check_graph(struct check *c)
 {
-    int r = op_begin(c->s);
+    int r = store_op_begin(c->s);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < sizeof graph / sizeof *graph && r == 0; i++)
         r = fsck_check_graph_row(c, i);
-    return op_end(c->s, r);
+    return store_op_end(c->s, r);
 }
 
 /* SQLite's own check. Its findings cannot be repaired here, only reported. */
@@ -81,7 +81,7 @@ fsck_check_sessions(struct check *c)
     char id[65];
     int r;
 
-    while ((r = row_next(c->s, &number, id, &layer)) > 0) {
+    while ((r = session_row_next(c->s, &number, id, &layer)) > 0) {
         r = check_session(c, id);
         if (r == -EBADMSG)
             check_report(c, id, "", store_why(c->s), false);
@@ -129,9 +129,9 @@ store_damage(struct store *s, bool forget, store_finding_fn *fn, void *arg)
 
     if (n <= 0 || !forget)
         return n;
-    int r = op_begin(s);
+    int r = store_op_begin(s);
     if (r == 0)
-        r = op_end(s, sql_run(s, SQL_damage_delete, ""));
+        r = store_op_end(s, sql_run(s, SQL_damage_delete, ""));
     return r < 0 ? r : n;
 }
 

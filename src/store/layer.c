@@ -27,7 +27,7 @@ layer_get(struct store *s, int64_t id, struct layer *ret)
                  .other = (uint64_t)sqlite3_column_int64(st, 6)},
         .digest = (uint64_t)sqlite3_column_int64(st, 7),
         .commits = (uint64_t)sqlite3_column_int64(st, 8),
-        .row_sum = sqlite3_column_int64(st, 9),
+        .session_row_sum = sqlite3_column_int64(st, 9),
     };
     return 0;
 }
@@ -38,7 +38,7 @@ layer_add(struct store *s, const struct layer *l, int64_t *ret_id)
     const struct store_amounts *u = &l->used;
     int r = sql_run(s, SQL_layer_insert, "iiiiiiiiii", l->parent, l->session,
                     u->bytes, u->inodes, u->names, u->pages, u->other,
-                    l->digest, l->commits, l->row_sum);
+                    l->digest, l->commits, l->session_row_sum);
 
     if (r == 0)
         *ret_id = sqlite3_last_insert_rowid(s->db);
@@ -52,7 +52,7 @@ layer_put(struct store *s, int64_t id, const struct layer *l)
 
     return sql_run(s, SQL_layer_put, "iiiiiiiii", id, u->bytes, u->inodes,
                    u->names, u->pages, u->other, l->digest, l->commits,
-                   l->row_sum);
+                   l->session_row_sum);
 }
 
 static void
@@ -77,16 +77,16 @@ layer_add_amount(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
 }
 
 uint64_t
-digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum)
+layer_digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum)
 {
-    return mix(len << 32 ^ (uint64_t)(sum & SUM_BITS), key, key_len);
+    return store_mix(len << 32 ^ (uint64_t)(sum & SUM_BITS), key, key_len);
 }
 
 void
 layer_charge(struct layer *l, const uint8_t *key, size_t key_len, uint64_t len,
              int64_t sum, bool is_there)
 {
-    uint64_t digest = digest_of(key, key_len, len, sum);
+    uint64_t digest = layer_digest_of(key, key_len, len, sum);
 
     layer_add_amount(&l->used, key, key_len, len, is_there);
     l->digest = is_there ? l->digest + digest : l->digest - digest;
@@ -117,9 +117,10 @@ layer_chain_push(struct chain *c, int64_t id)
 }
 
 int
-chain_init_of(struct store *s, int64_t layer, int64_t parent, struct chain *ret)
+layer_chain_init_of(struct store *s, int64_t layer, int64_t parent,
+                    struct chain *ret)
 {
-    CLEANUP(chain_fini) struct chain c = {0};
+    CLEANUP(layer_chain_fini) struct chain c = {0};
     int r = 0;
 
     while (layer) {
@@ -141,16 +142,16 @@ chain_init_of(struct store *s, int64_t layer, int64_t parent, struct chain *ret)
 }
 
 int
-chain_init(struct store *s, int64_t layer, struct chain *ret)
+layer_chain_init(struct store *s, int64_t layer, struct chain *ret)
 {
     int64_t parent = 0;
     int r = sql_number(s, &parent, SQL_layer_parent, "i", layer);
 
-    return r < 0 ? r : chain_init_of(s, layer, parent, ret);
+    return r < 0 ? r : layer_chain_init_of(s, layer, parent, ret);
 }
 
 void
-chain_fini(struct chain *c)
+layer_chain_fini(struct chain *c)
 {
     free(c->ids);
 }

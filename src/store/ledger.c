@@ -33,7 +33,7 @@ static const char head_id[64] = "wasmsand ledger 1";
 static uint64_t
 ledger_sum_of(const struct ledger_entry *e)
 {
-    return mix(1, &e->generation, sizeof *e - sizeof e->sum);
+    return store_mix(1, &e->generation, sizeof *e - sizeof e->sum);
 }
 
 /* --- reading */
@@ -51,7 +51,7 @@ ledger_boot_id(void)
         (void)!read(hfd, text, sizeof text - 1);
         (void)close(hfd);
     }
-    return mix(1, text, sizeof text);
+    return store_mix(1, text, sizeof text);
 }
 
 /* Identifies the database file by its header, which only a checkpoint changes.
@@ -65,7 +65,7 @@ ledger_database_mark(struct store *s)
     if (!sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &f) &&
         f && f->pMethods)
         (void)f->pMethods->xRead(f, head, sizeof head, 0);
-    return mix(2, head, sizeof head);
+    return store_mix(2, head, sizeof head);
 }
 
 /* Returns whether the entry counts. An entry of a commit without a sync counts

@@ -54,7 +54,7 @@ read_add_some(struct record_walk *w, size_t max, struct store_cursor *cursor,
         r = read_add_record(w, b);
         if (r < 0)
             return r;
-        cursor->digest += digest_of(w->key, w->key_len, w->len, w->sum);
+        cursor->digest += layer_digest_of(w->key, w->key_len, w->len, w->sum);
         memcpy(cursor->key, w->key, w->key_len);
         cursor->len = w->key_len;
         if (b->len - start >= max)
@@ -89,13 +89,13 @@ int
 store_read(struct store *s, const char *session, size_t max,
            struct store_cursor *cursor, struct buf *frames)
 {
-    CLEANUP(chain_fini) struct chain c = {0};
+    CLEANUP(layer_chain_fini) struct chain c = {0};
     CLEANUP(walk_fini) struct record_walk w = {0};
     struct session_row f;
 
-    int r = row_find(s, session, &f);
+    int r = session_row_find(s, session, &f);
     if (r == 0)
-        r = chain_init(s, f.layer, &c);
+        r = layer_chain_init(s, f.layer, &c);
     if (r == 0)
         r = walk_init(&w, s, &c, cursor->key, cursor->len);
     if (r != 0)

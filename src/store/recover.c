@@ -19,7 +19,7 @@
 /* --- the log */
 
 int
-log_open(struct store *s, const char *dir, sqlite3_file **ret)
+recover_log_open(struct store *s, const char *dir, sqlite3_file **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL };
     sqlite3_vfs *vfs = sqlite3_vfs_find(s->options.vfs);
@@ -38,7 +38,7 @@ log_open(struct store *s, const char *dir, sqlite3_file **ret)
 }
 
 void
-log_put(sqlite3_file *f)
+recover_log_put(sqlite3_file *f)
 {
     if (f && f->pMethods)
         (void)f->pMethods->xClose(f);
@@ -66,12 +66,12 @@ recover_set_aside(struct store *s, const char *dir)
 int
 recover_check_log(struct store *s, const char *dir)
 {
-    CLEANUP(log_putp) sqlite3_file *f = NULL;
+    CLEANUP(recover_log_putp) sqlite3_file *f = NULL;
     uint64_t salts;
 
     int r = s->ledger.file ? 0 : ledger_open(s, dir);
     if (r == 0)
-        r = log_open(s, dir, &f);
+        r = recover_log_open(s, dir, &f);
     if (r > 0 && wal_salts(f, &salts) && !ledger_knows_log(s, salts))
         r = recover_set_aside(s, dir);
     if (r >= 0 && ledger_set_log(s, LEDGER_LOG_ANY) < 0)
@@ -227,7 +227,7 @@ recover_report_claims(struct store *s)
 static int
 recover_take_sum(void *arg, const struct store_session *row)
 {
-    *(int64_t *)arg = row_sum(row);
+    *(int64_t *)arg = session_row_sum(row);
     return 0;
 }
 
@@ -241,7 +241,7 @@ recover_accept_row(struct store *s, const char *id, int64_t layer)
     int r = store_session_get(s, id, recover_take_sum, &sum);
     if (r == 0)
         r = layer_get(s, layer, &l);
-    l.row_sum = sum;
+    l.session_row_sum = sum;
     return r < 0 ? r : layer_put(s, layer, &l);
 }
 
@@ -261,7 +261,7 @@ recover_report_row(struct store *s, const char *id, int64_t layer)
 static int
 recover_check_one(void *arg, const struct store_session *row)
 {
-    return row_check(arg, row);
+    return session_row_check(arg, row);
 }
 
 /* Compares all rows of sessions with their checksums, and with `reports` lists
@@ -274,7 +274,7 @@ recover_check_rows(struct store *s, bool *is_bad, bool reports)
     char id[65];
     int r;
 
-    while ((r = row_next(s, &number, id, &layer)) > 0) {
+    while ((r = session_row_next(s, &number, id, &layer)) > 0) {
         r = store_session_get(s, id, recover_check_one, s);
         if (r == 0)
             continue;
@@ -350,11 +350,11 @@ recover_sessions(struct store *s, const char *dir)
 static int
 recover_upgrade_layer(struct store *s, int64_t id)
 {
-    CLEANUP(chain_fini) struct chain c = {0};
+    CLEANUP(layer_chain_fini) struct chain c = {0};
     CLEANUP(walk_fini) struct record_walk w = {0};
     struct layer l = {0};
 
-    int r = chain_init(s, id, &c);
+    int r = layer_chain_init(s, id, &c);
     if (r == 0)
         r = walk_init(&w, s, &c, NULL, 0);
     if (r == 0)
@@ -362,7 +362,7 @@ recover_upgrade_layer(struct store *s, int64_t id)
     if (r < 0)
         return r;
     while ((r = walk_next(&w)) > 0)
-        l.digest += digest_of(w.key, w.key_len, w.len, w.sum);
+        l.digest += layer_digest_of(w.key, w.key_len, w.len, w.sum);
     if (r < 0)
         return r;
     l.commits = 1;
@@ -376,7 +376,7 @@ recover_upgrade(struct store *s)
     char id[65];
     int r;
 
-    while ((r = row_next(s, &number, id, &layer)) > 0) {
+    while ((r = session_row_next(s, &number, id, &layer)) > 0) {
         r = recover_upgrade_layer(s, layer);
         if (r == 0)
             r = recover_accept_row(s, id, layer);

@@ -102,10 +102,10 @@ salvage_make_folder(int dir_hfd, sqlite3_file *log, const struct wal *w)
 int
 salvage_make(struct store *s, const char *dir)
 {
-    CLEANUP(log_putp) sqlite3_file *log = NULL;
+    CLEANUP(recover_log_putp) sqlite3_file *log = NULL;
     CLEANUP(wal_fini) struct wal w = {0};
 
-    int r = log_open(s, dir, &log);
+    int r = recover_log_open(s, dir, &log);
     if (r <= 0)
         return r;
     r = wal_scan(log, &w);
@@ -145,7 +145,7 @@ salvage_read_session(void *arg, const struct store_session *row)
     struct store *copy = arg;
     struct store_cursor cursor = {0};
     struct buf frames;
-    int r = row_check(copy, row);
+    int r = session_row_check(copy, row);
 
     buf_init(&frames, SIZE_MAX);
     while (r == 0 && !cursor.is_done) {
@@ -273,14 +273,14 @@ salvage_begin_records(const struct salvage_import *m,
 
     int r = sql_number(m->from, &commits, SQL_session_commits, "t", row->id);
     if (r == 0)
-        r = row_find(m->to, row->id, &f);
+        r = session_row_find(m->to, row->id, &f);
     if (r == 0 && f.staging)
-        r = row_drop_staging(m->to, f.number, f.staging);
+        r = session_row_drop_staging(m->to, f.number, f.staging);
     if (r < 0)
         return r;
     const struct layer l = {.session = f.number,
                             .commits = (uint64_t)commits - 1,
-                            .row_sum = row_sum(row)};
+                            .session_row_sum = session_row_sum(row)};
     r = layer_add(m->to, &l, &layer);
     return r < 0 ? r
                  : sql_run(m->to, SQL_session_staging, "ii", f.number, layer);
@@ -304,10 +304,10 @@ import_row(void *arg, const struct store_session *row)
 {
     const struct salvage_import *m = arg;
 
-    int r = row->has_ended ? 0 : row_check(m->from, row);
+    int r = row->has_ended ? 0 : session_row_check(m->from, row);
     if (r == 0)
-        r = op_begin(m->to);
-    return r < 0 ? r : op_end(m->to, import_session(m, row));
+        r = store_op_begin(m->to);
+    return r < 0 ? r : store_op_end(m->to, import_session(m, row));
 }
 
 /* Returns 1 if the copy has more commits of the session than the store. */

@@ -16,7 +16,7 @@ session_no_session(struct store *s, const char *id)
 }
 
 int
-row_find(struct store *s, const char *id, struct session_row *ret)
+session_row_find(struct store *s, const char *id, struct session_row *ret)
 {
     SQL *st = sql_start(s, SQL_session_find, "t", id);
     int r = sql_step(s, st);
@@ -88,7 +88,7 @@ session_create(struct store *s, const struct store_session *row,
     int64_t number = 0;
 
     copy.commits = 1;
-    copy.row_sum = row_sum(row);
+    copy.session_row_sum = session_row_sum(row);
     int r = session_insert(s, row, &number);
     if (r == 0)
         r = session_give_layer(s, number, &copy);
@@ -98,9 +98,10 @@ session_create(struct store *s, const struct store_session *row,
 int
 store_session_create(struct store *s, const struct store_session *row)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, session_create(s, row, &(struct layer){0}));
+    return r < 0 ? r
+                 : store_op_end(s, session_create(s, row, &(struct layer){0}));
 }
 
 /* The layer counts this as a commit, and stores the checksum of the new row. */
@@ -110,7 +111,7 @@ session_update(struct store *s, const struct store_session *row,
 {
     struct layer l = {0};
 
-    int r = row_find(s, row->id, ret);
+    int r = session_row_find(s, row->id, ret);
     if (r == 0)
         r = layer_get(s, ret->layer, &l);
     if (r == 0)
@@ -118,7 +119,7 @@ session_update(struct store *s, const struct store_session *row,
     if (r < 0)
         return r;
     l.commits++;
-    l.row_sum = row_sum(row);
+    l.session_row_sum = session_row_sum(row);
     r = layer_put(s, ret->layer, &l);
     return r < 0 ? r : ledger_claim(s, row->id, l.commits);
 }
@@ -127,15 +128,15 @@ int
 store_session_update(struct store *s, const struct store_session *row)
 {
     struct session_row f = {0};
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, session_update(s, row, &f));
+    return r < 0 ? r : store_op_end(s, session_update(s, row, &f));
 }
 
 /* The layer is only disowned. Upkeep removes its records later in small
  * steps. */
 int
-row_drop_staging(struct store *s, int64_t number, int64_t layer)
+session_row_drop_staging(struct store *s, int64_t number, int64_t layer)
 {
     int r = sql_run(s, SQL_session_staging, "ii", number, (int64_t)0);
 
@@ -151,7 +152,7 @@ session_end(struct store *s, const struct store_session *row)
 
     int r = session_update(s, row, &f);
     if (r == 0 && f.staging)
-        r = row_drop_staging(s, f.number, f.staging);
+        r = session_row_drop_staging(s, f.number, f.staging);
     if (r == 0)
         r = layer_disown(s, f.layer);
     if (r == 0)
@@ -162,9 +163,9 @@ session_end(struct store *s, const struct store_session *row)
 int
 store_session_end(struct store *s, const struct store_session *row)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, session_end(s, row));
+    return r < 0 ? r : store_op_end(s, session_end(s, row));
 }
 
 static int
@@ -172,18 +173,18 @@ session_discard(struct store *s, const char *id)
 {
     struct session_row f = {0};
 
-    int r = row_find(s, id, &f);
+    int r = session_row_find(s, id, &f);
     if (r != 0 || !f.staging)
         return r;
-    return row_drop_staging(s, f.number, f.staging);
+    return session_row_drop_staging(s, f.number, f.staging);
 }
 
 int
 store_discard(struct store *s, const char *session)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, session_discard(s, session));
+    return r < 0 ? r : store_op_end(s, session_discard(s, session));
 }
 
 /* --- forks */
@@ -218,11 +219,11 @@ store_fork(struct store *s, const char *from, const struct store_session *to)
 {
     struct session_row f = {0};
 
-    int r = op_begin(s);
+    int r = store_op_begin(s);
     if (r < 0)
         return r;
-    r = row_find(s, from, &f);
-    return op_end(s, r < 0 ? r : session_fork_layer(s, &f, to));
+    r = session_row_find(s, from, &f);
+    return store_op_end(s, r < 0 ? r : session_fork_layer(s, &f, to));
 }
 
 /* --- reading */
@@ -242,12 +243,12 @@ session_amounts(sqlite3_stmt *st, int i)
 static uint64_t
 session_mix_text(uint64_t h, const char *text)
 {
-    return mix(h, text ? text : "", text ? strlen(text) : 0);
+    return store_mix(h, text ? text : "", text ? strlen(text) : 0);
 }
 
 /* Covers everything that an update writes; created_ms is not among that. */
 int64_t
-row_sum(const struct store_session *row)
+session_row_sum(const struct store_session *row)
 {
     uint64_t h = session_mix_text(0, row->id);
 
@@ -255,20 +256,22 @@ row_sum(const struct store_session *row)
     h = session_mix_text(session_mix_text(h, row->state), row->cause);
     h = session_mix_text(session_mix_text(h, row->limits), row->options);
     h = session_mix_text(session_mix_text(h, row->image), row->shell);
-    h = mix(h + row->is_interval, &row->changed_ms, sizeof row->changed_ms);
-    return (int64_t)mix(h, &row->quota, sizeof row->quota);
+    h = store_mix(h + row->is_interval, &row->changed_ms,
+                  sizeof row->changed_ms);
+    return (int64_t)store_mix(h, &row->quota, sizeof row->quota);
 }
 
 int
-row_check(struct store *s, const struct store_session *row)
+session_row_check(struct store *s, const struct store_session *row)
 {
     struct session_row f = {0};
     struct layer l;
 
-    int r = row_find(s, row->id, &f);
+    int r = session_row_find(s, row->id, &f);
     if (r == 0)
         r = layer_get(s, f.layer, &l);
-    if (r == 0 && (l.session != f.number || l.row_sum != row_sum(row)))
+    if (r == 0 &&
+        (l.session != f.number || l.session_row_sum != session_row_sum(row)))
         return store_fail(s, -EBADMSG, "session %s: its row is damaged",
                           row->id);
     return r;
@@ -277,7 +280,8 @@ row_check(struct store *s, const struct store_session *row)
 /* Visits sessions by number instead of keeping a statement open, so that
  * callers may write in between. */
 int
-row_next(struct store *s, int64_t *number, char ret_id[65], int64_t *ret_layer)
+session_row_next(struct store *s, int64_t *number, char ret_id[65],
+                 int64_t *ret_layer)
 {
     SQL *st = sql_start(s, SQL_session_next, "i", *number);
     int r = sql_step(s, st);

@@ -175,7 +175,7 @@ sql_text(sqlite3_stmt *st, int column)
  * transaction, and needs no savepoint: if the job fails, the transaction
  * does. */
 int
-op_begin(struct store *s)
+store_op_begin(struct store *s)
 {
     if (s->is_begun && s->broken)
         return store_fail(s, s->broken,
@@ -208,7 +208,7 @@ sql_is_gone(struct store *s, int error)
  * commits before it may wait for a sync. After an error, its writes are undone
  * and the error's text is kept. */
 int
-op_end(struct store *s, int error)
+store_op_end(struct store *s, int error)
 {
     char why[STORE_WHY_BYTES];
 

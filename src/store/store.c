@@ -50,7 +50,7 @@ static const char schema[] =
     " inodes INTEGER NOT NULL, names INTEGER NOT NULL,"
     " pages INTEGER NOT NULL, other INTEGER NOT NULL, filled BLOB,"
     " digest INTEGER NOT NULL DEFAULT 0, commits INTEGER NOT NULL DEFAULT 0,"
-    " row_sum INTEGER NOT NULL DEFAULT 0);"
+    " session_row_sum INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX layer_parent ON layer(parent);"
     "CREATE TABLE record("
     " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
@@ -67,7 +67,7 @@ static const char schema[] =
 static const char upgrade_1[] =
     "ALTER TABLE layer ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE layer ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE layer ADD COLUMN row_sum INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE layer ADD COLUMN session_row_sum INTEGER NOT NULL DEFAULT 0;"
     "CREATE TABLE damage("
     " session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY(session, what));";
 
@@ -244,7 +244,7 @@ store_close_database(struct store *s)
 static int
 store_drop_staging(struct store *s)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
     while (r == 0) {
         SQL *st = sql_start(s, SQL_session_staged, "");
@@ -253,9 +253,9 @@ store_drop_staging(struct store *s)
             break;
         int64_t number = sqlite3_column_int64(st, 0);
         int64_t layer = sqlite3_column_int64(st, 1);
-        r = row_drop_staging(s, number, layer);
+        r = session_row_drop_staging(s, number, layer);
     }
-    return op_end(s, r);
+    return store_op_end(s, r);
 }
 
 /* Creates the folder, and those above it that are missing. */

@@ -87,8 +87,8 @@ int sql_number(struct store *s, int64_t *ret, enum statement name,
 /* Never NULL; valid until the next step. */
 const char *sql_text(sqlite3_stmt *st, int column);
 /* Writes between these are atomic; `error` is their result. */
-int op_begin(struct store *s);
-int op_end(struct store *s, int error);
+int store_op_begin(struct store *s);
+int store_op_end(struct store *s, int error);
 /* Sets the mode of synchronous, outside of transactions. */
 int sql_set_durable(struct store *s, bool is_durable);
 
@@ -130,9 +130,9 @@ int salvage_import(struct store *s, const char *dir);
 bool salvage_is_there(const char *dir);
 void salvage_remove(const char *dir);
 /* Opens a handle of our own on the log; 1, or 0: there is none. */
-int log_open(struct store *s, const char *dir, OWN sqlite3_file **ret);
-void log_put(OWN sqlite3_file *f);
-DEFINE_CLEANUP(sqlite3_file *, log_put)
+int recover_log_open(struct store *s, const char *dir, OWN sqlite3_file **ret);
+void recover_log_put(OWN sqlite3_file *f);
+DEFINE_CLEANUP(sqlite3_file *, recover_log_put)
 
 /* --- reserve.c */
 
@@ -156,28 +156,28 @@ struct session_row {
     uint64_t quota[5];              /* in the order of store_amounts */
 };
 /* Finds a session that has not ended. */
-int row_find(struct store *s, const char *id, struct session_row *ret);
-int row_drop_staging(struct store *s, int64_t number, int64_t layer);
+int session_row_find(struct store *s, const char *id, struct session_row *ret);
+int session_row_drop_staging(struct store *s, int64_t number, int64_t layer);
 /* Computes the checksum of everything except created_ms and values that the
  * store sets. */
-int64_t row_sum(const struct store_session *row);
+int64_t session_row_sum(const struct store_session *row);
 /* -EBADMSG if the row is not as it was written. */
-int row_check(struct store *s, const struct store_session *row);
+int session_row_check(struct store *s, const struct store_session *row);
 /* Finds the next session after a number: 1, its number, id and layer. */
-int row_next(struct store *s, int64_t *number, char ret_id[65],
-             int64_t *ret_layer);
+int session_row_next(struct store *s, int64_t *number, char ret_id[65],
+                     int64_t *ret_layer);
 
 /* --- commit.c */
 
 enum { SUM_BITS = 0x3fffffff };
 /* Continues the hash `h` with these bytes. */
-uint64_t mix(uint64_t h, const void *p, size_t len);
+uint64_t store_mix(uint64_t h, const void *p, size_t len);
 /* Computes the checksum that is stored with a record: of its key, and of its
  * value or the number of its chunk. */
-int64_t record_sum(const void *key, size_t key_len, const void *value,
-                   size_t len, int64_t chunk);
+int64_t store_record_sum(const void *key, size_t key_len, const void *value,
+                         size_t len, int64_t chunk);
 /* True if the stored checksum is equal, whichever program stored it. */
-bool record_sum_is(int64_t sum, int64_t stored);
+bool store_record_sum_is(int64_t sum, int64_t stored);
 
 /* --- layer.c */
 
@@ -187,17 +187,18 @@ struct layer {
     int64_t parent, session; /* 0: none */
     /* of everything visible from it */
     struct store_amounts used;
-    uint64_t digest; /* the sum of digest_of all records */
+    uint64_t digest; /* the sum of layer_digest_of all records */
     /* of the session that owns it */
-    uint64_t commits; /* including changes of its row */
-    int64_t row_sum;  /* of its row, as of its last change */
+    uint64_t commits;        /* including changes of its row */
+    int64_t session_row_sum; /* of its row, as of its last change */
 };
 int layer_get(struct store *s, int64_t id, struct layer *ret);
 int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
 /* Writes all but parent and owner. */
 int layer_put(struct store *s, int64_t id, const struct layer *l);
 /* Returns the part of a record in the digest of its layer. */
-uint64_t digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum);
+uint64_t layer_digest_of(const void *key, size_t key_len, uint64_t len,
+                         int64_t sum);
 /* Counts a record that was added or removed. */
 void layer_charge(struct layer *l, const uint8_t *key, size_t key_len,
                   uint64_t len, int64_t sum, bool is_there);
@@ -212,16 +213,17 @@ struct chain {
     int64_t *ids;
     size_t n;
 };
-int chain_init(struct store *s, int64_t layer, struct chain *ret);
+int layer_chain_init(struct store *s, int64_t layer, struct chain *ret);
 /* For a layer whose parent is known. */
-int chain_init_of(struct store *s, int64_t layer, int64_t parent,
-                  struct chain *ret);
-void chain_fini(struct chain *c);
+int layer_chain_init_of(struct store *s, int64_t layer, int64_t parent,
+                        struct chain *ret);
+void layer_chain_fini(struct chain *c);
 
 /* --- chunk.c */
 
 /* Returns the chunk with these bytes; creates it if needed. */
-int chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id);
+int store_chunk_put(struct store *s, const void *p, size_t len,
+                    int64_t *ret_id);
 /* Reads a chunk and verifies its hash (-EBADMSG). The bytes stay valid until
  * the caller resets *ret_st. */
 int chunk_get(struct store *s, int64_t id, OWN sqlite3_stmt **ret_st,

@@ -74,9 +74,9 @@ store_thread_set_error(struct store_thread *k, struct store_job *j, int error)
 static int
 store_thread_run_write(struct store *s, struct store_job *j)
 {
-    int r = op_begin(s);
+    int r = store_op_begin(s);
 
-    return r < 0 ? r : op_end(s, j->run(s, j));
+    return r < 0 ? r : store_op_end(s, j->run(s, j));
 }
 
 /* Runs the reads or the writes of a group. Reads run after the transaction, so

@@ -195,9 +195,9 @@ tidy_fill_some(struct store *s, int64_t id, const struct layer *l,
 static int
 tidy_shorten(struct store *s, int64_t id, const struct layer *l)
 {
-    CLEANUP(chain_fini) struct chain c = {0};
+    CLEANUP(layer_chain_fini) struct chain c = {0};
 
-    int r = chain_init(s, id, &c);
+    int r = layer_chain_init(s, id, &c);
     if (r < 0)
         return r;
     return c.n > DEPTH_MAX ? tidy_fill_some(s, id, l, &c)

@@ -127,8 +127,9 @@ walk_use(struct record_walk *w, struct walk_layer *of)
     w->sum = sqlite3_column_int64(of->st, 4);
     w->is_damaged =
         w->len != (uint64_t)sqlite3_column_int64(of->st, 1) ||
-        !record_sum_is(
-            record_sum(w->key, w->key_len, w->value, w->len, w->chunk), w->sum);
+        !store_record_sum_is(
+            store_record_sum(w->key, w->key_len, w->value, w->len, w->chunk),
+            w->sum);
 }
 
 /* A record without a length says that the key is absent, whatever the parents

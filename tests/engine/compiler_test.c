@@ -13,7 +13,7 @@
 
 /* Before main, which would run the tests. */
 __attribute__((constructor)) static void
-become_compiler(int argc, char **argv)
+compiler_serve_become(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "compile"))
         compiler_main();

@@ -28,7 +28,7 @@ seal_little(const char **ret_where)
 
 /* Before main, which would run the tests. */
 __attribute__((constructor)) static void
-become_compiler(int argc, char **argv)
+compiler_serve_become(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "compilers"))
         compilers_main(seal_little);

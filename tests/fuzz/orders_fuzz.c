@@ -45,7 +45,7 @@ seal_nothing(const char **ret_where)
 }
 
 static _Noreturn void
-become_compiler(const int *hfds)
+compiler_serve_become(const int *hfds)
 {
     for (int i = 0; i < REMOTE_SLOTS; i++)
         must(dup2(hfds[i], REMOTE_FIRST_HFD + i) >= 0);
@@ -68,7 +68,7 @@ begin(struct peer *p)
     }
     p->pid = fork();
     if (p->pid == 0)
-        become_compiler(there);
+        compiler_serve_become(there);
     for (int i = 0; i < REMOTE_SLOTS; i++)
         must(close(there[i]) == 0);
     must(p->pid > 0 && read(p->hfds[0], &byte, 1) == 1);
@@ -124,7 +124,7 @@ static void
 step(struct peer *p, uint8_t what, const uint8_t *data, size_t n)
 {
     int i = what / KINDS % REMOTE_SLOTS, kind = what % KINDS;
-    const struct remote_order o = {
+    const struct compiler_remote_order o = {
         kind == ORDER ? REMOTE_COMPILE : REMOTE_CANCEL, (uint32_t)n};
 
     if (kind == TAKE) {

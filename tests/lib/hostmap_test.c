@@ -14,7 +14,7 @@ map(const char *path)
 {
     struct host_file f = {0};
 
-    CHECK_EQ(host_map(path, &f), 0);
+    CHECK_EQ(hostmap_open(path, &f), 0);
     return f;
 }
 
@@ -24,7 +24,7 @@ is_same(const char *path, const struct host_file *f)
     struct host_file now = map(path);
     bool is = !memcmp(now.identity, f->identity, sizeof now.identity);
 
-    host_unmap(&now);
+    hostmap_close(&now);
     return is;
 }
 
@@ -55,7 +55,7 @@ TEST(a_changed_file_has_another_identity_whatever_its_mtime)
     } while (!memcmp(&now.st_ctim, &before.st_ctim, sizeof now.st_ctim));
     CHECK_EQ(now.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
     CHECK(!f.identity[0] || !is_same(path, &f));
-    host_unmap(&f);
+    hostmap_close(&f);
     close(hfd);
     unlink(path);
 }
@@ -66,14 +66,14 @@ TEST(an_old_file_is_settled)
     struct host_file f = map("/bin/sh");
 
     CHECK_EQ(f.is_settled, f.identity[0] != 0);
-    host_unmap(&f);
+    hostmap_close(&f);
 }
 
 TEST(only_regular_files_are_mapped)
 {
     struct host_file f;
 
-    CHECK_EQ(host_map("/", &f), -EISDIR);
-    CHECK_EQ(host_map("/dev/null", &f), -EINVAL);
-    CHECK_EQ(host_map("/nowhere/at all", &f), -ENOENT);
+    CHECK_EQ(hostmap_open("/", &f), -EISDIR);
+    CHECK_EQ(hostmap_open("/dev/null", &f), -EINVAL);
+    CHECK_EQ(hostmap_open("/nowhere/at all", &f), -ENOENT);
 }

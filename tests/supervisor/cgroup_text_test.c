@@ -18,19 +18,19 @@ TEST(a_v1_mount_is_found_by_its_controller)
 {
     struct cgroup_mount m;
 
-    CHECK(text_find_mount(hybrid, "cpu", &m));
+    CHECK(cgroup_text_find_mount(hybrid, "cpu", &m));
     CHECK_EQ(m.version, 1);
     CHECK(!strcmp(m.root, "/"));
     CHECK(!strcmp(m.point, "/sys/fs/cgroup/cpu"));
-    CHECK(!text_find_mount(hybrid, "cpuset", &m));
-    CHECK(!text_find_mount(hybrid, "cp", &m));
+    CHECK(!cgroup_text_find_mount(hybrid, "cpuset", &m));
+    CHECK(!cgroup_text_find_mount(hybrid, "cp", &m));
 }
 
 TEST(paths_of_mounts_are_unescaped)
 {
     struct cgroup_mount m;
 
-    CHECK(text_find_mount(hybrid, "pids", &m));
+    CHECK(cgroup_text_find_mount(hybrid, "pids", &m));
     CHECK(!strcmp(m.root, "/docker/x"));
     CHECK(!strcmp(m.point, "/mnt/a b\\"));
 }
@@ -39,7 +39,7 @@ TEST(the_first_v2_mount_is_found)
 {
     struct cgroup_mount m;
 
-    CHECK(text_find_mount(hybrid, NULL, &m));
+    CHECK(cgroup_text_find_mount(hybrid, NULL, &m));
     CHECK_EQ(m.version, 2);
     CHECK(!strcmp(m.point, "/sys/fs/cgroup/unified"));
 }
@@ -52,11 +52,11 @@ TEST(mounts_that_are_cut_off_or_too_long_are_not_found)
     for (size_t n = 0; n < strlen("33 30 0:29 / /u rw - cgroup2"); n++) {
         char part[64] = "33 30 0:29 / /u rw - cgroup2";
         part[n] = 0;
-        CHECK(!text_find_mount(part, NULL, &m));
+        CHECK(!cgroup_text_find_mount(part, NULL, &m));
     }
     memset(line + strlen(line), 'x', CGROUP_PATH_BYTES);
     strcat(line, " rw - cgroup2 n rw");
-    CHECK(!text_find_mount(line, NULL, &m));
+    CHECK(!cgroup_text_find_mount(line, NULL, &m));
 }
 
 TEST(our_own_group_is_found_in_each_hierarchy)
@@ -67,14 +67,14 @@ TEST(our_own_group_is_found_in_each_hierarchy)
                                "0::/user.slice\n";
     char path[16];
 
-    CHECK(text_own_group(text, "memory", path, sizeof path));
+    CHECK(cgroup_text_find_group(text, "memory", path, sizeof path));
     CHECK(!strcmp(path, "/a/b:c"));
-    CHECK(text_own_group(text, NULL, path, sizeof path));
+    CHECK(cgroup_text_find_group(text, NULL, path, sizeof path));
     CHECK(!strcmp(path, "/user.slice"));
-    CHECK(!text_own_group(text, "pids", path, sizeof path));
-    CHECK(!text_own_group(text, NULL, path, 11));
-    CHECK(!text_own_group("0::", NULL, path, sizeof path));
-    CHECK(!text_own_group("", NULL, path, sizeof path));
+    CHECK(!cgroup_text_find_group(text, "pids", path, sizeof path));
+    CHECK(!cgroup_text_find_group(text, NULL, path, 11));
+    CHECK(!cgroup_text_find_group("0::", NULL, path, sizeof path));
+    CHECK(!cgroup_text_find_group("", NULL, path, sizeof path));
 }
 
 TEST(counters_are_found_by_their_whole_name)
@@ -82,21 +82,21 @@ TEST(counters_are_found_by_their_whole_name)
     static const char events[] = "oom 1\noom_kill 37\nmax 5\nbad x\nend";
     uint64_t n = 99;
 
-    CHECK(text_counter(events, "oom_kill", &n));
+    CHECK(cgroup_text_counter(events, "oom_kill", &n));
     CHECK_EQ(n, 37);
-    CHECK(text_counter(events, "max", &n));
+    CHECK(cgroup_text_counter(events, "max", &n));
     CHECK_EQ(n, 5);
-    CHECK(!text_counter(events, "oom_", &n));
-    CHECK(!text_counter(events, "bad", &n));
-    CHECK(!text_counter(events, "end", &n));
-    CHECK(!text_counter("", "oom", &n));
+    CHECK(!cgroup_text_counter(events, "oom_", &n));
+    CHECK(!cgroup_text_counter(events, "bad", &n));
+    CHECK(!cgroup_text_counter(events, "end", &n));
+    CHECK(!cgroup_text_counter("", "oom", &n));
     CHECK_EQ(n, 5);
 }
 
 TEST(words_are_whole)
 {
-    CHECK(text_has_word("cpu io memory\n", " \n", "memory"));
-    CHECK(text_has_word("cpu io memory\n", " \n", "cpu"));
-    CHECK(!text_has_word("cpuset io\n", " \n", "cpu"));
-    CHECK(!text_has_word("", " \n", "cpu"));
+    CHECK(cgroup_text_has_word("cpu io memory\n", " \n", "memory"));
+    CHECK(cgroup_text_has_word("cpu io memory\n", " \n", "cpu"));
+    CHECK(!cgroup_text_has_word("cpuset io\n", " \n", "cpu"));
+    CHECK(!cgroup_text_has_word("", " \n", "cpu"));
 }

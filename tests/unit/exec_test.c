@@ -45,7 +45,7 @@ prepare(struct fixture *x, const char *path, const char *const *argv)
                      .why_size = sizeof x->why};
 
     x->why[0] = 0;
-    int r = exec_prepare(x->t, &e, &p);
+    int r = task_exec_prepare(x->t, &e, &p);
     if (r == 0)
         program_put(p);
     return r;

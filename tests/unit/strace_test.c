@@ -97,9 +97,9 @@ TEST(strace_shows_waits_and_unknown_calls)
 TEST(strace_knows_the_names_that_the_host_knows)
 {
     for (int e = 0; e < 200; e++) {
-        const char *ours = errno_name(e), *hosts = strerrorname_np(e);
+        const char *ours = strace_errno_name(e), *hosts = strerrorname_np(e);
         if (e)
             CHECK(ours && hosts ? !strcmp(ours, hosts) : ours == hosts);
     }
-    CHECK(!errno_name(0) && !errno_name(-1));
+    CHECK(!strace_errno_name(0) && !strace_errno_name(-1));
 }

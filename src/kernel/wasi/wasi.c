@@ -106,14 +106,14 @@ thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
 
     if (th->leaving)
         return wasi_errno(-EINTR);
-    call_begin(th, CALL_WASI | row);
+    thread_call_begin(th, CALL_WASI | row);
     t->usage.syscalls++;
     if (strace)
         trace_enter(strace, t, &rows[row], args);
     int64_t r = need_wasi(t);
     if (r == 0 || rows[row].fn == wasi_proc_exit)
         r = rows[row].fn(t, args);
-    r = call_end(th, t, r);
+    r = thread_call_end(th, t, r);
     if (strace)
         trace_exit(strace, r);
     return r == -EWAIT ? -EWAIT : wasi_errno(r);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 int
-file_read(int dir_hfd, const char *name, char *buf, size_t size)
+file_read_text(int dir_hfd, const char *name, char *buf, size_t size)
 {
     CLEANUP(hfd_closep) int hfd = openat(dir_hfd, name, O_RDONLY | O_CLOEXEC);
     size_t n = 0;
@@ -30,7 +30,7 @@ file_read(int dir_hfd, const char *name, char *buf, size_t size)
 }
 
 int
-file_write(int dir_hfd, const char *name, const char *text)
+file_write_text(int dir_hfd, const char *name, const char *text)
 {
     CLEANUP(hfd_closep) int hfd = openat(dir_hfd, name, O_WRONLY | O_CLOEXEC);
 

@@ -37,7 +37,7 @@ metrics_bucket_us(int i)
 }
 
 void
-histogram_add(struct histogram *h, int64_t ns)
+metrics_add(struct histogram *h, int64_t ns)
 {
     uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
     int i = 0;

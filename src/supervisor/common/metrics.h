@@ -12,7 +12,7 @@ struct histogram {
     uint64_t bucket[HISTOGRAM_BUCKETS + 1]; /* the last one: all longer ones */
     uint64_t sum_us;
 };
-void histogram_add(struct histogram *h, int64_t ns);
+void metrics_add(struct histogram *h, int64_t ns);
 
 /* Writes the lines that begin a family; its name is without `wasmsand_`. */
 void metrics_family(struct buf *b, const char *name, const char *type,

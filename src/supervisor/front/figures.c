@@ -129,7 +129,7 @@ figures_put_process(const struct supervisor *sv, struct buf *b)
     char text[128];
     unsigned long pages = 0;
 
-    if (file_read(AT_FDCWD, "/proc/self/statm", text, sizeof text) < 0 ||
+    if (file_read_text(AT_FDCWD, "/proc/self/statm", text, sizeof text) < 0 ||
         sscanf(text, "%*u %lu", &pages) != 1)
         pages = 0;
     metrics_family(b, "resident_bytes", "gauge",

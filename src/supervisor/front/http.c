@@ -35,7 +35,7 @@ enum {
 /* The deadline grows with the message, so that a slow but honest client can
  * finish. After a half-close, one second is enough to notice the end. */
 void
-conn_expect(struct conn *c, size_t bytes)
+http_conn_expect(struct conn *c, size_t bytes)
 {
     int64_t s = c->is_half_closed ? 1
                                   : c->http->sv->config->http_request_s +
@@ -46,7 +46,7 @@ conn_expect(struct conn *c, size_t bytes)
 
 /* Moves the connection between the two kinds, each with its own limit. */
 void
-conn_trust(struct conn *c, bool on)
+http_conn_trust(struct conn *c, bool on)
 {
     c->http->n_trusted += (size_t)on - (size_t)c->is_trusted;
     c->is_trusted = on;
@@ -62,13 +62,13 @@ http_conn_close(struct conn *c)
     c->deadline_ns = 0;
     c->is_closing = true;
     if (c->request)
-        request_resume(c->request);
+        http_request_resume(c->request);
 }
 
 /* A client that closes, or half closes, while it waits for an answer counts as
  * gone. */
 void
-conn_wait(struct conn *c)
+http_conn_wait(struct conn *c)
 {
     c->deadline_ns = 0;
     if (c->is_half_closed)
@@ -88,7 +88,7 @@ http_on_end(struct source *s, uint32_t events)
     if (c->request && c->request->is_suspended)
         http_conn_close(c);
     else if (!c->is_closing)
-        conn_expect(c, 0);
+        http_conn_expect(c, 0);
 }
 
 /* Closes the oldest connection that has not shown a token, but never the newest
@@ -143,7 +143,7 @@ http_conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
     (void)reactor_add(&h->sv->reactor, &c->end, c->hfd, EPOLLRDHUP | EPOLLET);
     list_push_back(&h->conns, &c->link);
     h->accepted++;
-    conn_expect(c, 0);
+    http_conn_expect(c, 0);
     if (++h->n_conns - h->n_trusted > h->sv->config->http_connections)
         http_evict_one(h);
     if (!h->sweep.at_ns)
@@ -159,7 +159,7 @@ http_conn_end(struct http *h, struct conn *c)
     if (!c)
         return;
     reactor_remove(&h->sv->reactor, &c->end);
-    conn_trust(c, false);
+    http_conn_trust(c, false);
     list_remove(&c->link);
     h->n_conns--;
     free(c);
@@ -224,7 +224,7 @@ http_on_forgive(struct reactor_timer *t)
         if (r->forgive_ns > now)
             next = r->forgive_ns;
         else
-            request_resume(r);
+            http_request_resume(r);
     }
     reactor_set_timer(&h->sv->reactor, t, next);
 }
@@ -281,10 +281,11 @@ http_start(struct http *h, int hfd)
         2 * h->sv->config->http_connections + SPARE_CONNECTIONS;
 
     h->daemon = h->mhd.start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_handle,
-        h, MHD_OPTION_LISTEN_SOCKET, hfd, MHD_OPTION_CONNECTION_LIMIT,
-        connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
-        MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        http_request_handle, h, MHD_OPTION_LISTEN_SOCKET, hfd,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+        MHD_OPTION_NOTIFY_COMPLETED, http_request_completed, h,
         MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, h, MHD_OPTION_END);
     if (!h->daemon)
         return -EIO;
@@ -358,7 +359,7 @@ http_stop(struct http *h)
     LIST_FOR_EACH(it, &h->conns) {
         struct conn *c = CONTAINER_OF(it, struct conn, link);
         if (c->request)
-            request_abandon(c->request);
+            http_request_abandon(c->request);
     }
     for (int i = 0; i < LAST_STEPS; i++)
         (void)h->mhd.run(h->daemon);

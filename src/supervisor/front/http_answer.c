@@ -60,12 +60,12 @@ http_answer_buffer(const struct http_request *r, const char *p, size_t len,
 /* Sends a status with a line of text for people. A 401, 405 and 503 have the
  * headers that HTTP requires. */
 enum MHD_Result
-answer_status(struct http_request *r, enum http_status status)
+http_answer_status(struct http_request *r, enum http_status status)
 {
     const struct mhd *m = &r->http->mhd;
     char text[128];
 
-    conn_expect(r->conn, 0);
+    http_conn_expect(r->conn, 0);
     int n = snprintf(text, sizeof text, "%s\n", statuses[status].text);
     struct MHD_Response *p = http_answer_buffer(
         r, text, status == STATUS_204 ? 0 : (size_t)n, MHD_RESPMEM_MUST_COPY);
@@ -77,7 +77,7 @@ answer_status(struct http_request *r, enum http_status status)
         (void)m->add_response_header(p, "WWW-Authenticate",
                                      "Bearer realm=\"wasmsand\"");
     if (status == STATUS_405)
-        (void)m->add_response_header(p, "Allow", request_method(r));
+        (void)m->add_response_header(p, "Allow", http_request_method(r));
     if (status == STATUS_503)
         (void)m->add_response_header(p, "Retry-After", "1");
     return http_answer_queue(r, status, p);
@@ -85,11 +85,12 @@ answer_status(struct http_request *r, enum http_status status)
 
 /* The text is copied, so the caller may free it. */
 enum MHD_Result
-answer_text(struct http_request *r, const char *type, const struct buf *text)
+http_answer_text(struct http_request *r, const char *type,
+                 const struct buf *text)
 {
     if (text->error)
-        return answer_status(r, STATUS_500);
-    conn_expect(r->conn, text->len);
+        return http_answer_status(r, STATUS_500);
+    http_conn_expect(r->conn, text->len);
     return http_answer_queue(
         r, STATUS_200,
         http_answer_typed(
@@ -131,13 +132,13 @@ http_answer_read_stream(void *cls, uint64_t pos, char *to, size_t max)
     if (!n && r->is_settled)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (!n) {
-        request_suspend(r);
+        http_request_suspend(r);
         return 0;
     }
     memcpy(to, r->out.p + r->taken, n);
     r->taken += n;
     http_answer_compact(r);
-    conn_expect(r->conn, 0);
+    http_conn_expect(r->conn, 0);
     if (r->is_behind && http_answer_pending(r) < BEHIND_BYTES / 2) {
         r->is_behind = false;
         client_caught_up(&r->client);
@@ -153,7 +154,7 @@ http_answer_stream(struct http_request *r)
     const char *type =
         r->format == AS_EVENTS ? "text/event-stream" : "application/x-ndjson";
 
-    conn_expect(r->conn, 0);
+    http_conn_expect(r->conn, 0);
     struct MHD_Response *p = http_answer_typed(
         r, type,
         m->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
@@ -165,15 +166,15 @@ http_answer_stream(struct http_request *r)
 
 /* Without `stream`, all lines are one body. A batch may have several. */
 enum MHD_Result
-answer_lines(struct http_request *r)
+http_answer_lines(struct http_request *r)
 {
     if (r->format != AS_JSON)
         return http_answer_stream(r);
     if (r->out.error)
-        return answer_status(r, STATUS_500);
+        return http_answer_status(r, STATUS_500);
     if (!r->lines)
-        return answer_status(r, STATUS_204);
-    conn_expect(r->conn, r->out.len);
+        return http_answer_status(r, STATUS_204);
+    http_conn_expect(r->conn, r->out.len);
     return http_answer_queue(
         r, STATUS_200,
         http_answer_typed(
@@ -205,7 +206,7 @@ http_answer_on_send(struct client *c, const char *line, size_t len)
     if (http_answer_pending(r) > BEHIND_BYTES)
         r->is_behind = true;
     if (r->format != AS_JSON)
-        request_resume(r);
+        http_request_resume(r);
 }
 
 static bool
@@ -221,13 +222,13 @@ http_answer_on_settled(struct client *c)
     struct http_request *r = http_answer_request_of(c);
 
     r->is_settled = true;
-    request_resume(r);
+    http_request_resume(r);
 }
 
 static void
 http_answer_on_free(struct client *c)
 {
-    request_free(http_answer_request_of(c));
+    http_request_free(http_answer_request_of(c));
 }
 
 const struct client_ops http_client_ops = {

@@ -88,39 +88,42 @@ void http_wake(struct http *h);
 /* --- connections (http.c) */
 
 /* Starts a deadline for the other side, longer for more bytes. */
-void conn_expect(struct conn *c, size_t bytes);
+void http_conn_expect(struct conn *c, size_t bytes);
 /* The other side waits for us: no deadline. */
-void conn_wait(struct conn *c);
-void conn_trust(struct conn *c, bool on);
+void http_conn_wait(struct conn *c);
+void http_conn_trust(struct conn *c, bool on);
 
 /* --- requests (http_request.c) */
 
 /* Called by libmicrohttpd for the headers, for each part of the body, and at
  * the end of the body. */
-enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection,
-                               const char *url, const char *method,
-                               const char *version, const char *data,
-                               size_t *size, void **ret_request);
+enum MHD_Result http_request_handle(void *cls,
+                                    struct MHD_Connection *connection,
+                                    const char *url, const char *method,
+                                    const char *version, const char *data,
+                                    size_t *size, void **ret_request);
 /* Called when the answer was sent, or the connection is gone. */
-void request_completed(void *cls, struct MHD_Connection *connection,
-                       void **request, enum MHD_RequestTerminationCode how);
+void http_request_completed(void *cls, struct MHD_Connection *connection,
+                            void **request,
+                            enum MHD_RequestTerminationCode how);
 /* Suspends its connection until it is resumed, which can be repeated. */
-void request_suspend(struct http_request *r);
-void request_resume(struct http_request *r);
-void request_free(OWN struct http_request *r);
+void http_request_suspend(struct http_request *r);
+void http_request_resume(struct http_request *r);
+void http_request_free(OWN struct http_request *r);
 /* Returns the method that its path requires. */
-const char *request_method(const struct http_request *r);
+const char *http_request_method(const struct http_request *r);
 /* The request will not be answered any more. */
-void request_abandon(struct http_request *r);
+void http_request_abandon(struct http_request *r);
 
 /* --- answers (http_answer.c) */
 
 /* Queue an answer. */
-enum MHD_Result answer_status(struct http_request *r, enum http_status status);
-enum MHD_Result answer_text(struct http_request *r, const char *type,
-                            const struct buf *text);
+enum MHD_Result http_answer_status(struct http_request *r,
+                                   enum http_status status);
+enum MHD_Result http_answer_text(struct http_request *r, const char *type,
+                                 const struct buf *text);
 /* Queues the lines so far, and all that follow. */
-enum MHD_Result answer_lines(struct http_request *r);
+enum MHD_Result http_answer_lines(struct http_request *r);
 extern const struct client_ops http_client_ops;
 
 #endif

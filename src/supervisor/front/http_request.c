@@ -37,7 +37,7 @@ static const struct {
 };
 
 const char *
-request_method(const struct http_request *r)
+http_request_method(const struct http_request *r)
 {
     return paths[r->path].method;
 }
@@ -142,7 +142,7 @@ http_request_has_token(struct http_request *r)
     http_request_refresh_tokens(r->http);
     bool ok =
         tokens_find(&r->http->tokens, http_request_header(r, "Authorization"));
-    conn_trust(r->conn, ok);
+    http_conn_trust(r->conn, ok);
     return ok || paths[r->path].is_open;
 }
 
@@ -183,16 +183,16 @@ http_request_failure_delay(struct http *h, int64_t now)
 
 /* The other side waits for us now, so its deadline ends. */
 void
-request_suspend(struct http_request *r)
+http_request_suspend(struct http_request *r)
 {
     r->is_suspended = true;
     r->http->mhd.suspend_connection(r->mhd);
-    conn_wait(r->conn);
+    http_conn_wait(r->conn);
 }
 
 /* libmicrohttpd notices a resumed connection only in its next turn. */
 void
-request_resume(struct http_request *r)
+http_request_resume(struct http_request *r)
 {
     list_remove(&r->failure);
     if (!r->is_suspended)
@@ -211,7 +211,7 @@ http_request_refuse_stranger(struct http_request *r)
     int64_t delay = r->has_waited ? 0 : http_request_failure_delay(h, now);
 
     if (delay == 0)
-        return answer_status(r, STATUS_401);
+        return http_answer_status(r, STATUS_401);
     if (delay < 0)
         return MHD_NO;
     r->has_waited = true;
@@ -219,7 +219,7 @@ http_request_refuse_stranger(struct http_request *r)
     list_push_back(&h->failures, &r->failure);
     if (!h->forgive.at_ns)
         reactor_set_timer(&h->sv->reactor, &h->forgive, r->forgive_ns);
-    request_suspend(r);
+    http_request_suspend(r);
     return MHD_YES;
 }
 
@@ -307,8 +307,8 @@ http_request_answer_call(struct http_request *r)
     if (!r->has_client)
         http_request_call(r);
     if (r->is_settled || r->format != AS_JSON)
-        return answer_lines(r);
-    request_suspend(r);
+        return http_answer_lines(r);
+    http_request_suspend(r);
     return MHD_YES;
 }
 
@@ -320,7 +320,7 @@ http_request_answer_health(struct http_request *r)
 
     buf_init(&b, BUFSIZ);
     buf_puts(&b, "{\"status\":\"ok\",\"version\":\"" WSAND_VERSION "\"}\n");
-    return answer_text(r, "application/json", &b);
+    return http_answer_text(r, "application/json", &b);
 }
 
 static enum MHD_Result
@@ -331,7 +331,7 @@ http_request_answer_metrics(struct http_request *r)
     buf_init(&b, METRICS_BYTES);
     figures_put(r->http->sv, &b);
     http_put_metrics(r->http, &b);
-    return answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
+    return http_answer_text(r, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 
 static enum MHD_Result (*const answers[])(struct http_request *r) = {
@@ -348,7 +348,7 @@ http_request_answer(struct http_request *r)
     if (r->status == STATUS_401)
         return http_request_refuse_stranger(r);
     return r->status == STATUS_200 ? answers[r->path](r)
-                                   : answer_status(r, r->status);
+                                   : http_answer_status(r, r->status);
 }
 
 /* --- life */
@@ -394,14 +394,14 @@ http_request_begin(struct http *h, struct MHD_Connection *connection,
     r->status = http_request_has_two_lengths(r) ? STATUS_400
                                                 : http_request_judge(r, method);
     bool is_now = http_request_header(r, "Expect") || r->status == STATUS_400;
-    return is_now && r->status != STATUS_200 ? answer_status(r, r->status)
+    return is_now && r->status != STATUS_200 ? http_answer_status(r, r->status)
                                              : MHD_YES;
 }
 
 enum MHD_Result
-request_handle(void *cls, struct MHD_Connection *connection, const char *url,
-               const char *method, const char *version, const char *data,
-               size_t *size, void **ret_request)
+http_request_handle(void *cls, struct MHD_Connection *connection,
+                    const char *url, const char *method, const char *version,
+                    const char *data, size_t *size, void **ret_request)
 {
     struct http_request *r = *ret_request;
 
@@ -418,8 +418,8 @@ request_handle(void *cls, struct MHD_Connection *connection, const char *url,
 /* Calls in progress go on without the client. The object lives until they are
  * answered. */
 void
-request_completed(void *cls, struct MHD_Connection *connection, void **request,
-                  enum MHD_RequestTerminationCode how)
+http_request_completed(void *cls, struct MHD_Connection *connection,
+                       void **request, enum MHD_RequestTerminationCode how)
 {
     struct http_request *r = *request;
 
@@ -429,8 +429,8 @@ request_completed(void *cls, struct MHD_Connection *connection, void **request,
     if (!r)
         return;
     *request = NULL;
-    conn_trust(r->conn, false);
-    conn_expect(r->conn, 0);
+    http_conn_trust(r->conn, false);
+    http_conn_expect(r->conn, 0);
     r->conn->request = NULL;
     r->conn = NULL;
     list_remove(&r->failure);
@@ -438,19 +438,19 @@ request_completed(void *cls, struct MHD_Connection *connection, void **request,
     if (r->has_client)
         client_gone(&r->client);
     else
-        request_free(r);
+        http_request_free(r);
 }
 
 void
-request_abandon(struct http_request *r)
+http_request_abandon(struct http_request *r)
 {
     r->status = STATUS_503;
     r->is_abandoned = true;
-    request_resume(r);
+    http_request_resume(r);
 }
 
 void
-request_free(struct http_request *r)
+http_request_free(struct http_request *r)
 {
     buf_fini(&r->body);
     buf_fini(&r->out);

@@ -117,7 +117,7 @@ cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
         if (cgroup_version_of(g, s->controller) != s->version)
             continue;
         cgroup_print_value(l, s->value, text, sizeof text);
-        int r = file_write(cgroup_dir_of(g, s->controller), s->file, text);
+        int r = file_write_text(cgroup_dir_of(g, s->controller), s->file, text);
         if (r < 0 && !(s->optional && (r == -ENOENT || r == -EOPNOTSUPP)))
             return r;
     }
@@ -128,9 +128,9 @@ cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
 static int
 cgroup_make_all(struct cgroup *g)
 {
-    group_name(g->name);
+    cgroup_group_name(g->name);
     for (int i = 0; i < g->host->n; i++) {
-        int r = group_make(g->host->hier[i].parent_hfd, g->name);
+        int r = cgroup_group_make(g->host->hier[i].parent_hfd, g->name);
         if (r < 0)
             return r;
         g->dir_hfd[i] = r;
@@ -167,7 +167,8 @@ cgroup_try_fini(struct cgroup *g)
         int *hfd = &g->dir_hfd[i];
         if (*hfd < 0)
             continue;
-        int r = group_try_remove(g->host->hier[i].parent_hfd, *hfd, g->name);
+        int r =
+            cgroup_group_try_remove(g->host->hier[i].parent_hfd, *hfd, g->name);
         if (r == -EBUSY) {
             busy = r;
             continue;
@@ -215,7 +216,7 @@ cgroup_move(const struct cgroup *g, pid_t pid)
     for (int i = 0; i < g->host->n; i++) {
         if (g->host->starts_inside && i == g->host->unified)
             continue;
-        int r = file_write(g->dir_hfd[i], "cgroup.procs", text);
+        int r = file_write_text(g->dir_hfd[i], "cgroup.procs", text);
         if (r < 0)
             return r;
     }
@@ -228,10 +229,10 @@ cgroup_read_figure(int dir_hfd, const char *file, const char *key,
 {
     char text[TEXT_BYTES];
 
-    if (file_read(dir_hfd, file, text, sizeof text) < 0)
+    if (file_read_text(dir_hfd, file, text, sizeof text) < 0)
         return false;
     if (key)
-        return text_counter(text, key, ret);
+        return cgroup_text_counter(text, key, ret);
     *ret = strtoull(text, NULL, 10);
     return true;
 }
@@ -276,9 +277,9 @@ cgroup_memory(const struct cgroup *g, uint64_t *ret_bytes)
     if (!cgroup_read_figure(
             hfd, version == 2 ? "memory.current" : "memory.usage_in_bytes",
             NULL, &all) ||
-        file_read(hfd, "memory.stat", text, sizeof text) < 0 ||
-        !text_counter(text, version == 2 ? "file" : "cache", &cache) ||
-        !text_counter(text, "shmem", &shmem))
+        file_read_text(hfd, "memory.stat", text, sizeof text) < 0 ||
+        !cgroup_text_counter(text, version == 2 ? "file" : "cache", &cache) ||
+        !cgroup_text_counter(text, "shmem", &shmem))
         return -EIO;
     uint64_t clean = cache > shmem ? cache - shmem : 0;
     *ret_bytes = all > clean ? all - clean : 0;
@@ -299,7 +300,7 @@ cgroup_squeeze(const struct cgroup *g, uint64_t bytes)
     (void)snprintf(tight, sizeof tight, "%llu", (unsigned long long)bytes);
     (void)snprintf(wide, sizeof wide, "%llu",
                    (unsigned long long)g->memory_wall);
-    int r = file_write(hfd, file, tight);
-    (void)file_write(hfd, file, wide);
+    int r = file_write_text(hfd, file, tight);
+    (void)file_write_text(hfd, file, wide);
     return r;
 }

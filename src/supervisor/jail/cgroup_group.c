@@ -23,7 +23,7 @@
 /* Names need not be unpredictable, only different from each other, so the pid
  * is good enough without random numbers. */
 void
-group_name(char name[GROUP_NAME_BYTES])
+cgroup_group_name(char name[GROUP_NAME_BYTES])
 {
     uint64_t number;
 
@@ -47,7 +47,7 @@ cgroup_group_is_still_there(int parent_hfd, int dir_hfd, const char *name)
  * an abandoned one. After locking, the group is checked once more; if it is
  * gone, the caller tries another name. */
 int
-group_make(int parent_hfd, const char *name)
+cgroup_group_make(int parent_hfd, const char *name)
 {
     if (mkdirat(parent_hfd, name, 0755) < 0)
         return -errno;
@@ -69,7 +69,7 @@ cgroup_group_kill_listed(int dir_hfd)
 {
     char pids[2048], *end;
 
-    if (file_read(dir_hfd, "cgroup.procs", pids, sizeof pids) < 0)
+    if (file_read_text(dir_hfd, "cgroup.procs", pids, sizeof pids) < 0)
         return;
     for (char *p = pids; *p; p = *end ? end + 1 : end) {
         long pid = strtol(p, &end, 10);
@@ -82,24 +82,24 @@ cgroup_group_kill_listed(int dir_hfd)
 
 /* Removing is tried first: a group without processes needs no kill. */
 int
-group_try_remove(int parent_hfd, int dir_hfd, const char *name)
+cgroup_group_try_remove(int parent_hfd, int dir_hfd, const char *name)
 {
     if (!unlinkat(parent_hfd, name, AT_REMOVEDIR) || errno == ENOENT)
         return 0;
     if (errno != EBUSY)
         return -errno;
-    if (file_write(dir_hfd, "cgroup.kill", "1") < 0)
+    if (file_write_text(dir_hfd, "cgroup.kill", "1") < 0)
         cgroup_group_kill_listed(dir_hfd);
     return -EBUSY;
 }
 
 int
-group_remove(int parent_hfd, int dir_hfd, const char *name)
+cgroup_group_remove(int parent_hfd, int dir_hfd, const char *name)
 {
     int r = -EBUSY;
 
     for (int i = 0; r == -EBUSY && i < REMOVE_TRIES; i++) {
-        r = group_try_remove(parent_hfd, dir_hfd, name);
+        r = cgroup_group_try_remove(parent_hfd, dir_hfd, name);
         if (r == -EBUSY)
             (void)nanosleep(&(struct timespec){.tv_nsec = REMOVE_WAIT_NS},
                             NULL);

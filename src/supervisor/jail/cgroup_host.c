@@ -72,9 +72,10 @@ cgroup_host_enable(int dir_hfd, const char *controller)
     char text[256], plus[16];
 
     (void)snprintf(plus, sizeof plus, "+%s", controller);
-    return !file_write(dir_hfd, "cgroup.subtree_control", plus) ||
-           (!file_read(dir_hfd, "cgroup.subtree_control", text, sizeof text) &&
-            text_has_word(text, " \n", controller));
+    return !file_write_text(dir_hfd, "cgroup.subtree_control", plus) ||
+           (!file_read_text(dir_hfd, "cgroup.subtree_control", text,
+                            sizeof text) &&
+            cgroup_text_has_word(text, " \n", controller));
 }
 
 /* A group with processes must not pass controllers on: the kernel refuses some,
@@ -86,7 +87,8 @@ cgroup_host_is_empty_or_root(int dir_hfd)
     char text[16];
 
     return faccessat(dir_hfd, "cgroup.type", F_OK, 0) < 0 ||
-           (!file_read(dir_hfd, "cgroup.procs", text, sizeof text) && !*text);
+           (!file_read_text(dir_hfd, "cgroup.procs", text, sizeof text) &&
+            !*text);
 }
 
 /* Opens a group that the user named, and creates the missing parts of its path.
@@ -122,7 +124,7 @@ cgroup_host_open_own(const struct cgroup_search *s, const char *controller,
     char group[CGROUP_PATH_BYTES], path[2 * CGROUP_PATH_BYTES];
     size_t skip = strcmp(m->root, "/") ? strlen(m->root) : 0;
 
-    if (!text_own_group(s->groups.p, controller, group, sizeof group) ||
+    if (!cgroup_text_find_group(s->groups.p, controller, group, sizeof group) ||
         strncmp(group, m->root, skip) != 0)
         return -ENOENT;
     (void)snprintf(path, sizeof path, "%s/%s", m->point, group + skip);
@@ -138,10 +140,11 @@ cgroup_host_sweep_one(int parent_hfd, const char *name)
     int hfd = openat(parent_hfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (hfd >= 0 && !flock(hfd, LOCK_EX | LOCK_NB))
-        (void)group_remove(parent_hfd, hfd, name);
+        (void)cgroup_group_remove(parent_hfd, hfd, name);
 }
 
-/* True for names as group_name makes them. Others are not ours to remove. */
+/* True for names as cgroup_group_name makes them. Others are not ours to
+ * remove. */
 static bool
 cgroup_host_is_group_name(const char *name)
 {
@@ -198,13 +201,13 @@ cgroup_host_try_group(struct cgroup_host *h, const struct hierarchy *hier)
 {
     char name[GROUP_NAME_BYTES];
 
-    group_name(name);
-    CLEANUP(hfd_closep) int hfd = group_make(hier->parent_hfd, name);
+    cgroup_group_name(name);
+    CLEANUP(hfd_closep) int hfd = cgroup_group_make(hier->parent_hfd, name);
     if (hfd < 0)
         return false;
     if (hier->version == 2)
         h->starts_inside = cgroup_host_start_inside_works(hfd);
-    return !group_remove(hier->parent_hfd, hfd, name);
+    return !cgroup_group_remove(hier->parent_hfd, hfd, name);
 }
 
 /* Returns the index of a hierarchy with this parent, which is consumed, or -1
@@ -237,7 +240,7 @@ cgroup_host_find_hierarchy(struct cgroup_search *s, const char *controller)
 {
     struct cgroup_mount m;
 
-    if (!text_find_mount(s->mounts.p, controller, &m))
+    if (!cgroup_text_find_mount(s->mounts.p, controller, &m))
         return -1;
     int hfd = s->o->cgroup ? cgroup_host_open_named(m.point, s->o->cgroup)
                            : cgroup_host_open_own(s, controller, &m);
@@ -249,10 +252,10 @@ cgroup_host_find_hierarchy(struct cgroup_search *s, const char *controller)
 static void
 cgroup_host_step_aside(struct cgroup_host *h, int parent_hfd)
 {
-    group_name(h->aside);
-    h->aside_hfd = group_make(parent_hfd, h->aside);
+    cgroup_group_name(h->aside);
+    h->aside_hfd = cgroup_group_make(parent_hfd, h->aside);
     if (h->aside_hfd >= 0)
-        (void)file_write(h->aside_hfd, "cgroup.procs", "0");
+        (void)file_write_text(h->aside_hfd, "cgroup.procs", "0");
 }
 
 /* Undoes cgroup_host_step_aside: the controllers must be given up first,
@@ -267,10 +270,10 @@ cgroup_host_step_back(struct cgroup_host *h)
     int parent_hfd = h->hier[h->unified].parent_hfd;
     for (int c = 0; c < N_CTLS; c++) {
         (void)snprintf(minus, sizeof minus, "-%s", controller_names[c]);
-        (void)file_write(parent_hfd, "cgroup.subtree_control", minus);
+        (void)file_write_text(parent_hfd, "cgroup.subtree_control", minus);
     }
-    if (!file_write(parent_hfd, "cgroup.procs", "0"))
-        (void)group_remove(parent_hfd, h->aside_hfd, h->aside);
+    if (!file_write_text(parent_hfd, "cgroup.procs", "0"))
+        (void)cgroup_group_remove(parent_hfd, h->aside_hfd, h->aside);
     close(h->aside_hfd);
     h->aside_hfd = -1;
 }
@@ -282,10 +285,11 @@ cgroup_host_offers_any(int dir_hfd)
     char offered[256];
     bool any = false;
 
-    if (file_read(dir_hfd, "cgroup.controllers", offered, sizeof offered) < 0)
+    if (file_read_text(dir_hfd, "cgroup.controllers", offered, sizeof offered) <
+        0)
         return false;
     for (int c = 0; c < N_CTLS; c++)
-        any |= text_has_word(offered, " \n", controller_names[c]);
+        any |= cgroup_text_has_word(offered, " \n", controller_names[c]);
     return any;
 }
 

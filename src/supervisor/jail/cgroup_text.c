@@ -41,13 +41,13 @@ span_has_word(struct span list, const char *dividers, const char *word)
 }
 
 bool
-text_has_word(const char *list, const char *dividers, const char *word)
+cgroup_text_has_word(const char *list, const char *dividers, const char *word)
 {
     return span_has_word((struct span){list, strlen(list)}, dividers, word);
 }
 
 bool
-text_counter(const char *text, const char *key, uint64_t *ret)
+cgroup_text_counter(const char *text, const char *key, uint64_t *ret)
 {
     struct span rest = {text, strlen(text)};
 
@@ -118,8 +118,8 @@ cgroup_text_parse_mount(struct span line, const char *controller,
 }
 
 bool
-text_find_mount(const char *mountinfo, const char *controller,
-                struct cgroup_mount *ret)
+cgroup_text_find_mount(const char *mountinfo, const char *controller,
+                       struct cgroup_mount *ret)
 {
     struct span rest = {mountinfo, strlen(mountinfo)};
 
@@ -133,7 +133,8 @@ text_find_mount(const char *mountinfo, const char *controller,
 /* Lines are "ID:CONTROLLERS:PATH". The unified hierarchy has ID 0 and no
  * controllers. */
 bool
-text_own_group(const char *text, const char *controller, char *ret, size_t size)
+cgroup_text_find_group(const char *text, const char *controller, char *ret,
+                       size_t size)
 {
     struct span rest = {text, strlen(text)};
 

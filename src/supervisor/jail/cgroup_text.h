@@ -16,15 +16,16 @@ struct cgroup_mount {
 };
 
 /* True if `word` is in a list of words, separated by any of `dividers`. */
-bool text_has_word(const char *list, const char *dividers, const char *word);
+bool cgroup_text_has_word(const char *list, const char *dividers,
+                          const char *word);
 /* Finds the number after `key` on a line of its own: "oom_kill 3". */
-bool text_counter(const char *text, const char *key, uint64_t *ret);
+bool cgroup_text_counter(const char *text, const char *key, uint64_t *ret);
 /* Finds the mount of a hierarchy in mountinfo: v1 with this controller, or v2
  * if it is NULL. The first one counts. */
-bool text_find_mount(const char *mountinfo, const char *controller,
-                     struct cgroup_mount *ret);
+bool cgroup_text_find_mount(const char *mountinfo, const char *controller,
+                            struct cgroup_mount *ret);
 /* Finds our own group in /proc/self/cgroup, for the same hierarchy. */
-bool text_own_group(const char *text, const char *controller, char *ret,
-                    size_t size);
+bool cgroup_text_find_group(const char *text, const char *controller, char *ret,
+                            size_t size);
 
 #endif

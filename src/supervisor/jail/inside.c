@@ -135,7 +135,7 @@ inside_offer_to_oom_killer(const struct jail_plan *plan, const char **ret_where)
 {
     (void)plan;
     *ret_where = "oom_score_adj";
-    return file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500");
+    return file_write_text(AT_FDCWD, "/proc/self/oom_score_adj", "500");
 }
 
 static int
@@ -204,16 +204,16 @@ inside_set_rlimits(const struct jail_plan *plan)
 {
     const uint32_t *limit = plan->o->limit;
 
-    rlimit_lower(RLIMIT_CORE, 0);
-    rlimit_lower(RLIMIT_NOFILE, 65536);
-    rlimit_lower(RLIMIT_MEMLOCK, 64 << 10);
-    rlimit_lower(RLIMIT_MSGQUEUE, 1 << 20);
-    rlimit_lower(RLIMIT_RTPRIO, 0);
-    rlimit_lower(RLIMIT_NICE, 0);
+    privileges_lower_rlimit(RLIMIT_CORE, 0);
+    privileges_lower_rlimit(RLIMIT_NOFILE, 65536);
+    privileges_lower_rlimit(RLIMIT_MEMLOCK, 64 << 10);
+    privileges_lower_rlimit(RLIMIT_MSGQUEUE, 1 << 20);
+    privileges_lower_rlimit(RLIMIT_RTPRIO, 0);
+    privileges_lower_rlimit(RLIMIT_NICE, 0);
     if (plan->rlimit_memory)
-        rlimit_lower(RLIMIT_DATA, mb_bytes(limit[LIMIT_memory]));
+        privileges_lower_rlimit(RLIMIT_DATA, mb_bytes(limit[LIMIT_memory]));
     if (plan->rlimit_processes)
-        rlimit_lower(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
+        privileges_lower_rlimit(RLIMIT_NPROC, limit[LIMIT_processes] + 1);
 }
 
 /* The command gets a fixed environment and a few harmless variables of the

@@ -53,7 +53,7 @@ jail_write_map(pid_t pid, const char *file, const char *lines)
     char path[64];
 
     (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
-    return file_write(AT_FDCWD, path, lines);
+    return file_write_text(AT_FDCWD, path, lines);
 }
 
 /* Maps the jail's user to `uid` outside. With is_root_too, it begins as

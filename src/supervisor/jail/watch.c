@@ -48,7 +48,7 @@ watch_process_memory(int proc_hfd, const char *pid)
     uint64_t kb = 0;
 
     (void)snprintf(path, sizeof path, "%.16s/smaps_rollup", pid);
-    if (file_read(proc_hfd, path, text, sizeof text) < 0)
+    if (file_read_text(proc_hfd, path, text, sizeof text) < 0)
         return 0; /* it has just ended */
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *at = strstr(text, keys[i]);

@@ -162,7 +162,7 @@ commits_done(struct store_job *j, int error)
     } else {
         n->commits++;
         n->commit_bytes += c->bytes;
-        histogram_add(&n->commit, time_mono_ns() - c->begun_ns);
+        metrics_add(&n->commit, time_mono_ns() - c->begun_ns);
         l->commits.committed = c->last;
         if (c->last)
             l->s->has_state = true;

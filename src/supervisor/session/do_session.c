@@ -147,7 +147,7 @@ session_list_row(void *arg, const struct store_session *row)
     struct session_listing *u = arg;
 
     buf_puts(&u->json, u->n++ ? "," : "");
-    store_session_put_json(row, &u->json);
+    session_put_row_json(row, &u->json);
     u->last = row->number;
     return u->json.error;
 }

@@ -264,7 +264,7 @@ life_do_serve(struct life *l)
     life_used(l);
     if (s->sv->config->idle_pause_s && !s->command)
         reactor_set_timer(&s->sv->reactor, &l->idle, life_idle_at(l));
-    histogram_add(&s->sv->counters.start, time_mono_ns() - l->begun_ns);
+    metrics_add(&s->sv->counters.start, time_mono_ns() - l->begun_ns);
     session_enter(s, &(struct session_change){.to = SESSION_active,
                                               .cause = CAUSE_started});
     if (l->creator) {

@@ -75,7 +75,7 @@ void session_put_json(const struct session *s, struct buf *b);
 /* Fills the row of the store; its strings are borrowed from s. */
 void session_row(const struct session *s, struct store_session *ret);
 /* Writes a row as a JSON object, for sessions that may have ended. */
-void store_session_put_json(const struct store_session *row, struct buf *b);
+void session_put_row_json(const struct store_session *row, struct buf *b);
 
 /* --- options (session_options.c) */
 

@@ -24,7 +24,7 @@ session_found(void *arg, const struct store_session *row)
     struct lookup *u = arg;
 
     u->is_found = true;
-    store_session_put_json(row, &u->json);
+    session_put_row_json(row, &u->json);
     return 0;
 }
 

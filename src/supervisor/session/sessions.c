@@ -250,7 +250,7 @@ sessions_put_raw(struct buf *b, const char *name, const char *json)
 }
 
 void
-store_session_put_json(const struct store_session *row, struct buf *b)
+session_put_row_json(const struct store_session *row, struct buf *b)
 {
     buf_puts(b, "{");
     put_name(b, "sessionId");
@@ -297,7 +297,7 @@ session_put_json(const struct session *s, struct buf *b)
     struct store_session row;
 
     session_row(s, &row);
-    store_session_put_json(&row, b);
+    session_put_row_json(&row, b);
     if (b->error)
         return;
     b->len--; /* goes on */

@@ -246,7 +246,7 @@ worker_link_finish_call(struct life *l, OWN struct call *q)
 {
     struct client *c = q->client;
 
-    histogram_add(&l->s->sv->counters.answer, time_mono_ns() - q->begun_ns);
+    metrics_add(&l->s->sv->counters.answer, time_mono_ns() - q->begun_ns);
     if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->link.stall))
         list_push_back(&c->stalled, &l->link.stall);
     if (q->follow)

@@ -89,7 +89,7 @@ child_become_worker(void)
 
 /* The main function of the child. It ends in exec or exit. */
 _Noreturn static void
-live(struct child *n)
+child_live(struct child *n)
 {
     char go;
 
@@ -161,7 +161,7 @@ child_make(const struct cgroup *g, struct child *n, int go_hfd,
     if (r < 0)
         return child_fail(a, "clone3", r);
     if (!a->pid)
-        live(n);
+        child_live(n);
     r = child_bring_up(g, go_hfd, a);
     hfd_closep(&n->fail_hfd);
     return r < 0 ? r : child_wait_for_exec(failed, a);

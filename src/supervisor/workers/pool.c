@@ -171,7 +171,7 @@ pool_lose_spawner(struct pool *p)
     memset(a.hfd, 0xff, sizeof a.hfd);
     struct worker_process *m;
     while ((m = pool_find_ordered(p, 0)))
-        process_arrive(m, &a);
+        worker_process_arrive(m, &a);
 }
 
 /* An answer without an order means that the spawner is confused; it is
@@ -189,7 +189,7 @@ pool_spawner_ready(struct source *s, uint32_t events)
         return;
     struct worker_process *m = r == 0 ? pool_find_ordered(p, a.id) : NULL;
     if (m)
-        process_arrive(m, &a);
+        worker_process_arrive(m, &a);
     else if (r == 0)
         spawn_drop_answer(&a);
     if (!m)
@@ -217,7 +217,7 @@ pool_order(struct pool *p, OWN struct worker_process *m, char *const *argv,
     if (r == 0)
         r = spawn_send_order(p->spawner_hfd, &o, argv, envp, read);
     if (r < 0)
-        process_free(m);
+        worker_process_free(m);
     else
         list_push_back(&p->processes, &m->link);
     return r;
@@ -242,7 +242,7 @@ pool_count_failure(struct pool *p, const char *why)
 static int
 pool_begin_start(struct pool *p)
 {
-    struct worker_process *m = process_new(p, false, WORDS_BYTES);
+    struct worker_process *m = worker_process_new(p, false, WORDS_BYTES);
 
     if (!m)
         return -ENOMEM;
@@ -311,7 +311,7 @@ pool_check_processes(struct pool *p, int64_t now)
         if (m->worker.has_ended)
             continue;
         if (m->at_ns && m->at_ns <= now)
-            process_check(m, now);
+            worker_process_check(m, now);
         pool_earlier(&next, m->at_ns);
     }
     return next;
@@ -392,7 +392,7 @@ pool_drop(struct worker_process *m)
     worker_kill(&m->worker);
     if (m->worker.pid > 0)
         (void)waitpid(m->worker.pid, NULL, 0);
-    process_free(m);
+    worker_process_free(m);
 }
 
 /* Lets the spawner finish its current request before shutting it down, so that
@@ -410,7 +410,7 @@ pool_close_spawner(struct pool *p)
            spawn_take_answer(p->spawner_hfd, &a) == 0) {
         struct worker_process *m = pool_find_ordered(p, a.id);
         if (m)
-            process_take_over(m, &a);
+            worker_process_take_over(m, &a);
         else
             spawn_drop_answer(&a);
     }
@@ -484,7 +484,7 @@ pool_set_limits(struct worker_process *m, const uint32_t *limit)
     if (r == 0)
         r = pool_set_rlimit(m->worker.pid, RLIMIT_NPROC, p->config.threads);
     if (r == 0 && p->host->of[CTL_memory] < 0) {
-        m->memory_wall = (mb << 20) + process_memory(m);
+        m->memory_wall = (mb << 20) + worker_process_memory(m);
         m->at_ns = time_mono_ns();
     }
     return r;
@@ -519,7 +519,7 @@ pool_take(struct pool *p, const uint32_t *limit, OWN struct worker **ret)
         p->refill_ns = time_mono_ns() + (int64_t)REFILL_MS * NS_PER_MS;
     int r = pool_set_limits(m, limit);
     if (r < 0)
-        process_kill(m);
+        worker_process_kill(m);
     else
         m->state = PROCESS_TAKEN;
     if (r == 0)
@@ -539,8 +539,8 @@ int
 pool_run(struct pool *p, const struct worker_command *c,
          OWN struct worker **ret)
 {
-    struct worker_process *m =
-        process_new(p, true, c->output_bytes ? c->output_bytes : OUTPUT_BYTES);
+    struct worker_process *m = worker_process_new(
+        p, true, c->output_bytes ? c->output_bytes : OUTPUT_BYTES);
 
     if (!m)
         return -ENOMEM;

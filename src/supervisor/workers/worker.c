@@ -27,7 +27,7 @@ enum { START_S = 60, FIRST_START_S = 900, WHY_BYTES = 512 };
 static const char ready_line[] = "worker.ready";
 
 OWN struct worker_process *
-process_new(struct pool *p, bool is_command, size_t ring_bytes)
+worker_process_new(struct pool *p, bool is_command, size_t ring_bytes)
 {
     struct worker_process *m = calloc(1, sizeof *m);
 
@@ -70,7 +70,7 @@ process_remove_group(struct pool *p, struct cgroup *g)
 }
 
 void
-process_free(OWN struct worker_process *m)
+worker_process_free(OWN struct worker_process *m)
 {
     struct pool *p = m->pool;
 
@@ -203,7 +203,7 @@ worker_process_end(struct worker_process *m)
         p->n_ready--;
     else
         p->n_starting -= m->state != PROCESS_KILLED;
-    process_free(m);
+    worker_process_free(m);
     if (is_failure)
         pool_count_failure(p, why);
 }
@@ -328,7 +328,7 @@ process_begin_worker(struct worker_process *m)
 /* --- start */
 
 void
-process_take_over(struct worker_process *m, const struct spawn_answer *a)
+worker_process_take_over(struct worker_process *m, const struct spawn_answer *a)
 {
     m->worker.pid = a->pid;
     m->worker.pid_hfd = a->hfd[SPAWN_PID];
@@ -349,11 +349,11 @@ process_take_over(struct worker_process *m, const struct spawn_answer *a)
 /* The order may have been cancelled meanwhile (by_us): then the process is
  * killed at once. */
 void
-process_arrive(struct worker_process *m, const struct spawn_answer *a)
+worker_process_arrive(struct worker_process *m, const struct spawn_answer *a)
 {
     int r = a->error;
 
-    process_take_over(m, a);
+    worker_process_take_over(m, a);
     m->on_pid.ready = process_pid_ready;
     m->on_words.ready = process_words_ready;
     if (m->worker.pid_hfd >= 0)
@@ -376,7 +376,7 @@ process_arrive(struct worker_process *m, const struct spawn_answer *a)
 }
 
 void
-process_kill(struct worker_process *m)
+worker_process_kill(struct worker_process *m)
 {
     m->state = PROCESS_KILLED;
     worker_kill(&m->worker);
@@ -385,13 +385,13 @@ process_kill(struct worker_process *m)
 /* Reads "size resident shared ..." in pages. Shared pages are those of
  * files. */
 uint64_t
-process_memory(const struct worker_process *m)
+worker_process_memory(const struct worker_process *m)
 {
     unsigned long long resident, shared;
     char path[64], text[256];
 
     (void)snprintf(path, sizeof path, "/proc/%d/statm", m->worker.pid);
-    if (file_read(AT_FDCWD, path, text, sizeof text) < 0 ||
+    if (file_read_text(AT_FDCWD, path, text, sizeof text) < 0 ||
         sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
         return 0; /* it has just ended */
     return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -400,7 +400,7 @@ process_memory(const struct worker_process *m)
 static void
 process_look_at_memory(struct worker_process *m, int64_t now)
 {
-    uint64_t used = process_memory(m);
+    uint64_t used = worker_process_memory(m);
 
     m->at_ns = now + (int64_t)watch_pause_ms(used, m->memory_wall) * NS_PER_MS;
     if (used <= m->memory_wall)
@@ -413,7 +413,7 @@ process_look_at_memory(struct worker_process *m, int64_t now)
  * memory check of a worker without a controller, or the time limit of a
  * start. */
 void
-process_check(struct worker_process *m, int64_t now)
+worker_process_check(struct worker_process *m, int64_t now)
 {
     if (m->is_command) {
         m->at_ns = now + (int64_t)watch_look(&m->watch) * NS_PER_MS;
@@ -464,7 +464,7 @@ worker_reap(OWN struct worker *w, struct ending *ret)
 
     process_establish(m);
     *ret = m->ending;
-    process_free(m);
+    worker_process_free(m);
 }
 
 size_t

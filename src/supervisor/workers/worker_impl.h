@@ -85,19 +85,21 @@ void pool_count_failure(struct pool *p, const char *why);
 
 /* Creates a process that has not been ordered, with a ring for its output.
  * NULL: no memory. */
-OWN struct worker_process *process_new(struct pool *p, bool is_command,
-                                       size_t ring_bytes);
+OWN struct worker_process *worker_process_new(struct pool *p, bool is_command,
+                                              size_t ring_bytes);
 /* Closes descriptors, and removes the group or leaves it to the pool. */
-void process_free(OWN struct worker_process *m);
+void worker_process_free(OWN struct worker_process *m);
 /* Moves pid, descriptors and group from the answer into m, which owns them. */
-void process_take_over(struct worker_process *m, const struct spawn_answer *a);
+void worker_process_take_over(struct worker_process *m,
+                              const struct spawn_answer *a);
 /* Handles the answer of the spawner: it started the process, or failed. */
-void process_arrive(struct worker_process *m, const struct spawn_answer *a);
+void worker_process_arrive(struct worker_process *m,
+                           const struct spawn_answer *a);
 /* Kills a process that no session has; the pool reaps it. */
-void process_kill(struct worker_process *m);
+void worker_process_kill(struct worker_process *m);
 /* Returns the used memory of the worker itself, in bytes. */
-uint64_t process_memory(const struct worker_process *m);
+uint64_t worker_process_memory(const struct worker_process *m);
 /* Checks its deadline or its memory. */
-void process_check(struct worker_process *m, int64_t now);
+void worker_process_check(struct worker_process *m, int64_t now);
 
 #endif
