@@ -169,10 +169,11 @@ int kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
 void kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg);
 /* True if kernel_step could do something now. */
 bool kernel_has_work(const struct kernel *k);
-/* Returns when kernel_step could do something, if nothing else happens: a time
- * of the host's monotonic clock, or NS_NEVER. It could also when one of these
- * descriptors is ready; they stay valid until the kernel runs again. */
+/* Returns the time, of the host's monotonic clock, at which kernel_step will
+ * have work if nothing else happens before; NS_NEVER: none. */
 int64_t kernel_next_ns(const struct kernel *k);
+/* Returns the descriptors whose readiness gives kernel_step work as well. They
+ * stay valid until the kernel runs again. */
 size_t kernel_host_fds(struct kernel *k, const struct pollfd **ret);
 /* Makes kernel_run check `done` soon. May be called from any OS thread or
  * signal handler. */
@@ -212,6 +213,7 @@ void sched_remove(struct thread *th);
 void sched_bury(struct thread *th);
 /* Adds the time of the current slice so far to its task. */
 void sched_account(struct kernel *k);
+/* --- host_watch.c, for the kernel's own files */
 /* Initialises a watch of a host descriptor, which stays with the caller. While
  * it has waiters, the scheduler polls it. */
 void host_watch_init(struct host_watch *w, struct kernel *k, int hfd);
@@ -219,5 +221,9 @@ void host_watch_fini(struct host_watch *w);
 /* Returns the current events, adds the queue to pt and requests `events`. */
 short host_watch_poll(struct host_watch *w, struct kernel *k, short events,
                       struct poll_table *pt);
+/* Polls all watched descriptors and the bell, and wakes the waiters of those
+ * that are ready. Sleeps at most until `until_ns` of the host's monotonic time,
+ * or without a limit for NS_NEVER. */
+void host_watch_wait(struct kernel *k, int64_t until_ns);
 
 #endif

@@ -21,13 +21,9 @@
 #include "kernel/timers.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     BOOSTS_MAX = 64,
@@ -352,99 +348,7 @@ run_thread(struct kernel *k, struct thread *th)
     free_dead(k);
 }
 
-/* --- host descriptors */
-
-void
-host_watch_init(struct host_watch *w, struct kernel *k, int hfd)
-{
-    (void)k;
-    *w = (struct host_watch){.hfd = hfd};
-    list_init(&w->link);
-    waitq_init(&w->queue);
-}
-
-void
-host_watch_fini(struct host_watch *w)
-{
-    list_remove(&w->link);
-    waitq_fini(&w->queue);
-}
-
-/* The kernel polls with timeout 0 here; it waits only in poll_host, for all
- * descriptors together. */
-short
-host_watch_poll(struct host_watch *w, struct kernel *k, short events,
-                struct poll_table *pt)
-{
-    struct pollfd p = {.fd = w->hfd, .events = events};
-
-    (void)k->host->poll(&p, 1, 0);
-    if (pt && pt->add) {
-        poll_wait(pt, &w->queue);
-        w->events |= events;
-        if (list_is_empty(&w->link))
-            list_push_back(&k->host_watches, &w->link);
-    }
-    return p.revents;
-}
-
-/* The bell is always the first one. Without memory nothing is polled this
- * time. */
-static size_t
-fill_pollfds(struct kernel *k)
-{
-    size_t n = 1;
-
-    LIST_FOR_EACH(it, &k->host_watches)
-        n++;
-    if (n > k->cap_pollfds) {
-        struct pollfd *p = realloc(k->pollfds, n * sizeof *p);
-        if (!p)
-            return 0;
-        k->pollfds = p;
-        k->cap_pollfds = n;
-    }
-    n = 0;
-    k->pollfds[n++] = (struct pollfd){.fd = k->kick_hfd, .events = POLLIN};
-    LIST_FOR_EACH(it, &k->host_watches) {
-        struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
-        k->pollfds[n++] = (struct pollfd){.fd = w->hfd, .events = w->events};
-    }
-    return n;
-}
-
-/* A watch is removed when it fires: its waiters add it again if they wait
- * again. */
-static void
-wake_watches(struct kernel *k)
-{
-    struct pollfd *p = k->pollfds + 1;
-
-    LIST_FOR_EACH_SAFE(it, &k->host_watches) {
-        struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
-        if (!(p++)->revents)
-            continue;
-        w->events = 0;
-        list_remove(&w->link);
-        waitq_wake(&w->queue);
-    }
-}
-
-/* Polls the host's descriptors, and sleeps at most until `until_ns` of the
- * host's monotonic time. */
-static void
-poll_host(struct kernel *k, int64_t until_ns)
-{
-    int64_t wait_ns =
-        until_ns == NS_NEVER ? NS_NEVER : until_ns - k->host->mono_ns();
-    size_t n = fill_pollfds(k);
-
-    if (!n || k->host->poll(k->pollfds, n, wait_ns > 0 ? wait_ns : 0) <= 0)
-        return;
-    if (k->pollfds[0].revents)
-        k->host->bell_clear(k->kick_hfd);
-    wake_watches(k);
-}
+/* --- kicks */
 
 /* Sets the flag, wakes an idle scheduler, and ends the current slice; one of
  * the three applies, whatever the scheduler is doing. */
@@ -483,7 +387,7 @@ idle(struct kernel *k, int64_t deadline_ns)
         clock_jump(&k->clock, next);
         return;
     }
-    poll_host(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
+    host_watch_wait(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
 /* Serves timers and host descriptors beside runnable threads, checks the limit
@@ -501,7 +405,7 @@ look_around(struct kernel *k)
         kernel_kill(k, 0, SIGKILL);
     }
     if (!list_is_empty(&k->host_watches))
-        poll_host(k, 0);
+        host_watch_wait(k, 0);
     return mount_tidy_all(k, TIDY_STEP);
 }
 
@@ -610,13 +514,4 @@ int64_t
 kernel_next_ns(const struct kernel *k)
 {
     return to_host_ns(k, clock_next_ns(&k->clock));
-}
-
-size_t
-kernel_host_fds(struct kernel *k, const struct pollfd **ret)
-{
-    size_t n = list_is_empty(&k->host_watches) ? 0 : fill_pollfds(k);
-
-    *ret = n ? k->pollfds + 1 : NULL;
-    return n ? n - 1 : 0;
 }

@@ -1,12 +1,11 @@
-/* Records: keys, values, and frames of a stream.
+/* Records: keys and values. record_frame.c has the frames of a stream.
  *
  * The functions that read get bytes from workers that may be hostile, and from
  * disks that may be damaged. Each checks the length before the first byte, and
  * each number before its use. One table (form_of) describes the keys of all
  * types; the writer, the reader and the check of whole records use it.
  *
- * Keys and values are big-endian, so that memcmp sorts them by number. Only the
- * head of a frame, which nobody sorts, is little-endian. */
+ * Keys and values are big-endian, so that memcmp sorts them by number. */
 #include "record/record.h"
 
 #include <errno.h>
@@ -554,62 +553,4 @@ record_send(const struct record_sink *to, const struct record_key *k,
     uint8_t key[RECORD_KEY_MAX];
 
     return to->put(to->arg, key, record_key_put(k, key), value, len);
-}
-
-/* --- frames */
-
-static void
-put_le(uint8_t *p, uint64_t v, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
-}
-
-static uint64_t
-get_le(const uint8_t *p, unsigned bytes)
-{
-    uint64_t v = 0;
-
-    while (bytes--)
-        v = v << 8 | p[bytes];
-    return v;
-}
-
-void
-record_head_put(const struct record_head *h, uint8_t ret[RECORD_HEAD_BYTES])
-{
-    ret[0] = (uint8_t)h->op;
-    ret[1] = 0;
-    put_le(ret + 2, h->key_len, 2);
-    put_le(ret + 4, h->value_len, 4);
-}
-
-int
-record_head_get(const uint8_t head[RECORD_HEAD_BYTES], struct record_head *ret)
-{
-    struct record_head h = {.op = head[0],
-                            .key_len = (uint16_t)get_le(head + 2, 2),
-                            .value_len = (uint32_t)get_le(head + 4, 4)};
-    bool has_key = h.key_len && h.key_len <= RECORD_KEY_MAX;
-    bool is_well =
-        (h.op == RECORD_PUT && has_key && h.value_len <= RECORD_VALUE_MAX) ||
-        (h.op == RECORD_DELETE && has_key && !h.value_len) ||
-        (h.op == RECORD_END && !h.key_len && h.value_len == RECORD_END_BYTES);
-
-    if (head[1] || !is_well)
-        return -EINVAL;
-    *ret = h;
-    return 0;
-}
-
-void
-record_end_put(uint64_t number, uint8_t ret[RECORD_END_BYTES])
-{
-    put_le(ret, number, RECORD_END_BYTES);
-}
-
-uint64_t
-record_end_get(const uint8_t value[RECORD_END_BYTES])
-{
-    return get_le(value, RECORD_END_BYTES);
 }
