@@ -114,8 +114,8 @@ json_count(const struct json *v)
     return json_has_parts(v) ? v->n : 0;
 }
 
-/* The first element of an array or key of an object, and the value behind
- * `last`, which is an element or a member's value; NULL after the last. */
+/* Walk a container: the first element or key, and the one after `last`. In an
+ * object, `last` is the value of the member before. NULL at the end. */
 static inline const struct json *
 json_first(const struct json *in)
 {

@@ -20,9 +20,10 @@ struct capture {
     char *data;
     /* Bytes kept, allocated, and the limit of the first. */
     size_t len, cap, max;
-    /* not 0: keeps the first `head` bytes and the newest */
+    /* If not 0, the first `head` bytes are kept, and the newest ones after
+     * them. */
     size_t head;
-    /* then, when full: start of the ring behind the head */
+    /* The oldest byte of the ring behind the head, once the capture is full. */
     size_t oldest;
     uint64_t dropped;      /* bytes beyond max */
     struct capture *later; /* destination after capture_close, or NULL */

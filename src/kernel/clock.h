@@ -59,9 +59,9 @@ timer_is_running(const struct timer *t)
 }
 /* Fires all timers that are due. */
 void clock_fire(struct clock *c);
-/* The earliest deadline, or NS_NEVER. */
+/* Returns the earliest deadline, or NS_NEVER. */
 int64_t clock_next_ns(const struct clock *c);
-/* Virtual clocks: jumps to `ns`, unless that is NS_NEVER. */
+/* Advances a virtual clock to `ns`, unless that is in the past. */
 void clock_jump(struct clock *c, int64_t ns);
 
 #endif

@@ -22,8 +22,8 @@ struct guest_iovec {
 };
 
 /* Buffers of a kernel for arguments that are too large for a stack. A call that
- * is made again copies its arguments again. No call has both paths and iovecs,
- * so that they share memory. */
+ * is repeated copies its arguments again. No call has both paths and iovecs, so
+ * they share memory. */
 union guest_copies {
     char path[2][PATH_BYTES_MAX];
     struct guest_iovec iov[IOV_MAX];
@@ -35,10 +35,12 @@ int copy_to_guest(struct task *t, gaddr a, const void *src, size_t len);
 /* 0, or -EFAULT if the range is not guest memory. len may be 0. */
 int guest_check(struct task *t, gaddr a, uint64_t len);
 
-/* Bytes that the caller reads, each of them once; NULL outside of guest memory.
- * Valid until the call ends, waits, or enters the engine. */
+/* Returns bytes that the caller reads, each of them once; NULL outside of guest
+ * memory. The pointer is valid until the call ends, waits, or enters the
+ * engine. */
 const void *guest_in(struct task *t, gaddr a, uint64_t len);
-/* Bytes that the caller writes and never reads; otherwise as guest_in. */
+/* Returns bytes that the caller writes and never reads; otherwise like
+ * guest_in. */
 void *guest_out(struct task *t, gaddr a, uint64_t len);
 
 /* Copies a path into the buffer `which` (0 or 1) of the kernel, where it stays

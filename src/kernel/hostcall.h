@@ -6,8 +6,8 @@
 #include "base/own.h"
 #include "kernel/task.h"
 
-/* A pending call. The kernel's hook creates it, with `drop` set; the waiting
- * process holds it. */
+/* A pending call. The kernel's hook creates it, with `drop` set, and the
+ * waiting process holds it. */
 struct hostcall {
     struct call_hold hold; /* its drop frees it, answered or not */
     struct waitq answered;

@@ -24,11 +24,12 @@ struct iov {
     size_t len;
 };
 
-/* All pieces must be guest memory. The sum of their lengths, or -EFAULT,
- * -EINVAL, -EMSGSIZE (more than IOV_MAX). */
+/* Begins at an array of the guest, all pieces of which must be guest memory.
+ * Returns the sum of their lengths. -EFAULT, -EINVAL, -EMSGSIZE (more than
+ * IOV_MAX pieces). */
 int64_t iov_init_guest(struct iov *v, struct task *t, enum iov_use use,
                        gaddr iovecs, uint32_t count);
-/* One buffer of the guest. Its length, or -EFAULT. */
+/* Begins at one buffer of the guest. Returns its length, or -EFAULT. */
 int64_t iov_init_piece(struct iov *v, struct task *t, enum iov_use use,
                        gaddr at, uint32_t len);
 /* A buffer of the kernel. */
@@ -51,7 +52,8 @@ iov_advance(struct iov *v, size_t n)
     v->p += n;
     v->len -= n;
 }
-/* Each moves up to len bytes on; fewer only at the end. */
+/* Advance by up to `len` bytes, without a copy, or with one from or to the
+ * pieces. Fewer bytes are moved only at the end of the pieces. */
 void iov_skip(struct iov *v, size_t len);
 void iov_copy_from(struct iov *v, void *to, size_t len);
 void iov_copy_to(struct iov *v, const void *from, size_t len);

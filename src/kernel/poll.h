@@ -26,8 +26,8 @@ int64_t poll_wait_fds(struct task *t, gaddr at, uint32_t n,
 int64_t poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
                        int64_t deadline_ns);
 
-/* Restores the mask of signals_swap_mask, unless the call waits and r is
- * -EWAIT. Returns r. */
+/* Restores the mask of before signals_swap_mask, unless r is -EWAIT. Returns
+ * r. */
 int64_t poll_mask_end(struct task *t, int64_t r);
 
 #endif

@@ -149,8 +149,9 @@ struct task {
     int32_t pid, pgid, sid;
     uint64_t run_tag; /* the run that started it (inherited) */
     bool is_zombie, is_stopped, did_exec;
-    bool is_ending; /* with exit_status, when its own call is over, or when the
-                     * task is gone whose end it shares */
+    /* The task ends with exit_status: when its own call is over, or after
+     * another task whose end it shares. */
+    bool is_ending;
     bool is_host_child; /* its status is for kernel_reap */
     /* For wait4: unreported stop or continue. */
     bool has_stop_event, has_cont_event;

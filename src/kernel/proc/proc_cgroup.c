@@ -1,5 +1,6 @@
-/* Files of /sys/fs/cgroup: the limits of the sandbox, as a container sees its
- * own cgroup v2. */
+/* Files of /sys/fs/cgroup: the limits of the sandbox, as a container sees
+ * its own cgroup v2. Language runtimes size their heaps and thread pools by
+ * them. */
 #include "kernel/proc/procfs_impl.h"
 
 static int
@@ -9,6 +10,7 @@ put_number(struct buf *b, uint64_t n)
     return 0;
 }
 
+/* memory.max and memory.current: in bytes */
 int
 cgroup_memory_max(const struct proc_ask *a, struct buf *b)
 {
@@ -21,6 +23,7 @@ cgroup_memory_current(const struct proc_ask *a, struct buf *b)
     return put_number(b, a->kernel->limits.used[LIMIT_memory]);
 }
 
+/* pids.max and pids.current: processes, zombies too */
 int
 cgroup_pids_max(const struct proc_ask *a, struct buf *b)
 {
@@ -33,6 +36,7 @@ cgroup_pids_current(const struct proc_ask *a, struct buf *b)
     return put_number(b, a->kernel->limits.used[LIMIT_processes]);
 }
 
+/* cgroup.procs: one number per line, oldest first */
 int
 cgroup_procs(const struct proc_ask *a, struct buf *b)
 {

@@ -1,5 +1,9 @@
 /* Links of /proc: to the reader itself, to directories and open files of a
- * process; and what is known about its descriptors. */
+ * process; and what is known about its descriptors.
+ *
+ * A magic link (cwd, root, exe, fd/N) has two faces. Its text is a path, for
+ * people; it may be outdated. Following it leads to the very object, even if
+ * that has no path any more. */
 #include "kernel/proc/procfs_impl.h"
 #include "kernel/vfs/file.h"
 
@@ -9,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Copies as much of a text as fits: readlink cuts. */
 static int64_t
 give(char *buf, size_t size, const char *text, size_t len)
 {
@@ -18,6 +23,7 @@ give(char *buf, size_t size, const char *text, size_t len)
     return (int64_t)n;
 }
 
+/* /proc/self: the number of the process that reads the link */
 int64_t
 proc_self(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -29,6 +35,7 @@ proc_self(const struct proc_ask *a, char *buf, size_t size)
     return give(buf, size, text, (size_t)n);
 }
 
+/* /proc/thread-self: the only thread of the reader */
 int64_t
 proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -52,7 +59,7 @@ proc_mounts_link(const struct proc_ask *a, char *buf, size_t size)
 
 /* --- paths */
 
-/* Gives what is in `path`, which is freed; len may be -errno. */
+/* Copies the text in `path`, which is freed. `len` may be -errno. */
 static int64_t
 give_path(char *buf, size_t size, OWN char *path, int64_t len)
 {
@@ -76,7 +83,8 @@ give_dir_path(const struct proc_ask *a, const struct vnode *dir, char *buf,
     return give_path(buf, size, path, len);
 }
 
-/* The path of `node`, which was found as `name` in `dir`. */
+/* Writes the path of `node`, which was found as `name` in `dir`. A file that is
+ * no longer there is marked as deleted. */
 static int64_t
 give_file_path(const struct proc_ask *a, const struct vnode *dir,
                const char *name, const struct vnode *node, char *buf,
@@ -101,6 +109,8 @@ follow_place(const struct proc_ask *a, const struct vnode *v, struct vnode *ret)
     return 0;
 }
 
+/* A removed directory has no path; the place where it was found is shown
+ * then. */
 int64_t
 proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -152,7 +162,8 @@ proc_exe_follow(const struct proc_ask *a, struct vnode *ret)
 
 /* --- descriptors */
 
-/* "pipe:[12]"; kinds with a colon of their own are shown as they are. */
+/* Writes the text for a file without a path, such as "pipe:[12]". Kinds with a
+ * colon of their own are shown as they are. */
 static int64_t
 give_kind(const struct file *f, char *buf, size_t size)
 {
@@ -165,6 +176,8 @@ give_kind(const struct file *f, char *buf, size_t size)
     return give(buf, size, text, (size_t)n);
 }
 
+/* A file that was opened by a path shows that path; others show what they
+ * are. */
 int64_t
 proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -179,6 +192,7 @@ proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
     return give_dir_path(a, &f->node, buf, size);
 }
 
+/* -ENXIO tells the caller that the open file itself is the target. */
 int
 proc_fd_follow(const struct proc_ask *a, struct vnode *ret)
 {
@@ -192,6 +206,7 @@ proc_fd_follow(const struct proc_ask *a, struct vnode *ret)
     return 0;
 }
 
+/* /proc/<pid>/fdinfo/<fd>: position, flags in octal, mount and inode */
 int
 proc_fdinfo(const struct proc_ask *a, struct buf *b)
 {

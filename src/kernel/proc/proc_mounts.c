@@ -6,6 +6,7 @@
 
 enum { FIRST_ID = 20 };
 
+/* The position in the list, which does not change while a mount exists. */
 int
 proc_mount_id(const struct kernel *k, const struct mount *m)
 {
@@ -19,7 +20,8 @@ proc_mount_id(const struct kernel *k, const struct mount *m)
     return 0;
 }
 
-/* Spaces and the like as octal escapes, so that fields stay apart. */
+/* Writes a field with spaces and similar characters as octal escapes, so that
+ * fields stay apart. */
 static void
 put_escaped(struct buf *b, const char *s)
 {
@@ -36,6 +38,7 @@ options_of(const struct mount *m)
     return m->read_only ? "ro" : "rw";
 }
 
+/* /proc/<pid>/mounts: source, path, type and options, as in fstab */
 int
 proc_mounts(const struct proc_ask *a, struct buf *b)
 {
@@ -49,6 +52,8 @@ proc_mounts(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/<pid>/mountinfo: the longer form, with ids. The parent of the root is
+ * 1, which is no mount. */
 int
 proc_mountinfo(const struct proc_ask *a, struct buf *b)
 {
@@ -69,6 +74,7 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* Each kind of file system is listed once. */
 static bool
 was_listed(const struct kernel *k, const struct mount *m)
 {

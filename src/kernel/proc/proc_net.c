@@ -13,6 +13,7 @@ enum {
     STATE_LISTEN = 10,
 };
 
+/* A connection whose peer is gone waits to be closed. */
 static unsigned
 state_of(const struct socket *s)
 {
@@ -29,7 +30,8 @@ state_of(const struct socket *s)
     }
 }
 
-/* Words of the address in the order of the machine, as Linux prints them. */
+/* Writes an address and a port. The words of the address are in the order of
+ * the machine, as Linux prints them. */
 static void
 put_address(struct buf *b, int domain, const struct sock_addr *a)
 {
@@ -54,7 +56,8 @@ proc_net_ino_of(const struct socket *s)
     return s->file ? s->file->anon_ino : 0;
 }
 
-/* A stream socket without a connection has no row. */
+/* Returns true if the socket has a row. An unconnected stream socket has
+ * none. */
 static bool
 is_listed(const struct socket *s, int domain, int type)
 {
@@ -63,6 +66,7 @@ is_listed(const struct socket *s, int domain, int type)
     return type == SOCK_STREAM ? s->state != SOCK_IDLE : s->is_bound;
 }
 
+/* The columns are those of Linux; programs parse them by position. */
 static int
 list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
 {
@@ -119,7 +123,8 @@ proc_net_udp6(const struct proc_ask *a, struct buf *b)
     return list_inet(a, b, AF_INET6, SOCK_DGRAM);
 }
 
-/* A name as lsof and netstat expect it: an abstract one begins with '@'. */
+/* Writes a name as lsof and netstat expect it: an abstract one begins with
+ * '@'. */
 static void
 put_unix_name(struct buf *b, const struct sock_addr *a)
 {
@@ -134,6 +139,7 @@ put_unix_name(struct buf *b, const struct sock_addr *a)
     buf_add(b, path + is_abstract, is_abstract ? len - 1 : strnlen(path, len));
 }
 
+/* /proc/net/unix: all Unix sockets, with a name or without */
 int
 proc_net_unix(const struct proc_ask *a, struct buf *b)
 {

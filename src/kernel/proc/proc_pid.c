@@ -1,4 +1,8 @@
-/* Files of /proc about one process. */
+/* Files of /proc about one process.
+ *
+ * The formats are those of Linux, field by field, with zeros for things that do
+ * not exist here. A process may be a zombie: it has a status and a name, but no
+ * memory. */
 #include "kernel/proc/procfs_impl.h"
 #include "kernel/tty.h"
 
@@ -10,6 +14,8 @@
 
 enum { PAGE_BYTES = 4096, TICK_NS = 10000000, KB = 1024 };
 
+/* A thread in the run queue counts as running. A vfork parent sleeps until its
+ * child is done. */
 char
 proc_task_state(const struct task *t)
 {
@@ -25,7 +31,8 @@ proc_task_state(const struct task *t)
     return 'S';
 }
 
-/* Clock ticks of 10 ms; 0 in a deterministic sandbox. */
+/* Converts to clock ticks of 10 ms. A deterministic sandbox shows 0: real time
+ * must not be visible there. */
 static int64_t
 ticks(const struct kernel *k, int64_t cpu_ns)
 {
@@ -55,7 +62,8 @@ signal_sets(const struct task *t)
 
 /* --- stat */
 
-/* A device number as the kernel prints it in decimal. */
+/* Returns the device number in the old form, which the kernel prints in
+ * decimal. */
 static unsigned
 tty_number(const struct task *t)
 {
@@ -73,6 +81,7 @@ foreground_of(const struct task *t)
     return pgid ? pgid : -1;
 }
 
+/* The old format shows the first 31 signals only. */
 static void
 put_signals(struct buf *b, const struct task *t)
 {
@@ -86,6 +95,8 @@ put_signals(struct buf *b, const struct task *t)
                (unsigned long long)(s.caught & shown));
 }
 
+/* /proc/<pid>/stat: one line of 52 fields. The name is in parentheses and may
+ * contain any character, so readers search for the last one. */
 int
 proc_pid_stat(const struct proc_ask *a, struct buf *b)
 {
@@ -110,6 +121,7 @@ proc_pid_stat(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/<pid>/statm: sizes in pages */
 int
 proc_pid_statm(const struct proc_ask *a, struct buf *b)
 {
@@ -140,6 +152,7 @@ state_text(char state)
     return "S (sleeping)";
 }
 
+/* Newlines and backslashes in a name would break the lines. */
 static void
 proc_pid_put_name(struct buf *b, const char *name)
 {
@@ -176,6 +189,7 @@ put_identity(struct buf *b, const struct task *t)
                t->pid, t->pid, t->pgid, t->sid);
 }
 
+/* All memory is anonymous, and counts as resident. */
 static void
 proc_pid_put_memory(struct buf *b, const struct task *t)
 {
@@ -197,6 +211,7 @@ proc_pid_put_memory(struct buf *b, const struct task *t)
         buf_printf(b, "%s:\t%8llu kB\n", rows[i].name, rows[i].kb);
 }
 
+/* /proc/<pid>/status: the same facts for people, one per line */
 int
 proc_pid_status(const struct proc_ask *a, struct buf *b)
 {
@@ -231,7 +246,7 @@ proc_pid_status(const struct proc_ask *a, struct buf *b)
 
 /* --- arguments */
 
-/* The byte after the first n strings of t's arguments. */
+/* Returns the position after the first n strings of the arguments. */
 static size_t
 end_of_strings(const struct args *args, uint32_t n)
 {
@@ -242,6 +257,7 @@ end_of_strings(const struct args *args, uint32_t n)
     return at < args->len ? at : args->len;
 }
 
+/* /proc/<pid>/cmdline: the arguments with their NULs; a zombie has none */
 int
 proc_pid_cmdline(const struct proc_ask *a, struct buf *b)
 {
@@ -254,6 +270,7 @@ proc_pid_cmdline(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/<pid>/environ: the environment at exec, with its NULs */
 int
 proc_pid_environ(const struct proc_ask *a, struct buf *b)
 {
@@ -267,6 +284,7 @@ proc_pid_environ(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/<pid>/comm: the name of the process */
 int
 proc_pid_comm(const struct proc_ask *a, struct buf *b)
 {
@@ -285,6 +303,7 @@ put_limit(struct buf *b, uint64_t value)
         buf_printf(b, "%-20llu ", (unsigned long long)value);
 }
 
+/* /proc/<pid>/limits: soft and hard rlimits in a table */
 int
 proc_pid_limits(const struct proc_ask *a, struct buf *b)
 {
@@ -322,7 +341,7 @@ proc_pid_limits(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
-/* A process has one range of memory. */
+/* A process has one range of memory, which contains everything. */
 int
 proc_pid_maps(const struct proc_ask *a, struct buf *b)
 {
@@ -334,6 +353,7 @@ proc_pid_maps(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/<pid>/io: not counted */
 int
 proc_pid_io(const struct proc_ask *a, struct buf *b)
 {

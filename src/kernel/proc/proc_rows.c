@@ -1,5 +1,8 @@
-/* The table of /proc: one row per entry. Saved states contain the numbers of
- * rows, so new rows are added at the end. */
+/* The table of /proc and /sys: one row per entry.
+ *
+ * D is a directory, F a file with a generator, T a file with a constant text,
+ * and L a link. Saved states contain the numbers of rows, as parts of inode
+ * numbers, so new rows are added at the end. */
 #include "kernel/proc/procfs_impl.h"
 
 #define D(name, in, is)                                      \

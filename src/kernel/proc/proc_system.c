@@ -1,4 +1,5 @@
-/* Files of /proc about the system as a whole. */
+/* Files of /proc about the system as a whole. The limits of the sandbox are
+ * shown as the size of the machine. */
 #include "kernel/proc/procfs_impl.h"
 #include "kernel/version.h"
 
@@ -12,6 +13,7 @@ kb(uint64_t bytes)
     return bytes / KB;
 }
 
+/* There is no cache and no swap: memory is either used or free. */
 int
 proc_meminfo(const struct proc_ask *a, struct buf *b)
 {
@@ -61,6 +63,8 @@ proc_meminfo(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/cpuinfo: one processor. Programs read the number of them, and few other
+ * fields. */
 int
 proc_cpuinfo(const struct proc_ask *a, struct buf *b)
 {
@@ -83,7 +87,7 @@ proc_cpuinfo(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
-/* Busy and idle time since the sandbox began. */
+/* Returns busy and idle time since the start of the sandbox. */
 static void
 proc_system_measure(const struct kernel *k, int64_t *ret_busy_ns,
                     int64_t *ret_idle_ns)
@@ -104,6 +108,7 @@ put_seconds(struct buf *b, int64_t ns, const char *after)
                (long long)(cs % CS_PER_S), after);
 }
 
+/* /proc/uptime: seconds since the start, and idle seconds */
 int
 proc_uptime(const struct proc_ask *a, struct buf *b)
 {
@@ -115,6 +120,7 @@ proc_uptime(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* Running and all processes; init counts as well. */
 static void
 count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
 {
@@ -126,6 +132,7 @@ count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
     }
 }
 
+/* The averages are not kept. */
 int
 proc_loadavg(const struct proc_ask *a, struct buf *b)
 {
@@ -137,6 +144,7 @@ proc_loadavg(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/version: see kernel/version.h */
 int
 proc_version(const struct proc_ask *a, struct buf *b)
 {
@@ -146,6 +154,7 @@ proc_version(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* btime is the real time at which the monotonic clock was 0. */
 int
 proc_stat(const struct proc_ask *a, struct buf *b)
 {
@@ -185,6 +194,7 @@ proc_osrelease(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* Version 4, variant 1: six bits are fixed, and all others random. */
 static void
 put_uuid(struct buf *b, const uint8_t id[16])
 {
@@ -200,6 +210,7 @@ put_uuid(struct buf *b, const uint8_t id[16])
     buf_puts(b, "\n");
 }
 
+/* A new one for each read. */
 int
 proc_uuid(const struct proc_ask *a, struct buf *b)
 {
@@ -210,6 +221,7 @@ proc_uuid(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/sys/kernel/random/boot_id: constant for the life of the sandbox */
 int
 proc_boot_id(const struct proc_ask *a, struct buf *b)
 {
@@ -226,6 +238,7 @@ proc_file_max(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/sys/fs/file-nr: open files, free ones (always 0), and the limit */
 int
 proc_file_nr(const struct proc_ask *a, struct buf *b)
 {

@@ -1,7 +1,8 @@
-/* /proc: from the table to a file system.
+/* /proc and /sys: from the table to a file system.
  *
- * An inode number says all: the process (0: the system), the row, and in
- * fd/ and fdinfo/ the descriptor. */
+ * An inode number says everything: the process (0: the system), the row, and in
+ * fd/ and fdinfo/ the descriptor. Nothing is stored, and an inode number of a
+ * process that has ended leads nowhere. */
 #include "kernel/proc/procfs.h"
 
 #include "kernel/proc/procfs_impl.h"
@@ -28,7 +29,8 @@ procfs_ino_of(struct place p)
     return (uint64_t)p.pid << 40 | (uint64_t)p.row << 32 | (uint32_t)p.fd;
 }
 
-/* -ENOENT when the process, or the descriptor, is gone. */
+/* Splits an inode number, and finds the process. -ENOENT if the process or the
+ * descriptor is gone. */
 static int
 decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
 {
@@ -46,6 +48,8 @@ decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
     return is_fd && !fd_find(a->of, p->fd) ? -ENOENT : 0;
 }
 
+/* Several rows may be the same directory; the first one serves as its
+ * parent. */
 static size_t
 row_of_dir(enum proc_dir dir)
 {
@@ -57,6 +61,7 @@ row_of_dir(enum proc_dir dir)
 
 /* --- lookup */
 
+/* Numbers have no leading zeros, so each entry has one name. */
 static int
 parse_number(struct name name)
 {
@@ -72,7 +77,8 @@ parse_number(struct name name)
     return n;
 }
 
-/* The place of entry n in a directory of numbered entries; false: none. */
+/* Finds entry n of a directory with numbered entries. Returns false if there is
+ * none. */
 static bool
 find_number(const struct proc_ask *a, const struct place *dir, int n,
             struct place *ret)
@@ -95,6 +101,8 @@ find_number(const struct proc_ask *a, const struct place *dir, int n,
     }
 }
 
+/* A name that is a number is a process, a thread or a descriptor; no row has
+ * such a name. */
 static int
 procfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
@@ -123,6 +131,8 @@ procfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
     return -ENOENT;
 }
 
+/* Directories of the system have no process, except in paths through
+ * /proc/<pid>. */
 static int
 procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
@@ -145,7 +155,7 @@ procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 
 /* --- attributes */
 
-/* A link in fd/ shows how its file may be used. */
+/* Returns the mode of a link in fd/, which shows how the file may be used. */
 static uint32_t
 fd_link_mode(const struct file *f)
 {
@@ -158,6 +168,8 @@ fd_link_mode(const struct file *f)
     return mode;
 }
 
+/* Files of a process belong to its user, and have the time at which it
+ * started. */
 static int
 procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
@@ -190,7 +202,7 @@ procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 
 /* --- links */
 
-/* The row of an inode, and the question to ask it; NULL and *err. */
+/* Returns the row of an inode, and the subject to pass to it. NULL and *err. */
 static const struct proc_row *
 procfs_row(struct fs *fs, uint64_t ino, struct proc_ask *ret, int *err)
 {
@@ -200,6 +212,7 @@ procfs_row(struct fs *fs, uint64_t ino, struct proc_ask *ret, int *err)
     return *err < 0 ? NULL : &proc_rows[at.row];
 }
 
+/* The reader matters for /proc/self only. */
 static int64_t
 procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
                 size_t size)
@@ -214,6 +227,7 @@ procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
     return row->link ? row->link(&a, buf, size) : -EINVAL;
 }
 
+/* Opening a magic link reopens the object, not the path in its text. */
 static int
 procfs_follow(struct fs *fs, uint64_t ino, struct vnode *ret,
               struct file **ret_file)
@@ -232,6 +246,7 @@ procfs_follow(struct fs *fs, uint64_t ino, struct vnode *ret,
 
 /* --- reading directories */
 
+/* An upper bound: numbers without an entry are skipped. */
 static int
 highest_number(const struct proc_ask *a, const struct place *dir)
 {
@@ -248,7 +263,8 @@ highest_number(const struct proc_ask *a, const struct place *dir)
     }
 }
 
-/* Entry n has the position NUMBERS_FROM + n + 1 after it. */
+/* Emits the numbered entries from `from` on. The cookie after entry n is
+ * NUMBERS_FROM + n + 1, beyond those of rows. */
 static int
 readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
                 struct dir_emit *emit)
@@ -269,6 +285,7 @@ readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
     return 0;
 }
 
+/* Named entries first, then numbered ones. Their cookies do not overlap. */
 static int
 procfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
                struct dir_emit *emit)
@@ -307,6 +324,7 @@ struct content {
     size_t charged; /* of buf, to the memory limit */
 };
 
+/* The content counts as memory while the file is open. */
 static int
 procfs_charge(struct content *c)
 {
@@ -320,6 +338,7 @@ procfs_charge(struct content *c)
     return 0;
 }
 
+/* Frees the content and its charge. */
 static void
 drop(struct content *c)
 {
@@ -328,6 +347,8 @@ drop(struct content *c)
     c->charged = 0;
 }
 
+/* Makes the content again, for the same process: its number may belong to
+ * another one by now. */
 static int
 generate(struct content *c)
 {
@@ -355,6 +376,7 @@ generate(struct content *c)
     return r < 0 ? r : procfs_charge(c);
 }
 
+/* A process that has ended since is reported as ESRCH, as on Linux. */
 static int64_t
 content_read(struct file *f, struct task *t, void *buf, size_t len,
              uint64_t *pos)
@@ -396,6 +418,8 @@ static const struct file_ops content_ops = {
     .release = content_release,
 };
 
+/* The content is made when the file is opened, so that errors are found
+ * there. */
 static int
 procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
             OWN struct file **ret)
@@ -475,6 +499,7 @@ procfs_pid(const struct vnode *v)
     return is_process ? (int)(v->ino >> 40) : 0;
 }
 
+/* /proc and /sys share everything but their root and their names. */
 static int
 table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
           OWN struct fs **ret)

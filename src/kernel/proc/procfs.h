@@ -1,5 +1,8 @@
-/* /proc: information about the system for ps, top, free and language runtimes.
- */
+/* /proc and /sys: information about the system for ps, top, free and language
+ * runtimes.
+ *
+ * Both are views of the kernel's objects without state of their own. Their
+ * files cannot be written. */
 #ifndef KERNEL_PROC_PROCFS_H
 #define KERNEL_PROC_PROCFS_H
 

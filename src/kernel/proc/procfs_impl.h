@@ -1,4 +1,8 @@
-/* The table of /proc and its generators, for the proc*.c files. */
+/* The table of /proc and its generators, for the proc*.c files.
+ *
+ * An entry is a row: its name, the directory it is in, and how its content is
+ * made. A directory is named by a constant, so the same rows can appear in
+ * several places. */
 #ifndef KERNEL_PROC_PROCFS_IMPL_H
 #define KERNEL_PROC_PROCFS_IMPL_H
 
@@ -8,12 +12,14 @@
 
 #include <stdint.h>
 
+/* A mounted /proc or /sys. */
 struct procfs {
     struct fs fs;
     uint8_t boot_id[16];
 };
 
-/* The subject of a file. */
+/* The subject of a file: the system or a process, and possibly one of its
+ * descriptors. */
 struct proc_ask {
     struct procfs *procfs;
     struct kernel *kernel;
@@ -30,6 +36,7 @@ typedef int64_t proc_link(const struct proc_ask *a, char *buf, size_t size);
 /* Returns the target of a magic link. -ENXIO: an open file without a path. */
 typedef int proc_follow(const struct proc_ask *a, struct vnode *ret);
 
+/* The directories. DIR_PID to DIR_TID exist once for each process. */
 enum proc_dir {
     DIR_NONE,
     DIR_ROOT,
@@ -75,6 +82,7 @@ struct proc_row {
     proc_follow *follow;
 };
 
+/* The first rows are found by their number. */
 enum { PROC_ROOT = 1, PROC_PID, PROC_TID, PROC_FD, PROC_FDINFO, SYSFS_ROOT };
 extern const struct proc_row proc_rows[];
 extern const size_t proc_row_count;

@@ -17,7 +17,8 @@
 
 enum { PREOPEN_FIRST = 3, PREOPENS_MAX = 64 };
 
-/* Frees the number `fd`. */
+/* Moves the file of descriptor `fd` to a higher number, so that `fd` is
+ * free. */
 static int
 move_away(struct task *t, int fd)
 {
@@ -29,6 +30,7 @@ move_away(struct task *t, int fd)
     return to < 0 ? to : fd_close(t, fd);
 }
 
+/* The number must be exactly `fd`: libcs count from 3 on. */
 static int
 preopen_install(struct task *t, int fd, OWN struct file *f, const char *name)
 {
@@ -49,7 +51,8 @@ preopen_install(struct task *t, int fd, OWN struct file *f, const char *name)
     return rights_set(t, fd, &all, copy);
 }
 
-/* 1: it is descriptor fd now; 0: it cannot be opened. */
+/* Opens a directory as descriptor fd. Returns 1, or 0 if it cannot be opened:
+ * the program runs without it. */
 static int
 preopen(struct task *t, int fd, const char *path, const char *name)
 {
@@ -62,6 +65,7 @@ preopen(struct task *t, int fd, const char *path, const char *name)
     return r < 0 ? r : 1;
 }
 
+/* The walk over the entries of "/". */
 struct top {
     struct dir_emit emit;
     struct task *t;
@@ -69,6 +73,7 @@ struct top {
     int err;
 };
 
+/* Entries that are no directories fail to open, and are skipped. */
 static bool
 preopen_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
               unsigned dtype, uint64_t cookie)
@@ -87,6 +92,7 @@ preopen_entry(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return r >= 0 && top->next < PREOPEN_FIRST + PREOPENS_MAX;
 }
 
+/* Each top-level directory under its own name: see the head of the file. */
 static int
 preopen_top(struct task *t, int next)
 {
@@ -99,6 +105,7 @@ preopen_top(struct task *t, int next)
     return r < 0 ? r : top.err;
 }
 
+/* A program that starts in the root needs one directory only. */
 static int
 preopen_each(struct task *t)
 {
@@ -112,6 +119,7 @@ preopen_each(struct task *t)
     return r < 0 ? r : preopen_top(t, next + r);
 }
 
+/* On failure no preopen stays, since the next call tries again. */
 int
 preopen_all(struct task *t)
 {

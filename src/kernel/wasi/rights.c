@@ -1,4 +1,8 @@
-/* Rights of descriptors. A descriptor that WASI has not opened itself, such
+/* Rights of descriptors.
+ *
+ * WASI programs have capabilities: a descriptor may only be used as its rights
+ * say. A file that is opened through a directory has at most the rights that
+ * the directory passes on. A descriptor that WASI has not opened itself, such
  * as an inherited one, has all rights of its kind. */
 #include "kernel/wasi/wasi_impl.h"
 
@@ -28,6 +32,8 @@ enum {
         RIGHT_FD_WRITE | RIGHT_FD_ALLOCATE | RIGHT_FD_FILESTAT_SET_SIZE,
 };
 
+/* A right that the open file could not honour is left out, so that programs can
+ * rely on what they are shown. */
 struct rights
 rights_of_kind(struct file *f)
 {
@@ -49,6 +55,8 @@ rights_of_kind(struct file *f)
     return r;
 }
 
+/* Returns the stored rights of a descriptor, or NULL if it refers to another
+ * file by now. */
 static struct wasi_fd *
 rights_find(struct task *t, int fd)
 {
@@ -84,6 +92,8 @@ rights_grow(struct wasi *w, size_t need)
     return 0;
 }
 
+/* The file is stored with the rights, so that a reused number does not inherit
+ * them. */
 int
 rights_set(struct task *t, int fd, const struct rights *r, OWN char *preopen)
 {
@@ -117,6 +127,8 @@ rights_drop(struct task *t, int fd)
     w->fds[fd] = (struct wasi_fd){0};
 }
 
+/* The descriptor is checked before the rights: a closed one is EBADF in any
+ * case. */
 int
 wasi_file(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
 {
@@ -130,6 +142,8 @@ wasi_file(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
     return 0;
 }
 
+/* The rights are the smaller ones of two sets: those requested, and those of
+ * the kind. */
 int
 wasi_install(struct task *t, OWN struct file *f, const struct rights *max)
 {

@@ -1,4 +1,8 @@
-/* The way into a WASI function, and its answer. */
+/* The way into a WASI function, and its answer.
+ *
+ * All functions pass through thread_wasi, the counterpart of thread_syscall: it
+ * begins and ends the call in the same way, so that waiting, signals and traces
+ * are shared. */
 #include "kernel/wasi/wasi.h"
 
 #include "kernel/strace.h"
@@ -8,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A row of wasi.def. */
 struct wasi_row {
     const char *name, *params;
     wasi_fn *fn;
@@ -31,6 +36,7 @@ static const char *const names[] = {
 };
 #undef ERRNO
 
+/* An error that WASI does not have becomes EIO. */
 uint16_t
 wasi_errno(int64_t r)
 {
@@ -41,6 +47,7 @@ wasi_errno(int64_t r)
     return e < sizeof numbers && numbers[e] ? numbers[e] : numbers[EIO];
 }
 
+/* Called by exec and exit, through abi_state_free. */
 static void
 wasi_free(OWN struct abi_state *s)
 {
@@ -52,6 +59,7 @@ wasi_free(OWN struct abi_state *s)
     free(w);
 }
 
+/* Creates the state of the task and its preopens, with the first call. */
 static int
 need_wasi(struct task *t)
 {
@@ -70,6 +78,7 @@ need_wasi(struct task *t)
 
 /* --- strace */
 
+/* Like strace_enter, by the parameter letters of wasi.def. */
 static void
 trace_enter(struct host_sink *out, const struct task *t,
             const struct wasi_row *row, const uint64_t *a)
@@ -98,6 +107,7 @@ trace_exit(struct host_sink *out, int64_t r)
         strace_puts(out, " = 0\n");
 }
 
+/* A process that cannot get its state may still exit. */
 int32_t
 thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
 {

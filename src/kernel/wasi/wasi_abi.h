@@ -1,4 +1,7 @@
-/* Layouts and numbers of wasi_snapshot_preview1. */
+/* Layouts and numbers of wasi_snapshot_preview1.
+ *
+ * The layouts are those of the C headers of wasi-libc: little-endian, naturally
+ * aligned, with explicit padding. The size of each is checked here. */
 #ifndef KERNEL_WASI_WASI_ABI_H
 #define KERNEL_WASI_WASI_ABI_H
 
@@ -15,6 +18,7 @@ enum wasi_filetype {
     FILETYPE_SYMBOLIC_LINK,
 };
 
+/* lookupflags: follow the last component of a path. */
 enum { LOOKUP_SYMLINK_FOLLOW = 1 };
 
 enum {
@@ -25,6 +29,7 @@ enum {
     OFLAGS_ALL = 15,
 };
 
+/* oflags of path_open. */
 enum {
     FDFLAG_APPEND = 1,
     FDFLAG_DSYNC = 2,
@@ -35,6 +40,7 @@ enum {
     FDFLAGS_ALL = 31,
 };
 
+/* fdflags: status flags of a descriptor. */
 enum {
     FSTFLAG_ATIM = 1,
     FSTFLAG_ATIM_NOW = 2,
@@ -63,6 +69,7 @@ struct wasi_prestat {
     uint32_t name_len;
 };
 
+/* The head of a directory entry; the name follows, without a NUL. */
 struct wasi_dirent {
     uint64_t next, ino;
     uint32_t namlen;
@@ -70,10 +77,12 @@ struct wasi_dirent {
 };
 _Static_assert(sizeof(struct wasi_dirent) == 24, "dirent");
 
+/* fstflags: the times to set, to a value or to now. */
 enum { EVENT_CLOCK, EVENT_FD_READ, EVENT_FD_WRITE };
 enum { SUBCLOCK_ABSTIME = 1 };
 enum { EVENT_FD_HANGUP = 1 };
 
+/* One thing to wait for in poll_oneoff. */
 struct wasi_subscription {
     uint64_t userdata;
     uint8_t tag, pad[7];
@@ -88,6 +97,7 @@ struct wasi_subscription {
 };
 _Static_assert(sizeof(struct wasi_subscription) == 48, "subscription");
 
+/* One thing that has happened. */
 struct wasi_event {
     uint64_t userdata;
     uint16_t error;
@@ -98,6 +108,7 @@ struct wasi_event {
 };
 _Static_assert(sizeof(struct wasi_event) == 32, "event");
 
+/* Flags of sock_recv, of its answer, and of sock_shutdown. */
 enum { RIFLAG_PEEK = 1, RIFLAG_WAITALL = 2, RIFLAGS_ALL = 3 };
 enum { ROFLAG_DATA_TRUNCATED = 1 };
 enum { SDFLAG_RD = 1, SDFLAG_WR = 2 };

@@ -15,6 +15,7 @@ wasi_check(struct task *t, uint64_t a, uint64_t len)
     return guest_check(t, (gaddr)a, len);
 }
 
+/* A FIFO has no type of its own in WASI. */
 static enum wasi_filetype
 filetype_of(uint32_t mode)
 {
@@ -59,6 +60,7 @@ wasi_open_flags(uint32_t fdflags)
     return flags;
 }
 
+/* O_SYNC contains the bit of O_DSYNC, so all bits of a row must be set. */
 static uint16_t
 fdflags_of(const struct file *f)
 {
@@ -108,7 +110,7 @@ wasi_fd_fdstat_set_flags(struct task *t, const uint64_t *a)
     return 0;
 }
 
-/* A copy of the name of a preopened directory, NULL for other descriptors.
+/* Copies the name of a preopened directory; NULL for other descriptors.
  * -ENOMEM. */
 static int
 copy_preopen(struct task *t, int fd, OWN char **ret)
@@ -147,7 +149,8 @@ wasi_fd_close(struct task *t, const uint64_t *a)
     return fd_close(t, (int)a[0]);
 }
 
-/* fd_renumber(from, to): `to` must be open, and is replaced. */
+/* fd_renumber(from, to): `to` must be open, and is replaced. Rights and the
+ * name of a preopen move with the file. */
 int64_t
 wasi_fd_renumber(struct task *t, const uint64_t *a)
 {
@@ -175,6 +178,7 @@ wasi_fd_renumber(struct task *t, const uint64_t *a)
 
 /* --- attributes */
 
+/* FIFOs are of unknown type; all times are unsigned. */
 int
 wasi_put_filestat(struct task *t, gaddr to, uint64_t dev, const struct attr *a)
 {
@@ -206,6 +210,7 @@ wasi_fd_filestat_get(struct task *t, const uint64_t *a)
     return wasi_put_filestat(t, (gaddr)a[1], dev, &attr);
 }
 
+/* Times are unsigned in WASI; one beyond the signed range is an error. */
 int
 wasi_get_times(struct task *t, const uint64_t *a, struct set_times *ret)
 {
@@ -278,6 +283,7 @@ wasi_fd_prestat_dir_name(struct task *t, const uint64_t *a)
 
 /* --- directories */
 
+/* The buffer of one fd_readdir. */
 struct wasi_listing {
     struct dir_emit emit;
     uint8_t *buf;
@@ -295,8 +301,8 @@ wasi_fd_put_bytes(struct wasi_listing *l, const void *p, size_t len)
     l->used += n;
 }
 
-/* The last entry is cut where the buffer ends: a full buffer says that there
- * may be more. */
+/* Appends an entry. The last one is cut where the buffer ends: a full buffer
+ * tells the program that there may be more. */
 static bool
 wasi_fd_put_entry(struct dir_emit *e, const char *name, size_t len,
                   uint64_t ino, unsigned dtype, uint64_t cookie)

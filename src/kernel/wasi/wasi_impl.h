@@ -1,4 +1,9 @@
-/* The functions and structures that the files of this folder share. */
+/* The functions and structures that the files of this folder share.
+ *
+ * WASI is a second ABI over the same objects. A function finds the file of a
+ * descriptor, checks its rights, and calls the same code as the handler of a
+ * system call. The state of a task in this ABI (struct wasi) is created by its
+ * first call. */
 #ifndef KERNEL_WASI_WASI_IMPL_H
 #define KERNEL_WASI_WASI_IMPL_H
 
@@ -22,6 +27,7 @@ uint16_t wasi_errno(int64_t r);
 
 /* --- rights.c: rights of descriptors */
 
+/* Rights, as the specification numbers them. */
 enum {
     RIGHT_FD_DATASYNC = 1 << 0,
     RIGHT_FD_READ = 1 << 1,
@@ -56,17 +62,21 @@ enum {
     RIGHTS_ALL = (1 << 30) - 1,
 };
 
+/* Rights of a descriptor, and of those that are opened through it. */
 struct rights {
     uint64_t base, inheriting;
 };
 
-/* A descriptor in WASI's sense; valid only while it refers to `file`. */
+/* The rights of one descriptor. They are valid only while it refers to `file`:
+ * a descriptor that was closed and opened again by the kernel has none of
+ * them. */
 struct wasi_fd {
     const struct file *file; /* compared, never dereferenced */
     struct rights rights;
     char *preopen; /* its name, or NULL */
 };
 
+/* The WASI state of a task. */
 struct wasi {
     struct abi_state abi;
     struct wasi_fd *fds; /* by descriptor */
@@ -113,6 +123,7 @@ int preopen_all(struct task *t);
 int wasi_check(struct task *t, uint64_t a, uint64_t len);
 /* Returns the flags of open(2) for these fdflags. */
 uint32_t wasi_open_flags(uint32_t fdflags);
+/* Writes the attributes at `to`. -EFAULT. */
 int wasi_put_filestat(struct task *t, gaddr to, uint64_t dev,
                       const struct attr *a);
 /* The arguments atim, mtim and fst_flags as ATTR_* values. */
@@ -121,6 +132,7 @@ struct set_times {
     unsigned what;
     bool now; /* all of them are the current time */
 };
+/* Reads the three arguments at a. -EINVAL: unknown or contradicting flags. */
 int wasi_get_times(struct task *t, const uint64_t *a, struct set_times *ret);
 
 #endif

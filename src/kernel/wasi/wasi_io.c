@@ -9,7 +9,8 @@
 
 typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 
-/* Moves bytes and stores their number at `to`. */
+/* Moves bytes and stores their number at `to`. The address is checked first:
+ * after the transfer, an error could not be reported without losing data. */
 static int64_t
 transfer(struct task *t, struct file *f, const struct io *io, io_fn *fn,
          uint64_t to)
@@ -38,6 +39,7 @@ wasi_fd_read(struct task *t, const uint64_t *a)
     return r < 0 ? r : transfer(t, f, &io, io_read, a[3]);
 }
 
+/* fd_write(fd, iovs, count, &n) */
 int64_t
 wasi_fd_write(struct task *t, const uint64_t *a)
 {
@@ -49,6 +51,7 @@ wasi_fd_write(struct task *t, const uint64_t *a)
     return r < 0 ? r : transfer(t, f, &io, io_write, a[3]);
 }
 
+/* Transfers at a position of their own need no right to seek. */
 static int64_t
 transfer_at(struct task *t, const uint64_t *a, uint64_t right, io_fn *fn)
 {
@@ -72,6 +75,7 @@ wasi_fd_pread(struct task *t, const uint64_t *a)
     return transfer_at(t, a, RIGHT_FD_READ, io_read);
 }
 
+/* fd_pwrite(fd, iovs, count, offset, &n) */
 int64_t
 wasi_fd_pwrite(struct task *t, const uint64_t *a)
 {
@@ -92,8 +96,8 @@ wasi_io_seek(struct task *t, struct file *f, int64_t offset, int whence,
     return pos < 0 ? pos : copy_to_guest(t, (gaddr)to, &pos, sizeof pos);
 }
 
-/* A file that cannot seek at all has no right to it either; the reason it
- * gives is the clearer one. */
+/* Finds the file of a descriptor. A file that cannot seek has no right to it
+ * either; -ESPIPE is the clearer reason of the two. */
 static int
 seekable(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
 {
@@ -104,7 +108,8 @@ seekable(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
     return wasi_file(t, fd, need, ret);
 }
 
-/* fd_seek(fd, offset, whence, &position) */
+/* fd_seek(fd, offset, whence, &position): asking for the position needs another
+ * right than changing it. */
 int64_t
 wasi_fd_seek(struct task *t, const uint64_t *a)
 {
@@ -131,7 +136,7 @@ wasi_fd_tell(struct task *t, const uint64_t *a)
 
 /* --- sizes and hints */
 
-/* fd_advise(fd, offset, len, advice) */
+/* fd_advise(fd, offset, len, advice): checked, and then without effect. */
 int64_t
 wasi_fd_advise(struct task *t, const uint64_t *a)
 {
@@ -178,6 +183,7 @@ wasi_fd_datasync(struct task *t, const uint64_t *a)
     return r < 0 ? r : io_sync(f);
 }
 
+/* fd_sync(fd) */
 int64_t
 wasi_fd_sync(struct task *t, const uint64_t *a)
 {

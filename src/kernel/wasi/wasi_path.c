@@ -1,11 +1,16 @@
-/* Functions on paths: relative to a directory, which they do not leave. */
+/* Functions on paths: relative to a directory, which they do not leave.
+ *
+ * A path has a length and no NUL in WASI. It is resolved with WALK_BENEATH:
+ * "..", absolute paths and symbolic links that would lead out of the directory
+ * fail. */
 #include "kernel/wasi/wasi_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-/* A path argument, copied into one of the two buffers; NULL and *err. */
+/* Copies a path argument into one of the two buffers, and returns it. NULL and
+ * *err: it is too long, contains a NUL, or is outside of guest memory. */
 static const char *
 get_path(struct task *t, int which, const uint64_t *path, int *err)
 {
@@ -24,7 +29,8 @@ get_path(struct task *t, int which, const uint64_t *path, int *err)
     return NULL;
 }
 
-/* A path beneath the directory `fd`, which must have the rights `need`. */
+/* Reads a path beneath the directory `fd`, which must have the rights `need`.
+ * The result borrows the node of the open directory. */
 static int
 wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
                  const uint64_t *path, struct at *ret)
@@ -53,12 +59,14 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
     return 0;
 }
 
+/* Unknown bits are an error, as for all flags of WASI. */
 static int
 check_lookup(uint64_t flags)
 {
     return flags & ~(uint64_t)LOOKUP_SYMLINK_FOLLOW ? -EINVAL : 0;
 }
 
+/* The default of WASI is not to follow the last symbolic link. */
 static unsigned
 lookup_walk(uint64_t flags)
 {
@@ -78,12 +86,13 @@ wasi_path_find_node(const struct at *at, unsigned walk, struct vnode *ret)
 
 /* --- open */
 
+/* The arguments of path_open that are not a path. */
 struct open_args {
     uint32_t oflags, fdflags;
     struct rights rights;
 };
 
-/* The rights on the directory that an open takes. */
+/* Returns the rights on the directory that an open needs. */
 static uint64_t
 rights_to_open(const struct open_args *o)
 {
@@ -96,6 +105,7 @@ rights_to_open(const struct open_args *o)
     return need;
 }
 
+/* A new descriptor may not have rights that its directory does not pass on. */
 static int
 check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
 {
@@ -116,6 +126,7 @@ check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
     return 0;
 }
 
+/* The access mode is derived from the rights that the program asks for. */
 static uint32_t
 flags_of_open(const struct open_args *o, bool follow)
 {
@@ -216,7 +227,8 @@ wasi_path_link(struct task *t, const uint64_t *a)
     return r < 0 ? r : vfs_link(&from, &to, lookup_walk(a[1]));
 }
 
-/* path_rename(dirfd, path, len, dirfd2, path2, len2) */
+/* path_rename(dirfd, path, len, dirfd2, path2, len2): replaces an existing
+ * file, as rename(2). */
 int64_t
 wasi_path_rename(struct task *t, const uint64_t *a)
 {
@@ -249,7 +261,8 @@ wasi_path_symlink(struct task *t, const uint64_t *a)
 
 /* --- reading and changing what is there */
 
-/* path_readlink(dirfd, path, len, buf, size, &used) */
+/* path_readlink(dirfd, path, len, buf, size, &used): a long target is cut to
+ * the buffer. */
 int64_t
 wasi_path_readlink(struct task *t, const uint64_t *a)
 {

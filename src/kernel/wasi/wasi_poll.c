@@ -10,6 +10,7 @@
 
 enum { SUBSCRIPTIONS_MAX = 4096 };
 
+/* One call of poll_oneoff. */
 struct oneoff {
     struct task *t;
     gaddr in, out;
@@ -19,6 +20,7 @@ struct oneoff {
     struct poll_table *pt; /* NULL: only look */
 };
 
+/* The buffer has space for an event of each subscription, as was checked. */
 static int
 put_event(struct oneoff *o, const struct wasi_event *e)
 {
@@ -29,6 +31,7 @@ put_event(struct oneoff *o, const struct wasi_event *e)
 
 /* --- clocks */
 
+/* A timeout beyond the range of the clock never ends. */
 static int64_t
 saturating_add(int64_t a, uint64_t b)
 {
@@ -37,7 +40,9 @@ saturating_add(int64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? NS_NEVER : sum;
 }
 
-/* When the clock of s strikes, by the monotonic clock. */
+/* Computes when the clock of s is due, by the monotonic clock. Real times are
+ * converted with the difference at the first try, so a retry cannot move
+ * them. */
 static int
 wasi_poll_deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
                       int64_t *ret)
@@ -58,6 +63,7 @@ wasi_poll_deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
     return 0;
 }
 
+/* A clock that is not due determines how long the call may wait. */
 static int
 look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
 {
@@ -76,8 +82,9 @@ look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
 
 /* --- files */
 
-/* Returns the number of readable bytes, if the file knows it. FIONREAD writes
- * to guest memory, at the place of the event. */
+/* Returns the number of readable bytes, if the file knows it; otherwise 1.
+ * FIONREAD writes to guest memory: the space of the event is used, which is
+ * overwritten afterwards. */
 static uint64_t
 readable_bytes(struct oneoff *o, struct file *f)
 {
@@ -93,6 +100,7 @@ readable_bytes(struct oneoff *o, struct file *f)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+/* An invalid descriptor is an event with an error, not an error of the call. */
 static int
 look_at_file(struct oneoff *o, const struct wasi_subscription *s)
 {
@@ -117,6 +125,8 @@ look_at_file(struct oneoff *o, const struct wasi_subscription *s)
 
 /* --- all of them */
 
+/* Reads each subscription once, checks it, and writes the events that are
+ * there. */
 static int
 look_at_all(struct oneoff *o)
 {
@@ -138,6 +148,7 @@ look_at_all(struct oneoff *o)
     return r;
 }
 
+/* Relative times count from the first try of the call. */
 static void
 remember_start(struct task *t)
 {
@@ -147,7 +158,8 @@ remember_start(struct task *t)
     wasi_of(t)->poll_real_ns = clock_real_ns(&t->kernel->clock);
 }
 
-/* Nothing has happened yet: waits, unless time has passed meanwhile. */
+/* Waits, because nothing has happened yet, unless a deadline has passed
+ * meanwhile. The second pass adds the thread to the queues. */
 static int
 wait_for_any(struct oneoff *o)
 {

@@ -14,6 +14,7 @@ struct wasi_strings {
     uint32_t n, bytes;
 };
 
+/* Returns the string after the first n ones. */
 static const char *
 skip(const char *s, uint32_t n)
 {
@@ -22,6 +23,7 @@ skip(const char *s, uint32_t n)
     return s;
 }
 
+/* The kernel has arguments and environment as one block, in this order. */
 static struct wasi_strings
 arguments(const struct task *t)
 {
@@ -42,7 +44,8 @@ environment(const struct task *t)
         (uint32_t)(t->args.len - (size_t)(first - t->args.strings))};
 }
 
-/* Stores the strings at `buf` and their addresses at `array`. */
+/* Stores the strings at `buf` and their addresses at `array`. Both sizes are
+ * known to the program from the call before. */
 static int
 wasi_process_put_strings(struct task *t, const struct wasi_strings *s,
                          gaddr array, gaddr buf)
@@ -138,7 +141,7 @@ wasi_clock_time_get(struct task *t, const uint64_t *a)
 
 /* --- the process */
 
-/* proc_exit(status) */
+/* proc_exit(status): the lowest byte counts, as in exit(2). */
 int64_t
 wasi_proc_exit(struct task *t, const uint64_t *a)
 {
@@ -146,7 +149,8 @@ wasi_proc_exit(struct task *t, const uint64_t *a)
     return 0;
 }
 
-/* proc_raise(signal) */
+/* proc_raise(signal): sends the process itself a signal. WASI has no handlers,
+ * so its default action follows. */
 int64_t
 wasi_proc_raise(struct task *t, const uint64_t *a)
 {

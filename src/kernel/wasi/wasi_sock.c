@@ -1,4 +1,7 @@
-/* Sockets: inherited or accepted ones, as WASI cannot make any. */
+/* Sockets: inherited or accepted ones, as WASI cannot create any.
+ *
+ * Sending is a plain write. Receiving has flags of its own, and keeps its
+ * progress over waits, since MSG_WAITALL may take several. */
 #include "kernel/io.h"
 #include "kernel/socket.h"
 #include "kernel/wasi/wasi_impl.h"
@@ -6,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* The socket that a call is about. */
 struct wasi_target {
     struct file *file;
     struct socket *socket;
 };
 
-/* Not a socket is a clearer answer than that a right is missing. */
+/* Finds a socket with these rights. That a descriptor is no socket is a clearer
+ * answer than a missing right, so it is checked first. */
 static int
 wasi_sock_find_target(struct task *t, uint64_t fd, uint64_t need,
                       struct wasi_target *ret)
@@ -21,6 +26,7 @@ wasi_sock_find_target(struct task *t, uint64_t fd, uint64_t need,
     return r < 0 ? r : wasi_file(t, fd, need, &ret->file);
 }
 
+/* Waits for the socket, within its timeout; -EAGAIN if it must not wait. */
 static int
 wasi_sock_wait_or_again(struct task *t, const struct wasi_target *g,
                         int64_t timeout_ns)
@@ -70,6 +76,7 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
 
 /* --- receiving and sending */
 
+/* WASI's flags as those of recv(2). */
 static int
 msg_flags(uint64_t ri_flags)
 {
@@ -77,7 +84,8 @@ msg_flags(uint64_t ri_flags)
            (ri_flags & RIFLAG_WAITALL ? MSG_WAITALL : 0);
 }
 
-/* Receives what is there. Bytes so far, or -EWAIT. */
+/* Receives what is there. Returns the bytes so far, or -EWAIT. Files in the
+ * messages have no receiver in WASI, and are dropped. */
 static int64_t
 wasi_sock_receive(struct task *t, const struct wasi_target *g,
                   struct sock_msg *m)
@@ -132,7 +140,7 @@ wasi_sock_recv(struct task *t, const uint64_t *a)
                                  sizeof(uint32_t));
 }
 
-/* sock_send(fd, iovs, count, si_flags, &n) */
+/* sock_send(fd, iovs, count, si_flags, &n): there are no flags to give. */
 int64_t
 wasi_sock_send(struct task *t, const uint64_t *a)
 {
