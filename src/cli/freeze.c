@@ -13,8 +13,9 @@
 
 static const char help[] =
     "usage: wasm-sandbox freeze --root IMAGE [OPTION]... /PROGRAM OUT.wasm\n"
-    "Starts a program that offers to be resident and writes it, initialised,\n"
-    "as a program of its own. For building root images.\n\n";
+    "Runs a program until it is initialised, and writes it as a program that\n"
+    "starts in that state. The program must support this, as bash and python3\n"
+    "of the root image do. For building root images.\n\n";
 
 static int
 freeze(struct exec_request *q, int hfd)
@@ -52,8 +53,9 @@ cmd_freeze(int argc, char **argv)
     if (status >= 0)
         return status;
     if (!q.root || argc - rest != 2) {
-        complain("freeze: --root IMAGE, a program and a file to write; see "
-                 "wasm-sandbox freeze --help");
+        complain(
+            "freeze: needs --root IMAGE, a program and an output file; see "
+            "wasm-sandbox freeze --help");
         return EXIT_USAGE;
     }
     const char *name = strrchr(argv[rest], '/');

@@ -19,12 +19,13 @@ cmd_precompile(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         printf("usage: wasm-sandbox precompile IMAGE DIR\n"
                "Writes the compiled code of all programs of a root image to a "
-               "folder. As\nshare/wasmsand/code beside this program, where it "
-               "is installed with the\nimage, it saves users the compiling.\n");
+               "folder.\nInstalled as share/wasmsand/code together with the "
+               "image, the code makes the\nfirst start of each program fast: "
+               "nothing has to be compiled.\n");
         return 0;
     }
     if (argc != 3) {
-        complain("precompile: a root image and a folder to fill; see "
+        complain("precompile: needs a root image and an output folder; see "
                  "wasm-sandbox precompile --help");
         return EXIT_USAGE;
     }

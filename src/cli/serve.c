@@ -98,7 +98,7 @@ parse_level(struct server_options *o, const char *arg)
             o->log_level = (enum log_level)i;
             return true;
         }
-    complain("--log-level: '%s' is not a level", arg);
+    complain("--log-level: '%s' is not error, warn, info or debug", arg);
     return false;
 }
 

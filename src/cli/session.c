@@ -211,7 +211,8 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
     struct session_search f = {.name = name};
 
     if (!name || !*name) {
-        cli_complain(c, "which session?");
+        cli_complain(c, "no session given; `wasm-sandbox session list` lists "
+                        "them");
         return false;
     }
     if (strlen(name) == SESSION_ID_BYTES - 1) {

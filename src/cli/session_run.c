@@ -224,7 +224,7 @@ cli_run(struct cli *c, const char *id)
     struct cli_running r = {.c = c, .id = id};
 
     if (!*c->words) {
-        cli_complain(c, "which command?");
+        cli_complain(c, "no command given; see wasm-sandbox session --help");
         return CLI_USAGE;
     }
     if (!put_run(c, &p))

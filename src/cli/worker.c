@@ -97,7 +97,9 @@ cmd_worker(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (fcntl(STATE_HFD, F_SETFD, FD_CLOEXEC) < 0) {
-        complain("worker: descriptor %d is not open", STATE_HFD);
+        complain("worker: descriptor %d is not open; the supervisor starts "
+                 "workers",
+                 STATE_HFD);
         return EXIT_USAGE;
     }
     if (!w.o.root_image && beside_find_root(w.root, sizeof w.root))

@@ -109,7 +109,9 @@ store_lock(struct store *s, const char *dir)
     if (flock(s->lock_hfd, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(s->lock_hfd, owner, sizeof owner - 1, 0);
         owner[n > 0 ? strspn(owner, "0123456789") : 0] = 0;
-        return store_fail(s, -EBUSY, "%s: the store is in use by process %s",
+        return store_fail(s, -EBUSY,
+                          "%s: the store is in use by process %s; stop it, or "
+                          "choose another folder",
                           dir, *owner ? owner : "?");
     }
     int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());

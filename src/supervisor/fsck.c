@@ -82,8 +82,9 @@ fsck_parse(char **words, struct words *ret)
             ret->store = *++words;
         } else {
             fprintf(stderr, "wasm-sandbox: fsck: %.64s: %s\n", *words,
-                    strcmp(*words, "--store") != 0 ? "not an option"
-                                                   : "needs a value");
+                    strcmp(*words, "--store") != 0
+                        ? "not an option; see wasm-sandbox session fsck --help"
+                        : "needs a value");
             return -1;
         }
     }

@@ -105,7 +105,7 @@ def test_an_error_that_nobody_hears_is_one_too(sup):
 
 def test_no_name_is_no_session(sup, session):
     for command in ("show", "end", "run", "events"):
-        assert "which session?" in failed(sup, command, "")[1]
+        assert "no session given" in failed(sup, command, "")[1]
     assert session in told(sup, "show", session)
 
 

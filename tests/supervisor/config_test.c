@@ -374,12 +374,15 @@ TEST(variables_and_options_are_refused_by_their_names)
         {"", "--pool-size=18446744073709551617", "not '18446744073709551617'"},
         {"", "--pool-size", "--pool-size: needs a value\n"},
         {"", "--config", "--config: needs a value\n"},
-        {"", "--pool_size 2", "--pool_size: not an option\n"},
-        {"", "--pool 2", "--pool: not an option\n"},
-        {"", "--pool-sizes=2", "--pool-sizes: not an option\n"},
-        {"", "-x", "-x: not an option\n"},
-        {"", "--", "--: not an option\n"},
-        {"", "word", "word: not an option\n"},
+        {"", "--pool_size 2",
+         "--pool_size: not an option; see wasm-sandbox serve --help\n"},
+        {"", "--pool 2",
+         "--pool: not an option; see wasm-sandbox serve --help\n"},
+        {"", "--pool-sizes=2",
+         "--pool-sizes: not an option; see wasm-sandbox serve --help\n"},
+        {"", "-x", "-x: not an option; see wasm-sandbox serve --help\n"},
+        {"", "--", "--: not an option; see wasm-sandbox serve --help\n"},
+        {"", "word", "word: not an option; see wasm-sandbox serve --help\n"},
     };
     struct place p;
 
@@ -422,7 +425,8 @@ TEST(all_errors_are_told_and_long_values_cut)
     CHECK(said(&p, ": a: unknown key\n"));
     CHECK(said(&p, "compile: must be refuse or separate, not '0000"));
     CHECK(said(&p, "WASMSAND_HTTP_PORT: http.port: must be"));
-    CHECK(said(&p, "--nonsense: not an option\n"));
+    CHECK(
+        said(&p, "--nonsense: not an option; see wasm-sandbox serve --help\n"));
     CHECK(p.errors.len < 600);
     place_fini(&p);
 }

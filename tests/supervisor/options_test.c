@@ -85,7 +85,9 @@ TEST(values_that_are_no_numbers_are_refused)
     CHECK(is_refused("--memory 9x", "--memory '9x'"));
     CHECK(is_refused("--memory=", "--memory ''"));
     CHECK(is_refused("--memory", "--memory: needs a value"));
-    CHECK(is_refused("--no-such", "--no-such: not an option"));
+    CHECK(
+        is_refused("--no-such",
+                   "--no-such: not an option; see wasm-sandbox limit --help"));
     CHECK(is_refused("--allow-unenforced time", "must be memory, cpu"));
     CHECK(is_refused("--backend v3", "must be v2, hybrid"));
     CHECK(is_refused("--cgroup a", "absolute"));

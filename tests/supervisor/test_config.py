@@ -59,7 +59,7 @@ def test_all_errors_are_told_at_once(config):
         f"wasm-sandbox: {path}: http.port: must be an integer from 0 to 65535, not 70000",
         "wasm-sandbox: WASMSAND_MAX_ACTIVE: maxActive: must be an integer from 1 to "
         "10000, not '0'",
-        "wasm-sandbox: --bad: not an option",
+        "wasm-sandbox: --bad: not an option; see wasm-sandbox serve --help",
     ]
 
 

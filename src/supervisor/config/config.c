@@ -133,8 +133,9 @@ config_lay_option(struct load *l, char *const *argv)
 
     (void)snprintf(name, sizeof name, "%.*s", (int)o.len + 2, argv[0]);
     if (!row && !config_is_named(&o, "config")) {
-        config_add_result(l,
-                          config_refuse(l->errors, name, "", "not an option"));
+        config_add_result(
+            l, config_refuse(l->errors, name, "",
+                             "not an option; see wasm-sandbox serve --help"));
         return 1;
     }
     if (row && row->kind == CONFIG_flag && !o.value)
@@ -158,8 +159,9 @@ config_lay_options(struct load *l)
             argv += config_lay_option(l, argv);
             continue;
         }
-        config_add_result(l,
-                          config_refuse(l->errors, *argv, "", "not an option"));
+        config_add_result(
+            l, config_refuse(l->errors, *argv, "",
+                             "not an option; see wasm-sandbox serve --help"));
         argv++;
     }
 }
@@ -408,7 +410,11 @@ config_print_options(FILE *out)
         (void)snprintf(name, sizeof name, "%s", row->id);
         for (char *p = name; *p; p++)
             *p = *p == '_' ? '-' : *p;
-        (void)fprintf(out, "  --%-21s %s [%s]\n", name, row->text,
-                      row->standard);
+        (void)fprintf(out, "  --%-21s %s", name, row->text);
+        if (row->kind == CONFIG_choice)
+            (void)fprintf(out, " One of: %s.", row->choices);
+        if (*row->standard)
+            (void)fprintf(out, " [%s]", row->standard);
+        (void)fputc('\n', out);
     }
 }

@@ -409,8 +409,13 @@ listener_check_free(const struct sockaddr_un *at, char *why, size_t size)
 {
     struct stat st;
 
-    if (listener_is_served(at))
-        return listener_fail(at->sun_path, EADDRINUSE, why, size);
+    if (listener_is_served(at)) {
+        (void)snprintf(why, size,
+                       "%s: %s: another supervisor listens there; stop it, or "
+                       "choose another path with --socket",
+                       at->sun_path, strerror(EADDRINUSE));
+        return -EADDRINUSE;
+    }
     if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
         return listener_fail(at->sun_path, EEXIST, why, size);
     return 0;

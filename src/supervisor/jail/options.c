@@ -161,7 +161,9 @@ options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
     while ((c = getopt_long(argc, argv, "+:", long_options, &index)) != -1) {
         if (c == '?' || c == ':') {
             (void)snprintf(why, size, "%.64s: %s", argv[optind - 1],
-                           c == ':' ? "needs a value" : "not an option");
+                           c == ':' ? "needs a value"
+                                    : "not an option; see wasm-sandbox limit "
+                                      "--help");
             return -EINVAL;
         }
         p.option = long_options[index].name;

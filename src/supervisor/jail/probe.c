@@ -96,7 +96,7 @@ probe_print_rest(const struct cgroup_host *h)
     int landlock = landlock_version();
 
     printf("%-10s %s\n", "back end", backend_names[cgroup_host_backend(h)]);
-    printf("%-10s %s\n", "birth",
+    printf("%-10s %s\n", "start",
            h->starts_inside ? "clone3 into the group"
            : h->n           ? "moved by cgroup.procs before it runs"
                             : "no group");

@@ -52,7 +52,9 @@ session_has_room_for_life(struct supervisor *sv, struct call *q)
 
     if (n < sv->config->max_active)
         return true;
-    call_error(q, SANDBOX_ERROR, "EAGAIN: %zu sessions are active (maxActive)",
+    call_error(q, SANDBOX_ERROR,
+               "EAGAIN: %zu sessions are active, the maximum (maxActive); "
+               "pause or end one",
                n);
     return false;
 }
@@ -63,8 +65,8 @@ session_has_room(struct supervisor *sv, struct call *q)
     if (session_n_sessions(sv) < sv->config->max_sessions)
         return session_has_room_for_life(sv, q);
     call_error(q, SANDBOX_ERROR,
-               "EAGAIN: there are %zu sessions "
-               "(maxSessions)",
+               "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
+               "end one",
                session_n_sessions(sv));
     return false;
 }
@@ -398,8 +400,8 @@ session_fork_now(struct call *q)
 
     if (session_n_sessions(s->sv) >= s->sv->config->max_sessions) {
         call_error(q, SANDBOX_ERROR,
-                   "EAGAIN: there are %zu sessions "
-                   "(maxSessions)",
+                   "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
+                   "end one",
                    session_n_sessions(s->sv));
         return;
     }
