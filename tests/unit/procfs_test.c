@@ -2,6 +2,7 @@
 #include "kernel/proc/procfs.h"
 
 #include "kernel/devfs.h"
+#include "kernel/proc/procfs_impl.h"
 #include "kernel/tty.h"
 #include "test.h"
 #include "world.h"
@@ -355,6 +356,29 @@ TEST(sysfs_has_processors_and_limits)
     CHECK_EQ(world_mount(s.k, "/later", fs), 0);
     CHECK(!strcmp(mount_nth(s.k, 3)->path, "/later"));
     CHECK(!strcmp(mount_nth(s.k, 4)->path, "/sys"));
+    kernel_free(s.k);
+}
+
+/* A saved state names files by their inode numbers, and may be damaged. */
+TEST(procfs_numbers_of_process_files_need_a_process)
+{
+    struct system s;
+    struct attr a;
+
+    system_init(&s);
+    struct mount *m = mount_nth(s.k, 1);
+    CHECK(!strcmp(m->path, "/proc"));
+    for (uint64_t row = 0; row < 256; row++) {
+        struct file *f = NULL;
+        if (m->fs->ops->open(m->fs, s.t, row << 32, O_RDONLY, &f) == 0)
+            file_put(f);
+    }
+    struct vnode root = {m, (uint64_t)PROC_ROOT << 32};
+    struct vnode process = {m, (uint64_t)PROC_PID << 32};
+    struct vnode link = {m, (uint64_t)PROC_FD << 32};
+    CHECK_EQ(vnode_getattr(&root, &a), 0);
+    CHECK_EQ(vnode_getattr(&process, &a), -ENOENT);
+    CHECK_EQ(vnode_getattr(&link, &a), -ENOENT);
     kernel_free(s.k);
 }
 

@@ -29,8 +29,16 @@ procfs_ino_of(struct place p)
     return (uint64_t)p.pid << 40 | (uint64_t)p.row << 32 | (uint32_t)p.fd;
 }
 
+/* Returns true for rows that describe a process. */
+static bool
+procfs_needs_task(const struct proc_row *row)
+{
+    return row->is == DIR_PID || (row->in >= DIR_PID && row->in <= DIR_TID);
+}
+
 /* Splits an inode number, and finds the process. -ENOENT if the process or the
- * descriptor is gone. */
+ * descriptor is gone. Any number may arrive here: a saved state can name one.
+ */
 static int
 decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
 {
@@ -42,7 +50,7 @@ decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
     *a = (struct proc_ask){
         .procfs = (struct procfs *)fs, .kernel = fs->kernel, .fd = p->fd};
     a->of = p->pid ? task_find(fs->kernel, p->pid) : NULL;
-    if (p->pid && !a->of)
+    if (!a->of && (p->pid || procfs_needs_task(&proc_rows[p->row])))
         return -ENOENT;
     bool is_fd = p->row == PROC_FD || p->row == PROC_FDINFO;
     return is_fd && !fd_find(a->of, p->fd) ? -ENOENT : 0;
