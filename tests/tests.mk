@@ -192,7 +192,7 @@ $(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
 	$Q$(link) -pie $^ $(SUPERVISOR_LIBS) -o $@
 # The HTTP server over a core of its own, always with sanitizers.
 http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
-  $(filter-out %/figures.c %/listen.c,$(wildcard src/supervisor/front/*.c)) \
+  $(filter-out %/figures.c %/listener.c,$(wildcard src/supervisor/front/*.c)) \
   $(wildcard src/supervisor/common/*.c src/supervisor/config/*.c) \
   src/supervisor/session/say.c
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
