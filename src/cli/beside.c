@@ -32,6 +32,8 @@ beside_find(const char *name, char *buf, size_t size)
 }
 
 bool
+/* The variable overrides the installed image, for tests and for images of one's
+ * own. */
 beside_find_root(char *buf, size_t size)
 {
     const char *given = getenv("WASMSAND_ROOT");

@@ -1,8 +1,9 @@
 /* Sub-commands of wasm-sandbox.
  *
  * Each cmd_* function is the main function of one sub-command and returns the
- * exit status. Errors are reported on standard error, in one line that begins
- * with the name of the program. */
+ * exit status: that of the program it ran, or one of base/exit.h. Errors are
+ * reported on standard error, in one line that begins with the name of the
+ * program and ends with the remedy, if there is one. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

@@ -17,6 +17,8 @@ static const char help[] =
     "starts in that state. The program must support this, as bash and python3\n"
     "of the root image do. For building root images.\n\n";
 
+/* Creates a sandbox for this one program and writes the frozen module to
+ * hfd. */
 static int
 freeze(struct exec_request *q, int hfd)
 {

@@ -31,6 +31,7 @@ link_connect_within(int hfd, const struct sockaddr_un *at, int wait_ms)
     return 0;
 }
 
+/* The path must fit into a socket address, which is about 100 bytes long. */
 int
 link_open(struct link *k, const char *socket_path, int wait_ms)
 {
@@ -81,6 +82,8 @@ link_read(struct link *k)
     return frame_read(&k->in, k->hfd, true);
 }
 
+/* A line that is not JSON ends the messages: the other side is not a
+ * supervisor. */
 bool
 link_next(struct link *k, struct json_doc *ret)
 {
@@ -104,6 +107,8 @@ link_is_answer(const struct link *k, const struct json *m, int64_t id)
     return json_is(m_id, JSON_INTEGER) && m_id->integer == id;
 }
 
+/* Messages before the answer are notifications, or answers to requests that
+ * nobody waits for. */
 bool
 link_find(struct link *k, int64_t id, struct json_doc *ret)
 {
@@ -115,6 +120,7 @@ link_find(struct link *k, int64_t id, struct json_doc *ret)
     return false;
 }
 
+/* Reads until the answer is there. A signal handler may interrupt the read. */
 bool
 link_wait(struct link *k, int64_t id, struct json_doc *ret)
 {

@@ -40,6 +40,7 @@ static const struct {
     {"compilers", cmd_compilers, NULL},
 };
 
+/* Control characters are replaced, because a message may contain file names. */
 void
 complain(const char *format, ...)
 {
@@ -73,6 +74,8 @@ cmd_compilers(int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* Commands without a summary are started by other programs of ours, not by
+ * users. */
 void
 print_help(void)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Each program is compiled in a process of its own, as at run time. */
 int
 cmd_precompile(int argc, char **argv)
 {

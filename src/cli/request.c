@@ -155,6 +155,8 @@ parse_mount(struct exec_request *q, char *s)
     return true;
 }
 
+/* A program that could not be added completely is counted nevertheless, so that
+ * request_fini frees its parts. */
 bool
 request_add_program(struct exec_request *q, const char *host_path,
                     const char *guest_path, bool is_checked)
@@ -306,6 +308,7 @@ request_home(const struct exec_request *q)
     return strchr(q->user->env[HOME], '=') + 1;
 }
 
+/* Only programs are allocated; everything else points into argv. */
 void
 request_fini(struct exec_request *q)
 {

@@ -13,10 +13,12 @@ struct user_env;
 
 /* The parsed options. Must not be moved: its members point to each other. */
 struct exec_request {
+    /* Options that are not members of the public structures. */
     const char *root;            /* root image, or NULL */
     const struct user_env *user; /* the user of programs */
     struct wsand_options sandbox;
     struct wsand_exec exec;
+    /* Space for the lists that `sandbox` and `exec` point to. */
     struct wsand_mount mounts[LIST_MAX];
     struct wsand_mount_limit mount_limits[LIST_MAX];
     struct wsand_program *programs; /* owned, with their paths */

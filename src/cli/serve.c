@@ -73,6 +73,7 @@ add_folder(const char *option, const char **list, const char *dir)
     return list[n];
 }
 
+/* The mode v86 is part of the interface, but is not built in yet. */
 static bool
 parse_mode(const char *arg)
 {
@@ -85,6 +86,7 @@ parse_mode(const char *arg)
     return false;
 }
 
+/* Levels are cumulative: `info` includes `warn` and `error`. */
 static bool
 parse_level(struct server_options *o, const char *arg)
 {
@@ -102,6 +104,7 @@ parse_level(struct server_options *o, const char *arg)
     return false;
 }
 
+/* Returns false after reporting an error. */
 static bool
 serve_parse_option(struct serve_command *s, int c, const char *arg)
 {

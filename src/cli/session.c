@@ -77,6 +77,7 @@ cli_complain(const struct cli *c, const char *format, ...)
 
 /* --- requests */
 
+/* The object stays open: callers append members, and link_send closes it. */
 struct buf
 cli_params(const char *id)
 {
@@ -95,6 +96,7 @@ cli_put_option(struct buf *params, const char *name, const char *text)
         put_member(params, name, text);
 }
 
+/* Entries have been checked: each has a name and an equals sign. */
 void
 cli_put_env(const struct cli *c, struct buf *params)
 {
@@ -119,6 +121,8 @@ cli_member(const struct json *object, const char *name)
     return json_is(v, JSON_STRING) ? v->text.p : "";
 }
 
+/* The message of the supervisor is shown as it is: it names the cause and the
+ * remedy. */
 const struct json *
 cli_result(struct cli *c, const struct json *answer)
 {
@@ -150,6 +154,8 @@ struct session_search {
     char all[120]; /* the first of them, for a message */
 };
 
+/* An id that begins with the name matches, and so does a label that equals
+ * it. */
 static void
 cli_match(struct session_search *f, const struct json *session)
 {
@@ -192,6 +198,7 @@ cli_match_one(void *arg, const struct json *session)
     cli_match(arg, session);
 }
 
+/* Walks all pages. Returns false after an error was reported. */
 static bool
 search_all(struct cli *c, struct session_search *f, bool with_ended)
 {
@@ -302,6 +309,8 @@ cli_collect(void *arg, const struct json *session)
     cli_put_indented(all, session, 1);
 }
 
+/* Rows are printed as the pages arrive; only JSON has to wait for the end of
+ * the list. */
 static int
 cli_do_list(struct cli *c, const char *id)
 {
@@ -436,6 +445,8 @@ cli_run_command(struct cli *c, size_t i)
     return commands[i].run(c, id);
 }
 
+/* Options are parsed before the connection is opened, so that mistakes are
+ * reported without a supervisor. */
 static int
 cli_start(struct cli *c, size_t i, char **words)
 {

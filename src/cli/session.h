@@ -16,7 +16,7 @@ struct cli {
     struct link link;
     const char *command; /* the argument after `session` */
     bool is_json;
-    /* options; NULL or 0 if not given */
+    /* Options of all commands; each command uses some of them. */
     const char *agent, *label, *state, *durability, *cwd, *socket, *user;
     int64_t timeout_ms, after;
     int64_t limit[N_LIMITS]; /* -1: not given */
@@ -24,6 +24,7 @@ struct cli {
     size_t n_env;
     bool ended, follow, no_auto_resume, network, no_wait, reads_stdin,
         wants_help;
+    /* The arguments that are not options; they point into argv. */
     char **words; /* other arguments; NULL-terminated */
 };
 
@@ -76,6 +77,7 @@ int cli_print_session(const struct cli *c, const struct json *session);
 
 /* --- session_run.c, session_shell.c */
 
+/* Commands. Each returns the exit status, after an error was reported. */
 int cli_run(struct cli *c, const char *id);
 int cli_shell(struct cli *c, const char *id);
 int cli_files(struct cli *c);

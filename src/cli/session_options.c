@@ -72,6 +72,7 @@ cli_take_number(const struct cli *c, const char *name, int64_t *ret)
     return false;
 }
 
+/* The last value of a variable wins. */
 bool
 cli_set_env(struct cli *c, const char *name, const char *value)
 {
@@ -93,6 +94,7 @@ cli_set_env(struct cli *c, const char *name, const char *value)
     return true;
 }
 
+/* Splits NAME=VALUE in place. */
 static bool
 cli_take_env(struct cli *c)
 {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+/* C1 control characters are two bytes in UTF-8 (c2 80 to c2 9f). Terminals may
+ * interpret them like escape sequences. */
 const char *
 cli_put_plain(const char *text, FILE *to)
 {
@@ -82,6 +84,7 @@ cli_print_time(int64_t ms)
     cli_print(text, 21);
 }
 
+/* The beginning of the id is enough to name the session in the next command. */
 void
 cli_print_row(void *arg, const struct json *s)
 {
@@ -98,6 +101,7 @@ cli_print_row(void *arg, const struct json *s)
     (void)putchar('\n');
 }
 
+/* Strings are printed without quotes, everything else as JSON. */
 static void
 cli_print_value(const struct json *value)
 {
@@ -140,6 +144,7 @@ cli_is_time(const struct json *key)
            json_is(json_value(key), JSON_INTEGER);
 }
 
+/* One line for each member: its name, and its value in a form for people. */
 static void
 cli_print_member(const struct json *key)
 {

@@ -117,6 +117,7 @@ cli_on_output(void *arg, const struct json *params)
     free(p);
 }
 
+/* As link_wait, with signals handled while waiting. */
 static bool
 cli_await_answer(struct cli_running *r, struct json_doc *ret)
 {
@@ -183,6 +184,8 @@ put_stdin(struct cli *c, struct buf *p)
     return !b.error;
 }
 
+/* The exit status is that of the command. Additional lines explain a limit or
+ * omitted output. */
 static int
 cli_told_status(struct cli *c, const struct json *result)
 {
@@ -325,6 +328,7 @@ cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
     return r < 0 ? r : *ret_len == PART_BYTES;
 }
 
+/* Large files are read in parts, because an answer has a maximum length. */
 static int
 cli_get_file(struct cli *c, const char *id, char **words)
 {
@@ -342,6 +346,7 @@ cli_get_file(struct cli *c, const char *id, char **words)
     return r < 0 ? CLI_FAILED : 0;
 }
 
+/* Sends one part. Returns -EIO after an error was reported. */
 static int
 cli_put_part(struct cli *c, const char *id, const char *path, const char *part,
              size_t len, bool is_first)
@@ -409,6 +414,8 @@ cli_with_path(struct cli *c, const char *id, char **given, int path,
     return status;
 }
 
+/* Finds the row by the first word and the number of arguments; the others are
+ * the session and two paths. */
 int
 cli_files(struct cli *c)
 {
@@ -476,6 +483,8 @@ print_event_json(const struct json *e)
     (void)fwrite(b.p, 1, b.len, stdout);
 }
 
+/* The reason may contain text of a guest, so it is printed last and
+ * filtered. */
 static void
 cli_print_event(const struct json *e)
 {
@@ -514,6 +523,7 @@ cli_print_events(struct cli *c, const char *id)
     return fflush(stdout) < 0 ? -1 : n;
 }
 
+/* Without --follow, the loop ends with the first page that has no events. */
 int
 cli_events(struct cli *c)
 {

@@ -42,6 +42,7 @@ cli_restore(struct shell_terminal *t)
     t->is_raw = false;
 }
 
+/* The old settings are kept for the end. */
 static void
 cli_make_raw(struct shell_terminal *t)
 {
@@ -55,6 +56,7 @@ cli_make_raw(struct shell_terminal *t)
     t->is_raw = tcsetattr(0, TCSADRAIN, &raw) == 0;
 }
 
+/* Some terminals report a size of 0, which no program expects. */
 static void
 cli_put_size(struct buf *params)
 {
@@ -66,6 +68,8 @@ cli_put_size(struct buf *params)
     put_number(params, "cols", size.ws_col);
 }
 
+/* Signals arrive as events of the loop, so that nothing is interrupted
+ * half-way. */
 static int
 cli_open_signals(void)
 {
@@ -92,6 +96,7 @@ begin_about(const struct shell_terminal *t)
     return p;
 }
 
+/* Without a known size there is nothing to send. */
 static void
 cli_send_size(struct shell_terminal *t)
 {
@@ -138,6 +143,8 @@ send_interrupt(struct shell_terminal *t)
 
 /* --- what comes */
 
+/* Output of other processes of the same client does not belong to this
+ * terminal. */
 static void
 cli_take_output(struct shell_terminal *t, const struct json *params)
 {
@@ -183,6 +190,7 @@ cli_take_messages(struct shell_terminal *t)
     }
 }
 
+/* A closed connection is an error: the supervisor hangs the process up then. */
 static void
 cli_read_messages(struct shell_terminal *t)
 {
@@ -211,6 +219,8 @@ cli_take_signal(struct shell_terminal *t)
         t->is_over = true; /* closing the connection hangs it up */
 }
 
+/* Output may have arrived together with the answer to process.start, before the
+ * loop. */
 static void
 cli_converse(struct shell_terminal *t)
 {
@@ -252,6 +262,7 @@ session_shell_put_command(const struct shell_terminal *t, struct buf *p)
     put_string(p, b.p, b.len);
 }
 
+/* TERM is passed on, because programs inside draw on our terminal. */
 static struct buf
 cli_start_params(struct shell_terminal *t)
 {

@@ -24,6 +24,8 @@ static const char help[] =
 /* Limits for projects with their dependencies, and for scripts as commands. */
 enum { FILES = 100000, COMMAND_BYTES = 1 << 20 };
 
+/* The name "bash" takes the place of the last option in argv, as argv[0] of
+ * bash. */
 int
 cmd_shell(int argc, char **argv)
 {

@@ -48,6 +48,7 @@ fsck_print(const char *text)
         putchar((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p);
 }
 
+/* One line: the session, the path, the problem, and whether it was repaired. */
 static void
 fsck_print_finding(void *arg, const struct store_finding *f)
 {
@@ -117,6 +118,7 @@ fsck_check_images(const char *dir, struct fsck_tally *t)
         closedir(d);
 }
 
+/* The status is 0 only if nothing is left to repair. */
 static int
 fsck_check(struct store *s, const char *dir, bool repair)
 {
@@ -166,6 +168,7 @@ fsck_check_configured(bool repair)
     return r < 0 ? 125 : fsck_check_dir(c->store_dir, repair);
 }
 
+/* Without --store, the folder of the configuration is checked. */
 int
 fsck_main(char **words)
 {

@@ -118,6 +118,7 @@ limit_main(const struct options *o)
 
 /* --- serve */
 
+/* The options themselves are generated from config.def. */
 static const char serve_help[] =
     "usage: wasm-sandbox serve [OPTION]...\n"
     "Serves durable sessions (docs/sessions.md). Every option is also a key "
@@ -158,6 +159,7 @@ main_serve(char **words)
 
 /* --- commands */
 
+/* The options themselves come from limits.def and jail/options.c. */
 static const char limit_help[] =
     "usage: wasm-sandbox limit [OPTION]... [--] COMMAND [ARG]...\n"
     "Runs a native program in a jail with limits. The program sees the host's "

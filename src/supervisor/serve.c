@@ -89,6 +89,7 @@ serve_on_start_failed(void *arg, const char *why)
     serve_open_door(g);
 }
 
+/* A worker of a session has died. Its life decides about the session. */
 static void
 serve_on_worker_ended(void *arg, struct worker *w)
 {
@@ -96,6 +97,8 @@ serve_on_worker_ended(void *arg, struct worker *w)
     life_on_ended(w->user);
 }
 
+/* The events of the main pool. Pools of older images have their own
+ * (session/images.c). */
 static const struct pool_events pool_events = {
     .ready = serve_on_worker_ready,
     .failed = serve_on_start_failed,
@@ -136,6 +139,7 @@ serve_find_worker(struct serving *g)
     return 0;
 }
 
+/* The configuration names an image, or the installed one is used. */
 static int
 serve_find_root(struct serving *g)
 {
@@ -326,6 +330,8 @@ serve_on_kept(struct source *source, uint32_t events)
     supervisor_check_end(&g->sv);
 }
 
+/* SIGTERM, SIGINT and SIGHUP end the supervisor in order: every session commits
+ * and is paused. */
 static void
 serve_on_signal(struct source *source, uint32_t events)
 {
@@ -362,6 +368,8 @@ serve_add_sources(struct serving *g)
     return e < 0 ? serve_refuse("the loop", strerror(-e)) : 0;
 }
 
+/* Errors of the token file and of the address are configuration errors, and are
+ * printed like them. */
 static int
 serve_start_http(struct serving *g)
 {
@@ -376,6 +384,8 @@ serve_start_http(struct serving *g)
     return r;
 }
 
+/* Checks the path of the socket early: a supervisor that runs there already
+ * must be noticed before workers are started. */
 static int
 serve_prepare_socket(struct serving *g)
 {

@@ -2,7 +2,9 @@
 #ifndef SUPERVISOR_SERVE_H
 #define SUPERVISOR_SERVE_H
 
-/* `words` are the arguments after `serve`. Returns the exit status. */
+/* Runs the supervisor until a signal ends it. `words` are the arguments after
+ * `serve`, NULL-terminated. Returns the exit status: 0 after an orderly end, 2
+ * for a wrong configuration, 125 if it could not start. */
 int serve_main(char *const *words);
 
 #endif

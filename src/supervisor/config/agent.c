@@ -133,6 +133,7 @@ agent_open_beneath(int dir_hfd, const char *path, uint64_t flags)
     return hfd < 0 ? -errno : (int)hfd;
 }
 
+/* RESOLVE_BENEATH reports a path that leads out of the folder as EXDEV. */
 static int
 agent_refuse_path(struct buf *errors, const char *path, int r)
 {
@@ -141,6 +142,7 @@ agent_refuse_path(struct buf *errors, const char *path, int r)
                                      : strerror(-r));
 }
 
+/* Other members of the file belong to other programs, and are ignored. */
 static int
 agent_lay_settings(const struct config *c, int hfd, const char *path,
                    struct buf *errors, uint32_t *limit)

@@ -32,6 +32,7 @@ config_add_result(struct load *l, int r)
 
 /* --- the environment */
 
+/* Returns the value of a variable, or NULL. */
 static const char *
 config_find_env(char *const *env, const char *name)
 {
@@ -52,6 +53,8 @@ config_env_name(const struct config_row *row, char *ret, size_t size)
         *p = (char)toupper((unsigned char)*p);
 }
 
+/* Only the variables of known keys are read: others with the prefix may belong
+ * to clients. */
 static void
 config_lay_env(struct load *l)
 {
@@ -107,6 +110,7 @@ config_is_named(const struct option_word *o, const char *id)
     return !id[o->len];
 }
 
+/* Returns the row of an option, or NULL. */
 static const struct config_row *
 config_find_option(const struct option_word *o)
 {
@@ -204,6 +208,8 @@ config_lay_named_file(struct load *l)
 
 /* --- defaults */
 
+/* Defaults are texts, which are parsed like any other value. A wrong default
+ * would be found by the first test. */
 static void
 config_lay_defaults(struct load *l)
 {
@@ -264,6 +270,8 @@ config_check_limits(struct load *l)
     }
 }
 
+/* Each of these rules concerns more than one key, or a property of the
+ * system. */
 static void
 config_check(struct load *l)
 {
@@ -307,6 +315,7 @@ config_read(char *const *argv, char *const *env, struct buf *errors,
     return l.result;
 }
 
+/* Frees the strings of all rows; the macros of the other kinds are empty. */
 void
 config_free(struct config *c)
 {
@@ -334,6 +343,7 @@ config_section_len(const struct config_row *row)
     return dot ? (size_t)(dot - row->key) : 0;
 }
 
+/* Two rows of the root are in the same section, whose name is empty. */
 static bool
 config_same_section(const struct config_row *a, const struct config_row *b)
 {

@@ -31,6 +31,7 @@ config_print_errors(const struct buf *errors)
     }
 }
 
+/* The errors are printed here, so callers only need the exit status. */
 int
 config_load(char *const *argv, OWN struct config **ret)
 {

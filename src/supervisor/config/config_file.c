@@ -22,6 +22,7 @@ config_worse(int a, int b)
 
 /* --- bytes to JSON */
 
+/* The size of a file may change while it is read, so it is read to its end. */
 static int
 config_file_read_all(int hfd, struct buf *b)
 {
@@ -81,6 +82,7 @@ config_file_parse_file(int hfd, const char *name, struct buf *b,
     return config_file_parse_text(b, name, errors, ret);
 }
 
+/* The text is freed here: the document has its own copy of all strings. */
 int
 config_parse(int hfd, const char *name, struct buf *errors,
              struct json_doc *ret)
@@ -119,6 +121,7 @@ config_file_is_old_name(const struct config_row *row, const char *name)
     return !*key && !*name;
 }
 
+/* Finds a key by its present or its old name. */
 static const struct config_row *
 config_file_find_row(const char *name)
 {

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 
+/* The kinds of values. Each is a row of the table in config_value.c. */
 enum config_kind {
     CONFIG_path,
     CONFIG_address,
@@ -45,7 +46,8 @@ int config_set_json(struct config *c, const struct config_row *row,
 void config_put_value(struct buf *b, const struct config *c,
                       const struct config_row *row);
 
-/* Parses the object in a file. -EINVAL: reported in `errors`. -ENOMEM. */
+/* Parses the object in a file; `name` begins each error. -EINVAL: reported in
+ * `errors`. -ENOMEM. */
 int config_parse(int hfd, const char *name, struct buf *errors,
                  struct json_doc *ret);
 /* Overrides `c` by a file. A missing file is an error if it `must` exist. */

@@ -81,7 +81,7 @@ config_value_find_word(const char *words, const char *word, size_t len)
     return -1;
 }
 
-/* Appends the word at an index that exists, as JSON. */
+/* Appends the word with this number as JSON. The number must be valid. */
 static void
 config_value_put_word(struct buf *b, const char *words, uint32_t index)
 {
@@ -178,6 +178,8 @@ config_value_is_plain_path(const char *path)
             (n < 3 || strcmp(path + n - 3, "/..") != 0));
 }
 
+/* Host names are not accepted: they would be resolved at each start, with
+ * changing results. */
 static bool
 config_value_is_address(const char *text)
 {
@@ -226,6 +228,7 @@ config_value_put_string(struct buf *b, const struct config *c,
     put_text(b, *at);
 }
 
+/* The texts of config_value_allow_* follow "must be". */
 static void
 config_value_allow_path(const struct config_row *row, char *ret, size_t size)
 {
@@ -376,6 +379,7 @@ config_value_bits_of_text(const char *choices, const char *text)
     return bits;
 }
 
+/* Like config_value_bits_of_text, for a list of strings. */
 static int
 config_value_bits_of_json(const char *choices, const struct json *list)
 {
@@ -393,6 +397,7 @@ config_value_bits_of_json(const char *choices, const struct json *list)
     return bits;
 }
 
+/* A set of limits is stored as bits, 1 << LIMIT_... */
 static int
 config_value_take_limits(const struct config_setting *v)
 {

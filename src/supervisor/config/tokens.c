@@ -75,6 +75,7 @@ tokens_check_file(int hfd, const char *path, struct tokens *t,
     return 0;
 }
 
+/* Only the hash and the name are kept. */
 static int
 tokens_add_token(struct tokens *t, const char *line, size_t len, size_t name)
 {
@@ -87,6 +88,7 @@ tokens_add_token(struct tokens *t, const char *line, size_t len, size_t name)
     return 0;
 }
 
+/* Headers of HTTP cannot contain other characters. */
 static bool
 tokens_is_printable(const char *p, size_t n)
 {
@@ -119,6 +121,7 @@ tokens_take_line(struct tokens *t, const char *path, unsigned number,
     return tokens_add_token(t, line, len, len + strspn(line + len, " \t\r"));
 }
 
+/* A file without any token is an error: nobody could use HTTP. */
 static int
 tokens_take_lines(struct tokens *t, const char *path, char *text,
                   struct buf *errors)

@@ -13,11 +13,13 @@ struct buf;
 
 enum { TOKEN_NAME_BYTES = 64, TOKEN_MIN_BYTES = 16, TOKENS_MAX = 1024 };
 
+/* One token: its hash, and its name for the log. */
 struct token {
     uint8_t hash[BLAKE2B_BYTES];
     char name[TOKEN_NAME_BYTES]; /* for the log; "": none */
 };
 
+/* The valid tokens. */
 struct tokens {
     struct token *v;
     size_t n;

@@ -20,6 +20,7 @@
 
 enum { LABELS_BYTES = 128 };
 
+/* Ended sessions are not in memory, and are counted as events. */
 static void
 figures_put_sessions(const struct supervisor *sv, struct buf *b)
 {
@@ -34,6 +35,8 @@ figures_put_sessions(const struct supervisor *sv, struct buf *b)
     }
 }
 
+/* Only the main pool keeps workers ready; those of older images are started
+ * when a session needs one. */
 static void
 figures_put_workers(const struct supervisor *sv, struct buf *b)
 {
@@ -108,6 +111,7 @@ figures_folder_bytes(const char *path)
     return n;
 }
 
+/* Commits are counted when the store has them, not when they are sent. */
 static void
 figures_put_store(const struct supervisor *sv, struct buf *b)
 {
@@ -142,6 +146,7 @@ figures_put_process(const struct supervisor *sv, struct buf *b)
                   (uint64_t)sv->started_ms / 1000);
 }
 
+/* Called for each request, so everything here must be cheap. */
 void
 figures_put(const struct supervisor *sv, struct buf *b)
 {

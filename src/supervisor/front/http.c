@@ -191,6 +191,7 @@ http_step(struct http *h)
                           time_mono_ns() + ms * NS_PER_MS);
 }
 
+/* Called when something outside of libmicrohttpd makes a connection ready. */
 void
 http_wake(struct http *h)
 {
@@ -294,6 +295,8 @@ http_start(struct http *h, int hfd)
     return reactor_add(&h->sv->reactor, &h->source, info->epoll_fd, EPOLLIN);
 }
 
+/* libmicrohttpd is loaded here, so that a missing library is an error only for
+ * users of HTTP. */
 static int
 http_load(struct http *h, struct buf *errors)
 {
@@ -328,6 +331,8 @@ http_open_server(struct http *h, struct buf *errors)
                                   strerror(-r));
 }
 
+/* All members are valid before anything can fail, so that http_free can be
+ * called at any point. */
 int
 http_new(struct supervisor *sv, struct buf *errors, struct http **ret)
 {

@@ -225,6 +225,7 @@ http_request_refuse_stranger(struct http_request *r)
 
 /* --- the body */
 
+/* The bytes no longer count against the sum of all requests. */
 static void
 http_request_drop_body(struct http_request *r)
 {
@@ -340,6 +341,7 @@ static enum MHD_Result (*const answers[])(struct http_request *r) = {
     [PATH_metrics] = http_request_answer_metrics,
 };
 
+/* A connection that is being closed gets no answer. */
 static enum MHD_Result
 http_request_answer(struct http_request *r)
 {
@@ -399,6 +401,8 @@ http_request_begin(struct http *h, struct MHD_Connection *connection,
 }
 
 enum MHD_Result
+/* An empty part is the end of the body. Each part is consumed completely, even
+ * if it is dropped. */
 http_request_handle(void *cls, struct MHD_Connection *connection,
                     const char *url, const char *method, const char *version,
                     const char *data, size_t *size, void **ret_request)
@@ -442,6 +446,8 @@ http_request_completed(void *cls, struct MHD_Connection *connection,
 }
 
 void
+/* At the end of the supervisor: the request is answered with 503, or its stream
+ * is cut off. */
 http_request_abandon(struct http_request *r)
 {
     r->status = STATUS_503;

@@ -15,6 +15,7 @@ static const struct {
 #undef X
 };
 
+/* A missing function means a version that is too old. */
 int
 mhd_load(struct mhd *m)
 {

@@ -92,6 +92,7 @@ commits_part_free(struct commit_part *p)
     free(p);
 }
 
+/* Frees parts that were committed, or will not be. */
 static void
 commits_parts_free(struct list *parts)
 {
@@ -277,6 +278,7 @@ commits_on_state(struct source *source, uint32_t events)
         commits_watch(l);
 }
 
+/* Called when the store accepts records again: all workers may be read. */
 void
 commits_go_on(struct supervisor *sv)
 {

@@ -32,6 +32,8 @@ session_answer(const struct session *s, OWN struct call *q)
 
 /* --- create */
 
+/* All sessions except the ended ones, which are only counted since the
+ * start. */
 static size_t
 session_n_sessions(const struct supervisor *sv)
 {
@@ -184,6 +186,7 @@ session_list_done(struct store_job *j, int error)
     free(u);
 }
 
+/* True for the names of states in states.def. */
 static bool
 session_is_state(const char *name)
 {
@@ -250,6 +253,8 @@ session_leave(struct session *s, OWN struct call *q, enum life_event event,
     life_event(s->life, event, &o);
 }
 
+/* The state is the new one in memory, even if the store did not save it;
+ * session_state.c tries again. */
 static void
 session_entered(struct session *s, void *arg, int error, const char *why)
 {
@@ -445,6 +450,8 @@ do_session_fork(struct call *q)
 
 /* --- the output of a command */
 
+/* `at` and `end` are positions in the whole output, so the client can continue
+ * from `end`. */
 static void
 session_answer_output(OWN struct call *q, const char *p, size_t len,
                       uint64_t at)

@@ -75,6 +75,7 @@ events_put_event(void *arg, const struct store_event *e)
     return b->error;
 }
 
+/* Runs on the store thread, which owns the list of events meanwhile. */
 static int
 events_read_events(struct store *store, struct store_job *j)
 {
@@ -109,6 +110,8 @@ waiter_answer(struct event_waiter *w, int error)
     free(w);
 }
 
+/* Posts a read. The flag is cleared first, so that news during the read are
+ * noticed. */
 static void
 waiter_read(struct event_waiter *w)
 {

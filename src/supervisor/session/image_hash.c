@@ -31,6 +31,7 @@ struct identity {
     char text[ENTRY_BYTES];
 };
 
+/* The file is read in small pieces, from the current position to its end. */
 static int
 image_hash_file(int hfd, char ret[IMAGE_HASH_BYTES])
 {

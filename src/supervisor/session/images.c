@@ -46,6 +46,7 @@ images_image_new(struct supervisor *sv, const char *hash)
     return i;
 }
 
+/* The table is small: one entry for each image that a session uses. */
 struct session_image *
 image_find(struct supervisor *sv, const char *hash)
 {
@@ -67,6 +68,7 @@ image_drop(struct session_image *i)
 
 /* --- the current one */
 
+/* New sessions use this image from now on. */
 int
 images_set_current(struct supervisor *sv, const char *path)
 {
@@ -108,6 +110,7 @@ images_copy(const char *path, const char *to)
     return r == 0 && fsync(to_hfd) < 0 ? -errno : r;
 }
 
+/* Makes a new name in the folder durable. */
 static int
 images_sync_folder(const char *path)
 {
@@ -187,6 +190,7 @@ images_begin(struct supervisor *sv, const char *path,
 
 /* --- workers */
 
+/* A worker of this image is ready: the lives that wait for one get it. */
 static void
 images_on_ready(void *arg)
 {
@@ -263,6 +267,7 @@ images_init(struct images *t)
     list_init(&t->all);
 }
 
+/* Also ends the pools of the images. */
 void
 images_fini(struct images *t)
 {

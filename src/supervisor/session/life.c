@@ -44,6 +44,7 @@ life_is_reaped(const struct life *l)
     return l->phase == LIFE_NEW_REAPED || l->phase == LIFE_REAPED;
 }
 
+/* True in the phases that wait for a worker of the pool. */
 static bool
 life_wants_worker(const struct life *l)
 {
@@ -219,6 +220,8 @@ life_try_worker(struct life *l)
     life_event(l, LIFE_WORKER, NULL);
 }
 
+/* Lives are in the order of their start, so the longest waiting one gets the
+ * first worker. */
 void
 lives_take_workers(struct supervisor *sv)
 {
@@ -229,6 +232,7 @@ lives_take_workers(struct supervisor *sv)
     }
 }
 
+/* Ends the lives that wait for a worker with this image. */
 void
 lives_refuse_image(struct supervisor *sv, const struct session_image *i,
                    const char *why)
@@ -242,6 +246,7 @@ lives_refuse_image(struct supervisor *sv, const struct session_image *i,
 
 /* --- serving */
 
+/* The answers contain the processes that were not copied, once. */
 static void
 life_answer_resumers(struct life *l)
 {
@@ -366,6 +371,7 @@ life_do_stop(struct life *l)
 
 /* --- the end */
 
+/* The end of the worker is an event of its pool, which follows. */
 static void
 life_do_kill(struct life *l)
 {
@@ -403,6 +409,7 @@ life_on_ended(struct life *l)
     life_event(l, LIFE_ENDED, NULL);
 }
 
+/* The reason is formatted here, so that callers need no buffer. */
 void
 life_kill(struct life *l, enum session_state state, enum cause cause,
           const char *format, ...)

@@ -41,6 +41,7 @@ life_cause_of_death(const struct ending *e)
     return life_was_signalled(e) ? CAUSE_killed : CAUSE_crashed;
 }
 
+/* Replaces the outcome with its reason. */
 static void
 life_set_outcome(struct life *l, enum session_state state, enum cause cause,
                  const char *reason)
@@ -209,6 +210,7 @@ struct leave {
     struct buf json;
 };
 
+/* Answers all calls of a list with an error. */
 static void
 life_refuse_calls(struct list *calls, int code, const char *text,
                   const char *why)
@@ -300,6 +302,7 @@ life_refuse_creator(struct life *l)
                why);
 }
 
+/* The session stays; its reference to the life is removed. */
 static void
 life_free(struct life *l)
 {

@@ -20,7 +20,7 @@ struct route {
     bool has_pty, has_window;
 };
 
-/* A member of an object that is a number; 0: it is not there. */
+/* Returns a member that is a number, or 0 if there is none. */
 static uint64_t
 output_member_number(struct text object, const char *name)
 {
@@ -44,6 +44,7 @@ route_free(struct life *l, struct route *r)
     free(r);
 }
 
+/* Returns the route of a process, or NULL. */
 static struct route *
 output_find_route(const struct life *l, uint64_t process)
 {
@@ -113,6 +114,7 @@ output_end_route(struct life *l, const struct call *q)
         route_free(l, r);
 }
 
+/* The worker is gone, so no window has to be opened. */
 void
 output_end_routes(struct life *l)
 {

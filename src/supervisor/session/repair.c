@@ -60,6 +60,7 @@ repair_append_event(struct store *store, struct store_event e,
 
 /* --- on the store thread */
 
+/* The first error ends the list of events, and the whole repair. */
 static void
 repair_put_event(struct repair *m, const char *path, const char *text)
 {
@@ -180,6 +181,8 @@ repair_begin(struct life *l)
     return 0;
 }
 
+/* The worker has dropped its part. If the store is not done yet, it continues
+ * from there. */
 void
 repair_broken_off(struct life *l)
 {
@@ -199,6 +202,7 @@ struct repair_findings {
     int error;
 };
 
+/* The event belongs to the state that the session has now. */
 static int
 repair_append_for(void *arg, const struct store_session *row)
 {

@@ -72,6 +72,8 @@ session_options_limits_json(const struct session *s)
     return buf_steal(&b);
 }
 
+/* The values are copied as JSON, without interpreting them: the worker checks
+ * them when it starts. */
 static void
 session_options_put_passed_on(struct buf *b, const struct call *q)
 {
@@ -165,6 +167,8 @@ session_options_check_files(const struct session *s, struct call *q)
     return -EINVAL;
 }
 
+/* Checked here as well, because a wrong user would otherwise be found only when
+ * the worker starts. */
 static int
 session_options_check_user(struct call *q)
 {

@@ -78,6 +78,7 @@ sessions_bucket(struct supervisor *sv, const char *id)
     return &sv->sessions.buckets[h % sv->sessions.n_buckets];
 }
 
+/* Ids have a fixed length, so anything else is not an id. */
 struct session *
 sessions_find(struct supervisor *sv, struct text id)
 {
@@ -147,6 +148,8 @@ session_get(struct session *s)
     return s;
 }
 
+/* The session is not in the table any more when its last reference is
+ * dropped. */
 void
 session_put(struct session *s)
 {
@@ -200,6 +203,7 @@ sessions_quota(const struct session *s)
                                   .other = 64 << 20};
 }
 
+/* The texts stay valid as long as the session does not change. */
 void
 session_row(const struct session *s, struct store_session *ret)
 {
@@ -318,6 +322,7 @@ sessions_state_of(const char *name)
     return SESSION_error;
 }
 
+/* Splits "cause: reason", as session_state.c writes it. */
 static void
 sessions_cause_of(struct session *s, const char *text)
 {
@@ -363,6 +368,7 @@ sessions_load_row(void *arg, const struct store_session *row)
     return session_read_options(s);
 }
 
+/* Ended sessions stay in the store. */
 int
 sessions_load(struct supervisor *sv, struct store *store)
 {

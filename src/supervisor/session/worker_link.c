@@ -26,6 +26,8 @@ enum {
 
 /* --- to the worker */
 
+/* Without memory for the line, the worker would wait for ever, so it is
+ * killed. */
 static void
 worker_link_send_line(struct life *l, struct buf *b)
 {
@@ -37,6 +39,7 @@ worker_link_send_line(struct life *l, struct buf *b)
     worker_link_watch(l);
 }
 
+/* Begins a request; the caller appends the parameters and a brace. */
 static void
 worker_link_put_request(struct buf *b, uint64_t number, const char *method)
 {
@@ -64,6 +67,7 @@ worker_link_ask(struct life *l, uint64_t number, const char *method,
     buf_fini(&b);
 }
 
+/* The answer to the request itself is not used. */
 void
 worker_link_cancel(struct life *l, uint64_t number)
 {
@@ -229,6 +233,7 @@ worker_link_parse_reply(struct text line, struct reply *ret)
     return json_scan_is_over(&s) && ret->has_version && !ret->is_bad;
 }
 
+/* A list is enough: a session has few open calls. */
 struct call *
 worker_link_find_open(const struct life *l, uint64_t number)
 {
@@ -367,6 +372,7 @@ worker_link_take_answer(struct life *l, const struct reply *r)
     worker_link_answer_call(l, q, r);
 }
 
+/* A line is output, an answer, or a violation of the protocol. */
 static void
 worker_link_take_line(struct life *l, struct text line)
 {
