@@ -1,10 +1,11 @@
-/* A program of attacks: `PROGRAM NAME` makes the attack in a child, kills what
- * is left of it, and then shows that the sandbox still works: a file, a pipe, a
- * child, and at the end the line "usable". `PROGRAM alone NAME` is the attack
- * without this frame.
+/* A program of attacks.
  *
- * An attack that never ends says when it has what it is after (a limit, a
- * number of rounds) with reached(). One that ends exits with status 0 if
+ * `PROGRAM NAME` makes the attack in a child and kills what is left of it. Then
+ * it shows that the sandbox still works: a file, a pipe, a child, and at the
+ * end the line "usable". `PROGRAM alone NAME` is the attack without this frame.
+ *
+ * An attack that never ends reports with reached() that it has what it is after
+ * (a limit, a number of rounds). An attack that ends exits with status 0 if
  * everything was refused as it should be. */
 #ifndef ATTACK_H
 #define ATTACK_H
@@ -157,7 +158,7 @@ run_attack(const struct attack *a)
     char c;
 
     CHECK(pipe2(p, O_CLOEXEC) == 0);
-    /* Its buffer is there before the attack takes all memory. */
+    /* The pipe has its buffer before the attack takes all memory. */
     CHECK(write(p[1], "x", 1) == 1 && read(p[0], &c, 1) == 1);
     pid_t pid = fork();
     CHECK(pid >= 0);

@@ -1,4 +1,4 @@
-/* What the programs of the end-to-end tests share. */
+/* Includes and checks that the programs of the end-to-end tests share. */
 #ifndef GUEST_H
 #define GUEST_H
 

@@ -22,34 +22,38 @@ struct fake {
     int status;            /* of CALL_EXIT and proc_exit */
     int32_t log[FAKE_LOG]; /* of CALL_LOG */
     size_t n_log;
-    bool must_wait;        /* set by CALL_WAIT */
-    unsigned waits;        /* how often it was asked */
+    bool must_wait; /* set by CALL_WAIT */
+    /* The number of times that the engine asked whether it must wait. */
+    unsigned waits;
     uint64_t memory_limit; /* of all growth */
     uint64_t memory;
-    int may_fork;      /* the answer */
+    /* The answer to sys.fork. */
+    int may_fork;
     unsigned wasi_row; /* of the last call */
     uint64_t wasi_args[9];
     int32_t wasi_result;
 };
 
-/* An engine of its own, with few slots. Never NULL. */
+/* Returns an engine with few slots; ends the program if that is impossible. */
 struct engine *fake_engine(uint32_t max_machines, const char *cache_dir);
-/* Compiles text; NULL if it is refused (`why` may be NULL). */
+/* Compiles a module from its text form. NULL if it is refused (`why` may be
+ * NULL). */
 OWN struct program *fake_program(struct engine *e, const char *wat,
                                  bool is_trusted, char *why, size_t why_size);
-/* Loads, waiting for what is compiled by a process. */
+/* Loads a program, and waits if a process compiles it. */
 int fake_load(struct engine *e, const struct program_source *src,
               OWN struct program **ret, char *why, size_t why_size);
-/* A module from text, to be freed. */
+/* Returns the binary of a module in text form, which the caller frees. */
 uint8_t *fake_wasm(const char *wat, size_t *ret_len);
-/* A machine of p that has not run. */
+/* Creates a machine of p, which has not run yet. */
 int fake_init(struct fake *f, struct engine *e, struct program *p);
 void fake_fini(struct fake *f);
-/* Both in one; the program is p's only use. */
+/* Compiles a module and creates its machine, which has the only reference to
+ * the program. */
 void fake_open(struct fake *f, struct engine *e, const char *wat);
 
 enum machine_event fake_resume(struct fake *f);
-/* Resumes while its slices end. */
+/* Resumes until something other than the end of a slice happens. */
 enum machine_event fake_run(struct fake *f);
 
 #define SYS_IMPORTS                                                            \

@@ -1,5 +1,6 @@
-/* libFuzzer looks at its clock in SIGALRM, which must not end calls that wait:
- * for targets that make such calls, before the first one. */
+/* libFuzzer checks its clock in a handler of SIGALRM, which must not interrupt
+ * calls that wait. Targets that make such calls call this before the first
+ * one. */
 #ifndef FUZZ_ALARM_H
 #define FUZZ_ALARM_H
 

@@ -1,4 +1,5 @@
-/* For targets whose processes, on fake machines, do what the input says. */
+/* For fuzz targets with processes on fake machines, whose behaviour the input
+ * determines. */
 #ifndef FUZZ_PROCESSES_H
 #define FUZZ_PROCESSES_H
 
@@ -14,8 +15,8 @@ struct input {
     unsigned idle_slices;
 };
 
-/* As many bytes as the input has, and those up to `left` that follow from
- * them. */
+/* Returns the next byte of the input. After its end, up to `left` further bytes
+ * are computed from the ones before, so that a short input makes a long run. */
 static inline uint32_t
 take(struct input *in)
 {
@@ -31,7 +32,7 @@ take(struct input *in)
     return (uint32_t)(in->state >> 56);
 }
 
-/* No process is left; those that have ended are reaped. */
+/* Reaps ended processes. Returns true if none is left. */
 static inline bool
 is_alone(void *arg)
 {

@@ -1,4 +1,5 @@
-/* Events that tests wait for, and threads. */
+/* Events that tests wait for, and threads. Tests do not sleep: a thread
+ * announces an event, and another one waits for it. */
 #ifndef EVENT_H
 #define EVENT_H
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Something that happens, once or several times. */
+/* An event that may happen several times, on any thread. */
 struct event {
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -57,7 +58,8 @@ start(void *(*run)(void *), void *arg)
     return t;
 }
 
-/* Has a minute passed since `began`, which begins as 0? */
+/* Returns true if a minute has passed since `began`, which the caller
+ * initialises to 0. */
 static inline bool
 is_too_late(time_t *began)
 {

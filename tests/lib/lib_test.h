@@ -1,4 +1,4 @@
-/* Tests of the library through its public header. Those that need a shell are
+/* Tests of the library through its public header. Tests that need a shell are
  * in shell/, and get the root image that $WASMSAND_ROOT names. */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
@@ -12,10 +12,13 @@ struct lib {
     struct wsand_sandbox *sb;
 };
 
-/* A sandbox of its own runtime; ends the program where it cannot be made. */
+/* Creates a runtime with one sandbox, or ends the program if that is
+ * impossible. */
 void lib_new(struct lib *l, const struct wsand_options *o);
 void lib_free(struct lib *l);
 
+/* Declares and creates `l`; the arguments are members of struct
+ * wsand_options. */
 #define LIB_SANDBOX(l, ...)                                                   \
     struct lib l;                                                             \
     lib_new(&l, &(struct wsand_options){.size = sizeof(struct wsand_options), \

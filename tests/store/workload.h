@@ -1,4 +1,7 @@
-/* Random work on a store, and what must be there after it. */
+/* Random work on a store, and the states that it may have afterwards.
+ *
+ * After a loss of power, a store must contain one of the states since the last
+ * durable one: everything that was acknowledged, and of the rest a prefix. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -6,6 +9,7 @@
 
 enum { WORKLOAD_SESSIONS = 10, WORKLOAD_STATES = 24 };
 
+/* All sessions of the model at one time. */
 struct state {
     struct model_session sessions[WORKLOAD_SESSIONS];
 };
@@ -14,14 +18,15 @@ struct workload {
     struct world world;
     uint32_t random;
     unsigned n_ids;
-    /* What was durable before the last step, then what came after it, then
-     * what the store has now. */
+    /* The states since the last durable one, the oldest first; the last one is
+     * current. */
     struct state states[WORKLOAD_STATES];
     unsigned n;
-    bool is_durable; /* what the store has now */
-    /* What the last step that failed would have made. It was not acknowledged,
-     * but may be in the log, and thus be there after a loss of power, or when
-     * the store is opened again. */
+    /* The current state is durable. */
+    bool is_durable;
+    /* The result that the last failed step would have had. It was not
+     * acknowledged, but may be in the log, and be there after a loss of power
+     * or when the store is opened again. */
     struct state failed;
     bool may_reopen; /* steps may close and open the store */
     struct buf frames;
@@ -30,14 +35,16 @@ struct workload {
 void workload_init(struct workload *w, const struct store_options *o,
                    uint32_t seed);
 void workload_fini(struct workload *w);
-/* One step; an error of the store, after which nothing of it is there. */
+/* Makes one step. Returns an error of the store, after which nothing of the
+ * step is there. */
 int workload_step(struct workload *w);
-/* What the store has now. */
+/* Returns the current state of the model. */
 const struct state *workload_now(const struct workload *w);
 bool state_is(struct store *s, const struct state *t);
-/* The store has one of the states since what was durable. */
+/* Returns true if the store has one of the states since the last durable
+ * one. */
 bool workload_has(const struct workload *w, struct store *s);
-/* Nothing is found by fsck; prints what is. */
+/* Returns true if fsck finds nothing; otherwise prints its findings. */
 bool fsck_is_clean(struct store *s);
 
 #endif

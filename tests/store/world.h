@@ -1,5 +1,5 @@
 /* Tests of the store: a store in a folder of its own, records, and a model of
- * what sessions have. */
+ * the contents of sessions. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -16,10 +16,11 @@ struct world {
 void world_init(struct world *w, const struct store_options *o);
 void world_fini(struct world *w);
 void world_reopen(struct world *w);
-/* Runs store_tidy until there is no more; how many steps that took. */
+/* Calls store_tidy until it has nothing left to do. Returns the number of
+ * steps. */
 int world_tidy(struct world *w);
 
-/* Frames for a commit. */
+/* Append frames for a commit. */
 void add_put(struct buf *b, const struct record_key *k, const void *value,
              size_t len);
 void add_delete(struct buf *b, const struct record_key *k);
@@ -30,22 +31,23 @@ void add_inode(struct buf *b, uint64_t inode, uint32_t mode, uint64_t size);
 void add_name(struct buf *b, uint64_t dir, const char *name, uint64_t inode);
 void add_block(struct buf *b, uint64_t inode, uint64_t block, unsigned seed,
                size_t len);
-/* A file with one block in the directory `dir`. */
+/* Appends a file with one block in the directory `dir`. */
 void add_file(struct buf *b, uint64_t dir, const char *name, uint64_t inode,
               unsigned seed, size_t len);
 
 int new_session(struct store *s, const char *id);
 int end_session(struct store *s, const char *id);
 int fork_session(struct store *s, const char *from, const char *to);
-/* Both empty the buffer. */
+/* Commit the frames, all at once or in parts, and empty the buffer. */
 int commit_frames(struct store *s, const char *id, struct buf *b);
 int commit_part(struct store *s, const char *id, struct buf *b, bool is_first,
                 bool is_last);
-/* What store_read says, as frames, in pages of `page` bytes. */
+/* Reads a session with store_read, in pages of `page` bytes, and returns it as
+ * frames. */
 int read_frames(struct store *s, const char *id, size_t page, struct buf *ret);
-/* The number of records; -1 if it cannot be read. */
+/* Returns the number of records of a session; -1 if it cannot be read. */
 long count_records(struct store *s, const char *id);
-/* A statement of SQL on a store that is closed, for damage. */
+/* Runs a statement of SQL on a store that is closed, to damage it. */
 void sql_on(const struct world *w, const char *text);
 long sql_count(const struct world *w, const char *query);
 
@@ -58,9 +60,9 @@ struct model_session {
     uint32_t value[MODEL_KEYS]; /* 0: not there */
 };
 
-/* Adds the frame that gives key `k` this value, or (0) removes it. */
+/* Appends the frame that gives key `k` this value, or removes it (0). */
 void model_add(struct buf *b, unsigned k, uint32_t value);
-/* The store has what the model has, and nothing else. */
+/* Returns true if the store has exactly the contents of the model. */
 bool model_is(struct store *s, const struct model_session *m);
 
 static inline uint32_t

@@ -1,10 +1,11 @@
-/* Records as a map in memory: what a store does, for tests. */
+/* Records as a map in memory: a simple store, for tests of the records of a
+ * tree. */
 #ifndef RECORD_MAP_H
 #define RECORD_MAP_H
 
 #include "record/record.h"
 
-/* Sorted by key. */
+/* One record. The array of a map is sorted by key. */
 struct pair {
     uint8_t key[RECORD_KEY_MAX];
     size_t key_len, len;
@@ -18,11 +19,11 @@ struct map {
 };
 
 void map_fini(struct map *m);
-/* As the put of a sink, with a map. */
+/* As record_sink.put, with a map as its argument. */
 int map_put(void *arg, const void *key, size_t key_len, const void *value,
             size_t len);
 void map_remove(struct map *m, size_t at);
-/* NULL: there is none. */
+/* Returns the record of a key, or NULL. */
 struct pair *map_find(const struct map *m, const void *key, size_t len);
 
 #endif

@@ -1,5 +1,6 @@
-/* An engine whose programs are C functions: machines have memory and no code,
- * and `resume` runs a script. */
+/* An engine whose programs are C functions, so that the kernel can be tested
+ * without WebAssembly. Machines have memory and no code, and `resume` calls a
+ * function of the test. */
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H
 
@@ -20,9 +21,10 @@ struct engine {
     uint64_t memory_bytes; /* of new machines; 0: FAKE_MEMORY_BYTES */
     unsigned loads, interrupts;
     bool fork_fails;
-    int compile_hfd;     /* of programs that load slowly; 0: none does */
-    int64_t compile_ns;  /* what that costs */
-    unsigned compilings; /* that were not put yet */
+    int compile_hfd;    /* of programs that load slowly; 0: none does */
+    int64_t compile_ns; /* what that costs */
+    /* Compilations that the kernel has not put yet. */
+    unsigned compilings;
 };
 
 struct fake_machine {
@@ -30,15 +32,17 @@ struct fake_machine {
     struct engine *engine; /* or NULL */
     fake_run *run;
     void *arg;
-    long slices; /* resumed so often, this time included */
+    /* The number of times it was resumed, with the current one. */
+    long slices;
     int32_t fork_result;
-    uint64_t stack_bytes; /* what its stack is said to take */
-    uint32_t words[8];    /* the script's own; a fork copies them */
+    /* The stack size that it reports. */
+    uint64_t stack_bytes;
+    uint32_t words[8]; /* the script's own; a fork copies them */
 };
 
 extern const struct machine_ops fake_ops;
 
-/* NULL: out of memory. */
+/* Returns a program that is not in a file. NULL: out of memory. */
 OWN struct program *fake_program_new(void);
 struct fake_machine *fake_of(const struct thread *th);
 

@@ -1,5 +1,8 @@
-/* Unit tests: TEST(name_says_the_behaviour) { CHECK(...); }. All tests are
- * linked into one binary, which counts live allocations after each. */
+/* Unit tests: TEST(name_says_the_behaviour) { CHECK(...); }.
+ *
+ * All tests are linked into one binary, which counts live allocations after
+ * each of them: a test that leaves one fails. `build/unit NAME` runs those
+ * whose file or name contains NAME. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -12,16 +15,19 @@ struct test {
     struct test *next;
 };
 
+/* For the macros below. */
 void test_register(struct test *t);
 void test_failed(const char *file, int line, const char *what);
 void test_failed_eq(const char *file, int line, const char *what, int64_t got,
                     int64_t want);
 void test_skip(const char *why);
 
-/* Allocations of the code under test that were not freed yet. */
+/* Returns the number of allocations of the code under test that were not freed
+ * yet. */
 long test_live_objects(void);
 
-/* The nth allocation from now fails (0: none); true if one has failed. */
+/* Makes the nth allocation from now fail (0: none). test_alloc_failed returns
+ * true if it did. */
 void test_fail_alloc(long nth);
 bool test_alloc_failed(void);
 
@@ -49,8 +55,8 @@ bool test_alloc_failed(void);
             test_failed_eq(__FILE__, __LINE__, #got, got_, want_); \
     } while (0)
 
-/* Runs the body with the 1st, 2nd, ... allocation failing until none fails;
- * in the body `oom` says which. */
+/* Runs the body again and again, with the 1st, 2nd, ... allocation failing,
+ * until none fails. In the body, `oom` is the number of the one that fails. */
 #define EACH_OOM(oom)                                 \
     for (long oom = 1; test_fail_alloc(oom), oom > 0; \
          oom = test_alloc_failed() ? oom + 1 : -1)

@@ -1,4 +1,7 @@
-/* A kernel for unit tests, and processes in it. */
+/* A kernel for unit tests, and processes in it.
+ *
+ * The kernel runs on fake machines. A test makes the calls of a process itself
+ * (SYS), so it sees -EWAIT, and decides when a call is repeated. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -6,28 +9,29 @@
 #include "kernel/kernel.h"
 #include "test.h"
 
-/* A kernel with a file system in memory and a virtual clock; NULL if out of
- * memory. End it with kernel_free. */
+/* Creates a kernel with a file system in memory and a virtual clock; NULL if
+ * out of memory. kernel_free ends it. */
 struct kernel *world_new(void);
-/* The same over an engine of the test. */
+/* Like world_new, on an engine of the test. */
 struct kernel *world_new_on(struct engine *e);
-/* The same with a real clock. */
+/* Like world_new_on, with a real clock. */
 struct kernel *world_new_live(struct engine *e);
 /* Mounts fs, or returns -errno. */
 int world_mount(struct kernel *k, const char *path, OWN struct fs *fs);
-/* /dev and /proc; 0 or -errno. */
+/* Mounts /dev and /proc. Returns 0 or -errno. */
 int world_mount_system(struct kernel *k);
-/* The root directory. */
+/* Returns the root directory. */
 struct vnode world_root(struct kernel *k);
 
-/* A child of `parent` (NULL: of init) with guest memory, which can make
+/* Creates a child of `parent` (NULL: of init) with guest memory, which can make
  * calls. It is not queued to run, and ends with the kernel. NULL: out of
  * memory. */
 struct task *world_child(struct kernel *k, struct task *parent);
+/* Like world_child, with init as the parent. */
 struct task *world_task(struct kernel *k);
-/* t becomes the leader of a new session. */
+/* Makes t the leader of a new session. */
 void world_setsid(struct task *t);
-/* Runs what is runnable, once each, without sleeping. */
+/* Runs everything that is runnable, once each, without sleeping. */
 void world_run(struct kernel *k);
 /* Runs until no task but init is left. */
 void world_run_all(struct kernel *k);
@@ -35,31 +39,32 @@ void world_run_all(struct kernel *k);
 /* Makes a call as the task would; up to six arguments. */
 #define SYS(t, nr, ...) world_call(t, nr, (const uint32_t[6]){__VA_ARGS__})
 int32_t world_call(struct task *t, uint32_t nr, const uint32_t args[6]);
-/* Has the wait of the task ended? */
+/* Returns true if the wait of the task has ended. */
 bool world_is_woken(const struct task *t);
-/* Guest memory at `at`. */
+/* Returns guest memory at `at`. */
 void *world_at(struct task *t, gaddr at);
 /* Puts a string into guest memory; returns `at`. */
 gaddr world_str(struct task *t, gaddr at, const char *s);
-/* Moves the clock on and fires what is due. */
-/* Memory charged for more than the processes themselves. */
+/* Returns the memory that is charged beside the fees of the processes. */
 uint64_t world_memory(const struct kernel *k);
+/* Advances the clock, and fires the timers that are due. */
 void world_sleep_ns(struct kernel *k, int64_t ns);
 
-/* One transfer through the file's operations, as read and write do. */
+/* Make one transfer through the file's operations, as read and write do. */
 int64_t world_read(struct file *f, struct task *t, void *buf, size_t len);
 int64_t world_write(struct file *f, struct task *t, const char *text);
-/* Does one read give exactly text? */
+/* Returns true if one read returns exactly `text`. */
 bool world_reads(struct file *f, struct task *t, const char *text);
 /* Opens `path` as t (NULL: root), or returns -errno in *ret_error. */
 struct file *world_open(struct kernel *k, struct task *t, const char *path,
                         uint32_t flags, int *ret_error);
-/* Makes a file (mode with its type) as t (NULL: root); 0 or -errno. */
+/* Creates a file, with a type in its mode, as t (NULL: root). Returns 0 or
+ * -errno. */
 int world_make(struct kernel *k, struct task *t, const char *path,
                uint32_t mode);
-/* A regular file with this content, 0755. */
+/* Creates a regular file with this content and mode 0755. */
 int world_file(struct kernel *k, const char *path, const char *text);
-/* Open descriptors of this process. */
+/* Returns the number of open descriptors of this process, to find leaks. */
 int world_count_hfds(void);
 
 /* Call numbers: NR_dup, ... */

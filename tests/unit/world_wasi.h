@@ -17,7 +17,7 @@ enum { WASI_ARGS_MAX = 9 };
 
 /* Gives the task arguments and an environment, as exec would. */
 int world_wasi_args(struct task *t);
-/* Makes a call: a WASI errno or -EWAIT. */
+/* Makes a call. Returns a WASI errno, or -EWAIT. */
 int32_t world_wasi(struct task *t, unsigned row,
                    const uint64_t args[WASI_ARGS_MAX]);
 #define WASI_CALL(t, name, ...) \
