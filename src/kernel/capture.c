@@ -220,6 +220,7 @@ capture_getattr(struct file *f, struct attr *ret)
     return file_anon_attr(f, S_IFIFO | 0600, ret);
 }
 
+/* Files of processes that are left may outlive the run, hence the count. */
 static void
 capture_release(struct file *f)
 {

@@ -218,6 +218,7 @@ devfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
     return -ENOENT;
 }
 
+/* pts/ is the only directory below the root. */
 static int
 devfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
@@ -272,6 +273,7 @@ devfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
     return what & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0;
 }
 
+/* The target is cut to the buffer, as readlink(2) does. */
 static int64_t
 devfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
                size_t size)

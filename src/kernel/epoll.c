@@ -192,6 +192,7 @@ struct epoll_level {
     unsigned parity;
 };
 
+/* A set is on a list of a level at most once; the mark says so. */
 static void
 epoll_visit(struct epoll_level *level, struct epoll *ep)
 {

@@ -57,6 +57,7 @@ eventfd_write(struct file *f, struct task *t, const void *buf, size_t len,
     return sizeof n;
 }
 
+/* Writable means that at least 1 can be added. */
 static short
 eventfd_poll(struct file *f, struct poll_table *pt)
 {

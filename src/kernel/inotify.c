@@ -232,6 +232,7 @@ inotify_read(struct file *f, struct task *t, void *buf, size_t len,
     return n ? (int64_t)n : -EAGAIN;
 }
 
+/* An overflow is an event to read as well. */
 static short
 inotify_poll(struct file *f, struct poll_table *pt)
 {
@@ -457,6 +458,8 @@ inotify_report(const struct dentry *p, uint32_t mask)
     tell_node(&p->node, mask);
 }
 
+/* Operations through an O_PATH descriptor do not exist, so nothing is reported
+ * for one. */
 void
 inotify_file(const struct file *f, uint32_t mask)
 {
@@ -480,6 +483,7 @@ inotify_attr(const struct dentry *p, unsigned what)
         inotify_report(p, IN_ATTRIB);
 }
 
+/* Only the directory can be watched: the inode is new. */
 void
 inotify_created(const struct dentry *p)
 {

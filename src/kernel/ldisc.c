@@ -266,6 +266,8 @@ erase_line(struct tty *tty)
         ldisc_echo_plain(tty, '\n');
 }
 
+/* VREPRINT shows the line again, after output of a program has mixed with
+ * it. */
 static void
 reprint_line(struct tty *tty)
 {
@@ -354,6 +356,8 @@ receive_plain(struct tty *tty, uint8_t c)
         input_ready(tty);
 }
 
+/* A caret shows that the next character is entered literally; the cursor stays
+ * on it. */
 static void
 receive_literal_next(struct tty *tty)
 {
@@ -377,6 +381,7 @@ ldisc_map_input(const struct tty *tty, uint8_t *c)
     return true;
 }
 
+/* The steps of the head of this file, for one byte. */
 void
 ldisc_receive(struct tty *tty, uint8_t c)
 {

@@ -104,6 +104,7 @@ set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
     return 0;
 }
 
+/* Control messages of other levels are ignored, as on Linux. */
 static int
 add_control(struct task *t, const struct guest_cmsghdr *h, gaddr data,
             struct scm *c)

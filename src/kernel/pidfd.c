@@ -57,6 +57,7 @@ pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret)
     return file_new(t->kernel, &pidfd_ops, p, O_RDWR | flags, ret);
 }
 
+/* A file outlives its process; it has none then. */
 int
 pidfd_task(const struct file *f, struct task **ret)
 {

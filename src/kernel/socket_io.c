@@ -59,6 +59,7 @@ wake_senders(struct socket *s)
     }
 }
 
+/* The cost counts against the receiver's space, not the sender's. */
 static void
 socket_io_enqueue(struct socket *to, OWN struct packet *p)
 {
@@ -315,6 +316,7 @@ send_udp(struct socket *s, struct task *t, struct sock_msg *m)
     return n == -EAGAIN ? (int64_t)m->len : n;
 }
 
+/* Unix and TCP streams share one path; datagrams differ by family. */
 int64_t
 socket_send(struct socket *s, struct task *t, struct sock_msg *m)
 {

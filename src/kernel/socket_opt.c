@@ -293,6 +293,7 @@ get_other(struct socket *s, int name, struct optval *v)
     }
 }
 
+/* Timeouts first: their numbers are those of no flag. */
 static int
 get_value(struct socket *s, int level, int name, struct optval *v)
 {

@@ -90,6 +90,7 @@ sys_timerfd_create(struct task *t, const union sysarg *a)
 /* struct itimerspec: two timespecs, the interval first. */
 enum { VALUE_AT = sizeof(struct abi_timespec) };
 
+/* The interval comes first in struct itimerspec. */
 static int
 get_spec(struct task *t, gaddr at, struct timerfd_spec *ret)
 {

@@ -32,6 +32,7 @@ sys_sethostname(struct task *t, const union sysarg *a)
     return -EPERM;
 }
 
+/* Memory of the sandbox, not of the host. */
 static uint64_t
 memory_left(const struct kernel *k)
 {

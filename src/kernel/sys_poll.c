@@ -22,7 +22,8 @@ get_deadline(struct task *t, gaddr at, int64_t *ret)
     return r;
 }
 
-/* Sets the mask at `at`, if there is one, for this call. */
+/* Sets the mask at `at`, if there is one, for this call. A size other than 8 is
+ * an error. */
 static int
 set_mask(struct task *t, gaddr at, uint32_t size)
 {

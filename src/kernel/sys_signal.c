@@ -27,6 +27,7 @@ may_send(const struct task *t, const struct task *to, int sig)
            (sig == SIGCONT && t->sid == to->sid);
 }
 
+/* The sender as the receiver sees it: its real user. */
 static struct siginfo_k
 info_from(const struct task *t, int sig, int code)
 {

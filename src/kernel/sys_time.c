@@ -124,7 +124,7 @@ sys_clock_nanosleep(struct task *t, const union sysarg *a)
     return -EWAIT;
 }
 
-/* gettimeofday(tv, tz): 32-bit times, unused by the libc. */
+/* gettimeofday(tv, tz): 32-bit times, which our libc does not use. */
 int64_t
 sys_gettimeofday(struct task *t, const union sysarg *a)
 {

@@ -116,6 +116,7 @@ task_rusage_to_guest(const struct usage *u, int32_t out[18])
     out[16] = (int32_t)u->switches;
 }
 
+/* The time of a child includes that of its own children it has waited for. */
 static int
 put_rusage(struct task *t, gaddr to, const struct task *child)
 {

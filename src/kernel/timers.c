@@ -128,6 +128,7 @@ sys_getitimer(struct task *t, const union sysarg *a)
     return put_itimer(t, a[1].addr, itimer_left(t, a[0].i));
 }
 
+/* A value of 0 stops the timer; the interval alone has no effect. */
 static int
 set_real(struct task *t, struct itimer it)
 {
@@ -343,6 +344,7 @@ sys_timer_create(struct task *t, const union sysarg *a)
     return r;
 }
 
+/* A running timer shows at least a nanosecond. */
 static int
 put_timer(struct task *t, gaddr to, const struct posix_timer *pt)
 {

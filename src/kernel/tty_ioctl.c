@@ -36,6 +36,7 @@ get_int(const struct ioctl_call *c, int32_t *ret)
 
 /* --- settings */
 
+/* TCGETS: in the layout that the terminal keeps it */
 static int64_t
 get_settings(const struct ioctl_call *c)
 {
@@ -68,6 +69,7 @@ get_winsize(const struct ioctl_call *c)
                          sizeof c->tty->winsize);
 }
 
+/* TIOCSWINSZ: the terminal emulator behind the master sets it */
 static int64_t
 set_winsize(const struct ioctl_call *c)
 {
@@ -193,12 +195,14 @@ session(const struct ioctl_call *c)
 
 /* --- the master only */
 
+/* TIOCGPTN: the number in /dev/pts */
 static int64_t
 get_number(const struct ioctl_call *c)
 {
     return put_int(c, (int32_t)c->tty->index);
 }
 
+/* TIOCSPTLCK: unlockpt(3) */
 static int64_t
 set_lock(const struct ioctl_call *c)
 {
@@ -248,6 +252,7 @@ open_peer(const struct ioctl_call *c)
     return fd_install(c->task, slave, 0, c->arg & O_CLOEXEC);
 }
 
+/* Requests for the master only. */
 enum side { BOTH, MASTER };
 
 struct ioctl_row {

@@ -43,6 +43,7 @@ bucket_of_name(struct net *n, const struct sock_addr *a)
     return &n->names[h % NET_BUCKETS];
 }
 
+/* Names in the file system are found by inode, so they hash by its number. */
 static struct list *
 bucket_of_node(struct net *n, const struct vnode *v)
 {
@@ -62,6 +63,7 @@ find_abstract(struct net *n, const struct sock_addr *a)
     return NULL;
 }
 
+/* Mounts of the same file system lead to the same socket. */
 static struct socket *
 unix_socket_find_node(struct net *n, const struct vnode *v)
 {

@@ -254,7 +254,7 @@ wasi_fd_filestat_set_times(struct task *t, const uint64_t *a)
 
 /* --- preopens */
 
-/* fd_prestat_get(fd, &prestat) */
+/* fd_prestat_get(fd, &prestat): EBADF ends a libc's search for preopens. */
 int64_t
 wasi_fd_prestat_get(struct task *t, const uint64_t *a)
 {
@@ -318,7 +318,8 @@ wasi_fd_put_entry(struct dir_emit *e, const char *name, size_t len,
     return l->used < l->size;
 }
 
-/* fd_readdir(fd, buf, len, cookie, &used) */
+/* fd_readdir(fd, buf, len, cookie, &used): the cookie is the position of the
+ * open directory, so that telldir(3) works. */
 int64_t
 wasi_fd_readdir(struct task *t, const uint64_t *a)
 {

@@ -84,6 +84,7 @@ wasi_fd_pwrite(struct task *t, const uint64_t *a)
 
 /* --- positions */
 
+/* The address of the result is checked before the position moves. */
 static int64_t
 wasi_io_seek(struct task *t, struct file *f, int64_t offset, int whence,
              uint64_t to)
@@ -153,7 +154,7 @@ wasi_fd_advise(struct task *t, const uint64_t *a)
     return io_advise(f);
 }
 
-/* fd_allocate(fd, offset, len) */
+/* fd_allocate(fd, offset, len): extends the file, unlike KEEP_SIZE. */
 int64_t
 wasi_fd_allocate(struct task *t, const uint64_t *a)
 {

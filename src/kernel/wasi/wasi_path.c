@@ -213,7 +213,8 @@ wasi_path_unlink_file(struct task *t, const uint64_t *a)
     return r < 0 ? r : vfs_unlink(&at, 0);
 }
 
-/* path_link(dirfd, lookup, path, len, dirfd2, path2, len2) */
+/* path_link(dirfd, lookup, path, len, dirfd2, path2, len2): both directories
+ * need a right of their own. */
 int64_t
 wasi_path_link(struct task *t, const uint64_t *a)
 {

@@ -44,7 +44,8 @@ wasi_sock_wait_or_again(struct task *t, const struct wasi_target *g,
 
 /* --- accept */
 
-/* sock_accept(fd, fdflags, &fd) */
+/* sock_accept(fd, fdflags, &fd): the connection gets the rights that the
+ * listener passes on. */
 int64_t
 wasi_sock_accept(struct task *t, const uint64_t *a)
 {
