@@ -2,6 +2,9 @@
  * client can do about it. */
 #include "rpc/advice.h"
 
+#include "rpc/config.h"
+#include "rpc/slot.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,20 +51,20 @@ advice_find(const char *limit)
 }
 
 static uint64_t
-value_of(const struct request *q, const struct advice *a)
+value_of(const struct call *q, const struct advice *a)
 {
     struct wsand_status st = {.size = sizeof st};
     uint64_t value = 0;
 
-    if (a->max && wsand_status(q->sb, &st, NULL) == 0)
+    if (a->max && wsand_status(sandbox_of(q), &st, NULL) == 0)
         memcpy(&value, (const char *)&st + a->max, sizeof value);
     return value;
 }
 
 static void
-say_limit(const struct request *q, const struct advice *a, struct buf *to)
+say_limit(const struct call *q, const struct advice *a, struct buf *to)
 {
-    const char *param = q->srv->worker ? a->session : a->param;
+    const char *param = server_of(q)->worker ? a->session : a->param;
     uint64_t max = value_of(q, a);
 
     buf_printf(to, "%s limit reached", a->what);
@@ -73,20 +76,22 @@ say_limit(const struct request *q, const struct advice *a, struct buf *to)
 }
 
 static void
-say_too_long(const struct request *q, struct buf *to)
+say_too_long(const struct call *q, struct buf *to)
 {
     buf_printf(to,
                "command too long (%zu bytes, limit: %" PRIu64
                "): write it to a file with files.write and run the file",
-               param_string(q, "command").len, q->slot->config->command_bytes);
-    buf_printf(to, " or raise %scommandBytes", q->srv->worker ? "" : "limits.");
+               param_string(q, "command").len,
+               slot_of(q)->config->command_bytes);
+    buf_printf(to, " or raise %scommandBytes",
+               server_of(q)->worker ? "" : "limits.");
 }
 
 static void
-say_truncated(const struct request *q, const struct wsand_output *o,
+say_truncated(const struct call *q, const struct wsand_output *o,
               struct buf *to)
 {
-    const struct config *c = q->slot->config;
+    const struct config *c = slot_of(q)->config;
     const char *name = o->out_dropped ? "stdout" : "stderr";
     uint64_t max = o->out_dropped ? c->stdout_bytes : c->stderr_bytes;
 
@@ -94,13 +99,12 @@ say_truncated(const struct request *q, const struct wsand_output *o,
                "%s limit reached (max: %" PRIu64
                " bytes): redirect the output to a file",
                name, max);
-    if (!q->srv->worker)
+    if (!server_of(q)->worker)
         buf_printf(to, " or raise limits.%sBytes", name);
 }
 
 void
-put_message(struct buf *b, const struct request *q,
-            const struct wsand_output *o)
+put_message(struct buf *b, const struct call *q, const struct wsand_output *o)
 {
     const struct advice *a = o->limit ? advice_find(o->limit) : NULL;
     struct buf text;

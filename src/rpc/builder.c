@@ -1,8 +1,10 @@
 /* From a configuration to the library's options, and to a sandbox. */
 #include "rpc/builder.h"
 
+#include "base/os_time.h"
 #include "base/vec.h"
 #include "rpc/tools.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,10 @@
 #ifndef RPC_BUILDER_H
 #define RPC_BUILDER_H
 
-#include "rpc/rpc.h"
+#include "rpc/config.h"
+#include "rpc/extension.h"
+#include "rpc/report.h"
+#include "rpc/server_impl.h"
 
 struct builder {
     const struct config *config;

@@ -1,5 +1,10 @@
 /* Requests of ours to the client, and its answers. */
-#include "rpc/rpc.h"
+#include "rpc/callback.h"
+
+#include "base/os_time.h"
+#include "rpc/loop.h"
+#include "rpc/report.h"
+#include "rpc/server_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* How sandboxes are made: the parameters of `create`, over those of the
  * configuration file, over the command line's, over the defaults. */
-#include "rpc/rpc.h"
+#include "rpc/config.h"
+
+#include "rpc/extension.h"
+#include "rpc/server_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

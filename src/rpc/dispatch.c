@@ -1,8 +1,11 @@
-/* From a line to the handlers: which protocol, which method, which sandbox. */
-#include "rpc/rpc.h"
+/* From a call to its handler or sandbox. */
+#include "rpc/dispatch.h"
 
-#include <errno.h>
-#include <inttypes.h>
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/slot.h"
+#include "rpc/values.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,151 +13,72 @@
 /* --- sandboxes */
 
 uint64_t
-parse_sandbox_id(struct text t)
+dispatch_sandbox_id(struct text name)
 {
     uint64_t id = 0;
 
-    if (!t.len || t.len > 18 || *t.p == '0')
+    if (!name.len || name.len > 18 || *name.p == '0')
         return 0;
-    for (size_t i = 0; i < t.len; i++) {
-        if (t.p[i] < '0' || t.p[i] > '9')
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.p[i] < '0' || name.p[i] > '9')
             return 0;
-        id = id * 10 + (uint64_t)(t.p[i] - '0');
+        id = id * 10 + (uint64_t)(name.p[i] - '0');
     }
     return id;
 }
 
-uint64_t
-param_sandbox_id(const struct request *q)
-{
-    return parse_sandbox_id(json_text(param(q, "sandboxId")));
-}
-
 static void
-dispatch_to_named(struct server *srv, OWN struct request *q,
-                  const struct json *name)
+dispatch_to_slot(OWN struct call *q)
 {
-    if (!json_is(name, JSON_STRING)) {
-        answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
-        return;
+    struct server *srv = server_of(q);
+    const struct json *name = param(q, "sandboxId");
+    struct slot *slot = srv->root;
+
+    if (name && !(q->method->flags & (ROOT | LINE))) {
+        if (!json_is(name, JSON_STRING)) {
+            answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
+            return;
+        }
+        slot = slot_find(srv, param_sandbox_id(q));
+        if (!slot) {
+            answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
+                         json_text(name).p);
+            return;
+        }
     }
-    struct slot *slot = slot_find(srv, param_sandbox_id(q));
     if (slot)
         slot_submit(slot, q);
-    else
-        answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
-                     json_text(name).p);
-}
-
-static void
-dispatch_to_slot(struct server *srv, OWN struct request *q)
-{
-    const struct json *name = param(q, "sandboxId");
-
-    if (name && !(q->method->flags & (ROOT | LINE)))
-        dispatch_to_named(srv, q, name);
-    else if (srv->root)
-        slot_submit(srv->root, q);
-    else /* it may come before there is one */
+    else /* an EARLY call, before there is a sandbox */
         q->method->handle(q);
 }
 
-/* True: it was, and answered. */
-static bool
-is_refused(const struct server *srv, OWN struct request *q)
-{
-    if (srv->n_over)
-        answer_error(q, INVALID_REQUEST,
-                     "Too many requests: %zu wait for an answer", srv->n_over);
-    return srv->n_over;
-}
+/* --- JSON-RPC */
 
 static void
-dispatch_serve(struct server *srv, OWN struct request *q)
+dispatch_rpc(OWN struct call *q)
 {
-    char error[PARAM_ERROR_BYTES];
+    struct server *srv = server_of(q);
     unsigned flags = q->method->flags;
+    char error[PARAM_ERROR_BYTES];
     const char *refused = srv->worker ? worker_refuses(q) : NULL;
 
-    if (is_refused(srv, q))
-        return;
     if (!srv->root && !(flags & EARLY))
         answer_error(q, INVALID_REQUEST, "Sandbox not created");
-    else if (method_check(q->method, q->params, error) < 0)
+    else if (method_check(q->peer->methods, q->method, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
     else if (refused)
         answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
     else if (flags & NO_SANDBOX)
         q->method->handle(q);
     else
-        dispatch_to_slot(srv, q);
-}
-
-/* --- JSON-RPC */
-
-/* A request that never became one. */
-static void
-reject(struct server *srv, struct message *msg, const char *id, int code,
-       const char *text)
-{
-    srv->is_line = false;
-    send_error(srv, msg, id, code, text);
-}
-
-static void
-dispatch_call(struct server *srv, struct message *msg,
-              const struct json *object, OWN char *id)
-{
-    struct text name = json_text(json_get(object, "method"));
-    const struct json *params = json_get(object, "params");
-    const struct method *m = method_find(name, false);
-    char text[256];
-
-    if (!m || (!srv->worker && !(m->where & SERVER))) {
-        (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
-        if (id)
-            reject(srv, msg, id, METHOD_NOT_FOUND, text);
-        else
-            answer_nothing(srv, msg);
-        free(id);
-        return;
-    }
-    struct request *q = request_new(srv, msg, m, params, id);
-    if (!q)
-        reject(srv, msg, NULL, INTERNAL_ERROR, "Internal error: out of memory");
-    else if (params && !json_is(params, JSON_NULL) &&
-             !json_is(params, JSON_OBJECT))
-        answer_error(q, INVALID_PARAMS, "params must be an object");
-    else
-        dispatch_serve(srv, q);
-}
-
-static void
-rpc_object(struct server *srv, struct message *msg, const struct json *object)
-{
-    const struct json *json_id = json_get(object, "id");
-    const char *fault = request_fault(object);
-    char *id = json_id ? message_id(json_id) : NULL;
-
-    if (fault && callback_reply(srv, object)) {
-        answer_nothing(srv, msg);
-        free(id);
-        return;
-    }
-    if (!fault) {
-        srv->is_line = false;
-        dispatch_call(srv, msg, object, id);
-        return;
-    }
-    reject(srv, msg, id, INVALID_REQUEST, fault);
-    free(id);
+        dispatch_to_slot(q);
 }
 
 /* --- the line protocol */
 
-/* The first request makes the root sandbox, with the defaults. */
+/* The first request creates the root sandbox, with the defaults. */
 static bool
-have_root(struct server *srv)
+dispatch_have_root(struct server *srv)
 {
     if (srv->root)
         return true;
@@ -163,98 +87,68 @@ have_root(struct server *srv)
 }
 
 static void
-serve_line(struct server *srv, OWN struct request *q, const struct json *id)
+dispatch_line(OWN struct call *q)
 {
+    const struct json *id = json_get(q->params, "id");
     char error[PARAM_ERROR_BYTES];
 
-    if (is_refused(srv, q))
-        return;
     if (!id || json_is(id, JSON_NULL))
         answer_error(q, INVALID_PARAMS, "Missing required param: id");
     else if (!json_is(id, JSON_STRING))
         answer_error(q, INVALID_PARAMS, "id must be a string");
-    else if (method_check(q->method, q->params, error) < 0)
+    else if (method_check(q->peer->methods, q->method, q->params, error) < 0)
         answer_error(q, INVALID_PARAMS, "%s", error);
-    else if (!have_root(srv))
+    else if (!dispatch_have_root(server_of(q)))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else
-        dispatch_to_slot(srv, q);
+        dispatch_to_slot(q);
 }
 
 static void
-line_object(struct server *srv, struct message *msg, const struct json *object)
+dispatch_line_object(struct peer *p, struct message *msg,
+                     const struct json *object, OWN char *id)
+{
+    struct text name = json_text(json_get(object, "type"));
+    const struct method *m = method_find(p->methods, name, true);
+    char text[256];
+
+    p->is_line = true;
+    if (m) {
+        struct call *q = peer_call(p, msg, m, object, id);
+        if (q)
+            peer_serve(q);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "Unknown type: %.200s", name.p);
+    peer_refuse_line(p, name.p, id, text);
+    free(id);
+}
+
+void
+dispatch_other(struct peer *p, struct message *msg, const struct json *object)
 {
     const struct json *type = json_get(object, "type");
     const struct json *json_id = json_get(object, "id");
     char *id = json_id ? message_id(json_id) : NULL;
 
-    if (!id)
-        id = strdup("null");
-    if (!json_is(type, JSON_STRING)) {
-        send_line_error(srv, "error", id, "type must be a string");
+    if (!type || msg->is_batch ||
+        CONTAINER_OF(p, struct server, peer)->worker) {
+        peer_refuse(p, msg, id, INVALID_REQUEST,
+                    "Invalid request: neither \"jsonrpc\" nor \"type\"");
         free(id);
-        return;
-    }
-    srv->is_line = true;
-    struct text name = json_text(type);
-    const struct method *m = method_find(name, true);
-    if (!m) {
-        char text[256];
-        (void)snprintf(text, sizeof text, "Unknown type: %.200s", name.p);
-        send_line_error(srv, name.p, id, text);
+    } else if (!json_is(type, JSON_STRING)) {
+        peer_refuse_line(p, "error", id, "type must be a string");
         free(id);
-        return;
-    }
-    struct request *q = request_new(srv, msg, m, object, id);
-    if (q)
-        serve_line(srv, q, json_id);
-    else
-        send_line_error(srv, m->name, NULL, "Internal error: out of memory");
-}
-
-/* --- lines */
-
-static void
-dispatch_object(void *to, struct message *msg, const struct json *object)
-{
-    struct server *srv = to;
-    const struct json *id = json_get(object, "id");
-
-    if (!json_is(object, JSON_OBJECT)) {
-        send_error(srv, msg, NULL, INVALID_REQUEST,
-                   "Invalid request: not an object");
-    } else if (json_get(object, "jsonrpc")) {
-        rpc_object(srv, msg, object);
-    } else if (json_get(object, "type") && !msg->is_batch && !srv->worker) {
-        line_object(srv, msg, object);
     } else {
-        char *text = id ? message_id(id) : NULL;
-        send_error(srv, msg, text, INVALID_REQUEST,
-                   "Invalid request: neither \"jsonrpc\" nor \"type\"");
-        free(text);
+        dispatch_line_object(p, msg, object, id ? id : strdup("null"));
     }
 }
 
-static void
-dispatch_refuse(void *to, int code, const char *text)
-{
-    send_error(to, NULL, NULL, code, text);
-}
-
 void
-dispatch_line(struct server *srv, const char *line, size_t len)
+dispatch_call(OWN struct call *q)
 {
-    static const struct taker taker = {dispatch_object, dispatch_refuse};
-
-    message_take(line, len, &taker, srv);
-}
-
-void
-dispatch_too_large(struct server *srv)
-{
-    char text[80];
-
-    (void)snprintf(text, sizeof text, "Request too large (limit: %zu bytes)",
-                   srv->in.max);
-    send_error(srv, NULL, NULL, PARSE_ERROR, text);
+    if (call_is_line(q))
+        dispatch_line(q);
+    else
+        dispatch_rpc(q);
 }

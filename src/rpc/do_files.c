@@ -1,5 +1,8 @@
 /* files.* and mount. */
-#include "rpc/rpc.h"
+#include "base/os_time.h"
+#include "rpc/job.h"
+#include "rpc/methods.h"
+#include "rpc/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,7 @@ type_name(enum wsand_type type)
 }
 
 void
-do_files_write(struct request *q)
+do_files_write(struct call *q)
 {
     struct wsand_error err = {0};
     size_t len = 0;
@@ -31,26 +34,27 @@ do_files_write(struct request *q)
                             .data = data,
                             .len = len,
                             .mode = param_mode(q),
-                            .append = param_bool(q, "append"),
-                            .parents = param_bool(q, "parents"),
+                            .append = param_bool(q, "append", false),
+                            .parents = param_bool(q, "parents", false),
                             .has_offset = param(q, "offset"),
                             .offset = (uint64_t)param_int(q, "offset", 0)};
-    int r = wsand_file_write(q->sb, &w, &err);
+    int r = wsand_file_write(sandbox_of(q), &w, &err);
     free(data);
     answer_status(q, r, &err);
 }
 
 void
-do_files_read(struct request *q)
+do_files_read(struct call *q)
 {
     struct wsand_error err = {0};
     void *data;
     size_t len;
     int64_t length = param_int(q, "length", -1);
 
-    int r = wsand_file_read(
-        q->sb, param_text(q, "path"), (uint64_t)param_int(q, "offset", 0),
-        length < 0 ? WSAND_ALL : (size_t)length, &data, &len, &err);
+    int r = wsand_file_read(sandbox_of(q), param_text(q, "path"),
+                            (uint64_t)param_int(q, "offset", 0),
+                            length < 0 ? WSAND_ALL : (size_t)length, &data,
+                            &len, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -82,13 +86,13 @@ do_files_put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
 }
 
 void
-do_files_list(struct request *q)
+do_files_list(struct call *q)
 {
-    bool with_details = param_bool(q, "details");
+    bool with_details = param_bool(q, "details", false);
     struct wsand_error err = {0};
     struct wsand_list list;
 
-    int r = wsand_file_list(q->sb, param_text(q, "path"), &list, &err);
+    int r = wsand_file_list(sandbox_of(q), param_text(q, "path"), &list, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -123,13 +127,14 @@ do_files_last_name(const char *path)
 }
 
 void
-do_files_stat(struct request *q)
+do_files_stat(struct call *q)
 {
     struct wsand_error err = {0};
     const char *path = param_text(q, "path");
     struct wsand_stat st;
 
-    int r = wsand_file_stat(q->sb, path, param_bool(q, "follow"), &st, &err);
+    int r = wsand_file_stat(sandbox_of(q), path, param_bool(q, "follow", false),
+                            &st, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -140,56 +145,58 @@ do_files_stat(struct request *q)
 }
 
 void
-do_files_mkdir(struct request *q)
+do_files_mkdir(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_file_mkdir(q->sb, param_text(q, "path"), param_mode(q),
-                             param_bool(q, "recursive"), &err);
+    int r =
+        wsand_file_mkdir(sandbox_of(q), param_text(q, "path"), param_mode(q),
+                         param_bool(q, "recursive", false), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_files_rm(struct request *q)
+do_files_rm(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_file_rm(q->sb, param_text(q, "path"),
-                          param_bool(q, "recursive"), &err);
+    int r = wsand_file_rm(sandbox_of(q), param_text(q, "path"),
+                          param_bool(q, "recursive", false), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_files_rename(struct request *q)
+do_files_rename(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_file_rename(q->sb, param_text(q, "from"), param_text(q, "to"),
-                              &err);
+    int r = wsand_file_rename(sandbox_of(q), param_text(q, "from"),
+                              param_text(q, "to"), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_files_chmod(struct request *q)
+do_files_chmod(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_file_chmod(q->sb, param_text(q, "path"), param_mode(q), &err);
+    int r = wsand_file_chmod(sandbox_of(q), param_text(q, "path"),
+                             param_mode(q), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_files_symlink(struct request *q)
+do_files_symlink(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_file_symlink(q->sb, param_text(q, "target"),
+    int r = wsand_file_symlink(sandbox_of(q), param_text(q, "target"),
                                param_text(q, "path"), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_mount(struct request *q)
+do_mount(struct call *q)
 {
     struct wsand_error err = {0};
     const struct json *files = param(q, "files");
@@ -198,10 +205,10 @@ do_mount(struct request *q)
     int r = files_from_json(files, &v, &err);
     if (r == 0) {
         struct wsand_mount m = {.guest_path = param_text(q, "path"),
-                                .is_writable = param_bool(q, "writable"),
+                                .is_writable = param_bool(q, "writable", false),
                                 .files = v,
                                 .n_files = json_count(files)};
-        r = wsand_mount(q->sb, &m, &err);
+        r = wsand_mount(sandbox_of(q), &m, &err);
     }
     free(v);
     answer_status(q, r, &err);

@@ -1,5 +1,7 @@
 /* The line protocol, but for shell, which is do_run. */
-#include "rpc/rpc.h"
+#include "rpc/job.h"
+#include "rpc/methods.h"
+#include "rpc/values.h"
 
 #include <stdlib.h>
 
@@ -7,7 +9,7 @@ enum { NEW_FILE_MODE = 0644 };
 
 /* Paths of this protocol are absolute. False: it was answered. */
 static bool
-has_absolute_path(OWN struct request *q)
+has_absolute_path(OWN struct call *q)
 {
     const char *path = param_text(q, "path");
 
@@ -27,7 +29,7 @@ put_success(struct buf *b)
 }
 
 void
-do_line_write(struct request *q)
+do_line_write(struct call *q)
 {
     struct text content = param_string(q, "content");
     struct wsand_error err = {0};
@@ -48,9 +50,9 @@ do_line_write(struct request *q)
                             .len = content.len,
                             .mode = param(q, "mode") ? param_mode(q)
                                                      : NEW_FILE_MODE};
-    int r = wsand_file_write(q->sb, &w, &err);
+    int r = wsand_file_write(sandbox_of(q), &w, &err);
     if (r == 0 && !w.mode)
-        r = wsand_file_chmod(q->sb, w.path, 0, &err);
+        r = wsand_file_chmod(sandbox_of(q), w.path, 0, &err);
     free(owned);
     if (r != 0) {
         answer_failure(q, &err);
@@ -61,7 +63,7 @@ do_line_write(struct request *q)
 }
 
 static void
-answer_content(OWN struct request *q, const char *data, size_t len)
+answer_content(OWN struct call *q, const char *data, size_t len)
 {
     bool is_base64 = param_is_base64(q);
 
@@ -82,7 +84,7 @@ answer_content(OWN struct request *q, const char *data, size_t len)
 }
 
 void
-do_line_read(struct request *q)
+do_line_read(struct call *q)
 {
     struct wsand_error err = {0};
     void *data;
@@ -90,8 +92,8 @@ do_line_read(struct request *q)
 
     if (!has_absolute_path(q))
         return;
-    int r = wsand_file_read(q->sb, param_text(q, "path"), 0, WSAND_ALL, &data,
-                            &len, &err);
+    int r = wsand_file_read(sandbox_of(q), param_text(q, "path"), 0, WSAND_ALL,
+                            &data, &len, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -101,11 +103,11 @@ do_line_read(struct request *q)
 }
 
 void
-do_line_reset(struct request *q)
+do_line_reset(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_reset(q->sb, &err);
+    int r = wsand_reset(sandbox_of(q), &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;

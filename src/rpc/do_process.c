@@ -1,6 +1,11 @@
 /* process.*: a bash of its own, beside run. */
-#include "rpc/rpc.h"
+#include "rpc/process.h"
+
+#include "rpc/methods.h"
+#include "rpc/report.h"
+#include "rpc/run.h"
 #include "rpc/stream.h"
+#include "rpc/values.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -18,9 +23,9 @@ struct process {
     struct server *srv;
     char id[24], sandbox_id[32];
     uint64_t number;
-    struct stream stream;    /* of the sandbox's thread */
-    struct request *starter; /* until it has started */
-    atomic_bool is_stalled;  /* has output, but the client is far behind */
+    struct stream stream;   /* of the sandbox's thread */
+    struct call *starter;   /* until it has started */
+    atomic_bool is_stalled; /* has output, but the client is far behind */
     /* guarded by srv->lock */
     struct list waiters; /* requests */
     bool has_ended;
@@ -63,19 +68,20 @@ do_process_window(void *arg)
 static void
 exit_job(struct wsand_sandbox *sb, void *arg)
 {
-    struct request *q = arg;
+    struct call *q = arg;
 
-    q->sb = sb;
-    q->is_job = true;
+    job_of(q)->sb = sb;
+    job_of(q)->has_lease = true;
     answer_end(q);
 }
 
 /* A worker commits first what the process has done to files. */
 static void
-answer_exit(OWN struct request *q, int exit_code)
+answer_exit(OWN struct call *q, int exit_code)
 {
     buf_printf(answer_begin(q), "{\"exitCode\":%d}", exit_code);
-    if (!q->srv->worker || wsand_post(q->slot->sb, exit_job, q, NULL) < 0)
+    if (!server_of(q)->worker ||
+        wsand_post(slot_of(q)->sb, exit_job, q, NULL) < 0)
         answer_end(q);
 }
 
@@ -89,7 +95,7 @@ on_exit_told(struct work *w)
     list_move(&p->waiters, &waiters);
     pthread_mutex_unlock(&p->srv->lock);
     LIST_FOR_EACH_SAFE(it, &waiters)
-        answer_exit(CONTAINER_OF(it, struct request, link), p->exit_code);
+        answer_exit(CONTAINER_OF(it, struct call, link), p->exit_code);
 }
 
 static void
@@ -111,9 +117,9 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 /* --- the table */
 
 static struct process *
-do_process_process_new(const struct request *q)
+do_process_process_new(const struct call *q)
 {
-    struct slot *slot = q->slot;
+    struct slot *slot = slot_of(q);
     struct process *p = calloc(1, sizeof *p);
 
     if (!p)
@@ -151,11 +157,11 @@ process_free_all(struct slot *slot)
 
 /* With the lock held. */
 static struct process *
-do_process_find(const struct request *q)
+do_process_find(const struct call *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
-    LIST_FOR_EACH(it, &q->slot->processes) {
+    LIST_FOR_EACH(it, &slot_of(q)->processes) {
         struct process *p = CONTAINER_OF(it, struct process, link);
         if (p->number == number)
             return p;
@@ -195,19 +201,19 @@ static void
 on_start(void *arg, uint64_t id)
 {
     struct process *p = arg;
-    struct request *q = p->starter;
+    struct call *q = p->starter;
 
     p->number = id;
     (void)snprintf(p->id, sizeof p->id, "%" PRIu64, id);
     pthread_mutex_lock(&p->srv->lock);
-    list_push_back(&q->slot->processes, &p->link);
+    list_push_back(&slot_of(q)->processes, &p->link);
     pthread_mutex_unlock(&p->srv->lock);
     buf_printf(answer_begin(q), "{\"processId\":%s}", p->id);
     answer_end(q);
 }
 
 static int
-start(struct request *q, struct process *p, struct wsand_error *err)
+start(struct call *q, struct process *p, struct wsand_error *err)
 {
     uint64_t id;
     char **env;
@@ -218,7 +224,7 @@ start(struct request *q, struct process *p, struct wsand_error *err)
     struct wsand_process_options o = {
         .size = sizeof o,
         .command = param_text(q, "command"),
-        .is_pty = param_bool(q, "pty"),
+        .is_pty = param_bool(q, "pty", false),
         .rows = (uint16_t)param_int(q, "rows", ROWS),
         .cols = (uint16_t)param_int(q, "cols", COLS),
         .cwd = param_text(q, "cwd"),
@@ -231,17 +237,17 @@ start(struct request *q, struct process *p, struct wsand_error *err)
         .has_room = do_process_has_room,
         .window = do_process_window};
     p->starter = q;
-    r = wsand_process_start(q->sb, &o, &id, err);
+    r = wsand_process_start(sandbox_of(q), &o, &id, err);
     free(env);
     return r;
 }
 
 void
-do_process_start(struct request *q)
+do_process_start(struct call *q)
 {
     struct wsand_error err = {0};
 
-    if (!param(q, "command") && !param_bool(q, "pty")) {
+    if (!param(q, "command") && !param_bool(q, "pty", false)) {
         answer_error(q, INVALID_PARAMS, "Missing required param: command");
         return;
     }
@@ -257,19 +263,20 @@ do_process_start(struct request *q)
 }
 
 static int
-write_data(struct request *q, struct text data, struct wsand_error *err)
+write_data(struct call *q, struct text data, struct wsand_error *err)
 {
     uint64_t id = (uint64_t)param_int(q, "processId", 0);
 
-    int r =
-        data.len ? wsand_process_write(q->sb, id, data.p, data.len, err) : 0;
-    if (r == 0 && param_bool(q, "eof"))
-        r = wsand_process_write(q->sb, id, NULL, 0, err);
+    int r = data.len
+                ? wsand_process_write(sandbox_of(q), id, data.p, data.len, err)
+                : 0;
+    if (r == 0 && param_bool(q, "eof", false))
+        r = wsand_process_write(sandbox_of(q), id, NULL, 0, err);
     return r;
 }
 
 void
-do_process_write(struct request *q)
+do_process_write(struct call *q)
 {
     struct text data = param_string(q, "data");
     struct wsand_error err = {0};
@@ -288,51 +295,53 @@ do_process_write(struct request *q)
 }
 
 void
-do_process_resize(struct request *q)
+do_process_resize(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_process_resize(q->sb, (uint64_t)param_int(q, "processId", 0),
+    int r = wsand_process_resize(sandbox_of(q),
+                                 (uint64_t)param_int(q, "processId", 0),
                                  (uint16_t)param_int(q, "rows", ROWS),
                                  (uint16_t)param_int(q, "cols", COLS), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_process_kill(struct request *q)
+do_process_kill(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_process_kill(q->sb, (uint64_t)param_int(q, "processId", 0),
+    int r = wsand_process_kill(sandbox_of(q),
+                               (uint64_t)param_int(q, "processId", 0),
                                (int)param_int(q, "signal", SIGTERM), &err);
     answer_status(q, r, &err);
 }
 
 static void
-answer_no_process(OWN struct request *q)
+answer_no_process(OWN struct call *q)
 {
     answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
                  param_int(q, "processId", 0));
 }
 
 static void
-window_of_process(OWN struct request *q)
+window_of_process(OWN struct call *q)
 {
-    pthread_mutex_lock(&q->srv->lock);
+    pthread_mutex_lock(&server_of(q)->lock);
     struct process *p = do_process_find(q);
     if (p)
         stream_add_window(&p->stream, param_int(q, "bytes", 0));
-    pthread_mutex_unlock(&q->srv->lock);
+    pthread_mutex_unlock(&server_of(q)->lock);
     if (!p) {
         answer_no_process(q);
         return;
     }
-    (void)wsand_process_resume(q->sb, p->number, NULL);
+    (void)wsand_process_resume(sandbox_of(q), p->number, NULL);
     answer_ok(q);
 }
 
 static void
-window_of_run(OWN struct request *q)
+window_of_run(OWN struct call *q)
 {
     char *id = message_id(param(q, "requestId"));
 
@@ -341,16 +350,16 @@ window_of_run(OWN struct request *q)
                      "requestId must be a string or a number");
         return;
     }
-    run_add_window(q->slot, id, param_int(q, "bytes", 0));
+    run_add_window(slot_of(q), id, param_int(q, "bytes", 0));
     free(id);
-    (void)wsand_run_resume(q->sb, NULL);
+    (void)wsand_run_resume(sandbox_of(q), NULL);
     answer_ok(q);
 }
 
 /* Of a process or run that has ended meanwhile, it is no error: the client
  * could not know. */
 void
-do_output_window(struct request *q)
+do_output_window(struct call *q)
 {
     bool is_run = param(q, "requestId");
 
@@ -364,9 +373,9 @@ do_output_window(struct request *q)
 }
 
 void
-do_process_wait(struct request *q)
+do_process_wait(struct call *q)
 {
-    struct server *srv = q->srv;
+    struct server *srv = server_of(q);
     bool has_ended = false;
     int exit_code = 0;
 
@@ -401,7 +410,7 @@ process_refuse_waiters(struct slot *slot)
     }
     pthread_mutex_unlock(&slot->srv->lock);
     LIST_FOR_EACH_SAFE(w, &waiters)
-        answer_error(CONTAINER_OF(w, struct request, link), SANDBOX_ERROR,
+        answer_error(CONTAINER_OF(w, struct call, link), SANDBOX_ERROR,
                      "ECANCELED: the sandbox is gone");
 }
 
@@ -421,13 +430,13 @@ put_process(struct buf *b, const struct wsand_process *p)
 }
 
 void
-do_process_list(struct request *q)
+do_process_list(struct call *q)
 {
     struct wsand_error err = {0};
     struct wsand_process *v;
     size_t n;
 
-    int r = wsand_process_list(q->sb, &v, &n, &err);
+    int r = wsand_process_list(sandbox_of(q), &v, &n, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;

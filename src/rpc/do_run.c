@@ -1,7 +1,11 @@
 /* run and shell: commands in the resident shell. */
 #include "rpc/advice.h"
-#include "rpc/rpc.h"
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/report.h"
+#include "rpc/run.h"
 #include "rpc/stream.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +17,11 @@
 enum { EXIT_CANCELLED = 130 };
 
 static uint64_t
-do_run_timeout_of(const struct request *q)
+do_run_timeout_of(const struct call *q)
 {
-    const struct config *c = q->slot->config;
+    const struct config *c = slot_of(q)->config;
 
-    if (request_is_line(q))
+    if (call_is_line(q))
         return (uint64_t)param_int(q, "time_limit_ms",
                                    (int64_t)c->line_timeout_ms);
     return (uint64_t)param_int(q, "timeoutMs", (int64_t)c->timeout_ms);
@@ -26,12 +30,12 @@ do_run_timeout_of(const struct request *q)
 /* --- results */
 
 static void
-do_run_put_bytes(struct buf *b, const struct request *q, const char *name,
+do_run_put_bytes(struct buf *b, const struct call *q, const char *name,
                  struct text t)
 {
     char renamed[32];
 
-    if (param_is_base64(q) && request_is_line(q)) {
+    if (param_is_base64(q) && call_is_line(q)) {
         (void)snprintf(renamed, sizeof renamed, "%s_base64", name);
         name = renamed;
     }
@@ -55,17 +59,16 @@ put_truncated(struct buf *b, const struct wsand_output *o)
 }
 
 static bool
-keeps_ends(const struct request *q)
+keeps_ends(const struct call *q)
 {
-    const char *keep = request_is_line(q) ? NULL : param_text(q, "keep");
+    const char *keep = call_is_line(q) ? NULL : param_text(q, "keep");
 
     return keep && !strcmp(keep, "ends");
 }
 
 /* How much `truncated` means. */
 static void
-put_omitted(struct buf *b, const struct request *q,
-            const struct wsand_output *o)
+put_omitted(struct buf *b, const struct call *q, const struct wsand_output *o)
 {
     if (!keeps_ends(q) || (!o->out_dropped && !o->err_dropped))
         return;
@@ -94,7 +97,7 @@ do_run_put_time(struct buf *b, const struct wsand_output *o)
 }
 
 static void
-put_result(struct buf *b, const struct request *q, const struct wsand_output *o)
+put_result(struct buf *b, const struct call *q, const struct wsand_output *o)
 {
     buf_printf(b, "{\"exitCode\":%d", o->exit_code);
     do_run_put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
@@ -131,7 +134,7 @@ printed_errors(const struct wsand_output *o)
 }
 
 static void
-put_line_result(struct buf *b, const struct request *q,
+put_line_result(struct buf *b, const struct call *q,
                 const struct wsand_output *o)
 {
     bool has_ended = !o->timed_out && !o->cancelled;
@@ -152,54 +155,21 @@ put_line_result(struct buf *b, const struct request *q,
 }
 
 static void
-answer_output(OWN struct request *q, const struct wsand_output *o)
+answer_output(OWN struct call *q, const struct wsand_output *o)
 {
     struct buf *b = answer_begin(q);
 
-    if (request_is_line(q))
+    if (call_is_line(q))
         put_line_result(b, q, o);
     else
         put_result(b, q, o);
     answer_end(q);
 }
 
-/* The run of this id (NULL: the oldest) in the slot. With the lock held. */
-static struct request *
-find_run(const struct slot *slot, const char *id)
-{
-    LIST_FOR_EACH(it, &slot->runs) {
-        struct request *q = CONTAINER_OF(it, struct request, run_link);
-        if (!id || (q->id && id_equals(q->id, id)))
-            return q;
-    }
-    return NULL;
-}
-
 /* --- running */
 
-/* False: it was cancelled before it began. */
-static bool
-do_run_begin(struct request *q)
-{
-    pthread_mutex_lock(&q->srv->lock);
-    q->is_running = !q->is_cancelled;
-    pthread_mutex_unlock(&q->srv->lock);
-    return q->is_running;
-}
-
-void
-run_forget(struct request *q)
-{
-    struct server *srv = q->srv;
-
-    pthread_mutex_lock(&srv->lock);
-    q->is_running = false;
-    list_remove(&q->run_link);
-    pthread_mutex_unlock(&srv->lock);
-}
-
 static void
-answer_cancelled(OWN struct request *q)
+answer_cancelled(OWN struct call *q)
 {
     struct wsand_output o = {.size = sizeof o,
                              .exit_code = EXIT_CANCELLED,
@@ -212,7 +182,7 @@ answer_cancelled(OWN struct request *q)
 
 /* Standard input as bytes; *ret_owned is freed by the caller. */
 static int
-input_of(const struct request *q, struct text *ret, char **ret_owned,
+input_of(const struct call *q, struct text *ret, char **ret_owned,
          struct wsand_error *err)
 {
     *ret = param_string(q, "stdin");
@@ -226,19 +196,11 @@ input_of(const struct request *q, struct text *ret, char **ret_owned,
     return 0;
 }
 
-static void
-set_stream(struct request *q, struct stream *stream)
-{
-    pthread_mutex_lock(&q->srv->lock);
-    q->stream = stream;
-    pthread_mutex_unlock(&q->srv->lock);
-}
-
 static int
-do_run_run(struct request *q, struct text command, struct wsand_output *ret,
+do_run_run(struct call *q, struct text command, struct wsand_output *ret,
            struct wsand_error *err)
 {
-    struct stream stream = {.srv = q->srv,
+    struct stream stream = {.srv = server_of(q),
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
                             .is_base64 = param_is_base64(q),
@@ -262,20 +224,20 @@ do_run_run(struct request *q, struct text command, struct wsand_output *ret,
                           .timeout_ms = timeout_ms,
                           .cwd = param_text(q, "cwd"),
                           .env = (const char *const *)env,
-                          .merge_stderr = param_bool(q, "mergeStderr"),
+                          .merge_stderr = param_bool(q, "mergeStderr", false),
                           .keep_ends = keeps_ends(q),
-                          .is_unmarked =
-                              param_is_base64(q) && !param_bool(q, "mark"),
-                          .trace = param_bool(q, "trace")};
-    if (param_bool(q, "stream")) {
+                          .is_unmarked = param_is_base64(q) &&
+                                         !param_bool(q, "mark", false),
+                          .trace = param_bool(q, "trace", false)};
+    if (param_bool(q, "stream", false)) {
         stream_set_window(&stream, q);
-        set_stream(q, &stream);
+        run_set_stream(q, &stream);
         x.on_output = stream_on_output;
         x.window = stream_window;
         x.on_output_arg = &stream;
     }
-    r = wsand_run(q->sb, &x, ret, err);
-    set_stream(q, NULL);
+    r = wsand_run(sandbox_of(q), &x, ret, err);
+    run_set_stream(q, NULL);
     stream_end(&stream);
     free(env);
     free(owned);
@@ -283,13 +245,13 @@ do_run_run(struct request *q, struct text command, struct wsand_output *ret,
 }
 
 void
-do_run(struct request *q)
+do_run(struct call *q)
 {
     struct text command = param_string(q, "command");
     struct wsand_output out = {.size = sizeof out};
     struct wsand_error err = {0};
 
-    if (!do_run_begin(q)) {
+    if (!run_begin(q)) {
         answer_cancelled(q);
         return;
     }
@@ -303,42 +265,10 @@ do_run(struct request *q)
     wsand_output_free(&out);
 }
 
-/* --- the window */
-
-void
-run_add_window(struct slot *slot, const char *id, int64_t bytes)
-{
-    pthread_mutex_lock(&slot->srv->lock);
-    struct request *q = find_run(slot, id);
-    if (q && q->stream)
-        stream_add_window(q->stream, bytes);
-    pthread_mutex_unlock(&slot->srv->lock);
-}
-
 /* --- cancelling */
 
-/* One that does not run yet will not. */
-static void
-do_run_mark(struct request *q)
-{
-    q->is_cancelled = true;
-    if (q->is_running)
-        wsand_cancel(q->sb);
-}
-
-static bool
-cancel_run(struct slot *slot, const char *id)
-{
-    pthread_mutex_lock(&slot->srv->lock);
-    struct request *q = find_run(slot, id);
-    if (q)
-        do_run_mark(q);
-    pthread_mutex_unlock(&slot->srv->lock);
-    return q;
-}
-
 void
-do_cancel(struct request *q)
+do_cancel(struct call *q)
 {
     const struct json *wanted = param(q, "requestId");
     char *id = wanted ? message_id(wanted) : NULL;
@@ -348,30 +278,11 @@ do_cancel(struct request *q)
                      "requestId must be a string or a number");
         return;
     }
-    bool found = cancel_run(q->slot, id) || input_cancel(q->srv, q->slot, id);
+    bool found = run_cancel(slot_of(q), id);
     free(id);
     struct buf *b = answer_begin(q);
     buf_puts(b, "{\"ok\":true");
     put_bool(b, "cancelled", found);
     buf_add(b, "}", 1);
     answer_end(q);
-}
-
-static void
-cancel_runs(struct slot *slot)
-{
-    LIST_FOR_EACH(it, &slot->runs)
-        do_run_mark(CONTAINER_OF(it, struct request, run_link));
-}
-
-void
-run_cancel_all(struct server *srv)
-{
-    pthread_mutex_lock(&srv->lock);
-    if (srv->root)
-        cancel_runs(srv->root);
-    for (size_t i = 0; i < SLOT_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->slots[i])
-            cancel_runs(CONTAINER_OF(it, struct slot, link));
-    pthread_mutex_unlock(&srv->lock);
 }

@@ -1,5 +1,10 @@
 /* create, kill, sandbox.*: sandboxes come and go. */
-#include "rpc/rpc.h"
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/process.h"
+#include "rpc/report.h"
+#include "rpc/slot.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +15,7 @@
 
 /* `copy` is a fork, or NULL. */
 static void
-answer_id(OWN struct request *q, const struct slot *slot,
+answer_id(OWN struct call *q, const struct slot *slot,
           struct wsand_sandbox *copy)
 {
     struct buf *b = answer_begin(q);
@@ -26,7 +31,7 @@ answer_id(OWN struct request *q, const struct slot *slot,
 
 struct root_creation {
     struct slot *slot;
-    struct request *q; /* NULL: the line protocol needs it */
+    struct call *q; /* NULL: the line protocol needs it */
 };
 
 static void
@@ -51,7 +56,7 @@ root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
 }
 
 bool
-root_create(struct server *srv, struct config *c, OWN struct request *q)
+root_create(struct server *srv, struct config *c, OWN struct call *q)
 {
     struct root_creation *m = malloc(sizeof *m);
     struct slot *slot = m ? slot_new(srv, 0, c) : NULL;
@@ -72,9 +77,9 @@ root_create(struct server *srv, struct config *c, OWN struct request *q)
 }
 
 void
-do_create(struct request *q)
+do_create(struct call *q)
 {
-    struct server *srv = q->srv;
+    struct server *srv = server_of(q);
 
     if (srv->root) {
         answer_error(q, INVALID_REQUEST, "Sandbox already created");
@@ -89,14 +94,14 @@ do_create(struct request *q)
 }
 
 void
-do_kill(struct request *q)
+do_kill(struct call *q)
 {
-    if (q->srv->killer) { /* a batch may have more than one */
+    if (server_of(q)->killer) { /* a batch may have more than one */
         answer_ok(q);
         return;
     }
-    q->srv->is_deaf = true;
-    q->srv->killer = q;
+    server_of(q)->is_deaf = true;
+    server_of(q)->killer = q;
 }
 
 /* --- sandbox.create */
@@ -105,8 +110,8 @@ static void
 do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
                    const struct wsand_error *err)
 {
-    struct request *q = arg;
-    struct slot *slot = q->slot;
+    struct call *q = arg;
+    struct slot *slot = slot_of(q);
 
     if (sb)
         answer_id(q, slot, NULL);
@@ -119,9 +124,9 @@ do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
 }
 
 void
-do_sandbox_create(struct request *q)
+do_sandbox_create(struct call *q)
 {
-    struct server *srv = q->srv;
+    struct server *srv = server_of(q);
     const char *label = param_text(q, "label");
     struct slot *slot = slot_new(srv, ++srv->last_id, srv->root->config);
 
@@ -133,7 +138,7 @@ do_sandbox_create(struct request *q)
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    q->slot = slot;
+    job_of(q)->slot = slot;
     if (config_is_quick(slot->config))
         slot_create_here(slot, do_sandbox_on_made, q);
     else
@@ -144,7 +149,7 @@ do_sandbox_create(struct request *q)
 
 struct forking {
     struct work work;
-    struct request *q;
+    struct call *q;
     struct wsand_sandbox *sb; /* NULL: it failed */
     struct wsand_error err;
 };
@@ -153,12 +158,12 @@ static void
 on_forked(struct work *w)
 {
     struct forking *f = CONTAINER_OF(w, struct forking, work);
-    struct server *srv = f->q->srv;
+    struct server *srv = server_of(f->q);
     struct slot *slot = NULL;
 
     if (!f->sb) {
         answer_failure(f->q, &f->err);
-    } else if (!(slot = slot_new(srv, ++srv->last_id, f->q->slot->config))) {
+    } else if (!(slot = slot_new(srv, ++srv->last_id, slot_of(f->q)->config))) {
         wsand_sandbox_free(f->sb);
         answer_error(f->q, INTERNAL_ERROR, "Internal error: out of memory");
     } else {
@@ -170,7 +175,7 @@ on_forked(struct work *w)
 }
 
 void
-do_sandbox_fork(struct request *q)
+do_sandbox_fork(struct call *q)
 {
     struct forking *f = calloc(1, sizeof *f);
 
@@ -179,9 +184,9 @@ do_sandbox_fork(struct request *q)
         return;
     }
     f->q = q;
-    if (wsand_fork(q->sb, &f->sb, &f->err) < 0)
+    if (wsand_fork(sandbox_of(q), &f->sb, &f->err) < 0)
         f->sb = NULL;
-    loop_post(q->srv, &f->work, on_forked);
+    loop_post(server_of(q), &f->work, on_forked);
 }
 
 /* --- sandbox.list */
@@ -212,9 +217,9 @@ do_sandbox_put(struct buf *b, const struct slot *slot)
 }
 
 void
-do_sandbox_list(struct request *q)
+do_sandbox_list(struct call *q)
 {
-    struct server *srv = q->srv;
+    struct server *srv = server_of(q);
     struct buf *b = answer_begin(q);
     bool is_first = true;
 
@@ -236,40 +241,38 @@ do_sandbox_list(struct request *q)
 /* --- sandbox.destroy */
 
 static void
-do_sandbox_on_freed(struct work *w)
+do_sandbox_freed(struct work *w)
 {
-    struct request *q = CONTAINER_OF(w, struct request, work);
+    struct job *j = CONTAINER_OF(w, struct job, work);
 
-    slot_free(q->slot);
-    answer_ok(q);
+    slot_free(j->slot);
+    answer_ok(&j->call);
 }
 
 static void
-free_now(struct work *w)
+do_sandbox_free(struct work *w)
 {
-    const struct request *q = CONTAINER_OF(w, struct request, work);
+    const struct slot *slot = CONTAINER_OF(w, struct job, work)->slot;
 
-    sandbox_free_later(q->srv, q->slot->sb, w, do_sandbox_on_freed);
+    sandbox_free_later(slot->srv, slot->sb, w, do_sandbox_freed);
 }
 
-/* All that came before on the sandbox has been served. */
+/* All earlier calls to the sandbox have been served. */
 static void
-last_job(struct wsand_sandbox *sb, void *arg)
+do_sandbox_last_job(struct wsand_sandbox *sb, void *arg)
 {
-    struct request *q = arg;
-
     (void)sb;
-    loop_post(q->srv, &q->work, free_now);
+    loop_post(server_of(arg), &job_of(arg)->work, do_sandbox_free);
 }
 
 void
-do_sandbox_destroy(struct request *q)
+do_sandbox_destroy(struct call *q)
 {
     uint64_t id = param_sandbox_id(q);
-    struct slot *slot = slot_find(q->srv, id);
+    struct slot *slot = slot_find(server_of(q), id);
     enum slot_phase phase;
 
-    if (!slot && id && id <= q->srv->last_id) {
+    if (!slot && id && id <= server_of(q)->last_id) {
         answer_ok(q);
         return;
     }
@@ -278,7 +281,7 @@ do_sandbox_destroy(struct request *q)
                      param_text(q, "sandboxId"));
         return;
     }
-    q->slot = slot;
+    job_of(q)->slot = slot;
     phase = slot->phase;
     if (phase == SLOT_CREATING) {
         list_push_back(&slot->pending, &q->link);
@@ -286,9 +289,8 @@ do_sandbox_destroy(struct request *q)
     }
     slot->phase = SLOT_DESTROYED;
     process_refuse_waiters(slot);
-    if (phase ==
-        SLOT_OFFLOADED) /* later: whoever settles the slot goes on with it */
-        loop_post(q->srv, &q->work, do_sandbox_on_freed);
-    else if (wsand_post(slot->sb, last_job, q, NULL) < 0)
-        free_now(&q->work);
+    if (phase == SLOT_OFFLOADED) /* not now: the caller may be slot_settle */
+        loop_post(server_of(q), &job_of(q)->work, do_sandbox_freed);
+    else if (wsand_post(slot->sb, do_sandbox_last_job, q, NULL) < 0)
+        do_sandbox_free(&job_of(q)->work);
 }

@@ -1,5 +1,7 @@
 /* env.*, snapshot.*, shell.history.*: the state of a sandbox. */
-#include "rpc/rpc.h"
+#include "rpc/job.h"
+#include "rpc/methods.h"
+#include "rpc/values.h"
 
 #include "base/parse.h"
 
@@ -12,22 +14,22 @@
 /* --- the environment */
 
 void
-do_env_set(struct request *q)
+do_env_set(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_env_set(q->sb, param_text(q, "name"), param_text(q, "value"),
-                          &err);
+    int r = wsand_env_set(sandbox_of(q), param_text(q, "name"),
+                          param_text(q, "value"), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_env_get(struct request *q)
+do_env_get(struct call *q)
 {
     struct wsand_error err = {0};
     char *value;
 
-    int r = wsand_env_get(q->sb, param_text(q, "name"), &value, &err);
+    int r = wsand_env_get(sandbox_of(q), param_text(q, "name"), &value, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -44,21 +46,21 @@ do_env_get(struct request *q)
 }
 
 void
-do_env_unset(struct request *q)
+do_env_unset(struct call *q)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_env_unset(q->sb, param_text(q, "name"), &err);
+    int r = wsand_env_unset(sandbox_of(q), param_text(q, "name"), &err);
     answer_status(q, r, &err);
 }
 
 void
-do_env_list(struct request *q)
+do_env_list(struct call *q)
 {
     struct wsand_error err = {0};
     char **env;
 
-    int r = wsand_env_list(q->sb, &env, &err);
+    int r = wsand_env_list(sandbox_of(q), &env, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -74,12 +76,12 @@ do_env_list(struct request *q)
 /* --- snapshots */
 
 void
-do_snapshot_create(struct request *q)
+do_snapshot_create(struct call *q)
 {
     struct wsand_error err = {0};
     uint64_t id;
 
-    int r = wsand_snapshot_create(q->sb, &id, &err);
+    int r = wsand_snapshot_create(sandbox_of(q), &id, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -90,7 +92,7 @@ do_snapshot_create(struct request *q)
 
 /* 0: there can be none of this name. */
 static uint64_t
-snapshot_id(const struct request *q)
+snapshot_id(const struct call *q)
 {
     int64_t n = param_int(q, "id", 0);
     uint64_t id;
@@ -104,12 +106,12 @@ typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,
                         struct wsand_error *err);
 
 static int
-with_snapshot(struct request *q, snapshot_fn *fn, struct wsand_error *err)
+with_snapshot(struct call *q, snapshot_fn *fn, struct wsand_error *err)
 {
     uint64_t id = snapshot_id(q);
 
     if (id || !json_is(param(q, "id"), JSON_STRING))
-        return fn(q->sb, id, err);
+        return fn(sandbox_of(q), id, err);
     *err = (struct wsand_error){.errnum = ENOENT};
     (void)snprintf(err->message, sizeof err->message,
                    "ENOENT: no such snapshot: %.200s", param_text(q, "id"));
@@ -140,7 +142,7 @@ put_not_copied(struct buf *b, struct wsand_sandbox *sb)
 }
 
 void
-do_snapshot_restore(struct request *q)
+do_snapshot_restore(struct call *q)
 {
     struct wsand_error err = {0};
 
@@ -150,21 +152,21 @@ do_snapshot_restore(struct request *q)
     }
     struct buf *b = answer_begin(q);
     buf_puts(b, "{\"ok\":true");
-    put_not_copied(b, q->sb);
+    put_not_copied(b, sandbox_of(q));
     buf_puts(b, "}");
     answer_end(q);
 }
 
 void
-do_sandbox_reset(struct request *q)
+do_sandbox_reset(struct call *q)
 {
     struct wsand_error err = {0};
 
-    answer_status(q, wsand_reset(q->sb, &err), &err);
+    answer_status(q, wsand_reset(sandbox_of(q), &err), &err);
 }
 
 void
-do_snapshot_delete(struct request *q)
+do_snapshot_delete(struct call *q)
 {
     struct wsand_error err = {0};
 
@@ -172,13 +174,13 @@ do_snapshot_delete(struct request *q)
 }
 
 void
-do_snapshot_list(struct request *q)
+do_snapshot_list(struct call *q)
 {
     struct wsand_error err = {0};
     uint64_t *ids;
     size_t n;
 
-    int r = wsand_snapshot_list(q->sb, &ids, &n, &err);
+    int r = wsand_snapshot_list(sandbox_of(q), &ids, &n, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -195,12 +197,12 @@ do_snapshot_list(struct request *q)
 /* --- history */
 
 void
-do_history_list(struct request *q)
+do_history_list(struct call *q)
 {
     struct wsand_error err = {0};
     char **list;
 
-    int r = wsand_history_list(q->sb, &list, &err);
+    int r = wsand_history_list(sandbox_of(q), &list, &err);
     if (r != 0) {
         answer_failure(q, &err);
         return;
@@ -218,8 +220,8 @@ do_history_list(struct request *q)
 }
 
 void
-do_history_clear(struct request *q)
+do_history_clear(struct call *q)
 {
-    wsand_history_clear(q->sb);
+    wsand_history_clear(sandbox_of(q));
     answer_ok(q);
 }

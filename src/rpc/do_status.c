@@ -1,13 +1,16 @@
 /* status and limits.get. */
-#include "rpc/rpc.h"
+#include "base/os_time.h"
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/slot.h"
 
 static struct wsand_status
-do_status_of(const struct request *q)
+do_status_of(const struct call *q)
 {
     struct wsand_status st = {.size = sizeof st};
 
-    if (q->sb)
-        (void)wsand_status(q->sb, &st, NULL);
+    if (sandbox_of(q))
+        (void)wsand_status(sandbox_of(q), &st, NULL);
     return st;
 }
 
@@ -18,17 +21,18 @@ uptime_ms(const struct server *srv)
 }
 
 void
-do_status(struct request *q)
+do_status(struct call *q)
 {
     struct wsand_status st = do_status_of(q);
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);
-    put_bool(b, "ready", q->sb);
+    put_bool(b, "ready", sandbox_of(q));
     put_name(b, "version");
     put_text(b, wsand_version());
-    put_number(b, "uptimeMs", uptime_ms(q->srv));
-    put_number(b, "sandboxes", q->srv->n_slots + (q->srv->root ? 1 : 0));
+    put_number(b, "uptimeMs", uptime_ms(server_of(q)));
+    put_number(b, "sandboxes",
+               server_of(q)->n_slots + (server_of(q)->root ? 1 : 0));
     put_number(b, "memoryUsedBytes", st.memory_bytes);
     put_number(b, "memoryLimitBytes", st.max.memory_bytes);
     put_number(b, "processes", st.processes);
@@ -41,15 +45,15 @@ do_status(struct request *q)
 }
 
 void
-do_line_status(struct request *q)
+do_line_status(struct call *q)
 {
     struct wsand_status st = do_status_of(q);
     struct buf *b = answer_begin(q);
 
-    put_number(b, "uptime_ms", uptime_ms(q->srv));
+    put_number(b, "uptime_ms", uptime_ms(server_of(q)));
     put_number(b, "memory_used_bytes", st.memory_bytes);
     put_number(b, "memory_limit_bytes", st.max.memory_bytes);
-    put_bool(b, "ready", q->sb);
+    put_bool(b, "ready", sandbox_of(q));
     put_number(b, "processes", st.processes);
     put_number(b, "processes_limit", st.max.processes);
     put_number(b, "files", st.files);
@@ -61,10 +65,10 @@ do_line_status(struct request *q)
 }
 
 void
-do_limits_get(struct request *q)
+do_limits_get(struct call *q)
 {
     struct wsand_status st = do_status_of(q);
-    const struct config *c = q->slot->config;
+    const struct config *c = slot_of(q)->config;
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);
@@ -73,7 +77,7 @@ do_limits_get(struct request *q)
     put_number(b, "stdoutBytes", c->stdout_bytes);
     put_number(b, "stderrBytes", c->stderr_bytes);
     put_number(b, "commandBytes", c->command_bytes);
-    put_number(b, "rpcBytes", q->srv->in.max);
+    put_number(b, "rpcBytes", server_of(q)->in.max);
     put_number(b, "fileCount", st.max.files);
     put_number(b, "memoryBytes", st.max.memory_bytes);
     put_number(b, "processes", st.max.processes);

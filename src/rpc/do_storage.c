@@ -1,13 +1,20 @@
 /* offload and rehydrate: a sandbox that the client keeps. From the beginning of
  * either to its end, other requests to the sandbox wait. */
-#include "rpc/rpc.h"
+#include "base/os_time.h"
+#include "rpc/callback.h"
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/process.h"
+#include "rpc/report.h"
+#include "rpc/slot.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct storing {
     struct work work;
-    struct request *q;
+    struct call *q;
     struct slot *slot;
     void *data;
     size_t len;
@@ -16,17 +23,17 @@ struct storing {
 };
 
 static struct storing *
-storing_new(struct request *q)
+storing_new(struct call *q)
 {
     struct storing *s = NULL;
 
-    if (!q->slot->config->has_storage)
+    if (!slot_of(q)->config->has_storage)
         answer_error(q, SANDBOX_ERROR,
                      "EOPNOTSUPP: the sandbox was created without storage");
     else if (!(s = calloc(1, sizeof *s)))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else
-        *s = (struct storing){.q = q, .slot = q->slot};
+        *s = (struct storing){.q = q, .slot = slot_of(q)};
     return s;
 }
 
@@ -125,7 +132,7 @@ export_job(struct wsand_sandbox *sb, void *arg)
 }
 
 void
-do_offload(struct request *q)
+do_offload(struct call *q)
 {
     struct storing *s = storing_new(q);
 
@@ -214,9 +221,9 @@ on_loaded(void *arg, const struct json *result, const char *error)
 }
 
 void
-do_rehydrate(struct request *q)
+do_rehydrate(struct call *q)
 {
-    if (q->slot->phase == SLOT_READY) {
+    if (slot_of(q)->phase == SLOT_READY) {
         answer_ok(q);
         return;
     }

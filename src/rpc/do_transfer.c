@@ -1,5 +1,10 @@
 /* persistence.*: exports and imports, whole or in parts. */
-#include "rpc/rpc.h"
+#include "rpc/transfer.h"
+
+#include "base/os_time.h"
+#include "rpc/methods.h"
+#include "rpc/slot.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +66,7 @@ transfer_new(const struct wsand_sandbox *sb, const char *id)
 }
 
 static void
-unknown_transfer(OWN struct request *q)
+unknown_transfer(OWN struct call *q)
 {
     answer_error(q, INVALID_PARAMS, "Unknown transferId: %.200s",
                  param_text(q, "transferId"));
@@ -70,7 +75,7 @@ unknown_transfer(OWN struct request *q)
 /* --- export */
 
 static void
-answer_part(OWN struct request *q, struct transfer *t, uint64_t seq)
+answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
 {
     size_t n_parts = (t->bytes.len + t->part_bytes - 1) / t->part_bytes;
 
@@ -91,15 +96,14 @@ answer_part(OWN struct request *q, struct transfer *t, uint64_t seq)
 }
 
 static void
-begin_parts(OWN struct request *q, OWN char *data, size_t len,
-            size_t part_bytes)
+begin_parts(OWN struct call *q, OWN char *data, size_t len, size_t part_bytes)
 {
-    struct slot *slot = q->slot;
+    struct slot *slot = slot_of(q);
     char id[24];
 
     (void)snprintf(id, sizeof id, "t%" PRId64, time_mono_ns());
     transfer_free(slot->export);
-    slot->export = transfer_new(q->sb, id);
+    slot->export = transfer_new(sandbox_of(q), id);
     if (!slot->export) {
         free(data);
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
@@ -112,7 +116,7 @@ begin_parts(OWN struct request *q, OWN char *data, size_t len,
 }
 
 static void
-answer_data(OWN struct request *q, const char *data, size_t len)
+answer_data(OWN struct call *q, const char *data, size_t len)
 {
     struct buf *b = answer_begin(q);
 
@@ -123,13 +127,13 @@ answer_data(OWN struct request *q, const char *data, size_t len)
 }
 
 static void
-export_all(OWN struct request *q)
+export_all(OWN struct call *q)
 {
     size_t part_bytes = (size_t)param_int(q, "partBytes", 0), len;
     struct wsand_error err = {0};
     void *data;
 
-    int r = wsand_export(q->sb, &data, &len, &err);
+    int r = wsand_export(sandbox_of(q), &data, &len, &err);
     if (r != 0) {
         answer_failure(q, &err);
     } else if (part_bytes) {
@@ -141,10 +145,10 @@ export_all(OWN struct request *q)
 }
 
 void
-do_export(struct request *q)
+do_export(struct call *q)
 {
     const char *id = param_text(q, "transferId");
-    struct transfer *t = q->slot->export;
+    struct transfer *t = slot_of(q)->export;
 
     if (!id)
         export_all(q);
@@ -157,23 +161,23 @@ do_export(struct request *q)
 /* --- import */
 
 static void
-do_transfer_import_all(OWN struct request *q, const char *data, size_t len)
+do_transfer_import_all(OWN struct call *q, const char *data, size_t len)
 {
     struct wsand_error err = {0};
 
-    int r = wsand_import(q->sb, data, len, &err);
+    int r = wsand_import(sandbox_of(q), data, len, &err);
     answer_status(q, r, &err);
 }
 
 /* The transfer that a part belongs to; NULL: q was answered. */
 static struct transfer *
-import_of(OWN struct request *q, const char *id, uint64_t seq)
+import_of(OWN struct call *q, const char *id, uint64_t seq)
 {
-    struct slot *slot = q->slot;
+    struct slot *slot = slot_of(q);
 
     if (seq == 0) {
         transfer_free(slot->import);
-        slot->import = transfer_new(q->sb, id);
+        slot->import = transfer_new(sandbox_of(q), id);
         if (!slot->import)
             answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return slot->import;
@@ -191,9 +195,9 @@ import_of(OWN struct request *q, const char *id, uint64_t seq)
 }
 
 static void
-import_part(OWN struct request *q, const char *id, const char *data, size_t len)
+import_part(OWN struct call *q, const char *id, const char *data, size_t len)
 {
-    struct slot *slot = q->slot;
+    struct slot *slot = slot_of(q);
     struct transfer *t = import_of(q, id, (uint64_t)param_int(q, "seq", 0));
 
     if (!t)
@@ -203,7 +207,7 @@ import_part(OWN struct request *q, const char *id, const char *data, size_t len)
     if (t->bytes.error) {
         answer_error(q, SANDBOX_ERROR, "%s: the import is too large",
                      strerrorname_np(-t->bytes.error));
-    } else if (!param_bool(q, "last")) {
+    } else if (!param_bool(q, "last", false)) {
         answer_ok(q);
         return;
     } else {
@@ -213,7 +217,7 @@ import_part(OWN struct request *q, const char *id, const char *data, size_t len)
 }
 
 void
-do_import(struct request *q)
+do_import(struct call *q)
 {
     const char *id = param_text(q, "transferId");
     size_t len;

@@ -1,5 +1,11 @@
 /* Commands of the client: extension.invoke. */
-#include "rpc/rpc.h"
+#include "rpc/extension.h"
+
+#include "base/os_time.h"
+#include "rpc/callback.h"
+#include "rpc/report.h"
+#include "rpc/server_impl.h"
+#include "rpc/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,21 +38,6 @@ put_args(struct buf *b, const char *const *argv)
         put_text(b, argv[i]);
     }
     buf_add(b, "]", 1);
-}
-
-void
-put_env(struct buf *b, const char *const *env)
-{
-    buf_add(b, "{", 1);
-    for (; env && *env; env++) {
-        const char *sign = strchrnul(*env, '=');
-        if (b->len && b->p[b->len - 1] != '{')
-            buf_add(b, ",", 1);
-        put_string(b, *env, (size_t)(sign - *env));
-        buf_add(b, ":", 1);
-        put_text(b, *sign ? sign + 1 : "");
-    }
-    buf_add(b, "}", 1);
 }
 
 static void

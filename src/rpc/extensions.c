@@ -1,6 +1,6 @@
 /* The command `extensions`, which tells a guest of the client's extensions. The
  * server has all that it says, so the client is not asked. */
-#include "rpc/rpc.h"
+#include "rpc/extension.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
 
 #include "base/hfd.h"
 #include "base/os_thread.h"
-#include "rpc/rpc.h"
+#include "rpc/callback.h"
+#include "rpc/slot.h"
 
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -142,11 +143,12 @@ leader_loop(struct leader *l, leader_step_fn *step, void *arg)
  * already there may need the loop: no other request, line or output, and no
  * request of ours that has a deadline. */
 static bool
-leader_may_lend(struct server *srv, const struct request *q)
+leader_may_lend(struct server *srv, const struct call *q)
 {
-    return srv->n_requests == 1 && !q->msg->is_batch &&
+    return srv->peer.n_calls == 1 && !q->msg->is_batch &&
            !(q->method->flags & BESIDE) && !srv->is_ending &&
-           srv->leader.n_followers > 0 && !input_has_more(srv) &&
+           srv->leader.n_followers > 0 && frame_is_empty(&srv->in) &&
+           backlog_is_empty(&srv->peer.waiting) &&
            !writer_has_more(&srv->out) && !callback_is_pending(srv);
 }
 
@@ -155,17 +157,17 @@ leader_may_lend(struct server *srv, const struct request *q)
  * So this thread first gets the loop back, and the follower need not wake for
  * the next request. */
 bool
-leader_run(OWN struct request *q)
+leader_run(OWN struct call *q)
 {
-    struct server *srv = q->srv;
+    struct server *srv = server_of(q);
     struct leader *l = &srv->leader;
-    struct wsand_sandbox *sb = q->slot->sb;
+    struct wsand_sandbox *sb = slot_of(q)->sb;
     bool is_only = !srv->n_slots;
 
     if (!leader_may_lend(srv, q) || wsand_enter(sb) < 0)
         return false;
     leader_lend(l);
-    request_handle(sb, q);
+    job_run(sb, q);
     bool is_back = is_only && leader_take_back(l);
     wsand_leave(sb);
     if (!is_back)

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct request;
+struct call;
 
 /* The state of the loop after one of its iterations. */
 enum leader_step { LEADER_GOES_ON, LEADER_LENT, LEADER_OVER };
@@ -58,9 +58,9 @@ void leader_loop(struct leader *l, leader_step_fn *step, void *arg);
 /* Returns true if the calling thread has the loop. */
 bool leader_is_here(const struct leader *l);
 
-/* Runs a request, the only one, on this thread if its sandbox is idle, and
+/* Runs a call, the only one, on this thread if its sandbox is idle, and
  * lends the loop meanwhile. Returns true if q was run; then leader_is_here
  * tells whether this thread has the loop again. */
-bool leader_run(OWN struct request *q);
+bool leader_run(OWN struct call *q);
 
 #endif

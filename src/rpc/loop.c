@@ -1,5 +1,11 @@
 /* The event loop: input, output, signals, what other threads leave to it. */
-#include "rpc/rpc.h"
+#include "rpc/loop.h"
+
+#include "base/os_time.h"
+#include "rpc/callback.h"
+#include "rpc/process.h"
+#include "rpc/report.h"
+#include "rpc/run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -80,6 +86,36 @@ read_input(struct server *srv, int hfd)
     return false;
 }
 
+/* Serves the lines that were read and those that wait, as many as can be, until
+ * one of them lends the loop. Returns false if there are more. */
+static bool
+loop_take_lines(struct server *srv)
+{
+    struct peer *p = &srv->peer;
+    char *line;
+    size_t len;
+
+    if (!backlog_is_empty(&p->waiting) && writer_is_broken(&srv->out))
+        backlog_fini(&p->waiting); /* nobody is there to be answered */
+    while (leader_is_here(&srv->leader) && peer_take_waiting(p))
+        ;
+    while (leader_is_here(&srv->leader)) {
+        if (srv->is_deaf || peer_is_stuck(p))
+            return srv->is_deaf && backlog_is_empty(&p->waiting);
+        switch (frame_next(&srv->in, &line, &len)) {
+        case FRAME_MORE:
+            return backlog_is_empty(&p->waiting);
+        case FRAME_LINE:
+            peer_line(p, line, len);
+            break;
+        case FRAME_TOO_LARGE:
+            peer_too_large(p, srv->in.max);
+            break;
+        }
+    }
+    return true;
+}
+
 /* --- waiting */
 
 struct loop {
@@ -104,7 +140,7 @@ next_step_ns(const struct loop *l)
 {
     if (!l->srv->is_cancelling)
         return l->end_ns;
-    return l->srv->is_refusing ? 0 : l->end_ns + REFUSE_MS * NS_PER_MS;
+    return l->srv->rejects_calls ? 0 : l->end_ns + REFUSE_MS * NS_PER_MS;
 }
 
 static int
@@ -114,7 +150,10 @@ timeout_ms(struct loop *l)
 
     next = earlier(next, next_step_ns(l));
     next = earlier(next, l->srv->tidy.due_ns);
-    if (l->has_lines && !input_is_full(l->srv))
+    /* Set the flag before testing the condition; otherwise a call answered in
+     * between would not wake us. */
+    l->srv->wants_fewer = l->has_lines || l->srv->is_ending;
+    if (l->has_lines && !peer_is_full(&l->srv->peer))
         return 0;
     if (!next)
         return -1;
@@ -127,7 +166,7 @@ enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
 static bool
 may_read(const struct loop *l)
 {
-    return l->in_hfd >= 0 && !l->srv->is_deaf && !input_is_stuck(l->srv);
+    return l->in_hfd >= 0 && !l->srv->is_deaf && !peer_is_stuck(&l->srv->peer);
 }
 
 /* A client that waits for each answer has often sent its next request before
@@ -175,16 +214,6 @@ end_soon(struct loop *l, int64_t ms)
     l->end_ns = earlier(l->end_ns, time_mono_ns() + ms * NS_PER_MS);
 }
 
-static void
-loop_each_slot(struct server *srv, void (*fn)(struct slot *slot))
-{
-    for (size_t i = 0; i < SLOT_BUCKETS; i++)
-        LIST_FOR_EACH(it, &srv->slots[i])
-            fn(CONTAINER_OF(it, struct slot, link));
-    if (srv->root)
-        fn(srv->root);
-}
-
 /* At the end of input. */
 static void
 end_after_grace(struct loop *l)
@@ -202,7 +231,7 @@ loop_cancel(struct loop *l)
         guard_start(&l->srv->guard);
     l->srv->is_cancelling = true;
     writer_close(&l->srv->out);
-    loop_each_slot(l->srv, process_refuse_waiters);
+    slot_each(l->srv, process_refuse_waiters);
     run_cancel_all(l->srv);
 }
 
@@ -212,7 +241,7 @@ loop_flush(struct server *srv)
     writer_flush(&srv->out);
     if (!writer_is_behind(&srv->out) &&
         atomic_exchange(&srv->has_stalled, false))
-        loop_each_slot(srv, process_resume_all);
+        slot_each(srv, process_resume_all);
 }
 
 static void
@@ -247,7 +276,7 @@ is_busy(const struct loop *l)
 {
     size_t own = l->srv->killer ? 1 : 0;
 
-    return l->srv->n_requests > own || l->has_lines;
+    return l->srv->peer.n_calls > own || l->has_lines;
 }
 
 /* Of the end, if there is one due. */
@@ -260,7 +289,7 @@ loop_take_steps(struct loop *l)
         return;
     loop_cancel(l);
     if (now >= l->end_ns + REFUSE_MS * NS_PER_MS)
-        l->srv->is_refusing = true;
+        l->srv->rejects_calls = true;
 }
 
 /* Runs one iteration of the event loop. If a line was the only request, it may
@@ -276,7 +305,7 @@ loop_step(void *arg)
         wait_for_events(l, p);
         handle_events(l, p);
     }
-    bool is_done = input_take(srv);
+    bool is_done = loop_take_lines(srv);
     if (!leader_is_here(&srv->leader))
         return LEADER_LENT;
     l->has_lines = !is_done;

@@ -1,38 +1,13 @@
 /* Folders of the host and of the client, as mounts. */
 #include "rpc/builder.h"
 
-#include "base/base64.h"
 #include "base/vec.h"
+#include "rpc/values.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int
-files_from_json(const struct json *object, struct wsand_file **ret,
-                struct wsand_error *err)
-{
-    size_t n = json_count(object), i = 0, bytes = 0;
-
-    JSON_EACH_KEY(key, object)
-        bytes += BASE64_BYTES(json_value(key)->text.len);
-    struct wsand_file *v = malloc((n + 1) * sizeof *v + bytes);
-    if (!v)
-        return fail(err, ENOMEM, "out of memory");
-    char *to = (char *)(v + n + 1);
-    JSON_EACH_KEY(key, object) {
-        struct text t = json_value(key)->text;
-        v[i] = (struct wsand_file){.path = key->text.p, .data = to};
-        if (base64_decode(t.p, t.len, to, &v[i].len) < 0) {
-            free(v);
-            return fail(err, EINVAL, "not base64: %s", key->text.p);
-        }
-        to += v[i++].len;
-    }
-    *ret = v;
-    return 0;
-}
 
 static struct wsand_mount *
 add_mount(struct builder *m, const char *guest_path)

@@ -1,8 +1,14 @@
 /* The server's life. */
-#include "rpc/rpc.h"
+#include "rpc/server_impl.h"
 
 #include "base/exit.h"
 #include "base/hfd.h"
+#include "base/os_time.h"
+#include "rpc/config.h"
+#include "rpc/loop.h"
+#include "rpc/methods.h"
+#include "rpc/report.h"
+#include "rpc/slot.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -40,7 +46,7 @@ read_config(const char *path, char error[PARAM_ERROR_BYTES])
 {
     CLEANUP(message_putp) struct message *msg = NULL;
     const struct method *create =
-        method_find((struct text){"create", 6}, false);
+        method_find(&server_methods, (struct text){"create", 6}, false);
     size_t len = 0;
     char *p = server_read_file(path, &len);
 
@@ -56,7 +62,9 @@ read_config(const char *path, char error[PARAM_ERROR_BYTES])
         (void)snprintf(error, PARAM_ERROR_BYTES, "not a JSON object");
         return NULL;
     }
-    return method_check(create, msg->root, error) < 0 ? NULL : STEAL(msg);
+    return method_check(&server_methods, create, msg->root, error) < 0
+               ? NULL
+               : STEAL(msg);
 }
 
 static bool
@@ -131,7 +139,8 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
         list_init(&srv->slots[i]);
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
     leader_add_output(&srv->leader, srv->out.out.hfd);
-    input_init(srv);
+    frame_init(&srv->in, 0);
+    job_init_peer(srv);
     guard_init(&srv->guard);
     if (!set_defaults(srv))
         return false;
@@ -150,23 +159,15 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
 }
 
 static void
-server_free_slots(struct server *srv)
+server_free_slot(struct slot *slot)
 {
-    for (size_t i = 0; i < SLOT_BUCKETS; i++)
-        LIST_FOR_EACH_SAFE(it, &srv->slots[i]) {
-            struct slot *slot = CONTAINER_OF(it, struct slot, link);
-            wsand_sandbox_free(slot->sb);
-            slot_free(slot);
-        }
-    if (srv->root) {
-        wsand_sandbox_free(srv->root->sb);
-        slot_free(srv->root);
-    }
+    wsand_sandbox_free(slot->sb);
+    slot_free(slot);
 }
 
 /* Could all be written? A client that has gone is no failure. */
 static void
-note_output(struct server *srv)
+server_check_output(struct server *srv)
 {
     int error = srv->out.out.error;
 
@@ -179,16 +180,17 @@ note_output(struct server *srv)
 static void
 server_fini(struct server *srv)
 {
-    server_free_slots(srv);
+    slot_each(srv, server_free_slot);
     wsand_runtime_free(srv->rt);
     if (srv->killer)
         answer_ok(srv->killer);
     guard_fini(&srv->guard); /* the rest is the client's: it may be slow */
     loop_drain(srv);
-    note_output(srv);
+    server_check_output(srv);
     worker_free(srv->worker);
     config_put(srv->defaults);
-    input_fini(srv);
+    peer_fini(&srv->peer);
+    frame_fini(&srv->in);
     writer_fini(&srv->out);
     (void)pthread_mutex_destroy(&srv->lock);
     (void)close(srv->wake_hfd);

@@ -1,5 +1,13 @@
 /* Sandboxes by their ids. */
-#include "rpc/rpc.h"
+#include "rpc/slot.h"
+
+#include "base/os_time.h"
+#include "rpc/config.h"
+#include "rpc/methods.h"
+#include "rpc/process.h"
+#include "rpc/report.h"
+#include "rpc/run.h"
+#include "rpc/transfer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -55,88 +63,37 @@ slot_find(struct server *srv, uint64_t id)
 }
 
 void
-slot_name(const struct slot *slot, char ret[24])
+slot_each(struct server *srv, void (*fn)(struct slot *slot))
 {
-    (void)snprintf(ret, 24, slot->id ? "%" PRIu64 : "root", slot->id);
+    for (size_t i = 0; i < SLOT_BUCKETS; i++)
+        LIST_FOR_EACH_SAFE(it, &srv->slots[i])
+            fn(CONTAINER_OF(it, struct slot, link));
+    if (srv->root)
+        fn(srv->root);
+}
+
+void
+slot_name(const struct slot *slot, char ret[SLOT_NAME_BYTES])
+{
+    (void)snprintf(ret, SLOT_NAME_BYTES, slot->id ? "%" PRIu64 : "root",
+                   slot->id);
 }
 
 /* --- serving */
 
-void
-request_handle(struct wsand_sandbox *sb, void *arg)
-{
-    struct request *q = arg;
-
-    q->sb = sb;
-    if (q->srv->is_refusing) {
-        run_forget(q);
-        answer_error(q, SANDBOX_ERROR, "ECANCELED: the server is ending");
-        return;
-    }
-    q->is_job = !(q->method->flags & BESIDE);
-    q->method->handle(q);
-}
-
 static void
-slot_handle(struct wsand_sandbox *sb, void *arg)
-{
-    struct request *q = arg;
-
-    q->sb = sb;
-    q->method->handle(q);
-}
-
-/* Beside a command, on the thread that runs it: the answer is sent by this one,
- * so that the command does not wait for a client that does not read. */
-static void
-slot_visit(struct wsand_sandbox *sb, void *arg)
-{
-    struct request *q = arg;
-    struct wsand_error err = {0};
-
-    q->is_job = !(q->method->flags & READS);
-    q->is_held = true;
-    int r = wsand_beside(sb, slot_handle, q, &err);
-    q->is_held = false;
-    q->is_job = false;
-    if (r < 0)
-        answer_failure(q, &err);
-    else
-        answer_held(q);
-}
-
-static void
-slot_post(OWN struct request *q)
-{
-    struct wsand_sandbox *sb = q->slot->sb;
-    struct wsand_error err = {0};
-    int r;
-
-    if (!request_is_line(q) && param_bool(q, "concurrent"))
-        r = wsand_post_beside(sb, slot_visit, q, &err);
-    else if (q->method->flags & BESIDE)
-        r = wsand_post_beside(sb, request_handle, q, &err);
-    else
-        r = wsand_post(sb, request_handle, q, &err);
-    if (r == 0)
-        return;
-    run_forget(q);
-    answer_error(q, INTERNAL_ERROR, "Internal error: %s", err.message);
-}
-
-static void
-slot_serve(struct slot *slot, OWN struct request *q)
+slot_serve(struct slot *slot, OWN struct call *q)
 {
     if (q->method->flags & AT_ONCE) {
-        q->sb = slot->sb;
+        job_of(q)->sb = slot->sb;
         q->method->handle(q);
     } else {
-        slot_post(q);
+        job_post(q);
     }
 }
 
 static void
-slot_refuse(struct slot *slot, OWN struct request *q)
+slot_refuse(struct slot *slot, OWN struct call *q)
 {
     run_forget(q);
     if (slot->id)
@@ -147,27 +104,15 @@ slot_refuse(struct slot *slot, OWN struct request *q)
 }
 
 static void
-slot_refuse_offloaded(OWN struct request *q)
+slot_refuse_offloaded(OWN struct call *q)
 {
     run_forget(q);
     answer_error(q, SANDBOX_ERROR,
                  "EAGAIN: the sandbox is offloaded; rehydrate it");
 }
 
-/* A run can be cancelled from the time it was read. */
 static void
-slot_add_run(struct slot *slot, struct request *q)
-{
-    if (q->method->handle != do_run)
-        return;
-    pthread_mutex_lock(&slot->srv->lock);
-    q->is_cancelled = input_was_cancelled(slot->srv, slot, q->id);
-    list_push_back(&slot->runs, &q->run_link);
-    pthread_mutex_unlock(&slot->srv->lock);
-}
-
-static void
-slot_route(struct slot *slot, OWN struct request *q)
+slot_route(struct slot *slot, OWN struct call *q)
 {
     switch (slot->phase) {
     case SLOT_CREATING:
@@ -190,10 +135,10 @@ slot_route(struct slot *slot, OWN struct request *q)
 }
 
 void
-slot_submit(struct slot *slot, OWN struct request *q)
+slot_submit(struct slot *slot, OWN struct call *q)
 {
-    q->slot = slot;
-    slot_add_run(slot, q);
+    job_of(q)->slot = slot;
+    run_register(q);
     if (slot->phase != SLOT_READY || q->method->flags & AT_ONCE ||
         !leader_run(q))
         slot_route(slot, q);
@@ -208,7 +153,7 @@ slot_settle(struct slot *slot, enum slot_phase phase)
     process_resume_all(slot);
     list_move(&slot->pending, &waiting);
     LIST_FOR_EACH_SAFE(it, &waiting) {
-        struct request *q = CONTAINER_OF(it, struct request, link);
+        struct call *q = CONTAINER_OF(it, struct call, link);
         list_remove(it);
         slot_route(slot, q);
     }

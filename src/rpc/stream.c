@@ -1,7 +1,7 @@
 /* Output as notifications: no character of UTF-8 is split between two. */
 #include "rpc/stream.h"
 
-#include "rpc/rpc.h"
+#include "rpc/job.h"
 
 #include <string.h>
 
@@ -82,7 +82,7 @@ stream_window(void *arg)
 }
 
 void
-stream_set_window(struct stream *s, const struct request *q)
+stream_set_window(struct stream *s, const struct call *q)
 {
     s->window = param_int(q, "windowBytes", 0);
     s->has_window = s->window > 0;

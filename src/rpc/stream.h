@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct request;
+struct call;
 struct server;
 
 struct stream {
@@ -32,7 +32,7 @@ void stream_on_output(void *arg, int stream, const void *data, size_t len);
 /* wsand_run.window and wsand_process_options.window: arg is a struct stream. */
 size_t stream_window(void *arg);
 /* As `windowBytes` of the request says. */
-void stream_set_window(struct stream *s, const struct request *q);
+void stream_set_window(struct stream *s, const struct call *q);
 /* Adds bytes to the window. Waiting writers are not woken. */
 void stream_add_window(struct stream *s, int64_t bytes);
 /* Sends the bytes that were held back. */

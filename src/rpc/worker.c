@@ -7,7 +7,9 @@
 #include "rpc/worker.h"
 
 #include "record/record.h"
-#include "rpc/rpc.h"
+#include "rpc/job.h"
+#include "rpc/methods.h"
+#include "rpc/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -127,9 +129,10 @@ worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
 }
 
 void
-do_state_commit(struct request *q)
+do_state_commit(struct call *q)
 {
-    q->commit = worker_commit(q->srv->worker, q->sb, param_bool(q, "script"));
+    job_of(q)->commit = worker_commit(server_of(q)->worker, sandbox_of(q),
+                                      param_bool(q, "script", false));
     answer_ok(q);
 }
 
@@ -221,27 +224,27 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
 }
 
 void
-do_state_load(struct request *q)
+do_state_load(struct call *q)
 {
-    struct input in = {.hfd = q->srv->worker->hfd, .cap = IN_BYTES};
+    struct input in = {.hfd = server_of(q)->worker->hfd, .cap = IN_BYTES};
     struct wsand_error err = {0};
     struct wsand_state *st = NULL;
 
     in.p = malloc(in.cap);
-    int r = in.p ? read_state(&in, q->sb, &st, &err)
+    int r = in.p ? read_state(&in, sandbox_of(q), &st, &err)
                  : fail(&err, ENOMEM, "out of memory");
     if (r == 0 && st)
         r = wsand_state_apply(STEAL(st), &err);
     wsand_state_free(st);
     free(in.p);
-    q->srv->worker->lacks_state = r < 0;
+    server_of(q)->worker->lacks_state = r < 0;
     answer_status(q, r, &err);
 }
 
 /* --- what a session does not have */
 
 const char *
-worker_refuses(const struct request *q)
+worker_refuses(const struct call *q)
 {
     /* Parameters of `create`, which others than the supervisor's clients have.
      */

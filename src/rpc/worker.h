@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct request;
+struct call;
 struct server;
 struct worker;
 struct wsand_sandbox;
@@ -22,6 +22,6 @@ void worker_free(struct worker *w);
 uint64_t worker_commit(struct worker *w, struct wsand_sandbox *sb,
                        bool with_script);
 /* The method or parameter that a session does not have; NULL: all is fine. */
-const char *worker_refuses(const struct request *q);
+const char *worker_refuses(const struct call *q);
 
 #endif

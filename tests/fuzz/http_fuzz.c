@@ -75,7 +75,7 @@ client_line(struct client *c, const char *line, size_t len)
     answer(c, what == 3 ? 1000 : what != 2);
     if (what == 1) {
         list_push_back(&waiting, &c->link);
-        c->n_calls = 1;
+        c->peer.n_calls = 1;
         return;
     }
     settle(c);
@@ -91,7 +91,7 @@ void
 client_gone(struct client *c)
 {
     c->is_gone = true;
-    if (!c->n_calls)
+    if (!c->peer.n_calls)
         settle(c);
 }
 
@@ -101,7 +101,7 @@ release(void)
     while (!list_is_empty(&waiting)) {
         struct client *c = CONTAINER_OF(waiting.next, struct client, link);
         list_remove(&c->link);
-        c->n_calls = 0;
+        c->peer.n_calls = 0;
         if (!c->is_gone)
             answer(c, 1);
         settle(c);

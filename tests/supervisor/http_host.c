@@ -42,7 +42,7 @@ send_json(struct client *c, struct buf *b)
 static void
 settle(struct client *c)
 {
-    if (c->n_calls || c->is_busy)
+    if (c->peer.n_calls || c->is_busy)
         return;
     if (!c->is_gone) {
         c->ops->settled(c);
@@ -72,7 +72,7 @@ job_end(struct job *j, const char *json)
     send_json(c, &b);
     list_remove(&j->link);
     free(j);
-    c->n_calls--;
+    c->peer.n_calls--;
     settle(c);
 }
 
@@ -104,7 +104,7 @@ job_new(struct client *c, int64_t id, int64_t n, int64_t bytes)
 
     *j = (struct job){.client = c, .id = id, .left = n, .bytes = bytes};
     list_push_back(&jobs, &j->link);
-    c->n_calls++;
+    c->peer.n_calls++;
     return j;
 }
 

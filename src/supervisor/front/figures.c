@@ -8,7 +8,7 @@
 #include "base/own.h"
 #include "supervisor/common/file.h"
 #include "supervisor/config/config.h"
-#include "supervisor/session/call.h"
+#include "supervisor/session/methods.h"
 #include "supervisor/session/supervisor.h"
 #include "supervisor/workers/worker.h"
 

@@ -63,7 +63,7 @@ connection_watch(struct connection *c)
 {
     uint32_t events = 0;
 
-    if (!c->is_at_end && !client_is_stuck(&c->client))
+    if (!c->is_at_end && !peer_is_stuck(&c->client.peer))
         events |= EPOLLIN;
     if (outbox_queued(&c->out))
         events |= EPOLLOUT;
@@ -182,9 +182,9 @@ connection_take_next(struct connection *c)
 }
 
 static bool
-connection_may_take(const struct connection *c)
+connection_may_take(struct connection *c)
 {
-    return !client_is_stuck(&c->client) && !c->out.is_broken;
+    return !peer_is_stuck(&c->client.peer) && !c->out.is_broken;
 }
 
 static void
@@ -234,8 +234,8 @@ static void
 connection_check_end(struct connection *c, bool is_over)
 {
     bool is_done = c->is_at_end && frame_is_empty(&c->in) &&
-                   backlog_is_empty(&c->client.waiting) && !c->client.n_calls &&
-                   !outbox_queued(&c->out);
+                   backlog_is_empty(&c->client.peer.waiting) &&
+                   !c->client.peer.n_calls && !outbox_queued(&c->out);
 
     connection_watch(c);
     if (is_over || is_done || c->out.is_broken)

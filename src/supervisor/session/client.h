@@ -1,20 +1,15 @@
-/* The sender of requests: a connection of the Unix socket, or one HTTP request.
- * All functions run on the loop's thread.
+/* A client of the supervisor: a connection of the Unix socket, or one HTTP
+ * request. All functions run on the loop's thread.
  *
  * A transport embeds a struct client, passes lines to client_line, and sends
- * answers and notifications. Memory is bounded from both sides. While too many
- * requests have no answer, lines wait unparsed, up to a size beyond which they
- * are rejected. Producers of output wait while the client is behind. */
+ * answers and notifications. Memory is bounded from both sides: lines wait
+ * while too many calls have no answer (wire/peer.h), and producers of output
+ * wait while the client is behind. */
 #ifndef SUPERVISOR_CLIENT_H
 #define SUPERVISOR_CLIENT_H
 
-#include "base/list.h"
-#include "wire/backlog.h"
+#include "wire/peer.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct call;
 struct client;
 struct supervisor;
 
@@ -39,12 +34,7 @@ struct client {
     struct list link; /* in supervisor.clients */
     struct supervisor *sv;
     const struct client_ops *ops;
-    struct list calls; /* without an answer */
-    size_t n_calls;
-    size_t call_bytes;      /* of their lines */
-    struct backlog waiting; /* lines behind too many calls */
-    size_t n_urgent;        /* calls that overtook these while it is behind */
-    size_t n_over; /* not 0: the line is rejected, because this many wait */
+    struct peer peer;
     bool is_gone;
     bool takes_no_output; /* gets answers, but no notifications */
     bool is_busy;         /* must not be freed now */
@@ -58,9 +48,6 @@ void client_init(struct client *c, struct supervisor *sv,
 void client_line(struct client *c, const char *line, size_t len);
 /* Serves as many waiting lines as allowed. */
 void client_take_waiting(struct client *c);
-/* True if so much waits, without the client reading any answer, that no more
- * lines are accepted. */
-bool client_is_stuck(const struct client *c);
 /* Cancels the run that q names, if its line waits; then q is answered. */
 bool client_cancel_waiting(OWN struct call *q);
 /* Called for a line that was too long and was skipped. */

@@ -38,8 +38,8 @@ end_take_call(struct end *e)
 {
     if (list_is_empty(&e->calls))
         return NULL;
-    struct call *q = CONTAINER_OF(e->calls.next, struct call, turn);
-    list_remove(&q->turn);
+    struct call *q = CONTAINER_OF(e->calls.next, struct call, link);
+    list_remove(&q->link);
     return q;
 }
 
@@ -64,8 +64,8 @@ end_entered(struct session *s, void *arg, int error, const char *why)
     (void)why;
     session_forget(s);
     while ((q = end_take_call(e))) {
-        session_put_json(s, call_begin(q));
-        call_end(q);
+        session_put_json(s, answer_begin(q));
+        answer_end(q);
     }
     end_free(e);
 }
@@ -76,7 +76,8 @@ end_refuse(struct end *e, const char *why)
     struct call *q;
 
     while ((q = end_take_call(e)))
-        call_error(q, SANDBOX_ERROR, "EIO: the session was not ended: %s", why);
+        answer_error(q, SANDBOX_ERROR, "EIO: the session was not ended: %s",
+                     why);
     end_free(e);
 }
 
@@ -87,7 +88,7 @@ end_life(struct end *e, struct life *l)
     struct call *q;
 
     while ((q = end_take_call(e)))
-        list_push_back(&l->leavers, &q->turn);
+        list_push_back(&l->leavers, &q->link);
     life_kill(l, SESSION_ended, CAUSE_requested, "%s", "");
     end_free(e);
 }
@@ -118,7 +119,7 @@ end_done(struct store_job *j, int error)
 void
 do_session_end(struct call *q)
 {
-    struct session *s = q->session;
+    struct session *s = routing_of(q)->session;
     struct end *e = s->end;
 
     if (s->state == SESSION_ended || s->row_has_ended) {
@@ -128,7 +129,7 @@ do_session_end(struct call *q)
     if (!e)
         e = calloc(1, sizeof *e);
     if (!e) {
-        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
     if (!s->end) {
@@ -145,5 +146,5 @@ do_session_end(struct call *q)
         s->end = e;
         store_thread_post(s->sv->store_thread, &e->job);
     }
-    list_push_back(&e->calls, &q->turn);
+    list_push_back(&e->calls, &q->link);
 }

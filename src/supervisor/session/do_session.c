@@ -20,14 +20,14 @@ enum { OUTPUT_PART = 1 << 20 };
 static void
 session_no_memory(OWN struct call *q)
 {
-    call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+    answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
 }
 
 static void
 session_answer(const struct session *s, OWN struct call *q)
 {
-    session_put_json(s, call_begin(q));
-    call_end(q);
+    session_put_json(s, answer_begin(q));
+    answer_end(q);
 }
 
 /* --- create */
@@ -54,10 +54,10 @@ session_has_room_for_life(struct supervisor *sv, struct call *q)
 
     if (n < sv->config->max_active)
         return true;
-    call_error(q, SANDBOX_ERROR,
-               "EAGAIN: %zu sessions are active, the maximum (maxActive); "
-               "pause or end one",
-               n);
+    answer_error(q, SANDBOX_ERROR,
+                 "EAGAIN: %zu sessions are active, the maximum (maxActive); "
+                 "pause or end one",
+                 n);
     return false;
 }
 
@@ -66,10 +66,10 @@ session_has_room(struct supervisor *sv, struct call *q)
 {
     if (session_n_sessions(sv) < sv->config->max_sessions)
         return session_has_room_for_life(sv, q);
-    call_error(q, SANDBOX_ERROR,
-               "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
-               "end one",
-               session_n_sessions(sv));
+    answer_error(q, SANDBOX_ERROR,
+                 "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
+                 "end one",
+                 session_n_sessions(sv));
     return false;
 }
 
@@ -101,11 +101,11 @@ session_is_durability(const char *text)
 void
 do_session_create(struct call *q)
 {
-    struct supervisor *sv = q->client->sv;
+    struct supervisor *sv = client_of(q)->sv;
 
-    if (!session_is_durability(call_text(q, "durability"))) {
-        call_error(q, INVALID_PARAMS,
-                   "durability must be \"full\" or \"interval\"");
+    if (!session_is_durability(param_text(q, "durability"))) {
+        answer_error(q, INVALID_PARAMS,
+                     "durability must be \"full\" or \"interval\"");
         return;
     }
     if (!session_has_room(sv, q))
@@ -171,16 +171,16 @@ session_list_done(struct store_job *j, int error)
     struct session_listing *u = CONTAINER_OF(j, struct session_listing, job);
 
     if (error < 0) {
-        call_error(u->q, SANDBOX_ERROR, "EIO: sessions: %s", j->why);
+        answer_error(u->q, SANDBOX_ERROR, "EIO: sessions: %s", j->why);
     } else {
-        struct buf *b = call_begin(u->q);
+        struct buf *b = answer_begin(u->q);
         buf_puts(b, "{\"sessions\":[");
         buf_add(b, u->json.p, u->json.len);
         buf_puts(b, "]");
         if (u->n == u->filter.max)
             put_number(b, "next", u->last);
         buf_puts(b, "}");
-        call_end(u->q);
+        answer_end(u->q);
     }
     buf_fini(&u->json);
     free(u);
@@ -201,12 +201,12 @@ session_is_state(const char *name)
 void
 do_session_list(struct call *q)
 {
-    const char *state = call_text(q, "state");
+    const char *state = param_text(q, "state");
 
     if (state && !session_is_state(state)) {
-        call_error(q, INVALID_PARAMS,
-                   "state must be starting, active, paused, stopped, ended "
-                   "or error");
+        answer_error(q, INVALID_PARAMS,
+                     "state must be starting, active, paused, stopped, ended "
+                     "or error");
         return;
     }
     struct session_listing *u = calloc(1, sizeof *u);
@@ -220,19 +220,19 @@ do_session_list(struct call *q)
                                 .done = session_list_done};
     u->q = q;
     u->filter =
-        (struct store_filter){.agent = call_text(q, "agent"),
+        (struct store_filter){.agent = param_text(q, "agent"),
                               .state = state,
-                              .with_ended = call_bool(q, "ended", is_ended),
-                              .after = (uint64_t)call_int(q, "after", 0),
-                              .max = (uint32_t)call_int(q, "limit", 100)};
+                              .with_ended = param_bool(q, "ended", is_ended),
+                              .after = (uint64_t)param_int(q, "after", 0),
+                              .max = (uint32_t)param_int(q, "limit", 100)};
     buf_init(&u->json, SIZE_MAX);
-    store_thread_post(q->client->sv->store_thread, &u->job);
+    store_thread_post(client_of(q)->sv->store_thread, &u->job);
 }
 
 void
 do_session_get(struct call *q)
 {
-    session_answer(q->session, q);
+    session_answer(routing_of(q)->session, q);
 }
 
 /* --- out of a life */
@@ -249,7 +249,7 @@ session_leave(struct session *s, OWN struct call *q, enum life_event event,
         session_wait(s, q);
         return;
     }
-    list_push_back(&s->life->leavers, &q->turn);
+    list_push_back(&s->life->leavers, &q->link);
     life_event(s->life, event, &o);
 }
 
@@ -261,10 +261,10 @@ session_entered(struct session *s, void *arg, int error, const char *why)
     struct call *q = arg;
 
     if (error < 0)
-        call_error(q, SANDBOX_ERROR,
-                   "EIO: the session's state was not "
-                   "saved: %s",
-                   why);
+        answer_error(q, SANDBOX_ERROR,
+                     "EIO: the session's state was not "
+                     "saved: %s",
+                     why);
     else
         session_answer(s, q);
 }
@@ -284,13 +284,13 @@ session_enter_for(struct session *s, OWN struct call *q, enum session_state to)
 void
 do_session_pause(struct call *q)
 {
-    struct session *s = q->session;
+    struct session *s = routing_of(q)->session;
 
     if (s->command)
-        call_error(q, SESSION_ERROR,
-                   "The session runs a command, whose state "
-                   "cannot be saved; session.stop ends it: %s",
-                   s->id);
+        answer_error(q, SESSION_ERROR,
+                     "The session runs a command, whose state "
+                     "cannot be saved; session.stop ends it: %s",
+                     s->id);
     else if (s->life)
         session_leave(s, q, LIFE_PAUSE, SESSION_paused);
     else if (s->state == SESSION_paused)
@@ -304,7 +304,7 @@ do_session_pause(struct call *q)
 void
 do_session_stop(struct call *q)
 {
-    struct session *s = q->session;
+    struct session *s = routing_of(q)->session;
 
     if (s->life)
         session_leave(s, q, LIFE_STOP, SESSION_stopped);
@@ -329,10 +329,10 @@ session_resume(struct session *s, enum cause cause, OWN struct call *q)
         session_no_memory(q);
         return;
     }
-    if (q->method->flags & ROUTED || q->follow)
+    if (q->method->flags & ROUTED || routing_of(q)->follow)
         session_wait(s, q);
     else
-        list_push_back(&s->life->resumers, &q->turn);
+        list_push_back(&s->life->resumers, &q->link);
     session_enter(
         s, &(struct session_change){.to = SESSION_starting, .cause = cause});
     lives_take_workers(s->sv);
@@ -343,12 +343,12 @@ session_resume(struct session *s, enum cause cause, OWN struct call *q)
 void
 do_session_resume(struct call *q)
 {
-    struct session *s = q->session;
+    struct session *s = routing_of(q)->session;
 
     if (session_is_serving(s))
         session_answer(s, q);
     else if (s->state == SESSION_starting)
-        list_push_back(&s->life->resumers, &q->turn);
+        list_push_back(&s->life->resumers, &q->link);
     else if (s->life) /* about to be paused */
         session_wait(s, q);
     else if (s->state == SESSION_ended)
@@ -366,12 +366,12 @@ session_forked(struct session *s, void *arg, int error, const char *why)
     struct call *q = arg;
 
     if (error < 0) {
-        call_error(q, SANDBOX_ERROR, "EIO: no fork: %s", why);
+        answer_error(q, SANDBOX_ERROR, "EIO: no fork: %s", why);
         session_forget(s);
         return;
     }
-    session_put_copied(s, call_begin(q));
-    call_end(q);
+    session_put_copied(s, answer_begin(q));
+    answer_end(q);
 }
 
 /* Returns a new session with the options of s, or NULL. */
@@ -401,16 +401,17 @@ session_copy_of(const struct session *s, const char *label)
 static void
 session_fork_now(struct call *q)
 {
-    struct session *s = q->session;
+    struct session *s = routing_of(q)->session;
 
     if (session_n_sessions(s->sv) >= s->sv->config->max_sessions) {
-        call_error(q, SANDBOX_ERROR,
-                   "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
-                   "end one",
-                   session_n_sessions(s->sv));
+        answer_error(
+            q, SANDBOX_ERROR,
+            "EAGAIN: there are %zu sessions, the maximum (maxSessions); "
+            "end one",
+            session_n_sessions(s->sv));
         return;
     }
-    struct session *n = session_copy_of(s, call_text(q, "label"));
+    struct session *n = session_copy_of(s, param_text(q, "label"));
     if (!n) {
         session_no_memory(q);
         return;
@@ -427,21 +428,21 @@ session_fork_now(struct call *q)
 void
 do_session_fork(struct call *q)
 {
-    struct session *s = q->session;
-    const char *label = call_text(q, "label");
+    struct session *s = routing_of(q)->session;
+    const char *label = param_text(q, "label");
 
     if (label && strlen(label) > LABEL_BYTES_MAX) {
-        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
-                   LABEL_BYTES_MAX);
+        answer_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                     LABEL_BYTES_MAX);
     } else if (s->command) {
-        call_error(q, SESSION_ERROR,
-                   "The session runs a command, whose state "
-                   "cannot be copied: %s",
-                   s->id);
+        answer_error(q, SESSION_ERROR,
+                     "The session runs a command, whose state "
+                     "cannot be copied: %s",
+                     s->id);
     } else if (s->state == SESSION_ended) {
         session_refuse(s, q);
     } else if (s->life) {
-        q->follow = session_fork_now;
+        routing_of(q)->follow = session_fork_now;
         session_to_worker(s, q);
     } else {
         session_fork_now(q);
@@ -456,7 +457,7 @@ static void
 session_answer_output(OWN struct call *q, const char *p, size_t len,
                       uint64_t at)
 {
-    struct buf *b = call_begin(q);
+    struct buf *b = answer_begin(q);
 
     buf_puts(b, "{");
     put_name(b, "data");
@@ -464,7 +465,7 @@ session_answer_output(OWN struct call *q, const char *p, size_t len,
     put_number(b, "at", at);
     put_number(b, "end", at + len);
     buf_puts(b, "}");
-    call_end(q);
+    answer_end(q);
 }
 
 /* Answers from the output that was kept when the command ended. */
@@ -484,11 +485,11 @@ session_answer_kept(const struct session *s, OWN struct call *q, uint64_t after)
 void
 do_session_output(struct call *q)
 {
-    const struct session *s = q->session;
-    uint64_t after = (uint64_t)call_int(q, "after", 0), at;
+    const struct session *s = routing_of(q)->session;
+    uint64_t after = (uint64_t)param_int(q, "after", 0), at;
 
     if (!s->command) {
-        call_error(q, SESSION_ERROR, "The session has no command: %s", s->id);
+        answer_error(q, SESSION_ERROR, "The session has no command: %s", s->id);
         return;
     }
     if (!s->life || !s->life->worker) {

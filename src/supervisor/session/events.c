@@ -94,15 +94,15 @@ waiter_answer(struct event_waiter *w, int error)
     struct call *q = w->q;
 
     if (error < 0) {
-        call_error(q, SANDBOX_ERROR, "EIO: events: %s", w->job.why);
+        answer_error(q, SANDBOX_ERROR, "EIO: events: %s", w->job.why);
     } else {
-        struct buf *b = call_begin(q);
+        struct buf *b = answer_begin(q);
         buf_puts(b, "{\"events\":[");
         buf_add(b, w->events.p, w->events.len);
         buf_puts(b, "]");
         put_number(b, "last", w->last);
         buf_puts(b, "}");
-        call_end(q);
+        answer_end(q);
     }
     reactor_set_timer(&w->sv->reactor, &w->timer, 0);
     list_remove(&w->link);
@@ -128,7 +128,7 @@ events_read_done(struct store_job *j, int error)
     struct event_waiter *w = CONTAINER_OF(j, struct event_waiter, job);
 
     w->is_reading = false;
-    if (error < 0 || w->n || w->is_over || w->q->client->is_gone)
+    if (error < 0 || w->n || w->is_over || client_of(w->q)->is_gone)
         waiter_answer(w, error);
     else if (w->has_news)
         waiter_read(w);
@@ -172,7 +172,7 @@ events_forget_client(struct supervisor *sv, const struct client *c)
 {
     LIST_FOR_EACH_SAFE(it, &sv->event_waiters) {
         struct event_waiter *w = CONTAINER_OF(it, struct event_waiter, link);
-        if (w->q->client == c)
+        if (client_of(w->q) == c)
             events_end_wait(w);
     }
 }
@@ -181,13 +181,13 @@ events_forget_client(struct supervisor *sv, const struct client *c)
 void
 do_events(struct call *q)
 {
-    struct supervisor *sv = q->client->sv;
-    const char *session = call_text(q, "sessionId");
-    int64_t wait_ms = call_int(q, "waitMs", 0);
+    struct supervisor *sv = client_of(q)->sv;
+    const char *session = param_text(q, "sessionId");
+    int64_t wait_ms = param_int(q, "waitMs", 0);
     struct event_waiter *w = calloc(1, sizeof *w);
 
     if (!w) {
-        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
     *w = (struct event_waiter){.job = {.kind = STORE_JOB_READ,
@@ -197,8 +197,8 @@ do_events(struct call *q)
                                .q = q,
                                .timer.fire = events_time_over,
                                .is_over = !wait_ms,
-                               .after = (uint64_t)call_int(q, "after", 0),
-                               .max = (uint32_t)call_int(q, "limit", 100)};
+                               .after = (uint64_t)param_int(q, "after", 0),
+                               .max = (uint32_t)param_int(q, "limit", 100)};
     w->last = w->after;
     buf_init(&w->events, SIZE_MAX);
     if (session)

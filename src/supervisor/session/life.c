@@ -251,10 +251,10 @@ static void
 life_answer_resumers(struct life *l)
 {
     while (!list_is_empty(&l->resumers)) {
-        struct call *q = CONTAINER_OF(l->resumers.next, struct call, turn);
-        list_remove(&q->turn);
-        session_put_copied(l->s, call_begin(q));
-        call_end(q);
+        struct call *q = CONTAINER_OF(l->resumers.next, struct call, link);
+        list_remove(&q->link);
+        session_put_copied(l->s, answer_begin(q));
+        answer_end(q);
     }
 }
 
@@ -274,8 +274,8 @@ life_do_serve(struct life *l)
                                               .cause = CAUSE_started});
     if (l->creator) {
         struct call *q = STEAL(l->creator);
-        session_put_json(s, call_begin(q));
-        call_end(q);
+        session_put_json(s, answer_begin(q));
+        answer_end(q);
     }
     life_answer_resumers(l);
     session_serve_waiting(s);
@@ -321,8 +321,10 @@ static void
 life_do_hurry(struct life *l)
 {
     life_set_deadline(l, HURRY_S);
-    LIST_FOR_EACH(it, &l->link.open)
-        worker_link_cancel(l, CONTAINER_OF(it, struct call, turn)->number);
+    LIST_FOR_EACH(it, &l->link.open) {
+        const struct call *q = CONTAINER_OF(it, struct call, link);
+        worker_link_cancel(l, routing_of(q)->number);
+    }
 }
 
 /* Asks for a last commit with a script of the shell, so that another version of

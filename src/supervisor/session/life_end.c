@@ -216,9 +216,9 @@ life_refuse_calls(struct list *calls, int code, const char *text,
                   const char *why)
 {
     while (!list_is_empty(calls)) {
-        struct call *q = CONTAINER_OF(calls->next, struct call, turn);
-        list_remove(&q->turn);
-        call_error(q, code, "%s%s%s", text, *why ? ": " : "", why);
+        struct call *q = CONTAINER_OF(calls->next, struct call, link);
+        list_remove(&q->link);
+        answer_error(q, code, "%s%s%s", text, *why ? ": " : "", why);
     }
 }
 
@@ -239,10 +239,10 @@ leave_done(struct session *s, void *arg, int error, const char *why)
         life_refuse_calls(&leave->calls, INTERNAL_ERROR,
                           "Internal error: out of memory", "");
     while (!list_is_empty(&leave->calls)) {
-        struct call *q = CONTAINER_OF(leave->calls.next, struct call, turn);
-        list_remove(&q->turn);
-        buf_add(call_begin(q), leave->json.p, leave->json.len);
-        call_end(q);
+        struct call *q = CONTAINER_OF(leave->calls.next, struct call, link);
+        list_remove(&q->link);
+        buf_add(answer_begin(q), leave->json.p, leave->json.len);
+        answer_end(q);
     }
     buf_fini(&leave->json);
     free(leave);
@@ -296,10 +296,10 @@ life_refuse_creator(struct life *l)
         *l->outcome.reason ? l->outcome.reason : cause_names[l->outcome.cause];
 
     l->outcome.state = SESSION_ended;
-    call_error(q, SANDBOX_ERROR, "%s%s",
-               life_begins_with_errno(why) ? ""
-                                           : "EAGAIN: Session not created: ",
-               why);
+    answer_error(q, SANDBOX_ERROR, "%s%s",
+                 life_begins_with_errno(why) ? ""
+                                             : "EAGAIN: Session not created: ",
+                 why);
 }
 
 /* The session stays; its reference to the life is removed. */

@@ -91,12 +91,12 @@ output_add_route(struct life *l, const struct call *q, struct text result)
     if (!r)
         return;
     *r = (struct route){.process = output_member_number(result, "processId"),
-                        .client = q->client,
-                        .has_pty = call_bool(q, "pty", false),
-                        .has_window = call_param(q, "windowBytes")};
+                        .client = client_of(q),
+                        .has_pty = param_bool(q, "pty", false),
+                        .has_window = param(q, "windowBytes")};
     list_push_back(&l->link.routes, &r->link);
     l->link.n_routes++;
-    if (q->client->is_gone)
+    if (client_of(q)->is_gone)
         output_drop_route(l, r);
     else if (l->link.n_routes > ROUTES_MAX)
         output_drop_route(
@@ -108,9 +108,9 @@ void
 output_end_route(struct life *l, const struct call *q)
 {
     struct route *r =
-        output_find_route(l, (uint64_t)call_int(q, "processId", 0));
+        output_find_route(l, (uint64_t)param_int(q, "processId", 0));
 
-    if (r && r->client == q->client)
+    if (r && r->client == client_of(q))
         route_free(l, r);
 }
 
@@ -135,7 +135,7 @@ output_client_of(const struct life *l, struct text params, const char **ret_id)
         number
             ? NULL
             : output_find_route(l, output_member_number(params, "process_id"));
-    struct client *c = q && q->id ? q->client : r ? r->client : NULL;
+    struct client *c = q && q->id ? client_of(q) : r ? r->client : NULL;
 
     *ret_id = q ? q->id : NULL;
     return c && !c->is_gone && !c->takes_no_output ? c : NULL;
@@ -232,10 +232,10 @@ output_forget_in(struct life *l, const struct client *c)
         output_drop_route(l, r);
     }
     LIST_FOR_EACH(it, &l->link.open) {
-        const struct call *q = CONTAINER_OF(it, struct call, turn);
-        if (q->client == c && method_is(q->method, "run") &&
-            call_param(q, "windowBytes"))
-            output_open_window(l, "requestId", q->number);
+        const struct call *q = CONTAINER_OF(it, struct call, link);
+        if (client_of(q) == c && method_is(q->method, "run") &&
+            param(q, "windowBytes"))
+            output_open_window(l, "requestId", routing_of(q)->number);
     }
 }
 

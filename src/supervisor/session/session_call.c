@@ -3,6 +3,7 @@
 
 #include "supervisor/config/config.h"
 #include "supervisor/session/life.h"
+#include "supervisor/session/methods.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,13 @@ lookup_done(struct store_job *j, int error)
 
     (void)error;
     if (!u->is_found) {
-        call_error(u->q, INVALID_PARAMS, "Unknown sessionId: %s", u->id);
+        answer_error(u->q, INVALID_PARAMS, "Unknown sessionId: %s", u->id);
     } else if (method_is(u->q->method, "session.get")) {
-        struct buf *b = call_begin(u->q);
+        struct buf *b = answer_begin(u->q);
         buf_add(b, u->json.p, u->json.len);
-        call_end(u->q);
+        answer_end(u->q);
     } else {
-        call_error(u->q, SESSION_ERROR, "Session ended: %s", u->id);
+        answer_error(u->q, SESSION_ERROR, "Session ended: %s", u->id);
     }
     buf_fini(&u->json);
     free(u);
@@ -63,7 +64,7 @@ session_look_up(OWN struct call *q, struct text id)
 
     if (id.len != SESSION_ID_BYTES - 1 || !u) {
         free(u);
-        call_error(q, INVALID_PARAMS, "Unknown sessionId: %.200s", id.p);
+        answer_error(q, INVALID_PARAMS, "Unknown sessionId: %.200s", id.p);
         return;
     }
     u->job = (struct store_job){
@@ -71,7 +72,7 @@ session_look_up(OWN struct call *q, struct text id)
     u->q = q;
     memcpy(u->id, id.p, id.len);
     buf_init(&u->json, SIZE_MAX);
-    store_thread_post(q->client->sv->store_thread, &u->job);
+    store_thread_post(client_of(q)->sv->store_thread, &u->job);
 }
 
 /* --- to a session */
@@ -79,27 +80,27 @@ session_look_up(OWN struct call *q, struct text id)
 static void
 session_dispatch_to(OWN struct call *q)
 {
-    const struct json *id = call_param(q, "sessionId");
+    const struct json *id = param(q, "sessionId");
 
     if (!id) {
-        call_error(q, INVALID_PARAMS, "Missing required param: sessionId");
+        answer_error(q, INVALID_PARAMS, "Missing required param: sessionId");
         return;
     }
     if (!json_is(id, JSON_STRING)) {
-        call_error(q, INVALID_PARAMS, "sessionId must be a string");
+        answer_error(q, INVALID_PARAMS, "sessionId must be a string");
         return;
     }
-    q->session = sessions_find(q->client->sv, json_text(id));
-    if (!q->session)
+    routing_of(q)->session = sessions_find(client_of(q)->sv, json_text(id));
+    if (!routing_of(q)->session)
         session_look_up(q, json_text(id));
     else
-        session_call(q->session, q);
+        session_call(routing_of(q)->session, q);
 }
 
 static void
 session_refuse_at_end(OWN struct call *q)
 {
-    call_error(q, SESSION_ERROR, "The supervisor is shutting down");
+    answer_error(q, SESSION_ERROR, "The supervisor is shutting down");
 }
 
 void
@@ -109,12 +110,12 @@ session_dispatch(OWN struct call *q)
     const struct method *m = q->method;
 
     if (m->refusal)
-        call_error(q, METHOD_NOT_FOUND, "Not here: %s: %s", m->name,
-                   m->refusal);
-    else if (q->client->sv->is_ending)
+        answer_error(q, METHOD_NOT_FOUND, "Not here: %s: %s", m->name,
+                     m->refusal);
+    else if (client_of(q)->sv->is_ending)
         session_refuse_at_end(q);
-    else if (method_check(m, q->params, error) < 0)
-        call_error(q, INVALID_PARAMS, "%s", error);
+    else if (method_check(&session_methods, m, q->params, error) < 0)
+        answer_error(q, INVALID_PARAMS, "%s", error);
     else if (m->flags & NO_SESSION)
         m->handle(q);
     else
@@ -126,18 +127,18 @@ session_dispatch(OWN struct call *q)
 void
 session_refuse(const struct session *s, OWN struct call *q)
 {
-    call_error(q, SESSION_ERROR, "Session %s (%s%s%s)%s: %s",
-               session_state_names[s->state], cause_names[s->cause],
-               *s->reason ? ": " : "", s->reason,
-               s->state == SESSION_ended ? "" : "; session.resume starts it",
-               s->id);
+    answer_error(q, SESSION_ERROR, "Session %s (%s%s%s)%s: %s",
+                 session_state_names[s->state], cause_names[s->cause],
+                 *s->reason ? ": " : "", s->reason,
+                 s->state == SESSION_ended ? "" : "; session.resume starts it",
+                 s->id);
 }
 
 void
 session_wait(struct session *s, OWN struct call *q)
 {
-    list_remove(&q->turn);
-    list_push_back(&s->waiting, &q->turn);
+    list_remove(&q->link);
+    list_push_back(&s->waiting, &q->link);
 }
 
 bool
@@ -151,8 +152,9 @@ void
 session_to_worker(struct session *s, OWN struct call *q)
 {
     if (s->command)
-        call_error(q, SESSION_ERROR,
-                   "The session runs a command and has no sandbox: %s", s->id);
+        answer_error(q, SESSION_ERROR,
+                     "The session runs a command and has no sandbox: %s",
+                     s->id);
     else if (session_is_serving(s))
         worker_link_send_call(s->life, q);
     else if (s->life) /* starting, or about to be paused */
@@ -166,7 +168,7 @@ session_to_worker(struct session *s, OWN struct call *q)
 void
 session_call(struct session *s, OWN struct call *q)
 {
-    q->session = s;
+    routing_of(q)->session = s;
     if (q->method->flags & ROUTED)
         session_to_worker(s, q);
     else
@@ -194,8 +196,8 @@ session_serve_waiting(struct session *s)
     if (!list_is_empty(&s->waiting))
         list_move(&s->waiting, &calls);
     while (!list_is_empty(&calls)) {
-        struct call *q = CONTAINER_OF(calls.next, struct call, turn);
-        list_remove(&q->turn);
+        struct call *q = CONTAINER_OF(calls.next, struct call, link);
+        list_remove(&q->link);
         if (s->sv->is_ending) /* nothing is resumed any more */
             session_refuse_at_end(q);
         else

@@ -28,8 +28,8 @@ session_options_refuse_lines(struct call *q, struct buf *errors)
 {
     while (errors->len && errors->p[errors->len - 1] == '\n')
         errors->len--;
-    call_error(q, INVALID_PARAMS, "%.*s", (int)errors->len,
-               errors->p ? errors->p : "");
+    answer_error(q, INVALID_PARAMS, "%.*s", (int)errors->len,
+                 errors->p ? errors->p : "");
     return -EINVAL;
 }
 
@@ -39,16 +39,16 @@ static int
 session_options_take_limits(struct session *s, struct call *q)
 {
     const struct config *c = s->sv->config;
-    const char *agent = call_text(q, "agent");
-    const struct json *limits = call_param(q, "limits");
+    const char *agent = param_text(q, "agent");
+    const struct json *limits = param(q, "limits");
     struct buf errors;
 
-    buf_init(&errors, CALL_TEXT_BYTES / 2);
+    buf_init(&errors, ANSWER_TEXT_BYTES / 2);
     int r = config_agent_limits(c, agent, &errors, s->limit);
     if (r == 0 && limits)
         r = config_lay_limits(c, limits, "limits", &errors, s->limit);
     if (r == -ENOENT)
-        call_error(q, INVALID_PARAMS, "Unknown agent: %.200s", agent);
+        answer_error(q, INVALID_PARAMS, "Unknown agent: %.200s", agent);
     else if (r < 0)
         (void)session_options_refuse_lines(q, &errors);
     buf_fini(&errors);
@@ -80,7 +80,7 @@ session_options_put_passed_on(struct buf *b, const struct call *q)
     put_name(b, "create");
     buf_puts(b, "{");
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-        const struct json *v = call_param(q, passed_on[i]);
+        const struct json *v = param(q, passed_on[i]);
         if (!v)
             continue;
         put_name(b, passed_on[i]);
@@ -94,7 +94,7 @@ session_options_put_passed_on(struct buf *b, const struct call *q)
 static char *
 session_options_json(const struct session *s, const struct call *q)
 {
-    const struct json *command = call_param(q, "command");
+    const struct json *command = param(q, "command");
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
@@ -103,7 +103,7 @@ session_options_json(const struct session *s, const struct call *q)
     if (command) {
         put_name(&b, "command");
         json_put(&b, command);
-        put_bool(&b, "network", call_bool(q, "network", false));
+        put_bool(&b, "network", param_bool(q, "network", false));
     } else {
         session_options_put_passed_on(&b, q);
     }
@@ -117,7 +117,7 @@ session_options_json(const struct session *s, const struct call *q)
 static bool
 session_options_is_interval(const struct session *s, const struct call *q)
 {
-    const char *text = call_text(q, "durability");
+    const char *text = param_text(q, "durability");
 
     return text ? !strcmp(text, "interval")
                 : s->sv->config->store_durability == DURABILITY_interval;
@@ -126,7 +126,7 @@ session_options_is_interval(const struct session *s, const struct call *q)
 static int
 session_options_refuse(struct call *q, const char *name, const char *why)
 {
-    call_error(q, INVALID_PARAMS, "%s %s", name, why);
+    answer_error(q, INVALID_PARAMS, "%s %s", name, why);
     return -EINVAL;
 }
 
@@ -134,8 +134,8 @@ session_options_refuse(struct call *q, const char *name, const char *why)
 static int
 session_options_check_command(const struct session *s, struct call *q)
 {
-    const struct json *command = call_param(q, "command");
-    bool wants_network = call_bool(q, "network", false);
+    const struct json *command = param(q, "command");
+    bool wants_network = param_bool(q, "network", false);
 
     if (wants_network && !command)
         return session_options_refuse(q, "network", "is for a command only");
@@ -145,7 +145,7 @@ session_options_check_command(const struct session *s, struct call *q)
     if (command && !json_count(command))
         return session_options_refuse(q, "command", "must not be empty");
     for (size_t i = 0; command && i < sizeof passed_on / sizeof *passed_on; i++)
-        if (call_param(q, passed_on[i]))
+        if (param(q, passed_on[i]))
             return session_options_refuse(q, passed_on[i],
                                           "is not for a command");
     return 0;
@@ -158,12 +158,12 @@ session_options_check_files(const struct session *s, struct call *q)
 {
     uint64_t most = limit_files(s->limit[LIMIT_disk]);
 
-    if ((uint64_t)call_int(q, "fileCount", 0) <= most)
+    if ((uint64_t)param_int(q, "fileCount", 0) <= most)
         return 0;
-    call_error(q, INVALID_PARAMS,
-               "fileCount must be at most %llu with limits.diskMb %u; more "
-               "disk allows more files, 64 for each MB",
-               (unsigned long long)most, s->limit[LIMIT_disk]);
+    answer_error(q, INVALID_PARAMS,
+                 "fileCount must be at most %llu with limits.diskMb %u; more "
+                 "disk allows more files, 64 for each MB",
+                 (unsigned long long)most, s->limit[LIMIT_disk]);
     return -EINVAL;
 }
 
@@ -172,12 +172,12 @@ session_options_check_files(const struct session *s, struct call *q)
 static int
 session_options_check_user(struct call *q)
 {
-    const char *user = call_text(q, "user");
+    const char *user = param_text(q, "user");
 
     if (!user || !strcmp(user, "user") || !strcmp(user, "root"))
         return 0;
-    call_error(q, INVALID_PARAMS, "user: '%.100s' is not \"user\" or \"root\"",
-               user);
+    answer_error(q, INVALID_PARAMS,
+                 "user: '%.100s' is not \"user\" or \"root\"", user);
     return -EINVAL;
 }
 
@@ -187,11 +187,11 @@ session_options_check_user(struct call *q)
 int
 session_take_options(struct session *s, struct call *q)
 {
-    const char *agent = call_text(q, "agent"), *label = call_text(q, "label");
+    const char *agent = param_text(q, "agent"), *label = param_text(q, "label");
 
     if (label && strlen(label) > LABEL_BYTES_MAX) {
-        call_error(q, INVALID_PARAMS, "label must have at most %d bytes",
-                   LABEL_BYTES_MAX);
+        answer_error(q, INVALID_PARAMS, "label must have at most %d bytes",
+                     LABEL_BYTES_MAX);
         return -EINVAL;
     }
     int r = session_options_check_command(s, q);
@@ -204,7 +204,7 @@ session_take_options(struct session *s, struct call *q)
     if (r < 0)
         return r;
     s->is_interval = session_options_is_interval(s, q);
-    s->auto_resume = call_bool(q, "autoResume", s->sv->config->auto_resume);
+    s->auto_resume = param_bool(q, "autoResume", s->sv->config->auto_resume);
     s->agent = strdup(agent ? agent : "");
     s->label = strdup(label ? label : "");
     s->limits = session_options_limits_json(s);
@@ -214,7 +214,7 @@ session_take_options(struct session *s, struct call *q)
     else
         r = -ENOMEM;
     if (r < 0)
-        call_error(q, INTERNAL_ERROR, "Internal error: out of memory");
+        answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     return r;
 }
 

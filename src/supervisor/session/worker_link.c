@@ -90,10 +90,10 @@ worker_link_number_of(const struct life *l, const struct call *q,
     uint64_t number = 0;
 
     LIST_FOR_EACH(it, &l->link.open) {
-        const struct call *other = CONTAINER_OF(it, struct call, turn);
-        if (text && other->client == q->client && other->id &&
+        const struct call *other = CONTAINER_OF(it, struct call, link);
+        if (text && client_of(other) == client_of(q) && other->id &&
             id_equals(other->id, text))
-            number = other->number;
+            number = routing_of(other)->number;
     }
     free(text);
     return number;
@@ -105,7 +105,7 @@ static bool
 worker_link_is_for_worker(const struct call *q, const char *name)
 {
     if (!strcmp(name, "windowBytes"))
-        return q->client->ops->again && !q->client->is_gone;
+        return client_of(q)->ops->again && !client_of(q)->is_gone;
     return strcmp(name, "sessionId");
 }
 
@@ -136,12 +136,12 @@ worker_link_put_params(struct buf *b, const struct life *l,
 static bool
 worker_link_has_target(const struct life *l, const struct call *q)
 {
-    const struct json *id = call_param(q, "requestId");
+    const struct json *id = param(q, "requestId");
 
     if (id)
         return worker_link_number_of(l, q, id);
     LIST_FOR_EACH(it, &l->link.open)
-        if (method_is(CONTAINER_OF(it, struct call, turn)->method, "run"))
+        if (method_is(CONTAINER_OF(it, struct call, link)->method, "run"))
             return true;
     return false;
 }
@@ -152,29 +152,29 @@ void
 worker_link_send_call(struct life *l, OWN struct call *q)
 {
     bool was_cancelled =
-        backlog_was_cancelled(&q->client->waiting, l->s->id, q->id);
+        backlog_was_cancelled(&q->peer->waiting, l->s->id, q->id);
     struct buf b;
 
     if (method_is(q->method, "cancel") && !worker_link_has_target(l, q) &&
         client_cancel_waiting(q))
         return;
     buf_init(&b, SIZE_MAX);
-    q->number = ++l->link.last_number;
-    if (q->follow) {
-        worker_link_put_request(&b, q->number, "state.commit");
+    routing_of(q)->number = ++l->link.last_number;
+    if (routing_of(q)->follow) {
+        worker_link_put_request(&b, routing_of(q)->number, "state.commit");
         buf_puts(&b, "{}");
     } else {
-        worker_link_put_request(&b, q->number, q->method->name);
+        worker_link_put_request(&b, routing_of(q)->number, q->method->name);
         worker_link_put_params(&b, l, q);
     }
     buf_puts(&b, "}");
     if (b.error) {
         buf_fini(&b);
-        call_error(q, INVALID_PARAMS, "params: nested too deeply");
+        answer_error(q, INVALID_PARAMS, "params: nested too deeply");
         return;
     }
-    list_remove(&q->turn);
-    list_push_back(&l->link.open, &q->turn);
+    list_remove(&q->link);
+    list_push_back(&l->link.open, &q->link);
     l->s->sv->counters.routed++;
     life_used(l);
     worker_link_send_line(l, &b);
@@ -238,8 +238,8 @@ struct call *
 worker_link_find_open(const struct life *l, uint64_t number)
 {
     LIST_FOR_EACH(it, &l->link.open) {
-        struct call *q = CONTAINER_OF(it, struct call, turn);
-        if (q->number == number)
+        struct call *q = CONTAINER_OF(it, struct call, link);
+        if (routing_of(q)->number == number)
             return q;
     }
     return NULL;
@@ -249,15 +249,16 @@ worker_link_find_open(const struct life *l, uint64_t number)
 static void
 worker_link_finish_call(struct life *l, OWN struct call *q)
 {
-    struct client *c = q->client;
+    struct client *c = client_of(q);
 
-    metrics_add(&l->s->sv->counters.answer, time_mono_ns() - q->begun_ns);
+    metrics_add(&l->s->sv->counters.answer,
+                time_mono_ns() - routing_of(q)->begun_ns);
     if (!c->is_gone && c->ops->is_behind(c) && list_is_empty(&l->link.stall))
         list_push_back(&c->stalled, &l->link.stall);
-    if (q->follow)
-        q->follow(q);
+    if (routing_of(q)->follow)
+        routing_of(q)->follow(q);
     else
-        call_end(q);
+        answer_end(q);
 }
 
 /* The answer is complete, but is sent only when the store has its commit. A
@@ -272,16 +273,17 @@ worker_link_answer_call(struct life *l, OWN struct call *q,
         output_add_route(l, q, r->value);
     if (is_fine && method_is(q->method, "process.wait"))
         output_end_route(l, q);
-    if (!q->follow || !is_fine) {
-        q->follow = NULL;
-        call_pass(q, r->kind, r->value);
+    if (!routing_of(q)->follow || !is_fine) {
+        routing_of(q)->follow = NULL;
+        routing_of(q)->has_failed = !is_fine;
+        answer_pass(q, r->kind, r->value);
     }
-    list_remove(&q->turn);
-    if (q->commit <= l->commits.committed) {
+    list_remove(&q->link);
+    if (routing_of(q)->commit <= l->commits.committed) {
         worker_link_finish_call(l, q);
         return;
     }
-    list_push_back(&l->link.held, &q->turn);
+    list_push_back(&l->link.held, &q->link);
     l->link.held_bytes += q->answer.len;
 }
 
@@ -292,10 +294,10 @@ void
 worker_link_release(struct life *l)
 {
     while (!list_is_empty(&l->link.held)) {
-        struct call *q = CONTAINER_OF(l->link.held.next, struct call, turn);
-        if (q->commit > l->commits.committed)
+        struct call *q = CONTAINER_OF(l->link.held.next, struct call, link);
+        if (routing_of(q)->commit > l->commits.committed)
             break;
-        list_remove(&q->turn);
+        list_remove(&q->link);
         l->link.held_bytes -= q->answer.len;
         worker_link_finish_call(l, q);
     }
@@ -368,7 +370,7 @@ worker_link_take_answer(struct life *l, const struct reply *r)
         life_fault(l, "an answer that nobody asked for");
         return;
     }
-    q->commit = commit;
+    routing_of(q)->commit = commit;
     worker_link_answer_call(l, q, r);
 }
 
@@ -402,9 +404,9 @@ worker_link_take_too_large(struct life *l)
     if (!strncmp(p, head, n) && text_number(id, &number))
         q = worker_link_find_open(l, number);
     if (q)
-        call_error(q, SANDBOX_ERROR,
-                   "EFBIG: the answer is longer than %d bytes; ask for parts",
-                   ANSWER_BYTES_MAX);
+        answer_error(q, SANDBOX_ERROR,
+                     "EFBIG: the answer is longer than %d bytes; ask for parts",
+                     ANSWER_BYTES_MAX);
     else
         life_fault(l, "a line of more than %d bytes", ANSWER_BYTES_MAX);
 }
@@ -510,9 +512,9 @@ static void
 worker_link_interrupt_list(const struct life *l, struct list *calls)
 {
     while (!list_is_empty(calls)) {
-        struct call *q = CONTAINER_OF(calls->next, struct call, turn);
-        list_remove(&q->turn);
-        call_error(
+        struct call *q = CONTAINER_OF(calls->next, struct call, link);
+        list_remove(&q->link);
+        answer_error(
             q, SESSION_ERROR,
             "Session interrupted: %s%s%s: the request may have been executed "
             "in part; the session continues from its last answer",

@@ -1,5 +1,7 @@
 /* Logs and errors. */
-#include "rpc/rpc.h"
+#include "rpc/report.h"
+
+#include "rpc/server_impl.h"
 
 #include "wire/log.h"
 

@@ -1,0 +1,49 @@
+/* The configuration of a sandbox: the parameters of `create`, over the defaults
+ * of the command line and its file. A sandbox and its forks share one. */
+#ifndef RPC_CONFIG_H
+#define RPC_CONFIG_H
+
+#include "base/own.h"
+#include "wasmsand.h"
+#include "wire/message.h"
+
+struct extension;
+struct server;
+
+struct config {
+    atomic_int refs;
+    struct server *srv;
+    struct message *msg; /* holds params */
+    const struct json *params;
+    const struct config *base; /* has the parameters that are missing */
+    bool is_line;              /* for the line protocol */
+    uint64_t timeout_ms, line_timeout_ms, stdout_bytes, stderr_bytes,
+        command_bytes, rpc_bytes;
+    bool has_storage;
+    struct extension *extensions;
+    size_t n_extensions;
+};
+
+/* params: checked, or NULL. Takes a reference to msg. NULL: no memory. */
+struct config *config_new(struct server *srv, struct message *msg,
+                          const struct json *params, bool is_line);
+struct config *config_get(struct config *c);
+void config_put(struct config *c);
+DEFINE_CLEANUP(struct config *, config_put)
+
+/* Returns a parameter of `create`, or NULL. */
+const struct json *config_value(const struct config *c, const char *name);
+uint64_t config_number(const struct config *c, const char *name,
+                       uint64_t absent);
+uint64_t config_limit(const struct config *c, const char *name,
+                      uint64_t absent);
+/* Returns a number that was checked; NULL is 0. */
+uint64_t number_from_json(const struct json *v);
+
+/* Returns true if creating the sandbox neither reads nor copies host files. */
+bool config_is_quick(const struct config *c);
+/* Creates a sandbox as configured. */
+int config_create_sandbox(const struct config *c, struct wsand_sandbox **ret,
+                          struct wsand_error *err);
+
+#endif

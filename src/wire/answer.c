@@ -1,0 +1,154 @@
+/* Answers to calls, in both protocols. */
+#include "wire/answer.h"
+
+#include "wire/peer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sending */
+
+void
+answer_deliver(struct peer *p, struct message *msg, const char *line,
+               size_t len)
+{
+    if (msg && msg->is_batch) {
+        if (!message_add_answer(msg, line, len ? len - 1 : 0))
+            return;
+        line = msg->answers.p;
+        len = msg->answers.len;
+    }
+    if (len)
+        p->ops->send(p, line, len);
+}
+
+void
+answer_send(OWN struct call *q)
+{
+    struct peer *p = q->peer;
+    size_t bytes = q->msg->len;
+
+    answer_deliver(p, q->msg, q->answer.p,
+                   q->id && !q->answer.error ? q->answer.len : 0);
+    message_put(q->msg);
+    buf_fini(&q->answer);
+    free(q->id);
+    p->ops->free(q);
+    p->call_bytes -= bytes;
+    p->n_calls--;
+    p->ops->answered(p);
+}
+
+/* --- errors */
+
+/* Answers have the same members as when all is well. */
+void
+put_line_error(struct buf *b, const char *type, const char *id,
+               const char *text)
+{
+    static const struct {
+        const char *type, *members;
+    } rows[] = {
+        {"shell", ",\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":null,"
+                  "\"timed_out\":false"},
+        {"write_file", ",\"success\":false"},
+        {"read_file", ",\"content\":null,\"success\":false"},
+        {"reset", ",\"success\":false"},
+    };
+
+    buf_puts(b, "{\"type\":");
+    put_text(b, type);
+    buf_puts(b, ",\"id\":");
+    buf_puts(b, id ? id : "null");
+    buf_puts(b, ",\"error\":");
+    put_text(b, text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(type, rows[i].type))
+            buf_puts(b, rows[i].members);
+    buf_puts(b, "}\n");
+}
+
+void
+answer_error_text(OWN struct call *q, int code, const char *text)
+{
+    buf_fini(&q->answer);
+    if (q->id && call_is_line(q))
+        put_line_error(&q->answer, q->method->name, q->id, text);
+    else if (q->id)
+        put_error(&q->answer, q->id, code, text);
+    q->has_failed = true;
+    q->peer->ops->finish(q);
+}
+
+void
+answer_error(OWN struct call *q, int code, const char *format, ...)
+{
+    char text[ANSWER_TEXT_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    answer_error_text(q, code, text);
+}
+
+/* --- results */
+
+static void
+answer_put_head(struct call *q)
+{
+    buf_puts(&q->answer, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_puts(&q->answer, q->id ? q->id : "null");
+}
+
+struct buf *
+answer_begin(struct call *q)
+{
+    struct buf *b = &q->answer;
+
+    if (call_is_line(q)) {
+        buf_puts(b, "{\"type\":");
+        put_text(b, q->method->name);
+        buf_puts(b, ",\"id\":");
+        buf_puts(b, q->id);
+    } else {
+        answer_put_head(q);
+        buf_puts(b, ",\"result\":");
+    }
+    return b;
+}
+
+void
+answer_pass(struct call *q, struct text name, struct text value)
+{
+    answer_put_head(q);
+    buf_puts(&q->answer, ",\"");
+    buf_add(&q->answer, name.p, name.len);
+    buf_puts(&q->answer, "\":");
+    buf_add(&q->answer, value.p, value.len);
+}
+
+void
+answer_end(OWN struct call *q)
+{
+    struct buf *b = &q->answer;
+
+    buf_puts(b, "}\n");
+    if (b->error)
+        answer_error_text(q, INTERNAL_ERROR, "Internal error: out of memory");
+    else if (q->msg->is_batch && message_is_full(q->msg, b->len))
+        answer_error_text(
+            q, INTERNAL_ERROR,
+            "Internal error: the answers of the batch are too large");
+    else
+        q->peer->ops->finish(q);
+}
+
+void
+answer_ok(OWN struct call *q)
+{
+    buf_puts(answer_begin(q), "{\"ok\":true}");
+    answer_end(q);
+}

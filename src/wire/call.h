@@ -1,0 +1,56 @@
+/* A call: one request of a client, from its line to its answer.
+ *
+ * A front end (the server, the supervisor) puts a struct call into an object of
+ * its own, and finds that object again with CONTAINER_OF. */
+#ifndef WIRE_CALL_H
+#define WIRE_CALL_H
+
+#include "base/list.h"
+#include "base/own.h"
+#include "wire/message.h"
+#include "wire/method.h"
+
+struct peer;
+
+enum { ANSWER_TEXT_BYTES = 1024 }; /* of a formatted error */
+
+struct call {
+    struct list link; /* in a list of the front end */
+    struct peer *peer;
+    struct message *msg;
+    const struct method *method;
+    const struct json *params; /* an object that was checked, or NULL */
+    char *id;                  /* as JSON; NULL: a notification */
+    struct buf answer;
+    bool has_failed; /* the answer is an error of ours */
+};
+
+bool call_is_line(const struct call *q);
+
+/* --- answers (answer.c); one of these ends every call */
+
+void answer_ok(OWN struct call *q);
+void answer_error(OWN struct call *q, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Like answer_error, for a text of any length. */
+void answer_error_text(OWN struct call *q, int code, const char *text);
+/* A result is written between these two into q->answer: one JSON value, or for
+ * the line protocol, members that follow others. */
+struct buf *answer_begin(struct call *q);
+void answer_end(OWN struct call *q);
+/* Like answer_begin, for a member "result":... or "error":... that another
+ * process wrote; answer_end follows. */
+void answer_pass(struct call *q, struct text name, struct text value);
+/* Sends the answer, which is complete, and frees the call. A front end calls
+ * this from its `finish`, at once or later. */
+void answer_send(OWN struct call *q);
+
+/* --- parameters, which have been checked (call.c); NULL is an absent one */
+
+const struct json *param(const struct call *q, const char *name);
+const char *param_text(const struct call *q, const char *name);
+struct text param_string(const struct call *q, const char *name);
+int64_t param_int(const struct call *q, const char *name, int64_t absent);
+bool param_bool(const struct call *q, const char *name, bool absent);
+
+#endif

@@ -1,0 +1,289 @@
+/* From lines to calls, and from answers to lines. */
+#include "wire/peer.h"
+
+#include "wire/answer.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+peer_init(struct peer *p, const struct peer_ops *ops,
+          const struct method_table *methods)
+{
+    *p = (struct peer){.ops = ops, .methods = methods};
+    backlog_init(&p->waiting);
+}
+
+void
+peer_fini(struct peer *p)
+{
+    backlog_fini(&p->waiting);
+}
+
+/* --- errors that belong to no call */
+
+void
+peer_refuse(struct peer *p, struct message *msg, const char *id, int code,
+            const char *text)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    if (p->is_line && !(msg && msg->is_batch))
+        put_line_error(&b, "error", id, text);
+    else
+        put_error(&b, id, code, text);
+    answer_deliver(p, msg, b.p, b.error ? 0 : b.len);
+    buf_fini(&b);
+}
+
+void
+peer_refuse_line(struct peer *p, const char *type, const char *id,
+                 const char *text)
+{
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    put_line_error(&b, type, id, text);
+    answer_deliver(p, NULL, b.p, b.error ? 0 : b.len);
+    buf_fini(&b);
+}
+
+void
+peer_too_large(struct peer *p, size_t limit)
+{
+    char text[80];
+
+    (void)snprintf(text, sizeof text, "Request too large (limit: %zu bytes)",
+                   limit);
+    peer_refuse(p, NULL, NULL, PARSE_ERROR, text);
+}
+
+/* --- objects */
+
+struct call *
+peer_call(struct peer *p, struct message *msg, const struct method *m,
+          const struct json *params, OWN char *id)
+{
+    struct call *q = p->ops->alloc(p);
+
+    if (!q) {
+        free(id);
+        peer_refuse(p, msg, NULL, INTERNAL_ERROR,
+                    "Internal error: out of memory");
+        return NULL;
+    }
+    list_init(&q->link);
+    q->peer = p;
+    q->msg = message_get(msg);
+    q->method = m;
+    q->params = params;
+    q->id = id;
+    buf_init(&q->answer, SIZE_MAX);
+    p->n_calls++;
+    p->call_bytes += msg->len;
+    return q;
+}
+
+void
+peer_serve(OWN struct call *q)
+{
+    struct peer *p = q->peer;
+
+    if (p->n_over)
+        answer_error(q, INVALID_REQUEST,
+                     "Too many requests: %zu wait for an answer", p->n_over);
+    else
+        p->ops->serve(q);
+}
+
+/* A valid request of JSON-RPC. */
+static void
+peer_request(struct peer *p, struct message *msg, const struct json *object,
+             OWN char *id)
+{
+    struct text name = json_text(json_get(object, "method"));
+    const struct json *params = json_get(object, "params");
+    const struct method *m = method_find(p->methods, name, false);
+    char text[256];
+
+    if (!m) {
+        (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
+        if (id)
+            peer_refuse(p, msg, id, METHOD_NOT_FOUND, text);
+        else
+            answer_deliver(p, msg, NULL, 0);
+        free(id);
+        return;
+    }
+    struct call *q = peer_call(p, msg, m, params, id);
+    if (q && params && !json_is(params, JSON_NULL) &&
+        !json_is(params, JSON_OBJECT))
+        answer_error(q, INVALID_PARAMS, "params must be an object");
+    else if (q)
+        peer_serve(q);
+}
+
+static void
+peer_take_object(void *to, struct message *msg, const struct json *object)
+{
+    struct peer *p = to;
+    const struct json *json_id = json_get(object, "id");
+    const char *fault;
+
+    if (!json_is(object, JSON_OBJECT)) {
+        peer_refuse(p, msg, NULL, INVALID_REQUEST,
+                    "Invalid request: not an object");
+        return;
+    }
+    if (p->ops->other && !json_get(object, "jsonrpc")) {
+        p->ops->other(p, msg, object);
+        return;
+    }
+    fault = request_fault(object);
+    if (fault && p->ops->reply && p->ops->reply(p, object)) {
+        answer_deliver(p, msg, NULL, 0);
+        return;
+    }
+    p->is_line = false;
+    char *id = json_id ? message_id(json_id) : NULL;
+    if (!fault) {
+        peer_request(p, msg, object, id);
+        return;
+    }
+    peer_refuse(p, msg, id, INVALID_REQUEST, fault);
+    free(id);
+}
+
+/* --- lines */
+
+static void
+peer_refuse_whole(void *to, int code, const char *text)
+{
+    peer_refuse(to, NULL, NULL, code, text);
+}
+
+static void
+peer_take(struct peer *p, const char *line, size_t len)
+{
+    static const struct taker taker = {peer_take_object, peer_refuse_whole};
+
+    message_take(line, len, &taker, p);
+}
+
+bool
+peer_is_full(struct peer *p)
+{
+    return p->n_calls >= p->ops->calls_max ||
+           p->call_bytes >= p->ops->bytes_max || p->ops->is_behind(p);
+}
+
+bool
+peer_is_stuck(struct peer *p)
+{
+    return p->waiting.is_full && p->ops->is_behind(p);
+}
+
+/* A string without its quotes, found without parsing the line. */
+static bool
+peer_is_reply(const struct peer *p, struct text id)
+{
+    const char *prefix = p->ops->reply_prefix;
+
+    return prefix && id.len > strlen(prefix) &&
+           !memcmp(id.p, prefix, strlen(prefix));
+}
+
+/* May the line overtake those that wait? Only requests with a short answer may,
+ * and not without end. */
+static bool
+peer_is_urgent(struct peer *p, const char *line, size_t len)
+{
+    const struct method *m;
+    struct envelope e;
+
+    if (!envelope_read(line, len, &e))
+        return false;
+    if (!e.method.len && !e.type.len) {
+        if (!peer_is_reply(p, e.id))
+            return false;
+    } else {
+        m = e.method.len ? method_find(p->methods, e.method, false)
+                         : method_find(p->methods, e.type, true);
+        if (!m || !(m->flags & URGENT))
+            return false;
+    }
+    if (!p->ops->is_behind(p))
+        p->n_urgent = 0;
+    return p->n_urgent++ < p->ops->urgent_max;
+}
+
+static bool
+peer_is_blank(const char *line, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+            return false;
+    return true;
+}
+
+void
+peer_line(struct peer *p, const char *line, size_t len)
+{
+    if (peer_is_blank(line, len))
+        return;
+    if (p->has_one || (backlog_is_empty(&p->waiting) && !peer_is_full(p)) ||
+        peer_is_urgent(p, line, len)) {
+        peer_take(p, line, len);
+    } else if (backlog_put(&p->waiting, line, len) < 0) {
+        p->n_over = p->n_calls + p->waiting.n_lines;
+        peer_take(p, line, len);
+        p->n_over = 0;
+    }
+}
+
+bool
+peer_take_waiting(struct peer *p)
+{
+    const char *line;
+    size_t len;
+
+    if (peer_is_full(p) || !backlog_take(&p->waiting, &line, &len))
+        return false;
+    peer_take(p, line, len);
+    return true;
+}
+
+/* --- cancelling runs whose lines wait */
+
+struct peer_search {
+    const struct peer *p;
+    const struct waiting_run *run;
+};
+
+static bool
+peer_is_wanted(const void *arg, const struct json *object)
+{
+    const struct peer_search *s = arg;
+    bool is_line = s->p->ops->other && !json_get(object, "jsonrpc");
+    const struct json *name = json_get(object, is_line ? "type" : "method");
+
+    if (!json_is(name, JSON_STRING))
+        return false;
+    const struct method *m =
+        method_find(s->p->methods, json_text(name), is_line);
+    return m &&
+           s->run->is_wanted(s->run->arg, m,
+                             is_line ? object : json_get(object, "params"));
+}
+
+bool
+peer_cancel_waiting(struct peer *p, const struct waiting_run *w)
+{
+    const struct peer_search s = {p, w};
+    const struct wanted wanted = {w->id, peer_is_wanted, &s};
+
+    return backlog_cancel(&p->waiting, &wanted, w->scope);
+}
