@@ -46,7 +46,7 @@ struct cli_running {
     struct cli *c;
     const char *id;
     int64_t request;
-    sigset_t signals; /* that cancel it, but for those that are ignored */
+    sigset_t signals; /* they cancel the run; without ignored ones */
     int signal_hfd;
     bool is_told_to_end;
     int error; /* of writing what it wrote */
@@ -423,7 +423,7 @@ cli_files(struct cli *c)
         const char *name;
         int (*run)(struct cli *c, const char *id, char **words);
         int least, most;
-        int path; /* which word is a path in the session */
+        int path; /* index of the path in the session */
     } rows[] = {{"ls", cli_list_files, 0, 1, 0},
                 {"get", cli_get_file, 1, 2, 0},
                 {"put", cli_put_file, 1, 2, 1}};

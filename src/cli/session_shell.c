@@ -141,7 +141,7 @@ send_interrupt(struct shell_terminal *t)
     (void)link_send(&t->c->link, "process.kill", &p);
 }
 
-/* --- what comes */
+/* --- messages, input and signals */
 
 /* Output of other processes of the same client does not belong to this
  * terminal. */
@@ -224,7 +224,7 @@ cli_take_signal(struct shell_terminal *t)
 static void
 cli_converse(struct shell_terminal *t)
 {
-    cli_take_messages(t); /* that came with the answer to process.start */
+    cli_take_messages(t);
     while (!t->is_over) {
         struct pollfd p[] = {{t->c->link.hfd, POLLIN, 0},
                              {t->signal_hfd, POLLIN, 0},

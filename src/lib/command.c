@@ -219,7 +219,7 @@ command_run(struct shell *sh, const struct command *c,
     kernel_end_run(k);
     ret->status = sh->res->status;
     if (sh->res->is_dead) {
-        signals_drop(sh->res->task); /* they were for what has died */
+        signals_drop(sh->res->task); /* they were for the killed machine */
         shell_roll_back(sh);
     } else {
         sh->status = ret->status;

@@ -221,7 +221,7 @@ crew_work_init(struct crew_work *w, bool (*run)(struct crew_work *w))
     w->run = run;
 }
 
-/* --- life */
+/* --- creating and freeing */
 
 static void
 crew_init(struct crew *c, struct crews *p, uint32_t max)

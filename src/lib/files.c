@@ -22,7 +22,7 @@
 
 enum { READ_STEP_BYTES = 1 << 16, TEMP_TRIES = 1000, MODE_BITS = 07777 };
 
-/* --- what all file functions share */
+/* --- shared by all file functions */
 
 /* A file function may run between time slices of a command (wsand_beside). The
  * limits that the command has hit are kept aside meanwhile, so that file_end

@@ -45,7 +45,7 @@ gone_load(struct gone *l, const void *p, size_t len)
     return l->len ? 0 : -ENOMEM;
 }
 
-/* --- noting them */
+/* --- saving the list */
 
 /* Returns the id of the process that the host started with this tag, or 0. */
 static uint64_t
@@ -119,7 +119,7 @@ gone_list(struct wsand_sandbox *sb, struct gone *ret)
     return 0;
 }
 
-/* --- telling them */
+/* --- reporting the list */
 
 static size_t
 gone_count(const struct gone *l)

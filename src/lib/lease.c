@@ -173,7 +173,7 @@ leave(struct wsand_sandbox *sb)
     pthread_mutex_lock(&t->lock);
     if (pass_on(sb)) {
         crew_add(&sb->runtime->crews.jobs, &t->jobs);
-        if (atomic_load(&t->is_closed)) /* who closes may be the last thread */
+        if (atomic_load(&t->is_closed)) /* the closing thread may be the last */
             pthread_cond_signal(&t->left);
     }
     pthread_mutex_unlock(&t->lock);
@@ -455,14 +455,14 @@ run_background(struct crew_work *w)
         t->state = LEASE_BACKGROUND;
     pthread_mutex_unlock(&t->lock);
     if (!is_free)
-        return false; /* who has the lease looks after them when leaving */
+        return false; /* the owner of the lease plans them when it leaves */
     lease_begin(sb);  /* errands are calls within this one */
     kernel_step(sb->kernel, is_slice_over, &s);
     leave(sb);
     return false;
 }
 
-/* --- life */
+/* --- creating and closing */
 
 void
 lease_init(struct lease *t, struct crews *p)

@@ -28,7 +28,7 @@ struct lease {
     pthread_cond_t left; /* for lease_close */
     enum lease_state state;
     struct list queue; /* of struct queued, oldest first */
-    unsigned n_calls;  /* that wait, or hold the sandbox */
+    unsigned n_calls;  /* calls that wait, or hold the sandbox */
     /* jobs that hold the sandbox and wait for a thread */
     struct list beside;
     /* A job that was given the lease and waits for a thread of the crew. */

@@ -93,7 +93,7 @@ mount_writable(struct kernel *k, const char *const *paths,
     return 0;
 }
 
-/* --- what the host asks for */
+/* --- mounts of the host */
 
 /* Returns the limits of a mounted host folder: its own, or else those of the
  * sandbox. */

@@ -187,7 +187,7 @@ alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
     timer_stop(&p->alarms, &a->timer);
     if (!copy_fds(a, fds, n) ||
         (at != NS_NEVER && timer_start(&p->alarms, &a->timer, at) < 0))
-        crew_add_locked(&p->background, a->work); /* it looks by itself */
+        crew_add_locked(&p->background, a->work); /* checks by itself */
     if (!p->has_poller)
         p->has_poller = os_thread_start(&p->poller, poller_main, p) == 0;
     else if (n || at < p->poller_until_ns)

@@ -198,7 +198,7 @@ struct start {
     const struct wsand_process_options *o;
     const struct user *user;
     OWN char **env;             /* the shell's */
-    struct wsand_sandbox *fork; /* that is asked for it */
+    struct wsand_sandbox *fork; /* the copy that reports it, or NULL */
     struct program *pending;    /* being compiled */
     uint64_t id;
 };

@@ -236,7 +236,7 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
     return r < 0 ? error_errno(err, -r, "cannot create the file system") : 0;
 }
 
-/* --- life */
+/* --- creating, forking and freeing */
 
 /* 0 means off: standard input cannot be a sink. */
 static int

@@ -121,7 +121,7 @@ shell_image_fini(struct shell_image *si)
     pthread_mutex_destroy(&si->lock);
 }
 
-/* --- a shell's life */
+/* --- creating and freeing a shell */
 
 static void
 saved_fini(struct saved *s)

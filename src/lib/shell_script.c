@@ -263,7 +263,7 @@ shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
     return r == 0 && e ? error_errno(err, -e, "the shell's state") : r;
 }
 
-/* --- telling */
+/* --- running a script */
 
 /* A new shell has variables that the old one may not have had. */
 static int

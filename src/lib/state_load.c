@@ -38,7 +38,7 @@ struct mount_draft {
  * wsand_state_apply. */
 struct wsand_state {
     struct wsand_sandbox *sb;
-    struct tree empty; /* what mounts are recorded over */
+    struct tree empty; /* the base of mounts */
     struct mount_draft *trees;
     size_t n_trees;
     struct snapshot *s;    /* all but its trees */
@@ -49,7 +49,7 @@ struct wsand_state {
     struct buf patch;
 };
 
-/* --- life */
+/* --- creating and freeing */
 
 static int
 no_memory(struct wsand_error *err)

@@ -82,7 +82,7 @@ check_renew_shell(struct session_check *t)
     return r < 0 ? r : check_remove_all(t, &file, 1);
 }
 
-/* --- what is damaged */
+/* --- the kinds of damage */
 
 /* A file with several damaged blocks is one finding. Blocks of one file are
  * visited one after the other, so remembering the last file is enough. */

@@ -21,7 +21,7 @@ struct commit_writer {
     struct store *s;
     int64_t layer;
     struct chain chain; /* begins with it */
-    struct layer now;   /* what it will have */
+    struct layer now;   /* the layer after this commit */
     bool is_weighed;    /* nothing is written */
 };
 

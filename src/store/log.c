@@ -177,7 +177,7 @@ log_forget_log(struct store *s)
 
     if (f)
         (void)f->pMethods->xWrite(f, zeros, sizeof zeros, 0);
-    if (f && s->is_reserve_used) /* it may have grown into the reserve */
+    if (f && s->is_reserve_used) /* the log may have grown into the reserve */
         (void)f->pMethods->xTruncate(f, log_bytes(s));
 }
 

@@ -380,7 +380,7 @@ recover_upgrade(struct store *s)
         r = recover_upgrade_layer(s, layer);
         if (r == 0)
             r = recover_accept_row(s, id, layer);
-        if (r < 0 && r != -EBADMSG) /* what is damaged is found by checks */
+        if (r < 0 && r != -EBADMSG) /* checks find the damage */
             return r;
     }
     return r;

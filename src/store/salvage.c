@@ -127,9 +127,10 @@ salvage_make(struct store *s, const char *dir)
 static int
 salvage_open_copy(struct store *s, const char *dir, struct store **ret)
 {
-    const struct store_options o = {.vfs = "unix-none", /* it is locked */
-                                    .is_old = true,
-                                    .is_copy = true};
+    const struct store_options o = {
+        .vfs = "unix-none", /* the store has locked it */
+        .is_old = true,
+        .is_copy = true};
     char path[STORE_PATH_BYTES], why[STORE_WHY_BYTES];
 
     (void)snprintf(path, sizeof path, "%.900s/salvage", dir);
@@ -347,7 +348,7 @@ salvage_import_all(const struct salvage_import *m)
         if (r > 0)
             r = store_session_get(m->from, id, import_row, (void *)m);
         if (r == -EBADMSG || r == -ENOENT || r == -EDQUOT)
-            r = 0; /* it is reported as lost */
+            r = 0; /* reported as lost later */
     }
     if (r == 0)
         r = sql_number(m->to, &last, SQL_event_last, "");

@@ -369,7 +369,7 @@ store_thread_post(struct store_thread *k, struct store_job *j)
     pthread_mutex_unlock(&k->lock);
     /* Signalled without the lock, so that the thread does not wake only to wait
      * for it. */
-    pthread_cond_signal(&k->posted); /* who wakes finds the lock free */
+    pthread_cond_signal(&k->posted);
 }
 
 bool

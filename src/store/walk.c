@@ -137,7 +137,7 @@ walk_use(struct record_walk *w, struct walk_layer *of)
 int
 walk_next(struct record_walk *w)
 {
-    w->key = NULL; /* it was the statement's */
+    w->key = NULL; /* the old key belonged to the statement */
     for (;;) {
         int r = walk_skip_used(w);
         if (r < 0)

@@ -534,8 +534,7 @@ serving_begin(struct serving *g)
     if (g->wake_hfd < 0 || reactor_init(&g->sv.reactor) < 0 ||
         sessions_init(&g->sv.sessions) < 0)
         return serve_refuse("the loop", strerror(errno));
-    int r = serve_open_store(
-        g); /* which another one may have: no work for nothing */
+    int r = serve_open_store(g);
     if (r == 0)
         r = serve_prepare_socket(g);
     if (r == 0)

@@ -36,9 +36,9 @@ struct http {
     struct mhd mhd;
     struct MHD_Daemon *daemon;
     struct tokens tokens;
-    struct source source;         /* libmicrohttpd's epoll */
-    struct reactor_timer again;   /* it has more work, or waits for a time */
-    struct reactor_timer sweep;   /* closes connections that are too slow */
+    struct source source;       /* libmicrohttpd's epoll */
+    struct reactor_timer again; /* libmicrohttpd has more work, or a timeout */
+    struct reactor_timer sweep; /* closes connections that are too slow */
     struct reactor_timer forgive; /* answers failures that wait */
     struct list conns;            /* oldest first */
     size_t n_conns, n_trusted;

@@ -26,7 +26,7 @@ enum {
 /* Ten failures a second, and the maximum delay. */
 static const int64_t failure_ns = 100000000, failure_most_ns = 10000000000;
 
-/* --- the paths, and who may use them */
+/* --- the paths and their rights */
 static const struct {
     const char *url, *method;
     bool is_open; /* to those without a token */
@@ -353,7 +353,7 @@ http_request_answer(struct http_request *r)
                                    : http_answer_status(r, r->status);
 }
 
-/* --- life */
+/* --- creating and freeing */
 
 /* The buffer for the body has the configured maximum, and grows as the body
  * arrives. */

@@ -258,7 +258,7 @@ image_take(struct session_image *i, const uint32_t *limit,
     return r < 0 ? r : pool_take(i->pool, limit, ret);
 }
 
-/* --- life */
+/* --- beginning and end */
 
 void
 images_init(struct images *t)

@@ -36,7 +36,7 @@ struct session {
     bool is_lost;       /* could not be created: there is no row */
     bool has_state;     /* in the store */
     struct end *end;    /* session.end is being stored */
-    bool row_has_ended; /* it was stored */
+    bool row_has_ended; /* the store has its end */
     struct life *life;
     /* the end of its command's output, when that has ended */
     char *output;

@@ -343,7 +343,7 @@ session_put_create(const struct session *s, struct buf *b)
     put_name(b, "limits");
     buf_puts(b, "{");
     put_number(b, "memoryBytes", mb_bytes(s->limit[LIMIT_memory]));
-    if (s->has_state) /* it was made when its limits were fine */
+    if (s->has_state) /* its limits were accepted at its creation */
         put_bool(b, "uncheckedMemory", true);
     put_number(b, "processes", s->limit[LIMIT_processes]);
     session_options_put_limit(b, create, "fileCount",
