@@ -59,7 +59,7 @@ shell_script_ask(struct shell *sh, const struct buf *body, OWN char **ret,
     return r < 0 ? shell_ask_error(err, r) : 0;
 }
 
-/* The reply to one command. */
+/* Asks the shell one line, and returns the reply. */
 static int
 ask_line(struct shell *sh, const char *line, OWN char **ret, size_t *len,
          struct wsand_error *err)

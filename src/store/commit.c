@@ -78,7 +78,8 @@ commit_look(struct commit_writer *w, const uint8_t *key, size_t key_len,
     return 0;
 }
 
-/* The record is about to be written over. */
+/* The record is about to be replaced or removed: its amounts and its chunk do
+ * not count any more. */
 static int
 commit_leave(struct commit_writer *w, const uint8_t *key, size_t key_len,
              const struct seen *old)

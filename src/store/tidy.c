@@ -257,7 +257,8 @@ tidy_layers(struct store *s, int64_t now_ms)
 static int
 tidy_chunks(struct store *s, int64_t now_ms)
 {
-    /* SQLite overwrites what it frees, which takes the log as much again. */
+    /* SQLite overwrites the pages that it frees, so removing chunks first needs
+     * as much space again in the log. */
     int64_t n = s->is_reserve_used ? SWEEP_FULL_CHUNKS : SWEEP_CHUNKS;
 
     (void)now_ms;

@@ -138,7 +138,7 @@ options_take_help(const struct parse *p)
     return 0;
 }
 
-/* The options beyond the limits, which have a function of their own. */
+/* The functions of all options that are not limits. */
 static int (*const takers[])(const struct parse *p) = {
     [OPT_BACKEND] = options_take_backend,
     [OPT_CGROUP] = options_take_cgroup,
