@@ -56,7 +56,7 @@ ns_of(const struct timespec *ts)
 }
 
 void
-hostfile_attr(const struct kernel *k, const struct stat *st, struct attr *ret)
+hostfile_attr(const struct vfs *v, const struct stat *st, struct attr *ret)
 {
     *ret = (struct attr){
         .ino = st->st_ino,
@@ -65,8 +65,8 @@ hostfile_attr(const struct kernel *k, const struct stat *st, struct attr *ret)
         .blocks = (uint64_t)st->st_blocks,
         .mode = st->st_mode,
         .nlink = (uint32_t)st->st_nlink,
-        .uid = st->st_uid == geteuid() ? k->user.uid : NOBODY_ID,
-        .gid = st->st_gid == getegid() ? k->user.gid : NOBODY_ID,
+        .uid = st->st_uid == geteuid() ? v->user->uid : NOBODY_ID,
+        .gid = st->st_gid == getegid() ? v->user->gid : NOBODY_ID,
         .is_hosts = true,
         .blksize = (uint32_t)st->st_blksize,
         .atime_ns = ns_of(&st->st_atim),
@@ -83,7 +83,7 @@ hostfile_getattr(struct file *f, struct attr *ret)
 
     if (fstat(h->hfd, &st) < 0)
         return -errno;
-    hostfile_attr(f->kernel, &st, ret);
+    hostfile_attr(f->vfs, &st, ret);
     return 0;
 }
 
@@ -400,7 +400,7 @@ hostfile_new(struct kernel *k, int hfd, uint32_t flags, OWN struct file **ret)
     host_watch_init(&h->rd, k, h->hfd);
     host_watch_init(&h->wr, k, h->hfd);
     bool has_pos = h->way == WAY_DIRECT;
-    r = file_new(k, has_pos ? &regular_ops : &stream_ops, h, flags, ret);
+    r = file_new(&k->vfs, has_pos ? &regular_ops : &stream_ops, h, flags, ret);
     if (r == 0)
         (*ret)->has_pos = has_pos;
     return r;

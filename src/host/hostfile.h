@@ -25,7 +25,7 @@ int hostfile_new(struct kernel *k, int hfd, uint32_t flags,
 /* Converts a host file's attributes to the view of the guest. A file of the
  * user (group) of this process belongs to the user (group) of the sandbox, and
  * all others to nobody, 65534. */
-void hostfile_attr(const struct kernel *k, const struct stat *st,
+void hostfile_attr(const struct vfs *v, const struct stat *st,
                    struct attr *ret);
 
 #endif

@@ -96,7 +96,7 @@ hostfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     int r = hostnode_stat(hostfs_of(fs), n, &st);
     if (r < 0)
         return r;
-    hostfile_attr(fs->kernel, &st, ret);
+    hostfile_attr(fs->vfs, &st, ret);
     ret->ino = ino;
     return 0;
 }
@@ -104,12 +104,12 @@ hostfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 /* The target is only text for the sandbox, which resolves it within its own
  * root. */
 static int64_t
-hostfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+hostfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
                 size_t size)
 {
     struct hostnode *n = hostnode_find(hostfs_of(fs), ino);
 
-    (void)t;
+    (void)as;
     if (!n || !n->parent || !n->name)
         return n ? -EINVAL : -ENOENT;
     int dir = hostnode_dir_hfd(hostfs_of(fs), n->parent);
@@ -350,13 +350,13 @@ hostfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 /* --- the rest */
 
 static int
-hostfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
-            OWN struct file **ret)
+hostfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
+            uint32_t flags, OWN struct file **ret)
 {
     struct hostfs *h = hostfs_of(fs);
     struct hostnode *n = hostnode_find(h, ino);
 
-    (void)t;
+    (void)as;
     return n ? hostopen_new(h, n, flags, ret) : -ENOENT;
 }
 
@@ -447,8 +447,8 @@ hostfs_alloc(struct kernel *k, bool read_only)
     }
     h->fs = (struct fs){.ops = &hostfs_ops,
                         .change = &hostfs_change_ops,
-                        .kernel = k,
-                        .dev = ++k->next_dev};
+                        .vfs = &k->vfs,
+                        .dev = ++k->vfs.next_dev};
     h->read_only = read_only;
     h->max = (struct quota){UINT64_MAX, UINT64_MAX};
     h->fresh_hfd = -1;

@@ -87,7 +87,7 @@ hostopen_getattr(struct file *f, struct attr *ret)
 
     if (fstat(o->hfd, &st) < 0)
         return -errno;
-    hostfile_attr(f->kernel, &st, ret);
+    hostfile_attr(f->vfs, &st, ret);
     ret->ino = o->node->ino;
     return 0;
 }
@@ -233,7 +233,7 @@ hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,
     o->node = n;
     hostnode_hold(h, n);
     list_push_back(&n->files, &o->link);
-    int r = file_new(h->fs.kernel, &hostopen_ops, o, flags, ret);
+    int r = file_new(h->fs.vfs, &hostopen_ops, o, flags, ret);
     if (r == 0)
         (*ret)->has_pos = true;
     return r;

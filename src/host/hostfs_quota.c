@@ -43,7 +43,7 @@ hostfs_left(const struct hostfs *h)
 int
 hostfs_refuse(const struct hostfs *h, enum limit_id id)
 {
-    h->fs.kernel->limits.was_hit[id] = true;
+    kernel_of(h->fs.vfs)->limits.was_hit[id] = true;
     return -ENOSPC;
 }
 

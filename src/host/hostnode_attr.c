@@ -69,7 +69,7 @@ hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
 
     if (r < 0)
         return r;
-    hostfile_attr(h->fs.kernel, &st, &now);
+    hostfile_attr(h->fs.vfs, &st, &now);
     if ((what & ATTR_UID && a->uid != now.uid) ||
         (what & ATTR_GID && a->gid != now.gid))
         return -EPERM;

@@ -155,7 +155,7 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     uint8_t *block = guest_out(t, at, size);
     gaddr s = at + (gaddr)(4 * words_of(a));
     const char *from = a->strings;
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
     bool is_secure = c->uid != c->ruid || c->gid != c->rgid;
 
     if (!block || size < thread_args_size(th) || at % 4)

@@ -238,7 +238,7 @@ static const struct file_ops capture_ops = {
 int
 capture_open(struct kernel *k, struct capture *c, OWN struct file **ret)
 {
-    return file_new(k, &capture_ops, capture_get(c), O_WRONLY, ret);
+    return file_new(&k->vfs, &capture_ops, capture_get(c), O_WRONLY, ret);
 }
 
 /* --- input */
@@ -286,5 +286,5 @@ capture_input_open(struct kernel *k, const void *data, size_t len,
     in->len = len;
     in->at = 0;
     memcpy(in->data, data, len);
-    return file_new(k, &input_ops, in, O_RDONLY, ret);
+    return file_new(&k->vfs, &input_ops, in, O_RDONLY, ret);
 }

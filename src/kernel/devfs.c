@@ -80,7 +80,7 @@ read_random(struct file *f, struct task *t, void *buf, size_t len,
 
     (void)t;
     (void)pos;
-    rng_fill(&f->kernel->rng, buf, n);
+    rng_fill(&kernel_of(f->vfs)->rng, buf, n);
     return (int64_t)n;
 }
 
@@ -176,8 +176,9 @@ row_of(uint64_t ino)
 static struct tty *
 tty_of(struct fs *fs, uint64_t ino)
 {
-    return ino >= PTS_INO ? tty_find(fs->kernel, (unsigned)(ino - PTS_INO))
-                          : NULL;
+    return ino >= PTS_INO
+               ? tty_find(kernel_of(fs->vfs), (unsigned)(ino - PTS_INO))
+               : NULL;
 }
 
 /* --- operations */
@@ -195,7 +196,7 @@ lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
             return -ENOENT;
         n = n * 10 + (unsigned)(name.s[i] - '0');
     }
-    if (!tty_find(fs->kernel, n))
+    if (!tty_find(kernel_of(fs->vfs), n))
         return -ENOENT;
     *ret_ino = PTS_INO + n;
     return 0;
@@ -275,13 +276,13 @@ devfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 
 /* The target is cut to the buffer, as readlink(2) does. */
 static int64_t
-devfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+devfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
                size_t size)
 {
     const struct row *row = row_of(ino);
 
     (void)fs;
-    (void)t;
+    (void)as;
     if (!row || !row->target)
         return -EINVAL;
     size_t len = strlen(row->target);
@@ -297,7 +298,8 @@ readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
     char name[16];
     int n = (int)cookie;
 
-    while (n >= 0 && (n = tty_next_index(fs->kernel, (unsigned)n)) >= 0) {
+    while (n >= 0 &&
+           (n = tty_next_index(kernel_of(fs->vfs), (unsigned)n)) >= 0) {
         int len = snprintf(name, sizeof name, "%d", n);
         if (!emit->entry(emit, name, (size_t)len, PTS_INO + (uint64_t)n, DT_CHR,
                          (uint64_t)n + 1))
@@ -326,19 +328,19 @@ devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
 /* A device keeps a position that nothing uses, so that pread and pwrite are
  * allowed. */
 static int
-devfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+devfs_open(struct fs *fs, const struct caller *as, uint64_t ino, uint32_t flags,
            OWN struct file **ret)
 {
     const struct row *row = row_of(ino);
     struct tty *tty = tty_of(fs, ino);
 
     if (tty)
-        return tty_open(tty, t, flags, ret);
+        return tty_open(tty, task_of(as), flags, ret);
     if (row && row->open)
-        return row->open(fs->kernel, t, flags, ret);
+        return row->open(kernel_of(fs->vfs), task_of(as), flags, ret);
     if (!row || !row->ops)
         return -ENXIO;
-    int r = file_new(fs->kernel, row->ops, NULL, flags, ret);
+    int r = file_new(fs->vfs, row->ops, NULL, flags, ret);
     if (r == 0)
         (*ret)->has_pos = true;
     return r;
@@ -383,8 +385,8 @@ devfs_new(struct kernel *k, OWN struct fs **ret)
         return -ENOMEM;
     d->fs = (struct fs){.ops = &devfs_ops,
                         .change = &devfs_change_ops,
-                        .kernel = k,
-                        .dev = ++k->next_dev,
+                        .vfs = &k->vfs,
+                        .dev = ++k->vfs.next_dev,
                         .root = ino_of_row(ROW_ROOT)};
     d->born_ns = clock_real_ns(&k->clock);
     *ret = (struct fs *)d;

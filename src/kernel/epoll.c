@@ -447,7 +447,7 @@ epoll_new(struct kernel *k, OWN struct file **ret)
     list_init(&ep->items);
     list_init(&ep->ready);
     waitq_init(&ep->changed);
-    int r = file_new(k, &epoll_ops, ep, O_RDWR, ret);
+    int r = file_new(&k->vfs, &epoll_ops, ep, O_RDWR, ret);
     if (r == 0)
         ep->file = *ret;
     return r;

@@ -99,5 +99,5 @@ eventfd_new(struct kernel *k, uint64_t count, bool is_semaphore, uint32_t flags,
         return -ENOMEM;
     *e = (struct eventfd){.count = count, .is_semaphore = is_semaphore};
     waitq_init(&e->changed);
-    return file_new(k, &eventfd_ops, e, O_RDWR | flags, ret);
+    return file_new(&k->vfs, &eventfd_ops, e, O_RDWR | flags, ret);
 }

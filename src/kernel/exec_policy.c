@@ -38,7 +38,7 @@ struct names {
 bool
 exec_is_given(const struct kernel *k, const struct vnode *v)
 {
-    struct fs *root = mount_root(k)->fs;
+    struct fs *root = mount_root(&k->vfs)->fs;
 
     if (v->mnt->fs != root || !tmpfs_is(root))
         return false;
@@ -92,7 +92,7 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
     struct walk w;
     struct attr a;
 
-    int r = path_walk(t->kernel, t, base, path, WALK_NOFOLLOW, &w);
+    int r = task_walk(t, base, path, WALK_NOFOLLOW, &w);
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r != 0)
@@ -104,7 +104,7 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
     *ret = w.node;
     if (!S_ISLNK(a.mode))
         return 0;
-    int64_t len = vnode_readlink(t, &w.node, path, PATH_BYTES_MAX - 1);
+    int64_t len = vnode_readlink(&t->as, &w.node, path, PATH_BYTES_MAX - 1);
     if (len < 0)
         return (int)len;
     path[len] = 0;

@@ -240,7 +240,7 @@ inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
         return -EADDRNOTAVAIL;
     if (s->domain == AF_INET6 && s->v6only && is_v4(&e.ip))
         return -EINVAL;
-    if (e.port && e.port < IPPORT_RESERVED && t->cred.uid != 0)
+    if (e.port && e.port < IPPORT_RESERVED && t->as.cred.uid != 0)
         return -EACCES;
     show(&e, s->domain, &s->local);
     return inet_socket_take_name(s);

@@ -47,8 +47,10 @@ inflight_suspect(struct file *f)
 {
     if (!socket_of_file(f))
         return;
-    f->kernel->net->n_suspects++;
-    net_collect(f->kernel->net);
+    struct net *n = kernel_of(f->vfs)->net;
+
+    n->n_suspects++;
+    net_collect(n);
 }
 
 /* --- who is held */

@@ -1,7 +1,7 @@
 /* Positions and sizes of open files, for both guest ABIs. */
-#include "kernel/inotify.h"
 #include "kernel/io.h"
 #include "kernel/kernel.h"
+#include "kernel/vfs/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ io_truncate(struct task *t, struct file *f, int64_t size)
     if (r == 0)
         r = f->ops->truncate(f, (uint64_t)size);
     if (r == 0)
-        inotify_file(f, IN_MODIFY);
+        notify_file(f, IN_MODIFY);
     return r;
 }
 
@@ -105,7 +105,7 @@ allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
     call->restartable = true;
     if (call->at < len)
         return thread_again(t->thread);
-    inotify_file(f, IN_MODIFY);
+    notify_file(f, IN_MODIFY);
     return 0;
 }
 

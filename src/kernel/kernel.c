@@ -31,7 +31,6 @@ kernel_init_lists(struct kernel *k)
     list_init(&k->reap_list);
     list_init(&k->ending);
     list_init(&k->host_watches);
-    list_init(&k->mounts);
     list_init(&k->fifos);
     list_init(&k->ttys);
 }
@@ -97,14 +96,15 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     rng_init(&k->rng, k->host, o->is_deterministic, o->seed);
     strncpy(k->hostname, o->hostname ? o->hostname : "sandbox",
             sizeof k->hostname - 1);
-    root->kernel = k;
-    root->dev = ++k->next_dev;
+    vfs_init(&k->vfs, &kernel_vfs_hooks, &k->user);
+    root->vfs = &k->vfs;
+    root->dev = ++k->vfs.next_dev;
     k->kick_hfd = k->host->bell_new();
     int r = k->kick_hfd < 0 ? k->kick_hfd : 0;
     if (r < 0)
         root->ops->free(root);
     else
-        r = mount_add(k, "/", "root", root, false);
+        r = mount_add(&k->vfs, "/", "root", root, false);
     if (r == 0)
         r = task_new(k, NULL, &k->init);
     if (r < 0) {
@@ -160,7 +160,7 @@ kernel_free(OWN struct kernel *k)
     }
     net_free(k->net);
     locks_free(k->locks);
-    mount_free_all(k);
+    mount_free_all(&k->vfs);
     free_given(k);
     clock_fini(&k->clock);
     free(k->pollfds);
@@ -200,7 +200,7 @@ enter_cwd(struct task *t, const struct spawn *s)
             task_set_cwd(t, s->folder, s->folder, "");
         return 0;
     }
-    int r = path_walk(t->kernel, t, &t->cwd, s->cwd, WALK_DIRECTORY, &w);
+    int r = task_walk(t, &t->cwd, s->cwd, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
     task_set_cwd(t, &w.node, &w.dir, w.name);
@@ -214,14 +214,14 @@ enter_root(struct task *t, const char *path)
 {
     struct walk w;
 
-    int r = path_walk(t->kernel, t, &t->root, path, WALK_DIRECTORY, &w);
+    int r = task_walk(t, &t->as.root, path, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
     if (w.node.ino != w.node.mnt->root)
         return -EINVAL;
     vnode_hold(&w.node);
-    vnode_release(&t->root);
-    t->root = w.node;
+    vnode_release(&t->as.root);
+    t->as.root = w.node;
     task_set_cwd(t, &w.node, &w.dir, w.name);
     return 0;
 }
@@ -298,7 +298,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     if (s->ctty)
         t->sid = t->pid;
     if (s->cred)
-        t->cred = *s->cred;
+        t->as.cred = *s->cred;
     t->run_tag = s->tag ? s->tag : k->run_tag;
     r = install_stdio(t, s);
     if (r == 0)

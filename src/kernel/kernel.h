@@ -90,8 +90,10 @@ struct kernel {
     /* of root processes, and of files that the host creates */
     struct cred user;
     OWN struct tree *given; /* the files provided by the host: exec_policy.c */
-    struct list mounts;     /* the first is the root */
-    uint64_t next_dev, next_anon_ino;
+    struct vfs vfs;         /* mounts and open files */
+    /* Returns the process whose folder v is, or 0. It may have ended. Set by
+     * /proc when it is created. */
+    int (*proc_pid)(const struct vnode *v);
     struct limits limits;
     struct clock clock;
     struct rng rng;
@@ -99,14 +101,20 @@ struct kernel {
     /* Objects that are created at first use, and found by name or by inode. */
     struct net *net;
     struct locks *locks;
-    struct watches *watches; /* of inotify files; NULL: none */
-    struct list fifos;       /* open FIFOs: fifo.c */
-    struct list ttys;        /* pseudo-terminals: tty.c */
+    struct list fifos; /* open FIFOs: fifo.c */
+    struct list ttys;  /* pseudo-terminals: tty.c */
     char hostname[65];
     struct host_sink *strace;        /* NULL: off */
     struct host_sink *strace_others; /* of processes outside the current run */
     bool strace_has_run;             /* if strace has only those of the run */
 };
+
+static inline struct kernel *
+kernel_of(struct vfs *v)
+{
+    return CONTAINER_OF(v, struct kernel, vfs);
+}
+extern const struct vfs_hooks kernel_vfs_hooks; /* hooks.c */
 
 /* Everything that a sandbox is created with. Pointers without a remark are
  * borrowed for the call. */

@@ -83,7 +83,7 @@ lock_ino_of(const struct file *f)
 static struct lock_inode *
 inode_find(const struct file *f)
 {
-    struct locks *l = f->kernel->locks;
+    struct locks *l = kernel_of(f->vfs)->locks;
 
     if (!l)
         return NULL;
@@ -100,7 +100,7 @@ inode_find_or_new(struct file *f)
 {
     struct lock_inode *n = inode_find(f);
 
-    if (n || locks_need(f->kernel) < 0)
+    if (n || locks_need(kernel_of(f->vfs)) < 0)
         return n;
     n = malloc(sizeof *n);
     if (!n)
@@ -109,7 +109,8 @@ inode_find_or_new(struct file *f)
     list_init(&n->records);
     list_init(&n->flocks);
     waitq_init(&n->changed);
-    list_push_back(&f->kernel->locks->inodes[n->ino % INODE_BUCKETS], &n->link);
+    list_push_back(&kernel_of(f->vfs)->locks->inodes[n->ino % INODE_BUCKETS],
+                   &n->link);
     return n;
 }
 
@@ -490,9 +491,9 @@ locks_release(struct file *f)
 
     if (!n)
         return;
-    bool had_records = remove_of(f->kernel, &n->records, f);
-    if (remove_of(f->kernel, &n->flocks, f) || had_records)
-        inode_wake(f->kernel, n);
+    bool had_records = remove_of(kernel_of(f->vfs), &n->records, f);
+    if (remove_of(kernel_of(f->vfs), &n->flocks, f) || had_records)
+        inode_wake(kernel_of(f->vfs), n);
     inode_free_unused(n);
 }
 

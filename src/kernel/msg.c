@@ -96,9 +96,9 @@ set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
     int r = copy_from_guest(t, &cred, at, sizeof cred);
     if (r < 0)
         return r;
-    bool is_own = cred.pid == t->pid && cred.uid == t->cred.uid &&
-                  cred.gid == t->cred.gid;
-    if (!is_own && t->cred.uid != 0)
+    bool is_own = cred.pid == t->pid && cred.uid == t->as.cred.uid &&
+                  cred.gid == t->as.cred.gid;
+    if (!is_own && t->as.cred.uid != 0)
         return -EPERM;
     c->cred = cred;
     return 0;
@@ -152,7 +152,7 @@ int
 scm_from_guest(struct task *t, const struct socket *s,
                const struct guest_msghdr *h, struct scm *ret)
 {
-    *ret = (struct scm){.cred = {t->pid, t->cred.uid, t->cred.gid}};
+    *ret = (struct scm){.cred = {t->pid, t->as.cred.uid, t->as.cred.gid}};
     if (socket_is_inet(s) || !h->control || !h->controllen)
         return 0;
     if (h->controllen > CONTROL_BYTES_MAX)

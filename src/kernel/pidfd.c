@@ -3,7 +3,6 @@
 #include "kernel/pidfd.h"
 
 #include "kernel/kernel.h"
-#include "kernel/proc/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +53,7 @@ pidfd_new(struct task *t, uint32_t flags, OWN struct file **ret)
     *p = (struct pidfd){.task = t};
     waitq_init(&p->ended);
     list_push_back(&t->pidfds, &p->link);
-    return file_new(t->kernel, &pidfd_ops, p, O_RDWR | flags, ret);
+    return file_new(&t->kernel->vfs, &pidfd_ops, p, O_RDWR | flags, ret);
 }
 
 /* A file outlives its process; it has none then. */
@@ -75,8 +74,10 @@ pidfd_task(const struct file *f, struct task **ret)
 int
 pidfd_task_or_folder(const struct file *f, struct task **ret)
 {
-    int pid = f->flags & O_PATH ? 0 : procfs_pid(&f->node);
-    struct task *t = pid ? task_find(f->kernel, pid) : NULL;
+    struct kernel *k = kernel_of(f->vfs);
+    bool may_be = k->proc_pid && !(f->flags & O_PATH);
+    int pid = may_be ? k->proc_pid(&f->node) : 0;
+    struct task *t = pid ? task_find(k, pid) : NULL;
 
     if (!pid)
         return pidfd_task(f, ret);

@@ -174,7 +174,7 @@ pipe_file_new(struct pipe *p, uint32_t flags, OWN struct file **ret)
     const struct file_ops *ops = mode == O_RDONLY   ? &read_ops
                                  : mode == O_WRONLY ? &write_ops
                                                     : &both_ops;
-    int r = file_new(p->kernel, ops, p, flags, ret);
+    int r = file_new(&p->kernel->vfs, ops, p, flags, ret);
 
     /* A reader that was let in without a writer is not hung up before one
      * has come and gone: see poll_read. */

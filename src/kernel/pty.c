@@ -201,7 +201,7 @@ new_pair(struct kernel *k, uint32_t flags, OWN struct file **ret_master,
 
     if (r < 0)
         return r;
-    r = file_new(k, &tty_master_ops, tty, flags, ret_master);
+    r = file_new(&k->vfs, &tty_master_ops, tty, flags, ret_master);
     if (r < 0)
         return r;
     *ret_slave = tty;
@@ -228,6 +228,6 @@ pty_open_master(struct kernel *k, struct task *t, uint32_t flags,
         return r;
     tty->is_locked = true;
     if (t)
-        tty->uid = t->cred.uid;
+        tty->uid = t->as.cred.uid;
     return 0;
 }

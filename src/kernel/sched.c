@@ -406,7 +406,7 @@ look_around(struct kernel *k)
     }
     if (!list_is_empty(&k->host_watches))
         host_watch_wait(k, 0);
-    return mount_tidy_all(k, TIDY_STEP);
+    return mount_tidy_all(&k->vfs, TIDY_STEP);
 }
 
 static bool
@@ -472,7 +472,7 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
         k->deadline_ns = k->clock.boot_ns + deadline_ns;
     int r = run_until(k, done, arg, deadline_ns);
     k->deadline_ns = 0;
-    (void)mount_tidy_all(k, SIZE_MAX);
+    (void)mount_tidy_all(&k->vfs, SIZE_MAX);
     return r;
 }
 
@@ -499,7 +499,7 @@ kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg)
 
     (void)look_around(k);
     (void)run_until(k, is_stepped, &s, NS_NEVER);
-    (void)mount_tidy_all(k, SIZE_MAX);
+    (void)mount_tidy_all(&k->vfs, SIZE_MAX);
 }
 
 bool

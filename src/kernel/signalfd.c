@@ -201,7 +201,7 @@ signalfd_new(struct task *t, uint64_t set, uint32_t flags,
         return -ENOMEM;
     *sf = (struct signalfd){.kernel = t->kernel, .set = takeable(set)};
     waitq_init(&sf->arrived);
-    return file_new(t->kernel, &signalfd_ops, sf, O_RDWR | flags, ret);
+    return file_new(&t->kernel->vfs, &signalfd_ops, sf, O_RDWR | flags, ret);
 }
 
 /* Waiters are woken, since a signal of the new set may be pending already. */

@@ -124,7 +124,7 @@ socket_new(struct kernel *k, int domain, int type, int protocol,
 void
 socket_set_cred(struct socket *s, const struct task *t)
 {
-    s->cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
+    s->cred = (struct sock_cred){t->pid, t->as.cred.uid, t->as.cred.gid};
 }
 
 /* One direction only. A connection joins both ends to each other. */
@@ -341,7 +341,7 @@ int
 socket_file_new(OWN struct socket *s, uint32_t flags, OWN struct file **ret)
 {
     bool is_message = !socket_is_stream(s);
-    int r = file_new(s->kernel, &socket_ops, s, O_RDWR | flags, ret);
+    int r = file_new(&s->kernel->vfs, &socket_ops, s, O_RDWR | flags, ret);
 
     if (r < 0)
         return r;

@@ -125,7 +125,7 @@ access_found(const struct cred *c, const struct found *f, int want)
 int64_t
 sys_faccessat2(struct task *t, const union sysarg *a)
 {
-    struct cred c = t->cred;
+    struct cred c = t->as.cred;
     struct found f;
 
     if (a[2].u & ~(uint32_t)(R_OK | W_OK | X_OK))
@@ -174,7 +174,7 @@ chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
     if (S_ISLNK(old.mode))
         return -EOPNOTSUPP;
     set.mode = (old.mode & S_IFMT) | (mode & 07777);
-    return vfs_setattr(t, p, &set, ATTR_MODE, false);
+    return vfs_setattr(&t->as, p, &set, ATTR_MODE, false);
 }
 
 /* fchmodat(dirfd, path, mode) */
@@ -221,7 +221,7 @@ chown_at(struct task *t, const struct dentry *p, uint32_t uid, uint32_t gid)
     unsigned what =
         (uid != UINT32_MAX ? ATTR_UID : 0) | (gid != UINT32_MAX ? ATTR_GID : 0);
 
-    return vfs_setattr(t, p, &set, what, false);
+    return vfs_setattr(&t->as, p, &set, what, false);
 }
 
 /* fchownat(dirfd, path, uid, gid, flags) */
@@ -308,5 +308,5 @@ sys_utimensat(struct task *t, const union sysarg *a)
         r = dentry_of_fd(t, a[0].i, &p);
     if (r < 0 || !what)
         return r;
-    return vfs_setattr(t, &p, &set, what, now);
+    return vfs_setattr(&t->as, &p, &set, what, now);
 }

@@ -12,7 +12,7 @@ int64_t
 sys_getuid(struct task *t, const union sysarg *a)
 {
     (void)a;
-    return t->cred.ruid;
+    return t->as.cred.ruid;
 }
 
 /* geteuid() */
@@ -20,7 +20,7 @@ int64_t
 sys_geteuid(struct task *t, const union sysarg *a)
 {
     (void)a;
-    return t->cred.uid;
+    return t->as.cred.uid;
 }
 
 /* getgid() */
@@ -28,7 +28,7 @@ int64_t
 sys_getgid(struct task *t, const union sysarg *a)
 {
     (void)a;
-    return t->cred.rgid;
+    return t->as.cred.rgid;
 }
 
 /* getegid() */
@@ -36,7 +36,7 @@ int64_t
 sys_getegid(struct task *t, const union sysarg *a)
 {
     (void)a;
-    return t->cred.gid;
+    return t->as.cred.gid;
 }
 
 static int64_t
@@ -54,7 +54,7 @@ put_three(struct task *t, const union sysarg *a, const uint32_t ids[3])
 int64_t
 sys_getresuid(struct task *t, const union sysarg *a)
 {
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
 
     return put_three(t, a, (const uint32_t[3]){c->ruid, c->uid, c->suid});
 }
@@ -63,7 +63,7 @@ sys_getresuid(struct task *t, const union sysarg *a)
 int64_t
 sys_getresgid(struct task *t, const union sysarg *a)
 {
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
 
     return put_three(t, a, (const uint32_t[3]){c->rgid, c->gid, c->sgid});
 }
@@ -74,28 +74,28 @@ sys_getresgid(struct task *t, const union sysarg *a)
 int64_t
 sys_setuid(struct task *t, const union sysarg *a)
 {
-    return cred_set(&t->cred, false, a[0].u);
+    return cred_set(&t->as.cred, false, a[0].u);
 }
 
 /* setgid(gid) */
 int64_t
 sys_setgid(struct task *t, const union sysarg *a)
 {
-    return cred_set(&t->cred, true, a[0].u);
+    return cred_set(&t->as.cred, true, a[0].u);
 }
 
 /* setreuid(real, effective) */
 int64_t
 sys_setreuid(struct task *t, const union sysarg *a)
 {
-    return cred_set_re(&t->cred, false, a[0].u, a[1].u);
+    return cred_set_re(&t->as.cred, false, a[0].u, a[1].u);
 }
 
 /* setregid(real, effective) */
 int64_t
 sys_setregid(struct task *t, const union sysarg *a)
 {
-    return cred_set_re(&t->cred, true, a[0].u, a[1].u);
+    return cred_set_re(&t->as.cred, true, a[0].u, a[1].u);
 }
 
 /* setresuid(real, effective, saved) */
@@ -104,7 +104,7 @@ sys_setresuid(struct task *t, const union sysarg *a)
 {
     const uint32_t ids[3] = {a[0].u, a[1].u, a[2].u};
 
-    return cred_set_res(&t->cred, false, ids);
+    return cred_set_res(&t->as.cred, false, ids);
 }
 
 /* setresgid(real, effective, saved) */
@@ -113,7 +113,7 @@ sys_setresgid(struct task *t, const union sysarg *a)
 {
     const uint32_t ids[3] = {a[0].u, a[1].u, a[2].u};
 
-    return cred_set_res(&t->cred, true, ids);
+    return cred_set_res(&t->as.cred, true, ids);
 }
 
 /* --- supplementary groups */
@@ -122,7 +122,7 @@ sys_setresgid(struct task *t, const union sysarg *a)
 int64_t
 sys_getgroups(struct task *t, const union sysarg *a)
 {
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
     int n = (int)c->n_groups;
 
     if (a[0].i < 0 || (a[0].i > 0 && a[0].i < n))
@@ -139,7 +139,7 @@ sys_getgroups(struct task *t, const union sysarg *a)
 int64_t
 sys_setgroups(struct task *t, const union sysarg *a)
 {
-    struct cred c = t->cred;
+    struct cred c = t->as.cred;
 
     if (c.uid != ROOT_ID)
         return -EPERM;
@@ -150,6 +150,6 @@ sys_setgroups(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     c.n_groups = a[0].u;
-    t->cred = c;
+    t->as.cred = c;
     return 0;
 }

@@ -146,7 +146,7 @@ sys_truncate64(struct task *t, const union sysarg *a)
         return r;
     if (size < 0)
         return -EINVAL;
-    r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    r = task_walk(t, &t->cwd, path, 0, &w);
     if (r == 0)
         r = vnode_getattr(&w.node, &attr);
     if (r < 0)
@@ -155,11 +155,11 @@ sys_truncate64(struct task *t, const union sysarg *a)
         return -EISDIR;
     if (!S_ISREG(attr.mode))
         return -EINVAL;
-    r = vfs_access(&t->cred, &attr, W_OK);
+    r = vfs_access(&t->as.cred, &attr, W_OK);
     if (r == 0)
         r = io_check_size(t, size);
     struct dentry p = walk_dentry(&w);
-    return r < 0 ? r : vfs_setattr(t, &p, &set, ATTR_SIZE, false);
+    return r < 0 ? r : vfs_setattr(&t->as, &p, &set, ATTR_SIZE, false);
 }
 
 /* fallocate(fd, mode, offset, len) */

@@ -201,7 +201,7 @@ sys_inotify_add_watch(struct task *t, const union sysarg *a)
         return r;
     if (mask & IN_ONLYDIR && !S_ISDIR(attr.mode))
         return -ENOTDIR;
-    r = vfs_access(&t->cred, &attr, R_OK);
+    r = vfs_access(&t->as.cred, &attr, R_OK);
     return r < 0 ? r : inotify_add(f, &node, mask);
 }
 

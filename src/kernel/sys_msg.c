@@ -132,7 +132,7 @@ sys_sendto(struct task *t, const union sysarg *a)
         r = sock_addr_from_guest(t, a[4].addr, a[5].u, &m.name);
     if (r < 0)
         return r;
-    m.scm.cred = (struct sock_cred){t->pid, t->cred.uid, t->cred.gid};
+    m.scm.cred = (struct sock_cred){t->pid, t->as.cred.uid, t->as.cred.gid};
     return send_msg(&c, &m);
 }
 

@@ -5,10 +5,10 @@
  * kernel. Most rights are checked by the vfs. */
 #include "kernel/sys_path.h"
 #include "kernel/abi.h"
-#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/vfs/dirfile.h"
+#include "kernel/vfs/notify.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ sys_path_get_at(struct task *t, int which, int dirfd, gaddr path,
     int r;
     const char *p = guest_path(t, which, path, &r);
 
-    *ret = (struct at){.k = t->kernel, .t = t, .base = base, .path = p};
+    *ret = task_at(t, base, p);
     if (!p)
         return r;
     return *p ? sys_path_base_of(t, dirfd, p, base) : -ENOENT;
@@ -76,7 +76,7 @@ sys_find_path(struct task *t, int dirfd, const char *p, uint32_t at_flags,
     ret->w.len = 0;
     if (!*p)
         return 0;
-    r = path_walk(t->kernel, t, &base, p, wf, &ret->w);
+    r = task_walk(t, &base, p, wf, &ret->w);
     if (r == 0) {
         ret->node = ret->w.node;
     } else if (r == -ENXIO && ret->w.file) {
@@ -134,7 +134,7 @@ sys_openat(struct task *t, const union sysarg *a)
     if (fd < 0)
         return fd;
     t->thread->call.restartable = true;
-    r = vfs_open_at(&at, flags, mode, &f);
+    r = vfs_open(&at, flags, mode, &f);
     return r < 0 ? r : fd_install(t, f, 0, flags & O_CLOEXEC);
 }
 
@@ -171,7 +171,7 @@ set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
         return r;
     if (!S_ISDIR(a.mode))
         return -ENOTDIR;
-    r = vfs_access(&t->cred, &a, X_OK);
+    r = vfs_access(&t->as.cred, &a, X_OK);
     if (r == 0)
         task_set_cwd(t, v, dir, name);
     return r;
@@ -187,7 +187,7 @@ sys_chdir(struct task *t, const union sysarg *a)
 
     if (!path)
         return r;
-    r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    r = task_walk(t, &t->cwd, path, 0, &w);
     return r < 0 ? r : set_cwd(t, &w.node, &w.dir, w.name);
 }
 
@@ -210,7 +210,7 @@ sys_fchdir(struct task *t, const union sysarg *a)
 static int64_t
 without_root(const struct task *t, char *path, int64_t n)
 {
-    const struct mount *m = t->root.mnt;
+    const struct mount *m = t->as.root.mnt;
     int64_t skip = m->parent ? (int64_t)strlen(m->path) : 0;
 
     if (skip >= n)
@@ -233,7 +233,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
         return -ERANGE;
     if (guest_check(t, a[0].addr, size) < 0)
         return -EFAULT;
-    int64_t n = vnode_path(t->kernel, &t->cwd, path, size);
+    int64_t n = vnode_path(&t->cwd, path, size);
     if (n == -ERANGE && size == PATH_BYTES_MAX)
         return -ENAMETOOLONG;
     if (n < 0)
@@ -388,7 +388,7 @@ sys_readlinkat(struct task *t, const union sysarg *a)
     if (guest_check(t, a[2].addr, size) < 0)
         return -EFAULT;
     char *target = t->kernel->copies->path[0];
-    int64_t n = vnode_readlink(t, &v, target, size);
+    int64_t n = vnode_readlink(&t->as, &v, target, size);
     if (n < 0)
         return n;
     r = copy_to_guest(t, a[2].addr, target, (size_t)n);
@@ -449,7 +449,7 @@ sys_getdents64(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     if (g.used)
-        inotify_file(f, IN_ACCESS);
+        notify_file(f, IN_ACCESS);
     if (g.used || f->pos != before)
         return (int64_t)g.used;
     return size < 24 + NAME_BYTES_MAX && dirfile_has_more(f) ? -EINVAL : 0;
@@ -499,6 +499,6 @@ sys_fstatfs64(struct task *t, const union sysarg *a)
 
     if (!f)
         return -EBADF;
-    struct mount *root = mount_root(t->kernel);
+    struct mount *root = mount_root(&t->kernel->vfs);
     return put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u, a[2].addr);
 }

@@ -232,7 +232,7 @@ static int64_t
 each_of(struct task *t, int which, int who,
         int (*fn)(struct task *t, struct task *of, int *arg), int *arg)
 {
-    uint32_t uid = who ? (uint32_t)who : t->cred.ruid;
+    uint32_t uid = who ? (uint32_t)who : t->as.cred.ruid;
     int64_t r = -ESRCH;
 
     if (which < PRIO_PROCESS || which > PRIO_USER)
@@ -242,7 +242,7 @@ each_of(struct task *t, int which, int who,
         bool is_meant = which == PRIO_PROCESS ? of->pid == (who ? who : t->pid)
                         : which == PRIO_PGRP
                             ? of->pgid == (who ? who : t->pgid)
-                            : of->cred.ruid == uid && of != t->kernel->init;
+                            : of->as.cred.ruid == uid && of != t->kernel->init;
         if (is_meant)
             r = fn(t, of, arg);
         if (r < 0 && r != -ESRCH)
@@ -266,11 +266,12 @@ highest_priority(struct task *t, struct task *of, int *best)
 static int
 set_nice(struct task *t, struct task *of, int *nice)
 {
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
 
     if (of == t->kernel->init)
         return -EPERM; /* later root processes inherit from it */
-    if (c->uid != ROOT_ID && c->uid != of->cred.uid && c->uid != of->cred.ruid)
+    if (c->uid != ROOT_ID && c->uid != of->as.cred.uid &&
+        c->uid != of->as.cred.ruid)
         return -EPERM;
     if (*nice < of->nice && c->uid != ROOT_ID)
         return -EACCES;
@@ -313,7 +314,7 @@ sys_prlimit64(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (of == t->kernel->init)
         return -EPERM; /* later root processes inherit from it */
-    if (of != t && !cred_may_limit(&t->cred, &of->cred))
+    if (of != t && !cred_may_limit(&t->as.cred, &of->as.cred))
         return -EPERM;
     struct rlimit_k *rl = &of->rlimits[a[1].u], old = *rl;
     if (a[2].addr) {
@@ -405,10 +406,10 @@ sys_prctl(struct task *t, const union sysarg *a)
     case PR_GET_KEEPCAPS:
         return 0;
     case PR_SET_NO_NEW_PRIVS:
-        t->cred.no_new_privs |= a[1].u == 1;
+        t->as.cred.no_new_privs |= a[1].u == 1;
         return a[1].u == 1 ? 0 : -EINVAL;
     case PR_GET_NO_NEW_PRIVS:
-        return t->cred.no_new_privs;
+        return t->as.cred.no_new_privs;
     default:
         return -EINVAL;
     }

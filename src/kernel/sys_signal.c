@@ -23,7 +23,7 @@ is_signal(int sig)
 static bool
 may_send(const struct task *t, const struct task *to, int sig)
 {
-    return cred_may_signal(&t->cred, &to->cred) ||
+    return cred_may_signal(&t->as.cred, &to->as.cred) ||
            (sig == SIGCONT && t->sid == to->sid);
 }
 
@@ -32,7 +32,7 @@ static struct siginfo_k
 info_from(const struct task *t, int sig, int code)
 {
     return (struct siginfo_k){
-        .signo = sig, .code = code, .pid = t->pid, .uid = t->cred.ruid};
+        .signo = sig, .code = code, .pid = t->pid, .uid = t->as.cred.ruid};
 }
 
 /* Sends to all members of a group; pgid 0: to all other processes but init.

@@ -85,7 +85,7 @@ set(struct task *t, enum subject of, const union sysarg *a)
     const void *value = guest_in(t, a[2].addr, a[3].u);
     if (!value)
         return -EFAULT;
-    return vfs_set_xattr(t, &to.entry, to.name, value, a[3].u, a[4].i);
+    return vfs_set_xattr(&t->as, &to.entry, to.name, value, a[3].u, a[4].i);
 }
 
 /* get(subject, name, value, size) */
@@ -99,8 +99,9 @@ sys_xattr_get(struct task *t, enum subject of, const union sysarg *a)
     int r = find_named(t, of, a, a[1].addr, &from);
     if (r == 0 && size)
         r = get_room(t, a[2].addr, &size, &room);
-    return r < 0 ? r
-                 : vfs_get_xattr(t, &from.entry.node, from.name, room, size);
+    return r < 0
+               ? r
+               : vfs_get_xattr(&t->as, &from.entry.node, from.name, room, size);
 }
 
 /* list(subject, names, size) */
@@ -124,7 +125,7 @@ sys_xattr_take(struct task *t, enum subject of, const union sysarg *a)
     struct xattr_target to;
 
     int r = find_named(t, of, a, a[1].addr, &to);
-    return r < 0 ? r : vfs_set_xattr(t, &to.entry, to.name, NULL, 0, 0);
+    return r < 0 ? r : vfs_set_xattr(&t->as, &to.entry, to.name, NULL, 0, 0);
 }
 
 #define FAMILY(name, what)                                     \

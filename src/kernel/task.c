@@ -87,13 +87,13 @@ init_rlimits(struct task *t)
 static void
 init_first(struct task *t)
 {
-    struct mount *root = mount_root(t->kernel);
+    struct mount *root = mount_root(&t->kernel->vfs);
 
     signals_init(&t->sig);
     init_rlimits(t);
     t->umask = 022;
-    t->cred = t->kernel->user;
-    t->root = t->cwd = (struct vnode){root, root->root};
+    t->as.cred = t->kernel->user;
+    t->as.root = t->cwd = (struct vnode){root, root->root};
     strcpy(t->comm, "init");
 }
 
@@ -107,11 +107,10 @@ inherit(struct task *t, const struct task *parent)
     memcpy(t->rlimits, parent->rlimits, sizeof t->rlimits);
     memcpy(t->comm, parent->comm, sizeof t->comm);
     t->umask = parent->umask;
-    t->cred = parent->cred;
+    t->as = parent->as;
     t->cwd = parent->cwd;
     t->cwd_dir = parent->cwd_dir;
     memcpy(t->cwd_name, parent->cwd_name, sizeof t->cwd_name);
-    t->root = parent->root;
     t->exe = parent->exe;
     t->exe_dir = parent->exe_dir;
     memcpy(t->exe_name, parent->exe_name, sizeof t->exe_name);
@@ -124,11 +123,27 @@ inherit(struct task *t, const struct task *parent)
     return r < 0 ? r : args_copy(t, parent);
 }
 
+struct at
+task_at(const struct task *t, const struct vnode *base, const char *path)
+{
+    return (struct at){
+        .vfs = &t->kernel->vfs, .as = &t->as, .base = base, .path = path};
+}
+
+int
+task_walk(const struct task *t, const struct vnode *base, const char *path,
+          unsigned flags, struct walk *ret)
+{
+    const struct at at = task_at(t, base, path);
+
+    return path_walk(&at, flags, ret);
+}
+
 static void
 task_hold_nodes(struct task *t)
 {
     vnode_hold(&t->cwd);
-    vnode_hold(&t->root);
+    vnode_hold(&t->as.root);
     if (t->exe.mnt)
         vnode_hold(&t->exe);
     if (t->ctty)

@@ -169,11 +169,11 @@ struct task {
     /* State that a child inherits. exec keeps most of it: task_exec_commit
      * resets the rest. */
     struct fd_table fds;
-    struct vnode cwd, root;
+    struct caller as; /* its rights and its root directory */
+    struct vnode cwd;
     struct vnode cwd_dir; /* where cwd was found, in case it is removed */
     char cwd_name[NAME_BYTES_MAX + 1];
     uint32_t umask;
-    struct cred cred;
     struct signals sig;
     struct rlimit_k rlimits[RLIMIT_COUNT];
     struct args args;
@@ -257,6 +257,18 @@ int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
 void task_reap(struct task *t);
 /* Returns the task with this pid, a zombie too, or NULL. */
 struct task *task_find(struct kernel *k, int pid);
+/* Returns the task that acts as `as`; NULL for the host. */
+static inline struct task *
+task_of(const struct caller *as)
+{
+    return as ? CONTAINER_OF(as, struct task, as) : NULL;
+}
+/* Returns `path` with the rights of t; a relative one starts at `base`. */
+struct at task_at(const struct task *t, const struct vnode *base,
+                  const char *path);
+/* Like path_walk, for task_at. */
+int task_walk(const struct task *t, const struct vnode *base, const char *path,
+              unsigned flags, struct walk *ret);
 /* Makes `v` the working directory; it was found as `name` in `dir`. */
 void task_set_cwd(struct task *t, const struct vnode *v,
                   const struct vnode *dir, const char *name);

@@ -81,7 +81,7 @@ task_exec_find_file(struct exec_state *x, const struct vnode *base)
 {
     struct task *t = x->t;
 
-    int r = path_walk(t->kernel, t, base, x->path, 0, &x->walk);
+    int r = task_walk(t, base, x->path, 0, &x->walk);
     if (r < 0)
         return r;
     x->node = x->walk.node;
@@ -90,7 +90,7 @@ task_exec_find_file(struct exec_state *x, const struct vnode *base)
         return r;
     if (!S_ISREG(x->attr.mode))
         return -EACCES;
-    return vfs_access(&t->cred, &x->attr, X_OK);
+    return vfs_access(&t->as.cred, &x->attr, X_OK);
 }
 
 /* Reads up to len bytes from the start of the file. Returns the number of
@@ -102,7 +102,7 @@ task_exec_read_file(struct exec_state *x, void *buf, size_t len)
     struct file *f;
     uint64_t pos = 0;
 
-    int r = fs->ops->open(fs, x->t, x->node.ino, O_RDONLY, &f);
+    int r = fs->ops->open(fs, &x->t->as, x->node.ino, O_RDONLY, &f);
     if (r < 0)
         return r;
     while (pos < len) {
@@ -371,7 +371,7 @@ task_exec_prepare(struct task *t, const struct exec *e,
     t->exe = x.node;
     t->exe_dir = x.walk.dir;
     memcpy(t->exe_name, x.walk.name, sizeof t->exe_name);
-    if (cred_exec(&t->cred, &x.attr))
+    if (cred_exec(&t->as.cred, &x.attr))
         t->pdeath_signal = 0;
     set_comm(t, e->path);
     *ret = p;

@@ -26,7 +26,7 @@ child_info(const struct task *t, int code, int status)
     return (struct siginfo_k){.signo = SIGCHLD,
                               .code = code,
                               .pid = t->pid,
-                              .uid = t->cred.uid,
+                              .uid = t->as.cred.uid,
                               .status = status,
                               .utime_ms = t->usage.cpu_ns / NS_PER_MS};
 }
@@ -140,7 +140,7 @@ give_child_to_init(struct task *child)
     struct task *init = child->kernel->init;
     struct siginfo_k si = {.signo = child->pdeath_signal,
                            .pid = child->parent->pid,
-                           .uid = child->parent->cred.uid};
+                           .uid = child->parent->as.cred.uid};
 
     list_remove(&child->sibling);
     child->parent = init;
@@ -156,7 +156,7 @@ static void
 task_exit_release_nodes(struct task *t)
 {
     vnode_release(&t->cwd);
-    vnode_release(&t->root);
+    vnode_release(&t->as.root);
     if (t->exe.mnt)
         vnode_release(&t->exe);
     t->exe.mnt = NULL;

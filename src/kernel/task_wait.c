@@ -168,7 +168,7 @@ put_child_info(struct task *t, gaddr to, const struct wait_for *w)
         si = (struct siginfo_k){.signo = SIGCHLD,
                                 .code = w->code,
                                 .pid = w->child->pid,
-                                .uid = w->child->cred.uid,
+                                .uid = w->child->as.cred.uid,
                                 .status = w->status};
     signal_info_to_guest(&si, out);
     return copy_to_guest(t, to, out, sizeof out);

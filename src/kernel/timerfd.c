@@ -113,7 +113,7 @@ timerfd_new(struct kernel *k, bool is_real, uint32_t flags,
     *tf = (struct timerfd){
         .kernel = k, .is_real = is_real, .timer.fire = on_fire};
     waitq_init(&tf->fired);
-    return file_new(k, &timerfd_ops, tf, O_RDWR | flags, ret);
+    return file_new(&k->vfs, &timerfd_ops, tf, O_RDWR | flags, ret);
 }
 
 /* A timer that is due but was not fired yet has at least a nanosecond left: 0

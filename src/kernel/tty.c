@@ -287,7 +287,7 @@ open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
     if (tty->is_hung_up)
         return -EIO;
     tty->slaves++;
-    int r = file_new(tty->kernel, &slave_ops, tty_get(tty), flags, ret);
+    int r = file_new(&tty->kernel->vfs, &slave_ops, tty_get(tty), flags, ret);
     if (r == 0)
         tty->was_opened = true;
     return r;

@@ -2,9 +2,9 @@
  *
  * A name in the file system is an inode of type S_IFSOCK, created by bind. The
  * socket is found by that inode, and holds it until it is freed. */
-#include "kernel/inotify.h"
 #include "kernel/kernel.h"
 #include "kernel/socket.h"
+#include "kernel/vfs/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,12 +84,12 @@ make_inode(struct task *t, const struct walk *w, struct vnode *ret)
 {
     struct fs *fs = w->dir.mnt->fs;
     struct attr dir, a = {.mode = S_IFSOCK | (0777 & ~t->umask),
-                          .uid = t->cred.uid,
-                          .gid = t->cred.gid};
+                          .uid = t->as.cred.uid,
+                          .gid = t->as.cred.gid};
 
     int r = vnode_getattr(&w->dir, &dir);
     if (r == 0)
-        r = vfs_access(&t->cred, &dir, W_OK | X_OK);
+        r = vfs_access(&t->as.cred, &dir, W_OK | X_OK);
     if (r < 0)
         return r;
     if (w->dir.mnt->read_only || !fs->change->create)
@@ -99,7 +99,7 @@ make_inode(struct task *t, const struct walk *w, struct vnode *ret)
     r = fs->change->create(fs, w->dir.ino, name, &a, &ret->ino);
     struct dentry p = {*ret, w->dir, w->name};
     if (r == 0)
-        inotify_created(&p);
+        notify_created(&p);
     return r;
 }
 
@@ -113,8 +113,7 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
     struct vnode node;
 
     copy_path(addr, path, sizeof path);
-    int r =
-        path_walk(t->kernel, t, &t->cwd, path, WALK_PARENT | WALK_NOFOLLOW, &w);
+    int r = task_walk(t, &t->cwd, path, WALK_PARENT | WALK_NOFOLLOW, &w);
     if (r < 0)
         return r;
     if (w.node.mnt || !w.len)
@@ -212,12 +211,12 @@ find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
     struct attr a;
 
     copy_path(addr, path, sizeof path);
-    int r = path_walk(t->kernel, t, &t->cwd, path, 0, &w);
+    int r = task_walk(t, &t->cwd, path, 0, &w);
     if (r < 0)
         return r;
     r = vnode_getattr(&w.node, &a);
     if (r == 0)
-        r = vfs_access(&t->cred, &a, W_OK);
+        r = vfs_access(&t->as.cred, &a, W_OK);
     if (r < 0)
         return r;
     *ret = S_ISSOCK(a.mode) ? unix_socket_find_node(s->kernel->net, &w.node)

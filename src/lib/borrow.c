@@ -26,11 +26,11 @@ check_folder(struct shell *sh, const char *path, struct wsand_error *err)
         return error_set(err, EINVAL, "not an absolute path: %s", path);
     if (strlen(path) >= PATH_BYTES_MAX)
         return error_path(err, ENAMETOOLONG, path);
-    int r = path_walk(t->kernel, t, &t->root, path, WALK_DIRECTORY, &w);
+    int r = task_walk(t, &t->as.root, path, WALK_DIRECTORY, &w);
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r == 0)
-        r = vfs_access(&t->cred, &a, X_OK);
+        r = vfs_access(&t->as.cred, &a, X_OK);
     return r < 0 ? error_path(err, -r, path) : 0;
 }
 

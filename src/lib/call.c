@@ -112,7 +112,7 @@ copy_cwd(struct wsand_call *c, struct task *t)
     c->info.cwd = c->cwd = malloc(PATH_BYTES_MAX);
     if (!c->cwd)
         return -ENOMEM;
-    if (vnode_path(t->kernel, &t->cwd, c->cwd, PATH_BYTES_MAX) < 0)
+    if (vnode_path(&t->cwd, c->cwd, PATH_BYTES_MAX) < 0)
         memcpy(c->cwd, "/", 2);
     return 0;
 }

@@ -158,7 +158,7 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
 {
     CLEANUP(tree_fini) struct tree base = {0};
     CLEANUP(buf_fini) struct buf text;
-    const struct tree *t = tmpfs_tree(mount_root(sb->kernel)->fs);
+    const struct tree *t = tmpfs_tree(mount_root(&sb->kernel->vfs)->fs);
     struct image_error why = {0};
 
     buf_init(&text, SIZE_MAX);
@@ -201,7 +201,7 @@ static int
 read_export(struct wsand_sandbox *sb, const void *data, size_t len,
             struct tree *ret, struct shell_script *s, struct wsand_error *err)
 {
-    const struct tree *current = tmpfs_tree(mount_root(sb->kernel)->fs);
+    const struct tree *current = tmpfs_tree(mount_root(&sb->kernel->vfs)->fs);
     struct quota all = tree_used(current);
     struct layer_manifest manifest = {.name = manifest_name};
     struct image_error why = {0};

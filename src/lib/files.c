@@ -68,7 +68,8 @@ int
 file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
            struct wsand_error *err)
 {
-    *ret = (struct file_at){.at = {.k = sb->kernel, .owner = sb->kernel->user}};
+    *ret = (struct file_at){
+        .at = {.vfs = &sb->kernel->vfs, .owner = &sb->kernel->user}};
     int r =
         strlen(path) < PATH_BYTES_MAX ? set_base(sb, path, ret) : -ENAMETOOLONG;
     if (r < 0)
@@ -121,13 +122,13 @@ open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
     struct attr a;
     struct walk w;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, 0, &w);
+    int r = path_walk(at, 0, &w);
     if (r == 0)
         r = files_check_regular(&w.node, &a);
     if (r != 0)
         return r;
     *ret_size = a.size;
-    return vfs_open_at(at, O_RDONLY | O_NONBLOCK, 0, ret);
+    return vfs_open(at, O_RDONLY | O_NONBLOCK, 0, ret);
 }
 
 /* Reserves the memory that the file's size suggests, or one more step. */
@@ -259,13 +260,13 @@ write_part(const struct at *at, const struct wsand_write *w)
     struct attr a;
     struct walk walk;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
+    int r = path_walk(at, WALK_PARENT, &walk);
     if (r == 0 && walk.node.mnt)
         r = files_check_regular(&walk.node, &a);
     if (r < 0)
         return r;
-    r = vfs_open_at(at, flags | (w->append ? O_APPEND : 0),
-                    w->mode ? w->mode & MODE_BITS : 0644, &f);
+    r = vfs_open(at, flags | (w->append ? O_APPEND : 0),
+                 w->mode ? w->mode & MODE_BITS : 0644, &f);
     if (r == 0)
         r = write_all(f, w->offset, w->data, w->len);
     return r == 0 && w->mode ? set_mode(&f->node, w->mode) : r;
@@ -280,7 +281,7 @@ open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
     at->path = name;
     for (int i = 0; r == -EEXIST && i < TEMP_TRIES; i++) {
         (void)snprintf(name, size, ".wsand-%d", i);
-        r = vfs_open_at(at, O_WRONLY | O_CREAT | O_EXCL, 0600, ret);
+        r = vfs_open(at, O_WRONLY | O_CREAT | O_EXCL, 0600, ret);
     }
     return r;
 }
@@ -321,13 +322,12 @@ lend(const struct vnode *node, struct quota q)
 
 /* The file has either its old contents or all of the new ones. */
 static int
-write_beside(const struct walk *walk, struct kernel *k,
+write_beside(const struct walk *walk, struct vfs *v,
              const struct wsand_write *w, const struct attr *old)
 {
-    struct at temp = {.k = k,
-                      .base = &walk->dir,
-                      .owner = {.uid = old->uid, .gid = old->gid}};
-    struct at to = {.k = k, .base = &walk->dir, .path = walk->name};
+    const struct cred owner = {.uid = old->uid, .gid = old->gid};
+    struct at temp = {.vfs = v, .base = &walk->dir, .owner = &owner};
+    struct at to = {.vfs = v, .base = &walk->dir, .path = walk->name};
     struct file *f = NULL;
     char name[32];
 
@@ -349,10 +349,10 @@ static int
 write_whole(const struct at *at, const struct wsand_write *w)
 {
     struct attr old = {
-        .mode = 0644, .uid = at->owner.uid, .gid = at->owner.gid};
+        .mode = 0644, .uid = at->owner->uid, .gid = at->owner->gid};
     struct walk walk;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, WALK_PARENT, &walk);
+    int r = path_walk(at, WALK_PARENT, &walk);
     if (r == 0 && walk.node.mnt)
         r = files_check_regular(&walk.node, &old);
     if (r == 0 && walk.slash)
@@ -361,7 +361,7 @@ write_whole(const struct at *at, const struct wsand_write *w)
         return r;
     struct quota lent = files_cost_of(&walk.node);
     lend(&walk.node, lent);
-    r = write_beside(&walk, at->k, w, &old);
+    r = write_beside(&walk, at->vfs, w, &old);
     lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});
     return r;
 }

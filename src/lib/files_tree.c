@@ -39,7 +39,7 @@ find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
     struct attr a;
     struct walk w;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, walk, &w);
+    int r = path_walk(at, walk, &w);
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r == 0)
@@ -73,7 +73,7 @@ wsand_file_chmod(struct wsand_sandbox *sb, const char *path, uint32_t mode,
     int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = path_walk(f.at.k, NULL, f.at.base, f.at.path, 0, &w);
+    r = path_walk(&f.at, 0, &w);
     if (r == 0)
         r = vnode_setattr(NULL, &w.node, &a, ATTR_MODE, true);
     return file_end(sb, path, r, err);
@@ -114,14 +114,14 @@ by_name(const void *a, const void *b)
 /* Entries that have disappeared in the meantime (in /proc, or a host folder)
  * are omitted. */
 static int
-stat_entries(struct kernel *k, const struct vnode *dir, struct wsand_list *list)
+stat_entries(const struct vnode *dir, struct wsand_list *list)
 {
     size_t kept = 0;
     int r = 0;
 
     for (size_t i = 0; i < list->n; i++) {
         struct wsand_entry e = list->v[i];
-        struct at at = {.k = k, .base = dir, .path = e.name};
+        struct at at = {.vfs = dir->mnt->fs->vfs, .base = dir, .path = e.name};
         if (r == 0)
             r = find_stat(&at, WALK_NOFOLLOW, &e.stat);
         if (r == -ENOENT) {
@@ -143,7 +143,7 @@ list_dir(const struct at *at, struct wsand_list *list)
     struct lister l = {.emit.entry = files_tree_add_name, .list = list};
     struct walk w;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, WALK_DIRECTORY, &w);
+    int r = path_walk(at, WALK_DIRECTORY, &w);
     if (r < 0)
         return r;
     struct fs *fs = w.node.mnt->fs;
@@ -152,7 +152,7 @@ list_dir(const struct at *at, struct wsand_list *list)
     if (r == 0)
         r = l.error;
     if (r == 0)
-        r = stat_entries(at->k, &w.node, list);
+        r = stat_entries(&w.node, list);
     vnode_release(&w.node);
     if (r == 0 && list->n)
         qsort(list->v, list->n, sizeof *list->v, by_name);
@@ -195,7 +195,7 @@ check_is_dir(const struct at *at)
 {
     struct walk w;
 
-    int r = path_walk(at->k, NULL, at->base, at->path, WALK_DIRECTORY, &w);
+    int r = path_walk(at, WALK_DIRECTORY, &w);
     return r == -ENOTDIR ? -EEXIST : r;
 }
 
@@ -320,7 +320,7 @@ remove_one(const struct at *at, struct vnode *ret)
         r = vfs_unlink(at, UNLINK_DIR);
     if (r != -ENOTEMPTY)
         return r;
-    r = path_walk(at->k, NULL, at->base, at->path, WALK_NOFOLLOW, &w);
+    r = path_walk(at, WALK_NOFOLLOW, &w);
     if (r == 0)
         *ret = w.node;
     return r;
@@ -339,7 +339,7 @@ move_to(struct vnode *at, struct vnode to)
  * is left. Iterative, because a guest controls the depth. Returns 1 when top is
  * empty. */
 static int
-remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
+remove_step(const struct vnode *top, struct vnode *dir)
 {
     struct first f = {.emit.entry = take_first};
     struct fs *fs = dir->mnt->fs;
@@ -350,7 +350,7 @@ remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
         return r;
     if (!f.found && vnode_is_same(dir, top))
         return 1;
-    struct at at = {.k = k, .base = dir, .path = f.name};
+    struct at at = {.vfs = fs->vfs, .base = dir, .path = f.name};
     r = f.found ? remove_one(&at, &to) : fs->ops->parent(fs, dir->ino, &to.ino);
     if (r < 0)
         return r;
@@ -361,14 +361,14 @@ remove_step(struct kernel *k, const struct vnode *top, struct vnode *dir)
 /* Needs no memory for the path, however deep it is: the position is one inode,
  * and each folder knows its parent. */
 static int
-remove_below(struct kernel *k, const struct vnode *top)
+remove_below(const struct vnode *top)
 {
     struct vnode dir = *top;
     int r = 0;
 
     vnode_hold(&dir);
     while (r == 0)
-        r = remove_step(k, top, &dir);
+        r = remove_step(top, &dir);
     vnode_release(&dir);
     return r < 0 ? r : 0;
 }
@@ -387,7 +387,7 @@ wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
         return r;
     r = remove_one(&f.at, &dir);
     if (r == 0 && dir.mnt) {
-        r = recursive ? remove_below(f.at.k, &dir) : -ENOTEMPTY;
+        r = recursive ? remove_below(&dir) : -ENOTEMPTY;
         if (r == 0)
             r = vfs_unlink(&f.at, UNLINK_DIR);
     }

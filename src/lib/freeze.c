@@ -38,7 +38,7 @@ read_program(struct task *t, uint8_t **ret, size_t *ret_len)
 
     int r = vnode_getattr(&t->exe, &a);
     if (r == 0)
-        r = fs->ops->open(fs, t, t->exe.ino, O_RDONLY, &f);
+        r = fs->ops->open(fs, &t->as, t->exe.ino, O_RDONLY, &f);
     if (r != 0)
         return r;
     uint8_t *bytes = malloc(a.size ? a.size : 1);
@@ -77,7 +77,9 @@ freeze_parked(struct kernel *k, struct task *t, int hfd)
 static int
 open_null(struct kernel *k, OWN struct file **ret)
 {
-    return vfs_open(k, NULL, &k->init->root, "/dev/null", O_RDWR, 0, ret);
+    const struct at at = {.vfs = &k->vfs, .path = "/dev/null"};
+
+    return vfs_open(&at, O_RDWR, 0, ret);
 }
 
 /* Starts the program without input and output. Returns the pid or -errno. */

@@ -8,7 +8,7 @@ inode_ref_of(const struct kernel *k, const struct vnode *v)
 {
     struct inode_ref r = {.ino = v->ino};
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         if (CONTAINER_OF(it, struct mount, link) == v->mnt)
             break;
         r.mount++;
@@ -19,7 +19,7 @@ inode_ref_of(const struct kernel *k, const struct vnode *v)
 struct vnode
 inode_ref_node(const struct kernel *k, const struct inode_ref *r)
 {
-    struct mount *m = mount_nth(k, r->mount);
+    struct mount *m = mount_nth(&k->vfs, r->mount);
 
     return (struct vnode){m, m ? r->ino : 0};
 }

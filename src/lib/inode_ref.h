@@ -4,6 +4,8 @@
 
 #include "kernel/vfs/vfs.h"
 
+struct kernel;
+
 /* An inode in the n-th mount: a copy has the same mounts in the same order, and
  * its inodes have the same numbers. */
 struct inode_ref {

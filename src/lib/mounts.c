@@ -27,7 +27,7 @@ mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
              OWN struct fs *fs, bool read_only, struct wsand_error *err)
 {
     if (r == 0)
-        r = mount_add(k, path, source, fs, read_only);
+        r = mount_add(&k->vfs, path, source, fs, read_only);
     return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
 }
 
@@ -50,17 +50,17 @@ mount_system(struct kernel *k, struct wsand_error *err)
 static int
 mount_sys(struct kernel *k, struct wsand_error *err)
 {
-    struct vnode top = {mount_root(k), mount_root(k)->root};
+    const struct at at = {.vfs = &k->vfs, .path = "/sys"};
     struct fs *sys = NULL;
     struct walk w;
 
-    if (path_walk(k, NULL, &top, "/sys", WALK_DIRECTORY, &w) < 0 ||
-        w.node.mnt != top.mnt)
+    if (path_walk(&at, WALK_DIRECTORY, &w) < 0 ||
+        w.node.mnt != mount_root(&k->vfs))
         return 0;
     int r = sysfs_new(k, &sys);
     r = mount_new_fs(k, "/sys", "sysfs", r, sys, true, err);
     if (r == 0)
-        mount_keep_last(k);
+        mount_keep_last(&k->vfs);
     return r;
 }
 
@@ -86,7 +86,7 @@ mount_writable(struct kernel *k, const char *const *paths,
         if (**paths != '/')
             return error_set(err, EINVAL,
                              "writable path %s: not an absolute path", *paths);
-        int r = mount_bind(k, *paths, k->user.uid);
+        int r = mount_bind(&k->vfs, *paths, k->user.uid);
         if (r < 0)
             return error_errno(err, -r, "writable path %s", *paths);
     }
@@ -206,7 +206,7 @@ mounts_make_tree(const struct kernel *k, const struct wsand_mount *m,
 static int
 check_quota(struct kernel *k, const struct tree *t, struct wsand_error *err)
 {
-    const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
+    const struct quota used = tree_used(tmpfs_tree(mount_root(&k->vfs)->fs));
     const uint64_t *max = k->limits.max;
 
     if (used.inodes + t->used.inodes > max[LIMIT_files])
@@ -227,11 +227,11 @@ mount_tree(struct kernel *k, const struct wsand_mount *m, const struct tree *t,
     int r = m->is_writable ? check_quota(k, t, err) : 0;
     if (r < 0)
         return r;
-    r = tmpfs_new(k, t, max[LIMIT_file_bytes], max[LIMIT_files], &fs);
+    r = tmpfs_new(&k->vfs, t, max[LIMIT_file_bytes], max[LIMIT_files], &fs);
     if (r == 0) {
-        fs->dev = ++k->next_dev;
+        fs->dev = ++k->vfs.next_dev;
         if (m->is_writable)
-            tree_join(tmpfs_tree(fs), tmpfs_tree(mount_root(k)->fs));
+            tree_join(tmpfs_tree(fs), tmpfs_tree(mount_root(&k->vfs)->fs));
     }
     return mount_new_fs(k, m->guest_path, "files", r, fs, !m->is_writable, err);
 }
@@ -251,13 +251,13 @@ mount_files(struct kernel *k, const struct wsand_mount *m,
 static int
 check_point(struct kernel *k, const char *path, struct wsand_error *err)
 {
-    struct vnode top = {mount_root(k), mount_root(k)->root};
+    const struct at at = {.vfs = &k->vfs, .path = path};
     struct walk w;
 
     if (path[0] != '/')
         return error_set(err, EINVAL, "mount %s: not an absolute path", path);
-    if (path_walk(k, NULL, &top, path, 0, &w) < 0 ||
-        w.node.ino != w.node.mnt->root || w.node.mnt->is_bind)
+    if (path_walk(&at, 0, &w) < 0 || w.node.ino != w.node.mnt->root ||
+        w.node.mnt->is_bind)
         return 0;
     return error_set(err, EBUSY, "something is mounted there: %s", path);
 }
@@ -277,7 +277,7 @@ mount_one(struct wsand_sandbox *sb, const struct wsand_mount *m,
     if (m->host_path)
         return mount_host(sb, m, err);
     if (from)
-        return mount_tree(k, m, snapshot_tree(from, mount_count(k)), err);
+        return mount_tree(k, m, snapshot_tree(from, mount_count(&k->vfs)), err);
     return mount_files(k, m, err);
 }
 
@@ -296,7 +296,7 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
         r = mount_writable(k, o->writable_paths, err);
     for (size_t i = 0; r == 0 && i < o->n_mounts; i++)
         r = mount_one(sb, v ? &v[i] : &o->mounts[i], from, err);
-    mount_root(k)->read_only = is_limited;
+    mount_root(&k->vfs)->read_only = is_limited;
     return r < 0 ? r : mount_sys(k, err);
 }
 

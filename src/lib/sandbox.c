@@ -384,9 +384,10 @@ int
 sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
                     struct vnode *ret)
 {
+    const struct at at = {.vfs = &sb->kernel->vfs, .path = path};
     struct walk w;
 
-    int r = path_walk(sb->kernel, NULL, NULL, path, WALK_DIRECTORY, &w);
+    int r = path_walk(&at, WALK_DIRECTORY, &w);
     if (r == 0)
         *ret = w.node;
     return r;

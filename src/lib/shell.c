@@ -188,8 +188,7 @@ enter_home(const struct wsand_sandbox *sb, struct task *t)
 {
     struct walk w;
 
-    int r = path_walk(t->kernel, t, &t->root, user_of(sb)->home, WALK_DIRECTORY,
-                      &w);
+    int r = task_walk(t, &t->as.root, user_of(sb)->home, WALK_DIRECTORY, &w);
     if (r == 0)
         task_set_cwd(t, &w.node, &w.dir, w.name);
 }

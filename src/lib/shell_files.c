@@ -156,7 +156,7 @@ shell_files_open_place(struct task *t, const struct open_file *o,
     struct fs *fs = v.mnt->fs;
     int r = S_ISFIFO(a.mode)
                 ? shell_files_open_fifo(t->kernel, &v, o->flags, ret)
-                : fs->ops->open(fs, t, v.ino, o->flags, ret);
+                : fs->ops->open(fs, &t->as, v.ino, o->flags, ret);
     if (r < 0)
         return r;
     if (!(*ret)->node.mnt)
@@ -171,6 +171,7 @@ static int
 shell_files_open_one(struct task *t, const struct open_file *o,
                      OWN struct file **ret)
 {
+    const struct at null = {.vfs = &t->kernel->vfs, .path = "/dev/null"};
     struct file *same = o->same_as ? fd_find(t, o->same_as) : NULL;
 
     if (same) {
@@ -178,7 +179,7 @@ shell_files_open_one(struct task *t, const struct open_file *o,
         return 0;
     }
     if (o->how == OPEN_NULL)
-        return vfs_open(t->kernel, NULL, &t->root, "/dev/null", O_RDWR, 0, ret);
+        return vfs_open(&null, O_RDWR, 0, ret);
     int r = o->how == OPEN_CLOSED ? -ENOENT : shell_files_open_place(t, o, ret);
     return r == -ENOMEM || r >= 0 ? r : -ENOENT;
 }

@@ -80,10 +80,10 @@ shell_state_enter_removed(struct task *t, const struct inode_ref *parent)
 {
     struct kernel *k = t->kernel;
     const struct attr a = {
-        .mode = S_IFDIR | 0755, .uid = t->cred.uid, .gid = t->cred.gid};
-    struct mount *m = mount_nth(k, parent->mount);
+        .mode = S_IFDIR | 0755, .uid = t->as.cred.uid, .gid = t->as.cred.gid};
+    struct mount *m = mount_nth(&k->vfs, parent->mount);
     bool is_known = m && tmpfs_is(m->fs);
-    struct vnode v = {is_known ? m : mount_root(k), 0};
+    struct vnode v = {is_known ? m : mount_root(&k->vfs), 0};
 
     int r = tree_removed_dir(tmpfs_tree(v.mnt->fs), is_known ? parent->ino : 0,
                              &a, clock_real_ns(&k->clock), &v.ino);

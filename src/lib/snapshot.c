@@ -32,7 +32,7 @@ has_tree(const struct mount *m)
 struct mount *
 snapshot_mount(const struct wsand_sandbox *sb, size_t n)
 {
-    struct mount *m = mount_nth(sb->kernel, n);
+    struct mount *m = mount_nth(&sb->kernel->vfs, n);
 
     return m && has_tree(m) ? m : NULL;
 }
@@ -44,13 +44,13 @@ snapshot_take_trees(struct snapshot *s, const struct kernel *k)
 {
     size_t n = 0;
 
-    LIST_FOR_EACH(it, &k->mounts)
+    LIST_FOR_EACH(it, &k->vfs.mounts)
         n++;
     s->trees = calloc(n + 1, sizeof *s->trees);
     if (!s->trees)
         return -ENOMEM;
     n = 0;
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         struct mount_tree *t = &s->trees[s->n_trees];
         t->mount = n++;
@@ -294,12 +294,12 @@ prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
     size_t n = 0, at = 0;
     int r = 0;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         const struct tree *t = snapshot_tree(s, at++);
         if (!t)
             continue;
-        r = exchange_prepare(k, m, t, &v[n]);
+        r = exchange_prepare(m, t, &v[n]);
         if (r == -ENOTDIR)
             return error_set(err, EBUSY, "a folder is mounted there: %s",
                              v[n].culprit->path);

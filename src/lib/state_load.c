@@ -81,7 +81,7 @@ fill(struct wsand_state *st)
     const struct quota all = {UINT64_MAX, UINT64_MAX};
     size_t n = 0;
 
-    LIST_FOR_EACH(it, &st->sb->kernel->mounts)
+    LIST_FOR_EACH(it, &st->sb->kernel->vfs.mounts)
         n++;
     st->trees = calloc(n + 1, sizeof *st->trees);
     st->s = calloc(1, sizeof *st->s);
@@ -450,12 +450,12 @@ static int
 state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
                    const struct inode_ref *at, struct attr *ret)
 {
-    struct mount *m = mount_nth(sb->kernel, at->mount);
+    struct mount *m = mount_nth(&sb->kernel->vfs, at->mount);
     const struct tree *t = snapshot_tree(s, at->mount);
     const struct vnode v = {m, at->ino};
     uint64_t top = TREE_ROOT;
 
-    if (m && m->is_bind && m->fs == mount_root(sb->kernel)->fs) {
+    if (m && m->is_bind && m->fs == mount_root(&sb->kernel->vfs)->fs) {
         t = snapshot_tree(s, 0);
         top = skeleton_find(t, m->path);
     } else if (m && !t && snapshot_mount(sb, at->mount)) {
@@ -479,7 +479,7 @@ may_open(const struct wsand_sandbox *sb, const struct open_file *o,
     int wanted = want[o->flags & O_ACCMODE];
 
     if (S_ISREG(a->mode) && wanted & W_OK &&
-        mount_nth(sb->kernel, o->at.mount)->read_only)
+        mount_nth(&sb->kernel->vfs, o->at.mount)->read_only)
         return false;
     return vfs_access(&sb->kernel->user, a, wanted) == 0;
 }
@@ -491,7 +491,7 @@ static enum open_how
 state_load_how(const struct wsand_sandbox *sb, const struct snapshot *s,
                const struct open_file *o)
 {
-    const struct mount *m = mount_nth(sb->kernel, o->at.mount);
+    const struct mount *m = mount_nth(&sb->kernel->vfs, o->at.mount);
     struct attr a;
 
     if (o->how != OPEN_AGAIN)

@@ -21,7 +21,7 @@ wsand_status(const struct wsand_sandbox *sb, struct wsand_status *ret,
         return r;
     const struct kernel *k = sb->kernel;
     const struct limits *l = &k->limits;
-    const struct quota used = tree_used(tmpfs_tree(mount_root(k)->fs));
+    const struct quota used = tree_used(tmpfs_tree(mount_root(&k->vfs)->fs));
 
     const struct wsand_status status = {
         .processes = COUNTER_GET(l->used[LIMIT_processes]),

@@ -284,7 +284,8 @@ terminal_open_tty(struct kernel *k, const struct tty *tty,
                   OWN struct file **ret)
 {
     char path[32];
+    const struct at at = {.vfs = &k->vfs, .path = path};
 
     (void)snprintf(path, sizeof path, "/dev/pts/%u", tty_index(tty));
-    return vfs_open(k, NULL, &k->init->root, path, O_RDWR | O_NOCTTY, 0, ret);
+    return vfs_open(&at, O_RDWR | O_NOCTTY, 0, ret);
 }

@@ -153,7 +153,7 @@ find_vnode(struct kernel *k, struct model *m, int i)
     struct walk w;
 
     path_of(m, i, path);
-    if (path_walk(k, NULL, &root, i ? path : "/", WALK_NOFOLLOW, &w) < 0)
+    if (world_walk(k, NULL, &root, i ? path : "/", WALK_NOFOLLOW, &w) < 0)
         abort();
     m->nodes[i].vnode = w.node;
 }
@@ -166,7 +166,7 @@ add_directory(struct kernel *k, const char *path, bool is_mount)
 
     if (!is_mount || strlen(path) >= 500)
         return world_make(k, NULL, path, S_IFDIR | 0777);
-    if (tmpfs_new(k, NULL, 1 << 20, 100, &fs) < 0 ||
+    if (tmpfs_new(&k->vfs, NULL, 1 << 20, 100, &fs) < 0 ||
         world_mount(k, path, fs) < 0)
         abort();
     return 0;
@@ -190,7 +190,7 @@ add_node(struct kernel *k, struct model *m, struct input *in)
     m->n++;
     path_of(m, m->n - 1, path);
     struct vnode root = world_root(k);
-    struct at at = {.k = k, .t = NULL, .base = &root, .path = path};
+    struct at at = {.vfs = &k->vfs, .base = &root, .path = path};
     int r;
     if (kind % 4 == 0) {
         node->kind = PLAIN;
@@ -218,12 +218,12 @@ fail(const char *path, int got, int want)
 }
 
 static void
-check_inside(struct kernel *k, const struct vnode *dir, const struct vnode *top)
+check_inside(const struct vnode *dir, const struct vnode *top)
 {
     char path[PATH_BYTES_MAX * 4], above[PATH_BYTES_MAX * 4];
 
-    int64_t n = vnode_path(k, dir, path, sizeof path);
-    int64_t len = vnode_path(k, top, above, sizeof above);
+    int64_t n = vnode_path(dir, path, sizeof path);
+    int64_t len = vnode_path(top, above, sizeof above);
     if (n < 0 || len < 0)
         abort();
     if (len > 1 && (strncmp(path, above, (size_t)len) != 0 ||
@@ -252,9 +252,9 @@ check_walk(struct kernel *k, struct task *t, struct model *m, struct input *in)
     make_path(in, path);
     if (m->nodes[base].kind != DIRECTORY || !is_under(m, base, m->root))
         base = m->root;
-    int r = path_walk(k, t, &m->nodes[base].vnode, path, flags, &w);
+    int r = world_walk(k, t, &m->nodes[base].vnode, path, flags, &w);
     if (r == 0)
-        check_inside(k, &w.dir, &t->root);
+        check_inside(&w.dir, &t->as.root);
     if (flags & ~(unsigned)WALK_NOFOLLOW)
         return;
     m->links = 0;
@@ -279,14 +279,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     find_vnode(k, &m, 0);
     for (uint32_t n = 4 + take(&in) % (NODES_MAX - 4); n; n--)
         add_node(k, &m, &in);
-    struct vnode old_root = t->root;
+    struct vnode old_root = t->as.root;
     int root = (int)(take(&in) % (uint32_t)m.n);
     if (m.nodes[root].kind == DIRECTORY)
         m.root = root;
-    t->root = m.nodes[m.root].vnode;
+    t->as.root = m.nodes[m.root].vnode;
     for (int i = 0; i < WALKS_MAX && in.left; i++)
         check_walk(k, t, &m, &in);
-    t->root = old_root;
+    t->as.root = old_root;
     kernel_free(k);
     return 0;
 }

@@ -399,7 +399,7 @@ static void
 link_to(struct kernel *k, const char *path, const char *target)
 {
     struct vnode root = world_root(k);
-    struct at at = {.k = k, .t = NULL, .base = &root, .path = path};
+    struct at at = {.vfs = &k->vfs, .base = &root, .path = path};
 
     if (vfs_symlink(&at, target) < 0)
         abort();
@@ -418,8 +418,8 @@ make_world(struct engine *e)
         world_file(k, "/prog", FAKE_PROGRAM) < 0 ||
         world_file(k, "/script", "#! /prog -x\n") < 0 ||
         world_file(k, "/script2", "#!/script\n") < 0 ||
-        tmpfs_new(k, NULL, 4096, 10, &ro) < 0 ||
-        mount_add(k, "/ro", "ro", ro, true) < 0)
+        tmpfs_new(&k->vfs, NULL, 4096, 10, &ro) < 0 ||
+        mount_add(&k->vfs, "/ro", "ro", ro, true) < 0)
         abort();
     link_to(k, "/link", "d");
     link_to(k, "/loop", "loop");

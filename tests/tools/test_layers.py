@@ -68,5 +68,21 @@ def test_only_the_engine_knows_the_engine(faults):
         ["src/low/b.c: only engine may know the engine"]
 
 
+def test_headers_of_one_layer_may_not_include_each_other_in_a_circle(faults, layers, tmp_path):
+    faults(files={"low/a.h": '#include "low/b.h"\n#include "low/d.h"\n',
+                  "low/b.h": '#include "low/part/c.h"\n',
+                  "low/part/c.h": '#include <stdint.h>\n#include "low/a.h"\n',
+                  "low/d.h": ""})
+    assert list(layers.cycles(tmp_path)) == [
+        "include cycle: low/a.h > low/b.h > low/part/c.h > low/a.h"]
+
+
+def test_headers_that_two_others_include_are_no_circle(faults, layers, tmp_path):
+    faults(files={"low/a.h": '#include "low/b.h"\n#include "low/c.h"\n',
+                  "low/b.h": '#include "low/d.h"\n', "low/c.h": '#include "low/d.h"\n',
+                  "low/d.h": ""})
+    assert list(layers.cycles(tmp_path)) == []
+
+
 def test_the_diagram_has_all_rows(layers):
     assert layers.diagram().splitlines()[-2:] == ["low, low/part        d", " " * 23 + "libc"]

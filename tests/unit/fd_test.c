@@ -28,7 +28,7 @@ new_file(struct kernel *k)
 {
     struct file *f = NULL;
 
-    (void)file_new(k, &ops, NULL, O_RDWR, &f);
+    (void)file_new(&k->vfs, &ops, NULL, O_RDWR, &f);
     return f;
 }
 
@@ -164,8 +164,8 @@ TEST(fd_open_files_limit_gives_enfile)
 
     released = 0;
     k->limits.max[LIMIT_open_files] = 1;
-    CHECK_EQ(file_new(k, &ops, NULL, 0, &f), 0);
-    CHECK_EQ(file_new(k, &ops, NULL, 0, &g), -ENFILE);
+    CHECK_EQ(file_new(&k->vfs, &ops, NULL, 0, &f), 0);
+    CHECK_EQ(file_new(&k->vfs, &ops, NULL, 0, &g), -ENFILE);
     CHECK(!g);
     CHECK_EQ(released, 1);
     file_put(f);

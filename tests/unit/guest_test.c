@@ -77,7 +77,7 @@ hostile_fd(struct task *t)
 {
     struct file *f;
 
-    CHECK_EQ(file_new(t->kernel, &hostile_ops, NULL, O_RDWR, &f), 0);
+    CHECK_EQ(file_new(&t->kernel->vfs, &hostile_ops, NULL, O_RDWR, &f), 0);
     f->has_pos = true;
     return fd_install(t, f, 0, false);
 }
@@ -155,7 +155,7 @@ walked_init(struct walked *w)
     CHECK_EQ(world_make(w->k, NULL, "/d", S_IFDIR | 0777), 0);
     CHECK_EQ(world_file(w->k, "/d/good", "good"), 0);
     CHECK_EQ(world_file(w->k, "/d/evil", "evil"), 0);
-    struct fs *root = mount_root(w->k)->fs;
+    struct fs *root = mount_root(&w->k->vfs)->fs;
     real_ops = root->ops;
     w->ops = *real_ops;
     w->ops.lookup = hostile_lookup;
@@ -165,7 +165,7 @@ walked_init(struct walked *w)
 static void
 walked_fini(struct walked *w)
 {
-    mount_root(w->k)->fs->ops = real_ops;
+    mount_root(&w->k->vfs)->fs->ops = real_ops;
     kernel_free(w->k);
 }
 

@@ -105,10 +105,10 @@ static struct at
 at(struct folder *f, const char *path)
 {
     static struct vnode base;
-    struct mount *root = CONTAINER_OF(f->k->mounts.next, struct mount, link);
 
-    base = (struct vnode){root, root->fs->root};
-    return (struct at){.k = f->k, .t = f->t, .base = &base, .path = path};
+    base = world_root(f->k);
+    return (struct at){
+        .vfs = &f->k->vfs, .as = &f->t->as, .base = &base, .path = path};
 }
 
 static int
@@ -183,8 +183,7 @@ TEST(hostfs_maker_may_write_what_its_mode_forbids)
 
     folder_init(&f, false);
     struct at a = at(&f, "/h/ro");
-    CHECK_EQ(vfs_open(f.k, f.t, a.base, a.path, O_RDWR | O_CREAT, 0444, &file),
-             0);
+    CHECK_EQ(vfs_open(&a, O_RDWR | O_CREAT, 0444, &file), 0);
     CHECK_EQ(world_write(file, f.t, "x"), 1);
     file_put(file);
     CHECK_EQ(open_error(&f, "/h/ro", O_WRONLY), -EACCES);
@@ -341,7 +340,7 @@ attack(struct folder *f)
     (void)rename_in(f, "/h/d/secret", "/h/d/moved", 0);
     (void)rename_in(f, "/h/d/moved", "/h/d/secret", 0);
     (void)remove_name(f, "/h/d/new", 0);
-    if (path_walk(f->k, f->t, at_secret.base, at_secret.path, 0, &w) == 0)
+    if (world_walk(f->k, f->t, at_secret.base, at_secret.path, 0, &w) == 0)
         (void)f->fs->change->setattr(f->fs, w.node.ino, &a,
                                      ATTR_MODE | ATTR_MTIME | ATTR_SIZE);
 }

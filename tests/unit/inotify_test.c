@@ -37,10 +37,10 @@ TEST(inotify_watch_ends_with_its_inode)
     CHECK_EQ(world_file(k, "/f", "x"), 0);
     CHECK_EQ(SYS(t, NR_inotify_init1, IN_NONBLOCK), 0);
     CHECK_EQ(add(t, 0, "/f", IN_DELETE_SELF), 1);
-    CHECK(k->watches != NULL);
-    struct at at = {.k = k, .path = "/f"};
+    CHECK(k->vfs.watches != NULL);
+    struct at at = {.vfs = &k->vfs, .path = "/f"};
     CHECK_EQ(vfs_unlink(&at, 0), 0);
-    CHECK(k->watches == NULL);
+    CHECK(k->vfs.watches == NULL);
     CHECK_EQ(next_mask(t, 0), IN_DELETE_SELF);
     CHECK_EQ(next_mask(t, 0), IN_IGNORED);
     CHECK_EQ(next_mask(t, 0), 0);
@@ -56,7 +56,7 @@ TEST(inotify_once_frees_the_last_watch_while_it_reports)
     CHECK_EQ(SYS(t, NR_inotify_init1, IN_NONBLOCK), 0);
     CHECK_EQ(add(t, 0, "/d", IN_CREATE | IN_ONESHOT), 1);
     CHECK_EQ(world_file(k, "/d/a", ""), 0);
-    CHECK(k->watches == NULL);
+    CHECK(k->vfs.watches == NULL);
     CHECK_EQ(next_mask(t, 0), IN_CREATE);
     CHECK_EQ(next_mask(t, 0), IN_IGNORED);
     kernel_free(k);
@@ -77,7 +77,7 @@ TEST(inotify_wakes_who_reads_and_gives_its_memory_back)
     CHECK(world_memory(k) > before);
     CHECK_EQ(SYS(t, NR_close, 0), 0);
     CHECK_EQ(world_memory(k), before);
-    CHECK(k->watches == NULL);
+    CHECK(k->vfs.watches == NULL);
     kernel_free(k);
 }
 
@@ -92,7 +92,7 @@ TEST(inotify_overflows_where_memory_is_short)
     k->limits.max[LIMIT_memory] = k->limits.used[LIMIT_memory];
     struct attr a = {.mode = 0600};
     struct walk w;
-    CHECK_EQ(path_walk(k, NULL, NULL, "/f", 0, &w), 0);
+    CHECK_EQ(world_walk(k, NULL, NULL, "/f", 0, &w), 0);
     CHECK_EQ(vnode_setattr(NULL, &w.node, &a, ATTR_MODE, false), 0);
     CHECK_EQ(next_mask(t, 0), IN_Q_OVERFLOW);
     CHECK_EQ(next_mask(t, 0), 0);
@@ -107,7 +107,7 @@ TEST(inotify_watches_are_counted)
 
     CHECK_EQ(SYS(t, NR_inotify_init1, IN_NONBLOCK), 0);
     for (int i = 0; i < INOTIFY_WATCHES_MAX; i++) {
-        struct vnode v = {mount_root(k), (uint64_t)i + 100};
+        struct vnode v = {mount_root(&k->vfs), (uint64_t)i + 100};
         CHECK_EQ(inotify_add(fd_find(t, 0), &v, IN_OPEN), i + 1);
     }
     CHECK_EQ(world_file(k, "/f", ""), 0);
@@ -129,9 +129,9 @@ TEST(inotify_survives_failing_allocations)
         (void)inotify_add(f, &root, IN_CREATE);
         (void)world_make(k, NULL, "/d", S_IFDIR | 0755);
         file_put(f);
-        struct at at = {.k = k, .path = "/d"};
+        struct at at = {.vfs = &k->vfs, .path = "/d"};
         (void)vfs_unlink(&at, UNLINK_DIR);
     }
-    CHECK(k->watches == NULL);
+    CHECK(k->vfs.watches == NULL);
     kernel_free(k);
 }

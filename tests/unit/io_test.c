@@ -81,7 +81,7 @@ install(struct task *t, struct slow *s, uint32_t flags, bool has_pos)
 {
     struct file *f;
 
-    CHECK_EQ(file_new(t->kernel, &slow_ops, s, flags, &f), 0);
+    CHECK_EQ(file_new(&t->kernel->vfs, &slow_ops, s, flags, &f), 0);
     f->has_pos = has_pos;
     return fd_install(t, f, 0, false);
 }
@@ -380,8 +380,7 @@ TEST(a_search_for_a_hole_goes_on_in_steps)
 {
     struct kernel *k = world_new();
     struct task *t = world_task(k);
-    struct tree *tree =
-        tmpfs_tree(CONTAINER_OF(k->mounts.next, struct mount, link)->fs);
+    struct tree *tree = tmpfs_tree(mount_root(&k->vfs)->fs);
     const int64_t end = 2 * (int64_t)SEEK_STEP_BYTES + 10000;
     int64_t pos;
 

@@ -17,7 +17,8 @@ static void
 link_to(struct place *p, const char *path, const char *target)
 {
     struct vnode root = world_root(p->k);
-    struct at at = {.k = p->k, .t = p->t, .base = &root, .path = path};
+    struct at at = {
+        .vfs = &p->k->vfs, .as = &p->t->as, .base = &root, .path = path};
 
     CHECK_EQ(vfs_symlink(&at, target), 0);
 }
@@ -164,8 +165,9 @@ TEST(open_created_file_can_be_written_whatever_its_mode)
 
     place_init(&p);
     struct vnode root = world_root(p.k);
-    CHECK_EQ(
-        vfs_open(p.k, p.t, &root, "/new", O_RDWR | O_CREAT | O_EXCL, 0, &f), 0);
+    struct at at = {
+        .vfs = &p.k->vfs, .as = &p.t->as, .base = &root, .path = "/new"};
+    CHECK_EQ(vfs_open(&at, O_RDWR | O_CREAT | O_EXCL, 0, &f), 0);
     CHECK_EQ(world_write(f, p.t, "x"), 1);
     file_put(f);
     CHECK_EQ(try_open(&p, "/new", O_RDONLY), -EACCES);
@@ -195,7 +197,8 @@ TEST(open_file_survives_its_name)
 
     place_init(&p);
     struct vnode root = world_root(p.k);
-    struct at at = {.k = p.k, .t = p.t, .base = &root, .path = "/f"};
+    struct at at = {
+        .vfs = &p.k->vfs, .as = &p.t->as, .base = &root, .path = "/f"};
     struct file *f = world_open(p.k, p.t, "/f", O_RDONLY, NULL);
     CHECK_EQ(vfs_unlink(&at, 0), 0);
     CHECK_EQ(try_open(&p, "/f", O_RDONLY), -ENOENT);

@@ -19,7 +19,7 @@ static void
 link_to(struct place *p, const char *path, const char *target)
 {
     struct vnode root = world_root(p->k);
-    struct at at = {.k = p->k, .t = NULL, .base = &root, .path = path};
+    struct at at = {.vfs = &p->k->vfs, .base = &root, .path = path};
 
     CHECK_EQ(vfs_symlink(&at, target), 0);
 }
@@ -34,7 +34,7 @@ place_init(struct place *p)
     CHECK_EQ(world_make(p->k, NULL, "/d", S_IFDIR | 0755), 0);
     CHECK_EQ(world_make(p->k, NULL, "/d/e", S_IFDIR | 0755), 0);
     CHECK_EQ(world_make(p->k, NULL, "/d/e/f", S_IFREG | 0644), 0);
-    CHECK_EQ(tmpfs_new(p->k, NULL, 1 << 20, 100, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p->k->vfs, NULL, 1 << 20, 100, &fs), 0);
     CHECK_EQ(world_mount(p->k, "/m", fs), 0);
     CHECK_EQ(world_make(p->k, NULL, "/m/s", S_IFDIR | 0755), 0);
     CHECK_EQ(world_make(p->k, NULL, "/m/s/g", S_IFREG | 0644), 0);
@@ -50,7 +50,7 @@ static int
 walk(struct place *p, const char *path, unsigned flags)
 {
     memset(&p->w, 0xee, sizeof p->w);
-    return path_walk(p->k, p->t, &p->t->cwd, path, flags, &p->w);
+    return world_walk(p->k, p->t, &p->t->cwd, path, flags, &p->w);
 }
 
 /* Do two paths lead to the same inode? */
@@ -107,13 +107,13 @@ TEST(path_dot_dot_stays_at_the_root_of_the_task)
 
     place_init(&p);
     CHECK_EQ(walk(&p, "/d", 0), 0);
-    struct vnode root = p.t->root;
-    p.t->root = p.w.node;
+    struct vnode root = p.t->as.root;
+    p.t->as.root = p.w.node;
     CHECK(is_same(&p, "/..", "/"));
     CHECK(is_same(&p, "/e/../../../e/f", "/e/f"));
     CHECK_EQ(walk(&p, "/d", 0), -ENOENT);
     CHECK_EQ(walk(&p, "/over", 0), -ENOENT);
-    p.t->root = root;
+    p.t->as.root = root;
     kernel_free(p.k);
 }
 
@@ -235,11 +235,11 @@ TEST(path_mounts_stack)
     struct fs *fs;
 
     place_init(&p);
-    CHECK_EQ(tmpfs_new(p.k, NULL, 1000, 10, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p.k->vfs, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p.k, "/m", fs), 0);
     CHECK_EQ(walk(&p, "/m/s", 0), -ENOENT);
     CHECK(is_same(&p, "/m/..", "/"));
-    CHECK_EQ(tmpfs_new(p.k, NULL, 1000, 10, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p.k->vfs, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p.k, "/m/deep/er", fs), 0);
     CHECK(is_same(&p, "/m/deep/er/../..", "/m"));
     kernel_free(p.k);
@@ -319,8 +319,8 @@ TEST(path_needs_search_permission_on_the_way)
     CHECK_EQ(walk(&p, "/d/e/missing", 0), -EACCES);
     CHECK_EQ(walk(&p, "/d/e/..", 0), -EACCES);
     CHECK_EQ(walk(&p, "/d/e/.", 0), -EACCES);
-    CHECK_EQ(path_walk(p.k, NULL, &p.t->cwd, "/d/e/f", 0, &p.w), 0);
-    p.t->cred = cred_of(0);
+    CHECK_EQ(world_walk(p.k, NULL, &p.t->cwd, "/d/e/f", 0, &p.w), 0);
+    p.t->as.cred = cred_of(0);
     CHECK_EQ(walk(&p, "/d/e/f", 0), 0);
     kernel_free(p.k);
 }
@@ -343,10 +343,11 @@ TEST(path_beneath_does_not_leave_its_base)
         {"abs/f", -EPERM}, {"over", -EPERM},    {"/d/e", -EPERM},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK_EQ(path_walk(p.k, p.t, &d, cases[i].path, WALK_BENEATH, &p.w),
+        CHECK_EQ(world_walk(p.k, p.t, &d, cases[i].path, WALK_BENEATH, &p.w),
                  cases[i].r);
     CHECK_EQ(
-        path_walk(p.k, p.t, &d, "over", WALK_BENEATH | WALK_NOFOLLOW, &p.w), 0);
+        world_walk(p.k, p.t, &d, "over", WALK_BENEATH | WALK_NOFOLLOW, &p.w),
+        0);
     kernel_free(p.k);
 }
 
@@ -375,10 +376,10 @@ TEST(path_of_a_directory)
     const char *const paths[] = {"/", "/d", "/d/e", "/m", "/m/s"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         CHECK_EQ(walk(&p, paths[i], 0), 0);
-        int64_t n = vnode_path(p.k, &p.w.node, buf, sizeof buf);
+        int64_t n = vnode_path(&p.w.node, buf, sizeof buf);
         CHECK_EQ(n, strlen(paths[i]));
         CHECK(!strcmp(buf, paths[i]));
-        CHECK_EQ(vnode_path(p.k, &p.w.node, buf, strlen(paths[i])), -ERANGE);
+        CHECK_EQ(vnode_path(&p.w.node, buf, strlen(paths[i])), -ERANGE);
     }
     kernel_free(p.k);
 }

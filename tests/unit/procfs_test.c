@@ -52,15 +52,15 @@ slurp(struct system *s, const char *path)
 static const char *
 link_text(struct system *s, const char *path)
 {
-    struct mount *root = CONTAINER_OF(s->k->mounts.next, struct mount, link);
+    struct mount *root = mount_root(&s->k->vfs);
     struct vnode base = {root, root->fs->root};
     struct walk w;
 
     s->text[0] = 0;
-    if (path_walk(s->k, s->t, &base, path, WALK_NOFOLLOW, &w) < 0)
+    if (world_walk(s->k, s->t, &base, path, WALK_NOFOLLOW, &w) < 0)
         return s->text;
     struct fs *fs = w.node.mnt->fs;
-    int64_t n = fs->ops->readlink(fs, s->t, w.node.ino, s->text, 1024);
+    int64_t n = fs->ops->readlink(fs, &s->t->as, w.node.ino, s->text, 1024);
     s->text[n > 0 ? n : 0] = 0;
     return s->text;
 }
@@ -201,10 +201,10 @@ TEST(procfs_finds_the_new_name_of_a_renamed_file)
     struct file *f =
         world_open(s.k, NULL, "/old", O_RDWR | O_CREAT | O_EXCL, NULL);
     CHECK_EQ(fd_install(s.t, f, 0, false), 0);
-    root = CONTAINER_OF(s.k->mounts.next, struct mount, link);
+    root = mount_root(&s.k->vfs);
     struct vnode base = {root, root->fs->root};
-    struct at from = {.k = s.k, .base = &base, .path = "/old"};
-    struct at to = {.k = s.k, .base = &base, .path = "/new"};
+    struct at from = {.vfs = &s.k->vfs, .base = &base, .path = "/old"};
+    struct at to = {.vfs = &s.k->vfs, .base = &base, .path = "/new"};
     CHECK_EQ(vfs_rename(&from, &to, 0), 0);
     CHECK(!strcmp(link_text(&s, "/proc/self/fd/0"), "/new"));
     CHECK_EQ(vfs_unlink(&to, 0), 0);
@@ -319,7 +319,7 @@ TEST(procfs_lists_processes_and_files)
 
     system_init(&s);
     snprintf(pid, sizeof pid, "%d", s.t->pid);
-    struct mount *m = CONTAINER_OF(s.k->mounts.next->next, struct mount, link);
+    struct mount *m = mount_nth(&s.k->vfs, 1);
     struct fs *fs = m->fs;
     const char *want[] = {pid, "1", "self", "meminfo"};
     for (size_t i = 0; i < 4; i++) {
@@ -339,7 +339,7 @@ TEST(sysfs_has_processors_and_limits)
     system_init(&s);
     CHECK_EQ(sysfs_new(s.k, &fs), 0);
     CHECK_EQ(world_mount(s.k, "/sys", fs), 0);
-    mount_keep_last(s.k);
+    mount_keep_last(&s.k->vfs);
     CHECK(!strcmp(slurp(&s, "/sys/devices/system/cpu/online"), "0\n"));
     CHECK(!strcmp(slurp(&s, "/sys/class/net/lo/../../net/lo/mtu"), "65536\n"));
     s.k->limits.max[LIMIT_memory] = 12345678;
@@ -354,8 +354,8 @@ TEST(sysfs_has_processors_and_limits)
     /* The numbers of other mounts are as if it were not there. */
     CHECK_EQ(devfs_new(s.k, &fs), 0);
     CHECK_EQ(world_mount(s.k, "/later", fs), 0);
-    CHECK(!strcmp(mount_nth(s.k, 3)->path, "/later"));
-    CHECK(!strcmp(mount_nth(s.k, 4)->path, "/sys"));
+    CHECK(!strcmp(mount_nth(&s.k->vfs, 3)->path, "/later"));
+    CHECK(!strcmp(mount_nth(&s.k->vfs, 4)->path, "/sys"));
     kernel_free(s.k);
 }
 
@@ -366,11 +366,11 @@ TEST(procfs_numbers_of_process_files_need_a_process)
     struct attr a;
 
     system_init(&s);
-    struct mount *m = mount_nth(s.k, 1);
+    struct mount *m = mount_nth(&s.k->vfs, 1);
     CHECK(!strcmp(m->path, "/proc"));
     for (uint64_t row = 0; row < 256; row++) {
         struct file *f = NULL;
-        if (m->fs->ops->open(m->fs, s.t, row << 32, O_RDONLY, &f) == 0)
+        if (m->fs->ops->open(m->fs, &s.t->as, row << 32, O_RDONLY, &f) == 0)
             file_put(f);
     }
     struct vnode root = {m, (uint64_t)PROC_ROOT << 32};

@@ -26,9 +26,10 @@ place_init(struct place *p)
     CHECK_EQ(world_make(p->k, p->t, "/d1/s", S_IFDIR | 0755), 0);
     CHECK_EQ(world_make(p->k, p->t, "/d2", S_IFDIR | 0755), 0);
     struct vnode root = world_root(p->k);
-    struct at at = {.k = p->k, .t = p->t, .base = &root, .path = "/l"};
+    struct at at = {
+        .vfs = &p->k->vfs, .as = &p->t->as, .base = &root, .path = "/l"};
     CHECK_EQ(vfs_symlink(&at, "f1"), 0);
-    CHECK_EQ(tmpfs_new(p->k, NULL, 1000, 10, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p->k->vfs, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p->k, "/m", fs), 0);
     CHECK_EQ(world_make(p->k, NULL, "/m/f", S_IFREG | 0644), 0);
 }
@@ -37,8 +38,9 @@ static int
 move(struct place *p, const char *from, const char *to, unsigned flags)
 {
     struct vnode root = world_root(p->k);
-    struct at a = {.k = p->k, .t = p->t, .base = &root, .path = from},
-              b = {.k = p->k, .t = p->t, .base = &root, .path = to};
+    struct at
+        a = {.vfs = &p->k->vfs, .as = &p->t->as, .base = &root, .path = from},
+        b = {.vfs = &p->k->vfs, .as = &p->t->as, .base = &root, .path = to};
 
     return vfs_rename(&a, &b, flags);
 }
@@ -50,7 +52,7 @@ ino_of(struct place *p, const char *path)
     struct vnode root = world_root(p->k);
     struct walk w;
 
-    return path_walk(p->k, NULL, &root, path, WALK_NOFOLLOW, &w) < 0
+    return world_walk(p->k, NULL, &root, path, WALK_NOFOLLOW, &w) < 0
                ? 0
                : w.node.ino;
 }
@@ -151,8 +153,9 @@ TEST(rename_of_two_names_of_one_file_does_nothing)
 
     place_init(&p);
     struct vnode root = world_root(p.k);
-    struct at a = {.k = p.k, .t = p.t, .base = &root, .path = "/f1"},
-              b = {.k = p.k, .t = p.t, .base = &root, .path = "/h"};
+    struct at
+        a = {.vfs = &p.k->vfs, .as = &p.t->as, .base = &root, .path = "/f1"},
+        b = {.vfs = &p.k->vfs, .as = &p.t->as, .base = &root, .path = "/h"};
     CHECK_EQ(vfs_link(&a, &b, 0), 0);
     CHECK_EQ(move(&p, "/f1", "/h", 0), 0);
     CHECK(ino_of(&p, "/f1") && ino_of(&p, "/f1") == ino_of(&p, "/h"));
@@ -179,7 +182,7 @@ set_mode(struct place *p, const char *path, uint32_t mode, uint32_t uid)
     struct attr a = {.mode = mode, .uid = uid, .gid = uid};
     struct walk w;
 
-    CHECK_EQ(path_walk(p->k, NULL, &root, path, WALK_NOFOLLOW, &w), 0);
+    CHECK_EQ(world_walk(p->k, NULL, &root, path, WALK_NOFOLLOW, &w), 0);
     CHECK_EQ(vnode_setattr(NULL, &w.node, &a, ATTR_MODE | ATTR_UID | ATTR_GID,
                            false),
              0);

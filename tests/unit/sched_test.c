@@ -549,10 +549,10 @@ TEST(an_idle_kernel_frees_what_was_removed_in_steps)
 {
     enum { BLOCKS = 12000 };
     struct kernel *k = world_new();
-    struct mount *root = CONTAINER_OF(k->mounts.next, struct mount, link);
+    struct mount *root = mount_root(&k->vfs);
     struct removal r = {.tree = tmpfs_tree(root->fs)};
     struct vnode top = world_root(k);
-    struct at at = {.k = k, .base = &top, .path = "/f"};
+    struct at at = {.vfs = &k->vfs, .base = &top, .path = "/f"};
 
     r.tree->max.bytes = UINT64_MAX;
     struct file *f = world_open(k, NULL, "/f", O_CREAT | O_RDWR, NULL);

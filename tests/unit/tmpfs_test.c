@@ -26,6 +26,7 @@ static void
 fake_kernel(struct kernel *k)
 {
     memset(k, 0, sizeof *k);
+    vfs_init(&k->vfs, &kernel_vfs_hooks, &k->user);
     k->limits.max[LIMIT_open_files] = 16;
     k->clock.is_virtual = true;
     k->clock.virtual_ns = 1000;
@@ -35,7 +36,7 @@ static struct fs *
 fs_new(struct kernel *k)
 {
     struct fs *fs = NULL;
-    CHECK_EQ(tmpfs_new(k, NULL, 1 << 20, 100, &fs), 0);
+    CHECK_EQ(tmpfs_new(k ? &k->vfs : NULL, NULL, 1 << 20, 100, &fs), 0);
     return fs;
 }
 
@@ -258,7 +259,7 @@ TEST(tmpfs_quotas_mark_the_limits)
     struct fs *fs = NULL;
     uint64_t ino, pos = 0;
 
-    CHECK_EQ(tmpfs_new(&k, NULL, 4096, 1, &fs), 0);
+    CHECK_EQ(tmpfs_new(&k.vfs, NULL, 4096, 1, &fs), 0);
     ino = make(fs, "f", &file_attr);
     CHECK_EQ(fs->change->create(fs, fs->root, name_of("g"), &file_attr, &ino),
              -ENOSPC);
@@ -360,7 +361,7 @@ TEST(tmpfs_survives_each_allocation_failure)
         struct file *f = NULL;
         uint64_t ino;
         fake_kernel(&k);
-        if (tmpfs_new(&k, NULL, 1 << 20, 100, &fs) < 0)
+        if (tmpfs_new(&k.vfs, NULL, 1 << 20, 100, &fs) < 0)
             continue;
         if (!fs->change->tmpfile(fs, &file_attr, true, &ino)) {
             (void)fs->ops->open(fs, NULL, ino, O_RDWR, &f);

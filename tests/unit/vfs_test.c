@@ -26,14 +26,15 @@ place_init(struct place *p)
 static struct at
 at(struct place *p, const char *path)
 {
-    return (struct at){.k = p->k, .t = p->t, .base = &p->root, .path = path};
+    return (struct at){
+        .vfs = &p->k->vfs, .as = &p->t->as, .base = &p->root, .path = path};
 }
 
 static int
 walk(struct place *p, const char *path, struct vnode *ret)
 {
     struct walk w;
-    int r = path_walk(p->k, NULL, &p->root, path, WALK_NOFOLLOW, &w);
+    int r = world_walk(p->k, NULL, &p->root, path, WALK_NOFOLLOW, &w);
 
     *ret = w.node;
     return r;
@@ -102,7 +103,7 @@ change(struct place *p, const char *path, const struct attr *a, unsigned what,
     struct vnode v;
     int r = walk(p, path, &v);
 
-    return r < 0 ? r : vnode_setattr(p->t, &v, a, what, now);
+    return r < 0 ? r : vnode_setattr(&p->t->as, &v, a, what, now);
 }
 
 TEST(vfs_access_is_decided_by_owner_group_or_others)
@@ -192,7 +193,7 @@ TEST(vfs_unlink_cases)
     CHECK_EQ(make(&p, "/d/e", S_IFDIR | 0755), 0);
     CHECK_EQ(make(&p, "/f", S_IFREG | 0644), 0);
     CHECK_EQ(symlink_path(&p, "/l", "d"), 0);
-    CHECK_EQ(tmpfs_new(p.k, NULL, 1000, 10, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p.k->vfs, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p.k, "/m", fs), 0);
     CHECK_EQ(unlink_path(&p, "/none", 0), -ENOENT);
     CHECK_EQ(unlink_path(&p, "/d", 0), -EISDIR);
@@ -256,7 +257,7 @@ TEST(vfs_link_cases)
     place_init(&p);
     CHECK_EQ(make(&p, "/f", S_IFREG | 0644), 0);
     CHECK_EQ(make(&p, "/d", S_IFDIR | 0755), 0);
-    CHECK_EQ(tmpfs_new(p.k, NULL, 1000, 10, &fs), 0);
+    CHECK_EQ(tmpfs_new(&p.k->vfs, NULL, 1000, 10, &fs), 0);
     CHECK_EQ(world_mount(p.k, "/m", fs), 0);
     CHECK_EQ(link_paths(&p, "/none", "/x"), -ENOENT);
     CHECK_EQ(link_paths(&p, "/d", "/x"), -EPERM);
@@ -303,7 +304,7 @@ TEST(vfs_attributes_belong_to_the_owner)
     CHECK_EQ(change(&p, "/mine", &mine, ATTR_UID | ATTR_GID, false), 0);
     CHECK_EQ(change(&p, "/roots", &mine, ATTR_UID, false), -EPERM);
     CHECK_EQ(change(&p, "/roots", &mine, ATTR_GID, false), -EPERM);
-    p.t->cred = cred_of(0);
+    p.t->as.cred = cred_of(0);
     CHECK_EQ(change(&p, "/mine", &other, ATTR_UID | ATTR_GID, false), 0);
     kernel_free(p.k);
 }
@@ -348,8 +349,8 @@ TEST(vfs_read_only_mount_refuses_all_changes)
     uint64_t ino;
 
     place_init(&p);
-    p.t->cred = cred_of(0);
-    CHECK_EQ(tmpfs_new(p.k, NULL, 1 << 20, 10, &fs), 0);
+    p.t->as.cred = cred_of(0);
+    CHECK_EQ(tmpfs_new(&p.k->vfs, NULL, 1 << 20, 10, &fs), 0);
     const struct attr file = {.mode = S_IFREG | 0666};
     const struct attr dir = {.mode = S_IFDIR | 0777};
     CHECK_EQ(
@@ -357,7 +358,7 @@ TEST(vfs_read_only_mount_refuses_all_changes)
         0);
     CHECK_EQ(
         fs->change->create(fs, fs->root, (struct name){"d", 1}, &dir, &ino), 0);
-    CHECK_EQ(mount_add(p.k, "/ro", "ro", fs, true), 0);
+    CHECK_EQ(mount_add(&p.k->vfs, "/ro", "ro", fs, true), 0);
     CHECK_EQ(make(&p, "/ro/new", S_IFREG | 0644), -EROFS);
     CHECK_EQ(make(&p, "/ro/new", S_IFDIR | 0755), -EROFS);
     CHECK_EQ(make(&p, "/ro/f", S_IFREG | 0644), -EEXIST);
@@ -425,8 +426,9 @@ TEST(what_root_makes_belongs_to_whom_it_says)
     struct file *f = NULL;
 
     place_init(&p);
+    const struct cred owner = {.uid = 7, .gid = 8};
     struct at there = {
-        .k = p.k, .base = &p.root, .path = "/d", .owner = {.uid = 7, .gid = 8}};
+        .vfs = &p.k->vfs, .base = &p.root, .path = "/d", .owner = &owner};
     CHECK_EQ(vfs_make(&there, S_IFDIR | 0755), 0);
     CHECK_EQ(attr_of(&p, "/d").uid, 7);
     CHECK_EQ(attr_of(&p, "/d").gid, 8);
@@ -434,7 +436,7 @@ TEST(what_root_makes_belongs_to_whom_it_says)
     CHECK_EQ(vfs_symlink(&there, "x"), 0);
     CHECK_EQ(attr_of(&p, "/d/l").uid, 7);
     there.path = "/d/f";
-    CHECK_EQ(vfs_open_at(&there, O_CREAT | O_WRONLY, 0600, &f), 0);
+    CHECK_EQ(vfs_open(&there, O_CREAT | O_WRONLY, 0600, &f), 0);
     file_put(f);
     CHECK_EQ(attr_of(&p, "/d/f").gid, 8);
     kernel_free(p.k);

@@ -60,7 +60,7 @@ world_new_live(struct engine *e)
 int
 world_mount(struct kernel *k, const char *path, OWN struct fs *fs)
 {
-    return mount_add(k, path, fs->ops->name, fs, false);
+    return mount_add(&k->vfs, path, fs->ops->name, fs, false);
 }
 
 int
@@ -79,7 +79,7 @@ world_mount_system(struct kernel *k)
 struct vnode
 world_root(struct kernel *k)
 {
-    struct mount *m = CONTAINER_OF(k->mounts.next, struct mount, link);
+    struct mount *m = mount_root(&k->vfs);
 
     return (struct vnode){m, m->fs->root};
 }
@@ -218,13 +218,31 @@ world_reads(struct file *f, struct task *t, const char *text)
     return n == (int64_t)strlen(text) && !memcmp(buf, text, (size_t)n);
 }
 
+static struct at
+world_path(struct kernel *k, struct task *t, const struct vnode *base,
+           const char *path)
+{
+    return (struct at){
+        .vfs = &k->vfs, .as = t ? &t->as : NULL, .base = base, .path = path};
+}
+
+int
+world_walk(struct kernel *k, struct task *t, const struct vnode *base,
+           const char *path, unsigned flags, struct walk *ret)
+{
+    const struct at at = world_path(k, t, base, path);
+
+    return path_walk(&at, flags, ret);
+}
+
 struct file *
 world_open(struct kernel *k, struct task *t, const char *path, uint32_t flags,
            int *ret_error)
 {
     struct vnode base = world_root(k);
+    struct at at = world_path(k, t, &base, path);
     struct file *f = NULL;
-    int r = vfs_open(k, t, &base, path, flags, 0644, &f);
+    int r = vfs_open(&at, flags, 0644, &f);
 
     if (ret_error)
         *ret_error = r;
@@ -235,7 +253,7 @@ int
 world_make(struct kernel *k, struct task *t, const char *path, uint32_t mode)
 {
     struct vnode base = world_root(k);
-    struct at at = {.k = k, .t = t, .base = &base, .path = path};
+    struct at at = world_path(k, t, &base, path);
 
     return vfs_make(&at, mode);
 }

@@ -55,6 +55,9 @@ int64_t world_read(struct file *f, struct task *t, void *buf, size_t len);
 int64_t world_write(struct file *f, struct task *t, const char *text);
 /* Returns true if one read returns exactly `text`. */
 bool world_reads(struct file *f, struct task *t, const char *text);
+/* Walks `path` from `base` as t (NULL: the host); see path_walk. */
+int world_walk(struct kernel *k, struct task *t, const struct vnode *base,
+               const char *path, unsigned flags, struct walk *ret);
 /* Opens `path` as t (NULL: root), or returns -errno in *ret_error. */
 struct file *world_open(struct kernel *k, struct task *t, const char *path,
                         uint32_t flags, int *ret_error);

@@ -63,7 +63,7 @@ TEST(xattrs_count_against_the_quota_and_are_given_back)
 {
     struct kernel *k = world_new();
     struct task *t = make_file(k);
-    struct tree *tree = tmpfs_tree(mount_root(k)->fs);
+    struct tree *tree = tmpfs_tree(mount_root(&k->vfs)->fs);
     uint64_t before = tree->used.bytes;
 
     CHECK_EQ(set(t, "user.a", "12345", 0), 0);
@@ -76,7 +76,7 @@ TEST(xattrs_count_against_the_quota_and_are_given_back)
     CHECK_EQ(tree->used.bytes, before);
     tree->max.bytes = 1 << 20;
     CHECK_EQ(set(t, "user.a", "12345", 0), 0);
-    struct at at = {.k = k, .path = "/f"};
+    struct at at = {.vfs = &k->vfs, .path = "/f"};
     CHECK_EQ(vfs_unlink(&at, 0), 0);
     CHECK_EQ(tree->used.bytes, before);
     kernel_free(k);
@@ -88,7 +88,7 @@ TEST(xattrs_of_an_inode_have_a_maximum)
     struct task *t = make_file(k);
     char name[24];
 
-    tmpfs_tree(mount_root(k)->fs)->max.bytes = 1 << 20;
+    tmpfs_tree(mount_root(&k->vfs)->fs)->max.bytes = 1 << 20;
     memset(world_at(t, BUF), 'x', 30000);
     for (int i = 0; i < 3; i++) {
         (void)snprintf(name, sizeof name, "user.%d", i);
@@ -116,7 +116,7 @@ TEST(xattrs_have_names_and_owners)
     name[255] = 0;
     CHECK_EQ(set(t, name, "x", 0), 0);
     CHECK_EQ(set(t, "user.a", "x", 4), -EINVAL);
-    t->cred = cred_of(1000);
+    t->as.cred = cred_of(1000);
     CHECK_EQ(world_make(k, NULL, "/d", S_IFDIR | 0755), 0);
     (void)world_str(t, PATH, "/d");
     CHECK_EQ(set(t, "user.a", "x", 0), -EACCES);

@@ -72,30 +72,27 @@ give_path(char *buf, size_t size, OWN char *path, int64_t len)
 }
 
 static int64_t
-give_dir_path(const struct proc_ask *a, const struct vnode *dir, char *buf,
-              size_t size)
+give_dir_path(const struct vnode *dir, char *buf, size_t size)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
     if (!path)
         return -ENOMEM;
-    int64_t len = vnode_path(a->kernel, dir, path, PATH_BYTES_MAX);
+    int64_t len = vnode_path(dir, path, PATH_BYTES_MAX);
     return give_path(buf, size, path, len);
 }
 
 /* Writes the path of `node`, which was found as `name` in `dir`. A file that is
  * no longer there is marked as deleted. */
 static int64_t
-give_file_path(const struct proc_ask *a, const struct vnode *dir,
-               const char *name, const struct vnode *node, char *buf,
-               size_t size)
+give_file_path(const struct vnode *dir, const char *name,
+               const struct vnode *node, char *buf, size_t size)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
     if (!path)
         return -ENOMEM;
-    int64_t len =
-        vnode_path_in(a->kernel, dir, name, node, path, PATH_BYTES_MAX);
+    int64_t len = vnode_path_in(dir, name, node, path, PATH_BYTES_MAX);
     return give_path(buf, size, path, len);
 }
 
@@ -118,10 +115,10 @@ proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (of->is_zombie || !of->cwd.mnt)
         return -ENOENT;
-    int64_t n = give_dir_path(a, &of->cwd, buf, size);
+    int64_t n = give_dir_path(&of->cwd, buf, size);
     if (n != -ENOENT || !of->cwd_dir.mnt)
         return n;
-    return give_file_path(a, &of->cwd_dir, of->cwd_name, &of->cwd, buf, size);
+    return give_file_path(&of->cwd_dir, of->cwd_name, &of->cwd, buf, size);
 }
 
 int
@@ -133,15 +130,15 @@ proc_cwd_follow(const struct proc_ask *a, struct vnode *ret)
 int64_t
 proc_root_link(const struct proc_ask *a, char *buf, size_t size)
 {
-    if (a->of->is_zombie || !a->of->root.mnt)
+    if (a->of->is_zombie || !a->of->as.root.mnt)
         return -ENOENT;
-    return give_dir_path(a, &a->of->root, buf, size);
+    return give_dir_path(&a->of->as.root, buf, size);
 }
 
 int
 proc_root_follow(const struct proc_ask *a, struct vnode *ret)
 {
-    return follow_place(a, &a->of->root, ret);
+    return follow_place(a, &a->of->as.root, ret);
 }
 
 int64_t
@@ -151,7 +148,7 @@ proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (t->is_zombie || !t->exe.mnt)
         return -ENOENT;
-    return give_file_path(a, &t->exe_dir, t->exe_name, &t->exe, buf, size);
+    return give_file_path(&t->exe_dir, t->exe_name, &t->exe, buf, size);
 }
 
 int
@@ -188,8 +185,8 @@ proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
     if (!f->node.mnt)
         return give_kind(f, buf, size);
     if (f->name && f->dir.mnt)
-        return give_file_path(a, &f->dir, f->name, &f->node, buf, size);
-    return give_dir_path(a, &f->node, buf, size);
+        return give_file_path(&f->dir, f->name, &f->node, buf, size);
+    return give_dir_path(&f->node, buf, size);
 }
 
 /* -ENXIO tells the caller that the open file itself is the target. */

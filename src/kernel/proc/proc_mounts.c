@@ -12,7 +12,7 @@ proc_mount_id(const struct kernel *k, const struct mount *m)
 {
     int id = FIRST_ID;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         if (CONTAINER_OF(it, struct mount, link) == m)
             return id;
         id++;
@@ -42,7 +42,7 @@ options_of(const struct mount *m)
 int
 proc_mounts(const struct proc_ask *a, struct buf *b)
 {
-    LIST_FOR_EACH(it, &a->kernel->mounts) {
+    LIST_FOR_EACH(it, &a->kernel->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         put_escaped(b, m->source);
         buf_puts(b, " ");
@@ -59,7 +59,7 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
 {
     const struct kernel *k = a->kernel;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         int parent = m->parent ? proc_mount_id(k, m->parent) : 1;
         buf_printf(b, "%d %d %u:%u ", proc_mount_id(k, m), parent,
@@ -78,7 +78,7 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
 static bool
 was_listed(const struct kernel *k, const struct mount *m)
 {
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &k->vfs.mounts) {
         const struct mount *other = CONTAINER_OF(it, struct mount, link);
         if (other == m)
             return false;
@@ -91,7 +91,7 @@ was_listed(const struct kernel *k, const struct mount *m)
 int
 proc_filesystems(const struct proc_ask *a, struct buf *b)
 {
-    LIST_FOR_EACH(it, &a->kernel->mounts) {
+    LIST_FOR_EACH(it, &a->kernel->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         if (!was_listed(a->kernel, m))
             buf_printf(b, "nodev\t%s\n", m->fs->ops->name);

@@ -170,7 +170,7 @@ proc_pid_put_name(struct buf *b, const char *name)
 static void
 put_identity(struct buf *b, const struct task *t)
 {
-    const struct cred *c = &t->cred;
+    const struct cred *c = &t->as.cred;
 
     proc_pid_put_name(b, t->comm);
     buf_printf(b,
@@ -233,7 +233,7 @@ proc_pid_status(const struct proc_ask *a, struct buf *b)
     buf_puts(b, "CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
                 "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\n"
                 "CapAmb:\t0000000000000000\n");
-    buf_printf(b, "NoNewPrivs:\t%d\n", t->cred.no_new_privs);
+    buf_printf(b, "NoNewPrivs:\t%d\n", t->as.cred.no_new_privs);
     buf_puts(b, "Seccomp:\t0\n"
                 "Cpus_allowed:\t1\nCpus_allowed_list:\t0\n"
                 "Mems_allowed:\t1\nMems_allowed_list:\t0\n");

@@ -47,9 +47,10 @@ decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
     p->fd = (int)(ino & INT32_MAX);
     if (p->row < PROC_ROOT || p->row >= proc_row_count)
         return -ENOENT;
+    struct kernel *k = kernel_of(fs->vfs);
     *a = (struct proc_ask){
-        .procfs = (struct procfs *)fs, .kernel = fs->kernel, .fd = p->fd};
-    a->of = p->pid ? task_find(fs->kernel, p->pid) : NULL;
+        .procfs = (struct procfs *)fs, .kernel = k, .fd = p->fd};
+    a->of = p->pid ? task_find(k, p->pid) : NULL;
     if (!a->of && (p->pid || procfs_needs_task(&proc_rows[p->row])))
         return -ENOENT;
     bool is_fd = p->row == PROC_FD || p->row == PROC_FDINFO;
@@ -188,7 +189,7 @@ procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     if (r < 0)
         return r;
     const struct proc_row *row = &proc_rows[at.row];
-    int64_t now = clock_real_ns(&fs->kernel->clock);
+    int64_t now = clock_real_ns(&kernel_of(fs->vfs)->clock);
     *ret = (struct attr){.ino = ino,
                          .mode = row->mode,
                          .nlink = S_ISDIR(row->mode) ? 2 : 1,
@@ -200,9 +201,9 @@ procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
         ret->size = 64;
     }
     if (a.of) {
-        ret->uid = a.of->cred.uid;
-        ret->gid = a.of->cred.gid;
-        now += a.of->start_ns - clock_mono_ns(&fs->kernel->clock);
+        ret->uid = a.of->as.cred.uid;
+        ret->gid = a.of->as.cred.gid;
+        now += a.of->start_ns - clock_mono_ns(&kernel_of(fs->vfs)->clock);
     }
     ret->atime_ns = ret->mtime_ns = ret->ctime_ns = now;
     return 0;
@@ -222,7 +223,7 @@ procfs_row(struct fs *fs, uint64_t ino, struct proc_ask *ret, int *err)
 
 /* The reader matters for /proc/self only. */
 static int64_t
-procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+procfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
                 size_t size)
 {
     struct proc_ask a;
@@ -231,7 +232,7 @@ procfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
 
     if (!row)
         return r;
-    a.reader = t;
+    a.reader = task_of(as);
     return row->link ? row->link(&a, buf, size) : -EINVAL;
 }
 
@@ -336,7 +337,7 @@ struct content {
 static int
 procfs_charge(struct content *c)
 {
-    struct limits *l = &c->fs->kernel->limits;
+    struct limits *l = &kernel_of(c->fs->vfs)->limits;
 
     if (!limits_charge(l, LIMIT_memory, c->buf.cap)) {
         buf_fini(&c->buf);
@@ -351,7 +352,7 @@ static void
 drop(struct content *c)
 {
     buf_fini(&c->buf);
-    limits_uncharge(&c->fs->kernel->limits, LIMIT_memory, c->charged);
+    limits_uncharge(&kernel_of(c->fs->vfs)->limits, LIMIT_memory, c->charged);
     c->charged = 0;
 }
 
@@ -429,10 +430,10 @@ static const struct file_ops content_ops = {
 /* The content is made when the file is opened, so that errors are found
  * there. */
 static int
-procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
-            OWN struct file **ret)
+procfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
+            uint32_t flags, OWN struct file **ret)
 {
-    (void)t;
+    (void)as;
     if ((flags & O_ACCMODE) != O_RDONLY)
         return -EACCES;
     struct content *c = malloc(sizeof *c);
@@ -445,7 +446,7 @@ procfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
         procfs_content_free(c);
         return r;
     }
-    r = file_new(fs->kernel, &content_ops, c, flags, ret);
+    r = file_new(fs->vfs, &content_ops, c, flags, ret);
     if (r == 0)
         (*ret)->has_pos = true;
     return r;
@@ -498,7 +499,7 @@ static const struct fs_change_ops procfs_change_ops = {
     .setattr = procfs_setattr,
 };
 
-int
+static int
 procfs_pid(const struct vnode *v)
 {
     bool is_process = v->mnt && v->mnt->fs->ops == &procfs_ops &&
@@ -518,8 +519,8 @@ table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
         return -ENOMEM;
     p->fs = (struct fs){.ops = ops,
                         .change = &procfs_change_ops,
-                        .kernel = k,
-                        .dev = ++k->next_dev,
+                        .vfs = &k->vfs,
+                        .dev = ++k->vfs.next_dev,
                         .root = procfs_ino_of((struct place){0, root, 0})};
     *ret = &p->fs;
     return 0;
@@ -533,6 +534,7 @@ procfs_new(struct kernel *k, OWN struct fs **ret)
     if (r == 0) {
         struct procfs *p = (struct procfs *)*ret;
         rng_fill(&k->rng, p->boot_id, sizeof p->boot_id);
+        k->proc_pid = procfs_pid;
     }
     return r;
 }

@@ -14,9 +14,6 @@ struct kernel;
 /* The content of a file is generated when it is opened, and stays the same for
  * that open file. With a virtual clock, usage times are constants. */
 int procfs_new(struct kernel *k, OWN struct fs **ret);
-/* Returns the number of the process whose folder v is, or 0. The process may
- * have ended. */
-int procfs_pid(const struct vnode *v);
 /* /sys: information about processors, the loopback interface and limits. */
 int sysfs_new(struct kernel *k, OWN struct fs **ret);
 

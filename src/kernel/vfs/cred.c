@@ -2,7 +2,7 @@
  * rights that there are inside. */
 #include "kernel/vfs/cred.h"
 
-#include "kernel/vfs/vfs.h"
+#include "tree/attr.h"
 
 #include <errno.h>
 

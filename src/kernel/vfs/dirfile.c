@@ -3,7 +3,7 @@
  * Position 0 is ".", 1 is "..", and p + 2 is the file system's position p. */
 #include "kernel/vfs/dirfile.h"
 
-#include "kernel/kernel.h"
+#include "kernel/vfs/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,9 +24,9 @@ static const struct file_ops dirfile_ops = {
 };
 
 int
-dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret)
+dirfile_new(struct vfs *v, uint32_t flags, OWN struct file **ret)
 {
-    int r = file_new(k, &dirfile_ops, NULL, flags, ret);
+    int r = file_new(v, &dirfile_ops, NULL, flags, ret);
 
     if (r == 0)
         (*ret)->has_pos = true;

@@ -9,9 +9,9 @@
 
 struct dir_emit;
 struct file;
-struct kernel;
+struct vfs;
 
-int dirfile_new(struct kernel *k, uint32_t flags, OWN struct file **ret);
+int dirfile_new(struct vfs *v, uint32_t flags, OWN struct file **ret);
 /* Emits entries from the file's position, "." and ".." first. */
 int dirfile_read(struct file *f, struct dir_emit *emit);
 /* True if there is an entry at or after the file's position. */

@@ -6,8 +6,8 @@
  * that can fail. commit then only replaces numbers. */
 #include "kernel/vfs/exchange.h"
 
-#include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,18 +53,17 @@ find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
 }
 
 static int
-find_points(struct kernel *k, struct exchange *x)
+find_points(struct exchange *x)
 {
     size_t skip = x->top->parent ? strlen(x->top->path) : 0;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &x->top->fs->vfs->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         struct point *p = &x->points[x->n];
         if (!m->parent || m->parent->fs != x->top->fs)
             continue;
         x->culprit = p->m = m;
-        int r = find_point(&x->now, m->path + skip,
-                           m->is_bind ? k->user.uid : ROOT_ID, &p->ino);
+        int r = find_point(&x->now, m->path + skip, m->uid, &p->ino);
         if (r < 0)
             return r;
         x->n++;
@@ -73,16 +72,16 @@ find_points(struct kernel *k, struct exchange *x)
 }
 
 int
-exchange_prepare(struct kernel *k, struct mount *top, const struct tree *from,
+exchange_prepare(struct mount *top, const struct tree *from,
                  struct exchange *ret)
 {
     struct exchange x = {.top = top};
 
-    x.points = calloc(mount_count(k) + 1, sizeof *x.points);
+    x.points = calloc(mount_count(top->fs->vfs) + 1, sizeof *x.points);
     int r = x.points ? tree_clone(from, &x.now) : -ENOMEM;
     if (r == 0) {
         x.now.max = (struct quota){UINT64_MAX, UINT64_MAX};
-        r = find_points(k, &x);
+        r = find_points(&x);
     }
     if (r < 0) {
         ret->culprit = x.culprit;

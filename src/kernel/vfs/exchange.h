@@ -5,7 +5,6 @@
 
 #include "tree/tree.h"
 
-struct kernel;
 struct mount;
 
 struct exchange {
@@ -19,8 +18,8 @@ struct exchange {
 /* Creates a clone of `from`, with the directories that mounts need; missing
  * ones are created. -ENOTDIR: a file is in the way. -ENOMEM. After an error the
  * file system has not changed, and *ret needs no exchange_fini. */
-int exchange_prepare(struct kernel *k, struct mount *top,
-                     const struct tree *from, struct exchange *ret);
+int exchange_prepare(struct mount *top, const struct tree *from,
+                     struct exchange *ret);
 /* Installs the clone. No process may use the file system. */
 void exchange_commit(struct exchange *x);
 /* Accepts one that was committed, or is all zero. */

@@ -1,37 +1,34 @@
 /* Open files: references, and the parts that all kinds share. */
 #include "kernel/vfs/file.h"
 
-#include "kernel/epoll.h"
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
-#include "kernel/lock.h"
-#include "kernel/packet.h"
+#include "kernel/vfs/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 int
-file_new(struct kernel *k, const struct file_ops *ops, OWN void *obj,
+file_new(struct vfs *v, const struct file_ops *ops, OWN void *obj,
          uint32_t flags, OWN struct file **ret)
 {
-    bool charged = limits_charge(&k->limits, LIMIT_open_files, 1);
-    struct file *f = charged ? calloc(1, sizeof *f) : NULL;
+    struct file *f = calloc(1, sizeof *f);
 
-    if (!f) {
-        struct file dying = {.ops = ops, .kernel = k, .obj = obj};
-        if (charged)
-            limits_uncharge(&k->limits, LIMIT_open_files, 1);
+    if (!f || !v->hooks->charge_file(v)) {
+        struct file dying = {.ops = ops, .vfs = v, .obj = obj};
+        int r = f ? -ENFILE : -ENOMEM;
+        free(f);
         if (ops->release)
             ops->release(&dying);
-        return charged ? -ENOMEM : -ENFILE;
+        return r;
     }
     *f = (struct file){
-        .ops = ops, .kernel = k, .obj = obj, .refs = 1, .flags = flags};
+        .ops = ops, .vfs = v, .obj = obj, .refs = 1, .flags = flags};
     list_init(&f->watchers);
-    f->anon_ino = ++k->next_anon_ino;
+    list_init(&f->link);
+    f->anon_ino = ++v->next_anon_ino;
     *ret = f;
     return 0;
 }
@@ -41,6 +38,7 @@ file_set_node(struct file *f, const struct vnode *node)
 {
     vnode_hold(node);
     f->node = *node;
+    list_push_back(&f->vfs->files, &f->link);
 }
 
 struct file *
@@ -57,17 +55,16 @@ file_put(OWN struct file *f)
         return;
     if (--f->refs) {
         if (f->refs == f->in_flight)
-            inflight_suspect(f);
+            f->vfs->hooks->on_file_in_flight(f);
         return;
     }
-    inotify_file(f, file_is_writable(f) ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
-    epoll_forget(f);
-    locks_release(f);
+    notify_file(f, file_is_writable(f) ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
+    f->vfs->hooks->on_file_end(f);
+    list_remove(&f->link);
     if (f->ops->release)
         f->ops->release(f);
     if (f->node.mnt)
         vnode_release(&f->node);
-    limits_uncharge(&f->kernel->limits, LIMIT_open_files, 1);
     free(f->name);
     free(f);
 }
@@ -78,7 +75,7 @@ file_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     int64_t n = f->ops->read(f, t, buf, len, pos);
 
     if (n > 0)
-        inotify_file(f, IN_ACCESS);
+        notify_file(f, IN_ACCESS);
     return n;
 }
 
@@ -102,7 +99,7 @@ file_write(struct file *f, struct task *t, const void *buf, size_t len,
     int64_t n = f->ops->write(f, t, buf, len, pos);
 
     if (n > 0)
-        inotify_file(f, IN_MODIFY);
+        notify_file(f, IN_MODIFY);
     return n;
 }
 
@@ -133,13 +130,13 @@ file_poll(struct file *f, struct poll_table *pt)
 int
 file_anon_attr(const struct file *f, uint32_t mode, struct attr *ret)
 {
-    int64_t now = clock_real_ns(&f->kernel->clock);
+    int64_t now = f->vfs->hooks->now_ns(f->vfs);
 
     *ret = (struct attr){.ino = f->anon_ino,
                          .mode = mode,
                          .nlink = 1,
-                         .uid = f->kernel->user.uid,
-                         .gid = f->kernel->user.gid,
+                         .uid = f->vfs->user->uid,
+                         .gid = f->vfs->user->gid,
                          .blksize = 4096,
                          .atime_ns = now,
                          .mtime_ns = now,

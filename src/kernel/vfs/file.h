@@ -10,16 +10,13 @@
 
 #include "base/own.h"
 #include "kernel/vfs/vfs.h"
-#include "kernel/wait.h"
 
 #include <poll.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct file;
-struct kernel;
-struct task;
-struct thread;
+struct poll_table;
+struct task; /* opaque here: passed on to the operations */
 
 /* A NULL member means the errno in brackets, which file.c returns. */
 struct file_ops {
@@ -64,7 +61,7 @@ struct file_ops {
 
 struct file {
     const struct file_ops *ops;
-    struct kernel *kernel;
+    struct vfs *vfs;
     void *obj;
     uint32_t refs;
     uint32_t in_flight; /* of these, references by messages (inflight.c) */
@@ -74,6 +71,7 @@ struct file {
     bool is_message;
     bool has_pos;         /* reads and writes move pos; pread is allowed */
     uint64_t anon_ino;    /* inode number shown for a file without a path */
+    struct list link;     /* in vfs->files, if it has an inode */
     struct vnode node;    /* held if mnt is not NULL */
     struct vnode dir;     /* the directory it was found in; not held */
     char *name;           /* its name there, or NULL */
@@ -82,7 +80,7 @@ struct file {
 
 /* Creates a file and consumes obj, also on failure (then `release` is called on
  * a temporary file). Counts against the open_files limit: -ENFILE. */
-int file_new(struct kernel *k, const struct file_ops *ops, OWN void *obj,
+int file_new(struct vfs *v, const struct file_ops *ops, OWN void *obj,
              uint32_t flags, OWN struct file **ret);
 /* Sets the inode of f, which is held until the last put. */
 void file_set_node(struct file *f, const struct vnode *node);
@@ -97,7 +95,7 @@ file_dentry(const struct file *f)
     return (struct dentry){f->node, f->dir, f->name};
 }
 
-/* Call the operations of f, which must exist, and report to inotify. */
+/* Call the operations of f, which must exist, and notify watches. */
 int64_t file_read(struct file *f, struct task *t, void *buf, size_t len,
                   uint64_t *pos);
 int64_t file_write(struct file *f, struct task *t, const void *buf, size_t len,

@@ -1,6 +1,6 @@
 /* The tree of mounts, and paths of directories in it. */
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,15 +23,15 @@ vnode_release(const struct vnode *v)
 
     if (fs->ops->release)
         fs->ops->release(fs, v->ino);
-    inotify_gone(v);
+    notify_gone(v);
 }
 
 static struct mount *
-mounted_on(struct kernel *k, const struct vnode *v)
+mounted_on(const struct vnode *v)
 {
     struct mount *top = NULL;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &v->mnt->fs->vfs->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         if (m->parent == v->mnt && m->at == v->ino)
             top = m;
@@ -40,11 +40,11 @@ mounted_on(struct kernel *k, const struct vnode *v)
 }
 
 void
-mount_cross(struct kernel *k, struct vnode *v)
+mount_cross(struct vnode *v)
 {
     struct mount *m;
 
-    while (v->mnt->has_submounts && (m = mounted_on(k, v)))
+    while (v->mnt->has_submounts && (m = mounted_on(v)))
         *v = (struct vnode){m, m->root};
 }
 
@@ -62,10 +62,10 @@ mount_free(struct mount *m)
 DEFINE_CLEANUP(struct mount *, mount_free)
 
 void
-mount_free_all(struct kernel *k)
+mount_free_all(struct vfs *v)
 {
-    while (!list_is_empty(&k->mounts)) {
-        struct mount *m = CONTAINER_OF(k->mounts.prev, struct mount, link);
+    while (!list_is_empty(&v->mounts)) {
+        struct mount *m = CONTAINER_OF(v->mounts.prev, struct mount, link);
         list_remove(&m->link);
         if (m->parent && m->parent->fs->ops->release)
             m->parent->fs->ops->release(m->parent->fs, m->at);
@@ -74,11 +74,11 @@ mount_free_all(struct kernel *k)
 }
 
 bool
-mount_tidy_all(struct kernel *k, size_t max)
+mount_tidy_all(struct vfs *v, size_t max)
 {
     bool is_tidy = true;
 
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &v->mounts) {
         struct fs *fs = CONTAINER_OF(it, struct mount, link)->fs;
         if (fs->ops->tidy && !fs->ops->tidy(fs, max))
             is_tidy = false;
@@ -87,15 +87,15 @@ mount_tidy_all(struct kernel *k, size_t max)
 }
 
 struct mount *
-mount_root(const struct kernel *k)
+mount_root(const struct vfs *v)
 {
-    return CONTAINER_OF(k->mounts.next, struct mount, link);
+    return CONTAINER_OF(v->mounts.next, struct mount, link);
 }
 
 struct mount *
-mount_nth(const struct kernel *k, size_t n)
+mount_nth(const struct vfs *v, size_t n)
 {
-    LIST_FOR_EACH(it, &k->mounts) {
+    LIST_FOR_EACH(it, &v->mounts) {
         if (n-- == 0)
             return CONTAINER_OF(it, struct mount, link);
     }
@@ -103,20 +103,20 @@ mount_nth(const struct kernel *k, size_t n)
 }
 
 size_t
-mount_count(const struct kernel *k)
+mount_count(const struct vfs *v)
 {
     size_t n = 0;
 
-    LIST_FOR_EACH(it, &k->mounts)
+    LIST_FOR_EACH(it, &v->mounts)
         n++;
     return n;
 }
 
 /* Makes the directories of `path` that are missing. */
 static int
-make_directories(struct kernel *k, const struct vnode *top, const char *path,
-                 uint32_t uid)
+make_directories(struct vfs *v, const char *path, uint32_t uid)
 {
+    const struct cred owner = cred_of(uid);
     char buf[512];
 
     if (strlen(path) >= sizeof buf)
@@ -126,8 +126,7 @@ make_directories(struct kernel *k, const struct vnode *top, const char *path,
         size_t len = end ? (size_t)(end - path) : strlen(path);
         memcpy(buf, path, len);
         buf[len] = 0;
-        struct at at = {
-            .k = k, .base = top, .path = buf, .owner = cred_of(uid)};
+        struct at at = {.vfs = v, .path = buf, .owner = &owner};
         int r = vfs_make(&at, S_IFDIR | 0755);
         if (r < 0 && r != -EEXIST)
             return r;
@@ -138,32 +137,32 @@ make_directories(struct kernel *k, const struct vnode *top, const char *path,
 /* The directory to mount on, made where it is missing, even if the root is
  * read-only. */
 static int
-find_mount_point(struct kernel *k, const char *path, uint32_t uid,
+find_mount_point(struct vfs *v, const char *path, uint32_t uid,
                  struct vnode *ret)
 {
-    struct mount *root = mount_root(k);
-    struct vnode top = {root, root->root};
+    struct at at = {.vfs = v, .path = path};
+    struct mount *root = mount_root(v);
     bool read_only = root->read_only;
     struct walk w;
 
     root->read_only = false;
-    int r = make_directories(k, &top, path, uid);
+    int r = make_directories(v, path, uid);
     root->read_only = read_only;
     if (r == 0)
-        r = path_walk(k, NULL, &top, path, WALK_DIRECTORY, &w);
+        r = path_walk(&at, WALK_DIRECTORY, &w);
     if (r == 0)
         *ret = w.node;
     return r;
 }
 
 static int
-mount_set_path(struct kernel *k, struct mount *m, const struct vnode *at)
+mount_set_path(struct mount *m, const struct vnode *at)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
     if (!path)
         return -ENOMEM;
-    int64_t len = vnode_path(k, at, path, PATH_BYTES_MAX);
+    int64_t len = vnode_path(at, path, PATH_BYTES_MAX);
     if (len >= 0)
         m->path = strdup(path);
     free(path);
@@ -174,13 +173,13 @@ mount_set_path(struct kernel *k, struct mount *m, const struct vnode *at)
 
 /* Puts m where `path` leads. */
 static int
-mount_attach(struct kernel *k, struct mount *m, const char *path, uint32_t uid)
+mount_attach(struct vfs *v, struct mount *m, const char *path, uint32_t uid)
 {
     struct vnode at = {0};
 
-    int r = find_mount_point(k, path, uid, &at);
+    int r = find_mount_point(v, path, uid, &at);
     if (r == 0)
-        r = mount_set_path(k, m, &at);
+        r = mount_set_path(m, &at);
     if (r != 0)
         return r;
     if (m->is_bind) {
@@ -191,6 +190,7 @@ mount_attach(struct kernel *k, struct mount *m, const char *path, uint32_t uid)
     at.mnt->has_submounts = true;
     m->parent = at.mnt;
     m->at = at.ino;
+    m->uid = uid;
     return 0;
 }
 
@@ -205,9 +205,9 @@ mount_alloc(const char *source)
 }
 
 static void
-link_mount(struct kernel *k, struct mount *m)
+link_mount(struct vfs *v, struct mount *m)
 {
-    struct list *end = &k->mounts;
+    struct list *end = &v->mounts;
 
     if (!list_is_empty(end) &&
         CONTAINER_OF(end->prev, struct mount, link)->is_last)
@@ -216,13 +216,13 @@ link_mount(struct kernel *k, struct mount *m)
 }
 
 void
-mount_keep_last(struct kernel *k)
+mount_keep_last(struct vfs *v)
 {
-    CONTAINER_OF(k->mounts.prev, struct mount, link)->is_last = true;
+    CONTAINER_OF(v->mounts.prev, struct mount, link)->is_last = true;
 }
 
 int
-mount_add(struct kernel *k, const char *path, const char *source,
+mount_add(struct vfs *v, const char *path, const char *source,
           OWN struct fs *fs, bool read_only)
 {
     CLEANUP(mount_freep) struct mount *m = mount_alloc(source);
@@ -235,29 +235,29 @@ mount_add(struct kernel *k, const char *path, const char *source,
     m->root = fs->root;
     m->read_only = read_only;
     int r = 0;
-    if (!list_is_empty(&k->mounts))
-        r = mount_attach(k, m, path, 0);
+    if (!list_is_empty(&v->mounts))
+        r = mount_attach(v, m, path, ROOT_ID);
     else if (!(m->path = strdup(path)))
         r = -ENOMEM;
     if (r != 0)
         return r;
-    link_mount(k, m);
+    link_mount(v, m);
     m = NULL; /* the list has it */
     return 0;
 }
 
 int
-mount_bind(struct kernel *k, const char *path, uint32_t uid)
+mount_bind(struct vfs *v, const char *path, uint32_t uid)
 {
-    CLEANUP(mount_freep) struct mount *m = mount_alloc(mount_root(k)->source);
+    CLEANUP(mount_freep) struct mount *m = mount_alloc(mount_root(v)->source);
 
     if (!m)
         return -ENOMEM;
     m->is_bind = true;
-    int r = mount_attach(k, m, path, uid);
+    int r = mount_attach(v, m, path, uid);
     if (r != 0)
         return r;
-    link_mount(k, m);
+    link_mount(v, m);
     m = NULL; /* the list has it */
     return 0;
 }
@@ -315,13 +315,12 @@ is_top(const struct vnode *v)
 }
 
 int64_t
-vnode_path(struct kernel *k, const struct vnode *dir, char *buf, size_t size)
+vnode_path(const struct vnode *dir, char *buf, size_t size)
 {
     struct find_name f = {.emit.entry = is_the_name};
     struct vnode v = *dir;
     size_t at = size;
 
-    (void)k;
     if (size < 2)
         return -ERANGE;
     buf[--at] = 0;
@@ -345,8 +344,8 @@ vnode_path(struct kernel *k, const struct vnode *dir, char *buf, size_t size)
 /* The name that leads from dir to node now: `name`, or another if it was
  * renamed. False: none does. */
 static bool
-find_name(struct kernel *k, const struct vnode *dir, const char *name,
-          const struct vnode *node, struct find_name *f)
+find_name(const struct vnode *dir, const char *name, const struct vnode *node,
+          struct find_name *f)
 {
     struct fs *fs = dir->mnt->fs;
     struct name n = {name, strlen(name)};
@@ -355,7 +354,7 @@ find_name(struct kernel *k, const struct vnode *dir, const char *name,
     memcpy(f->name, name, n.len + 1);
     if (n.len && fs->ops->lookup(fs, dir->ino, n, &now.ino) < 0)
         now.ino = 0;
-    mount_cross(k, &now);
+    mount_cross(&now);
     if (vnode_is_same(&now, node))
         return true;
     f->ino = node->ino;
@@ -366,13 +365,13 @@ find_name(struct kernel *k, const struct vnode *dir, const char *name,
 }
 
 int64_t
-vnode_path_in(struct kernel *k, const struct vnode *dir, const char *name,
+vnode_path_in(const struct vnode *dir, const char *name,
               const struct vnode *node, char *buf, size_t size)
 {
     struct find_name f = {.emit.entry = is_the_name};
-    bool found = find_name(k, dir, name, node, &f);
+    bool found = find_name(dir, name, node, &f);
 
-    int64_t len = vnode_path(k, dir, buf, size);
+    int64_t len = vnode_path(dir, buf, size);
     if (len < 0)
         return len;
     int n = snprintf(buf + len, size - (size_t)len, "%s%s%s",

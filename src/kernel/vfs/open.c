@@ -1,8 +1,7 @@
 /* open(2): from a path to an open file. */
-#include "kernel/fifo.h"
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
 #include "kernel/vfs/dirfile.h"
+#include "kernel/vfs/file.h"
+#include "kernel/vfs/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +14,8 @@
 #define OPEN_ONLY (O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)
 
 struct opening {
-    struct kernel *k;
-    struct task *t;
+    const struct at *at;
+    const struct caller *as;
     uint32_t flags, mode;
     const struct cred *owner; /* of what is made */
     struct walk w;
@@ -47,8 +46,8 @@ create_missing(struct opening *o)
     if (dir->mnt->read_only)
         return -EROFS;
     int r = vnode_getattr(dir, &d);
-    if (r == 0 && o->t)
-        r = vfs_access(&o->t->cred, &d, W_OK | X_OK);
+    if (r == 0 && o->as)
+        r = vfs_access(&o->as->cred, &d, W_OK | X_OK);
     if (r < 0)
         return r;
     a.uid = o->owner->uid;
@@ -61,7 +60,7 @@ create_missing(struct opening *o)
     o->w.node = (struct vnode){dir->mnt, ino};
     o->created = true;
     struct dentry p = walk_dentry(&o->w);
-    inotify_created(&p);
+    notify_created(&p);
     return 0;
 }
 
@@ -86,12 +85,12 @@ check_found(struct opening *o)
     if (want & W_OK && o->w.node.mnt->read_only && !S_ISFIFO(mode) &&
         !S_ISCHR(mode))
         return -EROFS;
-    if (o->t) {
-        int r = vfs_access(&o->t->cred, &o->attr, want);
+    if (o->as) {
+        int r = vfs_access(&o->as->cred, &o->attr, want);
         if (r < 0)
             return r;
-        if (o->flags & O_NOATIME && o->t->cred.uid != o->attr.uid &&
-            o->t->cred.uid != ROOT_ID)
+        if (o->flags & O_NOATIME && o->as->cred.uid != o->attr.uid &&
+            o->as->cred.uid != ROOT_ID)
             return -EPERM;
     }
     return S_ISSOCK(mode) ? -ENXIO : 0;
@@ -105,12 +104,12 @@ open_node(struct opening *o, OWN struct file **ret)
     uint32_t flags = o->flags & ~(uint32_t)OPEN_ONLY;
 
     if (S_ISDIR(o->attr.mode))
-        return dirfile_new(o->k, flags, ret);
+        return dirfile_new(o->at->vfs, flags, ret);
     if (S_ISFIFO(o->attr.mode))
-        return fifo_open(o->k, o->t, v, flags, ret);
+        return o->at->vfs->hooks->open_fifo(v, o->as, flags, ret);
     if (!fs->ops->open)
         return -ENXIO;
-    return fs->ops->open(fs, o->t, v->ino, o->flags, ret);
+    return fs->ops->open(fs, o->as, v->ino, o->flags, ret);
 }
 
 static int
@@ -124,7 +123,7 @@ truncate_node(struct opening *o)
     int r = v->mnt->fs->change->setattr(v->mnt->fs, v->ino, &a, ATTR_SIZE);
     if (r == 0) {
         struct dentry p = walk_dentry(&o->w);
-        inotify_attr(&p, ATTR_SIZE);
+        notify_attr(&p, ATTR_SIZE);
     }
     return r;
 }
@@ -165,7 +164,7 @@ finish_open(struct opening *o, OWN struct file **ret)
     }
     r = open_place(o, f, ret);
     if (r == 0)
-        inotify_file(*ret, IN_OPEN);
+        notify_file(*ret, IN_OPEN);
     return r;
 }
 
@@ -183,7 +182,7 @@ open_path(struct opening *o, OWN struct file **ret)
         return -ENOTDIR;
     if (o->flags & O_DIRECTORY && !S_ISDIR(o->attr.mode))
         return -ENOTDIR;
-    int r = file_new(o->k, &path_ops, NULL, o->flags & kept, &f);
+    int r = file_new(o->at->vfs, &path_ops, NULL, o->flags & kept, &f);
     return r < 0 ? r : open_place(o, f, ret);
 }
 
@@ -200,7 +199,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
         return -EINVAL;
     if (dir->mnt->read_only)
         return -EROFS;
-    int r = o->t ? vfs_access(&o->t->cred, &o->attr, W_OK | X_OK) : 0;
+    int r = o->as ? vfs_access(&o->as->cred, &o->attr, W_OK | X_OK) : 0;
     if (r < 0)
         return r;
     if (!fs->change->tmpfile)
@@ -214,7 +213,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     struct vnode v = {dir->mnt, ino};
     struct file *f;
     o->flags &= ~(uint32_t)O_TMPFILE;
-    r = fs->ops->open(fs, o->t, ino, o->flags, &f);
+    r = fs->ops->open(fs, o->as, ino, o->flags, &f);
     if (r == 0) {
         o->w.node = v;
         r = open_place(o, f, ret);
@@ -253,12 +252,11 @@ walk_flags(uint32_t flags)
 
 /* Finds the node, or its place. 1: *ret is open already. */
 static int
-open_find(struct opening *o, const struct at *at, OWN struct file **ret)
+open_find(struct opening *o, OWN struct file **ret)
 {
-    unsigned wf = walk_flags(o->flags) | at->walk;
-    const char *path = at->path;
+    const char *path = o->at->path;
 
-    int r = path_walk(o->k, o->t, at->base, path, wf, &o->w);
+    int r = path_walk(o->at, walk_flags(o->flags), &o->w);
     if (r == -ENXIO && o->w.file) {
         r = reopen(o, ret);
         return r < 0 ? r : 1;
@@ -269,20 +267,20 @@ open_find(struct opening *o, const struct at *at, OWN struct file **ret)
 }
 
 int
-vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
-            OWN struct file **ret)
+vfs_open(const struct at *at, uint32_t flags, uint32_t mode,
+         OWN struct file **ret)
 {
-    struct opening o = {.k = at->k,
-                        .t = at->t,
+    struct opening o = {.at = at,
+                        .as = at->as,
                         .flags = flags,
                         .mode = mode,
-                        .owner = at->t ? &at->t->cred : &at->owner};
+                        .owner = at_owner(at)};
 
     if (flags & O_PATH)
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if ((flags & O_TMPFILE) == O_TMPFILE && flags & O_CREAT)
         return -EINVAL;
-    int r = open_find(&o, at, ret);
+    int r = open_find(&o, ret);
     if (r != 0)
         return r < 0 ? r : 0;
     if (!o.w.node.mnt) {
@@ -298,13 +296,4 @@ vfs_open_at(const struct at *at, uint32_t flags, uint32_t mode,
     if ((o.flags & O_TMPFILE) == O_TMPFILE)
         return open_tmpfile(&o, ret);
     return finish_open(&o, ret);
-}
-
-int
-vfs_open(struct kernel *k, struct task *t, const struct vnode *base,
-         const char *path, uint32_t flags, uint32_t mode, OWN struct file **ret)
-{
-    struct at at = {.k = k, .t = t, .base = base, .path = path};
-
-    return vfs_open_at(&at, flags, mode, ret);
 }

@@ -9,7 +9,7 @@
  * number of links is limited (ELOOP), as is the length of a target, so memory
  * and time are bounded. ".." is resolved by the file system's parent, across
  * mounts, and stops at the task's root. */
-#include "kernel/kernel.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +19,9 @@
 
 /* A walk on its way. */
 struct cursor {
-    struct kernel *k;
-    struct task *t;
+    const struct at *from;
+    const struct caller *as;
     unsigned flags;
-    const struct vnode *base;
     struct vnode at; /* where it is */
     struct attr attr;
     const char *rest; /* what is left of the path */
@@ -41,8 +40,8 @@ path_step_into(struct cursor *c, const struct vnode *v)
 static int
 go_to_root(struct cursor *c)
 {
-    struct mount *m = mount_root(c->k);
-    struct vnode root = c->t ? c->t->root : (struct vnode){m, m->root};
+    struct mount *m = mount_root(c->from->vfs);
+    struct vnode root = c->as ? c->as->root : (struct vnode){m, m->root};
 
     return path_step_into(c, &root);
 }
@@ -52,7 +51,7 @@ static bool
 is_unbound(const struct cursor *c)
 {
     return !(c->flags & WALK_BENEATH) ||
-           (c->t && vnode_is_same(c->base, &c->t->root));
+           (c->as && vnode_is_same(c->from->base, &c->as->root));
 }
 
 static int
@@ -60,7 +59,7 @@ may_search(const struct cursor *c)
 {
     if (!S_ISDIR(c->attr.mode))
         return -ENOTDIR;
-    return c->t ? vfs_access(&c->t->cred, &c->attr, X_OK) : 0;
+    return c->as ? vfs_access(&c->as->cred, &c->attr, X_OK) : 0;
 }
 
 static int
@@ -68,9 +67,9 @@ step_up(struct cursor *c)
 {
     struct vnode v = c->at;
 
-    if (c->flags & WALK_BENEATH && vnode_is_same(&v, c->base))
+    if (c->flags & WALK_BENEATH && vnode_is_same(&v, c->from->base))
         return -EPERM;
-    if (c->t && vnode_is_same(&v, &c->t->root))
+    if (c->as && vnode_is_same(&v, &c->as->root))
         return 0;
     while (v.ino == v.mnt->root && v.mnt->parent)
         v = (struct vnode){v.mnt->parent, v.mnt->at};
@@ -90,7 +89,7 @@ expand_link(struct cursor *c, const struct vnode *v)
     char *buf = malloc(PATH_BYTES_MAX + rest);
     if (!buf)
         return -ENOMEM;
-    int64_t n = fs->ops->readlink(fs, c->t, v->ino, buf, PATH_BYTES_MAX - 1);
+    int64_t n = fs->ops->readlink(fs, c->as, v->ino, buf, PATH_BYTES_MAX - 1);
     if (n <= 0) {
         free(buf);
         return n < 0 ? (int)n : -ENOENT;
@@ -189,7 +188,7 @@ step_name(struct cursor *c, struct name n)
         return missing(c, n);
     if (r < 0)
         return r;
-    mount_cross(c->k, &v);
+    mount_cross(&v);
     r = vnode_getattr(&v, &attr);
     if (r < 0)
         return r;
@@ -244,21 +243,22 @@ path_step(struct cursor *c)
 }
 
 int
-path_walk(struct kernel *k, struct task *t, const struct vnode *base,
-          const char *path, unsigned flags, struct walk *ret)
+path_walk(const struct at *at, unsigned flags, struct walk *ret)
 {
-    struct cursor c = {
-        .k = k, .t = t, .flags = flags, .base = base, .rest = path};
-    int r;
+    const char *path = at->path;
+    struct cursor c = {.from = at,
+                       .as = at->as,
+                       .flags = flags | at->walk,
+                       .rest = path,
+                       .ret = ret};
 
     if (!*path)
         return -ENOENT;
-    if (*path == '/' && flags & WALK_BENEATH)
+    if (*path == '/' && c.flags & WALK_BENEATH)
         return -EPERM;
-    c.ret = ret;
     ret->name[0] = 0;
     ret->file = NULL;
-    r = *path == '/' ? go_to_root(&c) : path_step_into(&c, base);
+    int r = *path == '/' ? go_to_root(&c) : path_step_into(&c, at->base);
     while (r == 0)
         r = path_step(&c);
     free(c.buf);

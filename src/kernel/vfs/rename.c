@@ -1,6 +1,6 @@
 /* rename, with all its cases. */
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@ struct rename_end {
 static int
 find_end(const struct at *at, struct rename_end *e)
 {
-    int r = path_walk(at->k, at->t, at->base, at->path,
-                      WALK_NAME | WALK_PARENT | at->walk, &e->w);
+    int r = path_walk(at, WALK_NAME | WALK_PARENT, &e->w);
 
     if (r < 0)
         return r;
@@ -28,26 +27,27 @@ find_end(const struct at *at, struct rename_end *e)
 }
 
 static int
-may_change(struct task *t, const struct rename_end *e)
+may_change(const struct caller *as, const struct rename_end *e)
 {
-    if (!t)
+    if (!as)
         return 0;
-    int r = vfs_access(&t->cred, &e->dir, W_OK | X_OK);
+    int r = vfs_access(&as->cred, &e->dir, W_OK | X_OK);
     if (r < 0 || !e->w.node.mnt || !(e->dir.mode & S_ISVTX) ||
-        t->cred.uid == ROOT_ID)
+        as->cred.uid == ROOT_ID)
         return r;
-    return t->cred.uid == e->node.uid || t->cred.uid == e->dir.uid ? 0 : -EPERM;
+    return as->cred.uid == e->node.uid || as->cred.uid == e->dir.uid ? 0
+                                                                     : -EPERM;
 }
 
 /* A directory that changes its parent gets another "..": a write to it. */
 static int
-may_move(struct task *t, const struct rename_end *from,
+may_move(const struct caller *as, const struct rename_end *from,
          const struct rename_end *to)
 {
-    if (!t || !S_ISDIR(from->node.mode) ||
+    if (!as || !S_ISDIR(from->node.mode) ||
         vnode_is_same(&from->w.dir, &to->w.dir))
         return 0;
-    return vfs_access(&t->cred, &from->node, W_OK);
+    return vfs_access(&as->cred, &from->node, W_OK);
 }
 
 static int
@@ -114,14 +114,14 @@ rename_check_names(const struct rename_end *a, const struct rename_end *b,
 }
 
 static int
-check_rights(struct task *t, const struct rename_end *a,
+check_rights(const struct caller *as, const struct rename_end *a,
              const struct rename_end *b)
 {
-    int r = may_change(t, a);
+    int r = may_change(as, a);
 
     if (r == 0)
-        r = may_change(t, b);
-    return r < 0 ? r : may_move(t, a, b);
+        r = may_change(as, b);
+    return r < 0 ? r : may_move(as, a, b);
 }
 
 /* An exchange is reported as two moves. */
@@ -134,13 +134,13 @@ rename_report(const struct rename_end *a, const struct rename_end *b,
     if (vnode_is_same(&from.node, &to.node))
         return; /* two names of one file: nothing was done */
     if (!(flags & RENAME_EXCHANGE)) {
-        inotify_moved(&from, &to, S_ISDIR(a->node.mode));
+        notify_moved(&from, &to, S_ISDIR(a->node.mode));
         return;
     }
     struct dentry here = {.dir = from.dir, .name = from.name};
     struct dentry there = {.dir = to.dir, .name = to.name};
-    inotify_moved(&from, &there, S_ISDIR(a->node.mode));
-    inotify_moved(&to, &here, S_ISDIR(b->node.mode));
+    notify_moved(&from, &there, S_ISDIR(a->node.mode));
+    notify_moved(&to, &here, S_ISDIR(b->node.mode));
 }
 
 int
@@ -163,7 +163,7 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     if (r == 0 && (a.w.dir.mnt->read_only || !fs->change->rename))
         r = -EROFS;
     if (r == 0)
-        r = check_rights(from->t, &a, &b);
+        r = check_rights(from->as, &a, &b);
     if (r == 0)
         r = check_kinds(&a, &b, flags);
     if (r < 0)

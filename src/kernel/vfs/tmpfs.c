@@ -1,8 +1,8 @@
 /* The file system in memory: its inode operations. */
 #include "kernel/vfs/tmpfs.h"
 
-#include "kernel/kernel.h"
 #include "kernel/vfs/tmpfs_impl.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { TMPFS_TYPE = 0x01021994 }; /* f_type of statfs(2) */
 int64_t
 tmpfs_now(const struct tmpfs *m)
 {
-    return m->fs.kernel ? clock_real_ns(&m->fs.kernel->clock) : 0;
+    return m->fs.vfs ? m->fs.vfs->hooks->now_ns(m->fs.vfs) : 0;
 }
 
 int64_t
@@ -22,11 +22,8 @@ tmpfs_note(struct tmpfs *m, int64_t r)
 
     if (!t->hit_bytes && !t->hit_inodes)
         return r;
-    if (m->fs.kernel) {
-        struct limits *l = &m->fs.kernel->limits;
-        l->was_hit[LIMIT_file_bytes] |= t->hit_bytes;
-        l->was_hit[LIMIT_files] |= t->hit_inodes;
-    }
+    if (m->fs.vfs)
+        m->fs.vfs->hooks->on_full(m->fs.vfs, t->hit_bytes, t->hit_inodes);
     t->hit_bytes = t->hit_inodes = false;
     return r;
 }
@@ -136,10 +133,10 @@ tmpfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
 }
 
 static int64_t
-tmpfs_readlink(struct fs *fs, struct task *t, uint64_t ino, char *buf,
+tmpfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
                size_t size)
 {
-    (void)t;
+    (void)as;
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
     if (!i)
         return -ESTALE;
@@ -263,7 +260,7 @@ static const struct fs_change_ops tmpfs_change_ops = {
 };
 
 int
-tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
+tmpfs_new(struct vfs *v, const struct tree *from, uint64_t max_bytes,
           uint64_t max_inodes, OWN struct fs **ret)
 {
     const struct quota max = {max_bytes, max_inodes};
@@ -272,7 +269,7 @@ tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
         return -ENOMEM;
     m->fs = (struct fs){.ops = &tmpfs_ops,
                         .change = &tmpfs_change_ops,
-                        .kernel = k,
+                        .vfs = v,
                         .root = TREE_ROOT};
     int r = from ? tree_clone(from, &m->tree)
                  : tree_init(&m->tree, &max, tmpfs_now(m));

@@ -2,13 +2,13 @@
 #ifndef KERNEL_VFS_TMPFS_H
 #define KERNEL_VFS_TMPFS_H
 
-#include "kernel/vfs/vfs.h"
+#include "kernel/vfs/fs.h"
 #include "tree/tree.h"
 
 /* Creates a file system with a clone of `from`, or with an empty root directory
- * (0755, owned by root) if it is NULL. k may be NULL: then all times are 0.
+ * (0755, owned by root) if it is NULL. v may be NULL: then all times are 0.
  * -ENOMEM. */
-int tmpfs_new(struct kernel *k, const struct tree *from, uint64_t max_bytes,
+int tmpfs_new(struct vfs *v, const struct tree *from, uint64_t max_bytes,
               uint64_t max_inodes, OWN struct fs **ret);
 /* Returns its tree, for cloning. */
 struct tree *tmpfs_tree(struct fs *fs);

@@ -125,10 +125,10 @@ static const struct file_ops tmpfs_file_ops = {
 };
 
 int
-tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
+tmpfs_open(struct fs *fs, const struct caller *as, uint64_t ino, uint32_t flags,
            OWN struct file **ret)
 {
-    (void)t;
+    (void)as;
     const struct inode *i = tree_find(&tmpfs_of(fs)->tree, ino);
     if (!i)
         return -ESTALE;
@@ -139,7 +139,7 @@ tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
         return -ENOMEM;
     *o = (struct tmpfs_file){tmpfs_of(fs), ino};
     struct file *f;
-    int r = file_new(fs->kernel, &tmpfs_file_ops, o, flags, &f);
+    int r = file_new(fs->vfs, &tmpfs_file_ops, o, flags, &f);
     if (r < 0)
         return r;
     f->has_pos = true;

@@ -16,9 +16,9 @@ tmpfs_of(struct fs *fs)
 }
 
 int64_t tmpfs_now(const struct tmpfs *m);
-/* Returns r, and records a hit quota in the kernel's limits. */
+/* Returns r, and reports that a quota was hit. */
 int64_t tmpfs_note(struct tmpfs *m, int64_t r);
-int tmpfs_open(struct fs *fs, struct task *t, uint64_t ino, uint32_t flags,
-               OWN struct file **ret);
+int tmpfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
+               uint32_t flags, OWN struct file **ret);
 
 #endif

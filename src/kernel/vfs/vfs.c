@@ -1,12 +1,21 @@
 /* Operations on paths, with permissions and read-only mounts. */
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
+#include "kernel/vfs/vfs.h"
+
+#include "kernel/vfs/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
+
+void
+vfs_init(struct vfs *v, const struct vfs_hooks *hooks, const struct cred *user)
+{
+    *v = (struct vfs){.hooks = hooks, .user = user};
+    list_init(&v->mounts);
+    list_init(&v->files);
+}
 
 static bool
 is_foreign(const struct attr *a)
@@ -45,40 +54,40 @@ vnode_getattr(const struct vnode *v, struct attr *ret)
 
 /* True if t has all rights to an inode with attributes a. NULL is the host. */
 static bool
-is_root(const struct task *t, const struct attr *a)
+is_root(const struct caller *as, const struct attr *a)
 {
-    return !t || (t->cred.uid == ROOT_ID && !is_foreign(a));
+    return !as || (as->cred.uid == ROOT_ID && !is_foreign(a));
 }
 
 /* --- changing attributes */
 
 static int
-may_set(struct task *t, const struct attr *old, const struct attr *a,
+may_set(const struct caller *as, const struct attr *old, const struct attr *a,
         unsigned what, bool now)
 {
-    bool root = is_root(t, old), owner = root || t->cred.uid == old->uid;
+    bool root = is_root(as, old), owner = root || as->cred.uid == old->uid;
 
     if (what & ATTR_MODE && !owner)
         return -EPERM;
     if (what & ATTR_UID && !root && (!owner || a->uid != old->uid))
         return -EPERM;
     if (what & ATTR_GID && !root &&
-        (!owner || (a->gid != old->gid && !cred_has_group(&t->cred, a->gid))))
+        (!owner || (a->gid != old->gid && !cred_has_group(&as->cred, a->gid))))
         return -EPERM;
     if (what & (ATTR_ATIME | ATTR_MTIME) && !owner) {
         if (!now)
             return -EPERM;
-        return vfs_access(&t->cred, old, W_OK);
+        return vfs_access(&as->cred, old, W_OK);
     }
     return 0;
 }
 
 /* chown by any task takes the set-id bits away. */
 static unsigned
-drop_set_ids(const struct task *t, const struct attr *old, struct attr *a,
+drop_set_ids(const struct caller *as, const struct attr *old, struct attr *a,
              unsigned what)
 {
-    if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) || !t ||
+    if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) || !as ||
         !(old->mode & 06000))
         return what;
     a->mode = old->mode & ~(uint32_t)S_ISUID;
@@ -88,8 +97,8 @@ drop_set_ids(const struct task *t, const struct attr *old, struct attr *a,
 }
 
 int
-vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
-            unsigned what, bool now)
+vfs_setattr(const struct caller *as, const struct dentry *p,
+            const struct attr *a, unsigned what, bool now)
 {
     const struct vnode *v = &p->node;
     struct fs *fs = v->mnt->fs;
@@ -99,23 +108,24 @@ vfs_setattr(struct task *t, const struct dentry *p, const struct attr *a,
         return -EROFS;
     int r = vnode_getattr(v, &old);
     if (r == 0)
-        r = may_set(t, &old, a, what, now);
+        r = may_set(as, &old, a, what, now);
     if (r < 0)
         return r;
-    if (what & ATTR_MODE && !is_root(t, &old) && !S_ISDIR(old.mode) &&
-        !cred_has_group(&t->cred, old.gid))
+    if (what & ATTR_MODE && !is_root(as, &old) && !S_ISDIR(old.mode) &&
+        !cred_has_group(&as->cred, old.gid))
         set.mode &= ~(uint32_t)S_ISGID;
-    what = drop_set_ids(t, &old, &set, what);
+    what = drop_set_ids(as, &old, &set, what);
     r = fs->change->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
     if (r == 0)
-        inotify_attr(p, what);
+        notify_attr(p, what);
     return r;
 }
 
 /* --- making and removing names */
 
 static int
-may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
+may_write_dir(const struct caller *as, const struct vnode *dir,
+              struct attr *ret_dir)
 {
     int r = vnode_getattr(dir, ret_dir);
 
@@ -123,13 +133,23 @@ may_write_dir(struct task *t, const struct vnode *dir, struct attr *ret_dir)
         return r;
     if (dir->mnt->read_only)
         return -EROFS;
-    return t ? vfs_access(&t->cred, ret_dir, W_OK | X_OK) : 0;
+    return as ? vfs_access(&as->cred, ret_dir, W_OK | X_OK) : 0;
+}
+
+const struct cred *
+at_owner(const struct at *at)
+{
+    static const struct cred root;
+
+    if (at->as)
+        return &at->as->cred;
+    return at->owner ? at->owner : &root;
 }
 
 static struct attr
 new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
 {
-    const struct cred *c = at->t ? &at->t->cred : &at->owner;
+    const struct cred *c = at_owner(at);
     struct attr a = {.mode = mode, .uid = c->uid, .gid = c->gid};
 
     if (dir->mode & S_ISGID) {
@@ -145,8 +165,7 @@ static int
 find_free_name(const struct at *at, bool is_dir, struct walk *w,
                struct attr *ret_dir)
 {
-    int r = path_walk(at->k, at->t, at->base, at->path,
-                      WALK_PARENT | WALK_NAME | at->walk, w);
+    int r = path_walk(at, WALK_PARENT | WALK_NAME, w);
 
     if (r < 0)
         return r;
@@ -154,7 +173,7 @@ find_free_name(const struct at *at, bool is_dir, struct walk *w,
         return -EEXIST;
     if ((w->slash && !is_dir) || !w->dir.mnt->fs->change->create)
         return -ENOENT;
-    return may_write_dir(at->t, &w->dir, ret_dir);
+    return may_write_dir(at->as, &w->dir, ret_dir);
 }
 
 static struct name
@@ -171,7 +190,7 @@ made(struct walk *w, uint64_t ino, int r)
         return r;
     w->node = (struct vnode){w->dir.mnt, ino};
     struct dentry p = walk_dentry(w);
-    inotify_created(&p);
+    notify_created(&p);
     return r;
 }
 
@@ -231,7 +250,7 @@ vfs_link_node(const struct vnode *node, const struct at *to)
     r = fs->change->link(fs, w.dir.ino, walk_name(&w), node->ino);
     if (r == 0) {
         struct dentry unnamed = {.node = *node};
-        inotify_report(&unnamed, IN_ATTRIB); /* it has one link more */
+        notify_report(&unnamed, IN_ATTRIB); /* it has one link more */
     }
     return made(&w, node->ino, r);
 }
@@ -241,13 +260,13 @@ vfs_link(const struct at *from, const struct at *to, unsigned walk_flags)
 {
     struct walk w;
 
-    int r = path_walk(from->k, from->t, from->base, from->path,
-                      walk_flags | from->walk, &w);
+    int r = path_walk(from, walk_flags, &w);
     return r < 0 ? r : vfs_link_node(&w.node, to);
 }
 
 int64_t
-vnode_readlink(struct task *t, const struct vnode *v, char *buf, size_t size)
+vnode_readlink(const struct caller *as, const struct vnode *v, char *buf,
+               size_t size)
 {
     struct fs *fs = v->mnt->fs;
     struct attr a;
@@ -257,22 +276,23 @@ vnode_readlink(struct task *t, const struct vnode *v, char *buf, size_t size)
         return r;
     if (!S_ISLNK(a.mode) || !fs->ops->readlink)
         return -EINVAL;
-    return fs->ops->readlink(fs, t, v->ino, buf, size);
+    return fs->ops->readlink(fs, as, v->ino, buf, size);
 }
 
 /* In a sticky directory only the owner of the entry or of the directory may
  * take it away. */
 static int
-may_remove(struct task *t, const struct attr *dir, const struct vnode *node)
+may_remove(const struct caller *as, const struct attr *dir,
+           const struct vnode *node)
 {
     struct attr a;
 
-    if (is_root(t, dir) || !(dir->mode & S_ISVTX))
+    if (is_root(as, dir) || !(dir->mode & S_ISVTX))
         return 0;
     int r = vnode_getattr(node, &a);
     if (r < 0)
         return r;
-    return t->cred.uid == a.uid || t->cred.uid == dir->uid ? 0 : -EPERM;
+    return as->cred.uid == a.uid || as->cred.uid == dir->uid ? 0 : -EPERM;
 }
 
 static bool
@@ -315,15 +335,14 @@ vfs_unlink(const struct at *at, int flags)
     struct attr dir, a;
     struct walk w;
 
-    int r =
-        path_walk(at->k, at->t, at->base, at->path, WALK_NAME | at->walk, &w);
+    int r = path_walk(at, WALK_NAME, &w);
     if (r < 0)
         return r;
     if (!w.len)
         return unnamed_errno(at->path, rmdir);
-    r = may_write_dir(at->t, &w.dir, &dir);
+    r = may_write_dir(at->as, &w.dir, &dir);
     if (r == 0)
-        r = may_remove(at->t, &dir, &w.node);
+        r = may_remove(at->as, &dir, &w.node);
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r == 0)
@@ -338,7 +357,7 @@ vfs_unlink(const struct at *at, int flags)
     r = fs->change->unlink(fs, w.dir.ino, walk_name(&w), flags);
     if (r == 0) {
         struct dentry p = walk_dentry(&w);
-        inotify_deleted(&p, rmdir);
+        notify_deleted(&p, rmdir);
     }
     return r;
 }

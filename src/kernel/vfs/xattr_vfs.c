@@ -1,6 +1,6 @@
 /* Operations on extended attributes, with permissions and read-only mounts. */
-#include "kernel/inotify.h"
-#include "kernel/kernel.h"
+#include "kernel/vfs/notify.h"
+#include "kernel/vfs/vfs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Only files and directories have attributes of users, and in a directory that
  * many may write to, only its owner sets them. */
 static int
-may_use(struct task *t, const struct vnode *v, int want)
+may_use(const struct caller *as, const struct vnode *v, int want)
 {
     bool is_set = want & W_OK;
     struct attr a;
@@ -21,10 +21,10 @@ may_use(struct task *t, const struct vnode *v, int want)
         return r;
     if (!S_ISREG(a.mode) && !S_ISDIR(a.mode))
         return is_set ? -EPERM : -ENODATA;
-    if (is_set && S_ISDIR(a.mode) && a.mode & S_ISVTX && t->cred.uid != 0 &&
-        t->cred.uid != a.uid)
+    if (is_set && S_ISDIR(a.mode) && a.mode & S_ISVTX && as->cred.uid != 0 &&
+        as->cred.uid != a.uid)
         return -EPERM;
-    return vfs_access(&t->cred, &a, want);
+    return vfs_access(&as->cred, &a, want);
 }
 
 static int
@@ -36,7 +36,7 @@ find_list(const struct vnode *v, const struct xattrs **ret)
 }
 
 int64_t
-vfs_get_xattr(struct task *t, const struct vnode *v, const char *name,
+vfs_get_xattr(const struct caller *as, const struct vnode *v, const char *name,
               void *buf, size_t size)
 {
     const struct xattrs *x = NULL;
@@ -45,7 +45,7 @@ vfs_get_xattr(struct task *t, const struct vnode *v, const char *name,
 
     int r = xattr_check_name(name);
     if (r == 0)
-        r = may_use(t, v, R_OK);
+        r = may_use(as, v, R_OK);
     if (r == 0)
         r = find_list(v, &x);
     if (r == 0)
@@ -73,7 +73,7 @@ check_flags(const struct xattrs *x, struct xattr_name name, int flags)
 }
 
 int
-vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
+vfs_set_xattr(const struct caller *as, const struct dentry *d, const char *name,
               const void *value, size_t len, int flags)
 {
     const struct vnode *v = &d->node;
@@ -83,7 +83,7 @@ vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
 
     int r = v->mnt->read_only ? -EROFS : xattr_check_name(name);
     if (r == 0)
-        r = may_use(t, v, W_OK);
+        r = may_use(as, v, W_OK);
     if (r == 0)
         r = find_list(v, &x);
     if (r == 0)
@@ -91,7 +91,7 @@ vfs_set_xattr(struct task *t, const struct dentry *d, const char *name,
     if (r == 0)
         r = fs->change->set_xattr(fs, v->ino, n, value, len);
     if (r == 0)
-        inotify_report(d, IN_ATTRIB);
+        notify_report(d, IN_ATTRIB);
     return r;
 }
 

@@ -56,9 +56,10 @@ preopen_install(struct task *t, int fd, OWN struct file *f, const char *name)
 static int
 preopen(struct task *t, int fd, const char *path, const char *name)
 {
+    const struct at at = task_at(t, &t->cwd, path);
     struct file *f;
 
-    int r = vfs_open(t->kernel, t, &t->cwd, path, O_DIRECTORY, 0, &f);
+    int r = vfs_open(&at, O_DIRECTORY, 0, &f);
     if (r < 0)
         return r == -ENOMEM || r == -ENFILE ? r : 0;
     r = preopen_install(t, fd, f, name);
@@ -112,7 +113,7 @@ preopen_each(struct task *t)
     int next = PREOPEN_FIRST;
 
     int r = preopen(t, next, "/", "/");
-    if (r < 0 || vnode_is_same(&t->cwd, &t->root))
+    if (r < 0 || vnode_is_same(&t->cwd, &t->as.root))
         return r < 0 ? r : 0;
     next += r;
     r = preopen(t, next, ".", ".");

@@ -249,7 +249,7 @@ wasi_fd_filestat_set_times(struct task *t, const uint64_t *a)
     if (!f->node.mnt)
         return -EPERM;
     struct dentry p = file_dentry(f);
-    return vfs_setattr(t, &p, &set.attr, set.what, set.now);
+    return vfs_setattr(&t->as, &p, &set.attr, set.what, set.now);
 }
 
 /* --- preopens */

@@ -51,11 +51,8 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
     const char *p = get_path(t, which, path, &r);
     if (!p)
         return r;
-    *ret = (struct at){.k = t->kernel,
-                       .t = t,
-                       .base = &f->node,
-                       .path = p,
-                       .walk = WALK_BENEATH};
+    *ret = task_at(t, &f->node, p);
+    ret->walk = WALK_BENEATH;
     return 0;
 }
 
@@ -78,7 +75,7 @@ wasi_path_find_node(const struct at *at, unsigned walk, struct vnode *ret)
 {
     struct walk w;
 
-    int r = path_walk(at->k, at->t, at->base, at->path, walk | at->walk, &w);
+    int r = path_walk(at, walk, &w);
     if (r == 0)
         *ret = w.node;
     return r;
@@ -172,7 +169,7 @@ wasi_path_open(struct task *t, const uint64_t *a)
     if (r < 0)
         return r;
     uint32_t flags = flags_of_open(&o, a[1] & LOOKUP_SYMLINK_FOLLOW);
-    r = vfs_open_at(&at, flags, 0666 & ~t->umask, &f);
+    r = vfs_open(&at, flags, 0666 & ~t->umask, &f);
     if (r < 0)
         return r;
     int fd = wasi_install(t, f, &o.rights);
@@ -255,7 +252,7 @@ wasi_path_symlink(struct task *t, const uint64_t *a)
     const char *target = get_path(t, 1, a, &r);
     if (!target)
         return r;
-    if (*target == '/' && !vnode_is_same(at.base, &t->root))
+    if (*target == '/' && !vnode_is_same(at.base, &t->as.root))
         return -EPERM;
     return vfs_symlink(&at, target);
 }
@@ -280,7 +277,7 @@ wasi_path_readlink(struct task *t, const uint64_t *a)
         wasi_check(t, a[5], sizeof(uint32_t)) < 0)
         return -EFAULT;
     char *target = t->kernel->copies->path[0];
-    int64_t n = vnode_readlink(t, &v, target, size);
+    int64_t n = vnode_readlink(&t->as, &v, target, size);
     if (n < 0)
         return n;
     r = copy_to_guest(t, (gaddr)a[3], target, (size_t)n);
@@ -326,5 +323,5 @@ wasi_path_filestat_set_times(struct task *t, const uint64_t *a)
         r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
     if (r != 0 || !set.what)
         return r;
-    return vnode_setattr(t, &v, &set.attr, set.what, set.now);
+    return vnode_setattr(&t->as, &v, &set.attr, set.what, set.now);
 }

@@ -162,7 +162,7 @@ wasi_proc_raise(struct task *t, const uint64_t *a)
         return -EINVAL;
     if (!a[0])
         return 0;
-    si.uid = t->cred.uid;
+    si.uid = t->as.cred.uid;
     si.signo = (int32_t)a[0] + (a[0] > LAST_SAME);
     return signal_send(t, &si);
 }

@@ -1,0 +1,51 @@
+/* The services of the kernel for vfs: time, limits, and the ends of files. */
+#include "kernel/epoll.h"
+#include "kernel/fifo.h"
+#include "kernel/kernel.h"
+#include "kernel/lock.h"
+#include "kernel/packet.h"
+
+static int64_t
+hook_now_ns(const struct vfs *v)
+{
+    return clock_real_ns(&CONTAINER_OF(v, struct kernel, vfs)->clock);
+}
+
+static void
+hook_on_full(struct vfs *v, bool bytes, bool inodes)
+{
+    bool *hit = kernel_of(v)->limits.was_hit;
+
+    hit[LIMIT_file_bytes] |= bytes;
+    hit[LIMIT_files] |= inodes;
+}
+
+static bool
+hook_charge_file(struct vfs *v)
+{
+    return limits_charge(&kernel_of(v)->limits, LIMIT_open_files, 1);
+}
+
+static void
+hook_on_file_end(struct file *f)
+{
+    epoll_forget(f);
+    locks_release(f);
+    limits_uncharge(&kernel_of(f->vfs)->limits, LIMIT_open_files, 1);
+}
+
+static int
+hook_open_fifo(const struct vnode *v, const struct caller *as, uint32_t flags,
+               OWN struct file **ret)
+{
+    return fifo_open(kernel_of(v->mnt->fs->vfs), task_of(as), v, flags, ret);
+}
+
+const struct vfs_hooks kernel_vfs_hooks = {
+    .now_ns = hook_now_ns,
+    .on_full = hook_on_full,
+    .charge_file = hook_charge_file,
+    .on_file_end = hook_on_file_end,
+    .on_file_in_flight = inflight_suspect,
+    .open_fifo = hook_open_fifo,
+};
