@@ -12,7 +12,7 @@
 
 /* Opens the folder of entries, and creates it if it is missing. Returns a
  * descriptor, or -errno: -EPERM if others could write there. */
-int code_cache_open(const char *dir); /* a descriptor or -errno */
+int code_cache_open(const char *dir);
 /* Opens a folder that came with the programs, which may belong to root. */
 int code_cache_open_shipped(const char *dir, bool is_checked);
 /* Finds an entry by the content of a program, or by the place of a source in a

@@ -22,8 +22,9 @@ struct compiler {
 /* path NULL means that there is no compiler. */
 int compiler_init(struct compiler *c, const char *path);
 void compiler_fini(struct compiler *c);
-/* Returns the same file (-errno for -1) under a number that is also free in the
- * new process. */
+/* Moves a descriptor above the numbers that a new process gets, so that it is
+ * not overwritten there. Returns it, or -errno; for -1, the errno of the call
+ * that returned it. */
 int compiler_hfd(OWN int hfd);
 /* Starts the executable with one argument and returns its pid, or -errno. The
  * process has these n descriptors (-1: /dev/null), then its executable, and

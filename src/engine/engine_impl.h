@@ -1,8 +1,9 @@
 /* The engine and its members.
  *
- * Locks, none of which is held while another is taken: engine.programs_lock,
- * ticker.lock, reaper.lock, remote.lock; and compilation.lock, held around the
- * first, the last and publisher.lock. */
+ * Locks: engine.programs_lock, ticker.lock, reaper.lock, remote.lock and
+ * publisher.lock. A thread holds at most one of them. compilation.lock comes
+ * before them: its holder may take programs_lock, remote.lock or
+ * publisher.lock. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 

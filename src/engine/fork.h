@@ -8,12 +8,14 @@
 /* As machine_ops.fork and fork_return. */
 int machine_fork(struct machine *parent, struct machine *child);
 void machine_fork_return(struct machine *base, int32_t result);
-/* sys.fork is called for the first time. 0: continue by unwinding. */
+/* Called when sys.fork is reached for the first time. Returns 0 to continue by
+ * unwinding, or -errno as the result of the call. */
 int fork_unwind(struct engine_machine *m);
-/* The unwinding is complete, or is about to be reversed. */
+/* Called when the unwinding is complete, and before it is reversed. */
 void fork_unwound(struct engine_machine *m);
 void fork_rewind(struct engine_machine *m);
-/* sys.fork is reached again after rewinding. */
+/* Called when sys.fork is reached again after rewinding. Returns the result of
+ * the call. */
 int32_t fork_rewound(struct engine_machine *m);
 
 #endif

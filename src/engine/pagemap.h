@@ -17,9 +17,9 @@ struct page_range { /* in the format of Linux: our addresses */
 /* Opens the page map of this process, if the host supports the scan. */
 void pagemap_init(struct pagemap *p);
 void pagemap_fini(struct pagemap *p);
-/* Finds the first ranges in *at to end with pages that changed since they were
- * mapped, and moves *at behind the checked part. Returns their number, or
- * -errno. */
+/* Searches from *at to `end` for pages that were written to since they were
+ * mapped. Returns the number of ranges found, at most PAGE_RANGES, and moves
+ * *at behind the searched part; or -errno. */
 int pagemap_written(const struct pagemap *p, const uint8_t **at,
                     const uint8_t *end, struct page_range ret[PAGE_RANGES]);
 

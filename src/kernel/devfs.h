@@ -8,8 +8,8 @@
 
 struct kernel;
 
-/* The directories pts/ and shm/ are empty: terminals appear in the first, and a
- * tmpfs can be mounted on the second. */
+/* Creates /dev. pts/ contains the terminals that exist, and shm is a link to
+ * /run/shm. */
 int devfs_new(struct kernel *k, OWN struct fs **ret);
 
 #endif

@@ -154,9 +154,9 @@ struct spawn {
     const char *cwd;
     const struct vnode *folder; /* if cwd is NULL: its folder, or NULL */
     const struct cred *cred;    /* NULL: the user of the sandbox */
-    /* Folder of a mount that becomes its root directory after the program was
-     * found, which needs an absolute path then; cwd is relative to it. NULL:
-     * init's root. */
+    /* A folder that is the root of a mount, and becomes the root directory of
+     * the process; NULL: that of init. The program is searched before that, by
+     * an absolute path; cwd is relative to the new root. */
     const char *root;
     OWN struct file *stdio[3];   /* consumed, also on failure */
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
@@ -193,7 +193,8 @@ void kernel_poke(struct kernel *k);
 /* Starts a new run for processes that the host starts from now on: a new tag,
  * and fresh counts of CPU time and limits. */
 void kernel_begin_run(struct kernel *k);
-/* The run was answered; its remaining processes are background from now on. */
+/* Ends the current run after it was answered: its remaining processes are
+ * background from now on. */
 void kernel_end_run(struct kernel *k);
 /* Charges memory or processes for t, or refuses it. A refused run does not
  * outlive its answer, and processes of earlier runs cannot have the last
@@ -212,12 +213,13 @@ int kernel_reap(struct kernel *k, int pid, int *ret_status);
 /* --- sched.c, for the kernel's own files */
 void sched_queue(struct thread *th);       /* at the end */
 void sched_queue_front(struct thread *th); /* woken or exec'd: earlier */
-/* Queues a new thread as early, but behind waiting threads that started before.
- */
+/* Queues a new thread early, but behind those that were started before it and
+ * have not run yet. */
 void sched_queue_started(struct thread *th);
 void sched_queue_next(struct thread *th); /* before all others */
 void sched_remove(struct thread *th);
-/* Frees a thread whose task has ended soon, and then notifies the parent. */
+/* Makes the scheduler free a thread, whose task has ended, and then notify the
+ * parent. */
 void sched_bury(struct thread *th);
 /* Adds the time of the current slice so far to its task. */
 void sched_account(struct kernel *k);

@@ -53,8 +53,8 @@ void resident_free(OWN struct resident *r); /* ends the task; accepts NULL */
  * one of the host's own. It needs a machine: see resident_thaw. */
 void resident_run(struct resident *r, const char *command, size_t len,
                   bool is_users);
-/* Creates a machine of program p (consumed) if there is none. Its memory is the
- * program's own, `size` bytes of it. */
+/* Creates a machine of program p (consumed) if there is none. Its memory has
+ * `size` bytes, and the initial content of the program. */
 int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);
 /* Frees the machine; the task stays. */
 void resident_freeze(struct resident *r);
@@ -67,7 +67,7 @@ void resident_set_state(struct task *t, const struct resident_state *s);
 /* --- for the kernel */
 /* Called when its machine has reached sys.next. */
 void resident_on_next(struct task *t, int32_t status);
-/* Instead of task_exit. */
+/* Called instead of task_exit for a task with a resident. */
 void resident_on_exit(struct task *t, int status);
 
 #endif

@@ -61,7 +61,8 @@ struct signals {
     struct list watchers; /* struct sigwatch: signalfds of this task */
 };
 
-/* Woken whenever a signal in some mask becomes pending. */
+/* Notified of each signal that becomes pending in a task. Embedded in its
+ * owner. */
 struct sigwatch {
     struct list link;
     void (*notify)(struct sigwatch *w, int sig);
@@ -74,7 +75,7 @@ void signals_copy(struct signals *to, const struct signals *from);
 /* After exec: handlers become default, ignored signals stay ignored, and
  * signals of timers are dropped. */
 void signals_exec(struct task *t);
-/* Drops pending signals, but not that children have ended. */
+/* Drops pending signals, except SIGCHLD: the children have still ended. */
 void signals_drop(struct task *t);
 
 /* Sends info->signo to t. Never fails for plain signals; -EAGAIN if the queue

@@ -43,9 +43,9 @@ struct syscall_row {
 
 #define SYSCALL_MAX 1080
 
-/* Called before and after each try of a call, of either ABI (thread.c), with
- * its number, or CALL_WASI and its row. thread_call_end returns the answer for
- * the call of task t, whose handler returned r. The handler may have moved the
+/* Begin and end each try of a call, for both ABIs (thread.c). `nr` is its
+ * number, or CALL_WASI and its row. thread_call_end returns the answer for the
+ * call of task t, whose handler returned r. The handler may have moved the
  * thread to another task (vfork, exec, exit). */
 #define CALL_WASI (UINT32_C(1) << 31)
 void thread_call_begin(struct thread *th, uint32_t nr);

@@ -241,7 +241,8 @@ int thread_again(struct thread *th);
 void thread_unwait(struct thread *th);
 /* Undoes the side effects of a waiting call that is not repeated. */
 void thread_forget_call(struct thread *th);
-/* Waits until f is ready for `events`, as blocking I/O does: returns -EWAIT. */
+/* Adds the thread to the queues that are woken when f changes. Returns
+ * -EWAIT. */
 int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
@@ -276,8 +277,8 @@ void task_set_cwd(struct task *t, const struct vnode *v,
  * frees it and then notifies the parent.
  *
  * A task that kills itself inside a system call is torn down only after the
- * call returns, so its handler keeps its files and memory. A task that ends
- * because another one does ends after that one. */
+ * call returns, so its handler keeps its files and memory. If the end of a task
+ * causes that of another one, the other one ends after it. */
 void task_exit(struct task *t, int status);
 /* True if the task will never return to its program. */
 static inline bool

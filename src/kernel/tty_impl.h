@@ -56,7 +56,7 @@ extern const struct file_ops tty_master_ops;
 
 /* --- ldisc.c: the line discipline */
 
-/* One byte typed at the terminal. */
+/* Processes one byte that was typed at the terminal. */
 void ldisc_receive(struct tty *tty, uint8_t c);
 /* True if a byte can be accepted. Signal characters always can. */
 bool ldisc_has_room(const struct tty *tty, uint8_t c);
@@ -65,7 +65,7 @@ bool ldisc_has_room(const struct tty *tty, uint8_t c);
 size_t ldisc_take(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof);
 /* Returns the number of bytes that a read could get. */
 size_t ldisc_available(const struct tty *tty);
-/* After the mode changed between canonical and raw. */
+/* Called after the mode changed between canonical and raw. */
 void ldisc_mode_changed(struct tty *tty);
 /* Drops typed bytes that were not read, and the line being typed. */
 void ldisc_flush_input(struct tty *tty);
@@ -98,8 +98,8 @@ uint32_t ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c);
 int tty_check_job(struct tty *tty, struct task *t, int sig);
 /* Sends a signal to the foreground group, if there is one. */
 void tty_signal_foreground(struct tty *tty, int sig);
-/* TIOCSCTTY, TIOCNOTTY, TIOCGPGRP, TIOCSPGRP, TIOCGSID; is_master: through
- * the master's file. */
+/* Implements TIOCSCTTY, TIOCNOTTY, TIOCGPGRP, TIOCSPGRP and TIOCGSID; f is the
+ * master or a slave. */
 int64_t tty_ioctl_session(struct tty *tty, struct file *f, struct task *t,
                           uint32_t cmd, uint32_t arg);
 

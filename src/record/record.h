@@ -16,8 +16,9 @@
  *   w inode       directory and name of a recorded inode in the image; empty:
  *                 unknown by now. Used in messages only
  *   x inode block of a file or the target of a symbolic link: its bytes, and
- *                 zeros after them. Empty: allocated and never written; but
- *                 in an inode of the image, a hole where that has a block
+ *                 zeros after them. Empty: the block was allocated and never
+ *                 written; in an inode of the image: it is a hole, where the
+ *                 image has a block
  *
  * Inode numbers contain the number of their mount; 0 is the root. The numbers
  * of the image's inodes are never reused: properties of these inodes that are
@@ -70,8 +71,8 @@ enum {
  * root image and of the shell's program. shell is a struct record_shell. task
  * contains the signal actions in the form of the same program, and rlimits the
  * limits. patch contains the changes in pages since they were recorded.
- * processes lists those that ran, which no copy of the state has. script is the
- * shell as a script, as in an export. */
+ * processes lists the processes that ran, which a copy of the state cannot
+ * have. script is the shell as a script, as in an export. */
 #define RECORD_FACTS(F)                 \
     F(version, 4, 4, false)             \
     F(image, 32, 32, false)             \
@@ -128,7 +129,7 @@ struct record_file {
     uint32_t same_as; /* a lower fd of the same open file, or 0 */
     uint32_t mount;
     uint64_t inode; /* 0: cannot be opened again */
-    bool is_closed; /* then: not even as /dev/null */
+    bool is_closed; /* with inode 0: stays closed, else it is /dev/null */
     uint64_t pos;
 };
 

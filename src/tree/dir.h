@@ -11,7 +11,6 @@
 
 /* All zero: an empty directory. */
 struct dir {
-    /* Sequence number -> struct dir_entry. */
     struct radix order;   /* sequence number -> struct dir_entry */
     struct radix buckets; /* bucket number -> struct bucket */
     /* The next sequence number, and the first one that is not of the root

@@ -43,8 +43,9 @@ struct piece {
     bool is_lasting; /* the memory outlives all trees, and stays unchanged */
 };
 
-/* Errors of a source: -ENOMEM, -ENOSPC, or -EINVAL and the reason in the struct
- * image_error that its owner passes to the reader of the source too. */
+/* Errors of a source are -ENOMEM, -ENOSPC, and -EINVAL with the reason in a
+ * struct image_error. The owner passes the same struct to the reader of the
+ * source. */
 struct entry_source {
     /* Begins, or begins again, at the first entry. */
     int (*rewind)(struct entry_source *s);

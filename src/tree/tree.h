@@ -58,8 +58,8 @@ void tree_defer_free(struct tree *t, struct tree *to);
 /* Replaces the contents of `t` by those of `now`, which is consumed. Limits and
  * holds stay. */
 void tree_replace(struct tree *t, OWN struct tree *now);
-/* Clones the files without holds; inodes without a name are not in the clone.
- * -ENOMEM, only if there are such inodes. */
+/* Clones the files, but not the holds: inodes without a name are not in the
+ * clone. -ENOMEM, only if there are such inodes. */
 int tree_clone(const struct tree *from, struct tree *ret);
 /* Makes the limits apply to the sum over both trees and their peers. `t` has no
  * peer yet. A tree with peers must not be moved; a clone has none. */

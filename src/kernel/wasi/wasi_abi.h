@@ -21,6 +21,7 @@ enum wasi_filetype {
 /* lookupflags: follow the last component of a path. */
 enum { LOOKUP_SYMLINK_FOLLOW = 1 };
 
+/* oflags of path_open. */
 enum {
     OFLAG_CREAT = 1,
     OFLAG_DIRECTORY = 2,
@@ -29,7 +30,7 @@ enum {
     OFLAGS_ALL = 15,
 };
 
-/* oflags of path_open. */
+/* fdflags: status flags of a descriptor. */
 enum {
     FDFLAG_APPEND = 1,
     FDFLAG_DSYNC = 2,
@@ -40,7 +41,7 @@ enum {
     FDFLAGS_ALL = 31,
 };
 
-/* fdflags: status flags of a descriptor. */
+/* fstflags: the times to set, to a value or to now. */
 enum {
     FSTFLAG_ATIM = 1,
     FSTFLAG_ATIM_NOW = 2,
@@ -77,7 +78,7 @@ struct wasi_dirent {
 };
 _Static_assert(sizeof(struct wasi_dirent) == 24, "dirent");
 
-/* fstflags: the times to set, to a value or to now. */
+/* Kinds of subscriptions and events, and their flags. */
 enum { EVENT_CLOCK, EVENT_FD_READ, EVENT_FD_WRITE };
 enum { SUBCLOCK_ABSTIME = 1 };
 enum { EVENT_FD_HANGUP = 1 };
